@@ -1,0 +1,135 @@
+# The whole build, without recursion.
+#
+#   make run     build and start the server on port 8080 (PORT=9000 for another)
+#   make test    build and run all tests
+#
+# The rooms of nsd/ stand in one line; each may use only what is to its left.
+ROOMS   = base http log process net dispatch request tcl adp
+MODULES = nssock nsssl nslog
+PORT    = 8080
+
+GOALS_WITHOUT_CONFIG = clean distclean packages packages-test packages-bench help
+ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),all)),)
+-include config.mk
+endif
+
+WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wformat=2 -Wvla \
+	-Wundef -Wno-unused-parameter
+# -I nsd/.. before the system: #include "base/arena.h", #include "ns.h".
+INCLUDES = -Insd -Iinclude $(TCL_INCLUDE) $(PQ_INCLUDE)
+COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(DEFINES) -g -fPIC -pthread \
+	-fno-omit-frame-pointer -fno-strict-aliasing $(OPTIMIZE) $(SANITIZE) $(WARNINGS) $(INCLUDES)
+LIBS     = $(TCL_LIBS) $(CRYPTO_LIBS) $(Z_LIBS) $(SQLITE_LIBS) $(PQ_LIBS) \
+	$(BROTLI_LIBS) $(CRYPT_LIBS) -lrt -ldl -lm -pthread
+
+ROOM_SOURCES   = $(foreach r,$(ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
+ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
+# Starts and stops the rooms; in the library for programs that embed the server.
+MAIN_OBJECTS   = obj/nsd/nsmain.o
+# While rooms are missing: EARLY=-Wl,--unresolved-symbols=ignore-all
+EARLY         ?= -Wl,--unresolved-symbols=ignore-all
+MODULE_OBJECTS = $(foreach m,$(MODULES),$(patsubst %.c,obj/%.o,$(sort $(wildcard $(m)/*.c))))
+UNIT_SOURCES   = $(sort $(wildcard tests/unit/*_test.c))
+UNIT_TESTS     = $(UNIT_SOURCES:tests/unit/%.c=obj/tests/unit/%)
+STRESS_SOURCES = $(sort $(wildcard tests/stress/*_stress.c))
+STRESS_TESTS   = $(STRESS_SOURCES:tests/stress/%.c=obj/tests/stress/%)
+FUZZ_SOURCES   = $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+BUILT_MODULES  = $(foreach m,$(MODULES),$(if $(wildcard $(m)/*.c),$(m)/$(m).so))
+
+.PHONY: all build run test install check-asan check-tsan layers coverage bench \
+	clean distclean packages packages-test packages-bench help fuzz
+
+all: build
+
+build: nsd/nsd nsd/init.tcl $(BUILT_MODULES)
+
+help:
+	@sed -n 's/^#  *make /make /p' Makefile
+
+# Packages.  The scripts do nothing, and need no network, when all are there.
+packages:
+	@tools/packages build
+packages-test:
+	@tools/packages build test
+packages-bench:
+	@tools/packages build test bench
+
+configure: configure.in
+	@tools/packages build
+	autoconf -o configure configure.in
+
+config.mk: configure config.mk.in nsd/base/config.h.in
+	@if test -x ./config.status; then ./config.status --recheck && ./config.status; \
+	else ./configure $(CONFIGURE_FLAGS); fi
+	@touch $@
+
+nsd/base/config.h: config.mk
+
+obj/%.o: %.c config.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
+	$(CC) $(SANITIZE) -shared $(EARLY) -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
+
+nsd/nsd: obj/nsd/main.o nsd/libnsd.so
+	$(CC) $(SANITIZE) -rdynamic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
+	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
+
+nsd/init.tcl: tcl/bin/init.tcl
+	cp $< $@
+
+define MODULE_RULE
+$(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
+	$$(CC) $$(SANITIZE) -shared -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
+endef
+nsssl_LIBS = $(SSL_LIBS)
+$(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
+
+# Tests.
+obj/tests/unit/%: tests/unit/%.c nsd/libnsd.so
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+
+obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
+
+test: packages-test build $(UNIT_TESTS) $(STRESS_TESTS)
+	@$(TCLSH) tests/run.tcl $(TESTFLAGS)
+
+# A variant is built and tested in a copy of the tree.
+check-asan: packages-test
+	@tools/variant asan --enable-asan -- test
+check-tsan: packages-test
+	@tools/variant tsan --enable-tsan -- test
+coverage: packages-test
+	@tools/variant coverage --enable-coverage -- test coverage-report
+coverage-report:
+	@gcovr -r . --exclude tests --print-summary --html-details obj/coverage.html
+
+fuzz: packages-test
+	@tools/fuzz $(FUZZ_SOURCES)
+
+bench: packages-bench build
+	@bench/run
+
+run: packages build
+	@tools/run-server $(PORT)
+
+layers: build
+	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" tools/layers $(ROOMS)
+
+install: build
+	@PREFIX="$(DESTDIR)$(PREFIX)" tools/install
+
+clean:
+	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl $(foreach m,$(MODULES),$(m)/$(m).so)
+
+distclean: clean
+	rm -rf build-* configure config.mk config.status config.log autom4te.cache \
+	    nsd/base/config.h configure~ run
+
+-include $(ROOM_OBJECTS:.o=.d) $(MAIN_OBJECTS:.o=.d) $(MODULE_OBJECTS:.o=.d) obj/nsd/main.d

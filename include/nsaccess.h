@@ -1,0 +1,51 @@
+/*
+ * nsaccess.h --
+ *
+ *      What an access log can know of a finished request.
+ *
+ *      The driver thread answers some requests itself; those have no Ns_Conn.
+ *      This is the view that they share with all others.
+ */
+
+#ifndef NSACCESS_H
+#define NSACCESS_H
+
+#include "nstypes.h"
+
+typedef struct Ns_Access {
+    const char *server;         /* Virtual server. */
+    const char *driver;         /* Driver module. */
+    const char *peer;           /* Address as text. */
+    const char *line;           /* Request line as received; NULL if none. */
+    size_t      lineLength;
+    const char *url;            /* Decoded path; NULL if none. */
+    const char *user;           /* From Authorization, unchecked; NULL if none. */
+    int         status;
+    int64_t     bytesSent;      /* Response header included. */
+    Ns_Time     start;          /* Wall clock: queued, or taken by the driver. */
+    Ns_Time     acceptSpan;
+    Ns_Time     queueSpan;
+    Ns_Time     filterSpan;
+    Ns_Time     runSpan;
+    const struct Ns_AccessFields *fields;   /* For Ns_AccessHeader. */
+} Ns_Access;
+
+/*
+ * The procedure runs in the thread that finished the request, connection or
+ * driver thread, once per request.  All pointers end with the call.
+ */
+typedef void (Ns_AccessProc) (const Ns_Access *accessPtr, void *arg);
+
+/*
+ * Register proc for the server that is being initialized.  FIFO.
+ */
+NS_EXTERN void Ns_RegisterAccessProc(const char *server, Ns_AccessProc *proc,
+                                     void *arg);
+
+/*
+ * The first request header of that name, any case; NULL if absent.
+ */
+NS_EXTERN const char *Ns_AccessHeader(const Ns_Access *accessPtr,
+                                      const char *name);
+
+#endif

@@ -1,0 +1,480 @@
+/*
+ * nstypes.h --
+ *
+ *      The types, constants and macros that the other public headers share.
+ *
+ *      Names, values, and the order of public structure fields are fixed:
+ *      modules are compiled against them.
+ */
+
+#ifndef NSTYPES_H
+#define NSTYPES_H
+
+#include <tcl.h>
+
+#include <sys/types.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nsversion.h"
+
+#ifdef __cplusplus
+# define NS_EXTERN extern "C"
+#else
+# define NS_EXTERN extern
+#endif
+
+#if defined(__GNUC__)
+# define NS_EXPORT                  __attribute__((visibility("default")))
+# define NS_GNUC_PRINTF(m, n)       __attribute__((format(printf, m, n)))
+# define NS_GNUC_SCANF(m, n)        __attribute__((format(scanf, m, n)))
+# define NS_GNUC_UNUSED             __attribute__((unused))
+# define NS_GNUC_NORETURN           __attribute__((noreturn))
+# define NS_GNUC_MALLOC             __attribute__((malloc))
+# define NS_GNUC_CONST              __attribute__((const))
+# define NS_GNUC_PURE               __attribute__((pure))
+# define NS_GNUC_NONNULL(...)       __attribute__((nonnull(__VA_ARGS__)))
+# define NS_GNUC_RETURNS_NONNULL    __attribute__((returns_nonnull))
+# define NS_GNUC_WARN_UNUSED_RESULT __attribute__((warn_unused_result))
+# define likely(x)                  __builtin_expect(!!(x), 1)
+# define unlikely(x)                __builtin_expect(!!(x), 0)
+#else
+# define NS_EXPORT
+# define NS_GNUC_PRINTF(m, n)
+# define NS_GNUC_SCANF(m, n)
+# define NS_GNUC_UNUSED
+# define NS_GNUC_NORETURN
+# define NS_GNUC_MALLOC
+# define NS_GNUC_CONST
+# define NS_GNUC_PURE
+# define NS_GNUC_NONNULL(...)
+# define NS_GNUC_RETURNS_NONNULL
+# define NS_GNUC_WARN_UNUSED_RESULT
+# define likely(x)                  (x)
+# define unlikely(x)                (x)
+#endif
+#define NS_IMPORT
+#ifndef UNUSED
+# define UNUSED(x)                  UNUSED_ ## x NS_GNUC_UNUSED
+#endif
+
+/*
+ * Results.
+ */
+
+typedef int Ns_ReturnCode;
+
+#define NS_OK                0
+#define NS_ERROR             (-1)
+#define NS_TIMEOUT           (-2)
+#define NS_FATAL             (-3)
+#define NS_UNAUTHORIZED      (-2)
+#define NS_FORBIDDEN         (-3)
+#define NS_FILTER_BREAK      (-4)
+#define NS_FILTER_RETURN     (-5)
+
+#define NS_TRUE              1
+#define NS_FALSE             0
+
+/*
+ * Connection flags.
+ */
+
+#define NS_CONN_CLOSED            0x0001
+#define NS_CONN_SKIPHDRS          0x0002    /* HTTP/0.9: no response headers. */
+#define NS_CONN_SKIPBODY          0x0004    /* HEAD. */
+#define NS_CONN_READHDRS          0x0008
+#define NS_CONN_SENTHDRS          0x0010
+#define NS_CONN_WRITE_ENCODED     0x0020
+#define NS_CONN_STREAM            0x0040
+#define NS_CONN_STREAM_CLOSE      0x0080
+#define NS_CONN_CHUNK             0x0100
+#define NS_CONN_SENT_LAST_CHUNK   0x0200
+#define NS_CONN_SENT_VIA_WRITER   0x0400
+#define NS_CONN_SOCK_CORKED       0x0800
+#define NS_CONN_ZIPACCEPTED       0x1000
+#define NS_CONN_ENTITYTOOLARGE    0x2000
+#define NS_CONN_REQUESTURITOOLONG 0x4000
+#define NS_CONN_LINETOOLONG       0x8000
+
+#define NS_CONN_MAXCLS            16
+#define NS_CONN_MAXBUFS           16
+
+/*
+ * URL registration, filters, scheduling, socket events, drivers, interpreter
+ * traces, threads.
+ */
+
+#define NS_OP_NOINHERIT           0x02
+#define NS_OP_NODELETE            0x04
+#define NS_OP_RECURSE             0x08
+
+#define NS_FILTER_PRE_AUTH        0x01
+#define NS_FILTER_POST_AUTH       0x02
+#define NS_FILTER_TRACE           0x04
+#define NS_FILTER_VOID_TRACE      0x08
+#define NS_FILTER_FIRST           0x10
+
+#define NS_SCHED_THREAD           0x01
+#define NS_SCHED_ONCE             0x02
+#define NS_SCHED_DAILY            0x04
+#define NS_SCHED_WEEKLY           0x08
+#define NS_SCHED_PAUSED           0x10
+#define NS_SCHED_RUNNING          0x20
+
+#define NS_SOCK_READ              0x01
+#define NS_SOCK_WRITE             0x02
+#define NS_SOCK_EXCEPTION         0x04
+#define NS_SOCK_EXIT              0x08
+#define NS_SOCK_DONE              0x10
+#define NS_SOCK_CANCEL            0x20
+#define NS_SOCK_TIMEOUT           0x40
+#define NS_SOCK_INIT              0x80
+#define NS_SOCK_ANY               (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
+
+#define NS_DRIVER_ASYNC           1
+#define NS_DRIVER_SSL             2
+#define NS_DRIVER_NOPARSE         4
+#define NS_DRIVER_VERSION_1       1
+#define NS_DRIVER_VERSION_2       2
+
+#define NS_TCL_TRACE_CREATE       0x01
+#define NS_TCL_TRACE_DELETE       0x02
+#define NS_TCL_TRACE_ALLOCATE     0x04
+#define NS_TCL_TRACE_DEALLOCATE   0x08
+#define NS_TCL_TRACE_GETCONN      0x10
+#define NS_TCL_TRACE_FREECONN     0x20
+
+#define NS_THREAD_DETACHED        1
+#define NS_THREAD_JOINED          2
+#define NS_THREAD_EXITED          4
+#define NS_THREAD_NAMESIZE        64
+#define NS_THREAD_MAXTLS          100
+
+#define NS_TCL_SET_STATIC         0
+#define NS_TCL_SET_DYNAMIC        1
+#define NS_COOKIE_SECURE          1
+#define NS_COOKIE_SCRIPTABLE      2
+#define NS_ENCRYPT_BUFSIZE        128
+#define NS_DSTRING_PRINTF_MAX     2048
+#define NS_CACHE_FREE             ns_free
+
+#define NS_SIGHUP                 SIGHUP
+#define NS_SIGINT                 SIGINT
+#define NS_SIGQUIT                SIGQUIT
+#define NS_SIGPIPE                SIGPIPE
+#define NS_SIGTERM                SIGTERM
+#define DEVNULL                   "/dev/null"
+
+typedef int NS_SOCKET;
+#define SOCKET                    int
+#define INVALID_SOCKET            (-1)
+#define NS_INVALID_SOCKET         (-1)
+#define NS_INVALID_FD             (-1)
+#define SOCKET_ERROR              (-1)
+
+#define PRIdz                     "zd"
+#define PRIuz                     "zu"
+#define PROTd                     PRId64
+
+#define UCHAR(c)                  ((unsigned char) (c))
+#define STREQ(a, b)               (*(a) == *(b) && strcmp((a), (b)) == 0)
+#define STRIEQ(a, b)              (strcasecmp((a), (b)) == 0)
+#ifndef MIN
+# define MIN(a, b)                ((a) < (b) ? (a) : (b))
+#endif
+#ifndef MAX
+# define MAX(a, b)                ((a) > (b) ? (a) : (b))
+#endif
+#define Ns_NrElements(array)      ((int) (sizeof(array) / sizeof((array)[0])))
+#ifndef INT2PTR
+# define INT2PTR(p)               ((void *) (intptr_t) (p))
+# define PTR2INT(p)               ((int) (intptr_t) (p))
+#endif
+
+/*
+ * Opaque types.  Functions take the address of a variable of the first group;
+ * zero-initialized static ones are valid objects.
+ */
+
+typedef struct Ns_Thread_    *Ns_Thread;
+typedef struct Ns_Tls_       *Ns_Tls;
+typedef struct Ns_Mutex_     *Ns_Mutex;
+typedef struct Ns_Cond_      *Ns_Cond;
+typedef struct Ns_Cs_        *Ns_Cs;
+typedef struct Ns_Sema_      *Ns_Sema;
+typedef struct Ns_RWLock_    *Ns_RWLock;
+typedef struct Ns_Cls_       *Ns_Cls;
+typedef struct Ns_Sls_       *Ns_Sls;
+
+typedef struct Ns_Cache_     *Ns_Cache;
+typedef struct Ns_Entry_     *Ns_Entry;
+typedef struct Ns_Task_      *Ns_Task;
+typedef struct Ns_TaskQueue_ *Ns_TaskQueue;
+typedef struct Ns_Event_     *Ns_Event;
+typedef struct Ns_EventQueue_ *Ns_EventQueue;
+
+/*
+ * Public structures.
+ */
+
+typedef Tcl_DString Ns_DString;
+
+typedef struct Ns_Time {
+    long sec;
+    long usec;
+} Ns_Time;
+
+typedef struct Ns_SetField {
+    char *name;
+    char *value;
+} Ns_SetField;
+
+typedef struct Ns_Set {
+    char        *name;
+    int          size;
+    int          maxSize;
+    Ns_SetField *fields;
+} Ns_Set;
+
+typedef struct Ns_Request {
+    char          *line;        /* As received, trimmed. */
+    char          *method;
+    char          *protocol;    /* Only for absolute request URLs. */
+    char          *host;        /* Likewise. */
+    unsigned short port;        /* Likewise. */
+    char          *url;         /* Decoded and normalized path. */
+    char          *query;       /* Undecoded, NULL if none. */
+    int            urlc;
+    char         **urlv;
+    double         version;     /* 0.9, 1.0, 1.1 */
+} Ns_Request;
+
+typedef struct Ns_Conn {
+    Ns_Request *request;
+    Ns_Set     *headers;
+    Ns_Set     *outputheaders;
+    Ns_Set     *auth;
+    size_t      contentLength;
+    int         flags;          /* NS_CONN_* */
+} Ns_Conn;
+
+typedef struct Ns_Driver {
+    void  *arg;                 /* The driver's own. */
+    char  *server;              /* NULL for a driver shared by all servers. */
+    char  *module;
+    char  *name;
+    char  *location;
+    char  *address;
+    char  *protocol;
+    int    sendwait;            /* Seconds. */
+    int    recvwait;            /* Seconds. */
+    int    bufsize;
+} Ns_Driver;
+
+typedef struct Ns_Sock {
+    Ns_Driver         *driver;
+    NS_SOCKET          sock;
+    struct sockaddr_in sa;
+    void              *arg;     /* The driver's own. */
+} Ns_Sock;
+
+typedef struct Ns_FileVec {
+    int    fd;                  /* -1: offset is an address in memory. */
+    off_t  offset;
+    size_t length;
+} Ns_FileVec;
+
+typedef struct Ns_Index {
+    void **el;
+    int  (*CmpEls) (const void *left, const void *right);
+    int  (*CmpKeyWithEl) (const void *key, const void *elem);
+    int    n;
+    int    max;
+    int    inc;
+} Ns_Index;
+
+typedef struct Ns_List {
+    void           *first;
+    float           weight;
+    struct Ns_List *rest;
+} Ns_List;
+
+typedef struct Ns_CacheSearch {
+    void *opaque[8];
+} Ns_CacheSearch;
+
+typedef struct Ns_CompressStream {
+    void *opaque[24];
+} Ns_CompressStream;
+
+typedef struct Ns_CtxMD5 {
+    void *opaque[32];
+} Ns_CtxMD5;
+
+typedef struct Ns_CtxSHA1 {
+    void *opaque[32];
+} Ns_CtxSHA1;
+
+/*
+ * Enumerations.
+ */
+
+typedef enum {
+    Notice,
+    Warning,
+    Error,
+    Fatal,
+    Bug,
+    Debug,
+    Dev
+} Ns_LogSeverity;
+
+typedef enum {
+    Preserve,
+    ToLower,
+    ToUpper
+} Ns_HeaderCaseDisposition;
+
+typedef enum {
+    NS_DRIVER_ACCEPT,           /* Wait for data. */
+    NS_DRIVER_ACCEPT_DATA,      /* Read at once. */
+    NS_DRIVER_ACCEPT_ERROR,     /* Nothing accepted. */
+    NS_DRIVER_ACCEPT_QUEUE      /* Hand over without reading. */
+} NS_DRIVER_ACCEPT_STATUS;
+
+/*
+ * Procedure types.
+ */
+
+typedef void  (Ns_Callback) (void *arg);
+typedef void  (Ns_ShutdownProc) (const Ns_Time *toPtr, void *arg);
+typedef int   (Ns_TclTraceProc) (Tcl_Interp *interp, void *arg);
+typedef int   (Ns_TclInterpInitProc) (Tcl_Interp *interp, void *arg);
+typedef void  (Ns_TclDeferProc) (Tcl_Interp *interp, void *arg);
+typedef int   (Ns_SockProc) (NS_SOCKET sock, void *arg, int why);
+typedef void  (Ns_TaskProc) (Ns_Task *task, NS_SOCKET sock, void *arg, int why);
+typedef void  (Ns_EventProc) (Ns_Event *event, NS_SOCKET sock, void *arg,
+                              Ns_Time *now, int why);
+typedef void  (Ns_SchedProc) (void *arg, int id);
+typedef int   (Ns_ServerInitProc) (const char *server);
+typedef int   (Ns_ModuleInitProc) (const char *server, const char *module);
+typedef int   (Ns_RequestAuthorizeProc) (char *server, char *method, char *url,
+                                         char *user, char *pass, char *peer);
+typedef int   (Ns_UserAuthorizeProc) (char *user, char *passwd);
+typedef void  (Ns_AdpParserProc) (Ns_DString *outPtr, char *page);
+typedef int   (Ns_OpProc) (void *arg, Ns_Conn *conn);
+typedef void  (Ns_TraceProc) (void *arg, Ns_Conn *conn);
+typedef int   (Ns_FilterProc) (void *arg, Ns_Conn *conn, int why);
+typedef int   (Ns_LogFilter) (void *arg, Ns_LogSeverity severity,
+                              Ns_Time *stamp, char *msg, size_t len);
+typedef void  (Ns_ArgProc) (Ns_DString *dsPtr, void *arg);
+typedef int   (Ns_Url2FileProc) (Ns_DString *dsPtr, const char *url, void *arg);
+typedef int   (Ns_UrlToFileProc) (Ns_DString *dsPtr, const char *server,
+                                  const char *url);
+typedef char *(Ns_ServerRootProc) (Ns_DString *dest, const char *host, void *arg);
+typedef char *(Ns_ConnLocationProc) (Ns_Conn *conn, Ns_DString *dest, void *arg);
+typedef char *(Ns_LocationProc) (Ns_Conn *conn);
+typedef void  (Ns_LogFlushProc) (Ns_DString *dsPtr);
+typedef void  (Ns_LogProc) (Ns_DString **msg, Ns_LogSeverity severity,
+                            char *fmt, va_list ap);
+typedef int   (Ns_OptionConverter) (Tcl_Interp *interp, Tcl_Obj *labelPtr,
+                                    Tcl_Obj *objPtr, ClientData *clientData);
+typedef void  (Ns_ThreadProc) (void *arg);
+typedef void  (Ns_TlsCleanup) (void *arg);
+typedef void  (Ns_ThreadArgProc) (Ns_DString *dsPtr, void *proc, void *arg);
+typedef int   (Ns_IndexCmpProc) (const void *left, const void *right);
+typedef int   (Ns_SortProc) (void *left, void *right);
+typedef int   (Ns_EqualProc) (void *left, void *right);
+typedef void  (Ns_ElemVoidProc) (void *elem);
+typedef void *(Ns_ElemValProc) (void *elem);
+typedef int   (Ns_ElemTestProc) (void *elem);
+
+/*
+ * Argument parsing.
+ */
+
+struct Ns_ObjvSpec;
+typedef int   (Ns_ObjvProc) (struct Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
+                             int *objcPtr, Tcl_Obj *const *objv);
+
+typedef struct Ns_ObjvSpec {
+    const char  *key;
+    Ns_ObjvProc *proc;
+    void        *dest;
+    void        *arg;
+} Ns_ObjvSpec;
+
+typedef struct Ns_ObjvTable {
+    const char *key;
+    int         value;
+} Ns_ObjvTable;
+
+typedef struct Ns_TclCallback {
+    Ns_Callback *cbProc;
+    const char  *server;
+    char        *script;
+    int          argc;
+    char       **argv;
+} Ns_TclCallback;
+
+/*
+ * The driver's side of a connection; section "Drivers" of doc/modules.md.
+ */
+
+typedef NS_SOCKET (Ns_DriverListenProc) (Ns_Driver *driver, const char *address,
+                                         int port, int backlog);
+typedef NS_DRIVER_ACCEPT_STATUS (Ns_DriverAcceptProc) (Ns_Sock *sock,
+    NS_SOCKET listensock, struct sockaddr *sockaddrPtr, int *socklenPtr);
+typedef ssize_t   (Ns_DriverRecvProc) (Ns_Sock *sock, struct iovec *bufs,
+                                       int nbufs, Ns_Time *timeoutPtr, int flags);
+typedef ssize_t   (Ns_DriverSendProc) (Ns_Sock *sock, struct iovec *bufs,
+                                       int nbufs, Ns_Time *timeoutPtr, int flags);
+typedef ssize_t   (Ns_DriverSendFileProc) (Ns_Sock *sock, Ns_FileVec *bufs,
+                                           int nbufs, Ns_Time *timeoutPtr,
+                                           int flags);
+typedef int       (Ns_DriverKeepProc) (Ns_Sock *sock);
+typedef int       (Ns_DriverRequestProc) (void *arg, Ns_Conn *conn);
+typedef void      (Ns_DriverCloseProc) (Ns_Sock *sock);
+
+typedef struct Ns_DriverInitData {
+    int                    version;      /* NS_DRIVER_VERSION_2 */
+    char                  *name;
+    Ns_DriverListenProc   *listenProc;
+    Ns_DriverAcceptProc   *acceptProc;
+    Ns_DriverRecvProc     *recvProc;
+    Ns_DriverSendProc     *sendProc;
+    Ns_DriverSendFileProc *sendFileProc; /* Optional. */
+    Ns_DriverKeepProc     *keepProc;
+    Ns_DriverRequestProc  *requestProc;  /* Optional. */
+    Ns_DriverCloseProc    *closeProc;
+    int                    opts;
+    void                  *arg;
+    char                  *path;         /* Parameter section; NULL: the module's. */
+} Ns_DriverInitData;
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * set.h --
+ *
+ *      Sets whose fields live in an arena, beside the public ones of nsset.h.
+ */
+
+#ifndef NSD_BASE_SET_H
+#define NSD_BASE_SET_H
+
+#include "nsset.h"
+#include "base/arena.h"
+
+/*
+ * A set in the arena.  All functions of nsset.h work on it; what they store is
+ * copied to the arena, and Ns_SetFree does nothing.  The set ends with the
+ * arena's next reset.
+ */
+Ns_Set *NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected);
+
+/*
+ * Append without copying: name and value must live as long as the arena.  Only
+ * for sets in an arena.  The new field's index.
+ */
+int NsSetPutBorrowed(Ns_Set *setPtr, char *name, char *value);
+
+#endif

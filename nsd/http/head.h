@@ -1,0 +1,82 @@
+/*
+ * head.h --
+ *
+ *      Request line and header fields of one HTTP request, parsed in place.
+ *
+ *      Pointers go into the input buffer.  Field names and values are null
+ *      terminated there; the request line is left as received, so its parts
+ *      come with a length.
+ */
+
+#ifndef NSD_HTTP_HEAD_H
+#define NSD_HTTP_HEAD_H
+
+#include "nstypes.h"
+
+typedef struct NsHttpField {
+    char    *name;
+    char    *value;
+    uint32_t nameLength;
+    uint32_t valueLength;
+} NsHttpField;
+
+/*
+ * Fields that the server itself looks at; found while parsing.
+ */
+typedef enum {
+    NS_FIELD_HOST,
+    NS_FIELD_CONNECTION,
+    NS_FIELD_CONTENT_LENGTH,
+    NS_FIELD_CONTENT_TYPE,
+    NS_FIELD_TRANSFER_ENCODING,
+    NS_FIELD_EXPECTED_ENTITY_LENGTH,    /* X-Expected-Entity-Length */
+    NS_FIELD_EXPECT,
+    NS_FIELD_AUTHORIZATION,
+    NS_FIELD_ACCEPT_ENCODING,
+    NS_FIELD_RANGE,
+    NS_FIELD_IF_RANGE,
+    NS_FIELD_IF_MODIFIED_SINCE,
+    NS_FIELD_IF_UNMODIFIED_SINCE,
+    NS_FIELD_COOKIE,
+    NS_FIELD_REFERER,
+    NS_FIELD_USER_AGENT,
+    NS_FIELD_X_FORWARDED_FOR,
+    NS_FIELD_COUNT
+} NsHttpKnownField;
+
+typedef struct NsHttpHead {
+    char        *line;          /* Request line, trimmed, null terminated. */
+    uint32_t     lineLength;
+    const char  *method;        /* Inside line. */
+    uint32_t     methodLength;
+    const char  *target;        /* Inside line: URL as sent, with query. */
+    uint32_t     targetLength;
+    double       version;       /* 0.0 without one; else as sent: 1.0, 1.1 ... */
+
+    NsHttpField *fields;        /* In order of arrival. */
+    int          nFields;
+    int16_t      known[NS_FIELD_COUNT];     /* First of that name, or -1. */
+
+    int64_t      contentLength; /* Announced body bytes; -1: none. */
+    bool         isChunked;
+    bool         isLineTooLong;         /* Request line over maxline: 414. */
+    bool         isFieldTooLong;        /* A header line over maxline: 431. */
+} NsHttpHead;
+
+/*
+ * Value of a known field; NULL if absent.
+ */
+static inline const char *
+NsHttpKnown(const NsHttpHead *headPtr, NsHttpKnownField field)
+{
+    int i = headPtr->known[field];
+
+    return i < 0 ? NULL : headPtr->fields[i].value;
+}
+
+/*
+ * Value of the first field of that name, any case; NULL if absent.
+ */
+const char *NsHttpFind(const NsHttpHead *headPtr, const char *name);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * driver.h --
+ *
+ *      Drivers: threads that accept connections and read requests.
+ *
+ *      net knows no requests, only whom to tell.
+ */
+
+#ifndef NSD_NET_DRIVER_H
+#define NSD_NET_DRIVER_H
+
+#include "net/sock.h"
+
+/*
+ * A request is complete, or has to be refused (messagePtr->refusal).  Runs in
+ * the driver thread, or in a spooler thread for large bodies; must not wait.
+ * The message is the procedure's from then on; the reply may be sent, and the
+ * socket finished, inside the call (a direct answer).
+ */
+typedef void (NsReadyProc) (NsMessage *messagePtr);
+void NsDriverSetReadyProc(NsReadyProc *proc);
+
+/*
+ * Start all registered drivers: returns when each listens.  NS_ERROR when one
+ * cannot; the reason is logged.
+ */
+Ns_ReturnCode NsDriversStart(void);
+
+/*
+ * Stop accepting.  Requests in the making may complete until NsDriversWait,
+ * which ends driver, spooler and writer threads when their work is done, or at
+ * the deadline (absolute time).
+ */
+void NsDriversStop(void);
+void NsDriversWait(const Ns_Time *deadlinePtr);
+
+/*
+ * Writer threads alone: stop when empty or at the deadline.
+ */
+void NsWritersStop(const Ns_Time *deadlinePtr);
+
+/*
+ * Results of `ns_driver info|stats`, `ns_writer list`, and the host tables, as
+ * Tcl lists appended to dsPtr; server NULL: all.
+ */
+void NsDriverInfo(Ns_DString *dsPtr, const char *server);
+void NsDriverNames(Ns_DString *dsPtr);
+void NsDriverThreads(Ns_DString *dsPtr);
+void NsDriverStats(Ns_DString *dsPtr);
+void NsWriterList(Ns_DString *dsPtr, const char *server);
+
+/*
+ * Query (value NULL) or set writersize, writerstreaming of the first driver
+ * whose name starts with prefix.  NS_ERROR if there is none.
+ */
+Ns_ReturnCode NsWriterSize(const char *prefix, int64_t *newPtr, int64_t *valuePtr);
+Ns_ReturnCode NsWriterStreaming(const char *prefix, bool *newPtr, bool *valuePtr);
+
+/*
+ * Uploads in progress: NS_OK and the two byte counts.
+ */
+Ns_ReturnCode NsUploadStats(const char *url, int64_t *receivedPtr,
+                            int64_t *totalPtr);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * message.h --
+ *
+ *      One received request with the memory that lives as long as it.
+ *
+ *      The driver thread fills a message while it reads.  When it is complete,
+ *      the ready procedure takes it over; whoever finishes the request releases
+ *      it.  A message outlives the hand-back of its socket: traces and logs run
+ *      when the socket may already serve the next request.
+ */
+
+#ifndef NSD_NET_MESSAGE_H
+#define NSD_NET_MESSAGE_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "http/head.h"
+#include "process/server.h"
+
+struct NsSock;
+
+#define NS_PEER_BYTES 64        /* Text of an IPv4 or IPv6 address. */
+
+/*
+ * Owned by one thread at a time: the driver's (or spooler's) until the ready
+ * procedure, then the thread that serves it.
+ */
+typedef struct NsMessage {
+    struct NsMessage *nextPtr;          /* Free list. */
+    NsArena           arena;
+    struct NsSock    *sockPtr;          /* NULL once the socket was given back. */
+    NsServer         *serverPtr;        /* Chosen by driver and Host field. */
+    const char       *location;         /* Of the host map or the driver. */
+    NsHttpHead        head;
+
+    /* The body, decoded.  Exactly one of memory, anonymous file, named file. */
+    char             *content;          /* Null terminated; NULL if in a file. */
+    size_t            contentLength;
+    int               contentFd;        /* -1 if in memory. */
+    const char       *contentFile;      /* Named file of maxupload, or NULL. */
+
+    int               refusal;          /* 0, or 400, 413, 414, 431: what the
+                                         * server has to answer. */
+    NsStamp           acceptStamp;      /* Connection or first byte. */
+    char              peer[NS_PEER_BYTES];
+    unsigned short    peerPort;
+} NsMessage;
+
+/*
+ * An empty message, from the free list when there is one.  Any thread.
+ */
+NsMessage *NsMessageCreate(void);
+
+/*
+ * Give back a message: files are closed and deleted, the arena is reset.
+ */
+void NsMessageRelease(NsMessage **messagePtrPtr);
+
+#endif

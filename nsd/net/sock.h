@@ -1,0 +1,91 @@
+/*
+ * sock.h --
+ *
+ *      A client's connection, as the thread that answers a request sees it.
+ *
+ *      No call here waits for the client.  Output that the socket does not take
+ *      at once is queued to a writer thread, and all later output of the same
+ *      request behind it.
+ */
+
+#ifndef NSD_NET_SOCK_H
+#define NSD_NET_SOCK_H
+
+#include "net/message.h"
+
+typedef struct NsSock NsSock;
+
+/*
+ * One piece of output.
+ *
+ * With a releaseProc the piece is borrowed until the call of it, from any
+ * thread, also when sending failed.  Without one, memory is copied where it
+ * cannot be sent at once, and a descriptor is duplicated.
+ */
+typedef struct NsPiece {
+    int         fd;             /* -1: memory. */
+    const void *base;           /* Memory. */
+    off_t       offset;         /* File. */
+    size_t      length;
+    void      (*releaseProc)(void *arg);
+    void       *arg;
+} NsPiece;
+
+/*
+ * Send the pieces, in order, in as few system calls as possible.  NS_OK: all is
+ * sent or queued.  NS_ERROR: the client is gone; later calls fail as well.
+ */
+Ns_ReturnCode NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
+
+/*
+ * Queue the pieces to a writer thread even when the socket would take them (as
+ * ns_writer does).  NS_ERROR when the driver has no writer thread.
+ */
+Ns_ReturnCode NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
+
+/*
+ * The request is answered.  The socket waits for the next request (keep) or is
+ * closed gracefully, at once or when its queued output is sent.  The caller must
+ * not use sockPtr afterwards.
+ */
+void NsSockFinish(NsSock *sockPtr, bool keep);
+
+/*
+ * Take the descriptor out of the server's hands, in blocking mode; queued
+ * output is waited for.  -1 when the client is gone.  Ends sockPtr.
+ */
+int NsSockTake(NsSock *sockPtr);
+
+/*
+ * Bytes sent or queued for the current request; whether a writer thread is
+ * involved; the descriptor.
+ */
+int64_t NsSockBytes(const NsSock *sockPtr);
+bool    NsSockIsQueued(const NsSock *sockPtr);
+int     NsSockFd(const NsSock *sockPtr);
+
+/*
+ * The public part, its driver, and the driver's settings that replies obey.
+ */
+Ns_Sock   *NsSockPublic(NsSock *sockPtr);
+Ns_Driver *NsSockDriver(const NsSock *sockPtr);
+
+typedef struct NsSockSettings {
+    int     keepwait;                   /* Seconds; 0: no keep-alive. */
+    int64_t keepaliveMaxUploadSize;     /* Bytes; 0: no limit. */
+    int64_t keepaliveMaxDownloadSize;   /* Likewise. */
+    int     nWriters;
+    int64_t writerSize;                 /* Bytes. */
+    bool    writerStreaming;
+    bool    isTls;
+} NsSockSettings;
+
+const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
+
+/*
+ * What `ns_writer list` shows of a queued reply besides its own figures; copied.
+ */
+void NsSockSetClientData(NsSock *sockPtr, const char *clientData,
+                         NsStamp queueStamp);
+
+#endif

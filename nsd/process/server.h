@@ -1,0 +1,52 @@
+/*
+ * server.h --
+ *
+ *      A virtual server, as the rooms share it.
+ *
+ *      Each room keeps what it needs per server in a structure of its own, hung
+ *      up here when the server is initialized.  Servers live as long as the
+ *      process.
+ */
+
+#ifndef NSD_PROCESS_SERVER_H
+#define NSD_PROCESS_SERVER_H
+
+#include "nstypes.h"
+
+struct NsPoolServer;
+struct NsRequestServer;
+struct NsTclServer;
+struct NsAdpServer;
+
+typedef struct NsServer {
+    const char *name;                       /* Constant. */
+    const char *path;                       /* Constant: "ns/server/NAME". */
+    struct NsPoolServer    *poolsPtr;       /* dispatch; constant after start. */
+    struct NsRequestServer *requestPtr;     /* request; likewise. */
+    struct NsTclServer     *tclPtr;         /* tcl; likewise. */
+    struct NsAdpServer     *adpPtr;         /* adp; likewise. */
+} NsServer;
+
+/*
+ * Create a server.  Main thread, before start-up is complete.
+ */
+NsServer *NsServerCreate(const char *name);
+
+/*
+ * By name; NULL if there is none.  No lock: the table is constant after start.
+ */
+NsServer *NsServerFind(const char *name);
+
+/*
+ * All servers in the order of the configuration.
+ */
+int NsServerCount(void);
+NsServer *NsServerAt(int i);
+
+/*
+ * The server that is being initialized; NULL outside initialization.
+ */
+NsServer *NsServerInitializing(void);
+void NsServerSetInitializing(NsServer *serverPtr);
+
+#endif
