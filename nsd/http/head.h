@@ -44,6 +44,11 @@ typedef enum {
     NS_FIELD_COUNT
 } NsHttpKnownField;
 
+#define NS_HTTP_USUAL_FIELDS 20     /* A browser sends 8 to 16. */
+
+/*
+ * Not to be copied by assignment: fields may point to usualFields.
+ */
 typedef struct NsHttpHead {
     char        *line;          /* Request line, trimmed, null terminated. */
     uint32_t     lineLength;
@@ -51,7 +56,7 @@ typedef struct NsHttpHead {
     uint32_t     methodLength;
     const char  *target;        /* Inside line: URL as sent, with query. */
     uint32_t     targetLength;
-    double       version;       /* 0.0 without one; else as sent: 1.0, 1.1 ... */
+    double       version;       /* As sent: 1.0, 1.1 ...  0.0 without one. */
 
     NsHttpField *fields;        /* In order of arrival. */
     int          nFields;
@@ -61,6 +66,10 @@ typedef struct NsHttpHead {
     bool         isChunked;
     bool         isLineTooLong;         /* Request line over maxline: 414. */
     bool         isFieldTooLong;        /* A header line over maxline: 431. */
+    bool         isLengthUnclear;       /* Others may see a body where we see
+                                         * none: answer and close. */
+
+    NsHttpField  usualFields[NS_HTTP_USUAL_FIELDS];
 } NsHttpHead;
 
 /*
