@@ -1,0 +1,320 @@
+# server.tcl --
+#
+#       A real server for a test file, and HTTP over plain sockets.
+#
+#       source [file join [file dirname [info script]] .. lib server.tcl]
+#       startServer -init { ns_register_proc GET /x { ns_return 200 text/plain hi } }
+#       test x-1.1 {...} -body { dict get [http GET /x] body } -result hi
+#       finish
+#
+#       startServer ?-config TEXT? ?-init SCRIPT? ?-pages {NAME CONTENT ...}?
+#                   ?-serverconfig TEXT? ?-options WORDS? ?-mode -f? ?-expect running|exit?
+#           Starts nsd in a directory of its own on a free port and waits until it
+#           listens (or, with -expect exit, until it has ended).  Returns a handle.
+#           TEXT is added to the configuration; $port and $home are set there.
+#           The server is named "test" and also answers the commands below.
+#       stopServer ?handle? ?signal?     ends it; its exit status
+#       inServer script ?handle?         evaluates script in a connection thread;
+#                                        its result or error
+#       http METHOD URL ?-headers {N V ...}? ?-body DATA? ?-version 1.1? ?-server h?
+#                                        dict: status reason version headers body
+#       connect ?handle?  send  readReply  replyBody  atEof  disconnect
+#       port home consoleLog serverLog accessLog pageRoot   ?handle?
+#       waitFor {condition} ?ms?         evaluates it until true; error when not
+#       finish                           stops all, removes all, ends the file
+
+package require Tcl 8.6
+package require tcltest 2.3
+namespace import -force ::tcltest::test ::tcltest::testConstraint
+
+namespace eval harness {
+    variable root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
+    variable nServers 0
+    variable current ""
+    variable servers
+    array set servers {}
+}
+tcltest::configure -verbose {body error} -testdir [file dirname [file normalize [info script]]]
+tcltest::configure {*}$argv
+
+proc freePort {} {
+    set channel [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
+    set number [lindex [fconfigure $channel -sockname] 2]
+    close $channel
+    return $number
+}
+
+proc waitFor {condition {ms 10000}} {
+    set end [expr {[clock milliseconds] + $ms}]
+    while {![uplevel 1 [list expr $condition]]} {
+        if {[clock milliseconds] > $end} { error "waited $ms ms in vain for: $condition" }
+        after 10
+    }
+}
+
+proc readFile {name} {
+    set channel [open $name r]
+    fconfigure $channel -encoding utf-8
+    set text [read $channel]
+    close $channel
+    return $text
+}
+
+proc writeFile {name content} {
+    file mkdir [file dirname $name]
+    set channel [open $name w]
+    fconfigure $channel -translation binary
+    puts -nonewline $channel $content
+    close $channel
+    return $name
+}
+
+proc startServer {args} {
+    array set option {
+        -config {} -serverconfig {} -init {} -pages {} -options {} -mode -f
+        -expect running -rawconfig {} -timeout 30000
+    }
+    array set option $args
+    set root $harness::root
+    set handle server[incr harness::nServers]
+    file tempfile path nsd-test
+    file delete $path
+    set home $path-home
+    file mkdir $home/logs $home/pages $home/modules $home/bin
+    set port [freePort]
+    set harness::servers($handle) [dict create home $home port $port]
+    set harness::current $handle
+
+    foreach {name content} $option(-pages) { writeFile $home/pages/$name $content }
+    writeFile $home/modules/tcl/00-harness.tcl {
+ns_register_proc POST /_harness {
+    set script [encoding convertfrom utf-8 [ns_conn content]]
+    set code [catch {uplevel #0 $script} result options]
+    set reply [list $code $result [expr {[dict exists $options -errorcode] ? [dict get $options -errorcode] : ""}]]
+    ns_return -binary 200 application/octet-stream [encoding convertto utf-8 $reply]
+} ;#
+    }
+    if {$option(-init) ne ""} {
+        writeFile $home/modules/tcl/10-init.tcl [encoding convertto utf-8 $option(-init)]
+    }
+    set config $option(-rawconfig)
+    if {$config eq ""} {
+        set config [subst -nocommands {
+set home $home
+set port $port
+ns_section ns/parameters
+ns_param home $home
+ns_param tcllibrary $root/tcl
+ns_param shutdowntimeout 10
+ns_section ns/servers
+ns_param test "Test server"
+ns_section ns/server/test
+ns_param minthreads 2
+ns_section ns/server/test/tcl
+ns_param library $home/modules/tcl
+ns_param initfile $root/nsd/init.tcl
+ns_section ns/server/test/modules
+ns_param nssock $root/nssock/nssock.so
+ns_param nslog $root/nslog/nslog.so
+ns_section ns/server/test/module/nssock
+ns_param address 127.0.0.1
+ns_param hostname 127.0.0.1
+ns_param port $port
+ns_section ns/server/test/module/nslog
+ns_param file access.log
+}]
+        append config \n $option(-config) \n
+    }
+    writeFile $home/nsd.conf.tcl [encoding convertto utf-8 $config]
+
+    set words [list $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
+    if {[exec id -u] == 0} { lappend words -u root }
+    lappend words {*}$option(-options)
+    set command ""
+    foreach word $words { append command "'[string map {' '\\''} $word]' " }
+    # The wrapper keeps the pid and the exit status for us.
+    exec sh -c "cd '$home'; $command >console.log 2>&1 </dev/null & echo \$! >pid.tmp; mv pid.tmp pid; wait \$!; echo \$? >status.tmp; mv status.tmp status" >/dev/null 2>/dev/null &
+    waitFor {[file exists $home/pid]}
+    dict set harness::servers($handle) pid [string trim [readFile $home/pid]]
+    if {$option(-expect) eq "exit"} {
+        waitFor {[file exists $home/status]} $option(-timeout)
+        return $handle
+    }
+    set end [expr {[clock milliseconds] + $option(-timeout)}]
+    while {1} {
+        if {[file exists $home/status]} {
+            error "server ended with status [string trim [readFile $home/status]]:\n[readFile $home/console.log]"
+        }
+        if {![catch {socket 127.0.0.1 $port} channel]} {
+            close $channel
+            break
+        }
+        if {[clock milliseconds] > $end} { error "server does not listen:\n[readFile $home/console.log]" }
+        after 20
+    }
+    return $handle
+}
+
+proc harness::get {handle key} {
+    variable servers
+    variable current
+    if {$handle eq ""} { set handle $current }
+    return [dict get $servers($handle) $key]
+}
+proc port {{handle ""}} { harness::get $handle port }
+proc home {{handle ""}} { harness::get $handle home }
+proc serverPid {{handle ""}} { harness::get $handle pid }
+proc pageRoot {{handle ""}} { return [home $handle]/pages }
+proc consoleLog {{handle ""}} { readFile [home $handle]/console.log }
+proc serverLog {{handle ""}} { readFile [home $handle]/logs/nsd.log }
+proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
+proc isRunning {{handle ""}} { expr {![file exists [home $handle]/status]} }
+
+proc stopServer {{handle ""} {signal TERM}} {
+    if {$handle eq ""} { set handle $harness::current }
+    set home [home $handle]
+    if {[isRunning $handle]} {
+        catch {exec kill -$signal [serverPid $handle]}
+        if {[catch {waitFor {[file exists $home/status]} 30000}]} {
+            catch {exec kill -KILL [serverPid $handle]}
+            waitFor {[file exists $home/status]}
+            error "server did not end within 30 s of SIG$signal:\n[consoleLog $handle]"
+        }
+    }
+    set text [consoleLog $handle]
+    if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $text]} {
+        puts "sanitizer report of $handle:\n[string range $text 0 20000]"
+    }
+    return [string trim [readFile $home/status]]
+}
+
+proc finish {} {
+    foreach handle [lsort [array names harness::servers]] {
+        if {[catch {stopServer $handle} message]} { puts "$handle: $message" }
+        if {![info exists ::env(NSD_TEST_KEEP)]} { file delete -force [home $handle] }
+    }
+    tcltest::cleanupTests
+    exit 0
+}
+
+proc connect {{handle ""}} {
+    set channel [socket 127.0.0.1 [port $handle]]
+    fconfigure $channel -translation binary -buffering none -blocking 1
+    return $channel
+}
+proc send {channel data} { puts -nonewline $channel $data; flush $channel }
+proc disconnect {channel} { catch {close $channel} }
+
+# What is read, with a limit in time so that a test fails instead of hanging.
+proc harness::receive {channel n {ms 15000}} {
+    fconfigure $channel -blocking 0
+    set data ""
+    set end [expr {[clock milliseconds] + $ms}]
+    while {[string length $data] < $n} {
+        append data [read $channel [expr {$n - [string length $data]}]]
+        if {[string length $data] >= $n || [eof $channel]} break
+        if {[clock milliseconds] > $end} { error "no data within $ms ms; so far: $data" }
+        harness::waitReadable $channel 200
+    }
+    fconfigure $channel -blocking 1
+    return $data
+}
+proc harness::waitReadable {channel ms} {
+    set ::harness::ready 0
+    fileevent $channel readable {set ::harness::ready 1}
+    set timer [after $ms {set ::harness::ready 2}]
+    vwait ::harness::ready
+    after cancel $timer
+    fileevent $channel readable {}
+}
+proc harness::receiveLine {channel} {
+    set line ""
+    while {1} {
+        set c [receive $channel 1]
+        if {$c eq ""} { return -code error "connection closed after '$line'" }
+        append line $c
+        if {$c eq "\n"} { return [string trimright $line \r\n] }
+    }
+}
+
+# All data until the server closes.
+proc readAll {channel {ms 15000}} { harness::receive $channel 1000000000 $ms }
+
+# True when the server has closed (waits for it).
+proc atEof {channel {ms 15000}} {
+    expr {[harness::receive $channel 1 $ms] eq "" && [eof $channel]}
+}
+
+# One reply: dict of status, reason, version, headers (names in lower case, list of
+# name value), body (chunks joined), chunks (list, if chunked).
+proc readReply {channel {method GET}} {
+    set line [harness::receiveLine $channel]
+    if {![regexp {^HTTP/(\S+) (\d+) ?(.*)$} $line - version status reason]} {
+        error "bad status line: $line"
+    }
+    set headers {}
+    while {[set line [harness::receiveLine $channel]] ne ""} {
+        if {![regexp {^([^:]+): ?(.*)$} $line - name value]} { error "bad header line: $line" }
+        lappend headers [string tolower $name] $value
+    }
+    set reply [dict create status $status reason $reason version $version headers $headers]
+    set body ""
+    if {$method eq "HEAD" || $status == 100} {
+    } elseif {[dict exists $headers transfer-encoding]
+            && [dict get $headers transfer-encoding] eq "chunked"} {
+        set chunks {}
+        while {1} {
+            scan [harness::receiveLine $channel] %x n
+            if {$n == 0} { harness::receiveLine $channel; break }
+            set chunk [harness::receive $channel $n]
+            lappend chunks $chunk
+            append body $chunk
+            harness::receive $channel 2
+        }
+        dict set reply chunks $chunks
+    } elseif {[dict exists $headers content-length]} {
+        set body [harness::receive $channel [dict get $headers content-length]]
+    } else {
+        set body [readAll $channel]
+    }
+    dict set reply body $body
+    return $reply
+}
+proc replyBody {channel} { dict get [readReply $channel] body }
+
+proc http {method url args} {
+    array set option {-headers {} -body {} -version 1.1 -server {} -close 1}
+    array set option $args
+    set channel [connect $option(-server)]
+    set request "$method $url HTTP/$option(-version)\r\n"
+    if {![dict exists $option(-headers) Host]} {
+        append request "Host: 127.0.0.1:[port $option(-server)]\r\n"
+    }
+    if {$option(-close)} { append request "Connection: close\r\n" }
+    foreach {name value} $option(-headers) { append request "$name: $value\r\n" }
+    if {$option(-body) ne "" || $method in {POST PUT}} {
+        append request "Content-Length: [string length $option(-body)]\r\n"
+    }
+    append request "\r\n$option(-body)"
+    try {
+        send $channel $request
+        return [readReply $channel $method]
+    } finally {
+        close $channel
+    }
+}
+proc header {reply name} {
+    set headers [dict get $reply headers]
+    set name [string tolower $name]
+    foreach {key value} $headers { if {$key eq $name} { return $value } }
+    return ""
+}
+
+proc inServer {script {handle ""}} {
+    set reply [http POST /_harness -body [encoding convertto utf-8 $script] -server $handle]
+    if {[dict get $reply status] != 200} {
+        error "inServer: status [dict get $reply status]: [dict get $reply body]"
+    }
+    lassign [encoding convertfrom utf-8 [dict get $reply body]] code result errorcode
+    return -code $code -errorcode $errorcode $result
+}

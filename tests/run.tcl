@@ -1,0 +1,138 @@
+# run.tcl --
+#
+#       Runs all suites and adds up their results.  The last line is
+#       `N passed, N failed, N skipped`; the exit status is 0 only if none failed.
+#
+#       tclsh tests/run.tcl ?-only GLOB? ?-jobs N? ?-verbose?
+#
+#       GLOB is matched against names such as unit/http_parse_test,
+#       command/ns_set, wire/static, stress/pool_stress, model/run.
+
+set root [file dirname [file dirname [file normalize [info script]]]]
+cd $root
+
+set only *
+set verbose 0
+set jobs 2
+for {set i 0} {$i < [llength $argv]} {incr i} {
+    switch -- [lindex $argv $i] {
+        -only    { set only [lindex $argv [incr i]] }
+        -jobs    { set jobs [lindex $argv [incr i]] }
+        -verbose { set verbose 1 }
+        default  { puts stderr "unknown option [lindex $argv $i]"; exit 2 }
+    }
+}
+
+# A sanitizer's report makes its process fail, whatever the tests in it said.
+if {![info exists env(ASAN_OPTIONS)]} {
+    set env(ASAN_OPTIONS) detect_leaks=0:detect_odr_violation=0
+}
+if {![info exists env(TSAN_OPTIONS)]} {
+    set env(TSAN_OPTIONS) "second_deadlock_stack=1 suppressions=$root/tests/lib/tsan.supp"
+}
+set env(UBSAN_OPTIONS) print_stacktrace=1
+
+# suite -> command
+set suites {}
+foreach file [lsort [glob -nocomplain tests/unit/*_test.c]] {
+    set name [file rootname [file tail $file]]
+    lappend suites unit/$name obj/tests/unit/$name
+}
+foreach file [lsort [glob -nocomplain tests/stress/*_stress.c]] {
+    set name [file rootname [file tail $file]]
+    lappend suites stress/$name obj/tests/stress/$name
+}
+if {[file exists tests/model/run]} {
+    lappend suites model/run tests/model/run
+}
+foreach kind {command wire site} {
+    foreach file [lsort [glob -nocomplain tests/$kind/*.test]] {
+        lappend suites $kind/[file rootname [file tail $file]] \
+            [list [info nameofexecutable] $file]
+    }
+}
+
+# The counts in a suite's output, in any of the forms that the suites print.
+proc counts {output} {
+    set passed 0
+    set failed 0
+    set skipped 0
+    set found 0
+    foreach line [split $output \n] {
+        if {[regexp {Total\s+(\d+)\s+Passed\s+(\d+)\s+Skipped\s+(\d+)\s+Failed\s+(\d+)} \
+                 $line - - p s f]} {
+            incr passed $p; incr skipped $s; incr failed $f; set found 1
+        } elseif {[regexp {^\[  PASSED  \] (\d+) test} $line - p]} {
+            incr passed $p; set found 1
+        } elseif {[regexp {^\[  FAILED  \] (\d+) test} $line - f]} {
+            incr failed $f; set found 1
+        } elseif {[regexp {^\[  SKIPPED \] (\d+) test} $line - s]} {
+            incr skipped $s; set found 1
+        } elseif {[regexp {^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$} $line - p f s]} {
+            incr passed $p; incr failed $f; set found 1
+            if {$s ne ""} { incr skipped $s }
+        }
+    }
+    return [list $found $passed $failed $skipped]
+}
+
+array set total {passed 0 failed 0 skipped 0}
+set queue $suites
+set running 0
+set done 0
+
+proc startNext {} {
+    global queue running only jobs done state
+    while {$running < $jobs && [llength $queue] > 0} {
+        set queue [lassign $queue name command]
+        if {![string match $only $name]} continue
+        if {[catch {open "|$command 2>@1" r} channel]} {
+            report $name 0.0 $channel 1
+            continue
+        }
+        incr running
+        fconfigure $channel -blocking 0 -encoding binary -translation binary
+        set state($channel) [list $name [clock milliseconds] ""]
+        fileevent $channel readable [list readSuite $channel]
+    }
+    if {$running == 0 && [llength $queue] == 0} { set done 1 }
+}
+
+proc readSuite {channel} {
+    global state running
+    lassign $state($channel) name start output
+    append output [read $channel]
+    if {![eof $channel]} {
+        set state($channel) [list $name $start $output]
+        return
+    }
+    fconfigure $channel -blocking 1
+    set broken [catch {close $channel} message]
+    if {$broken} { append output "\n$message" }
+    unset state($channel)
+    incr running -1
+    report $name [expr {([clock milliseconds] - $start) / 1000.0}] $output $broken
+    startNext
+}
+
+proc report {name seconds output broken} {
+    global total verbose
+    lassign [counts $output] found passed failed skipped
+    if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $output] && $failed == 0} {
+        set broken 1
+    }
+    # A suite that ends badly, or says nothing, counts as one failed test.
+    if {($broken && $failed == 0) || !$found} { incr failed }
+    incr total(passed) $passed
+    incr total(failed) $failed
+    incr total(skipped) $skipped
+    puts [format "%-34s %4d passed %3d failed %3d skipped  %6.1f s" \
+              $name $passed $failed $skipped $seconds]
+    if {$failed > 0 || $verbose} { puts $output }
+    flush stdout
+}
+
+startNext
+if {!$done} { vwait done }
+puts "$total(passed) passed, $total(failed) failed, $total(skipped) skipped"
+exit [expr {$total(failed) > 0}]
