@@ -11,6 +11,8 @@
 #ifndef NSD_REQUEST_CONN_H
 #define NSD_REQUEST_CONN_H
 
+#include <stdatomic.h>
+
 #include "nsconn.h"
 #include "nsrequest.h"
 #include "nsreturn.h"
@@ -19,10 +21,10 @@
 
 struct NsConnForm;              /* Query or form, uploaded files. */
 struct NsConnStream;            /* Compression, streaming. */
-struct NsConnRare;              /* Client data, local storage, at-close ... */
+struct NsConnRare;              /* Client data, local storage, overrides ... */
 
 /*
- * Owned by the thread that serves the request.
+ * Owned by the thread that serves the request, but for what says otherwise.
  */
 typedef struct NsConn {
     Ns_Conn              pub;           /* Public part; must be first. */
@@ -32,14 +34,24 @@ typedef struct NsConn {
     NsServer            *serverPtr;
     Ns_Request           request;       /* pub.request points here. */
 
+    /* Constant after creation: read by ns_server active in other threads. */
+    const char          *firstMethod;
+    const char          *firstUrl;
+    const Ns_Driver     *driverPtr;     /* Outlives sockPtr, as the next. */
+    const NsSockSettings *settingsPtr;
+
+    /* Header included.  Written by the owner, read by others for display, so
+     * relaxed order is enough. */
+    _Atomic int64_t      bytesSent;
+
     int                  status;        /* Response status; 200 at first. */
     int                  keep;          /* -1 automatic, 0 close, > 0 force. */
     int                  compressLevel;
     int                  nRedirects;    /* Internal ones, for the limit of 3. */
     int64_t              responseLength;/* Declared; -1 unknown. */
-    int64_t              bytesSent;     /* Header included. */
-    Tcl_Encoding         outputEncoding;
-    Tcl_Encoding         urlEncoding;
+    size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
+    Tcl_Encoding         outputEncoding;/* NULL: none, text is sent as it is. */
+    Tcl_Encoding         urlEncoding;   /* Likewise for queries and forms. */
 
     Tcl_Interp          *interp;        /* Set by tcl; NULL before first use. */
     struct NsConnForm   *formPtr;
@@ -55,12 +67,71 @@ typedef struct NsConn {
 NsConn *NsConnCurrent(void);
 
 /*
- * Register what tcl does at fixed points of a request.  closeProc: the reply is
- * finished, at-close scripts run.  cleanupProc: the request has ended, the
- * interpreter is released.  Set once at start.
+ * Make the request of a complete message, in its arena.
+ */
+NsConn *NsConnCreate(NsMessage *messagePtr);
+
+/*
+ * Memory that lives as long as the request.
+ */
+#define NsConnArena(connPtr) (&(connPtr)->messagePtr->arena)
+
+/*
+ * Client data of the request (ns_conn clientdata): copied; NULL when unset.
+ */
+const char *NsConnClientData(const NsConn *connPtr);
+void        NsConnSetClientData(NsConn *connPtr, const char *clientData);
+
+/*
+ * Uploaded files of the form, in the order of the fields' first files.  The form
+ * is not parsed for it: none before Ns_ConnGetQuery.
+ */
+typedef struct NsConnFile {
+    struct NsConnFile *nextPtr;
+    const char        *field;       /* Name of the form field. */
+    const char        *fileName;    /* As sent by the client. */
+    Ns_Set            *headers;     /* Of the part; names in lower case. */
+    size_t             offset;      /* In the body. */
+    size_t             length;
+} NsConnFile;
+
+const NsConnFile *NsConnFiles(const NsConn *connPtr);
+
+/*
+ * The whole body in memory, mapping an anonymous file; NULL when there is none
+ * or it is in a named file.  Null terminated only when in memory from the start.
+ */
+const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
+
+/*
+ * Counts up with each form that Ns_ConnClearQuery forgot.
+ */
+int NsConnFormEpoch(const NsConn *connPtr);
+
+/*
+ * Hand the socket over to the caller, blocking: output queued before is sent
+ * first.  The descriptor, or -1; the server does no more with the socket.
+ */
+int NsConnTakeSocket(NsConn *connPtr);
+
+/*
+ * Send the pieces through a writer thread, with the response header before them
+ * unless already sent.  NS_ERROR when the driver has no writer threads: nothing
+ * has happened then, and the pieces are still the caller's.
+ */
+Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
+
+/*
+ * What the rooms to the right do at fixed points.  Set once at start, before any
+ * pool starts; all are optional.
  */
 typedef struct NsConnHooks {
+    /* A connection thread starts, before it serves anything, and ends. */
+    void (*threadStartProc)(NsServer *serverPtr);
+    void (*threadStopProc)(NsServer *serverPtr);
+    /* The reply is finished: at-close scripts run. */
     void (*closeProc)(NsConn *connPtr);
+    /* The request has ended: the interpreter is released. */
     void (*cleanupProc)(NsConn *connPtr);
 } NsConnHooks;
 

@@ -1,0 +1,36 @@
+/*
+ * fastpath.h --
+ *
+ *      Static files.
+ */
+
+#ifndef NSD_REQUEST_FASTPATH_H
+#define NSD_REQUEST_FASTPATH_H
+
+#include "request/conn.h"
+
+void NsFastPathInit(void);
+
+/*
+ * How a directory without index file is listed: the right-hand rooms register
+ * who runs a Tcl procedure (directoryproc) or an ADP file (directoryadp).  The
+ * procedure answers the request and returns NS_OK, or NS_ERROR.
+ */
+typedef int (NsDirectoryProc) (Ns_Conn *conn, const char *procOrFile);
+void NsFastPathSetDirectoryProc(NsDirectoryProc *proc);
+void NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
+
+/*
+ * Figures of the static-file cache, in the form of ns_fastpath_cache_stats,
+ * appended; nothing when the cache is off.
+ */
+void NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset);
+
+/*
+ * The page directory, the server directory without virtual hosts; and
+ * `hidedotfiles`.
+ */
+const char *NsFastPathPageDir(const NsServer *serverPtr);
+const char *NsFastPathServerDir(const NsServer *serverPtr);
+
+#endif

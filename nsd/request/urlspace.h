@@ -1,0 +1,67 @@
+/*
+ * urlspace.h --
+ *
+ *      What belongs to a method and a URL: handlers, pools, limits, files.
+ *
+ *      Each use has an id and, per server, a tree of its own.  Patterns and the
+ *      choice among matches are those of Ns_UrlSpecificSet in nsrequest.h.
+ */
+
+#ifndef NSD_REQUEST_URLSPACE_H
+#define NSD_REQUEST_URLSPACE_H
+
+#include "nsrequest.h"
+#include "process/server.h"
+
+/*
+ * Decides whether a match is wanted; called from the most specific to the least
+ * until it returns true, under the tree's read lock: it may count a reference,
+ * but must not take long or change the URL space.
+ */
+typedef bool (NsUrlAcceptProc) (void *data, void *arg);
+
+/*
+ * The best match that acceptProc (NULL: any) accepts; NULL if there is none.
+ */
+void *NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method,
+                     const char *url, NsUrlAcceptProc *acceptProc, void *arg);
+
+/*
+ * The entry of exactly that pattern and inheritance (NS_OP_NOINHERIT or 0).
+ */
+void *NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
+                          const char *url, int flags,
+                          NsUrlAcceptProc *acceptProc, void *arg);
+
+/*
+ * Visit all entries of a server: method, directory, filter, inherits, data.
+ * More restrictive filters of a directory come first.  Under the read lock.
+ */
+typedef struct NsUrlEntry {
+    const char *method;
+    const char *directory;      /* "/" or "/a/b". */
+    const char *filter;         /* "*" or a glob. */
+    bool        inherits;
+    void       *data;
+} NsUrlEntry;
+
+typedef void (NsUrlVisitProc) (const NsUrlEntry *entryPtr, void *arg);
+void NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
+                     void *arg);
+
+/*
+ * Append the list element {METHOD DIRECTORY FILTER inherit|noinherit ...}, left
+ * open: the caller appends what it knows of the data, then calls
+ * Tcl_DStringEndSublist.
+ */
+void NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr);
+
+/*
+ * Counts up with every change that can alter what a request meets: handlers,
+ * filters, traces, authorization, files.  Answers kept from an earlier
+ * generation are void.
+ */
+unsigned NsRequestGeneration(void);
+void     NsRequestChanged(void);
+
+#endif
