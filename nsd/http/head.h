@@ -58,6 +58,10 @@ typedef struct NsHttpHead {
     uint32_t     targetLength;
     double       version;       /* As sent: 1.0, 1.1 ...  0.0 without one. */
 
+    bool         hasVersion;    /* Without one: no header fields. */
+    bool         isFramingRepeated;     /* Several Content-Length or
+                                         * Transfer-Encoding fields. */
+
     NsHttpField *fields;        /* In order of arrival. */
     int          nFields;
     int16_t      known[NS_FIELD_COUNT];     /* First of that name, or -1. */

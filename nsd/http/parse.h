@@ -83,6 +83,12 @@ int         NsParseReplyStatus(NsParseStatus status);
 const char *NsParseReason(NsParseStatus status);
 
 /*
+ * Split a trimmed request line: set line, method, target, version and their
+ * lengths.  False when there is no URL.
+ */
+bool NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length);
+
+/*
  * The bytes of the head were moved from one address to another: correct the
  * pointers.
  */
