@@ -1,0 +1,59 @@
+/*
+ * chunk.h --
+ *
+ *      Incremental decoder for chunked bodies (RFC 9112, section 7.1).
+ *
+ *      It works in place: the decoded bytes are moved together at the start of
+ *      the buffer, framing and trailer vanish.
+ */
+
+#ifndef NSD_HTTP_CHUNK_H
+#define NSD_HTTP_CHUNK_H
+
+#include "nstypes.h"
+
+typedef enum {
+    NS_CHUNK_DONE,              /* The zero chunk and the trailer are complete. */
+    NS_CHUNK_MORE,              /* Valid so far; feed more bytes. */
+    NS_CHUNK_BAD,               /* Not chunked coding: 400 and close. */
+    NS_CHUNK_TOO_LARGE          /* More than maxBytes decoded: 413. */
+} NsChunkStatus;
+
+/*
+ * To be treated as opaque except for bodyBytes.
+ */
+typedef struct NsChunkDecoder {
+    uint64_t bodyBytes;         /* Decoded so far, all calls together. */
+    uint64_t maxBytes;
+    uint64_t left;              /* Bytes missing of the current chunk. */
+    uint32_t lineBytes;         /* Of the current size or trailer line. */
+    uint32_t trailerBytes;
+    uint8_t  state;
+    bool     hasDigit;
+} NsChunkDecoder;
+
+/*
+ * Prepare for a body of at most maxBytes decoded bytes.
+ */
+void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
+
+/*
+ * Decode length newly received bytes at data.  *decodedPtr decoded ones stand
+ * at data then; *consumedPtr tells how many of the received ones belong to this
+ * body: all of them, except after NS_CHUNK_DONE, when the rest is the next
+ * request.  The rest stays where it was, at data + *consumedPtr.
+ *
+ * After TOO_LARGE further calls go on, with nothing decoded, until DONE or BAD,
+ * so that the body can be read to its end.
+ */
+NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data, size_t length,
+                            size_t *decodedPtr, size_t *consumedPtr);
+
+/*
+ * The line that precedes a chunk of length bytes on output, in lower-case hex;
+ * buffer has room for NS_CHUNK_HEAD_BYTES.  Its length.
+ */
+#define NS_CHUNK_HEAD_BYTES 20
+size_t NsChunkHead(char *buffer, size_t length);
+
+#endif
