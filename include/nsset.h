@@ -20,6 +20,7 @@
  * New (name may be NULL) / free (NULL ok) / duplicate.
  */
 NS_EXTERN Ns_Set *Ns_SetCreate(const char *);
+NS_EXTERN Ns_Set *Ns_SetCreateSz(const char *name, size_t size);
 NS_EXTERN void Ns_SetFree(Ns_Set *);
 NS_EXTERN Ns_Set *Ns_SetCopy(Ns_Set *);
 
@@ -33,11 +34,16 @@ NS_EXTERN int Ns_SetPutSz(Ns_Set *, const char *, const char *, int);
  * Delete first key match, append.
  */
 NS_EXTERN void Ns_SetUpdate(Ns_Set *, const char *, const char *);
+NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
+                             const char *value);
 
 /*
  * Replace value at index.
  */
 NS_EXTERN void Ns_SetPutValue(Ns_Set *, int, const char *);
+NS_EXTERN void Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value,
+                                ssize_t length);
+NS_EXTERN void Ns_SetClearValues(Ns_Set *setPtr);
 
 /*
  * Index of first match (own compare).

@@ -14,6 +14,7 @@
 #define NSD_BASE_LOCK_H
 
 #include "nsthread.h"
+#include "base/clock.h"
 
 typedef enum {
     NS_RANK_NONE = 0,
@@ -80,6 +81,12 @@ typedef enum {
  */
 void NsMutexSetup(Ns_Mutex *mutexPtr, NsLockRank rank, const char *a,
                   const char *b);
+
+/*
+ * Ns_CondTimedWait with a deadline on the monotonic clock.  NS_OK: woken, maybe
+ * for no reason; NS_TIMEOUT: the deadline has passed.
+ */
+int NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline);
 
 /*
  * Debug builds: stop unless the calling thread holds the lock.

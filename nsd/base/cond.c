@@ -1,0 +1,140 @@
+/*
+ * cond.c --
+ *
+ *      Condition variables.
+ *
+ *      They wait by the monotonic clock: a deadline given as wall clock time is
+ *      converted when the wait begins, so setting the clock meanwhile neither
+ *      cuts waits short nor prolongs them.
+ */
+
+#include "base/lock.h"
+#include "base/lazy.h"
+#include "base/mutex_int.h"
+
+#include <pthread.h>
+
+static pthread_cond_t *GetCond(Ns_Cond *condPtr);
+static pthread_cond_t *CreateCond(void);
+static void            DestroyCond(pthread_cond_t *cPtr);
+static NsStamp         DeadlineFromTime(const Ns_Time *timePtr);
+
+void
+Ns_CondInit(Ns_Cond *condPtr)
+{
+    NsLazySet(condPtr, CreateCond());
+}
+
+void
+Ns_CondDestroy(Ns_Cond *condPtr)
+{
+    pthread_cond_t *cPtr = NsLazyPeek(condPtr);
+
+    if (cPtr != NULL) {
+        NsLazySet(condPtr, NULL);
+        DestroyCond(cPtr);
+    }
+}
+
+void
+Ns_CondSignal(Ns_Cond *condPtr)
+{
+    pthread_cond_signal(GetCond(condPtr));
+}
+
+void
+Ns_CondBroadcast(Ns_Cond *condPtr)
+{
+    pthread_cond_broadcast(GetCond(condPtr));
+}
+
+void
+Ns_CondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr)
+{
+    pthread_cond_t *cPtr = GetCond(condPtr);
+
+    pthread_cond_wait(cPtr, NsMutexBeginWait(mutexPtr));
+    NsMutexEndWait(mutexPtr);
+}
+
+int
+Ns_CondTimedWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr)
+{
+    if (timePtr == NULL) {
+        Ns_CondWait(condPtr, mutexPtr);
+        return NS_OK;
+    }
+    return NsCondWaitUntil(condPtr, mutexPtr, DeadlineFromTime(timePtr));
+}
+
+int
+NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
+{
+    pthread_cond_t *cPtr = GetCond(condPtr);
+    struct timespec until = {
+        .tv_sec  = deadline > 0 ? deadline / NS_STAMP_SECOND : 0,
+        .tv_nsec = deadline > 0 ? deadline % NS_STAMP_SECOND : 0
+    };
+    int             status;
+
+    status = pthread_cond_timedwait(cPtr, NsMutexBeginWait(mutexPtr), &until);
+    NsMutexEndWait(mutexPtr);
+    return status == ETIMEDOUT ? NS_TIMEOUT : NS_OK;
+}
+
+static pthread_cond_t *
+GetCond(Ns_Cond *condPtr)
+{
+    pthread_cond_t *cPtr = NsLazyPeek(condPtr);
+
+    if (unlikely(cPtr == NULL)) {
+        pthread_cond_t *newPtr = CreateCond();
+
+        cPtr = NsLazyPublish(condPtr, newPtr);
+        if (cPtr != newPtr) {
+            DestroyCond(newPtr);
+        }
+    }
+    return cPtr;
+}
+
+static pthread_cond_t *
+CreateCond(void)
+{
+    pthread_cond_t    *cPtr = ns_malloc(sizeof(*cPtr));
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cPtr, &attr);
+    pthread_condattr_destroy(&attr);
+    return cPtr;
+}
+
+static void
+DestroyCond(pthread_cond_t *cPtr)
+{
+    pthread_cond_destroy(cPtr);
+    ns_free(cPtr);
+}
+
+static NsStamp
+DeadlineFromTime(const Ns_Time *timePtr)
+{
+    Ns_Time now, remaining;
+    NsStamp deadline;
+
+    Ns_GetTime(&now);
+    remaining = *timePtr;
+    if (__builtin_sub_overflow(remaining.sec, now.sec, &remaining.sec)) {
+        remaining.sec = LONG_MIN;       /* Only a hugely negative time. */
+    }
+    remaining.usec -= now.usec;
+    Ns_AdjTime(&remaining);
+
+    if (__builtin_add_overflow(NsClockNow(), NsClockFromTime(&remaining),
+                               &deadline)) {
+        deadline = remaining.sec < 0 ? 0 : INT64_MAX;
+    }
+    return deadline;
+}

@@ -1,0 +1,26 @@
+/*
+ * fatal.h --
+ *
+ *      The end of the process, for reasons base finds: out of memory, no
+ *      thread can be started.
+ *
+ *      Base cannot log.  The log room registers how the last words reach the
+ *      log; until then they go to standard error.
+ */
+
+#ifndef NSD_BASE_FATAL_H
+#define NSD_BASE_FATAL_H
+
+#include "nstypes.h"
+
+/*
+ * Write the message where the operator looks.  Must not allocate: memory may be
+ * what is missing.  May end the process itself; when it returns, base aborts.
+ */
+typedef void (NsFatalProc)(const char *message);
+
+void NsFatalSetProc(NsFatalProc *proc);
+
+void NsFatal(const char *format, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * memory.c --
+ *
+ *      The allocator: the C library's, which never returns NULL.
+ */
+
+#include "nsthread.h"
+#include "base/fatal.h"
+
+static void OutOfMemory(size_t bytes) NS_GNUC_NORETURN;
+
+void *
+ns_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (unlikely(memory == NULL)) {
+        /* malloc(0) may return NULL, which is no lack of memory. */
+        memory = bytes == 0 ? malloc(1) : NULL;
+        if (memory == NULL) {
+            OutOfMemory(bytes);
+        }
+    }
+    return memory;
+}
+
+void *
+ns_calloc(size_t count, size_t bytes)
+{
+    void *memory;
+
+    if (unlikely(count == 0 || bytes == 0)) {
+        count = bytes = 1;
+    }
+    memory = calloc(count, bytes);
+    if (unlikely(memory == NULL)) {
+        OutOfMemory(count > SIZE_MAX / bytes ? SIZE_MAX : count * bytes);
+    }
+    return memory;
+}
+
+void *
+ns_realloc(void *memory, size_t bytes)
+{
+    /* realloc(p, 0) frees p in some libraries and not in others. */
+    void *newMemory = realloc(memory, bytes == 0 ? 1 : bytes);
+
+    if (unlikely(newMemory == NULL)) {
+        OutOfMemory(bytes);
+    }
+    return newMemory;
+}
+
+void
+ns_free(void *memory)
+{
+    free(memory);
+}
+
+char *
+ns_strdup(const char *string)
+{
+    return ns_strncopy(string, -1);
+}
+
+char *
+ns_strcopy(const char *string)
+{
+    return ns_strncopy(string, -1);
+}
+
+char *
+ns_strncopy(const char *string, ssize_t length)
+{
+    char   *copy;
+    size_t  bytes;
+
+    if (string == NULL) {
+        return NULL;
+    }
+    bytes = length > 0 ? (size_t) length : strlen(string);
+    copy = ns_malloc(bytes + 1);
+    memcpy(copy, string, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+static void
+OutOfMemory(size_t bytes)
+{
+    NsFatal("out of memory: cannot allocate %zu bytes", bytes);
+}
