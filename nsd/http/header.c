@@ -1,0 +1,194 @@
+/*
+ * header.c --
+ *
+ *      Header fields: parameters of values, fields on output, lines to sets.
+ */
+
+#include "http/header.h"
+
+#include "nsset.h"
+
+#include "http/chars.h"
+
+static const char *SkipSpace(const char *p);
+static const char *SkipParameter(const char *p);
+static const char *SkipQuoted(const char *p);
+static void FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
+static int  ContinueField(Ns_Set *setPtr, const char *text);
+
+bool
+NsFieldParameter(const char *value, const char *name, const char **startPtr,
+                 size_t *lengthPtr)
+{
+    size_t      nameLength = strlen(name);
+    const char *p = SkipParameter(value);
+
+    while (*p == ';') {
+        const char *start;
+
+        p = SkipSpace(p + 1);
+        start = p;
+        p = SkipParameter(p);
+        if (strncasecmp(start, name, nameLength) != 0) {
+            continue;
+        }
+        start = SkipSpace(start + nameLength);
+        if (*start != '=') {
+            continue;
+        }
+        start = SkipSpace(start + 1);
+        if (*start == '"') {
+            const char *end = SkipQuoted(start);
+
+            *startPtr = start + 1;
+            *lengthPtr = (size_t) (end - start - 1) - (end[-1] == '"' && end > start + 1);
+            return true;
+        }
+        *startPtr = start;
+        while (start < p && !NsIsSpace(*start)) {
+            start++;
+        }
+        *lengthPtr = (size_t) (start - *startPtr);
+        return true;
+    }
+    return false;
+}
+
+void
+NsHeaderCopyValue(char *to, const char *value, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = UCHAR(value[i]);
+
+        to[i] = unlikely((c < ' ' && c != '\t') || c == 0x7F) ? ' ' : (char) c;
+    }
+}
+
+char *
+NsHeaderWrite(char *to, const char *name, size_t nameLength, const char *value,
+              size_t valueLength)
+{
+    NsHeaderCopyValue(to, name, nameLength);
+    to += nameLength;
+    *to++ = ':';
+    *to++ = ' ';
+    NsHeaderCopyValue(to, value, valueLength);
+    to += valueLength;
+    *to++ = '\r';
+    *to++ = '\n';
+    return to;
+}
+
+void
+NsHeaderAppend(Ns_DString *dsPtr, const char *name, const char *value)
+{
+    size_t nameLength = strlen(name), valueLength = strlen(value);
+    int    oldLength = Ns_DStringLength(dsPtr);
+
+    Ns_DStringSetLength(dsPtr, oldLength + (int) (nameLength + valueLength
+                                                  + NS_HEADER_EXTRA));
+    NsHeaderWrite(Ns_DStringValue(dsPtr) + oldLength, name, nameLength, value,
+                  valueLength);
+}
+
+int
+Ns_ParseHeader(Ns_Set *setPtr, const char *line,
+               Ns_HeaderCaseDisposition disposition)
+{
+    const char *colon;
+    Ns_DString  name;
+    int         i;
+
+    if (NsIsSpace(*line)) {
+        return ContinueField(setPtr, SkipSpace(line));
+    }
+    colon = strchr(line, ':');
+    if (colon == NULL) {
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringNAppend(&name, line, (int) (colon - line));
+    FoldCase(Ns_DStringValue(&name), disposition);
+    i = Ns_SetPut(setPtr, Ns_DStringValue(&name), SkipSpace(colon + 1));
+    Ns_DStringFree(&name);
+    return i >= 0 ? NS_OK : NS_ERROR;
+}
+
+static const char *
+SkipSpace(const char *p)
+{
+    while (NsIsSpace(*p)) {
+        p++;
+    }
+    return p;
+}
+
+/*
+ * To the semicolon that ends a parameter, or to the end.
+ */
+static const char *
+SkipParameter(const char *p)
+{
+    while (*p != ';' && *p != '\0') {
+        p = *p == '"' ? SkipQuoted(p) : p + 1;
+    }
+    return p;
+}
+
+/*
+ * From a double quote to behind its partner, or to the end.
+ */
+static const char *
+SkipQuoted(const char *p)
+{
+    p++;
+    while (*p != '"') {
+        if (*p == '\\' && p[1] != '\0') {
+            p++;
+        }
+        if (*p == '\0') {
+            return p;
+        }
+        p++;
+    }
+    return p + 1;
+}
+
+static void
+FoldCase(char *name, Ns_HeaderCaseDisposition disposition)
+{
+    for (; disposition != Preserve && *name != '\0'; name++) {
+        char lower = NsToLower(*name);
+
+        if (disposition == ToLower) {
+            *name = lower;
+        } else if (lower >= 'a' && lower <= 'z') {
+            *name = (char) (lower - ('a' - 'A'));
+        }
+    }
+}
+
+/*
+ * Append to the value of the last field, with one blank between.
+ */
+static int
+ContinueField(Ns_Set *setPtr, const char *text)
+{
+    int last = Ns_SetLast(setPtr);
+
+    if (last < 0) {
+        return NS_ERROR;
+    }
+    if (*text != '\0') {
+        Ns_DString  joined;
+        const char *old = Ns_SetValue(setPtr, last);
+
+        Ns_DStringInit(&joined);
+        Ns_DStringAppend(&joined, old == NULL ? "" : old);
+        Ns_DStringNAppend(&joined, " ", 1);
+        Ns_DStringAppend(&joined, text);
+        Ns_SetPutValue(setPtr, last, Ns_DStringValue(&joined));
+        Ns_DStringFree(&joined);
+    }
+    return NS_OK;
+}

@@ -1,0 +1,275 @@
+/*
+ * url.c --
+ *
+ *      Percent coding of text in any character set.
+ */
+
+#include "http/url.h"
+
+#include "http/chars.h"
+#include "http/charset.h"
+
+#define IN_PATH  1
+#define IN_QUERY 2
+#define IN_BOTH  (IN_PATH | IN_QUERY)
+
+/*
+ * Which ASCII characters stand for themselves, besides letters and digits.
+ */
+static const uint8_t plainChars[128] = {
+    ['!'] = IN_BOTH, ['\''] = IN_BOTH, ['('] = IN_BOTH, [')'] = IN_BOTH,
+    ['*'] = IN_BOTH, ['-'] = IN_BOTH, ['.'] = IN_BOTH, ['_'] = IN_BOTH,
+    ['~'] = IN_BOTH, ['$'] = IN_PATH, ['&'] = IN_PATH, ['+'] = IN_PATH,
+    [','] = IN_PATH, [':'] = IN_PATH, ['@'] = IN_PATH
+};
+
+static void EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length,
+                        NsUrlPart part, bool isTclUtf8);
+static bool IsPlain(unsigned char c, NsUrlPart part);
+static void DecodeOther(Ns_DString *dsPtr, const char *text, size_t length,
+                        Tcl_Encoding encoding, NsUrlPart part);
+static Tcl_Encoding CharsetEncoding(const char *charset);
+
+void
+NsUrlEncode(Ns_DString *dsPtr, const char *text, size_t length,
+            Tcl_Encoding encoding, NsUrlPart part)
+{
+    if (NsEncodingIsUtf8(encoding)) {
+        EncodeBytes(dsPtr, text, length, part, true);
+    } else {
+        Tcl_DString bytes;
+
+        Tcl_UtfToExternalDString(encoding, text, (int) length, &bytes);
+        EncodeBytes(dsPtr, Tcl_DStringValue(&bytes),
+                    (size_t) Tcl_DStringLength(&bytes), part, false);
+        Tcl_DStringFree(&bytes);
+    }
+}
+
+void
+NsUrlDecode(Ns_DString *dsPtr, const char *text, size_t length,
+            Tcl_Encoding encoding, NsUrlPart part)
+{
+    int    oldLength = Ns_DStringLength(dsPtr);
+    char  *to;
+    size_t nBytes;
+
+    if (!NsEncodingIsUtf8(encoding)) {
+        DecodeOther(dsPtr, text, length, encoding, part);
+        return;
+    }
+    /*
+     * The bytes go to the end of the room, from where the conversion, which at
+     * most doubles them, cannot overtake itself.
+     */
+    Ns_DStringSetLength(dsPtr, oldLength + (int) (2 * length));
+    to = Ns_DStringValue(dsPtr) + oldLength;
+    nBytes = NsUrlUnescape(to + length, text, length, part);
+    nBytes = NsUtf8FromBytes(to, to + length, nBytes);
+    Ns_DStringSetLength(dsPtr, oldLength + (int) nBytes);
+}
+
+size_t
+NsUrlUnescape(char *to, const char *from, size_t length, NsUrlPart part)
+{
+    const char *end = from + length;
+    char       *start = to;
+
+    while (from < end) {
+        char c = *from++;
+
+        if (c == '%' && end - from >= 2
+                && NsHexValue(from[0]) >= 0 && NsHexValue(from[1]) >= 0) {
+            c = (char) (NsHexValue(from[0]) * 16 + NsHexValue(from[1]));
+            from += 2;
+        } else if (c == '+' && part == NS_URL_QUERY) {
+            c = ' ';
+        }
+        *to++ = c;
+    }
+    return (size_t) (to - start);
+}
+
+size_t
+NsUtf8FromBytes(char *to, const char *from, size_t length)
+{
+    const char *end = from + length;
+    char       *start = to;
+
+    while (from < end) {
+        unsigned char c = UCHAR(*from);
+        size_t        n;
+
+        if (likely(c > 0 && c < 0x80)) {
+            *to++ = *from++;
+        } else if ((n = NsUtf8Sequence(from, end)) > 1) {
+            memmove(to, from, n);
+            to += n;
+            from += n;
+        } else {
+            /* For c == 0 this gives the C0 80 that Tcl wants. */
+            *to++ = (char) (0xC0 | (c >> 6));
+            *to++ = (char) (0x80 | (c & 0x3F));
+            from++;
+        }
+    }
+    return (size_t) (to - start);
+}
+
+size_t
+NsUtf8Sequence(const char *p, const char *end)
+{
+    unsigned char first = UCHAR(*p);
+    unsigned char low = 0x80, high = 0xBF;     /* Bounds of the second byte. */
+    size_t        n;
+
+    if (first < 0x80) {
+        return 1;
+    } else if (first >= 0xC2 && first <= 0xDF) {
+        n = 2;
+    } else if (first >= 0xE0 && first <= 0xEF) {
+        n = 3;
+        low = first == 0xE0 ? 0xA0 : low;
+        high = first == 0xED ? 0x9F : high;
+    } else if (first >= 0xF0 && first <= 0xF4) {
+        n = 4;
+        low = first == 0xF0 ? 0x90 : low;
+        high = first == 0xF4 ? 0x8F : high;
+    } else {
+        return 0;
+    }
+    if ((size_t) (end - p) < n || UCHAR(p[1]) < low || UCHAR(p[1]) > high) {
+        return 0;
+    }
+    for (size_t i = 2; i < n; i++) {
+        if ((UCHAR(p[i]) & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+/*
+ * The public functions.
+ */
+
+char *
+Ns_UrlPathEncode(Ns_DString *dsPtr, const char *text, Tcl_Encoding encoding)
+{
+    NsUrlEncode(dsPtr, text, strlen(text), encoding, NS_URL_PATH);
+    return Ns_DStringValue(dsPtr);
+}
+
+char *
+Ns_UrlQueryEncode(Ns_DString *dsPtr, const char *text, Tcl_Encoding encoding)
+{
+    NsUrlEncode(dsPtr, text, strlen(text), encoding, NS_URL_QUERY);
+    return Ns_DStringValue(dsPtr);
+}
+
+char *
+Ns_UrlPathDecode(Ns_DString *dsPtr, const char *text, Tcl_Encoding encoding)
+{
+    NsUrlDecode(dsPtr, text, strlen(text), encoding, NS_URL_PATH);
+    return Ns_DStringValue(dsPtr);
+}
+
+char *
+Ns_UrlQueryDecode(Ns_DString *dsPtr, const char *text, Tcl_Encoding encoding)
+{
+    NsUrlDecode(dsPtr, text, strlen(text), encoding, NS_URL_QUERY);
+    return Ns_DStringValue(dsPtr);
+}
+
+char *
+Ns_EncodeUrlWithEncoding(Ns_DString *dsPtr, const char *text,
+                         Tcl_Encoding encoding)
+{
+    return Ns_UrlQueryEncode(dsPtr, text, encoding);
+}
+
+char *
+Ns_DecodeUrlWithEncoding(Ns_DString *dsPtr, const char *text,
+                         Tcl_Encoding encoding)
+{
+    return Ns_UrlQueryDecode(dsPtr, text, encoding);
+}
+
+char *
+Ns_EncodeUrlCharset(Ns_DString *dsPtr, const char *text, const char *charset)
+{
+    return Ns_UrlQueryEncode(dsPtr, text, CharsetEncoding(charset));
+}
+
+char *
+Ns_DecodeUrlCharset(Ns_DString *dsPtr, const char *text, const char *charset)
+{
+    return Ns_UrlQueryDecode(dsPtr, text, CharsetEncoding(charset));
+}
+
+/*
+ * Tcl's C0 80 stands for a null byte in its own UTF-8 only.
+ */
+static void
+EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
+            bool isTclUtf8)
+{
+    static const char digits[] = "0123456789abcdef";
+    int         oldLength = Ns_DStringLength(dsPtr);
+    const char *end = bytes + length;
+    char       *to;
+
+    Ns_DStringSetLength(dsPtr, oldLength + (int) (3 * length));
+    to = Ns_DStringValue(dsPtr) + oldLength;
+    while (bytes < end) {
+        unsigned char c = UCHAR(*bytes++);
+
+        if (isTclUtf8 && c == 0xC0 && bytes < end && UCHAR(*bytes) == 0x80) {
+            c = '\0';
+            bytes++;
+        }
+        if (IsPlain(c, part)) {
+            *to++ = (char) c;
+        } else if (c == ' ' && part == NS_URL_QUERY) {
+            *to++ = '+';
+        } else {
+            *to++ = '%';
+            *to++ = digits[c >> 4];
+            *to++ = digits[c & 0x0F];
+        }
+    }
+    Ns_DStringSetLength(dsPtr, (int) (to - Ns_DStringValue(dsPtr)));
+}
+
+static bool
+IsPlain(unsigned char c, NsUrlPart part)
+{
+    if (NsIsAlpha((char) c) || NsIsDigit((char) c)) {
+        return true;
+    }
+    return c < 128
+        && (plainChars[c] & (part == NS_URL_PATH ? IN_PATH : IN_QUERY)) != 0;
+}
+
+static void
+DecodeOther(Ns_DString *dsPtr, const char *text, size_t length,
+            Tcl_Encoding encoding, NsUrlPart part)
+{
+    Tcl_DString bytes, utf8;
+    size_t      nBytes;
+
+    Tcl_DStringInit(&bytes);
+    Tcl_DStringSetLength(&bytes, (int) length);
+    nBytes = NsUrlUnescape(Tcl_DStringValue(&bytes), text, length, part);
+    Tcl_ExternalToUtfDString(encoding, Tcl_DStringValue(&bytes), (int) nBytes,
+                             &utf8);
+    Ns_DStringNAppend(dsPtr, Tcl_DStringValue(&utf8), Tcl_DStringLength(&utf8));
+    Tcl_DStringFree(&utf8);
+    Tcl_DStringFree(&bytes);
+}
+
+static Tcl_Encoding
+CharsetEncoding(const char *charset)
+{
+    return charset == NULL ? NULL : Ns_GetCharsetEncoding(charset);
+}

@@ -1,0 +1,74 @@
+/*
+ * url.h --
+ *
+ *      Percent coding, and the path of a request.
+ *
+ *      Decoded text is UTF-8 as Tcl keeps it: U+0000 is the bytes C0 80.
+ *      Everything here takes lengths; the public functions of nsstring.h take
+ *      null-terminated strings.
+ */
+
+#ifndef NSD_HTTP_URL_H
+#define NSD_HTTP_URL_H
+
+#include "nsstring.h"
+#include "base/arena.h"
+
+typedef enum {
+    NS_URL_PATH,                /* Blank is %20; + stays. */
+    NS_URL_QUERY                /* Blank is +. */
+} NsUrlPart;
+
+/*
+ * Append the coded or decoded text.  NULL as encoding means UTF-8.
+ */
+void NsUrlEncode(Ns_DString *dsPtr, const char *text, size_t length,
+                 Tcl_Encoding encoding, NsUrlPart part);
+void NsUrlDecode(Ns_DString *dsPtr, const char *text, size_t length,
+                 Tcl_Encoding encoding, NsUrlPart part);
+
+/*
+ * Replace escapes by bytes, without regard to what they mean; incomplete and
+ * invalid ones stay.  to has room for length bytes and may be from.  How many
+ * were written.
+ */
+size_t NsUrlUnescape(char *to, const char *from, size_t length, NsUrlPart part);
+
+/*
+ * Bytes as UTF-8: valid sequences stay, other bytes become the characters
+ * U+0080 to U+00FF, a null byte becomes C0 80.  to has room for twice the
+ * length.  How many bytes were written.
+ */
+size_t NsUtf8FromBytes(char *to, const char *from, size_t length);
+
+/*
+ * Length of the valid UTF-8 sequence at p, which ends before end; 0 if there is
+ * none.  Overlong forms and surrogates are not valid.
+ */
+size_t NsUtf8Sequence(const char *p, const char *end);
+
+typedef struct NsUrlPath {
+    char   *path;               /* Decoded and normalized; starts with a slash. */
+    size_t  pathLength;
+    char   *query;              /* As sent; NULL if there is no question mark. */
+    size_t  queryLength;
+} NsUrlPath;
+
+/*
+ * Split a URL of length bytes at its first question mark, decode and normalize
+ * the path, so that it stays below "/".  Both parts go to the arena, null
+ * terminated.
+ */
+void NsUrlDecodePath(NsArena *arenaPtr, const char *url, size_t length,
+                     NsUrlPath *pathPtr);
+
+/*
+ * Room that the path of a URL of length bytes needs at most, for the variant
+ * that writes to the caller's memory; and this variant.  The query stays where
+ * it is.
+ */
+size_t NsUrlPathRoom(size_t length);
+void   NsUrlDecodePathInto(char *room, const char *url, size_t length,
+                           NsUrlPath *pathPtr);
+
+#endif
