@@ -1,0 +1,274 @@
+/*
+ * callbacks.c --
+ *
+ *      Procedures that run at the stages of the process's life.
+ *
+ *      Entries are never removed, so a stage can run down its list without the
+ *      lock; what is registered meanwhile is found because the next pointer is
+ *      read under it.
+ */
+
+#include "process/callbacks.h"
+
+#include "base/lock.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+typedef struct Entry {
+    struct Entry    *nextPtr;       /* Guarded by the lock. */
+    Ns_Callback     *proc;          /* Constant; NULL at shutdown. */
+    Ns_ShutdownProc *shutdownProc;  /* Constant. */
+    void            *arg;           /* Constant. */
+} Entry;
+
+typedef struct Stage {
+    const char *name;
+    bool        isLifo;
+    bool        isOnce;         /* Passed after it has run. */
+} Stage;
+
+static const Stage stages[] = {
+    [NS_AT_PRESTARTUP] = {"prestartup", false, true},
+    [NS_AT_STARTUP]    = {"startup", false, true},
+    [NS_AT_SIGNAL]     = {"signal", false, false},
+    [NS_AT_READY]      = {"ready", true, true},
+    [NS_AT_SHUTDOWN]   = {"shutdown", true, true},
+    [NS_AT_EXIT]       = {"exit", true, true}
+};
+#define N_STAGES Ns_NrElements(stages)
+
+static struct {
+    Ns_Mutex  lock;             /* Guards the rest. */
+    Ns_Cond   done;             /* The shutdown stage has ended. */
+    Entry    *firstPtr[N_STAGES];
+    bool      hasPassed[N_STAGES];
+    bool      isClosed;
+    bool      isShutdownDone;
+    Ns_Thread thread;           /* Main thread only. */
+    bool      isStarted;        /* Likewise. */
+    Ns_Time   deadline;         /* Constant while the thread runs. */
+} callbacks;
+
+static Ns_ReturnCode Add(NsCallbackStage stage, Entry entry);
+static void *Handle(Ns_ReturnCode result);
+static Entry *First(NsCallbackStage stage);
+static Entry *Next(Entry *entryPtr);
+static Ns_ThreadProc RunShutdown;
+
+
+void
+NsCallbacksInit(void)
+{
+    NsMutexSetup(&callbacks.lock, NS_RANK_CALLBACKS, "ns:callbacks", NULL);
+}
+
+Ns_ReturnCode
+NsCallbackAdd(NsCallbackStage stage, Ns_Callback *proc, void *arg)
+{
+    return Add(stage, (Entry){.proc = proc, .arg = arg});
+}
+
+Ns_ReturnCode
+NsCallbackAddShutdown(Ns_ShutdownProc *proc, void *arg)
+{
+    return Add(NS_AT_SHUTDOWN, (Entry){.shutdownProc = proc, .arg = arg});
+}
+
+void
+NsCallbacksRun(NsCallbackStage stage)
+{
+    for (Entry *entryPtr = First(stage); entryPtr != NULL;
+            entryPtr = Next(entryPtr)) {
+        entryPtr->proc(entryPtr->arg);
+    }
+    Ns_MutexLock(&callbacks.lock);
+    callbacks.hasPassed[stage] = stages[stage].isOnce;
+    Ns_MutexUnlock(&callbacks.lock);
+}
+
+void
+NsCallbacksStartShutdown(const Ns_Time *deadlinePtr)
+{
+    NsCallbacksClose();
+    if (First(NS_AT_SHUTDOWN) != NULL) {
+        callbacks.deadline = *deadlinePtr;
+        callbacks.isStarted = true;
+        Ns_ThreadCreate(RunShutdown, NULL, 0, &callbacks.thread);
+    }
+}
+
+Ns_ReturnCode
+NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+
+    if (!callbacks.isStarted) {
+        return NS_OK;
+    }
+    Ns_MutexLock(&callbacks.lock);
+    while (!callbacks.isShutdownDone && result == NS_OK) {
+        result = Ns_CondTimedWait(&callbacks.done, &callbacks.lock, &deadline);
+    }
+    if (callbacks.isShutdownDone) {
+        result = NS_OK;
+    }
+    Ns_MutexUnlock(&callbacks.lock);
+    if (result == NS_OK) {
+        Ns_ThreadJoin(&callbacks.thread, NULL);
+    } else {
+        Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs");
+    }
+    return result;
+}
+
+void
+NsCallbacksClose(void)
+{
+    Ns_MutexLock(&callbacks.lock);
+    callbacks.isClosed = true;
+    Ns_MutexUnlock(&callbacks.lock);
+}
+
+void
+NsCallbacksList(Ns_DString *dsPtr)
+{
+    static const NsCallbackStage order[] = {
+        NS_AT_PRESTARTUP, NS_AT_STARTUP, NS_AT_SIGNAL, NS_AT_READY,
+        NS_AT_SHUTDOWN, NS_AT_EXIT
+    };
+
+    for (int i = 0; i < Ns_NrElements(order); i++) {
+        NsCallbackStage stage = order[i];
+
+        for (Entry *entryPtr = First(stage); entryPtr != NULL;
+                entryPtr = Next(entryPtr)) {
+            void *proc = stage == NS_AT_SHUTDOWN
+                         ? (void *) entryPtr->shutdownProc
+                         : (void *) entryPtr->proc;
+
+            Tcl_DStringStartSublist(dsPtr);
+            Tcl_DStringAppendElement(dsPtr, stages[stage].name);
+            Ns_GetProcInfo(dsPtr, proc, entryPtr->arg);
+            Tcl_DStringEndSublist(dsPtr);
+        }
+    }
+}
+
+void *
+Ns_RegisterAtPreStartup(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_PRESTARTUP, proc, arg));
+}
+
+void *
+Ns_RegisterAtStartup(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_STARTUP, proc, arg));
+}
+
+void *
+Ns_RegisterAtSignal(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_SIGNAL, proc, arg));
+}
+
+void *
+Ns_RegisterAtReady(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_READY, proc, arg));
+}
+
+void *
+Ns_RegisterAtShutdown(Ns_ShutdownProc *proc, void *arg)
+{
+    return Handle(NsCallbackAddShutdown(proc, arg));
+}
+
+void *
+Ns_RegisterAtExit(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_EXIT, proc, arg));
+}
+
+static Ns_ReturnCode
+Add(NsCallbackStage stage, Entry entry)
+{
+    Entry        *entryPtr;
+    Entry       **linkPtr;
+    Ns_ReturnCode result = NS_ERROR;
+
+    Ns_MutexLock(&callbacks.lock);
+    if (!callbacks.isClosed && !callbacks.hasPassed[stage]) {
+        entryPtr = ns_malloc(sizeof(Entry));
+        *entryPtr = entry;
+        linkPtr = &callbacks.firstPtr[stage];
+        if (!stages[stage].isLifo) {
+            while (*linkPtr != NULL) {
+                linkPtr = &(*linkPtr)->nextPtr;
+            }
+        }
+        entryPtr->nextPtr = *linkPtr;
+        *linkPtr = entryPtr;
+        result = NS_OK;
+    }
+    Ns_MutexUnlock(&callbacks.lock);
+    return result;
+}
+
+/*
+ * What the public functions return: NULL only once shutdown has begun.
+ */
+static void *
+Handle(Ns_ReturnCode result)
+{
+    bool isClosed;
+
+    Ns_MutexLock(&callbacks.lock);
+    isClosed = callbacks.isClosed;
+    Ns_MutexUnlock(&callbacks.lock);
+    return result == NS_OK || !isClosed ? &callbacks : NULL;
+}
+
+static Entry *
+First(NsCallbackStage stage)
+{
+    Entry *entryPtr;
+
+    Ns_MutexLock(&callbacks.lock);
+    entryPtr = callbacks.firstPtr[stage];
+    Ns_MutexUnlock(&callbacks.lock);
+    return entryPtr;
+}
+
+static Entry *
+Next(Entry *entryPtr)
+{
+    Ns_MutexLock(&callbacks.lock);
+    entryPtr = entryPtr->nextPtr;
+    Ns_MutexUnlock(&callbacks.lock);
+    return entryPtr;
+}
+
+/*
+ * First tell everyone to stop, then wait for each.
+ */
+static void
+RunShutdown(void *arg)
+{
+    Entry *firstPtr = First(NS_AT_SHUTDOWN);
+
+    Ns_ThreadSetName("-shutdown-");
+    for (Entry *entryPtr = firstPtr; entryPtr != NULL;
+            entryPtr = Next(entryPtr)) {
+        entryPtr->shutdownProc(NULL, entryPtr->arg);
+    }
+    for (Entry *entryPtr = firstPtr; entryPtr != NULL;
+            entryPtr = Next(entryPtr)) {
+        entryPtr->shutdownProc(&callbacks.deadline, entryPtr->arg);
+    }
+    Ns_MutexLock(&callbacks.lock);
+    callbacks.isShutdownDone = true;
+    Ns_CondSignal(&callbacks.done);
+    Ns_MutexUnlock(&callbacks.lock);
+}

@@ -1,0 +1,58 @@
+/*
+ * callbacks.h --
+ *
+ *      Procedures that run at the stages of the process's life; modules use
+ *      nsprocess.h.
+ *
+ *      A stage runs once, in the main thread (at shutdown: in a thread of its
+ *      own).  A callback registered for a stage that has passed never runs; once
+ *      shutdown has begun, none is accepted.
+ */
+
+#ifndef NSD_PROCESS_CALLBACKS_H
+#define NSD_PROCESS_CALLBACKS_H
+
+#include "nsprocess.h"
+
+typedef enum {
+    NS_AT_PRESTARTUP,
+    NS_AT_STARTUP,
+    NS_AT_SIGNAL,
+    NS_AT_READY,
+    NS_AT_SHUTDOWN,
+    NS_AT_EXIT
+} NsCallbackStage;
+
+void NsCallbacksInit(void);
+
+/*
+ * Register.  NS_ERROR: the stage has passed or shutdown has begun; nothing is
+ * kept, arg is still the caller's.  Add is for all stages but shutdown.
+ */
+Ns_ReturnCode NsCallbackAdd(NsCallbackStage stage, Ns_Callback *proc,
+                            void *arg);
+Ns_ReturnCode NsCallbackAddShutdown(Ns_ShutdownProc *proc, void *arg);
+
+/*
+ * Run the callbacks of a stage other than shutdown.
+ */
+void NsCallbacksRun(NsCallbackStage stage);
+
+/*
+ * Begin the shutdown stage in thread -shutdown-; wait for it until the
+ * deadline.
+ */
+void NsCallbacksStartShutdown(const Ns_Time *deadlinePtr);
+Ns_ReturnCode NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr);
+
+/*
+ * Refuse all further registrations.
+ */
+void NsCallbacksClose(void);
+
+/*
+ * Append {TYPE PROC ARG...} for each callback, in order of execution.
+ */
+void NsCallbacksList(Ns_DString *dsPtr);
+
+#endif

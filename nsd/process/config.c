@@ -1,0 +1,854 @@
+/*
+ * config.c --
+ *
+ *      The configuration store.
+ *
+ *      A section is an Ns_Set with one NsParam per field beside it, which says
+ *      where the field was written and what happened to it.  After the freeze
+ *      the only things that change are atomic: the marks in NsParam and the
+ *      head of each section's list of late defaults, which only grows at its
+ *      head.  So a request that reads the configuration takes no lock.
+ */
+
+#include "process/config.h"
+
+#include "base/lock.h"
+#include "nslog.h"
+#include "nsset.h"
+#include "process/units.h"
+
+#include <stdatomic.h>
+
+/*
+ * Scripts may ask for any key; what they ask for must not grow without bound.
+ */
+#define MAX_LATE 256
+
+typedef struct NsParam {
+    NsConfigPlace     place;        /* Constant; file NULL for a default. */
+    bool              isEmpty;      /* Asked for without a default; constant
+                                     * after the freeze. */
+    atomic_bool       isRead;       /* Any reader; only ever becomes true. */
+    _Atomic(char *)   defaultValue; /* First reader with a default. */
+} NsParam;
+
+typedef struct LateParam {
+    struct LateParam *nextPtr;      /* Constant once it is in the list. */
+    char             *key;          /* Constant. */
+    char             *value;        /* Constant; NULL: no default. */
+} LateParam;
+
+struct NsSection {
+    NsSection    *nextPtr;          /* In the order of the file. */
+    Ns_Set       *setPtr;           /* Constant after the freeze. */
+    NsConfigPlace place;            /* Constant. */
+    NsParam     **params;           /* One for each field of the set. */
+    int           nParams;
+    int           maxParams;
+
+    int                  nLate;     /* Guarded by the lock. */
+    _Atomic(LateParam *) latePtr;   /* Written under the lock, read without;
+                                     * release and acquire suffice. */
+};
+
+static struct {
+    Ns_Mutex      lock;             /* Everything before the freeze; then only
+                                     * writers of late defaults. */
+    Tcl_HashTable sections;         /* Name -> NsSection. */
+    NsSection    *firstPtr;
+    NsSection    *lastPtr;
+    int           nSections;
+    atomic_bool   isFrozen;         /* Set once by the main thread. */
+} store;
+
+static const char *Lookup(const char *section, const char *key, bool exact,
+                          const char *defaultValue);
+static const char *LookupInSection(NsSection *sectionPtr, const char *key,
+                                   bool exact, const char *defaultValue);
+static void FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue);
+static const char *LookupLate(NsSection *sectionPtr, const char *key,
+                              bool exact);
+static void Record(NsSection *sectionPtr, const char *key,
+                   const char *defaultValue);
+static void NoteRead(NsParam *paramPtr, const char *defaultValue);
+static void AddParam(NsSection *sectionPtr, const char *key, const char *value,
+                     NsConfigPlace place);
+static int FindField(const Ns_Set *setPtr, const char *key, bool exact);
+static NsSection *FindSection(const char *name);
+static bool LockUnlessFrozen(void);
+static void Unlock(bool isLocked);
+static char *Normalize(Ns_DString *dsPtr, const char *name);
+static void CopyFields(NsSection *sectionPtr, NsConfigFilter filter,
+                       Ns_Set *copyPtr);
+static Tcl_WideInt Clamp(const char *section, const char *key,
+                         Tcl_WideInt value, Tcl_WideInt min, Tcl_WideInt max);
+
+
+void
+NsConfigInit(void)
+{
+    static bool isDone = false;
+
+    if (isDone) {
+        return;
+    }
+    isDone = true;
+    NsMutexSetup(&store.lock, NS_RANK_CONFIG, "nsd:conf", NULL);
+    Tcl_InitHashTable(&store.sections, TCL_STRING_KEYS);
+}
+
+NsSection *
+NsConfigOpen(const char *name, NsConfigPlace place)
+{
+    NsSection  *sectionPtr;
+    Ns_DString  ds;
+    bool        isLocked;
+
+    Tcl_DStringInit(&ds);
+    Normalize(&ds, name);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    if (sectionPtr == NULL && isLocked) {
+        int            isNew;
+        Tcl_HashEntry *entryPtr;
+
+        sectionPtr = ns_calloc(1, sizeof(NsSection));
+        sectionPtr->setPtr = Ns_SetCreate(ds.string);
+        sectionPtr->place = place;
+        entryPtr = Tcl_CreateHashEntry(&store.sections, ds.string, &isNew);
+        Tcl_SetHashValue(entryPtr, sectionPtr);
+        if (store.lastPtr == NULL) {
+            store.firstPtr = sectionPtr;
+        } else {
+            store.lastPtr->nextPtr = sectionPtr;
+        }
+        store.lastPtr = sectionPtr;
+        store.nSections++;
+    }
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return isLocked ? sectionPtr : NULL;
+}
+
+void
+NsConfigAppend(NsSection *sectionPtr, const char *key, const char *value,
+               NsConfigPlace place)
+{
+    bool isLocked;
+
+    isLocked = LockUnlessFrozen();
+    if (isLocked) {
+        AddParam(sectionPtr, key, value, place);
+    }
+    Unlock(isLocked);
+}
+
+Ns_ReturnCode
+NsConfigSet(const char *section, const char *key, const char *value)
+{
+    NsSection *sectionPtr = NsConfigOpen(section, (NsConfigPlace){NULL, 0});
+    bool       isLocked;
+    int        i;
+
+    isLocked = LockUnlessFrozen();
+    if (sectionPtr == NULL || !isLocked) {
+        Unlock(isLocked);
+        return NS_ERROR;
+    }
+    i = FindField(sectionPtr->setPtr, key, false);
+    if (i < 0) {
+        AddParam(sectionPtr, key, value, (NsConfigPlace){NULL, 0});
+    } else {
+        /* The old value may be in use: values live as long as the process. */
+        Ns_SetValue(sectionPtr->setPtr, i) = ns_strdup(value);
+        if (i < sectionPtr->nParams) {
+            sectionPtr->params[i]->isEmpty = false;
+        }
+    }
+    Unlock(isLocked);
+    return NS_OK;
+}
+
+void
+NsConfigFreeze(void)
+{
+    atomic_store_explicit(&store.isFrozen, true, memory_order_release);
+}
+
+const char *
+NsConfigQuery(const char *section, const char *key, bool exact)
+{
+    return Lookup(section, key, exact, NULL);
+}
+
+int
+NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr)
+{
+    Ns_DString  name;
+    NsSection  *sectionPtr;
+    bool        isLocked;
+    int         nFound = 0;
+
+    Tcl_DStringInit(&name);
+    Normalize(&name, section);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(name.string);
+    if (sectionPtr != NULL) {
+        Ns_Set *setPtr = sectionPtr->setPtr;
+
+        for (int i = 0; i < Ns_SetSize(setPtr); i++) {
+            if (strcasecmp(Ns_SetKey(setPtr, i), key) != 0) {
+                continue;
+            }
+            if (i < sectionPtr->nParams) {
+                if (sectionPtr->params[i]->isEmpty) {
+                    continue;
+                }
+                atomic_store_explicit(&sectionPtr->params[i]->isRead, true,
+                                      memory_order_relaxed);
+            }
+            Tcl_DStringAppendElement(dsPtr, Ns_SetValue(setPtr, i));
+            nFound++;
+        }
+        if (nFound == 0) {
+            const char *late = LookupLate(sectionPtr, key, false);
+
+            if (late != NULL) {
+                Tcl_DStringAppendElement(dsPtr, late);
+                nFound++;
+            }
+        }
+    }
+    Unlock(isLocked);
+    Tcl_DStringFree(&name);
+    return nFound;
+}
+
+Ns_Set *
+NsConfigDupSection(const char *section, NsConfigFilter filter)
+{
+    Ns_DString  ds;
+    NsSection  *sectionPtr;
+    Ns_Set     *copyPtr = NULL;
+    bool        isLocked;
+
+    Tcl_DStringInit(&ds);
+    Normalize(&ds, section);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    if (sectionPtr != NULL) {
+        copyPtr = Ns_SetCreate(Ns_SetName(sectionPtr->setPtr));
+        CopyFields(sectionPtr, filter, copyPtr);
+    }
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return copyPtr;
+}
+
+void
+NsConfigVisit(NsConfigVisitProc *proc, void *arg)
+{
+    for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
+            sectionPtr = sectionPtr->nextPtr) {
+        Ns_Set     *setPtr = sectionPtr->setPtr;
+        const char *name = Ns_SetName(setPtr);
+
+        if (sectionPtr->place.file == NULL) {
+            continue;
+        }
+        proc(name, NULL, NULL, sectionPtr->place, arg);
+        for (int i = 0; i < sectionPtr->nParams && i < Ns_SetSize(setPtr); i++) {
+            if (sectionPtr->params[i]->place.file != NULL) {
+                proc(name, Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i),
+                     sectionPtr->params[i]->place, arg);
+            }
+        }
+    }
+}
+
+void
+NsConfigReset(void)
+{
+    while (store.firstPtr != NULL) {
+        NsSection *sectionPtr = store.firstPtr;
+        LateParam *latePtr = atomic_load(&sectionPtr->latePtr);
+
+        store.firstPtr = sectionPtr->nextPtr;
+        while (latePtr != NULL) {
+            LateParam *nextPtr = latePtr->nextPtr;
+
+            ns_free(latePtr->key);
+            ns_free(latePtr->value);
+            ns_free(latePtr);
+            latePtr = nextPtr;
+        }
+        for (int i = 0; i < sectionPtr->nParams; i++) {
+            ns_free(atomic_load(&sectionPtr->params[i]->defaultValue));
+            ns_free(sectionPtr->params[i]);
+        }
+        ns_free(sectionPtr->params);
+        Ns_SetFree(sectionPtr->setPtr);
+        ns_free(sectionPtr);
+    }
+    store.lastPtr = NULL;
+    store.nSections = 0;
+    Tcl_DeleteHashTable(&store.sections);
+    Tcl_InitHashTable(&store.sections, TCL_STRING_KEYS);
+    atomic_store(&store.isFrozen, false);
+}
+
+/*
+ * The public functions.
+ */
+
+char *
+Ns_ConfigGetPath(const char *server, const char *module, ...)
+{
+    Ns_DString  ds;
+    NsSection  *sectionPtr;
+    const char *part;
+    va_list     ap;
+    bool        isLocked;
+
+    Tcl_DStringInit(&ds);
+    Tcl_DStringAppend(&ds, "ns", 2);
+    if (server != NULL) {
+        Tcl_DStringAppend(&ds, "/server/", -1);
+        Tcl_DStringAppend(&ds, server, -1);
+    }
+    if (module != NULL) {
+        Tcl_DStringAppend(&ds, "/module/", -1);
+        Tcl_DStringAppend(&ds, module, -1);
+    }
+    va_start(ap, module);
+    while ((part = va_arg(ap, const char *)) != NULL) {
+        Tcl_DStringAppend(&ds, "/", 1);
+        while (*part == '/') {
+            part++;
+        }
+        Tcl_DStringAppend(&ds, part, -1);
+    }
+    va_end(ap);
+    for (char *p = ds.string; *p != '\0'; p++) {
+        *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
+    }
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return sectionPtr == NULL ? NULL : Ns_SetName(sectionPtr->setPtr);
+}
+
+char *
+Ns_ConfigGetValue(const char *section, const char *key)
+{
+    return (char *) Lookup(section, key, false, NULL);
+}
+
+char *
+Ns_ConfigGetValueExact(const char *section, const char *key)
+{
+    return (char *) Lookup(section, key, true, NULL);
+}
+
+const char *
+Ns_ConfigString(const char *section, const char *key, const char *defaultValue)
+{
+    const char *value = Lookup(section, key, false, defaultValue);
+
+    return value == NULL ? defaultValue : value;
+}
+
+int
+Ns_ConfigBool(const char *section, const char *key, int defaultValue)
+{
+    const char *value = Lookup(section, key, false,
+                               defaultValue ? "true" : "false");
+    bool        isTrue;
+
+    if (value == NULL || !NsUnitsBool(value, &isTrue)) {
+        return defaultValue ? NS_TRUE : NS_FALSE;
+    }
+    return isTrue ? NS_TRUE : NS_FALSE;
+}
+
+int
+Ns_ConfigFlag(const char *section, const char *key, int flag, int defaultValue,
+              int *flagsPtr)
+{
+    const char *value = Lookup(section, key, false,
+                               defaultValue ? "true" : "false");
+    bool        isTrue = (defaultValue != 0);
+    bool        isFound = value != NULL && NsUnitsBool(value, &isTrue);
+
+    if (isTrue) {
+        *flagsPtr |= flag;
+    }
+    return isFound ? NS_TRUE : NS_FALSE;
+}
+
+int
+Ns_ConfigInt(const char *section, const char *key, int defaultValue)
+{
+    return Ns_ConfigIntRange(section, key, defaultValue, INT_MIN, INT_MAX);
+}
+
+int
+Ns_ConfigIntRange(const char *section, const char *key, int defaultValue,
+                  int min, int max)
+{
+    return (int) Ns_ConfigWideIntRange(section, key, defaultValue, min, max);
+}
+
+Tcl_WideInt
+Ns_ConfigWideInt(const char *section, const char *key, Tcl_WideInt defaultValue)
+{
+    return Ns_ConfigWideIntRange(section, key, defaultValue, INT64_MIN,
+                                 INT64_MAX);
+}
+
+Tcl_WideInt
+Ns_ConfigWideIntRange(const char *section, const char *key,
+                      Tcl_WideInt defaultValue, Tcl_WideInt min,
+                      Tcl_WideInt max)
+{
+    char        text[32];
+    const char *value;
+    Tcl_WideInt number = defaultValue;
+
+    snprintf(text, sizeof(text), "%" PRId64, (int64_t) defaultValue);
+    value = Lookup(section, key, false, text);
+    if (value != NULL) {
+        (void) NsUnitsInteger(value, &number);
+    }
+    return Clamp(section, key, number, min, max);
+}
+
+Tcl_WideInt
+Ns_ConfigMemUnitRange(const char *section, const char *key,
+                      const char *defaultString, Tcl_WideInt defaultValue,
+                      Tcl_WideInt min, Tcl_WideInt max)
+{
+    char        text[32];
+    const char *value;
+    Tcl_WideInt number = defaultValue;
+
+    if (defaultString == NULL) {
+        snprintf(text, sizeof(text), "%" PRId64, (int64_t) defaultValue);
+        defaultString = text;
+    } else {
+        (void) NsUnitsSize(defaultString, &number);
+    }
+    value = Lookup(section, key, false, defaultString);
+    if (value != NULL) {
+        (void) NsUnitsSize(value, &number);
+    }
+    return Clamp(section, key, number, min, max);
+}
+
+void
+Ns_ConfigTimeUnitRange(const char *section, const char *key,
+                       const char *defaultString, long minSec, long minUsec,
+                       long maxSec, long maxUsec, Ns_Time *timePtr)
+{
+    const char *value = Lookup(section, key, false, defaultString);
+    Ns_Time     min = {minSec, minUsec}, max = {maxSec, maxUsec};
+    Ns_Time    *limitPtr = NULL;
+
+    if ((value == NULL || !NsUnitsTime(value, timePtr))
+            && !NsUnitsTime(defaultString, timePtr)) {
+        *timePtr = min;
+    }
+    if (Ns_DiffTime(timePtr, &min, NULL) < 0) {
+        limitPtr = &min;
+    } else if (Ns_DiffTime(timePtr, &max, NULL) > 0) {
+        limitPtr = &max;
+    }
+    if (limitPtr != NULL) {
+        Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %ld.%06ld",
+               section, key, value == NULL ? defaultString : value,
+               limitPtr == &min ? "up" : "down", limitPtr->sec, limitPtr->usec);
+        *timePtr = *limitPtr;
+    }
+}
+
+int
+Ns_ConfigGetInt(const char *section, const char *key, int *valuePtr)
+{
+    int64_t wide;
+    int     isFound = Ns_ConfigGetInt64(section, key, &wide);
+
+    if (wide < INT_MIN || wide > INT_MAX) {
+        wide = 0;
+        isFound = NS_FALSE;
+    }
+    *valuePtr = (int) wide;
+    return isFound;
+}
+
+int
+Ns_ConfigGetInt64(const char *section, const char *key, int64_t *valuePtr)
+{
+    const char *value = Lookup(section, key, false, NULL);
+    Tcl_WideInt wide = 0;
+    bool        isFound = value != NULL && NsUnitsInteger(value, &wide);
+
+    *valuePtr = wide;
+    return isFound ? NS_TRUE : NS_FALSE;
+}
+
+int
+Ns_ConfigGetBool(const char *section, const char *key, int *valuePtr)
+{
+    const char *value = Lookup(section, key, false, NULL);
+    bool        isTrue;
+
+    if (value == NULL || !NsUnitsBool(value, &isTrue)) {
+        return NS_FALSE;
+    }
+    *valuePtr = isTrue ? NS_TRUE : NS_FALSE;
+    return NS_TRUE;
+}
+
+Ns_Set *
+Ns_ConfigGetSection(const char *section)
+{
+    Ns_DString  ds;
+    NsSection  *sectionPtr;
+    bool        isLocked;
+
+    if (section == NULL) {
+        return NULL;
+    }
+    Tcl_DStringInit(&ds);
+    Normalize(&ds, section);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return sectionPtr == NULL ? NULL : sectionPtr->setPtr;
+}
+
+Ns_Set *
+Ns_ConfigCreateSection(const char *section)
+{
+    Ns_Set *setPtr = Ns_ConfigGetSection(section);
+
+    if (setPtr == NULL) {
+        NsSection *sectionPtr = NsConfigOpen(section, (NsConfigPlace){NULL, 0});
+
+        setPtr = sectionPtr == NULL ? NULL : sectionPtr->setPtr;
+    }
+    return setPtr;
+}
+
+Ns_Set **
+Ns_ConfigGetSections(void)
+{
+    Ns_Set **sets;
+    bool     isLocked;
+    int      n = 0;
+
+    isLocked = LockUnlessFrozen();
+    sets = ns_malloc(sizeof(Ns_Set *) * ((size_t) store.nSections + 1));
+    for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
+            sectionPtr = sectionPtr->nextPtr) {
+        sets[n++] = sectionPtr->setPtr;
+    }
+    sets[n] = NULL;
+    Unlock(isLocked);
+    return sets;
+}
+
+/*
+ * Find a value and record how it was asked for.  NULL: there is none.
+ */
+static const char *
+Lookup(const char *section, const char *key, bool exact,
+       const char *defaultValue)
+{
+    Ns_DString  ds;
+    NsSection  *sectionPtr;
+    const char *value = NULL;
+    bool        isLocked;
+
+    if (section == NULL) {
+        return NULL;
+    }
+    Tcl_DStringInit(&ds);
+    Normalize(&ds, section);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    if (sectionPtr != NULL) {
+        value = LookupInSection(sectionPtr, key, exact, defaultValue);
+    }
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return value;
+}
+
+static const char *
+LookupInSection(NsSection *sectionPtr, const char *key, bool exact,
+                const char *defaultValue)
+{
+    const char *value;
+    int         i = FindField(sectionPtr->setPtr, key, exact);
+
+    if (i < 0) {
+        value = LookupLate(sectionPtr, key, exact);
+        if (value == NULL) {
+            Record(sectionPtr, key, defaultValue);
+        }
+        return value;
+    }
+    if (i < sectionPtr->nParams) {
+        NsParam *paramPtr = sectionPtr->params[i];
+
+        NoteRead(paramPtr, defaultValue);
+        if (paramPtr->isEmpty) {
+            FillEmpty(sectionPtr, i, defaultValue);
+            return NULL;
+        }
+    }
+    return Ns_SetValue(sectionPtr->setPtr, i);
+}
+
+/*
+ * A key that was asked for without a default gets one now, if there is one and
+ * the store is still open (the caller holds the lock then).
+ */
+static void
+FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue)
+{
+    if (defaultValue != NULL
+            && !atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+        Ns_SetPutValue(sectionPtr->setPtr, i, defaultValue);
+        sectionPtr->params[i]->isEmpty = false;
+    }
+}
+
+static const char *
+LookupLate(NsSection *sectionPtr, const char *key, bool exact)
+{
+    LateParam *latePtr;
+
+    latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);
+    for (; latePtr != NULL; latePtr = latePtr->nextPtr) {
+        if (exact ? STREQ(latePtr->key, key) : STRIEQ(latePtr->key, key)) {
+            return latePtr->value;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Enter a key that was asked for and is not there.  Before the freeze it goes
+ * into the set, under the lock that the caller holds.
+ */
+static void
+Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
+{
+    LateParam *latePtr;
+
+    if (!atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+        AddParam(sectionPtr, key, defaultValue == NULL ? "" : defaultValue,
+                 (NsConfigPlace){NULL, 0});
+        NsParam *paramPtr = sectionPtr->params[sectionPtr->nParams - 1];
+        paramPtr->isEmpty = (defaultValue == NULL);
+        NoteRead(paramPtr, defaultValue);
+        return;
+    }
+    latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);
+    for (; latePtr != NULL; latePtr = latePtr->nextPtr) {
+        if (STRIEQ(latePtr->key, key)) {
+            return;
+        }
+    }
+    Ns_MutexLock(&store.lock);
+    if (sectionPtr->nLate < MAX_LATE) {
+        latePtr = ns_calloc(1, sizeof(LateParam));
+        latePtr->key = ns_strdup(key);
+        latePtr->value = ns_strcopy(defaultValue);
+        latePtr->nextPtr = atomic_load_explicit(&sectionPtr->latePtr,
+                                                memory_order_relaxed);
+        atomic_store_explicit(&sectionPtr->latePtr, latePtr,
+                              memory_order_release);
+        sectionPtr->nLate++;
+    }
+    Ns_MutexUnlock(&store.lock);
+}
+
+static void
+NoteRead(NsParam *paramPtr, const char *defaultValue)
+{
+    char *known;
+
+    if (!atomic_load_explicit(&paramPtr->isRead, memory_order_relaxed)) {
+        atomic_store_explicit(&paramPtr->isRead, true, memory_order_relaxed);
+    }
+    if (defaultValue == NULL) {
+        return;
+    }
+    known = atomic_load_explicit(&paramPtr->defaultValue, memory_order_acquire);
+    if (known == NULL) {
+        char *copy = ns_strdup(defaultValue);
+
+        if (!atomic_compare_exchange_strong(&paramPtr->defaultValue, &known,
+                                            copy)) {
+            ns_free(copy);
+        }
+    }
+}
+
+/*
+ * Modules may have put fields into the set themselves; they get parameters
+ * without a place.
+ */
+static void
+AddParam(NsSection *sectionPtr, const char *key, const char *value,
+         NsConfigPlace place)
+{
+    int field = Ns_SetPut(sectionPtr->setPtr, key, value);
+
+    while (sectionPtr->nParams <= field) {
+        if (sectionPtr->nParams == sectionPtr->maxParams) {
+            sectionPtr->maxParams = sectionPtr->maxParams * 2 + 16;
+            sectionPtr->params = ns_realloc(sectionPtr->params,
+                (size_t) sectionPtr->maxParams * sizeof(NsParam *));
+        }
+        sectionPtr->params[sectionPtr->nParams++] =
+            ns_calloc(1, sizeof(NsParam));
+    }
+    sectionPtr->params[field]->place = place;
+}
+
+static int
+FindField(const Ns_Set *setPtr, const char *key, bool exact)
+{
+    for (int i = 0; i < Ns_SetSize(setPtr); i++) {
+        const char *name = Ns_SetKey(setPtr, i);
+
+        if (exact ? STREQ(name, key) : STRIEQ(name, key)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/*
+ * By normalized name.  Tcl_FindHashEntry does not write, so that readers need
+ * no lock after the freeze.
+ */
+static NsSection *
+FindSection(const char *name)
+{
+    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&store.sections, name);
+
+    return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+/*
+ * True: the lock is held, and the store is open for change.
+ */
+static bool
+LockUnlessFrozen(void)
+{
+    if (atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+        return false;
+    }
+    Ns_MutexLock(&store.lock);
+    if (atomic_load_explicit(&store.isFrozen, memory_order_relaxed)) {
+        Ns_MutexUnlock(&store.lock);
+        return false;
+    }
+    return true;
+}
+
+static void
+Unlock(bool isLocked)
+{
+    if (isLocked) {
+        Ns_MutexUnlock(&store.lock);
+    }
+}
+
+static char *
+Normalize(Ns_DString *dsPtr, const char *name)
+{
+    size_t length;
+
+    while (isspace(UCHAR(*name))) {
+        name++;
+    }
+    length = strlen(name);
+    while (length > 0 && isspace(UCHAR(name[length - 1]))) {
+        length--;
+    }
+    Tcl_DStringAppend(dsPtr, name, (int) length);
+    for (char *p = dsPtr->string; *p != '\0'; p++) {
+        *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
+    }
+    return dsPtr->string;
+}
+
+static void
+CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
+{
+    Ns_Set    *setPtr = sectionPtr->setPtr;
+    LateParam *latePtr;
+
+    for (int i = 0; i < Ns_SetSize(setPtr); i++) {
+        NsParam    *paramPtr = i < sectionPtr->nParams
+                               ? sectionPtr->params[i] : NULL;
+        bool        isConfigured = paramPtr == NULL
+                                   || paramPtr->place.file != NULL;
+        const char *value = Ns_SetValue(setPtr, i);
+
+        if (filter == NS_CONFIG_UNREAD) {
+            if (!isConfigured || (paramPtr != NULL
+                    && atomic_load_explicit(&paramPtr->isRead,
+                                            memory_order_relaxed))) {
+                continue;
+            }
+        } else if (filter == NS_CONFIG_DEFAULTED) {
+            if (isConfigured) {
+                continue;
+            }
+        } else if (filter == NS_CONFIG_DEFAULTS) {
+            value = paramPtr == NULL ? NULL
+                : atomic_load_explicit(&paramPtr->defaultValue,
+                                       memory_order_acquire);
+            if (value == NULL) {
+                continue;
+            }
+        }
+        Ns_SetPut(copyPtr, Ns_SetKey(setPtr, i), value);
+    }
+    if (filter == NS_CONFIG_UNREAD) {
+        return;
+    }
+    latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);
+    for (; latePtr != NULL; latePtr = latePtr->nextPtr) {
+        if (latePtr->value != NULL || filter != NS_CONFIG_DEFAULTS) {
+            Ns_SetPut(copyPtr, latePtr->key,
+                      latePtr->value == NULL ? "" : latePtr->value);
+        }
+    }
+}
+
+static Tcl_WideInt
+Clamp(const char *section, const char *key, Tcl_WideInt value, Tcl_WideInt min,
+      Tcl_WideInt max)
+{
+    if (value < min) {
+        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded up to %"
+               PRId64, section, key, (int64_t) value, (int64_t) min);
+        return min;
+    }
+    if (value > max) {
+        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded down to %"
+               PRId64, section, key, (int64_t) value, (int64_t) max);
+        return max;
+    }
+    return value;
+}

@@ -1,0 +1,93 @@
+/*
+ * config.h --
+ *
+ *      The configuration store, as the rooms share it; modules use nsconfig.h.
+ *
+ *      Until NsConfigFreeze a lock guards everything.  From then on sections and
+ *      their sets no longer change and are read without a lock; defaults that
+ *      are read for the first time later stand in a list beside the set.
+ */
+
+#ifndef NSD_PROCESS_CONFIG_H
+#define NSD_PROCESS_CONFIG_H
+
+#include "nsconfig.h"
+
+/*
+ * Where something was written; file NULL: nowhere, the server made it.
+ */
+typedef struct NsConfigPlace {
+    const char *file;
+    int         line;
+} NsConfigPlace;
+
+void NsConfigInit(void);
+
+/*
+ * Open a section, making it if it is new.  NULL after the freeze.
+ */
+typedef struct NsSection NsSection;
+
+NsSection *NsConfigOpen(const char *name, NsConfigPlace place);
+
+/*
+ * Append a parameter.  Before the freeze.
+ */
+void NsConfigAppend(NsSection *sectionPtr, const char *key, const char *value,
+                    NsConfigPlace place);
+
+/*
+ * Change or add a value.  NS_ERROR after the freeze.
+ */
+Ns_ReturnCode NsConfigSet(const char *section, const char *key,
+                          const char *value);
+
+/*
+ * From now on nothing changes.  The main thread, before others are started.
+ */
+void NsConfigFreeze(void);
+
+/*
+ * The value as Ns_ConfigGetValue gives it, or NULL; NULL is recorded as an
+ * empty value.  exact: match the case of the key.
+ */
+const char *NsConfigQuery(const char *section, const char *key, bool exact);
+
+/*
+ * All values of a repeated key as a Tcl list appended to dsPtr; the result is
+ * their number.
+ */
+int NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr);
+
+/*
+ * A copy of a section, the caller's own (Ns_SetFree); NULL if there is none.
+ *
+ *   ALL        what is in force
+ *   UNREAD     configured, but nothing has asked for it
+ *   DEFAULTED  not configured: default in force
+ *   DEFAULTS   every default that is known
+ */
+typedef enum {
+    NS_CONFIG_ALL,
+    NS_CONFIG_UNREAD,
+    NS_CONFIG_DEFAULTED,
+    NS_CONFIG_DEFAULTS
+} NsConfigFilter;
+
+Ns_Set *NsConfigDupSection(const char *section, NsConfigFilter filter);
+
+/*
+ * Visit what the file says, in its order.  key is NULL when a section begins.
+ * Before the freeze, no other thread around.
+ */
+typedef void (NsConfigVisitProc)(const char *section, const char *key,
+                                 const char *value, NsConfigPlace place,
+                                 void *arg);
+void NsConfigVisit(NsConfigVisitProc *proc, void *arg);
+
+/*
+ * Forget everything.  For tests, one thread.
+ */
+void NsConfigReset(void);
+
+#endif

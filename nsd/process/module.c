@@ -1,0 +1,172 @@
+/*
+ * module.c --
+ *
+ *      Loading of modules.
+ *
+ *      All of it runs in the main thread before the server has started.
+ */
+
+#include "process/module.h"
+
+#include "nsconfig.h"
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsset.h"
+#include "nsthread.h"
+
+#include <dlfcn.h>
+
+typedef struct StaticModule {
+    struct StaticModule *nextPtr;
+    const char          *name;
+    Ns_ModuleInitProc   *proc;
+} StaticModule;
+
+static StaticModule *firstStaticPtr;    /* Main thread only. */
+
+static void *OpenObject(const char *file);
+static bool FindObject(const char *file, char *path);
+static int RunInit(void *handle, const char *server, const char *module,
+                   const char *file, const char *init);
+static void InitStaticModules(const char *server);
+
+
+void
+NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
+{
+    const char *server = serverPtr == NULL ? NULL : serverPtr->name;
+    const char *path = Ns_ConfigGetPath(server, NULL, "modules", NULL);
+    Ns_Set     *modules = Ns_ConfigGetSection(path);
+
+    for (int i = 0; modules != NULL && i < Ns_SetSize(modules); i++) {
+        const char *file = Ns_SetValue(modules, i);
+
+        if (strcasecmp(file, "tcl") == 0) {
+            continue;
+        }
+        if (Ns_ModuleLoad(interp, server, Ns_SetKey(modules, i), file,
+                          "Ns_ModuleInit") != NS_OK) {
+            Ns_Fatal("modload: failed to load module '%s'", file);
+        }
+    }
+    InitStaticModules(server);
+}
+
+int
+Ns_ModuleLoad(Tcl_Interp *interp, const char *server, const char *module,
+              const char *file, const char *init)
+{
+    void *handle;
+
+    Ns_Log(Notice, "modload: loading %s", file);
+    handle = OpenObject(file);
+    if (handle == NULL) {
+        return NS_ERROR;
+    }
+    return RunInit(handle, server, module, file, init);
+}
+
+void
+Ns_RegisterModule(const char *name, Ns_ModuleInitProc *proc)
+{
+    StaticModule  *modulePtr = ns_calloc(1, sizeof(StaticModule));
+    StaticModule **linkPtr = &firstStaticPtr;
+
+    modulePtr->name = ns_strcopy(name);
+    modulePtr->proc = proc;
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = modulePtr;
+}
+
+static void *
+OpenObject(const char *file)
+{
+    char  path[PATH_MAX];
+    void *handle;
+
+    if (!FindObject(file, path)) {
+        Ns_Log(Error, "modload: %s: invalid path", file);
+        return NULL;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (handle == NULL) {
+        Ns_Log(Error, "modload: %s: %s", file, dlerror());
+    }
+    return handle;
+}
+
+/*
+ * Relative files stand in home/bin.  The ending .so may be left out.
+ */
+static bool
+FindObject(const char *file, char *path)
+{
+    Ns_DString ds;
+    bool       isFound;
+
+    Tcl_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(file)) {
+        Tcl_DStringAppend(&ds, file, -1);
+    } else {
+        Ns_BinPath(&ds, file, NULL);
+    }
+    isFound = realpath(ds.string, path) != NULL;
+    if (!isFound) {
+        Tcl_DStringAppend(&ds, ".so", 3);
+        isFound = realpath(ds.string, path) != NULL;
+    }
+    Tcl_DStringFree(&ds);
+    return isFound;
+}
+
+/*
+ * Modules without Ns_ModuleVersion date from a time when the init function
+ * returned nothing.
+ */
+static int
+RunInit(void *handle, const char *server, const char *module, const char *file,
+        const char *init)
+{
+    union {
+        void              *address;
+        Ns_ModuleInitProc *proc;
+    } symbol;
+    const int *versionPtr = dlsym(handle, "Ns_ModuleVersion");
+    int        status;
+
+    symbol.address = dlsym(handle, init);
+    if (symbol.address == NULL) {
+        Ns_Log(Error, "modload: %s: %s: symbol not found", file, init);
+        return NS_ERROR;
+    }
+    status = symbol.proc(server, module);
+    if (versionPtr == NULL || *versionPtr < 1) {
+        return NS_OK;
+    }
+    if (status != NS_OK) {
+        Ns_Log(Error, "modload: %s: %s returned: %d", file, init, status);
+        return NS_ERROR;
+    }
+    return NS_OK;
+}
+
+/*
+ * An init function may register further ones.
+ */
+static void
+InitStaticModules(const char *server)
+{
+    while (firstStaticPtr != NULL) {
+        StaticModule *modulePtr = firstStaticPtr;
+
+        firstStaticPtr = modulePtr->nextPtr;
+        Ns_Log(Notice, "modload: %s: initializing module", modulePtr->name);
+        if (modulePtr->proc(server, modulePtr->name) != NS_OK) {
+            Ns_Fatal("modload: %s: could not be initialized", modulePtr->name);
+        }
+        ns_free((char *) modulePtr->name);
+        ns_free(modulePtr);
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * options.h --
+ *
+ *      The command line.  Parsing is a pure function.
+ */
+
+#ifndef NSD_PROCESS_OPTIONS_H
+#define NSD_PROCESS_OPTIONS_H
+
+#include "nstypes.h"
+
+typedef enum {
+    NS_MODE_BACKGROUND,
+    NS_MODE_COMMAND,            /* -c */
+    NS_MODE_FOREGROUND,         /* -f */
+    NS_MODE_INITTAB,            /* -i */
+    NS_MODE_WATCHDOG,           /* -w */
+    NS_MODE_VERSION,            /* -V: the others end at once. */
+    NS_MODE_HELP,               /* -h */
+    NS_MODE_CHECK,              /* -T */
+    NS_MODE_PARAMETERS,         /* --parameters */
+    NS_MODE_LOGS                /* --logs FILE ... */
+} NsMode;
+
+/*
+ * Strings point into argv.
+ */
+typedef struct NsOptions {
+    NsMode      mode;
+    bool        isDebugged;     /* -d: SIGINT has its default action. */
+    const char *user;
+    const char *group;
+    const char *root;
+    const char *bind;           /* -b */
+    const char *bindFile;       /* -B */
+    const char *server;
+    const char *configFile;
+    int         optind;         /* First word that is no option. */
+} NsOptions;
+
+/*
+ * False: *errorPtr says what is wrong, in storage that lasts until the next
+ * call.
+ */
+bool NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
+                    const char **errorPtr);
+
+/*
+ * The usage text.
+ */
+void NsOptionsUsage(FILE *file, const char *program);
+
+#endif

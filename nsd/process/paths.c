@@ -1,0 +1,115 @@
+/*
+ * paths.c --
+ *
+ *      Paths below the home directory.
+ */
+
+#include "nsfile.h"
+#include "nsprocess.h"
+
+static char *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
+static void AppendPart(Ns_DString *dsPtr, const char *part);
+
+
+char *
+Ns_HomePath(Ns_DString *dsPtr, ...)
+{
+    va_list ap;
+
+    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    va_start(ap, dsPtr);
+    AppendParts(dsPtr, &ap);
+    va_end(ap);
+    return dsPtr->string;
+}
+
+char *
+Ns_BinPath(Ns_DString *dsPtr, ...)
+{
+    va_list ap;
+
+    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    AppendPart(dsPtr, "bin");
+    va_start(ap, dsPtr);
+    AppendParts(dsPtr, &ap);
+    va_end(ap);
+    return dsPtr->string;
+}
+
+char *
+Ns_LibPath(Ns_DString *dsPtr, ...)
+{
+    va_list ap;
+
+    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    AppendPart(dsPtr, "lib");
+    va_start(ap, dsPtr);
+    AppendParts(dsPtr, &ap);
+    va_end(ap);
+    return dsPtr->string;
+}
+
+char *
+Ns_ModulePath(Ns_DString *dsPtr, const char *server, const char *module, ...)
+{
+    va_list ap;
+
+    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    if (server != NULL) {
+        AppendPart(dsPtr, "servers");
+        AppendPart(dsPtr, server);
+    }
+    if (module != NULL) {
+        AppendPart(dsPtr, "modules");
+        AppendPart(dsPtr, module);
+    }
+    va_start(ap, module);
+    AppendParts(dsPtr, &ap);
+    va_end(ap);
+    return dsPtr->string;
+}
+
+int
+Ns_HomePathExists(const char *part, ...)
+{
+    Ns_DString  ds;
+    struct stat status;
+    va_list     ap;
+    bool        exists;
+
+    Tcl_DStringInit(&ds);
+    Tcl_DStringAppend(&ds, Ns_InfoHomePath(), -1);
+    AppendPart(&ds, part);
+    va_start(ap, part);
+    AppendParts(&ds, &ap);
+    va_end(ap);
+    exists = stat(ds.string, &status) == 0;
+    Tcl_DStringFree(&ds);
+    return exists ? NS_TRUE : NS_FALSE;
+}
+
+static char *
+AppendParts(Ns_DString *dsPtr, va_list *apPtr)
+{
+    const char *part;
+
+    while ((part = va_arg(*apPtr, const char *)) != NULL) {
+        AppendPart(dsPtr, part);
+    }
+    return dsPtr->string;
+}
+
+static void
+AppendPart(Ns_DString *dsPtr, const char *part)
+{
+    while (*part == '/') {
+        part++;
+    }
+    if (*part == '\0') {
+        return;
+    }
+    if (dsPtr->length == 0 || dsPtr->string[dsPtr->length - 1] != '/') {
+        Tcl_DStringAppend(dsPtr, "/", 1);
+    }
+    Tcl_DStringAppend(dsPtr, part, -1);
+}

@@ -1,0 +1,87 @@
+/*
+ * server.c --
+ *
+ *      The table of virtual servers.
+ */
+
+#include "process/server.h"
+
+#include "base/assert.h"
+#include "nsprocess.h"
+#include "nsthread.h"
+
+#define GROWTH 8
+
+/*
+ * Written by the main thread before the first other thread that reads it is
+ * made; constant from then on.
+ */
+static struct {
+    NsServer **servers;
+    int        nServers;
+    int        maxServers;
+    NsServer  *initializingPtr;     /* Main thread only. */
+} table;
+
+
+NsServer *
+NsServerCreate(const char *name)
+{
+    NsServer  *serverPtr = ns_calloc(1, sizeof(NsServer));
+    Ns_DString ds;
+
+    NsAssert(NsServerFind(name) == NULL);
+    Tcl_DStringInit(&ds);
+    Tcl_DStringAppend(&ds, "ns/server/", -1);
+    Tcl_DStringAppend(&ds, name, -1);
+    serverPtr->name = ns_strdup(name);
+    serverPtr->path = ns_strdup(ds.string);
+    Tcl_DStringFree(&ds);
+
+    if (table.nServers == table.maxServers) {
+        table.maxServers += GROWTH;
+        table.servers = ns_realloc(table.servers,
+            (size_t) table.maxServers * sizeof(NsServer *));
+    }
+    table.servers[table.nServers++] = serverPtr;
+    return serverPtr;
+}
+
+NsServer *
+NsServerFind(const char *name)
+{
+    if (name == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < table.nServers; i++) {
+        if (STREQ(table.servers[i]->name, name)) {
+            return table.servers[i];
+        }
+    }
+    return NULL;
+}
+
+int
+NsServerCount(void)
+{
+    return table.nServers;
+}
+
+NsServer *
+NsServerAt(int i)
+{
+    NsAssert(i >= 0 && i < table.nServers);
+    return table.servers[i];
+}
+
+NsServer *
+NsServerInitializing(void)
+{
+    return table.initializingPtr;
+}
+
+void
+NsServerSetInitializing(NsServer *serverPtr)
+{
+    table.initializingPtr = serverPtr;
+}
