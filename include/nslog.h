@@ -2,6 +2,11 @@
  * nslog.h --
  *
  *      The system log: severities, entries, filters, rolling.
+ *
+ *      An entry of an enabled severity passes the calling thread's buffer and
+ *      the filters, then goes to the log file.  All functions may be called
+ *      from any thread, at any time, with any lock held that is not the log's
+ *      own: none of them waits for the disk while `asynclogwriter` is on.
  */
 
 #ifndef NSLOG_H
@@ -9,62 +14,104 @@
 
 #include "nstypes.h"
 
-
 /*
- * Log formatted message with severity.
+ * Log a message in the manner of printf.  Severities that are off, and numbers
+ * that were never created, cost a branch.  The message may have any length; a
+ * newline is added to it.  The second form leaves *apPtr undefined.
  */
-NS_EXTERN void Ns_Log(Ns_LogSeverity severity, const char *fmt, ...) NS_GNUC_PRINTF(2, 3);
-NS_EXTERN void Ns_VALog(Ns_LogSeverity, const char *, va_list *);
+NS_EXTERN void Ns_Log(Ns_LogSeverity severity, const char *fmt, ...)
+    NS_GNUC_PRINTF(2, 3);
+NS_EXTERN void Ns_VALog(Ns_LogSeverity severity, const char *fmt,
+                        va_list *apPtr) NS_GNUC_PRINTF(2, 0);
 
 /*
- * Log and end the process.
+ * Log with severity Fatal, write out what is waiting, and end the process with
+ * status 1.  Exit handlers do not run.
  */
-NS_EXTERN void Ns_Fatal(const char *fmt, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
+NS_EXTERN void Ns_Fatal(const char *fmt, ...)
+    NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
 
 /*
- * Create/lookup, name, state.
+ * The number of the severity of that name, which is created, and off, if there
+ * is none.  The name is copied.  Creating more than 640 is fatal.
  */
-NS_EXTERN Ns_LogSeverity Ns_CreateLogSeverity(const char *);
-NS_EXTERN const char *Ns_LogSeverityName(Ns_LogSeverity);
-NS_EXTERN int Ns_LogSeverityEnabled(Ns_LogSeverity);
+NS_EXTERN Ns_LogSeverity Ns_CreateLogSeverity(const char *name);
 
 /*
- * Filter on all entries.
+ * Name and state.  For numbers out of range: "Unknown", and on.
  */
-NS_EXTERN void Ns_AddLogFilter(Ns_LogFilter *, void *, Ns_Callback *);
-NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *, void *);
+NS_EXTERN const char *Ns_LogSeverityName(Ns_LogSeverity severity);
+NS_EXTERN int Ns_LogSeverityEnabled(Ns_LogSeverity severity);
 
 /*
- * Time stamp text into ≥41-byte buffer.
+ * Call proc for each entry but Fatal ones, newest filter first, in the logging
+ * thread.  The message is not null-terminated.  A result other than NS_OK skips
+ * the filters that follow.  What proc itself logs reaches no filter.
+ *
+ * Remove waits until running calls of proc have returned, unless one of them is
+ * its caller, and then calls freeProc (may be NULL) with arg.  Removing what is
+ * not there does nothing.
  */
-NS_EXTERN char *Ns_LogTime(char *);
-NS_EXTERN char *Ns_LogTime2(char *, int);
+NS_EXTERN void Ns_AddLogFilter(Ns_LogFilter *proc, void *arg,
+                               Ns_Callback *freeProc);
+NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 
 /*
- * Roll system log.
+ * The time as "[21/Nov/2026:00:07:00 +0000]"; Ns_LogTime2 leaves the offset
+ * from UTC out if withOffset is 0.  The buffer has at least 41 bytes and is returned.
+ */
+NS_EXTERN char *Ns_LogTime(char *timeBuf);
+NS_EXTERN char *Ns_LogTime2(char *timeBuf, int withOffset);
+
+/*
+ * Roll the system log: number the backups, reopen the file.  NS_ERROR: the file
+ * could not be opened again, and logging goes on into the old one.
  */
 NS_EXTERN int Ns_LogRoll(void);
 
 /*
- * Shift numbered backups, rename file.
+ * Shift the backups FILE.000, FILE.001 ... up by one, delete the one that would
+ * become number max, and rename FILE to FILE.000.  Files that do not exist are
+ * no error.
  */
-NS_EXTERN int Ns_RollFile(const char *, int);
+NS_EXTERN int Ns_RollFile(const char *file, int max);
 
 /*
- * Keep newest files with that prefix.
+ * Delete the oldest files whose names are FILE and a dot and more, but for max
+ * of them.
  */
-NS_EXTERN int Ns_PurgeFiles(const char *, int);
-NS_EXTERN int Ns_RollFileByDate(const char *, int);
+NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 
 /*
- * Notice about deprecated command words.
+ * Rename FILE to FILE.DATE-TIME, and keep max of these.
  */
-NS_EXTERN void Ns_LogDeprecated(Tcl_Obj *const *, int, const char *, const char *);
+NS_EXTERN int Ns_RollFileByDate(const char *file, int max);
 
 /*
- * Obsolete; fatal.
+ * Log a Notice that the command words are deprecated; alternative and
+ * explanation may be NULL.
  */
-NS_EXTERN void Ns_SetLogFlushProc(Ns_LogFlushProc *);
-NS_EXTERN void Ns_SetNsLogProc(Ns_LogProc *);
+NS_EXTERN void Ns_LogDeprecated(Tcl_Obj *const *objv, int objc,
+                                const char *alternative,
+                                const char *explanation);
+
+/*
+ * Hand a copy of the bytes to the log thread, which appends them to fd.  NS_ERROR:
+ * the log thread is off, and the bytes have been written by the caller.
+ */
+NS_EXTERN int NsAsyncWrite(int fd, const char *buffer, size_t nbyte);
+
+/*
+ * Write out all that waits, and let callers write themselves from now on; and
+ * back again, if asynclogwriter is configured.
+ */
+NS_EXTERN void NsAsyncWriterQueueDisable(int isShutdown);
+NS_EXTERN void NsAsyncWriterQueueEnable(void);
+
+/*
+ * Obsolete; calling them is fatal.
+ */
+NS_EXTERN void Ns_SetLogFlushProc(Ns_LogFlushProc *proc);
+NS_EXTERN void Ns_SetNsLogProc(Ns_LogProc *proc);
 
 #endif

@@ -1,13 +1,102 @@
 /*
  * nslogstream.h --
  *
- *      Log streams and sinks for modules: records go in from any thread, a
- *      log thread formats and writes them.
+ *      Log streams and sinks for modules.
+ *
+ *      A stream takes records from any thread.  A record is a severity, a time,
+ *      and bytes in a form of the module's own.  Each sink of the stream has the
+ *      bytes turned into lines by the stream's format procedure, in its log
+ *      thread, and writes the lines to its file.  Putting a record into a stream
+ *      takes no lock and waits for nothing, until the log memory is full.
+ *
+ *      Streams and sinks live as long as the process.
  */
 
 #ifndef NSLOGSTREAM_H
 #define NSLOGSTREAM_H
 
 #include "nstypes.h"
+
+typedef struct Ns_LogStream_ *Ns_LogStream;
+typedef struct Ns_LogSink_   *Ns_LogSink;
+
+/*
+ * What a format procedure sees.
+ */
+typedef struct Ns_LogRecord {
+    const char *stream;         /* Name of the stream. */
+    int         severity;       /* Ns_LogSeverity. */
+    int64_t     time;           /* Wall clock, nanoseconds since 1970. */
+    const void *bytes;          /* 8-byte aligned. */
+    size_t      length;
+} Ns_LogRecord;
+
+/*
+ * Write the line of a record, newline included, to buffer, and return its
+ * length.  A length greater than room: the procedure is called again with more
+ * room, and what it wrote is not used.  0: the record makes no line.
+ *
+ * It runs in a log thread, or in the thread that puts the record, and after a
+ * crash with records of an earlier process: it must not follow pointers in them.
+ */
+typedef size_t (Ns_LogFormatProc) (char *buffer, size_t room,
+                                   const Ns_LogRecord *recordPtr, void *arg);
+
+/*
+ * The stream of that name, created if there is none.  A sink that wants `access`
+ * also gets the records of streams like `access/server/module`.
+ */
+NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
+                                          Ns_LogFormatProc *proc, void *arg);
+
+/*
+ * False: no sink wants what the stream gets.
+ */
+NS_EXTERN int Ns_LogStreamWanted(Ns_LogStream stream);
+
+/*
+ * Put a record made of n pieces, in this order.  NS_ERROR: the memory is full and
+ * the stream's overflow rule dropped it.
+ */
+NS_EXTERN int Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
+                              const struct iovec *pieces, int n);
+
+/*
+ * A sink that writes one stream to a file.
+ */
+typedef struct Ns_LogSinkSpec {
+    const char  *name;          /* Unique; identifies it after a crash. */
+    Ns_LogStream stream;
+    const char  *file;          /* Absolute. */
+    size_t       bufferBytes;   /* Collected before a write; 0: none. */
+    int          bufferLines;   /* Lines likewise; 0: no such limit. */
+} Ns_LogSinkSpec;
+
+/*
+ * NULL: the file could not be opened; errno tells why.
+ */
+NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
+
+/*
+ * Each of these takes effect between two records: those put before by this
+ * thread, and finished by others, are written the old way.  NS_ERROR: errno tells
+ * why.
+ *
+ * Reopen: write out, and go on with another file (NULL: the same path again).  If
+ * it cannot be opened, lines are dropped until it can.
+ *
+ * Roll: write out, call rename with the file's path, and reopen the file in any
+ * case.  The result is that of rename, which sets errno.
+ *
+ * Close: write out; later lines are dropped.
+ */
+typedef int (Ns_LogRenameProc) (const char *file, void *arg);
+
+NS_EXTERN int  Ns_LogSinkFlush(Ns_LogSink sink);
+NS_EXTERN int  Ns_LogSinkReopen(Ns_LogSink sink, const char *file);
+NS_EXTERN int  Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename,
+                              void *arg);
+NS_EXTERN int  Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines);
+NS_EXTERN int  Ns_LogSinkClose(Ns_LogSink sink);
 
 #endif

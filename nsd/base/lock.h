@@ -67,6 +67,7 @@ typedef enum {
     NS_RANK_LOG_FILE        = 720,  /* One log file written directly. */
     NS_RANK_LOG_SEGMENTS    = 730,  /* Free segments of the mapping. */
     NS_RANK_LOG_WAKE        = 740,
+    NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
 
     /* base */
     NS_RANK_PROCINFO        = 800,

@@ -1,0 +1,75 @@
+/*
+ * init.h --
+ *
+ *      The life of the log within the process.
+ *
+ *      From NsLogInit on, entries go to standard error, written by the calling
+ *      thread.  NsLogConfigure opens the log file and recovers what an earlier
+ *      process left behind.  Between NsLogStart and NsLogStop log threads write,
+ *      if asynclogwriter is on; after NsLogStop callers write again.
+ */
+
+#ifndef NSD_LOG_INIT_H
+#define NSD_LOG_INIT_H
+
+#include "nstypes.h"
+
+/*
+ * The values of ns/parameters, defaults filled in.
+ */
+typedef struct NsLogSettings {
+    const char *file;           /* serverlog; absolute. */
+    bool        stayOnStderr;   /* -f and -c: do not open the file. */
+    bool        notice;         /* lognotice ... */
+    bool        debug;
+    bool        dev;
+    bool        usec;
+    bool        isExpanded;
+    int         maxBackup;      /* 0..999 */
+    const char *rollFormat;     /* logrollfmt; NULL or "": numbers. */
+    int         sanitize;       /* sanitizelogfiles, 0..2 */
+    bool        isAsync;        /* asynclogwriter */
+    int64_t     memoryBytes;    /* logmemory; 0: the default, 64 MiB. */
+    const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
+    const char *home;           /* With configFile: which server this is. */
+    const char *configFile;     /* May be NULL. */
+} NsLogSettings;
+
+#define NS_LOG_MEMORY_DEFAULT (INT64_C(64) << 20)
+#define NS_LOG_MEMORY_MIN     (INT64_C(1) << 20)
+#define NS_LOG_MEMORY_MAX     (INT64_C(16) << 30)
+
+/*
+ * Before anything else may log.  Idempotent.
+ */
+void NsLogInit(void);
+
+/*
+ * Main thread, once, when the configuration has been read, the user switched,
+ * and the process is in the background.  A log file that cannot be opened is
+ * fatal.  Standard output and error are the log file afterwards, unless
+ * stayOnStderr.
+ */
+void NsLogConfigure(const NsLogSettings *settingsPtr);
+
+/*
+ * Just before connection threads and drivers start.
+ */
+void NsLogStart(void);
+
+/*
+ * First step of the shutdown: write out everything, end the log threads.
+ */
+void NsLogStop(void);
+
+/*
+ * The last step before the process ends, when no other thread logs any more.
+ */
+void NsLogFinish(void);
+
+/*
+ * Path of the system log, in every mode; "" before NsLogConfigure.
+ */
+const char *NsLogFile(void);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * line.c --
+ *
+ *      How an entry of the system log looks in the file.
+ */
+
+#include "log/line.h"
+#include "nslog.h"
+
+static size_t PlainRun(const unsigned char *p, size_t length);
+static size_t Utf8Run(const unsigned char *p, size_t length);
+static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
+                            size_t length);
+static void   PutHex(NsLogOut *outPtr, unsigned char byte);
+static size_t Hex(char *buffer, uintptr_t value);
+
+static const char months[12][4] = {
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
+};
+
+
+void
+NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
+          const NsLogStyle *stylePtr)
+{
+    char   ids[64];
+    size_t n = 0;
+
+    NsLogPut(outPtr, "[", 1);
+    NsLogPut(outPtr, NsLogTimeText((time_t) (entryPtr->time / 1000000000)),
+             NS_LOG_TIME_LENGTH);
+    if (stylePtr->usec) {
+        ids[n++] = '.';
+        n += NsLogDigits(ids + n,
+                         (uint64_t) (entryPtr->time % 1000000000) / 1000, 6);
+    }
+    ids[n++] = ']';
+    ids[n++] = '[';
+    n += NsLogDigits(ids + n, (uint64_t) entryPtr->pid, 1);
+    ids[n++] = '.';
+    n += Hex(ids + n, entryPtr->thread);
+    ids[n++] = ']';
+    ids[n++] = '[';
+    NsLogPut(outPtr, ids, n);
+    NsLogPut(outPtr, entryPtr->threadName, strlen(entryPtr->threadName));
+    NsLogPut(outPtr, "] ", 2);
+    NsLogPut(outPtr, entryPtr->severityName, strlen(entryPtr->severityName));
+    NsLogPut(outPtr, ": ", 2);
+    if (stylePtr->isExpanded) {
+        NsLogPut(outPtr, "\n    ", 5);
+    }
+    NsLogSanitize(outPtr, entryPtr->message, entryPtr->messageLength,
+                  stylePtr->sanitize);
+    NsLogPut(outPtr, "\n\n", stylePtr->isExpanded ? 2u : 1u);
+}
+
+void
+NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    const unsigned char *end = p + length;
+
+    if (level == 0) {
+        NsLogPut(outPtr, bytes, length);
+        return;
+    }
+    while (p < end) {
+        size_t left = (size_t) (end - p);
+        size_t run = PlainRun(p, left);
+
+        if (run == 0 && *p >= 0x80) {
+            run = Utf8Run(p, left);
+        }
+        if (run > 0) {
+            NsLogPut(outPtr, (const char *) p, run);
+            p += run;
+        } else if (*p == '\n' && level == 2) {
+            NsLogPut(outPtr, "\n:    ", 6);
+            p++;
+        } else if ((run = PutSurrogates(outPtr, p, left)) > 0) {
+            p += run;
+        } else {
+            PutHex(outPtr, *p++);
+        }
+    }
+}
+
+const char *
+NsLogTimeText(time_t seconds)
+{
+    return NsLogZonedTimeText(seconds);
+}
+
+const char *
+NsLogZonedTimeText(time_t seconds)
+{
+    static _Thread_local time_t cached = -1;
+    static _Thread_local char   text[48];
+    struct tm tm;
+    size_t    n;
+    long      offset;
+
+    if (seconds == cached) {
+        return text;
+    }
+    cached = seconds;
+    localtime_r(&seconds, &tm);
+    n = NsLogDigits(text, (uint64_t) tm.tm_mday, 2);
+    text[n++] = '/';
+    memcpy(text + n, months[tm.tm_mon], 3);
+    n += 3;
+    text[n++] = '/';
+    n += NsLogDigits(text + n, (uint64_t) (tm.tm_year + 1900), 4);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_hour, 2);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_min, 2);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_sec, 2);
+    text[n++] = ' ';
+    offset = tm.tm_gmtoff / 60;
+    text[n++] = offset < 0 ? '-' : '+';
+    offset = labs(offset);
+    n += NsLogDigits(text + n, (uint64_t) (offset / 60), 2);
+    n += NsLogDigits(text + n, (uint64_t) (offset % 60), 2);
+    text[n] = '\0';
+    return text;
+}
+
+char *
+Ns_LogTime(char *timeBuf)
+{
+    return Ns_LogTime2(timeBuf, 1);
+}
+
+char *
+Ns_LogTime2(char *timeBuf, int withOffset)
+{
+    const char *text = NsLogZonedTimeText(time(NULL));
+    size_t      n = withOffset ? NS_LOG_ZONED_TIME_LENGTH : NS_LOG_TIME_LENGTH;
+
+    timeBuf[0] = '[';
+    memcpy(timeBuf + 1, text, n);
+    timeBuf[n + 1] = ']';
+    timeBuf[n + 2] = '\0';
+    return timeBuf;
+}
+
+size_t
+NsLogDigits(char *buffer, uint64_t value, int width)
+{
+    char   digits[24];
+    size_t n = 0;
+
+    do {
+        digits[n++] = (char) ('0' + value % 10);
+        value /= 10;
+    } while (value != 0 || n < (size_t) width);
+    for (size_t i = 0; i < n; i++) {
+        buffer[i] = digits[n - 1 - i];
+    }
+    return n;
+}
+
+static size_t
+PlainRun(const unsigned char *p, size_t length)
+{
+    size_t n = 0;
+
+    while (n < length && p[n] >= 0x20 && p[n] < 0x7f) {
+        n++;
+    }
+    return n;
+}
+
+/*
+ * Length of one valid character beyond ASCII that is no control character
+ * (RFC 3629); 0 if there is none.
+ */
+static size_t
+Utf8Run(const unsigned char *p, size_t length)
+{
+    unsigned char low = 0x80, high = 0xbf;
+    size_t        n;
+
+    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+        n = 2;
+        low = p[0] == 0xc2 ? 0xa0 : 0x80;       /* U+0080..U+009F */
+    } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
+        n = 3;
+        low = p[0] == 0xe0 ? 0xa0 : 0x80;
+        high = p[0] == 0xed ? 0x9f : 0xbf;
+    } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+        n = 4;
+        low = p[0] == 0xf0 ? 0x90 : 0x80;
+        high = p[0] == 0xf4 ? 0x8f : 0xbf;
+    } else {
+        return 0;
+    }
+    if (length < n || p[1] < low || p[1] > high) {
+        return 0;
+    }
+    for (size_t i = 2; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+/*
+ * Tcl keeps characters beyond U+FFFF as two surrogates of three bytes each.  Put
+ * the character they stand for; how many bytes were used up, 0 if there is none.
+ */
+static size_t
+PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)
+{
+    uint32_t high, low, c;
+    char     utf8[4];
+
+    if (length < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0
+            || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
+            || (p[5] & 0xc0) != 0x80) {
+        return 0;
+    }
+    high = (uint32_t) (p[1] & 0x0f) << 6 | (p[2] & 0x3f);
+    low = (uint32_t) (p[4] & 0x0f) << 6 | (p[5] & 0x3f);
+    c = 0x10000 + (high << 10 | low);
+    utf8[0] = (char) (0xf0 | c >> 18);
+    utf8[1] = (char) (0x80 | (c >> 12 & 0x3f));
+    utf8[2] = (char) (0x80 | (c >> 6 & 0x3f));
+    utf8[3] = (char) (0x80 | (c & 0x3f));
+    NsLogPut(outPtr, utf8, 4);
+    return 6;
+}
+
+static void
+PutHex(NsLogOut *outPtr, unsigned char byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[4] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+
+    NsLogPut(outPtr, text, sizeof(text));
+}
+
+static size_t
+Hex(char *buffer, uintptr_t value)
+{
+    return (size_t) sprintf(buffer, "%" PRIxPTR, value);
+}

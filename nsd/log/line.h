@@ -1,0 +1,94 @@
+/*
+ * line.h --
+ *
+ *      How an entry of the system log looks in the file.
+ *
+ *      Pure functions: an entry in, bytes out.
+ */
+
+#ifndef NSD_LOG_LINE_H
+#define NSD_LOG_LINE_H
+
+#include "nstypes.h"
+
+typedef struct NsLogEntry {
+    int64_t      time;          /* Wall clock, nanoseconds since 1970. */
+    int          severity;      /* Number; meaningful in this process only. */
+    const char  *severityName;
+    int          pid;
+    uintptr_t    thread;
+    const char  *threadName;
+    const char  *message;
+    size_t       messageLength;
+} NsLogEntry;
+
+typedef struct NsLogStyle {
+    bool usec;                  /* Six digits behind the seconds. */
+    bool isExpanded;            /* Message on a line of its own. */
+    int  sanitize;              /* 0: raw, 1: all on one line, 2: readable. */
+} NsLogStyle;
+
+/*
+ * Bytes that are put one after the other into a buffer that may be too small:
+ * then nothing of a piece that does not fit is written, and lengths are summed
+ * up all the same.
+ */
+typedef struct NsLogOut {
+    char  *buffer;
+    size_t room;
+    size_t length;              /* What all pieces together need. */
+} NsLogOut;
+
+static inline void
+NsLogPut(NsLogOut *outPtr, const char *bytes, size_t length)
+{
+    if (likely(outPtr->length + length <= outPtr->room)) {
+        memcpy(outPtr->buffer + outPtr->length, bytes, length);
+    }
+    outPtr->length += length;
+}
+
+/*
+ * The line of an entry, newline included.
+ */
+void NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
+               const NsLogStyle *stylePtr);
+
+/*
+ * What came from outside, made harmless: control characters, and bytes that are
+ * no UTF-8, as \xHH; newlines by level, see NsLogStyle.
+ */
+void NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length,
+                   int level);
+
+/*
+ * Local time as "21/Nov/2026:00:07:00".  What it points to is the thread's own,
+ * valid until its next call; 20 characters.
+ */
+#define NS_LOG_TIME_LENGTH 20
+const char *NsLogTimeText(time_t seconds);
+
+/*
+ * The same, followed by a blank and the offset from UTC, +hhmm; 26 characters.
+ */
+#define NS_LOG_ZONED_TIME_LENGTH 26
+const char *NsLogZonedTimeText(time_t seconds);
+
+/*
+ * Decimal digits of value, at least width of them; how many were written.
+ */
+size_t NsLogDigits(char *buffer, uint64_t value, int width);
+
+/*
+ * Wall clock, nanoseconds since 1970.
+ */
+static inline int64_t
+NsLogClock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * rollfile.c --
+ *
+ *      Backups of log files: numbered, dated, purged.
+ */
+
+#include "log/rollfile.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define MAX_NUMBERS 1000
+
+/*
+ * A file found by Ns_PurgeFiles.
+ */
+typedef struct Found {
+    char   *path;
+    int64_t mtime;              /* Nanoseconds. */
+} Found;
+
+typedef struct FoundList {
+    Found *files;
+    int    n;
+    int    max;
+} FoundList;
+
+static bool Exists(const char *path);
+static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
+static bool Rename(const char *from, const char *to);
+static bool Unlink(const char *path);
+static bool Collect(FoundList *listPtr, const char *file);
+static void AddFound(FoundList *listPtr, const char *path);
+static int  NewestFirst(const void *left, const void *right);
+
+
+int
+Ns_RollFile(const char *file, int max)
+{
+    Ns_DString older, newer;
+    int        number = 0;
+    bool       isOk = true;
+
+    if (max < 0 || max >= MAX_NUMBERS) {
+        Ns_Log(Error, "rollfile: invalid max parameter '%d'; "
+               "must be > 0 and < 999", max);
+        return NS_ERROR;
+    }
+    max = MAX(max, 1);
+    Ns_DStringInit(&older);
+    Ns_DStringInit(&newer);
+
+    /* The first gap takes the shift; without one the last number goes. */
+    do {
+        NumberedName(&older, file, number);
+    } while (Exists(Ns_DStringValue(&older)) && ++number < max);
+    if (number == max) {
+        number--;
+        NumberedName(&older, file, number);
+        isOk = Unlink(Ns_DStringValue(&older));
+    }
+    for (; isOk && number > 0; number--) {
+        NumberedName(&newer, file, number - 1);
+        NumberedName(&older, file, number);
+        isOk = Rename(Ns_DStringValue(&newer), Ns_DStringValue(&older));
+    }
+    if (isOk && Exists(file)) {
+        NumberedName(&older, file, 0);
+        isOk = Rename(file, Ns_DStringValue(&older));
+    }
+    Ns_DStringFree(&older);
+    Ns_DStringFree(&newer);
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+int
+Ns_PurgeFiles(const char *file, int max)
+{
+    FoundList list = {NULL, 0, 0};
+    bool      isOk = Collect(&list, file);
+
+    qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
+    for (int i = 0; i < list.n; i++) {
+        if (isOk && i >= max) {
+            isOk = Unlink(list.files[i].path);
+        }
+        ns_free(list.files[i].path);
+    }
+    ns_free(list.files);
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+int
+Ns_RollFileByDate(const char *file, int max)
+{
+    return NsRollFileFormatted(file, "%Y%m%d-%H%M%S", max);
+}
+
+int
+NsRollFileFormatted(const char *file, const char *format, int max)
+{
+    char       suffix[256];
+    struct tm  tm;
+    time_t     now = time(NULL);
+    Ns_DString name;
+    int        status = NS_OK;
+
+    if (format == NULL || *format == '\0') {
+        return Ns_RollFile(file, MIN(max, MAX_NUMBERS - 1));
+    }
+    localtime_r(&now, &tm);
+    if (NsRollSuffix(suffix, sizeof(suffix), format, &tm) == 0) {
+        errno = EINVAL;
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringAppend(&name, file);
+    Ns_DStringAppend(&name, ".");
+    Ns_DStringAppend(&name, suffix);
+    if (Exists(file)) {
+        if (Exists(Ns_DStringValue(&name))) {
+            status = Ns_RollFile(Ns_DStringValue(&name),
+                                 MIN(max, MAX_NUMBERS - 1));
+        }
+        if (status == NS_OK && !Rename(file, Ns_DStringValue(&name))) {
+            status = NS_ERROR;
+        }
+    }
+    Ns_DStringFree(&name);
+    if (status == NS_OK) {
+        status = Ns_PurgeFiles(file, max);
+    }
+    return status;
+}
+
+size_t
+NsRollSuffix(char *buffer, size_t room, const char *format,
+             const struct tm *tmPtr)
+{
+    size_t n;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    n = strftime(buffer, room, format, tmPtr);
+#pragma GCC diagnostic pop
+    for (size_t i = 0; i < n; i++) {
+        if (buffer[i] == '/') {
+            buffer[i] = '-';    /* The backup stays beside its file. */
+        }
+    }
+    return n;
+}
+
+static bool
+Exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static void
+NumberedName(Ns_DString *dsPtr, const char *file, int number)
+{
+    Ns_DStringSetLength(dsPtr, 0);
+    Ns_DStringPrintf(dsPtr, "%s.%03d", file, number);
+}
+
+static bool
+Rename(const char *from, const char *to)
+{
+    if (rename(from, to) != 0) {
+        int reason = errno;
+
+        Ns_Log(Error, "rollfile: failed to rename file '%s' to '%s': '%s'",
+               from, to, strerror(reason));
+        errno = reason;
+        return false;
+    }
+    return true;
+}
+
+static bool
+Unlink(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT) {
+        int reason = errno;
+
+        Ns_Log(Error, "rollfile: failed to delete file '%s': '%s'", path,
+               strerror(reason));
+        errno = reason;
+        return false;
+    }
+    return true;
+}
+
+/*
+ * All plain files beside file whose names begin with its name and a dot.
+ */
+static bool
+Collect(FoundList *listPtr, const char *file)
+{
+    const char    *tail = strrchr(file, '/');
+    size_t         nTail;
+    Ns_DString     path;
+    DIR           *dir;
+    struct dirent *entPtr;
+    int            nPath;
+
+    Ns_DStringInit(&path);
+    Ns_DStringNAppend(&path, tail == NULL ? "./" : file,
+                      tail == NULL ? 2 : (int) (tail - file) + 1);
+    nPath = Ns_DStringLength(&path);
+    tail = tail == NULL ? file : tail + 1;
+    nTail = strlen(tail);
+    dir = opendir(Ns_DStringValue(&path));
+    if (dir == NULL) {
+        Ns_DStringFree(&path);
+        return errno == ENOENT;
+    }
+    while ((entPtr = readdir(dir)) != NULL) {
+        if (strncmp(entPtr->d_name, tail, nTail) == 0
+                && entPtr->d_name[nTail] == '.') {
+            Ns_DStringSetLength(&path, nPath);
+            Ns_DStringAppend(&path, entPtr->d_name);
+            AddFound(listPtr, Ns_DStringValue(&path));
+        }
+    }
+    closedir(dir);
+    Ns_DStringFree(&path);
+    return true;
+}
+
+static void
+AddFound(FoundList *listPtr, const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return;
+    }
+    if (listPtr->n == listPtr->max) {
+        listPtr->max = MAX(32, 2 * listPtr->max);
+        listPtr->files = ns_realloc(listPtr->files,
+                                    (size_t) listPtr->max * sizeof(Found));
+    }
+    listPtr->files[listPtr->n++] = (Found){
+        .path = ns_strdup(path),
+        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+    };
+}
+
+static int
+NewestFirst(const void *left, const void *right)
+{
+    const Found *leftPtr = left, *rightPtr = right;
+
+    if (leftPtr->mtime != rightPtr->mtime) {
+        return leftPtr->mtime < rightPtr->mtime ? 1 : -1;
+    }
+    return strcmp(rightPtr->path, leftPtr->path);
+}

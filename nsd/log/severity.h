@@ -1,0 +1,44 @@
+/*
+ * severity.h --
+ *
+ *      The severities of log entries.
+ *
+ *      The table only grows.  State and counters are atomic: reading them takes
+ *      no lock.
+ */
+
+#ifndef NSD_LOG_SEVERITY_H
+#define NSD_LOG_SEVERITY_H
+
+#include "nslog.h"
+
+#define NS_LOG_MAX_SEVERITIES 640
+
+/*
+ * Create the built-in ones.
+ */
+void NsSeverityInit(void);
+
+/*
+ * Number by name, alias or decimal number below NS_LOG_MAX_SEVERITIES; -1 if
+ * there is none.
+ */
+int NsSeverityFind(const char *name);
+
+/*
+ * How many there are.
+ */
+int NsSeverityCount(void);
+
+/*
+ * Switch one; Fatal stays on.  The state before.
+ */
+bool NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled);
+
+/*
+ * Count an entry, and how many there were.
+ */
+void     NsSeverityCountEntry(Ns_LogSeverity severity);
+uint64_t NsSeverityEntries(Ns_LogSeverity severity);
+
+#endif
