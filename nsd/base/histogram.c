@@ -32,6 +32,7 @@ struct NsHistogram {
     _Atomic uint64_t buckets[N_BUCKETS];
 };
 
+static void    RaiseMax(NsHistogram *histogramPtr, NsStamp duration);
 static int     BucketIndex(NsStamp duration);
 static NsStamp BucketUpper(int index);
 
@@ -51,20 +52,44 @@ NsHistogramDestroy(NsHistogram **histogramPtrPtr)
 void
 NsHistogramRecord(NsHistogram *histogramPtr, NsStamp duration)
 {
-    NsStamp max = atomic_load_explicit(&histogramPtr->max,
-                                       memory_order_relaxed);
-
     duration = MAX(duration, 0);
     atomic_fetch_add_explicit(&histogramPtr->buckets[BucketIndex(duration)], 1,
                               memory_order_relaxed);
     atomic_fetch_add_explicit(&histogramPtr->count, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&histogramPtr->sum, (uint64_t) duration,
                               memory_order_relaxed);
+    RaiseMax(histogramPtr, duration);
+}
+
+static void
+RaiseMax(NsHistogram *histogramPtr, NsStamp duration)
+{
+    NsStamp max = atomic_load_explicit(&histogramPtr->max,
+                                       memory_order_relaxed);
+
     while (duration > max
            && !atomic_compare_exchange_weak_explicit(&histogramPtr->max, &max,
                    duration, memory_order_relaxed, memory_order_relaxed)) {
         /* max is the current one now. */
     }
+}
+
+void
+NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr)
+{
+    for (int i = 0; i < N_BUCKETS; i++) {
+        uint64_t count = atomic_load_explicit(&fromPtr->buckets[i],
+                                              memory_order_relaxed);
+
+        atomic_fetch_add_explicit(&toPtr->buckets[i], count,
+                                  memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&toPtr->count, NsHistogramCount(fromPtr),
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&toPtr->sum,
+        atomic_load_explicit(&fromPtr->sum, memory_order_relaxed),
+        memory_order_relaxed);
+    RaiseMax(toPtr, NsHistogramMax(fromPtr));
 }
 
 uint64_t

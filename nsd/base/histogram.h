@@ -23,6 +23,11 @@ void         NsHistogramDestroy(NsHistogram **histogramPtrPtr);
 void NsHistogramRecord(NsHistogram *histogramPtr, NsStamp duration);
 
 /*
+ * Count everything in toPtr that was counted in fromPtr.
+ */
+void NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr);
+
+/*
  * Number, mean and maximum of what was counted; 0 when empty.
  */
 uint64_t NsHistogramCount(const NsHistogram *histogramPtr);

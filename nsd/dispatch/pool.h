@@ -6,10 +6,16 @@
  *      A request that finds an idle thread is put into that thread's own slot,
  *      and that thread alone is woken; the idle threads are a LIFO.  Only when
  *      none is idle does the request enter the wait queue.
+ *
+ *      A pool holds at most maxconnections requests, running or waiting.  What
+ *      comes on top is refused (rejectoverrun), or held outside of the count,
+ *      in order, until a request ends.
  */
 
 #ifndef NSD_DISPATCH_POOL_H
 #define NSD_DISPATCH_POOL_H
+
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "process/server.h"
@@ -17,13 +23,15 @@
 typedef struct NsPool NsPool;
 
 /*
- * What is dispatched; embedded in the request.
+ * What is dispatched; embedded in the request and zeroed with it.
  */
 typedef struct NsWork {
     struct NsWork *nextPtr;     /* Queues; guarded by the pool's wqueue lock. */
-    NsPool        *poolPtr;     /* Set by NsPoolSubmit. */
-    uint64_t       id;          /* Per server, from 0; set by NsPoolSubmit. */
+    NsPool        *poolPtr;     /* Set by NsPoolSubmit, NsPoolCountDirect. */
+    uint64_t       id;          /* Per server, from 0; set with poolPtr. */
     bool           fromQueue;   /* Went through the wait queue. */
+    bool           isCounted;   /* Its spans are in the sums. */
+    atomic_int     nPins;       /* Threads that describe the work just now. */
 
     /* Accept: the submitter.  Queue, dequeue: the pool.  Filter, end: the
      * thread that runs the work. */
@@ -37,15 +45,22 @@ typedef struct NsWork {
 
 /*
  * What the rooms to the right do with work.  Set once, before any pool starts.
+ * All are called with no lock held.
  */
 typedef struct NsPoolProcs {
     /* A connection thread starts, before it serves anything, and ends. */
     void (*startProc)(NsServer *serverPtr);
     void (*stopProc)(NsServer *serverPtr);
-    /* Serve; the work and its memory are gone when this returns. */
+    /*
+     * Serve; the work and its memory are gone when this returns.  Before it
+     * gives up the memory it calls NsPoolWithdraw.
+     */
     void (*runProc)(NsWork *workPtr);
-    /* Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES}.  Called with
-     * the work kept from ending. */
+    /*
+     * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES} as one list
+     * element.  Called by any thread, while the work is kept from ending but
+     * may be running.
+     */
     void (*describeProc)(Ns_DString *dsPtr, NsWork *workPtr, const char *state);
 } NsPoolProcs;
 
@@ -57,29 +72,51 @@ void NsPoolSetProcs(const NsPoolProcs *procsPtr);
 void NsPoolsInit(NsServer *serverPtr);
 
 /*
- * The pool of that name, "" being the default one; NULL if there is none.
+ * The pool of that name, "" being the default one; NULL if there is none.  The
+ * i-th pool of a server in order of definition, the default pool being the
+ * first; NULL behind the last.
  */
 NsPool *NsPoolFind(NsServer *serverPtr, const char *name);
+NsPool *NsPoolAt(NsServer *serverPtr, int i);
 const char *NsPoolName(const NsPool *poolPtr);
+NsServer *NsPoolGetServer(const NsPool *poolPtr);
 
 /*
  * Hand over work; acceptStamp must be set.
  *
  * NS_OK: the pool owns it.  NS_TIMEOUT: the pool is full and rejects (a 503 is
- * due).  NS_ERROR: the server is stopping.  In both cases the work is still the
- * caller's.
+ * due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both cases
+ * the work is still the caller's.
  */
 Ns_ReturnCode NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr);
 
 /*
- * Work that a driver thread did itself: counted in the pool's figures as served
- * without waiting.
+ * Seconds for the Retry-After field of a rejection.
  */
-void NsPoolCountDirect(NsPool *poolPtr, const NsWork *workPtr);
+int NsPoolRetryAfter(const NsPool *poolPtr);
+
+/*
+ * The work that the calling thread runs; NULL if none.
+ */
+NsWork *NsPoolCurrentWork(void);
+
+/*
+ * The calling thread is about to release the work it runs: take it out of the
+ * lists, and wait for those who are just describing it.
+ */
+void NsPoolWithdraw(NsWork *workPtr);
+
+/*
+ * A request that a driver thread answers itself: gets poolPtr, id, queueStamp
+ * and dequeueStamp, and counts as accepted without waiting.  Its spans are
+ * counted by NsPoolCountSpans as those of others.
+ */
+void NsPoolCountDirect(NsPool *poolPtr, NsWork *workPtr);
 
 /*
  * Add the spans of workPtr, whose endStamp is set, to sums and histograms; once
- * per request.  The trace time is added when traceStamp is set later.
+ * per request, later calls do nothing.  The trace time is added when traceStamp
+ * is set.
  */
 void NsPoolCountSpans(NsWork *workPtr);
 void NsPoolCountTrace(NsWork *workPtr);
@@ -93,15 +130,42 @@ void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
 /*
  * Start minthreads threads in each pool of the server; begin to stop; wait until
  * all are gone (NS_OK) or the deadline, an absolute time, has passed
- * (NS_TIMEOUT).
+ * (NS_TIMEOUT).  Stop and Wait log what they do.
  */
 void NsPoolsStart(NsServer *serverPtr);
 void NsPoolsStop(NsServer *serverPtr);
 Ns_ReturnCode NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr);
 
 /*
- * The work that the calling thread runs; NULL if none.
+ * Settings that can change while the pool runs.  NsPoolSet returns NS_ERROR for
+ * a value out of range; nothing changes then.
  */
-NsWork *NsPoolCurrentWork(void);
+typedef enum {
+    NS_POOL_MINTHREADS,         /* 1 .. maxthreads */
+    NS_POOL_MAXTHREADS,         /* minthreads .. maxconnections */
+    NS_POOL_LOWWATERMARK,       /* 0 .. 100, percent */
+    NS_POOL_HIGHWATERMARK       /* Likewise. */
+} NsPoolSetting;
+
+int NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
+Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
+
+/*
+ * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
+ * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
+ * span, of the pool, or of all pools of the server when poolPtr is NULL.
+ */
+void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
+void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning,
+                bool isWaiting);
+void NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong);
+void NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr);
+void NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
+
+/*
+ * Requests accepted so far; length of the wait queue (held requests are not in it).
+ */
+uint64_t NsPoolRequests(const NsPool *poolPtr);
+int NsPoolWaiting(const NsPool *poolPtr);
 
 #endif

@@ -1,0 +1,378 @@
+/*
+ * connthread.c --
+ *
+ *      The life of a connection thread, and its slot.
+ *
+ *          reserved -> starting -> waiting <-> running -> ended
+ *
+ *      NsConnThreadReserve makes or reuses a slot, NsConnThreadStart starts the
+ *      thread, RunConnThread is all of its life.  A thread that ends joins the one
+ *      that ended before it, so that only the last of a pool is left to be joined
+ *      and none is still in its clean-up when the pool is reported as gone.
+ */
+
+#include "ns.h"
+#include "dispatch/pool_int.h"
+
+/*
+ * The slot of the calling thread; NULL outside of connection threads.
+ */
+static _Thread_local NsConnThread *selfPtr;
+
+static Ns_ThreadProc RunConnThread;
+static void SetName(const NsConnThread *threadPtr);
+static void RunWork(NsConnThread *threadPtr, NsWork *workPtr);
+static void LogEnd(NsEndReason reason);
+static void Leave(NsConnThread *threadPtr);
+static void LogJob(const NsWork *workPtr);
+static double Seconds(NsStamp from, NsStamp to);
+static Ns_ArgProc DescribeThread;
+
+void
+NsConnThreadInit(void)
+{
+    Ns_RegisterProcInfo((void *) RunConnThread, "ns:connthread", DescribeThread);
+}
+
+/*
+ * A slot for a new thread, which is NsConnThreadStart'ed when the locks are
+ * released.
+ */
+NsConnThread *
+NsConnThreadReserve(NsPool *poolPtr)
+{
+    NsConnThread *threadPtr;
+
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->freeSlotPtr;
+    if (threadPtr != NULL) {
+        poolPtr->freeSlotPtr = threadPtr->nextFreePtr;
+    } else {
+        char name[32];
+
+        threadPtr = ns_calloc(1, sizeof(*threadPtr));
+        threadPtr->poolPtr = poolPtr;
+        threadPtr->index = poolPtr->nSlots++;
+        threadPtr->nextSlotPtr = poolPtr->firstSlotPtr;
+        poolPtr->firstSlotPtr = threadPtr;
+        snprintf(name, sizeof(name), "connthread:%d", threadPtr->index);
+        NsPoolLockSetup(poolPtr, &threadPtr->lock, NS_RANK_POOL_THREAD, name);
+        Ns_CondInit(&threadPtr->wakeup);
+    }
+    threadPtr->threadId = poolPtr->nextThreadId++;
+    threadPtr->nLeft = poolPtr->connsPerThread;
+    threadPtr->isNew = true;
+    threadPtr->mustEnd = false;
+    poolPtr->nAlive++;
+    Ns_MutexUnlock(&poolPtr->threads);
+    return threadPtr;
+}
+
+void
+NsConnThreadStart(NsConnThread *threadPtr)
+{
+    Ns_Thread thread;
+
+    Ns_ThreadCreate(RunConnThread, threadPtr, 0, &thread);
+}
+
+static void
+RunConnThread(void *arg)
+{
+    NsConnThread *threadPtr = arg;
+    NsServer     *serverPtr = threadPtr->poolPtr->serverPtr;
+    NsStamp       startStamp = NsClockNow();
+    NsEndReason   reason;
+    NsWork       *workPtr;
+    Ns_Time       spent;
+
+    selfPtr = threadPtr;
+    SetName(threadPtr);
+    if (nsPoolProcs.startProc != NULL) {
+        nsPoolProcs.startProc(serverPtr);
+    }
+    spent = NsClockSpan(startStamp, NsClockNow());
+    Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec, spent.usec);
+
+    while ((workPtr = NsPoolTake(threadPtr, &reason)) != NULL) {
+        RunWork(threadPtr, workPtr);
+    }
+
+    LogEnd(reason);
+    if (nsPoolProcs.stopProc != NULL) {
+        nsPoolProcs.stopProc(serverPtr);
+    }
+    selfPtr = NULL;
+    Leave(threadPtr);
+}
+
+static void
+SetName(const NsConnThread *threadPtr)
+{
+    const NsPool *poolPtr = threadPtr->poolPtr;
+
+    if (*poolPtr->name == '\0') {
+        Ns_ThreadSetName("-conn:%s:%d", poolPtr->serverPtr->name,
+                         threadPtr->threadId);
+    } else {
+        Ns_ThreadSetName("-conn:%s:%s:%d", poolPtr->serverPtr->name,
+                         poolPtr->name, threadPtr->threadId);
+    }
+}
+
+static void
+RunWork(NsConnThread *threadPtr, NsWork *workPtr)
+{
+    nsPoolProcs.runProc(workPtr);
+
+    NsAssert(threadPtr->runningPtr == NULL);
+    threadPtr->holdsPlace = true;
+    threadPtr->nLeft--;
+}
+
+static void
+LogEnd(NsEndReason reason)
+{
+    static const char *const reasons[] = {
+        [NS_END_IDLE]     = "idle thread terminates",
+        [NS_END_LIMIT]    = "exceeded max connections per thread",
+        [NS_END_SHUTDOWN] = "shutdown pending"
+    };
+
+    Ns_Log(Notice, "exiting: %s", reasons[reason]);
+}
+
+/*
+ * The last that a thread does.  The slot may serve another one at once.
+ */
+static void
+Leave(NsConnThread *threadPtr)
+{
+    NsPool    *poolPtr = threadPtr->poolPtr;
+    Ns_Thread  predecessor = NULL;
+    bool       hasPredecessor;
+
+    Ns_MutexLock(&poolPtr->threads);
+    hasPredecessor = poolPtr->hasEnded;
+    predecessor = poolPtr->endedThread;
+    poolPtr->hasEnded = true;
+    Ns_ThreadSelf(&poolPtr->endedThread);
+    threadPtr->nextFreePtr = poolPtr->freeSlotPtr;
+    poolPtr->freeSlotPtr = threadPtr;
+    poolPtr->nAlive--;
+    Ns_CondBroadcast(&poolPtr->changed);
+    Ns_MutexUnlock(&poolPtr->threads);
+
+    if (hasPredecessor) {
+        Ns_ThreadJoin(&predecessor, NULL);
+    }
+}
+
+/*
+ * Wait until all threads of the pool are gone: NS_TIMEOUT when the deadline
+ * passes first.
+ */
+Ns_ReturnCode
+NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
+{
+    Ns_Time        deadline = *deadlinePtr;
+    Ns_Thread      thread = NULL;
+    bool           hasEnded = false;
+    Ns_ReturnCode  status = NS_OK;
+
+    Ns_MutexLock(&poolPtr->threads);
+    while (poolPtr->nAlive > 0 && status == NS_OK) {
+        status = Ns_CondTimedWait(&poolPtr->changed, &poolPtr->threads,
+                                  &deadline);
+    }
+    if (poolPtr->nAlive == 0) {
+        status = NS_OK;
+        hasEnded = poolPtr->hasEnded;
+        thread = poolPtr->endedThread;
+        poolPtr->hasEnded = false;
+    }
+    Ns_MutexUnlock(&poolPtr->threads);
+
+    if (hasEnded) {
+        Ns_ThreadJoin(&thread, NULL);
+    }
+    return status;
+}
+
+/*
+ * Put work into the slot of a thread that was taken off the idle stack, and wake
+ * it, alone.  The signal comes after the unlock, or the thread would wake only to
+ * wait for the lock; slots are never freed, so that is safe.
+ */
+void
+NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
+{
+    Ns_MutexLock(&threadPtr->lock);
+    NsAssert(threadPtr->workPtr == NULL && !threadPtr->mustEnd);
+    threadPtr->workPtr = workPtr;
+    Ns_MutexUnlock(&threadPtr->lock);
+    Ns_CondSignal(&threadPtr->wakeup);
+}
+
+/*
+ * Tell a thread that was taken off the idle stack to end.
+ */
+void
+NsConnThreadEnd(NsConnThread *threadPtr)
+{
+    Ns_MutexLock(&threadPtr->lock);
+    NsAssert(threadPtr->workPtr == NULL);
+    threadPtr->mustEnd = true;
+    Ns_MutexUnlock(&threadPtr->lock);
+    Ns_CondSignal(&threadPtr->wakeup);
+}
+
+/*
+ * The thread's own wait: for work, which runs from now on, or for the order to
+ * end, or until the timeout; then the result is NULL and *mustEndPtr false.
+ */
+NsWork *
+NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
+{
+    NsWork        *workPtr;
+    NsStamp        deadline;
+    Ns_ReturnCode  status = NS_OK;
+
+    if (__builtin_add_overflow(NsClockNow(), timeout, &deadline)) {
+        deadline = INT64_MAX;
+    }
+    Ns_MutexLock(&threadPtr->lock);
+    while (threadPtr->workPtr == NULL && !threadPtr->mustEnd
+            && status == NS_OK) {
+        status = NsCondWaitUntil(&threadPtr->wakeup, &threadPtr->lock, deadline);
+    }
+    workPtr = threadPtr->workPtr;
+    if (workPtr != NULL) {
+        threadPtr->workPtr = NULL;
+        threadPtr->runningPtr = workPtr;
+        workPtr->dequeueStamp = NsClockNow();
+    }
+    *mustEndPtr = threadPtr->mustEnd;
+    Ns_MutexUnlock(&threadPtr->lock);
+
+    if (workPtr != NULL && status == NS_TIMEOUT
+            && workPtr->dequeueStamp - workPtr->queueStamp > NS_STAMP_SECOND) {
+        Ns_Log(Warning, "signal lost, resuming after timeout");
+    }
+    return workPtr;
+}
+
+/*
+ * The thread took workPtr from the wait queue itself.
+ */
+void
+NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr)
+{
+    workPtr->dequeueStamp = NsClockNow();
+    Ns_MutexLock(&threadPtr->lock);
+    threadPtr->runningPtr = workPtr;
+    Ns_MutexUnlock(&threadPtr->lock);
+}
+
+NsWork *
+NsPoolCurrentWork(void)
+{
+    /* Only the thread itself writes it. */
+    return selfPtr != NULL ? selfPtr->runningPtr : NULL;
+}
+
+void
+NsPoolWithdraw(NsWork *workPtr)
+{
+    NsPool *poolPtr = workPtr->poolPtr;
+
+    if (selfPtr == NULL || selfPtr->runningPtr != workPtr) {
+        return;
+    }
+    if (Ns_LogSeverityEnabled(Debug)) {
+        LogJob(workPtr);
+    }
+    Ns_MutexLock(&selfPtr->lock);
+    selfPtr->runningPtr = NULL;
+    Ns_MutexUnlock(&selfPtr->lock);
+
+    /* Nobody can find it now.  Those who found it before finish first. */
+    if (atomic_load(&workPtr->nPins) > 0) {
+        Ns_MutexLock(&poolPtr->threads);
+        while (atomic_load(&workPtr->nPins) > 0) {
+            Ns_CondWait(&poolPtr->changed, &poolPtr->threads);
+        }
+        Ns_MutexUnlock(&poolPtr->threads);
+    }
+}
+
+static void
+LogJob(const NsWork *workPtr)
+{
+    NsPool  *poolPtr = workPtr->poolPtr;
+    NsStamp  endStamp = workPtr->endStamp;
+    Ns_Time  accept = NsClockWall(workPtr->acceptStamp);
+    Ns_Time  queue = NsClockWall(workPtr->queueStamp);
+    int      nIdle, nCurrent;
+
+    if (endStamp == 0) {
+        endStamp = NsClockNow();
+    }
+    Ns_MutexLock(&poolPtr->tqueue);
+    nIdle = poolPtr->nIdle;
+    nCurrent = poolPtr->nCurrent;
+    Ns_MutexUnlock(&poolPtr->tqueue);
+
+    Ns_Log(Debug, "[%d] end of job, waiting %d current %d idle %d ncons %d"
+           " fromQueue %d start %ld.%06ld %ld.%06ld accept %.6f queue %.6f"
+           " filter %.6f run %.6f netrun %.6f total %.6f",
+           selfPtr->index, atomic_load(&poolPtr->nWaiting), nCurrent, nIdle,
+           selfPtr->nLeft - 1, workPtr->fromQueue,
+           accept.sec, accept.usec, queue.sec, queue.usec,
+           Seconds(workPtr->acceptStamp, workPtr->queueStamp),
+           Seconds(workPtr->queueStamp, workPtr->dequeueStamp),
+           Seconds(workPtr->dequeueStamp, workPtr->filterStamp),
+           Seconds(workPtr->dequeueStamp, endStamp),
+           Seconds(workPtr->filterStamp, endStamp),
+           Seconds(workPtr->queueStamp, endStamp));
+}
+
+static double
+Seconds(NsStamp from, NsStamp to)
+{
+    return to > from ? (double) (to - from) / NS_STAMP_SECOND : 0.0;
+}
+
+/*
+ * What the thread runs, kept from ending until NsPoolUnpin; NULL if nothing.
+ */
+NsWork *
+NsConnThreadPin(NsConnThread *threadPtr)
+{
+    NsWork *workPtr;
+
+    Ns_MutexLock(&threadPtr->lock);
+    workPtr = threadPtr->runningPtr;
+    if (workPtr != NULL) {
+        atomic_fetch_add(&workPtr->nPins, 1);
+    }
+    Ns_MutexUnlock(&threadPtr->lock);
+    return workPtr;
+}
+
+/*
+ * For `ns_info threads`: what the thread runs.
+ */
+static void
+DescribeThread(Ns_DString *dsPtr, void *arg)
+{
+    NsConnThread *threadPtr = arg;
+    NsWork       *workPtr = NsConnThreadPin(threadPtr);
+
+    if (workPtr != NULL) {
+        nsPoolProcs.describeProc(dsPtr, workPtr, "running");
+        NsPoolUnpin(threadPtr->poolPtr, workPtr);
+    } else {
+        Ns_DStringAppendElement(dsPtr, "");
+    }
+}

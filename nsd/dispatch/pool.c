@@ -1,0 +1,621 @@
+/*
+ * pool.c --
+ *
+ *      Requests enter a pool, wait in it, and are taken by its threads.
+ *
+ *      This file is the whole of the hand-over protocol.  tests/model proves
+ *      it: the words in brackets below are the names of the model's steps.
+ *
+ *      A submitter decides with tqueue locked: the pool stops, or is full, or
+ *      has an idle thread, which is popped off the stack [assign].  Only if the
+ *      request has to wait are both locks taken and the decision made again
+ *      [enqueue], because a thread may have become idle in between.
+ *
+ *      A thread that wants work locks tqueue, and if nothing waits pushes
+ *      itself on the stack [idle].  Else it locks both and takes the head of the
+ *      wait queue [take].  A request is added to an empty queue, and a thread to
+ *      an empty stack, only with tqueue locked.  So there is never a waiting
+ *      request and an idle thread at the same time.
+ *
+ *      Who takes a thread off the stack, be it to assign work [assign], to end
+ *      it [stop], or the thread itself because it was idle too long [timeout],
+ *      is the only one to do so, and nobody else will give it work.
+ */
+
+#include "ns.h"
+#include "dispatch/pool_int.h"
+
+typedef enum {
+    FATE_ASSIGN,                /* An idle thread gets it. */
+    FATE_QUEUE,                 /* It waits for a thread. */
+    FATE_HOLD,                  /* It waits for a place in the pool. */
+    FATE_REJECT,                /* The pool is full. */
+    FATE_STOPPING
+} Fate;
+
+/*
+ * What a submission has to log, or do, when its locks are released.
+ */
+typedef struct Submission {
+    Fate          fate;
+    NsConnThread *threadPtr;        /* FATE_ASSIGN: the thread. */
+    NsGrowth      growth;
+    NsStamp       queueStamp;
+    bool          mayGrow;
+    bool          isNewOverrun;
+    int           nWaiting;
+    int           nIdle;
+    int           nCurrent;
+} Submission;
+
+static Fate DecideLocked(const NsPool *poolPtr);
+static void AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
+static void EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
+static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr, NsStamp queueStamp);
+static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
+static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
+static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
+static void GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr);
+static NsConnThread *ReserveLocked(NsPool *poolPtr);
+static NsWork *TakeHeadLocked(NsPool *poolPtr);
+static bool FillPlacesLocked(NsPool *poolPtr);
+static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
+static NsWork *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static bool LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
+static void StartGrown(const NsGrowth *growthPtr);
+static void PushIdleLocked(NsConnThread *threadPtr);
+static void RemoveIdleLocked(NsConnThread *threadPtr);
+static void Append(NsWorkQueue *queuePtr, NsWork *workPtr);
+static NsWork *RemoveFirst(NsWorkQueue *queuePtr);
+
+static inline bool
+NothingWaits(NsPool *poolPtr)
+{
+    return atomic_load_explicit(&poolPtr->nWaiting, memory_order_relaxed) == 0
+        && atomic_load_explicit(&poolPtr->nHeld, memory_order_relaxed) == 0;
+}
+
+Ns_ReturnCode
+NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
+{
+    Submission sub = {.queueStamp = NsClockNow()};
+
+    workPtr->poolPtr = poolPtr;
+    workPtr->nextPtr = NULL;
+    workPtr->fromQueue = false;
+
+    Ns_MutexLock(&poolPtr->tqueue);
+    sub.fate = DecideLocked(poolPtr);
+    if (sub.fate == FATE_ASSIGN) {
+        AssignLocked(poolPtr, workPtr, &sub);
+    }
+    Ns_MutexUnlock(&poolPtr->tqueue);
+
+    if (sub.fate != FATE_ASSIGN && sub.fate != FATE_STOPPING) {
+        Ns_MutexLock(&poolPtr->wqueue);
+        Ns_MutexLock(&poolPtr->tqueue);
+        sub.fate = DecideLocked(poolPtr);
+        if (sub.fate == FATE_ASSIGN) {
+            AssignLocked(poolPtr, workPtr, &sub);
+        } else {
+            EnqueueLocked(poolPtr, workPtr, &sub);
+        }
+        Ns_MutexUnlock(&poolPtr->tqueue);
+        Ns_MutexUnlock(&poolPtr->wqueue);
+    }
+
+    /*
+     * From here on workPtr may be gone, unless it was assigned: then it is ours
+     * until NsConnThreadGive.
+     */
+    if (Ns_LogSeverityEnabled(Debug)) {
+        LogSubmission(&sub, workPtr);
+    }
+    switch (sub.fate) {
+    case FATE_ASSIGN:
+        NsConnThreadGive(sub.threadPtr, workPtr);
+        break;
+    case FATE_QUEUE:
+        if (sub.mayGrow) {
+            NsPatienceWatch(poolPtr, sub.queueStamp);
+        }
+        break;
+    case FATE_HOLD:
+    case FATE_REJECT:
+        if (sub.isNewOverrun) {
+            LogOverrun(poolPtr, &sub);
+        }
+        return sub.fate == FATE_REJECT ? NS_TIMEOUT : NS_OK;
+    case FATE_STOPPING:
+        return NS_ERROR;
+    }
+    if (sub.growth.threadPtr != NULL) {
+        Ns_Log(Notice,
+               "NsQueueConn wantCreate 1 waiting %d idle %d current %d",
+               sub.growth.nWaiting, sub.growth.nIdle, sub.growth.nCurrent);
+        NsConnThreadStart(sub.growth.threadPtr);
+    }
+    return NS_OK;
+}
+
+static Fate
+DecideLocked(const NsPool *poolPtr)
+{
+    if (!poolPtr->isOpen) {
+        return FATE_STOPPING;
+    }
+    if (poolPtr->nPlaces >= poolPtr->maxConnections) {
+        return poolPtr->rejectOverrun ? FATE_REJECT : FATE_HOLD;
+    }
+    return poolPtr->topPtr != NULL ? FATE_ASSIGN : FATE_QUEUE;
+}
+
+/*
+ * Take the thread that became idle last off the stack [assign].  It learns of
+ * its work when the locks are released.
+ */
+static void
+AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
+{
+    NsAssertLocked(&poolPtr->tqueue);
+
+    subPtr->threadPtr = poolPtr->topPtr;
+    RemoveIdleLocked(subPtr->threadPtr);
+    AcceptLocked(poolPtr, workPtr, subPtr->queueStamp);
+    subPtr->nIdle = poolPtr->nIdle;
+    GrowLocked(poolPtr, 0, &subPtr->growth);
+}
+
+/*
+ * Queue, hold, or reject the request [enqueue].
+ */
+static void
+EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
+{
+    NsAssertLocked(&poolPtr->wqueue);
+    NsAssertLocked(&poolPtr->tqueue);
+
+    if (subPtr->fate == FATE_QUEUE) {
+        workPtr->fromQueue = true;
+        AcceptLocked(poolPtr, workPtr, subPtr->queueStamp);
+        Append(&poolPtr->waiting, workPtr);
+        poolPtr->nWaiting++;
+        poolPtr->nQueued++;
+        GrowLocked(poolPtr, 0, &subPtr->growth);
+        subPtr->mayGrow = poolPtr->nCurrent < poolPtr->maxThreads;
+    } else if (subPtr->fate == FATE_HOLD) {
+        OverrunLocked(poolPtr, subPtr);
+        Append(&poolPtr->held, workPtr);
+        poolPtr->nHeld++;
+    } else if (subPtr->fate == FATE_REJECT) {
+        OverrunLocked(poolPtr, subPtr);
+        poolPtr->nDropped++;
+    }
+    subPtr->nWaiting = poolPtr->nWaiting;
+}
+
+/*
+ * The request occupies a place from now on.
+ */
+static void
+AcceptLocked(NsPool *poolPtr, NsWork *workPtr, NsStamp queueStamp)
+{
+    NsAssertLocked(&poolPtr->tqueue);
+
+    poolPtr->nPlaces++;
+    workPtr->id = poolPtr->serverPtr->poolsPtr->nextId++;
+    workPtr->queueStamp = queueStamp;
+    poolPtr->nRequests++;
+}
+
+/*
+ * Count a request that found the pool full.  An episode lasts until a thread is
+ * idle again; the first request of each is logged, but not more often than once
+ * per second.
+ */
+static void
+OverrunLocked(NsPool *poolPtr, Submission *subPtr)
+{
+    poolPtr->nOverruns++;
+    if (!poolPtr->isOverrun) {
+        poolPtr->isOverrun = true;
+        if (poolPtr->overrunLogStamp == 0
+                || subPtr->queueStamp - poolPtr->overrunLogStamp
+                   >= NS_STAMP_SECOND) {
+            poolPtr->overrunLogStamp = subPtr->queueStamp;
+            subPtr->isNewOverrun = true;
+            subPtr->nIdle = poolPtr->nIdle;
+            subPtr->nCurrent = poolPtr->nCurrent;
+        }
+    }
+}
+
+static void
+LogOverrun(const NsPool *poolPtr, const Submission *subPtr)
+{
+    const char *server = poolPtr->serverPtr->name;
+
+    if (subPtr->fate == FATE_REJECT) {
+        Ns_Log(Notice, "[%s pool %s] All available connections are used,"
+               " waiting %d idle %d current %d", server, poolPtr->name,
+               subPtr->nWaiting, subPtr->nIdle, subPtr->nCurrent);
+    } else {
+        /* Spelled as log scanners expect it. */
+        Ns_Log(Notice, "[%s] All avaliable connections are used,"
+               " waiting %d idle %d current %d", server,
+               subPtr->nWaiting, subPtr->nIdle, subPtr->nCurrent);
+    }
+}
+
+static void
+LogSubmission(const Submission *subPtr, const NsWork *workPtr)
+{
+    int create = subPtr->growth.threadPtr != NULL;
+
+    if (subPtr->fate == FATE_ASSIGN) {
+        Ns_Log(Debug, "[%d] dequeue thread connPtr %p idle %d state 1 create %d",
+               subPtr->threadPtr->index, (const void *) workPtr, subPtr->nIdle,
+               create);
+    } else if (subPtr->fate == FATE_QUEUE) {
+        Ns_Log(Debug, "[-1] add waiting connPtr %p => waiting %d create %d",
+               (const void *) workPtr, subPtr->nWaiting, create);
+    }
+}
+
+/*
+ * Decide whether the pool gets one more thread.  nLate is the number of waiting
+ * requests whose patience is over: each has a thread made for it.
+ */
+static void
+GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
+{
+    int  nWaiting = poolPtr->nWaiting;
+    bool isAllowed, isWanted;
+
+    NsAssertLocked(&poolPtr->tqueue);
+
+    growthPtr->threadPtr = NULL;
+    if (!poolPtr->isOpen || poolPtr->nCurrent >= poolPtr->maxThreads) {
+        return;
+    }
+    isAllowed = poolPtr->nCreating == 0 || nWaiting > poolPtr->highWater;
+    isWanted = poolPtr->nCurrent < poolPtr->minThreads
+        || nWaiting > poolPtr->lowWater;
+    if (poolPtr->nCreating < nLate || (isAllowed && isWanted)) {
+        growthPtr->nWaiting = nWaiting;
+        growthPtr->nIdle = poolPtr->nIdle;
+        growthPtr->nCurrent = poolPtr->nCurrent;
+        growthPtr->threadPtr = ReserveLocked(poolPtr);
+    }
+}
+
+static NsConnThread *
+ReserveLocked(NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->tqueue);
+
+    poolPtr->nCurrent++;
+    poolPtr->nCreating++;
+    poolPtr->nThreadsMade++;
+    return NsConnThreadReserve(poolPtr);
+}
+
+/*
+ * Open the pool, with minthreads threads from the beginning.
+ */
+void
+NsPoolStart(NsPool *poolPtr)
+{
+    NsConnThread *threadPtr;
+
+    do {
+        Ns_MutexLock(&poolPtr->tqueue);
+        poolPtr->isOpen = true;
+        threadPtr = poolPtr->nCurrent < poolPtr->minThreads
+            ? ReserveLocked(poolPtr) : NULL;
+        Ns_MutexUnlock(&poolPtr->tqueue);
+
+        if (threadPtr != NULL) {
+            NsConnThreadStart(threadPtr);
+        }
+    } while (threadPtr != NULL);
+}
+
+/*
+ * Make threads outside of a submission: below minthreads, after a thread has
+ * ended or a setting has changed, and for late requests.
+ */
+void
+NsPoolCheckSize(NsPool *poolPtr, int nLate)
+{
+    NsGrowth growth;
+
+    do {
+        Ns_MutexLock(&poolPtr->tqueue);
+        GrowLocked(poolPtr, nLate, &growth);
+        Ns_MutexUnlock(&poolPtr->tqueue);
+
+        StartGrown(&growth);
+    } while (growth.threadPtr != NULL);
+}
+
+static void
+StartGrown(const NsGrowth *growthPtr)
+{
+    if (growthPtr->threadPtr != NULL) {
+        Ns_Log(Notice, "NsEnsureRunningConnectionThreads wantCreate 1"
+               " waiting %d idle %d current %d",
+               growthPtr->nWaiting, growthPtr->nIdle, growthPtr->nCurrent + 1);
+        NsConnThreadStart(growthPtr->threadPtr);
+    }
+}
+
+/*
+ * The next work of a thread; waits for it.  NULL: the thread has to end and is
+ * no longer counted, *reasonPtr says why.
+ */
+NsWork *
+NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
+{
+    NsPool  *poolPtr = threadPtr->poolPtr;
+    NsWork  *workPtr = NULL;
+    NsGrowth growth;
+    bool     isNews = false;
+    bool     hasBoth = !NothingWaits(poolPtr);
+
+    if (hasBoth) {
+        Ns_MutexLock(&poolPtr->wqueue);
+    }
+    Ns_MutexLock(&poolPtr->tqueue);
+    if (!hasBoth && !NothingWaits(poolPtr)) {
+        hasBoth = true;
+        Ns_MutexUnlock(&poolPtr->tqueue);
+        Ns_MutexLock(&poolPtr->wqueue);
+        Ns_MutexLock(&poolPtr->tqueue);
+    }
+
+    if (threadPtr->isNew) {
+        threadPtr->isNew = false;
+        poolPtr->nCreating--;
+    }
+    if (threadPtr->holdsPlace) {
+        threadPtr->holdsPlace = false;
+        poolPtr->nPlaces--;
+    }
+    if (hasBoth) {
+        isNews = FillPlacesLocked(poolPtr);
+    }
+    *reasonPtr = ShouldEndLocked(threadPtr);
+    if (*reasonPtr != NS_END_NONE) {
+        poolPtr->nCurrent--;
+        isNews = true;
+    } else if (poolPtr->nWaiting > 0) {
+        workPtr = TakeHeadLocked(poolPtr);
+    } else {
+        PushIdleLocked(threadPtr);
+    }
+    GrowLocked(poolPtr, 0, &growth);
+    isNews = isNews && poolPtr->nWaiting > 0
+        && poolPtr->nCurrent < poolPtr->maxThreads;
+
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    if (hasBoth) {
+        Ns_MutexUnlock(&poolPtr->wqueue);
+    }
+
+    StartGrown(&growth);
+    if (isNews) {
+        NsPatienceWatch(poolPtr, 0);
+    }
+    if (workPtr != NULL) {
+        NsConnThreadSetRunning(threadPtr, workPtr);
+    } else if (*reasonPtr == NS_END_NONE) {
+        workPtr = WaitForWork(threadPtr, reasonPtr);
+    }
+    return workPtr;
+}
+
+/*
+ * Move held requests to the wait queue as long as there are places.  Whether
+ * there was one.
+ */
+static bool
+FillPlacesLocked(NsPool *poolPtr)
+{
+    bool hasMoved = false;
+
+    NsAssertLocked(&poolPtr->wqueue);
+    NsAssertLocked(&poolPtr->tqueue);
+
+    while (poolPtr->nHeld > 0 && poolPtr->nPlaces < poolPtr->maxConnections) {
+        NsWork *workPtr = RemoveFirst(&poolPtr->held);
+
+        poolPtr->nHeld--;
+        workPtr->fromQueue = true;
+        AcceptLocked(poolPtr, workPtr, NsClockNow());
+        Append(&poolPtr->waiting, workPtr);
+        poolPtr->nWaiting++;
+        poolPtr->nQueued++;
+        hasMoved = true;
+    }
+    return hasMoved;
+}
+
+/*
+ * Take the request that has waited longest [take].
+ */
+static NsWork *
+TakeHeadLocked(NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->wqueue);
+
+    poolPtr->nWaiting--;
+    return RemoveFirst(&poolPtr->waiting);
+}
+
+/*
+ * A thread that has served its number of requests ends, unless waiting ones
+ * would miss it: it goes on when the queue is long, or when no other thread is
+ * left to serve it [limit].
+ */
+static NsEndReason
+ShouldEndLocked(const NsConnThread *threadPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+    int     nWaiting = poolPtr->nWaiting;
+
+    NsAssertLocked(&poolPtr->tqueue);
+
+    if (poolPtr->connsPerThread > 0 && threadPtr->nLeft <= 0
+            && (nWaiting == 0
+                || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))) {
+        return NS_END_LIMIT;
+    }
+    if (!poolPtr->isOpen && nWaiting == 0) {
+        return NS_END_SHUTDOWN;
+    }
+    return NS_END_NONE;
+}
+
+/*
+ * The thread is on the idle stack: sleep until it gets work or has to end.
+ */
+static NsWork *
+WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr)
+{
+    NsStamp timeout = threadPtr->poolPtr->threadTimeout;
+
+    for (;;) {
+        bool    mustEnd, isChosen;
+        NsWork *workPtr = NsConnThreadWait(threadPtr, timeout, &mustEnd);
+
+        if (workPtr != NULL) {
+            return workPtr;
+        }
+        if (mustEnd) {
+            *reasonPtr = NS_END_SHUTDOWN;
+            return NULL;
+        }
+        if (LeaveIdle(threadPtr, &isChosen)) {
+            *reasonPtr = NS_END_IDLE;
+            return NULL;
+        }
+        if (isChosen) {
+            timeout = NS_NO_TIMEOUT;    /* What it was chosen for comes. */
+        } else {
+            timeout = MAX(timeout, NS_STAMP_SECOND);    /* No spinning. */
+        }
+    }
+}
+
+/*
+ * The thread was idle too long: off the stack, if the pool can do without it
+ * [timeout].  It may have been chosen in this moment; then it stays.
+ */
+static bool
+LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+    bool    isLeaving = false;
+
+    Ns_MutexLock(&poolPtr->tqueue);
+    *isChosenPtr = !threadPtr->isIdle;
+    if (threadPtr->isIdle && poolPtr->nCurrent > poolPtr->minThreads) {
+        RemoveIdleLocked(threadPtr);
+        poolPtr->nCurrent--;
+        isLeaving = true;
+    }
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    return isLeaving;
+}
+
+/*
+ * No more requests: idle threads end at once [stop], the others when nothing
+ * waits any more.
+ */
+void
+NsPoolStop(NsPool *poolPtr)
+{
+    NsConnThread *threadPtr, *nextPtr;
+
+    Ns_MutexLock(&poolPtr->tqueue);
+    poolPtr->isOpen = false;
+    threadPtr = poolPtr->topPtr;
+    while (poolPtr->topPtr != NULL) {
+        poolPtr->topPtr->isIdle = false;
+        poolPtr->topPtr = poolPtr->topPtr->downPtr;
+    }
+    poolPtr->nCurrent -= poolPtr->nIdle;
+    poolPtr->nIdle = 0;
+    Ns_MutexUnlock(&poolPtr->tqueue);
+
+    /* They left the stack together, still linked; each is ours until told. */
+    for (; threadPtr != NULL; threadPtr = nextPtr) {
+        nextPtr = threadPtr->downPtr;
+        NsConnThreadEnd(threadPtr);
+    }
+}
+
+static void
+PushIdleLocked(NsConnThread *threadPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+
+    NsAssertLocked(&poolPtr->tqueue);
+    NsAssert(!threadPtr->isIdle && NothingWaits(poolPtr));
+
+    threadPtr->upPtr = NULL;
+    threadPtr->downPtr = poolPtr->topPtr;
+    if (poolPtr->topPtr != NULL) {
+        poolPtr->topPtr->upPtr = threadPtr;
+    }
+    poolPtr->topPtr = threadPtr;
+    threadPtr->isIdle = true;
+    poolPtr->nIdle++;
+    poolPtr->isOverrun = false;
+}
+
+static void
+RemoveIdleLocked(NsConnThread *threadPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+
+    NsAssertLocked(&poolPtr->tqueue);
+    NsAssert(threadPtr->isIdle);
+
+    if (threadPtr->upPtr != NULL) {
+        threadPtr->upPtr->downPtr = threadPtr->downPtr;
+    } else {
+        poolPtr->topPtr = threadPtr->downPtr;
+    }
+    if (threadPtr->downPtr != NULL) {
+        threadPtr->downPtr->upPtr = threadPtr->upPtr;
+    }
+    threadPtr->isIdle = false;
+    poolPtr->nIdle--;
+}
+
+static void
+Append(NsWorkQueue *queuePtr, NsWork *workPtr)
+{
+    workPtr->nextPtr = NULL;
+    if (queuePtr->lastPtr != NULL) {
+        queuePtr->lastPtr->nextPtr = workPtr;
+    } else {
+        queuePtr->firstPtr = workPtr;
+    }
+    queuePtr->lastPtr = workPtr;
+}
+
+static NsWork *
+RemoveFirst(NsWorkQueue *queuePtr)
+{
+    NsWork *workPtr = queuePtr->firstPtr;
+
+    NsAssert(workPtr != NULL);
+    queuePtr->firstPtr = workPtr->nextPtr;
+    if (queuePtr->firstPtr == NULL) {
+        queuePtr->lastPtr = NULL;
+    }
+    return workPtr;
+}

@@ -1,0 +1,192 @@
+/*
+ * pool_int.h --
+ *
+ *      The insides of a pool, shared by the files of this room.
+ *
+ *      pool.c          requests enter, wait, and leave; the protocol's core
+ *      pool_config.c   pools from the configuration, run-time settings
+ *      pool_life.c     start and stop of a server's pools
+ *      connthread.c    the life of a connection thread
+ *      patience.c      the thread that watches waiting requests
+ *      pool_stats.c    figures and lists
+ *
+ *      Locks are taken in the order wqueue, tqueue, threads; a slot's lock is
+ *      taken alone.
+ */
+
+#ifndef NSD_DISPATCH_POOL_INT_H
+#define NSD_DISPATCH_POOL_INT_H
+
+#include "base/assert.h"
+#include "base/histogram.h"
+#include "base/lock.h"
+#include "dispatch/pool.h"
+
+/*
+ * The place where a thread is given work; outlives the thread and serves the
+ * next one.  Never freed.
+ */
+typedef struct NsConnThread {
+    NsPool              *poolPtr;       /* Constant. */
+    int                  index;         /* Constant: place in the pool. */
+    struct NsConnThread *nextSlotPtr;   /* Constant: all slots of the pool. */
+
+    struct NsConnThread *nextFreePtr;   /* Guarded by threads. */
+
+    struct NsConnThread *upPtr;         /* Guarded by tqueue: idle stack. */
+    struct NsConnThread *downPtr;
+    bool                 isIdle;        /* On the stack. */
+
+    Ns_Mutex             lock;          /* Guards the rest. */
+    Ns_Cond              wakeup;        /* workPtr or mustEnd was set. */
+    NsWork              *workPtr;       /* Assigned, not yet taken. */
+    bool                 mustEnd;
+    NsWork              *runningPtr;    /* What the thread runs. */
+
+    /* Owned by the thread; set by its starter before that. */
+    int                  threadId;      /* N of its name. */
+    int                  nLeft;         /* Requests until it is replaced. */
+    bool                 isNew;         /* Counts as being created. */
+    bool                 holdsPlace;    /* Its last work is still counted. */
+} NsConnThread;
+
+typedef struct NsWorkQueue {
+    NsWork *firstPtr;
+    NsWork *lastPtr;
+} NsWorkQueue;
+
+typedef enum {
+    NS_SPAN_ACCEPT,
+    NS_SPAN_QUEUE,
+    NS_SPAN_FILTER,
+    NS_SPAN_RUN,
+    NS_SPAN_TRACE,
+    NS_SPAN_COUNT
+} NsSpan;
+
+struct NsPool {
+    /* Constant after creation. */
+    const char          *name;
+    NsServer            *serverPtr;
+    int                  maxConnections;
+    int                  connsPerThread;    /* 0: no limit. */
+    NsStamp              threadTimeout;
+    NsStamp              patience;          /* 0: off. */
+    bool                 rejectOverrun;
+    int                  retryAfter;        /* Seconds. */
+
+    Ns_Mutex             wqueue;            /* Guards the two queues. */
+    NsWorkQueue          waiting;
+    NsWorkQueue          held;              /* Found the pool full. */
+
+    /*
+     * Written with wqueue locked; risen above 0 only with tqueue locked as
+     * well.  So whoever holds tqueue and reads 0 knows it stays 0.
+     */
+    atomic_int           nWaiting;
+    atomic_int           nHeld;
+
+    Ns_Mutex             tqueue;            /* Guards the idle stack and: */
+    NsConnThread        *topPtr;
+    int                  nIdle;
+    int                  nPlaces;           /* Requests running or waiting. */
+    int                  nCurrent;          /* Threads, those in creation
+                                             * included. */
+    int                  nCreating;
+    int                  minThreads;
+    int                  maxThreads;
+    int                  lowPercent;
+    int                  highPercent;
+    int                  lowWater;          /* Requests; INT_MAX: rule off. */
+    int                  highWater;
+    bool                 isOpen;            /* Between start and stop. */
+    bool                 isOverrun;         /* An episode has begun. */
+    NsStamp              overrunLogStamp;   /* When one was last logged. */
+
+    Ns_Mutex             threads;           /* Guards: */
+    Ns_Cond              changed;           /* nAlive or a pin went down. */
+    NsConnThread        *firstSlotPtr;      /* All; the list only grows. */
+    NsConnThread        *freeSlotPtr;
+    int                  nSlots;
+    int                  nAlive;            /* Threads that have not ended. */
+    int                  nextThreadId;
+    Ns_Thread            endedThread;       /* Ended last, to be joined. */
+    bool                 hasEnded;          /* endedThread is set. */
+
+    /* Counters: any thread, relaxed; nobody draws conclusions from two. */
+    _Atomic uint64_t     nRequests;
+    _Atomic uint64_t     nQueued;
+    _Atomic uint64_t     nOverruns;         /* Held or rejected. */
+    _Atomic uint64_t     nDropped;
+    _Atomic uint64_t     nSpools;
+    _Atomic uint64_t     nThreadsMade;
+    _Atomic int64_t      nBytesSent;
+    _Atomic int64_t      sums[NS_SPAN_COUNT];
+    NsHistogram         *histograms[NS_SPAN_COUNT];
+};
+
+/*
+ * The pools of one server.
+ */
+struct NsPoolServer {
+    NsPool          **pools;                /* Constant; default pool first. */
+    int               nPools;
+    bool              isStarted;            /* Main thread. */
+    _Atomic uint64_t  nextId;
+};
+
+/*
+ * A decision to make one more thread, with the figures it was made on.
+ */
+typedef struct NsGrowth {
+    NsConnThread *threadPtr;    /* NULL: no. */
+    int           nWaiting;
+    int           nIdle;
+    int           nCurrent;     /* Without the new one. */
+} NsGrowth;
+
+/*
+ * Why a connection thread ends.
+ */
+typedef enum {
+    NS_END_NONE,
+    NS_END_IDLE,
+    NS_END_LIMIT,
+    NS_END_SHUTDOWN
+} NsEndReason;
+
+/* pool.c */
+NsWork *NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+void    NsPoolCheckSize(NsPool *poolPtr, int nLate);
+void    NsPoolStart(NsPool *poolPtr);
+void    NsPoolStop(NsPool *poolPtr);
+
+/* pool_config.c */
+extern NsPoolProcs nsPoolProcs;
+void NsPoolLockSetup(const NsPool *poolPtr, Ns_Mutex *lockPtr, NsLockRank rank,
+                     const char *name);
+
+/* pool_stats.c */
+void NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr);
+
+/* connthread.c */
+#define NS_NO_TIMEOUT INT64_MAX
+void          NsConnThreadInit(void);
+NsConnThread *NsConnThreadReserve(NsPool *poolPtr);
+void          NsConnThreadStart(NsConnThread *threadPtr);
+void          NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
+void          NsConnThreadEnd(NsConnThread *threadPtr);
+NsWork       *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
+                               bool *mustEndPtr);
+NsWork       *NsConnThreadPin(NsConnThread *threadPtr);
+void          NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
+Ns_ReturnCode NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr);
+
+/* patience.c */
+void NsPatienceInit(void);
+void NsPatienceAdd(NsPool *poolPtr);
+void NsPatienceStart(void);
+void NsPatienceStop(void);
+void NsPatienceWatch(NsPool *poolPtr, NsStamp queueStamp);
+
+#endif
