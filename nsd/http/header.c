@@ -12,7 +12,7 @@
 
 static const char *SkipSpace(const char *p);
 static const char *SkipParameter(const char *p);
-static const char *SkipQuoted(const char *p);
+static const char *EndOfQuoted(const char *p);
 static void FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
 static int  ContinueField(Ns_Set *setPtr, const char *text);
 
@@ -38,10 +38,8 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
         }
         start = SkipSpace(start + 1);
         if (*start == '"') {
-            const char *end = SkipQuoted(start);
-
             *startPtr = start + 1;
-            *lengthPtr = (size_t) (end - start - 1) - (end[-1] == '"' && end > start + 1);
+            *lengthPtr = (size_t) (EndOfQuoted(start) - start - 1);
             return true;
         }
         *startPtr = start;
@@ -130,28 +128,28 @@ static const char *
 SkipParameter(const char *p)
 {
     while (*p != ';' && *p != '\0') {
-        p = *p == '"' ? SkipQuoted(p) : p + 1;
+        if (*p == '"') {
+            p = EndOfQuoted(p);
+            if (*p == '\0') {
+                break;
+            }
+        }
+        p++;
     }
     return p;
 }
 
 /*
- * From a double quote to behind its partner, or to the end.
+ * From a double quote to its partner, or to the end.
  */
 static const char *
-SkipQuoted(const char *p)
+EndOfQuoted(const char *p)
 {
     p++;
-    while (*p != '"') {
-        if (*p == '\\' && p[1] != '\0') {
-            p++;
-        }
-        if (*p == '\0') {
-            return p;
-        }
-        p++;
+    while (*p != '"' && *p != '\0') {
+        p += *p == '\\' && p[1] != '\0' ? 2 : 1;
     }
-    return p + 1;
+    return p;
 }
 
 static void

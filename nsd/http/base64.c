@@ -1,0 +1,114 @@
+/*
+ * base64.c --
+ *
+ *      Base64 as the commands and the Authorization field use it.
+ */
+
+#include "http/base64.h"
+
+#include "http/chars.h"
+
+#define LINE_CHARS 60
+
+static const char alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static int Value(char c);
+
+size_t
+Ns_HtuuEncode(unsigned char *bytes, size_t nBytes, char *buffer)
+{
+    char  *to = buffer;
+    size_t lineChars = 0;
+
+    for (size_t i = 0; i < nBytes; i += 3) {
+        size_t   n = MIN(nBytes - i, 3);
+        uint32_t group = (uint32_t) bytes[i] << 16;
+
+        group |= n > 1 ? (uint32_t) bytes[i + 1] << 8 : 0;
+        group |= n > 2 ? (uint32_t) bytes[i + 2] : 0;
+        if (lineChars == LINE_CHARS) {
+            *to++ = '\n';
+            lineChars = 0;
+        }
+        *to++ = alphabet[group >> 18];
+        *to++ = alphabet[(group >> 12) & 0x3F];
+        *to++ = n > 1 ? alphabet[(group >> 6) & 0x3F] : '=';
+        *to++ = n > 2 ? alphabet[group & 0x3F] : '=';
+        lineChars += 4;
+    }
+    *to = '\0';
+    return (size_t) (to - buffer);
+}
+
+size_t
+Ns_HtuuDecode(const char *text, unsigned char *to, size_t bufferBytes)
+{
+    size_t        length = strlen(text);
+    size_t        n;
+    unsigned char small[4];
+    size_t        written = 0;
+
+    if (NsBase64DecodedBytes(length) <= bufferBytes) {
+        n = NsBase64Decode(text, length, to);
+        to[n] = '\0';
+        return n;
+    }
+    /* Too little room for the worst case: four characters at a time. */
+    for (size_t i = 0; i < length && written < bufferBytes;) {
+        char   group[4];
+        size_t nGroup = 0;
+
+        while (i < length && nGroup < 4) {
+            if (Value(text[i]) >= 0) {
+                group[nGroup++] = text[i];
+            }
+            i++;
+        }
+        n = MIN(NsBase64Decode(group, nGroup, small), bufferBytes - written);
+        memcpy(to + written, small, n);
+        written += n;
+    }
+    if (written < bufferBytes) {
+        to[written] = '\0';
+    }
+    return written;
+}
+
+size_t
+NsBase64Decode(const char *text, size_t length, unsigned char *to)
+{
+    unsigned char *start = to;
+    uint32_t       bits = 0;
+    int            nBits = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        int value = Value(text[i]);
+
+        if (value >= 0) {
+            bits = (bits << 6) | (uint32_t) value;
+            nBits += 6;
+            if (nBits >= 8) {
+                nBits -= 8;
+                *to++ = (unsigned char) (bits >> nBits);
+            }
+        }
+    }
+    return (size_t) (to - start);
+}
+
+/*
+ * -1 for characters outside of the alphabet, = among them.
+ */
+static int
+Value(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return c - 'A';
+    } else if (c >= 'a' && c <= 'z') {
+        return c - 'a' + 26;
+    } else if (NsIsDigit(c)) {
+        return c - '0' + 52;
+    }
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}

@@ -1,0 +1,82 @@
+/*
+ * digest.c --
+ *
+ *      MD5, SHA-1, and crypt for modules and commands.
+ *
+ *      OpenSSL's context does not fit into the public structures, which the
+ *      caller allocates and may drop without notice at any time.  So they hold
+ *      the message digest's state itself, through the library's low-level
+ *      functions.
+ */
+
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include "nsstring.h"
+#include "nsthread.h"
+
+#include <crypt.h>
+#include <openssl/md5.h>
+#include <openssl/sha.h>
+
+_Static_assert(sizeof(MD5_CTX) <= sizeof(Ns_CtxMD5), "Ns_CtxMD5 too small");
+_Static_assert(sizeof(SHA_CTX) <= sizeof(Ns_CtxSHA1), "Ns_CtxSHA1 too small");
+
+void
+Ns_CtxMD5Init(Ns_CtxMD5 *ctxPtr)
+{
+    MD5_Init((MD5_CTX *) ctxPtr);
+}
+
+void
+Ns_CtxMD5Update(Ns_CtxMD5 *ctxPtr, const unsigned char *bytes, unsigned length)
+{
+    MD5_Update((MD5_CTX *) ctxPtr, bytes, length);
+}
+
+void
+Ns_CtxMD5Final(Ns_CtxMD5 *ctxPtr, unsigned char *digest)
+{
+    MD5_Final(digest, (MD5_CTX *) ctxPtr);
+}
+
+void
+Ns_CtxSHAInit(Ns_CtxSHA1 *ctxPtr)
+{
+    SHA1_Init((SHA_CTX *) ctxPtr);
+}
+
+void
+Ns_CtxSHAUpdate(Ns_CtxSHA1 *ctxPtr, const unsigned char *bytes, unsigned length)
+{
+    SHA1_Update((SHA_CTX *) ctxPtr, bytes, length);
+}
+
+void
+Ns_CtxSHAFinal(Ns_CtxSHA1 *ctxPtr, unsigned char *digest)
+{
+    SHA1_Final(digest, (SHA_CTX *) ctxPtr);
+}
+
+void
+Ns_CtxString(unsigned char *digest, char *text, int nBytes)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (int i = 0; i < nBytes; i++) {
+        *text++ = digits[digest[i] >> 4];
+        *text++ = digits[digest[i] & 0x0F];
+    }
+    *text = '\0';
+}
+
+char *
+Ns_Encrypt(const char *key, const char *salt, char *result)
+{
+    struct crypt_data *dataPtr = ns_calloc(1, sizeof(*dataPtr));
+    const char        *text = *salt == '\0' ? NULL
+        : crypt_r(key, salt, dataPtr);
+
+    snprintf(result, NS_ENCRYPT_BUFSIZE, "%s", text == NULL ? "" : text);
+    ns_free(dataPtr);
+    return result;
+}
