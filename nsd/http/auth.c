@@ -1,0 +1,138 @@
+/*
+ * auth.c --
+ *
+ *      The Authorization field.
+ */
+
+#include "http/auth.h"
+
+#include "http/base64.h"
+#include "http/chars.h"
+
+static const char *SchemeCredentials(const char *value, const char *scheme);
+static void ParseBasic(const char *credentials, Ns_Set *setPtr);
+static void ParseDigest(const char *p, Ns_Set *setPtr);
+static const char *TakeValue(const char *p, Ns_DString *dsPtr);
+static const char *SkipSpace(const char *p);
+
+void
+NsAuthParse(const char *authorization, Ns_Set *setPtr)
+{
+    const char *credentials;
+
+    credentials = SchemeCredentials(authorization, "Basic");
+    if (credentials != NULL) {
+        ParseBasic(credentials, setPtr);
+        return;
+    }
+    credentials = SchemeCredentials(authorization, "Digest");
+    if (credentials != NULL) {
+        ParseDigest(credentials, setPtr);
+    }
+}
+
+/*
+ * What follows the scheme and blanks; NULL if it is another scheme.
+ */
+static const char *
+SchemeCredentials(const char *value, const char *scheme)
+{
+    size_t length = strlen(scheme);
+
+    value = SkipSpace(value);
+    if (strncasecmp(value, scheme, length) != 0 || !NsIsSpace(value[length])) {
+        return NULL;
+    }
+    return SkipSpace(value + length);
+}
+
+static void
+ParseBasic(const char *credentials, Ns_Set *setPtr)
+{
+    size_t     length = strlen(credentials);
+    Ns_DString text;
+    size_t     n;
+    char      *user, *colon;
+
+    Ns_DStringInit(&text);
+    Ns_DStringSetLength(&text, (int) NsBase64DecodedBytes(length));
+    user = Ns_DStringValue(&text);
+    n = NsBase64Decode(credentials, length, (unsigned char *) user);
+    user[n] = '\0';
+
+    Ns_SetPut(setPtr, "AuthMethod", "Basic");
+    colon = strchr(user, ':');
+    if (colon != NULL) {
+        *colon = '\0';
+        Ns_SetPut(setPtr, "Password", colon + 1);
+    }
+    Ns_SetPut(setPtr, "Username", user);
+    Ns_DStringFree(&text);
+}
+
+/*
+ * name=value, name="value", ...
+ */
+static void
+ParseDigest(const char *p, Ns_Set *setPtr)
+{
+    Ns_DString name, value;
+
+    Ns_DStringInit(&name);
+    Ns_DStringInit(&value);
+    Ns_SetPut(setPtr, "AuthMethod", "Digest");
+    while (*p != '\0') {
+        const char *start = p;
+
+        p += strcspn(p, "=,");
+        if (*p == '=') {
+            const char *end = p;
+
+            while (end > start && NsIsSpace(end[-1])) {
+                end--;
+            }
+            Ns_DStringSetLength(&name, 0);
+            Ns_DStringNAppend(&name, start, (int) (end - start));
+            Ns_DStringSetLength(&value, 0);
+            p = TakeValue(SkipSpace(p + 1), &value);
+            Ns_SetPut(setPtr, Ns_DStringValue(&name), Ns_DStringValue(&value));
+            p += strcspn(p, ",");
+        }
+        while (*p == ',' || NsIsSpace(*p)) {
+            p++;
+        }
+    }
+    Ns_DStringFree(&value);
+    Ns_DStringFree(&name);
+}
+
+/*
+ * Append a value without its quotes; a backslash inside protects what follows.
+ * Where the value ends.
+ */
+static const char *
+TakeValue(const char *p, Ns_DString *dsPtr)
+{
+    if (*p != '"') {
+        size_t length = strcspn(p, ", \t");
+
+        Ns_DStringNAppend(dsPtr, p, (int) length);
+        return p + length;
+    }
+    for (p++; *p != '"' && *p != '\0'; p++) {
+        if (*p == '\\' && p[1] != '\0') {
+            p++;
+        }
+        Ns_DStringNAppend(dsPtr, p, 1);
+    }
+    return *p == '"' ? p + 1 : p;
+}
+
+static const char *
+SkipSpace(const char *p)
+{
+    while (NsIsSpace(*p)) {
+        p++;
+    }
+    return p;
+}

@@ -1,0 +1,19 @@
+/*
+ * mimetype.h --
+ *
+ *      Media types by file extension.
+ */
+
+#ifndef NSD_HTTP_MIMETYPE_H
+#define NSD_HTTP_MIMETYPE_H
+
+#include "nsstring.h"
+
+/*
+ * Add or replace a type (section ns/mimetypes).  The extension, in any case, may
+ * have its dot; `default` stands for unknown ones, `noextension` for none.  Both
+ * are copied.  Any thread, any time.
+ */
+void NsMimeTypeAdd(const char *extension, const char *type);
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * request_line.c --
+ *
+ *      From the request line to Ns_Request.
+ *
+ *      A request's parts come either all from an arena or all from the heap.
+ *      Which, is noted in front of urlv, in one piece of memory with it:
+ *
+ *          arenaPtr | urlv[0] ... urlv[urlc - 1] NULL | text of the elements
+ *
+ *      so that Ns_SetRequestUrl, which modules call, knows where to allocate.
+ *      url and query are one piece as well; query ends url's.
+ */
+
+#include "http/request_line.h"
+
+#include "base/assert.h"
+#include "http/chars.h"
+#include "http/parse.h"
+#include "http/url.h"
+#include "nsthread.h"
+
+typedef struct {
+    NsArena *arenaPtr;          /* NULL: heap. */
+    char    *urlv[];
+} UrlElements;
+
+static void  TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr,
+                        const char *target, size_t length);
+static const char *SchemeEnd(const char *target, const char *end);
+static const char *TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr,
+                                 const char *start, const char *end);
+static unsigned short ParsePort(const char *text, const char *end);
+static void  SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
+                    size_t length);
+static void  DecodeUrl(NsArena *arenaPtr, const char *url, size_t length,
+                       NsUrlPath *pathPtr);
+static void  SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr,
+                      size_t pathLength);
+static NsArena *ArenaOf(const Ns_Request *requestPtr);
+static void *Alloc(NsArena *arenaPtr, size_t bytes);
+static char *Dup(NsArena *arenaPtr, const char *text, size_t length);
+static void  Release(NsArena *arenaPtr, void *memory);
+
+void
+NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
+                  Ns_Request *requestPtr)
+{
+    NsAssert(arenaPtr != NULL);
+
+    *requestPtr = (Ns_Request) {
+        .line = headPtr->line,
+        .method = Dup(arenaPtr, headPtr->method, headPtr->methodLength),
+        .version = headPtr->version
+    };
+    TakeTarget(arenaPtr, requestPtr, headPtr->target, headPtr->targetLength);
+}
+
+void
+NsRequestSetMethod(Ns_Request *requestPtr, const char *method)
+{
+    NsArena *arenaPtr = ArenaOf(requestPtr);
+
+    Release(arenaPtr, requestPtr->method);
+    requestPtr->method = Dup(arenaPtr, method, strlen(method));
+}
+
+int
+Ns_ParseRequest(Ns_Request *requestPtr, const char *line)
+{
+    NsHttpHead head = {0};
+    size_t     length;
+
+    *requestPtr = (Ns_Request) {0};
+    while (NsIsSpace(*line)) {
+        line++;
+    }
+    length = strlen(line);
+    while (length > 0 && NsIsSpace(line[length - 1])) {
+        length--;
+    }
+    requestPtr->line = Dup(NULL, line, length);
+    if (!NsHttpSplitLine(&head, requestPtr->line, length)) {
+        Ns_ResetRequest(requestPtr);
+        return NS_ERROR;
+    }
+    requestPtr->method = Dup(NULL, head.method, head.methodLength);
+    requestPtr->version = head.version;
+    TakeTarget(NULL, requestPtr, head.target, head.targetLength);
+    return NS_OK;
+}
+
+void
+Ns_ResetRequest(Ns_Request *requestPtr)
+{
+    NsArena *arenaPtr = ArenaOf(requestPtr);
+
+    Release(arenaPtr, requestPtr->line);
+    Release(arenaPtr, requestPtr->method);
+    Release(arenaPtr, requestPtr->protocol);
+    Release(arenaPtr, requestPtr->host);
+    Release(arenaPtr, requestPtr->url);
+    if (requestPtr->urlv != NULL) {
+        Release(arenaPtr, (char *) requestPtr->urlv
+                - offsetof(UrlElements, urlv));
+    }
+    *requestPtr = (Ns_Request) {0};
+}
+
+void
+Ns_FreeRequest(Ns_Request *requestPtr)
+{
+    if (requestPtr != NULL) {
+        Ns_ResetRequest(requestPtr);
+        ns_free(requestPtr);
+    }
+}
+
+void
+Ns_SetRequestUrl(Ns_Request *requestPtr, const char *url)
+{
+    SetUrl(ArenaOf(requestPtr), requestPtr, url, strlen(url));
+}
+
+char *
+Ns_SkipUrl(Ns_Request *requestPtr, int n)
+{
+    char *url = requestPtr->url;
+
+    if (n > requestPtr->urlc) {
+        return NULL;
+    }
+    /* The path is normalized: one slash before each element. */
+    while (n > 0) {
+        url++;
+        url += strcspn(url, "/");
+        n--;
+    }
+    return url;
+}
+
+/*
+ * The URL of a request line.  One that does not begin with a slash may name a
+ * scheme; with //host behind it, it asks for a proxy.
+ */
+static void
+TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr, const char *target,
+           size_t length)
+{
+    const char *end = target + length;
+    const char *colon = *target == '/' ? NULL : SchemeEnd(target, end);
+
+    if (colon != NULL) {
+        requestPtr->protocol = Dup(arenaPtr, target, (size_t) (colon - target));
+        target = colon + 1;
+        if (end - target > 2 && target[0] == '/' && target[1] == '/'
+                && target[2] != '/' && target[2] != '?') {
+            target = TakeAuthority(arenaPtr, requestPtr, target + 2, end);
+        }
+    }
+    SetUrl(arenaPtr, requestPtr, target, (size_t) (end - target));
+}
+
+/*
+ * The colon behind a scheme; NULL if there is none.
+ */
+static const char *
+SchemeEnd(const char *target, const char *end)
+{
+    if (target == end || !NsIsAlpha(*target)) {
+        return NULL;
+    }
+    for (; target < end; target++) {
+        if (*target == ':') {
+            return target;
+        }
+        if (!NsIsAlpha(*target) && !NsIsDigit(*target) && *target != '+'
+                && *target != '-' && *target != '.') {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * host or host:port up to the path; the host may be an IPv6 address in
+ * brackets.  Where the path begins.
+ */
+static const char *
+TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr, const char *start,
+              const char *end)
+{
+    const char *path = start, *colon = NULL;
+    bool        isBracketed = false;
+
+    for (; path < end && *path != '/' && *path != '?'; path++) {
+        if (*path == '[') {
+            isBracketed = true;
+        } else if (*path == ']') {
+            isBracketed = false;
+        } else if (*path == ':' && !isBracketed && colon == NULL) {
+            colon = path;
+        }
+    }
+    requestPtr->host = Dup(arenaPtr, start,
+        (size_t) ((colon == NULL ? path : colon) - start));
+    if (colon != NULL) {
+        requestPtr->port = ParsePort(colon + 1, path);
+    }
+    return path;
+}
+
+/*
+ * 0 for anything but a port number.
+ */
+static unsigned short
+ParsePort(const char *text, const char *end)
+{
+    unsigned port = 0;
+
+    for (; text < end; text++) {
+        if (!NsIsDigit(*text)) {
+            return 0;
+        }
+        port = port * 10 + (unsigned) (*text - '0');
+        if (port > 65535) {
+            return 0;
+        }
+    }
+    return (unsigned short) port;
+}
+
+static void
+SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url, size_t length)
+{
+    char     *oldUrl = requestPtr->url;
+    char    **oldUrlv = requestPtr->urlv;
+    NsUrlPath path;
+
+    DecodeUrl(arenaPtr, url, length, &path);
+    requestPtr->url = path.path;
+    requestPtr->query = path.query;
+    SplitUrl(arenaPtr, requestPtr, path.pathLength);
+
+    /* Only now: url may be a part of the old one. */
+    Release(arenaPtr, oldUrl);
+    if (oldUrlv != NULL) {
+        Release(arenaPtr, (char *) oldUrlv - offsetof(UrlElements, urlv));
+    }
+}
+
+/*
+ * Decode into the arena, or into one piece of the heap.
+ */
+static void
+DecodeUrl(NsArena *arenaPtr, const char *url, size_t length, NsUrlPath *pathPtr)
+{
+    char  *room;
+    size_t pathRoom;
+
+    if (arenaPtr != NULL) {
+        NsUrlDecodePath(arenaPtr, url, length, pathPtr);
+        return;
+    }
+    pathRoom = NsUrlPathRoom(length);
+    room = ns_malloc(pathRoom + length + 1);
+    NsUrlDecodePathInto(room, url, length, pathPtr);
+    if (pathPtr->query != NULL) {
+        memcpy(room + pathRoom, pathPtr->query, pathPtr->queryLength);
+        room[pathRoom + pathPtr->queryLength] = '\0';
+        pathPtr->query = room + pathRoom;
+    }
+}
+
+/*
+ * Split the path at its slashes; "/" has one empty element.
+ */
+static void
+SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr, size_t pathLength)
+{
+    const char  *url = requestPtr->url;
+    size_t       n = 0;
+    UrlElements *elementsPtr;
+    char        *text;
+
+    for (size_t i = 0; i < pathLength; i++) {
+        n += url[i] == '/' && (i + 1 < pathLength || pathLength == 1);
+    }
+    elementsPtr = Alloc(arenaPtr, sizeof(*elementsPtr)
+                        + (n + 1) * sizeof(char *) + pathLength + 1);
+    text = (char *) &elementsPtr->urlv[n + 1];
+    memcpy(text, url, pathLength + 1);
+
+    elementsPtr->arenaPtr = arenaPtr;
+    for (size_t i = 0; i < n; i++) {
+        *text++ = '\0';                         /* The slash. */
+        elementsPtr->urlv[i] = text;
+        text += strcspn(text, "/");
+    }
+    *text = '\0';                               /* A trailing slash. */
+    elementsPtr->urlv[n] = NULL;
+    requestPtr->urlc = (int) n;
+    requestPtr->urlv = elementsPtr->urlv;
+}
+
+static NsArena *
+ArenaOf(const Ns_Request *requestPtr)
+{
+    const UrlElements *elementsPtr;
+
+    if (requestPtr->urlv == NULL) {
+        return NULL;
+    }
+    elementsPtr = (const void *) ((const char *) requestPtr->urlv
+                                  - offsetof(UrlElements, urlv));
+    return elementsPtr->arenaPtr;
+}
+
+static void *
+Alloc(NsArena *arenaPtr, size_t bytes)
+{
+    return arenaPtr == NULL ? ns_malloc(bytes) : NsArenaAlloc(arenaPtr, bytes);
+}
+
+static char *
+Dup(NsArena *arenaPtr, const char *text, size_t length)
+{
+    char *copy = Alloc(arenaPtr, length + 1);
+
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+static void
+Release(NsArena *arenaPtr, void *memory)
+{
+    if (arenaPtr == NULL) {
+        ns_free(memory);
+    }
+}
