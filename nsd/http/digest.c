@@ -1,7 +1,7 @@
 /*
  * digest.c --
  *
- *      MD5, SHA-1, and crypt for modules and commands.
+ *      MD5 and SHA-1 for modules and commands.
  *
  *      OpenSSL's context does not fit into the public structures, which the
  *      caller allocates and may drop without notice at any time.  So they hold
@@ -12,9 +12,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "nsstring.h"
-#include "nsthread.h"
 
-#include <crypt.h>
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 
@@ -67,16 +65,4 @@ Ns_CtxString(unsigned char *digest, char *text, int nBytes)
         *text++ = digits[digest[i] & 0x0F];
     }
     *text = '\0';
-}
-
-char *
-Ns_Encrypt(const char *key, const char *salt, char *result)
-{
-    struct crypt_data *dataPtr = ns_calloc(1, sizeof(*dataPtr));
-    const char        *text = *salt == '\0' ? NULL
-        : crypt_r(key, salt, dataPtr);
-
-    snprintf(result, NS_ENCRYPT_BUFSIZE, "%s", text == NULL ? "" : text);
-    ns_free(dataPtr);
-    return result;
 }
