@@ -1,0 +1,18 @@
+/*
+ * location.h --
+ *
+ *      Taking URLs and host names apart; RFC 3986.
+ */
+
+#ifndef NSD_HTTP_LOCATION_H
+#define NSD_HTTP_LOCATION_H
+
+#include "nsstring.h"
+
+/*
+ * Split `host`, `host:port`, `[address]:port` in place.  *portPtr is NULL when
+ * there is none; brackets are removed.  NS_ERROR: no such form.
+ */
+int NsParseHostPort(char *text, char **hostPtr, char **portPtr);
+
+#endif
