@@ -2,6 +2,12 @@
  * nscache.h --
  *
  *      Size- and time-limited stores of key and value.
+ *
+ *      All functions from Ns_CacheFindEntry on need the cache to be locked by
+ *      the caller.  Entries are borrowed: valid until the lock is released or
+ *      they are deleted; but an entry that its creator has not yet given a
+ *      value stays the creator's, across unlocking, until it sets one or
+ *      deletes the entry.
  */
 
 #ifndef NSCACHE_H
@@ -9,92 +15,105 @@
 
 #include "nstypes.h"
 
+/*
+ * keys is TCL_STRING_KEYS, TCL_ONE_WORD_KEYS, or a number of ints.  Values live
+ * ttl seconds unless set with a time of their own; when the sum of their sizes
+ * exceeds maxSize, the least recently used go.  0 is no limit.  freeProc (may
+ * be NULL) gets values that go, with the cache locked.
+ */
+NS_EXTERN Ns_Cache *Ns_CacheCreate(const char *name, int keys, time_t ttl,
+                                   Ns_Callback *freeProc);
+NS_EXTERN Ns_Cache *Ns_CacheCreateSz(const char *name, int keys, size_t maxSize,
+                                     Ns_Callback *freeProc);
+NS_EXTERN Ns_Cache *Ns_CacheCreateEx(const char *name, int keys, time_t ttl,
+                                     size_t maxSize, Ns_Callback *freeProc);
 
 /*
- * Time-limited (ttl seconds) / size-limited (LRU) / both; free function
- * for values.
+ * Free the cache and all values.  No thread may use it any more.
  */
-NS_EXTERN Ns_Cache *Ns_CacheCreate(const char *, int, time_t, Ns_Callback *);
-NS_EXTERN Ns_Cache *Ns_CacheCreateSz(const char *, int, size_t, Ns_Callback *);
-NS_EXTERN Ns_Cache *Ns_CacheCreateEx(const char *, int, time_t, size_t, Ns_Callback *);
+NS_EXTERN void Ns_CacheDestroy(Ns_Cache *cache);
+
+NS_EXTERN void Ns_CacheLock(Ns_Cache *cache);
+NS_EXTERN int  Ns_CacheTryLock(Ns_Cache *cache);
+NS_EXTERN void Ns_CacheUnlock(Ns_Cache *cache);
 
 /*
- * Flush and free.
+ * An entry with a value that has not expired, now the most recently used; or
+ * NULL.
  */
-NS_EXTERN void Ns_CacheDestroy(Ns_Cache *);
+NS_EXTERN Ns_Entry *Ns_CacheFindEntry(Ns_Cache *cache, const char *key);
 
 /*
- * Valid entry or NULL; moves to front.
+ * Find or create.  *isNewPtr 1: the entry has no value, because there was none
+ * or it had expired; the caller sets one or deletes the entry.  0: the entry is
+ * another's, and its value NULL as long as that other has not set it.
  */
-NS_EXTERN Ns_Entry *Ns_CacheFindEntry(Ns_Cache *, const char *);
+NS_EXTERN Ns_Entry *Ns_CacheCreateEntry(Ns_Cache *cache, const char *key,
+                                        int *isNewPtr);
 
 /*
- * Find or create; new flag; expired counts as new.
+ * The same, but wait for the value that another thread is about to set; if that
+ * deletes the entry instead, it becomes the caller's task.  NULL when the time
+ * has passed; no time is no limit.
  */
-NS_EXTERN Ns_Entry *Ns_CacheCreateEntry(Ns_Cache *, const char *, int *);
+NS_EXTERN Ns_Entry *Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key,
+                                            int *isNewPtr, Ns_Time *timeoutPtr);
 
 /*
- * Same, but wait (absolute limit) while another thread fills it; NULL on
- * timeout.
+ * What an entry holds; the time of its expiry is {0, 0} for never.
  */
-NS_EXTERN Ns_Entry *Ns_CacheWaitCreateEntry(Ns_Cache *, const char *, int *, Ns_Time *);
+NS_EXTERN char    *Ns_CacheKey(Ns_Entry *entry);
+NS_EXTERN void    *Ns_CacheGetValue(Ns_Entry *entry);
+NS_EXTERN size_t   Ns_CacheGetSize(Ns_Entry *entry);
+NS_EXTERN Ns_Time *Ns_CacheGetExpirey(Ns_Entry *entry);
 
 /*
- * Entry fields.
+ * Give the entry a value, which is the cache's from then on; the old one is
+ * freed.  Wakes those who wait for it, and prunes old entries, but never this
+ * one.  cost is the microseconds that making the value took.
  */
-NS_EXTERN char *Ns_CacheKey(Ns_Entry *);
-NS_EXTERN void *Ns_CacheGetValue(Ns_Entry *);
-NS_EXTERN size_t Ns_CacheGetSize(Ns_Entry *);
-NS_EXTERN Ns_Time *Ns_CacheGetExpirey(Ns_Entry *);
+NS_EXTERN void Ns_CacheSetValue(Ns_Entry *entry, void *value);
+NS_EXTERN void Ns_CacheSetValueSz(Ns_Entry *entry, void *value, size_t size);
+NS_EXTERN void Ns_CacheSetValueExpires(Ns_Entry *entry, void *value,
+                                       size_t size, Ns_Time *expiresPtr,
+                                       int cost);
 
 /*
- * Replace value (size, absolute expiry, cost); prunes old entries.
+ * Free the value and keep the entry, which is the caller's to fill again.
  */
-NS_EXTERN void Ns_CacheSetValue(Ns_Entry *, void *);
-NS_EXTERN void Ns_CacheSetValueSz(Ns_Entry *, void *, size_t);
-NS_EXTERN void Ns_CacheSetValueExpires(Ns_Entry *, void *, size_t, Ns_Time *, int);
+NS_EXTERN void Ns_CacheUnsetValue(Ns_Entry *entry);
 
 /*
- * Free value, keep entry.
+ * Remove the entry; Flush counts it as flushed.
  */
-NS_EXTERN void Ns_CacheUnsetValue(Ns_Entry *);
+NS_EXTERN void Ns_CacheDeleteEntry(Ns_Entry *entry);
+NS_EXTERN void Ns_CacheFlushEntry(Ns_Entry *entry);
 
 /*
- * Remove (second counts as flush).
+ * Remove all entries that have a value: how many had not expired.
  */
-NS_EXTERN void Ns_CacheDeleteEntry(Ns_Entry *);
-NS_EXTERN void Ns_CacheFlushEntry(Ns_Entry *);
+NS_EXTERN int Ns_CacheFlush(Ns_Cache *cache);
 
 /*
- * Remove all; count.
+ * Visit the entries that have a value, without order.  The one visited may be
+ * deleted; none may be created meanwhile.
  */
-NS_EXTERN int Ns_CacheFlush(Ns_Cache *);
+NS_EXTERN Ns_Entry *Ns_CacheFirstEntry(Ns_Cache *cache,
+                                       Ns_CacheSearch *searchPtr);
+NS_EXTERN Ns_Entry *Ns_CacheNextEntry(Ns_CacheSearch *searchPtr);
 
 /*
- * Iterate valid entries.
+ * The cache's condition, which is also signalled when an entry changes.
  */
-NS_EXTERN Ns_Entry *Ns_CacheFirstEntry(Ns_Cache *, Ns_CacheSearch *);
-NS_EXTERN Ns_Entry *Ns_CacheNextEntry(Ns_CacheSearch *);
+NS_EXTERN void Ns_CacheWait(Ns_Cache *cache);
+NS_EXTERN int  Ns_CacheTimedWait(Ns_Cache *cache, Ns_Time *timePtr);
+NS_EXTERN void Ns_CacheSignal(Ns_Cache *cache);
+NS_EXTERN void Ns_CacheBroadcast(Ns_Cache *cache);
 
 /*
- * Cache mutex.
+ * Append the statistics as a list of names and numbers; set them to 0.
  */
-NS_EXTERN void Ns_CacheLock(Ns_Cache *);
-NS_EXTERN int Ns_CacheTryLock(Ns_Cache *);
-NS_EXTERN void Ns_CacheUnlock(Ns_Cache *);
-
-/*
- * Cache condition.
- */
-NS_EXTERN void Ns_CacheWait(Ns_Cache *);
-NS_EXTERN int Ns_CacheTimedWait(Ns_Cache *, Ns_Time *);
-NS_EXTERN void Ns_CacheSignal(Ns_Cache *);
-NS_EXTERN void Ns_CacheBroadcast(Ns_Cache *);
-
-/*
- * Append / zero statistics.
- */
-NS_EXTERN char *Ns_CacheStats(Ns_Cache *, Ns_DString *);
-NS_EXTERN void Ns_CacheResetStats(Ns_Cache *);
+NS_EXTERN char *Ns_CacheStats(Ns_Cache *cache, Ns_DString *dsPtr);
+NS_EXTERN void  Ns_CacheResetStats(Ns_Cache *cache);
 
 #endif

@@ -9,108 +9,142 @@
 
 #include "nstypes.h"
 
-
 /*
- * True for `/…`.
+ * -------------------------------------------------------------------- Paths
+ *
+ * What builds a path appends it to dsPtr and returns the string's start.
+ * Elements end with NULL.
  */
-NS_EXTERN int Ns_PathIsAbsolute(const char *);
 
 /*
- * Resolve `.`, `..`, `//`.
+ * True for `/...`.
  */
-NS_EXTERN char *Ns_NormalizePath(Ns_DString *, const char *);
+NS_EXTERN int Ns_PathIsAbsolute(const char *path);
 
 /*
- * `/a/b`.
+ * An absolute path without `.`, `..`, empty segments and final slash;
+ * backslashes count as slashes, and `..` does not climb above the root.
  */
-NS_EXTERN char *Ns_MakePath(Ns_DString *, ...);
+NS_EXTERN char *Ns_NormalizePath(Ns_DString *dsPtr, const char *path);
 
 /*
- * `foo`,2 → `/f/o`.
+ * The elements, each behind a slash.
  */
-NS_EXTERN char *Ns_HashPath(Ns_DString *, const char *, int);
+NS_EXTERN char *Ns_MakePath(Ns_DString *dsPtr, ...);
 
 /*
- * Below home, home/bin, home/lib, home[/servers/S][/modules/M].
+ * One segment per level from the string's first characters, `_` when they run
+ * out: `/f/o` of `foo` and 2.
  */
-NS_EXTERN char *Ns_HomePath(Ns_DString *, ...);
-NS_EXTERN char *Ns_BinPath(Ns_DString *, ...);
-NS_EXTERN char *Ns_LibPath(Ns_DString *, ...);
-NS_EXTERN char *Ns_ModulePath(Ns_DString *, const char *, const char *, ...);
+NS_EXTERN char *Ns_HashPath(Ns_DString *dsPtr, const char *string, int levels);
 
 /*
- * True if it exists.
+ * Below the home directory, its bin, its lib, and
+ * home[/servers/SERVER][/modules/MODULE], where both may be NULL.
  */
-NS_EXTERN int Ns_HomePathExists(const char *, ...);
+NS_EXTERN char *Ns_HomePath(Ns_DString *dsPtr, ...);
+NS_EXTERN char *Ns_BinPath(Ns_DString *dsPtr, ...);
+NS_EXTERN char *Ns_LibPath(Ns_DString *dsPtr, ...);
+NS_EXTERN char *Ns_ModulePath(Ns_DString *dsPtr, const char *server,
+                              const char *module, ...);
 
 /*
- * Below server / page directory; NULL on error.
+ * True if the path below the home directory exists.
  */
-NS_EXTERN char *Ns_ServerPath(Ns_DString *, const char *, ...);
-NS_EXTERN char *Ns_PagePath(Ns_DString *, const char *, ...);
+NS_EXTERN int Ns_HomePathExists(const char *element, ...);
 
 /*
- * Deprecated page directory.
+ * Below the server's directory, and its pages; NULL for an unknown server.
  */
-NS_EXTERN const char *Ns_PageRoot(const char *);
+NS_EXTERN char *Ns_ServerPath(Ns_DString *dsPtr, const char *server, ...);
+NS_EXTERN char *Ns_PagePath(Ns_DString *dsPtr, const char *server, ...);
 
 /*
- * Per-host server root (initialising server).
+ * The directory of pages.  Deprecated: use Ns_PagePath.
  */
-NS_EXTERN int Ns_SetServerRootProc(Ns_ServerRootProc *, void *);
+NS_EXTERN const char *Ns_PageRoot(const char *server);
 
 /*
- * Flag.
+ * Let rootProc choose the server's directory by host, for the server being
+ * initialized.
  */
-NS_EXTERN int Ns_CloseOnExec(int);
-NS_EXTERN int Ns_NoCloseOnExec(int);
+NS_EXTERN int Ns_SetServerRootProc(Ns_ServerRootProc *rootProc, void *arg);
 
 /*
- * Move descriptor above 255.
+ * -------------------------------------------------------------- Descriptors
  */
-NS_EXTERN int Ns_DupHigh(int *);
+
+NS_EXTERN int Ns_CloseOnExec(int fd);
+NS_EXTERN int Ns_NoCloseOnExec(int fd);
 
 /*
- * Pooled unlinked temporary file.
+ * Move the descriptor above 255, if there is room; the descriptor to use.
  */
-NS_EXTERN int Ns_GetTemp(void);
-NS_EXTERN void Ns_ReleaseTemp(int);
+NS_EXTERN int Ns_DupHigh(int *fdPtr);
 
 /*
- * Fork and exec: program (NULL = shell), directory, in, out, arguments,
- * environment; pid or −1.
+ * An empty temporary file without name, -1 and errno if there is none; give it
+ * back.
  */
-NS_EXTERN int Ns_ExecProc(const char *, char **);
-NS_EXTERN int Ns_ExecProcess(const char *, const char *, int, int, const char *, Ns_Set *);
-NS_EXTERN int Ns_ExecArgblk(const char *, const char *, int, int, const char *, Ns_Set *);
-NS_EXTERN int Ns_ExecArgv(const char *, const char *, int, int, char **, Ns_Set *);
+NS_EXTERN int  Ns_GetTemp(void);
+NS_EXTERN void Ns_ReleaseTemp(int fd);
 
 /*
- * Wait; exit status.
+ * ---------------------------------------------------------- Child processes
  */
-NS_EXTERN int Ns_WaitProcess(int);
-NS_EXTERN int Ns_WaitForProcess(int, int *);
 
 /*
- * Environment vector.
+ * Run a program, with dir (may be NULL) as its directory, fdIn and fdOut as its
+ * standard input and output (-1: the server's own).  Arguments are a vector, or
+ * strings each ended by a null byte and the last by two.  With program NULL the
+ * first argument is a command for the shell; without arguments the program gets
+ * its own name.  The environment is the set's fields, or the server's for NULL.
+ *
+ * The process id; -1 and errno when the program cannot be run.
+ */
+NS_EXTERN int Ns_ExecProc(const char *program, char **argv);
+NS_EXTERN int Ns_ExecProcess(const char *program, const char *dir, int fdIn,
+                             int fdOut, const char *args, Ns_Set *envPtr);
+NS_EXTERN int Ns_ExecArgblk(const char *program, const char *dir, int fdIn,
+                            int fdOut, const char *args, Ns_Set *envPtr);
+NS_EXTERN int Ns_ExecArgv(const char *program, const char *dir, int fdIn,
+                          int fdOut, char **argv, Ns_Set *envPtr);
+
+/*
+ * Wait for its end.  NS_ERROR: killed by a signal, or no child.  exitCodePtr
+ * may be NULL and is set only with NS_OK.
+ */
+NS_EXTERN int Ns_WaitProcess(int pid);
+NS_EXTERN int Ns_WaitForProcess(int pid, int *exitCodePtr);
+
+/*
+ * The environment itself; a copy inside dsPtr, as a vector.
  */
 NS_EXTERN char **Ns_GetEnviron(void);
-NS_EXTERN char **Ns_CopyEnviron(Ns_DString *);
+NS_EXTERN char **Ns_CopyEnviron(Ns_DString *dsPtr);
 
 /*
- * User database; −1 / NS_FALSE if unknown.
+ * -------------------------------------------------------------------- Users
  */
-NS_EXTERN int Ns_GetUid(const char *);
-NS_EXTERN int Ns_GetGid(const char *);
-NS_EXTERN int Ns_GetUserGid(const char *);
-NS_EXTERN int Ns_GetUserHome(Ns_DString *, const char *);
-NS_EXTERN int Ns_GetNameForUid(Ns_DString *, int);
-NS_EXTERN int Ns_GetNameForGid(Ns_DString *, int);
 
 /*
- * Drop privileges; name or number.
+ * By name; -1 if unknown.
  */
-NS_EXTERN int Ns_SetUser(const char *);
-NS_EXTERN int Ns_SetGroup(const char *);
+NS_EXTERN int Ns_GetUid(const char *user);
+NS_EXTERN int Ns_GetGid(const char *group);
+NS_EXTERN int Ns_GetUserGid(const char *user);
+
+/*
+ * Append the home directory or the name; NS_FALSE if unknown.
+ */
+NS_EXTERN int Ns_GetUserHome(Ns_DString *dsPtr, const char *user);
+NS_EXTERN int Ns_GetNameForUid(Ns_DString *dsPtr, int uid);
+NS_EXTERN int Ns_GetNameForGid(Ns_DString *dsPtr, int gid);
+
+/*
+ * Become that user or group, by name or number.
+ */
+NS_EXTERN int Ns_SetUser(const char *user);
+NS_EXTERN int Ns_SetGroup(const char *group);
 
 #endif

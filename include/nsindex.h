@@ -1,7 +1,7 @@
 /*
  * nsindex.h --
  *
- *      Sorted pointer arrays and Lisp-like lists.
+ *      Sorted arrays of pointers, and lists as in Lisp.  Neither has a lock.
  */
 
 #ifndef NSINDEX_H
@@ -9,88 +9,112 @@
 
 #include "nstypes.h"
 
-
 #define Ns_IndexCount(x)        ((x)->n)
 #define Ns_ListPush(elem, list) ((list) = Ns_ListCons((elem), (list)))
 #define Ns_ListFirst(list)      ((list)->first)
 #define Ns_ListRest(list)       ((list)->rest)
 
 /*
- * Growth step, compare elements, compare key with element.
+ * ------------------------------------------------------------------ Indexes
  */
-NS_EXTERN void Ns_IndexInit(Ns_Index *, int, int (*)(const void *, const void *), int (*) (const void *, const void *));
 
 /*
- * Ready-made for strings (copied) and integers.
+ * The array grows by increment.  As with qsort and bsearch, compareElements
+ * gets the addresses of two array elements, compareKey a key and the address of
+ * one.
  */
-NS_EXTERN void Ns_IndexStringInit(Ns_Index *, int);
-NS_EXTERN void Ns_IndexIntInit(Ns_Index *, int);
+NS_EXTERN void Ns_IndexInit(Ns_Index *indexPtr, int increment,
+                            int (*compareElements)(const void *, const void *),
+                            int (*compareKey)(const void *, const void *));
 
 /*
- * Insert, remove, i-th.
+ * An index of strings, which it copies, with strings as keys; and one of ints,
+ * stored by INT2PTR, whose keys are addresses of ints.
  */
-NS_EXTERN void Ns_IndexAdd(Ns_Index *, void *);
-NS_EXTERN void Ns_IndexDel(Ns_Index *, void *);
-NS_EXTERN void *Ns_IndexEl(Ns_Index *, int);
+NS_EXTERN void Ns_IndexStringInit(Ns_Index *indexPtr, int increment);
+NS_EXTERN void Ns_IndexIntInit(Ns_Index *indexPtr, int increment);
 
 /*
- * Match / match or successor / array of matches.
+ * Insert, behind elements that are equal; remove that very element (an index of
+ * strings: an equal one); the one at a position.
  */
-NS_EXTERN void *Ns_IndexFind(Ns_Index *, void *);
-NS_EXTERN void *Ns_IndexFindInf(Ns_Index *, void *);
-NS_EXTERN void **Ns_IndexFindMultiple(Ns_Index *, void *);
+NS_EXTERN void  Ns_IndexAdd(Ns_Index *indexPtr, void *elem);
+NS_EXTERN void  Ns_IndexDel(Ns_Index *indexPtr, void *elem);
+NS_EXTERN void *Ns_IndexEl(Ns_Index *indexPtr, int i);
 
 /*
- * Empty / free (String: elements too).
+ * The first match; the first match or what follows the place where it would be;
+ * a NULL-terminated array of all matches, to be freed with ns_free.  NULL for
+ * none.
  */
-NS_EXTERN void Ns_IndexTrunc(Ns_Index *);
-NS_EXTERN void Ns_IndexStringTrunc(Ns_Index *);
-NS_EXTERN void Ns_IndexDestroy(Ns_Index *);
-NS_EXTERN void Ns_IndexStringDestroy(Ns_Index *);
+NS_EXTERN void  *Ns_IndexFind(Ns_Index *indexPtr, void *key);
+NS_EXTERN void  *Ns_IndexFindInf(Ns_Index *indexPtr, void *key);
+NS_EXTERN void **Ns_IndexFindMultiple(Ns_Index *indexPtr, void *key);
 
 /*
- * Copy, append.
+ * Empty the index; free its array.  The String forms free the strings too.
  */
-NS_EXTERN Ns_Index *Ns_IndexDup(Ns_Index *);
-NS_EXTERN Ns_Index *Ns_IndexStringDup(Ns_Index *);
-NS_EXTERN void Ns_IndexStringAppend(Ns_Index *, Ns_Index *);
+NS_EXTERN void Ns_IndexTrunc(Ns_Index *indexPtr);
+NS_EXTERN void Ns_IndexStringTrunc(Ns_Index *indexPtr);
+NS_EXTERN void Ns_IndexDestroy(Ns_Index *indexPtr);
+NS_EXTERN void Ns_IndexStringDestroy(Ns_Index *indexPtr);
 
 /*
- * Build, concatenate, copy, reverse.
+ * A new index with the same elements (with copies of the strings), to be
+ * destroyed and then freed with ns_free; add copies of another's strings.
  */
-NS_EXTERN Ns_List *Ns_ListCons(void *, Ns_List *);
-NS_EXTERN Ns_List *Ns_ListNconc(Ns_List *, Ns_List *);
-NS_EXTERN Ns_List *Ns_ListCopy(Ns_List *);
-NS_EXTERN Ns_List *Ns_ListNreverse(Ns_List *);
+NS_EXTERN Ns_Index *Ns_IndexDup(Ns_Index *indexPtr);
+NS_EXTERN Ns_Index *Ns_IndexStringDup(Ns_Index *indexPtr);
+NS_EXTERN void      Ns_IndexStringAppend(Ns_Index *toPtr, Ns_Index *fromPtr);
 
 /*
- * Last, length, free, print to stdout.
+ * -------------------------------------------------------------------- Lists
+ *
+ * NULL is the empty list.  What sorts, reverses, appends, deletes or maps in
+ * place reuses the pairs it is given: use its result, not its argument.
  */
-NS_EXTERN Ns_List *Ns_ListLast(Ns_List *);
-NS_EXTERN int Ns_ListLength(Ns_List *);
-NS_EXTERN void Ns_ListFree(Ns_List *, Ns_ElemVoidProc *);
-NS_EXTERN void Ns_ListPrint(Ns_List *, Ns_ElemVoidProc *);
-NS_EXTERN void Ns_IntPrint(int);
-NS_EXTERN void Ns_StringPrint(const char *);
+
+NS_EXTERN Ns_List *Ns_ListCons(void *elem, Ns_List *listPtr);
+NS_EXTERN Ns_List *Ns_ListNconc(Ns_List *firstPtr, Ns_List *secondPtr);
+NS_EXTERN Ns_List *Ns_ListCopy(Ns_List *listPtr);
+NS_EXTERN Ns_List *Ns_ListNreverse(Ns_List *listPtr);
+NS_EXTERN Ns_List *Ns_ListLast(Ns_List *listPtr);
+NS_EXTERN int      Ns_ListLength(Ns_List *listPtr);
 
 /*
- * Sort by function / weight.
+ * freeProc, when not NULL, gets each element.
  */
-NS_EXTERN Ns_List *Ns_ListSort(Ns_List *, Ns_SortProc *);
-NS_EXTERN Ns_List *Ns_ListWeightSort(Ns_List *);
+NS_EXTERN void Ns_ListFree(Ns_List *listPtr, Ns_ElemVoidProc *freeProc);
 
 /*
- * Filter.
+ * Write to standard output, each element by printProc.
  */
-NS_EXTERN Ns_List *Ns_ListDeleteIf(Ns_List *, Ns_ElemTestProc *);
-NS_EXTERN Ns_List *Ns_ListDeleteWithTest(void *, Ns_List *, Ns_EqualProc *);
-NS_EXTERN Ns_List *Ns_ListDeleteDuplicates(Ns_List *, Ns_EqualProc *);
-NS_EXTERN Ns_List *Ns_ListDeleteLowElements(Ns_List *, float);
+NS_EXTERN void Ns_ListPrint(Ns_List *listPtr, Ns_ElemVoidProc *printProc);
+NS_EXTERN void Ns_IntPrint(int value);
+NS_EXTERN void Ns_StringPrint(const char *string);
 
 /*
- * Map to new list / in place.
+ * Sort, keeping equal elements in order: ascending, where sortProc(a, b) is
+ * negative when a comes first; or by descending weight.
  */
-NS_EXTERN Ns_List *Ns_ListMapcar(Ns_List *, Ns_ElemValProc *);
-NS_EXTERN Ns_List *Ns_ListNmapcar(Ns_List *, Ns_ElemValProc *);
+NS_EXTERN Ns_List *Ns_ListSort(Ns_List *listPtr, Ns_SortProc *sortProc);
+NS_EXTERN Ns_List *Ns_ListWeightSort(Ns_List *listPtr);
+
+/*
+ * Delete the elements for which testProc is true; those equal to elem; those
+ * equal to an earlier one; those of less than minWeight.
+ */
+NS_EXTERN Ns_List *Ns_ListDeleteIf(Ns_List *listPtr, Ns_ElemTestProc *testProc);
+NS_EXTERN Ns_List *Ns_ListDeleteWithTest(void *elem, Ns_List *listPtr,
+                                         Ns_EqualProc *equalProc);
+NS_EXTERN Ns_List *Ns_ListDeleteDuplicates(Ns_List *listPtr,
+                                           Ns_EqualProc *equalProc);
+NS_EXTERN Ns_List *Ns_ListDeleteLowElements(Ns_List *listPtr, float minWeight);
+
+/*
+ * The list of what valProc makes of the elements: new, or in place.
+ */
+NS_EXTERN Ns_List *Ns_ListMapcar(Ns_List *listPtr, Ns_ElemValProc *valProc);
+NS_EXTERN Ns_List *Ns_ListNmapcar(Ns_List *listPtr, Ns_ElemValProc *valProc);
 
 #endif

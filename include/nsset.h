@@ -2,13 +2,17 @@
  * nsset.h --
  *
  *      Ordered lists of keys and values.
+ *
+ *      A key may occur more than once.  Keys and values are copied; both may be
+ *      NULL.  Functions with an I ignore the case of keys.  Indexes start at 0,
+ *      and what is not found has the index -1 or the value NULL.  A set has no
+ *      lock.
  */
 
 #ifndef NSSET_H
 #define NSSET_H
 
 #include "nstypes.h"
-
 
 #define Ns_SetSize(s)           ((s)->size)
 #define Ns_SetName(s)           ((s)->name)
@@ -17,97 +21,112 @@
 #define Ns_SetLast(s)           (((s)->size) - 1)
 
 /*
- * New (name may be NULL) / free (NULL ok) / duplicate.
+ * name may be NULL; size is how many fields to make room for.  Ns_SetFree
+ * accepts NULL; Ns_SetCopy of NULL is NULL.
  */
-NS_EXTERN Ns_Set *Ns_SetCreate(const char *);
+NS_EXTERN Ns_Set *Ns_SetCreate(const char *name);
 NS_EXTERN Ns_Set *Ns_SetCreateSz(const char *name, size_t size);
-NS_EXTERN void Ns_SetFree(Ns_Set *);
-NS_EXTERN Ns_Set *Ns_SetCopy(Ns_Set *);
+NS_EXTERN void    Ns_SetFree(Ns_Set *setPtr);
+NS_EXTERN Ns_Set *Ns_SetCopy(Ns_Set *setPtr);
 
 /*
- * Append; index (second: value length, ≤ 0 = strlen).
+ * Append a field: its index.  With a positive length, value is length bytes.
  */
-NS_EXTERN int Ns_SetPut(Ns_Set *, const char *, const char *);
-NS_EXTERN int Ns_SetPutSz(Ns_Set *, const char *, const char *, int);
+NS_EXTERN int Ns_SetPut(Ns_Set *setPtr, const char *key, const char *value);
+NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
+                          int length);
 
 /*
- * Delete first key match, append.
+ * Delete the first field with the key and append a new one.
  */
-NS_EXTERN void Ns_SetUpdate(Ns_Set *, const char *, const char *);
+NS_EXTERN void Ns_SetUpdate(Ns_Set *setPtr, const char *key,
+                            const char *value);
 NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
                              const char *value);
 
 /*
- * Replace value at index.
+ * Replace the value at an index; an index out of range is ignored.  A negative
+ * length stands for all of value.
  */
-NS_EXTERN void Ns_SetPutValue(Ns_Set *, int, const char *);
+NS_EXTERN void Ns_SetPutValue(Ns_Set *setPtr, int index, const char *value);
 NS_EXTERN void Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value,
                                 ssize_t length);
+
+/*
+ * Make all values empty strings.
+ */
 NS_EXTERN void Ns_SetClearValues(Ns_Set *setPtr);
 
 /*
- * Index of first match (own compare).
+ * The first field with the key.  compare(key, keyOfField) is 0 for a match.
  */
-NS_EXTERN int Ns_SetFind(Ns_Set *, const char *);
-NS_EXTERN int Ns_SetIFind(Ns_Set *, const char *);
-NS_EXTERN int Ns_SetFindCmp(Ns_Set *, const char *, int (*)(const char *s1, const char *s2));
+NS_EXTERN int Ns_SetFind(Ns_Set *setPtr, const char *key);
+NS_EXTERN int Ns_SetIFind(Ns_Set *setPtr, const char *key);
+NS_EXTERN int Ns_SetFindCmp(Ns_Set *setPtr, const char *key,
+                            int (*compare)(const char *s1, const char *s2));
 
 /*
- * Value of first match.
+ * Its value, which stays the set's.
  */
-NS_EXTERN char *Ns_SetGet(Ns_Set *, const char *);
-NS_EXTERN char *Ns_SetIGet(Ns_Set *, const char *);
-NS_EXTERN char *Ns_SetGetCmp(Ns_Set *, const char *, int (*)(const char *s1, const char *s2));
+NS_EXTERN char *Ns_SetGet(Ns_Set *setPtr, const char *key);
+NS_EXTERN char *Ns_SetIGet(Ns_Set *setPtr, const char *key);
+NS_EXTERN char *Ns_SetGetCmp(Ns_Set *setPtr, const char *key,
+                             int (*compare)(const char *s1, const char *s2));
 
 /*
- * Value, or default if absent or empty.
+ * Its value, or defaultValue if there is none or it is empty.
  */
-NS_EXTERN char *Ns_SetGetValue(Ns_Set *, const char *, const char *);
-NS_EXTERN char *Ns_SetIGetValue(Ns_Set *, const char *, const char *);
+NS_EXTERN char *Ns_SetGetValue(Ns_Set *setPtr, const char *key,
+                               const char *defaultValue);
+NS_EXTERN char *Ns_SetIGetValue(Ns_Set *setPtr, const char *key,
+                                const char *defaultValue);
 
 /*
- * True if at most one match.
+ * True if at most one field has the key.
  */
-NS_EXTERN int Ns_SetUnique(Ns_Set *, const char *);
-NS_EXTERN int Ns_SetIUnique(Ns_Set *, const char *);
-NS_EXTERN int Ns_SetUniqueCmp(Ns_Set *, const char *, int (*)(const char *s1, const char *s2));
+NS_EXTERN int Ns_SetUnique(Ns_Set *setPtr, const char *key);
+NS_EXTERN int Ns_SetIUnique(Ns_Set *setPtr, const char *key);
+NS_EXTERN int Ns_SetUniqueCmp(Ns_Set *setPtr, const char *key,
+                              int (*compare)(const char *s1, const char *s2));
 
 /*
- * Remove by index (−1 ignored) / first key match.
+ * Remove one field: at an index, or the first with the key; nothing if there is
+ * none.
  */
-NS_EXTERN void Ns_SetDelete(Ns_Set *, int);
-NS_EXTERN void Ns_SetDeleteKey(Ns_Set *, const char *);
-NS_EXTERN void Ns_SetIDeleteKey(Ns_Set *, const char *);
+NS_EXTERN void Ns_SetDelete(Ns_Set *setPtr, int index);
+NS_EXTERN void Ns_SetDeleteKey(Ns_Set *setPtr, const char *key);
+NS_EXTERN void Ns_SetIDeleteKey(Ns_Set *setPtr, const char *key);
 
 /*
- * Keep first n.
+ * Keep the first size fields.
  */
-NS_EXTERN void Ns_SetTrunc(Ns_Set *, int);
+NS_EXTERN void Ns_SetTrunc(Ns_Set *setPtr, int size);
 
 /*
- * Add entries of `low` whose keys `high` lacks.
+ * Add copies of those fields of lowPtr whose keys highPtr lacks.
  */
-NS_EXTERN void Ns_SetMerge(Ns_Set *, Ns_Set *);
+NS_EXTERN void Ns_SetMerge(Ns_Set *highPtr, Ns_Set *lowPtr);
 
 /*
- * Append all of `from`, empty it.
+ * Append all fields of fromPtr, which is empty then.
  */
-NS_EXTERN void Ns_SetMove(Ns_Set *, Ns_Set *);
+NS_EXTERN void Ns_SetMove(Ns_Set *toPtr, Ns_Set *fromPtr);
 
 /*
- * Partition by prefix before `sep` into named sets.
+ * A NULL-terminated array of new sets: `a.b` goes as `b` to the set named `a`,
+ * for the separator `.`; keys without it go to a set without name.
  */
-NS_EXTERN Ns_Set **Ns_SetSplit(Ns_Set *, char);
+NS_EXTERN Ns_Set **Ns_SetSplit(Ns_Set *setPtr, char separator);
 
 /*
- * Search / free NULL-terminated set array.
+ * The set of that name (may be NULL) in such an array; free array and sets.
  */
-NS_EXTERN Ns_Set *Ns_SetListFind(Ns_Set **, const char *);
-NS_EXTERN void Ns_SetListFree(Ns_Set **);
+NS_EXTERN Ns_Set *Ns_SetListFind(Ns_Set **sets, const char *name);
+NS_EXTERN void    Ns_SetListFree(Ns_Set **sets);
 
 /*
- * Dump to standard error.
+ * Write the set to standard error.
  */
-NS_EXTERN void Ns_SetPrint(Ns_Set *);
+NS_EXTERN void Ns_SetPrint(Ns_Set *setPtr);
 
 #endif

@@ -21,71 +21,81 @@
 #define Ns_DStringTrunc         Tcl_DStringSetLength
 
 /*
+ * ---------------------------------------------------------- Growing strings
+ *
+ * What appends returns the string's start.
+ */
+
+/*
  * Append all strings up to NULL.
  */
-NS_EXTERN char *Ns_DStringVarAppend(Ns_DString *, ...);
+NS_EXTERN char *Ns_DStringVarAppend(Ns_DString *dsPtr, ...);
 
 /*
- * Append printf output, any length.
+ * Append output of any length.
  */
-NS_EXTERN char *Ns_DStringPrintf(Ns_DString *dsPtr, const char *fmt, ...) NS_GNUC_PRINTF(2, 3);
-NS_EXTERN char *Ns_DStringVPrintf(Ns_DString *, const char *, va_list);
+NS_EXTERN char *Ns_DStringPrintf(Ns_DString *dsPtr, const char *format, ...)
+    NS_GNUC_PRINTF(2, 3);
+NS_EXTERN char *Ns_DStringVPrintf(Ns_DString *dsPtr, const char *format,
+                                  va_list ap) NS_GNUC_PRINTF(2, 0);
 
 /*
- * Detach as heap string (ns_free); ds reusable.
+ * The content, now the caller's to be freed with ns_free; dsPtr is empty.
  */
-NS_EXTERN char *Ns_DStringExport(Ns_DString *);
+NS_EXTERN char *Ns_DStringExport(Ns_DString *dsPtr);
 
 /*
- * Append including terminating null.
+ * Append a string with its null byte; append to several such the vector of
+ * their addresses, ended by NULL, valid until dsPtr changes.
  */
-NS_EXTERN char *Ns_DStringAppendArg(Ns_DString *, const char *);
+NS_EXTERN char  *Ns_DStringAppendArg(Ns_DString *dsPtr, const char *string);
+NS_EXTERN char **Ns_DStringAppendArgv(Ns_DString *dsPtr);
 
 /*
- * Build argv vector over null-separated contents inside ds.
- */
-NS_EXTERN char **Ns_DStringAppendArgv(Ns_DString *);
-
-/*
- * Allocate / release one. Deprecated.
+ * A string from the heap, and its end.  Deprecated.
  */
 NS_EXTERN Ns_DString *Ns_DStringPop(void);
-NS_EXTERN void Ns_DStringPush(Ns_DString *);
+NS_EXTERN void        Ns_DStringPush(Ns_DString *dsPtr);
 
 /*
- * Trim in place; pointer into argument.
+ * ------------------------------------------------------------ Plain strings
  */
-NS_EXTERN char *Ns_StrTrim(char *);
-NS_EXTERN char *Ns_StrTrimLeft(char *);
-NS_EXTERN char *Ns_StrTrimRight(char *);
 
 /*
- * In place.
+ * Cut white space off, in place: where the rest begins.
  */
-NS_EXTERN char *Ns_StrToLower(char *);
-NS_EXTERN char *Ns_StrToUpper(char *);
+NS_EXTERN char *Ns_StrTrim(char *string);
+NS_EXTERN char *Ns_StrTrimLeft(char *string);
+NS_EXTERN char *Ns_StrTrimRight(char *string);
 
 /*
- * Decimal or 0x; NS_ERROR on rest or overflow.
+ * Change the case of ASCII letters in place: string.
  */
-NS_EXTERN int Ns_StrToInt(const char *, int *);
-NS_EXTERN int Ns_StrToWideInt(const char *, Tcl_WideInt *);
+NS_EXTERN char *Ns_StrToLower(char *string);
+NS_EXTERN char *Ns_StrToUpper(char *string);
 
 /*
- * b if one is a prefix of the other, ignoring case.
+ * A decimal number, or a hexadecimal one with 0x.  NS_ERROR, and nothing
+ * stored, when something follows it or it is too large.
  */
-NS_EXTERN const char *Ns_Match(const char *, const char *);
+NS_EXTERN int Ns_StrToInt(const char *string, int *intPtr);
+NS_EXTERN int Ns_StrToWideInt(const char *string, Tcl_WideInt *widePtr);
 
 /*
- * Start of next word.
+ * b if one is a prefix of the other, ignoring case; else NULL.
  */
-NS_EXTERN const char *Ns_NextWord(const char *);
+NS_EXTERN const char *Ns_Match(const char *a, const char *b);
 
 /*
- * Case-insensitive substring.
+ * Behind the current word and the white space that follows it.
  */
-NS_EXTERN const char *Ns_StrNStr(const char *, const char *);
-NS_EXTERN const char *Ns_StrCaseFind(const char *, const char *);
+NS_EXTERN const char *Ns_NextWord(const char *line);
+
+/*
+ * Where pattern occurs first, ignoring case; NULL for nowhere.
+ */
+NS_EXTERN const char *Ns_StrNStr(const char *string, const char *pattern);
+NS_EXTERN const char *Ns_StrCaseFind(const char *string, const char *pattern);
 
 /*
  * Only letters, digits, single dots, colon (new code: also `-`, `[`,
@@ -179,14 +189,16 @@ NS_EXTERN void Ns_CtxSHAFinal(Ns_CtxSHA1 *, unsigned char *);
 NS_EXTERN void Ns_CtxString(unsigned char *, char *, int);
 
 /*
- * crypt(3); buffer ≥ NS_ENCRYPT_BUFSIZE.
+ * crypt(3): result, which has NS_ENCRYPT_BUFSIZE bytes.  Empty for an empty
+ * salt; for an invalid one a token that no key and salt ever give.
  */
 NS_EXTERN char *Ns_Encrypt(const char *key, const char *salt, char *result);
 
 /*
- * Random double 0-1; seeds.
+ * Random numbers, not to be guessed from earlier ones: at least 0 and below 1;
+ * any.
  */
 NS_EXTERN double Ns_DRand(void);
-NS_EXTERN void Ns_GenSeeds(unsigned long *, int);
+NS_EXTERN void   Ns_GenSeeds(unsigned long *seeds, int nSeeds);
 
 #endif

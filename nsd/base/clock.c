@@ -16,7 +16,7 @@
 
 #define CHECK_INTERVAL  NS_STAMP_SECOND
 #define REAL_STEP       (NS_STAMP_SECOND / 1000)
-#define PROMPT          INT64_C(1000)   /* Clocks read this close count as one. */
+#define PROMPT          INT64_C(1000)   /* Read this close: as if at once. */
 #define MAX_TRIES       10
 
 /*

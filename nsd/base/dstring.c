@@ -49,7 +49,8 @@ Ns_DStringVPrintf(Ns_DString *dsPtr, const char *format, va_list ap)
     needed = vsnprintf(dsPtr->string + oldLength, (size_t) room, format, ap);
     if (needed >= room) {
         Tcl_DStringSetLength(dsPtr, oldLength + needed);
-        vsnprintf(dsPtr->string + oldLength, (size_t) needed + 1, format, again);
+        vsnprintf(dsPtr->string + oldLength, (size_t) needed + 1, format,
+                  again);
     }
     va_end(again);
     Tcl_DStringSetLength(dsPtr, oldLength + MAX(needed, 0));

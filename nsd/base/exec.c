@@ -171,8 +171,8 @@ SetSignals(posix_spawnattr_t *attrPtr)
 }
 
 /*
- * Make fd the child's descriptor target.  Through a copy: in and out may be each
- * other's targets.
+ * Make fd the child's descriptor target.  Through a copy: in and out may be
+ * each other's targets.
  */
 static bool
 Redirect(Child *childPtr, int fd, int target)

@@ -116,7 +116,7 @@ CreateTemp(void)
 {
     const char *dir = getenv("TMPDIR");
     char        path[PATH_MAX];
-    int         fd;
+    int         fd, length;
 
     if (dir == NULL || *dir == '\0') {
         dir = P_tmpdir;
@@ -127,7 +127,8 @@ CreateTemp(void)
         return fd;
     }
 #endif
-    if (snprintf(path, sizeof(path), "%s/ns-XXXXXX", dir) >= (int) sizeof(path)) {
+    length = snprintf(path, sizeof(path), "%s/ns-XXXXXX", dir);
+    if (length >= (int) sizeof(path)) {
         errno = ENAMETOOLONG;
         return -1;
     }

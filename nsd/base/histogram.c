@@ -5,8 +5,8 @@
  *
  *      Microseconds below 32 have a bucket each.  From there every power of two
  *      is cut into 32 buckets of equal width: a bucket is never wider than 1/32
- *      of its lower bound, and its middle never more than 1.6 % off.  Percentiles
- *      report the upper bound, at most 3.1 % off.
+ *      of its lower bound, and its middle never more than 1.6 % off.
+ *      Percentiles report the upper bound, at most 3.1 % off.
  */
 
 #include "base/histogram.h"

@@ -4,8 +4,8 @@
  *      Objects behind the opaque pointers of nsthread.h, made at first use.
  *
  *      A static pointer is valid from the start, so any number of threads may
- *      meet at a NULL.  Each makes an object, one of them publishes its own, the
- *      others throw theirs away.
+ *      meet at a NULL.  Each makes an object, one of them publishes its own,
+ *      the others throw theirs away.
  */
 
 #ifndef NSD_BASE_LAZY_H

@@ -26,8 +26,10 @@ typedef bool (PrecedesProc)(const Ns_List *aPtr, const Ns_List *bPtr,
 
 static Ns_List  *DeleteMatching(Ns_List *listPtr, MatchProc *matches,
                                 const Condition *condPtr);
-static bool      SatisfiesTest(const Condition *condPtr, const Ns_List *pairPtr);
-static bool      EqualsElement(const Condition *condPtr, const Ns_List *pairPtr);
+static bool      SatisfiesTest(const Condition *condPtr,
+                               const Ns_List *pairPtr);
+static bool      EqualsElement(const Condition *condPtr,
+                               const Ns_List *pairPtr);
 static bool      IsLight(const Condition *condPtr, const Ns_List *pairPtr);
 static Ns_List  *MergeSort(Ns_List *listPtr, PrecedesProc *precedes,
                            Ns_SortProc *sortProc);

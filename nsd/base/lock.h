@@ -6,8 +6,8 @@
  *      A thread takes locks in rising rank only, so no two threads can wait for
  *      each other.  Debug builds (--enable-debug) stop on a reversed order.
  *      Rooms further to the right have lower ranks: they call to the left while
- *      holding a lock of their own.  Ns_Mutex objects of modules and scripts have
- *      no rank and are not checked.
+ *      holding a lock of their own.  Ns_Mutex objects of modules and scripts
+ *      have no rank and are not checked.
  */
 
 #ifndef NSD_BASE_LOCK_H
@@ -24,8 +24,8 @@ typedef enum {
     NS_RANK_ADP_TAGS        = 110,  /* Registered tags of a server. */
 
     /* tcl */
-    NS_RANK_TCL_BLUEPRINT   = 200,  /* Init script, epoch, traces of a server. */
-    NS_RANK_TCL_OBJECTS     = 210,  /* Named mutexes, conditions ... of scripts. */
+    NS_RANK_TCL_BLUEPRINT   = 200,  /* Init script, epoch, traces. */
+    NS_RANK_TCL_OBJECTS     = 210,  /* Locks of scripts, by name. */
     NS_RANK_TCL_CACHES      = 220,  /* The table of script caches. */
     NS_RANK_TCL_JOBS        = 230,  /* Job queues and jobs. */
     NS_RANK_TCL_NSV         = 240,  /* One bucket of shared arrays. */
@@ -47,7 +47,7 @@ typedef enum {
 
     /* net */
     NS_RANK_DRIVERS         = 500,  /* List of drivers. */
-    NS_RANK_DRIVER          = 510,  /* What other threads tell a driver thread. */
+    NS_RANK_DRIVER          = 510,  /* What others tell a driver thread. */
     NS_RANK_WRITER          = 520,  /* Jobs of a writer thread. */
     NS_RANK_SPOOLER         = 530,
     NS_RANK_SOCKCALLBACK    = 540,

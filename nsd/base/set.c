@@ -139,7 +139,8 @@ Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value, ssize_t length)
         Set  *sPtr = SetOf(setPtr);
         char *old = setPtr->fields[index].value;
 
-        setPtr->fields[index].value = DupFor(sPtr, value, length);
+        setPtr->fields[index].value = length == 0 && value != NULL
+            ? DupFor(sPtr, "", -1) : DupFor(sPtr, value, length);
         FreeFor(sPtr, old);
     }
 }
@@ -278,7 +279,8 @@ Ns_SetMove(Ns_Set *toPtr, Ns_Set *fromPtr)
     }
     if (SetOf(toPtr)->arenaPtr == SetOf(fromPtr)->arenaPtr) {
         for (int i = 0; i < n; i++) {
-            Append(SetOf(toPtr), Ns_SetKey(fromPtr, i), Ns_SetValue(fromPtr, i));
+            Append(SetOf(toPtr), Ns_SetKey(fromPtr, i),
+                   Ns_SetValue(fromPtr, i));
         }
         fromPtr->size = 0;
     } else {

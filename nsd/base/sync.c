@@ -171,7 +171,8 @@ GetRWLock(Ns_RWLock *rwPtr)
 }
 
 /*
- * Writers first: with the C library's default, a stream of readers starves them.
+ * Writers first: with the C library's default, a stream of readers starves
+ * them.
  */
 static pthread_rwlock_t *
 CreateRWLock(void)

@@ -3,9 +3,10 @@
  *
  *      Threads: start, end, names, and the list of all of them.
  *
- *      Every thread that uses these functions has a structure in the list, those
- *      too that another library started; those join at their first call.  A
- *      joinable thread's structure stays, marked as exited, until it is joined.
+ *      Every thread that uses these functions has a structure in the list,
+ *      those too that another library started; those join at their first call.
+ *      A joinable thread's structure stays, marked as exited, until it is
+ *      joined.
  */
 
 #include "base/thread.h"

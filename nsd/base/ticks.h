@@ -3,10 +3,10 @@
  *
  *      The cheapest clock, for measuring how long locks are held.
  *
- *      On x86-64 the processor's cycle counter where the kernel itself trusts it
- *      as its clock, at less than half the price of NsClockNow; elsewhere the
- *      monotonic clock.  Ticks of two processors can differ a little: treat a
- *      negative difference as none.
+ *      On x86-64 the processor's cycle counter where the kernel itself trusts
+ *      it as its clock, at less than half the price of NsClockNow; elsewhere
+ *      the monotonic clock.  Ticks of two processors can differ a little: treat
+ *      a negative difference as none.
  */
 
 #ifndef NSD_BASE_TICKS_H

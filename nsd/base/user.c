@@ -43,7 +43,8 @@ int
 Ns_GetGid(const char *group)
 {
     Entry entry;
-    int   gid = Find(&entry, LookupGroup, group) ? (int) entry.group.gr_gid : -1;
+    int   gid = Find(&entry, LookupGroup, group) ? (int) entry.group.gr_gid
+                                                 : -1;
 
     ns_free(entry.buffer);
     return gid;

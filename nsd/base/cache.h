@@ -1,0 +1,28 @@
+/*
+ * cache.h --
+ *
+ *      What the server needs of caches beyond nscache.h.
+ */
+
+#ifndef NSD_BASE_CACHE_H
+#define NSD_BASE_CACHE_H
+
+#include "nscache.h"
+
+/*
+ * The caller holds the cache's lock.
+ */
+
+/*
+ * How often the entry's value was found since it was set.
+ */
+int NsCacheGetUses(Ns_Entry *entry);
+
+/*
+ * The sum of sizes at which old entries go, 0 for no limit.  A smaller one
+ * prunes at once.
+ */
+size_t NsCacheGetMaxSize(Ns_Cache *cache);
+void   NsCacheSetMaxSize(Ns_Cache *cache, size_t maxSize);
+
+#endif
