@@ -29,6 +29,7 @@ static bool FindBoundary(const char *contentType, const char **startPtr,
                          size_t *lengthPtr);
 static const char *FindDelimiter(const Scanner *scannerPtr, const char *start,
                                  const char *from);
+static bool IsDelimiterEnd(const char *p, const char *end);
 static const char *LineEnd(const char *p, const char *end, const char **nextPtr);
 static const char *TakeHeaders(const Scanner *scannerPtr, const char *p,
                                NsFormPart *partPtr);
@@ -169,12 +170,25 @@ FindDelimiter(const Scanner *scannerPtr, const char *start, const char *from)
     while (from != NULL) {
         from = memmem(from, (size_t) (scannerPtr->end - from),
                       scannerPtr->delimiter, scannerPtr->delimiterLength);
-        if (from == NULL || from == start || from[-1] == '\n') {
+        if (from == NULL
+                || ((from == start || from[-1] == '\n')
+                    && IsDelimiterEnd(from + scannerPtr->delimiterLength,
+                                      scannerPtr->end))) {
             break;
         }
         from++;
     }
     return from;
+}
+
+/*
+ * One boundary may be the beginning of another's.
+ */
+static bool
+IsDelimiterEnd(const char *p, const char *end)
+{
+    return p == end || NsIsSpace(*p)
+        || (end - p >= 2 && p[0] == '-' && p[1] == '-');
 }
 
 /*
