@@ -75,7 +75,7 @@ nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
 	$(CC) $(SANITIZE) -shared $(EARLY) -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
 
 nsd/nsd: obj/nsd/main.o nsd/libnsd.so
-	$(CC) $(SANITIZE) -rdynamic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
+	$(CC) $(SANITIZE) -rdynamic $(EARLY) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
 	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
 
 nsd/init.tcl: tcl/bin/init.tcl

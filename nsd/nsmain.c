@@ -2,12 +2,452 @@
  * nsmain.c --
  *
  *      Starts the rooms from left to right, and stops them from right to left.
+ *
+ *      All of it runs in the main thread, which then only waits for signals.
  */
 
+#include "dispatch/init.h"
+#include "dispatch/pool.h"
+#include "log/init.h"
+#include "net/driver.h"
+#include "nsconfig.h"
+#include "nsfile.h"
+#include "nslog.h"
 #include "nsprocess.h"
+#include "nsset.h"
+#include "nsthread.h"
+#include "process/banner.h"
+#include "process/callbacks.h"
+#include "process/config.h"
+#include "process/config_check.h"
+#include "process/config_file.h"
+#include "process/identity.h"
+#include "process/info.h"
+#include "process/init.h"
+#include "process/logsetup.h"
+#include "process/module.h"
+#include "process/options.h"
+#include "process/parameters.h"
+#include "process/pidfile.h"
+#include "process/prebind.h"
+#include "process/sched.h"
+#include "process/server.h"
+#include "process/shutdown.h"
+#include "process/signals.h"
+#include "process/watchdog.h"
+#include "request/init.h"
+
+/*
+ * Of rooms whose init.h is not here yet.
+ */
+void NsNetInit(void);
+void NsTclInit(void);
+void NsAdpInit(void);
+void NsTclServerInit(NsServer *serverPtr);
+void NsTclServerBoot(NsServer *serverPtr);
+void NsAdpServerInit(NsServer *serverPtr);
+
+/*
+ * What ended the server decides its exit status.
+ */
+#define STATUS_TERM   0
+#define STATUS_FAILED 1
+#define STATUS_INT    2
+#define STATUS_QUIT   3
+
+static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
+static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
+static void GoToBackground(NsMode mode);
+static void Detach(void);
+static void FindConfigFile(const NsOptions *optionsPtr);
+static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
+                                  char **argv);
+static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
+                       char **argv);
+static void GoHome(const NsOptions *optionsPtr);
+static void CreateServers(const char *only);
+static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
+static void LoadGlobalModules(void *arg);
+static Ns_ReturnCode Start(void);
+static int WaitForEnd(int *timeoutPtr);
+static bool Stop(int timeout);
+static bool StopServers(const Ns_Time *deadlinePtr);
+
 
 int
 Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
 {
-    return 1;
+    NsOptions   options;
+    const char *error;
+    int         status = STATUS_FAILED, timeout;
+    bool        isClean;
+
+    Nsd_LibInit();
+    NsInfoInit(argc, argv);
+    if (!NsOptionsParse(argc, argv, &options, &error)) {
+        fprintf(stderr, "\nError: %s\n\n", error);
+        NsOptionsUsage(stderr, argv[0]);
+        return STATUS_FAILED;
+    }
+    if (options.mode >= NS_MODE_VERSION) {
+        return RunQuick(&options, argc, argv);
+    }
+
+    NsIdentityCheck(options.user);
+    FindConfigFile(&options);
+    GoToBackground(options.mode);
+    NsSignalsBlock(options.isDebugged);
+    TakeIdentityAndConfig(&options, argc, argv);
+    GoHome(&options);
+
+    NsLogSetup(options.mode == NS_MODE_FOREGROUND
+               || options.mode == NS_MODE_COMMAND);
+    NsBannerLog();
+    (void) NsConfigCheckLog();
+    NsPidfileWrite();
+
+    CreateServers(options.server);
+    (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
+    for (int i = 0; i < NsServerCount(); i++) {
+        InitServer(NsServerAt(i), initProc);
+    }
+    NsCallbacksRun(NS_AT_PRESTARTUP);
+    NsConfigFreeze();
+
+    timeout = NsShutdownTimeout();
+    if (Start() == NS_OK) {
+        status = WaitForEnd(&timeout);
+    }
+    isClean = Stop(timeout);
+    if (!isClean) {
+        /* Threads still run: nothing may be torn down under them. */
+        _exit(status);
+    }
+    return status;
+}
+
+void
+Nsd_LibInit(void)
+{
+    static bool isDone = false;
+
+    if (isDone) {
+        return;
+    }
+    isDone = true;
+    Nsthreads_LibInit();
+    NsLogInit();
+    NsProcessInit();
+    NsNetInit();
+    NsDispatchInit();
+    NsRequestInit();
+    NsTclInit();
+    NsAdpInit();
+}
+
+/*
+ * Modes that answer a question and end.
+ */
+static int
+RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
+{
+    switch (optionsPtr->mode) {
+    case NS_MODE_VERSION:
+        NsBannerPrint();
+        return 0;
+    case NS_MODE_CHECK:
+        return CheckConfig(optionsPtr, argc, argv);
+    case NS_MODE_PARAMETERS:
+        NsParametersPrint(stdout);
+        return 0;
+    default:
+        NsOptionsUsage(stderr, argv[0]);
+        return 0;
+    }
+}
+
+static int
+CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
+{
+    char *text;
+
+    FindConfigFile(optionsPtr);
+    if (Ns_InfoConfigFile() == NULL) {
+        Ns_Fatal("nsmain: no configuration file: use '-t FILE'");
+    }
+    text = NsConfigReadFile(Ns_InfoConfigFile());
+    EvalConfig(optionsPtr, text, argc, argv);
+    ns_free(text);
+    if (NsConfigCheckPrint(stdout) > 0) {
+        return STATUS_FAILED;
+    }
+    puts("configuration ok");
+    return 0;
+}
+
+static void
+GoToBackground(NsMode mode)
+{
+    if (mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG) {
+        Detach();
+    }
+    if (mode == NS_MODE_WATCHDOG) {
+        NsWatchdogRun();
+    }
+    NsInfoForked();
+}
+
+static void
+Detach(void)
+{
+    pid_t pid = fork();
+    int   fd;
+
+    if (pid < 0) {
+        Ns_Fatal("nsmain: fork() failed: '%s'", strerror(errno));
+    }
+    if (pid > 0) {
+        _exit(0);
+    }
+    (void) setsid();
+    fd = open(DEVNULL, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void) dup2(fd, STDIN_FILENO);
+        close(fd);
+    }
+}
+
+/*
+ * Of -t, or one of the usual places.  Only command mode does without.
+ */
+static void
+FindConfigFile(const NsOptions *optionsPtr)
+{
+    static const char *const usual[] = {"nsd.tcl", "conf/nsd.tcl"};
+    Ns_DString ds;
+
+    if (optionsPtr->configFile != NULL) {
+        NsInfoSetConfigFile(optionsPtr->configFile);
+        return;
+    }
+    Tcl_DStringInit(&ds);
+    for (int i = 0; i < Ns_NrElements(usual); i++) {
+        Tcl_DStringSetLength(&ds, 0);
+        Tcl_DStringAppend(&ds, NsInfoPrefix(), -1);
+        Tcl_DStringAppend(&ds, "/", 1);
+        Tcl_DStringAppend(&ds, usual[i], -1);
+        if (access(ds.string, F_OK) == 0) {
+            NsInfoSetConfigFile(ds.string);
+            break;
+        }
+    }
+    Tcl_DStringFree(&ds);
+    if (Ns_InfoConfigFile() == NULL && optionsPtr->mode != NS_MODE_COMMAND) {
+        Ns_Fatal("config: no configuration file: neither '%s/nsd.tcl' nor "
+                 "'%s/conf/nsd.tcl' exists, use '-t FILE'", NsInfoPrefix(),
+                 NsInfoPrefix());
+    }
+}
+
+/*
+ * What needs root's rights comes first; the configuration, which is a script,
+ * runs with the final identity.
+ */
+static void
+TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
+{
+    static NsIdentity identity;
+    char *text = NULL;
+
+    if (Ns_InfoConfigFile() != NULL) {
+        text = NsConfigReadFile(Ns_InfoConfigFile());
+    }
+    NsIdentityFind(&identity, optionsPtr->user, optionsPtr->group);
+    if (optionsPtr->bind != NULL) {
+        NsPrebindList(optionsPtr->bind);
+    }
+    if (optionsPtr->bindFile != NULL) {
+        NsPrebindFile(optionsPtr->bindFile);
+    }
+    if (optionsPtr->root != NULL) {
+        NsIdentityChroot(optionsPtr->root);
+    }
+    NsIdentityTakeGroup(&identity, optionsPtr->group);
+    if (identity.hasUser && identity.uid != 0) {
+        NsBinderStart();
+    }
+    NsIdentityTakeUser(&identity, optionsPtr->user);
+    if (text != NULL) {
+        EvalConfig(optionsPtr, text, argc, argv);
+        ns_free(text);
+    }
+}
+
+static void
+EvalConfig(const NsOptions *optionsPtr, const char *text, int argc, char **argv)
+{
+    if (NsConfigEval(text, Ns_InfoConfigFile(), argc, argv, optionsPtr->optind)
+            != NS_OK) {
+        Ns_Fatal("config error");
+    }
+}
+
+static void
+GoHome(const NsOptions *optionsPtr)
+{
+    const char *home = Ns_ConfigString("ns/parameters", "home", NsInfoPrefix());
+    char        path[PATH_MAX];
+
+    if (Ns_InfoConfigFile() == NULL && getenv("NAVISERVER") != NULL) {
+        home = getenv("NAVISERVER");
+    }
+    if (*home == '\0') {
+        Ns_Fatal("nsmain: missing: [ns/parameters]home");
+    }
+    if (chdir(home) != 0) {
+        Ns_Fatal("nsmain: chdir(%s) failed: '%s'", home, strerror(errno));
+    }
+    if (!Ns_PathIsAbsolute(home) && getcwd(path, sizeof(path)) != NULL) {
+        home = path;
+    }
+    NsInfoSetHome(home);
+}
+
+/*
+ * All of ns/servers, or only the one that -s names.
+ */
+static void
+CreateServers(const char *only)
+{
+    Ns_Set *servers = Ns_ConfigCreateSection("ns/servers");
+
+    if (Ns_SetSize(servers) == 0) {
+        (void) NsConfigSet("ns/servers", "default", "Default NaviServer");
+    }
+    for (int i = 0; i < Ns_SetSize(servers); i++) {
+        const char *name = Ns_SetKey(servers, i);
+
+        if (NsServerFind(name) == NULL
+                && (only == NULL || STREQ(only, name))) {
+            (void) NsServerCreate(name);
+        }
+    }
+    if (NsServerCount() == 0) {
+        Ns_Fatal("nsmain: no such server '%s'", only);
+    }
+}
+
+static void
+InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc)
+{
+    NsServerSetInitializing(serverPtr);
+    NsPoolsInit(serverPtr);
+    NsRequestServerInit(serverPtr);
+    NsTclServerInit(serverPtr);
+    NsAdpServerInit(serverPtr);
+    if (initProc != NULL && initProc(serverPtr->name) != NS_OK) {
+        Ns_Fatal("nsmain: server '%s' could not be initialized",
+                 serverPtr->name);
+    }
+    NsTclServerBoot(serverPtr);
+    NsServerSetInitializing(NULL);
+}
+
+static void
+LoadGlobalModules(void *arg)
+{
+    NsModulesLoad(NULL, NULL);
+}
+
+/*
+ * NS_ERROR: a driver cannot listen; it has said why.
+ */
+static Ns_ReturnCode
+Start(void)
+{
+    for (int i = 0; i < NsServerCount(); i++) {
+        NsPoolsStart(NsServerAt(i));
+    }
+    NsLogStart();
+    if (NsDriversStart() != NS_OK) {
+        return NS_ERROR;
+    }
+    NsCallbacksRun(NS_AT_READY);
+    Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
+    NsBannerLogSecurity();
+    NsInfoSetLife(NS_LIFE_RUNNING);
+    NsSchedStart();
+    NsCallbacksRun(NS_AT_STARTUP);
+    NsPrebindClose();
+    NsBinderStop();
+    return NS_OK;
+}
+
+/*
+ * Serve signals until one ends the server; the exit status.
+ */
+static int
+WaitForEnd(int *timeoutPtr)
+{
+    for (;;) {
+        switch (NsSignalsWait()) {
+        case SIGHUP:
+            NsCallbacksRun(NS_AT_SIGNAL);
+            break;
+        case SIGTERM:
+            *timeoutPtr = NsShutdownTimeout();
+            return STATUS_TERM;
+        case SIGINT:
+            *timeoutPtr = NsShutdownTimeout();
+            return STATUS_INT;
+        case SIGQUIT:
+            *timeoutPtr = 0;
+            return STATUS_QUIT;
+        }
+    }
+}
+
+/*
+ * All phases share one deadline.  False: something still runs after it.
+ */
+static bool
+Stop(int timeout)
+{
+    Ns_Time deadline;
+    bool    isClean;
+
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, timeout, 0);
+    Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
+    NsInfoSetLife(NS_LIFE_STOPPING);
+
+    isClean = StopServers(&deadline);
+    NsDriversWait(&deadline);
+
+    NsSchedStop();
+    NsCallbacksStartShutdown(&deadline);
+    isClean &= NsSchedWait(&deadline) == NS_OK;
+    isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
+
+    NsCallbacksRun(NS_AT_EXIT);
+    NsPidfileRemove();
+    NsLogStop();
+    Ns_Log(Notice, "nsmain: %s exiting", NS_BANNER_NAME);
+    NsLogFinish();
+    return isClean;
+}
+
+static bool
+StopServers(const Ns_Time *deadlinePtr)
+{
+    bool isClean = true;
+
+    NsDriversStop();
+    for (int i = 0; i < NsServerCount(); i++) {
+        NsPoolsStop(NsServerAt(i));
+    }
+    for (int i = 0; i < NsServerCount(); i++) {
+        isClean &= NsPoolsWait(NsServerAt(i), deadlinePtr) == NS_OK;
+    }
+    return isClean;
 }

@@ -9,6 +9,8 @@
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/prebind.h"
+#include "process/sched.h"
 
 void
 NsProcessInit(void)
@@ -16,4 +18,6 @@ NsProcessInit(void)
     NsConfigInit();
     NsCallbacksInit();
     NsInfoInitLife();
+    NsSchedInit();
+    NsBinderInit();
 }

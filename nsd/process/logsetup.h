@@ -1,0 +1,19 @@
+/*
+ * logsetup.h --
+ *
+ *      Gives the log engine what the configuration says: log stands to the left
+ *      and cannot read it.
+ */
+
+#ifndef NSD_PROCESS_LOGSETUP_H
+#define NSD_PROCESS_LOGSETUP_H
+
+#include "nstypes.h"
+
+/*
+ * Configure the system log.  A log file that cannot be written does not keep the
+ * server from running: entries go to standard error then, with a Warning.
+ */
+void NsLogSetup(bool stayOnStderr);
+
+#endif

@@ -1,0 +1,506 @@
+/*
+ * parameter_table.c --
+ *
+ *      All parameters that exist.
+ *
+ *      A new parameter is entered here; `nsd -T`, the Warnings of a start and the
+ *      documentation follow from it.
+ */
+
+#include "process/parameters.h"
+
+#define ANY NS_PARAM_NO_LIMIT
+
+/*
+ * One row: key, default, (limits or choices,) sentence.
+ */
+#define TEXT(key, text, sentence) \
+    {key, NS_PARAM_STRING, 0, 0, text, NULL, sentence}
+#define BOOL(key, text, sentence) \
+    {key, NS_PARAM_BOOL, 0, 0, text, NULL, sentence}
+#define INTEGER(key, text, min, max, sentence) \
+    {key, NS_PARAM_INT, min, max, text, NULL, sentence}
+#define SIZE(key, text, min, max, sentence) \
+    {key, NS_PARAM_SIZE, min, max, text, NULL, sentence}
+#define TIME(key, text, min, max, sentence) \
+    {key, NS_PARAM_TIME, min, max, text, NULL, sentence}
+#define PATH(key, text, sentence) \
+    {key, NS_PARAM_PATH, 0, 0, text, NULL, sentence}
+#define LIST(key, text, sentence) \
+    {key, NS_PARAM_LIST, 0, 0, text, NULL, sentence}
+#define CHOICE(key, text, words, sentence) \
+    {key, NS_PARAM_CHOICE, 0, 0, text, words, sentence}
+#define IGNORED(key, sentence) \
+    {key, NS_PARAM_IGNORED, 0, 0, "", NULL, sentence}
+#define END {NULL, NS_PARAM_STRING, 0, 0, NULL, NULL, NULL}
+
+static const NsParameter processParameters[] = {
+    PATH("home", "installation prefix",
+         "Working directory; relative paths stand below it."),
+    PATH("pidfile", "logs/nsd.pid, or nsd.pid",
+         "File that holds the process id; the first default holds if home/logs "
+         "exists."),
+    TIME("shutdowntimeout", "20", 0, ANY,
+         "A shutdown takes at most this long."),
+    PATH("tcllibrary", "tcl", "Tcl library of all servers."),
+    BOOL("tclinitlock", "false",
+         "Make interpreters one at a time."),
+    SIZE("stacksize", "0", 0, ANY,
+         "Used when ns/threads has no stacksize."),
+    INTEGER("listenbacklog", "32", 0, ANY,
+            "Backlog of sockets on which scripts listen."),
+    INTEGER("schedsperthread", "0", 0, ANY,
+            "Scheduled procedures that one thread runs before it ends; 0 = no "
+            "limit."),
+    TIME("schedmaxelapsed", "2", 0, ANY,
+         "Warn when a scheduled procedure without a thread of its own ran "
+         "longer."),
+    INTEGER("jobsperthread", "0", 0, ANY,
+            "Jobs that one job thread runs before it ends; 0 = no limit."),
+    TIME("jobtimeout", "300", 0, ANY,
+         "An idle job thread ends after this time; 0 = never."),
+    SIZE("progressminsize", "0", 0, ANY,
+         "Follow the progress of uploads that are larger; 0 = none."),
+    TEXT("outputcharset", "iso-8859-1",
+         "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
+    LIST("preferredcharsets", "utf-8 iso-8859-1",
+         "Charsets that ns_choosecharset prefers."),
+
+    PATH("serverlog", "nsd.log",
+         "System log; relative to home/logs if that exists, else to home."),
+    PATH("systemlog", "", "Newer name of serverlog."),
+    BOOL("lognotice", "true", "Log entries of severity Notice."),
+    BOOL("logdebug", "false", "Log entries of severity Debug."),
+    BOOL("logdev", "false", "Log entries of severity Dev."),
+    BOOL("logroll", "true", "Roll the system log on SIGHUP."),
+    BOOL("logrollonsignal", "", "Newer name of logroll."),
+    INTEGER("logmaxbackup", "10", 0, 999, "Rolled system logs that are kept."),
+    TEXT("logrollfmt", "",
+         "Suffix (strftime) of rolled system logs; empty: numbers."),
+    BOOL("logusec", "false", "Microseconds in the time stamps."),
+    BOOL("logexpanded", "false",
+         "Each message on a line of its own, with a blank line behind it."),
+    INTEGER("sanitizelogfiles", "2", 0, 2,
+            "Control characters in messages: 0 raw, 1 all on one line, 2 "
+            "readable."),
+    BOOL("asynclogwriter", "false",
+         "Log threads write the logs, so that no other thread waits for a "
+         "disk."),
+    SIZE("logmemory", "64MiB", INT64_C(1) << 20, INT64_C(16) << 30,
+         "Memory for log records on their way."),
+    PATH("logringdir", "/dev/shm",
+         "Directory of that memory; it should be a memory file system."),
+    CHOICE("overflow", "block", "block dropnewest sample",
+           "What a record of the system log does when the memory is full."),
+
+    BOOL("dnscache", "true", "Keep the results of name lookups."),
+    SIZE("dnscachemaxsize", "512000", 0, ANY,
+         "Size of each lookup cache; 0 = no cache."),
+    INTEGER("dnscachetimeout", "60", 0, ANY,
+            "Life time of a lookup result in minutes."),
+    TIME("dnswaittimeout", "5", 0, ANY,
+         "Wait at most this long for the same lookup in another thread."),
+
+    TEXT("smtphost", "value of mailhost", "Mail server for ns_sendmail."),
+    TEXT("mailhost", "localhost", "Older name of smtphost."),
+    INTEGER("smtpport", "25", 0, 65535, "Its port."),
+    TIME("smtptimeout", "60", 0, ANY,
+         "Limit for connecting and for each read and write."),
+    BOOL("smtplogmode", "false", "Log the mail instead of sending it."),
+    BOOL("smtpmsgid", "false",
+         "Add a Message-ID field if the caller gave none."),
+    TEXT("smtpmsgidhostname", "name of the machine",
+         "Host name in greetings and message ids."),
+    BOOL("smtpencodingmode", "false", "Encode subject and body."),
+    TEXT("smtpencoding", "utf-8", "Charset used for that."),
+    CHOICE("smtpauthmode", "PLAIN", "plain login", "How to log in."),
+    TEXT("smtpauthuser", "", "Log in as this user, if there is a password."),
+    TEXT("smtpauthpassword", "", "Its password."),
+    END
+};
+
+static const NsParameter threadParameters[] = {
+    SIZE("stacksize", "0", 0, ANY,
+         "Stack of new threads; 0 = the system's default."),
+    END
+};
+
+static const NsParameter fastpathProcessParameters[] = {
+    BOOL("cache", "false", "Keep small files in memory, for all servers."),
+    SIZE("cachemaxsize", "10240000", 1024, ANY, "Size of that cache."),
+    SIZE("cachemaxentry", "8192", 8, ANY, "Largest file in it."),
+    BOOL("mmap", "false", "Map other files instead of reading them."),
+    END
+};
+
+static const NsParameter limitParameters[] = {
+    INTEGER("maxrun", "100", 0, ANY, "Requests that run at a time."),
+    INTEGER("maxwait", "100", 0, ANY, "Requests that wait for a thread."),
+    SIZE("maxupload", "10240000", 0, ANY, "Bytes of a request body."),
+    TIME("timeout", "60", 0, ANY, "Time to complete a request."),
+    END
+};
+
+static const NsParameter sinkParameters[] = {
+    CHOICE("type", "file", "file stdout stderr syslog sqlite postgresql",
+           "Where the records go."),
+    LIST("streams", "",
+         "Streams that the sink takes: system, access, audit, operation, or a "
+         "module's."),
+    PATH("file", "", "File of types file and sqlite."),
+    TEXT("address", "", "Of type syslog: unix:PATH, udp:HOST:PORT, "
+         "tcp:HOST:PORT."),
+    TEXT("connection", "", "Of type postgresql: a connection string."),
+    TEXT("table", "", "Of the databases."),
+    CHOICE("format", "by stream", "common combined json native",
+           "How a record looks."),
+    TEXT("minseverity", "all", "Least severity of system records."),
+    LIST("ignore", "", "Kinds of events that are left out."),
+    TIME("slowthreshold", "0", 0, ANY,
+         "Of stream operation: only requests that took at least this long."),
+    INTEGER("sample", "1", 1, ANY, "Of stream operation: one in so many."),
+    BOOL("onlyerrors", "false",
+         "Of stream operation: only requests with an error."),
+    SIZE("buffersize", "64KiB", 0, ANY,
+         "Bytes collected before a write; 0 = each record by itself."),
+    TIME("buffertime", "0.1s, databases 5s", 0, ANY,
+         "The oldest record waits no longer than this."),
+    INTEGER("batchsize", "50", 1, ANY, "Rows of one insert into a database."),
+    SIZE("maxmemory", "all of logmemory", 0, ANY,
+         "How far behind the sink may fall."),
+    SIZE("rotatesize", "0", 0, ANY, "Roll when the file is larger; 0 = never."),
+    INTEGER("rollhour", "", 0, 23, "Roll every day at this hour."),
+    TEXT("rollfmt", "", "Suffix (strftime) of rolled files; empty: numbers."),
+    INTEGER("maxbackup", "10", 1, 999, "Rolled files that are kept."),
+    CHOICE("compress", "none", "none gzip", "How rolled files are compressed."),
+    TEXT("sync", "none",
+         "When the file is synced to disk: none, batch, or every so often."),
+    CHOICE("overflow", "block", "block dropnewest sample",
+           "What a record does when the memory is full."),
+    END
+};
+
+static const NsParameter serverParameters[] = {
+    TEXT("realm", "server name", "Realm of the default authorization."),
+    BOOL("noticedetail", "true",
+         "Error pages end with the server's name, version and location."),
+    SIZE("errorminsize", "514", 0, ANY, "Error pages are at least this long."),
+    CHOICE("headercase", "preserve", "preserve tolower toupper",
+           "Letter case of request header names, as scripts see them."),
+    BOOL("checkmodifiedsince", "true", "Honour If-Modified-Since."),
+    BOOL("compressenable", "false", "Compress pages."),
+    INTEGER("compresslevel", "4", 1, 9, "How hard."),
+    SIZE("compressminsize", "512", 0, ANY, "Pages below are not compressed."),
+    BOOL("compresspreinit", "false",
+         "Allocate the memory for it when a thread starts."),
+    TEXT("urlcharset", "utf-8", "Charset of query strings and forms."),
+    TEXT("formfallbackcharset", "",
+         "Charset of forms that are not valid in urlcharset."),
+    TEXT("outputcharset", "utf-8", "Charset of pages."),
+    BOOL("hackcontenttype", "true", "Accepted, without effect."),
+    BOOL("enabletclpages", "false", "Run /*.tcl below the page root."),
+    BOOL("enablehttpproxy", "false", "Pass on requests for other servers."),
+    LIST("allowhttpproxy", "", "Peer addresses (globs) that may use that."),
+    LIST("extraheaders", "", "Header fields and values of every reply."),
+    BOOL("driverfastpath", "true",
+         "Driver threads answer requests for cached files themselves."),
+    TEXT("serverrootproc", "", "Accepted, without effect."),
+
+    /* The default pool; the other pools have the same. */
+    INTEGER("maxconnections", "100", 1, ANY,
+            "Requests that the pool holds, running and waiting."),
+    INTEGER("maxthreads", "10", 0, ANY, "Connection threads at most."),
+    INTEGER("minthreads", "1", 0, ANY, "Connection threads at least."),
+    INTEGER("connsperthread", "10000", 0, ANY,
+            "Requests after which a thread ends; 0 = never."),
+    TIME("threadtimeout", "120", 0, ANY,
+         "A thread above minthreads ends when it was idle for this long."),
+    INTEGER("lowwatermark", "10", 0, 100,
+            "No thread is made while the queue is below this percentage."),
+    INTEGER("highwatermark", "80", 0, 100,
+            "Above this percentage several are made at the same time."),
+    TIME("queuepatience", "0.1s", 0, ANY,
+         "A request that has waited for so long gets a thread made for it; 0 = "
+         "off."),
+    BOOL("rejectoverrun", "false",
+         "A full pool answers 503 instead of letting requests wait."),
+    TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
+    INTEGER("poolratelimit", "0", 0, ANY,
+            "KB/s that writer threads send for the pool; 0 = no limit."),
+    INTEGER("connectionratelimit", "0", 0, ANY,
+            "KB/s that they send on one connection; 0 = no limit."),
+    IGNORED("spread", "Of an earlier release, without effect."),
+    END
+};
+
+static const NsParameter poolParameters[] = {
+    TEXT("map", "",
+         "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
+         "serves; may be repeated."),
+    TEXT("map-noinherit", "", "Likewise, for exactly this URL."),
+    INTEGER("maxconnections", "100", 1, ANY,
+            "Requests that the pool holds, running and waiting."),
+    INTEGER("maxthreads", "10", 0, ANY, "Connection threads at most."),
+    INTEGER("minthreads", "1", 0, ANY, "Connection threads at least."),
+    INTEGER("connsperthread", "that of the server", 0, ANY,
+            "Requests after which a thread ends; 0 = never."),
+    TIME("threadtimeout", "120", 0, ANY,
+         "A thread above minthreads ends when it was idle for this long."),
+    INTEGER("lowwatermark", "10", 0, 100,
+            "No thread is made while the queue is below this percentage."),
+    INTEGER("highwatermark", "80", 0, 100,
+            "Above this percentage several are made at the same time."),
+    TIME("queuepatience", "0.1s", 0, ANY,
+         "A request that has waited for so long gets a thread made for it; 0 = "
+         "off."),
+    BOOL("rejectoverrun", "false",
+         "A full pool answers 503 instead of letting requests wait."),
+    TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
+    INTEGER("poolratelimit", "0", 0, ANY,
+            "KB/s that writer threads send for the pool; 0 = no limit."),
+    INTEGER("connectionratelimit", "0", 0, ANY,
+            "KB/s that they send on one connection; 0 = no limit."),
+    IGNORED("spread", "Of an earlier release, without effect."),
+    END
+};
+
+static const NsParameter fastpathParameters[] = {
+    PATH("serverdir", "home", "Server root; relative to home."),
+    PATH("pagedir", "pages", "Page root; relative to the server root."),
+    LIST("directoryfile", "index.adp index.tcl index.html index.htm",
+         "Index files, in this order."),
+    CHOICE("directorylisting", "none", "none simple fancy",
+           "How a directory without index file is shown."),
+    TEXT("directoryproc", "_ns_dirlist", "Tcl procedure that shows it."),
+    PATH("directoryadp", "", "ADP page that shows it instead."),
+    BOOL("hidedotfiles", "true", "Listings leave out names with a dot first."),
+    END
+};
+
+static const NsParameter vhostParameters[] = {
+    BOOL("enabled", "false", "Derive the server root from the Host field."),
+    PATH("hostprefix", "", "Directory between serverdir and the hosts."),
+    INTEGER("hosthashlevel", "0", 0, 5, "Levels of hash directories."),
+    BOOL("stripwww", "true", "Remove a leading www."),
+    BOOL("stripport", "true", "Remove the port."),
+    END
+};
+
+static const NsParameter tclParameters[] = {
+    PATH("library", "modules/tcl", "Tcl library of the server."),
+    PATH("initfile", "bin/init.tcl", "Script that boots the server."),
+    TEXT("initcmds", "", "Commands at the end of the server's start."),
+    INTEGER("nsvbuckets", "8", 1, ANY, "Locks for shared arrays."),
+    SIZE("memoizecache", "10485760", 0, ANY, "Size of the cache ns:memoize."),
+    LIST("errorlogheaders", "",
+         "Request header fields in the log entry of a script error."),
+    PATH("errorpage", "", "Script that answers when a Tcl page fails."),
+    BOOL("lazyloader", "false", "Accepted, without effect."),
+    END
+};
+
+static const NsParameter adpParameters[] = {
+    TEXT("map", "", "URL pattern of templates; may be repeated."),
+    BOOL("disabled", "false", "Ignore all map parameters."),
+    BOOL("enabletclpages", "false",
+         "Run /*.tcl below the page root with the template engine."),
+    BOOL("cache", "false", "Honour -cache of included templates."),
+    SIZE("cachesize", "5120000", 0, ANY, "Parsed pages of one interpreter."),
+    SIZE("bufsize", "1024000", 0, ANY, "Flush output beyond this."),
+    INTEGER("tracesize", "40", 0, ANY, "Excerpt that trace logs."),
+    BOOL("stream", "false", "Send output as soon as it is there."),
+    BOOL("enableexpire", "false", "Replies expire at once."),
+    BOOL("enabledebug", "false", "Allow ?debug=."),
+    BOOL("safeeval", "false", "Leave out scripts in pages made by scripts."),
+    BOOL("singlescript", "false", "Make one script of a page."),
+    BOOL("trace", "false", "Log each block."),
+    BOOL("detailerror", "true", "Log errors with the request."),
+    BOOL("stricterror", "false", "An error ends the page."),
+    BOOL("displayerror", "false", "Show errors in the page."),
+    BOOL("trimspace", "false", "Trim white space around the page."),
+    BOOL("autoabort", "true", "A reply of a script ends the page."),
+    PATH("startpage", "", "Page run instead of every page asked for."),
+    PATH("errorpage", "", "Page run after an error."),
+    TEXT("debuginit", "ns_adp_debuginit", "Command that attaches a debugger."),
+    IGNORED("nocache", "Of an earlier release, without effect."),
+    END
+};
+
+/*
+ * What all drivers have.
+ */
+#define DRIVER_ROWS \
+    TEXT("address", "of hostname or of the machine", \
+         "Addresses to listen on."), \
+    TEXT("hostname", "found by address", "Name in the location."), \
+    TEXT("location", "protocol://hostname:port", "Location of the server."), \
+    TEXT("defaultserver", "", \
+         "Server of requests without a known host, for a driver of all " \
+         "servers."), \
+    SIZE("maxinput", "1048576", 1024, ANY, "Largest request body."), \
+    SIZE("maxupload", "0", 0, ANY, \
+         "Larger bodies go to a named file; 0 = none."), \
+    PATH("uploadpath", "system's directory for temporary files", \
+         "Directory of those files."), \
+    SIZE("readahead", "value of bufsize", 0, ANY, \
+         "Larger bodies go to disk."), \
+    SIZE("bufsize", "16384", 1024, ANY, "First read on a connection."), \
+    SIZE("maxline", "8192", 256, ANY, "Longest request or header line."), \
+    INTEGER("maxheaders", "128", 8, ANY, "Header fields of a request."), \
+    INTEGER("maxqueuesize", "1024", 1, ANY, \
+            "Sockets of a driver; beyond, clients wait in the backlog."), \
+    INTEGER("acceptsize", "value of backlog", 1, ANY, \
+            "Connections accepted in one go."), \
+    INTEGER("backlog", "256", 1, ANY, "Backlog of listen()."), \
+    TIME("recvwait", "30", 1, ANY, "Longest silence within a request."), \
+    TIME("sendwait", "30", 1, ANY, \
+         "Longest time in which a client takes nothing."), \
+    TIME("keepwait", "5", 0, ANY, \
+         "Idle time of a kept connection; 0 = none is kept."), \
+    TIME("closewait", "2", 0, ANY, "Time for a graceful close."), \
+    SIZE("keepalivemaxuploadsize", "0", 0, ANY, \
+         "Close after larger request bodies; 0 = never."), \
+    SIZE("keepalivemaxdownloadsize", "0", 0, ANY, \
+         "Close after larger replies; 0 = never."), \
+    INTEGER("spoolerthreads", "0", 0, 32, \
+            "Threads that receive bodies larger than readahead."), \
+    INTEGER("writerthreads", "1", 0, 32, \
+            "Threads that deliver what a client does not take at once."), \
+    SIZE("writersize", "1048576", 1024, ANY, \
+         "Replies of this size go to a writer at once."), \
+    SIZE("writerbufsize", "8192", 512, ANY, "Piece of a file that it sends."), \
+    BOOL("writerstreaming", "false", "It also sends streamed output."), \
+    INTEGER("writerratelimit", "0", 0, ANY, \
+            "KB/s that it sends on one connection; 0 = no limit."), \
+    BOOL("deferaccept", "false", \
+         "Let the kernel wait for data before it reports a connection."), \
+    INTEGER("driverthreads", "1", 1, 64, \
+            "Driver threads that share the port."), \
+    BOOL("reuseport", "false", "Other processes may share the port."), \
+    LIST("extraheaders", "", "Header fields and values of every reply."), \
+    INTEGER("sockacceptlog", "2", 2, ANY, \
+            "Log when this many connections were accepted in one go."), \
+    CHOICE("poller", "epoll", "epoll poll", "How to wait for sockets.")
+
+static const NsParameter nssockParameters[] = {
+    INTEGER("port", "80", 0, 65535, "Port to listen on."),
+    DRIVER_ROWS,
+    BOOL("nodelay", "false", "Set TCP_NODELAY on connections."),
+    END
+};
+
+static const NsParameter nssslParameters[] = {
+    INTEGER("port", "443", 0, 65535, "Port to listen on; 0 = none."),
+    DRIVER_ROWS,
+    BOOL("nodelay", "true", "Set TCP_NODELAY on connections."),
+    PATH("certificate", "",
+         "PEM file with the certificate, its chain, and the private key."),
+    TEXT("protocols", "",
+         "Protocols that are left out, such as !TLSv1.0."),
+    TEXT("ciphers", "library's", "Cipher suites up to TLS 1.2."),
+    TEXT("ciphersuites", "library's", "Cipher suites of TLS 1.3."),
+    BOOL("verify", "false", "Insist on a client certificate."),
+    END
+};
+
+static const NsParameter nslogParameters[] = {
+    PATH("file", "access.log",
+         "Access log; relative to home/logs if that exists."),
+    BOOL("formattedtime", "true", "Time in common log format."),
+    BOOL("logcombined", "true", "Add referer and user agent."),
+    BOOL("logreqtime", "false", "Add the elapsed time."),
+    BOOL("logpartialtimes", "false", "Add the start time and its parts."),
+    BOOL("suppressquery", "false", "Log the path alone."),
+    BOOL("checkforproxy", "false", "Peer from X-Forwarded-For."),
+    LIST("extendedheaders", "", "Request header fields to add."),
+    BOOL("masklogaddr", "false", "Log only a part of the peer's address."),
+    TEXT("maskipv4", "255.255.255.0", "Which part of an IPv4 address."),
+    TEXT("maskipv6", "ff:ff:ff:ff::", "Which part of an IPv6 address."),
+    TEXT("driver", "*", "Glob on the names of drivers whose requests count."),
+    INTEGER("maxbuffer", "0", 0, ANY, "Lines collected before a write."),
+    INTEGER("maxbackup", "100", 1, 999, "Rolled logs that are kept."),
+    BOOL("rolllog", "true", "Roll once a day."),
+    INTEGER("rollhour", "0", 0, 23, "At this hour."),
+    BOOL("rollonsignal", "false", "Roll on SIGHUP, too."),
+    TEXT("rollfmt", "", "Suffix (strftime) of rolled logs; empty: numbers."),
+    CHOICE("overflow", "block", "block dropnewest sample",
+           "What a line does when the log memory is full."),
+    END
+};
+
+static const NsParameter httpclientParameters[] = {
+    BOOL("keepalive", "false", "Keep connections to other servers."),
+    TIME("keepalivetimeout", "5", 0, ANY, "How long, when idle."),
+    BOOL("logging", "false", "Log the requests to other servers."),
+    PATH("logfile", "httpclient.log", "Where."),
+    END
+};
+
+static const NsParameter anyParameters[] = {
+    TEXT("*", "", ""),
+    END
+};
+
+static const NsParameterSection sections[] = {
+    {"ns/parameters", "ns/parameters", "The process.", processParameters},
+    {"ns/threads", "ns/threads", "All threads.", threadParameters},
+    {"ns/servers", "ns/servers",
+     "Virtual servers: name and description.", anyParameters},
+    {"ns/modules", "ns/modules",
+     "Modules of the process: name and file.", anyParameters},
+    {"ns/fastpath", "ns/fastpath", "Static files of all servers.",
+     fastpathProcessParameters},
+    {"ns/mimetypes", "ns/mimetypes",
+     "Content types: .extension, `default` or `noextension`, and the type.",
+     anyParameters},
+    {"ns/charsets", "ns/charsets", "Charsets: name and Tcl encoding.",
+     anyParameters},
+    {"ns/encodings", "ns/encodings",
+     "Charsets of files: .extension and charset.", anyParameters},
+    {"ns/limits", "ns/limits", "Names of limits, and descriptions.",
+     anyParameters},
+    {"ns/limit/*", "ns/limit/NAME", "One of them.", limitParameters},
+    {"ns/logsinks", "ns/logsinks", "Names of log sinks, and descriptions.",
+     anyParameters},
+    {"ns/logsink/*", "ns/logsink/NAME", "One of them.", sinkParameters},
+    {"ns/server/*", "ns/server/S", "A virtual server, with its default pool.",
+     serverParameters},
+    {"ns/server/*/modules", "ns/server/S/modules",
+     "Its modules: name and file, or `tcl`.", anyParameters},
+    {"ns/server/*/pools", "ns/server/S/pools",
+     "Its further pools: name and description.", anyParameters},
+    {"ns/server/*/pool/*", "ns/server/S/pool/P", "One of them.",
+     poolParameters},
+    {"ns/server/*/fastpath", "ns/server/S/fastpath", "Its static files.",
+     fastpathParameters},
+    {"ns/server/*/vhost", "ns/server/S/vhost", "Mass virtual hosting.",
+     vhostParameters},
+    {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", tclParameters},
+    {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", adpParameters},
+    {"ns/server/*/redirects", "ns/server/S/redirects",
+     "Pages for statuses: status and local URL.", anyParameters},
+    {"ns/server/*/limits", "ns/server/S/limits",
+     "Requests under limits: name and METHOD URL.", anyParameters},
+    {"ns/server/*/httpclient", "ns/server/S/httpclient",
+     "Its requests to other servers.", httpclientParameters},
+    {"module/nssock", "ns/server/S/module/nssock, ns/module/nssock",
+     "The HTTP driver.", nssockParameters},
+    {"module/nssock/servers", "ns/module/nssock/servers",
+     "Host names of a driver of all servers: server and Host value.",
+     anyParameters},
+    {"module/nsssl", "ns/server/S/module/nsssl, ns/module/nsssl",
+     "The HTTPS driver.", nssslParameters},
+    {"module/nsssl/servers", "ns/module/nsssl/servers",
+     "Host names of a driver of all servers: server and Host value.",
+     anyParameters},
+    {"module/nslog", "ns/server/S/module/nslog", "The access log.",
+     nslogParameters},
+    {NULL, NULL, NULL, NULL}
+};
+
+
+const NsParameterSection *
+NsParameterSections(void)
+{
+    return sections;
+}

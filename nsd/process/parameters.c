@@ -1,0 +1,298 @@
+/*
+ * parameters.c --
+ *
+ *      Looking things up in the table of parameters.
+ */
+
+#include "process/parameters.h"
+
+#include "nsthread.h"
+#include "process/units.h"
+
+static bool Matches(const char *pattern, const char *name);
+static bool IsSimilar(int distance, const char *name);
+static bool IsBadNumber(const NsParameter *parameterPtr, const char *value,
+                        char *buffer, size_t bytes);
+static bool IsBadTime(const NsParameter *parameterPtr, const char *value,
+                      char *buffer, size_t bytes);
+static bool IsBadChoice(const NsParameter *parameterPtr, const char *value,
+                        char *buffer, size_t bytes);
+static bool IsOutOfRange(const NsParameter *parameterPtr, const char *value,
+                         int64_t number, bool isAbove, char *buffer,
+                         size_t bytes);
+static void FormatRange(const NsParameter *parameterPtr, char *buffer,
+                        size_t bytes);
+
+
+const NsParameterSection *
+NsParameterSectionFind(const char *canonical)
+{
+    const NsParameterSection *sectionPtr = NsParameterSections();
+
+    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+        if (Matches(sectionPtr->pattern, canonical)) {
+            return sectionPtr;
+        }
+    }
+    return NULL;
+}
+
+const NsParameter *
+NsParameterFind(const NsParameterSection *sectionPtr, const char *key)
+{
+    const NsParameter *parameterPtr = sectionPtr->parameters;
+
+    for (; parameterPtr->key != NULL; parameterPtr++) {
+        if (STREQ(parameterPtr->key, "*") || STRIEQ(parameterPtr->key, key)) {
+            return parameterPtr;
+        }
+    }
+    return NULL;
+}
+
+const char *
+NsParameterNearest(const NsParameterSection *sectionPtr, const char *key)
+{
+    const NsParameter *parameterPtr = sectionPtr->parameters;
+    const char        *nearest = NULL;
+    int                least = INT_MAX;
+
+    for (; parameterPtr->key != NULL; parameterPtr++) {
+        int distance = NsUnitsDistance(parameterPtr->key, key);
+
+        if (distance < least) {
+            least = distance;
+            nearest = parameterPtr->key;
+        }
+    }
+    return IsSimilar(least, key) ? nearest : NULL;
+}
+
+const char *
+NsParameterNearestSection(const char *canonical)
+{
+    const NsParameterSection *sectionPtr = NsParameterSections();
+    const char               *nearest = NULL;
+    int                       least = INT_MAX;
+
+    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+        int distance = NsUnitsDistance(sectionPtr->pattern, canonical);
+
+        if (distance < least) {
+            least = distance;
+            nearest = sectionPtr->shown;
+        }
+    }
+    return IsSimilar(least, canonical) ? nearest : NULL;
+}
+
+bool
+NsParameterIsBad(const NsParameter *parameterPtr, const char *value,
+                 char *buffer, size_t bytes)
+{
+    bool isTrue;
+    int  n;
+    const char **words;
+
+    switch (parameterPtr->type) {
+    case NS_PARAM_BOOL:
+        if (NsUnitsBool(value, &isTrue)) {
+            return false;
+        }
+        snprintf(buffer, bytes, "'%.60s' is no boolean", value);
+        return true;
+    case NS_PARAM_INT:
+    case NS_PARAM_SIZE:
+        return IsBadNumber(parameterPtr, value, buffer, bytes);
+    case NS_PARAM_TIME:
+        return IsBadTime(parameterPtr, value, buffer, bytes);
+    case NS_PARAM_CHOICE:
+        return IsBadChoice(parameterPtr, value, buffer, bytes);
+    case NS_PARAM_LIST:
+        if (Tcl_SplitList(NULL, value, &n, &words) == TCL_OK) {
+            Tcl_Free((char *) words);
+            return false;
+        }
+        snprintf(buffer, bytes, "'%.60s' is no list", value);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void
+NsParametersPrint(FILE *file)
+{
+    static const char *const types[] = {
+        [NS_PARAM_STRING] = "text", [NS_PARAM_BOOL] = "boolean",
+        [NS_PARAM_INT] = "number", [NS_PARAM_SIZE] = "size",
+        [NS_PARAM_TIME] = "time", [NS_PARAM_PATH] = "path",
+        [NS_PARAM_LIST] = "list", [NS_PARAM_CHOICE] = "",
+        [NS_PARAM_IGNORED] = "ignored"
+    };
+    const NsParameterSection *sectionPtr = NsParameterSections();
+
+    fputs("# Parameters\n\n"
+          "All parameters of the configuration file, as `nsd --parameters` "
+          "prints them.\n\n"
+          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, `KiB`, `MiB`, "
+          "`GiB`. A time is in\nseconds or has a unit: `us`, `ms`, `s`, `m`, "
+          "`h`, `d`, `w`. A boolean is `true` or `false`, `yes`\nor `no`, `on` "
+          "or `off`, `1` or `0`.\n", file);
+    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+        const NsParameter *parameterPtr = sectionPtr->parameters;
+
+        fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown,
+                sectionPtr->sentence);
+        if (STREQ(parameterPtr->key, "*")) {
+            continue;
+        }
+        fputs("\n| Parameter | Default | Value | Meaning |\n"
+              "|---|---|---|---|\n", file);
+        for (; parameterPtr->key != NULL; parameterPtr++) {
+            char range[128];
+
+            FormatRange(parameterPtr, range, sizeof(range));
+            fprintf(file, "| `%s` | %s | %s%s%s | %s |\n", parameterPtr->key,
+                    parameterPtr->defaultText, types[parameterPtr->type],
+                    *types[parameterPtr->type] != '\0' && *range != '\0'
+                    ? ", " : "", range, parameterPtr->sentence);
+        }
+    }
+}
+
+/*
+ * `*` stands for one part of the name, which may hold anything but a slash.
+ */
+static bool
+Matches(const char *pattern, const char *name)
+{
+    while (*pattern != '\0' && *name != '\0') {
+        if (*pattern == '*') {
+            pattern++;
+            while (*name != '\0' && *name != '/') {
+                name++;
+            }
+        } else if (*pattern++ != *name++) {
+            return false;
+        }
+    }
+    return *pattern == '\0' && *name == '\0';
+}
+
+/*
+ * A slip of the finger, not another word: about one edit in three characters.
+ */
+static bool
+IsSimilar(int distance, const char *name)
+{
+    return distance <= 1 + (int) strlen(name) / 4;
+}
+
+static bool
+IsBadNumber(const NsParameter *parameterPtr, const char *value, char *buffer,
+            size_t bytes)
+{
+    bool        isSize = parameterPtr->type == NS_PARAM_SIZE;
+    Tcl_WideInt number;
+
+    if (isSize ? !NsUnitsSize(value, &number)
+               : !NsUnitsInteger(value, &number)) {
+        snprintf(buffer, bytes, "'%.60s' is no %s", value,
+                 isSize ? "size" : "number");
+        return true;
+    }
+    return IsOutOfRange(parameterPtr, value, number, false, buffer, bytes);
+}
+
+static bool
+IsBadTime(const NsParameter *parameterPtr, const char *value, char *buffer,
+          size_t bytes)
+{
+    Ns_Time     time;
+    Tcl_WideInt number;
+
+    if (NsUnitsTime(value, &time)) {
+        return IsOutOfRange(parameterPtr, value, time.sec, time.usec > 0,
+                            buffer, bytes);
+    }
+    if (NsUnitsInteger(value, &number)) {   /* A negative one. */
+        return IsOutOfRange(parameterPtr, value, number, false, buffer, bytes);
+    }
+    snprintf(buffer, bytes, "'%.60s' is no time", value);
+    return true;
+}
+
+static bool
+IsBadChoice(const NsParameter *parameterPtr, const char *value, char *buffer,
+            size_t bytes)
+{
+    const char *word = parameterPtr->choices;
+
+    while (*word != '\0') {
+        size_t length = strcspn(word, " ");
+
+        if (strlen(value) == length && strncasecmp(word, value, length) == 0) {
+            return false;
+        }
+        word += length;
+        word += strspn(word, " ");
+    }
+    snprintf(buffer, bytes, "'%.60s' is none of: %s", value,
+             parameterPtr->choices);
+    return true;
+}
+
+/*
+ * isAbove: the true value is a fraction above number.
+ */
+static bool
+IsOutOfRange(const NsParameter *parameterPtr, const char *value, int64_t number,
+             bool isAbove, char *buffer, size_t bytes)
+{
+    char range[128];
+
+    if (number >= parameterPtr->min
+            && (number < parameterPtr->max
+                || (number == parameterPtr->max && !isAbove))) {
+        return false;
+    }
+    FormatRange(parameterPtr, range, sizeof(range));
+    snprintf(buffer, bytes, "%.60s is out of range (%s)", value, range);
+    return true;
+}
+
+static void
+FormatRange(const NsParameter *parameterPtr, char *buffer, size_t bytes)
+{
+    *buffer = '\0';
+    switch (parameterPtr->type) {
+    case NS_PARAM_INT:
+    case NS_PARAM_SIZE:
+    case NS_PARAM_TIME:
+        if (parameterPtr->max == NS_PARAM_NO_LIMIT) {
+            snprintf(buffer, bytes, "at least %" PRId64, parameterPtr->min);
+        } else {
+            snprintf(buffer, bytes, "%" PRId64 " to %" PRId64,
+                     parameterPtr->min, parameterPtr->max);
+        }
+        break;
+    case NS_PARAM_CHOICE: {
+        const char *word = parameterPtr->choices;
+        size_t      length = 0;
+
+        while (*word != '\0' && length + 8 < bytes) {
+            int n = (int) strcspn(word, " ");
+
+            length += (size_t) snprintf(buffer + length, bytes - length,
+                                        "%s%.*s", length > 0 ? ", " : "", n,
+                                        word);
+            word += n;
+            word += strspn(word, " ");
+        }
+        break;
+    }
+    default:
+        break;
+    }
+}

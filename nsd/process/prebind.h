@@ -1,0 +1,64 @@
+/*
+ * prebind.h --
+ *
+ *      Sockets bound while the process was still root: those that -b and -B
+ *      name, and those that a helper with root's rights binds during the start.
+ */
+
+#ifndef NSD_PROCESS_PREBIND_H
+#define NSD_PROCESS_PREBIND_H
+
+#include "nstypes.h"
+
+typedef enum {
+    NS_PREBIND_TCP,
+    NS_PREBIND_UDP,
+    NS_PREBIND_ICMP,            /* A raw socket; address and port do not count. */
+    NS_PREBIND_UNIX             /* address is a path, port its mode. */
+} NsPrebindKind;
+
+typedef struct NsPrebindSpec {
+    NsPrebindKind kind;
+    char          address[108];
+    int           port;         /* ICMP: how many sockets. */
+} NsPrebindSpec;
+
+/*
+ * Parse one element of a list: PORT, ADDR:PORT, [ADDR6]:PORT, with /tcp or /udp
+ * behind it, icmp, icmp/COUNT, /path, /path|MODE (octal).  Pure.
+ */
+bool NsPrebindParse(const char *text, NsPrebindSpec *specPtr);
+
+/*
+ * Bind what a comma-separated list names, or the lines of a file.  What cannot
+ * be bound is logged and left out.
+ */
+void NsPrebindList(const char *list);
+void NsPrebindFile(const char *file);
+
+/*
+ * Take over a bound socket: the caller's to listen on, and to close.  -1: there
+ * is none for exactly this address and port.
+ */
+int NsPrebindTake(NsPrebindKind kind, const char *address, int port);
+
+/*
+ * Close, with a Warning each, those that nobody took.
+ */
+void NsPrebindClose(void);
+
+/*
+ * A new bound socket; -1 with errno.
+ */
+int NsPrebindBind(const NsPrebindSpec *specPtr);
+
+/*
+ * The helper: start it as root, ask it for a bound socket (-1 with errno; ENOTCONN
+ * without a helper), end it.
+ */
+void NsBinderInit(void);
+void NsBinderStart(void);
+int  NsBinderBind(NsPrebindKind kind, const char *address, int port);
+void NsBinderStop(void);
+
+#endif

@@ -1,0 +1,746 @@
+/*
+ * sched.c --
+ *
+ *      Scheduled procedures.
+ *
+ *      Events wait in a heap, ordered by the monotonic time at which they are
+ *      due; clock times are converted when they are entered, and checked again
+ *      when they seem to be due, for the clock may have been set.
+ *
+ *      An event is waiting (in the heap), queued (in a batch, or for a pooled
+ *      thread), running, or paused.  Whoever runs it frees it when it was removed
+ *      meanwhile.
+ *
+ *      Events due within COALESCE of each other run as one batch, the one
+ *      registered last first: scripts rely on that order.
+ */
+
+#include "process/sched.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+#define COALESCE    (NS_STAMP_SECOND / 100)
+#define NOT_IN_HEAP (-1)
+#define DAY         86400
+#define WEEK        (7 * DAY)
+
+typedef struct Event {
+    struct Event *nextPtr;      /* In a batch or queue. */
+    NsSchedSpec   spec;         /* Constant but for the flags. */
+    int           id;           /* Constant. */
+    int           heapIndex;    /* Or NOT_IN_HEAP. */
+    bool          isQueued;
+    bool          isRemoved;    /* Free it when it ends. */
+    NsStamp       due;
+    time_t        nextTime;     /* Wall clock: for listings and clock times. */
+    time_t        lastQueue;
+    time_t        lastStart;
+    time_t        lastEnd;
+} Event;
+
+static struct {
+    Ns_Mutex      lock;         /* Guards the rest, and all events. */
+    Ns_Cond       wakeup;       /* For -sched-: the heap changed, or the end. */
+    Ns_Cond       work;         /* For pooled threads: an event, or the end. */
+    Ns_Cond       gone;         /* A thread has ended. */
+    Tcl_HashTable events;       /* Id -> Event, while it can run again. */
+    Event       **heap;
+    int           nHeap;
+    int           maxHeap;
+    Event        *firstQueuedPtr;
+    Event        *lastQueuedPtr;
+    int           nextId;
+    int           nQueued;
+    int           nThreads;     /* Pooled threads. */
+    int           nStarting;    /* Those of them that have not looked yet. */
+    int           nWaiting;     /* Those of them that wait for work. */
+    int           nextThread;   /* Number for a name. */
+    bool          hasThread;    /* -sched- exists. */
+    bool          isStarted;
+    bool          isStopping;
+    int           perThread;    /* schedsperthread; constant after start. */
+    int           maxElapsed;   /* schedmaxelapsed; likewise. */
+} sched;
+
+static Ns_ThreadProc RunScheduler;
+static Ns_ThreadProc RunPooled;
+static Event *TakeDueLocked(NsStamp now);
+static void RunBatch(Event *batchPtr);
+static void QueueLocked(Event *eventPtr);
+static void RunEvent(Event *eventPtr);
+static void EndEvent(Event *eventPtr);
+static void EnterLocked(Event *eventPtr);
+static void SetDue(Event *eventPtr);
+static Event *FindLocked(int id);
+static void ForgetLocked(Event *eventPtr);
+static void FreeEvent(Event *eventPtr);
+static bool Remove(int id);
+static void HeapInsertLocked(Event *eventPtr);
+static void HeapRemoveLocked(Event *eventPtr);
+static void HeapMoveLocked(int from);
+static bool IsBefore(const Event *aPtr, const Event *bPtr);
+static bool BatchesBefore(const Event *aPtr, const Event *bPtr);
+static void ListEventLocked(Ns_DString *dsPtr, Event *eventPtr);
+
+
+void
+NsSchedInit(void)
+{
+    NsMutexSetup(&sched.lock, NS_RANK_SCHED, "ns:sched", NULL);
+    Tcl_InitHashTable(&sched.events, TCL_ONE_WORD_KEYS);
+}
+
+int
+NsSchedAdd(const NsSchedSpec *specPtr)
+{
+    Event         *eventPtr;
+    Tcl_HashEntry *entryPtr;
+    bool           startThread;
+    int            id, isNew;
+
+    if (specPtr->interval.sec < 0 || specPtr->interval.usec < 0
+            || ((specPtr->flags & NS_SCHED_DAILY) != 0
+                && specPtr->interval.sec >= DAY)
+            || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
+                && specPtr->interval.sec >= WEEK)) {
+        return NS_ERROR;
+    }
+    eventPtr = ns_calloc(1, sizeof(Event));
+    eventPtr->spec = *specPtr;
+    eventPtr->spec.flags &= NS_SCHED_THREAD | NS_SCHED_ONCE | NS_SCHED_DAILY
+                            | NS_SCHED_WEEKLY;
+    eventPtr->heapIndex = NOT_IN_HEAP;
+    eventPtr->lastQueue = eventPtr->lastStart = eventPtr->lastEnd = -1;
+
+    Ns_MutexLock(&sched.lock);
+    if (sched.isStopping) {
+        Ns_MutexUnlock(&sched.lock);
+        ns_free(eventPtr);
+        return NS_ERROR;
+    }
+    do {
+        id = sched.nextId;
+        sched.nextId = sched.nextId == INT_MAX ? 0 : sched.nextId + 1;
+        entryPtr = Tcl_CreateHashEntry(&sched.events, INT2PTR(id), &isNew);
+    } while (!isNew);
+    eventPtr->id = id;
+    Tcl_SetHashValue(entryPtr, eventPtr);
+    EnterLocked(eventPtr);
+    startThread = !sched.hasThread;
+    sched.hasThread = true;
+    Ns_MutexUnlock(&sched.lock);
+    if (startThread) {
+        Ns_ThreadCreate(RunScheduler, NULL, 0, NULL);
+    }
+    return id;
+}
+
+/*
+ * mktime finds its way over changes to and from summer time.
+ */
+time_t
+NsSchedNextClock(int flags, time_t interval, time_t now)
+{
+    bool      isWeekly = (flags & NS_SCHED_WEEKLY) != 0;
+    struct tm base, when;
+    time_t    next;
+    int       days;
+
+    (void) localtime_r(&now, &base);
+    days = isWeekly ? -base.tm_wday : 0;
+    do {
+        when = base;
+        when.tm_mday += days + (int) (interval / DAY);
+        when.tm_hour = (int) (interval % DAY / 3600);
+        when.tm_min = (int) (interval % 3600 / 60);
+        when.tm_sec = (int) (interval % 60);
+        when.tm_isdst = -1;
+        next = mktime(&when);
+        days += isWeekly ? 7 : 1;
+    } while (next <= now);
+    return next;
+}
+
+void
+NsSchedStart(void)
+{
+    int perThread = Ns_ConfigIntRange("ns/parameters", "schedsperthread", 0, 0,
+                                      INT_MAX);
+    int maxElapsed = Ns_ConfigIntRange("ns/parameters", "schedmaxelapsed", 2, 0,
+                                       INT_MAX);
+
+    Ns_MutexLock(&sched.lock);
+    sched.perThread = perThread;
+    sched.maxElapsed = maxElapsed;
+    sched.isStarted = true;
+    Ns_CondSignal(&sched.wakeup);
+    Ns_MutexUnlock(&sched.lock);
+}
+
+void
+NsSchedStop(void)
+{
+    Ns_MutexLock(&sched.lock);
+    sched.isStopping = true;
+    Ns_CondSignal(&sched.wakeup);
+    Ns_CondBroadcast(&sched.work);
+    Ns_MutexUnlock(&sched.lock);
+}
+
+Ns_ReturnCode
+NsSchedWait(const Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+
+    Ns_MutexLock(&sched.lock);
+    while ((sched.hasThread || sched.nThreads > 0) && result == NS_OK) {
+        result = Ns_CondTimedWait(&sched.gone, &sched.lock, &deadline);
+    }
+    if (!sched.hasThread && sched.nThreads == 0) {
+        result = NS_OK;
+    }
+    Ns_MutexUnlock(&sched.lock);
+    if (result != NS_OK) {
+        Ns_Log(Warning, "sched: timeout waiting for sched exit");
+    }
+    return result;
+}
+
+void
+NsSchedList(Ns_DString *dsPtr)
+{
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
+
+    Ns_MutexLock(&sched.lock);
+    entryPtr = Tcl_FirstHashEntry(&sched.events, &search);
+    for (; entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
+        ListEventLocked(dsPtr, Tcl_GetHashValue(entryPtr));
+    }
+    Ns_MutexUnlock(&sched.lock);
+}
+
+int
+Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread, int interval)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .callback = proc, .arg = arg, .interval = {interval, 0},
+        .flags = thread != 0 ? NS_SCHED_THREAD : 0
+    });
+}
+
+int
+Ns_ScheduleProcEx(Ns_SchedProc *proc, void *arg, int flags, int interval,
+                  Ns_SchedProc *cleanupProc)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .proc = proc, .cleanupProc = cleanupProc, .arg = arg, .flags = flags,
+        .interval = {interval, 0}
+    });
+}
+
+int
+Ns_ScheduleDaily(Ns_SchedProc *proc, void *arg, int flags, int hour, int minute,
+                 Ns_SchedProc *cleanupProc)
+{
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) {
+        return NS_ERROR;
+    }
+    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_DAILY,
+                             hour * 3600 + minute * 60, cleanupProc);
+}
+
+int
+Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags, int day, int hour,
+                  int minute, Ns_SchedProc *cleanupProc)
+{
+    if (day < 0 || day > 6 || hour < 0 || hour > 23 || minute < 0
+            || minute > 59) {
+        return NS_ERROR;
+    }
+    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_WEEKLY,
+                             day * DAY + hour * 3600 + minute * 60,
+                             cleanupProc);
+}
+
+int
+Ns_After(int delay, Ns_Callback *proc, void *arg, Ns_Callback *cleanupProc)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .callback = proc, .cleanupCallback = cleanupProc, .arg = arg,
+        .flags = NS_SCHED_ONCE, .interval = {delay, 0}
+    });
+}
+
+int
+Ns_Cancel(int id)
+{
+    return Remove(id) ? 1 : 0;
+}
+
+void
+Ns_UnscheduleProc(int id)
+{
+    (void) Remove(id);
+}
+
+int
+Ns_Pause(int id)
+{
+    Event *eventPtr;
+    int    hasChanged = 0;
+
+    Ns_MutexLock(&sched.lock);
+    eventPtr = FindLocked(id);
+    if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_PAUSED) == 0) {
+        eventPtr->spec.flags |= NS_SCHED_PAUSED;
+        if (eventPtr->heapIndex != NOT_IN_HEAP) {
+            HeapRemoveLocked(eventPtr);
+        }
+        hasChanged = 1;
+    }
+    Ns_MutexUnlock(&sched.lock);
+    return hasChanged;
+}
+
+int
+Ns_Resume(int id)
+{
+    Event *eventPtr;
+    int    hasChanged = 0;
+
+    Ns_MutexLock(&sched.lock);
+    eventPtr = FindLocked(id);
+    if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_PAUSED) != 0) {
+        eventPtr->spec.flags &= ~NS_SCHED_PAUSED;
+        if ((eventPtr->spec.flags & NS_SCHED_RUNNING) == 0
+                && !eventPtr->isQueued) {
+            EnterLocked(eventPtr);
+        }
+        hasChanged = 1;
+    }
+    Ns_MutexUnlock(&sched.lock);
+    return hasChanged;
+}
+
+/*
+ * The thread -sched-.
+ */
+static void
+RunScheduler(void *arg)
+{
+    Ns_ThreadSetName("-sched-");
+    (void) Ns_WaitForStartup();
+    Ns_Log(Notice, "sched: starting");
+    Ns_MutexLock(&sched.lock);
+    while (!sched.isStopping) {
+        Event *batchPtr = NULL;
+
+        if (sched.isStarted) {
+            batchPtr = TakeDueLocked(NsClockNow());
+        }
+        if (batchPtr != NULL) {
+            Ns_MutexUnlock(&sched.lock);
+            RunBatch(batchPtr);
+            Ns_MutexLock(&sched.lock);
+        } else if (!sched.isStarted || sched.nHeap == 0) {
+            Ns_CondWait(&sched.wakeup, &sched.lock);
+        } else {
+            Ns_Time until, rest;
+
+            Ns_GetTime(&until);
+            rest = NsClockSpan(NsClockNow(), sched.heap[0]->due + COALESCE / 2);
+            Ns_IncrTime(&until, rest.sec, rest.usec);
+            (void) Ns_CondTimedWait(&sched.wakeup, &sched.lock, &until);
+        }
+    }
+    sched.hasThread = false;
+    Ns_CondBroadcast(&sched.gone);
+    Ns_MutexUnlock(&sched.lock);
+}
+
+/*
+ * The batch whose first event is due: all that are due by half of COALESCE
+ * after it; NULL before that moment.  Threaded ones go to their queue.
+ */
+static Event *
+TakeDueLocked(NsStamp now)
+{
+    Event  *batchPtr = NULL;
+    NsStamp limit;
+
+    NsAssertLocked(&sched.lock);
+    if (sched.nHeap == 0 || sched.heap[0]->due + COALESCE / 2 > now) {
+        return NULL;
+    }
+    limit = sched.heap[0]->due + COALESCE / 2;
+    while (sched.nHeap > 0 && sched.heap[0]->due <= limit) {
+        Event  *eventPtr = sched.heap[0];
+        Event **linkPtr = &batchPtr;
+
+        HeapRemoveLocked(eventPtr);
+        if ((eventPtr->spec.flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0
+                && time(NULL) < eventPtr->nextTime) {
+            EnterLocked(eventPtr);      /* The clock was set back. */
+            continue;
+        }
+        eventPtr->lastQueue = time(NULL);
+        eventPtr->isQueued = true;
+        while (*linkPtr != NULL && BatchesBefore(*linkPtr, eventPtr)) {
+            linkPtr = &(*linkPtr)->nextPtr;
+        }
+        eventPtr->nextPtr = *linkPtr;
+        *linkPtr = eventPtr;
+    }
+    return batchPtr;
+}
+
+static void
+RunBatch(Event *batchPtr)
+{
+    while (batchPtr != NULL) {
+        Event  *eventPtr = batchPtr;
+        int     id = eventPtr->id;
+        NsStamp start;
+        Ns_Time span;
+
+        batchPtr = eventPtr->nextPtr;
+        if ((eventPtr->spec.flags & NS_SCHED_THREAD) != 0) {
+            Ns_MutexLock(&sched.lock);
+            QueueLocked(eventPtr);
+            Ns_MutexUnlock(&sched.lock);
+            continue;
+        }
+        start = NsClockNow();
+        RunEvent(eventPtr);
+        span = NsClockSpan(start, NsClockNow());
+        if (span.sec > sched.maxElapsed) {
+            Ns_Log(Warning, "sched: excessive time taken by proc %d (%ld seconds)",
+                   id, span.sec);
+        }
+    }
+}
+
+/*
+ * Hand an event to the pooled threads, making one more when there are more
+ * events than threads without one.
+ */
+static void
+QueueLocked(Event *eventPtr)
+{
+    NsAssertLocked(&sched.lock);
+    eventPtr->nextPtr = NULL;
+    if (sched.firstQueuedPtr == NULL) {
+        sched.firstQueuedPtr = eventPtr;
+    } else {
+        sched.lastQueuedPtr->nextPtr = eventPtr;
+    }
+    sched.lastQueuedPtr = eventPtr;
+    sched.nQueued++;
+    if (sched.nQueued > sched.nWaiting + sched.nStarting) {
+        sched.nThreads++;
+        sched.nStarting++;
+        Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
+    } else {
+        Ns_CondSignal(&sched.work);
+    }
+}
+
+/*
+ * A pooled thread: named after what it runs.
+ */
+static void
+RunPooled(void *arg)
+{
+    int number = PTR2INT(arg);
+    int nRuns = 0;
+
+    Ns_ThreadSetName("-sched:idle%d-", number);
+    Ns_MutexLock(&sched.lock);
+    sched.nStarting--;
+    while (sched.perThread == 0 || nRuns < sched.perThread) {
+        Event *eventPtr = sched.firstQueuedPtr;
+
+        if (sched.isStopping) {
+            break;
+        }
+        if (eventPtr == NULL) {
+            sched.nWaiting++;
+            Ns_CondWait(&sched.work, &sched.lock);
+            sched.nWaiting--;
+            continue;
+        }
+        sched.firstQueuedPtr = eventPtr->nextPtr;
+        sched.nQueued--;
+        Ns_MutexUnlock(&sched.lock);
+
+        Ns_ThreadSetName("-sched:%d-", eventPtr->id);
+        RunEvent(eventPtr);
+        Ns_ThreadSetName("-sched:idle%d-", number);
+        nRuns++;
+
+        Ns_MutexLock(&sched.lock);
+    }
+    if (sched.nQueued > 0 && sched.nWaiting + sched.nStarting == 0
+            && !sched.isStopping) {
+        /* This thread has done its share; another one must go on. */
+        sched.nThreads++;
+        sched.nStarting++;
+        Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
+    }
+    sched.nThreads--;
+    Ns_CondBroadcast(&sched.gone);
+    Ns_MutexUnlock(&sched.lock);
+}
+
+static void
+RunEvent(Event *eventPtr)
+{
+    const NsSchedSpec *specPtr = &eventPtr->spec;
+    bool               mayRun;
+
+    Ns_MutexLock(&sched.lock);
+    eventPtr->isQueued = false;
+    mayRun = !eventPtr->isRemoved && !sched.isStopping
+             && (specPtr->flags & NS_SCHED_PAUSED) == 0;
+    if (mayRun) {
+        eventPtr->spec.flags |= NS_SCHED_RUNNING;
+        eventPtr->lastStart = time(NULL);
+        if ((specPtr->flags & NS_SCHED_ONCE) != 0) {
+            ForgetLocked(eventPtr);
+            eventPtr->isRemoved = true;
+        }
+    }
+    Ns_MutexUnlock(&sched.lock);
+
+    if (mayRun && specPtr->proc != NULL) {
+        specPtr->proc(specPtr->arg, eventPtr->id);
+    } else if (mayRun) {
+        specPtr->callback(specPtr->arg);
+    }
+    EndEvent(eventPtr);
+}
+
+/*
+ * Schedule the next run, unless it was the last one.
+ */
+static void
+EndEvent(Event *eventPtr)
+{
+    bool isRemoved;
+
+    Ns_MutexLock(&sched.lock);
+    if ((eventPtr->spec.flags & NS_SCHED_RUNNING) != 0) {
+        eventPtr->spec.flags &= ~NS_SCHED_RUNNING;
+        eventPtr->lastEnd = time(NULL);
+    }
+    isRemoved = eventPtr->isRemoved;
+    if (!isRemoved && (eventPtr->spec.flags & NS_SCHED_PAUSED) == 0) {
+        EnterLocked(eventPtr);
+    }
+    Ns_MutexUnlock(&sched.lock);
+    if (isRemoved) {
+        FreeEvent(eventPtr);
+    }
+}
+
+static void
+EnterLocked(Event *eventPtr)
+{
+    NsAssertLocked(&sched.lock);
+    SetDue(eventPtr);
+    HeapInsertLocked(eventPtr);
+    if (eventPtr->heapIndex == 0) {
+        Ns_CondSignal(&sched.wakeup);
+    }
+}
+
+static void
+SetDue(Event *eventPtr)
+{
+    Ns_Time now;
+
+    Ns_GetTime(&now);
+    if ((eventPtr->spec.flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0) {
+        Ns_Time next = {0, 0}, span;
+
+        next.sec = NsSchedNextClock(eventPtr->spec.flags, eventPtr->spec.interval.sec,
+                                    now.sec);
+        (void) Ns_DiffTime(&next, &now, &span);
+        eventPtr->nextTime = next.sec;
+        eventPtr->due = NsClockNow() + NsClockFromTime(&span);
+    } else {
+        eventPtr->due = NsClockNow() + NsClockFromTime(&eventPtr->spec.interval);
+        Ns_IncrTime(&now, eventPtr->spec.interval.sec, eventPtr->spec.interval.usec);
+        eventPtr->nextTime = now.sec;
+    }
+}
+
+static Event *
+FindLocked(int id)
+{
+    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&sched.events, INT2PTR(id));
+
+    return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+static void
+ForgetLocked(Event *eventPtr)
+{
+    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&sched.events,
+                                          INT2PTR(eventPtr->id)));
+}
+
+static void
+FreeEvent(Event *eventPtr)
+{
+    const NsSchedSpec *specPtr = &eventPtr->spec;
+
+    if (specPtr->cleanupProc != NULL) {
+        specPtr->cleanupProc(specPtr->arg, eventPtr->id);
+    } else if (specPtr->cleanupCallback != NULL) {
+        specPtr->cleanupCallback(specPtr->arg);
+    }
+    ns_free(eventPtr);
+}
+
+/*
+ * True: it was not running, and will not.  Otherwise, and when it is queued, the
+ * thread that has it frees it.
+ */
+static bool
+Remove(int id)
+{
+    Event *eventPtr;
+    bool   isOurs = false, isRunning = true;
+
+    Ns_MutexLock(&sched.lock);
+    eventPtr = FindLocked(id);
+    if (eventPtr != NULL) {
+        ForgetLocked(eventPtr);
+        eventPtr->isRemoved = true;
+        isRunning = (eventPtr->spec.flags & NS_SCHED_RUNNING) != 0;
+        isOurs = !isRunning && !eventPtr->isQueued;
+        if (eventPtr->heapIndex != NOT_IN_HEAP) {
+            HeapRemoveLocked(eventPtr);
+        }
+    }
+    Ns_MutexUnlock(&sched.lock);
+    if (isOurs) {
+        FreeEvent(eventPtr);
+    }
+    return !isRunning;
+}
+
+static void
+HeapInsertLocked(Event *eventPtr)
+{
+    NsAssertLocked(&sched.lock);
+    NsAssert(eventPtr->heapIndex == NOT_IN_HEAP);
+    if (sched.nHeap == sched.maxHeap) {
+        sched.maxHeap = sched.maxHeap * 2 + 16;
+        sched.heap = ns_realloc(sched.heap,
+                                (size_t) sched.maxHeap * sizeof(Event *));
+    }
+    eventPtr->heapIndex = sched.nHeap;
+    sched.heap[sched.nHeap++] = eventPtr;
+    HeapMoveLocked(eventPtr->heapIndex);
+}
+
+static void
+HeapRemoveLocked(Event *eventPtr)
+{
+    int i = eventPtr->heapIndex;
+
+    NsAssertLocked(&sched.lock);
+    NsAssert(i >= 0 && i < sched.nHeap);
+    eventPtr->heapIndex = NOT_IN_HEAP;
+    sched.nHeap--;
+    if (i < sched.nHeap) {
+        sched.heap[i] = sched.heap[sched.nHeap];
+        sched.heap[i]->heapIndex = i;
+        HeapMoveLocked(i);
+    }
+}
+
+/*
+ * Move an entry up or down to where it belongs.
+ */
+static void
+HeapMoveLocked(int from)
+{
+    Event *eventPtr = sched.heap[from];
+    int    i = from;
+
+    while (i > 0 && IsBefore(eventPtr, sched.heap[(i - 1) / 2])) {
+        sched.heap[i] = sched.heap[(i - 1) / 2];
+        sched.heap[i]->heapIndex = i;
+        i = (i - 1) / 2;
+    }
+    for (;;) {
+        int child = 2 * i + 1;
+
+        if (child + 1 < sched.nHeap
+                && IsBefore(sched.heap[child + 1], sched.heap[child])) {
+            child++;
+        }
+        if (child >= sched.nHeap || !IsBefore(sched.heap[child], eventPtr)) {
+            break;
+        }
+        sched.heap[i] = sched.heap[child];
+        sched.heap[i]->heapIndex = i;
+        i = child;
+    }
+    sched.heap[i] = eventPtr;
+    eventPtr->heapIndex = i;
+}
+
+static bool
+IsBefore(const Event *aPtr, const Event *bPtr)
+{
+    return aPtr->due < bPtr->due;
+}
+
+static bool
+BatchesBefore(const Event *aPtr, const Event *bPtr)
+{
+    return aPtr->id > bPtr->id;
+}
+
+static void
+ListEventLocked(Ns_DString *dsPtr, Event *eventPtr)
+{
+    char    text[TCL_DOUBLE_SPACE];
+    int64_t times[4];
+
+    times[0] = (int64_t) eventPtr->nextTime;
+    times[1] = (int64_t) eventPtr->lastQueue;
+    times[2] = (int64_t) eventPtr->lastStart;
+    times[3] = (int64_t) eventPtr->lastEnd;
+    Tcl_DStringStartSublist(dsPtr);
+    snprintf(text, sizeof(text), "%d", eventPtr->id);
+    Tcl_DStringAppendElement(dsPtr, text);
+    snprintf(text, sizeof(text), "%d", eventPtr->spec.flags);
+    Tcl_DStringAppendElement(dsPtr, text);
+    if (eventPtr->spec.interval.usec == 0) {
+        snprintf(text, sizeof(text), "%ld", eventPtr->spec.interval.sec);
+    } else {
+        snprintf(text, sizeof(text), "%ld.%06ld", eventPtr->spec.interval.sec,
+                 eventPtr->spec.interval.usec);
+    }
+    Tcl_DStringAppendElement(dsPtr, text);
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof(text), "%" PRId64, times[i]);
+        Tcl_DStringAppendElement(dsPtr, text);
+    }
+    Ns_GetProcInfo(dsPtr, eventPtr->spec.proc != NULL
+                   ? (void *) eventPtr->spec.proc
+                   : (void *) eventPtr->spec.callback, eventPtr->spec.arg);
+    Tcl_DStringEndSublist(dsPtr);
+}

@@ -1,0 +1,61 @@
+/*
+ * sched.h --
+ *
+ *      Scheduled procedures; modules use nsprocess.h.
+ *
+ *      One thread, -sched-, sleeps until something is due.  Procedures run in it,
+ *      one after the other, or in pooled threads of their own.  The next run is
+ *      computed when one ends, so a procedure never overlaps itself.
+ */
+
+#ifndef NSD_PROCESS_SCHED_H
+#define NSD_PROCESS_SCHED_H
+
+#include "nsprocess.h"
+
+/*
+ * Either proc and cleanupProc, which get the id, or callback and
+ * cleanupCallback.  The clean-up may be NULL, or is called when arg will not be
+ * used again.
+ */
+typedef struct NsSchedSpec {
+    Ns_SchedProc *proc;
+    Ns_SchedProc *cleanupProc;
+    Ns_Callback  *callback;
+    Ns_Callback  *cleanupCallback;
+    void         *arg;
+    int           flags;        /* NS_SCHED_THREAD | ONCE | DAILY | WEEKLY */
+    Ns_Time       interval;     /* Daily: since midnight, weekly: since Sunday. */
+} NsSchedSpec;
+
+void NsSchedInit(void);
+
+/*
+ * The new id, or NS_ERROR: a negative interval, or shutdown has begun; arg is
+ * then still the caller's.
+ */
+int NsSchedAdd(const NsSchedSpec *specPtr);
+
+/*
+ * The first time after `now` at which a daily or weekly procedure is due.
+ */
+time_t NsSchedNextClock(int flags, time_t interval, time_t now);
+
+/*
+ * Let due procedures run; nothing runs before.
+ */
+void NsSchedStart(void);
+
+/*
+ * Run no more; wait for those that run.
+ */
+void          NsSchedStop(void);
+Ns_ReturnCode NsSchedWait(const Ns_Time *deadlinePtr);
+
+/*
+ * Append {ID FLAGS INTERVAL NEXT LASTQUEUE LASTSTART LASTEND PROC ARG...} for
+ * each.
+ */
+void NsSchedList(Ns_DString *dsPtr);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * signals.h --
+ *
+ *      Signals are blocked in all threads; the main thread takes them one by one.
+ */
+
+#ifndef NSD_PROCESS_SIGNALS_H
+#define NSD_PROCESS_SIGNALS_H
+
+#include "nstypes.h"
+
+/*
+ * Before the first thread is made.  Interrupts (SIGINT) keep their default
+ * action in a process that is being debugged.  Fatal signals write a line to
+ * standard error and then do what they always do.
+ */
+void NsSignalsBlock(bool isDebugged);
+
+/*
+ * Wait for the next signal among SIGHUP, SIGTERM, SIGINT, SIGQUIT.
+ */
+int NsSignalsWait(void);
+
+/*
+ * In a child that is going to run another program: default actions, nothing
+ * blocked.
+ */
+void NsSignalsRestore(void);
+
+#endif

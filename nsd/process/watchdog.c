@@ -1,0 +1,162 @@
+/*
+ * watchdog.c --
+ *
+ *      Starts the server again when it fails.
+ */
+
+#include "process/watchdog.h"
+
+#include <sys/wait.h>
+#include <syslog.h>
+
+#define FIRST_DELAY     1
+#define LAST_DELAY      64
+#define LONG_RUN        128     /* Seconds: as good as new. */
+#define MAX_STARTS      256
+#define CHECK_SECONDS   600
+
+static volatile sig_atomic_t isTerminated;
+static volatile sig_atomic_t serverPid;
+
+static int WaitForServer(pid_t pid);
+static void Sleep(int seconds);
+static void OnTerminate(int number);
+static void OnAlarm(int number);
+static void SetHandlers(bool isWatchdog);
+
+
+void
+NsWatchdogRun(void)
+{
+    NsWatchdogDelay next = {0, 0};
+
+    openlog("nsd", LOG_CONS | LOG_NDELAY | LOG_PID, LOG_DAEMON);
+    SetHandlers(true);
+    while (!isTerminated) {
+        struct timespec start, end;
+        int             status;
+        pid_t           pid;
+
+        if (next.delay > 0) {
+            syslog(LOG_WARNING, "watchdog: waiting %d seconds before restart %d",
+                   next.delay, next.nStarts);
+            Sleep(next.delay);
+            if (isTerminated) {
+                break;
+            }
+        }
+        clock_gettime(CLOCK_MONOTONIC, &start);
+        pid = fork();
+        if (pid < 0) {
+            syslog(LOG_ERR, "watchdog: fork() failed: '%s'", strerror(errno));
+            exit(1);
+        }
+        if (pid == 0) {
+            SetHandlers(false);
+            closelog();
+            return;
+        }
+        serverPid = pid;
+        if (isTerminated) {
+            kill(pid, SIGTERM);     /* It came between loop and fork. */
+        }
+        syslog(LOG_NOTICE, "watchdog: started server %d", (int) pid);
+        status = WaitForServer(pid);
+        serverPid = 0;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            syslog(LOG_NOTICE, "watchdog: server %d has ended", (int) pid);
+            exit(0);
+        }
+        if (WIFEXITED(status)) {
+            syslog(LOG_ERR, "watchdog: server %d ended with status %d",
+                   (int) pid, WEXITSTATUS(status));
+        } else {
+            syslog(LOG_ERR, "watchdog: server %d was ended by signal %d",
+                   (int) pid, WTERMSIG(status));
+        }
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        NsWatchdogAdvance(&next, (long) (end.tv_sec - start.tv_sec));
+        if (next.nStarts > MAX_STARTS) {
+            syslog(LOG_ALERT, "watchdog: giving up after %d restarts",
+                   MAX_STARTS);
+            exit(1);
+        }
+    }
+    syslog(LOG_NOTICE, "watchdog: exiting");
+    exit(0);
+}
+
+void
+NsWatchdogAdvance(NsWatchdogDelay *delayPtr, long ranSeconds)
+{
+    if (ranSeconds > LONG_RUN) {
+        delayPtr->delay = 0;
+        delayPtr->nStarts = 0;
+    }
+    delayPtr->nStarts++;
+    delayPtr->delay = delayPtr->delay == 0 ? FIRST_DELAY
+                      : MIN(delayPtr->delay * 2, LAST_DELAY);
+}
+
+/*
+ * The alarm is for a child whose end was never reported.
+ */
+static int
+WaitForServer(pid_t pid)
+{
+    int status = 0;
+
+    for (;;) {
+        pid_t found;
+
+        alarm(CHECK_SECONDS);
+        found = waitpid(pid, &status, 0);
+        alarm(0);
+        if (found == pid) {
+            return status;
+        }
+        if (errno != EINTR || (kill(pid, 0) != 0 && errno == ESRCH)) {
+            syslog(LOG_ERR, "watchdog: server %d has vanished", (int) pid);
+            return W_EXITCODE(1, 0);
+        }
+    }
+}
+
+/*
+ * A signal ends it early.
+ */
+static void
+Sleep(int seconds)
+{
+    struct timespec rest = {seconds, 0};
+
+    while (!isTerminated && nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+        continue;
+    }
+}
+
+static void
+OnTerminate(int number)
+{
+    isTerminated = 1;
+    if (serverPid != 0) {
+        kill((pid_t) serverPid, number);
+    }
+}
+
+static void
+OnAlarm(int number)
+{
+}
+
+static void
+SetHandlers(bool isWatchdog)
+{
+    struct sigaction terminate = {
+        .sa_handler = isWatchdog ? OnTerminate : SIG_DFL
+    };
+    struct sigaction wake = {.sa_handler = isWatchdog ? OnAlarm : SIG_DFL};
+
+    sigaction(SIGTERM, &terminate, NULL);
+    sigaction(SIGALRM, &wake, NULL);
+}
