@@ -61,6 +61,7 @@ static int      nThreads;
 static intptr_t lastHandle;
 
 static _Atomic long          defaultStackBytes;
+static NsThreadEndProc      *endProc;   /* Constant once threads are started. */
 static pthread_key_t         endKey;    /* Its destructor ends a thread. */
 static _Thread_local Thread *selfPtr;
 
@@ -287,6 +288,12 @@ NsThreadForgetArg(void)
     Ns_MutexUnlock(&lock);
 }
 
+void
+NsThreadSetEndProc(NsThreadEndProc *proc)
+{
+    endProc = proc;
+}
+
 void **
 NsThreadSlots(void)
 {
@@ -376,7 +383,9 @@ End(void *arg)
     bool    isDetached;
 
     NsTlsCleanup(thrPtr->slots);
-    Tcl_FinalizeThread();
+    if (endProc != NULL) {
+        endProc();
+    }
 
     Ns_MutexLock(&lock);
     ForgetArgLocked(thrPtr);

@@ -27,6 +27,13 @@ Ns_ReturnCode NsThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 void NsThreadForgetArg(void);
 
 /*
+ * What every thread calls last, after its thread-local values were cleaned up.
+ * Set once, before threads are started.
+ */
+typedef void (NsThreadEndProc)(void);
+void NsThreadSetEndProc(NsThreadEndProc *proc);
+
+/*
  * The thread's id in the operating system.
  */
 int NsThreadOsId(void);

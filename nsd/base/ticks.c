@@ -11,40 +11,47 @@
 
 bool nsTicksAreCycles;
 
-/* Both clocks at the same moment; constant after start. */
-static NsTicks startTicks;
-static NsStamp startStamp;
+/*
+ * Both clocks at one moment.
+ */
+typedef struct Moment {
+    NsTicks ticks;
+    NsStamp stamp;
+} Moment;
 
-static void ChooseSource(void) __attribute__((constructor));
-static bool KernelTrustsCycles(void);
+static Moment start;            /* Constant once main runs. */
+
+static void   ChooseSource(void) __attribute__((constructor));
+static bool   KernelTrustsCycles(void);
+static Moment ReadBoth(void);
 
 /*
  * The rate is the mean over the life of the process, which gets more exact the
- * older it is.  In its first moments nothing worth reporting has happened.
+ * older it is.
  */
 NsStamp
 NsTicksToStamp(NsTicks ticks)
 {
+    Moment  now;
     NsTicks allTicks;
-    NsStamp allTime;
 
     if (!nsTicksAreCycles) {
         return (NsStamp) ticks;
     }
-    allTicks = NsTicksSpan(startTicks, NsTicksNow());
-    allTime = NsClockNow() - startStamp;
+    now = ReadBoth();
+    allTicks = NsTicksSpan(start.ticks, now.ticks);
     if (allTicks == 0) {
         return 0;
     }
-    return (NsStamp) ((double) ticks * ((double) allTime / (double) allTicks));
+    return (NsStamp) ((double) ticks * (double) (now.stamp - start.stamp)
+                      / (double) allTicks);
 }
 
 static void
 ChooseSource(void)
 {
     nsTicksAreCycles = KernelTrustsCycles();
-    startStamp = NsClockNow();
-    startTicks = NsTicksNow();
+    start = ReadBoth();
 }
 
 static bool
@@ -63,4 +70,26 @@ KernelTrustsCycles(void)
 #else
     return false;
 #endif
+}
+
+/*
+ * The best of some tries: this thread may be interrupted between two readings.
+ */
+static Moment
+ReadBoth(void)
+{
+    Moment  best = {0, 0};
+    NsTicks bestSpan = UINT64_MAX;
+
+    for (int i = 0; i < 5; i++) {
+        NsTicks before = NsTicksNow();
+        NsStamp stamp = NsClockNow();
+        NsTicks span = NsTicksSpan(before, NsTicksNow());
+
+        if (span < bestSpan) {
+            bestSpan = span;
+            best = (Moment) {.ticks = before + span / 2, .stamp = stamp};
+        }
+    }
+    return best;
 }
