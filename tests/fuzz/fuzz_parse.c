@@ -1,0 +1,146 @@
+/*
+ * fuzz_parse.c --
+ *
+ *      The request parser: pieces give the same as the whole, every string is
+ *      inside the buffer and ends with a null byte, and a request can be made
+ *      of every head.
+ */
+
+#include "fuzz.h"
+
+#include "http/parse.h"
+#include "http/request_line.h"
+
+static const NsParseLimits limits = {
+    .maxLineBytes = 64, .maxHeadBytes = 2048, .maxFields = 40
+};
+
+typedef struct {
+    char         *buffer;
+    size_t        length;
+    NsArena       arena;
+    NsHttpHead    head;
+    NsHttpParser  parser;
+    NsParseStatus status;
+} Run;
+
+static void ParseWhole(Run *runPtr, const uint8_t *data, size_t length);
+static void ParsePieces(Run *runPtr, const uint8_t *data, size_t length);
+static void Compare(const Run *aPtr, const Run *bPtr);
+static void CheckHead(Run *runPtr);
+static void CheckInside(const Run *runPtr, const char *text, size_t length);
+static void EndRun(Run *runPtr);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+    Run whole = {0}, pieces = {0};
+
+    ParseWhole(&whole, data, length);
+    ParsePieces(&pieces, data, length);
+    Compare(&whole, &pieces);
+    if (whole.status == NS_PARSE_DONE) {
+        CheckHead(&whole);
+        CheckHead(&pieces);
+    }
+    EndRun(&whole);
+    EndRun(&pieces);
+    return 0;
+}
+
+static void
+ParseWhole(Run *runPtr, const uint8_t *data, size_t length)
+{
+    NsArenaInit(&runPtr->arena, 512);
+    NsHttpParserInit(&runPtr->parser, &runPtr->head, &runPtr->arena, &limits);
+    runPtr->buffer = FuzzDup(data, length);
+    runPtr->length = length;
+    runPtr->status = NsHttpParse(&runPtr->parser, runPtr->buffer, length);
+}
+
+/*
+ * The first byte of the input decides about the size of the pieces.  Each call
+ * sees a buffer of its own.
+ */
+static void
+ParsePieces(Run *runPtr, const uint8_t *data, size_t length)
+{
+    size_t step = length == 0 ? 1 : 1 + data[0] % 7;
+
+    NsArenaInit(&runPtr->arena, 512);
+    NsHttpParserInit(&runPtr->parser, &runPtr->head, &runPtr->arena, &limits);
+    runPtr->buffer = FuzzDup(data, 0);
+    do {
+        size_t next = MIN(runPtr->length + step, length);
+        char  *grown = FuzzDup(data, next);
+
+        memcpy(grown, runPtr->buffer, runPtr->length);
+        free(runPtr->buffer);
+        runPtr->buffer = grown;
+        runPtr->length = next;
+        runPtr->status = NsHttpParse(&runPtr->parser, grown, next);
+    } while (runPtr->status == NS_PARSE_MORE && runPtr->length < length);
+}
+
+static void
+Compare(const Run *aPtr, const Run *bPtr)
+{
+    const NsHttpHead *a = &aPtr->head, *b = &bPtr->head;
+
+    FuzzAssert(aPtr->status == bPtr->status);
+    if (aPtr->status != NS_PARSE_DONE) {
+        return;
+    }
+    FuzzAssert(aPtr->parser.headBytes == bPtr->parser.headBytes);
+    FuzzAssert(strcmp(a->line, b->line) == 0);
+    FuzzAssert(a->methodLength == b->methodLength);
+    FuzzAssert(a->targetLength == b->targetLength);
+    FuzzAssert(a->nFields == b->nFields);
+    FuzzAssert(memcmp(a->known, b->known, sizeof(a->known)) == 0);
+    FuzzAssert(a->contentLength == b->contentLength);
+    FuzzAssert(a->isChunked == b->isChunked);
+    FuzzAssert(a->isLineTooLong == b->isLineTooLong);
+    FuzzAssert(a->isFieldTooLong == b->isFieldTooLong);
+    FuzzAssert(a->isLengthUnclear == b->isLengthUnclear);
+    for (int i = 0; i < a->nFields; i++) {
+        FuzzAssert(a->fields[i].valueLength == b->fields[i].valueLength);
+        FuzzAssert(memcmp(a->fields[i].value, b->fields[i].value,
+                          a->fields[i].valueLength) == 0);
+    }
+}
+
+static void
+CheckHead(Run *runPtr)
+{
+    NsHttpHead *headPtr = &runPtr->head;
+    Ns_Request  request;
+
+    CheckInside(runPtr, headPtr->line, headPtr->lineLength);
+    FuzzAssert(headPtr->nFields <= limits.maxFields);
+    FuzzAssert(headPtr->targetLength > 0);
+    FuzzAssert(!headPtr->isChunked || headPtr->contentLength < 0);
+    for (int i = 0; i < headPtr->nFields; i++) {
+        const NsHttpField *fieldPtr = &headPtr->fields[i];
+
+        CheckInside(runPtr, fieldPtr->name, fieldPtr->nameLength);
+        CheckInside(runPtr, fieldPtr->value, fieldPtr->valueLength);
+    }
+    NsRequestFromHead(&runPtr->arena, headPtr, &request);
+    FuzzAssert(request.url[0] == '/');
+    FuzzAssert(request.urlc >= 1 && request.urlv[request.urlc] == NULL);
+}
+
+static void
+CheckInside(const Run *runPtr, const char *text, size_t length)
+{
+    FuzzAssert(text >= runPtr->buffer);
+    FuzzAssert(text + length < runPtr->buffer + runPtr->length);
+    FuzzAssert(text[length] == '\0');
+}
+
+static void
+EndRun(Run *runPtr)
+{
+    free(runPtr->buffer);
+    NsArenaFree(&runPtr->arena);
+}
