@@ -91,11 +91,11 @@ $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 # Tests.
 obj/tests/unit/%: tests/unit/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+	$(COMPILE) -o $@ $< $(EARLY) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
+	$(COMPILE) -o $@ $< $(EARLY) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
 
 test: packages-test build $(UNIT_TESTS) $(STRESS_TESTS)
 	@$(TCLSH) tests/run.tcl $(TESTFLAGS)

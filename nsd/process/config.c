@@ -68,6 +68,8 @@ static const char *LookupInSection(NsSection *sectionPtr, const char *key,
 static void FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue);
 static const char *LookupLate(NsSection *sectionPtr, const char *key,
                               bool exact);
+static const LateParam *FindLate(NsSection *sectionPtr, const char *key,
+                                 bool exact);
 static void Record(NsSection *sectionPtr, const char *key,
                    const char *defaultValue);
 static void NoteRead(NsParam *paramPtr, const char *defaultValue);
@@ -630,12 +632,20 @@ FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue)
 static const char *
 LookupLate(NsSection *sectionPtr, const char *key, bool exact)
 {
-    LateParam *latePtr;
+    const LateParam *latePtr = FindLate(sectionPtr, key, exact);
+
+    return latePtr == NULL ? NULL : latePtr->value;
+}
+
+static const LateParam *
+FindLate(NsSection *sectionPtr, const char *key, bool exact)
+{
+    const LateParam *latePtr;
 
     latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);
     for (; latePtr != NULL; latePtr = latePtr->nextPtr) {
         if (exact ? STREQ(latePtr->key, key) : STRIEQ(latePtr->key, key)) {
-            return latePtr->value;
+            return latePtr;
         }
     }
     return NULL;
@@ -658,14 +668,12 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
         NoteRead(paramPtr, defaultValue);
         return;
     }
-    latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);
-    for (; latePtr != NULL; latePtr = latePtr->nextPtr) {
-        if (STRIEQ(latePtr->key, key)) {
-            return;
-        }
+    if (FindLate(sectionPtr, key, false) != NULL) {
+        return;
     }
     Ns_MutexLock(&store.lock);
-    if (sectionPtr->nLate < MAX_LATE) {
+    if (sectionPtr->nLate < MAX_LATE
+            && FindLate(sectionPtr, key, false) == NULL) {
         latePtr = ns_calloc(1, sizeof(LateParam));
         latePtr->key = ns_strdup(key);
         latePtr->value = ns_strcopy(defaultValue);
