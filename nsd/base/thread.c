@@ -13,6 +13,7 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/thread_int.h"
+#include "nsprocess.h"
 #include "nsstring.h"
 
 #include <pthread.h>
@@ -26,6 +27,7 @@ typedef struct Thread {
     time_t         created;
     char           parent[NS_THREAD_NAMESIZE + 1];
     pthread_t      pthread;
+    size_t         stackBytes;  /* As asked for; 0: not started here. */
 
     struct Thread *nextPtr;     /* These are guarded by lock. */
     struct Thread *prevPtr;
@@ -84,6 +86,12 @@ static void    EndVisit(const Visit *visitPtr);
 static size_t  UsableStackBytes(long bytes);
 
 void
+Nsthreads_LibInit(void)
+{
+    (void) Self();
+}
+
+void
 Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
                 Ns_Thread *threadPtr)
 {
@@ -100,6 +108,7 @@ Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
     if (bytes > 0) {
         pthread_attr_setstacksize(&attr, bytes);
     }
+    pthread_attr_getstacksize(&attr, &thrPtr->stackBytes);
     if (threadPtr == NULL) {
         pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     }
@@ -263,9 +272,14 @@ Ns_ThreadGetThreadInfo(size_t *maxBytesPtr, size_t *usedBytesPtr)
     NsThreadStack(maxBytesPtr, usedBytesPtr);
 }
 
+/*
+ * The C library may reuse the larger stack of a thread that ended; what counts
+ * is the size asked for.
+ */
 void
 NsThreadStack(size_t *bytesPtr, size_t *usedBytesPtr)
 {
+    const Thread  *thrPtr = Self();
     pthread_attr_t attr;
     void          *lowest;
     char           here;
@@ -275,6 +289,9 @@ NsThreadStack(size_t *bytesPtr, size_t *usedBytesPtr)
         pthread_attr_getstack(&attr, &lowest, bytesPtr);
         *usedBytesPtr = *bytesPtr - (size_t) (&here - (char *) lowest);
         pthread_attr_destroy(&attr);
+    }
+    if (thrPtr->stackBytes > 0) {
+        *bytesPtr = thrPtr->stackBytes;
     }
 }
 

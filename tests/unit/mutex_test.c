@@ -1,0 +1,489 @@
+/*
+ * mutex_test.c --
+ *
+ *      1. statistics    2. names and list    3. first use    4. conditions
+ *      5. other locks   6. order (debug builds)
+ */
+
+#include "unit.h"
+#include "base/lock.h"
+#include "nsstring.h"
+
+#include <sys/wait.h>
+
+typedef struct Stats {
+    char   name[100];
+    int    id;
+    long   nLocks, nBusy;
+    double waited, longestWait, held;
+} Stats;
+
+/*
+ * The statistics of the mutex with that name; false if it is not in the list.
+ */
+static bool
+GetStats(const char *name, Stats *statsPtr)
+{
+    Ns_DString   ds;
+    int          n, nElements;
+    const char **mutexes, **elements;
+    bool         isFound = false;
+
+    Tcl_DStringInit(&ds);
+    Ns_MutexList(&ds);
+    assert_int_equal(Tcl_SplitList(NULL, ds.string, &n, &mutexes), TCL_OK);
+    for (int i = 0; i < n && !isFound; i++) {
+        assert_int_equal(Tcl_SplitList(NULL, mutexes[i], &nElements, &elements),
+                         TCL_OK);
+        assert_int_equal(nElements, 8);
+        if (strcmp(elements[0], name) == 0) {
+            isFound = true;
+            assert_string_equal(elements[1], "");
+            snprintf(statsPtr->name, sizeof(statsPtr->name), "%s", elements[0]);
+            statsPtr->id = atoi(elements[2]);
+            statsPtr->nLocks = atol(elements[3]);
+            statsPtr->nBusy = atol(elements[4]);
+            statsPtr->waited = atof(elements[5]);
+            statsPtr->longestWait = atof(elements[6]);
+            statsPtr->held = atof(elements[7]);
+        }
+        Tcl_Free((char *) elements);
+    }
+    Tcl_Free((char *) mutexes);
+    Tcl_DStringFree(&ds);
+    return isFound;
+}
+
+static void
+Sleep(int ms)
+{
+    poll(NULL, 0, ms);
+}
+
+static void
+each_acquisition_counts_and_the_time_held_adds_up(void **state)
+{
+    Ns_Mutex mutex = NULL;
+    Stats    stats;
+
+    Ns_MutexSetName(&mutex, "counted");
+    for (int i = 0; i < 3; i++) {
+        Ns_MutexLock(&mutex);
+        Sleep(10);
+        Ns_MutexUnlock(&mutex);
+        Sleep(10);
+    }
+    assert_true(GetStats("counted", &stats));
+    assert_int_equal(stats.nLocks, 3);
+    assert_int_equal(stats.nBusy, 0);
+    assert_true(stats.waited == 0 && stats.longestWait == 0);
+    assert_true(stats.held > 0.0290);
+    Ns_MutexDestroy(&mutex);
+}
+
+static Ns_Mutex contended;
+
+static void
+LockOnce(void *arg)
+{
+    Ns_SemaPost(arg, 1);
+    Ns_MutexLock(&contended);
+    Ns_MutexUnlock(&contended);
+}
+
+static void
+who_waits_counts_as_busy_with_the_time_waited(void **state)
+{
+    Ns_Thread thread;
+    Ns_Sema   isStarted = NULL;
+    Stats     stats;
+
+    Ns_MutexSetName2(&contended, "test", "contended");
+    Ns_MutexLock(&contended);
+    Ns_ThreadCreate(LockOnce, &isStarted, 0, &thread);
+    Ns_SemaWait(&isStarted);
+    Sleep(50);
+    Ns_MutexUnlock(&contended);
+    Ns_ThreadJoin(&thread, NULL);
+
+    assert_true(GetStats("test:contended", &stats));
+    assert_int_equal(stats.nLocks, 2);
+    assert_int_equal(stats.nBusy, 1);
+    assert_true(stats.waited > 0.01);
+    assert_true(stats.longestWait == stats.waited);
+    Ns_SemaDestroy(&isStarted);
+    Ns_MutexDestroy(&contended);
+}
+
+static void
+TryBusy(void *arg)
+{
+    Ns_ThreadExit((void *) (intptr_t) Ns_MutexTryLock(arg));
+}
+
+static void
+a_trylock_that_fails_changes_no_statistics(void **state)
+{
+    Ns_Mutex  mutex = NULL;
+    Ns_Thread thread;
+    Stats     stats;
+    void     *result;
+
+    Ns_MutexSetName(&mutex, "tried");
+    assert_int_equal(Ns_MutexTryLock(&mutex), NS_OK);
+    Ns_ThreadCreate(TryBusy, &mutex, 0, &thread);
+    Ns_ThreadJoin(&thread, &result);
+    assert_int_equal((intptr_t) result, NS_TIMEOUT);
+    Ns_MutexUnlock(&mutex);
+
+    assert_true(GetStats("tried", &stats));
+    assert_int_equal(stats.nLocks, 1);
+    assert_int_equal(stats.nBusy, 0);
+    assert_true(stats.held < 10);
+    Ns_MutexDestroy(&mutex);
+}
+
+static void
+time_spent_waiting_for_a_condition_does_not_count_as_held(void **state)
+{
+    Ns_Mutex mutex = NULL;
+    Ns_Cond  cond = NULL;
+    Ns_Time  until;
+    Stats    stats;
+
+    Ns_MutexSetName(&mutex, "conditional");
+    Ns_MutexLock(&mutex);
+    Ns_GetTime(&until);
+    Ns_IncrTime(&until, 0, 50000);
+    while (Ns_CondTimedWait(&cond, &mutex, &until) == NS_OK) {
+        /* Woken for no reason. */
+    }
+    Ns_MutexUnlock(&mutex);
+
+    assert_true(GetStats("conditional", &stats));
+    assert_true(stats.held < 0.045);
+    Ns_MutexDestroy(&mutex);
+    Ns_CondDestroy(&cond);
+}
+
+static void
+an_unnamed_mutex_is_called_mu_and_its_id(void **state)
+{
+    Ns_Mutex   mutex;
+    Ns_DString ds;
+    char       expected[20];
+    int        id;
+
+    memset(&mutex, 0xff, sizeof(mutex));        /* Unknown content. */
+    Ns_MutexInit(&mutex);
+    Tcl_DStringInit(&ds);
+    Ns_MutexList(&ds);
+    assert_int_equal(sscanf(ds.string, "{mu%*d {} %d 0 0 0.000000", &id), 1);
+    snprintf(expected, sizeof(expected), "{mu%d {}", id);
+    assert_memory_equal(ds.string, expected, strlen(expected));
+    Tcl_DStringFree(&ds);
+    Ns_MutexDestroy(&mutex);
+}
+
+static void
+the_list_begins_with_the_newest_and_ends_with_destruction(void **state)
+{
+    Ns_Mutex   older = NULL, newer = NULL;
+    Ns_DString ds;
+    Stats      stats;
+
+    Ns_MutexSetName(&older, "older");
+    Ns_MutexSetName(&newer, "newer");
+    Tcl_DStringInit(&ds);
+    Ns_MutexList(&ds);
+    assert_true(strstr(ds.string, "newer") < strstr(ds.string, "older"));
+    Tcl_DStringFree(&ds);
+
+    Ns_MutexDestroy(&newer);
+    assert_null(newer);
+    assert_false(GetStats("newer", &stats));
+    assert_true(GetStats("older", &stats));
+    Ns_MutexDestroy(&older);
+    Ns_MutexDestroy(&older);
+}
+
+static void
+names_end_after_sixty_four_bytes_and_stay_one_list_element(void **state)
+{
+    Ns_Mutex mutex = NULL;
+    char     name[101] = "", expected[65];
+    Stats    stats;
+
+    memset(name, 'x', 100);
+    snprintf(expected, sizeof(expected), "a b:%s", name);
+    Ns_MutexSetName2(&mutex, "a b", name);
+    assert_true(GetStats(expected, &stats));
+    Ns_MutexDestroy(&mutex);
+}
+
+#define N_THREADS 4
+
+static Ns_Mutex lazyMutex;
+static Ns_RWLock startLine;
+static int       counter;
+
+static void
+UseAtOnce(void *arg)
+{
+    Ns_RWLockRdLock(&startLine);
+    Ns_MutexLock(&lazyMutex);
+    counter++;
+    Ns_MutexUnlock(&lazyMutex);
+    Ns_RWLockUnlock(&startLine);
+}
+
+static void
+threads_that_meet_at_first_use_share_one_mutex(void **state)
+{
+    Ns_Thread threads[N_THREADS];
+
+    for (int round = 0; round < 200; round++) {
+        counter = 0;
+        Ns_RWLockWrLock(&startLine);
+        for (int i = 0; i < N_THREADS; i++) {
+            Ns_ThreadCreate(UseAtOnce, NULL, 0, &threads[i]);
+        }
+        Ns_RWLockUnlock(&startLine);
+        for (int i = 0; i < N_THREADS; i++) {
+            Ns_ThreadJoin(&threads[i], NULL);
+        }
+        assert_int_equal(counter, N_THREADS);
+        Ns_MutexDestroy(&lazyMutex);
+    }
+    Ns_RWLockDestroy(&startLine);
+}
+
+static void
+a_timed_wait_ends_at_its_time_and_not_before(void **state)
+{
+    Ns_Mutex mutex = NULL;
+    Ns_Cond  cond = NULL;
+    Ns_Time  until, past = {1, 0}, after;
+    NsStamp  start;
+
+    Ns_MutexLock(&mutex);
+    assert_int_equal(Ns_CondTimedWait(&cond, &mutex, &past), NS_TIMEOUT);
+
+    Ns_GetTime(&until);
+    Ns_IncrTime(&until, 0, 30000);
+    while (Ns_CondTimedWait(&cond, &mutex, &until) == NS_OK) {
+        /* Woken for no reason. */
+    }
+    Ns_GetTime(&after);
+    assert_true(Ns_DiffTime(&after, &until, NULL) >= 0);
+
+    start = NsClockNow();
+    while (NsCondWaitUntil(&cond, &mutex, start + NS_STAMP_SECOND / 50)
+           == NS_OK) {
+        /* Woken for no reason. */
+    }
+    assert_true(NsClockNow() - start >= NS_STAMP_SECOND / 50);
+    Ns_MutexUnlock(&mutex);
+    Ns_CondDestroy(&cond);
+    Ns_MutexDestroy(&mutex);
+}
+
+typedef struct Signal {
+    Ns_Mutex mutex;
+    Ns_Cond  cond;
+    bool     isSet;
+} Signal;
+
+static void
+SetSignal(void *arg)
+{
+    Signal *signalPtr = arg;
+
+    Ns_MutexLock(&signalPtr->mutex);
+    signalPtr->isSet = true;
+    Ns_CondSignal(&signalPtr->cond);
+    Ns_MutexUnlock(&signalPtr->mutex);
+}
+
+static void
+a_wait_without_limit_ends_when_signalled(void **state)
+{
+    Signal    signal = {0};
+    Ns_Thread thread;
+    int       status = NS_OK;
+
+    Ns_MutexLock(&signal.mutex);
+    Ns_ThreadCreate(SetSignal, &signal, 0, &thread);
+    while (!signal.isSet && status == NS_OK) {
+        status = Ns_CondTimedWait(&signal.cond, &signal.mutex, NULL);
+    }
+    Ns_MutexUnlock(&signal.mutex);
+    Ns_ThreadJoin(&thread, NULL);
+    assert_int_equal(status, NS_OK);
+    Ns_CondDestroy(&signal.cond);
+    Ns_MutexDestroy(&signal.mutex);
+}
+
+static Ns_Cs critical;
+
+static void
+EnterNested(void *arg)
+{
+    for (int i = 0; i < 1000; i++) {
+        Ns_CsEnter(&critical);
+        Ns_CsEnter(&critical);
+        counter++;
+        Ns_CsLeave(&critical);
+        Ns_CsLeave(&critical);
+    }
+}
+
+static void
+a_critical_section_is_recursive_and_excludes_others(void **state)
+{
+    Ns_Thread thread;
+
+    counter = 0;
+    Ns_ThreadCreate(EnterNested, NULL, 0, &thread);
+    EnterNested(NULL);
+    Ns_ThreadJoin(&thread, NULL);
+    assert_int_equal(counter, 2000);
+    Ns_CsDestroy(&critical);
+}
+
+static void
+WaitForSema(void *arg)
+{
+    Ns_SemaWait(arg);
+}
+
+static void
+a_post_lets_as_many_through_as_it_adds(void **state)
+{
+    Ns_Sema   sema = NULL;
+    Ns_Thread threads[3];
+
+    Ns_SemaInit(&sema, 1);
+    for (int i = 0; i < 3; i++) {
+        Ns_ThreadCreate(WaitForSema, &sema, 0, &threads[i]);
+    }
+    Ns_SemaPost(&sema, 2);
+    for (int i = 0; i < 3; i++) {
+        Ns_ThreadJoin(&threads[i], NULL);
+    }
+    Ns_SemaDestroy(&sema);
+}
+
+static void
+the_master_lock_is_recursive(void **state)
+{
+    Ns_MasterLock();
+    Ns_MasterLock();
+    Ns_MasterUnlock();
+    Ns_MasterUnlock();
+}
+
+#ifdef NS_DEBUG
+
+/*
+ * True if proc ends its process by SIGABRT.
+ */
+static bool
+Aborts(void (*proc)(void))
+{
+    pid_t pid = fork();
+    int   status;
+
+    if (pid == 0) {
+        close(2);
+        signal(SIGABRT, SIG_DFL);
+        proc();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static Ns_Mutex left, right;
+
+static void
+LockInOrder(void)
+{
+    Ns_MutexLock(&left);
+    Ns_MutexLock(&right);
+    NsAssertLocked(&left);
+    Ns_MutexUnlock(&left);
+    Ns_MutexUnlock(&right);
+    Ns_MutexLock(&left);
+}
+
+static void
+LockReversed(void)
+{
+    Ns_MutexLock(&right);
+    Ns_MutexLock(&left);
+}
+
+static void
+LockTwice(void)
+{
+    Ns_MutexLock(&left);
+    Ns_MutexLock(&left);
+}
+
+static void
+AssertUnlocked(void)
+{
+    Ns_MutexLock(&left);
+    Ns_MutexUnlock(&left);
+    NsAssertLocked(&left);
+}
+
+static void
+a_debug_build_stops_at_a_broken_order(void **state)
+{
+    NsMutexSetup(&left, NS_RANK_SCHED, "test", "left");
+    NsMutexSetup(&right, NS_RANK_LEAF, "test", "right");
+    assert_false(Aborts(LockInOrder));
+    assert_true(Aborts(LockReversed));
+    assert_true(Aborts(LockTwice));
+    assert_true(Aborts(AssertUnlocked));
+    Ns_MutexDestroy(&left);
+    Ns_MutexDestroy(&right);
+}
+
+#else
+
+static void
+a_debug_build_stops_at_a_broken_order(void **state)
+{
+    skip();
+}
+
+#endif
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_acquisition_counts_and_the_time_held_adds_up),
+        cmocka_unit_test(who_waits_counts_as_busy_with_the_time_waited),
+        cmocka_unit_test(a_trylock_that_fails_changes_no_statistics),
+        cmocka_unit_test(
+            time_spent_waiting_for_a_condition_does_not_count_as_held),
+        cmocka_unit_test(an_unnamed_mutex_is_called_mu_and_its_id),
+        cmocka_unit_test(
+            the_list_begins_with_the_newest_and_ends_with_destruction),
+        cmocka_unit_test(
+            names_end_after_sixty_four_bytes_and_stay_one_list_element),
+        cmocka_unit_test(threads_that_meet_at_first_use_share_one_mutex),
+        cmocka_unit_test(a_timed_wait_ends_at_its_time_and_not_before),
+        cmocka_unit_test(a_wait_without_limit_ends_when_signalled),
+        cmocka_unit_test(a_critical_section_is_recursive_and_excludes_others),
+        cmocka_unit_test(a_post_lets_as_many_through_as_it_adds),
+        cmocka_unit_test(the_master_lock_is_recursive),
+        cmocka_unit_test(a_debug_build_stops_at_a_broken_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
