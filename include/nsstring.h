@@ -98,95 +98,146 @@ NS_EXTERN const char *Ns_StrNStr(const char *string, const char *pattern);
 NS_EXTERN const char *Ns_StrCaseFind(const char *string, const char *pattern);
 
 /*
- * Only letters, digits, single dots, colon (new code: also `-`, `[`,
- * `]`).
+ * --------------------------------------------------------- Hosts and URLs
  */
-NS_EXTERN int Ns_StrIsHost(const char *);
 
 /*
- * Append with `< > & " '` escaped.
+ * Whether a Host field holds nothing but letters, digits, single dots, and
+ * : - _ [ ].  An empty string does.
  */
-NS_EXTERN void Ns_QuoteHtml(Ns_DString *, const char *);
+NS_EXTERN int Ns_StrIsHost(const char *string);
 
 /*
- * Percent coding, encoding NULL = UTF-8; query: blank ↔ `+`.
+ * Append the text percent-coded or decoded; in a query + stands for a blank.
+ * The encoding is that of the coded bytes, NULL for UTF-8.  Bytes that are not
+ * valid UTF-8 decode to the characters U+0080 to U+00FF.  dsPtr's value.
  */
-NS_EXTERN char *Ns_UrlPathEncode(Ns_DString *, const char *, Tcl_Encoding);
-NS_EXTERN char *Ns_UrlQueryEncode(Ns_DString *, const char *, Tcl_Encoding);
-NS_EXTERN char *Ns_UrlPathDecode(Ns_DString *, const char *, Tcl_Encoding);
-NS_EXTERN char *Ns_UrlQueryDecode(Ns_DString *, const char *, Tcl_Encoding);
+NS_EXTERN char *Ns_UrlPathEncode(Ns_DString *dsPtr, const char *text,
+                                 Tcl_Encoding encoding);
+NS_EXTERN char *Ns_UrlQueryEncode(Ns_DString *dsPtr, const char *text,
+                                  Tcl_Encoding encoding);
+NS_EXTERN char *Ns_UrlPathDecode(Ns_DString *dsPtr, const char *text,
+                                 Tcl_Encoding encoding);
+NS_EXTERN char *Ns_UrlQueryDecode(Ns_DString *dsPtr, const char *text,
+                                  Tcl_Encoding encoding);
 
 /*
- * Deprecated.
+ * Deprecated: the two query functions, with the encoding or its charset.
  */
-NS_EXTERN char *Ns_EncodeUrlWithEncoding(Ns_DString *, const char *, Tcl_Encoding);
-NS_EXTERN char *Ns_DecodeUrlWithEncoding(Ns_DString *, const char *, Tcl_Encoding);
-NS_EXTERN char *Ns_EncodeUrlCharset(Ns_DString *, const char *, const char *);
-NS_EXTERN char *Ns_DecodeUrlCharset(Ns_DString *, const char *, const char *);
+NS_EXTERN char *Ns_EncodeUrlWithEncoding(Ns_DString *dsPtr, const char *text,
+                                         Tcl_Encoding encoding);
+NS_EXTERN char *Ns_DecodeUrlWithEncoding(Ns_DString *dsPtr, const char *text,
+                                         Tcl_Encoding encoding);
+NS_EXTERN char *Ns_EncodeUrlCharset(Ns_DString *dsPtr, const char *text,
+                                    const char *charset);
+NS_EXTERN char *Ns_DecodeUrlCharset(Ns_DString *dsPtr, const char *text,
+                                    const char *charset);
 
 /*
- * Split in place: protocol, host, port, path, tail.
+ * Split protocol://host:port/path/tail in place.  Parts that are absent become
+ * NULL; with a host or a leading slash the path may be empty instead.  A text
+ * that is neither is all tail.  NS_ERROR: host or port is malformed.
  */
-NS_EXTERN int Ns_ParseUrl(char *, char **, char **, char **, char **, char **);
+NS_EXTERN int Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr,
+                          char **portPtr, char **pathPtr, char **tailPtr);
 
 /*
- * Resolve against base.
+ * Append the absolute form of a URL that was found at base.  NS_ERROR, and
+ * nothing appended: base has no protocol or no host.
  */
-NS_EXTERN int Ns_AbsoluteUrl(Ns_DString *, const char *, const char *);
+NS_EXTERN int Ns_AbsoluteUrl(Ns_DString *dsPtr, const char *url,
+                             const char *base);
 
 /*
- * Strip own location prefix.
+ * Where url goes on after the location (protocol://host:port); url itself, less
+ * doubled slashes at its start, if it begins otherwise.
  */
-NS_EXTERN const char *Ns_RelativeUrl(const char *, const char *);
+NS_EXTERN const char *Ns_RelativeUrl(const char *url, const char *location);
 
 /*
- * Charset, connection, configuration, default.
+ * ------------------------------------------- Character sets and media types
+ *
+ * Encodings are Tcl's, borrowed, and stay loaded.
  */
-NS_EXTERN Tcl_Encoding Ns_GetUrlEncoding(const char *);
 
 /*
- * Charset ↔ Tcl encoding.
+ * The encoding of a charset, in any case, with white space around it; NULL if
+ * there is none.
  */
-NS_EXTERN Tcl_Encoding Ns_GetCharsetEncoding(const char *);
-NS_EXTERN Tcl_Encoding Ns_GetCharsetEncodingEx(const char *, size_t);
-NS_EXTERN const char *Ns_GetEncodingCharset(Tcl_Encoding);
+NS_EXTERN Tcl_Encoding Ns_GetCharsetEncoding(const char *charset);
+NS_EXTERN Tcl_Encoding Ns_GetCharsetEncodingEx(const char *charset,
+                                               size_t length);
 
 /*
- * Encoding for content type / file name (third deprecated).
+ * What protocols call an encoding.
  */
-NS_EXTERN Tcl_Encoding Ns_GetTypeEncoding(const char *);
-NS_EXTERN Tcl_Encoding Ns_GetFileEncoding(const char *);
-NS_EXTERN Tcl_Encoding Ns_GetEncoding(const char *);
+NS_EXTERN const char *Ns_GetEncodingCharset(Tcl_Encoding encoding);
 
 /*
- * Type by extension.
+ * The encoding for URLs: of charset unless it is NULL or unknown, else of the
+ * current connection, else UTF-8.
  */
-NS_EXTERN char *Ns_GetMimeType(const char *);
+NS_EXTERN Tcl_Encoding Ns_GetUrlEncoding(const char *charset);
 
 /*
- * Base64; caller provides the buffer.
+ * The encoding that a content type asks for; for text without a charset the
+ * default one; NULL for anything else.
  */
-NS_EXTERN size_t Ns_HtuuEncode(unsigned char *, size_t, char *);
-NS_EXTERN size_t Ns_HtuuDecode(const char *, unsigned char *, size_t);
+NS_EXTERN Tcl_Encoding Ns_GetTypeEncoding(const char *type);
 
 /*
- * MD5.
+ * The encoding of a file on disk, by its extension; UTF-8 unless configured.
  */
-NS_EXTERN void Ns_CtxMD5Init(Ns_CtxMD5 *);
-NS_EXTERN void Ns_CtxMD5Update(Ns_CtxMD5 *, unsigned const char *, unsigned len);
-NS_EXTERN void Ns_CtxMD5Final(Ns_CtxMD5 *, unsigned char *);
+NS_EXTERN Tcl_Encoding Ns_GetFileEncoding(const char *file);
 
 /*
- * SHA-1.
+ * Deprecated: Ns_GetCharsetEncoding.
  */
-NS_EXTERN void Ns_CtxSHAInit(Ns_CtxSHA1 *);
-NS_EXTERN void Ns_CtxSHAUpdate(Ns_CtxSHA1 *, const unsigned char *, unsigned len);
-NS_EXTERN void Ns_CtxSHAFinal(Ns_CtxSHA1 *, unsigned char *);
+NS_EXTERN Tcl_Encoding Ns_GetEncoding(const char *name);
 
 /*
- * Digest to hex text (upper case).
+ * The media type of a file, by its extension; never NULL.
  */
-NS_EXTERN void Ns_CtxString(unsigned char *, char *, int);
+NS_EXTERN char *Ns_GetMimeType(const char *file);
+
+/*
+ * ------------------------------------------------------ HTML and binary data
+ */
+
+/*
+ * Append text with < > & " ' escaped.
+ */
+NS_EXTERN void Ns_QuoteHtml(Ns_DString *dsPtr, const char *text);
+
+/*
+ * Base64, in lines of 60 characters.  Encoding needs room for 4 characters per
+ * started group of 3 bytes, 1 per line, and a null byte; decoding skips other
+ * characters and writes at most bufferBytes, null terminated if there is room.
+ * How many characters or bytes were written, without the null byte.
+ */
+NS_EXTERN size_t Ns_HtuuEncode(unsigned char *bytes, size_t nBytes,
+                               char *buffer);
+NS_EXTERN size_t Ns_HtuuDecode(const char *text, unsigned char *buffer,
+                               size_t bufferBytes);
+
+/*
+ * Message digests: Init, any number of Updates, Final, which writes 16 (MD5) or
+ * 20 (SHA-1) bytes.  Nothing is to be freed.
+ */
+NS_EXTERN void Ns_CtxMD5Init(Ns_CtxMD5 *ctxPtr);
+NS_EXTERN void Ns_CtxMD5Update(Ns_CtxMD5 *ctxPtr, const unsigned char *bytes,
+                               unsigned length);
+NS_EXTERN void Ns_CtxMD5Final(Ns_CtxMD5 *ctxPtr, unsigned char *digest);
+
+NS_EXTERN void Ns_CtxSHAInit(Ns_CtxSHA1 *ctxPtr);
+NS_EXTERN void Ns_CtxSHAUpdate(Ns_CtxSHA1 *ctxPtr, const unsigned char *bytes,
+                               unsigned length);
+NS_EXTERN void Ns_CtxSHAFinal(Ns_CtxSHA1 *ctxPtr, unsigned char *digest);
+
+/*
+ * A digest of nBytes as upper-case hexadecimal digits and a null byte.
+ */
+NS_EXTERN void Ns_CtxString(unsigned char *digest, char *text, int nBytes);
 
 /*
  * crypt(3): result, which has NS_ENCRYPT_BUFSIZE bytes.  Empty for an empty

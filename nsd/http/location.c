@@ -50,10 +50,10 @@ NsParseHostPort(char *text, char **hostPtr, char **portPtr)
     }
     if (*end == ':') {
         *end++ = '\0';
-        *portPtr = end;
-        if (*end == '\0' || end[strspn(end, "0123456789")] != '\0') {
+        if (end[strspn(end, "0123456789")] != '\0') {
             return NS_ERROR;
         }
+        *portPtr = *end == '\0' ? NULL : end;
     }
     return **hostPtr == '\0' ? NS_ERROR : NS_OK;
 }
