@@ -27,6 +27,11 @@ void NsDriverSetReadyProc(NsReadyProc *proc);
 Ns_ReturnCode NsDriversStart(void);
 
 /*
+ * True from NsDriversStop on: replies say `Connection: close`.  Any thread.
+ */
+bool NsDriversStopping(void);
+
+/*
  * Stop accepting.  Requests in the making may complete until NsDriversWait,
  * which ends driver, spooler and writer threads when their work is done, or at
  * the deadline (absolute time).

@@ -18,6 +18,7 @@
 #include "process/server.h"
 
 struct NsSock;
+struct NsReader;
 
 #define NS_PEER_BYTES 64        /* Text of an IPv4 or IPv6 address. */
 
@@ -39,11 +40,20 @@ typedef struct NsMessage {
     int               contentFd;        /* -1 if in memory. */
     const char       *contentFile;      /* Named file of maxupload, or NULL. */
 
-    int               refusal;          /* 0, or 400, 413, 414, 431: what the
-                                         * server has to answer. */
+    int               refusal;          /* 0, or what the server has to answer:
+                                         * 400 (no Host field), 413, 414, 431, or
+                                         * 503 (no room for the body). */
+    bool              isRaw;            /* From a driver that does not let the core
+                                         * parse: head is empty, content holds
+                                         * what was received, possibly nothing. */
+    bool              mustClose;        /* The socket cannot be kept: unread body,
+                                         * or the client has said so. */
     NsStamp           acceptStamp;      /* Connection or first byte. */
     char              peer[NS_PEER_BYTES];
     unsigned short    peerPort;
+
+    struct NsReader  *readerPtr;        /* net: while the message is received. */
+    int64_t           budgetBytes;      /* net: taken from the memory budget. */
 } NsMessage;
 
 /*

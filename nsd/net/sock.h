@@ -11,7 +11,10 @@
 #ifndef NSD_NET_SOCK_H
 #define NSD_NET_SOCK_H
 
+#include "nsdriver.h"
 #include "net/message.h"
+
+#include <stdatomic.h>
 
 typedef struct NsSock NsSock;
 
@@ -70,14 +73,23 @@ int     NsSockFd(const NsSock *sockPtr);
 Ns_Sock   *NsSockPublic(NsSock *sockPtr);
 Ns_Driver *NsSockDriver(const NsSock *sockPtr);
 
+/*
+ * The name that the driver gave itself ("nssock"); and its requestProc, NS_OK
+ * if it has none.
+ */
+const char   *NsSockDriverName(const NsSock *sockPtr);
+Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
+
 typedef struct NsSockSettings {
     int     keepwait;                   /* Seconds; 0: no keep-alive. */
     int64_t keepaliveMaxUploadSize;     /* Bytes; 0: no limit. */
     int64_t keepaliveMaxDownloadSize;   /* Likewise. */
     int     nWriters;
-    int64_t writerSize;                 /* Bytes. */
-    bool    writerStreaming;
     bool    isTls;
+    const char *extraHeaders;           /* Tcl list of names and values, or NULL. */
+
+    _Atomic int64_t writerSize;         /* Bytes; any thread may set it. */
+    atomic_bool     writerStreaming;    /* Likewise. */
 } NsSockSettings;
 
 const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);

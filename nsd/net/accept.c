@@ -1,0 +1,236 @@
+/*
+ * accept.c --
+ *
+ *      New connections.
+ *
+ *      A driver thread watches its listeners unless it has as many sockets as
+ *      `maxqueuesize` allows, or the process has no descriptor left.  In the
+ *      latter case it gives up a reserved one to accept and to refuse with 503,
+ *      a few at a time, until descriptors are there again.
+ */
+
+#include "net/driver_int.h"
+#include "nslog.h"
+#include "nssocket.h"
+
+/*
+ * Out of descriptors: how often to look again, and how many to refuse then.
+ */
+#define RETRY_NS     INT64_C(100000000)
+#define MAX_REFUSALS 32
+
+static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
+static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
+static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
+static void Refuse(NsDriverThread *threadPtr, int listenFd);
+static void Watch(NsDriverThread *threadPtr, bool isOn);
+static bool IsFull(const NsDriverThread *threadPtr);
+
+void
+NsAcceptStart(NsDriverThread *threadPtr)
+{
+    threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    Watch(threadPtr, true);
+}
+
+void
+NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr)
+{
+    int nMore = threadPtr->drvPtr->params.acceptSize;
+
+    while (nMore-- > 0 && !IsFull(threadPtr)
+           && AcceptOne(threadPtr, listenerPtr->fd)) {
+        continue;
+    }
+    if (IsFull(threadPtr)) {
+        Watch(threadPtr, false);
+    }
+}
+
+void
+NsAcceptResume(NsDriverThread *threadPtr)
+{
+    if (!threadPtr->hasStopped && !threadPtr->isStarved && !IsFull(threadPtr)) {
+        Watch(threadPtr, true);
+    }
+}
+
+void
+NsAcceptRetry(NsDriverThread *threadPtr)
+{
+    threadPtr->isStarved = false;
+    for (int i = 0; i < threadPtr->nListeners && !threadPtr->isStarved; i++) {
+        NsAcceptBatch(threadPtr, &threadPtr->listeners[i]);
+    }
+    NsAcceptResume(threadPtr);
+}
+
+void
+NsAcceptStop(NsDriverThread *threadPtr)
+{
+    /* What the kernel has accepted already would be reset by closing. */
+    for (int i = 0; i < threadPtr->nListeners; i++) {
+        while (!threadPtr->isStarved
+               && AcceptOne(threadPtr, threadPtr->listeners[i].fd)) {
+            continue;
+        }
+    }
+    Watch(threadPtr, false);
+    threadPtr->hasStopped = true;
+    for (int i = 0; i < threadPtr->nListeners; i++) {
+        close(threadPtr->listeners[i].fd);
+    }
+    if (threadPtr->reserveFd >= 0) {
+        close(threadPtr->reserveFd);
+        threadPtr->reserveFd = -1;
+    }
+}
+
+/*
+ * Accept one connection; false if there is none.
+ */
+static bool
+AcceptOne(NsDriverThread *threadPtr, int listenFd)
+{
+    NsDriver *drvPtr = threadPtr->drvPtr;
+    NsSock   *sockPtr = ns_calloc(1u, sizeof(NsSock));
+    struct sockaddr_storage address;
+    int       length = (int) sizeof(address);
+    NS_DRIVER_ACCEPT_STATUS status;
+
+    sockPtr->pub.driver = &drvPtr->pub;
+    sockPtr->pub.sock = NS_INVALID_SOCKET;
+    sockPtr->drvPtr = drvPtr;
+    sockPtr->homePtr = threadPtr;
+    address.ss_family = AF_UNSPEC;
+    errno = 0;
+    status = drvPtr->procs.acceptProc(&sockPtr->pub, listenFd,
+                                      (struct sockaddr *) &address, &length);
+    if (status == NS_DRIVER_ACCEPT_ERROR) {
+        int reason = errno;
+
+        ns_free(sockPtr);
+        if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS
+                || reason == ENOMEM) {
+            Starve(threadPtr, listenFd, reason);
+        }
+        /* A client that left while it waited; the next one may still be there. */
+        return reason == ECONNABORTED || reason == EINTR || reason == EPROTO;
+    }
+    SetPeer(sockPtr, &address);
+    atomic_init(&sockPtr->state, NS_SOCK_DRIVER);
+    NsSockAdopt(threadPtr, sockPtr, status);
+    return true;
+}
+
+/*
+ * The peer's address as text, once; an IPv4 one in IPv6 clothes as IPv4.
+ */
+static void
+SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)
+{
+    if (addressPtr->ss_family == AF_INET) {
+        memcpy(&sockPtr->pub.sa, addressPtr, sizeof(struct sockaddr_in));
+    } else if (addressPtr->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6Ptr = (const void *) addressPtr;
+
+        sockPtr->peerPort = ntohs(in6Ptr->sin6_port);
+        if (!IN6_IS_ADDR_V4MAPPED(&in6Ptr->sin6_addr)) {
+            inet_ntop(AF_INET6, &in6Ptr->sin6_addr, sockPtr->peer,
+                      sizeof(sockPtr->peer));
+            return;
+        }
+        sockPtr->pub.sa.sin_family = AF_INET;
+        sockPtr->pub.sa.sin_port = in6Ptr->sin6_port;
+        memcpy(&sockPtr->pub.sa.sin_addr, &in6Ptr->sin6_addr.s6_addr[12], 4u);
+    }
+    sockPtr->peerPort = ntohs(sockPtr->pub.sa.sin_port);
+    inet_ntop(AF_INET, &sockPtr->pub.sa.sin_addr, sockPtr->peer,
+              sizeof(sockPtr->peer));
+}
+
+/*
+ * The process is out of descriptors: stop accepting for a moment, and tell those
+ * who wait.
+ */
+static void
+Starve(NsDriverThread *threadPtr, int listenFd, int reason)
+{
+    NsLogOncePerSecond(&threadPtr->starveStamp,
+                       "%s: cannot accept connections: %s",
+                       threadPtr->drvPtr->pub.module, strerror(reason));
+    threadPtr->isStarved = true;
+    for (int i = 0; i < MAX_REFUSALS && threadPtr->reserveFd >= 0; i++) {
+        Refuse(threadPtr, listenFd);
+    }
+    if (threadPtr->reserveFd < 0) {
+        threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    Watch(threadPtr, false);
+    NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,
+               NsClockNow() + RETRY_NS);
+}
+
+/*
+ * Use the reserved descriptor for one connection that is turned away.
+ */
+static void
+Refuse(NsDriverThread *threadPtr, int listenFd)
+{
+    static const char reply[] = "HTTP/1.0 503 Service Unavailable\r\n\r\n";
+    int fd;
+
+    close(threadPtr->reserveFd);
+    threadPtr->reserveFd = -1;
+    fd = accept4(listenFd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+        return;
+    }
+    if ((threadPtr->drvPtr->procs.opts & NS_DRIVER_SSL) == 0) {
+        ssize_t n = send(fd, reply, sizeof(reply) - 1u, MSG_NOSIGNAL);
+
+        /* Read what is there, lest closing resets the connection. */
+        shutdown(fd, SHUT_WR);
+        if (n > 0) {
+            n = recv(fd, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
+        }
+    }
+    close(fd);
+    threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/*
+ * Watch the listeners, or not.
+ */
+static void
+Watch(NsDriverThread *threadPtr, bool isOn)
+{
+    if (threadPtr->isListening == isOn) {
+        return;
+    }
+    threadPtr->isListening = isOn;
+    for (int i = 0; i < threadPtr->nListeners; i++) {
+        NsListener *listenerPtr = &threadPtr->listeners[i];
+
+        if (!isOn) {
+            NsPollerRemove(threadPtr->pollerPtr, listenerPtr->fd);
+        } else if (NsPollerAdd(threadPtr->pollerPtr, listenerPtr->fd,
+                               NS_POLL_READ, NsListenerMark(listenerPtr))
+                   != NS_OK) {
+            Ns_Log(Error, "%s: cannot watch the listening socket: %s",
+                   threadPtr->drvPtr->pub.module, strerror(errno));
+        }
+    }
+}
+
+/*
+ * The threads of one driver share its limit evenly.
+ */
+static bool
+IsFull(const NsDriverThread *threadPtr)
+{
+    const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
+
+    return threadPtr->nSockets >= (paramsPtr->maxQueueSize
+        + paramsPtr->nDriverThreads - 1) / paramsPtr->nDriverThreads;
+}

@@ -1,0 +1,385 @@
+/*
+ * body.c --
+ *
+ *      Where the bytes of a request body go.
+ *
+ *      A body that is larger than `maxinput` is not read: the request is handed
+ *      over with its refusal at once, and what the client still sends is
+ *      discarded after the reply.
+ */
+
+#include "net/reader.h"
+#include "net/budget.h"
+#include "net/progress.h"
+#include "net/tempfile.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "base/assert.h"
+
+static NsReadStep BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReadStep BeginChunks(NsSock *sockPtr);
+static NsReadStep TakeChunks(NsSock *sockPtr, char *bytes, size_t length);
+static NsReadStep Complete(NsSock *sockPtr);
+static NsReadStep Refuse(NsSock *sockPtr, int status);
+static bool Store(NsSock *sockPtr, const char *bytes, size_t length);
+static bool GrowMemory(NsSock *sockPtr, size_t length);
+static bool OpenFile(NsSock *sockPtr, bool isNamed);
+static bool Reserve(NsMessage *messagePtr, int64_t bytes);
+static void SendContinue(NsSock *sockPtr);
+
+NsReadStep
+NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    size_t     headBytes = readerPtr->parser.headBytes;
+
+    if (messagePtr->head.isChunked) {
+        return BeginChunks(sockPtr);
+    }
+    if (messagePtr->head.contentLength > 0) {
+        return BeginKnown(threadPtr, sockPtr);
+    }
+    messagePtr->content = readerPtr->buffer + headBytes;
+    readerPtr->rest = messagePtr->content;
+    readerPtr->restBytes = readerPtr->used - headBytes;
+    return NS_STEP_REQUEST;
+}
+
+struct iovec
+NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsMessage   *messagePtr = sockPtr->messagePtr;
+    NsReader    *readerPtr = messagePtr->readerPtr;
+    size_t       missing = (size_t) readerPtr->bodyBytes
+        - messagePtr->contentLength;
+    struct iovec vec = {threadPtr->scratch, NS_SCRATCH_BYTES};
+
+    switch (readerPtr->phase) {
+    case NS_READ_BUFFER:
+        vec.iov_base = readerPtr->buffer + readerPtr->used;
+        vec.iov_len = readerPtr->size - readerPtr->used;
+        break;
+    case NS_READ_MEMORY:
+        vec.iov_base = messagePtr->content + messagePtr->contentLength;
+        vec.iov_len = missing;
+        break;
+    case NS_READ_FILE:
+        vec.iov_len = MIN(missing, NS_SCRATCH_BYTES);
+        break;
+    case NS_READ_CHUNKS:
+    case NS_READ_HEAD:
+        break;
+    }
+    return vec;
+}
+
+NsReadStep
+NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+
+    switch (readerPtr->phase) {
+    case NS_READ_BUFFER:
+        readerPtr->used += nNew;
+        messagePtr->contentLength = readerPtr->used - readerPtr->parser.headBytes;
+        break;
+    case NS_READ_MEMORY:
+        messagePtr->contentLength += nNew;
+        break;
+    case NS_READ_FILE:
+        if (!Store(sockPtr, threadPtr->scratch, nNew)) {
+            return Refuse(sockPtr, 503);
+        }
+        break;
+    case NS_READ_CHUNKS:
+        return TakeChunks(sockPtr, threadPtr->scratch, nNew);
+    case NS_READ_HEAD:
+        NsAssert(0);
+        break;
+    }
+    if (readerPtr->progressPtr != NULL) {
+        NsProgressUpdate(readerPtr->progressPtr,
+                         (int64_t) messagePtr->contentLength);
+    }
+    return (int64_t) messagePtr->contentLength >= readerPtr->bodyBytes
+        ? Complete(sockPtr) : NS_STEP_AGAIN;
+}
+
+/*
+ * A body of announced length.
+ */
+static NsReadStep
+BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    const NsDriverParams *paramsPtr = &sockPtr->drvPtr->params;
+    NsMessage  *messagePtr = sockPtr->messagePtr;
+    NsReader   *readerPtr = messagePtr->readerPtr;
+    int64_t     total = messagePtr->head.contentLength;
+    size_t      headBytes = readerPtr->parser.headBytes;
+    const char *bytes = readerPtr->buffer + headBytes;
+    size_t      nThere = readerPtr->used - headBytes;
+
+    if (total > paramsPtr->maxInput) {
+        return Refuse(sockPtr, 413);
+    }
+    readerPtr->bodyBytes = total;
+    if ((int64_t) nThere < total) {
+        if (nThere == 0u) {
+            SendContinue(sockPtr);
+        }
+        readerPtr->progressPtr = NsProgressBegin(&messagePtr->head);
+    }
+    if ((size_t) total <= readerPtr->size - headBytes) {
+        readerPtr->phase = NS_READ_BUFFER;
+        messagePtr->content = readerPtr->buffer + headBytes;
+        messagePtr->contentLength = nThere;
+    } else if (total <= paramsPtr->readAhead && Reserve(messagePtr, total)) {
+        readerPtr->phase = NS_READ_MEMORY;
+        messagePtr->content = NsArenaAlloc(&messagePtr->arena,
+                                           (size_t) total + 1u);
+        memcpy(messagePtr->content, bytes, nThere);
+        messagePtr->contentLength = nThere;
+    } else {
+        bool isNamed = paramsPtr->maxUpload > 0 && total > paramsPtr->maxUpload
+            && total > paramsPtr->readAhead;
+
+        readerPtr->phase = NS_READ_FILE;
+        if (!OpenFile(sockPtr, isNamed) || !Store(sockPtr, bytes, nThere)) {
+            return Refuse(sockPtr, 503);
+        }
+        if (sockPtr->drvPtr->params.nSpoolers > 0 && !threadPtr->isSpooler
+                && (int64_t) nThere < total) {
+            return NS_STEP_SPOOL;
+        }
+    }
+    return (int64_t) nThere >= total ? Complete(sockPtr) : NS_STEP_AGAIN;
+}
+
+static NsReadStep
+BeginChunks(NsSock *sockPtr)
+{
+    NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
+    size_t    headBytes = readerPtr->parser.headBytes;
+
+    readerPtr->phase = NS_READ_CHUNKS;
+    NsChunkInit(&readerPtr->chunks, (uint64_t) sockPtr->drvPtr->params.maxInput);
+    if (readerPtr->used == headBytes) {
+        SendContinue(sockPtr);
+        return NS_STEP_AGAIN;
+    }
+    return TakeChunks(sockPtr, readerPtr->buffer + headBytes,
+                      readerPtr->used - headBytes);
+}
+
+static NsReadStep
+TakeChunks(NsSock *sockPtr, char *bytes, size_t length)
+{
+    NsMessage    *messagePtr = sockPtr->messagePtr;
+    NsReader     *readerPtr = messagePtr->readerPtr;
+    const char   *entity = NsHttpKnown(&messagePtr->head,
+                                       NS_FIELD_EXPECTED_ENTITY_LENGTH);
+    size_t        nDecoded, nConsumed;
+    NsChunkStatus status = NsChunkDecode(&readerPtr->chunks, bytes, length,
+                                         &nDecoded, &nConsumed);
+    Tcl_WideInt   expected;
+
+    if (status == NS_CHUNK_TOO_LARGE) {
+        return Refuse(sockPtr, 413);
+    }
+    if (status == NS_CHUNK_BAD) {
+        return NS_STEP_BAD_CHUNK;
+    }
+    if (nDecoded > 0u && !Store(sockPtr, bytes, nDecoded)) {
+        return Refuse(sockPtr, 503);
+    }
+    if (status == NS_CHUNK_DONE) {
+        readerPtr->rest = bytes + nConsumed;
+        readerPtr->restBytes = length - nConsumed;
+        return Complete(sockPtr);
+    }
+    if (entity != NULL && Ns_StrToWideInt(entity, &expected) == NS_OK
+            && (Tcl_WideInt) messagePtr->contentLength >= expected) {
+        /* The end of the chunks may still come: nothing else can follow. */
+        messagePtr->mustClose = true;
+        return Complete(sockPtr);
+    }
+    return NS_STEP_AGAIN;
+}
+
+/*
+ * The body is there in full.
+ */
+static NsReadStep
+Complete(NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+
+    if (readerPtr->phase == NS_READ_BUFFER) {
+        size_t end = readerPtr->parser.headBytes + (size_t) readerPtr->bodyBytes;
+
+        messagePtr->contentLength = (size_t) readerPtr->bodyBytes;
+        readerPtr->rest = readerPtr->buffer + end;
+        readerPtr->restBytes = readerPtr->used - end;
+    } else if (messagePtr->contentFile != NULL) {
+        close(messagePtr->contentFd);
+        messagePtr->contentFd = -1;
+    } else if (readerPtr->phase == NS_READ_CHUNKS && messagePtr->content == NULL
+               && messagePtr->contentFd < 0) {
+        messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
+    }
+    return NS_STEP_REQUEST;
+}
+
+/*
+ * The body cannot be taken.  The rest of it is discarded after the reply.
+ */
+static NsReadStep
+Refuse(NsSock *sockPtr, int status)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if (messagePtr->contentFd >= 0) {
+        close(messagePtr->contentFd);
+        messagePtr->contentFd = -1;
+    }
+    if (messagePtr->contentFile != NULL) {
+        unlink(messagePtr->contentFile);
+        messagePtr->contentFile = NULL;
+    }
+    messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
+    messagePtr->contentLength = 0u;
+    messagePtr->refusal = status;
+    messagePtr->mustClose = true;
+    messagePtr->readerPtr->isDrained = false;
+    sockPtr->isLong = true;
+    return NS_STEP_REQUEST;
+}
+
+/*
+ * Append to the body: in memory, until it is too large for that; then in a
+ * file.  False when neither is possible; errno says why.
+ */
+static bool
+Store(NsSock *sockPtr, const char *bytes, size_t length)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if (messagePtr->contentFd < 0) {
+        if (GrowMemory(sockPtr, length)) {
+            memcpy(messagePtr->content + messagePtr->contentLength, bytes, length);
+            messagePtr->contentLength += length;
+            messagePtr->content[messagePtr->contentLength] = '\0';
+            return true;
+        }
+        if (!OpenFile(sockPtr, false)) {
+            return false;
+        }
+        if (messagePtr->contentLength > 0u
+                && NsTempFileWrite(messagePtr->contentFd, messagePtr->content,
+                                   messagePtr->contentLength, 0) != NS_OK) {
+            return false;
+        }
+        messagePtr->content = NULL;
+    }
+    if (NsTempFileWrite(messagePtr->contentFd, bytes, length,
+                        (off_t) messagePtr->contentLength) != NS_OK) {
+        Ns_Log(Error, "%s: cannot store the body of a request: %s",
+               sockPtr->drvPtr->pub.module, strerror(errno));
+        return false;
+    }
+    messagePtr->contentLength += length;
+    return true;
+}
+
+/*
+ * Make room in memory for length more bytes and a null byte; false if the body
+ * should not stay there.
+ */
+static bool
+GrowMemory(NsSock *sockPtr, size_t length)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    size_t     wanted = messagePtr->contentLength + length;
+    size_t     room = MAX(readerPtr->bodyRoom, 4096u);
+    char      *content;
+
+    if ((int64_t) wanted > sockPtr->drvPtr->params.readAhead) {
+        return false;
+    }
+    if (wanted < readerPtr->bodyRoom) {
+        return true;
+    }
+    while (room <= wanted) {
+        room *= 2u;
+    }
+    if (!Reserve(messagePtr, (int64_t) room)) {
+        return false;
+    }
+    content = NsArenaAlloc(&messagePtr->arena, room);
+    if (messagePtr->contentLength > 0u) {
+        memcpy(content, messagePtr->content, messagePtr->contentLength);
+    }
+    messagePtr->content = content;
+    readerPtr->bodyRoom = room;
+    return true;
+}
+
+static bool
+OpenFile(NsSock *sockPtr, bool isNamed)
+{
+    NsMessage  *messagePtr = sockPtr->messagePtr;
+    const char *directory = sockPtr->drvPtr->params.uploadPath;
+
+    if (isNamed) {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        messagePtr->contentFd = NsTempFileOpenNamed(directory, &ds);
+        if (messagePtr->contentFd >= 0) {
+            messagePtr->contentFile = NsArenaDup(&messagePtr->arena,
+                Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds));
+        }
+        Ns_DStringFree(&ds);
+    } else {
+        messagePtr->contentFd = NsTempFileOpen(directory);
+    }
+    if (messagePtr->contentFd < 0) {
+        Ns_Log(Error, "%s: cannot create a file for the body of a request in"
+               " %s: %s", sockPtr->drvPtr->pub.module, directory,
+               strerror(errno));
+    }
+    return messagePtr->contentFd >= 0;
+}
+
+static bool
+Reserve(NsMessage *messagePtr, int64_t bytes)
+{
+    if (!NsBudgetTake(bytes)) {
+        return false;
+    }
+    messagePtr->budgetBytes += bytes;
+    return true;
+}
+
+/*
+ * A client that waits for leave to send its body gets it.
+ */
+static void
+SendContinue(NsSock *sockPtr)
+{
+    static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    const NsHttpHead *headPtr = &sockPtr->messagePtr->head;
+    const char       *expect = NsHttpKnown(headPtr, NS_FIELD_EXPECT);
+
+    if (expect != NULL && STRIEQ(expect, "100-continue")
+            && headPtr->version > 1.05 && sockPtr->messagePtr->refusal == 0) {
+        Ns_FileVec vec;
+
+        Ns_SetFileVec(&vec, 0, -1, line, 0, sizeof(line) - 1u);
+        (void) NsSockSendNow(sockPtr, &vec, 1);
+    }
+}

@@ -1,0 +1,509 @@
+/*
+ * driver.c --
+ *
+ *      Registration of drivers, their parameters, start and stop.
+ */
+
+#include "net/budget.h"
+#include "net/driver_int.h"
+#include "net/init.h"
+#include "net/listen.h"
+#include "net/progress.h"
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nssocket.h"
+#include "nsstring.h"
+#include "base/lock.h"
+
+#include <netinet/tcp.h>
+
+NsDriver *NsFirstDriver;
+
+static NsReadyProc *readyProc;
+static atomic_bool  isStopping;
+
+static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
+static void ReadParams(NsDriver *drvPtr);
+static void ReadWriterParams(NsDriver *drvPtr);
+static bool ReadAddresses(NsDriver *drvPtr);
+static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
+static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
+static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
+static void StartHelpers(NsDriver *drvPtr);
+static NsDriverThread *CreateThread(NsDriver *drvPtr, int index, bool isSpooler);
+static Ns_ReturnCode Listen(NsDriver *drvPtr, NsDriverThread *threadPtr);
+static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
+                        const Ns_Time *deadlinePtr);
+
+void
+NsNetInit(void)
+{
+    NsSlsInit();
+}
+
+void
+NsDriverSetReadyProc(NsReadyProc *proc)
+{
+    readyProc = proc;
+}
+
+void
+NsReady(NsMessage *messagePtr)
+{
+    readyProc(messagePtr);
+}
+
+bool
+NsDriversStopping(void)
+{
+    return atomic_load_explicit(&isStopping, memory_order_relaxed);
+}
+
+int
+Ns_DriverInit(const char *server, const char *module, Ns_DriverInitData *initPtr)
+{
+    NsDriver   *drvPtr;
+    NsDriver  **endPtrPtr = &NsFirstDriver;
+    NsServer   *serverPtr = server == NULL ? NULL : NsServerFind(server);
+    const char *defaultServer;
+
+    if (!CheckInit(module, initPtr)) {
+        return NS_ERROR;
+    }
+    if (server != NULL && serverPtr == NULL) {
+        Ns_Log(Error, "%s: no such server: %s", module, server);
+        return NS_ERROR;
+    }
+    drvPtr = ns_calloc(1u, sizeof(NsDriver));
+    drvPtr->procs = *initPtr;
+    drvPtr->procs.name = ns_strdup(initPtr->name != NULL ? initPtr->name : module);
+    drvPtr->path = initPtr->path != NULL ? ns_strdup(initPtr->path)
+        : Ns_ConfigGetPath(server, module, NULL);
+    if (drvPtr->path == NULL) {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        Ns_DStringPrintf(&ds, server == NULL ? "ns/module/%s%s"
+                         : "ns/server/%s/module/%s",
+                         server == NULL ? module : server,
+                         server == NULL ? "" : module);
+        drvPtr->path = Ns_DStringExport(&ds);
+    }
+    drvPtr->serverPtr = serverPtr;
+    drvPtr->pub.arg = initPtr->arg;
+    drvPtr->pub.server = (char *) (serverPtr == NULL ? NULL : serverPtr->name);
+    drvPtr->pub.module = ns_strdup(module);
+    drvPtr->pub.name = drvPtr->procs.name;
+    drvPtr->settings.isTls = (initPtr->opts & NS_DRIVER_SSL) != 0;
+    drvPtr->pub.protocol = ns_strdup(drvPtr->settings.isTls ? "https" : "http");
+    drvPtr->defaultPort = drvPtr->settings.isTls ? 443 : 80;
+    ReadParams(drvPtr);
+    ReadWriterParams(drvPtr);
+    if (!ReadAddresses(drvPtr)) {
+        return NS_ERROR;
+    }
+    defaultServer = Ns_ConfigGetValue(drvPtr->path, "defaultserver");
+    if (serverPtr == NULL) {
+        drvPtr->hostMapPtr = NsHostMapCreate(drvPtr, defaultServer);
+    }
+    while (*endPtrPtr != NULL) {
+        endPtrPtr = &(*endPtrPtr)->nextPtr;
+    }
+    *endPtrPtr = drvPtr;
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsDriversStart(void)
+{
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (drvPtr->ports[0] != 0 || drvPtr->nPorts > 1
+                || !drvPtr->settings.isTls) {
+            if (StartDriver(drvPtr) != NS_OK) {
+                return NS_ERROR;
+            }
+        }
+    }
+    return NS_OK;
+}
+
+void
+NsDriversStop(void)
+{
+    atomic_store(&isStopping, true);
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; drvPtr->threads != NULL
+                 && i < drvPtr->params.nDriverThreads; i++) {
+            atomic_store(&drvPtr->threads[i]->isStopping, true);
+            NsPollerWake(drvPtr->threads[i]->pollerPtr);
+        }
+    }
+}
+
+void
+NsDriversWait(const Ns_Time *deadlinePtr)
+{
+    Ns_Time now, span;
+    NsStamp deadline;
+
+    Ns_GetTime(&now);
+    if (Ns_DiffTime((Ns_Time *) deadlinePtr, &now, &span) <= 0) {
+        span = (Ns_Time) {0, 0};
+    }
+    deadline = NsClockNow() + NsClockFromTime(&span) + 1;
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (drvPtr->threads != NULL) {
+            JoinThreads(drvPtr, deadline, deadlinePtr);
+        }
+    }
+}
+
+void
+NsWritersStop(const Ns_Time *deadlinePtr)
+{
+    if (NsFirstDriver != NULL) {
+        Ns_Log(Notice, "driver: stopping writer and spooler threads");
+    }
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; i < drvPtr->nWriters; i++) {
+            (void) NsWriterWaitEmpty(drvPtr->writers[i], deadlinePtr);
+        }
+    }
+}
+
+static bool
+CheckInit(const char *module, const Ns_DriverInitData *initPtr)
+{
+    if (initPtr->version != NS_DRIVER_VERSION_2) {
+        Ns_Log(Error, "%s: version field of init argument is invalid: %d",
+               module, initPtr->version);
+        return false;
+    }
+    if (initPtr->listenProc == NULL || initPtr->acceptProc == NULL
+            || initPtr->recvProc == NULL || initPtr->sendProc == NULL
+            || initPtr->closeProc == NULL) {
+        Ns_Log(Error, "%s: the driver lacks a callback", module);
+        return false;
+    }
+    return true;
+}
+
+static void
+ReadParams(NsDriver *drvPtr)
+{
+    const char     *path = drvPtr->path;
+    NsDriverParams *paramsPtr = &drvPtr->params;
+    int             maxQueue;
+
+    paramsPtr->maxInput = Ns_ConfigMemUnitRange(path, "maxinput", NULL,
+                                                1048576, 1024, LLONG_MAX);
+    paramsPtr->bufSize = (int) Ns_ConfigMemUnitRange(path, "bufsize", NULL,
+                                                     16384, 1024, 1 << 30);
+    paramsPtr->maxUpload = Ns_ConfigMemUnitRange(path, "maxupload", NULL, 0, 0,
+                                                 paramsPtr->maxInput);
+    paramsPtr->uploadPath = Ns_ConfigString(path, "uploadpath", P_tmpdir);
+    paramsPtr->readAhead = Ns_ConfigMemUnitRange(path, "readahead", NULL,
+        paramsPtr->bufSize, paramsPtr->bufSize,
+        MAX(paramsPtr->maxInput, paramsPtr->bufSize));
+    paramsPtr->limits.maxLineBytes = (size_t)
+        Ns_ConfigMemUnitRange(path, "maxline", NULL, 8192, 256, 1 << 30);
+    paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, 1 << 30);
+    paramsPtr->limits.maxFields = Ns_ConfigIntRange(path, "maxheaders", 128, 8,
+                                                    32767);
+    maxQueue = Ns_ConfigIntRange(path, "maxqueuesize", 1024, 1, INT_MAX);
+    paramsPtr->maxQueueSize = maxQueue;
+    paramsPtr->backlog = Ns_ConfigIntRange(path, "backlog", 256, 1, INT_MAX);
+    paramsPtr->acceptSize = Ns_ConfigIntRange(path, "acceptsize",
+                                              paramsPtr->backlog, 1, INT_MAX);
+    drvPtr->pub.recvwait = Ns_ConfigIntRange(path, "recvwait", 30, 1, INT_MAX);
+    drvPtr->pub.sendwait = Ns_ConfigIntRange(path, "sendwait", 30, 1, INT_MAX);
+    drvPtr->pub.bufsize = paramsPtr->bufSize;
+    drvPtr->settings.keepwait = Ns_ConfigIntRange(path, "keepwait", 5, 0,
+                                                  INT_MAX);
+    paramsPtr->closeWait = Ns_ConfigIntRange(path, "closewait", 2, 0, INT_MAX);
+    drvPtr->settings.keepaliveMaxUploadSize = Ns_ConfigMemUnitRange(path,
+        "keepalivemaxuploadsize", NULL, 0, 0, LLONG_MAX);
+    drvPtr->settings.keepaliveMaxDownloadSize = Ns_ConfigMemUnitRange(path,
+        "keepalivemaxdownloadsize", NULL, 0, 0, LLONG_MAX);
+    drvPtr->settings.extraHeaders = Ns_ConfigGetValue(path, "extraheaders");
+    paramsPtr->nSpoolers = Ns_ConfigIntRange(path, "spoolerthreads", 0, 0, 32);
+    paramsPtr->nDriverThreads = Ns_ConfigIntRange(path, "driverthreads", 1, 1,
+                                                  64);
+    paramsPtr->reusePort = Ns_ConfigBool(path, "reuseport",
+                                         paramsPtr->nDriverThreads > 1);
+    paramsPtr->minReceiveRate = Ns_ConfigIntRange(path, "minrecvrate", 100, 0,
+                                                  INT_MAX);
+    paramsPtr->minSendRate = Ns_ConfigIntRange(path, "minsendrate", 100, 0,
+                                               INT_MAX);
+    paramsPtr->maxPartialPerPeer = Ns_ConfigIntRange(path, "maxpartialperpeer",
+        MAX(maxQueue / 2, 1), 0, INT_MAX);
+    paramsPtr->deferAccept = Ns_ConfigBool(path, "deferaccept", false);
+    paramsPtr->noDelay = Ns_ConfigBool(path, "nodelay", true);
+
+    /* Known to old configurations, without effect; read so that nobody is told
+     * that it is unknown. */
+    (void) Ns_ConfigGetValue(path, "uploadsize");
+    NsBudgetSetLimit(Ns_ConfigMemUnitRange("ns/parameters", "maxbodymemory",
+                                           "256MB", INT64_C(256) << 20, 0,
+                                           LLONG_MAX));
+    NsProgressSetMinimum(Ns_ConfigMemUnitRange("ns/parameters",
+                         "progressminsize", NULL, 0, 0, LLONG_MAX));
+}
+
+static void
+ReadWriterParams(NsDriver *drvPtr)
+{
+    const char     *path = drvPtr->path;
+    NsSockSettings *settingsPtr = &drvPtr->settings;
+
+    settingsPtr->nWriters = Ns_ConfigIntRange(path, "writerthreads", 1, 0, 32);
+    atomic_init(&settingsPtr->writerSize,
+        Ns_ConfigMemUnitRange(path, "writersize", NULL, 1048576, 1024,
+                              LLONG_MAX));
+    atomic_init(&settingsPtr->writerStreaming,
+                (bool) Ns_ConfigBool(path, "writerstreaming", false));
+    drvPtr->params.writerBufSize = (int)
+        Ns_ConfigMemUnitRange(path, "writerbufsize", NULL, 8192, 512, 1 << 30);
+    drvPtr->params.writerMemory = Ns_ConfigMemUnitRange(path, "writermemory",
+        "256KB", 262144, 0, LLONG_MAX);
+    if (settingsPtr->nWriters > 0) {
+        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= %" PRId64
+               " bytes, bufsize=%d bytes, HTML streaming %d",
+               drvPtr->pub.module, settingsPtr->nWriters,
+               atomic_load(&settingsPtr->writerSize),
+               drvPtr->params.writerBufSize,
+               atomic_load(&settingsPtr->writerStreaming));
+    }
+}
+
+/*
+ * Addresses, ports and the location.  Without `address`, that of the host is
+ * for the location alone, and all interfaces are listened on.
+ */
+static bool
+ReadAddresses(NsDriver *drvPtr)
+{
+    const char *path = drvPtr->path;
+    const char *address = Ns_ConfigGetValue(path, "address");
+    const char *hostname = Ns_ConfigGetValue(path, "hostname");
+    const char *location = Ns_ConfigGetValue(path, "location");
+    Ns_DString  ds;
+    char      **ports;
+
+    SplitList(Ns_ConfigString(path, "port", drvPtr->settings.isTls ? "443" : "80"),
+              &drvPtr->nPorts, &ports);
+    drvPtr->ports = ns_calloc((size_t) MAX(drvPtr->nPorts, 1), sizeof(int));
+    for (int i = 0; i < drvPtr->nPorts; i++) {
+        if (Ns_StrToInt(ports[i], &drvPtr->ports[i]) != NS_OK
+                || drvPtr->ports[i] < 0 || drvPtr->ports[i] > 65535) {
+            Ns_Log(Error, "%s: invalid port: %s", drvPtr->pub.module, ports[i]);
+            return false;
+        }
+    }
+    Ns_DStringInit(&ds);
+    if (address == NULL || *address == '\0') {
+        const char *name = hostname != NULL ? hostname : Ns_InfoHostname();
+
+        if (!Ns_GetAddrByHost(&ds, name)) {
+            Ns_Log(Error, "%s: could not resolve %s", drvPtr->pub.module, name);
+            Ns_DStringFree(&ds);
+            return false;
+        }
+        if (hostname == NULL) {
+            hostname = name;
+        }
+    } else {
+        SplitList(address, &drvPtr->nAddresses, &drvPtr->addresses);
+        Ns_DStringAppend(&ds, drvPtr->addresses[0]);
+    }
+    drvPtr->pub.address = Ns_DStringExport(&ds);
+    if (hostname == NULL) {
+        hostname = drvPtr->pub.address;
+    }
+    drvPtr->pub.location = location != NULL && strstr(location, "://") != NULL
+        ? ns_strdup(location) : MakeLocation(drvPtr, hostname);
+    return true;
+}
+
+static void
+SplitList(const char *list, int *nPtr, char ***itemsPtr)
+{
+    const char **items;
+    int          n;
+
+    if (Tcl_SplitList(NULL, list, &n, &items) != TCL_OK || n == 0) {
+        *nPtr = 1;
+        *itemsPtr = ns_calloc(1u, sizeof(char *));
+        (*itemsPtr)[0] = ns_strdup(list);
+        return;
+    }
+    *nPtr = n;
+    *itemsPtr = ns_calloc((size_t) n, sizeof(char *));
+    for (int i = 0; i < n; i++) {
+        (*itemsPtr)[i] = ns_strdup(items[i]);
+    }
+    Tcl_Free((char *) items);
+}
+
+static char *
+MakeLocation(const NsDriver *drvPtr, const char *hostname)
+{
+    bool       isV6 = strchr(hostname, ':') != NULL;
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s://%s%s%s", drvPtr->pub.protocol, isV6 ? "[" : "",
+                     hostname, isV6 ? "]" : "");
+    if (drvPtr->ports[0] != drvPtr->defaultPort) {
+        Ns_DStringPrintf(&ds, ":%d", drvPtr->ports[0]);
+    }
+    return Ns_DStringExport(&ds);
+}
+
+static Ns_ReturnCode
+StartDriver(NsDriver *drvPtr)
+{
+    int n = drvPtr->params.nDriverThreads;
+
+    drvPtr->threads = ns_calloc((size_t) n, sizeof(NsDriverThread *));
+    for (int i = 0; i < n; i++) {
+        drvPtr->threads[i] = CreateThread(drvPtr, i, false);
+        if (Listen(drvPtr, drvPtr->threads[i]) != NS_OK) {
+            drvPtr->params.nDriverThreads = 0;
+            return NS_ERROR;
+        }
+    }
+    StartHelpers(drvPtr);
+    for (int i = 0; i < n; i++) {
+        NsDriverThreadStart(drvPtr->threads[i]);
+    }
+    return NS_OK;
+}
+
+/*
+ * Spooler and writer threads.  One writer there is always: what a driver thread
+ * answers itself must never make it wait.
+ */
+static void
+StartHelpers(NsDriver *drvPtr)
+{
+    int nSpoolers = drvPtr->params.nSpoolers;
+
+    drvPtr->spoolers = ns_calloc((size_t) MAX(nSpoolers, 1),
+                                 sizeof(NsDriverThread *));
+    for (int i = 0; i < nSpoolers; i++) {
+        drvPtr->spoolers[i] = CreateThread(drvPtr, i, true);
+        NsDriverThreadStart(drvPtr->spoolers[i]);
+    }
+    drvPtr->nWriters = MAX(drvPtr->settings.nWriters, 1);
+    drvPtr->writers = ns_calloc((size_t) drvPtr->nWriters, sizeof(NsWriter *));
+    for (int i = 0; i < drvPtr->nWriters; i++) {
+        drvPtr->writers[i] = NsWriterCreate(drvPtr, i);
+    }
+}
+
+static NsDriverThread *
+CreateThread(NsDriver *drvPtr, int index, bool isSpooler)
+{
+    NsDriverThread *threadPtr = ns_calloc(1u, sizeof(NsDriverThread));
+    Ns_DString      ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s:%d", drvPtr->pub.module, index);
+    threadPtr->name = Ns_DStringExport(&ds);
+    threadPtr->drvPtr = drvPtr;
+    threadPtr->index = index;
+    threadPtr->isSpooler = isSpooler;
+    threadPtr->reserveFd = -1;
+    threadPtr->pollerPtr = NsPollerCreate(
+        STREQ(Ns_ConfigString("ns/parameters", "poller", "epoll"), "poll")
+            ? NS_POLLER_POLL : NS_POLLER_EPOLL);
+    if (threadPtr->pollerPtr == NULL) {
+        Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
+                 strerror(errno));
+    }
+    NsInboxInit(&threadPtr->inbox, threadPtr->pollerPtr);
+    threadPtr->peersPtr = NsPeerTableCreate();
+    threadPtr->scratch = ns_malloc(NS_SCRATCH_BYTES);
+    return threadPtr;
+}
+
+/*
+ * Open the listening sockets of one driver thread: every address, every port.
+ */
+static Ns_ReturnCode
+Listen(NsDriver *drvPtr, NsDriverThread *threadPtr)
+{
+    int nAddresses = MAX(drvPtr->nAddresses, 1);
+
+    threadPtr->listeners = ns_calloc((size_t) (nAddresses * drvPtr->nPorts),
+                                     sizeof(NsListener));
+    NsListenReusePort(drvPtr->params.reusePort);
+    for (int i = 0; i < nAddresses * drvPtr->nPorts; i++) {
+        NsListener *listenerPtr = &threadPtr->listeners[i];
+        const char *address = drvPtr->nAddresses == 0
+            ? NULL : drvPtr->addresses[i / drvPtr->nPorts];
+        const char *shown = address == NULL ? "0.0.0.0" : address;
+
+        listenerPtr->port = drvPtr->ports[i % drvPtr->nPorts];
+        listenerPtr->fd = drvPtr->procs.listenProc(&drvPtr->pub, address,
+            listenerPtr->port, drvPtr->params.backlog);
+        if (listenerPtr->fd < 0) {
+            Ns_Log(Error, "%s: failed to listen on %s:%d: %s",
+                   drvPtr->procs.name, shown, listenerPtr->port,
+                   strerror(errno));
+            NsListenReusePort(false);
+            return NS_ERROR;
+        }
+        threadPtr->nListeners++;
+        if (drvPtr->params.noDelay) {
+            /* Accepted sockets inherit it. */
+            int on = 1;
+
+            (void) setsockopt(listenerPtr->fd, IPPROTO_TCP, TCP_NODELAY, &on,
+                              sizeof(on));
+        }
+        if (drvPtr->params.deferAccept) {
+            Ns_SockSetDeferAccept(listenerPtr->fd, drvPtr->pub.recvwait);
+        }
+        if (threadPtr->index == 0) {
+            Ns_Log(Notice, "%s: listening on %s:%d", drvPtr->procs.name, shown,
+                   listenerPtr->port);
+        }
+    }
+    NsListenReusePort(false);
+    return NS_OK;
+}
+
+/*
+ * Driver threads end when their last socket is closed, or at the deadline.
+ * Then the helpers have nothing left.
+ */
+static void
+JoinThreads(NsDriver *drvPtr, NsStamp deadline, const Ns_Time *deadlinePtr)
+{
+    for (int i = 0; i < drvPtr->params.nDriverThreads; i++) {
+        atomic_store(&drvPtr->threads[i]->stopDeadline, deadline);
+        NsPollerWake(drvPtr->threads[i]->pollerPtr);
+    }
+    for (int i = 0; i < drvPtr->params.nDriverThreads; i++) {
+        Ns_ThreadJoin(&drvPtr->threads[i]->thread, NULL);
+    }
+    for (int i = 0; i < drvPtr->params.nSpoolers && drvPtr->spoolers != NULL;
+         i++) {
+        atomic_store(&drvPtr->spoolers[i]->isStopping, true);
+        atomic_store(&drvPtr->spoolers[i]->stopDeadline, 1);
+        NsPollerWake(drvPtr->spoolers[i]->pollerPtr);
+        Ns_ThreadJoin(&drvPtr->spoolers[i]->thread, NULL);
+    }
+    for (int i = 0; i < drvPtr->nWriters; i++) {
+        if (NsWriterWaitEmpty(drvPtr->writers[i], deadlinePtr) == NS_OK) {
+            NsWriterEnd(drvPtr->writers[i]);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+/*
+ * driver_info.c --
+ *
+ *      What `ns_driver` and `ns_writer` show.
+ */
+
+#include "net/driver_int.h"
+#include "nsstring.h"
+
+static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
+static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
+static void AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr);
+static NsDriver *FindByPrefix(const char *prefix);
+static bool MayShow(const NsDriver *drvPtr, const char *server);
+
+void
+NsDriverInfo(Ns_DString *dsPtr, const char *server)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (!MayShow(drvPtr, server)) {
+            continue;
+        }
+        Tcl_DStringStartSublist(dsPtr);
+        AppendPair(dsPtr, "module", drvPtr->pub.module);
+        AppendPair(dsPtr, "type", drvPtr->procs.name);
+        AppendPair(dsPtr, "server", drvPtr->pub.server);
+        AppendPair(dsPtr, "location", drvPtr->pub.location);
+        AppendPair(dsPtr, "address", drvPtr->pub.address);
+        AppendNumber(dsPtr, "port", drvPtr->ports[0]);
+        AppendNumber(dsPtr, "defaultport", drvPtr->defaultPort);
+        AppendPair(dsPtr, "protocol", drvPtr->pub.protocol);
+        AppendNumber(dsPtr, "sendwait", drvPtr->pub.sendwait);
+        AppendNumber(dsPtr, "recvwait", drvPtr->pub.recvwait);
+        AppendPair(dsPtr, "extraheaders", drvPtr->settings.extraHeaders);
+        Tcl_DStringEndSublist(dsPtr);
+    }
+}
+
+void
+NsDriverNames(Ns_DString *dsPtr)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        Tcl_DStringAppendElement(dsPtr, drvPtr->pub.module);
+    }
+}
+
+void
+NsDriverThreads(Ns_DString *dsPtr)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; drvPtr->threads != NULL
+                 && i < drvPtr->params.nDriverThreads; i++) {
+            Tcl_DStringAppendElement(dsPtr, drvPtr->threads[i]->name);
+        }
+    }
+}
+
+void
+NsDriverStats(Ns_DString *dsPtr)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; drvPtr->threads != NULL
+                 && i < drvPtr->params.nDriverThreads; i++) {
+            AppendThreadStats(dsPtr, drvPtr->threads[i]);
+        }
+    }
+}
+
+void
+NsWriterList(Ns_DString *dsPtr, const char *server)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; i < drvPtr->nWriters; i++) {
+            NsWriterAppendList(drvPtr->writers[i], dsPtr, server);
+        }
+    }
+}
+
+Ns_ReturnCode
+NsWriterSize(const char *prefix, int64_t *newPtr, int64_t *valuePtr)
+{
+    NsDriver *drvPtr = FindByPrefix(prefix);
+
+    if (drvPtr == NULL) {
+        return NS_ERROR;
+    }
+    if (newPtr != NULL) {
+        atomic_store(&drvPtr->settings.writerSize, *newPtr);
+    }
+    *valuePtr = atomic_load(&drvPtr->settings.writerSize);
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsWriterStreaming(const char *prefix, bool *newPtr, bool *valuePtr)
+{
+    NsDriver *drvPtr = FindByPrefix(prefix);
+
+    if (drvPtr == NULL) {
+        return NS_ERROR;
+    }
+    if (newPtr != NULL) {
+        atomic_store(&drvPtr->settings.writerStreaming, *newPtr);
+    }
+    *valuePtr = atomic_load(&drvPtr->settings.writerStreaming);
+    return NS_OK;
+}
+
+static void
+AppendPair(Ns_DString *dsPtr, const char *key, const char *value)
+{
+    Tcl_DStringAppendElement(dsPtr, key);
+    Tcl_DStringAppendElement(dsPtr, value == NULL ? "" : value);
+}
+
+static void
+AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value)
+{
+    Ns_DStringPrintf(dsPtr, " %s %" PRId64, key, value);
+}
+
+/*
+ * Spooler threads read for all driver threads; what they read counts with the
+ * first.
+ */
+static void
+AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
+{
+    const NsDriver *drvPtr = threadPtr->drvPtr;
+    int64_t received = atomic_load_explicit(&threadPtr->nReceived,
+                                            memory_order_relaxed);
+    int64_t partial = atomic_load_explicit(&threadPtr->nPartial,
+                                           memory_order_relaxed);
+    int64_t errors = atomic_load_explicit(&threadPtr->nErrors,
+                                          memory_order_relaxed);
+
+    for (int i = 0; threadPtr->index == 0 && drvPtr->spoolers != NULL
+             && i < drvPtr->params.nSpoolers; i++) {
+        const NsDriverThread *spoolerPtr = drvPtr->spoolers[i];
+
+        received += atomic_load_explicit(&spoolerPtr->nReceived,
+                                         memory_order_relaxed);
+        partial += atomic_load_explicit(&spoolerPtr->nPartial,
+                                        memory_order_relaxed);
+        errors += atomic_load_explicit(&spoolerPtr->nErrors,
+                                       memory_order_relaxed);
+    }
+    Tcl_DStringStartSublist(dsPtr);
+    AppendPair(dsPtr, "thread", threadPtr->name);
+    AppendPair(dsPtr, "module", drvPtr->pub.module);
+    AppendNumber(dsPtr, "received", received);
+    AppendNumber(dsPtr, "spooled",
+                 atomic_load_explicit(&threadPtr->nSpooled,
+                                      memory_order_relaxed));
+    AppendNumber(dsPtr, "partial", partial);
+    AppendNumber(dsPtr, "errors", errors);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static NsDriver *
+FindByPrefix(const char *prefix)
+{
+    size_t length = strlen(prefix);
+
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (drvPtr->settings.nWriters > 0
+                && strncmp(drvPtr->pub.module, prefix, length) == 0) {
+            return drvPtr;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * A driver without a server serves all.
+ */
+static bool
+MayShow(const NsDriver *drvPtr, const char *server)
+{
+    return server == NULL || drvPtr->pub.server == NULL
+        || STREQ(drvPtr->pub.server, server);
+}

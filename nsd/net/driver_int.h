@@ -1,0 +1,363 @@
+/*
+ * driver_int.h --
+ *
+ *      What the sources of drivers, sockets, readers and writers share.
+ *
+ *      Who owns a socket is one atomic number.  NS_SOCK_DRIVER: its driver
+ *      thread, which reads the next request from it.  NS_SOCK_BUSY: the thread
+ *      that answers, or a writer thread; the driver thread keeps its hands off.
+ *      NS_SOCK_BUSY_EVENT: likewise, and something has arrived meanwhile, so that
+ *      the owner must hand the socket to the driver thread's inbox instead of
+ *      just letting go.  Only the driver thread turns DRIVER into the others, and
+ *      BUSY into BUSY_EVENT; only the thread that answers turns BUSY into DRIVER.
+ *
+ *      So a request on a kept connection costs the driver thread one event, and
+ *      the thread that answers one compare-and-swap.
+ */
+
+#ifndef NSD_NET_DRIVER_INT_H
+#define NSD_NET_DRIVER_INT_H
+
+#include "nsdriver.h"
+#include "nsthread.h"
+#include "http/parse.h"
+#include "net/driver.h"
+#include "net/inbox.h"
+#include "net/sock.h"
+#include "net/wheel.h"
+
+typedef struct NsDriver       NsDriver;
+typedef struct NsDriverThread NsDriverThread;
+typedef struct NsWriter       NsWriter;
+typedef struct NsWriterJob    NsWriterJob;
+typedef struct NsHostMap      NsHostMap;
+typedef struct NsPeerTable    NsPeerTable;
+
+typedef enum {
+    NS_SOCK_DRIVER,
+    NS_SOCK_BUSY,
+    NS_SOCK_BUSY_EVENT
+} NsSockState;
+
+typedef enum {
+    NS_SOCK_READING,            /* Idle, or a request is arriving. */
+    NS_SOCK_CLOSING,            /* Our side is shut; what comes is discarded. */
+    NS_SOCK_DEAD                /* To be destroyed by the driver thread. */
+} NsSockMode;
+
+struct NsSock {
+    Ns_Sock          pub;               /* Must be first.  Set at accept. */
+    NsDriver        *drvPtr;            /* Constant. */
+    NsDriverThread  *homePtr;           /* Constant: the driver thread. */
+    unsigned short   peerPort;          /* Constant. */
+    char             peer[46];          /* Constant. */
+
+    atomic_int       state;             /* NsSockState, see above. */
+    _Atomic NsStamp  deadline;          /* Any owner sets it; the driver thread
+                                         * looks when the wheel comes round. */
+
+    /* The owner. */
+    NsSockMode       mode;
+    bool             isBroken;          /* Sending failed. */
+    bool             isShut;            /* The driver's closeProc has run. */
+    bool             sawHangup;         /* The client sends no more. */
+    bool             isTaken;           /* The descriptor lives on elsewhere. */
+    bool             isLong;            /* Closing may take longer: a body was
+                                         * left unread. */
+    int16_t          corkDepth;
+    NsMessage       *messagePtr;        /* Being received, or NULL. */
+    NsWriterJob     *jobPtr;            /* Queued output of this request. */
+    int64_t          nBytes;            /* Sent or queued for this request. */
+    void           **sls;               /* Socket-local storage. */
+    char            *clientData;        /* For `ns_writer list`. */
+    NsStamp          queueStamp;        /* Likewise. */
+    NsServer        *serverPtr;         /* Likewise. */
+    NsInboxNode      inboxNode;         /* On the way to another thread. */
+
+    /* The driver thread; while a body is spooled, the spooler thread. */
+    NsWheelEntry     wheelEntry;
+    NsStamp          acceptStamp;       /* 0 after the first request. */
+    bool             isRegistered;      /* With the poller. */
+    bool             isPartial;         /* Counted in the peer table. */
+    NsSock          *nextPtr;           /* All sockets of the driver thread. */
+    NsSock          *prevPtr;
+};
+
+typedef struct NsListener {
+    int   fd;
+    char *address;
+    int   port;
+} NsListener;
+
+/*
+ * A driver thread, or a spooler thread: one that receives large bodies for it.
+ */
+struct NsDriverThread {
+    NsDriver       *drvPtr;             /* Constant. */
+    char           *name;               /* Constant, as `nssock:0`. */
+    int             index;              /* Constant. */
+    bool            isSpooler;          /* Constant. */
+    NsListener     *listeners;          /* Constant. */
+    int             nListeners;         /* Constant. */
+    NsPoller       *pollerPtr;          /* Constant. */
+    Ns_Thread       thread;             /* Constant. */
+
+    NsInbox         inbox;              /* Sockets that come (back). */
+    atomic_bool     isStopping;         /* Set by NsDriversStop. */
+    _Atomic NsStamp stopDeadline;       /* 0: none yet. */
+
+    /* Statistics: written by the thread, relaxed; read by any. */
+    _Atomic int64_t nReceived;
+    _Atomic int64_t nSpooled;
+    _Atomic int64_t nPartial;
+    _Atomic int64_t nErrors;
+
+    /* The thread itself. */
+    NsWheel         wheel;
+    NsWheelEntry    retryEntry;         /* When to accept again. */
+    NsSock         *firstPtr;           /* All its sockets. */
+    int             nSockets;
+    int             nextSpooler;
+    bool            isListening;        /* The listeners are watched. */
+    bool            isStarved;          /* Out of descriptors. */
+    bool            hasStopped;         /* The listeners are closed. */
+    int             reserveFd;          /* To be given up for a 503. */
+    NsStamp         starveStamp;        /* Of the last line about it. */
+    NsStamp         partialStamp;       /* Likewise, too many of one peer. */
+    NsPeerTable    *peersPtr;           /* Half-received requests by peer. */
+    char           *scratch;            /* NS_SCRATCH_BYTES for bodies. */
+};
+
+#define NS_SCRATCH_BYTES 65536
+
+typedef struct NsDriverParams {
+    int64_t maxInput;
+    int64_t maxUpload;
+    const char *uploadPath;
+    int64_t readAhead;
+    int     bufSize;
+    NsParseLimits limits;
+    int     maxQueueSize;
+    int     acceptSize;
+    int     backlog;
+    int     closeWait;
+    int     nDriverThreads;
+    int     nSpoolers;
+    int     writerBufSize;
+    int64_t writerMemory;
+    int     minReceiveRate;             /* Bytes per second; 0: none. */
+    int     minSendRate;
+    int     maxPartialPerPeer;          /* 0: no limit. */
+    bool    deferAccept;
+    bool    noDelay;
+    bool    reusePort;
+} NsDriverParams;
+
+struct NsDriver {
+    Ns_Driver         pub;              /* Must be first.  Constant. */
+    Ns_DriverInitData procs;            /* Constant. */
+    const char       *path;             /* Constant: parameter section. */
+    NsServer         *serverPtr;        /* Constant; NULL: by host map. */
+    NsHostMap        *hostMapPtr;       /* Constant after start. */
+    NsDriverParams    params;           /* Constant. */
+    char            **addresses;        /* Constant. */
+    int               nAddresses;
+    int              *ports;            /* Constant. */
+    int               nPorts;
+    int               defaultPort;      /* Constant. */
+    NsSockSettings    settings;         /* See there. */
+    NsDriverThread  **threads;          /* Constant after start. */
+    NsDriverThread  **spoolers;         /* Constant after start. */
+    NsWriter        **writers;          /* Constant after start; at least one. */
+    int               nWriters;
+    atomic_uint       nextWriter;
+    NsDriver         *nextPtr;          /* Constant after start. */
+};
+
+/*
+ * All drivers, in order of registration; constant after start.
+ */
+extern NsDriver *NsFirstDriver;
+
+/*
+ * The driver or spooler thread that calls; NULL in other threads.
+ */
+NsDriverThread *NsDriverThreadSelf(void);
+
+/*
+ * accept.c: the listeners of a driver thread.
+ */
+void NsAcceptStart(NsDriverThread *threadPtr);
+void NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr);
+void NsAcceptResume(NsDriverThread *threadPtr);
+void NsAcceptRetry(NsDriverThread *threadPtr);
+void NsAcceptStop(NsDriverThread *threadPtr);
+
+/*
+ * The poller's data of a listener is marked, to tell it from a socket's.
+ */
+static inline void *
+NsListenerMark(NsListener *listenerPtr)
+{
+    return (void *) ((uintptr_t) listenerPtr | 1u);
+}
+
+static inline bool
+NsListenerIsMarked(const void *data)
+{
+    return ((uintptr_t) data & 1u) != 0u;
+}
+
+static inline NsListener *
+NsListenerUnmark(void *data)
+{
+    return (NsListener *) ((uintptr_t) data & ~(uintptr_t) 1u);
+}
+
+/*
+ * driver_thread.c: the loop of driver and spooler threads.
+ */
+void NsDriverThreadStart(NsDriverThread *threadPtr);
+
+/*
+ * A message is complete: call the ready procedure.
+ */
+void NsReady(NsMessage *messagePtr);
+
+/*
+ * The calls below are for the thread that owns the socket, being its driver
+ * thread or (as threadPtr says) a spooler thread.
+ *
+ * Take up a new connection.
+ */
+void NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
+                 NS_DRIVER_ACCEPT_STATUS status);
+
+/*
+ * Report the next arrival.
+ */
+void NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * Do what the socket's mode asks for: read, drain, or destroy; later, when
+ * mustYield says so.
+ */
+void NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield);
+void NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * Hand the socket to a spooler thread; end its connection with this one.
+ */
+void NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr);
+void NsSockLeaveSpooler(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * Count the socket among those with a half-received request of its peer; the
+ * peer's number of them.
+ */
+int  NsSockCountPartial(NsDriverThread *threadPtr, NsSock *sockPtr);
+void NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * The longest time after which a socket must be looked at again.
+ */
+NsStamp NsSockShortestWait(const NsDriver *drvPtr);
+
+/*
+ * A Warning, unless there was one less than a second ago.
+ */
+void NsLogOncePerSecond(NsStamp *lastPtr, const char *format, ...)
+    NS_GNUC_PRINTF(2, 3);
+
+/*
+ * reader.c: read until nothing is left, and hand over complete requests.  Then
+ * the socket belongs to another thread, or waits, or is destroyed.
+ */
+void NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * Hand over a connection from which the driver wants nothing to be read.
+ */
+void NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * True when no byte of a request has arrived.
+ */
+bool NsReaderIsIdle(const NsSock *sockPtr);
+
+/*
+ * Forget a half-received request.
+ */
+void NsReaderDrop(NsSock *sockPtr);
+
+/*
+ * sock.c: let go of a socket after a reply, whatever thread; it may not be
+ * touched afterwards.
+ */
+void NsSockGiveBack(NsSock *sockPtr, bool keep);
+
+/*
+ * Say goodbye to the client; the driver thread then waits for it to close.
+ */
+void NsSockBeginClose(NsSock *sockPtr);
+
+/*
+ * Send without waiting.  The number of bytes taken; -1 when the client is gone.
+ */
+ssize_t NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs);
+
+/*
+ * The same for a part of a file, when the driver cannot send files.
+ */
+ssize_t NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr);
+
+/*
+ * writer.c: queued output.  Append takes the pieces over, also when it fails.
+ */
+NsWriter *NsWriterCreate(NsDriver *drvPtr, int index);
+Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
+                             size_t skip);
+void NsWriterFinish(NsSock *sockPtr, bool keep);
+
+/*
+ * Wait until all is sent; NS_ERROR when the client is gone.  The socket has no
+ * job afterwards.
+ */
+Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
+
+/*
+ * Wait until there are no jobs, or the deadline; end the thread, which must have
+ * none.
+ */
+Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr, const Ns_Time *deadlinePtr);
+void NsWriterEnd(NsWriter *writerPtr);
+
+void NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr,
+                        const char *server);
+
+/*
+ * hostmap.c: Host fields to servers and locations.
+ */
+typedef struct NsHostEntry {
+    NsServer   *serverPtr;
+    const char *location;
+} NsHostEntry;
+
+NsHostMap *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);
+const NsHostEntry *NsHostMapFind(const NsHostMap *mapPtr, const char *host);
+
+/*
+ * peers.c: how many half-received requests each peer has.
+ */
+NsPeerTable *NsPeerTableCreate(void);
+void NsPeerTableDestroy(NsPeerTable **tablePtrPtr);
+int  NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer);
+void NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer);
+
+/*
+ * sls.c.
+ */
+void NsSlsInit(void);
+void NsSlsFree(NsSock *sockPtr);
+
+#endif

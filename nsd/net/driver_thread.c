@@ -1,0 +1,472 @@
+/*
+ * driver_thread.c --
+ *
+ *      The loop of driver and spooler threads: events, sockets that come back,
+ *      time limits, and the end.
+ *
+ *      Nothing here grows with the number of idle connections: the poller tells
+ *      which have something to read, the wheel which have waited long enough.
+ */
+
+#include "net/driver_int.h"
+#include "net/message_int.h"
+#include "nslog.h"
+#include "base/assert.h"
+
+/*
+ * When the server stops: how long a request that is on its way on an idle
+ * connection may take to arrive, and how long an idle client may take to close.
+ */
+#define STOP_GRACE_NS  INT64_C(30000000)
+#define STOP_LINGER_NS INT64_C(40000000)
+
+static _Thread_local NsDriverThread *selfPtr;
+
+static void DriverThread(void *arg);
+static int  WaitMs(NsDriverThread *threadPtr);
+static void HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr);
+static void TakeInbox(NsDriverThread *threadPtr);
+static void TimeUp(NsWheelEntry *entryPtr, void *arg);
+static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void BeginStop(NsDriverThread *threadPtr);
+static bool HasEnded(NsDriverThread *threadPtr);
+static void Abandon(NsDriverThread *threadPtr);
+
+NsDriverThread *
+NsDriverThreadSelf(void)
+{
+    return selfPtr;
+}
+
+void
+NsDriverThreadStart(NsDriverThread *threadPtr)
+{
+    Ns_ThreadCreate(DriverThread, threadPtr, 0, &threadPtr->thread);
+}
+
+void
+NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
+            NS_DRIVER_ACCEPT_STATUS status)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    NsStamp   now = NsClockNow();
+    NsStamp   limit = threadPtr->isStopping ? STOP_GRACE_NS
+        : drvPtr->pub.recvwait * NS_STAMP_SECOND;
+
+    sockPtr->nextPtr = threadPtr->firstPtr;
+    if (threadPtr->firstPtr != NULL) {
+        threadPtr->firstPtr->prevPtr = sockPtr;
+    }
+    threadPtr->firstPtr = sockPtr;
+    threadPtr->nSockets++;
+    sockPtr->acceptStamp = now;
+    sockPtr->mode = NS_SOCK_READING;
+    atomic_store_explicit(&sockPtr->deadline, now + limit, memory_order_relaxed);
+    NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, now + limit);
+    if (status == NS_DRIVER_ACCEPT_QUEUE) {
+        NsReadQueueUnread(threadPtr, sockPtr);
+    } else if (status == NS_DRIVER_ACCEPT_DATA) {
+        NsReadSock(threadPtr, sockPtr);
+    } else {
+        NsSockWatch(threadPtr, sockPtr);
+    }
+}
+
+void
+NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->isRegistered) {
+        NsPollerResume(threadPtr->pollerPtr, sockPtr->pub.sock);
+        return;
+    }
+    if (NsPollerAdd(threadPtr->pollerPtr, sockPtr->pub.sock,
+                    NS_POLL_READ | NS_POLL_EDGE, sockPtr) == NS_OK) {
+        sockPtr->isRegistered = true;
+        return;
+    }
+    Ns_Log(Error, "%s: cannot watch a connection: %s",
+           sockPtr->drvPtr->pub.module, strerror(errno));
+    sockPtr->mode = NS_SOCK_DEAD;
+    if (threadPtr->isSpooler) {
+        NsSockLeaveSpooler(threadPtr, sockPtr);
+        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+    } else {
+        NsSockDestroy(threadPtr, sockPtr);
+    }
+}
+
+void
+NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
+{
+    if (sockPtr->mode == NS_SOCK_DEAD) {
+        NsSockDestroy(threadPtr, sockPtr);
+    } else if (mustYield) {
+        atomic_store_explicit(&sockPtr->state, NS_SOCK_BUSY_EVENT,
+                              memory_order_relaxed);
+        NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
+    } else if (sockPtr->mode == NS_SOCK_CLOSING) {
+        Drain(threadPtr, sockPtr);
+    } else {
+        NsReadSock(threadPtr, sockPtr);
+    }
+}
+
+void
+NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    bool      closesItself = (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0;
+
+    NsAssert(!threadPtr->isSpooler);
+    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+    NsSockForgetPartial(threadPtr, sockPtr);
+    NsReaderDrop(sockPtr);
+    if (sockPtr->prevPtr != NULL) {
+        sockPtr->prevPtr->nextPtr = sockPtr->nextPtr;
+    } else {
+        threadPtr->firstPtr = sockPtr->nextPtr;
+    }
+    if (sockPtr->nextPtr != NULL) {
+        sockPtr->nextPtr->prevPtr = sockPtr->prevPtr;
+    }
+    threadPtr->nSockets--;
+
+    /* epoll forgets a descriptor that is closed, unless it lives on elsewhere. */
+    if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken
+            || !NsPollerIsAutomatic(threadPtr->pollerPtr))) {
+        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+    }
+    if (!sockPtr->isShut) {
+        drvPtr->procs.closeProc(&sockPtr->pub);
+    }
+    if (!closesItself && sockPtr->pub.sock >= 0) {
+        close(sockPtr->pub.sock);
+    }
+    NsSlsFree(sockPtr);
+    ns_free(sockPtr->clientData);
+    ns_free(sockPtr);
+    NsAcceptResume(threadPtr);
+}
+
+void
+NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    int       turn = threadPtr->nextSpooler++ % drvPtr->params.nSpoolers;
+
+    atomic_fetch_add_explicit(&threadPtr->nSpooled, 1, memory_order_relaxed);
+    (void) NsSockCountPartial(threadPtr, sockPtr);
+    if (sockPtr->isRegistered) {
+        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+        sockPtr->isRegistered = false;
+    }
+    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+    atomic_store_explicit(&sockPtr->state, NS_SOCK_BUSY_EVENT,
+                          memory_order_release);
+    NsInboxPut(&drvPtr->spoolers[turn]->inbox, &sockPtr->inboxNode);
+}
+
+void
+NsSockLeaveSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsAssert(threadPtr->isSpooler);
+    if (sockPtr->isRegistered) {
+        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+        sockPtr->isRegistered = false;
+    }
+    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+}
+
+int
+NsSockCountPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->isPartial) {
+        return 0;
+    }
+    sockPtr->isPartial = true;
+    return NsPeerTableAdd(threadPtr->peersPtr, sockPtr->peer);
+}
+
+void
+NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->isPartial) {
+        sockPtr->isPartial = false;
+        NsPeerTableRemove(threadPtr->peersPtr, sockPtr->peer);
+    }
+}
+
+NsStamp
+NsSockShortestWait(const NsDriver *drvPtr)
+{
+    int seconds = MIN(drvPtr->settings.keepwait, drvPtr->params.closeWait);
+
+    return MAX(seconds, 1) * NS_STAMP_SECOND;
+}
+
+void
+NsLogOncePerSecond(NsStamp *lastPtr, const char *format, ...)
+{
+    NsStamp now = NsClockNow();
+    va_list args;
+
+    if (*lastPtr != 0 && now - *lastPtr < NS_STAMP_SECOND) {
+        return;
+    }
+    *lastPtr = now;
+    va_start(args, format);
+    Ns_VALog(Warning, format, &args);
+    va_end(args);
+}
+
+static void
+DriverThread(void *arg)
+{
+    NsDriverThread *threadPtr = arg;
+    NsPollEvent     events[256];
+
+    selfPtr = threadPtr;
+    if (threadPtr->isSpooler) {
+        Ns_ThreadSetName("-spooler%d-", threadPtr->index);
+    } else if (threadPtr->drvPtr->params.nDriverThreads > 1) {
+        Ns_ThreadSetName("-driver:%s-", threadPtr->name);
+    } else {
+        Ns_ThreadSetName("-driver:%s-", threadPtr->drvPtr->pub.module);
+    }
+    NsMessageThreadBegin();
+    NsWheelInit(&threadPtr->wheel, NsClockNow());
+    if (!threadPtr->isSpooler) {
+        NsAcceptStart(threadPtr);
+    }
+    while (!HasEnded(threadPtr)) {
+        int n = NsInboxWait(&threadPtr->inbox, events, Ns_NrElements(events),
+                            WaitMs(threadPtr));
+
+        for (int i = 0; i < n; i++) {
+            HandleEvent(threadPtr, &events[i]);
+        }
+        /* Destroys sockets, so not before all events are handled. */
+        TakeInbox(threadPtr);
+        NsWheelAdvance(&threadPtr->wheel, NsClockNow(), TimeUp, threadPtr);
+        if (atomic_load(&threadPtr->isStopping) && !threadPtr->hasStopped) {
+            BeginStop(threadPtr);
+        }
+    }
+    Abandon(threadPtr);
+    NsMessageThreadEnd();
+}
+
+static int
+WaitMs(NsDriverThread *threadPtr)
+{
+    NsStamp next = NsWheelNext(&threadPtr->wheel);
+    NsStamp deadline = atomic_load(&threadPtr->stopDeadline);
+    NsStamp now;
+
+    if (deadline != 0 && (next == 0 || deadline < next)) {
+        next = deadline;
+    }
+    if (next == 0) {
+        return -1;
+    }
+    now = NsClockNow();
+    return next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
+}
+
+static void
+HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr)
+{
+    NsSock *sockPtr;
+    int     state;
+
+    if (NsListenerIsMarked(eventPtr->data)) {
+        NsAcceptBatch(threadPtr, NsListenerUnmark(eventPtr->data));
+        return;
+    }
+    sockPtr = eventPtr->data;
+    if (!threadPtr->isSpooler) {
+        state = atomic_load_explicit(&sockPtr->state, memory_order_acquire);
+        if (state == NS_SOCK_BUSY
+                && atomic_compare_exchange_strong_explicit(&sockPtr->state,
+                       &state, NS_SOCK_BUSY_EVENT, memory_order_acq_rel,
+                       memory_order_acquire)) {
+            return;
+        }
+        if (state != NS_SOCK_DRIVER) {
+            /* Comes back through the inbox, and is read then. */
+            return;
+        }
+    }
+    if ((eventPtr->what & NS_POLL_HANGUP) != 0u) {
+        sockPtr->sawHangup = true;
+    }
+    NsSockComeBack(threadPtr, sockPtr, false);
+}
+
+static void
+TakeInbox(NsDriverThread *threadPtr)
+{
+    NsInboxNode *nodePtr = NsInboxTake(&threadPtr->inbox);
+
+    while (nodePtr != NULL) {
+        NsSock *sockPtr = (NsSock *) ((char *) nodePtr
+            - offsetof(NsSock, inboxNode));
+
+        nodePtr = nodePtr->nextPtr;
+        if (!threadPtr->isSpooler) {
+            atomic_store_explicit(&sockPtr->state, NS_SOCK_DRIVER,
+                                  memory_order_relaxed);
+            NsSockForgetPartial(threadPtr, sockPtr);
+            NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+                atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+        }
+        NsSockComeBack(threadPtr, sockPtr, false);
+    }
+}
+
+/*
+ * The wheel came round.  The real limit may lie in the future, because whoever
+ * owned the socket has moved it, or because a wheel is finite.
+ */
+static void
+TimeUp(NsWheelEntry *entryPtr, void *arg)
+{
+    NsDriverThread *threadPtr = arg;
+    NsSock  *sockPtr;
+    NsStamp  now = NsClockNow();
+    NsStamp  deadline;
+
+    if (entryPtr == &threadPtr->retryEntry) {
+        NsAcceptRetry(threadPtr);
+        return;
+    }
+    sockPtr = (NsSock *) ((char *) entryPtr - offsetof(NsSock, wheelEntry));
+    if (!threadPtr->isSpooler
+            && atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+            != NS_SOCK_DRIVER) {
+        NsWheelSet(&threadPtr->wheel, entryPtr,
+                   now + NsSockShortestWait(sockPtr->drvPtr));
+        return;
+    }
+    deadline = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed);
+    if (now < deadline) {
+        NsWheelSet(&threadPtr->wheel, entryPtr, deadline);
+        return;
+    }
+    if (threadPtr->isSpooler) {
+        NsSockLeaveSpooler(threadPtr, sockPtr);
+        sockPtr->mode = NS_SOCK_DEAD;
+        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+    } else if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
+               && NsReaderIsIdle(sockPtr)) {
+        NsReaderDrop(sockPtr);
+        NsSockBeginClose(sockPtr);
+        atomic_store_explicit(&sockPtr->deadline, now + STOP_LINGER_NS,
+                              memory_order_relaxed);
+        NsSockComeBack(threadPtr, sockPtr, false);
+    } else {
+        NsSockDestroy(threadPtr, sockPtr);
+    }
+}
+
+/*
+ * Our side is shut: discard what the client still sends, until it closes too.
+ */
+static void
+Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    ssize_t   n = 1;
+
+    for (int i = 0; i < 16 && n > 0; i++) {
+        n = recv(sockPtr->pub.sock, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
+    }
+    if (n > 0) {
+        /* Others first. */
+        NsSockComeBack(threadPtr, sockPtr, true);
+        return;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        NsSockDestroy(threadPtr, sockPtr);
+        return;
+    }
+    if (sockPtr->isLong && !threadPtr->hasStopped) {
+        /* A client that sends its large body to the end, before it reads our
+         * refusal: silence counts, but not for ever. */
+        NsStamp now = NsClockNow();
+        NsStamp last = sockPtr->acceptStamp
+            + drvPtr->pub.recvwait * NS_STAMP_SECOND;
+
+        atomic_store_explicit(&sockPtr->deadline,
+            MIN(now + drvPtr->params.closeWait * NS_STAMP_SECOND, last),
+            memory_order_relaxed);
+    }
+    NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+        atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+    NsSockWatch(threadPtr, sockPtr);
+}
+
+/*
+ * The server stops: no new connections; idle ones get a last moment, in which a
+ * request that is on its way is still served.
+ */
+static void
+BeginStop(NsDriverThread *threadPtr)
+{
+    NsStamp limit = NsClockNow() + STOP_GRACE_NS;
+
+    if (threadPtr->isSpooler) {
+        threadPtr->hasStopped = true;
+        return;
+    }
+    Ns_Log(Notice, "[driver:%s]: stopping", threadPtr->drvPtr->pub.module);
+    NsAcceptStop(threadPtr);
+    for (NsSock *sockPtr = threadPtr->firstPtr; sockPtr != NULL;
+         sockPtr = sockPtr->nextPtr) {
+        if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+                == NS_SOCK_DRIVER && sockPtr->mode == NS_SOCK_READING
+                && NsReaderIsIdle(sockPtr)) {
+            atomic_store_explicit(&sockPtr->deadline, limit,
+                                  memory_order_relaxed);
+            NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
+        }
+    }
+}
+
+static bool
+HasEnded(NsDriverThread *threadPtr)
+{
+    NsStamp deadline;
+
+    if (!threadPtr->hasStopped) {
+        return false;
+    }
+    if (!threadPtr->isSpooler && threadPtr->nSockets == 0) {
+        return true;
+    }
+    deadline = atomic_load(&threadPtr->stopDeadline);
+    return deadline != 0 && NsClockNow() >= deadline;
+}
+
+/*
+ * Close what is left at the deadline, except what another thread holds.
+ */
+static void
+Abandon(NsDriverThread *threadPtr)
+{
+    NsSock *sockPtr = threadPtr->firstPtr;
+
+    while (sockPtr != NULL) {
+        NsSock *nextPtr = sockPtr->nextPtr;
+
+        if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+                == NS_SOCK_DRIVER) {
+            NsSockDestroy(threadPtr, sockPtr);
+        }
+        sockPtr = nextPtr;
+    }
+    if (!threadPtr->isSpooler && threadPtr->nSockets > 0) {
+        Ns_Log(Warning, "[driver:%s]: shutdown timeout",
+               threadPtr->drvPtr->pub.module);
+    }
+}

@@ -1,0 +1,334 @@
+/*
+ * listen.c --
+ *
+ *      Sockets that are bound to an address.
+ *
+ *      A port that was bound before the process changed its user is taken over;
+ *      one that the process may not bind is asked of the helper that still may.
+ */
+
+#include "net/listen.h"
+#include "nsdriver.h"
+#include "nslog.h"
+#include "nsthread.h"
+#include "process/prebind.h"
+
+#include <sys/un.h>
+
+static _Thread_local bool reusePort;
+
+static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address, int port);
+static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
+static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
+static Ns_ReturnCode FillUnix(struct sockaddr_un *saPtr, const char *path);
+
+void
+NsListenReusePort(bool isOn)
+{
+    reusePort = isOn;
+}
+
+Ns_ReturnCode
+NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
+{
+    struct addrinfo  hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *listPtr = NULL;
+
+    memset(addrPtr, 0, sizeof(NsSockAddr));
+    if (host == NULL || *host == '\0' || STREQ(host, "*")) {
+        addrPtr->u.in.sin_family = AF_INET;
+        addrPtr->u.in.sin_addr.s_addr = htonl(INADDR_ANY);
+        addrPtr->length = sizeof(struct sockaddr_in);
+    } else if (inet_pton(AF_INET, host, &addrPtr->u.in.sin_addr) == 1) {
+        addrPtr->u.in.sin_family = AF_INET;
+        addrPtr->length = sizeof(struct sockaddr_in);
+    } else if (inet_pton(AF_INET6, host, &addrPtr->u.in6.sin6_addr) == 1) {
+        addrPtr->u.in6.sin6_family = AF_INET6;
+        addrPtr->length = sizeof(struct sockaddr_in6);
+    } else {
+        if (getaddrinfo(host, NULL, &hints, &listPtr) != 0 || listPtr == NULL) {
+            return NS_ERROR;
+        }
+        memcpy(&addrPtr->u, listPtr->ai_addr, listPtr->ai_addrlen);
+        addrPtr->length = listPtr->ai_addrlen;
+        freeaddrinfo(listPtr);
+    }
+    if (addrPtr->u.any.sa_family == AF_INET6) {
+        addrPtr->u.in6.sin6_port = htons((uint16_t) port);
+    } else {
+        addrPtr->u.in.sin_port = htons((uint16_t) port);
+    }
+    return NS_OK;
+}
+
+int
+Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
+{
+    struct addrinfo  hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *listPtr = NULL;
+
+    memset(saPtr, 0, sizeof(struct sockaddr_in));
+    saPtr->sin_family = AF_INET;
+    saPtr->sin_addr.s_addr = htonl(INADDR_ANY);
+    if (host != NULL && inet_pton(AF_INET, host, &saPtr->sin_addr) != 1) {
+        if (getaddrinfo(host, NULL, &hints, &listPtr) != 0 || listPtr == NULL) {
+            return NS_ERROR;
+        }
+        memcpy(saPtr, listPtr->ai_addr, sizeof(struct sockaddr_in));
+        freeaddrinfo(listPtr);
+    }
+    saPtr->sin_port = htons((uint16_t) port);
+    return NS_OK;
+}
+
+NS_SOCKET
+Ns_SockListen(const char *address, int port)
+{
+    return Ns_SockListenEx(address, port, 5);
+}
+
+NS_SOCKET
+Ns_SockListenEx(const char *address, int port, int backlog)
+{
+    NsSockAddr addr;
+    NS_SOCKET  sock;
+
+    if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+        errno = EADDRNOTAVAIL;
+        return NS_INVALID_SOCKET;
+    }
+    sock = TakePrebound(NS_PREBIND_TCP, address, port);
+    if (sock == NS_INVALID_SOCKET) {
+        sock = BindInet(&addr, SOCK_STREAM);
+    }
+    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
+        sock = Ns_SockBinderListen('T', address, port, backlog);
+    }
+    if (sock != NS_INVALID_SOCKET && listen(sock, backlog) != 0) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockListenUdp(const char *address, int port)
+{
+    NsSockAddr addr;
+    NS_SOCKET  sock;
+
+    if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+        return NS_INVALID_SOCKET;
+    }
+    sock = TakePrebound(NS_PREBIND_UDP, address, port);
+    if (sock == NS_INVALID_SOCKET) {
+        sock = BindInet(&addr, SOCK_DGRAM);
+    }
+    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
+        sock = Ns_SockBinderListen('U', address, port, 0);
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockListenRaw(int protocol)
+{
+    NS_SOCKET sock = NsPrebindTake(NS_PREBIND_ICMP, NULL, protocol);
+
+    if (sock == NS_INVALID_SOCKET) {
+        sock = Ns_SockBindRaw(protocol);
+    }
+    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
+        sock = Ns_SockBinderListen('R', NULL, protocol, 0);
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockListenUnix(const char *path, int backlog, int mode)
+{
+    NS_SOCKET sock = NsPrebindTake(NS_PREBIND_UNIX, path, mode);
+
+    if (sock == NS_INVALID_SOCKET) {
+        sock = Ns_SockBindUnix(path, backlog > 0 ? SOCK_STREAM : SOCK_DGRAM,
+                               mode);
+    }
+    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
+        sock = Ns_SockBinderListen('D', path, mode, backlog);
+    }
+    if (sock != NS_INVALID_SOCKET && backlog > 0 && listen(sock, backlog) != 0) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockBind(struct sockaddr_in *saPtr)
+{
+    return BindIn(saPtr, SOCK_STREAM);
+}
+
+NS_SOCKET
+Ns_BindSock(struct sockaddr_in *saPtr)
+{
+    return Ns_SockBind(saPtr);
+}
+
+NS_SOCKET
+Ns_SockBindUdp(struct sockaddr_in *saPtr)
+{
+    return BindIn(saPtr, SOCK_DGRAM);
+}
+
+NS_SOCKET
+Ns_SockBindRaw(int protocol)
+{
+    return socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, protocol);
+}
+
+NS_SOCKET
+Ns_SockBindUnix(const char *path, int type, int mode)
+{
+    struct sockaddr_un sa;
+    NS_SOCKET          sock;
+
+    if (FillUnix(&sa, path) != NS_OK) {
+        return NS_INVALID_SOCKET;
+    }
+    unlink(path);
+    sock = socket(AF_UNIX, (type > 0 ? type : SOCK_STREAM) | SOCK_CLOEXEC, 0);
+    if (sock != NS_INVALID_SOCKET
+            && (bind(sock, (struct sockaddr *) &sa, sizeof(sa)) != 0
+                || (mode > 0 && chmod(path, (mode_t) mode) != 0))) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockAccept(NS_SOCKET listenSock, struct sockaddr *saPtr, int *lengthPtr)
+{
+    socklen_t length = lengthPtr == NULL ? 0u : (socklen_t) *lengthPtr;
+    NS_SOCKET sock = accept4(listenSock, saPtr,
+                             lengthPtr == NULL ? NULL : &length, SOCK_CLOEXEC);
+
+    if (sock == NS_INVALID_SOCKET && errno != EAGAIN) {
+        int reason = errno;
+
+        Ns_Log(Notice, "accept() fails, reason: %s", strerror(reason));
+        errno = reason;
+    }
+    if (lengthPtr != NULL) {
+        *lengthPtr = (int) length;
+    }
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockBinderListen(int type, const char *address, int port, int options)
+{
+    NsPrebindKind kind;
+    NS_SOCKET     sock;
+
+    switch (type) {
+    case 'T': kind = NS_PREBIND_TCP;  break;
+    case 'U': kind = NS_PREBIND_UDP;  break;
+    case 'D': kind = NS_PREBIND_UNIX; break;
+    case 'R': kind = NS_PREBIND_ICMP; break;
+    default:
+        errno = EINVAL;
+        return NS_INVALID_SOCKET;
+    }
+    sock = NsBinderBind(kind, address == NULL ? "0.0.0.0" : address, port);
+    if (sock != NS_INVALID_SOCKET && options > 0
+            && (type == 'T' || type == 'D') && listen(sock, options) != 0) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+void
+NsForkBinder(void)
+{
+    NsBinderStart();
+}
+
+void
+NsStopBinder(void)
+{
+    NsBinderStop();
+}
+
+static NS_SOCKET
+TakePrebound(NsPrebindKind kind, const char *address, int port)
+{
+    bool isAny = address == NULL || *address == '\0' || STREQ(address, "*");
+
+    return NsPrebindTake(kind, isAny ? "0.0.0.0" : address, port);
+}
+
+static NS_SOCKET
+BindInet(const NsSockAddr *addrPtr, int type)
+{
+    int       family = addrPtr->u.any.sa_family;
+    int       on = 1;
+    NS_SOCKET sock = socket(family, type | SOCK_CLOEXEC, 0);
+
+    if (sock == NS_INVALID_SOCKET) {
+        return sock;
+    }
+    (void) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (family == AF_INET6) {
+        (void) setsockopt(sock, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    }
+    if (reusePort) {
+        (void) setsockopt(sock, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+    }
+    if (bind(sock, &addrPtr->u.any, addrPtr->length) != 0) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+static NS_SOCKET
+BindIn(struct sockaddr_in *saPtr, int type)
+{
+    NsSockAddr addr;
+
+    memset(&addr, 0, sizeof(addr));
+    addr.u.in = *saPtr;
+    addr.length = sizeof(struct sockaddr_in);
+    return BindInet(&addr, type);
+}
+
+static Ns_ReturnCode
+FillUnix(struct sockaddr_un *saPtr, const char *path)
+{
+    memset(saPtr, 0, sizeof(struct sockaddr_un));
+    saPtr->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof(saPtr->sun_path)) {
+        errno = ENAMETOOLONG;
+        return NS_ERROR;
+    }
+    strcpy(saPtr->sun_path, path);
+    return NS_OK;
+}

@@ -1,0 +1,37 @@
+/*
+ * listen.h --
+ *
+ *      Listening sockets and addresses, inside the server; modules use
+ *      nssocket.h.
+ */
+
+#ifndef NSD_NET_LISTEN_H
+#define NSD_NET_LISTEN_H
+
+#include "nssocket.h"
+
+/*
+ * An address of either family.
+ */
+typedef struct NsSockAddr {
+    union {
+        struct sockaddr         any;
+        struct sockaddr_in      in;
+        struct sockaddr_in6     in6;
+        struct sockaddr_storage storage;
+    } u;
+    socklen_t length;
+} NsSockAddr;
+
+/*
+ * Resolve a host, numeric or a name; NULL or "*" means any address.
+ */
+Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port);
+
+/*
+ * TCP sockets that the calling thread listens on from now on share their port
+ * with others of the same process.
+ */
+void NsListenReusePort(bool isOn);
+
+#endif

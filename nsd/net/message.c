@@ -1,0 +1,145 @@
+/*
+ * message.c --
+ *
+ *      Messages, and the free ones kept for reuse.
+ *
+ *      Threads that create many, the driver threads, keep a list of their own.
+ *      The others push what they release on a common stack, from which a driver
+ *      thread takes everything at once when its own list is empty.  So there is
+ *      no lock, and no element is ever popped singly, which is what makes a
+ *      stack without lock simple.
+ */
+
+#include "net/budget.h"
+#include "net/message.h"
+#include "net/message_int.h"
+#include "nsthread.h"
+#include "base/assert.h"
+
+#include <stdatomic.h>
+
+/*
+ * The arena's first block: read buffer, header fields, and what the request
+ * needs until its reply is sent.
+ */
+#define FIRST_BYTES 32768u
+
+/*
+ * More free messages than this go back to the heap.
+ */
+#define MAX_FREE 256
+
+static _Atomic(NsMessage *) commonPtr;
+static atomic_int           nFree;
+
+/*
+ * A driver thread's own list.
+ */
+static _Thread_local NsMessage *ownPtr;
+static _Thread_local bool       hasOwn;
+
+static void Clear(NsMessage *messagePtr);
+static void PushCommon(NsMessage *messagePtr);
+
+NsMessage *
+NsMessageCreate(void)
+{
+    NsMessage *messagePtr;
+
+    if (ownPtr == NULL && hasOwn) {
+        ownPtr = atomic_exchange_explicit(&commonPtr, NULL,
+                                          memory_order_acquire);
+    }
+    messagePtr = ownPtr;
+    if (messagePtr != NULL) {
+        ownPtr = messagePtr->nextPtr;
+        messagePtr->nextPtr = NULL;
+        atomic_fetch_sub_explicit(&nFree, 1, memory_order_relaxed);
+    } else {
+        messagePtr = ns_calloc(1u, sizeof(NsMessage));
+        NsArenaInit(&messagePtr->arena, FIRST_BYTES);
+        messagePtr->contentFd = -1;
+    }
+    return messagePtr;
+}
+
+void
+NsMessageRelease(NsMessage **messagePtrPtr)
+{
+    NsMessage *messagePtr = *messagePtrPtr;
+
+    *messagePtrPtr = NULL;
+    Clear(messagePtr);
+    if (atomic_load_explicit(&nFree, memory_order_relaxed) >= MAX_FREE) {
+        NsArenaFree(&messagePtr->arena);
+        ns_free(messagePtr);
+        return;
+    }
+    atomic_fetch_add_explicit(&nFree, 1, memory_order_relaxed);
+    if (hasOwn) {
+        messagePtr->nextPtr = ownPtr;
+        ownPtr = messagePtr;
+    } else {
+        PushCommon(messagePtr);
+    }
+}
+
+void
+NsMessageThreadBegin(void)
+{
+    hasOwn = true;
+}
+
+void
+NsMessageThreadEnd(void)
+{
+    while (ownPtr != NULL) {
+        NsMessage *messagePtr = ownPtr;
+
+        ownPtr = messagePtr->nextPtr;
+        PushCommon(messagePtr);
+    }
+    hasOwn = false;
+}
+
+static void
+Clear(NsMessage *messagePtr)
+{
+    if (messagePtr->contentFd >= 0) {
+        close(messagePtr->contentFd);
+        messagePtr->contentFd = -1;
+    }
+    if (messagePtr->contentFile != NULL) {
+        /* Not there any more when a script has renamed it. */
+        unlink(messagePtr->contentFile);
+        messagePtr->contentFile = NULL;
+    }
+    if (messagePtr->budgetBytes > 0) {
+        NsBudgetGive(messagePtr->budgetBytes);
+        messagePtr->budgetBytes = 0;
+    }
+    messagePtr->sockPtr = NULL;
+    messagePtr->serverPtr = NULL;
+    messagePtr->location = NULL;
+    messagePtr->content = NULL;
+    messagePtr->contentLength = 0u;
+    messagePtr->refusal = 0;
+    messagePtr->isRaw = false;
+    messagePtr->mustClose = false;
+    messagePtr->acceptStamp = 0;
+    messagePtr->readerPtr = NULL;
+    NsArenaReset(&messagePtr->arena);
+}
+
+static void
+PushCommon(NsMessage *messagePtr)
+{
+    NsMessage *headPtr = atomic_load_explicit(&commonPtr, memory_order_relaxed);
+
+    do {
+        messagePtr->nextPtr = headPtr;
+    } while (!atomic_compare_exchange_weak_explicit(&commonPtr, &headPtr,
+                                                    messagePtr,
+                                                    memory_order_release,
+                                                    memory_order_relaxed));
+}

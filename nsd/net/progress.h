@@ -1,0 +1,27 @@
+/*
+ * progress.h --
+ *
+ *      How far large uploads have come, by URL.
+ */
+
+#ifndef NSD_NET_PROGRESS_H
+#define NSD_NET_PROGRESS_H
+
+#include "http/head.h"
+
+typedef struct NsProgress NsProgress;
+
+/*
+ * Track uploads larger than this; 0: none.  Before the drivers start.
+ */
+void NsProgressSetMinimum(int64_t bytes);
+
+/*
+ * An upload begins; NULL when it is not tracked.  Update from the thread that
+ * receives it.  End clears the pointer.
+ */
+NsProgress *NsProgressBegin(const NsHttpHead *headPtr);
+void        NsProgressUpdate(NsProgress *progressPtr, int64_t received);
+void        NsProgressEnd(NsProgress **progressPtrPtr);
+
+#endif

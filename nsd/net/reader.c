@@ -1,0 +1,490 @@
+/*
+ * reader.c --
+ *
+ *      Receiving a request: from the first byte to the hand-over.
+ *
+ *      Bytes that came along with the request before are parsed before more are
+ *      asked for.  A socket that has no request in the making has no message.
+ */
+
+#include "net/reader.h"
+#include "net/progress.h"
+#include "nslog.h"
+#include "base/assert.h"
+
+/*
+ * Requests of one client that are served in a row before others get their turn.
+ */
+#define MAX_IN_A_ROW 16
+
+static NsReadStep Receive(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReadStep TakeRaw(NsMessage *messagePtr);
+static NsReadStep ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReadStep BareReply(NsSock *sockPtr, NsParseStatus status);
+static bool HandOver(NsDriverThread *threadPtr, NsSock *sockPtr);
+static bool HasMoreToRead(const NsSock *sockPtr, bool isDrained);
+static void ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
+static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void Await(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReader *Begin(NsSock *sockPtr);
+static void KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
+static void GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
+static bool IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr, size_t n);
+static bool IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void CountError(NsDriverThread *threadPtr);
+
+void
+NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsReadStep step = NS_STEP_AGAIN;
+    int        nServed = 0;
+
+    if (sockPtr->messagePtr != NULL
+            && sockPtr->messagePtr->readerPtr->hasUnparsed) {
+        step = ParseHead(threadPtr, sockPtr);
+    }
+    for (;;) {
+        switch (step) {
+        case NS_STEP_AGAIN:
+            step = Receive(threadPtr, sockPtr);
+            break;
+
+        case NS_STEP_WAIT:
+            Await(threadPtr, sockPtr);
+            return;
+
+        case NS_STEP_SPOOL:
+            NsSockEnterSpooler(threadPtr, sockPtr);
+            return;
+
+        case NS_STEP_BAD_CHUNK:
+            step = BareReply(sockPtr, NS_PARSE_BAD_FIELD);
+            break;
+
+        case NS_STEP_GONE:
+            Lose(threadPtr, sockPtr);
+            return;
+
+        case NS_STEP_REQUEST: {
+            bool isDrained = sockPtr->messagePtr->readerPtr->isDrained;
+
+            if (!HandOver(threadPtr, sockPtr)) {
+                return;
+            }
+            /* Answered already: the socket is ours again. */
+            if (sockPtr->mode != NS_SOCK_READING
+                    || (HasMoreToRead(sockPtr, isDrained)
+                        && ++nServed == MAX_IN_A_ROW)) {
+                NsSockComeBack(threadPtr, sockPtr, nServed == MAX_IN_A_ROW);
+                return;
+            }
+            if (sockPtr->messagePtr != NULL) {
+                step = ParseHead(threadPtr, sockPtr);
+            } else {
+                step = HasMoreToRead(sockPtr, isDrained)
+                    ? NS_STEP_AGAIN : NS_STEP_WAIT;
+            }
+            break;
+        }
+        }
+    }
+}
+
+void
+NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsReader *readerPtr = Begin(sockPtr);
+
+    readerPtr->isDrained = true;
+    (void) TakeRaw(sockPtr->messagePtr);
+    if (HandOver(threadPtr, sockPtr)) {
+        NsSockComeBack(threadPtr, sockPtr, false);
+    }
+}
+
+bool
+NsReaderIsIdle(const NsSock *sockPtr)
+{
+    const NsReader *readerPtr;
+
+    if (sockPtr->messagePtr == NULL) {
+        return true;
+    }
+    readerPtr = sockPtr->messagePtr->readerPtr;
+    return readerPtr->phase == NS_READ_HEAD
+        && !NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
+}
+
+void
+NsReaderDrop(NsSock *sockPtr)
+{
+    if (sockPtr->messagePtr != NULL) {
+        NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
+
+        if (readerPtr->progressPtr != NULL) {
+            NsProgressEnd(&readerPtr->progressPtr);
+        }
+        NsMessageRelease(&sockPtr->messagePtr);
+    }
+}
+
+/*
+ * One read, and what it leads to.
+ */
+static NsReadStep
+Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsDriver    *drvPtr = sockPtr->drvPtr;
+    NsReader    *readerPtr = Begin(sockPtr);
+    Ns_Time      noWait = {0, 0};
+    struct iovec vec;
+    NsReadStep   step;
+    ssize_t      n;
+
+    if (readerPtr->phase == NS_READ_HEAD) {
+        if (readerPtr->used == readerPtr->size) {
+            GrowBuffer(sockPtr->messagePtr, readerPtr);
+        }
+        vec.iov_base = readerPtr->buffer + readerPtr->used;
+        vec.iov_len = readerPtr->size - readerPtr->used;
+    } else {
+        vec = NsBodyTarget(threadPtr, sockPtr);
+    }
+    n = drvPtr->procs.recvProc(&sockPtr->pub, &vec, 1, &noWait, 0);
+    if (n <= 0) {
+        readerPtr->isDrained = true;
+        if (n == 0 && readerPtr->nReads == 0 && readerPtr->used == 0u) {
+            NsMessageRelease(&sockPtr->messagePtr);
+        }
+        return n == 0 ? NS_STEP_WAIT : NS_STEP_GONE;
+    }
+    readerPtr->isDrained = (size_t) n < vec.iov_len && !sockPtr->sawHangup
+        && (drvPtr->procs.opts & NS_DRIVER_PLAIN) != 0;
+    if (readerPtr->nReads++ > 0 && IsTooSlow(drvPtr, readerPtr, (size_t) n)) {
+        Ns_Log(Notice, "%s: dropped a request from %s: slower than minrecvrate",
+               drvPtr->pub.module, sockPtr->peer);
+        return NS_STEP_GONE;
+    }
+    if (readerPtr->phase != NS_READ_HEAD) {
+        step = NsBodyTake(threadPtr, sockPtr, (size_t) n);
+    } else {
+        readerPtr->used += (size_t) n;
+        step = (drvPtr->procs.opts & NS_DRIVER_NOPARSE) != 0
+            ? TakeRaw(sockPtr->messagePtr) : ParseHead(threadPtr, sockPtr);
+    }
+    return step == NS_STEP_AGAIN && readerPtr->isDrained ? NS_STEP_WAIT : step;
+}
+
+/*
+ * The driver wants no interpretation: what arrived is a request.
+ */
+static NsReadStep
+TakeRaw(NsMessage *messagePtr)
+{
+    NsReader *readerPtr = messagePtr->readerPtr;
+
+    messagePtr->isRaw = true;
+    messagePtr->content = readerPtr->buffer;
+    messagePtr->contentLength = readerPtr->used;
+    readerPtr->buffer[readerPtr->used] = '\0';
+    return NS_STEP_REQUEST;
+}
+
+static NsReadStep
+ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsMessage    *messagePtr = sockPtr->messagePtr;
+    NsReader     *readerPtr = messagePtr->readerPtr;
+    NsHttpHead   *headPtr = &messagePtr->head;
+    NsParseStatus status;
+
+    readerPtr->hasUnparsed = false;
+    status = NsHttpParse(&readerPtr->parser, readerPtr->buffer, readerPtr->used);
+    if (status == NS_PARSE_MORE) {
+        return NS_STEP_AGAIN;
+    }
+    if (status != NS_PARSE_DONE) {
+        CountError(threadPtr);
+        return BareReply(sockPtr, status);
+    }
+    if (headPtr->isFieldTooLong) {
+        messagePtr->refusal = 431;
+    } else if (headPtr->isLineTooLong) {
+        messagePtr->refusal = 414;
+    } else if (headPtr->version > 1.05 && headPtr->known[NS_FIELD_HOST] < 0) {
+        messagePtr->refusal = 400;
+    }
+    return NsBodyBegin(threadPtr, sockPtr);
+}
+
+/*
+ * Send the reply to a malformed request, if it deserves one, and close.
+ */
+static NsReadStep
+BareReply(NsSock *sockPtr, NsParseStatus status)
+{
+    size_t      length;
+    const char *reply = NsParseBareReply(status, &length);
+    const char *reason = NsParseReason(status);
+
+    if (length > 0u) {
+        Ns_FileVec vec;
+
+        Ns_SetFileVec(&vec, 0, -1, reply, 0, length);
+        (void) NsSockSendNow(sockPtr, &vec, 1);
+        Ns_Log(Warning, "%s: refused a request from %s with status %d: %s",
+               sockPtr->drvPtr->pub.module, sockPtr->peer,
+               NsParseReplyStatus(status), reason);
+    } else {
+        Ns_Log(Debug, "%s: closed the connection of %s: %s",
+               sockPtr->drvPtr->pub.module, sockPtr->peer, reason);
+    }
+    sockPtr->mode = NS_SOCK_CLOSING;
+    return NS_STEP_GONE;
+}
+
+/*
+ * Give the complete request to those who answer it.  True when they have, and
+ * this thread owns the socket again.
+ *
+ * When more may have to be read afterwards, the socket starts as BUSY_EVENT, so
+ * that it comes back through the inbox.
+ */
+static bool
+HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    bool       isSpooler = threadPtr->isSpooler;
+    bool       mustReturn;
+
+    if (readerPtr->progressPtr != NULL) {
+        NsProgressEnd(&readerPtr->progressPtr);
+    }
+    atomic_fetch_add_explicit(&threadPtr->nReceived, 1, memory_order_relaxed);
+    if (readerPtr->nReads > 1) {
+        atomic_fetch_add_explicit(&threadPtr->nPartial, 1, memory_order_relaxed);
+    }
+    messagePtr->sockPtr = sockPtr;
+    messagePtr->peerPort = sockPtr->peerPort;
+    memcpy(messagePtr->peer, sockPtr->peer, sizeof(sockPtr->peer));
+    ChooseServer(sockPtr, messagePtr);
+    sockPtr->serverPtr = messagePtr->serverPtr;
+    sockPtr->acceptStamp = 0;
+    sockPtr->messagePtr = NULL;
+    if (readerPtr->restBytes > 0u) {
+        KeepRest(sockPtr, readerPtr);
+    }
+    mustReturn = HasMoreToRead(sockPtr, readerPtr->isDrained)
+        || !sockPtr->isRegistered
+        || !NsPollerIsAutomatic(threadPtr->pollerPtr);
+    messagePtr->readerPtr = NULL;
+    if (messagePtr->content != NULL) {
+        /* Now that the rest is elsewhere: it may have begun here. */
+        messagePtr->content[messagePtr->contentLength] = '\0';
+    }
+
+    if (isSpooler) {
+        NsSockLeaveSpooler(threadPtr, sockPtr);
+        mustReturn = true;
+    } else {
+        NsSockForgetPartial(threadPtr, sockPtr);
+        NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+                         messagePtr->acceptStamp
+                         + NsSockShortestWait(sockPtr->drvPtr));
+    }
+    atomic_store_explicit(&sockPtr->state,
+                          mustReturn ? NS_SOCK_BUSY_EVENT : NS_SOCK_BUSY,
+                          memory_order_release);
+    NsReady(messagePtr);
+
+    /* From here on the socket may already be in any state, but for a driver
+     * thread not be gone: only driver threads destroy. */
+    return !isSpooler && atomic_load_explicit(&sockPtr->state,
+                                              memory_order_acquire)
+        == NS_SOCK_DRIVER;
+}
+
+static bool
+HasMoreToRead(const NsSock *sockPtr, bool isDrained)
+{
+    return !isDrained || sockPtr->sawHangup || sockPtr->messagePtr != NULL;
+}
+
+static void
+ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
+{
+    const NsDriver *drvPtr = sockPtr->drvPtr;
+
+    if (drvPtr->hostMapPtr != NULL) {
+        const NsHostEntry *entryPtr = NsHostMapFind(drvPtr->hostMapPtr,
+            messagePtr->isRaw ? NULL
+                              : NsHttpKnown(&messagePtr->head, NS_FIELD_HOST));
+
+        messagePtr->serverPtr = entryPtr->serverPtr;
+        messagePtr->location = entryPtr->location;
+    } else {
+        messagePtr->serverPtr = drvPtr->serverPtr;
+        messagePtr->location = drvPtr->pub.location;
+    }
+}
+
+/*
+ * The connection ends before a request is complete; or a bare reply was sent.
+ */
+static void
+Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (!NsReaderIsIdle(sockPtr)) {
+        CountError(threadPtr);
+    }
+    NsReaderDrop(sockPtr);
+    if (sockPtr->mode == NS_SOCK_CLOSING && !sockPtr->sawHangup) {
+        NsSockBeginClose(sockPtr);
+    } else {
+        sockPtr->mode = NS_SOCK_DEAD;
+    }
+    if (threadPtr->isSpooler) {
+        NsSockLeaveSpooler(threadPtr, sockPtr);
+        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+    } else {
+        NsSockComeBack(threadPtr, sockPtr, false);
+    }
+}
+
+/*
+ * All is read; the poller reports what comes next.  A request in the making gets
+ * the full time again, an idle connection has its limit already.
+ */
+static void
+Await(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->messagePtr != NULL) {
+        NsStamp deadline = NsClockNow()
+            + sockPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND;
+
+        if (!threadPtr->isSpooler && IsOneTooMany(threadPtr, sockPtr)) {
+            Lose(threadPtr, sockPtr);
+            return;
+        }
+        atomic_store_explicit(&sockPtr->deadline, deadline,
+                              memory_order_relaxed);
+        NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry, deadline);
+    }
+    NsSockWatch(threadPtr, sockPtr);
+}
+
+/*
+ * The reader of the message that is arriving; a new one if there is none.
+ */
+static NsReader *
+Begin(NsSock *sockPtr)
+{
+    const NsDriverParams *paramsPtr = &sockPtr->drvPtr->params;
+    NsMessage            *messagePtr = sockPtr->messagePtr;
+    NsReader             *readerPtr;
+
+    if (messagePtr != NULL) {
+        return messagePtr->readerPtr;
+    }
+    messagePtr = NsMessageCreate();
+    sockPtr->messagePtr = messagePtr;
+    readerPtr = NsArenaZalloc(&messagePtr->arena, sizeof(NsReader));
+    messagePtr->readerPtr = readerPtr;
+    readerPtr->size = (size_t) paramsPtr->bufSize;
+    readerPtr->buffer = NsArenaAlloc(&messagePtr->arena, readerPtr->size + 1u);
+    NsHttpParserInit(&readerPtr->parser, &messagePtr->head, &messagePtr->arena,
+                     &paramsPtr->limits);
+    readerPtr->windowStamp = NsClockNow();
+    messagePtr->acceptStamp = sockPtr->acceptStamp != 0
+        ? sockPtr->acceptStamp : readerPtr->windowStamp;
+    return readerPtr;
+}
+
+/*
+ * Bytes behind the request are the start of the next: they move to a message of
+ * their own.
+ */
+static void
+KeepRest(NsSock *sockPtr, const NsReader *readerPtr)
+{
+    NsReader *nextPtr = Begin(sockPtr);
+
+    while (nextPtr->size < readerPtr->restBytes) {
+        GrowBuffer(sockPtr->messagePtr, nextPtr);
+    }
+    memcpy(nextPtr->buffer, readerPtr->rest, readerPtr->restBytes);
+    nextPtr->used = readerPtr->restBytes;
+    nextPtr->hasUnparsed = true;
+    nextPtr->isDrained = readerPtr->isDrained;
+}
+
+/*
+ * Twice the size.  The old buffer stays in the arena until the end of the
+ * request; together they take less than twice the final size.
+ */
+static void
+GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr)
+{
+    size_t size = readerPtr->size * 2u;
+    char  *buffer = NsArenaAlloc(&messagePtr->arena, size + 1u);
+
+    memcpy(buffer, readerPtr->buffer, readerPtr->used);
+    readerPtr->buffer = buffer;
+    readerPtr->size = size;
+}
+
+/*
+ * In each period of recvwait seconds the client must have sent at least at the
+ * minimum rate.
+ */
+static bool
+IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr, size_t n)
+{
+    NsStamp now, elapsed;
+    int64_t wanted;
+
+    readerPtr->windowBytes += (int64_t) n;
+    if (drvPtr->params.minReceiveRate == 0) {
+        return false;
+    }
+    now = NsClockNow();
+    elapsed = now - readerPtr->windowStamp;
+    if (elapsed < drvPtr->pub.recvwait * NS_STAMP_SECOND) {
+        return false;
+    }
+    wanted = drvPtr->params.minReceiveRate * (elapsed / NS_STAMP_SECOND);
+    if (readerPtr->windowBytes < wanted) {
+        return true;
+    }
+    readerPtr->windowStamp = now;
+    readerPtr->windowBytes = 0;
+    return false;
+}
+
+/*
+ * Count a request that did not come in one piece; true when its peer has more
+ * of them than allowed.
+ */
+static bool
+IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    int limit = sockPtr->drvPtr->params.maxPartialPerPeer;
+
+    if (sockPtr->isPartial || NsReaderIsIdle(sockPtr)) {
+        return false;
+    }
+    if (NsSockCountPartial(threadPtr, sockPtr) <= limit || limit == 0) {
+        return false;
+    }
+    NsLogOncePerSecond(&threadPtr->partialStamp,
+        "%s: %s has more than %d unfinished requests, dropping some",
+        sockPtr->drvPtr->pub.module, sockPtr->peer, limit);
+    return true;
+}
+
+static void
+CountError(NsDriverThread *threadPtr)
+{
+    atomic_fetch_add_explicit(&threadPtr->nErrors, 1, memory_order_relaxed);
+}

@@ -1,0 +1,370 @@
+/*
+ * sock.c --
+ *
+ *      A connection from the side of the thread that answers.
+ */
+
+#include "net/driver_int.h"
+#include "net/output.h"
+#include "nslog.h"
+#include "nssocket.h"
+#include "base/assert.h"
+
+#include <netinet/tcp.h>
+
+static Ns_ReturnCode SendWaiting(NsSock *sockPtr, const NsPiece *pieces,
+                                 int nPieces, size_t skip);
+static ssize_t SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
+                          size_t skip);
+static size_t TotalBytes(const NsPiece *pieces, int nPieces);
+static bool   MayWait(const NsSock *sockPtr);
+
+Ns_ReturnCode
+NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
+{
+    size_t  total = TotalBytes(pieces, nPieces);
+    ssize_t n = 0;
+
+    if (sockPtr->isBroken) {
+        NsPiecesRelease(pieces, nPieces);
+        return NS_ERROR;
+    }
+    if (sockPtr->jobPtr == NULL) {
+        n = SendPieces(sockPtr, pieces, nPieces, 0u);
+        if (n < 0) {
+            sockPtr->isBroken = true;
+        } else {
+            sockPtr->nBytes += n;
+        }
+        if (n < 0 || (size_t) n == total) {
+            NsPiecesRelease(pieces, nPieces);
+            return n < 0 ? NS_ERROR : NS_OK;
+        }
+        if (sockPtr->drvPtr->settings.nWriters == 0 && MayWait(sockPtr)) {
+            return SendWaiting(sockPtr, pieces, nPieces, (size_t) n);
+        }
+    }
+    if (NsWriterAppend(sockPtr, pieces, nPieces, (size_t) n) != NS_OK) {
+        sockPtr->isBroken = true;
+        return NS_ERROR;
+    }
+    sockPtr->nBytes += (int64_t) total - n;
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
+{
+    if (sockPtr->drvPtr->settings.nWriters == 0) {
+        return NS_ERROR;
+    }
+    sockPtr->nBytes += (int64_t) TotalBytes(pieces, nPieces);
+    if (sockPtr->isBroken) {
+        NsPiecesRelease(pieces, nPieces);
+    } else if (NsWriterAppend(sockPtr, pieces, nPieces, 0u) != NS_OK) {
+        sockPtr->isBroken = true;
+    }
+    return NS_OK;
+}
+
+void
+NsSockFinish(NsSock *sockPtr, bool keep)
+{
+    if (sockPtr->jobPtr != NULL) {
+        NsWriterFinish(sockPtr, keep);
+    } else {
+        NsSockGiveBack(sockPtr, keep);
+    }
+}
+
+int
+NsSockTake(NsSock *sockPtr)
+{
+    int fd = -1;
+
+    if (sockPtr->jobPtr != NULL && NsWriterDrain(sockPtr) != NS_OK) {
+        sockPtr->isBroken = true;
+    }
+    if (!sockPtr->isBroken) {
+        /* A duplicate: the driver thread may be handling an event of ours. */
+        fd = fcntl(sockPtr->pub.sock, F_DUPFD_CLOEXEC, 0);
+    }
+    if (fd >= 0) {
+        Ns_SockSetBlocking(fd);
+        sockPtr->isTaken = true;
+    }
+    sockPtr->isBroken = true;
+    NsSockGiveBack(sockPtr, false);
+    return fd;
+}
+
+int64_t
+NsSockBytes(const NsSock *sockPtr)
+{
+    return sockPtr->nBytes;
+}
+
+bool
+NsSockIsQueued(const NsSock *sockPtr)
+{
+    return sockPtr->jobPtr != NULL;
+}
+
+int
+NsSockFd(const NsSock *sockPtr)
+{
+    return sockPtr->pub.sock;
+}
+
+Ns_Sock *
+NsSockPublic(NsSock *sockPtr)
+{
+    return &sockPtr->pub;
+}
+
+Ns_Driver *
+NsSockDriver(const NsSock *sockPtr)
+{
+    return &sockPtr->drvPtr->pub;
+}
+
+const char *
+NsSockDriverName(const NsSock *sockPtr)
+{
+    return sockPtr->drvPtr->procs.name;
+}
+
+Ns_ReturnCode
+NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn)
+{
+    const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
+
+    return procsPtr->requestProc == NULL
+        ? NS_OK : procsPtr->requestProc(procsPtr->arg, conn);
+}
+
+const NsSockSettings *
+NsSockGetSettings(const NsSock *sockPtr)
+{
+    return &sockPtr->drvPtr->settings;
+}
+
+void
+NsSockSetClientData(NsSock *sockPtr, const char *clientData, NsStamp queueStamp)
+{
+    ns_free(sockPtr->clientData);
+    sockPtr->clientData = ns_strcopy(clientData);
+    sockPtr->queueStamp = queueStamp;
+}
+
+void
+NsSockGiveBack(NsSock *sockPtr, bool keep)
+{
+    NsDriver       *drvPtr = sockPtr->drvPtr;
+    NsDriverThread *homePtr = sockPtr->homePtr;
+    int             state = NS_SOCK_BUSY;
+
+    sockPtr->nBytes = 0;
+    if (sockPtr->clientData != NULL) {
+        ns_free(sockPtr->clientData);
+        sockPtr->clientData = NULL;
+    }
+    keep = keep && !sockPtr->isBroken && drvPtr->settings.keepwait > 0
+        && !NsDriversStopping()
+        && drvPtr->procs.keepProc != NULL
+        && drvPtr->procs.keepProc(&sockPtr->pub);
+    if (keep) {
+        atomic_store_explicit(&sockPtr->deadline, NsClockNow()
+            + drvPtr->settings.keepwait * NS_STAMP_SECOND, memory_order_relaxed);
+    } else {
+        NsSockBeginClose(sockPtr);
+    }
+    if (NsDriverThreadSelf() == homePtr) {
+        /* A direct answer: whoever called the ready procedure goes on. */
+        atomic_store_explicit(&sockPtr->state, NS_SOCK_DRIVER,
+                              memory_order_release);
+        return;
+    }
+    if (sockPtr->mode != NS_SOCK_DEAD
+            && atomic_compare_exchange_strong_explicit(&sockPtr->state, &state,
+                                                       NS_SOCK_DRIVER,
+                                                       memory_order_acq_rel,
+                                                       memory_order_relaxed)) {
+        return;
+    }
+    NsInboxPut(&homePtr->inbox, &sockPtr->inboxNode);
+}
+
+/*
+ * Closing a socket with unread bytes resets the connection, and the client may
+ * lose our last bytes.  So only our side is shut, and what the client still
+ * sends is read for a while.
+ */
+void
+NsSockBeginClose(NsSock *sockPtr)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    NsStamp   now;
+
+    if (sockPtr->isBroken || drvPtr->params.closeWait == 0
+            || (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0) {
+        sockPtr->mode = NS_SOCK_DEAD;
+        return;
+    }
+    drvPtr->procs.closeProc(&sockPtr->pub);
+    sockPtr->isShut = true;
+    if (shutdown(sockPtr->pub.sock, SHUT_WR) != 0) {
+        sockPtr->mode = NS_SOCK_DEAD;
+        return;
+    }
+    now = NsClockNow();
+    sockPtr->acceptStamp = now;
+    sockPtr->mode = NS_SOCK_CLOSING;
+    atomic_store_explicit(&sockPtr->deadline,
+                          now + drvPtr->params.closeWait * NS_STAMP_SECOND,
+                          memory_order_relaxed);
+}
+
+ssize_t
+NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
+{
+    const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
+    Ns_Time      noWait = {0, 0};
+    struct iovec iov[NS_OUTPUT_PIECES];
+    int          n = 0;
+
+    while (n < MIN(nVecs, NS_OUTPUT_PIECES) && vecs[n].fd < 0) {
+        iov[n].iov_base = INT2PTR(vecs[n].offset);
+        iov[n].iov_len = vecs[n].length;
+        n++;
+    }
+    if (n == nVecs) {
+        return procsPtr->sendProc(&sockPtr->pub, iov, n, &noWait, 0);
+    }
+    if (procsPtr->sendFileProc != NULL) {
+        return procsPtr->sendFileProc(&sockPtr->pub, (Ns_FileVec *) vecs, nVecs,
+                                      &noWait, 0);
+    }
+    if (n > 0) {
+        return procsPtr->sendProc(&sockPtr->pub, iov, n, &noWait, 0);
+    }
+    return NsSockSendFileRange(sockPtr, &vecs[0]);
+}
+
+ssize_t
+NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
+{
+    char         buffer[16384];
+    Ns_Time      noWait = {0, 0};
+    struct iovec iov = {buffer, 0u};
+    ssize_t      n;
+
+    n = pread(vecPtr->fd, buffer, MIN(vecPtr->length, sizeof(buffer)),
+              vecPtr->offset);
+    if (n <= 0) {
+        /* Shorter than announced: the reply cannot be completed. */
+        return -1;
+    }
+    iov.iov_len = (size_t) n;
+    return sockPtr->drvPtr->procs.sendProc(&sockPtr->pub, &iov, 1, &noWait, 0);
+}
+
+/*
+ * Send as much as the client takes; the number of bytes behind skip, or -1.
+ */
+static ssize_t
+SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
+{
+    Ns_FileVec vecs[NS_OUTPUT_PIECES];
+    ssize_t    total = 0;
+    int        first = 0;
+
+    for (;;) {
+        size_t  asked = 0u;
+        int     n = 0;
+        ssize_t sent;
+
+        while (first < nPieces && skip >= pieces[first].length) {
+            skip -= pieces[first].length;
+            first++;
+        }
+        for (int i = first; i < nPieces && n < NS_OUTPUT_PIECES; i++) {
+            const NsPiece *piecePtr = &pieces[i];
+            size_t         done = i == first ? skip : 0u;
+            size_t         length = piecePtr->length - done;
+
+            if (length == 0u) {
+                continue;
+            }
+            if (piecePtr->fd >= 0) {
+                Ns_SetFileVec(vecs, n, piecePtr->fd, NULL,
+                              piecePtr->offset + (off_t) done, length);
+            } else {
+                Ns_SetFileVec(vecs, n, -1, (const char *) piecePtr->base + done,
+                              0, length);
+            }
+            asked += length;
+            n++;
+        }
+        if (n == 0) {
+            return total;
+        }
+        sent = NsSockSendNow(sockPtr, vecs, n);
+        if (sent < 0) {
+            return -1;
+        }
+        total += sent;
+        skip += (size_t) sent;
+        if (sent == 0 || ((size_t) sent < asked
+                && (sockPtr->drvPtr->procs.opts & NS_DRIVER_PLAIN) != 0)) {
+            return total;
+        }
+    }
+}
+
+/*
+ * Without writer threads, as in 4.99.5: the thread waits for the client, each
+ * time at most sendwait seconds.
+ */
+static Ns_ReturnCode
+SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
+{
+    size_t total = TotalBytes(pieces, nPieces);
+
+    while (!sockPtr->isBroken && skip < total) {
+        Ns_Time wait = {sockPtr->drvPtr->pub.sendwait, 0};
+        ssize_t n = -1;
+
+        if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait) == NS_OK) {
+            n = SendPieces(sockPtr, pieces, nPieces, skip);
+        }
+        if (n < 0) {
+            sockPtr->isBroken = true;
+        } else {
+            skip += (size_t) n;
+            sockPtr->nBytes += n;
+        }
+    }
+    NsPiecesRelease(pieces, nPieces);
+    return sockPtr->isBroken ? NS_ERROR : NS_OK;
+}
+
+static size_t
+TotalBytes(const NsPiece *pieces, int nPieces)
+{
+    size_t total = 0u;
+
+    for (int i = 0; i < nPieces; i++) {
+        total += pieces[i].length;
+    }
+    return total;
+}
+
+/*
+ * A driver or spooler thread never waits for a client.
+ */
+static bool
+MayWait(const NsSock *sockPtr)
+{
+    return NsDriverThreadSelf() == NULL;
+}

@@ -1,0 +1,345 @@
+/*
+ * socket.c --
+ *
+ *      Connecting, waiting, and transfers with a time limit.
+ */
+
+#include "net/listen.h"
+#include "nslog.h"
+#include "nsthread.h"
+#include "base/clock.h"
+
+#include <netinet/tcp.h>
+
+static NS_SOCKET Connect(const char *host, int port, const char *localHost,
+                         int localPort, bool isAsync, bool *isPendingPtr);
+static int PollMs(const Ns_Time *timeoutPtr);
+
+NS_SOCKET
+Ns_SockConnect(const char *host, int port)
+{
+    return Ns_SockConnect2(host, port, NULL, 0);
+}
+
+NS_SOCKET
+Ns_SockConnect2(const char *host, int port, const char *localHost, int localPort)
+{
+    return Connect(host, port, localHost, localPort, false, NULL);
+}
+
+NS_SOCKET
+Ns_SockAsyncConnect(const char *host, int port)
+{
+    return Ns_SockAsyncConnect2(host, port, NULL, 0);
+}
+
+NS_SOCKET
+Ns_SockAsyncConnect2(const char *host, int port, const char *localHost,
+                     int localPort)
+{
+    return Connect(host, port, localHost, localPort, true, NULL);
+}
+
+NS_SOCKET
+Ns_SockTimedConnect(const char *host, int port, Ns_Time *timeoutPtr)
+{
+    return Ns_SockTimedConnect2(host, port, NULL, 0, timeoutPtr);
+}
+
+NS_SOCKET
+Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
+                     int localPort, Ns_Time *timeoutPtr)
+{
+    bool      isPending = false;
+    NS_SOCKET sock = Connect(host, port, localHost, localPort, true, &isPending);
+    int       reason = 0;
+    socklen_t length = sizeof(reason);
+
+    if (sock == NS_INVALID_SOCKET) {
+        return sock;
+    }
+    if (isPending) {
+        if (Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) != NS_OK) {
+            reason = ETIMEDOUT;
+        } else if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &reason, &length) != 0) {
+            reason = errno;
+        }
+    }
+    if (reason == 0 && Ns_SockSetBlocking(sock) == NS_OK) {
+        return sock;
+    }
+    close(sock);
+    errno = reason;
+    return NS_INVALID_SOCKET;
+}
+
+int
+Ns_SockWait(NS_SOCKET sock, int what, int timeout)
+{
+    Ns_Time limit = {timeout, 0};
+
+    return Ns_SockTimedWait(sock, what, timeout < 0 ? NULL : &limit);
+}
+
+int
+Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr)
+{
+    struct pollfd pollFd = {.fd = sock};
+    NsStamp       end = 0;
+    int           ms = PollMs(timeoutPtr);
+    int           n;
+
+    switch (what) {
+    case NS_SOCK_READ:
+        pollFd.events = POLLIN;
+        break;
+    case NS_SOCK_WRITE:
+        pollFd.events = POLLOUT;
+        break;
+    case NS_SOCK_EXCEPTION:
+        pollFd.events = POLLPRI;
+        break;
+    default:
+        return NS_ERROR;
+    }
+    if (ms > 0) {
+        end = NsClockNow() + (NsStamp) ms * 1000000;
+    }
+    while ((n = poll(&pollFd, 1u, ms)) < 0 && errno == EINTR) {
+        if (end != 0) {
+            NsStamp left = end - NsClockNow();
+
+            ms = left <= 0 ? 0 : (int) (left / 1000000 + 1);
+        }
+    }
+    if (n == 0) {
+        return NS_TIMEOUT;
+    }
+    return n < 0 ? NS_ERROR : NS_OK;
+}
+
+int
+Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
+{
+    struct iovec vec = {buffer, length};
+
+    return Ns_SockRecvBufs(sock, &vec, 1, timeoutPtr, 0);
+}
+
+int
+Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
+{
+    ssize_t n = send(sock, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+            && Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
+        n = send(sock, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    return (int) n;
+}
+
+/*
+ * A limit of zero means: do not wait, and tell "nothing there" (0) from "end of
+ * data" (-1), as the drivers need it.  With a limit, the end of data is 0, as
+ * recvmsg has it.
+ */
+int
+Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+                Ns_Time *timeoutPtr, int flags)
+{
+    bool          mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
+        || timeoutPtr->usec != 0;
+    struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
+    ssize_t       n;
+
+    do {
+        n = nVecs == 1
+            ? recv(sock, vecs[0].iov_base, vecs[0].iov_len, flags | MSG_DONTWAIT)
+            : recvmsg(sock, &msg, flags | MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        if (!mustWait) {
+            return 0;
+        }
+        if (Ns_SockTimedWait(sock, NS_SOCK_READ, timeoutPtr) == NS_OK) {
+            n = recvmsg(sock, &msg, flags | MSG_DONTWAIT);
+        }
+    } else if (n == 0 && !mustWait) {
+        return -1;
+    }
+    return (int) MIN(n, INT_MAX);
+}
+
+ssize_t
+Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
+                Ns_Time *timeoutPtr, int flags)
+{
+    bool          mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
+        || timeoutPtr->usec != 0;
+    struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
+    ssize_t       n;
+
+    do {
+        n = sendmsg(sock->sock, &msg, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        if (!mustWait) {
+            return 0;
+        }
+        if (Ns_SockTimedWait(sock->sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
+            n = sendmsg(sock->sock, &msg, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
+    }
+    return n;
+}
+
+int
+Ns_SockSetNonBlocking(NS_SOCKET sock)
+{
+    int on = 1;
+
+    return ioctl(sock, FIONBIO, &on) == 0 ? NS_OK : NS_ERROR;
+}
+
+int
+Ns_SockSetBlocking(NS_SOCKET sock)
+{
+    int on = 0;
+
+    return ioctl(sock, FIONBIO, &on) == 0 ? NS_OK : NS_ERROR;
+}
+
+void
+Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
+{
+#ifdef TCP_FASTOPEN
+    int queueLength = 5;
+
+    if (setsockopt(sock, IPPROTO_TCP, TCP_FASTOPEN, &queueLength,
+                   sizeof(queueLength)) != 0) {
+        Ns_Log(Error, "deferaccept setsockopt(TCP_FASTOPEN): %s",
+               strerror(errno));
+    } else {
+        Ns_Log(Notice, "deferaccept: TCP_FASTOPEN set");
+    }
+#endif
+#ifdef TCP_DEFER_ACCEPT
+    if (setsockopt(sock, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
+                   sizeof(seconds)) != 0) {
+        Ns_Log(Error, "deferaccept setsockopt(TCP_DEFER_ACCEPT): %s",
+               strerror(errno));
+    } else {
+        Ns_Log(Notice, "deferaccept: TCP_DEFER_ACCEPT set");
+    }
+#endif
+}
+
+int
+Ns_SockErrno(void)
+{
+    return errno;
+}
+
+int
+Ns_GetSockErrno(void)
+{
+    return errno;
+}
+
+void
+Ns_SetSockErrno(int error)
+{
+    errno = error;
+}
+
+void
+Ns_ClearSockErrno(void)
+{
+    errno = 0;
+}
+
+char *
+Ns_SockError(void)
+{
+    return strerror(errno);
+}
+
+char *
+Ns_SockStrError(int error)
+{
+    return strerror(error);
+}
+
+int
+ns_sockpair(NS_SOCKET *socks)
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks);
+}
+
+int
+ns_pipe(int *fds)
+{
+    return pipe2(fds, O_CLOEXEC);
+}
+
+int
+ns_poll(struct pollfd *fds, unsigned long int nFds, int timeoutMs)
+{
+    return poll(fds, (nfds_t) nFds, timeoutMs);
+}
+
+/*
+ * The connection is in progress (isPendingPtr) or complete; blocking unless
+ * isAsync.
+ */
+static NS_SOCKET
+Connect(const char *host, int port, const char *localHost, int localPort,
+        bool isAsync, bool *isPendingPtr)
+{
+    NsSockAddr peer, local;
+    NS_SOCKET  sock;
+    int        result;
+
+    if (NsSockAddrResolve(&peer, host, port) != NS_OK
+            || NsSockAddrResolve(&local, localHost, localPort) != NS_OK) {
+        errno = 0;
+        return NS_INVALID_SOCKET;
+    }
+    sock = socket(peer.u.any.sa_family,
+                  SOCK_STREAM | SOCK_CLOEXEC | (isAsync ? SOCK_NONBLOCK : 0), 0);
+    if (sock == NS_INVALID_SOCKET) {
+        return sock;
+    }
+    if ((localHost != NULL || localPort != 0)
+            && bind(sock, &local.u.any, local.length) != 0) {
+        result = -1;
+    } else {
+        result = connect(sock, &peer.u.any, peer.length);
+        if (result != 0 && isAsync && errno == EINPROGRESS) {
+            if (isPendingPtr != NULL) {
+                *isPendingPtr = true;
+            }
+            result = 0;
+        }
+    }
+    if (result != 0) {
+        int reason = errno;
+
+        close(sock);
+        errno = reason;
+        sock = NS_INVALID_SOCKET;
+    }
+    return sock;
+}
+
+static int
+PollMs(const Ns_Time *timeoutPtr)
+{
+    if (timeoutPtr == NULL) {
+        return -1;
+    }
+    if (timeoutPtr->sec >= INT_MAX / 1000 - 1) {
+        return INT_MAX;
+    }
+    return (int) (timeoutPtr->sec * 1000 + (timeoutPtr->usec + 999) / 1000);
+}

@@ -1,0 +1,78 @@
+/*
+ * tempfile.c --
+ *
+ *      Temporary files.
+ */
+
+#include "net/tempfile.h"
+#include "nsstring.h"
+
+static const char *Directory(const char *directory);
+
+int
+NsTempFileOpen(const char *directory)
+{
+    int fd = -1;
+
+    directory = Directory(directory);
+#ifdef O_TMPFILE
+    fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    if (fd < 0) {
+        Ns_DString ds;
+
+        /* Some file systems know no files without a name. */
+        Ns_DStringInit(&ds);
+        fd = NsTempFileOpenNamed(directory, &ds);
+        if (fd >= 0) {
+            unlink(Ns_DStringValue(&ds));
+        }
+        Ns_DStringFree(&ds);
+    }
+    return fd;
+}
+
+int
+NsTempFileOpenNamed(const char *directory, Ns_DString *dsPtr)
+{
+    Ns_DString path;
+    int        fd;
+
+    Ns_DStringInit(&path);
+    Ns_DStringAppend(&path, Directory(directory));
+    Ns_DStringAppend(&path, "/nsd-XXXXXX");
+    fd = mkostemp(Ns_DStringValue(&path), O_CLOEXEC);
+    if (fd >= 0) {
+        Ns_DStringAppend(dsPtr, Ns_DStringValue(&path));
+    }
+    Ns_DStringFree(&path);
+    return fd;
+}
+
+Ns_ReturnCode
+NsTempFileWrite(int fd, const char *bytes, size_t length, off_t offset)
+{
+    while (length > 0u) {
+        ssize_t n = pwrite(fd, bytes, length, offset);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return NS_ERROR;
+        }
+        bytes += n;
+        offset += n;
+        length -= (size_t) n;
+    }
+    return NS_OK;
+}
+
+static const char *
+Directory(const char *directory)
+{
+    if (directory == NULL) {
+        directory = getenv("TMPDIR");
+    }
+    return directory == NULL || *directory == '\0' ? P_tmpdir : directory;
+}

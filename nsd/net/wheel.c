@@ -1,0 +1,125 @@
+/*
+ * wheel.c --
+ *
+ *      A ring of slots, and a bit map that finds the next occupied one.
+ */
+
+#include "net/wheel.h"
+#include "base/assert.h"
+
+#define TICK INT64_C(32000000)          /* Nanoseconds. */
+
+static NsWheelEntry *SlotOf(NsWheel *wheelPtr, int64_t tick);
+static void          Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
+
+void
+NsWheelInit(NsWheel *wheelPtr, NsStamp now)
+{
+    for (int i = 0; i < NS_WHEEL_SLOTS; i++) {
+        wheelPtr->slots[i].nextPtr = &wheelPtr->slots[i];
+        wheelPtr->slots[i].prevPtr = &wheelPtr->slots[i];
+    }
+    memset(wheelPtr->used, 0, sizeof(wheelPtr->used));
+    wheelPtr->tick = now / TICK;
+}
+
+void
+NsWheelSet(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due)
+{
+    int64_t       tick = due / TICK + 1;        /* Never before it is due. */
+    NsWheelEntry *slotPtr;
+    unsigned      slot;
+
+    if (entryPtr->nextPtr != NULL) {
+        Unlink(wheelPtr, entryPtr);
+    }
+    if (tick < wheelPtr->tick) {
+        tick = wheelPtr->tick;
+    } else if (tick > wheelPtr->tick + NS_WHEEL_SLOTS - 2) {
+        /* Not the last slot: Advance may be emptying that one now. */
+        tick = wheelPtr->tick + NS_WHEEL_SLOTS - 2;
+    }
+    slot = (unsigned) (tick % NS_WHEEL_SLOTS);
+    slotPtr = &wheelPtr->slots[slot];
+    entryPtr->due = tick * TICK;
+    entryPtr->nextPtr = slotPtr;
+    entryPtr->prevPtr = slotPtr->prevPtr;
+    slotPtr->prevPtr->nextPtr = entryPtr;
+    slotPtr->prevPtr = entryPtr;
+    wheelPtr->used[slot / 64u] |= UINT64_C(1) << (slot % 64u);
+}
+
+void
+NsWheelCancel(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
+{
+    if (entryPtr->nextPtr != NULL) {
+        Unlink(wheelPtr, entryPtr);
+    }
+}
+
+NsStamp
+NsWheelNext(const NsWheel *wheelPtr)
+{
+    unsigned start = (unsigned) (wheelPtr->tick % NS_WHEEL_SLOTS);
+
+    /* One word more than there are: the first is looked at in two parts. */
+    for (unsigned i = 0u; i <= NS_WHEEL_SLOTS / 64u; i++) {
+        unsigned word = (start / 64u + i) % (NS_WHEEL_SLOTS / 64u);
+        uint64_t bits = wheelPtr->used[word];
+
+        if (i == 0u) {
+            bits &= ~UINT64_C(0) << (start % 64u);
+        }
+        if (bits != 0u) {
+            unsigned slot = word * 64u + (unsigned) __builtin_ctzll(bits);
+            unsigned ahead = (slot - start) % NS_WHEEL_SLOTS;
+
+            return (wheelPtr->tick + ahead) * TICK;
+        }
+    }
+    return 0;
+}
+
+void
+NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
+{
+    int64_t last = now / TICK;
+
+    /* After a long sleep every slot is visited once, not every tick. */
+    if (last - wheelPtr->tick >= NS_WHEEL_SLOTS) {
+        wheelPtr->tick = last - NS_WHEEL_SLOTS + 1;
+    }
+    while (wheelPtr->tick <= last) {
+        NsWheelEntry *slotPtr = SlotOf(wheelPtr, wheelPtr->tick);
+
+        /* Whatever proc sets now falls into a later slot. */
+        wheelPtr->tick++;
+        while (slotPtr->nextPtr != slotPtr) {
+            NsWheelEntry *entryPtr = slotPtr->nextPtr;
+
+            Unlink(wheelPtr, entryPtr);
+            proc(entryPtr, arg);
+        }
+    }
+}
+
+static NsWheelEntry *
+SlotOf(NsWheel *wheelPtr, int64_t tick)
+{
+    return &wheelPtr->slots[tick % NS_WHEEL_SLOTS];
+}
+
+static void
+Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
+{
+    NsWheelEntry *slotPtr = SlotOf(wheelPtr, entryPtr->due / TICK);
+
+    entryPtr->prevPtr->nextPtr = entryPtr->nextPtr;
+    entryPtr->nextPtr->prevPtr = entryPtr->prevPtr;
+    entryPtr->nextPtr = NULL;
+    if (slotPtr->nextPtr == slotPtr) {
+        size_t slot = (size_t) (slotPtr - wheelPtr->slots);
+
+        wheelPtr->used[slot / 64u] &= ~(UINT64_C(1) << (slot % 64u));
+    }
+}

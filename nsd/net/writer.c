@@ -1,0 +1,585 @@
+/*
+ * writer.c --
+ *
+ *      Threads that send what clients do not take at once.
+ *
+ *      A job is the queued output of one reply.  The thread that answers appends
+ *      to it, under the writer's lock; the writer thread takes what is there,
+ *      sends it without holding the lock, and ends the job when it is finished
+ *      and empty.  Each client gets one portion per turn, so that a fast one
+ *      does not keep others waiting.
+ */
+
+#include "net/driver_int.h"
+#include "net/output.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "base/assert.h"
+#include "base/lock.h"
+
+/*
+ * Bytes sent for one client before the others get their turn.
+ */
+#define PORTION ((size_t) 262144u)
+
+struct NsWriterJob {
+    NsInboxNode    inboxNode;
+    atomic_bool    isPosted;        /* The node is in the inbox. */
+    NsSock        *sockPtr;         /* Constant. */
+    NsWriter      *writerPtr;       /* Constant. */
+    NsServer      *serverPtr;       /* Constant; these are for the list. */
+    NsStamp        queueStamp;      /* Constant. */
+    char          *clientData;      /* Constant. */
+
+    /* The thread that answers, until it has finished. */
+    NsOutputStore  store;
+
+    /* Guarded by the writer's lock. */
+    NsWriterJob   *nextPtr;
+    NsWriterJob   *prevPtr;
+    NsOutput       incoming;
+    bool           isFinished;
+    bool           isDraining;      /* NsWriterDrain waits for the end. */
+    bool           keep;
+
+    /* The writer thread. */
+    NsOutput       output;
+    NsWheelEntry   wheelEntry;
+    NsWriterJob   *nextReadyPtr;
+    bool           isReady;         /* In the list of those to be served. */
+    bool           isRegistered;
+    NsStamp        windowStamp;     /* For the minimum rate. */
+    int64_t        windowBytes;
+
+    /* Relaxed: figures for the list and for the appending thread. */
+    atomic_bool    isGone;          /* Sending failed. */
+    _Atomic int64_t remaining;
+    _Atomic int64_t sent;
+    atomic_int     fd;              /* Of the file being sent; -1. */
+};
+
+struct NsWriter {
+    NsDriver   *drvPtr;             /* Constant. */
+    int         index;              /* Constant. */
+    NsPoller   *pollerPtr;          /* Constant. */
+    Ns_Thread   thread;             /* Constant. */
+    NsInbox     inbox;              /* Jobs with something new. */
+
+    Ns_Mutex    lock;               /* Guards the jobs as said there, and: */
+    Ns_Cond     changed;            /* A job ended. */
+    NsWriterJob *firstPtr;
+    NsWriterJob *lastPtr;
+    bool        isStopping;
+
+    /* The writer thread. */
+    NsWheel     wheel;
+    NsWriterJob *firstReadyPtr;
+    NsWriterJob *lastReadyPtr;
+};
+
+static NsWriterJob *CreateJob(NsSock *sockPtr);
+static void Post(NsWriterJob *jobPtr);
+static void WriterThread(void *arg);
+static int  WaitMs(const NsWriter *writerPtr);
+static void MakeReady(NsWriterJob *jobPtr);
+static void ServeReady(NsWriter *writerPtr);
+static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static ssize_t SendPortion(NsWriterJob *jobPtr);
+static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
+static void GiveUp(NsWriterJob *jobPtr, const char *reason);
+static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void TimeUp(NsWheelEntry *entryPtr, void *arg);
+static void AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr);
+
+NsWriter *
+NsWriterCreate(NsDriver *drvPtr, int index)
+{
+    NsWriter *writerPtr = ns_calloc(1u, sizeof(NsWriter));
+
+    writerPtr->drvPtr = drvPtr;
+    writerPtr->index = index;
+    writerPtr->pollerPtr = NsPollerCreate(NS_POLLER_EPOLL);
+    if (writerPtr->pollerPtr == NULL) {
+        Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
+                 strerror(errno));
+    }
+    NsInboxInit(&writerPtr->inbox, writerPtr->pollerPtr);
+    NsWheelInit(&writerPtr->wheel, NsClockNow());
+    NsMutexSetup(&writerPtr->lock, NS_RANK_WRITER, "ns:writer",
+                 drvPtr->pub.module);
+    Ns_CondInit(&writerPtr->changed);
+    Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
+    return writerPtr;
+}
+
+Ns_ReturnCode
+NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
+{
+    NsWriterJob *jobPtr = sockPtr->jobPtr;
+    NsOutput     added = {0};
+
+    if (jobPtr == NULL) {
+        jobPtr = CreateJob(sockPtr);
+        sockPtr->jobPtr = jobPtr;
+    }
+    if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
+        NsPiecesRelease(pieces, nPieces);
+        Ns_Log(Notice, "NsWriterQueue: writer job was already canceled;"
+               " maybe user dropped connection.");
+        return NS_ERROR;
+    }
+    if (NsOutputAppend(&added, &jobPtr->store, pieces, nPieces, skip) != NS_OK) {
+        Ns_Log(Error, "%s: cannot queue output: %s",
+               sockPtr->drvPtr->pub.module, strerror(errno));
+        return NS_ERROR;
+    }
+    atomic_fetch_add_explicit(&jobPtr->remaining, added.bytes,
+                              memory_order_relaxed);
+    Ns_MutexLock(&jobPtr->writerPtr->lock);
+    NsOutputMove(&jobPtr->incoming, &added);
+    Ns_MutexUnlock(&jobPtr->writerPtr->lock);
+    Post(jobPtr);
+    return NS_OK;
+}
+
+void
+NsWriterFinish(NsSock *sockPtr, bool keep)
+{
+    NsWriterJob *jobPtr = sockPtr->jobPtr;
+    NsWriter    *writerPtr = jobPtr->writerPtr;
+
+    bool         isPosted;
+
+    Ns_MutexLock(&writerPtr->lock);
+    jobPtr->isFinished = true;
+    jobPtr->keep = keep;
+    /* A job that is posted does not end: see EndIfFinished. */
+    isPosted = atomic_exchange(&jobPtr->isPosted, true);
+    Ns_MutexUnlock(&writerPtr->lock);
+    if (!isPosted) {
+        NsInboxPut(&writerPtr->inbox, &jobPtr->inboxNode);
+    }
+}
+
+Ns_ReturnCode
+NsWriterDrain(NsSock *sockPtr)
+{
+    NsWriterJob *jobPtr = sockPtr->jobPtr;
+    NsWriter    *writerPtr = jobPtr->writerPtr;
+    bool         isGone;
+
+    Ns_MutexLock(&writerPtr->lock);
+    jobPtr->isDraining = true;
+    Ns_MutexUnlock(&writerPtr->lock);
+    NsWriterFinish(sockPtr, false);
+
+    Ns_MutexLock(&writerPtr->lock);
+    while (jobPtr->isDraining) {
+        Ns_CondWait(&writerPtr->changed, &writerPtr->lock);
+    }
+    Ns_MutexUnlock(&writerPtr->lock);
+
+    isGone = atomic_load(&jobPtr->isGone);
+    NsOutputStoreFree(&jobPtr->store);
+    ns_free(jobPtr->clientData);
+    ns_free(jobPtr);
+    sockPtr->jobPtr = NULL;
+    return isGone ? NS_ERROR : NS_OK;
+}
+
+Ns_ReturnCode
+NsWriterWaitEmpty(NsWriter *writerPtr, const Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+
+    Ns_MutexLock(&writerPtr->lock);
+    while (writerPtr->firstPtr != NULL && result == NS_OK) {
+        result = Ns_CondTimedWait(&writerPtr->changed, &writerPtr->lock,
+                                  &deadline);
+    }
+    if (writerPtr->firstPtr == NULL) {
+        result = NS_OK;
+    }
+    Ns_MutexUnlock(&writerPtr->lock);
+    if (result != NS_OK) {
+        Ns_Log(Warning, "writer%d: timeout waiting for shutdown",
+               writerPtr->index);
+    }
+    return result;
+}
+
+void
+NsWriterEnd(NsWriter *writerPtr)
+{
+    Ns_MutexLock(&writerPtr->lock);
+    writerPtr->isStopping = true;
+    Ns_MutexUnlock(&writerPtr->lock);
+    NsPollerWake(writerPtr->pollerPtr);
+    Ns_ThreadJoin(&writerPtr->thread, NULL);
+}
+
+void
+NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server)
+{
+    Ns_MutexLock(&writerPtr->lock);
+    for (const NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
+         jobPtr = jobPtr->nextPtr) {
+        const NsServer *serverPtr = jobPtr->serverPtr;
+
+        if (server == NULL
+                || (serverPtr != NULL && STREQ(serverPtr->name, server))) {
+            AppendJobLocked(dsPtr, jobPtr);
+        }
+    }
+    Ns_MutexUnlock(&writerPtr->lock);
+}
+
+/*
+ * A job of the next writer thread in turn.
+ */
+static NsWriterJob *
+CreateJob(NsSock *sockPtr)
+{
+    NsDriver    *drvPtr = sockPtr->drvPtr;
+    NsWriterJob *jobPtr = ns_calloc(1u, sizeof(NsWriterJob));
+    unsigned     turn = atomic_fetch_add_explicit(&drvPtr->nextWriter, 1u,
+                                                  memory_order_relaxed);
+    NsWriter    *writerPtr = drvPtr->writers[turn % (unsigned) drvPtr->nWriters];
+
+    jobPtr->sockPtr = sockPtr;
+    jobPtr->writerPtr = writerPtr;
+    NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
+    jobPtr->serverPtr = sockPtr->serverPtr;
+    jobPtr->queueStamp = sockPtr->queueStamp;
+    jobPtr->clientData = ns_strcopy(sockPtr->clientData);
+    atomic_store_explicit(&jobPtr->fd, -1, memory_order_relaxed);
+
+    Ns_MutexLock(&writerPtr->lock);
+    jobPtr->prevPtr = writerPtr->lastPtr;
+    if (writerPtr->lastPtr != NULL) {
+        writerPtr->lastPtr->nextPtr = jobPtr;
+    } else {
+        writerPtr->firstPtr = jobPtr;
+    }
+    writerPtr->lastPtr = jobPtr;
+    Ns_MutexUnlock(&writerPtr->lock);
+    return jobPtr;
+}
+
+/*
+ * Tell the writer thread that the job has something new.
+ */
+static void
+Post(NsWriterJob *jobPtr)
+{
+    if (!atomic_exchange(&jobPtr->isPosted, true)) {
+        NsInboxPut(&jobPtr->writerPtr->inbox, &jobPtr->inboxNode);
+    }
+}
+
+static void
+WriterThread(void *arg)
+{
+    NsWriter   *writerPtr = arg;
+    NsPollEvent events[64];
+    bool        isDone = false;
+
+    Ns_ThreadSetName("-writer%d-", writerPtr->index);
+    while (!isDone) {
+        int n = NsInboxWait(&writerPtr->inbox, events, Ns_NrElements(events),
+                            WaitMs(writerPtr));
+        NsInboxNode *nodePtr;
+
+        for (int i = 0; i < n; i++) {
+            MakeReady(events[i].data);
+        }
+        nodePtr = NsInboxTake(&writerPtr->inbox);
+        while (nodePtr != NULL) {
+            NsWriterJob *jobPtr = (NsWriterJob *) nodePtr;
+
+            nodePtr = nodePtr->nextPtr;
+            atomic_store(&jobPtr->isPosted, false);
+            MakeReady(jobPtr);
+        }
+        ServeReady(writerPtr);
+        NsWheelAdvance(&writerPtr->wheel, NsClockNow(), TimeUp, writerPtr);
+
+        Ns_MutexLock(&writerPtr->lock);
+        isDone = writerPtr->isStopping && writerPtr->firstPtr == NULL;
+        Ns_MutexUnlock(&writerPtr->lock);
+    }
+}
+
+static int
+WaitMs(const NsWriter *writerPtr)
+{
+    NsStamp next, now;
+
+    if (writerPtr->firstReadyPtr != NULL) {
+        return 0;
+    }
+    next = NsWheelNext(&writerPtr->wheel);
+    if (next == 0) {
+        return -1;
+    }
+    now = NsClockNow();
+    return next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
+}
+
+static void
+MakeReady(NsWriterJob *jobPtr)
+{
+    NsWriter *writerPtr = jobPtr->writerPtr;
+
+    if (jobPtr->isReady) {
+        return;
+    }
+    jobPtr->isReady = true;
+    jobPtr->nextReadyPtr = NULL;
+    if (writerPtr->firstReadyPtr == NULL) {
+        writerPtr->firstReadyPtr = jobPtr;
+    } else {
+        writerPtr->lastReadyPtr->nextReadyPtr = jobPtr;
+    }
+    writerPtr->lastReadyPtr = jobPtr;
+}
+
+/*
+ * One portion for each client that is ready now; those that take all of it are
+ * ready again in the next turn.
+ */
+static void
+ServeReady(NsWriter *writerPtr)
+{
+    NsWriterJob *jobPtr = writerPtr->firstReadyPtr;
+
+    writerPtr->firstReadyPtr = NULL;
+    writerPtr->lastReadyPtr = NULL;
+    while (jobPtr != NULL) {
+        NsWriterJob *nextPtr = jobPtr->nextReadyPtr;
+
+        jobPtr->isReady = false;
+        Serve(writerPtr, jobPtr);
+        jobPtr = nextPtr;
+    }
+}
+
+static void
+Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
+{
+    ssize_t sent;
+
+    if (jobPtr->output.bytes == 0) {
+        /* Only the time counts during which something waits. */
+        jobPtr->windowStamp = NsClockNow();
+        jobPtr->windowBytes = 0;
+    }
+    Ns_MutexLock(&writerPtr->lock);
+    NsOutputMove(&jobPtr->output, &jobPtr->incoming);
+    Ns_MutexUnlock(&writerPtr->lock);
+
+    if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
+        NsOutputClear(&jobPtr->output);
+    }
+    if (jobPtr->output.bytes > 0) {
+        sent = SendPortion(jobPtr);
+        if (sent < 0) {
+            GiveUp(jobPtr, NULL);
+        } else if (sent > 0) {
+            NsOutputConsume(&jobPtr->output, (size_t) sent);
+            jobPtr->windowBytes += sent;
+            atomic_fetch_add_explicit(&jobPtr->sent, sent, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&jobPtr->remaining, sent,
+                                      memory_order_relaxed);
+            atomic_store_explicit(&jobPtr->fd, NsOutputFd(&jobPtr->output),
+                                  memory_order_relaxed);
+            if (jobPtr->output.bytes > 0) {
+                MakeReady(jobPtr);
+            }
+        }
+        if (sent >= 0) {
+            WaitForClient(writerPtr, jobPtr);
+        }
+    }
+    if (jobPtr->output.bytes == 0) {
+        EndIfFinished(writerPtr, jobPtr);
+    }
+}
+
+static ssize_t
+SendPortion(NsWriterJob *jobPtr)
+{
+    Ns_FileVec vecs[NS_OUTPUT_PIECES];
+    int        n = NsOutputPeek(&jobPtr->output, vecs, NS_OUTPUT_PIECES, PORTION);
+
+    return NsSockSendNow(jobPtr->sockPtr, vecs, n);
+}
+
+/*
+ * The rest goes when the client takes more, or not at all.
+ */
+static void
+WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
+{
+    NsStamp now = NsClockNow();
+
+    if (jobPtr->output.bytes == 0) {
+        NsWheelCancel(&writerPtr->wheel, &jobPtr->wheelEntry);
+        return;
+    }
+    if (!jobPtr->isRegistered) {
+        /* Both directions: a TLS layer may have to read before it can write. */
+        if (NsPollerAdd(writerPtr->pollerPtr, jobPtr->sockPtr->pub.sock,
+                        NS_POLL_READ | NS_POLL_WRITE | NS_POLL_EDGE, jobPtr)
+                != NS_OK) {
+            GiveUp(jobPtr, strerror(errno));
+            return;
+        }
+        jobPtr->isRegistered = true;
+    }
+    if (IsTooSlow(jobPtr, now)) {
+        GiveUp(jobPtr, "slower than minsendrate");
+        return;
+    }
+    NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry,
+               now + writerPtr->drvPtr->pub.sendwait * NS_STAMP_SECOND);
+}
+
+/*
+ * In each period of sendwait seconds the client must have taken at least the
+ * minimum rate.
+ */
+static bool
+IsTooSlow(NsWriterJob *jobPtr, NsStamp now)
+{
+    const NsDriver *drvPtr = jobPtr->writerPtr->drvPtr;
+    NsStamp         elapsed = now - jobPtr->windowStamp;
+
+    if (drvPtr->params.minSendRate == 0
+            || elapsed < drvPtr->pub.sendwait * NS_STAMP_SECOND) {
+        return false;
+    }
+    if (jobPtr->windowBytes
+            < drvPtr->params.minSendRate * (elapsed / NS_STAMP_SECOND)) {
+        return true;
+    }
+    jobPtr->windowStamp = now;
+    jobPtr->windowBytes = 0;
+    return false;
+}
+
+/*
+ * The client is gone, or too slow: drop what is queued.
+ */
+static void
+GiveUp(NsWriterJob *jobPtr, const char *reason)
+{
+    if (reason != NULL) {
+        Ns_Log(Notice, "%s: stopped sending to %s: %s",
+               jobPtr->writerPtr->drvPtr->pub.module, jobPtr->sockPtr->peer,
+               reason);
+    }
+    atomic_store_explicit(&jobPtr->isGone, true, memory_order_relaxed);
+    NsOutputClear(&jobPtr->output);
+    atomic_store_explicit(&jobPtr->remaining, 0, memory_order_relaxed);
+    NsWheelCancel(&jobPtr->writerPtr->wheel, &jobPtr->wheelEntry);
+}
+
+/*
+ * End a job whose producer has finished and of which nothing is left.
+ *
+ * One that is posted, or in the list of those to be served, is left alone: it
+ * comes up once more.
+ */
+static void
+EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
+{
+    NsSock *sockPtr = jobPtr->sockPtr;
+    bool    keep;
+
+    if (jobPtr->isReady) {
+        return;
+    }
+    Ns_MutexLock(&writerPtr->lock);
+    if (!jobPtr->isFinished || jobPtr->incoming.firstPtr != NULL
+            || atomic_load(&jobPtr->isPosted)) {
+        Ns_MutexUnlock(&writerPtr->lock);
+        return;
+    }
+    UnlinkLocked(writerPtr, jobPtr);
+    Ns_CondBroadcast(&writerPtr->changed);
+    Ns_MutexUnlock(&writerPtr->lock);
+
+    NsWheelCancel(&writerPtr->wheel, &jobPtr->wheelEntry);
+    if (jobPtr->isRegistered) {
+        NsPollerRemove(writerPtr->pollerPtr, sockPtr->pub.sock);
+    }
+    if (jobPtr->isDraining) {
+        /* NsWriterDrain waits, and frees the job. */
+        Ns_MutexLock(&writerPtr->lock);
+        jobPtr->isDraining = false;
+        Ns_CondBroadcast(&writerPtr->changed);
+        Ns_MutexUnlock(&writerPtr->lock);
+        return;
+    }
+    if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
+        sockPtr->isBroken = true;
+    }
+    keep = jobPtr->keep;
+    NsOutputStoreFree(&jobPtr->store);
+    ns_free(jobPtr->clientData);
+    ns_free(jobPtr);
+    sockPtr->jobPtr = NULL;
+    NsSockGiveBack(sockPtr, keep);
+}
+
+static void
+UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr)
+{
+    NsAssertLocked(&writerPtr->lock);
+    if (jobPtr->prevPtr != NULL) {
+        jobPtr->prevPtr->nextPtr = jobPtr->nextPtr;
+    } else {
+        writerPtr->firstPtr = jobPtr->nextPtr;
+    }
+    if (jobPtr->nextPtr != NULL) {
+        jobPtr->nextPtr->prevPtr = jobPtr->prevPtr;
+    } else {
+        writerPtr->lastPtr = jobPtr->prevPtr;
+    }
+}
+
+static void
+TimeUp(NsWheelEntry *entryPtr, void *arg)
+{
+    NsWriterJob *jobPtr = (NsWriterJob *) ((char *) entryPtr
+        - offsetof(NsWriterJob, wheelEntry));
+
+    GiveUp(jobPtr, "the client takes nothing");
+    EndIfFinished(arg, jobPtr);
+}
+
+/*
+ * {START THREAD DRIVER PEER FD REMAINING SENT CLIENTDATA}
+ */
+static void
+AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr)
+{
+    const NsSock *sockPtr = jobPtr->sockPtr;
+    Ns_Time       start = NsClockWall(jobPtr->queueStamp);
+
+    Tcl_DStringStartSublist(dsPtr);
+    Ns_DStringPrintf(dsPtr, "%ld.%06ld -writer%d- ", start.sec, start.usec,
+                     jobPtr->writerPtr->index);
+    Tcl_DStringAppendElement(dsPtr, sockPtr->drvPtr->procs.name);
+    Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, sockPtr->peer,
+        atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
+        atomic_load_explicit(&jobPtr->remaining, memory_order_relaxed),
+        atomic_load_explicit(&jobPtr->sent, memory_order_relaxed));
+    Tcl_DStringAppendElement(dsPtr,
+        jobPtr->clientData == NULL ? "" : jobPtr->clientData);
+    Tcl_DStringEndSublist(dsPtr);
+}
