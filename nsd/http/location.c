@@ -101,8 +101,9 @@ Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr, char **portPtr,
             host--;
             url[-1] = '\0';
         }
-        if (NsParseHostPort(host, hostPtr, portPtr) != NS_OK
-                && *host != '\0') {
+        if (*host == '\0') {
+            *hostPtr = host;
+        } else if (NsParseHostPort(host, hostPtr, portPtr) != NS_OK) {
             return NS_ERROR;
         }
     } else if (url[0] == '/') {
