@@ -1,0 +1,111 @@
+/*
+ * callback_cmd.c --
+ *
+ *      Scripts that run at the stages of the process's life: ns_atprestartup,
+ *      ns_atstartup, ns_atsignal, ns_atshutdown, ns_atexit.
+ */
+
+#include "nsprocess.h"
+#include "process/callbacks.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc AtPreStartupObjCmd;
+static Tcl_ObjCmdProc AtStartupObjCmd;
+static Tcl_ObjCmdProc AtSignalObjCmd;
+static Tcl_ObjCmdProc AtShutdownObjCmd;
+static Tcl_ObjCmdProc AtExitObjCmd;
+
+static int AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                    NsCallbackStage stage);
+static Ns_ShutdownProc RunShutdownScript;
+
+static const NsTclCommand commands[] = {
+    {"ns_atprestartup", AtPreStartupObjCmd, false},
+    {"ns_atstartup",    AtStartupObjCmd, false},
+    {"ns_atsignal",     AtSignalObjCmd, false},
+    {"ns_atshutdown",   AtShutdownObjCmd, false},
+    {"ns_atexit",       AtExitObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsCallbackCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) RunShutdownScript, "ns:tclshutdown",
+                        Ns_TclCallbackArgProc);
+}
+
+static int
+AtPreStartupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    return AtObjCmd(interp, objc, objv, NS_AT_PRESTARTUP);
+}
+
+static int
+AtStartupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    return AtObjCmd(interp, objc, objv, NS_AT_STARTUP);
+}
+
+static int
+AtSignalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return AtObjCmd(interp, objc, objv, NS_AT_SIGNAL);
+}
+
+static int
+AtShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    return AtObjCmd(interp, objc, objv, NS_AT_SHUTDOWN);
+}
+
+static int
+AtExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return AtObjCmd(interp, objc, objv, NS_AT_EXIT);
+}
+
+/*
+ * ns_at... script ?args?
+ */
+static int
+AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+         NsCallbackStage stage)
+{
+    Ns_TclCallback *callbackPtr;
+    Ns_ReturnCode   result;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "script ?args?");
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, Ns_TclCallbackProc, objv[1],
+                                    objc - 2, objv + 2);
+    result = stage == NS_AT_SHUTDOWN
+             ? NsCallbackAddShutdown(RunShutdownScript, callbackPtr)
+             : NsCallbackAdd(stage, Ns_TclCallbackProc, callbackPtr);
+    if (result != NS_OK) {
+        /* Too late: by definition without effect, and no error. */
+        Ns_TclFreeCallback(callbackPtr);
+    }
+    return TCL_OK;
+}
+
+/*
+ * Called twice; scripts know only one shutdown.
+ */
+static void
+RunShutdownScript(const Ns_Time *toPtr, void *arg)
+{
+    if (toPtr == NULL) {
+        (void) Ns_TclEvalCallback(NULL, arg, NULL, NULL);
+    }
+}

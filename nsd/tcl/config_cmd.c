@@ -1,0 +1,394 @@
+/*
+ * config_cmd.c --
+ *
+ *      Commands that read the configuration: ns_config, ns_configsection,
+ *      ns_configsections, ns_driversection.
+ */
+
+#include "process/config.h"
+#include "process/config_file.h"
+#include "process/units.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+#include "nsconn.h"
+#include "nsset.h"
+#include "nsthread.h"
+
+/*
+ * What the options of ns_config ask for.
+ */
+typedef struct Query {
+    int         isBool;
+    int         isInt;
+    int         isExact;
+    bool        isAll;          /* -all and -set came after the usage text that */
+    bool        isSet;          /* scripts compare with: they are not in it. */
+    Tcl_Obj    *minPtr;
+    Tcl_Obj    *maxPtr;
+    char       *section;
+    char       *key;
+    Tcl_Obj    *defaultPtr;
+} Query;
+
+static Tcl_ObjCmdProc ConfigObjCmd;
+static Tcl_ObjCmdProc ConfigSectionObjCmd;
+static Tcl_ObjCmdProc ConfigSectionsObjCmd;
+static Tcl_ObjCmdProc DriverSectionObjCmd;
+
+static int ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                      Query *queryPtr);
+static int TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest,
+                          Query *queryPtr);
+static int AnswerAll(Tcl_Interp *interp, const Query *queryPtr);
+static int AnswerSet(Tcl_Interp *interp, const Query *queryPtr);
+static int AnswerBool(Tcl_Interp *interp, const Query *queryPtr,
+                      const char *value);
+static int AnswerInt(Tcl_Interp *interp, const Query *queryPtr,
+                     const char *value);
+static int CheckRange(Tcl_Interp *interp, const Query *queryPtr,
+                      Tcl_WideInt number, bool *isInRangePtr);
+static int EnterCopy(Tcl_Interp *interp, const char *section,
+                     NsConfigFilter filter);
+static char *DriverPath(const char *server, const char *driver);
+
+static const NsTclCommand commands[] = {
+    {"ns_config", ConfigObjCmd, true},
+    {"ns_configsection", ConfigSectionObjCmd, true},
+    {"ns_configsections", ConfigSectionsObjCmd, true},
+    {"ns_driversection", DriverSectionObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsConfigCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    NsConfigSetInterpProcs(Ns_TclCreateInterp, Ns_TclDestroyInterp);
+}
+
+/*
+ * ns_config ?-bool? ?-int? ?-min min? ?-max max? ?-exact? ?--? section key
+ *     ?default?
+ */
+static int
+ConfigObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Query       query = {.section = NULL};
+    const char *value;
+
+    if (ParseQuery(interp, objc, objv, &query) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (query.isSet) {
+        return AnswerSet(interp, &query);
+    }
+    if (query.isAll) {
+        return AnswerAll(interp, &query);
+    }
+    value = NsConfigQuery(query.section, query.key, query.isExact);
+    if (value == NULL && query.defaultPtr == NULL) {
+        return TCL_OK;
+    }
+    if (query.isBool) {
+        return AnswerBool(interp, &query, value);
+    }
+    if (query.isInt || query.minPtr != NULL || query.maxPtr != NULL) {
+        return AnswerInt(interp, &query, value);
+    }
+    Tcl_SetObjResult(interp, value != NULL ? Tcl_NewStringObj(value, -1)
+                                           : query.defaultPtr);
+    return TCL_OK;
+}
+
+/*
+ * ns_configsection ?-filter unread|defaulted|defaults? section
+ */
+static int
+ConfigSectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {
+        "all", "unread", "defaulted", "defaults", NULL
+    };
+    int filter = NS_CONFIG_ALL;
+
+    if (objc == 4 && STREQ(Tcl_GetString(objv[1]), "-filter")) {
+        if (Tcl_GetIndexFromObj(interp, objv[2], names, "filter", TCL_EXACT,
+                                &filter) != TCL_OK) {
+            return TCL_ERROR;
+        }
+    } else if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "section");
+        return TCL_ERROR;
+    }
+    return EnterCopy(interp, Tcl_GetString(objv[objc - 1]),
+                     (NsConfigFilter) filter);
+}
+
+/*
+ * ns_configsections
+ */
+static int
+ConfigSectionsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    Ns_Set **sections;
+    int      result = TCL_OK;
+
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+        return TCL_ERROR;
+    }
+    sections = Ns_ConfigGetSections();
+    for (int i = 0; sections[i] != NULL && result == TCL_OK; i++) {
+        result = EnterCopy(interp, Ns_SetName(sections[i]), NS_CONFIG_ALL);
+    }
+    ns_free(sections);
+    return result;
+}
+
+/*
+ * ns_driversection ?-driver drv? ?-server s?
+ */
+static int
+DriverSectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    const char *driver = NULL, *server = NULL, *path;
+
+    for (int i = 1; i < objc; i += 2) {
+        const char *word = Tcl_GetString(objv[i]);
+
+        if (i + 1 < objc && STREQ(word, "-driver")) {
+            driver = Tcl_GetString(objv[i + 1]);
+        } else if (i + 1 < objc && STREQ(word, "-server")) {
+            server = Tcl_GetString(objv[i + 1]);
+        } else {
+            Tcl_SetObjResult(interp, Tcl_NewStringObj(
+                "usage: ns_driversection ?-driver drv? ?-server s?", -1));
+            return TCL_ERROR;
+        }
+    }
+    if (server == NULL && itPtr->serverPtr != NULL) {
+        server = itPtr->serverPtr->name;
+    }
+    if (driver == NULL && Ns_TclGetConn(interp) != NULL) {
+        driver = Ns_ConnDriverName(Ns_TclGetConn(interp));
+    }
+    path = DriverPath(server, driver);
+    if (path != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(path, -1));
+    }
+    return TCL_OK;
+}
+
+static int
+ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
+{
+    Tcl_Obj   **rest = ns_malloc((size_t) objc * sizeof(Tcl_Obj *));
+    int         nRest = TakeNewOptions(objc, objv, rest, queryPtr);
+    int         result = TCL_OK;
+    Ns_ObjvSpec options[] = {
+        {"-bool",  Ns_ObjvBool,  &queryPtr->isBool,  INT2PTR(NS_TRUE)},
+        {"-int",   Ns_ObjvBool,  &queryPtr->isInt,   INT2PTR(NS_TRUE)},
+        {"-min",   Ns_ObjvObj,   &queryPtr->minPtr,  NULL},
+        {"-max",   Ns_ObjvObj,   &queryPtr->maxPtr,  NULL},
+        {"-exact", Ns_ObjvBool,  &queryPtr->isExact, INT2PTR(NS_TRUE)},
+        {"--",     Ns_ObjvBreak, NULL,               NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"section",  Ns_ObjvString, &queryPtr->section,    NULL},
+        {"key",      Ns_ObjvString, &queryPtr->key,        NULL},
+        {"?default", Ns_ObjvObj,    &queryPtr->defaultPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, nRest, rest) != NS_OK) {
+        result = TCL_ERROR;
+    }
+    ns_free(rest);
+    return result;
+}
+
+/*
+ * Copy the words without -all and -set, which stand among the options; their
+ * number.
+ */
+static int
+TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest, Query *queryPtr)
+{
+    bool isOption = true;
+    int  n = 0;
+
+    for (int i = 0; i < objc; i++) {
+        const char *word = Tcl_GetString(objv[i]);
+
+        if (i > 0 && isOption) {
+            if (STREQ(word, "-all")) {
+                queryPtr->isAll = true;
+                continue;
+            }
+            if (STREQ(word, "-set")) {
+                queryPtr->isSet = true;
+                continue;
+            }
+            if ((STREQ(word, "-min") || STREQ(word, "-max")) && i + 1 < objc) {
+                rest[n++] = objv[i++];
+            } else {
+                isOption = *word == '-' && !STREQ(word, "--");
+            }
+        }
+        rest[n++] = objv[i];
+    }
+    return n;
+}
+
+static int
+AnswerAll(Tcl_Interp *interp, const Query *queryPtr)
+{
+    Ns_DString ds;
+
+    Tcl_DStringInit(&ds);
+    if (NsConfigQueryAll(queryPtr->section, queryPtr->key, &ds) > 0) {
+        Tcl_DStringResult(interp, &ds);
+    } else if (queryPtr->defaultPtr != NULL) {
+        Tcl_SetObjResult(interp, queryPtr->defaultPtr);
+    }
+    Tcl_DStringFree(&ds);
+    return TCL_OK;
+}
+
+static int
+AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
+{
+    if (queryPtr->defaultPtr == NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("wrong # args: should be "
+            "\"ns_config -set section key value\"", -1));
+        return TCL_ERROR;
+    }
+    if (NsConfigSet(queryPtr->section, queryPtr->key,
+                    Tcl_GetString(queryPtr->defaultPtr)) != NS_OK) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("server already started",
+                                                  -1));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, queryPtr->defaultPtr);
+    return TCL_OK;
+}
+
+/*
+ * A value that is no boolean gives way to a default that is one.
+ */
+static int
+AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
+{
+    const char *defaultValue = queryPtr->defaultPtr == NULL ? NULL
+                               : Tcl_GetString(queryPtr->defaultPtr);
+    bool        isTrue;
+
+    if ((value == NULL || !NsUnitsBool(value, &isTrue))
+            && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
+        Ns_TclPrintfResult(interp, "expected boolean value but got \"%s\"",
+                           value != NULL ? value : defaultValue);
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(isTrue));
+    return TCL_OK;
+}
+
+/*
+ * A value out of range gives way to a default in range; one that is no number
+ * does not.
+ */
+static int
+AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)
+{
+    Tcl_WideInt number;
+    bool        isInRange;
+
+    if (value != NULL) {
+        if (!NsUnitsInteger(value, &number)) {
+            Ns_TclPrintfResult(interp, "expected integer but got \"%s\"",
+                               value);
+            return TCL_ERROR;
+        }
+        if (CheckRange(interp, queryPtr, number, &isInRange) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (isInRange) {
+            Tcl_SetObjResult(interp, Tcl_NewWideIntObj(number));
+            return TCL_OK;
+        }
+    }
+    if (queryPtr->defaultPtr != NULL) {
+        if (Tcl_GetWideIntFromObj(interp, queryPtr->defaultPtr, &number)
+                != TCL_OK
+                || CheckRange(interp, queryPtr, number, &isInRange)
+                != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (isInRange) {
+            Tcl_SetObjResult(interp, queryPtr->defaultPtr);
+            return TCL_OK;
+        }
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj("value out of range", -1));
+    return TCL_ERROR;
+}
+
+static int
+CheckRange(Tcl_Interp *interp, const Query *queryPtr, Tcl_WideInt number,
+           bool *isInRangePtr)
+{
+    Tcl_WideInt min = INT64_MIN, max = INT64_MAX;
+
+    if ((queryPtr->minPtr != NULL
+            && Tcl_GetWideIntFromObj(interp, queryPtr->minPtr, &min) != TCL_OK)
+            || (queryPtr->maxPtr != NULL
+            && Tcl_GetWideIntFromObj(interp, queryPtr->maxPtr, &max)
+               != TCL_OK)) {
+        return TCL_ERROR;
+    }
+    *isInRangePtr = number >= min && number <= max;
+    return TCL_OK;
+}
+
+/*
+ * A copy, for other threads may still record defaults.
+ */
+static int
+EnterCopy(Tcl_Interp *interp, const char *section, NsConfigFilter filter)
+{
+    Ns_Set *copyPtr = NsConfigDupSection(section, filter);
+
+    return copyPtr == NULL ? TCL_OK
+        : Ns_TclEnterSet(interp, copyPtr, NS_TCL_SET_DYNAMIC);
+}
+
+static char *
+DriverPath(const char *server, const char *driver)
+{
+    Ns_Set *modules;
+
+    if (driver == NULL) {
+        return NULL;
+    }
+    modules = Ns_ConfigGetSection(Ns_ConfigGetPath(NULL, NULL, "modules", NULL));
+    if (modules != NULL && Ns_SetIFind(modules, driver) >= 0) {
+        return Ns_ConfigGetPath(NULL, driver, NULL);
+    }
+    if (server == NULL) {
+        return NULL;
+    }
+    modules = Ns_ConfigGetSection(Ns_ConfigGetPath(server, NULL, "modules",
+                                                   NULL));
+    if (modules != NULL && Ns_SetIFind(modules, driver) >= 0) {
+        return Ns_ConfigGetPath(server, driver, NULL);
+    }
+    return NULL;
+}

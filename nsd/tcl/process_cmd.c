@@ -1,0 +1,217 @@
+/*
+ * process_cmd.c --
+ *
+ *      Commands about the process: ns_shutdown, ns_moduleload, ns_kill,
+ *      ns_setuser, ns_setgroup, ns_rlimit.
+ */
+
+#include "nsfile.h"
+#include "nsprocess.h"
+#include "process/module.h"
+#include "process/shutdown.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+#include <sys/resource.h>
+
+static Tcl_ObjCmdProc ShutdownObjCmd;
+static Tcl_ObjCmdProc ModuleLoadObjCmd;
+static Tcl_ObjCmdProc KillObjCmd;
+static Tcl_ObjCmdProc SetUserObjCmd;
+static Tcl_ObjCmdProc SetGroupObjCmd;
+static Tcl_ObjCmdProc LimitObjCmd;
+
+static const NsTclCommand commands[] = {
+    {"ns_shutdown",   ShutdownObjCmd, true},
+    {"ns_moduleload", ModuleLoadObjCmd, false},
+    {"ns_kill",       KillObjCmd, true},
+    {"ns_setuser",    SetUserObjCmd, false},
+    {"ns_setgroup",   SetGroupObjCmd, false},
+    {"ns_rlimit",     LimitObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsProcessCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_shutdown ?-restart? ?--? ?timeout?
+ */
+static int
+ShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    int         isRestart = 0, timeout = 0;
+    Ns_ObjvSpec options[] = {
+        {"-restart", Ns_ObjvBool,  &isRestart, INT2PTR(NS_TRUE)},
+        {"--",       Ns_ObjvBreak, NULL,       NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"?timeout", Ns_ObjvInt, &timeout, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsShutdownSetTimeout(timeout)));
+    NsShutdownRequest(isRestart != 0);
+    return TCL_OK;
+}
+
+/*
+ * ns_moduleload ?-global? ?-init init? ?--? module file
+ */
+static int
+ModuleLoadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    int         isGlobal = 0;
+    char       *module, *file, *init = (char *) "Ns_ModuleInit";
+    Ns_ObjvSpec options[] = {
+        {"-global", Ns_ObjvBool,   &isGlobal, INT2PTR(NS_TRUE)},
+        {"-init",   Ns_ObjvString, &init,     NULL},
+        {"--",      Ns_ObjvBreak,  NULL,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"module", Ns_ObjvString, &module, NULL},
+        {"file",   Ns_ObjvString, &file,   NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    const char *server;
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (Ns_InfoStarted()) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("server already started",
+                                                  -1));
+        return TCL_ERROR;
+    }
+    server = isGlobal || itPtr->serverPtr == NULL ? NULL
+             : itPtr->serverPtr->name;
+    if (Ns_ModuleLoad(interp, server, module, file, init) != NS_OK) {
+        Ns_TclPrintfResult(interp, "could not load module \"%s\" from \"%s\"",
+                           module, file);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_kill ?-nocomplain? pid signal
+ */
+static int
+KillObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    int         isNoComplain = 0, pid, number;
+    Ns_ObjvSpec options[] = {
+        {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(NS_TRUE)},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"pid",    Ns_ObjvInt, &pid,    NULL},
+        {"signal", Ns_ObjvInt, &number, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (kill(pid, number) != 0 && !isNoComplain) {
+        Ns_TclPrintfResult(interp, "kill (\"%d,%d\") failed: %s", pid, number,
+                           Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_setuser user
+ */
+static int
+SetUserObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "user");
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp,
+                     Tcl_NewIntObj(Ns_SetUser(Tcl_GetString(objv[1]))));
+    return TCL_OK;
+}
+
+/*
+ * ns_setgroup group
+ */
+static int
+SetGroupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "group");
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp,
+                     Tcl_NewIntObj(Ns_SetGroup(Tcl_GetString(objv[1]))));
+    return TCL_OK;
+}
+
+/*
+ * ns_rlimit coresize|datasize|files|filesize|vmsize ?value?
+ */
+static int
+LimitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {
+        "coresize", "datasize", "files", "filesize", "vmsize", NULL
+    };
+    static const int resources[] = {
+        RLIMIT_CORE, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS
+    };
+    struct rlimit limit;
+    Tcl_WideInt   value;
+    int           which;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "subcmd ?value?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcmd", 0, &which)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (getrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
+        Ns_TclPrintfResult(interp, "getrlimit failed: %s",
+                           Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        if (STREQ(Tcl_GetString(objv[2]), "unlimited")) {
+            limit.rlim_cur = RLIM_INFINITY;
+        } else if (Tcl_GetWideIntFromObj(interp, objv[2], &value) != TCL_OK) {
+            return TCL_ERROR;
+        } else {
+            limit.rlim_cur = (rlim_t) value;
+        }
+        if (setrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
+            Ns_TclPrintfResult(interp, "setrlimit failed: %s",
+                               Tcl_PosixError(interp));
+            return TCL_ERROR;
+        }
+    }
+    Tcl_SetObjResult(interp, limit.rlim_cur == RLIM_INFINITY
+                     ? Tcl_NewStringObj("unlimited", -1)
+                     : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
+    return TCL_OK;
+}

@@ -1,0 +1,292 @@
+/*
+ * sched_cmd.c --
+ *
+ *      Scripts that run at some time: ns_schedule_proc, ns_schedule_daily,
+ *      ns_schedule_weekly, ns_after, ns_unschedule_proc, ns_cancel, ns_pause,
+ *      ns_resume.
+ */
+
+#include "process/sched.h"
+#include "process/units.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc ScheduleProcObjCmd;
+static Tcl_ObjCmdProc ScheduleDailyObjCmd;
+static Tcl_ObjCmdProc ScheduleWeeklyObjCmd;
+static Tcl_ObjCmdProc AfterObjCmd;
+static Tcl_ObjCmdProc UnscheduleObjCmd;
+static Tcl_ObjCmdProc CancelObjCmd;
+static Tcl_ObjCmdProc PauseObjCmd;
+static Tcl_ObjCmdProc ResumeObjCmd;
+
+static int Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
+                    Tcl_Obj *scriptPtr, int nArgs, Tcl_Obj *const *args);
+static int GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                       const char *negative, Ns_Time *timePtr);
+static int CheckRange(Tcl_Interp *interp, const char *name, int value,
+                      int max);
+static int WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                  int (*proc)(int id));
+static Ns_SchedProc RunScript;
+static Ns_SchedProc FreeScript;
+
+static const NsTclCommand commands[] = {
+    {"ns_schedule_proc",   ScheduleProcObjCmd, false},
+    {"ns_schedule_daily",  ScheduleDailyObjCmd, false},
+    {"ns_schedule_weekly", ScheduleWeeklyObjCmd, false},
+    {"ns_after",           AfterObjCmd, false},
+    {"ns_unschedule_proc", UnscheduleObjCmd, false},
+    {"ns_cancel",          CancelObjCmd, false},
+    {"ns_pause",           PauseObjCmd, false},
+    {"ns_resume",          ResumeObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsSchedCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) RunScript, "ns:tclschedproc",
+                        Ns_TclCallbackArgProc);
+}
+
+/*
+ * ns_schedule_proc ?-once? ?-thread? ?--? interval script ?args?
+ */
+static int
+ScheduleProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    int         isOnce = 0, isThread = 0, nArgs = 0, flags;
+    Tcl_Obj    *intervalPtr, *scriptPtr;
+    Ns_Time     interval;
+    Ns_ObjvSpec options[] = {
+        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
+        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
+        {"--",      Ns_ObjvBreak, NULL,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"interval", Ns_ObjvObj,  &intervalPtr, NULL},
+        {"script",   Ns_ObjvObj,  &scriptPtr,   NULL},
+        {"?args",    Ns_ObjvArgs, &nArgs,       NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || GetInterval(interp, intervalPtr, "interval should be >= 0",
+                           &interval) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    flags = isOnce | isThread;
+    return Schedule(interp, flags, &interval, scriptPtr, nArgs,
+                    objv + objc - nArgs);
+}
+
+/*
+ * ns_schedule_daily ?-once? ?-thread? ?--? hour minute script ?args?
+ */
+static int
+ScheduleDailyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    int         isOnce = 0, isThread = 0, nArgs = 0, hour, minute;
+    Tcl_Obj    *scriptPtr;
+    Ns_Time     interval = {0, 0};
+    Ns_ObjvSpec options[] = {
+        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
+        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
+        {"--",      Ns_ObjvBreak, NULL,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"hour",   Ns_ObjvInt,  &hour,      NULL},
+        {"minute", Ns_ObjvInt,  &minute,    NULL},
+        {"script", Ns_ObjvObj,  &scriptPtr, NULL},
+        {"?args",  Ns_ObjvArgs, &nArgs,     NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || CheckRange(interp, "hour", hour, 23) != TCL_OK
+            || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    interval.sec = hour * 3600 + minute * 60;
+    return Schedule(interp, isOnce | isThread | NS_SCHED_DAILY, &interval,
+                    scriptPtr, nArgs, objv + objc - nArgs);
+}
+
+/*
+ * ns_schedule_weekly ?-once? ?-thread? ?--? day hour minute script ?args?
+ */
+static int
+ScheduleWeeklyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    int         isOnce = 0, isThread = 0, nArgs = 0, day, hour, minute;
+    Tcl_Obj    *scriptPtr;
+    Ns_Time     interval = {0, 0};
+    Ns_ObjvSpec options[] = {
+        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
+        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
+        {"--",      Ns_ObjvBreak, NULL,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"day",    Ns_ObjvInt,  &day,       NULL},
+        {"hour",   Ns_ObjvInt,  &hour,      NULL},
+        {"minute", Ns_ObjvInt,  &minute,    NULL},
+        {"script", Ns_ObjvObj,  &scriptPtr, NULL},
+        {"?args",  Ns_ObjvArgs, &nArgs,     NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || CheckRange(interp, "day", day, 6) != TCL_OK
+            || CheckRange(interp, "hour", hour, 23) != TCL_OK
+            || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    interval.sec = (day * 24 + hour) * 3600 + minute * 60;
+    return Schedule(interp, isOnce | isThread | NS_SCHED_WEEKLY, &interval,
+                    scriptPtr, nArgs, objv + objc - nArgs);
+}
+
+/*
+ * ns_after seconds script ?args?
+ */
+static int
+AfterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    Ns_Time interval;
+
+    if (objc < 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "seconds script ?args?");
+        return TCL_ERROR;
+    }
+    if (GetInterval(interp, objv[1], "could not schedule procedure", &interval)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return Schedule(interp, NS_SCHED_ONCE, &interval, objv[2], objc - 3,
+                    objv + 3);
+}
+
+static int
+UnscheduleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    int result = WithId(interp, objc, objv, Ns_Cancel);
+
+    if (result == TCL_OK) {
+        Tcl_ResetResult(interp);
+    }
+    return result;
+}
+
+static int
+CancelObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return WithId(interp, objc, objv, Ns_Cancel);
+}
+
+static int
+PauseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    return WithId(interp, objc, objv, Ns_Pause);
+}
+
+static int
+ResumeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return WithId(interp, objc, objv, Ns_Resume);
+}
+
+static int
+Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
+         Tcl_Obj *scriptPtr, int nArgs, Tcl_Obj *const *args)
+{
+    Ns_TclCallback *callbackPtr;
+    int             id;
+
+    callbackPtr = Ns_TclNewCallback(interp, Ns_TclCallbackProc, scriptPtr,
+                                    nArgs, args);
+    id = NsSchedAdd(&(NsSchedSpec){
+        .proc = RunScript, .cleanupProc = FreeScript, .arg = callbackPtr,
+        .flags = flags, .interval = *intervalPtr
+    });
+    if (id < 0) {
+        Ns_TclFreeCallback(callbackPtr);
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "could not schedule procedure", -1));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(id));
+    return TCL_OK;
+}
+
+/*
+ * Seconds, with fraction or unit.
+ */
+static int
+GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *negative,
+            Ns_Time *timePtr)
+{
+    double number;
+
+    if (NsUnitsTime(Tcl_GetString(objPtr), timePtr)) {
+        return TCL_OK;
+    }
+    if (Tcl_GetDoubleFromObj(NULL, objPtr, &number) == TCL_OK && number < 0) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(negative, -1));
+    } else {
+        Ns_TclPrintfResult(interp, "expected integer but got \"%s\"",
+                           Tcl_GetString(objPtr));
+    }
+    return TCL_ERROR;
+}
+
+static int
+CheckRange(Tcl_Interp *interp, const char *name, int value, int max)
+{
+    if (value < 0 || value > max) {
+        Ns_TclPrintfResult(interp, "%s should be >= 0 and <= %d", name, max);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int (*proc)(int id))
+{
+    int id;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "id");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &id) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(proc(id)));
+    return TCL_OK;
+}
+
+static void
+RunScript(void *arg, int id)
+{
+    (void) Ns_TclEvalCallback(NULL, arg, NULL, NULL);
+}
+
+static void
+FreeScript(void *arg, int id)
+{
+    Ns_TclFreeCallback(arg);
+}
