@@ -94,5 +94,8 @@ FindName(Ns_DString *dsPtr, void *proc, Ns_ArgProc **argProcPtr)
 static void
 AppendAddress(Ns_DString *dsPtr, char kind, const void *address)
 {
-    Ns_DStringPrintf(dsPtr, " %c:0x%" PRIxPTR, kind, (uintptr_t) address);
+    char text[32];
+
+    snprintf(text, sizeof(text), "%c:0x%" PRIxPTR, kind, (uintptr_t) address);
+    Tcl_DStringAppendElement(dsPtr, text);
 }

@@ -282,12 +282,12 @@ NsThreadStack(size_t *bytesPtr, size_t *usedBytesPtr)
     const Thread  *thrPtr = Self();
     pthread_attr_t attr;
     void          *lowest;
-    char           here;
+    const char    *here = __builtin_frame_address(0);
 
     *bytesPtr = *usedBytesPtr = 0;
     if (pthread_getattr_np(pthread_self(), &attr) == 0) {
         pthread_attr_getstack(&attr, &lowest, bytesPtr);
-        *usedBytesPtr = *bytesPtr - (size_t) (&here - (char *) lowest);
+        *usedBytesPtr = *bytesPtr - (size_t) (here - (char *) lowest);
         pthread_attr_destroy(&attr);
     }
     if (thrPtr->stackBytes > 0) {
