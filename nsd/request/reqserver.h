@@ -1,0 +1,86 @@
+/*
+ * reqserver.h --
+ *
+ *      What the request room keeps for each virtual server.
+ */
+
+#ifndef NSD_REQUEST_REQSERVER_H
+#define NSD_REQUEST_REQSERVER_H
+
+#include <stdatomic.h>
+
+#include "nsfile.h"
+#include "nsthread.h"
+#include "http/head.h"
+#include "process/server.h"
+#include "request/urltree.h"
+
+#define NS_URL_MAX_IDS 32       /* Independent URL spaces. */
+
+struct NsFilter;                /* filter.c */
+struct NsTrace;
+struct NsProxyHandler;          /* op.c */
+struct NsErrorPage;             /* notice.c */
+
+typedef struct NsRequestServer {
+    NsServer   *serverPtr;
+
+    /* Settings: constant after NsRequestServerInit. */
+    const char *realm;
+    bool        noticeDetail;
+    int         errorMinSize;           /* Bytes; 0: no padding. */
+    bool        checkModifiedSince;
+    Ns_HeaderCaseDisposition headerCase;
+    bool        compressEnable;
+    int         compressLevel;
+    int         compressMinSize;        /* Bytes. */
+    Tcl_Encoding outputEncoding;
+    Tcl_Encoding urlEncoding;
+    bool        isDriverFastPath;       /* Answer from driver threads. */
+    int         retryAfter;             /* Seconds; of a 503 for a full pool. */
+
+    /* Static files: constant after NsRequestServerInit. */
+    const char *serverDir;              /* Absolute. */
+    const char *pageDir;                /* Absolute, or below the server root. */
+    const char *pageRoot;               /* Absolute, without virtual hosts. */
+    const char **indexFiles;
+    int         nIndexFiles;
+    const char *directoryProc;          /* NULL: none. */
+    const char *directoryAdp;           /* NULL: none. */
+
+    /* Virtual hosts: constant after NsRequestServerInit, the procedures after
+     * start-up. */
+    bool        isVhostEnabled;
+    const char *hostPrefix;
+    int         hostHashLevel;
+    bool        stripWww;
+    bool        stripPort;
+    Ns_ServerRootProc   *rootProc;
+    void                *rootArg;
+    Ns_ConnLocationProc *locationProc;
+    void                *locationArg;
+    Ns_LocationProc     *oldLocationProc;
+    Ns_UrlToFileProc    *oldUrlToFileProc;
+
+    /* Set by modules, read by every request. */
+    _Atomic(Ns_RequestAuthorizeProc *) authorizeProc;
+
+    Ns_RWLock   urlLock;                /* Guards the trees. */
+    NsUrlTree  *trees[NS_URL_MAX_IDS];
+
+    /* Lists that only grow: changed under the lock, read without it.  What an
+     * entry holds is constant once a pointer to it can be seen. */
+    Ns_Mutex    listLock;
+    _Atomic(struct NsFilter *)       filters;
+    _Atomic(struct NsTrace *)        traces;    /* And access procedures. */
+    _Atomic(struct NsTrace *)        cleanups;
+    _Atomic(struct NsProxyHandler *) proxies;
+    struct NsErrorPage *errorPages;     /* Constant after start-up. */
+} NsRequestServer;
+
+/*
+ * The server of that name; NULL, after an Error in the log, if there is none.
+ */
+NsRequestServer *NsRequestServerFind(const char *server, const char *caller);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * urlspace.c --
+ *
+ *      What belongs to a method and a URL.
+ */
+
+#include "nsthread.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "request/reqserver.h"
+
+static atomic_int  nIds;
+static atomic_uint generation;
+
+static NsUrlTree *TreeLocked(NsRequestServer *requestPtr, int id);
+static void       FreeDropped(NsUrlDropped *droppedPtr);
+static NsRequestServer *FindServer(const char *server);
+
+int
+Ns_UrlSpecificAlloc(void)
+{
+    int id = atomic_fetch_add(&nIds, 1);
+
+    if (id >= NS_URL_MAX_IDS) {
+        Ns_Fatal("urlspace: more than %d independent URL spaces",
+                 NS_URL_MAX_IDS);
+    }
+    return id;
+}
+
+void
+Ns_UrlSpecificSet(const char *server, const char *method, const char *url,
+                  int id, void *data, int flags, void (*freeProc)(void *))
+{
+    NsRequestServer *requestPtr = NsRequestServerFind(server,
+                                                      "Ns_UrlSpecificSet");
+    NsUrlDropped    *droppedPtr = NULL;
+
+    if (requestPtr == NULL) {
+        return;
+    }
+    Ns_RWLockWrLock(&requestPtr->urlLock);
+    NsUrlTreePut(TreeLocked(requestPtr, id), method, url, data, flags, freeProc,
+                 &droppedPtr);
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    NsRequestChanged();
+    FreeDropped(droppedPtr);
+}
+
+void *
+Ns_UrlSpecificGet(const char *server, const char *method, const char *url,
+                  int id)
+{
+    NsRequestServer *requestPtr = FindServer(server);
+
+    return requestPtr == NULL ? NULL
+        : NsUrlSpaceFind(requestPtr->serverPtr, id, method, url, NULL, NULL);
+}
+
+void *
+Ns_UrlSpecificGetFast(const char *server, const char *method, const char *url,
+                      int id)
+{
+    NsRequestServer *requestPtr = FindServer(server);
+    void            *data = NULL;
+
+    if (requestPtr != NULL) {
+        Ns_RWLockRdLock(&requestPtr->urlLock);
+        if (requestPtr->trees[id] != NULL) {
+            data = NsUrlTreeFind(requestPtr->trees[id], method, url, true, NULL,
+                                 NULL);
+        }
+        Ns_RWLockUnlock(&requestPtr->urlLock);
+    }
+    return data;
+}
+
+void *
+Ns_UrlSpecificGetExact(const char *server, const char *method, const char *url,
+                       int id, int flags)
+{
+    NsRequestServer *requestPtr = FindServer(server);
+
+    return requestPtr == NULL ? NULL
+        : NsUrlSpaceFindExact(requestPtr->serverPtr, id, method, url, flags,
+                              NULL, NULL);
+}
+
+void *
+Ns_UrlSpecificDestroy(const char *server, const char *method, const char *url,
+                      int id, int flags)
+{
+    NsRequestServer *requestPtr = FindServer(server);
+    NsUrlDropped    *droppedPtr = NULL;
+    void            *data;
+
+    if (requestPtr == NULL) {
+        return NULL;
+    }
+    Ns_RWLockWrLock(&requestPtr->urlLock);
+    data = NsUrlTreeRemove(TreeLocked(requestPtr, id), method, url, flags,
+                           &droppedPtr);
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    NsRequestChanged();
+    FreeDropped(droppedPtr);
+    return data;
+}
+
+typedef struct Walk {
+    Ns_ArgProc *proc;
+    Ns_DString *dsPtr;
+} Walk;
+
+static void
+WalkEntry(const NsUrlEntry *entryPtr, void *arg)
+{
+    Walk *walkPtr = arg;
+
+    NsUrlEntryStart(walkPtr->dsPtr, entryPtr);
+    (*walkPtr->proc)(walkPtr->dsPtr, entryPtr->data);
+    Tcl_DStringEndSublist(walkPtr->dsPtr);
+}
+
+void
+Ns_UrlSpecificWalk(int id, const char *server, Ns_ArgProc proc,
+                   Ns_DString *dsPtr)
+{
+    NsRequestServer *requestPtr = FindServer(server);
+    Walk             walk = {proc, dsPtr};
+
+    if (requestPtr != NULL) {
+        NsUrlSpaceVisit(requestPtr->serverPtr, id, WalkEntry, &walk);
+    }
+}
+
+void *
+NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method,
+               const char *url, NsUrlAcceptProc *acceptProc, void *arg)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    void            *data = NULL;
+
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    if (requestPtr->trees[id] != NULL) {
+        data = NsUrlTreeFind(requestPtr->trees[id], method, url, false,
+                             acceptProc, arg);
+    }
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    return data;
+}
+
+void *
+NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
+                    const char *url, int flags, NsUrlAcceptProc *acceptProc,
+                    void *arg)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    void            *data = NULL;
+
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    if (requestPtr->trees[id] != NULL) {
+        data = NsUrlTreeGet(requestPtr->trees[id], method, url, flags);
+    }
+    if (data != NULL && acceptProc != NULL && !(*acceptProc)(data, arg)) {
+        data = NULL;
+    }
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    return data;
+}
+
+void
+NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc, void *arg)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    if (requestPtr->trees[id] != NULL) {
+        NsUrlTreeVisit(requestPtr->trees[id], proc, arg);
+    }
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+}
+
+void
+NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr)
+{
+    Tcl_DStringStartSublist(dsPtr);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->method);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->directory);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->filter);
+    Tcl_DStringAppendElement(dsPtr,
+                             entryPtr->inherits ? "inherit" : "noinherit");
+}
+
+/*
+ * Relaxed order would do for the answers themselves, which are only kept from
+ * changing afterwards; acquire and release make a change visible to whoever
+ * sees its number.
+ */
+unsigned
+NsRequestGeneration(void)
+{
+    return atomic_load_explicit(&generation, memory_order_acquire);
+}
+
+void
+NsRequestChanged(void)
+{
+    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+}
+
+static NsUrlTree *
+TreeLocked(NsRequestServer *requestPtr, int id)
+{
+    if (requestPtr->trees[id] == NULL) {
+        requestPtr->trees[id] = NsUrlTreeCreate();
+    }
+    return requestPtr->trees[id];
+}
+
+/*
+ * A server that does not exist has no entries.
+ */
+static NsRequestServer *
+FindServer(const char *server)
+{
+    NsServer *serverPtr = NsServerFind(server);
+
+    return serverPtr == NULL ? NULL : serverPtr->requestPtr;
+}
+
+static void
+FreeDropped(NsUrlDropped *droppedPtr)
+{
+    while (droppedPtr != NULL) {
+        NsUrlDropped *nextPtr = droppedPtr->nextPtr;
+
+        (*droppedPtr->freeProc)(droppedPtr->data);
+        ns_free(droppedPtr);
+        droppedPtr = nextPtr;
+    }
+}

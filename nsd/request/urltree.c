@@ -1,0 +1,525 @@
+/*
+ * urltree.c --
+ *
+ *      A tree of URL patterns for each method.
+ *
+ *      One root per method; an edge per path segment, sorted for binary search;
+ *      at each node the filters registered for that directory, the more
+ *      restrictive ones first.  A search walks down as far as the path leads,
+ *      then looks at the nodes it passed from the deepest to the root.
+ */
+
+#include "nsthread.h"
+#include "request/urltree.h"
+
+typedef struct Slot {
+    void  *data;                /* NULL: nothing registered. */
+    void (*freeProc)(void *data);
+} Slot;
+
+typedef struct Filter {
+    char *glob;
+    bool  matchesAll;           /* The glob is "*". */
+    Slot  inherited;
+    Slot  exact;                /* Registered with NS_OP_NOINHERIT. */
+} Filter;
+
+typedef struct Node {
+    char         *segment;
+    size_t        segmentBytes;
+    struct Node  *parentPtr;    /* NULL: the root. */
+    struct Node **children;     /* Sorted. */
+    int           nChildren;
+    Filter       *filters;      /* More restrictive ones first. */
+    int           nFilters;
+} Node;
+
+typedef struct Method {
+    char *name;
+    Node  root;
+} Method;
+
+struct NsUrlTree {
+    Method **methods;
+    int      nMethods;
+};
+
+/*
+ * A stretch of a path between two slashes.
+ */
+typedef struct Segment {
+    const char *start;
+    size_t      bytes;
+} Segment;
+
+/*
+ * A pattern cut into directory and filter; the filter is NULL for "*".
+ */
+typedef struct Pattern {
+    const char *end;            /* Of the directory. */
+    const char *glob;
+    size_t      globBytes;
+} Pattern;
+
+static Pattern ParsePattern(const char *url);
+static bool    NextSegment(const char **nextPtr, const char *end,
+                           Segment *segmentPtr);
+static Method *FindMethod(const NsUrlTree *treePtr, const char *method);
+static Method *AddMethod(NsUrlTree *treePtr, const char *method);
+static int     FindChild(const Node *nodePtr, const Segment *segmentPtr,
+                         bool *foundPtr);
+static Node   *AddChild(Node *nodePtr, const Segment *segmentPtr);
+static Node   *FindNode(const NsUrlTree *treePtr, const char *method,
+                        const char *url, const Pattern *patternPtr);
+static Filter *FindFilter(const Node *nodePtr, const Pattern *patternPtr);
+static Filter *AddFilter(Node *nodePtr, const Pattern *patternPtr);
+static void   *FindAtNode(const Node *nodePtr, const char *lastSegment,
+                          bool isWhole, bool isFast,
+                          NsUrlAcceptProc *acceptProc, void *arg);
+static void    DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
+static void    DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr);
+static void    VisitNode(const Method *methodPtr, const Node *nodePtr,
+                         Tcl_DString *pathPtr, NsUrlVisitProc *proc, void *arg);
+
+NsUrlTree *
+NsUrlTreeCreate(void)
+{
+    return ns_calloc(1, sizeof(NsUrlTree));
+}
+
+void
+NsUrlTreePut(NsUrlTree *treePtr, const char *method, const char *url,
+             void *data, int flags, void (*freeProc)(void *data),
+             NsUrlDropped **droppedPtr)
+{
+    Pattern     pattern = ParsePattern(url);
+    const char *next = url;
+    Segment     segment;
+    Node       *nodePtr = &AddMethod(treePtr, method)->root;
+    Filter     *filterPtr;
+    Slot       *slotPtr;
+
+    while (NextSegment(&next, pattern.end, &segment)) {
+        nodePtr = AddChild(nodePtr, &segment);
+    }
+    filterPtr = AddFilter(nodePtr, &pattern);
+    slotPtr = (flags & NS_OP_NOINHERIT) ? &filterPtr->exact
+                                        : &filterPtr->inherited;
+    if (flags & NS_OP_NODELETE) {
+        slotPtr->freeProc = NULL;
+    }
+    DropSlot(slotPtr, droppedPtr);
+    slotPtr->data = data;
+    slotPtr->freeProc = freeProc;
+}
+
+void *
+NsUrlTreeRemove(NsUrlTree *treePtr, const char *method, const char *url,
+                int flags, NsUrlDropped **droppedPtr)
+{
+    Pattern pattern = ParsePattern(url);
+    Node   *nodePtr = FindNode(treePtr, method, url, &pattern);
+    Filter *filterPtr;
+    Slot   *slotPtr;
+    void   *data;
+
+    if (nodePtr == NULL) {
+        return NULL;
+    }
+    if (flags & NS_OP_RECURSE) {
+        DropBelow(nodePtr, droppedPtr);
+        return NULL;
+    }
+    filterPtr = FindFilter(nodePtr, &pattern);
+    if (filterPtr == NULL) {
+        return NULL;
+    }
+    slotPtr = (flags & NS_OP_NOINHERIT) ? &filterPtr->exact
+                                        : &filterPtr->inherited;
+    data = slotPtr->data;
+    if (flags & NS_OP_NODELETE) {
+        slotPtr->freeProc = NULL;
+    }
+    DropSlot(slotPtr, droppedPtr);
+    return data;
+}
+
+void *
+NsUrlTreeGet(const NsUrlTree *treePtr, const char *method, const char *url,
+             int flags)
+{
+    Pattern       pattern = ParsePattern(url);
+    const Node   *nodePtr = FindNode(treePtr, method, url, &pattern);
+    const Filter *filterPtr = NULL;
+
+    if (nodePtr != NULL) {
+        filterPtr = FindFilter(nodePtr, &pattern);
+    }
+    if (filterPtr == NULL) {
+        return NULL;
+    }
+    return (flags & NS_OP_NOINHERIT) ? filterPtr->exact.data
+                                     : filterPtr->inherited.data;
+}
+
+void *
+NsUrlTreeFind(const NsUrlTree *treePtr, const char *method, const char *url,
+              bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
+{
+    const Method *methodPtr = FindMethod(treePtr, method);
+    const Node   *nodePtr;
+    const char   *next = url, *end = url + strlen(url);
+    Segment       segment, last = {"", 0};
+    bool          isWhole = true;
+    char          stackName[256], *lastSegment = stackName;
+    void         *data = NULL;
+
+    if (methodPtr == NULL) {
+        return NULL;
+    }
+    nodePtr = &methodPtr->root;
+    while (NextSegment(&next, end, &segment)) {
+        last = segment;
+        if (isWhole) {
+            int i = FindChild(nodePtr, &segment, &isWhole);
+
+            if (isWhole) {
+                nodePtr = nodePtr->children[i];
+            }
+        }
+    }
+    if (last.bytes >= sizeof(stackName)) {
+        lastSegment = ns_malloc(last.bytes + 1);
+    }
+    memcpy(lastSegment, last.start, last.bytes);
+    lastSegment[last.bytes] = '\0';
+
+    while (data == NULL && nodePtr != NULL) {
+        data = FindAtNode(nodePtr, lastSegment, isWhole, isFast, acceptProc,
+                          arg);
+        isWhole = false;
+        nodePtr = nodePtr->parentPtr;
+    }
+    if (lastSegment != stackName) {
+        ns_free(lastSegment);
+    }
+    return data;
+}
+
+void
+NsUrlTreeVisit(const NsUrlTree *treePtr, NsUrlVisitProc *proc, void *arg)
+{
+    Tcl_DString path;
+    int         i;
+
+    for (i = 0; i < treePtr->nMethods; i++) {
+        Tcl_DStringInit(&path);
+        VisitNode(treePtr->methods[i], &treePtr->methods[i]->root, &path, proc,
+                  arg);
+        Tcl_DStringFree(&path);
+    }
+}
+
+/*
+ * The last segment is the filter when it has a wildcard.
+ */
+static Pattern
+ParsePattern(const char *url)
+{
+    Pattern     pattern = {url + strlen(url), NULL, 0};
+    const char *end = pattern.end, *start;
+
+    while (end > url && end[-1] == '/') {
+        end--;
+    }
+    start = end;
+    while (start > url && start[-1] != '/') {
+        start--;
+    }
+    if (memchr(start, '*', (size_t) (end - start)) != NULL
+            || memchr(start, '?', (size_t) (end - start)) != NULL) {
+        pattern.end = start;
+        if (end - start != 1 || *start != '*') {
+            pattern.glob = start;
+            pattern.globBytes = (size_t) (end - start);
+        }
+    }
+    return pattern;
+}
+
+/*
+ * The next non-empty segment before end; false if there is none.
+ */
+static bool
+NextSegment(const char **nextPtr, const char *end, Segment *segmentPtr)
+{
+    const char *start = *nextPtr, *stop;
+
+    while (start < end && *start == '/') {
+        start++;
+    }
+    if (start == end) {
+        return false;
+    }
+    stop = memchr(start, '/', (size_t) (end - start));
+    if (stop == NULL) {
+        stop = end;
+    }
+    segmentPtr->start = start;
+    segmentPtr->bytes = (size_t) (stop - start);
+    *nextPtr = stop;
+    return true;
+}
+
+static Method *
+FindMethod(const NsUrlTree *treePtr, const char *method)
+{
+    int i;
+
+    for (i = 0; i < treePtr->nMethods; i++) {
+        if (STREQ(treePtr->methods[i]->name, method)) {
+            return treePtr->methods[i];
+        }
+    }
+    return NULL;
+}
+
+static Method *
+AddMethod(NsUrlTree *treePtr, const char *method)
+{
+    Method *methodPtr = FindMethod(treePtr, method);
+
+    if (methodPtr == NULL) {
+        methodPtr = ns_calloc(1, sizeof(Method));
+        methodPtr->name = ns_strdup(method);
+        treePtr->methods = ns_realloc(treePtr->methods,
+            sizeof(Method *) * ((size_t) treePtr->nMethods + 1));
+        treePtr->methods[treePtr->nMethods++] = methodPtr;
+    }
+    return methodPtr;
+}
+
+/*
+ * Index of the child, or where it would have to be.
+ */
+static int
+FindChild(const Node *nodePtr, const Segment *segmentPtr, bool *foundPtr)
+{
+    int low = 0, high = nodePtr->nChildren;
+
+    while (low < high) {
+        int         middle = (low + high) / 2;
+        const Node *childPtr = nodePtr->children[middle];
+        size_t      bytes = MIN(childPtr->segmentBytes, segmentPtr->bytes);
+        int         order = memcmp(segmentPtr->start, childPtr->segment, bytes);
+
+        if (order == 0 && segmentPtr->bytes == childPtr->segmentBytes) {
+            *foundPtr = true;
+            return middle;
+        }
+        if (order < 0 || (order == 0 && segmentPtr->bytes == bytes)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    *foundPtr = false;
+    return low;
+}
+
+static Node *
+AddChild(Node *nodePtr, const Segment *segmentPtr)
+{
+    bool  found;
+    int   i = FindChild(nodePtr, segmentPtr, &found);
+    Node *childPtr;
+
+    if (found) {
+        return nodePtr->children[i];
+    }
+    childPtr = ns_calloc(1, sizeof(Node));
+    childPtr->segment = ns_strncopy(segmentPtr->start,
+                                    (ssize_t) segmentPtr->bytes);
+    childPtr->segmentBytes = segmentPtr->bytes;
+    childPtr->parentPtr = nodePtr;
+    nodePtr->children = ns_realloc(nodePtr->children,
+        sizeof(Node *) * ((size_t) nodePtr->nChildren + 1));
+    memmove(nodePtr->children + i + 1, nodePtr->children + i,
+            sizeof(Node *) * (size_t) (nodePtr->nChildren - i));
+    nodePtr->children[i] = childPtr;
+    nodePtr->nChildren++;
+    return childPtr;
+}
+
+/*
+ * The node of a pattern's directory.
+ */
+static Node *
+FindNode(const NsUrlTree *treePtr, const char *method, const char *url,
+         const Pattern *patternPtr)
+{
+    Method     *methodPtr = FindMethod(treePtr, method);
+    Node       *nodePtr;
+    const char *next = url;
+    Segment     segment;
+
+    if (methodPtr == NULL) {
+        return NULL;
+    }
+    nodePtr = &methodPtr->root;
+    while (NextSegment(&next, patternPtr->end, &segment)) {
+        bool found;
+        int  i = FindChild(nodePtr, &segment, &found);
+
+        if (!found) {
+            return NULL;
+        }
+        nodePtr = nodePtr->children[i];
+    }
+    return nodePtr;
+}
+
+static Filter *
+FindFilter(const Node *nodePtr, const Pattern *patternPtr)
+{
+    int i;
+
+    for (i = 0; i < nodePtr->nFilters; i++) {
+        Filter *filterPtr = &nodePtr->filters[i];
+
+        if (patternPtr->glob == NULL ? filterPtr->matchesAll
+                : strlen(filterPtr->glob) == patternPtr->globBytes
+                && memcmp(filterPtr->glob, patternPtr->glob,
+                          patternPtr->globBytes) == 0) {
+            return filterPtr;
+        }
+    }
+    return NULL;
+}
+
+static Filter *
+AddFilter(Node *nodePtr, const Pattern *patternPtr)
+{
+    Filter *filterPtr = FindFilter(nodePtr, patternPtr);
+    char   *glob;
+    int     i = 0;
+
+    if (filterPtr != NULL) {
+        return filterPtr;
+    }
+    glob = patternPtr->glob == NULL ? ns_strdup("*")
+        : ns_strncopy(patternPtr->glob, (ssize_t) patternPtr->globBytes);
+
+    /*
+     * In front of the first filter that matches this one's text, which is then
+     * less restrictive.
+     */
+    while (i < nodePtr->nFilters
+            && !Tcl_StringMatch(glob, nodePtr->filters[i].glob)) {
+        i++;
+    }
+    nodePtr->filters = ns_realloc(nodePtr->filters,
+        sizeof(Filter) * ((size_t) nodePtr->nFilters + 1));
+    filterPtr = nodePtr->filters + i;
+    memmove(filterPtr + 1, filterPtr,
+            sizeof(Filter) * (size_t) (nodePtr->nFilters - i));
+    nodePtr->nFilters++;
+    *filterPtr = (Filter) {
+        .glob = glob,
+        .matchesAll = patternPtr->glob == NULL
+    };
+    return filterPtr;
+}
+
+/*
+ * The first accepted entry of a directory.  isWhole: the directory is the whole
+ * path, so that entries without inheritance count.
+ */
+static void *
+FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
+           bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
+{
+    int i;
+
+    for (i = 0; i < nodePtr->nFilters; i++) {
+        const Filter *filterPtr = &nodePtr->filters[i];
+        void         *data = filterPtr->exact.data;
+
+        if (filterPtr->matchesAll) {
+            if (isWhole && data != NULL
+                    && (acceptProc == NULL || (*acceptProc)(data, arg))) {
+                return data;
+            }
+        } else if (isFast || !Tcl_StringMatch(lastSegment, filterPtr->glob)) {
+            continue;
+        }
+        data = filterPtr->inherited.data;
+        if (data != NULL && (acceptProc == NULL || (*acceptProc)(data, arg))) {
+            return data;
+        }
+    }
+    return NULL;
+}
+
+static void
+DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr)
+{
+    if (slotPtr->data != NULL && slotPtr->freeProc != NULL) {
+        NsUrlDropped *newPtr = ns_malloc(sizeof(NsUrlDropped));
+
+        newPtr->data = slotPtr->data;
+        newPtr->freeProc = slotPtr->freeProc;
+        newPtr->nextPtr = *droppedPtr;
+        *droppedPtr = newPtr;
+    }
+    slotPtr->data = NULL;
+    slotPtr->freeProc = NULL;
+}
+
+static void
+DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr)
+{
+    int i;
+
+    for (i = 0; i < nodePtr->nFilters; i++) {
+        DropSlot(&nodePtr->filters[i].inherited, droppedPtr);
+        DropSlot(&nodePtr->filters[i].exact, droppedPtr);
+    }
+    for (i = 0; i < nodePtr->nChildren; i++) {
+        DropBelow(nodePtr->children[i], droppedPtr);
+    }
+}
+
+static void
+VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
+          NsUrlVisitProc *proc, void *arg)
+{
+    int i, length = Tcl_DStringLength(pathPtr);
+
+    for (i = 0; i < nodePtr->nFilters; i++) {
+        const Filter *filterPtr = &nodePtr->filters[i];
+        NsUrlEntry    entry = {
+            .method = methodPtr->name,
+            .directory = length == 0 ? "/" : Tcl_DStringValue(pathPtr),
+            .filter = filterPtr->glob
+        };
+
+        if (filterPtr->inherited.data != NULL) {
+            entry.inherits = true;
+            entry.data = filterPtr->inherited.data;
+            (*proc)(&entry, arg);
+        }
+        if (filterPtr->exact.data != NULL) {
+            entry.inherits = false;
+            entry.data = filterPtr->exact.data;
+            (*proc)(&entry, arg);
+        }
+    }
+    for (i = 0; i < nodePtr->nChildren; i++) {
+        Tcl_DStringAppend(pathPtr, "/", 1);
+        Tcl_DStringAppend(pathPtr, nodePtr->children[i]->segment,
+                          (int) nodePtr->children[i]->segmentBytes);
+        VisitNode(methodPtr, nodePtr->children[i], pathPtr, proc, arg);
+        Tcl_DStringSetLength(pathPtr, length);
+    }
+}
