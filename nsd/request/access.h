@@ -1,0 +1,42 @@
+/*
+ * access.h --
+ *
+ *      What access procedures are told of a request.
+ */
+
+#ifndef NSD_REQUEST_ACCESS_H
+#define NSD_REQUEST_ACCESS_H
+
+#include "nsaccess.h"
+#include "request/conn.h"
+
+/*
+ * Where Ns_AccessHeader looks: a set, or the head as received.
+ */
+struct Ns_AccessFields {
+    Ns_Set           *headers;  /* NULL: use headPtr. */
+    const NsHttpHead *headPtr;
+};
+
+/*
+ * Describe a finished request.  The result points into the connection.
+ */
+void NsAccessFill(Ns_Access *accessPtr, NsConn *connPtr);
+
+/*
+ * Describe a request that a driver thread answered itself; workPtr has all its
+ * stamps.
+ */
+typedef struct NsDirectReply {
+    NsMessage       *messagePtr;
+    const Ns_Driver *driverPtr;
+    const NsWork    *workPtr;
+    const char      *url;
+    int              status;
+    int64_t          bytesSent;
+} NsDirectReply;
+
+void NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
+                        const NsDirectReply *replyPtr);
+
+#endif

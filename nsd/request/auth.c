@@ -1,0 +1,93 @@
+/*
+ * auth.c --
+ *
+ *      Whether a request is allowed.
+ */
+
+#include "nslog.h"
+#include "nsthread.h"
+#include "request/auth.h"
+#include "request/reqserver.h"
+#include "request/urlspace.h"
+
+static _Atomic(Ns_UserAuthorizeProc *) userAuthorizeProc;
+
+void
+Ns_SetRequestAuthorizeProc(const char *server, Ns_RequestAuthorizeProc *proc)
+{
+    NsRequestServer *requestPtr = NsRequestServerFind(server,
+                                               "Ns_SetRequestAuthorizeProc");
+
+    if (requestPtr != NULL) {
+        atomic_store(&requestPtr->authorizeProc, proc);
+        NsRequestChanged();
+    }
+}
+
+void
+Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *proc)
+{
+    atomic_store(&userAuthorizeProc, proc);
+}
+
+int
+Ns_AuthorizeRequest(const char *server, const char *method, const char *url,
+                    const char *user, const char *password, const char *peer)
+{
+    NsServer                *serverPtr = NsServerFind(server);
+    Ns_RequestAuthorizeProc *proc = NULL;
+
+    if (serverPtr != NULL) {
+        proc = atomic_load(&serverPtr->requestPtr->authorizeProc);
+    }
+    if (proc == NULL) {
+        return NS_OK;
+    }
+    return (*proc)((char *) server, (char *) method, (char *) url,
+                   (char *) user, (char *) password, (char *) peer);
+}
+
+int
+Ns_AuthorizeUser(const char *user, const char *password)
+{
+    Ns_UserAuthorizeProc *proc = atomic_load(&userAuthorizeProc);
+
+    return proc == NULL ? NS_ERROR
+        : (*proc)((char *) user, (char *) password);
+}
+
+bool
+NsAuthExists(NsServer *serverPtr)
+{
+    return atomic_load_explicit(&serverPtr->requestPtr->authorizeProc,
+                                memory_order_acquire) != NULL;
+}
+
+int
+NsConnAuthorize(NsConn *connPtr)
+{
+    Ns_Conn *conn = &connPtr->pub;
+    int      result;
+
+    if (!NsAuthExists(connPtr->serverPtr)) {
+        return NS_OK;
+    }
+    result = Ns_AuthorizeRequest(connPtr->serverPtr->name,
+                                 connPtr->request.method, connPtr->request.url,
+                                 Ns_ConnAuthUser(conn), Ns_ConnAuthPasswd(conn),
+                                 Ns_ConnPeer(conn));
+    switch (result) {
+    case NS_OK:
+        return NS_OK;
+    case NS_FORBIDDEN:
+        (void) Ns_ConnReturnForbidden(conn);
+        break;
+    case NS_UNAUTHORIZED:
+        (void) Ns_ConnReturnUnauthorized(conn);
+        break;
+    default:
+        (void) Ns_ConnReturnInternalError(conn);
+        break;
+    }
+    return NS_FILTER_RETURN;
+}

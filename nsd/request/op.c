@@ -1,0 +1,325 @@
+/*
+ * op.c --
+ *
+ *      Handlers: which procedure answers a method and a URL.
+ *
+ *      A running handler keeps a reference, so that it outlives being replaced
+ *      or unregistered meanwhile.
+ */
+
+#include "nsthread.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "base/lock.h"
+#include "request/op.h"
+#include "request/reqserver.h"
+#include "request/urlspace.h"
+
+typedef struct Op {
+    atomic_int   nRefs;         /* The URL space's and those of running calls. */
+    Ns_OpProc   *proc;
+    _Atomic(Ns_Callback *) freeProc;    /* NULL: arg is not freed. */
+    void        *arg;
+    int          flags;
+} Op;
+
+/*
+ * Handlers of absolute URLs: few, found by comparing.
+ */
+typedef struct NsProxyHandler {
+    _Atomic(struct NsProxyHandler *) nextPtr;
+    const char  *method;
+    const char  *protocol;
+    _Atomic(Op *) opPtr;        /* NULL: unregistered. */
+} NsProxyHandler;
+
+static int opId;                /* Constant after NsOpInit. */
+
+static Op  *CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg,
+                     int flags);
+static bool RefOp(void *data, void *arg);
+static void UnrefOp(void *data);
+static int  RunOp(NsConn *connPtr, Op *opPtr);
+static NsProxyHandler *FindProxy(NsRequestServer *requestPtr,
+                                 const char *method, const char *protocol);
+static Op  *SetProxyOpLocked(NsRequestServer *requestPtr, const char *method,
+                             const char *protocol, Op *opPtr);
+static void AppendOp(const NsUrlEntry *entryPtr, void *arg);
+
+void
+NsOpInit(void)
+{
+    opId = Ns_UrlSpecificAlloc();
+    Ns_RegisterProcInfo((void *) Ns_FastPathProc, "ns:fastget", NULL);
+}
+
+void
+Ns_RegisterRequest(const char *server, const char *method, const char *url,
+                   Ns_OpProc *proc, Ns_Callback *freeProc, void *arg, int flags)
+{
+    /*
+     * The flag that keeps the old handler's argument speaks of that argument
+     * alone; the old Op is dropped in any case.
+     */
+    if ((flags & NS_OP_NODELETE) != 0) {
+        Ns_UnRegisterRequestEx(server, method, url, flags);
+    }
+    Ns_UrlSpecificSet(server, method, url, opId,
+                      CreateOp(proc, freeProc, arg, flags),
+                      flags & ~NS_OP_NODELETE, UnrefOp);
+}
+
+void
+Ns_UnRegisterRequest(const char *server, const char *method, const char *url,
+                     int inherit)
+{
+    Ns_UnRegisterRequestEx(server, method, url,
+                           inherit ? 0 : NS_OP_NOINHERIT);
+}
+
+void
+Ns_UnRegisterRequestEx(const char *server, const char *method, const char *url,
+                       int flags)
+{
+    if ((flags & NS_OP_NODELETE) != 0) {
+        NsServer *serverPtr = NsServerFind(server);
+        Op       *opPtr = NULL;
+
+        if (serverPtr != NULL) {
+            opPtr = NsUrlSpaceFindExact(serverPtr, opId, method, url, flags,
+                                        RefOp, NULL);
+        }
+        if (opPtr != NULL) {
+            atomic_store(&opPtr->freeProc, NULL);
+            UnrefOp(opPtr);
+        }
+    }
+    Ns_UrlSpecificDestroy(server, method, url, opId, flags & ~NS_OP_NODELETE);
+}
+
+void
+Ns_GetRequest(const char *server, const char *method, const char *url,
+              Ns_OpProc **procPtr, Ns_Callback **freeProcPtr, void **argPtr,
+              int *flagsPtr)
+{
+    NsServer *serverPtr = NsServerFind(server);
+    Op       *opPtr = NULL;
+
+    if (serverPtr != NULL) {
+        opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
+    }
+    *procPtr = NULL;
+    *freeProcPtr = NULL;
+    *argPtr = NULL;
+    *flagsPtr = 0;
+    if (opPtr != NULL) {
+        *procPtr = opPtr->proc;
+        *freeProcPtr = atomic_load(&opPtr->freeProc);
+        *argPtr = opPtr->arg;
+        *flagsPtr = opPtr->flags;
+        UnrefOp(opPtr);
+    }
+}
+
+int
+Ns_ConnRunRequest(Ns_Conn *conn)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    const char *method = connPtr->request.method;
+    Op         *opPtr = NULL;
+
+    if (method != NULL && connPtr->request.url != NULL) {
+        opPtr = NsUrlSpaceFind(connPtr->serverPtr, opId, method,
+                               connPtr->request.url, RefOp, NULL);
+    }
+    if (opPtr != NULL) {
+        return RunOp(connPtr, opPtr);
+    }
+    if (method != NULL && STREQ(method, "BAD")) {
+        return Ns_ConnReturnBadRequest(conn, NULL);
+    }
+    return Ns_ConnReturnNotFound(conn);
+}
+
+void
+Ns_RegisterProxyRequest(const char *server, const char *method,
+                        const char *protocol, Ns_OpProc *proc,
+                        Ns_Callback *freeProc, void *arg)
+{
+    NsRequestServer *requestPtr = NsRequestServerFind(server,
+                                                  "Ns_RegisterProxyRequest");
+    Op              *opPtr, *oldPtr;
+
+    if (requestPtr == NULL) {
+        return;
+    }
+    opPtr = CreateOp(proc, freeProc, arg, 0);
+    Ns_MutexLock(&requestPtr->listLock);
+    oldPtr = SetProxyOpLocked(requestPtr, method, protocol, opPtr);
+    Ns_MutexUnlock(&requestPtr->listLock);
+    if (oldPtr != NULL) {
+        UnrefOp(oldPtr);
+    }
+}
+
+void
+Ns_UnRegisterProxyRequest(const char *server, const char *method,
+                          const char *protocol)
+{
+    NsRequestServer *requestPtr = NsRequestServerFind(server,
+                                                "Ns_UnRegisterProxyRequest");
+    Op              *oldPtr = NULL;
+
+    if (requestPtr == NULL) {
+        return;
+    }
+    Ns_MutexLock(&requestPtr->listLock);
+    if (FindProxy(requestPtr, method, protocol) != NULL) {
+        oldPtr = SetProxyOpLocked(requestPtr, method, protocol, NULL);
+    }
+    Ns_MutexUnlock(&requestPtr->listLock);
+    if (oldPtr != NULL) {
+        UnrefOp(oldPtr);
+    }
+}
+
+int
+NsConnRunProxyRequest(NsConn *connPtr)
+{
+    NsRequestServer *requestPtr = connPtr->serverPtr->requestPtr;
+    NsProxyHandler  *proxyPtr;
+    Op              *opPtr = NULL;
+
+    /*
+     * The lock is for the reference: between finding and counting, the handler
+     * could be replaced.
+     */
+    Ns_MutexLock(&requestPtr->listLock);
+    proxyPtr = FindProxy(requestPtr, connPtr->request.method,
+                         connPtr->request.protocol);
+    if (proxyPtr != NULL) {
+        opPtr = atomic_load(&proxyPtr->opPtr);
+        if (opPtr != NULL) {
+            (void) RefOp(opPtr, NULL);
+        }
+    }
+    Ns_MutexUnlock(&requestPtr->listLock);
+    if (opPtr == NULL) {
+        return Ns_ConnReturnNotFound(&connPtr->pub);
+    }
+    return RunOp(connPtr, opPtr);
+}
+
+bool
+NsOpIsFastPath(NsServer *serverPtr, const char *method, const char *url)
+{
+    Op  *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
+    bool isFastPath;
+
+    if (opPtr == NULL) {
+        return false;
+    }
+    isFastPath = opPtr->proc == Ns_FastPathProc;
+    UnrefOp(opPtr);
+    return isFastPath;
+}
+
+void
+NsOpList(Ns_DString *dsPtr, NsServer *serverPtr)
+{
+    NsUrlSpaceVisit(serverPtr, opId, AppendOp, dsPtr);
+}
+
+static Op *
+CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg, int flags)
+{
+    Op *opPtr = ns_calloc(1, sizeof(Op));
+
+    atomic_init(&opPtr->nRefs, 1);
+    opPtr->proc = proc;
+    atomic_init(&opPtr->freeProc, freeProc);
+    opPtr->arg = arg;
+    opPtr->flags = flags;
+    return opPtr;
+}
+
+/*
+ * Accepts any handler, and counts a reference while the URL space cannot drop
+ * its own.
+ */
+static bool
+RefOp(void *data, void *arg)
+{
+    Op *opPtr = data;
+
+    atomic_fetch_add_explicit(&opPtr->nRefs, 1, memory_order_relaxed);
+    return true;
+}
+
+static void
+UnrefOp(void *data)
+{
+    Op          *opPtr = data;
+    Ns_Callback *freeProc;
+
+    if (atomic_fetch_sub_explicit(&opPtr->nRefs, 1, memory_order_acq_rel) == 1) {
+        freeProc = atomic_load(&opPtr->freeProc);
+        if (freeProc != NULL) {
+            (*freeProc)(opPtr->arg);
+        }
+        ns_free(opPtr);
+    }
+}
+
+static int
+RunOp(NsConn *connPtr, Op *opPtr)
+{
+    int result = (*opPtr->proc)(opPtr->arg, &connPtr->pub);
+
+    UnrefOp(opPtr);
+    return result;
+}
+
+static NsProxyHandler *
+FindProxy(NsRequestServer *requestPtr, const char *method, const char *protocol)
+{
+    NsProxyHandler *proxyPtr = atomic_load(&requestPtr->proxies);
+
+    while (proxyPtr != NULL && !(STREQ(proxyPtr->method, method)
+                                 && STREQ(proxyPtr->protocol, protocol))) {
+        proxyPtr = atomic_load(&proxyPtr->nextPtr);
+    }
+    return proxyPtr;
+}
+
+/*
+ * The handler that was there before.
+ */
+static Op *
+SetProxyOpLocked(NsRequestServer *requestPtr, const char *method,
+                 const char *protocol, Op *opPtr)
+{
+    NsProxyHandler *proxyPtr = FindProxy(requestPtr, method, protocol);
+
+    NsAssertLocked(&requestPtr->listLock);
+
+    if (proxyPtr == NULL) {
+        proxyPtr = ns_calloc(1, sizeof(NsProxyHandler));
+        proxyPtr->method = ns_strdup(method);
+        proxyPtr->protocol = ns_strdup(protocol);
+        atomic_store(&proxyPtr->nextPtr, atomic_load(&requestPtr->proxies));
+        atomic_store(&requestPtr->proxies, proxyPtr);
+    }
+    return atomic_exchange(&proxyPtr->opPtr, opPtr);
+}
+
+static void
+AppendOp(const NsUrlEntry *entryPtr, void *arg)
+{
+    Ns_DString *dsPtr = arg;
+    Op         *opPtr = entryPtr->data;
+
+    NsUrlEntryStart(dsPtr, entryPtr);
+    Ns_GetProcInfo(dsPtr, (void *) opPtr->proc, opPtr->arg);
+    Tcl_DStringEndSublist(dsPtr);
+}

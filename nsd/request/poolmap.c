@@ -1,0 +1,345 @@
+/*
+ * poolmap.c --
+ *
+ *      Which pool serves a request.
+ *
+ *      A pattern can lead to several pools: mappings with a condition on a
+ *      request header are tried in their order, the one without comes last.
+ */
+
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "request/poolmap.h"
+#include "request/reqserver.h"
+#include "request/urlspace.h"
+
+/*
+ * One mapping of a pattern.
+ */
+typedef struct Target {
+    struct Target *nextPtr;
+    NsPool        *poolPtr;
+    char          *header;      /* NULL: no condition. */
+    char          *pattern;     /* Glob. */
+} Target;
+
+/*
+ * What stands in the URL space; replaced as a whole by every change.
+ */
+typedef struct PoolMap {
+    Target *targets;
+} PoolMap;
+
+/*
+ * `METHOD URL ?{HEADER PATTERN}?` taken apart.
+ */
+typedef struct Spec {
+    int          argc, contextc;
+    const char **argv, **contextv;
+    const char  *method, *url, *header, *pattern;
+} Spec;
+
+typedef struct Choice {
+    const NsHttpHead *headPtr;
+    NsPool           *poolPtr;
+} Choice;
+
+typedef struct List {
+    Ns_DString *dsPtr;
+    NsPool     *poolPtr;
+} List;
+
+static int poolMapId;           /* Constant after NsPoolMapInit. */
+
+static bool ParseSpec(Spec *specPtr, const char *text);
+static void FreeSpec(Spec *specPtr);
+static bool Accept(void *data, void *arg);
+static bool CopyTargets(void *data, void *arg);
+static Target *CreateTarget(NsPool *poolPtr, const char *header,
+                            const char *pattern);
+static bool IsSameTarget(const Target *targetPtr, const Spec *specPtr);
+static PoolMap *CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags);
+static void FreeTarget(Target *targetPtr);
+static void FreeMap(void *data);
+static void AppendMap(const NsUrlEntry *entryPtr, void *arg);
+
+void
+NsPoolMapInit(void)
+{
+    poolMapId = Ns_UrlSpecificAlloc();
+}
+
+void
+NsPoolMapServerInit(NsServer *serverPtr)
+{
+    Ns_DString ds;
+    Ns_Set    *setPtr;
+    NsPool    *poolPtr;
+    int        i, j;
+
+    Ns_DStringInit(&ds);
+    for (i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
+        const char *name = NsPoolName(poolPtr);
+
+        if (*name == '\0') {
+            continue;
+        }
+        Ns_DStringTrunc(&ds, 0);
+        Ns_DStringVarAppend(&ds, serverPtr->path, "/pool/", name, NULL);
+        setPtr = Ns_ConfigGetSection(Ns_DStringValue(&ds));
+        for (j = 0; setPtr != NULL && j < Ns_SetSize(setPtr); j++) {
+            bool isMap = STRIEQ(Ns_SetKey(setPtr, j), "map");
+            bool isNoInherit = STRIEQ(Ns_SetKey(setPtr, j), "map-noinherit");
+
+            if ((isMap || isNoInherit)
+                    && NsPoolMapAdd(serverPtr, poolPtr, Ns_SetValue(setPtr, j),
+                                    isMap) == NS_OK) {
+                Ns_Log(Notice, "pool[%s]: mapped %s -> %s", serverPtr->name,
+                       Ns_SetValue(setPtr, j), name);
+            }
+        }
+        /* The listing shows what was read, and a misspelt key stands out. */
+        (void) Ns_ConfigGetValue(Ns_DStringValue(&ds), "map");
+    }
+    Ns_DStringFree(&ds);
+}
+
+NsPool *
+NsPoolMapFind(NsServer *serverPtr, const char *method, const char *url,
+              const NsHttpHead *headPtr)
+{
+    Choice choice = {headPtr, NULL};
+
+    if (method != NULL && url != NULL) {
+        (void) NsUrlSpaceFind(serverPtr, poolMapId, method, url, Accept,
+                              &choice);
+    }
+    return choice.poolPtr != NULL ? choice.poolPtr
+        : NsPoolFind(serverPtr, "");
+}
+
+Ns_ReturnCode
+NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr, const char *text,
+             bool inherits)
+{
+    int      flags = inherits ? 0 : NS_OP_NOINHERIT;
+    Spec     spec;
+    PoolMap *mapPtr;
+    Target **linkPtr, *newPtr;
+
+    if (!ParseSpec(&spec, text)) {
+        return NS_ERROR;
+    }
+    mapPtr = CopyMap(serverPtr, &spec, flags);
+    newPtr = CreateTarget(poolPtr, spec.header, spec.pattern);
+    linkPtr = &mapPtr->targets;
+    while (*linkPtr != NULL && (spec.header == NULL
+                                || (*linkPtr)->header != NULL)) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    newPtr->nextPtr = *linkPtr;
+    *linkPtr = newPtr;
+    Ns_UrlSpecificSet(serverPtr->name, spec.method, spec.url, poolMapId, mapPtr,
+                      flags, FreeMap);
+    FreeSpec(&spec);
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsPoolMapRemove(NsServer *serverPtr, NsPool *poolPtr, const char *text,
+                bool inherits)
+{
+    int      flags = inherits ? 0 : NS_OP_NOINHERIT;
+    Spec     spec;
+    PoolMap *mapPtr;
+
+    if (!ParseSpec(&spec, text)) {
+        return NS_ERROR;
+    }
+    if (NsUrlSpaceFindExact(serverPtr, poolMapId, spec.method, spec.url, flags,
+                            NULL, NULL) == NULL) {
+        FreeSpec(&spec);
+        return NS_ERROR;
+    }
+    mapPtr = CopyMap(serverPtr, &spec, flags);
+    if (mapPtr->targets == NULL) {
+        FreeMap(mapPtr);
+        (void) Ns_UrlSpecificDestroy(serverPtr->name, spec.method, spec.url,
+                                     poolMapId, flags);
+    } else {
+        Ns_UrlSpecificSet(serverPtr->name, spec.method, spec.url, poolMapId,
+                          mapPtr, flags, FreeMap);
+    }
+    FreeSpec(&spec);
+    return NS_OK;
+}
+
+void
+NsPoolMapList(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
+{
+    List list = {dsPtr, poolPtr};
+
+    NsUrlSpaceVisit(serverPtr, poolMapId, AppendMap, &list);
+}
+
+static bool
+ParseSpec(Spec *specPtr, const char *text)
+{
+    *specPtr = (Spec) {0};
+    if (text == NULL || Tcl_SplitList(NULL, text, &specPtr->argc,
+                                      &specPtr->argv) != TCL_OK) {
+        return false;
+    }
+    if (specPtr->argc == 3
+            && Tcl_SplitList(NULL, specPtr->argv[2], &specPtr->contextc,
+                             &specPtr->contextv) == TCL_OK
+            && specPtr->contextc == 2) {
+        specPtr->header = specPtr->contextv[0];
+        specPtr->pattern = specPtr->contextv[1];
+    } else if (specPtr->argc != 2) {
+        FreeSpec(specPtr);
+        return false;
+    }
+    specPtr->method = specPtr->argv[0];
+    specPtr->url = specPtr->argv[1];
+    return true;
+}
+
+static void
+FreeSpec(Spec *specPtr)
+{
+    if (specPtr->argv != NULL) {
+        Tcl_Free((char *) specPtr->argv);
+    }
+    if (specPtr->contextv != NULL) {
+        Tcl_Free((char *) specPtr->contextv);
+    }
+}
+
+/*
+ * The first target whose condition holds; if there is none the search goes on
+ * with less specific patterns.
+ */
+static bool
+Accept(void *data, void *arg)
+{
+    const Target *targetPtr = ((PoolMap *) data)->targets;
+    Choice       *choicePtr = arg;
+
+    for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
+        const char *value;
+
+        if (targetPtr->header != NULL) {
+            value = choicePtr->headPtr == NULL ? NULL
+                : NsHttpFind(choicePtr->headPtr, targetPtr->header);
+            if (value == NULL || !Tcl_StringMatch(value, targetPtr->pattern)) {
+                continue;
+            }
+        }
+        choicePtr->poolPtr = targetPtr->poolPtr;
+        return true;
+    }
+    return false;
+}
+
+static Target *
+CreateTarget(NsPool *poolPtr, const char *header, const char *pattern)
+{
+    Target *targetPtr = ns_calloc(1, sizeof(Target));
+
+    targetPtr->poolPtr = poolPtr;
+    targetPtr->header = ns_strcopy(header);
+    targetPtr->pattern = ns_strcopy(pattern);
+    return targetPtr;
+}
+
+static bool
+IsSameTarget(const Target *targetPtr, const Spec *specPtr)
+{
+    if (targetPtr->header == NULL || specPtr->header == NULL) {
+        return targetPtr->header == specPtr->header;
+    }
+    return STRIEQ(targetPtr->header, specPtr->header)
+        && STREQ(targetPtr->pattern, specPtr->pattern);
+}
+
+typedef struct CopyArg {
+    PoolMap    *mapPtr;
+    const Spec *specPtr;
+} CopyArg;
+
+/*
+ * The targets of a pattern without the one of the same condition.
+ */
+static PoolMap *
+CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags)
+{
+    CopyArg copy = {ns_calloc(1, sizeof(PoolMap)), specPtr};
+
+    (void) NsUrlSpaceFindExact(serverPtr, poolMapId, specPtr->method,
+                               specPtr->url, flags, CopyTargets, &copy);
+    return copy.mapPtr;
+}
+
+static bool
+CopyTargets(void *data, void *arg)
+{
+    const Target *targetPtr = ((PoolMap *) data)->targets;
+    CopyArg      *copyPtr = arg;
+    Target      **linkPtr = &copyPtr->mapPtr->targets;
+
+    for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
+        if (!IsSameTarget(targetPtr, copyPtr->specPtr)) {
+            *linkPtr = CreateTarget(targetPtr->poolPtr, targetPtr->header,
+                                    targetPtr->pattern);
+            linkPtr = &(*linkPtr)->nextPtr;
+        }
+    }
+    return true;
+}
+
+static void
+FreeTarget(Target *targetPtr)
+{
+    ns_free(targetPtr->header);
+    ns_free(targetPtr->pattern);
+    ns_free(targetPtr);
+}
+
+static void
+FreeMap(void *data)
+{
+    PoolMap *mapPtr = data;
+
+    while (mapPtr->targets != NULL) {
+        Target *targetPtr = mapPtr->targets;
+
+        mapPtr->targets = targetPtr->nextPtr;
+        FreeTarget(targetPtr);
+    }
+    ns_free(mapPtr);
+}
+
+static void
+AppendMap(const NsUrlEntry *entryPtr, void *arg)
+{
+    const List   *listPtr = arg;
+    const Target *targetPtr = ((PoolMap *) entryPtr->data)->targets;
+
+    for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
+        if (targetPtr->poolPtr != listPtr->poolPtr) {
+            continue;
+        }
+        NsUrlEntryStart(listPtr->dsPtr, entryPtr);
+        if (targetPtr->header != NULL) {
+            Tcl_DStringStartSublist(listPtr->dsPtr);
+            Tcl_DStringAppendElement(listPtr->dsPtr, targetPtr->header);
+            Tcl_DStringAppendElement(listPtr->dsPtr, targetPtr->pattern);
+            Tcl_DStringEndSublist(listPtr->dsPtr);
+        }
+        Tcl_DStringEndSublist(listPtr->dsPtr);
+    }
+}
