@@ -1,0 +1,54 @@
+/*
+ * conn_int.h --
+ *
+ *      Parts of a connection that few requests need.
+ */
+
+#ifndef NSD_REQUEST_CONN_INT_H
+#define NSD_REQUEST_CONN_INT_H
+
+#include "request/conn.h"
+#include "request/reqserver.h"
+
+typedef struct NsConnRare {
+    const char *clientData;
+    const char *peer;                   /* Set by Ns_ConnSetPeer. */
+    unsigned short peerPort;
+    Ns_Time     times[4];               /* Results of Ns_Conn...Time. */
+    Ns_Time     timeout;
+    void       *locals[NS_CONN_MAXCLS];
+    void       *bodyMap;                /* Mapping of the body's file. */
+    Tcl_DString sockContent;            /* Result of Ns_ConnSockContent. */
+    bool        hasSockContent;
+} NsConnRare;
+
+typedef struct NsConnForm {
+    Ns_Set      *querySet;              /* NULL: not parsed, or forgotten. */
+    NsConnFile  *files;
+    int          epoch;
+} NsConnForm;
+
+/*
+ * Made at first use.
+ */
+NsConnRare *NsConnGetRare(NsConn *connPtr);
+
+#define NsConnRequestServer(connPtr) ((connPtr)->serverPtr->requestPtr)
+
+/*
+ * The request to be served by the calling thread from now on, or NULL.
+ */
+void NsConnSetCurrent(NsConn *connPtr);
+
+/*
+ * Run the cleanups of Ns_Cls data, and free what is not in the arena.
+ */
+void NsConnFreeLocals(NsConn *connPtr);
+void NsConnFreeParts(NsConn *connPtr);
+
+/*
+ * What NsConnSetHooks was given; members may be NULL.
+ */
+extern NsConnHooks nsConnHooks;
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * connbody.c --
+ *
+ *      The body of a request.
+ *
+ *      It lies in memory, in an anonymous file that is mapped when someone wants
+ *      it, or in a named file of an upload, which is the script's business.
+ */
+
+#include <sys/mman.h>
+
+#include "nslog.h"
+#include "nsstring.h"
+#include "base/assert.h"
+#include "request/conn_int.h"
+
+typedef Ns_ReturnCode (TakeProc)(const char *bytes, size_t length, void *arg);
+
+static int CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg);
+static Ns_ReturnCode TakeToDString(const char *bytes, size_t length, void *arg);
+static Ns_ReturnCode TakeToFd(const char *bytes, size_t length, void *arg);
+static Ns_ReturnCode TakeToFile(const char *bytes, size_t length, void *arg);
+static Ns_ReturnCode TakeToChannel(const char *bytes, size_t length, void *arg);
+static const char *Unread(NsConn *connPtr, size_t *lengthPtr);
+
+const char *
+NsConnBody(NsConn *connPtr, size_t *lengthPtr)
+{
+    NsMessage  *messagePtr = connPtr->messagePtr;
+    NsConnRare *rarePtr;
+    void       *map;
+
+    *lengthPtr = messagePtr->contentLength;
+    if (messagePtr->content != NULL) {
+        return messagePtr->content;
+    }
+    if (messagePtr->contentFd < 0 || messagePtr->contentFile != NULL
+            || messagePtr->contentLength == 0) {
+        *lengthPtr = 0;
+        return NULL;
+    }
+    rarePtr = NsConnGetRare(connPtr);
+    if (rarePtr->bodyMap == NULL) {
+        map = mmap(NULL, messagePtr->contentLength, PROT_READ, MAP_PRIVATE,
+                   messagePtr->contentFd, 0);
+        if (map == MAP_FAILED) {
+            Ns_Log(Error, "conn: cannot map %" PRIuz " bytes of request body: %s",
+                   messagePtr->contentLength, strerror(errno));
+            *lengthPtr = 0;
+            return NULL;
+        }
+        rarePtr->bodyMap = map;
+    }
+    return rarePtr->bodyMap;
+}
+
+size_t
+Ns_ConnContentLength(Ns_Conn *conn)
+{
+    return conn->contentLength;
+}
+
+char *
+Ns_ConnContent(Ns_Conn *conn)
+{
+    return NsConnOf(conn)->messagePtr->content;
+}
+
+size_t
+Ns_ConnContentSize(Ns_Conn *conn)
+{
+    return NsConnOf(conn)->messagePtr->contentLength;
+}
+
+char *
+Ns_ConnContentFile(Ns_Conn *conn)
+{
+    return (char *) NsConnOf(conn)->messagePtr->contentFile;
+}
+
+int
+Ns_ConnContentFd(Ns_Conn *conn)
+{
+    return MAX(0, NsConnOf(conn)->messagePtr->contentFd);
+}
+
+size_t
+Ns_ConnRead(Ns_Conn *conn, void *buffer, size_t size)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    size_t      length;
+    const char *bytes = Unread(connPtr, &length);
+
+    length = MIN(length, size);
+    if (length > 0) {
+        memcpy(buffer, bytes, length);
+        connPtr->nRead += length;
+    }
+    return length;
+}
+
+int
+Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr, size_t *nReadPtr)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    size_t      length;
+    const char *bytes = Unread(connPtr, &length), *end;
+
+    end = length == 0 ? NULL : memchr(bytes, '\n', length);
+    if (end == NULL) {
+        return NS_ERROR;
+    }
+    length = (size_t) (end - bytes);
+    connPtr->nRead += length + 1;
+    if (nReadPtr != NULL) {
+        *nReadPtr = length + 1;
+    }
+    if (length > 0 && end[-1] == '\r') {
+        length--;
+    }
+    Ns_DStringNAppend(dsPtr, bytes, (int) length);
+    return NS_OK;
+}
+
+int
+Ns_ConnReadHeaders(Ns_Conn *conn, Ns_Set *setPtr, size_t *nReadPtr)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    Ns_DString  line;
+    size_t      start = connPtr->nRead, n;
+    int         result = NS_OK;
+
+    Ns_DStringInit(&line);
+    while (result == NS_OK) {
+        Ns_DStringTrunc(&line, 0);
+        result = Ns_ConnReadLine(conn, &line, &n);
+        if (result == NS_OK && Ns_DStringLength(&line) == 0) {
+            break;
+        }
+        if (result == NS_OK) {
+            result = Ns_ParseHeader(setPtr, Ns_DStringValue(&line),
+                                    NsConnRequestServer(connPtr)->headerCase);
+        }
+    }
+    Ns_DStringFree(&line);
+    if (nReadPtr != NULL) {
+        *nReadPtr = connPtr->nRead - start;
+    }
+    return result;
+}
+
+char *
+Ns_ConnGets(char *buffer, size_t size, Ns_Conn *conn)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    size_t      length;
+    const char *bytes = Unread(connPtr, &length), *end;
+
+    if (length == 0 || size < 2) {
+        return NULL;
+    }
+    length = MIN(length, size - 1);
+    end = memchr(bytes, '\n', length);
+    if (end != NULL) {
+        length = (size_t) (end - bytes) + 1;
+    }
+    memcpy(buffer, bytes, length);
+    buffer[length] = '\0';
+    connPtr->nRead += length;
+    return buffer;
+}
+
+int
+Ns_ConnCopyToDString(Ns_Conn *conn, size_t length, Ns_DString *dsPtr)
+{
+    return CopyBody(conn, length, TakeToDString, dsPtr);
+}
+
+int
+Ns_ConnCopyToFd(Ns_Conn *conn, size_t length, int fd)
+{
+    return CopyBody(conn, length, TakeToFd, &fd);
+}
+
+int
+Ns_ConnCopyToFile(Ns_Conn *conn, size_t length, FILE *file)
+{
+    return CopyBody(conn, length, TakeToFile, file);
+}
+
+int
+Ns_ConnCopyToChannel(Ns_Conn *conn, size_t length, Tcl_Channel channel)
+{
+    return CopyBody(conn, length, TakeToChannel, channel);
+}
+
+int
+Ns_ConnFlushContent(Ns_Conn *conn)
+{
+    NsConnOf(conn)->nRead = NsConnOf(conn)->messagePtr->contentLength;
+    return NS_OK;
+}
+
+/*
+ * Give the next bytes of the body to proc; NS_ERROR when there are fewer.
+ */
+static int
+CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg)
+{
+    NsConn       *connPtr = NsConnOf(conn);
+    size_t        nUnread;
+    const char   *bytes = Unread(connPtr, &nUnread);
+    Ns_ReturnCode result;
+
+    if (length > nUnread) {
+        return NS_ERROR;
+    }
+    if (length == 0) {
+        return NS_OK;
+    }
+    result = (*proc)(bytes, length, arg);
+    if (result == NS_OK) {
+        connPtr->nRead += length;
+    }
+    return result;
+}
+
+static Ns_ReturnCode
+TakeToDString(const char *bytes, size_t length, void *arg)
+{
+    if (length > INT_MAX) {
+        return NS_ERROR;
+    }
+    Ns_DStringNAppend((Ns_DString *) arg, bytes, (int) length);
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+TakeToFd(const char *bytes, size_t length, void *arg)
+{
+    while (length > 0) {
+        ssize_t n = write(*(int *) arg, bytes, length);
+
+        if (n < 0 && errno != EINTR) {
+            return NS_ERROR;
+        }
+        if (n > 0) {
+            bytes += n;
+            length -= (size_t) n;
+        }
+    }
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+TakeToFile(const char *bytes, size_t length, void *arg)
+{
+    return fwrite(bytes, 1, length, arg) == length ? NS_OK : NS_ERROR;
+}
+
+static Ns_ReturnCode
+TakeToChannel(const char *bytes, size_t length, void *arg)
+{
+    while (length > 0) {
+        int n = (int) MIN(length, INT_MAX);
+
+        if (Tcl_Write(arg, bytes, n) != n) {
+            return NS_ERROR;
+        }
+        bytes += n;
+        length -= (size_t) n;
+    }
+    return NS_OK;
+}
+
+/*
+ * What Ns_ConnRead and its like have not taken yet.
+ */
+static const char *
+Unread(NsConn *connPtr, size_t *lengthPtr)
+{
+    const char *bytes = NsConnBody(connPtr, lengthPtr);
+
+    NsAssert(connPtr->nRead <= connPtr->messagePtr->contentLength);
+
+    if (bytes == NULL) {
+        return NULL;
+    }
+    *lengthPtr -= connPtr->nRead;
+    return bytes + connPtr->nRead;
+}

@@ -1,0 +1,156 @@
+/*
+ * form.c --
+ *
+ *      The form of a request: its query, or the body of a POST.
+ */
+
+#include "nsconn.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "base/set.h"
+#include "http/form.h"
+#include "request/conn_int.h"
+
+typedef struct PartArg {
+    NsConn *connPtr;
+    Ns_Set *setPtr;
+} PartArg;
+
+static NsConnForm *GetForm(NsConn *connPtr);
+static void ParsePost(NsConn *connPtr, Ns_Set *setPtr);
+static void AddPart(const NsFormPart *partPtr, void *arg);
+static void AddFile(NsConn *connPtr, const NsFormPart *partPtr);
+
+Ns_Set *
+Ns_ConnGetQuery(Ns_Conn *conn)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    NsConnForm *formPtr = GetForm(connPtr);
+    const char *query = connPtr->request.query;
+
+    if (formPtr->querySet == NULL) {
+        formPtr->querySet = NsSetCreateInArena(NsConnArena(connPtr), NULL, 8);
+        if (connPtr->request.method != NULL
+                && STREQ(connPtr->request.method, "POST")) {
+            ParsePost(connPtr, formPtr->querySet);
+        } else if (query != NULL) {
+            NsFormParseQuery(query, strlen(query), connPtr->urlEncoding,
+                             formPtr->querySet);
+        }
+    }
+    return formPtr->querySet;
+}
+
+void
+Ns_ConnClearQuery(Ns_Conn *conn)
+{
+    NsConnForm *formPtr = NsConnOf(conn)->formPtr;
+
+    if (formPtr != NULL && formPtr->querySet != NULL) {
+        formPtr->querySet = NULL;
+        formPtr->files = NULL;
+        formPtr->epoch++;
+    }
+}
+
+const NsConnFile *
+NsConnFiles(const NsConn *connPtr)
+{
+    return connPtr->formPtr == NULL ? NULL : connPtr->formPtr->files;
+}
+
+int
+NsConnFormEpoch(const NsConn *connPtr)
+{
+    return connPtr->formPtr == NULL ? 0 : connPtr->formPtr->epoch;
+}
+
+static NsConnForm *
+GetForm(NsConn *connPtr)
+{
+    if (connPtr->formPtr == NULL) {
+        connPtr->formPtr = NsArenaZalloc(NsConnArena(connPtr),
+                                         sizeof(NsConnForm));
+    }
+    return connPtr->formPtr;
+}
+
+/*
+ * After the reply is finished a body is no longer parsed.  An upload in a named
+ * file is the script's.
+ */
+static void
+ParsePost(NsConn *connPtr, Ns_Set *setPtr)
+{
+    NsFormSource source = {.isMapped = false};
+    PartArg      part = {connPtr, setPtr};
+    const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+
+    if (connPtr->sockPtr == NULL || connPtr->messagePtr->contentFile != NULL) {
+        return;
+    }
+    source.data = NsConnBody(connPtr, &source.length);
+    if (source.data == NULL) {
+        source.data = "";
+        source.length = 0;
+    }
+    if (type == NULL || NsFormParseMultipart(&source, type,
+                                             connPtr->urlEncoding, AddPart,
+                                             &part) != NS_OK) {
+        NsFormParseQuery(source.data, source.length, connPtr->urlEncoding,
+                         setPtr);
+    }
+}
+
+static void
+AddPart(const NsFormPart *partPtr, void *arg)
+{
+    PartArg   *argPtr = arg;
+    Ns_DString ds;
+
+    if (partPtr->fileName != NULL) {
+        (void) Ns_SetPut(argPtr->setPtr, partPtr->name, partPtr->fileName);
+        AddFile(argPtr->connPtr, partPtr);
+        return;
+    }
+    Ns_DStringInit(&ds);
+    NsFormDecode(&ds, partPtr->content, partPtr->contentLength,
+                 argPtr->connPtr->urlEncoding);
+    (void) Ns_SetPut(argPtr->setPtr, partPtr->name, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+}
+
+/*
+ * Only the first file of a field is kept.
+ */
+static void
+AddFile(NsConn *connPtr, const NsFormPart *partPtr)
+{
+    NsArena     *arenaPtr = NsConnArena(connPtr);
+    NsConnFile **linkPtr = &connPtr->formPtr->files, *filePtr;
+    int          i;
+
+    while (*linkPtr != NULL) {
+        if (STREQ((*linkPtr)->field, partPtr->name)) {
+            return;
+        }
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    filePtr = NsArenaZalloc(arenaPtr, sizeof(NsConnFile));
+    filePtr->field = NsArenaDup(arenaPtr, partPtr->name, strlen(partPtr->name));
+    filePtr->fileName = NsArenaDup(arenaPtr, partPtr->fileName,
+                                   strlen(partPtr->fileName));
+    filePtr->offset = partPtr->contentOffset;
+    filePtr->length = partPtr->contentLength;
+    filePtr->headers = NsSetCreateInArena(arenaPtr, NULL, partPtr->nHeaders);
+    for (i = 0; i < partPtr->nHeaders; i++) {
+        const NsFormHeader *headerPtr = &partPtr->headers[i];
+        char *name = NsArenaDup(arenaPtr, headerPtr->name,
+                                headerPtr->nameLength);
+        char *value = NsArenaDup(arenaPtr, headerPtr->value,
+                                 headerPtr->valueLength);
+
+        (void) NsSetPutBorrowed(filePtr->headers, Ns_StrToLower(name), value);
+    }
+    *linkPtr = filePtr;
+}
