@@ -1,0 +1,227 @@
+/*
+ * fields.c --
+ *
+ *      Fields of the response header.
+ */
+
+#include "nsconn.h"
+#include "nsreturn.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "http/cookie.h"
+#include "http/date.h"
+#include "request/conn_int.h"
+
+#define TIME_T_MAX ((time_t) INT64_MAX)
+
+static void SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr);
+
+void
+Ns_ConnSetHeaders(Ns_Conn *conn, const char *field, const char *value)
+{
+    (void) Ns_SetPut(conn->outputheaders, field, value);
+}
+
+void
+Ns_ConnUpdateHeaders(Ns_Conn *conn, const char *field, const char *value)
+{
+    Ns_SetUpdate(conn->outputheaders, field, value);
+}
+
+void
+Ns_ConnCondSetHeaders(Ns_Conn *conn, const char *field, const char *value)
+{
+    if (Ns_SetIFind(conn->outputheaders, field) < 0) {
+        (void) Ns_SetPut(conn->outputheaders, field, value);
+    }
+}
+
+void
+Ns_ConnPrintfHeaders(Ns_Conn *conn, const char *field, const char *fmt, ...)
+{
+    Ns_DString ds;
+    va_list    ap;
+
+    Ns_DStringInit(&ds);
+    va_start(ap, fmt);
+    (void) Ns_DStringVPrintf(&ds, fmt, ap);
+    va_end(ap);
+    Ns_ConnSetHeaders(conn, field, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+}
+
+void
+Ns_ConnReplaceHeaders(Ns_Conn *conn, Ns_Set *newPtr)
+{
+    Ns_Set *setPtr = conn->outputheaders;
+    int     i;
+
+    if (newPtr == setPtr) {
+        return;
+    }
+    Ns_SetTrunc(setPtr, 0);
+    for (i = 0; i < Ns_SetSize(newPtr); i++) {
+        (void) Ns_SetPut(setPtr, Ns_SetKey(newPtr, i), Ns_SetValue(newPtr, i));
+    }
+}
+
+void
+Ns_ConnSetTypeHeader(Ns_Conn *conn, const char *type)
+{
+    Ns_ConnUpdateHeaders(conn, "Content-Type", type);
+}
+
+/*
+ * A charset in the type selects the output encoding; otherwise the type gets
+ * that of the output encoding.
+ */
+void
+Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
+{
+    Tcl_Encoding encoding;
+    const char  *charset;
+    Ns_DString   ds;
+
+    conn->flags |= NS_CONN_WRITE_ENCODED;
+    if (Ns_StrCaseFind(type, "charset=") != NULL
+            || Ns_StrCaseFind(type, "charset ") != NULL) {
+        encoding = Ns_GetTypeEncoding(type);
+        if (encoding != NULL) {
+            Ns_ConnSetEncoding(conn, encoding);
+        }
+        Ns_ConnSetTypeHeader(conn, type);
+        return;
+    }
+    encoding = Ns_ConnGetEncoding(conn);
+    charset = encoding == NULL ? NULL : Ns_GetEncodingCharset(encoding);
+    if (charset == NULL) {
+        Ns_ConnSetTypeHeader(conn, type);
+        return;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, type, "; charset=", charset, NULL);
+    Ns_ConnSetTypeHeader(conn, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+}
+
+void
+Ns_ConnSetLengthHeader(Ns_Conn *conn, Tcl_WideInt length)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRId64, (int64_t) length);
+    Ns_ConnUpdateHeaders(conn, "Content-Length", text);
+    NsConnOf(conn)->responseLength = length;
+}
+
+void
+Ns_ConnSetLastModifiedHeader(Ns_Conn *conn, time_t *mtimePtr)
+{
+    char text[NS_HTTP_DATE_LENGTH + 1];
+
+    NsHttpDate(text, *mtimePtr);
+    Ns_ConnCondSetHeaders(conn, "Last-Modified", text);
+}
+
+void
+Ns_ConnSetExpiresHeader(Ns_Conn *conn, const char *expires)
+{
+    Ns_ConnSetHeaders(conn, "Expires", expires);
+}
+
+void
+Ns_ConnSetRequiredHeaders(Ns_Conn *conn, const char *type, size_t length)
+{
+    Ns_ConnSetTypeHeader(conn, type);
+    Ns_ConnSetLengthHeader(conn, (Tcl_WideInt) length);
+}
+
+void
+Ns_ConnSetCookie(Ns_Conn *conn, const char *name, const char *value,
+                 time_t maxAge)
+{
+    Ns_ConnSetCookieEx(conn, name, value, maxAge, NULL, NULL, 0);
+}
+
+void
+Ns_ConnSetSecureCookie(Ns_Conn *conn, const char *name, const char *value,
+                       time_t maxAge)
+{
+    Ns_ConnSetCookieEx(conn, name, value, maxAge, NULL, NULL,
+                       NS_COOKIE_SECURE);
+}
+
+void
+Ns_ConnSetCookieEx(Ns_Conn *conn, const char *name, const char *value,
+                   time_t maxAge, const char *domain, const char *path,
+                   int flags)
+{
+    NsCookie cookie = {
+        .name = name,
+        .data = value,
+        .domain = domain,
+        .path = path,
+        .life = maxAge == TIME_T_MAX ? NS_COOKIE_NEVER_ENDS
+            : maxAge > 0 ? NS_COOKIE_MAX_AGE
+            : maxAge < 0 ? NS_COOKIE_DELETED : NS_COOKIE_SESSION,
+        .maxAge = maxAge,
+        .isSecure = (flags & NS_COOKIE_SECURE) != 0,
+        .isHttpOnly = (flags & NS_COOKIE_SCRIPTABLE) == 0
+    };
+
+    SetCookie(conn, &cookie);
+}
+
+/*
+ * A deleted cookie is HttpOnly exactly when it is secure: so it was, and clients
+ * do not mind.
+ */
+void
+Ns_ConnDeleteCookie(Ns_Conn *conn, const char *name, const char *domain,
+                    const char *path)
+{
+    SetCookie(conn, &(NsCookie) {
+        .name = name, .domain = domain, .path = path,
+        .life = NS_COOKIE_DELETED
+    });
+}
+
+void
+Ns_ConnDeleteSecureCookie(Ns_Conn *conn, const char *name, const char *domain,
+                          const char *path)
+{
+    SetCookie(conn, &(NsCookie) {
+        .name = name, .domain = domain, .path = path,
+        .life = NS_COOKIE_DELETED, .isSecure = true, .isHttpOnly = true
+    });
+}
+
+char *
+Ns_ConnGetCookie(Ns_DString *dsPtr, Ns_Conn *conn, const char *name)
+{
+    Ns_Set     *headers = conn->headers;
+    const char *value;
+    size_t      length;
+    int         i;
+
+    for (i = 0; i < Ns_SetSize(headers); i++) {
+        if (STRIEQ(Ns_SetKey(headers, i), "Cookie")
+                && NsCookieFind(Ns_SetValue(headers, i), name, &value,
+                                &length)) {
+            NsCookieDecode(dsPtr, value, length);
+            return Ns_DStringValue(dsPtr);
+        }
+    }
+    return NULL;
+}
+
+static void
+SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsCookieAppend(&ds, cookiePtr);
+    Ns_ConnSetHeaders(conn, "Set-Cookie", Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+}

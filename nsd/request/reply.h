@@ -1,0 +1,49 @@
+/*
+ * reply.h --
+ *
+ *      Sending a reply.
+ *
+ *      The first output sends the header before it.  No call waits for the
+ *      client.
+ */
+
+#ifndef NSD_REQUEST_REPLY_H
+#define NSD_REQUEST_REPLY_H
+
+#include "request/conn.h"
+
+#define NS_REPLY_MAX_PIECES (2 * 16 + 4)
+
+/*
+ * Send a piece of the body, or with flags 0 all of it; NS_CONN_STREAM: more will
+ * follow, NS_CONN_STREAM_CLOSE: this is the last.  Borrowed pieces are released
+ * in any case.  NS_ERROR: the client is gone, or the reply already finished.
+ */
+Ns_ReturnCode NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces,
+                          int flags);
+
+/*
+ * End the reply: last chunk, keep or close, at-close scripts.  Harmless when
+ * repeated.
+ */
+void NsReplyFinish(NsConn *connPtr);
+
+/*
+ * A fatal error after the header was sent: what has been sent is ended properly,
+ * but the connection closed.
+ */
+void NsReplyAbort(NsConn *connPtr);
+
+static inline bool
+NsReplyIsClosed(const NsConn *connPtr)
+{
+    return connPtr->sockPtr == NULL;
+}
+
+/*
+ * End the gzip stream of a text reply: the bytes still due, appended.
+ */
+void NsReplyEndText(NsConn *connPtr, Ns_DString *dsPtr);
+bool NsReplyIsCompressing(const NsConn *connPtr);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * replyhead.c --
+ *
+ *      The header of a reply.
+ */
+
+#include <pthread.h>
+
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsreturn.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "http/date.h"
+#include "http/header.h"
+#include "http/status.h"
+#include "net/driver.h"
+#include "request/conn_int.h"
+#include "request/replyhead.h"
+
+typedef struct Start {
+    char   text[NS_REPLY_START_BYTES];
+    size_t length;
+} Start;
+
+static Start starts[2];         /* HTTP/1.0, HTTP/1.1; written once. */
+static pthread_once_t startsOnce = PTHREAD_ONCE_INIT;
+
+static void   MakeStarts(void);
+static void   AddExtraHeaders(NsConn *connPtr);
+static bool   CanChunk(const NsConn *connPtr);
+static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
+static bool   IsMultipart(const NsConn *connPtr);
+static size_t FieldBytes(const Ns_Set *setPtr);
+
+void
+NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
+{
+    Ns_Conn *conn = &connPtr->pub;
+    bool     isChunked = false;
+
+    if (connPtr->settingsPtr->extraHeaders != NULL) {
+        AddExtraHeaders(connPtr);
+    }
+    if (bodyBytes == NS_LENGTH_UNKNOWN) {
+        bodyBytes = connPtr->responseLength;
+    }
+    if (bodyBytes != NS_LENGTH_UNKNOWN) {
+        Ns_ConnSetLengthHeader(conn, bodyBytes);
+    } else {
+        isChunked = CanChunk(connPtr);
+    }
+    if (isChunked) {
+        conn->flags |= NS_CONN_CHUNK;
+    }
+    connPtr->keep = DecideKeep(connPtr, bodyBytes);
+    Ns_ConnSetHeaders(conn, "Connection",
+                      connPtr->keep ? "keep-alive" : "close");
+    if (isChunked) {
+        Ns_ConnSetHeaders(conn, "Transfer-Encoding", "chunked");
+    }
+}
+
+char *
+NsReplyRender(NsConn *connPtr, size_t *lengthPtr)
+{
+    const Ns_Set *setPtr = connPtr->pub.outputheaders;
+    size_t        bytes = NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 4
+                        + FieldBytes(setPtr);
+    char         *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
+    char         *next = text;
+    int           i;
+
+    next += NsReplyRenderStart(text, NS_REPLY_START_BYTES, connPtr->request.version > 1.0,
+                        connPtr->status);
+    memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
+    next += NS_HTTP_DATE_LENGTH;
+    *next++ = '\r';
+    *next++ = '\n';
+    for (i = 0; i < Ns_SetSize(setPtr); i++) {
+        const char *name = Ns_SetKey(setPtr, i);
+        const char *value = Ns_SetValue(setPtr, i);
+
+        if (name != NULL && value != NULL) {
+            next = NsHeaderWrite(next, name, strlen(name), value,
+                                 strlen(value));
+        }
+    }
+    *next++ = '\r';
+    *next++ = '\n';
+    *lengthPtr = (size_t) (next - text);
+    return text;
+}
+
+bool
+NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
+               const char *connection, int64_t bodyBytes)
+{
+    if (settingsPtr->keepwait <= 0 || NsDriversStopping()) {
+        return false;
+    }
+    if (version > 1.0) {
+        if (connection != NULL && strncasecmp(connection, "close", 5) == 0) {
+            return false;
+        }
+    } else if (version < 1.0 || connection == NULL
+               || strncasecmp(connection, "keep-alive", 10) != 0) {
+        return false;
+    }
+    if (settingsPtr->keepaliveMaxDownloadSize > 0
+            && bodyBytes > settingsPtr->keepaliveMaxDownloadSize) {
+        Ns_Log(Notice, "Disallow keep-alive, response of %" PRId64
+               " bytes exceeds keepalivemaxdownloadsize", bodyBytes);
+        return false;
+    }
+    return true;
+}
+
+const char *
+NsReplyStart(bool isHttp11, size_t *lengthPtr)
+{
+    (void) pthread_once(&startsOnce, MakeStarts);
+    *lengthPtr = starts[isHttp11].length;
+    return starts[isHttp11].text;
+}
+
+static void
+MakeStarts(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        starts[i].length = NsReplyRenderStart(starts[i].text, NS_REPLY_START_BYTES, i == 1, 200);
+    }
+}
+
+size_t
+NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status)
+{
+    int n = snprintf(buffer, size,
+                     "HTTP/1.%d %d %s\r\n"
+                     "MIME-Version: 1.0\r\n"
+                     "Server: %s/%s\r\n"
+                     "Date: ",
+                     isHttp11, status, NsStatusReason(status),
+                     Ns_InfoServerName(), Ns_InfoServerVersion());
+
+    return MIN((size_t) n, size - 1);
+}
+
+/*
+ * The driver's fields of every reply.
+ */
+static void
+AddExtraHeaders(NsConn *connPtr)
+{
+    const char **words;
+    int          i, n;
+
+    if (Tcl_SplitList(NULL, connPtr->settingsPtr->extraHeaders, &n, &words)
+            == TCL_OK) {
+        for (i = 0; i + 1 < n; i += 2) {
+            Ns_ConnSetHeaders(&connPtr->pub, words[i], words[i + 1]);
+        }
+        Tcl_Free((char *) words);
+    }
+}
+
+/*
+ * A body of unknown length needs chunks, or the end of the connection.
+ */
+static bool
+CanChunk(const NsConn *connPtr)
+{
+    return connPtr->request.version > 1.0 && connPtr->keep != 0
+        && !IsMultipart(connPtr);
+}
+
+static bool
+DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
+{
+    const NsSockSettings *settingsPtr = connPtr->settingsPtr;
+    const NsMessage      *messagePtr = connPtr->messagePtr;
+    int64_t               maxUpload = settingsPtr->keepaliveMaxUploadSize;
+    Ns_Set               *headers = connPtr->pub.headers;
+
+    if (messagePtr->mustClose || messagePtr->refusal != 0) {
+        return false;
+    }
+    if (connPtr->keep >= 0) {
+        return connPtr->keep > 0 && settingsPtr->keepwait > 0
+            && !NsDriversStopping();
+    }
+    if (bodyBytes == NS_LENGTH_UNKNOWN
+            && (connPtr->pub.flags & NS_CONN_CHUNK) == 0
+            && !IsMultipart(connPtr)) {
+        return false;
+    }
+    if (!NsReplyMayKeep(settingsPtr, connPtr->request.version,
+                        Ns_SetIGet(headers, "Connection"), bodyBytes)) {
+        return false;
+    }
+    if (messagePtr->contentLength == 0) {
+        return true;
+    }
+    if (Ns_SetIFind(headers, "Content-Length") < 0) {
+        return false;
+    }
+    if (maxUpload > 0 && messagePtr->contentLength > (uint64_t) maxUpload) {
+        Ns_Log(Notice, "Disallow keep-alive, request body of %" PRIuz
+               " bytes exceeds keepalivemaxuploadsize",
+               messagePtr->contentLength);
+        return false;
+    }
+    return true;
+}
+
+static bool
+IsMultipart(const NsConn *connPtr)
+{
+    static const char prefix[] = "multipart/byteranges";
+    const char *type = Ns_SetIGet(connPtr->pub.outputheaders, "Content-Type");
+
+    return type != NULL && strncasecmp(type, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/*
+ * Room that the fields take.
+ */
+static size_t
+FieldBytes(const Ns_Set *setPtr)
+{
+    size_t bytes = 0;
+    int    i;
+
+    for (i = 0; i < Ns_SetSize(setPtr); i++) {
+        if (Ns_SetKey(setPtr, i) != NULL && Ns_SetValue(setPtr, i) != NULL) {
+            bytes += strlen(Ns_SetKey(setPtr, i)) + NS_HEADER_EXTRA
+                + strlen(Ns_SetValue(setPtr, i));
+        }
+    }
+    return bytes;
+}

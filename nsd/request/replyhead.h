@@ -1,0 +1,48 @@
+/*
+ * replyhead.h --
+ *
+ *      The header of a reply: what is decided when it is built, and its bytes.
+ */
+
+#ifndef NSD_REQUEST_REPLYHEAD_H
+#define NSD_REQUEST_REPLYHEAD_H
+
+#include "request/conn.h"
+
+/*
+ * Body length of a reply that is streamed.
+ */
+#define NS_LENGTH_UNKNOWN (-1)
+
+/*
+ * Decide length, chunking and keep-alive, and add their fields to the output
+ * headers: once per reply, just before the header is rendered.
+ */
+void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
+
+/*
+ * Status line and fields, in the arena.
+ */
+char *NsReplyRender(NsConn *connPtr, size_t *lengthPtr);
+
+/*
+ * Whether the connection may be kept after a reply with a body of that length,
+ * given the client's Connection field.
+ */
+bool NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
+                    const char *connection, int64_t bodyBytes);
+
+/*
+ * The fixed start of every header, for `HTTP/1.0` or `HTTP/1.1` and status 200,
+ * up to and including "Date: ".  Constant for the life of the process.
+ */
+const char *NsReplyStart(bool isHttp11, size_t *lengthPtr);
+
+/*
+ * The same for any status, written to a buffer of at least NS_REPLY_START_BYTES;
+ * its length.
+ */
+#define NS_REPLY_START_BYTES 160
+size_t NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status);
+
+#endif
