@@ -9,7 +9,10 @@
 
 #include "request/conn.h"
 
-void NsFastPathInit(void);
+/*
+ * Read section ns/server/S/fastpath.
+ */
+void NsFastPathServerInit(NsServer *serverPtr);
 
 /*
  * How a directory without index file is listed: the right-hand rooms register
@@ -27,8 +30,7 @@ void NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
 void NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset);
 
 /*
- * The page directory, the server directory without virtual hosts; and
- * `hidedotfiles`.
+ * The page directory, the server directory, without virtual hosts.
  */
 const char *NsFastPathPageDir(const NsServer *serverPtr);
 const char *NsFastPathServerDir(const NsServer *serverPtr);

@@ -1,0 +1,482 @@
+/*
+ * direct.c --
+ *
+ *      Answers given by the driver thread itself.
+ *
+ *      Each driver thread keeps a small table from the path as sent to the file
+ *      behind it, with the header fields ready made.  An entry is good for one
+ *      generation of the request room: any change of handlers, filters and their
+ *      like voids all.  The file's status is looked at each time, so a changed
+ *      file is noticed at once.  On the way of a hit there is no lock and no
+ *      allocation.
+ */
+
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "http/url.h"
+#include "request/access.h"
+#include "request/auth.h"
+#include "request/direct.h"
+#include "request/filecache.h"
+#include "request/filter.h"
+#include "request/notice.h"
+#include "request/op.h"
+#include "request/poolmap.h"
+#include "request/replyhead.h"
+#include "request/reqserver.h"
+#include "request/url2file.h"
+#include "request/urlspace.h"
+
+#define N_SLOTS         512
+#define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
+#define MAX_HEAD_BYTES  1024
+#define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
+
+/*
+ * What a path leads to.
+ */
+typedef struct Slot {
+    NsFile   *filePtr;          /* NULL: the slot is free. */
+    NsServer *serverPtr;
+    NsPool   *poolPtr;
+    unsigned  generation;
+    uint32_t  hash;
+    bool      isHead;
+    size_t    pathBytes;
+    char     *path;             /* As sent; then the decoded URL behind it. */
+    char     *url;
+} Slot;
+
+typedef struct Table {
+    Slot slots[N_SLOTS];
+    int  nFills;
+} Table;
+
+/*
+ * One request on its way.
+ */
+typedef struct Direct {
+    NsMessage  *messagePtr;
+    const NsSockSettings *settingsPtr;
+    const char *path;           /* As sent, without query. */
+    size_t      pathBytes;
+    bool        isHead;
+    const char *since;          /* If-Modified-Since, or NULL. */
+    Slot       *slotPtr;
+    int         fd;             /* Of a file without content in memory; or -1. */
+} Direct;
+
+static Ns_Tls tableTls;         /* For its clean-up alone. */
+static _Thread_local Table *tablePtr;
+
+static bool     IsCandidate(Direct *directPtr);
+static Slot    *FindSlot(const Direct *directPtr);
+static bool     FillSlot(const Direct *directPtr, Slot *slotPtr,
+                         uint32_t hash);
+static NsFile  *FindFile(NsServer *serverPtr, const char *url);
+static bool     IsScriptFree(NsServer *serverPtr, const char *method,
+                             const char *url);
+static void     ClearSlot(Slot *slotPtr);
+static void     Sweep(Table *sweptPtr);
+static void     FreeTable(void *arg);
+static bool     CheckFile(Direct *directPtr);
+static void     Send(const Direct *directPtr);
+static size_t   RenderHead(const Direct *directPtr, char *buffer, int status,
+                           bool keep);
+static void     Account(const Direct *directPtr, int status, int64_t bytes);
+static void     CloseFd(void *arg);
+
+void
+NsDirectInit(void)
+{
+    Ns_TlsAlloc(&tableTls, FreeTable);
+}
+
+bool
+NsDirectAnswer(NsMessage *messagePtr)
+{
+    Direct direct = {.messagePtr = messagePtr, .fd = -1};
+
+    if (!IsCandidate(&direct)) {
+        return false;
+    }
+    direct.slotPtr = FindSlot(&direct);
+    if (direct.slotPtr == NULL || !CheckFile(&direct)) {
+        return false;
+    }
+    Send(&direct);
+    NsMessageRelease(&messagePtr);
+    return true;
+}
+
+/*
+ * What the head alone tells.  Ranges and the rarer conditions take the ordinary
+ * way.
+ */
+static bool
+IsCandidate(Direct *directPtr)
+{
+    const NsMessage       *messagePtr = directPtr->messagePtr;
+    const NsHttpHead      *headPtr = &messagePtr->head;
+    const NsRequestServer *requestPtr = messagePtr->serverPtr->requestPtr;
+    const char            *question;
+
+    if (!requestPtr->isDriverFastPath || messagePtr->isRaw
+            || messagePtr->refusal != 0 || messagePtr->contentLength > 0
+            || messagePtr->contentFd >= 0 || headPtr->version < 1.0
+            || headPtr->targetLength == 0 || headPtr->target[0] != '/'
+            || (headPtr->version > 1.0 && headPtr->known[NS_FIELD_HOST] < 0)
+            || headPtr->known[NS_FIELD_RANGE] >= 0
+            || headPtr->known[NS_FIELD_IF_UNMODIFIED_SINCE] >= 0
+            || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
+        return false;
+    }
+    if (headPtr->methodLength == 3) {
+        if (memcmp(headPtr->method, "GET", 3) != 0) {
+            return false;
+        }
+    } else if (headPtr->methodLength == 4
+               && memcmp(headPtr->method, "HEAD", 4) == 0) {
+        directPtr->isHead = true;
+    } else {
+        return false;
+    }
+    directPtr->settingsPtr = NsSockGetSettings(messagePtr->sockPtr);
+    if (directPtr->settingsPtr->extraHeaders != NULL) {
+        return false;
+    }
+    directPtr->since = NsHttpKnown(headPtr, NS_FIELD_IF_MODIFIED_SINCE);
+    directPtr->path = headPtr->target;
+    question = memchr(headPtr->target, '?', headPtr->targetLength);
+    directPtr->pathBytes = question == NULL ? headPtr->targetLength
+        : (size_t) (question - headPtr->target);
+    return true;
+}
+
+/*
+ * The slot of the path, filled if need be; NULL if it cannot be.
+ */
+static Slot *
+FindSlot(const Direct *directPtr)
+{
+    const NsServer *serverPtr = directPtr->messagePtr->serverPtr;
+    uint32_t        hash = directPtr->isHead ? 2166136261u : 2166136263u;
+    Slot           *slotPtr;
+    size_t          i;
+
+    for (i = 0; i < directPtr->pathBytes; i++) {
+        hash = (hash ^ UCHAR(directPtr->path[i])) * 16777619u;
+    }
+    if (tablePtr == NULL) {
+        tablePtr = ns_calloc(1, sizeof(Table));
+        Ns_TlsSet(&tableTls, tablePtr);
+    }
+    slotPtr = &tablePtr->slots[hash % N_SLOTS];
+    if (slotPtr->filePtr != NULL && slotPtr->hash == hash
+            && slotPtr->generation == NsRequestGeneration()
+            && slotPtr->serverPtr == serverPtr
+            && slotPtr->isHead == directPtr->isHead
+            && slotPtr->pathBytes == directPtr->pathBytes
+            && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes) == 0
+            && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
+                                     memory_order_acquire)) {
+        NsFileCountHit(slotPtr->filePtr);
+        return slotPtr;
+    }
+    return FillSlot(directPtr, slotPtr, hash) ? slotPtr : NULL;
+}
+
+/*
+ * The generation is read before anything that it stands for.
+ */
+static bool
+FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
+{
+    NsServer   *serverPtr = directPtr->messagePtr->serverPtr;
+    const char *method = directPtr->isHead ? "HEAD" : "GET";
+    unsigned    generation = NsRequestGeneration();
+    size_t      pathBytes = directPtr->pathBytes;
+    char       *path;
+    NsUrlPath   url;
+    NsFile     *filePtr = NULL;
+
+    if (pathBytes > PATH_MAX) {
+        return false;
+    }
+    path = ns_malloc(pathBytes + NsUrlPathRoom(pathBytes));
+    memcpy(path, directPtr->path, pathBytes);
+    NsUrlDecodePathInto(path + pathBytes, directPtr->path, pathBytes, &url);
+    if (IsScriptFree(serverPtr, method, url.path)) {
+        filePtr = FindFile(serverPtr, url.path);
+    }
+    if (filePtr != NULL && filePtr->fieldsBytes > MAX_FIELDS_BYTES) {
+        NsFileUnref(filePtr);
+        filePtr = NULL;
+    }
+    if (filePtr == NULL) {
+        ns_free(path);
+        return false;
+    }
+    if (++tablePtr->nFills % SWEEP_INTERVAL == 0) {
+        Sweep(tablePtr);
+    }
+    ClearSlot(slotPtr);
+    *slotPtr = (Slot) {
+        .filePtr = filePtr,
+        .serverPtr = serverPtr,
+        .poolPtr = NsPoolMapFind(serverPtr, method, url.path,
+                                 &directPtr->messagePtr->head),
+        .generation = generation,
+        .hash = hash,
+        .isHead = directPtr->isHead,
+        .pathBytes = pathBytes,
+        .path = path,
+        .url = url.path
+    };
+    return true;
+}
+
+/*
+ * A file in the cache, or one that is too large for it.  Others are for the
+ * connection threads, which put them into the cache.
+ */
+static NsFile *
+FindFile(NsServer *serverPtr, const char *url)
+{
+    Ns_DString  ds;
+    struct stat status;
+    NsFile     *filePtr = NULL;
+
+    Ns_DStringInit(&ds);
+    if (Ns_UrlToFile(&ds, serverPtr->name, url) == NS_OK
+            && stat(Ns_DStringValue(&ds), &status) == 0
+            && S_ISREG(status.st_mode)) {
+        if (status.st_size > NsFileCacheMaxEntry()) {
+            filePtr = NsFileDescribe(Ns_DStringValue(&ds), &status);
+        } else {
+            filePtr = NsFileCacheFind(Ns_DStringValue(&ds), &status);
+        }
+    }
+    Ns_DStringFree(&ds);
+    return filePtr;
+}
+
+/*
+ * Whether nobody but the file server has a say in the request.
+ */
+static bool
+IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
+{
+    return NsOpIsFastPath(serverPtr, method, url)
+        && NsUrl2FileIsDefault(serverPtr, url)
+        && !NsFiltersMatch(serverPtr, method, url)
+        && !NsAuthExists(serverPtr)
+        && !NsTracesExist(serverPtr);
+}
+
+static void
+ClearSlot(Slot *slotPtr)
+{
+    if (slotPtr->filePtr != NULL) {
+        NsFileUnref(slotPtr->filePtr);
+        slotPtr->filePtr = NULL;
+        ns_free(slotPtr->path);
+    }
+}
+
+/*
+ * Files that left the cache shall not be kept in memory by slots that nobody
+ * asks for any more.
+ */
+static void
+Sweep(Table *sweptPtr)
+{
+    int i;
+
+    for (i = 0; i < N_SLOTS; i++) {
+        Slot *slotPtr = &sweptPtr->slots[i];
+
+        if (slotPtr->filePtr != NULL
+                && atomic_load(&slotPtr->filePtr->isDropped)) {
+            ClearSlot(slotPtr);
+        }
+    }
+}
+
+static void
+FreeTable(void *arg)
+{
+    Table *oldPtr = arg;
+    int    i;
+
+    for (i = 0; i < N_SLOTS; i++) {
+        ClearSlot(&oldPtr->slots[i]);
+    }
+    ns_free(oldPtr);
+    tablePtr = NULL;
+}
+
+/*
+ * Whether the file is still what the slot says: one system call for a file in
+ * memory.  Another one is opened now, so that what is checked is what is sent.
+ */
+static bool
+CheckFile(Direct *directPtr)
+{
+    Slot       *slotPtr = directPtr->slotPtr;
+    NsFile     *filePtr = slotPtr->filePtr;
+    struct stat status;
+    bool        isGood;
+
+    if (filePtr->content != NULL) {
+        isGood = stat(filePtr->path, &status) == 0;
+    } else {
+        directPtr->fd = open(filePtr->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        isGood = directPtr->fd >= 0 && fstat(directPtr->fd, &status) == 0;
+    }
+    isGood = isGood && NsFileIsCurrent(filePtr, &status);
+    if (isGood && directPtr->since != NULL) {
+        /* Only the answer to our own Last-Modified is worked out here. */
+        isGood = STREQ(directPtr->since, filePtr->lastModified)
+            && slotPtr->serverPtr->requestPtr->checkModifiedSince
+            && !NsHasErrorPage(slotPtr->serverPtr, 304);
+    } else if (!isGood) {
+        ClearSlot(slotPtr);
+    }
+    if (!isGood && directPtr->fd >= 0) {
+        (void) close(directPtr->fd);
+    }
+    return isGood;
+}
+
+/*
+ * Counted and logged before it is sent: whoever has the whole reply finds it in
+ * the log, even if the process dies in between.
+ */
+static void
+Send(const Direct *directPtr)
+{
+    NsMessage  *messagePtr = directPtr->messagePtr;
+    NsSock     *sockPtr = messagePtr->sockPtr;
+    NsFile     *filePtr = directPtr->slotPtr->filePtr;
+    NsPool     *poolPtr = directPtr->slotPtr->poolPtr;
+    const NsSockSettings *settingsPtr = directPtr->settingsPtr;
+    char        head[MAX_HEAD_BYTES];
+    NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
+    int         status = directPtr->since != NULL ? 304 : 200, nPieces = 1;
+    int64_t     bodyBytes = status == 304 ? 0 : filePtr->size;
+    bool        keep;
+    Ns_ReturnCode result;
+
+    keep = !messagePtr->mustClose
+        && NsReplyMayKeep(settingsPtr, messagePtr->head.version,
+                          NsHttpKnown(&messagePtr->head, NS_FIELD_CONNECTION),
+                          bodyBytes);
+    pieces[0].length = RenderHead(directPtr, head, status, keep);
+    if (directPtr->isHead) {
+        bodyBytes = 0;
+    }
+    if (bodyBytes > 0) {
+        nPieces = 2;
+        pieces[1].length = (size_t) bodyBytes;
+        if (filePtr->content != NULL) {
+            NsFileRef(filePtr);
+            pieces[1].base = filePtr->content;
+            pieces[1].releaseProc = NsFileUnref;
+            pieces[1].arg = filePtr;
+        } else {
+            pieces[1].fd = directPtr->fd;
+            pieces[1].releaseProc = CloseFd;
+            pieces[1].arg = INT2PTR(directPtr->fd);
+        }
+    } else if (directPtr->fd >= 0) {
+        (void) close(directPtr->fd);
+    }
+    Account(directPtr, status, bodyBytes + (int64_t) pieces[0].length);
+
+    if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize) {
+        result = NsSockQueue(sockPtr, pieces, nPieces);
+    } else {
+        result = NsSockSend(sockPtr, pieces, nPieces);
+    }
+    if (NsSockIsQueued(sockPtr)) {
+        NsPoolCountSpool(poolPtr);
+    }
+    NsSockFinish(sockPtr, keep && result == NS_OK);
+}
+
+/*
+ * MAX_HEAD_BYTES hold it.
+ */
+static size_t
+RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
+{
+    static const char keepFields[] = "Connection: keep-alive\r\n\r\n";
+    static const char closeFields[] = "Connection: close\r\n\r\n";
+    const NsFile *filePtr = directPtr->slotPtr->filePtr;
+    bool          isHttp11 = directPtr->messagePtr->head.version > 1.0;
+    size_t        length;
+    const char   *start;
+    char         *next = buffer;
+
+    if (status == 200) {
+        start = NsReplyStart(isHttp11, &length);
+        memcpy(next, start, length);
+    } else {
+        length = NsReplyRenderStart(next, NS_REPLY_START_BYTES, isHttp11,
+                                    status);
+    }
+    next += length;
+    memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
+    next += NS_HTTP_DATE_LENGTH;
+    memcpy(next, "\r\n", 2);
+    next += 2;
+    if (status == 200) {
+        memcpy(next, filePtr->fields, filePtr->fieldsBytes);
+        next += filePtr->fieldsBytes;
+    } else {
+        next += snprintf(next, 100, "Last-Modified: %s\r\nContent-Length: 0\r\n",
+                         filePtr->lastModified);
+    }
+    if (keep) {
+        memcpy(next, keepFields, sizeof(keepFields) - 1);
+        next += sizeof(keepFields) - 1;
+    } else {
+        memcpy(next, closeFields, sizeof(closeFields) - 1);
+        next += sizeof(closeFields) - 1;
+    }
+    return (size_t) (next - buffer);
+}
+
+static void
+Account(const Direct *directPtr, int status, int64_t bytes)
+{
+    const Slot             *slotPtr = directPtr->slotPtr;
+    NsWork                  work = {
+        .acceptStamp = directPtr->messagePtr->acceptStamp
+    };
+    Ns_Access               access;
+    struct Ns_AccessFields  fields;
+
+    NsPoolCountDirect(slotPtr->poolPtr, &work);
+    work.filterStamp = work.dequeueStamp;
+    work.endStamp = work.dequeueStamp;
+    NsPoolCountSpans(&work);
+    NsPoolCountSent(slotPtr->poolPtr, bytes);
+    NsAccessFillDirect(&access, &fields, &(NsDirectReply) {
+        .messagePtr = directPtr->messagePtr,
+        .driverPtr = NsSockDriver(directPtr->messagePtr->sockPtr),
+        .workPtr = &work,
+        .url = slotPtr->url,
+        .status = status,
+        .bytesSent = bytes
+    });
+    NsAccessRun(slotPtr->serverPtr, &access);
+}
+
+static void
+CloseFd(void *arg)
+{
+    (void) close(PTR2INT(arg));
+}

@@ -1,0 +1,357 @@
+/*
+ * fastpath.c --
+ *
+ *      Static files.
+ */
+
+#include <sys/mman.h>
+
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsreturn.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "request/conn_int.h"
+#include "request/fastpath.h"
+#include "request/filecache.h"
+#include "request/reply.h"
+#include "request/return.h"
+
+typedef struct Map {
+    void  *base;
+    size_t length;
+} Map;
+
+static NsDirectoryProc *directoryProc;  /* Set once at start. */
+static NsDirectoryProc *directoryAdp;   /* Likewise. */
+static bool             usesMmap;       /* Constant after start. */
+
+static int  ReturnDirectory(Ns_Conn *conn, const char *path);
+static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
+static int  ReturnFile(Ns_Conn *conn, int status, const char *type,
+                       const char *path, const struct stat *statusPtr);
+static int  ReturnOpened(NsConn *connPtr, int status, const char *type,
+                         const char *path);
+static bool MapBody(NsBody *bodyPtr);
+static void Unmap(void *arg);
+static void CloseFd(void *arg);
+static bool StatFile(const char *path, struct stat *statusPtr);
+static void ReadDirectoryIndex(NsRequestServer *requestPtr, const char *path);
+
+void
+NsFastPathServerInit(NsServer *serverPtr)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    Ns_DString       section, ds;
+    const char      *path, *listing, *defaultProc;
+
+    NsFileCacheInit();
+    usesMmap = Ns_ConfigBool("ns/fastpath", "mmap", NS_FALSE);
+
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&ds);
+    path = Ns_DStringVarAppend(&section, serverPtr->path, "/fastpath", NULL);
+
+    requestPtr->serverDir = Ns_ConfigString(path, "serverdir", "");
+    if (!Ns_PathIsAbsolute(requestPtr->serverDir)) {
+        (void) Ns_HomePath(&ds, *requestPtr->serverDir == '\0' ? NULL
+                           : requestPtr->serverDir, NULL);
+        requestPtr->serverDir = ns_strdup(Ns_DStringValue(&ds));
+        Ns_DStringTrunc(&ds, 0);
+    }
+    requestPtr->pageDir = Ns_ConfigString(path, "pagedir", "pages");
+    if (Ns_PathIsAbsolute(requestPtr->pageDir)) {
+        requestPtr->pageRoot = requestPtr->pageDir;
+    } else {
+        (void) Ns_MakePath(&ds, requestPtr->serverDir, requestPtr->pageDir,
+                           NULL);
+        requestPtr->pageRoot = ns_strdup(Ns_DStringValue(&ds));
+    }
+    ReadDirectoryIndex(requestPtr, path);
+
+    listing = Ns_ConfigString(path, "directorylisting", "none");
+    defaultProc = STREQ(listing, "simple") || STREQ(listing, "fancy")
+        ? "_ns_dirlist" : NULL;
+    requestPtr->directoryProc = Ns_ConfigString(path, "directoryproc",
+                                                defaultProc);
+    requestPtr->directoryAdp = Ns_ConfigString(path, "directoryadp", NULL);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&ds);
+}
+
+void
+NsFastPathSetDirectoryProc(NsDirectoryProc *proc)
+{
+    directoryProc = proc;
+}
+
+void
+NsFastPathSetDirectoryAdp(NsDirectoryProc *proc)
+{
+    directoryAdp = proc;
+}
+
+void
+NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
+{
+    NsFileCacheStats(dsPtr, withContents, reset);
+}
+
+const char *
+NsFastPathPageDir(const NsServer *serverPtr)
+{
+    return serverPtr->requestPtr->pageRoot;
+}
+
+const char *
+NsFastPathServerDir(const NsServer *serverPtr)
+{
+    return serverPtr->requestPtr->serverDir;
+}
+
+int
+Ns_FastPathProc(void *arg, Ns_Conn *conn)
+{
+    NsConn     *connPtr = NsConnOf(conn);
+    Ns_DString  ds;
+    struct stat status;
+    int         result;
+
+    Ns_DStringInit(&ds);
+    if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, connPtr->request.url)
+            != NS_OK || !StatFile(Ns_DStringValue(&ds), &status)) {
+        result = Ns_ConnReturnNotFound(conn);
+    } else if (S_ISREG(status.st_mode)) {
+        result = ReturnFile(conn, 200, NULL, Ns_DStringValue(&ds), &status);
+    } else if (S_ISDIR(status.st_mode)) {
+        result = ReturnDirectory(conn, Ns_DStringValue(&ds));
+    } else {
+        result = Ns_ConnReturnNotFound(conn);
+    }
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+int
+Ns_ConnReturnFile(Ns_Conn *conn, int status, const char *type, const char *path)
+{
+    struct stat fileStatus;
+
+    if (NsReplyIsClosed(NsConnOf(conn))) {
+        return NS_ERROR;
+    }
+    if (!StatFile(path, &fileStatus)) {
+        return Ns_ConnReturnNotFound(conn);
+    }
+    if (!S_ISREG(fileStatus.st_mode)) {
+        Ns_Log(Warning, "fastpath: not a regular file: %s", path);
+        return Ns_ConnReturnNotFound(conn);
+    }
+    return ReturnFile(conn, status, type, path, &fileStatus);
+}
+
+int
+Ns_FetchPage(Ns_DString *dsPtr, const char *url, const char *server)
+{
+    Ns_DString ds;
+    char       buffer[4096];
+    ssize_t    n = -1;
+    int        fd = -1;
+
+    Ns_DStringInit(&ds);
+    if (Ns_UrlToFile(&ds, server, url) == NS_OK) {
+        fd = open(Ns_DStringValue(&ds), O_RDONLY | O_CLOEXEC);
+    }
+    if (fd >= 0) {
+        while ((n = read(fd, buffer, sizeof(buffer))) > 0) {
+            Ns_DStringNAppend(dsPtr, buffer, (int) n);
+        }
+        (void) close(fd);
+    }
+    Ns_DStringFree(&ds);
+    return n == 0 ? NS_OK : NS_ERROR;
+}
+
+/*
+ * The first index file that exists; else a listing, where allowed.
+ */
+static int
+ReturnDirectory(Ns_Conn *conn, const char *path)
+{
+    NsConn          *connPtr = NsConnOf(conn);
+    NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
+    Ns_DString       ds;
+    struct stat      status;
+    int              i, length;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, path, "/", NULL);
+    length = Ns_DStringLength(&ds);
+    for (i = 0; i < requestPtr->nIndexFiles; i++) {
+        Ns_DStringTrunc(&ds, length);
+        Ns_DStringAppend(&ds, requestPtr->indexFiles[i]);
+        if (stat(Ns_DStringValue(&ds), &status) == 0
+                && S_ISREG(status.st_mode)) {
+            Ns_DStringFree(&ds);
+            return ReturnIndex(conn, requestPtr->indexFiles[i]);
+        }
+    }
+    Ns_DStringFree(&ds);
+    if (requestPtr->directoryAdp != NULL && directoryAdp != NULL) {
+        return (*directoryAdp)(conn, requestPtr->directoryAdp);
+    }
+    if (requestPtr->directoryProc != NULL && directoryProc != NULL) {
+        return (*directoryProc)(conn, requestPtr->directoryProc);
+    }
+    return Ns_ConnReturnNotFound(conn);
+}
+
+/*
+ * Relative links of the page need the slash at the end of the URL: the client is
+ * told, if it is missing.
+ */
+static int
+ReturnIndex(Ns_Conn *conn, const char *indexFile)
+{
+    const char *url = conn->request->url;
+    Ns_DString  ds;
+    int         result;
+
+    Ns_DStringInit(&ds);
+    (void) Ns_UrlPathEncode(&ds, url, NULL);
+    if (url[strlen(url) - 1] != '/') {
+        Ns_DStringAppend(&ds, "/");
+        result = Ns_ConnReturnRedirect(conn, Ns_DStringValue(&ds));
+    } else {
+        (void) Ns_UrlPathEncode(&ds, indexFile, NULL);
+        result = Ns_ConnRedirect(conn, Ns_DStringValue(&ds));
+    }
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+static int
+ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
+           const struct stat *statusPtr)
+{
+    NsConn *connPtr = NsConnOf(conn);
+    NsFile *filePtr;
+    time_t  mtime = statusPtr->st_mtime;
+
+    if ((conn->flags & NS_CONN_SENTHDRS) == 0) {
+        Ns_ConnSetLastModifiedHeader(conn, &mtime);
+        if (status == 200 && !Ns_ConnModifiedSince(conn, mtime)) {
+            return Ns_ConnReturnNotModified(conn);
+        }
+        if (status == 200 && !Ns_ConnUnmodifiedSince(conn, mtime)) {
+            return Ns_ConnReturnStatus(conn, 412);
+        }
+    }
+    if (type == NULL) {
+        type = Ns_GetMimeType(path);
+    }
+    filePtr = NsFileCacheLoad(path, statusPtr,
+                              NsClockWall(connPtr->work.acceptStamp).sec);
+    if (filePtr == NULL) {
+        return ReturnOpened(connPtr, status, type, path);
+    }
+    return NsReturnBody(connPtr, status, type, &(NsBody) {
+        .fd = -1, .base = filePtr->content, .length = (size_t) filePtr->size,
+        .mtime = mtime, .releaseProc = NsFileUnref, .arg = filePtr
+    });
+}
+
+static int
+ReturnOpened(NsConn *connPtr, int status, const char *type, const char *path)
+{
+    struct stat fileStatus;
+    NsBody      body = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+
+    if (body.fd < 0 || fstat(body.fd, &fileStatus) != 0) {
+        Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
+               strerror(errno));
+        if (body.fd >= 0) {
+            (void) close(body.fd);
+        }
+        return Ns_ConnReturnNotFound(&connPtr->pub);
+    }
+    body.length = (size_t) fileStatus.st_size;
+    body.mtime = fileStatus.st_mtime;
+    body.releaseProc = CloseFd;
+    body.arg = INT2PTR(body.fd);
+    if (usesMmap && body.length > 0) {
+        (void) MapBody(&body);
+    }
+    return NsReturnBody(connPtr, status, type, &body);
+}
+
+/*
+ * Send a mapping instead of the file.
+ */
+static bool
+MapBody(NsBody *bodyPtr)
+{
+    void *base = mmap(NULL, bodyPtr->length, PROT_READ, MAP_SHARED, bodyPtr->fd,
+                      0);
+    Map  *mapPtr;
+
+    if (base == MAP_FAILED) {
+        return false;
+    }
+    (void) close(bodyPtr->fd);
+    mapPtr = ns_malloc(sizeof(Map));
+    mapPtr->base = base;
+    mapPtr->length = bodyPtr->length;
+    bodyPtr->fd = -1;
+    bodyPtr->base = base;
+    bodyPtr->releaseProc = Unmap;
+    bodyPtr->arg = mapPtr;
+    return true;
+}
+
+static void
+Unmap(void *arg)
+{
+    Map *mapPtr = arg;
+
+    (void) munmap(mapPtr->base, mapPtr->length);
+    ns_free(mapPtr);
+}
+
+static void
+CloseFd(void *arg)
+{
+    (void) close(PTR2INT(arg));
+}
+
+/*
+ * False, and a line in the log unless the file just is not there, when its
+ * status cannot be had.
+ */
+static bool
+StatFile(const char *path, struct stat *statusPtr)
+{
+    if (stat(path, statusPtr) == 0) {
+        return true;
+    }
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES
+            && errno != ENAMETOOLONG) {
+        Ns_Log(Error, "fastpath: stat of '%s' failed: %s", path,
+               strerror(errno));
+    }
+    return false;
+}
+
+static void
+ReadDirectoryIndex(NsRequestServer *requestPtr, const char *path)
+{
+    const char *list = Ns_ConfigString(path, "directoryfile",
+        "index.adp index.tcl index.html index.htm");
+
+    if (Tcl_SplitList(NULL, list, &requestPtr->nIndexFiles,
+                      &requestPtr->indexFiles) != TCL_OK) {
+        Ns_Log(Error, "fastpath[%s]: directoryfile is not a list: %s",
+               requestPtr->serverPtr->name, list);
+        requestPtr->nIndexFiles = 0;
+    }
+}

@@ -1,0 +1,426 @@
+/*
+ * filecache.c --
+ *
+ *      Static files kept in memory.
+ *
+ *      A hash table under one lock.  Driver threads keep the files they answer
+ *      with aside, with a reference, and use them without the lock; so age is
+ *      not a list to be reordered but a flag, and room is made by a hand that
+ *      goes round: who was used since its last visit gets a second chance.
+ */
+
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/assert.h"
+#include "base/lock.h"
+#include "request/filecache.h"
+
+#define N_BUCKETS   4096
+#define SECTION     "ns/fastpath"
+
+typedef struct Counts {
+    uint64_t nFlushed;          /* Found changed. */
+    uint64_t nMissed;
+    uint64_t nPruned;
+} Counts;
+
+static struct {
+    bool     isOn;              /* Constant after NsFileCacheInit. */
+    int64_t  maxBytes;          /* Likewise. */
+    int64_t  maxEntryBytes;     /* Likewise. */
+
+    Ns_Mutex lock;              /* Guards the rest. */
+    NsFile  *buckets[N_BUCKETS];
+    NsFile  *handPtr;           /* Next to be looked at; NULL: empty. */
+    int64_t  bytes;
+    int      nFiles;
+    Counts   counts;
+} cache;
+
+static atomic_uint_fast64_t nHits;      /* Counted without the lock, relaxed. */
+
+static uint32_t HashPath(const char *path);
+static NsFile *FindLocked(const char *path, uint32_t hash);
+static void    InsertLocked(NsFile *filePtr);
+static void    RemoveLocked(NsFile *filePtr);
+static NsFile *PruneLocked(void);
+static char   *ReadFile(const char *path, const struct stat *statusPtr);
+static NsFile *CreateFileEntry(const char *path, const struct stat *statusPtr,
+                               char *content);
+static void    MakeFields(NsFile *filePtr);
+static void    AppendContents(Ns_DString *dsPtr);
+
+void
+NsFileCacheInit(void)
+{
+    static bool isDone;
+
+    if (isDone) {
+        return;
+    }
+    isDone = true;
+    cache.isOn = Ns_ConfigBool(SECTION, "cache", NS_FALSE);
+    cache.maxBytes = Ns_ConfigMemUnitRange(SECTION, "cachemaxsize", NULL,
+                                           10240000, 1024, INT64_MAX);
+    cache.maxEntryBytes = Ns_ConfigMemUnitRange(SECTION, "cachemaxentry", NULL,
+                                                8192, 8, INT_MAX / 2);
+    NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
+}
+
+bool
+NsFileCacheIsOn(void)
+{
+    return cache.isOn;
+}
+
+off_t
+NsFileCacheMaxEntry(void)
+{
+    return (off_t) cache.maxEntryBytes;
+}
+
+NsFile *
+NsFileCacheFind(const char *path, const struct stat *statusPtr)
+{
+    NsFile  *filePtr, *droppedPtr = NULL;
+    uint32_t hash;
+
+    if (!cache.isOn) {
+        return NULL;
+    }
+    hash = HashPath(path);
+    Ns_MutexLock(&cache.lock);
+    filePtr = FindLocked(path, hash);
+    if (filePtr != NULL && !NsFileIsCurrent(filePtr, statusPtr)) {
+        RemoveLocked(filePtr);
+        cache.counts.nFlushed++;
+        droppedPtr = filePtr;
+        filePtr = NULL;
+    }
+    if (filePtr != NULL) {
+        NsFileRef(filePtr);
+    }
+    Ns_MutexUnlock(&cache.lock);
+    if (droppedPtr != NULL) {
+        NsFileUnref(droppedPtr);
+    }
+    if (filePtr != NULL) {
+        NsFileCountHit(filePtr);
+    }
+    return filePtr;
+}
+
+/*
+ * Two threads may read the same file; the second one's is used once and dropped.
+ */
+NsFile *
+NsFileCacheLoad(const char *path, const struct stat *statusPtr, time_t accepted)
+{
+    NsFile *filePtr = NsFileCacheFind(path, statusPtr), *droppedPtr = NULL;
+    char   *content;
+
+    if (filePtr != NULL || !cache.isOn) {
+        return filePtr;
+    }
+    if (statusPtr->st_size > cache.maxEntryBytes
+            || statusPtr->st_size > cache.maxBytes
+            || statusPtr->st_ctime + 1 >= accepted) {
+        return NULL;
+    }
+    content = ReadFile(path, statusPtr);
+    if (content == NULL) {
+        return NULL;
+    }
+    filePtr = CreateFileEntry(path, statusPtr, content);
+
+    Ns_MutexLock(&cache.lock);
+    cache.counts.nMissed++;
+    if (FindLocked(path, filePtr->hash) == NULL) {
+        NsFileRef(filePtr);
+        InsertLocked(filePtr);
+        droppedPtr = PruneLocked();
+    }
+    Ns_MutexUnlock(&cache.lock);
+    while (droppedPtr != NULL) {
+        NsFile *nextPtr = droppedPtr->nextPtr;
+
+        NsFileUnref(droppedPtr);
+        droppedPtr = nextPtr;
+    }
+    return filePtr;
+}
+
+NsFile *
+NsFileDescribe(const char *path, const struct stat *statusPtr)
+{
+    return CreateFileEntry(path, statusPtr, NULL);
+}
+
+bool
+NsFileIsCurrent(const NsFile *filePtr, const struct stat *statusPtr)
+{
+    return filePtr->size == statusPtr->st_size
+        && filePtr->mtime.tv_sec == statusPtr->st_mtim.tv_sec
+        && filePtr->mtime.tv_nsec == statusPtr->st_mtim.tv_nsec
+        && filePtr->inode == statusPtr->st_ino
+        && filePtr->device == statusPtr->st_dev;
+}
+
+void
+NsFileRef(NsFile *filePtr)
+{
+    atomic_fetch_add_explicit(&filePtr->nRefs, 1, memory_order_relaxed);
+}
+
+void
+NsFileUnref(void *arg)
+{
+    NsFile *filePtr = arg;
+
+    if (atomic_fetch_sub_explicit(&filePtr->nRefs, 1, memory_order_acq_rel)
+            == 1) {
+        ns_free((char *) filePtr->content);
+        ns_free((char *) filePtr->fields);
+        ns_free((char *) filePtr->path);
+        ns_free(filePtr);
+    }
+}
+
+void
+NsFileCountHit(NsFile *filePtr)
+{
+    atomic_fetch_add_explicit(&nHits, 1, memory_order_relaxed);
+    if (!atomic_load_explicit(&filePtr->isRecent, memory_order_relaxed)) {
+        atomic_store_explicit(&filePtr->isRecent, true, memory_order_relaxed);
+    }
+}
+
+void
+NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
+{
+    uint64_t hits, asked;
+
+    if (!cache.isOn) {
+        return;
+    }
+    Ns_MutexLock(&cache.lock);
+    hits = atomic_load(&nHits);
+    asked = hits + cache.counts.nMissed;
+    if (withContents) {
+        AppendContents(dsPtr);
+    } else {
+        Ns_DStringPrintf(dsPtr, "maxsize %" PRId64 " size %" PRId64
+                         " entries %d flushed %" PRIu64 " hits %" PRIu64
+                         " missed %" PRIu64 " hitrate %d expired 0"
+                         " pruned %" PRIu64 " saved 0.000000",
+                         cache.maxBytes, cache.bytes, cache.nFiles,
+                         cache.counts.nFlushed, hits, cache.counts.nMissed,
+                         asked == 0 ? 0 : (int) (hits * 100 / asked),
+                         cache.counts.nPruned);
+    }
+    if (reset) {
+        cache.counts = (Counts) {0};
+        atomic_store(&nHits, 0);
+    }
+    Ns_MutexUnlock(&cache.lock);
+}
+
+/*
+ * FNV-1a.
+ */
+static uint32_t
+HashPath(const char *path)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *path != '\0'; path++) {
+        hash = (hash ^ UCHAR(*path)) * 16777619u;
+    }
+    return hash;
+}
+
+static NsFile *
+FindLocked(const char *path, uint32_t hash)
+{
+    NsFile *filePtr = cache.buckets[hash % N_BUCKETS];
+
+    NsAssertLocked(&cache.lock);
+
+    while (filePtr != NULL && !(filePtr->hash == hash
+                                && STREQ(filePtr->path, path))) {
+        filePtr = filePtr->nextPtr;
+    }
+    return filePtr;
+}
+
+/*
+ * A new file stands behind the hand: it is looked at last.
+ */
+static void
+InsertLocked(NsFile *filePtr)
+{
+    NsFile **bucketPtr = &cache.buckets[filePtr->hash % N_BUCKETS];
+
+    NsAssertLocked(&cache.lock);
+
+    filePtr->nextPtr = *bucketPtr;
+    *bucketPtr = filePtr;
+    if (cache.handPtr == NULL) {
+        filePtr->newerPtr = filePtr->olderPtr = filePtr;
+        cache.handPtr = filePtr;
+    } else {
+        filePtr->newerPtr = cache.handPtr;
+        filePtr->olderPtr = cache.handPtr->olderPtr;
+        filePtr->olderPtr->newerPtr = filePtr;
+        cache.handPtr->olderPtr = filePtr;
+    }
+    cache.bytes += filePtr->size;
+    cache.nFiles++;
+}
+
+static void
+RemoveLocked(NsFile *filePtr)
+{
+    NsFile **linkPtr = &cache.buckets[filePtr->hash % N_BUCKETS];
+
+    NsAssertLocked(&cache.lock);
+
+    while (*linkPtr != filePtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = filePtr->nextPtr;
+    if (filePtr->newerPtr == filePtr) {
+        cache.handPtr = NULL;
+    } else {
+        filePtr->newerPtr->olderPtr = filePtr->olderPtr;
+        filePtr->olderPtr->newerPtr = filePtr->newerPtr;
+        if (cache.handPtr == filePtr) {
+            cache.handPtr = filePtr->newerPtr;
+        }
+    }
+    cache.bytes -= filePtr->size;
+    cache.nFiles--;
+    atomic_store_explicit(&filePtr->isDropped, true, memory_order_release);
+}
+
+/*
+ * Make room, but never at the cost of the newest file.  What left the cache, for
+ * its reference to be given up without the lock.
+ */
+static NsFile *
+PruneLocked(void)
+{
+    NsFile *droppedPtr = NULL, *newestPtr = cache.handPtr->olderPtr;
+
+    NsAssertLocked(&cache.lock);
+
+    while (cache.bytes > cache.maxBytes && cache.nFiles > 1) {
+        NsFile *filePtr = cache.handPtr;
+
+        if (filePtr == newestPtr
+                || atomic_exchange_explicit(&filePtr->isRecent, false,
+                                            memory_order_relaxed)) {
+            cache.handPtr = filePtr->newerPtr;
+        } else {
+            RemoveLocked(filePtr);
+            cache.counts.nPruned++;
+            filePtr->nextPtr = droppedPtr;
+            droppedPtr = filePtr;
+        }
+    }
+    return droppedPtr;
+}
+
+/*
+ * The content, if the file still is what statusPtr says, before and after.
+ */
+static char *
+ReadFile(const char *path, const struct stat *statusPtr)
+{
+    size_t      bytes = (size_t) statusPtr->st_size, done = 0;
+    struct stat after;
+    char       *content;
+    int         fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return NULL;
+    }
+    content = ns_malloc(bytes + 1);
+    while (done < bytes) {
+        ssize_t n = read(fd, content + done, bytes - done);
+
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            break;
+        }
+        done += n > 0 ? (size_t) n : 0;
+    }
+    if (done < bytes || fstat(fd, &after) != 0
+            || after.st_ino != statusPtr->st_ino
+            || after.st_size != statusPtr->st_size
+            || after.st_mtim.tv_sec != statusPtr->st_mtim.tv_sec
+            || after.st_mtim.tv_nsec != statusPtr->st_mtim.tv_nsec) {
+        ns_free(content);
+        content = NULL;
+    }
+    (void) close(fd);
+    return content;
+}
+
+static NsFile *
+CreateFileEntry(const char *path, const struct stat *statusPtr, char *content)
+{
+    NsFile *filePtr = ns_calloc(1, sizeof(NsFile));
+
+    atomic_init(&filePtr->nRefs, 1);
+    filePtr->path = ns_strdup(path);
+    filePtr->hash = HashPath(path);
+    filePtr->device = statusPtr->st_dev;
+    filePtr->inode = statusPtr->st_ino;
+    filePtr->mtime = statusPtr->st_mtim;
+    filePtr->size = statusPtr->st_size;
+    filePtr->type = Ns_GetMimeType(path);
+    filePtr->content = content;
+    MakeFields(filePtr);
+    return filePtr;
+}
+
+static void
+MakeFields(NsFile *filePtr)
+{
+    Ns_DString ds;
+
+    NsHttpDate(filePtr->lastModified, filePtr->mtime.tv_sec);
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "Last-Modified: %s\r\n"
+                     "Content-Type: %s\r\n"
+                     "Accept-Ranges: bytes\r\n"
+                     "Content-Length: %" PRId64 "\r\n",
+                     filePtr->lastModified, filePtr->type,
+                     (int64_t) filePtr->size);
+    filePtr->fieldsBytes = (size_t) Ns_DStringLength(&ds);
+    filePtr->fields = Ns_DStringExport(&ds);
+}
+
+/*
+ * One element: sizes and expiry times in turn.
+ */
+static void
+AppendContents(Ns_DString *dsPtr)
+{
+    NsFile *filePtr = cache.handPtr;
+
+    NsAssertLocked(&cache.lock);
+
+    Tcl_DStringStartSublist(dsPtr);
+    while (filePtr != NULL) {
+        char text[24];
+
+        snprintf(text, sizeof(text), "%" PRId64, (int64_t) filePtr->size);
+        Tcl_DStringAppendElement(dsPtr, text);
+        Tcl_DStringAppendElement(dsPtr, "0");
+        filePtr = filePtr->newerPtr == cache.handPtr ? NULL : filePtr->newerPtr;
+    }
+    Tcl_DStringEndSublist(dsPtr);
+}

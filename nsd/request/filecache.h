@@ -1,0 +1,83 @@
+/*
+ * filecache.h --
+ *
+ *      Static files kept in memory, with what a reply needs of them.
+ *
+ *      One cache for all servers.  A file is valid as long as its size, times,
+ *      device and inode are unchanged; the caller looks, by stat(), each time.
+ */
+
+#ifndef NSD_REQUEST_FILECACHE_H
+#define NSD_REQUEST_FILECACHE_H
+
+#include <stdatomic.h>
+
+#include "nstypes.h"
+#include "http/date.h"
+
+/*
+ * Constant after creation but for the atomics; freed with the last reference.
+ */
+typedef struct NsFile {
+    struct NsFile *nextPtr;     /* Same hash; guarded by the cache's lock. */
+    struct NsFile *newerPtr;    /* Ring in the order of the second-chance hand; */
+    struct NsFile *olderPtr;    /* guarded likewise. */
+    atomic_int     nRefs;
+    atomic_bool    isRecent;    /* Used since the hand last passed; hint. */
+    atomic_bool    isDropped;   /* Left the cache. */
+
+    const char    *path;
+    uint32_t       hash;        /* Of the path. */
+    dev_t          device;
+    ino_t          inode;
+    struct timespec mtime;
+    off_t          size;
+    const char    *type;        /* By extension; lives as long as the process. */
+    const char    *content;     /* NULL: described only. */
+    size_t         fieldsBytes; /* Header fields that depend on the file alone: */
+    const char    *fields;      /* Last-Modified ... Content-Length. */
+    char           lastModified[NS_HTTP_DATE_LENGTH + 1];
+} NsFile;
+
+/*
+ * Read section ns/fastpath; once, when the configuration has been read.
+ */
+void NsFileCacheInit(void);
+
+/*
+ * Whether the cache is on, and the largest file that it takes.
+ */
+bool  NsFileCacheIsOn(void);
+off_t NsFileCacheMaxEntry(void);
+
+/*
+ * The file as statusPtr describes it, with a reference for the caller: from the
+ * cache, or, with Load, by reading it.  NULL: not cached, or not to be cached:
+ * too large, changed less than a second before the request was accepted, or
+ * unreadable.
+ */
+NsFile *NsFileCacheFind(const char *path, const struct stat *statusPtr);
+NsFile *NsFileCacheLoad(const char *path, const struct stat *statusPtr,
+                        time_t accepted);
+
+/*
+ * A file outside the cache, without its content; with a reference.
+ */
+NsFile *NsFileDescribe(const char *path, const struct stat *statusPtr);
+
+bool NsFileIsCurrent(const NsFile *filePtr, const struct stat *statusPtr);
+
+void NsFileRef(NsFile *filePtr);
+void NsFileUnref(void *filePtr);
+
+/*
+ * Count a use of a file that was kept aside with a reference.
+ */
+void NsFileCountHit(NsFile *filePtr);
+
+/*
+ * See NsFastPathCacheStats.
+ */
+void NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset);
+
+#endif

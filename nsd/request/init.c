@@ -1,0 +1,193 @@
+/*
+ * init.c --
+ *
+ *      Start of the request room, and its settings for each server.
+ */
+
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/lock.h"
+#include "http/charset.h"
+#include "net/driver.h"
+#include "request/conn_int.h"
+#include "request/direct.h"
+#include "request/fastpath.h"
+#include "request/init.h"
+#include "request/limits.h"
+#include "request/notice.h"
+#include "request/op.h"
+#include "request/poolmap.h"
+#include "request/ready.h"
+#include "request/run.h"
+#include "request/url2file.h"
+#include "request/write.h"
+
+static void StartThread(NsServer *serverPtr);
+static void StopThread(NsServer *serverPtr);
+static Tcl_Encoding ConnEncoding(void);
+static void ReadSettings(NsRequestServer *requestPtr);
+static void ReadEncodings(NsRequestServer *requestPtr);
+static void ReadVhost(NsRequestServer *requestPtr);
+static void RegisterDefaults(NsServer *serverPtr);
+
+void
+NsRequestInit(void)
+{
+    static const NsPoolProcs procs = {
+        .startProc = StartThread,
+        .stopProc = StopThread,
+        .runProc = NsConnRun,
+        .describeProc = NsConnDescribe
+    };
+
+    NsOpInit();
+    NsUrl2FileInit();
+    NsPoolMapInit();
+    NsLimitsInit();
+    NsWriteInit();
+    NsDirectInit();
+    NsPoolSetProcs(&procs);
+    NsDriverSetReadyProc(NsRequestReady);
+    NsCharsetSetConnProc(ConnEncoding);
+}
+
+void
+NsRequestServerInit(NsServer *serverPtr)
+{
+    NsRequestServer *requestPtr = ns_calloc(1, sizeof(NsRequestServer));
+
+    requestPtr->serverPtr = serverPtr;
+    serverPtr->requestPtr = requestPtr;
+    Ns_RWLockInit(&requestPtr->urlLock);
+    NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
+                 serverPtr->name);
+    ReadSettings(requestPtr);
+    ReadEncodings(requestPtr);
+    NsFastPathServerInit(serverPtr);
+    ReadVhost(requestPtr);
+    NsNoticeServerInit(serverPtr);
+    NsLimitsServerInit(serverPtr);
+    NsPoolMapServerInit(serverPtr);
+    RegisterDefaults(serverPtr);
+}
+
+NsRequestServer *
+NsRequestServerFind(const char *server, const char *caller)
+{
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+
+    if (serverPtr == NULL || serverPtr->requestPtr == NULL) {
+        Ns_Log(Error, "%s: no such server: %s", caller,
+               server == NULL ? "" : server);
+        return NULL;
+    }
+    return serverPtr->requestPtr;
+}
+
+static void
+StartThread(NsServer *serverPtr)
+{
+    if (nsConnHooks.threadStartProc != NULL) {
+        (*nsConnHooks.threadStartProc)(serverPtr);
+    }
+}
+
+static void
+StopThread(NsServer *serverPtr)
+{
+    if (nsConnHooks.threadStopProc != NULL) {
+        (*nsConnHooks.threadStopProc)(serverPtr);
+    }
+}
+
+static Tcl_Encoding
+ConnEncoding(void)
+{
+    NsConn *connPtr = NsConnCurrent();
+
+    return connPtr == NULL ? NULL : connPtr->urlEncoding;
+}
+
+static void
+ReadSettings(NsRequestServer *requestPtr)
+{
+    const char *path = requestPtr->serverPtr->path, *headerCase;
+
+    requestPtr->realm = Ns_ConfigString(path, "realm",
+                                        requestPtr->serverPtr->name);
+    requestPtr->noticeDetail = Ns_ConfigBool(path, "noticedetail", NS_TRUE);
+    requestPtr->errorMinSize = Ns_ConfigIntRange(path, "errorminsize", 514, 0,
+                                                 INT_MAX / 2);
+    requestPtr->checkModifiedSince = Ns_ConfigBool(path, "checkmodifiedsince",
+                                                   NS_TRUE);
+    requestPtr->compressEnable = Ns_ConfigBool(path, "compressenable",
+                                               NS_FALSE);
+    requestPtr->compressLevel = Ns_ConfigIntRange(path, "compresslevel", 4, 1,
+                                                  9);
+    requestPtr->compressMinSize = Ns_ConfigIntRange(path, "compressminsize",
+                                                    512, 0, INT_MAX);
+    requestPtr->isDriverFastPath = Ns_ConfigBool(path, "driverfastpath",
+                                                 NS_TRUE);
+    (void) Ns_ConfigBool(path, "hackcontenttype", NS_TRUE);
+
+    headerCase = Ns_ConfigString(path, "headercase", "preserve");
+    requestPtr->headerCase = STRIEQ(headerCase, "tolower") ? ToLower
+        : STRIEQ(headerCase, "toupper") ? ToUpper : Preserve;
+}
+
+static void
+ReadEncodings(NsRequestServer *requestPtr)
+{
+    const char *path = requestPtr->serverPtr->path;
+    const char *output = Ns_ConfigString(path, "outputcharset", "utf-8");
+    const char *url = Ns_ConfigString(path, "urlcharset", "utf-8");
+
+    requestPtr->outputEncoding = Ns_GetCharsetEncoding(output);
+    if (requestPtr->outputEncoding == NULL) {
+        Ns_Fatal("could not find encoding for default output charset \"%s\"",
+                 output);
+    }
+    requestPtr->urlEncoding = Ns_GetCharsetEncoding(url);
+    if (requestPtr->urlEncoding == NULL) {
+        Ns_Log(Warning, "no encoding found for charset \"%s\" from config",
+               url);
+    }
+}
+
+static void
+ReadVhost(NsRequestServer *requestPtr)
+{
+    Ns_DString  ds;
+    const char *path;
+
+    Ns_DStringInit(&ds);
+    path = Ns_DStringVarAppend(&ds, requestPtr->serverPtr->path, "/vhost",
+                               NULL);
+    requestPtr->isVhostEnabled = Ns_ConfigBool(path, "enabled", NS_FALSE);
+    requestPtr->hostPrefix = Ns_ConfigString(path, "hostprefix", "");
+    requestPtr->hostHashLevel = Ns_ConfigIntRange(path, "hosthashlevel", 0, 0,
+                                                  5);
+    requestPtr->stripWww = Ns_ConfigBool(path, "stripwww", NS_TRUE);
+    requestPtr->stripPort = Ns_ConfigBool(path, "stripport", NS_TRUE);
+    if (requestPtr->isVhostEnabled && Ns_PathIsAbsolute(requestPtr->pageDir)) {
+        Ns_Log(Error, "vhost[%s]: disabled, pagedir not relative: %s",
+               requestPtr->serverPtr->name, requestPtr->pageDir);
+        requestPtr->isVhostEnabled = false;
+    }
+    Ns_DStringFree(&ds);
+}
+
+static void
+RegisterDefaults(NsServer *serverPtr)
+{
+    static const char *const methods[] = {"GET", "HEAD", "POST"};
+    int i;
+
+    NsRegisterFastUrl2File(serverPtr->name, "/", NULL, 0);
+    for (i = 0; i < Ns_NrElements(methods); i++) {
+        Ns_RegisterRequest(serverPtr->name, methods[i], "/", Ns_FastPathProc,
+                           NULL, NULL, 0);
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * ready.c --
+ *
+ *      From a complete message to an answer or to a pool.
+ *
+ *      Runs in driver and spooler threads: nothing here waits or runs a script.
+ */
+
+#include "nsreturn.h"
+#include "request/access.h"
+#include "request/conn_int.h"
+#include "request/direct.h"
+#include "request/filter.h"
+#include "request/poolmap.h"
+#include "request/ready.h"
+#include "request/reply.h"
+
+static void Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull);
+
+void
+NsRequestReady(NsMessage *messagePtr)
+{
+    NsConn       *connPtr;
+    NsPool       *poolPtr;
+    Ns_ReturnCode result;
+
+    if (NsDirectAnswer(messagePtr)) {
+        return;
+    }
+    connPtr = NsConnCreate(messagePtr);
+    poolPtr = NsPoolMapFind(messagePtr->serverPtr, connPtr->request.method,
+                            connPtr->request.url, &messagePtr->head);
+    result = NsPoolSubmit(poolPtr, &connPtr->work);
+    if (result != NS_OK) {
+        Reject(connPtr, poolPtr, result == NS_TIMEOUT);
+    }
+}
+
+/*
+ * The pool is full, or the server stops.  No error document is tried: it could
+ * be a script.
+ */
+static void
+Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
+{
+    static const char page[] =
+        "<HTML><HEAD><TITLE>Service Unavailable</TITLE></HEAD>\n"
+        "<BODY><H2>Service Unavailable</H2>\n"
+        "The server is temporarily unable to service your request. "
+        "Please try again later.\n</BODY></HTML>\n";
+    Ns_Conn   *conn = &connPtr->pub;
+    NsMessage *messagePtr = connPtr->messagePtr;
+    NsStamp    now = NsClockNow();
+    Ns_Access  access;
+
+    if (isFull) {
+        Ns_ConnPrintfHeaders(conn, "Retry-After", "%d",
+                             NsPoolRetryAfter(poolPtr));
+    } else {
+        connPtr->keep = 0;
+    }
+    connPtr->compressLevel = 0;
+    (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
+
+    connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
+    connPtr->work.filterStamp = connPtr->work.endStamp = now;
+    NsAccessFill(&access, connPtr);
+    NsAccessRun(connPtr->serverPtr, &access);
+    NsConnFreeParts(connPtr);
+    NsMessageRelease(&messagePtr);
+}

@@ -1,0 +1,246 @@
+/*
+ * run.c --
+ *
+ *      What happens to a request in its connection thread.
+ *
+ *      The stages up to the handler run until one of them has answered, or
+ *      failed.  Then the reply is finished, and those follow who want to know of
+ *      the request.
+ */
+
+#include "nslog.h"
+#include "nsstring.h"
+#include "request/auth.h"
+#include "request/conn_int.h"
+#include "request/filter.h"
+#include "request/op.h"
+#include "request/reply.h"
+#include "request/run.h"
+
+#define ConnOfWork(workPtr) \
+    ((NsConn *) (void *) ((char *) (workPtr) - offsetof(NsConn, work)))
+
+/*
+ * NS_OK: go on.  NS_FILTER_RETURN: answered.  NS_TIMEOUT: 503 is due; everything
+ * else: 500.
+ */
+typedef int (StageProc)(NsConn *connPtr);
+
+static StageProc AskDriver;
+static StageProc RunProxy;
+static StageProc FilterBeforeAuth;
+static StageProc FilterAfterAuth;
+static StageProc RefuseOversized;
+static StageProc RunHandler;
+
+static StageProc *const stages[] = {
+    AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize, FilterAfterAuth,
+    RefuseOversized, RunHandler
+};
+
+static void Answer(NsConn *connPtr);
+static int  RunFilters(NsConn *connPtr, int phase);
+static int  HandlerResult(NsConn *connPtr, int result);
+static void Trace(NsConn *connPtr);
+static void Release(NsConn *connPtr);
+
+void
+NsConnRun(NsWork *workPtr)
+{
+    NsConn *connPtr = ConnOfWork(workPtr);
+
+    NsConnSetCurrent(connPtr);
+    workPtr->filterStamp = NsClockNow();
+
+    Answer(connPtr);
+    NsReplyFinish(connPtr);
+    Ns_ConnTimeStats(&connPtr->pub);
+    NsPoolCountSent(workPtr->poolPtr, Ns_ConnContentSent(&connPtr->pub));
+    Trace(connPtr);
+    Release(connPtr);
+}
+
+int
+Ns_ConnRedirect(Ns_Conn *conn, const char *url)
+{
+    NsConn *connPtr = NsConnOf(conn);
+    int     result;
+
+    Ns_SetRequestUrl(conn->request, url);
+    result = NsConnAuthorize(connPtr);
+    if (result == NS_FILTER_RETURN) {
+        return NS_OK;
+    }
+    return Ns_ConnRunRequest(conn);
+}
+
+/*
+ * The method and URL are those at the start: they do not change, so another
+ * thread can read them.
+ */
+void
+NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
+{
+    NsConn *connPtr = ConnOfWork(workPtr);
+    char    text[32];
+    Ns_Time elapsed = NsClockSpan(workPtr->queueStamp, NsClockNow());
+
+    Tcl_DStringStartSublist(dsPtr);
+    snprintf(text, sizeof(text), "cns%" PRIu64, workPtr->id);
+    Tcl_DStringAppendElement(dsPtr, text);
+    Tcl_DStringAppendElement(dsPtr, connPtr->messagePtr->peer);
+    Tcl_DStringAppendElement(dsPtr, state);
+    Tcl_DStringAppendElement(dsPtr, connPtr->firstMethod == NULL ? "unknown"
+                             : connPtr->firstMethod);
+    Tcl_DStringAppendElement(dsPtr, connPtr->firstUrl == NULL ? "unknown"
+                             : connPtr->firstUrl);
+    snprintf(text, sizeof(text), "%ld.%06ld", elapsed.sec, elapsed.usec);
+    Tcl_DStringAppendElement(dsPtr, text);
+    snprintf(text, sizeof(text), "%" PRId64,
+             atomic_load_explicit(&connPtr->bytesSent, memory_order_relaxed));
+    Tcl_DStringAppendElement(dsPtr, text);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static void
+Answer(NsConn *connPtr)
+{
+    int i, result = NS_OK;
+
+    for (i = 0; i < Ns_NrElements(stages) && result == NS_OK; i++) {
+        result = (*stages[i])(connPtr);
+    }
+    if (result == NS_TIMEOUT) {
+        if ((connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
+            (void) Ns_ConnReturnUnavailable(&connPtr->pub);
+        } else {
+            NsReplyAbort(connPtr);
+        }
+    } else if (result != NS_OK && result != NS_FILTER_RETURN
+               && !connPtr->isBroken) {
+        (void) Ns_ConnReturnInternalError(&connPtr->pub);
+    }
+}
+
+static int
+AskDriver(NsConn *connPtr)
+{
+    return NsSockRequestProc(connPtr->sockPtr, &connPtr->pub);
+}
+
+static int
+RunProxy(NsConn *connPtr)
+{
+    if (connPtr->request.protocol == NULL || connPtr->request.host == NULL) {
+        return NS_OK;
+    }
+    return HandlerResult(connPtr, NsConnRunProxyRequest(connPtr));
+}
+
+static int
+FilterBeforeAuth(NsConn *connPtr)
+{
+    return RunFilters(connPtr, NS_FILTER_PRE_AUTH);
+}
+
+static int
+FilterAfterAuth(NsConn *connPtr)
+{
+    return RunFilters(connPtr, NS_FILTER_POST_AUTH);
+}
+
+/*
+ * What the driver found too large was read and dropped; whoever filters requests
+ * has seen this one.
+ */
+static int
+RefuseOversized(NsConn *connPtr)
+{
+    Ns_Conn *conn = &connPtr->pub;
+
+    switch (connPtr->messagePtr->refusal) {
+    case 413:
+        (void) Ns_ConnReturnEntityTooLarge(conn);
+        return NS_FILTER_RETURN;
+    case 414:
+        (void) Ns_ConnReturnRequestURITooLong(conn);
+        return NS_FILTER_RETURN;
+    case 431:
+        (void) Ns_ConnReturnHeaderLineTooLong(conn);
+        return NS_FILTER_RETURN;
+    case 503:
+        return NS_TIMEOUT;
+    default:
+        return NS_OK;
+    }
+}
+
+static int
+RunHandler(NsConn *connPtr)
+{
+    return HandlerResult(connPtr, Ns_ConnRunRequest(&connPtr->pub));
+}
+
+static int
+RunFilters(NsConn *connPtr, int phase)
+{
+    int result;
+
+    if (connPtr->request.method == NULL) {
+        return NS_OK;
+    }
+    connPtr->work.filterStamp = NsClockNow();
+    result = NsFiltersRun(connPtr, phase);
+    connPtr->work.filterStamp = NsClockNow();
+    return result;
+}
+
+/*
+ * The handler is the last stage, whatever it says.
+ */
+static int
+HandlerResult(NsConn *connPtr, int result)
+{
+    if (result == NS_OK || result == NS_FILTER_RETURN
+            || result == NS_FILTER_BREAK) {
+        return NS_FILTER_RETURN;
+    }
+    return result;
+}
+
+/*
+ * A trace filter that fails stops all others.
+ */
+static void
+Trace(NsConn *connPtr)
+{
+    int result = NS_OK;
+
+    if (connPtr->request.method != NULL) {
+        result = NsFiltersRun(connPtr, NS_FILTER_TRACE);
+    }
+    if (result == NS_OK || result == NS_FILTER_RETURN || result == NS_TIMEOUT) {
+        if (connPtr->request.method != NULL) {
+            (void) NsFiltersRun(connPtr, NS_FILTER_VOID_TRACE);
+        }
+        NsTracesRun(connPtr);
+    }
+    NsCleanupsRun(connPtr);
+    connPtr->work.traceStamp = NsClockNow();
+    NsPoolCountTrace(&connPtr->work);
+}
+
+static void
+Release(NsConn *connPtr)
+{
+    NsMessage *messagePtr = connPtr->messagePtr;
+
+    NsConnFreeLocals(connPtr);
+    if (nsConnHooks.cleanupProc != NULL) {
+        (*nsConnHooks.cleanupProc)(connPtr);
+    }
+    NsPoolWithdraw(&connPtr->work);
+    NsConnSetCurrent(NULL);
+    NsConnFreeParts(connPtr);
+    NsMessageRelease(&messagePtr);
+}

@@ -1,0 +1,22 @@
+/*
+ * run.h --
+ *
+ *      What happens to a request in its connection thread.
+ */
+
+#ifndef NSD_REQUEST_RUN_H
+#define NSD_REQUEST_RUN_H
+
+#include "request/conn.h"
+
+/*
+ * Serve a request, from filters to clean-up; its memory is gone afterwards.
+ */
+void NsConnRun(NsWork *workPtr);
+
+/*
+ * See NsPoolProcs.
+ */
+void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state);
+
+#endif
