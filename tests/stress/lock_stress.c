@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #define N_WORKERS  4
-#define N_ROUNDS   50000
+#define N_ROUNDS   300000
 #define N_TOKENS   3
 
 typedef struct Shared {

@@ -1,8 +1,8 @@
 /*
  * cache_test.c --
  *
- *      1. entries    2. size    3. expiry    4. statistics    5. flush and visit
- *      6. filling by several threads
+ *      1. entries    2. size    3. expiry    4. statistics
+ *      5. flush and visit    6. filling by several threads
  */
 
 #include "unit.h"
@@ -151,8 +151,9 @@ the_least_recently_used_entries_are_pruned(void **state)
 static void
 six_of_1030_bytes_are_pruned_from_1024(void **state)
 {
-    Ns_Cache  *cache = Ns_CacheCreateSz("sized", TCL_STRING_KEYS, 1024, ns_free);
-    char       key[20];
+    Ns_Cache *cache = Ns_CacheCreateSz("sized", TCL_STRING_KEYS, 1024,
+                                       ns_free);
+    char      key[20];
 
     Ns_CacheLock(cache);
     for (int i = 0; i < 1030; i++) {

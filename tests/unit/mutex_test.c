@@ -215,7 +215,7 @@ names_end_after_sixty_four_bytes_and_stay_one_list_element(void **state)
     Stats    stats;
 
     memset(name, 'x', 100);
-    snprintf(expected, sizeof(expected), "a b:%s", name);
+    snprintf(expected, sizeof(expected), "a b:%.60s", name);
     Ns_MutexSetName2(&mutex, "a b", name);
     assert_true(GetStats(expected, &stats));
     Ns_MutexDestroy(&mutex);

@@ -158,7 +158,8 @@ static void
 a_value_of_the_set_itself_can_be_stored_again(void **state)
 {
     Ns_SetPut(*state, "a", "some text");
-    Ns_SetUpdate(*state, Ns_SetKey((Ns_Set *) *state, 0), Ns_SetGet(*state, "a"));
+    Ns_SetUpdate(*state, Ns_SetKey((Ns_Set *) *state, 0),
+                 Ns_SetGet(*state, "a"));
     assert_string_equal(Text(*state), "a=some text");
     Ns_SetPutValue(*state, 0, Ns_SetGet(*state, "a") + 5);
     assert_string_equal(Text(*state), "a=text");
