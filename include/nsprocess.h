@@ -9,184 +9,162 @@
 
 #include "nstypes.h"
 
-
 /*
- * Whole server: parse command line, start, wait for signals, stop; value
- * for `main`.
+ * The whole server: parse the command line, start, wait for signals, stop.  The
+ * result is the exit status.  initProc (may be NULL) is called for each server
+ * while it is initialized; a result other than NS_OK is fatal.
  */
 NS_EXTERN int Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc);
 
 /*
- * Initialise the libraries; idempotent.
+ * Initialize the libraries.  Idempotent; one thread.
  */
 NS_EXTERN void Nsd_LibInit(void);
 NS_EXTERN void Nsthreads_LibInit(void);
 
 /*
- * Package entry when libnsd is `load`ed into a plain tclsh.
+ * Package entry when libnsd is loaded into a plain tclsh: the interpreter gets
+ * the commands that need no server.  A Tcl result code.
  */
-NS_EXTERN int Nsd_Init(Tcl_Interp *);
+NS_EXTERN int Nsd_Init(Tcl_Interp *interp);
 
 /*
- * Block until start-up is complete.
+ * Wait until start-up is complete.  NS_OK.
  */
 NS_EXTERN int Ns_WaitForStartup(void);
 
 /*
- * Begin orderly shutdown of the process (argument ignored).
+ * Begin an orderly shutdown of the process.  The argument is only logged.
  */
-NS_EXTERN void Ns_StopServer(const char *);
+NS_EXTERN void Ns_StopServer(const char *server);
 
 /*
- * Run after configuration and modules, before servers start; FIFO.
+ * Callbacks at the stages of the process's life.  NULL: shutdown has begun, and
+ * the callback is not registered.  One registered for a stage that has passed
+ * never runs.
+ *
+ *   PreStartup  main thread, servers are initialized, nothing listens yet; FIFO
+ *   Ready       main thread, all drivers listen; LIFO
+ *   Startup     main thread, start-up is complete; FIFO
+ *   Signal      main thread, at every SIGHUP; FIFO
+ *   Shutdown    thread -shutdown-; LIFO; twice: first (NULL, arg): begin, and
+ *               return quickly; then (deadline, arg): wait at most until then
+ *   Exit        main thread, last of all; LIFO; no time limit
  */
-NS_EXTERN void *Ns_RegisterAtPreStartup(Ns_Callback *, void *);
+NS_EXTERN void *Ns_RegisterAtPreStartup(Ns_Callback *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtStartup(Ns_Callback *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtSignal(Ns_Callback *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtReady(Ns_Callback *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtShutdown(Ns_ShutdownProc *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtExit(Ns_Callback *proc, void *arg);
 
 /*
- * Run when servers and drivers are up; FIFO.
+ * Register a statically linked module for the server that is being initialized;
+ * it is initialized after the loaded ones.  A failure of it is fatal.
  */
-NS_EXTERN void *Ns_RegisterAtStartup(Ns_Callback *, void *);
+NS_EXTERN void Ns_RegisterModule(const char *name, Ns_ModuleInitProc *proc);
 
 /*
- * Run on SIGHUP; FIFO.
+ * Load a shared object and call its function `init`.  A relative file stands in
+ * home/bin, and its ending .so may be left out.  interp may be NULL.  NS_ERROR:
+ * the reason is in the log.  Main thread, during the start.
  */
-NS_EXTERN void *Ns_RegisterAtSignal(Ns_Callback *, void *);
+NS_EXTERN int Ns_ModuleLoad(Tcl_Interp *interp, const char *server,
+                            const char *module, const char *file,
+                            const char *init);
 
 /*
- * Run when drivers become ready; LIFO.
+ * Give the address of a callback a name for listings, and optionally a
+ * procedure that describes its argument.  The name is copied.
  */
-NS_EXTERN void *Ns_RegisterAtReady(Ns_Callback *, void *);
+NS_EXTERN void Ns_RegisterProcInfo(void *proc, const char *name,
+                                   Ns_ArgProc *argProc);
 
 /*
- * Run at shutdown, LIFO, twice: `(NULL,arg)` = begin, quickly; later
- * `(deadline,arg)` = wait at most until then.
+ * Append `name argument` of a callback as list elements; of an unknown one,
+ * p:0xADDRESS a:0xADDRESS.
  */
-NS_EXTERN void *Ns_RegisterAtShutdown(Ns_ShutdownProc *, void *);
+NS_EXTERN void Ns_GetProcInfo(Ns_DString *dsPtr, void *proc, void *arg);
 
 /*
- * Run last before the process ends; LIFO; no time limit.
+ * Describes an argument that is a C string.
  */
-NS_EXTERN void *Ns_RegisterAtExit(Ns_Callback *, void *);
+NS_EXTERN void Ns_StringArgProc(Ns_DString *dsPtr, void *arg);
 
 /*
- * Register a statically linked module for the server being initialised.
+ * The name of the server that the calling thread works for; NULL if there is
+ * none.  The string must outlive the thread's use of it.
  */
-NS_EXTERN void Ns_RegisterModule(const char *, Ns_ModuleInitProc *);
-
-/*
- * Load shared object `file` and call its init function `init` (args ip or
- * NULL, server, module, file, init).
- */
-NS_EXTERN int Ns_ModuleLoad(Tcl_Interp *, const char *, const char *, const char *, const char *);
-
-/*
- * Name a callback address for introspection; optional function printing
- * its argument.
- */
-NS_EXTERN void Ns_RegisterProcInfo(void *, const char *, Ns_ArgProc *);
-
-/*
- * Append `name arg` of a callback to ds; unknown addresses as `p:0x…
- * a:0x…`.
- */
-NS_EXTERN void Ns_GetProcInfo(Ns_DString *, void *, void *);
-
-/*
- * Ready-made argument printer for C-string arguments.
- */
-NS_EXTERN void Ns_StringArgProc(Ns_DString *, void *);
-
-/*
- * Set/get server name belonging to the thread.
- */
-NS_EXTERN void Ns_SetThreadServer(const char *);
+NS_EXTERN void Ns_SetThreadServer(const char *server);
 NS_EXTERN char *Ns_GetThreadServer(void);
 
 /*
- * Home directory.
+ * Facts.  The strings live as long as the process and must not be changed;
+ * those that do not apply are NULL.
  */
 NS_EXTERN char *Ns_InfoHomePath(void);
-
-/*
- * Product name (`NaviServer`) / version; together the `Server:` header.
- */
-NS_EXTERN char *Ns_InfoServerName(void);
-NS_EXTERN char *Ns_InfoServerVersion(void);
-
-/*
- * Paths: configuration, binary, system log.
- */
-NS_EXTERN char *Ns_InfoConfigFile(void);
+NS_EXTERN char *Ns_InfoServerName(void);    /* Product and version: together */
+NS_EXTERN char *Ns_InfoServerVersion(void); /* the Server field of a reply.  */
+NS_EXTERN char *Ns_InfoConfigFile(void);    /* As given. */
 NS_EXTERN char *Ns_InfoNameOfExecutable(void);
-NS_EXTERN char *Ns_InfoErrorLog(void);
-
-/*
- * Process id.
- */
+NS_EXTERN char *Ns_InfoErrorLog(void);      /* The system log. */
 NS_EXTERN int Ns_InfoPid(void);
-
-/*
- * Build facts.
- */
 NS_EXTERN char *Ns_InfoPlatform(void);
 NS_EXTERN char *Ns_InfoBuildDate(void);
 NS_EXTERN char *Ns_InfoTag(void);
-
-/*
- * Seconds since start.
- */
-NS_EXTERN int Ns_InfoUptime(void);
-
-/*
- * Start time.
- */
+NS_EXTERN int Ns_InfoUptime(void);          /* Seconds. */
 NS_EXTERN time_t Ns_InfoBootTime(void);
-
-/*
- * Host name and primary IP address of the machine.
- */
 NS_EXTERN char *Ns_InfoHostname(void);
-NS_EXTERN char *Ns_InfoAddress(void);
+NS_EXTERN char *Ns_InfoAddress(void);       /* Of the host name; may take long
+                                             * when asked for first. */
 
 /*
- * State predicates (the last two are the same).
+ * How far the process got; the last two are the same.
  */
 NS_EXTERN int Ns_InfoShutdownPending(void);
 NS_EXTERN int Ns_InfoStarted(void);
 NS_EXTERN int Ns_InfoServersStarted(void);
 
 /*
- * Fill major, minor, patch, release type; NULL pointers allowed.
+ * The version and the type of release (NS_FINAL_RELEASE ...); each may be NULL.
  */
-NS_EXTERN void Ns_GetVersion(int *, int *, int *, int *);
+NS_EXTERN void Ns_GetVersion(int *majorPtr, int *minorPtr, int *patchPtr,
+                             int *typePtr);
 
 /*
- * Every n seconds; Ex: flags, cleanup; proc(arg,id).
+ * Scheduled procedures.  The result is an id, or NS_ERROR for bad values and
+ * once shutdown has begun; arg is then still the caller's.  They run in thread
+ * -sched-, one after the other, or with NS_SCHED_THREAD (ScheduleProc: with
+ * thread not 0) each in a thread of its own.  cleanupProc (may be NULL) is
+ * called when arg will not be used again.  Times are local.
  */
-NS_EXTERN int Ns_ScheduleProc(Ns_Callback *, void *, int, int);
-NS_EXTERN int Ns_ScheduleProcEx(Ns_SchedProc *, void *, int, int, Ns_SchedProc *);
+NS_EXTERN int Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread,
+                              int interval);
+NS_EXTERN int Ns_ScheduleProcEx(Ns_SchedProc *proc, void *arg, int flags,
+                                int interval, Ns_SchedProc *cleanupProc);
+NS_EXTERN int Ns_ScheduleDaily(Ns_SchedProc *proc, void *arg, int flags,
+                               int hour, int minute,
+                               Ns_SchedProc *cleanupProc);
+NS_EXTERN int Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags,
+                                int day, int hour, int minute,
+                                Ns_SchedProc *cleanupProc);
 
 /*
- * At hour:minute (and day 0 = Sunday).
+ * Once, after so many seconds.
  */
-NS_EXTERN int Ns_ScheduleDaily(Ns_SchedProc *, void *, int, int, int, Ns_SchedProc *);
-NS_EXTERN int Ns_ScheduleWeekly(Ns_SchedProc *, void *, int, int, int, int, Ns_SchedProc *);
+NS_EXTERN int Ns_After(int delay, Ns_Callback *proc, void *arg,
+                       Ns_Callback *cleanupProc);
 
 /*
- * Once after n seconds.
+ * Remove: 1 if it was not running; one that runs ends and is not run again.
  */
-NS_EXTERN int Ns_After(int, Ns_Callback *, void *, Ns_Callback *);
+NS_EXTERN int Ns_Cancel(int id);
+NS_EXTERN void Ns_UnscheduleProc(int id);
 
 /*
- * Remove; 1 if it was waiting.
+ * 1 if that changed something.
  */
-NS_EXTERN int Ns_Cancel(int);
-NS_EXTERN void Ns_UnscheduleProc(int);
-
-/*
- * 1 on success.
- */
-NS_EXTERN int Ns_Pause(int);
-NS_EXTERN int Ns_Resume(int);
+NS_EXTERN int Ns_Pause(int id);
+NS_EXTERN int Ns_Resume(int id);
 
 #endif

@@ -36,6 +36,7 @@
 #include "process/signals.h"
 #include "process/watchdog.h"
 #include "request/init.h"
+#include "tcl/shell.h"
 
 /*
  * Of rooms whose init.h is not here yet.
@@ -114,6 +115,11 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     NsCallbacksRun(NS_AT_PRESTARTUP);
     NsConfigFreeze();
 
+    if (options.mode == NS_MODE_COMMAND) {
+        /* The last server is the default one of the process. */
+        NsShellStart(NsServerAt(NsServerCount() - 1), argc - options.optind,
+                     argv + options.optind);
+    }
     timeout = NsShutdownTimeout();
     if (Start() == NS_OK) {
         status = WaitForEnd(&timeout);
@@ -428,6 +434,8 @@ Stop(int timeout)
     NsCallbacksStartShutdown(&deadline);
     isClean &= NsSchedWait(&deadline) == NS_OK;
     isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
+
+    isClean &= NsShellIsDone();
 
     NsCallbacksRun(NS_AT_EXIT);
     NsPidfileRemove();

@@ -1,0 +1,428 @@
+# sample-config.tcl --
+#
+#       A configuration that shows every parameter.  It serves pages/ on port 8080
+#       (PORT in the environment names another) and works where it is: in the tree
+#       where the server was built, and below the prefix where it was installed.
+#
+#       What is commented out shows the default.  Sizes may be written as 10MB or
+#       64KiB, times as 500ms, 30s, 2m.  `nsd -T -t FILE` checks a configuration.
+
+set port [expr {[info exists env(PORT)] ? $env(PORT) : 8080}]
+
+if {[info exists env(NSD_TREE)]} {
+    set top $env(NSD_TREE)
+} elseif {[catch {file readlink /proc/self/exe} executable]} {
+    set top [file dirname [file dirname [file normalize [lindex $argv 0]]]]
+} else {
+    set top [file dirname [file dirname $executable]]
+}
+if {[file exists $top/nssock/nssock.so]} {
+    # Built here, not installed.
+    set home     $top/run
+    set initfile $top/nsd/init.tcl
+    foreach module {nssock nsssl nslog} { set object($module) $top/$module/$module.so }
+} else {
+    set home     $top
+    set initfile $top/bin/init.tcl
+    foreach module {nssock nsssl nslog} { set object($module) $module.so }
+}
+file mkdir $home/logs
+
+######################################################################
+# The process
+
+# The process.
+ns_section ns/parameters
+   ns_param home                    $home      ;# Working directory; relative paths stand below it.
+   # File that holds the process id; the first default holds if home/logs
+   # exists. Default: logs/nsd.pid, or nsd.pid.
+  #ns_param pidfile                 {}
+  #ns_param shutdowntimeout         20         ;# A shutdown takes at most this long.
+   ns_param tcllibrary              $top/tcl   ;# Tcl library of all servers.
+  #ns_param tclinitlock             false      ;# Make interpreters one at a time.
+  #ns_param stacksize               0          ;# Used when ns/threads has no stacksize.
+  #ns_param listenbacklog           32         ;# Backlog of sockets on which scripts listen.
+   # Scheduled procedures that one thread runs before it ends; 0 = no limit.
+  #ns_param schedsperthread         0
+   # Warn when a scheduled procedure without a thread of its own ran longer.
+  #ns_param schedmaxelapsed         2
+   # Jobs that one job thread runs before it ends; 0 = no limit.
+  #ns_param jobsperthread           0
+   # An idle job thread ends after this time; 0 = never.
+  #ns_param jobtimeout              300
+   # Follow the progress of uploads that are larger; 0 = none.
+  #ns_param progressminsize         0
+   # Charset that ns_encodingfortype and ns_choosecharset fall back to.
+  #ns_param outputcharset           iso-8859-1
+  #ns_param preferredcharsets       {utf-8 iso-8859-1} ;# Charsets that ns_choosecharset prefers.
+   # System log; relative to home/logs if that exists, else to home.
+  #ns_param serverlog               nsd.log
+  #ns_param systemlog               {}         ;# Newer name of serverlog.
+  #ns_param lognotice               true       ;# Log entries of severity Notice.
+  #ns_param logdebug                false      ;# Log entries of severity Debug.
+  #ns_param logdev                  false      ;# Log entries of severity Dev.
+  #ns_param logroll                 true       ;# Roll the system log on SIGHUP.
+  #ns_param logrollonsignal         {}         ;# Newer name of logroll.
+  #ns_param logmaxbackup            10         ;# Rolled system logs that are kept.
+   # Suffix (strftime) of rolled system logs; empty: numbers.
+  #ns_param logrollfmt              {}
+  #ns_param logusec                 false      ;# Microseconds in the time stamps.
+   # Each message on a line of its own, with a blank line behind it.
+  #ns_param logexpanded             false
+   # Control characters in messages: 0 raw, 1 all on one line, 2 readable.
+  #ns_param sanitizelogfiles        2
+   # Log threads write the logs, so that no other thread waits for a disk.
+   ns_param asynclogwriter          true
+  #ns_param logmemory               64MiB      ;# Memory for log records on their way.
+   # Directory of that memory; it should be a memory file system.
+  #ns_param logringdir              /dev/shm
+   # What a record of the system log does when the memory is full.
+  #ns_param overflow                block
+  #ns_param dnscache                true       ;# Keep the results of name lookups.
+  #ns_param dnscachemaxsize         512000     ;# Size of each lookup cache; 0 = no cache.
+  #ns_param dnscachetimeout         60         ;# Life time of a lookup result in minutes.
+   # Wait at most this long for the same lookup in another thread.
+  #ns_param dnswaittimeout          5
+   # Mail server for ns_sendmail. Default: value of mailhost.
+  #ns_param smtphost                {}
+  #ns_param mailhost                localhost  ;# Older name of smtphost.
+  #ns_param smtpport                25         ;# Its port.
+  #ns_param smtptimeout             60         ;# Limit for connecting and for each read and write.
+  #ns_param smtplogmode             false      ;# Log the mail instead of sending it.
+  #ns_param smtpmsgid               false      ;# Add a Message-ID field if the caller gave none.
+   # Host name in greetings and message ids. Default: name of the machine.
+  #ns_param smtpmsgidhostname       {}
+  #ns_param smtpencodingmode        false      ;# Encode subject and body.
+  #ns_param smtpencoding            utf-8      ;# Charset used for that.
+  #ns_param smtpauthmode            PLAIN      ;# How to log in.
+  #ns_param smtpauthuser            {}         ;# Log in as this user, if there is a password.
+  #ns_param smtpauthpassword        {}         ;# Its password.
+
+# All threads.
+ns_section ns/threads
+  #ns_param stacksize               0          ;# Stack of new threads; 0 = the system's default.
+
+# Static files of all servers.
+ns_section ns/fastpath
+   ns_param cache                   true       ;# Keep small files in memory, for all servers.
+  #ns_param cachemaxsize            10240000   ;# Size of that cache.
+  #ns_param cachemaxentry           8192       ;# Largest file in it.
+  #ns_param mmap                    false      ;# Map other files instead of reading them.
+
+# Content types, besides those that are built in: extension and type.
+ns_section ns/mimetypes
+  #ns_param default                 */*        ;# Of unknown extensions.
+  #ns_param noextension             */*        ;# Of names without extension.
+  #ns_param .wasm                   application/wasm
+
+# Charsets: name and Tcl encoding.
+ns_section ns/charsets
+  #ns_param latin1                  iso8859-1
+
+# Charsets of files that are read as text: extension and charset.
+ns_section ns/encodings
+   ns_param .adp                    utf-8
+   ns_param .html                   utf-8
+   ns_param .htm                    utf-8
+   ns_param .txt                    utf-8
+
+# Limits that scripts ask for: name and description; then each one's values.
+ns_section ns/limits
+  #ns_param upload                  "Uploads of pictures"
+#ns_section ns/limit/upload
+  #ns_param maxrun                  100        ;# Requests that run at a time.
+  #ns_param maxwait                 100        ;# Requests that wait for a thread.
+  #ns_param maxupload               10240000   ;# Bytes of a request body.
+  #ns_param timeout                 60         ;# Time to complete a request.
+
+# Further places where log records go: name and description; then each one's
+# settings.
+ns_section ns/logsinks
+  #ns_param slow                    "Requests that took long"
+#ns_section ns/logsink/slow
+  #ns_param type                    file       ;# Where the records go.
+   # Streams that the sink takes: system, access, audit, operation, or a
+   # module's.
+  #ns_param streams                 {}
+  #ns_param file                    {}         ;# File of types file and sqlite.
+   # Of type syslog: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT.
+  #ns_param address                 {}
+  #ns_param connection              {}         ;# Of type postgresql: a connection string.
+  #ns_param table                   {}         ;# Of the databases.
+  #ns_param format                  {}         ;# How a record looks. Default: by stream.
+  #ns_param minseverity             {}         ;# Least severity of system records. Default: all.
+  #ns_param ignore                  {}         ;# Kinds of events that are left out.
+   # Of stream operation: only requests that took at least this long.
+  #ns_param slowthreshold           0
+  #ns_param sample                  1          ;# Of stream operation: one in so many.
+  #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
+   # Bytes collected before a write; 0 = each record by itself.
+  #ns_param buffersize              64KiB
+   # The oldest record waits no longer than this. Default: 0.1s, databases 5s.
+  #ns_param buffertime              {}
+  #ns_param batchsize               50         ;# Rows of one insert into a database.
+   # How far behind the sink may fall. Default: all of logmemory.
+  #ns_param maxmemory               {}
+  #ns_param rotatesize              0          ;# Roll when the file is larger; 0 = never.
+  #ns_param rollhour                {}         ;# Roll every day at this hour.
+  #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled files; empty: numbers.
+  #ns_param maxbackup               10         ;# Rolled files that are kept.
+  #ns_param compress                none       ;# How rolled files are compressed.
+   # When the file is synced to disk: none, batch, or every so often.
+  #ns_param sync                    none
+  #ns_param overflow                block      ;# What a record does when the memory is full.
+
+# Modules that all servers share: name and file.
+ns_section ns/modules
+  #ns_param nssock                  $object(nssock)
+
+######################################################################
+# The servers: name and description.  The last one is the default server.
+
+ns_section ns/servers
+   ns_param default                 "Default server"
+
+# A virtual server, with its default pool.
+ns_section ns/server/default
+   # Realm of the default authorization. Default: server name.
+  #ns_param realm                   {}
+   # Error pages end with the server's name, version and location.
+  #ns_param noticedetail            true
+  #ns_param errorminsize            514        ;# Error pages are at least this long.
+   # Letter case of request header names, as scripts see them.
+  #ns_param headercase              preserve
+  #ns_param checkmodifiedsince      true       ;# Honour If-Modified-Since.
+  #ns_param compressenable          false      ;# Compress pages.
+  #ns_param compresslevel           4          ;# How hard.
+  #ns_param compressminsize         512        ;# Pages below are not compressed.
+  #ns_param compresspreinit         false      ;# Allocate the memory for it when a thread starts.
+  #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
+  #ns_param formfallbackcharset     {}         ;# Charset of forms that are not valid in urlcharset.
+  #ns_param outputcharset           utf-8      ;# Charset of pages.
+  #ns_param hackcontenttype         true       ;# Accepted, without effect.
+   ns_param enabletclpages          true       ;# Run /*.tcl below the page root.
+  #ns_param enablehttpproxy         false      ;# Pass on requests for other servers.
+  #ns_param allowhttpproxy          {}         ;# Peer addresses (globs) that may use that.
+  #ns_param extraheaders            {}         ;# Header fields and values of every reply.
+   # Driver threads answer requests for cached files themselves.
+  #ns_param driverfastpath          true
+  #ns_param serverrootproc          {}         ;# Accepted, without effect.
+  #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
+  #ns_param maxthreads              10         ;# Connection threads at most.
+  #ns_param minthreads              1          ;# Connection threads at least.
+  #ns_param connsperthread          10000      ;# Requests after which a thread ends; 0 = never.
+   # A thread above minthreads ends when it was idle for this long.
+  #ns_param threadtimeout           120
+   # No thread is made while the queue is below this percentage.
+  #ns_param lowwatermark            10
+   # Above this percentage several are made at the same time.
+  #ns_param highwatermark           80
+   # A request that has waited for so long gets a thread made for it; 0 = off.
+  #ns_param queuepatience           0.1s
+   # A full pool answers 503 instead of letting requests wait.
+  #ns_param rejectoverrun           false
+  #ns_param retryafter              5s         ;# Retry-After of that answer.
+   # KB/s that writer threads send for the pool; 0 = no limit.
+  #ns_param poolratelimit           0
+   # KB/s that they send on one connection; 0 = no limit.
+  #ns_param connectionratelimit     0
+
+# Modules of this server: name and file, or `tcl` for one that is a directory of
+# scripts.
+ns_section ns/server/default/modules
+   ns_param nssock                  $object(nssock)
+   ns_param nslog                   $object(nslog)
+  #ns_param nsssl                   $object(nsssl)
+
+# Further pools of threads: name and description; then each one's values.
+ns_section ns/server/default/pools
+  #ns_param slow                    "Requests that take long"
+#ns_section ns/server/default/pool/slow
+   # METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool serves; may
+   # be repeated.
+  #ns_param map                     {}
+  #ns_param map-noinherit           {}         ;# Likewise, for exactly this URL.
+  #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
+  #ns_param maxthreads              10         ;# Connection threads at most.
+  #ns_param minthreads              1          ;# Connection threads at least.
+   # Requests after which a thread ends; 0 = never. Default: that of the server.
+  #ns_param connsperthread          {}
+   # A thread above minthreads ends when it was idle for this long.
+  #ns_param threadtimeout           120
+   # No thread is made while the queue is below this percentage.
+  #ns_param lowwatermark            10
+   # Above this percentage several are made at the same time.
+  #ns_param highwatermark           80
+   # A request that has waited for so long gets a thread made for it; 0 = off.
+  #ns_param queuepatience           0.1s
+   # A full pool answers 503 instead of letting requests wait.
+  #ns_param rejectoverrun           false
+  #ns_param retryafter              5s         ;# Retry-After of that answer.
+   # KB/s that writer threads send for the pool; 0 = no limit.
+  #ns_param poolratelimit           0
+   # KB/s that they send on one connection; 0 = no limit.
+  #ns_param connectionratelimit     0
+  #ns_param spread                  {}         ;# Of an earlier release, without effect.
+
+# Its static files.
+ns_section ns/server/default/fastpath
+  #ns_param serverdir               {}         ;# Server root; relative to home. Default: home.
+   ns_param pagedir                 $top/pages ;# Page root; relative to the server root.
+   # Index files, in this order.
+  #ns_param directoryfile           {index.adp index.tcl index.html index.htm}
+  #ns_param directorylisting        none       ;# How a directory without index file is shown.
+  #ns_param directoryproc           _ns_dirlist ;# Tcl procedure that shows it.
+  #ns_param directoryadp            {}         ;# ADP page that shows it instead.
+  #ns_param hidedotfiles            true       ;# Listings leave out names with a dot first.
+
+# Mass virtual hosting.
+ns_section ns/server/default/vhost
+  #ns_param enabled                 false      ;# Derive the server root from the Host field.
+  #ns_param hostprefix              {}         ;# Directory between serverdir and the hosts.
+  #ns_param hosthashlevel           0          ;# Levels of hash directories.
+  #ns_param stripwww                true       ;# Remove a leading www.
+  #ns_param stripport               true       ;# Remove the port.
+
+# Its interpreters.
+ns_section ns/server/default/tcl
+  #ns_param library                 modules/tcl ;# Tcl library of the server.
+   ns_param initfile                $initfile  ;# Script that boots the server.
+  #ns_param initcmds                {}         ;# Commands at the end of the server's start.
+  #ns_param nsvbuckets              8          ;# Locks for shared arrays.
+  #ns_param memoizecache            10485760   ;# Size of the cache ns:memoize.
+   # Request header fields in the log entry of a script error.
+  #ns_param errorlogheaders         {}
+  #ns_param errorpage               {}         ;# Script that answers when a Tcl page fails.
+  #ns_param lazyloader              false      ;# Accepted, without effect.
+
+# Its templates.
+ns_section ns/server/default/adp
+   ns_param map                     /*.adp     ;# URL pattern of templates; may be repeated.
+  #ns_param disabled                false      ;# Ignore all map parameters.
+   # Run /*.tcl below the page root with the template engine.
+  #ns_param enabletclpages          false
+  #ns_param cache                   false      ;# Honour -cache of included templates.
+  #ns_param cachesize               5120000    ;# Parsed pages of one interpreter.
+  #ns_param bufsize                 1024000    ;# Flush output beyond this.
+  #ns_param tracesize               40         ;# Excerpt that trace logs.
+  #ns_param stream                  false      ;# Send output as soon as it is there.
+  #ns_param enableexpire            false      ;# Replies expire at once.
+  #ns_param enabledebug             false      ;# Allow ?debug=.
+  #ns_param safeeval                false      ;# Leave out scripts in pages made by scripts.
+  #ns_param singlescript            false      ;# Make one script of a page.
+  #ns_param trace                   false      ;# Log each block.
+  #ns_param detailerror             true       ;# Log errors with the request.
+  #ns_param stricterror             false      ;# An error ends the page.
+  #ns_param displayerror            false      ;# Show errors in the page.
+  #ns_param trimspace               false      ;# Trim white space around the page.
+  #ns_param autoabort               true       ;# A reply of a script ends the page.
+  #ns_param startpage               {}         ;# Page run instead of every page asked for.
+  #ns_param errorpage               {}         ;# Page run after an error.
+  #ns_param debuginit               ns_adp_debuginit ;# Command that attaches a debugger.
+
+# Pages instead of the built-in ones: status and local URL.
+ns_section ns/server/default/redirects
+  #ns_param 404                     /404.adp
+
+# Which requests are under limits: name and "METHOD URL".
+ns_section ns/server/default/limits
+  #ns_param upload                  "POST /upload"
+
+# Its requests to other servers.
+ns_section ns/server/default/httpclient
+  #ns_param keepalive               false      ;# Keep connections to other servers.
+  #ns_param keepalivetimeout        5          ;# How long, when idle.
+  #ns_param logging                 false      ;# Log the requests to other servers.
+  #ns_param logfile                 httpclient.log ;# Where.
+
+# The HTTP driver.
+ns_section ns/server/default/module/nssock
+   ns_param port                    $port      ;# Port to listen on.
+   ns_param address                 0.0.0.0    ;# Addresses to listen on.
+   ns_param hostname                localhost  ;# Name in the location.
+   # Location of the server. Default: protocol://hostname:port.
+  #ns_param location                {}
+   # Server of requests without a known host, for a driver of all servers.
+  #ns_param defaultserver           {}
+  #ns_param maxinput                1048576    ;# Largest request body.
+  #ns_param maxupload               0          ;# Larger bodies go to a named file; 0 = none.
+   # Directory of those files. Default: system's directory for temporary files.
+  #ns_param uploadpath              {}
+   # Larger bodies go to disk. Default: value of bufsize.
+  #ns_param readahead               {}
+  #ns_param bufsize                 16384      ;# First read on a connection.
+  #ns_param maxline                 8192       ;# Longest request or header line.
+  #ns_param maxheaders              128        ;# Header fields of a request.
+   # Sockets of a driver; beyond, clients wait in the backlog.
+  #ns_param maxqueuesize            1024
+   # Connections accepted in one go. Default: value of backlog.
+  #ns_param acceptsize              {}
+  #ns_param backlog                 256        ;# Backlog of listen().
+  #ns_param recvwait                30         ;# Longest silence within a request.
+  #ns_param sendwait                30         ;# Longest time in which a client takes nothing.
+  #ns_param keepwait                5          ;# Idle time of a kept connection; 0 = none is kept.
+  #ns_param closewait               2          ;# Time for a graceful close.
+  #ns_param keepalivemaxuploadsize  0          ;# Close after larger request bodies; 0 = never.
+  #ns_param keepalivemaxdownloadsize 0          ;# Close after larger replies; 0 = never.
+  #ns_param spoolerthreads          0          ;# Threads that receive bodies larger than readahead.
+   # Threads that deliver what a client does not take at once.
+  #ns_param writerthreads           1
+  #ns_param writersize              1048576    ;# Replies of this size go to a writer at once.
+  #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
+  #ns_param writerstreaming         false      ;# It also sends streamed output.
+   # KB/s that it sends on one connection; 0 = no limit.
+  #ns_param writerratelimit         0
+   # Let the kernel wait for data before it reports a connection.
+  #ns_param deferaccept             false
+  #ns_param driverthreads           1          ;# Driver threads that share the port.
+  #ns_param reuseport               false      ;# Other processes may share the port.
+  #ns_param extraheaders            {}         ;# Header fields and values of every reply.
+   # Log when this many connections were accepted in one go.
+  #ns_param sockacceptlog           2
+  #ns_param poller                  epoll      ;# How to wait for sockets.
+  #ns_param nodelay                 false      ;# Set TCP_NODELAY on connections.
+
+# Host names, where nssock stands in ns/modules: server and Host value.
+#ns_section ns/module/nssock/servers
+  #ns_param default                 www.example.com
+
+# The HTTPS driver: all that nssock has, and
+#ns_section ns/server/default/module/nsssl
+  #ns_param port                    443        ;# Port to listen on; 0 = none.
+  #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
+   # PEM file with the certificate, its chain, and the private key.
+  #ns_param certificate             {}
+  #ns_param protocols               {}         ;# Protocols that are left out, such as !TLSv1.0.
+  #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: library's.
+  #ns_param ciphersuites            {}         ;# Cipher suites of TLS 1.3. Default: library's.
+  #ns_param verify                  false      ;# Insist on a client certificate.
+
+# The access log.
+ns_section ns/server/default/module/nslog
+  #ns_param file                    access.log ;# Access log; relative to home/logs if that exists.
+  #ns_param formattedtime           true       ;# Time in common log format.
+  #ns_param logcombined             true       ;# Add referer and user agent.
+  #ns_param logreqtime              false      ;# Add the elapsed time.
+  #ns_param logpartialtimes         false      ;# Add the start time and its parts.
+  #ns_param suppressquery           false      ;# Log the path alone.
+  #ns_param checkforproxy           false      ;# Peer from X-Forwarded-For.
+  #ns_param extendedheaders         {}         ;# Request header fields to add.
+  #ns_param masklogaddr             false      ;# Log only a part of the peer's address.
+  #ns_param maskipv4                255.255.255.0 ;# Which part of an IPv4 address.
+  #ns_param maskipv6                ff:ff:ff:ff:: ;# Which part of an IPv6 address.
+  #ns_param driver                  *          ;# Glob on the names of drivers whose requests count.
+  #ns_param maxbuffer               0          ;# Lines collected before a write.
+  #ns_param maxbackup               100        ;# Rolled logs that are kept.
+  #ns_param rolllog                 true       ;# Roll once a day.
+  #ns_param rollhour                0          ;# At this hour.
+  #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.
+  #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
+  #ns_param overflow                block      ;# What a line does when the log memory is full.
+
+######################################################################
+# The monitoring page nsstats.tcl
+
+ns_section ns/module/nsstats
+  #ns_param enabled                 true
+  #ns_param user                    {}         ;# Ask for this user,
+  #ns_param password                {}         ;# with this password.
