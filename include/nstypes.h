@@ -78,6 +78,12 @@
 # define unlikely(x)                (x)
 #endif
 #define NS_IMPORT
+#if defined(__GNUC__) && __GNUC__ >= 7
+# define NS_FALL_THROUGH            __attribute__((fallthrough))
+#else
+# define NS_FALL_THROUGH            ((void) 0)
+#endif
+#define NS_NONNULL_ASSERT(x)        ((void) 0)
 #ifndef UNUSED
 # define UNUSED(x)                  UNUSED_ ## x NS_GNUC_UNUSED
 #endif
@@ -199,6 +205,11 @@ typedef int NS_SOCKET;
 #define NS_INVALID_FD             (-1)
 #define SOCKET_ERROR              (-1)
 
+#define ns_open                   open
+#define ns_close                  close
+#define ns_read                   read
+#define ns_write                  write
+
 #define PRIdz                     "zd"
 #define PRIuz                     "zu"
 #define PROTd                     PRId64
@@ -250,6 +261,9 @@ typedef struct Ns_Time {
     long sec;
     long usec;
 } Ns_Time;
+
+/* For printf, with sec and usec as arguments. */
+#define NS_TIME_FMT               "%ld.%06ld"
 
 typedef struct Ns_SetField {
     char *name;
@@ -373,6 +387,7 @@ typedef enum {
  * Procedure types.
  */
 
+typedef void  (*ns_funcptr_t) (void);
 typedef void  (Ns_Callback) (void *arg);
 typedef void  (Ns_ShutdownProc) (const Ns_Time *toPtr, void *arg);
 typedef int   (Ns_TclTraceProc) (Tcl_Interp *interp, void *arg);

@@ -66,8 +66,10 @@ static _Atomic long          defaultStackBytes;
 static NsThreadEndProc      *endProc;   /* Constant once threads are started. */
 static pthread_key_t         endKey;    /* Its destructor ends a thread. */
 static _Thread_local Thread *selfPtr;
+static _Thread_local int     selfOsId;  /* 0: not asked yet. */
 
 static void    Setup(void) __attribute__((constructor));
+static void    AfterFork(void);
 static Thread *Self(void);
 static Thread *Adopt(void);
 static Thread *NewThread(Ns_ThreadProc *proc, void *arg, int flags);
@@ -202,14 +204,12 @@ Ns_ThreadId(void)
 int
 NsThreadOsId(void)
 {
-    static _Thread_local int osId;
-
-    if (osId == 0) {
 #ifdef SYS_gettid
-        osId = (int) syscall(SYS_gettid);
-#endif
+    if (unlikely(selfOsId == 0)) {
+        selfOsId = (int) syscall(SYS_gettid);
     }
-    return osId;
+#endif
+    return selfOsId;
 }
 
 void
@@ -322,6 +322,19 @@ Setup(void)
 {
     NsMutexSetup(&lock, NS_RANK_THREADS, "ns:threads", NULL);
     pthread_key_create(&endKey, End);
+    pthread_atfork(NULL, NULL, AfterFork);
+}
+
+/*
+ * A server that goes to the background is the only thread of a new process.
+ */
+static void
+AfterFork(void)
+{
+    selfOsId = 0;
+    if (selfPtr != NULL) {
+        selfPtr->osId = NsThreadOsId();
+    }
 }
 
 static Thread *

@@ -21,7 +21,8 @@ typedef struct Moment {
 
 static Moment start;            /* Constant once main runs. */
 
-static void   ChooseSource(void) __attribute__((constructor));
+/* Before all other constructors: they may lock. */
+static void   ChooseSource(void) __attribute__((constructor(101)));
 static bool   KernelTrustsCycles(void);
 static Moment ReadBoth(void);
 

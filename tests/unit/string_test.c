@@ -6,9 +6,12 @@
  */
 
 #include "unit.h"
+#include "base/fatal.h"
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
+
+#include <sys/wait.h>
 
 static Ns_DString ds;
 
@@ -312,6 +315,68 @@ copies_accept_null_and_a_length(void **state)
     assert_null(ns_strncopy(NULL, 5));
 }
 
+static void
+WriteToPipe(const char *message)
+{
+    dprintf(3, "last words: %s", message);
+}
+
+/*
+ * Run proc, which ends its process, and return what that wrote before.
+ */
+static const char *
+LastWords(void (*proc)(void))
+{
+    static char text[200];
+    int         fds[2], status;
+    ssize_t     n;
+    pid_t       pid;
+
+    assert_int_equal(pipe(fds), 0);
+    pid = fork();
+    if (pid == 0) {
+        dup2(fds[1], 3);
+        close(2);
+        signal(SIGABRT, SIG_DFL);
+        NsFatalSetProc(WriteToPipe);
+        proc();
+        _exit(0);
+    }
+    close(fds[1]);
+    n = read(fds[0], text, sizeof(text) - 1);
+    text[MAX(n, 0)] = '\0';
+    close(fds[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_not_equal(status, 0);
+    return text;
+}
+
+static void
+Die(void)
+{
+    NsFatal("%s %d", "of reason", 5);
+}
+
+static void
+AskForTooMuch(void)
+{
+    volatile size_t bytes = SIZE_MAX / 4;
+
+    (void) ns_malloc(bytes);
+}
+
+static void
+a_fatal_error_is_told_before_the_process_ends(void **state)
+{
+    assert_string_equal(LastWords(Die), "last words: of reason 5");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_string_equal(LastWords(AskForTooMuch), "last words: out of memory:"
+                        " cannot allocate 4611686018427387903 bytes");
+#else
+    (void) LastWords(AskForTooMuch);    /* The sanitizer is faster. */
+#endif
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, Setup, Teardown)
 
 int
@@ -335,6 +400,7 @@ main(void)
         TEST(an_unknown_callback_shows_addresses),
         TEST(memory_of_no_bytes_is_memory),
         TEST(copies_accept_null_and_a_length),
+        TEST(a_fatal_error_is_told_before_the_process_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
