@@ -37,8 +37,8 @@ enum {
     STATE_BAD
 };
 
-static size_t TakeData(NsChunkDecoder *decoderPtr, const char *from, size_t length,
-                       char *to, size_t *takenPtr);
+static size_t TakeData(NsChunkDecoder *decoderPtr, const char *from,
+                       size_t length, char *to, size_t *takenPtr);
 static void TakeFramingByte(NsChunkDecoder *decoderPtr, char c);
 static void TakeSizeByte(NsChunkDecoder *decoderPtr, char c);
 static void EndSizeLine(NsChunkDecoder *decoderPtr);

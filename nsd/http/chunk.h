@@ -13,7 +13,7 @@
 #include "nstypes.h"
 
 typedef enum {
-    NS_CHUNK_DONE,              /* The zero chunk and the trailer are complete. */
+    NS_CHUNK_DONE,              /* Zero chunk and trailer are complete. */
     NS_CHUNK_MORE,              /* Valid so far; feed more bytes. */
     NS_CHUNK_BAD,               /* Not chunked coding: 400 and close. */
     NS_CHUNK_TOO_LARGE          /* More than maxBytes decoded: 413. */
@@ -46,8 +46,9 @@ void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
  * After TOO_LARGE further calls go on, with nothing decoded, until DONE or BAD,
  * so that the body can be read to its end.
  */
-NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data, size_t length,
-                            size_t *decodedPtr, size_t *consumedPtr);
+NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data,
+                            size_t length, size_t *decodedPtr,
+                            size_t *consumedPtr);
 
 /*
  * The line that precedes a chunk of length bytes on output, in lower-case hex;

@@ -101,8 +101,8 @@ NsHttpDateParse(const char *text, time_t *secondsPtr)
         return false;
     }
     *secondsPtr = (time_t) (DayOfDate(date.year, date.month, date.day)
-                            * DAY_SECONDS
-                            + date.hour * 3600 + date.minute * 60 + date.second);
+                            * DAY_SECONDS + date.hour * 3600
+                            + date.minute * 60 + date.second);
     return true;
 }
 

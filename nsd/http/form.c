@@ -40,6 +40,7 @@ void
 NsFormDecode(Ns_DString *dsPtr, const char *bytes, size_t length,
              Tcl_Encoding encoding)
 {
+    length = NsFittingBytes(dsPtr, length, 3);
     if (NsEncodingIsUtf8(encoding)) {
         int    oldLength = Ns_DStringLength(dsPtr);
         size_t n;
@@ -105,6 +106,8 @@ DecodeBytes(Ns_DString *dsPtr, const char *text, size_t length,
 {
     size_t n;
 
+    Ns_DStringSetLength(dsPtr, 0);
+    length = NsFittingBytes(dsPtr, length, 1);
     Ns_DStringSetLength(dsPtr, (int) length);
     n = NsUrlUnescape(Ns_DStringValue(dsPtr), text, length, NS_URL_QUERY);
     Ns_DStringSetLength(dsPtr, (int) n);

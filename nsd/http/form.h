@@ -12,7 +12,8 @@
 
 /*
  * Append the fields of `a=b&c=d`, decoded, to a set.  A field without an equals
- * sign has a NULL value.  NULL as encoding means UTF-8.
+ * sign has a NULL value.  NULL as encoding means UTF-8.  A value that no Tcl
+ * string can hold, hundreds of megabytes long, is cut.
  */
 void NsFormParseQuery(const char *text, size_t length, Tcl_Encoding encoding,
                       Ns_Set *setPtr);
@@ -64,8 +65,8 @@ typedef void (NsFormPartProc)(const NsFormPart *partPtr, void *arg);
 bool NsFormIsMultipart(const char *contentType);
 
 /*
- * Call proc for each part that has a name.  A body that breaks off ends its last
- * part there.  NS_ERROR: the type is not multipart/form-data.
+ * Call proc for each part that has a name.  A body that breaks off ends its
+ * last part there.  NS_ERROR: the type is not multipart/form-data.
  */
 Ns_ReturnCode NsFormParseMultipart(const NsFormSource *sourcePtr,
                                    const char *contentType,

@@ -171,6 +171,9 @@ DeflateStep(z_stream *zPtr, Ns_DString *dsPtr, int flush)
         size_t room = deflateBound(zPtr, zPtr->avail_in) + ROOM_BYTES;
 
         room = MIN(room, (size_t) 1 << 20);
+        if ((int) room > INT_MAX / 2 - oldLength) {
+            return NS_ERROR;                    /* The string is full. */
+        }
         Ns_DStringSetLength(dsPtr, oldLength + (int) room);
         zPtr->next_out = (Bytef *) Ns_DStringValue(dsPtr) + oldLength;
         zPtr->avail_out = (uInt) room;
@@ -179,6 +182,7 @@ DeflateStep(z_stream *zPtr, Ns_DString *dsPtr, int flush)
         if (status == Z_STREAM_ERROR) {
             return NS_ERROR;
         }
-    } while (zPtr->avail_out == 0 || (flush == Z_FINISH && status != Z_STREAM_END));
+    } while (zPtr->avail_out == 0
+             || (flush == Z_FINISH && status != Z_STREAM_END));
     return NS_OK;
 }

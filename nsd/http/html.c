@@ -14,7 +14,7 @@ NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length)
     const char *end = text + length;
 
     while (text < end) {
-        const char *start = text;
+        const char *start = text, *stop;
         const char *entity = NULL;
 
         for (; text < end && entity == NULL; text++) {
@@ -27,7 +27,8 @@ NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length)
             default:   break;
             }
         }
-        Ns_DStringNAppend(dsPtr, start, (int) (text - start - (entity != NULL)));
+        stop = entity == NULL ? text : text - 1;
+        Ns_DStringNAppend(dsPtr, start, (int) (stop - start));
         if (entity != NULL) {
             Ns_DStringAppend(dsPtr, entity);
         }

@@ -10,9 +10,9 @@
 #include "nsstring.h"
 
 /*
- * Add or replace a type (section ns/mimetypes).  The extension, in any case, may
- * have its dot; `default` stands for unknown ones, `noextension` for none.  Both
- * are copied.  Any thread, any time.
+ * Add or replace a type (section ns/mimetypes).  The extension, in any case,
+ * may have its dot; `default` stands for unknown ones, `noextension` for none.
+ * Both are copied.  Any thread, any time.
  */
 void NsMimeTypeAdd(const char *extension, const char *type);
 

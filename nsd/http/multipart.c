@@ -30,7 +30,8 @@ static bool FindBoundary(const char *contentType, const char **startPtr,
 static const char *FindDelimiter(const Scanner *scannerPtr, const char *start,
                                  const char *from);
 static bool IsDelimiterEnd(const char *p, const char *end);
-static const char *LineEnd(const char *p, const char *end, const char **nextPtr);
+static const char *LineEnd(const char *p, const char *end,
+                           const char **nextPtr);
 static const char *TakeHeaders(const Scanner *scannerPtr, const char *p,
                                NsFormPart *partPtr);
 static void TakeHeader(const char *line, const char *end, NsFormPart *partPtr);
@@ -55,7 +56,8 @@ NsFormSourceOpen(NsFormSource *sourcePtr, int fd)
         return NS_ERROR;
     }
     if (st.st_size > 0) {
-        address = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        address = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd,
+                       0);
         if (address == MAP_FAILED) {
             return NS_ERROR;
         }

@@ -84,7 +84,8 @@ static NsParseStatus TakeField(NsHttpParser *parserPtr, char *line, char *end);
 static void GrowFields(NsHttpParser *parserPtr);
 static void NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
 static int  FindKnown(const char *name, size_t length);
-static NsParseStatus TakeContinuation(NsHttpHead *headPtr, char *line, char *end);
+static NsParseStatus TakeContinuation(NsHttpHead *headPtr, char *line,
+                                      char *end);
 static NsParseStatus FinishHead(NsHttpHead *headPtr);
 static NsParseStatus JudgeContentLength(NsHttpHead *headPtr);
 static void JudgeTransferEncoding(NsHttpHead *headPtr);
@@ -101,7 +102,8 @@ NsHttpParserInit(NsHttpParser *parserPtr, NsHttpHead *headPtr,
         .limits = *limitsPtr,
         .maxFields = NS_HTTP_USUAL_FIELDS
     };
-    parserPtr->limits.maxHeadBytes = MIN(limitsPtr->maxHeadBytes, MAX_HEAD_BYTES);
+    parserPtr->limits.maxHeadBytes = MIN(limitsPtr->maxHeadBytes,
+                                         MAX_HEAD_BYTES);
     parserPtr->limits.maxFields = MIN(limitsPtr->maxFields, MAX_FIELDS);
 
     /* All but usualFields, which nFields covers. */

@@ -20,7 +20,7 @@ typedef enum {
     NS_PARSE_MORE,              /* Valid so far; feed more bytes. */
     NS_PARSE_BLANK_LINES,       /* More than two before the request line. */
     NS_PARSE_HEAD_TOO_LARGE,    /* More than maxHeadBytes. */
-    NS_PARSE_NO_URL,            /* Request line with nothing behind the method. */
+    NS_PARSE_NO_URL,            /* Nothing behind the method. */
     NS_PARSE_BAD_FIELD,         /* No colon; continuation of nothing. */
     NS_PARSE_BAD_LENGTH,        /* Content-Length unusable, contradictory, or
                                  * together with chunked. */
@@ -30,7 +30,7 @@ typedef enum {
 typedef struct NsParseLimits {
     size_t maxLineBytes;        /* Of one line before its LF; beyond it the head
                                  * is flagged, not refused. */
-    size_t maxHeadBytes;        /* Of all lines together; at most 1 GiB counts. */
+    size_t maxHeadBytes;        /* Of all lines; at most 1 GiB counts. */
     int    maxFields;           /* At most 32767 counts. */
 } NsParseLimits;
 
@@ -39,9 +39,9 @@ typedef struct NsParseLimits {
  * except for headBytes.
  */
 typedef struct NsHttpParser {
-    size_t       headBytes;     /* After NS_PARSE_DONE: length of the head.  What
-                                 * follows in the buffer is body, or the next
-                                 * request. */
+    size_t       headBytes;     /* After NS_PARSE_DONE: length of the head.
+                                 * What follows in the buffer is body, or the
+                                 * next request. */
     NsHttpHead  *headPtr;
     NsArena     *arenaPtr;
     NsParseLimits limits;

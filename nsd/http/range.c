@@ -59,7 +59,8 @@ NsRangeContentRange(char *buffer, const NsRange *rangePtr, uint64_t length)
     int n;
 
     if (rangePtr == NULL) {
-        n = snprintf(buffer, NS_CONTENT_RANGE_BYTES, "bytes */%" PRIu64, length);
+        n = snprintf(buffer, NS_CONTENT_RANGE_BYTES, "bytes */%" PRIu64,
+                     length);
     } else {
         n = snprintf(buffer, NS_CONTENT_RANGE_BYTES,
                      "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,

@@ -231,7 +231,8 @@ ParsePort(const char *text, const char *end)
 }
 
 static void
-SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url, size_t length)
+SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
+       size_t length)
 {
     char     *oldUrl = requestPtr->url;
     char    **oldUrlv = requestPtr->urlv;

@@ -34,6 +34,7 @@ void
 NsUrlEncode(Ns_DString *dsPtr, const char *text, size_t length,
             Tcl_Encoding encoding, NsUrlPart part)
 {
+    length = NsFittingBytes(dsPtr, length, 3);
     if (NsEncodingIsUtf8(encoding)) {
         EncodeBytes(dsPtr, text, length, part, true);
     } else {
@@ -54,6 +55,7 @@ NsUrlDecode(Ns_DString *dsPtr, const char *text, size_t length,
     char  *to;
     size_t nBytes;
 
+    length = NsFittingBytes(dsPtr, length, 3);
     if (!NsEncodingIsUtf8(encoding)) {
         DecodeOther(dsPtr, text, length, encoding, part);
         return;
@@ -216,9 +218,11 @@ EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
 {
     static const char digits[] = "0123456789abcdef";
     int         oldLength = Ns_DStringLength(dsPtr);
-    const char *end = bytes + length;
+    const char *end;
     char       *to;
 
+    length = NsFittingBytes(dsPtr, length, 3);
+    end = bytes + length;
     Ns_DStringSetLength(dsPtr, oldLength + (int) (3 * length));
     to = Ns_DStringValue(dsPtr) + oldLength;
     while (bytes < end) {

@@ -20,6 +20,20 @@ typedef enum {
 } NsUrlPart;
 
 /*
+ * How many of length bytes can be appended when each may become growth ones: a
+ * Tcl string ends before 2 GiB, and its room may double.  What is beyond must
+ * be left out.
+ */
+static inline size_t
+NsFittingBytes(const Ns_DString *dsPtr, size_t length, size_t growth)
+{
+    size_t used = (size_t) Ns_DStringLength(dsPtr);
+    size_t room = (size_t) INT_MAX / 2;
+
+    return used >= room ? 0 : MIN(length, (room - used) / growth);
+}
+
+/*
  * Append the coded or decoded text.  NULL as encoding means UTF-8.
  */
 void NsUrlEncode(Ns_DString *dsPtr, const char *text, size_t length,
@@ -48,9 +62,9 @@ size_t NsUtf8FromBytes(char *to, const char *from, size_t length);
 size_t NsUtf8Sequence(const char *p, const char *end);
 
 typedef struct NsUrlPath {
-    char   *path;               /* Decoded and normalized; starts with a slash. */
+    char   *path;               /* Decoded and normalized; begins with /. */
     size_t  pathLength;
-    char   *query;              /* As sent; NULL if there is no question mark. */
+    char   *query;              /* As sent; NULL without question mark. */
     size_t  queryLength;
 } NsUrlPath;
 

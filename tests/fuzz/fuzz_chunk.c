@@ -1,8 +1,8 @@
 /*
  * fuzz_chunk.c --
  *
- *      The decoder of chunked bodies: pieces give the same as the whole, and the
- *      next request is left alone.
+ *      The decoder of chunked bodies: pieces give the same as the whole, and
+ *      the next request is left alone.
  */
 
 #include "fuzz.h"

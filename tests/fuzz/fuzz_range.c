@@ -1,7 +1,8 @@
 /*
  * fuzz_range.c --
  *
- *      Range, If-Range, dates, and Accept-Encoding: ranges stay inside the body.
+ *      Range, If-Range, dates, and Accept-Encoding: ranges stay inside the
+ *      body.
  */
 
 #include "fuzz.h"

@@ -324,7 +324,8 @@ static void
 OnlyWholeBoundariesDivide(void **state)
 {
     AssertMultipart(multipartType,
-        "--XX\r\n" NAMED("a") "x--XX\r\n--XXY\r\n--X\r\n--XX--", "[a|-|x--XX\r\n--XXY\r\n--X]");
+        "--XX\r\n" NAMED("a") "x--XX\r\n--XXY\r\n--X\r\n--XX--",
+        "[a|-|x--XX\r\n--XXY\r\n--X]");
 }
 
 static void

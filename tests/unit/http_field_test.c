@@ -214,7 +214,7 @@ MultipartRangesHaveTheLengthAnnounced(void **state)
     for (int i = 0; i < n; i++) {
         NsRangePartHead(head, sizeof(head), "*/*", &ranges[i], 10);
         Ns_DStringAppend(&ds, head);
-        Ns_DStringNAppend(&ds, "0123456789" + ranges[i].first,
+        Ns_DStringNAppend(&ds, &"0123456789"[ranges[i].first],
                           (int) (ranges[i].last - ranges[i].first + 1));
         Ns_DStringAppend(&ds, NS_RANGE_PART_END);
     }
