@@ -15,6 +15,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsset.h"
+#include "nstcl.h"
 #include "nsthread.h"
 #include "process/banner.h"
 #include "process/callbacks.h"
@@ -149,6 +150,16 @@ Nsd_LibInit(void)
     NsRequestInit();
     NsTclInit();
     NsAdpInit();
+}
+
+int
+Nsd_Init(Tcl_Interp *interp)
+{
+    Nsd_LibInit();
+    if (Ns_TclInit(interp) != NS_OK) {
+        return TCL_ERROR;
+    }
+    return Tcl_PkgProvide(interp, "Nsd", NS_VERSION);
 }
 
 /*

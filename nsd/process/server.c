@@ -23,6 +23,8 @@ static struct {
     NsServer  *initializingPtr;     /* Main thread only. */
 } table;
 
+static _Thread_local const char *threadServer;
+
 
 NsServer *
 NsServerCreate(const char *name)
@@ -84,4 +86,16 @@ void
 NsServerSetInitializing(NsServer *serverPtr)
 {
     table.initializingPtr = serverPtr;
+}
+
+void
+Ns_SetThreadServer(const char *server)
+{
+    threadServer = server;
+}
+
+char *
+Ns_GetThreadServer(void)
+{
+    return (char *) threadServer;
 }
