@@ -67,6 +67,7 @@ static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
 static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
                        char **argv);
 static void GoHome(const NsOptions *optionsPtr);
+static void SetStackSize(void);
 static void CreateServers(const char *only);
 static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void LoadGlobalModules(void *arg);
@@ -107,6 +108,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     NsBannerLog();
     (void) NsConfigCheckLog();
     NsPidfileWrite();
+    SetStackSize();
 
     CreateServers(options.server);
     (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
@@ -328,6 +330,18 @@ GoHome(const NsOptions *optionsPtr)
         home = path;
     }
     NsInfoSetHome(home);
+}
+
+static void
+SetStackSize(void)
+{
+    Tcl_WideInt bytes;
+
+    bytes = Ns_ConfigMemUnitRange("ns/parameters", "stacksize", NULL, 0, 0,
+                                  LONG_MAX);
+    bytes = Ns_ConfigMemUnitRange("ns/threads", "stacksize", NULL, bytes, 0,
+                                  LONG_MAX);
+    (void) Ns_ThreadStackSize((long) bytes);
 }
 
 /*

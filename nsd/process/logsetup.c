@@ -16,6 +16,7 @@
 
 #define SECTION "ns/parameters"
 
+static Ns_Callback RollSystemLog;
 static char *FindFile(void);
 static bool IsWritable(const char *file);
 
@@ -45,7 +46,18 @@ NsLogSetup(bool stayOnStderr)
 
     NsInfoSetErrorLog(file);
     NsLogConfigure(&settings);
+    if (!settings.stayOnStderr
+            && Ns_ConfigBool(SECTION, "logrollonsignal",
+                             Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {
+        (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
+    }
     ns_free(file);
+}
+
+static void
+RollSystemLog(void *arg)
+{
+    (void) Ns_LogRoll();
 }
 
 /*
@@ -55,7 +67,8 @@ NsLogSetup(bool stayOnStderr)
 static char *
 FindFile(void)
 {
-    const char *name = Ns_ConfigString(SECTION, "serverlog", "nsd.log");
+    const char *name = Ns_ConfigString(SECTION, "systemlog",
+        Ns_ConfigString(SECTION, "serverlog", "nsd.log"));
     Ns_DString  ds;
     char       *file;
 
