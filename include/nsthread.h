@@ -60,9 +60,9 @@ NS_EXTERN long Ns_ThreadStackSize(long bytes);
  *
  *      name parent id flags ctime PROC ARG... osid
  *
- * argProc appends the elements PROC and ARG.  It is called with no lock held;
- * arg is NULL for a thread that is about to end.  Without argProc, addresses
- * are appended.
+ * argProc appends the elements PROC and ARG.  It is called with no lock held.
+ * An arg that its thread frees must not be followed without knowing that it is
+ * still there.  Without argProc, addresses are appended.
  */
 NS_EXTERN void Ns_ThreadList(Ns_DString *dsPtr, Ns_ThreadArgProc *argProc);
 

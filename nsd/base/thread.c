@@ -418,8 +418,8 @@ End(void *arg)
     }
 
     Ns_MutexLock(&lock);
-    ForgetArgLocked(thrPtr);
     thrPtr->flags |= NS_THREAD_EXITED;
+    ForgetArgLocked(thrPtr);
     isDetached = (thrPtr->flags & NS_THREAD_DETACHED) != 0;
     if (isDetached) {
         UnlinkLocked(thrPtr);

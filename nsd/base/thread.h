@@ -21,8 +21,8 @@ Ns_ReturnCode NsThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 
 /*
  * The argument that the calling thread was started with is about to be freed:
- * Ns_ThreadList no longer shows it.  Returns when no other thread is looking at
- * it.  Called with no lock held.  The end of a thread implies it.
+ * Ns_ThreadList passes NULL from now on.  Returns when no other thread is
+ * looking at it.  Called with no lock held.
  */
 void NsThreadForgetArg(void);
 

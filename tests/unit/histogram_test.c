@@ -118,6 +118,23 @@ a_visit_shows_non_empty_buckets_in_order(void **state)
 }
 
 static void
+adding_counts_everything_again(void **state)
+{
+    NsHistogram *otherPtr = NsHistogramCreate();
+
+    NsHistogramRecord(*state, 10 * MICRO);
+    NsHistogramRecord(otherPtr, 30 * MICRO);
+    NsHistogramRecord(otherPtr, 2 * HOUR);
+    NsHistogramAdd(*state, otherPtr);
+    NsHistogramDestroy(&otherPtr);
+
+    assert_int_equal(NsHistogramCount(*state), 3);
+    assert_int_equal(NsHistogramMax(*state), 2 * HOUR);
+    assert_int_equal(NsHistogramMean(*state), (40 * MICRO + 2 * HOUR) / 3);
+    assert_in_range(NsHistogramPercentile(*state, 50), 30 * MICRO, 31 * MICRO);
+}
+
+static void
 RecordMany(void *arg)
 {
     for (int i = 0; i < 20000; i++) {
@@ -156,6 +173,8 @@ main(void)
             durations_out_of_range_count_at_the_edges, Setup, Teardown),
         cmocka_unit_test_setup_teardown(
             a_visit_shows_non_empty_buckets_in_order, Setup, Teardown),
+        cmocka_unit_test_setup_teardown(adding_counts_everything_again,
+                                        Setup, Teardown),
         cmocka_unit_test_setup_teardown(
             nothing_is_lost_when_threads_record_at_the_same_time, Setup,
             Teardown),
