@@ -5,10 +5,13 @@
  */
 
 #include "net/budget.h"
+#include "net/dns.h"
 #include "net/driver_int.h"
 #include "net/init.h"
 #include "net/listen.h"
 #include "net/progress.h"
+#include "net/sockcallback.h"
+#include "net/tasks.h"
 #include "nsconfig.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -40,6 +43,8 @@ void
 NsNetInit(void)
 {
     NsSlsInit();
+    NsSockCallbackInit();
+    NsTasksInit();
 }
 
 void
@@ -68,6 +73,7 @@ Ns_DriverInit(const char *server, const char *module, Ns_DriverInitData *initPtr
     NsServer   *serverPtr = server == NULL ? NULL : NsServerFind(server);
     const char *defaultServer;
 
+    NsDnsConfigure();
     if (!CheckInit(module, initPtr)) {
         return NS_ERROR;
     }

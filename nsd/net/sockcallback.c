@@ -1,0 +1,565 @@
+/*
+ * sockcallback.c --
+ *
+ *      The thread -socks-: procedures that are called when something happens on
+ *      a socket.
+ *
+ *      Other threads register and cancel through a queue; the thread applies the
+ *      queue, waits, and calls.  Replacing a callback is the same as cancelling
+ *      it silently and registering.
+ */
+
+#include "net/sockcallback.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "process/callbacks.h"
+
+#include <sys/eventfd.h>
+
+typedef struct Callback {
+    struct Callback *nextPtr;       /* Queue. */
+    NS_SOCKET        sock;
+    Ns_SockProc     *proc;          /* NULL: cancel without a call. */
+    void            *arg;
+    int              when;          /* NS_SOCK_CANCEL: cancel. */
+    int              timeout;       /* Seconds; 0: none. */
+    NsStamp          expires;       /* The thread; 0: never. */
+} Callback;
+
+typedef struct PortEntry {
+    Ns_SockProc *proc;
+    void        *arg;
+    char        *key;
+} PortEntry;
+
+static Ns_Mutex      lock;          /* Guards all below. */
+static Ns_Cond       changed;
+static Callback     *firstPtr;      /* Queue. */
+static Callback     *lastPtr;
+static Tcl_HashTable active;        /* Socket -> Callback; changed by the thread. */
+static Tcl_HashTable listening;     /* "address:port" -> port. */
+static int           wakeFd = -1;
+static bool          hasThread;
+static bool          hasStarted;
+static bool          isStopping;
+static bool          hasEnded;
+
+static int  Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+                    int timeout);
+static void Wake(void);
+static void SockThread(void *arg);
+static void ApplyQueue(void);
+static int  BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr);
+static void CallReady(const struct pollfd *fds, int n);
+static bool Call(const Callback *callbackPtr, int why);
+static int  ConditionsOf(const Callback *callbackPtr, short got);
+static void Remove(NS_SOCKET sock, const Callback *callbackPtr);
+static void CallExits(void);
+static Callback *FindActive(NS_SOCKET sock);
+static Ns_SockProc CloseProc, AcceptProc;
+static Ns_ShutdownProc Shutdown;
+static Ns_Callback Start;
+
+void
+NsSockCallbackInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_SOCKCALLBACK, "ns:sockcallback", NULL);
+    Ns_CondInit(&changed);
+    Tcl_InitHashTable(&active, TCL_ONE_WORD_KEYS);
+    Tcl_InitHashTable(&listening, TCL_STRING_KEYS);
+    wakeFd = eventfd(0u, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wakeFd < 0) {
+        Ns_Fatal("sockcallback: cannot create an eventfd: %s", strerror(errno));
+    }
+    (void) NsCallbackAdd(NS_AT_READY, Start, NULL);
+    (void) NsCallbackAddShutdown(Shutdown, NULL);
+}
+
+int
+Ns_SockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when)
+{
+    return Ns_SockCallbackEx(sock, proc, arg, when, 0);
+}
+
+int
+Ns_SockCallbackEx(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+                  int timeout)
+{
+    return Enqueue(sock, proc, arg, when & ~NS_SOCK_CANCEL, timeout);
+}
+
+void
+Ns_SockCancelCallback(NS_SOCKET sock)
+{
+    (void) Ns_SockCancelCallbackEx(sock, NULL, NULL);
+}
+
+int
+Ns_SockCancelCallbackEx(NS_SOCKET sock, Ns_SockProc *proc, void *arg)
+{
+    return Enqueue(sock, proc, arg, NS_SOCK_CANCEL, 0);
+}
+
+int
+Ns_SockCloseLater(NS_SOCKET sock)
+{
+    return Ns_SockCallback(sock, CloseProc, NULL, NS_SOCK_WRITE | NS_SOCK_EXIT);
+}
+
+int
+Ns_SockListenCallback(const char *address, int port, Ns_SockProc *proc, void *arg)
+{
+    Tcl_HashEntry *hPtr = NULL;
+    PortEntry     *entryPtr;
+    Ns_DString     ds;
+    NS_SOCKET      sock;
+    int            isNew;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s:%d", address == NULL ? "*" : address, port);
+    Ns_MutexLock(&lock);
+    hPtr = Tcl_CreateHashEntry(&listening, Ns_DStringValue(&ds), &isNew);
+    if (isNew) {
+        Tcl_SetHashValue(hPtr, INT2PTR(port));
+    }
+    Ns_MutexUnlock(&lock);
+    if (!isNew) {
+        Ns_DStringFree(&ds);
+        return NS_ERROR;
+    }
+    sock = Ns_SockListen(address, port);
+    if (sock != NS_INVALID_SOCKET) {
+        (void) Ns_SockSetNonBlocking(sock);
+        entryPtr = ns_calloc(1u, sizeof(PortEntry));
+        entryPtr->proc = proc;
+        entryPtr->arg = arg;
+        entryPtr->key = ns_strdup(Ns_DStringValue(&ds));
+        if (Ns_SockCallback(sock, AcceptProc, entryPtr,
+                            NS_SOCK_READ | NS_SOCK_EXIT) != NS_OK) {
+            close(sock);
+            ns_free(entryPtr->key);
+            ns_free(entryPtr);
+            sock = NS_INVALID_SOCKET;
+        }
+    }
+    if (sock == NS_INVALID_SOCKET) {
+        Ns_MutexLock(&lock);
+        Tcl_DeleteHashEntry(hPtr);
+        Ns_MutexUnlock(&lock);
+    }
+    Ns_DStringFree(&ds);
+    return sock == NS_INVALID_SOCKET ? NS_ERROR : NS_OK;
+}
+
+int
+Ns_SockPortBound(int port)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+    bool           isBound = false;
+
+    Ns_MutexLock(&lock);
+    hPtr = Tcl_FirstHashEntry(&listening, &search);
+    while (hPtr != NULL && !isBound) {
+        isBound = PTR2INT(Tcl_GetHashValue(hPtr)) == port;
+        hPtr = Tcl_NextHashEntry(&search);
+    }
+    Ns_MutexUnlock(&lock);
+    return isBound;
+}
+
+void
+NsSockCallbacksList(Ns_DString *dsPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+
+    Ns_MutexLock(&lock);
+    hPtr = Tcl_FirstHashEntry(&active, &search);
+    while (hPtr != NULL) {
+        const Callback *callbackPtr = Tcl_GetHashValue(hPtr);
+
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringPrintf(dsPtr, "%d", callbackPtr->sock);
+        Tcl_DStringStartSublist(dsPtr);
+        if ((callbackPtr->when & NS_SOCK_READ) != 0) {
+            Tcl_DStringAppendElement(dsPtr, "read");
+        }
+        if ((callbackPtr->when & NS_SOCK_WRITE) != 0) {
+            Tcl_DStringAppendElement(dsPtr, "write");
+        }
+        if ((callbackPtr->when & NS_SOCK_EXCEPTION) != 0) {
+            Tcl_DStringAppendElement(dsPtr, "exception");
+        }
+        if ((callbackPtr->when & NS_SOCK_EXIT) != 0) {
+            Tcl_DStringAppendElement(dsPtr, "exit");
+        }
+        Tcl_DStringEndSublist(dsPtr);
+        Ns_GetProcInfo(dsPtr, (void *) callbackPtr->proc, callbackPtr->arg);
+        Ns_DStringPrintf(dsPtr, " %d", callbackPtr->timeout);
+        Tcl_DStringEndSublist(dsPtr);
+        hPtr = Tcl_NextHashEntry(&search);
+    }
+    Ns_MutexUnlock(&lock);
+}
+
+static int
+Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, int timeout)
+{
+    Callback *callbackPtr = ns_calloc(1u, sizeof(Callback));
+    bool      mustStart = false;
+
+    callbackPtr->sock = sock;
+    callbackPtr->proc = proc;
+    callbackPtr->arg = arg;
+    callbackPtr->when = when;
+    callbackPtr->timeout = timeout;
+    Ns_MutexLock(&lock);
+    if (isStopping) {
+        Ns_MutexUnlock(&lock);
+        ns_free(callbackPtr);
+        return NS_ERROR;
+    }
+    if (lastPtr != NULL) {
+        lastPtr->nextPtr = callbackPtr;
+    } else {
+        firstPtr = callbackPtr;
+    }
+    lastPtr = callbackPtr;
+    if (!hasThread) {
+        hasThread = true;
+        mustStart = true;
+    }
+    Ns_MutexUnlock(&lock);
+    if (mustStart) {
+        Ns_ThreadCreate(SockThread, NULL, 0, NULL);
+    } else {
+        Wake();
+    }
+    return NS_OK;
+}
+
+static void
+Wake(void)
+{
+    uint64_t one = 1u;
+    ssize_t  n = write(wakeFd, &one, sizeof(one));
+
+    (void) n;
+}
+
+/*
+ * The server has started: callbacks may run.
+ */
+static void
+Start(void *arg)
+{
+    Ns_MutexLock(&lock);
+    hasStarted = true;
+    Ns_CondBroadcast(&changed);
+    Ns_MutexUnlock(&lock);
+}
+
+/*
+ * Called to begin (NULL) and to wait, or once for both.
+ */
+static void
+Shutdown(const Ns_Time *deadlinePtr, void *arg)
+{
+    Ns_ReturnCode result = NS_OK;
+
+    Ns_MutexLock(&lock);
+    isStopping = true;
+    Ns_CondBroadcast(&changed);
+    Wake();
+    if (deadlinePtr != NULL) {
+        Ns_Time deadline = *deadlinePtr;
+
+        while (hasThread && !hasEnded && result == NS_OK) {
+            result = Ns_CondTimedWait(&changed, &lock, &deadline);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    if (result != NS_OK) {
+        Ns_Log(Warning, "socks: timeout waiting for socket callback shutdown");
+    }
+}
+
+static void
+SockThread(void *arg)
+{
+    struct pollfd *fds = NULL;
+    int            size = 0;
+    bool           isDone;
+
+    Ns_ThreadSetName("-socks-");
+    Ns_MutexLock(&lock);
+    while (!hasStarted && !isStopping) {
+        Ns_CondWait(&changed, &lock);
+    }
+    isDone = isStopping;
+    Ns_MutexUnlock(&lock);
+    while (!isDone) {
+        int n, ms;
+
+        ApplyQueue();
+        Ns_MutexLock(&lock);
+        n = BuildPollLocked(&fds, &size, &ms);
+        isDone = isStopping;
+        Ns_MutexUnlock(&lock);
+        if (!isDone && poll(fds, (nfds_t) n, ms) >= 0) {
+            if (fds[0].revents != 0) {
+                uint64_t count;
+                ssize_t  nRead = read(wakeFd, &count, sizeof(count));
+
+                (void) nRead;
+            }
+            CallReady(fds + 1, n - 1);
+        }
+    }
+    CallExits();
+    ns_free(fds);
+    Ns_MutexLock(&lock);
+    hasEnded = true;
+    Ns_CondBroadcast(&changed);
+    Ns_MutexUnlock(&lock);
+}
+
+/*
+ * Do what other threads asked for, in their order.
+ */
+static void
+ApplyQueue(void)
+{
+    Callback *callbackPtr;
+
+    Ns_MutexLock(&lock);
+    callbackPtr = firstPtr;
+    firstPtr = NULL;
+    lastPtr = NULL;
+    Ns_MutexUnlock(&lock);
+    while (callbackPtr != NULL) {
+        Callback *nextPtr = callbackPtr->nextPtr;
+        Callback *oldPtr = FindActive(callbackPtr->sock);
+
+        if (oldPtr != NULL) {
+            Remove(callbackPtr->sock, oldPtr);
+        }
+        if ((callbackPtr->when & NS_SOCK_CANCEL) != 0) {
+            if (callbackPtr->proc != NULL) {
+                (void) callbackPtr->proc(callbackPtr->sock, callbackPtr->arg,
+                                         NS_SOCK_CANCEL);
+            }
+            ns_free(callbackPtr);
+        } else {
+            Tcl_HashEntry *hPtr;
+            int            isNew;
+
+            if (callbackPtr->timeout > 0) {
+                callbackPtr->expires = NsClockNow()
+                    + callbackPtr->timeout * NS_STAMP_SECOND;
+            }
+            Ns_MutexLock(&lock);
+            hPtr = Tcl_CreateHashEntry(&active, INT2PTR(callbackPtr->sock),
+                                       &isNew);
+            Tcl_SetHashValue(hPtr, callbackPtr);
+            Ns_MutexUnlock(&lock);
+        }
+        callbackPtr = nextPtr;
+    }
+}
+
+/*
+ * The descriptors to wait for, the first being the one that wakes us; their
+ * number, and how long to wait.
+ */
+static int
+BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+    NsStamp        next = 0;
+    int            n = 0;
+
+    NsAssertLocked(&lock);
+    if (*sizePtr <= active.numEntries) {
+        *sizePtr = active.numEntries * 2 + 16;
+        *fdsPtr = ns_realloc(*fdsPtr, (size_t) *sizePtr * sizeof(struct pollfd));
+    }
+    (*fdsPtr)[n++] = (struct pollfd) {.fd = wakeFd, .events = POLLIN};
+    hPtr = Tcl_FirstHashEntry(&active, &search);
+    while (hPtr != NULL) {
+        const Callback *callbackPtr = Tcl_GetHashValue(hPtr);
+        int             events = 0;
+
+        if ((callbackPtr->when & NS_SOCK_READ) != 0) {
+            events |= POLLIN;
+        }
+        if ((callbackPtr->when & NS_SOCK_WRITE) != 0) {
+            events |= POLLOUT;
+        }
+        if ((callbackPtr->when & NS_SOCK_EXCEPTION) != 0) {
+            events |= POLLPRI;
+        }
+        (*fdsPtr)[n++] = (struct pollfd) {
+            .fd = callbackPtr->sock, .events = (short) events
+        };
+        if (callbackPtr->expires != 0
+                && (next == 0 || callbackPtr->expires < next)) {
+            next = callbackPtr->expires;
+        }
+        hPtr = Tcl_NextHashEntry(&search);
+    }
+    *msPtr = -1;
+    if (next != 0) {
+        NsStamp now = NsClockNow();
+
+        *msPtr = next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
+    }
+    return n;
+}
+
+static void
+CallReady(const struct pollfd *fds, int n)
+{
+    for (int i = 0; i < n; i++) {
+        Callback *callbackPtr = FindActive(fds[i].fd);
+        bool      goesOn = true;
+
+        if (callbackPtr == NULL) {
+            continue;
+        }
+        if (fds[i].revents != 0) {
+            int what = ConditionsOf(callbackPtr, fds[i].revents);
+
+            /* One condition per call. */
+            for (int why = NS_SOCK_READ; goesOn && why <= NS_SOCK_EXCEPTION;
+                 why <<= 1) {
+                if ((what & why) != 0) {
+                    goesOn = Call(callbackPtr, why);
+                }
+            }
+            callbackPtr->expires = callbackPtr->timeout == 0 ? 0
+                : NsClockNow() + callbackPtr->timeout * NS_STAMP_SECOND;
+        } else if (callbackPtr->expires != 0
+                   && NsClockNow() >= callbackPtr->expires) {
+            goesOn = Call(callbackPtr, NS_SOCK_TIMEOUT);
+            callbackPtr->expires = NsClockNow()
+                + callbackPtr->timeout * NS_STAMP_SECOND;
+        }
+        if (!goesOn) {
+            Remove(fds[i].fd, callbackPtr);
+        }
+    }
+}
+
+/*
+ * What the poll results mean to the callback.  An error or hang-up is told as a
+ * condition that it waits for, so that it finds out itself.
+ */
+static int
+ConditionsOf(const Callback *callbackPtr, short got)
+{
+    int what = 0;
+
+    if ((got & (POLLIN | POLLHUP)) != 0) {
+        what |= NS_SOCK_READ;
+    }
+    if ((got & POLLOUT) != 0) {
+        what |= NS_SOCK_WRITE;
+    }
+    if ((got & POLLPRI) != 0) {
+        what |= NS_SOCK_EXCEPTION;
+    }
+    what &= callbackPtr->when;
+    if (what == 0) {
+        what = callbackPtr->when & NS_SOCK_ANY;
+        what &= -what;
+    }
+    return what;
+}
+
+static bool
+Call(const Callback *callbackPtr, int why)
+{
+    return callbackPtr->proc(callbackPtr->sock, callbackPtr->arg, why);
+}
+
+static Callback *
+FindActive(NS_SOCKET sock)
+{
+    /* Only this thread changes the table, so it may look without the lock. */
+    Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&active, INT2PTR(sock));
+
+    return hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
+}
+
+static void
+Remove(NS_SOCKET sock, const Callback *callbackPtr)
+{
+    Ns_MutexLock(&lock);
+    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&active, INT2PTR(sock)));
+    Ns_MutexUnlock(&lock);
+    ns_free((void *) callbackPtr);
+}
+
+/*
+ * Those who want to know are told that the server stops.
+ */
+static void
+CallExits(void)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+
+    ApplyQueue();
+    hPtr = Tcl_FirstHashEntry(&active, &search);
+    while (hPtr != NULL) {
+        const Callback *callbackPtr = Tcl_GetHashValue(hPtr);
+
+        if ((callbackPtr->when & NS_SOCK_EXIT) != 0) {
+            (void) Call(callbackPtr, NS_SOCK_EXIT);
+        }
+        hPtr = Tcl_NextHashEntry(&search);
+    }
+}
+
+static int
+CloseProc(NS_SOCKET sock, void *arg, int why)
+{
+    close(sock);
+    return NS_FALSE;
+}
+
+static int
+AcceptProc(NS_SOCKET sock, void *arg, int why)
+{
+    PortEntry *entryPtr = arg;
+    NS_SOCKET  newSock;
+
+    if (why == NS_SOCK_EXIT) {
+        Tcl_HashEntry *hPtr;
+
+        (void) entryPtr->proc(sock, entryPtr->arg, NS_SOCK_EXIT);
+        close(sock);
+        Ns_MutexLock(&lock);
+        hPtr = Tcl_FindHashEntry(&listening, entryPtr->key);
+        if (hPtr != NULL) {
+            Tcl_DeleteHashEntry(hPtr);
+        }
+        Ns_MutexUnlock(&lock);
+        ns_free(entryPtr->key);
+        ns_free(entryPtr);
+        return NS_FALSE;
+    }
+    newSock = Ns_SockAccept(sock, NULL, NULL);
+    if (newSock != NS_INVALID_SOCKET) {
+        (void) Ns_SockSetBlocking(newSock);
+        (void) entryPtr->proc(newSock, entryPtr->arg, NS_SOCK_READ);
+    }
+    return NS_TRUE;
+}
