@@ -65,8 +65,12 @@ typedef enum {
     NS_RANK_LOG_SINKS       = 700,  /* Table of streams and sinks. */
     NS_RANK_LOG_FILTERS     = 710,  /* Log filters. */
     NS_RANK_LOG_FILE        = 720,  /* One log file written directly. */
-    NS_RANK_LOG_SEGMENTS    = 730,  /* Free segments of the mapping. */
-    NS_RANK_LOG_WAKE        = 740,
+    NS_RANK_LOG_STREAMS     = 721,  /* Growth of the table of streams. */
+    NS_RANK_LOG_COMMON      = 722,  /* Lanes that threads share. */
+    NS_RANK_LOG_LARGE       = 724,  /* Records of many segments. */
+    NS_RANK_LOG_SEGMENTS    = 730,  /* Lanes: who has them, which are free. */
+    NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
+    NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory. */
     NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
 
     /* base */

@@ -11,6 +11,7 @@
 #include "log/init.h"
 #include "log/line.h"
 #include "log/severity.h"
+#include "log/sink.h"
 #include "log/systemlog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -42,8 +43,6 @@ static Buffer *ThreadBuffer(void);
 static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
 static void    SendKept(Buffer *bufferPtr);
 static void    Send(const NsLogEntry *entryPtr);
-static void    Describe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
-                        const char *message, size_t length);
 
 
 void
@@ -98,8 +97,11 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
     if (!Ns_LogSeverityEnabled(severity)) {
         return;
     }
+    if (unlikely(NsSinkDefer(severity, message, length))) {
+        return;
+    }
     NsSeverityCountEntry(severity);
-    Describe(&entry, severity, message, length);
+    NsSystemLogDescribe(&entry, severity, message, length);
     if (NsFilterIsRunning()) {
         NsSystemLogWrite(&entry);
         return;
@@ -170,7 +172,7 @@ NsEntryAppendLines(Ns_DString *dsPtr)
         NsLogOut    out = {NULL, 0, 0};
         int         start = Ns_DStringLength(dsPtr);
 
-        Describe(&entry, keptPtr->severity,
+        NsSystemLogDescribe(&entry, keptPtr->severity,
                  Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
                  keptPtr->length);
         entry.time = keptPtr->time;
@@ -297,7 +299,7 @@ SendKept(Buffer *bufferPtr)
     for (int i = 0; i < nKept; i++) {
         NsLogEntry entry;
 
-        Describe(&entry, kept[i].severity,
+        NsSystemLogDescribe(&entry, kept[i].severity,
                  Ns_DStringValue(&texts) + kept[i].offset, kept[i].length);
         entry.time = kept[i].time;
         Send(&entry);
@@ -313,20 +315,4 @@ Send(const NsLogEntry *entryPtr)
         NsFilterRun(entryPtr);
     }
     NsSystemLogWrite(entryPtr);
-}
-
-static void
-Describe(NsLogEntry *entryPtr, Ns_LogSeverity severity, const char *message,
-         size_t length)
-{
-    *entryPtr = (NsLogEntry){
-        .time = NsLogClock(),
-        .severity = (int) severity,
-        .severityName = Ns_LogSeverityName(severity),
-        .pid = NsSystemLogPid(),
-        .thread = Ns_ThreadId(),
-        .threadName = Ns_ThreadGetName(),
-        .message = message,
-        .messageLength = length
-    };
 }

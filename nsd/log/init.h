@@ -68,6 +68,16 @@ void NsLogStop(void);
 void NsLogFinish(void);
 
 /*
+ * True if asynclogwriter is configured.
+ */
+bool NsLogIsAsync(void);
+
+/*
+ * Have the log memory made, for sinks that need it with asynclogwriter off.
+ */
+void NsLogUseMemory(void);
+
+/*
  * Path of the system log, in every mode; "" before NsLogConfigure.
  */
 const char *NsLogFile(void);

@@ -1,49 +1,85 @@
 /*
  * systemlog.c --
  *
- *      Where entries of the system log go: a file, or standard error.
+ *      The system log: a stream of entries, and the sink that is its file.
+ *
+ *      The sink begins as standard error, gets its file with the configuration,
+ *      and a log thread with the start, if asynclogwriter is on.
  */
 
 #include "log/systemlog.h"
 
 #include <pthread.h>
 
-#include "base/lock.h"
+#include "base/fatal.h"
 #include "log/entry.h"
 #include "log/filter.h"
 #include "log/init.h"
+#include "log/rollfile.h"
 #include "log/severity.h"
-#include "nslog.h"
+#include "log/sink.h"
+#include "log/stream.h"
+#include "nsstring.h"
+#include "nsthread.h"
 
-static Ns_Mutex   lock;         /* One line, or one roll, at a time. */
-static int        fd = STDERR_FILENO;   /* Constant: see Redirect. */
-static pid_t      pid;          /* Set by NsLogInit and after a fork. */
-static NsLogStyle style = {.sanitize = 2};  /* Constant after NsLogConfigure. */
-static char      *file;         /* Likewise. */
-static int        maxBackup = 10;           /* Likewise. */
+#define SYSTEM_SINK    "system"
+#define RING_DIRECTORY "/dev/shm"
 
-static void NoteFork(void);
-static void Panic(const char *fmt, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
-static bool Redirect(void);
-static void WriteLocked(const NsLogEntry *entryPtr);
-static void WriteAll(int toFd, const char *bytes, size_t length);
+/*
+ * An entry as a record: this, then thread name, severity name, each with its null
+ * byte, and the message.
+ */
+typedef struct SystemRecord {
+    uint64_t thread;
+    int32_t  pid;
+    uint16_t threadNameBytes;
+    uint16_t severityNameBytes;
+} SystemRecord;
+
+static atomic_int pid;          /* Set by NsLogInit and after a fork. */
+static NsLogStyle style = {.sanitize = 2};  /* Constant after NsLogConfigure, */
+static char      *file;                     /* like the rest. */
+static bool       isFileOpen;   /* Not on standard error any more. */
+static bool       isAsync;
+static int        maxBackup = 10;
+static char      *rollFormat;
+static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
+static NsRingKey  ringKey;
+static int64_t    memoryBytes;
+
+static void   NoteFork(void);
+static void   LastWords(const char *message);
+static void   Panic(const char *fmt, ...)
+    NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
+static size_t FormatEntry(char *buffer, size_t room,
+                          const Ns_LogRecord *recordPtr, void *arg);
+static int    Rename(const char *path, void *arg);
 
 
 void
 NsLogInit(void)
 {
     static bool isDone;
+    static const char *const streams[] = {"system"};
 
-    if (!isDone) {
-        isDone = true;
-        NoteFork();
-        pthread_atfork(NULL, NULL, NoteFork);
-        NsMutexSetup(&lock, NS_RANK_LOG_FILE, "ns:log", NULL);
-        NsSeverityInit();
-        NsFilterInit();
-        NsEntryInit();
-        Tcl_SetPanicProc(Panic);
+    if (isDone) {
+        return;
     }
+    isDone = true;
+    NoteFork();
+    pthread_atfork(NULL, NULL, NoteFork);
+    NsSinkInit();
+    NsStreamInit();
+    NsSeverityInit();
+    NsFilterInit();
+    NsEntryInit();
+    (void) Ns_LogStreamCreate("system", FormatEntry, NULL);
+    systemSink = NsSinkCreate(&(NsSinkSpec){
+        .name = SYSTEM_SINK, .type = "file", .streams = streams, .nStreams = 1,
+        .isDirect = true, .isStandardOutput = true, .settings = nsSinkDefaults
+    });
+    Tcl_SetPanicProc(Panic);
+    NsFatalSetProc(LastWords);
 }
 
 void
@@ -54,30 +90,71 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
         .isExpanded = settingsPtr->isExpanded,
         .sanitize = settingsPtr->sanitize
     };
-    file = ns_strdup(settingsPtr->file);
+    file = ns_strcopy(settingsPtr->file);
     maxBackup = settingsPtr->maxBackup;
+    rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    isAsync = settingsPtr->isAsync;
+    memoryBytes = settingsPtr->memoryBytes > 0
+        ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT;
+    ringKey = (NsRingKey){
+        .directory = ns_strdup(settingsPtr->ringDirectory != NULL
+                               ? settingsPtr->ringDirectory : RING_DIRECTORY),
+        .home = ns_strdup(settingsPtr->home != NULL ? settingsPtr->home : ""),
+        .configFile = ns_strcopy(settingsPtr->configFile)
+    };
     NsSeverityEnable(Notice, settingsPtr->notice);
     NsSeverityEnable(Debug, settingsPtr->debug);
     NsSeverityEnable(Dev, settingsPtr->dev);
-    if (!settingsPtr->stayOnStderr && !Redirect()) {
-        Ns_Fatal("log: failed to open server log '%s': '%s'", file,
-                 strerror(errno));
+
+    if (!settingsPtr->stayOnStderr) {
+        if (Ns_LogSinkReopen(systemSink, file) != NS_OK) {
+            int reason = errno;
+
+            (void) Ns_LogSinkReopen(systemSink, NULL);
+            Ns_Fatal("log: failed to open server log '%s': '%s'", file,
+                     strerror(reason));
+        }
+        isFileOpen = true;
     }
+    NsSinkFindLeftovers(&ringKey);
+    NsSinkRecoverByName(SYSTEM_SINK);
+    if (isAsync) {
+        NsLogUseMemory();
+    }
+}
+
+void
+NsLogUseMemory(void)
+{
+    NsSinkUseRing(&ringKey, memoryBytes);
+}
+
+bool
+NsLogIsAsync(void)
+{
+    return isAsync;
 }
 
 void
 NsLogStart(void)
 {
+    NsSinkEndRecovery();
+    if (isAsync) {
+        NsSinkUseLanes(systemSink);
+    }
+    NsSinkStart();
 }
 
 void
 NsLogStop(void)
 {
+    NsSinkStop();
 }
 
 void
 NsLogFinish(void)
 {
+    NsSinkFinish();
 }
 
 const char *
@@ -92,62 +169,100 @@ NsSystemLogStyle(void)
     return &style;
 }
 
-int
-NsSystemLogPid(void)
+void
+NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
+                    const char *message, size_t length)
 {
-    return pid;
+    *entryPtr = (NsLogEntry){
+        .time = NsLogClock(),
+        .severity = (int) severity,
+        .severityName = Ns_LogSeverityName(severity),
+        .pid = atomic_load_explicit(&pid, memory_order_relaxed),
+        .thread = Ns_ThreadId(),
+        .threadName = Ns_ThreadGetName(),
+        .message = message,
+        .messageLength = length
+    };
 }
 
 void
 NsSystemLogWrite(const NsLogEntry *entryPtr)
 {
-    Ns_MutexLock(&lock);
-    WriteLocked(entryPtr);
-    Ns_MutexUnlock(&lock);
+    SystemRecord head = {
+        .thread = entryPtr->thread,
+        .pid = entryPtr->pid,
+        .threadNameBytes = (uint16_t) (strlen(entryPtr->threadName) + 1),
+        .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)
+    };
+    struct iovec pieces[] = {
+        {&head, sizeof(head)},
+        {(void *) entryPtr->threadName, head.threadNameBytes},
+        {(void *) entryPtr->severityName, head.severityNameBytes},
+        {(void *) entryPtr->message, entryPtr->messageLength}
+    };
+
+    (void) NsStreamPut(nsSystemStream, entryPtr->severity, entryPtr->time,
+                       pieces, Ns_NrElements(pieces));
 }
 
 void
 NsSystemLogDrain(void)
 {
+    NsSinkDrain(systemSink);
 }
 
 int
 Ns_LogRoll(void)
 {
-    return NsSystemLogRoll() ? NS_OK : NS_ERROR;
-}
-
-bool
-NsSystemLogRoll(void)
-{
-    bool isOpen;
+    Ns_ReturnCode status;
 
     if (file == NULL) {
-        return true;
+        return NS_OK;
     }
-    if (access(file, F_OK) == 0) {
-        Ns_RollFile(file, MAX(maxBackup, 1));
-        Ns_Log(Notice, "log: re-opening log file '%s'", file);
+    if (!isFileOpen) {
+        isFileOpen = true;
+        status = Ns_LogSinkReopen(systemSink, file);
+    } else {
+        status = Ns_LogSinkRoll(systemSink, Rename, NULL);
     }
-    isOpen = Redirect();
-    if (!isOpen) {
-        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", file,
-               strerror(errno));
-    }
-    return isOpen;
+    return status;
 }
 
-int
-NsAsyncWrite(int toFd, const char *buffer, size_t nbyte)
+void
+NsAsyncWriterQueueDisable(int isShutdown)
 {
-    WriteAll(toFd, buffer, nbyte);
-    return NS_ERROR;
+    NsSinkStop();
+}
+
+void
+NsAsyncWriterQueueEnable(void)
+{
+    if (isAsync) {
+        NsSinkStart();
+    }
 }
 
 static void
 NoteFork(void)
 {
-    pid = getpid();
+    atomic_store(&pid, getpid());
+}
+
+/*
+ * Base ends the process, maybe for want of memory: no allocation here.
+ */
+static void
+LastWords(const char *message)
+{
+    char     line[1024];
+    NsLogOut out = {line, sizeof(line), 0};
+    NsLogEntry entry;
+
+    NsSystemLogDescribe(&entry, Fatal, message, strlen(message));
+    NsLogLine(&out, &entry, &style);
+    if (write(STDERR_FILENO, line, MIN(out.length, sizeof(line))) < 0) {
+        return;
+    }
 }
 
 static void
@@ -162,56 +277,43 @@ Panic(const char *fmt, ...)
     abort();
 }
 
+static size_t
+FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    NsLogOut     out = {buffer, room, 0};
+    SystemRecord head;
+    const char  *names = (const char *) recordPtr->bytes + sizeof(head);
+    size_t       nNames;
+
+    if (recordPtr->length < sizeof(head)) {
+        return 0;
+    }
+    memcpy(&head, recordPtr->bytes, sizeof(head));
+    nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
+    if (recordPtr->length - sizeof(head) < nNames) {
+        return 0;
+    }
+    NsLogLine(&out, &(NsLogEntry){
+        .time = recordPtr->time,
+        .severity = recordPtr->severity,
+        .severityName = names + head.threadNameBytes,
+        .pid = head.pid,
+        .thread = (uintptr_t) head.thread,
+        .threadName = names,
+        .message = names + nNames,
+        .messageLength = recordPtr->length - sizeof(head) - nNames
+    }, &style);
+    return out.length;
+}
+
 /*
- * Let descriptors 1 and 2 be the log file, so that the output of child processes
- * lands there too.  Errno tells why not.
+ * A rename that fails has been logged; the file is opened again all the same.
  */
-static bool
-Redirect(void)
+static int
+Rename(const char *path, void *arg)
 {
-    int newFd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-
-    if (newFd < 0) {
-        return false;
+    if (access(path, F_OK) == 0) {
+        (void) NsRollFileFormatted(path, rollFormat, MAX(maxBackup, 1));
     }
-    dup2(newFd, STDOUT_FILENO);
-    dup2(newFd, STDERR_FILENO);
-    if (newFd > STDERR_FILENO) {
-        close(newFd);
-    }
-    return true;
-}
-
-static void
-WriteLocked(const NsLogEntry *entryPtr)
-{
-    char     line[4096];
-    NsLogOut out = {line, sizeof(line), 0};
-
-    NsLogLine(&out, entryPtr, &style);
-    if (likely(out.length <= sizeof(line))) {
-        WriteAll(fd, line, out.length);
-    } else {
-        char *longLine = ns_malloc(out.length);
-
-        out = (NsLogOut){longLine, out.length, 0};
-        NsLogLine(&out, entryPtr, &style);
-        WriteAll(fd, longLine, out.length);
-        ns_free(longLine);
-    }
-}
-
-static void
-WriteAll(int toFd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(toFd, bytes, length);
-
-        if (n >= 0) {
-            bytes += n;
-            length -= (size_t) n;
-        } else if (errno != EINTR) {
-            break;
-        }
-    }
+    return NS_OK;
 }

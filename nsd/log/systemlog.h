@@ -1,13 +1,14 @@
 /*
  * systemlog.h --
  *
- *      Where entries of the system log go: a file, or standard error.
+ *      The system log: a stream of entries, and the sink that was its file.
  */
 
 #ifndef NSD_LOG_SYSTEMLOG_H
 #define NSD_LOG_SYSTEMLOG_H
 
 #include "log/line.h"
+#include "nslog.h"
 
 /*
  * Write the entry, or hand it to the log thread.
@@ -15,7 +16,13 @@
 void NsSystemLogWrite(const NsLogEntry *entryPtr);
 
 /*
- * Wait until what was handed over has been written.
+ * Fill in an entry of the calling thread, now.
+ */
+void NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
+                         const char *message, size_t length);
+
+/*
+ * Write out what was handed over, as far as that can be had within two seconds.
  */
 void NsSystemLogDrain(void);
 
@@ -23,15 +30,5 @@ void NsSystemLogDrain(void);
  * How lines look; constant after NsLogConfigure.
  */
 const NsLogStyle *NsSystemLogStyle(void);
-
-/*
- * The process that lines name.
- */
-int NsSystemLogPid(void);
-
-/*
- * Rename and reopen.  False: the file could not be opened again.
- */
-bool NsSystemLogRoll(void);
 
 #endif

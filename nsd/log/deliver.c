@@ -1,0 +1,669 @@
+/*
+ * deliver.c --
+ *
+ *      A record's way through a sink: from the lanes, merged by time, into the
+ *      buffer, from there to the target.
+ *
+ *      A write moves three things: the bytes, the cursors in the mapping, and
+ *      the counters.  For the case that the process dies in between, the mapping
+ *      says before a write where it goes, how much it is, and where the cursors
+ *      will be after it; see recover.c for what is made of that.
+ *
+ *      When writing fails, the buffer stays as it is and is tried again.  Nothing
+ *      is read from the lanes meanwhile: the records wait there, until memory is
+ *      short, and are dropped, counted, then.
+ */
+
+#include "log/sink_int.h"
+
+#include "base/assert.h"
+#include "log/systemlog.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+#define RETRY_NANOS      INT64_C(250000000)
+#define SECOND_NANOS     INT64_C(1000000000)
+#define MIN_ROOM         ((size_t) 16384)
+#define LINES_MAX_BYTES  ((size_t) 8 << 20)     /* Of a buffer counted in lines. */
+#define FAILED_MAX_BYTES ((size_t) 1 << 20)     /* Kept by a direct sink. */
+
+static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
+static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
+static bool DeliverHead(Ns_LogSink sink, NsPlace *placePtr);
+static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
+static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
+static bool IsWanted(const NsSinkSettings *settingsPtr, int severity);
+static int  Weight(int severity);
+static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
+                         const Ns_LogRecord *recordPtr, size_t *lengthPtr);
+static void Grow(Ns_LogSink sink, size_t room);
+static bool WriteOut(Ns_LogSink sink);
+static void NoteIntent(Ns_LogSink sink);
+static void CommitCursors(Ns_LogSink sink);
+static uint64_t NeededFrom(uint32_t lane, int stream);
+static void NoteFailure(Ns_LogSink sink, int reason);
+static void NoteSuccess(Ns_LogSink sink);
+static void SkipUnread(Ns_LogSink sink);
+static void NoteDrops(Ns_LogSink sink);
+
+
+void
+NsDeliverPass(Ns_LogSink sink)
+{
+    int64_t   cutoff = NsLogClock();
+    NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
+    NsPlace  *placePtr = NULL;
+    bool      isReading = sink->failure == 0 || NsDeliverFlush(sink);
+
+    NsFileRollIfDue(sink);
+    sink->merge.n = 0;
+    if (isReading) {
+        GatherHeads(sink, cutoff);
+    }
+    do {
+        NsSinkOp *nextPtr;
+
+        placePtr = isReading ? NsMergeFirst(&sink->merge) : NULL;
+        for (; opPtr != NULL
+                 && (placePtr == NULL || opPtr->time < placePtr->headPtr->time);
+             opPtr = nextPtr) {
+            nextPtr = opPtr->nextPtr;
+            RunOp(sink, opPtr, &goals);
+        }
+        if (placePtr != NULL) {
+            isReading = DeliverHead(sink, placePtr);
+            if (isReading) {
+                NsPlaceAdvance(sink->ringPtr, placePtr);
+                if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
+                    NsMergeFirstMoved(&sink->merge);
+                } else {
+                    NsMergeFirstEnded(&sink->merge);
+                }
+            }
+        }
+    } while (placePtr != NULL || opPtr != NULL);
+
+    NoteDrops(sink);
+    ReachGoals(sink, goals);
+    if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
+        SkipUnread(sink);
+    }
+}
+
+bool
+NsDeliverHasWork(Ns_LogSink sink)
+{
+    int64_t cutoff = NsLogClock();
+
+    if (sink->ringPtr == NULL) {
+        return false;
+    }
+    sink->merge.n = 0;
+    GatherHeads(sink, cutoff);
+    return sink->merge.n > 0;
+}
+
+bool
+NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
+                const Ns_LogRecord *recordPtr)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+    size_t length;
+
+    if (sink->isClosed) {
+        atomic_fetch_add(&sink->nFailed, 1);
+        return true;
+    }
+    if (!IsWanted(settingsPtr, recordPtr->severity)) {
+        atomic_fetch_add(&sink->nIgnored, 1);
+        return true;
+    }
+    if (!FormatRecord(sink, stream, recordPtr, &length)) {
+        return false;
+    }
+    if (length == 0) {
+        atomic_fetch_add(&sink->nIgnored, 1);
+        return true;
+    }
+    if (settingsPtr->rotateBytes > 0 && sink->fileBytes + sink->nBuffered > 0
+            && sink->fileBytes + sink->nBuffered + length
+               > (uint64_t) settingsPtr->rotateBytes) {
+        size_t start = sink->nBuffered;
+
+        if (!NsDeliverFlush(sink)) {
+            return false;
+        }
+        (void) NsFileRollBySettings(sink);
+        memmove(sink->buffer + sink->nBuffered, sink->buffer + start, length);
+    }
+    sink->nBuffered += length;
+    sink->nLines++;
+    sink->nRecords++;
+    if (sink->oldest == 0) {
+        sink->oldest = recordPtr->time;
+    }
+    sink->isUrgent |= Weight(recordPtr->severity) >= Weight(Error);
+    return true;
+}
+
+bool
+NsDeliverFlush(Ns_LogSink sink)
+{
+    if (sink->failure != 0 && NsLogClock() < sink->retryAt) {
+        return false;
+    }
+    if (sink->nBuffered > 0) {
+        if (sink->nWritten == 0) {
+            NoteIntent(sink);
+        }
+        if (!WriteOut(sink)) {
+            return false;
+        }
+    }
+    CommitCursors(sink);
+    atomic_fetch_add(&sink->nDelivered, sink->nRecords);
+    sink->nBuffered = sink->nWritten = 0;
+    sink->nLines = 0;
+    sink->nRecords = 0;
+    sink->oldest = 0;
+    sink->isUrgent = false;
+    sink->lastFlush = NsLogClock();
+    if (sink->failure != 0) {
+        NoteSuccess(sink);
+    }
+    return true;
+}
+
+int64_t
+NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+    int64_t now = NsLogClock(), next = 0;
+
+    if (sink->failure == 0 && (sink->nBuffered > 0 || sink->nMoved > 0)) {
+        bool isDue = sink->isUrgent || sink->nBuffered == 0
+            || (sink->slotPtr != NULL && NsLaneIsTight());
+
+        if (settingsPtr->bufferLines > 0) {
+            isDue |= sink->nLines > settingsPtr->bufferLines;
+        } else {
+            isDue |= isTimeUp || sink->nBuffered >= settingsPtr->bufferBytes
+                || now - sink->oldest >= settingsPtr->bufferNanos
+                || now - sink->lastFlush >= settingsPtr->bufferNanos
+                || now < sink->lastFlush;
+        }
+        if (isDue) {
+            (void) NsDeliverFlush(sink);
+        } else if (settingsPtr->bufferLines == 0) {
+            next = sink->oldest + settingsPtr->bufferNanos;
+        }
+    }
+    if (sink->syncDue != 0 && now >= sink->syncDue) {
+        (void) NsDeliverSync(sink);
+    }
+    if (sink->failure != 0) {
+        next = sink->retryAt;
+    }
+    if (sink->syncDue != 0 && (next == 0 || sink->syncDue < next)) {
+        next = sink->syncDue;
+    }
+    if (sink->nextRoll != 0) {
+        int64_t roll = (int64_t) sink->nextRoll * SECOND_NANOS;
+
+        next = next == 0 || roll < next ? roll : next;
+    }
+    return next;
+}
+
+bool
+NsDeliverSync(Ns_LogSink sink)
+{
+    sink->syncDue = 0;
+    if (sink->typePtr->syncProc == NULL || sink->fd < 0) {
+        return true;
+    }
+    atomic_fetch_add(&sink->nSyncs, 1);
+    if (!sink->typePtr->syncProc(sink)) {
+        int reason = errno;
+
+        atomic_fetch_add(&sink->nErrors, 1);
+        Ns_Log(Error, "log: sink '%s': sync failed: '%s'", sink->name,
+               strerror(reason));
+        errno = reason;
+        return false;
+    }
+    return true;
+}
+
+void
+NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
+{
+    char       text[1024];
+    va_list    ap;
+    NsLogEntry entry;
+    NsLogOut   out = {NULL, 0, 0};
+    int        n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    NsSystemLogDescribe(&entry, severity, text,
+                        MIN((size_t) MAX(n, 0), sizeof(text) - 1));
+    NsLogLine(&out, &entry, NsSystemLogStyle());
+    Grow(sink, sink->nBuffered + out.length);
+    out = (NsLogOut){sink->buffer + sink->nBuffered, out.length, 0};
+    NsLogLine(&out, &entry, NsSystemLogStyle());
+    sink->nBuffered += out.length;
+    sink->nLines++;
+    if (sink->oldest == 0) {
+        sink->oldest = entry.time;
+    }
+}
+
+/*
+ * Look at all lanes of the sink's streams.  Records later than the cutoff wait
+ * for the next pass: an earlier one of another lane may have become visible after
+ * we looked there.
+ */
+static void
+GatherHeads(Ns_LogSink sink, int64_t cutoff)
+{
+    NsRing  *ringPtr = sink->ringPtr;
+    uint32_t n;
+
+    if (ringPtr == NULL) {
+        return;
+    }
+    n = atomic_load_explicit(&ringPtr->headerPtr->nLanes, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
+        NsPlace *placePtr = &sink->places[i];
+
+        if (!atomic_load_explicit(&sink->wants[ringPtr->lanes[i].stream],
+                                  memory_order_relaxed)) {
+            continue;
+        }
+        if (unlikely(placePtr->segment == NS_RING_NONE)) {
+            placePtr->lane = i;
+            NsLaneLockChains();
+            NsPlaceOpen(ringPtr, placePtr,
+                        atomic_load(&sink->slotPtr->cursors[i].done));
+            NsLaneUnlockChains();
+        }
+        if (NsPlaceHead(ringPtr, placePtr) != NULL
+                && !IsLater(placePtr, cutoff)) {
+            NsMergeAdd(&sink->merge, placePtr);
+        }
+    }
+}
+
+/*
+ * A time far ahead means that the clock was set back; such records do not wait.
+ */
+static bool
+IsLater(const NsPlace *placePtr, int64_t cutoff)
+{
+    int64_t ahead = placePtr->headPtr->time - cutoff;
+
+    return ahead > 0 && ahead < SECOND_NANOS;
+}
+
+static bool
+DeliverHead(Ns_LogSink sink, NsPlace *placePtr)
+{
+    const NsRingRecord *headPtr = placePtr->headPtr;
+    const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr,
+#ifdef NS_DEBUG
+                                      true,
+#else
+                                      false,
+#endif
+                                      &sink->scratch, &sink->scratchBytes);
+    Ns_LogStream stream = NsStreamAt(
+        (int) sink->ringPtr->lanes[placePtr->lane].stream);
+    bool         isTaken = true;
+
+    if (bytes != NULL) {
+        Ns_LogRecord record = {
+            .stream = NsStreamName(stream),
+            .severity = headPtr->severity,
+            .time = headPtr->time,
+            .bytes = bytes,
+            .length = headPtr->total
+        };
+
+        isTaken = NsDeliverRecord(sink, stream, &record);
+    } else {
+        atomic_fetch_add(&sink->nDamaged, 1);
+    }
+    if (isTaken) {
+        if (!placePtr->isMoved) {
+            placePtr->isMoved = true;
+            sink->moved[sink->nMoved++] = placePtr->lane;
+        }
+    }
+    return isTaken;
+}
+
+static void
+RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
+{
+    opPtr->status = NS_OK;
+    if (opPtr->proc != NULL) {
+        errno = 0;
+        opPtr->status = opPtr->proc(sink, opPtr->arg);
+        opPtr->reason = errno;
+    }
+    if (opPtr->goal == NS_OP_PLAIN || opPtr->status != NS_OK) {
+        NsSinkOpDone(sink, opPtr);
+    } else {
+        opPtr->nextPtr = *goalsPtr;
+        *goalsPtr = opPtr;
+    }
+}
+
+/*
+ * One write and one sync serve all who wait.
+ */
+static void
+ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
+{
+    bool isWritten, isSynced = true;
+    int  reason = 0;
+
+    if (goals == NULL) {
+        return;
+    }
+    isWritten = NsDeliverFlush(sink);
+    if (!isWritten) {
+        reason = sink->failure;
+    }
+    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
+        if (isWritten && opPtr->goal == NS_OP_SYNC) {
+            isSynced = NsDeliverSync(sink);
+            reason = isSynced ? 0 : errno;
+            break;
+        }
+    }
+    while (goals != NULL) {
+        NsSinkOp *opPtr = goals;
+
+        goals = opPtr->nextPtr;
+        if (!isWritten || (opPtr->goal == NS_OP_SYNC && !isSynced)) {
+            opPtr->status = NS_ERROR;
+            opPtr->reason = reason;
+        }
+        NsSinkOpDone(sink, opPtr);
+    }
+}
+
+static bool
+IsWanted(const NsSinkSettings *settingsPtr, int severity)
+{
+    return settingsPtr->minSeverity < 0
+        || Weight(severity) >= Weight(settingsPtr->minSeverity);
+}
+
+/*
+ * Severities are numbered in an order of their own.
+ */
+static int
+Weight(int severity)
+{
+    static const int weights[] = {
+        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4,
+        [Debug] = 0, [Dev] = 0
+    };
+
+    return severity >= 0 && severity < Ns_NrElements(weights)
+        ? weights[severity] : 0;
+}
+
+/*
+ * Put the record's line behind the buffered bytes, without counting it yet.
+ */
+static bool
+FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
+             const Ns_LogRecord *recordPtr, size_t *lengthPtr)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+    size_t most = settingsPtr->bufferLines > 0
+        ? LINES_MAX_BYTES : settingsPtr->bufferBytes;
+
+    if (sink->nBuffered > 0
+            && (settingsPtr->bufferLines > 0
+                ? sink->nLines > settingsPtr->bufferLines
+                : sink->nBuffered >= most)
+            && !NsDeliverFlush(sink)) {
+        return false;
+    }
+    for (;;) {
+        size_t left;
+
+        if (sink->room < sink->nBuffered + MIN_ROOM / 4) {
+            Grow(sink, sink->nBuffered + MIN_ROOM);
+        }
+        left = sink->room - sink->nBuffered;
+        NsStreamFormat(stream, recordPtr, sink->buffer + sink->nBuffered, left,
+                       lengthPtr);
+        if (*lengthPtr <= left) {
+            return true;
+        }
+        if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
+                && !NsDeliverFlush(sink)) {
+            return false;
+        }
+        Grow(sink, sink->nBuffered + *lengthPtr);
+    }
+}
+
+static void
+Grow(Ns_LogSink sink, size_t room)
+{
+    if (room > sink->room) {
+        sink->room = MAX(room, MIN(2 * sink->room, LINES_MAX_BYTES));
+        sink->buffer = ns_realloc(sink->buffer, sink->room);
+    }
+}
+
+static bool
+WriteOut(Ns_LogSink sink)
+{
+    int64_t start = NsLogClock(), span;
+
+    while (sink->nWritten < sink->nBuffered) {
+        ssize_t n = sink->typePtr->writeProc(sink, sink->buffer + sink->nWritten,
+                                             sink->nBuffered - sink->nWritten);
+
+        if (n > 0) {
+            sink->nWritten += (size_t) n;
+            sink->fileBytes += (uint64_t) n;
+            atomic_fetch_add(&sink->nBytes, (uint64_t) n);
+        } else if (n == 0 || errno != EINTR) {
+            NoteFailure(sink, n == 0 ? EIO : errno);
+            return false;
+        }
+    }
+    atomic_fetch_add(&sink->nWrites, 1);
+    span = NsLogClock() - start;
+    if (span > atomic_load(&sink->longestWrite)) {
+        atomic_store(&sink->longestWrite, span);
+    }
+    if (sink->settings.sync == NS_SYNC_BATCH) {
+        (void) NsDeliverSync(sink);
+    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
+        sink->syncDue = start + sink->settings.syncNanos;
+    }
+    return true;
+}
+
+static void
+NoteIntent(Ns_LogSink sink)
+{
+    NsRingSink *slotPtr = sink->slotPtr;
+
+    if (slotPtr == NULL || sink->typePtr->whereProc == NULL
+            || !sink->typePtr->whereProc(sink, &slotPtr->offset,
+                                         &slotPtr->inode)) {
+        return;
+    }
+    for (uint32_t i = 0; i < sink->nMoved; i++) {
+        uint32_t lane = sink->moved[i];
+
+        atomic_store_explicit(&slotPtr->cursors[lane].ahead,
+                              NsPlacePosition(&sink->places[lane]),
+                              memory_order_relaxed);
+    }
+    slotPtr->length = sink->nBuffered;
+    slotPtr->checksum = (uint32_t) NsRingSum(0, sink->buffer, sink->nBuffered);
+    atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
+                          memory_order_release);
+}
+
+/*
+ * All that was read is written: move the cursors, and free what no other sink
+ * needs either.
+ */
+static void
+CommitCursors(Ns_LogSink sink)
+{
+    NsRingSink *slotPtr = sink->slotPtr;
+
+    if (slotPtr == NULL) {
+        return;
+    }
+    if (atomic_load(&slotPtr->intent) == NS_RING_WRITING) {
+        atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
+                              memory_order_release);
+    }
+    for (uint32_t i = 0; i < sink->nMoved; i++) {
+        uint32_t      lane = sink->moved[i];
+        NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
+        uint64_t      old = atomic_load(&cursorPtr->done);
+        uint64_t      new = NsPlacePosition(&sink->places[lane]);
+
+        sink->places[lane].isMoved = false;
+        atomic_store(&cursorPtr->done, new);
+        atomic_store(&cursorPtr->ahead, new);
+        if (NsRingNumberOf(old) != NsRingNumberOf(new)
+                && sink->ringPtr == NsSinkRing()) {
+            NsLaneFree(lane, NeededFrom(
+                lane, (int) sink->ringPtr->lanes[lane].stream));
+        }
+    }
+    atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
+    sink->nMoved = 0;
+}
+
+/*
+ * The number of the first segment of a lane that some sink has not passed.
+ */
+static uint64_t
+NeededFrom(uint32_t lane, int stream)
+{
+    uint64_t   least = UINT64_MAX;
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes) && atomic_load(&sink->wants[stream])) {
+            uint64_t done = atomic_load(&sink->slotPtr->cursors[lane].done);
+
+            least = MIN(least, NsRingNumberOf(done));
+        }
+    }
+    return least;
+}
+
+/*
+ * An episode begins: say so once.  The log that fails cannot tell of itself;
+ * NoteSuccess does so at the end.
+ */
+static void
+NoteFailure(Ns_LogSink sink, int reason)
+{
+    int64_t now = NsLogClock();
+
+    atomic_fetch_add(&sink->nErrors, 1);
+    sink->retryAt = now + RETRY_NANOS;
+    if (sink->failure == 0) {
+        sink->failedSince = now;
+        if (!NsSinkWants(sink, NsStreamIndex(nsSystemStream))) {
+            Ns_Log(Error, "log: sink '%s': writing to '%s' failed: '%s'; "
+                   "trying again", sink->name, NsSinkFile(sink),
+                   strerror(reason));
+        }
+    }
+    sink->failure = reason;
+    errno = reason;
+}
+
+static void
+NoteSuccess(Ns_LogSink sink)
+{
+    double seconds = (double) (NsLogClock() - sink->failedSince) / 1e9;
+    int    reason = sink->failure;
+
+    sink->failure = 0;
+    sink->retryAt = 0;
+    if (NsSinkWants(sink, NsStreamIndex(nsSystemStream))) {
+        NsDeliverNote(sink, Error, "log: writing to '%s' failed for %.3f "
+                      "seconds: '%s'", NsSinkFile(sink), seconds,
+                      strerror(reason));
+    } else {
+        Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
+               "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
+    }
+}
+
+/*
+ * Writing fails and the memory is full: others need it more.
+ */
+static void
+SkipUnread(Ns_LogSink sink)
+{
+    uint64_t n = 0;
+
+    sink->merge.n = 0;
+    GatherHeads(sink, NsLogClock());
+    for (int i = 0; i < sink->merge.n; i++) {
+        NsPlace *placePtr = sink->merge.heap[i];
+
+        for (; placePtr->headPtr != NULL; n++) {
+            NsPlaceAdvance(sink->ringPtr, placePtr);
+        }
+        if (!placePtr->isMoved) {
+            placePtr->isMoved = true;
+            sink->moved[sink->nMoved++] = placePtr->lane;
+        }
+    }
+    atomic_fetch_add(&sink->nFailed, n);
+    CommitCursors(sink);
+}
+
+/*
+ * Write into the log what is missing from it.
+ */
+static void
+NoteDrops(Ns_LogSink sink)
+{
+    Ns_LogStream stream;
+
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        NsStreamDrops drops;
+        uint64_t      n;
+
+        if (!NsSinkWants(sink, i)) {
+            continue;
+        }
+        NsStreamGetDrops(stream, &drops);
+        n = drops.n - sink->seenDrops[i];
+        if (n == 0 || sink->failure != 0
+                || (NsLaneIsFull()
+                    && drops.last - sink->seenDropTime[i] < SECOND_NANOS)) {
+            continue;
+        }
+        NsSinkNoteGap(sink, stream, n, MAX(drops.first, sink->seenDropTime[i]),
+                      drops.last);
+        sink->seenDrops[i] = drops.n;
+        sink->seenDropTime[i] = drops.last;
+    }
+}

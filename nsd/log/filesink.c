@@ -1,0 +1,225 @@
+/*
+ * filesink.c --
+ *
+ *      Sinks that write lines to a file, to standard output or standard error.
+ *
+ *      The system log is a file sink whose file is at the same time standard
+ *      output and error, so that the output of child processes lands there.
+ */
+
+#include "log/sink_int.h"
+
+#include "base/assert.h"
+#include "log/rollfile.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+static bool    OpenFile(Ns_LogSink sink);
+static bool    OpenStdout(Ns_LogSink sink);
+static bool    OpenStderr(Ns_LogSink sink);
+static ssize_t WriteFd(Ns_LogSink sink, const char *bytes, size_t length);
+static bool    SyncFile(Ns_LogSink sink);
+static void    CloseFile(Ns_LogSink sink);
+static bool    WhereFile(Ns_LogSink sink, uint64_t *offsetPtr,
+                         uint64_t *inodePtr);
+static int     RenameBySettings(const char *file, void *arg);
+static void    NoteReopen(Ns_LogSink sink);
+
+const NsSinkType nsFileSinkType = {
+    "file", OpenFile, WriteFd, SyncFile, CloseFile, WhereFile
+};
+const NsSinkType nsStdoutSinkType = {
+    "stdout", OpenStdout, WriteFd, NULL, CloseFile, NULL
+};
+const NsSinkType nsStderrSinkType = {
+    "stderr", OpenStderr, WriteFd, NULL, CloseFile, NULL
+};
+
+
+bool
+NsFileReopen(Ns_LogSink sink)
+{
+    int old = sink->fd;
+
+    sink->fd = -1;
+    if (!sink->typePtr->openProc(sink)) {
+        int reason = errno;
+
+        sink->fd = old;
+        errno = reason;
+        return false;
+    }
+    if (old > STDERR_FILENO) {
+        close(old);
+    }
+    /* A line of which the old file has the beginning is written anew. */
+    while (sink->nWritten > 0 && sink->nWritten < sink->nBuffered
+           && sink->buffer[sink->nWritten - 1] != '\n') {
+        sink->nWritten--;
+    }
+    sink->retryAt = 0;
+    return true;
+}
+
+Ns_ReturnCode
+NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+{
+    int status = NS_OK, reason = 0;
+
+    if (sink->file == NULL) {
+        return NS_OK;
+    }
+    (void) NsDeliverFlush(sink);
+    if (rename(sink->file, arg) != NS_OK) {
+        status = NS_ERROR;
+        reason = errno;
+    }
+    NoteReopen(sink);
+    if (!NsFileReopen(sink)) {
+        status = NS_ERROR;
+        reason = errno;
+        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", sink->file,
+               strerror(reason));
+    }
+    sink->isClosed = false;
+    errno = reason;
+    return status;
+}
+
+Ns_ReturnCode
+NsFileRollBySettings(Ns_LogSink sink)
+{
+    return NsFileRoll(sink, RenameBySettings, &sink->settings);
+}
+
+void
+NsFileRollIfDue(Ns_LogSink sink)
+{
+    if (sink->nextRoll != 0 && time(NULL) >= sink->nextRoll) {
+        sink->nextRoll = NsFileNextRoll(sink->settings.rollHour);
+        (void) NsFileRollBySettings(sink);
+    }
+}
+
+time_t
+NsFileNextRoll(int hour)
+{
+    time_t    now = time(NULL);
+    struct tm tm;
+
+    if (hour < 0) {
+        return 0;
+    }
+    localtime_r(&now, &tm);
+    if (tm.tm_hour >= hour) {
+        tm.tm_mday++;
+    }
+    tm.tm_hour = hour;
+    tm.tm_min = tm.tm_sec = 0;
+    tm.tm_isdst = -1;
+    return mktime(&tm);
+}
+
+static bool
+OpenFile(Ns_LogSink sink)
+{
+    struct stat st;
+    int         fd;
+
+    if (sink->file == NULL) {
+        return OpenStderr(sink);
+    }
+    fd = open(sink->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
+              0644);
+    if (fd < 0) {
+        return false;
+    }
+    if (sink->isStandardOutput) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+    }
+    if (fd <= STDERR_FILENO) {
+        int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+        if (!sink->isStandardOutput) {
+            close(fd);
+        }
+        fd = high;
+    }
+    sink->fd = fd;
+    sink->fileBytes = fstat(fd, &st) == 0 ? (uint64_t) st.st_size : 0;
+    return true;
+}
+
+static bool
+OpenStdout(Ns_LogSink sink)
+{
+    sink->fd = STDOUT_FILENO;
+    return true;
+}
+
+static bool
+OpenStderr(Ns_LogSink sink)
+{
+    sink->fd = STDERR_FILENO;
+    return true;
+}
+
+static ssize_t
+WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
+{
+    if (sink->fd < 0 && !sink->typePtr->openProc(sink)) {
+        return -1;
+    }
+    return write(sink->fd, bytes, length);
+}
+
+static bool
+SyncFile(Ns_LogSink sink)
+{
+    return fdatasync(sink->fd) == 0 || errno == EINVAL || errno == EROFS;
+}
+
+static void
+CloseFile(Ns_LogSink sink)
+{
+    if (sink->fd > STDERR_FILENO) {
+        close(sink->fd);
+    }
+    sink->fd = -1;
+}
+
+static bool
+WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
+{
+    struct stat st;
+
+    if (sink->fd < 0 || fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    *offsetPtr = (uint64_t) st.st_size;
+    *inodePtr = (uint64_t) st.st_ino;
+    return true;
+}
+
+static int
+RenameBySettings(const char *file, void *arg)
+{
+    const NsSinkSettings *settingsPtr = arg;
+
+    return NsRollFileFormatted(file, settingsPtr->rollFormat,
+                               settingsPtr->maxBackup);
+}
+
+/*
+ * The last line of the old system log.
+ */
+static void
+NoteReopen(Ns_LogSink sink)
+{
+    if (sink->isStandardOutput) {
+        NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
+                      sink->file);
+        (void) NsDeliverFlush(sink);
+    }
+}

@@ -1,0 +1,616 @@
+/*
+ * lane.c --
+ *
+ *      The writing side of the mapping: lanes of threads, and free segments.
+ *
+ *      A record is complete when the segment's `committed` covers it: that store
+ *      releases all bytes before it.  A new segment is filled in before its
+ *      predecessor's `next` releases it.  A record of several pieces is put into
+ *      new segments only, which are linked when all of it is there, so it becomes
+ *      visible as a whole.
+ *
+ *      Free segments form a stack without a lock.  Its head carries a counter
+ *      against a segment that is taken and comes back while another thread is
+ *      about to take it.
+ */
+
+#include "log/lane.h"
+
+#include "base/assert.h"
+#include "base/lock.h"
+#include "log/sink.h"
+#include "log/stream.h"
+
+#define RECORD_BYTES    sizeof(NsRingRecord)
+#define SAMPLE_ONE_IN   16
+#define WAIT_USEC       100000
+/* Lanes kept back so that each stream can have a common one. */
+#define COMMON_LANES(n) ((n) / 4)
+
+/*
+ * Owned by one thread, or by the free list, or guarded by the stream's lock.
+ */
+typedef struct Lane {
+    NsRingSegment *segmentPtr;  /* The thread's part begins here ... */
+    uint32_t       offset;
+    uint32_t       room;        /* Bytes left in the segment. */
+    uint64_t       number;      /* Of the segment in the lane. */
+    uint64_t       nudgeBytes;  /* Put since sinks were told. */
+    atomic_uint_fast64_t sequence;  /* Written by the owner, read for counts. */
+    uint32_t       index;       /* Constant, as what follows. */
+    int            stream;
+    struct Lane   *nextFreePtr; /* Guarded by lock. */
+} Lane;
+
+typedef struct ThreadLanes {
+    int    n;
+    Lane **lanes;               /* By stream; NULL before first use. */
+} ThreadLanes;
+
+static NsRing *ring;            /* Constant after NsLaneInit. */
+
+static Ns_Mutex lock;           /* Guards what follows. */
+static Lane    *freeLanes[NS_RING_STREAMS];
+static Lane    *commonLanes[NS_RING_STREAMS];
+static Lane    *laneAt[NS_RING_MAX_LANES];  /* Below the header's nLanes. */
+
+static Ns_Mutex commonLock;     /* Held while using a common lane. */
+static Ns_Mutex largeLock;      /* One record of many segments at a time. */
+static Ns_Mutex chainLock;      /* Guards lanes' first segments. */
+
+static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
+static atomic_uint *nextFree;           /* By segment. */
+static atomic_int   nFree;
+static atomic_int   leastFree;
+static int          reserve[3];         /* By class; constant. */
+
+static Ns_Mutex   waitLock;     /* Guards nWaiting. */
+static Ns_Cond    freed;
+static atomic_int nWaiting;     /* Read without the lock to skip signals. */
+
+static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
+static _Thread_local ThreadLanes *threadLanes
+    __attribute__((tls_model("initial-exec")));
+static _Thread_local bool isDrainerThread;
+
+static Lane    *ThreadLane(int stream);
+static void     FreeThreadLanes(void *arg);
+static Lane    *TakeLane(int stream);
+static Lane    *NewLaneLocked(int stream);
+static Lane    *CommonLaneLocked(int stream);
+static bool     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static bool     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static void     FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
+                           const NsLaneRecord *recordPtr, uint32_t kind,
+                           uint32_t length);
+static void     Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
+                       size_t length);
+static bool     NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static uint32_t PrepareSegment(Lane *lanePtr, uint64_t number,
+                               const NsLaneRecord *recordPtr);
+static void     EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
+                             uint32_t offset);
+static uint32_t TakeSegment(const NsLaneRecord *recordPtr);
+static bool     IsSampledOut(const NsLaneRecord *recordPtr);
+static void     WaitForSegment(int allowed);
+static uint32_t PopFree(void);
+static void     PushFree(uint32_t segment);
+
+
+void
+NsLaneInit(NsRing *ringPtr)
+{
+    uint32_t n = ringPtr->headerPtr->nSegments;
+
+    ring = ringPtr;
+    NsMutexSetup(&lock, NS_RANK_LOG_SEGMENTS, "ns:log", "lanes");
+    NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
+    NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");
+    NsMutexSetup(&chainLock, NS_RANK_LOG_CHAINS, "ns:log", "chains");
+    NsMutexSetup(&waitLock, NS_RANK_LOG_WAKE, "ns:log", "memory");
+    Ns_TlsAlloc(&laneTls, FreeThreadLanes);
+    reserve[NS_LANE_DETAIL] = (int) n / 4;
+    reserve[NS_LANE_NORMAL] = (int) n / 16;
+    reserve[NS_LANE_CRITICAL] = 0;
+    nextFree = ns_calloc(n, sizeof(*nextFree));
+    atomic_store(&freeHead, NS_RING_NONE);
+    for (uint32_t i = n; i > 0; i--) {
+        PushFree(i - 1);
+    }
+    atomic_store(&leastFree, (int) n);
+}
+
+bool
+NsLanePut(int stream, const NsLaneRecord *recordPtr)
+{
+    Lane *lanePtr;
+    bool  isPut;
+
+    if (recordPtr->overflow == NS_OVERFLOW_SAMPLE && IsSampledOut(recordPtr)) {
+        return false;
+    }
+    lanePtr = ThreadLane(stream);
+    if (likely(lanePtr != NULL)) {
+        isPut = Append(lanePtr, recordPtr);
+    } else {
+        Ns_MutexLock(&commonLock);
+        Ns_MutexLock(&lock);
+        lanePtr = CommonLaneLocked(stream);
+        Ns_MutexUnlock(&lock);
+        isPut = lanePtr != NULL && Append(lanePtr, recordPtr);
+        Ns_MutexUnlock(&commonLock);
+    }
+    return isPut;
+}
+
+size_t
+NsLaneMaxRecord(void)
+{
+    const NsRingHeader *headerPtr = ring->headerPtr;
+
+    return (size_t) (headerPtr->nSegments / 4) * headerPtr->segmentBytes;
+}
+
+void
+NsLaneFree(uint32_t lane, uint64_t number)
+{
+    NsRingLane *ringLanePtr = &ring->lanes[lane];
+
+    Ns_MutexLock(&chainLock);
+    for (;;) {
+        uint32_t       first = atomic_load(&ringLanePtr->first);
+        NsRingSegment *segmentPtr = NsRingSegmentAt(ring, first);
+        uint32_t       next = atomic_load_explicit(&segmentPtr->next,
+                                                   memory_order_acquire);
+
+        if (segmentPtr->number >= number || next == NS_RING_NONE) {
+            break;
+        }
+        atomic_store_explicit(&ringLanePtr->first, next, memory_order_release);
+        PushFree(first);
+    }
+    Ns_MutexUnlock(&chainLock);
+
+    if (atomic_load(&nWaiting) > 0) {
+        Ns_MutexLock(&waitLock);
+        Ns_CondBroadcast(&freed);
+        Ns_MutexUnlock(&waitLock);
+    }
+}
+
+uint64_t
+NsLaneRecords(int stream)
+{
+    uint64_t sum = 0;
+
+    if (ring != NULL) {
+        unsigned n = atomic_load_explicit(&ring->headerPtr->nLanes,
+                                          memory_order_acquire);
+
+        for (unsigned i = 0; i < n; i++) {
+            if (laneAt[i]->stream == stream) {
+                sum += atomic_load_explicit(&laneAt[i]->sequence,
+                                            memory_order_relaxed);
+            }
+        }
+    }
+    return sum;
+}
+
+bool
+NsLaneIsTight(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_DETAIL];
+}
+
+bool
+NsLaneIsFull(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_NORMAL];
+}
+
+void
+NsLaneUsage(uint32_t *usedPtr, uint32_t *allPtr, uint32_t *mostPtr)
+{
+    *allPtr = ring->headerPtr->nSegments;
+    *usedPtr = *allPtr - (uint32_t) MAX(atomic_load(&nFree), 0);
+    *mostPtr = *allPtr - (uint32_t) MAX(atomic_load(&leastFree), 0);
+}
+
+void
+NsLaneLockChains(void)
+{
+    Ns_MutexLock(&chainLock);
+}
+
+void
+NsLaneUnlockChains(void)
+{
+    Ns_MutexUnlock(&chainLock);
+}
+
+void
+NsLaneSetDrainer(bool isDrainer)
+{
+    isDrainerThread = isDrainer;
+}
+
+/*
+ * The calling thread's lane, or NULL if it has to share.
+ */
+static Lane *
+ThreadLane(int stream)
+{
+    ThreadLanes *mine = threadLanes;
+
+    if (likely(mine != NULL && stream < mine->n && mine->lanes[stream] != NULL)) {
+        return mine->lanes[stream];
+    }
+    if (mine == NULL) {
+        mine = threadLanes = ns_calloc(1u, sizeof(*mine));
+        Ns_TlsSet(&laneTls, mine);
+    }
+    if (stream >= mine->n) {
+        int n = stream + 1;
+
+        mine->lanes = ns_realloc(mine->lanes, (size_t) n * sizeof(Lane *));
+        for (int i = mine->n; i < n; i++) {
+            mine->lanes[i] = NULL;
+        }
+        mine->n = n;
+    }
+    return mine->lanes[stream] = TakeLane(stream);
+}
+
+static void
+FreeThreadLanes(void *arg)
+{
+    ThreadLanes *mine = arg;
+
+    threadLanes = NULL;
+    Ns_MutexLock(&lock);
+    for (int i = 0; i < mine->n; i++) {
+        if (mine->lanes[i] != NULL) {
+            mine->lanes[i]->nextFreePtr = freeLanes[i];
+            freeLanes[i] = mine->lanes[i];
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    ns_free(mine->lanes);
+    ns_free(mine);
+}
+
+static Lane *
+TakeLane(int stream)
+{
+    uint32_t maxLanes = ring->headerPtr->maxLanes;
+    Lane    *lanePtr;
+
+    Ns_MutexLock(&lock);
+    lanePtr = freeLanes[stream];
+    if (lanePtr != NULL) {
+        freeLanes[stream] = lanePtr->nextFreePtr;
+    } else if (atomic_load(&ring->headerPtr->nLanes)
+               < maxLanes - COMMON_LANES(maxLanes)) {
+        lanePtr = NewLaneLocked(stream);
+    }
+    Ns_MutexUnlock(&lock);
+    return lanePtr;
+}
+
+static Lane *
+CommonLaneLocked(int stream)
+{
+    if (commonLanes[stream] == NULL
+            && atomic_load(&ring->headerPtr->nLanes)
+               < ring->headerPtr->maxLanes) {
+        commonLanes[stream] = NewLaneLocked(stream);
+    }
+    return commonLanes[stream];
+}
+
+/*
+ * A lane always has a segment, so that its chain is never empty.  NULL when even
+ * the reserve is gone.
+ */
+static Lane *
+NewLaneLocked(int stream)
+{
+    uint32_t index = atomic_load(&ring->headerPtr->nLanes);
+    uint32_t segment = PopFree();
+    Lane    *lanePtr;
+
+    NsAssertLocked(&lock);
+    if (segment == NS_RING_NONE) {
+        return NULL;
+    }
+    lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+    lanePtr->index = index;
+    lanePtr->stream = stream;
+    laneAt[index] = lanePtr;
+    ring->lanes[index].stream = (uint32_t) stream;
+    *NsRingSegmentAt(ring, segment) = (NsRingSegment){
+        .committed = sizeof(NsRingSegment), .next = NS_RING_NONE,
+        .lane = index, .number = 1, .epoch = ring->headerPtr->epoch
+    };
+    EnterSegment(lanePtr, segment, 1, sizeof(NsRingSegment));
+    atomic_store(&ring->lanes[index].first, segment);
+    atomic_store_explicit(&ring->headerPtr->nLanes, index + 1,
+                          memory_order_release);
+    return lanePtr;
+}
+
+static bool
+Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    size_t        need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
+    NsRingRecord *toPtr;
+
+    if (unlikely(need > lanePtr->room)) {
+        if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)) {
+            return AppendLarge(lanePtr, recordPtr);
+        }
+        if (!NextSegment(lanePtr, recordPtr)) {
+            return false;
+        }
+    }
+    toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
+    Gather((char *) (toPtr + 1), recordPtr, 0, recordPtr->length);
+    FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
+               (uint32_t) recordPtr->length);
+    atomic_store_explicit(&lanePtr->sequence, toPtr->sequence + 1,
+                          memory_order_relaxed);
+    lanePtr->offset += (uint32_t) need;
+    lanePtr->room -= (uint32_t) need;
+    atomic_store_explicit(&lanePtr->segmentPtr->committed, lanePtr->offset,
+                          memory_order_release);
+
+    lanePtr->nudgeBytes += need;
+    if (unlikely(lanePtr->nudgeBytes >= NsStreamNudgeBytes(lanePtr->stream))) {
+        lanePtr->nudgeBytes = 0;
+        NsSinkNudge(lanePtr->stream);
+    }
+    return true;
+}
+
+/*
+ * Fill new segments with the pieces, then link the first of them.
+ */
+static bool
+AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
+    const size_t   most = (segmentBytes - sizeof(NsRingSegment) - RECORD_BYTES)
+                          & ~(size_t) 7;
+    NsRingSegment *lastPtr = NULL;
+    uint32_t       first = NS_RING_NONE, segment = NS_RING_NONE;
+    uint64_t       number = lanePtr->number;
+    size_t         done = 0, length = 0;
+
+    Ns_MutexLock(&largeLock);
+    while (done < recordPtr->length) {
+        NsRingSegment *segmentPtr;
+        NsRingRecord  *toPtr;
+
+        segment = PrepareSegment(lanePtr, ++number, recordPtr);
+        if (segment == NS_RING_NONE) {
+            break;
+        }
+        segmentPtr = NsRingSegmentAt(ring, segment);
+        if (lastPtr == NULL) {
+            first = segment;
+        } else {
+            atomic_store(&lastPtr->next, segment);
+        }
+        lastPtr = segmentPtr;
+        length = MIN(most, recordPtr->length - done);
+        toPtr = NsRingRecordAt(segmentPtr, sizeof(NsRingSegment));
+        Gather((char *) (toPtr + 1), recordPtr, done, length);
+        FillRecord(toPtr, lanePtr, recordPtr, NS_RING_PART, (uint32_t) length);
+        atomic_store(&segmentPtr->committed,
+                     (uint32_t) (sizeof(NsRingSegment) + RECORD_BYTES
+                                 + NS_RING_ALIGN(length)));
+        done += length;
+    }
+    Ns_MutexUnlock(&largeLock);
+
+    if (done < recordPtr->length) {
+        while (first != NS_RING_NONE) {
+            uint32_t next = atomic_load(&NsRingSegmentAt(ring, first)->next);
+
+            PushFree(first);
+            first = next;
+        }
+        return false;
+    }
+    atomic_fetch_add(&lanePtr->sequence, 1);
+    atomic_store_explicit(&lanePtr->segmentPtr->next, first,
+                          memory_order_release);
+    EnterSegment(lanePtr, segment, number,
+                 atomic_load(&lastPtr->committed));
+    NsSinkNudge(lanePtr->stream);
+    return true;
+}
+
+static void
+FillRecord(NsRingRecord *toPtr, Lane *lanePtr, const NsLaneRecord *recordPtr,
+           uint32_t kind, uint32_t length)
+{
+    toPtr->length = length;
+    toPtr->sequence = atomic_load_explicit(&lanePtr->sequence,
+                                           memory_order_relaxed);
+    toPtr->time = recordPtr->time;
+    toPtr->total = recordPtr->length;
+    toPtr->epoch = (uint32_t) ring->headerPtr->epoch;
+    toPtr->lane = (uint16_t) lanePtr->index;
+    toPtr->severity = (uint16_t) recordPtr->severity;
+    toPtr->kind = kind;
+    toPtr->pad = 0;
+    toPtr->checksum = NsRingChecksum(toPtr, NsRingSum(0, toPtr + 1, length));
+}
+
+/*
+ * Copy length bytes, starting at byte `from` of all pieces.
+ */
+static void
+Gather(char *to, const NsLaneRecord *recordPtr, size_t from, size_t length)
+{
+    for (int i = 0; i < recordPtr->nPieces && length > 0; i++) {
+        const struct iovec *piecePtr = &recordPtr->pieces[i];
+        size_t n;
+
+        if (from >= piecePtr->iov_len) {
+            from -= piecePtr->iov_len;
+            continue;
+        }
+        n = MIN(piecePtr->iov_len - from, length);
+        memcpy(to, (const char *) piecePtr->iov_base + from, n);
+        to += n;
+        length -= n;
+        from = 0;
+    }
+}
+
+static bool
+NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = PrepareSegment(lanePtr, lanePtr->number + 1, recordPtr);
+
+    if (segment == NS_RING_NONE) {
+        return false;
+    }
+    atomic_store_explicit(&lanePtr->segmentPtr->next, segment,
+                          memory_order_release);
+    EnterSegment(lanePtr, segment, lanePtr->number + 1, sizeof(NsRingSegment));
+    return true;
+}
+
+static uint32_t
+PrepareSegment(Lane *lanePtr, uint64_t number, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = TakeSegment(recordPtr);
+
+    if (segment != NS_RING_NONE) {
+        NsRingSegment *segmentPtr = NsRingSegmentAt(ring, segment);
+
+        atomic_store_explicit(&segmentPtr->committed, sizeof(NsRingSegment),
+                              memory_order_relaxed);
+        atomic_store_explicit(&segmentPtr->next, NS_RING_NONE,
+                              memory_order_relaxed);
+        segmentPtr->lane = lanePtr->index;
+        segmentPtr->number = number;
+        segmentPtr->epoch = ring->headerPtr->epoch;
+    }
+    return segment;
+}
+
+static void
+EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
+{
+    lanePtr->segmentPtr = NsRingSegmentAt(ring, segment);
+    lanePtr->number = number;
+    lanePtr->offset = offset;
+    lanePtr->room = ring->headerPtr->segmentBytes - offset;
+}
+
+/*
+ * A free segment, as the record's class and overflow rule have it.
+ */
+static uint32_t
+TakeSegment(const NsLaneRecord *recordPtr)
+{
+    int allowed = reserve[recordPtr->class];
+
+    for (;;) {
+        int left = atomic_load_explicit(&nFree, memory_order_relaxed);
+
+        if (likely(left > allowed)) {
+            uint32_t segment = PopFree();
+
+            if (likely(segment != NS_RING_NONE)) {
+                /* Idle sinks hold segments that they have not looked at. */
+                if (left < (int) ring->headerPtr->nSegments / 2
+                        && left % 16 == 0) {
+                    NsSinkWakeAll();
+                }
+                return segment;
+            }
+        }
+        NsSinkWakeAll();
+        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK) {
+            return NS_RING_NONE;
+        }
+        if (!NsSinkPumpAll()) {
+            WaitForSegment(allowed);
+        }
+    }
+}
+
+/*
+ * By the rule `sample`, one in so many records gets through when memory is short.
+ */
+static bool
+IsSampledOut(const NsLaneRecord *recordPtr)
+{
+    static atomic_uint nSampled;
+
+    return recordPtr->class != NS_LANE_CRITICAL
+        && NsLaneIsTight()
+        && atomic_fetch_add(&nSampled, 1) % SAMPLE_ONE_IN != 0;
+}
+
+static void
+WaitForSegment(int allowed)
+{
+    Ns_Time until;
+
+    Ns_MutexLock(&waitLock);
+    atomic_fetch_add(&nWaiting, 1);
+    if (atomic_load(&nFree) <= allowed) {
+        /* The limit only guards against a sink that never ran. */
+        Ns_GetTime(&until);
+        Ns_IncrTime(&until, 0, WAIT_USEC);
+        (void) Ns_CondTimedWait(&freed, &waitLock, &until);
+    }
+    atomic_fetch_sub(&nWaiting, 1);
+    Ns_MutexUnlock(&waitLock);
+}
+
+static uint32_t
+PopFree(void)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_acquire);
+    uint32_t segment;
+    int      left;
+
+    do {
+        segment = (uint32_t) head;
+        if (segment == NS_RING_NONE) {
+            return NS_RING_NONE;
+        }
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head,
+                 ((head >> 32) + 1) << 32
+                 | atomic_load_explicit(&nextFree[segment],
+                                        memory_order_relaxed)));
+    left = atomic_fetch_sub(&nFree, 1) - 1;
+    if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
+        atomic_store_explicit(&leastFree, left, memory_order_relaxed);
+    }
+    return segment;
+}
+
+static void
+PushFree(uint32_t segment)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
+
+    do {
+        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
+                              memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head, ((head >> 32) + 1) << 32 | segment));
+    atomic_fetch_add(&nFree, 1);
+}

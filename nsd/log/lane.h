@@ -1,0 +1,92 @@
+/*
+ * lane.h --
+ *
+ *      The writing side of the mapping: lanes of threads, and free segments.
+ *
+ *      A thread takes a lane for each stream that it writes to and keeps it until
+ *      it ends; then another thread goes on where it stopped.  Putting a record
+ *      into a lane takes no lock.  A thread that finds no lane free shares the
+ *      stream's common one, behind a lock.
+ */
+
+#ifndef NSD_LOG_LANE_H
+#define NSD_LOG_LANE_H
+
+#include "log/ring.h"
+#include "nslogstream.h"
+
+/*
+ * What a record may use of the last memory.
+ */
+typedef enum {
+    NS_LANE_DETAIL,             /* Debug messages: the first to go. */
+    NS_LANE_NORMAL,
+    NS_LANE_CRITICAL            /* Errors and audit records. */
+} NsLaneClass;
+
+typedef enum {
+    NS_OVERFLOW_BLOCK,
+    NS_OVERFLOW_DROPNEWEST,
+    NS_OVERFLOW_SAMPLE
+} NsOverflow;
+
+typedef struct NsLaneRecord {
+    int                 severity;
+    NsLaneClass         class;
+    NsOverflow          overflow;
+    int64_t             time;
+    const struct iovec *pieces;
+    int                 nPieces;
+    size_t              length; /* Of all pieces. */
+} NsLaneRecord;
+
+/*
+ * Use the mapping, which lives as long as the process.  Before any of the rest.
+ */
+void NsLaneInit(NsRing *ringPtr);
+
+/*
+ * Append a record to the calling thread's lane for the stream with that index.
+ * False: there was no memory, and the overflow rule dropped it.
+ */
+bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
+
+/*
+ * Records longer than this cannot be put.
+ */
+size_t NsLaneMaxRecord(void);
+
+/*
+ * The lane's first segments up to, not including, the one with that number in
+ * the lane are no longer needed.
+ */
+void NsLaneFree(uint32_t lane, uint64_t number);
+
+/*
+ * How many records all lanes of a stream have taken.
+ */
+uint64_t NsLaneRecords(int stream);
+
+/*
+ * Free segments below a quarter, a sixteenth.
+ */
+bool NsLaneIsTight(void);
+bool NsLaneIsFull(void);
+
+/*
+ * Segments in use, all segments, and the most that were in use at a time.
+ */
+void NsLaneUsage(uint32_t *usedPtr, uint32_t *allPtr, uint32_t *mostPtr);
+
+/*
+ * Guards chains against NsLaneFree while they are walked.
+ */
+void NsLaneLockChains(void);
+void NsLaneUnlockChains(void);
+
+/*
+ * True in threads that empty the lanes; these never wait for memory.
+ */
+void NsLaneSetDrainer(bool isDrainer);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * reader.c --
+ *
+ *      Reading the lanes of a mapping.
+ */
+
+#include "log/reader.h"
+
+#include "nsthread.h"
+
+static NsRingRecord *RecordAt(const NsRing *ringPtr, uint32_t lane,
+                              uint32_t segment, uint32_t offset);
+static bool NextSegment(const NsRing *ringPtr, NsPlace *placePtr);
+static bool IsIntact(const NsRingRecord *recordPtr, const void *bytes);
+static bool Before(const NsPlace *left, const NsPlace *right);
+static void SiftDown(NsMerge *mergePtr);
+
+
+bool
+NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    uint64_t number = NsRingNumberOf(position);
+    uint32_t segment = atomic_load_explicit(
+        &ringPtr->lanes[placePtr->lane].first, memory_order_acquire);
+
+    placePtr->segment = NS_RING_NONE;
+    placePtr->headPtr = NULL;
+    for (uint32_t n = 0; segment < headerPtr->nSegments
+             && n < headerPtr->nSegments; n++) {
+        NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, segment);
+
+        if (segmentPtr->number >= number) {
+            placePtr->segment = segment;
+            placePtr->number = segmentPtr->number;
+            placePtr->offset = segmentPtr->number == number
+                ? (uint32_t) (position & UINT16_MAX)
+                : (uint32_t) sizeof(NsRingSegment);
+            return true;
+        }
+        segment = atomic_load_explicit(&segmentPtr->next, memory_order_acquire);
+    }
+    return false;
+}
+
+NsRingRecord *
+NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr)
+{
+    if (placePtr->segment == NS_RING_NONE) {
+        placePtr->headPtr = NULL;
+    } else {
+        do {
+            placePtr->headPtr = RecordAt(ringPtr, placePtr->lane,
+                                         placePtr->segment, placePtr->offset);
+        } while (placePtr->headPtr == NULL && NextSegment(ringPtr, placePtr));
+    }
+    return placePtr->headPtr;
+}
+
+const void *
+NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
+             char **scratchPtr, size_t *scratchBytesPtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    NsRingRecord *recordPtr = placePtr->headPtr;
+    NsPlace       piece = *placePtr;
+    uint64_t      total = recordPtr->total, sequence = recordPtr->sequence;
+    size_t        got = 0;
+
+    if (recordPtr->kind == NS_RING_WHOLE) {
+        return !withChecksum || IsIntact(recordPtr, recordPtr + 1)
+            ? recordPtr + 1 : NULL;
+    }
+    if (total > (uint64_t) headerPtr->nSegments * headerPtr->segmentBytes) {
+        return NULL;
+    }
+    if (total > *scratchBytesPtr) {
+        *scratchBytesPtr = total;
+        *scratchPtr = ns_realloc(*scratchPtr, total);
+    }
+    while (got < total) {
+        recordPtr = NsPlaceHead(ringPtr, &piece);
+        if (recordPtr == NULL || recordPtr->kind != NS_RING_PART
+                || recordPtr->sequence != sequence
+                || recordPtr->length == 0 || recordPtr->length > total - got
+                || (withChecksum && !IsIntact(recordPtr, recordPtr + 1))) {
+            return NULL;
+        }
+        memcpy(*scratchPtr + got, recordPtr + 1, recordPtr->length);
+        got += recordPtr->length;
+        piece.offset += (uint32_t) (sizeof(*recordPtr)
+                                    + NS_RING_ALIGN(recordPtr->length));
+    }
+    return *scratchPtr;
+}
+
+void
+NsPlaceAdvance(const NsRing *ringPtr, NsPlace *placePtr)
+{
+    NsRingRecord *recordPtr = placePtr->headPtr;
+    uint64_t      sequence = recordPtr->sequence;
+    bool          isPart = recordPtr->kind == NS_RING_PART;
+
+    do {
+        placePtr->offset += (uint32_t) (sizeof(*recordPtr)
+                                        + NS_RING_ALIGN(recordPtr->length));
+        recordPtr = NsPlaceHead(ringPtr, placePtr);
+    } while (isPart && recordPtr != NULL && recordPtr->sequence == sequence);
+}
+
+void
+NsMergeFree(NsMerge *mergePtr)
+{
+    ns_free(mergePtr->heap);
+    *mergePtr = (NsMerge){NULL, 0, 0};
+}
+
+void
+NsMergeAdd(NsMerge *mergePtr, NsPlace *placePtr)
+{
+    int i;
+
+    if (mergePtr->n == mergePtr->max) {
+        mergePtr->max = MAX(16, 2 * mergePtr->max);
+        mergePtr->heap = ns_realloc(mergePtr->heap, (size_t) mergePtr->max
+                                    * sizeof(*mergePtr->heap));
+    }
+    i = mergePtr->n++;
+    while (i > 0 && Before(placePtr, mergePtr->heap[(i - 1) / 2])) {
+        mergePtr->heap[i] = mergePtr->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    mergePtr->heap[i] = placePtr;
+}
+
+void
+NsMergeFirstMoved(NsMerge *mergePtr)
+{
+    SiftDown(mergePtr);
+}
+
+void
+NsMergeFirstEnded(NsMerge *mergePtr)
+{
+    mergePtr->heap[0] = mergePtr->heap[--mergePtr->n];
+    SiftDown(mergePtr);
+}
+
+/*
+ * The record at an offset, if it is complete and stays within its segment.
+ */
+static NsRingRecord *
+RecordAt(const NsRing *ringPtr, uint32_t lane, uint32_t segment,
+         uint32_t offset)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, segment);
+    NsRingRecord  *recordPtr;
+    uint32_t       end = atomic_load_explicit(&segmentPtr->committed,
+                                              memory_order_acquire);
+
+    if (end > headerPtr->segmentBytes || offset >= end
+            || end - offset < sizeof(*recordPtr) || offset % 8 != 0) {
+        return NULL;
+    }
+    recordPtr = NsRingRecordAt(segmentPtr, offset);
+    if (recordPtr->length > end - offset - sizeof(*recordPtr)
+            || recordPtr->lane != lane
+            || recordPtr->epoch != (uint32_t) headerPtr->epoch) {
+        return NULL;
+    }
+    return recordPtr;
+}
+
+/*
+ * A segment with a successor is final, but what was added before the link was
+ * made may have come after we looked: look once more before moving on.
+ */
+static bool
+NextSegment(const NsRing *ringPtr, NsPlace *placePtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, placePtr->segment);
+    uint32_t       next = atomic_load_explicit(&segmentPtr->next,
+                                               memory_order_acquire);
+    const NsRingSegment *nextPtr;
+
+    if (next >= headerPtr->nSegments
+            || RecordAt(ringPtr, placePtr->lane, placePtr->segment,
+                        placePtr->offset) != NULL) {
+        return next < headerPtr->nSegments;
+    }
+    nextPtr = NsRingSegmentAt(ringPtr, next);
+    if (nextPtr->lane != placePtr->lane
+            || nextPtr->number != placePtr->number + 1) {
+        return false;
+    }
+    placePtr->segment = next;
+    placePtr->number++;
+    placePtr->offset = (uint32_t) sizeof(NsRingSegment);
+    return true;
+}
+
+static bool
+IsIntact(const NsRingRecord *recordPtr, const void *bytes)
+{
+    return recordPtr->checksum
+        == NsRingChecksum(recordPtr, NsRingSum(0, bytes, recordPtr->length));
+}
+
+static bool
+Before(const NsPlace *left, const NsPlace *right)
+{
+    if (left->headPtr->time != right->headPtr->time) {
+        return left->headPtr->time < right->headPtr->time;
+    }
+    return left->lane < right->lane;
+}
+
+static void
+SiftDown(NsMerge *mergePtr)
+{
+    NsPlace *movedPtr;
+    int      i = 0, child;
+
+    if (mergePtr->n == 0) {
+        return;
+    }
+    movedPtr = mergePtr->heap[0];
+    while ((child = 2 * i + 1) < mergePtr->n) {
+        if (child + 1 < mergePtr->n
+                && Before(mergePtr->heap[child + 1], mergePtr->heap[child])) {
+            child++;
+        }
+        if (!Before(mergePtr->heap[child], movedPtr)) {
+            break;
+        }
+        mergePtr->heap[i] = mergePtr->heap[child];
+        i = child;
+    }
+    mergePtr->heap[i] = movedPtr;
+}

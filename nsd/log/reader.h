@@ -1,0 +1,89 @@
+/*
+ * reader.h --
+ *
+ *      Reading the lanes of a mapping: a place in each, and all of them merged
+ *      by time.
+ *
+ *      Nothing that stands in the mapping is trusted: lengths, links and numbers
+ *      are checked before use, so a damaged or foreign mapping yields fewer
+ *      records, never a fault.
+ */
+
+#ifndef NSD_LOG_READER_H
+#define NSD_LOG_READER_H
+
+#include "log/ring.h"
+
+/*
+ * Where a reader stands in one lane.
+ */
+typedef struct NsPlace {
+    uint32_t lane;
+    uint32_t segment;           /* NS_RING_NONE: not opened yet. */
+    uint32_t offset;            /* Of the next record. */
+    uint64_t number;            /* Of the segment in the lane. */
+    NsRingRecord *headPtr;      /* The next record; NULL if there is none. */
+    bool     isMoved;           /* The reader's own. */
+} NsPlace;
+
+/*
+ * Begin at position; 0 is the start of the lane.  False: the lane has nothing.
+ * The segment at the position must not be freed meanwhile.
+ */
+bool NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position);
+
+/*
+ * Look at the next record, crossing into the next segment as needed.
+ */
+NsRingRecord *NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr);
+
+/*
+ * The bytes of the record at the head, in one piece: in the mapping, or gathered
+ * in *scratchPtr, which is enlarged with ns_realloc.  NULL: the record is damaged.
+ */
+const void *NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr,
+                         bool withChecksum, char **scratchPtr,
+                         size_t *scratchBytesPtr);
+
+/*
+ * Go behind the record at the head.
+ */
+void NsPlaceAdvance(const NsRing *ringPtr, NsPlace *placePtr);
+
+/*
+ * The position to hand to NsPlaceOpen later.
+ */
+static inline uint64_t
+NsPlacePosition(const NsPlace *placePtr)
+{
+    return NsRingPosition(placePtr->number, placePtr->offset);
+}
+
+/*
+ * Places ordered by the time of their heads, the lower lane first if equal.
+ */
+typedef struct NsMerge {
+    NsPlace **heap;
+    int       n;
+    int       max;
+} NsMerge;
+
+void     NsMergeFree(NsMerge *mergePtr);
+void     NsMergeAdd(NsMerge *mergePtr, NsPlace *placePtr);
+
+/*
+ * The place with the earliest head; NULL if there is none.
+ */
+static inline NsPlace *
+NsMergeFirst(const NsMerge *mergePtr)
+{
+    return mergePtr->n > 0 ? mergePtr->heap[0] : NULL;
+}
+
+/*
+ * The head of the first place has changed, or there is none any more.
+ */
+void NsMergeFirstMoved(NsMerge *mergePtr);
+void NsMergeFirstEnded(NsMerge *mergePtr);
+
+#endif

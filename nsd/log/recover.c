@@ -1,0 +1,327 @@
+/*
+ * recover.c --
+ *
+ *      What an earlier process of this server handed over and did not write.
+ *
+ *      A process that ends in order deletes its mapping.  One that was killed
+ *      leaves it, and the next start finds it.  As soon as a sink of the same name
+ *      is made, it gets the records behind its cursors, exactly once:
+ *
+ *      - No write was under way: the cursors tell what was written.
+ *      - One was under way: the mapping says where and how much.  The bytes are
+ *        all there: the cursors move on.  Some are there: the file is cut back to
+ *        where the write began.  None are: the cursors stand.
+ *
+ *      While they are delivered the old mapping's cursors move like those of the
+ *      present one, so a process killed here is continued by the next.
+ */
+
+#include "log/sink_int.h"
+
+#include <sys/mman.h>
+
+#include "log/systemlog.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+#define CHUNK 65536
+
+typedef struct Leftover {
+    struct Leftover *nextPtr;
+    NsRing          *ringPtr;
+} Leftover;
+
+static Leftover *firstPtr;      /* Used by the main thread, during the start. */
+
+static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
+static void     SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr);
+static bool     IsInFile(const NsRingSink *slotPtr, bool *isPartPtr);
+static bool     HasChecksum(int fd, const NsRingSink *slotPtr);
+static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
+                                NsRingSink *slotPtr, uint64_t *nPtr);
+static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
+                          NsPlace *placePtr);
+static uint64_t CountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
+
+
+void
+NsSinkFindLeftovers(const NsRingKey *keyPtr)
+{
+    Leftover  *leftoverPtr, **linkPtr = &firstPtr;
+    char     **paths;
+    int        n = NsRingList(keyPtr, &paths);
+
+    for (int i = 0; i < n; i++) {
+        const char *reason;
+        NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);
+
+        if (ringPtr != NULL) {
+            leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
+            leftoverPtr->ringPtr = ringPtr;
+            *linkPtr = leftoverPtr;
+            linkPtr = &leftoverPtr->nextPtr;
+        } else if (!STREQ(reason, "in use")) {
+            Ns_Log(Warning, "log: cannot read what an earlier process left in "
+                   "'%s': %s", paths[i], reason);
+        }
+        ns_free(paths[i]);
+    }
+    ns_free(paths);
+}
+
+void
+NsSinkEndRecovery(void)
+{
+    while (firstPtr != NULL) {
+        Leftover *leftoverPtr = firstPtr;
+        NsRing   *ringPtr = leftoverPtr->ringPtr;
+        bool      isDone = true;
+
+        for (int i = 0; i < NS_RING_SINKS; i++) {
+            NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+            uint64_t    n = slotPtr->name[0] == '\0'
+                ? 0 : CountUnread(ringPtr, slotPtr);
+
+            if (n > 0) {
+                isDone = false;
+                Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink "
+                       "'%s', which no longer exists; nsd --logs prints them",
+                       ringPtr->path, n, slotPtr->name);
+            }
+        }
+        NsRingClose(&ringPtr, isDone);
+        firstPtr = leftoverPtr->nextPtr;
+        ns_free(leftoverPtr);
+    }
+}
+
+void
+NsRecoverSink(Ns_LogSink sink)
+{
+    for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
+        NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
+        uint64_t    n = 0;
+        int         pid = (int) p->ringPtr->headerPtr->pid;
+        bool        isDelivered;
+
+        if (slotPtr == NULL) {
+            continue;
+        }
+        NsSinkLock(sink);
+        SettleIntent(p->ringPtr, slotPtr);
+        isDelivered = DeliverLeftover(sink, p->ringPtr, slotPtr, &n);
+        NsSinkUnlock(sink);
+        if (!isDelivered) {
+            Ns_Log(Error, "log: sink '%s': cannot write what process %d had "
+                   "not written: '%s'; it stays in '%s'", sink->name, pid,
+                   strerror(errno), p->ringPtr->path);
+            break;
+        }
+        slotPtr->name[0] = '\0';
+        if (n > 0) {
+            Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that "
+                   "process %d had not written", sink->name, n, pid);
+        }
+    }
+}
+
+static NsRingSink *
+FindSlot(const NsRing *ringPtr, const char *name)
+{
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+
+        if (STREQ(slotPtr->name, name)) {
+            return slotPtr;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Find out how far the last write got, so that the cursors tell the truth.
+ */
+static void
+SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+    unsigned intent = atomic_load(&slotPtr->intent);
+    bool     isPart = false;
+
+    if (intent == NS_RING_IDLE) {
+        return;
+    }
+    if (intent == NS_RING_WRITTEN || IsInFile(slotPtr, &isPart)) {
+        for (uint32_t i = 0; i < n; i++) {
+            NsRingCursor *cursorPtr = &slotPtr->cursors[i];
+            uint64_t      ahead = atomic_load(&cursorPtr->ahead);
+
+            if (ahead > atomic_load(&cursorPtr->done)) {
+                atomic_store(&cursorPtr->done, ahead);
+            }
+        }
+    } else if (isPart && truncate(slotPtr->file, (off_t) slotPtr->offset) != 0) {
+        Ns_Log(Warning, "log: cannot cut off an incomplete line at the end of "
+               "'%s': '%s'", slotPtr->file, strerror(errno));
+    }
+    atomic_store(&slotPtr->intent, NS_RING_IDLE);
+}
+
+static bool
+IsInFile(const NsRingSink *slotPtr, bool *isPartPtr)
+{
+    struct stat st;
+    bool        isThere = false;
+    int         fd = open(slotPtr->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    *isPartPtr = false;
+    if (fd < 0) {
+        return false;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+            && (uint64_t) st.st_ino == slotPtr->inode) {
+        uint64_t size = (uint64_t) st.st_size;
+
+        if (size >= slotPtr->offset && size - slotPtr->offset >= slotPtr->length) {
+            isThere = HasChecksum(fd, slotPtr);
+        } else {
+            *isPartPtr = size > slotPtr->offset;
+        }
+    }
+    close(fd);
+    return isThere;
+}
+
+static bool
+HasChecksum(int fd, const NsRingSink *slotPtr)
+{
+    char  *bytes = ns_malloc(slotPtr->length);
+    size_t got = 0;
+    bool   isSame = false;
+
+    while (got < slotPtr->length) {
+        ssize_t n = pread(fd, bytes + got, MIN(slotPtr->length - got, CHUNK),
+                          (off_t) (slotPtr->offset + got));
+
+        if (n <= 0) {
+            break;
+        }
+        got += (size_t) n;
+    }
+    if (got == slotPtr->length) {
+        isSame = slotPtr->checksum == (uint32_t) NsRingSum(0, bytes, got);
+    }
+    ns_free(bytes);
+    return isSame;
+}
+
+/*
+ * Deliver as from the present mapping, but with each record checked.  False: it
+ * cannot be written; what was not is still in the mapping.
+ */
+static bool
+DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
+                uint64_t *nPtr)
+{
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    NsMerge  merge = {NULL, 0, 0};
+    NsPlace *placePtr;
+    bool     isOk = true;
+
+    sink->ringPtr = ringPtr;
+    sink->slotPtr = slotPtr;
+    sink->places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
+    sink->moved = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint32_t));
+    for (uint32_t i = 0; i < nLanes; i++) {
+        if (OpenPlace(ringPtr, slotPtr, i, &sink->places[i])) {
+            NsMergeAdd(&merge, &sink->places[i]);
+        }
+    }
+    while (isOk && (placePtr = NsMergeFirst(&merge)) != NULL) {
+        const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true,
+                                          &sink->scratch, &sink->scratchBytes);
+        const char  *name = ringPtr->headerPtr->streams[
+            ringPtr->lanes[placePtr->lane].stream];
+        Ns_LogStream stream = NsStreamFind(name);
+
+        atomic_fetch_add(&sink->nDirect, 1);
+        if (bytes == NULL || stream == NULL) {
+            atomic_fetch_add(&sink->nDamaged, 1);
+        } else {
+            Ns_LogRecord record = {
+                .stream = name,
+                .severity = placePtr->headPtr->severity,
+                .time = placePtr->headPtr->time,
+                .bytes = bytes,
+                .length = placePtr->headPtr->total
+            };
+
+            isOk = NsDeliverRecord(sink, stream, &record);
+            *nPtr += isOk;
+        }
+        if (isOk) {
+            if (!placePtr->isMoved) {
+                placePtr->isMoved = true;
+                sink->moved[sink->nMoved++] = placePtr->lane;
+            }
+            NsPlaceAdvance(ringPtr, placePtr);
+            if (placePtr->headPtr != NULL) {
+                NsMergeFirstMoved(&merge);
+            } else {
+                NsMergeFirstEnded(&merge);
+            }
+        }
+    }
+    isOk = isOk && NsDeliverFlush(sink);
+    if (!isOk) {
+        errno = sink->failure;
+        sink->nBuffered = sink->nWritten = 0;
+        sink->nLines = 0;
+        sink->nRecords = 0;
+        sink->nMoved = 0;
+        sink->failure = 0;
+        sink->retryAt = 0;
+    }
+    NsMergeFree(&merge);
+    ns_free(sink->places);
+    ns_free(sink->moved);
+    sink->places = NULL;
+    sink->moved = NULL;
+    sink->ringPtr = NULL;
+    sink->slotPtr = NULL;
+    return isOk;
+}
+
+/*
+ * Stand at the first record that the sink has not written.
+ */
+static bool
+OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
+          NsPlace *placePtr)
+{
+    memset(placePtr, 0, sizeof(*placePtr));
+    placePtr->lane = lane;
+    placePtr->segment = NS_RING_NONE;
+    return atomic_load(&slotPtr->wants[ringPtr->lanes[lane].stream]) != 0
+        && NsPlaceOpen(ringPtr, placePtr, atomic_load(
+                           &slotPtr->cursors[lane].done))
+        && NsPlaceHead(ringPtr, placePtr) != NULL;
+}
+
+static uint64_t
+CountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        NsPlace place;
+
+        if (OpenPlace(ringPtr, slotPtr, i, &place)) {
+            for (; place.headPtr != NULL; n++) {
+                NsPlaceAdvance(ringPtr, &place);
+            }
+        }
+    }
+    return n;
+}

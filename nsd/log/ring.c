@@ -1,0 +1,429 @@
+/*
+ * ring.c --
+ *
+ *      The memory of the log engine: a mapping that outlives the process.
+ */
+
+#include "log/ring.h"
+
+#include <sys/mman.h>
+
+#include "base/assert.h"
+#include "log/line.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define MAGIC           "NSDLOG1"
+#define MIN_SEGMENT     4096
+#define MAX_SEGMENT     32768
+#define WANTED_SEGMENTS 1024
+#define PAGE_BYTES      4096u
+
+/*
+ * Where the parts of a mapping begin.
+ */
+typedef struct Layout {
+    size_t lanes;
+    size_t sinks;
+    size_t sinkBytes;
+    size_t segments;
+    size_t bytes;
+} Layout;
+
+static Layout  LayoutOf(uint32_t segmentBytes, uint32_t nSegments,
+                        uint32_t maxLanes);
+static NsRing *Attach(void *base, const Layout *layoutPtr, int fd,
+                      const char *path);
+static int     CreateFile(const NsRingKey *keyPtr, size_t bytes,
+                          Ns_DString *pathPtr, const char **reasonPtr);
+static bool    Lock(int fd);
+static void    AppendPrefix(Ns_DString *dsPtr, const NsRingKey *keyPtr);
+static int     ByName(const void *left, const void *right);
+static const char *CheckFile(int fd, bool isReadOnly, struct stat *stPtr);
+static const char *CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes);
+static const char *CheckLanes(const NsRing *ringPtr);
+
+
+NsRing *
+NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
+{
+    uint32_t      segmentBytes = MAX_SEGMENT, nSegments, maxLanes;
+    Layout        layout;
+    NsRingHeader *headerPtr;
+    NsRing       *ringPtr;
+    Ns_DString    path;
+    void         *base = MAP_FAILED;
+    int           fd;
+
+    while (segmentBytes > MIN_SEGMENT
+           && bytes / segmentBytes < WANTED_SEGMENTS) {
+        segmentBytes /= 2;
+    }
+    nSegments = (uint32_t) (bytes / segmentBytes);
+    maxLanes = MIN(nSegments / 2, NS_RING_MAX_LANES);
+    layout = LayoutOf(segmentBytes, nSegments, maxLanes);
+
+    *reasonPtr = NULL;
+    Ns_DStringInit(&path);
+    fd = CreateFile(keyPtr, layout.bytes, &path, reasonPtr);
+    if (fd >= 0) {
+        base = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_POPULATE, fd, 0);
+        if (base == MAP_FAILED) {
+            *reasonPtr = strerror(errno);
+            unlink(Ns_DStringValue(&path));
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (fd < 0) {
+        base = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        if (base == MAP_FAILED) {
+            Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s", bytes,
+                     strerror(errno));
+        }
+    }
+    headerPtr = base;
+    headerPtr->version = NS_RING_VERSION;
+    headerPtr->segmentBytes = segmentBytes;
+    headerPtr->nSegments = nSegments;
+    headerPtr->maxLanes = maxLanes;
+    headerPtr->bytes = layout.bytes;
+    headerPtr->epoch = (uint64_t) NsLogClock();
+    headerPtr->pid = getpid();
+    memcpy(headerPtr->magic, MAGIC, sizeof(headerPtr->magic));
+    ringPtr = Attach(base, &layout, fd, fd < 0 ? NULL : Ns_DStringValue(&path));
+    Ns_DStringFree(&path);
+    return ringPtr;
+}
+
+NsRing *
+NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
+{
+    struct stat st;
+    Layout      layout;
+    NsRing     *ringPtr = NULL;
+    void       *base = MAP_FAILED;
+    const NsRingHeader *headerPtr;
+    int         fd = open(path, (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC
+                          | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0) {
+        *reasonPtr = strerror(errno);
+        return NULL;
+    }
+    *reasonPtr = CheckFile(fd, isReadOnly, &st);
+    if (*reasonPtr == NULL) {
+        base = mmap(NULL, (size_t) st.st_size,
+                    isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE,
+                    MAP_SHARED, fd, 0);
+        if (base == MAP_FAILED) {
+            *reasonPtr = strerror(errno);
+        }
+    }
+    if (base != MAP_FAILED) {
+        headerPtr = base;
+        *reasonPtr = CheckHeader(headerPtr, (uint64_t) st.st_size);
+        if (*reasonPtr == NULL) {
+            layout = LayoutOf(headerPtr->segmentBytes, headerPtr->nSegments,
+                              headerPtr->maxLanes);
+            ringPtr = Attach(base, &layout, fd, path);
+            *reasonPtr = isReadOnly ? NULL : CheckLanes(ringPtr);
+            if (*reasonPtr == NULL) {
+                return ringPtr;
+            }
+            ns_free(ringPtr->path);
+            ns_free(ringPtr);
+        }
+        munmap(base, (size_t) st.st_size);
+    }
+    close(fd);
+    return NULL;
+}
+
+void
+NsRingClose(NsRing **ringPtrPtr, bool isDone)
+{
+    NsRing *ringPtr = *ringPtrPtr;
+
+    *ringPtrPtr = NULL;
+    if (isDone && ringPtr->path != NULL) {
+        unlink(ringPtr->path);
+    }
+    munmap(ringPtr->headerPtr, ringPtr->headerPtr->bytes);
+    if (ringPtr->fd >= 0) {
+        close(ringPtr->fd);
+    }
+    ns_free(ringPtr->path);
+    ns_free(ringPtr);
+}
+
+int
+NsRingList(const NsRingKey *keyPtr, char ***pathsPtr)
+{
+    DIR           *dir = opendir(keyPtr->directory);
+    struct dirent *entPtr;
+    Ns_DString     prefix, path;
+    char         **paths = NULL;
+    int            n = 0;
+
+    *pathsPtr = NULL;
+    if (dir == NULL) {
+        return 0;
+    }
+    Ns_DStringInit(&prefix);
+    Ns_DStringInit(&path);
+    AppendPrefix(&prefix, keyPtr);
+    while ((entPtr = readdir(dir)) != NULL) {
+        if (strncmp(entPtr->d_name, Ns_DStringValue(&prefix),
+                    (size_t) Ns_DStringLength(&prefix)) == 0) {
+            Ns_DStringSetLength(&path, 0);
+            Ns_DStringVarAppend(&path, keyPtr->directory, "/", entPtr->d_name,
+                                (char *) NULL);
+            paths = ns_realloc(paths, (size_t) (n + 1) * sizeof(*paths));
+            paths[n++] = ns_strdup(Ns_DStringValue(&path));
+        }
+    }
+    closedir(dir);
+    Ns_DStringFree(&prefix);
+    Ns_DStringFree(&path);
+    if (n > 1) {
+        qsort(paths, (size_t) n, sizeof(*paths), ByName);
+    }
+    *pathsPtr = paths;
+    return n;
+}
+
+/*
+ * Four sums side by side, so that the processor need not wait for one.
+ */
+uint64_t
+NsRingSum(uint64_t seed, const void *bytes, size_t length)
+{
+    const uint64_t prime = UINT64_C(0x9e3779b185ebca87);
+    const char    *p = bytes;
+    uint64_t       a = seed ^ length, b = prime, c = ~prime, d = length * prime;
+    uint64_t       w[4];
+
+    for (; length >= sizeof(w); length -= sizeof(w), p += sizeof(w)) {
+        memcpy(w, p, sizeof(w));
+        a = (a ^ w[0]) * prime;
+        b = (b ^ w[1]) * prime;
+        c = (c ^ w[2]) * prime;
+        d = (d ^ w[3]) * prime;
+    }
+    if (length > 0) {
+        memset(w, 0, sizeof(w));
+        memcpy(w, p, length);
+        a = (a ^ w[0]) * prime;
+        b = (b ^ w[1]) * prime;
+        c = (c ^ w[2]) * prime;
+        d = (d ^ w[3]) * prime;
+    }
+    a ^= b >> 29 ^ c >> 31 ^ d >> 33;
+    a += b + c + d;
+    return a ^ a >> 32;
+}
+
+uint32_t
+NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum)
+{
+    uint64_t a = sum ^ recordPtr->sequence * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+    a ^= (uint64_t) recordPtr->time ^ recordPtr->total << 17;
+    a ^= (uint64_t) recordPtr->epoch << 32 | (uint64_t) recordPtr->lane << 16
+        | recordPtr->severity;
+    a ^= (uint64_t) recordPtr->kind << 48 ^ recordPtr->length;
+    a *= UINT64_C(0x9e3779b185ebca87);
+    return (uint32_t) (a >> 32);
+}
+
+static Layout
+LayoutOf(uint32_t segmentBytes, uint32_t nSegments, uint32_t maxLanes)
+{
+    Layout layout;
+    size_t page = PAGE_BYTES - 1;
+
+    layout.lanes = (sizeof(NsRingHeader) + page) & ~page;
+    layout.sinks = (layout.lanes + maxLanes * sizeof(NsRingLane) + page) & ~page;
+    layout.sinkBytes = (sizeof(NsRingSink) + maxLanes * sizeof(NsRingCursor)
+                        + 63) & ~(size_t) 63;
+    layout.segments = (layout.sinks + NS_RING_SINKS * layout.sinkBytes + page)
+        & ~page;
+    layout.bytes = layout.segments + (size_t) nSegments * segmentBytes;
+    return layout;
+}
+
+static NsRing *
+Attach(void *base, const Layout *layoutPtr, int fd, const char *path)
+{
+    NsRing *ringPtr = ns_calloc(1u, sizeof(*ringPtr));
+
+    ringPtr->headerPtr = base;
+    ringPtr->lanes = (NsRingLane *) (void *) ((char *) base + layoutPtr->lanes);
+    ringPtr->sinks = (char *) base + layoutPtr->sinks;
+    ringPtr->sinkBytes = layoutPtr->sinkBytes;
+    ringPtr->segments = (char *) base + layoutPtr->segments;
+    ringPtr->fd = fd;
+    ringPtr->path = ns_strcopy(path);
+    return ringPtr;
+}
+
+/*
+ * Names carry the time, so they are never used twice and sort by age.
+ */
+static int
+CreateFile(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
+           const char **reasonPtr)
+{
+    int fd, status;
+
+    Ns_DStringVarAppend(pathPtr, keyPtr->directory, "/", (char *) NULL);
+    AppendPrefix(pathPtr, keyPtr);
+    Ns_DStringPrintf(pathPtr, "%020" PRId64 "-%d", NsLogClock(), getpid());
+    fd = open(Ns_DStringValue(pathPtr),
+              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        *reasonPtr = strerror(errno);
+        return -1;
+    }
+    /* A store into a page that cannot be had would be SIGBUS. */
+    status = posix_fallocate(fd, 0, (off_t) bytes);
+    if (status != 0 || !Lock(fd)) {
+        *reasonPtr = strerror(status != 0 ? status : errno);
+        unlink(Ns_DStringValue(pathPtr));
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/*
+ * A lock of this process, not shared with its children, so that a child that
+ * lives on does not keep the next server from the mapping.
+ */
+static bool
+Lock(int fd)
+{
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_SETLK, &range) == 0;
+}
+
+static void
+AppendPrefix(Ns_DString *dsPtr, const NsRingKey *keyPtr)
+{
+    uint64_t sum = NsRingSum(1, keyPtr->home, strlen(keyPtr->home));
+
+    if (keyPtr->configFile != NULL) {
+        sum = NsRingSum(sum, keyPtr->configFile, strlen(keyPtr->configFile));
+    }
+    Ns_DStringPrintf(dsPtr, "nsd-%016" PRIx64 ".", sum);
+}
+
+static int
+ByName(const void *left, const void *right)
+{
+    return strcmp(*(char *const *) left, *(char *const *) right);
+}
+
+static const char *
+CheckFile(int fd, bool isReadOnly, struct stat *stPtr)
+{
+    if (fstat(fd, stPtr) != 0) {
+        return strerror(errno);
+    }
+    if (!S_ISREG(stPtr->st_mode)) {
+        return "not a plain file";
+    }
+    if (!isReadOnly) {
+        if (stPtr->st_uid != geteuid()) {
+            return "it belongs to another user";
+        }
+        if ((stPtr->st_mode & 077) != 0) {
+            return "others may access it";
+        }
+        if (!Lock(fd)) {
+            return "in use";
+        }
+    }
+    return stPtr->st_size < (off_t) sizeof(NsRingHeader) ? "too short" : NULL;
+}
+
+static const char *
+CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
+{
+    uint32_t segmentBytes = headerPtr->segmentBytes;
+
+    if (memcmp(headerPtr->magic, MAGIC, sizeof(headerPtr->magic)) != 0) {
+        return "no log memory";
+    }
+    if (headerPtr->version != NS_RING_VERSION) {
+        return "made by another version";
+    }
+    if (segmentBytes < MIN_SEGMENT || segmentBytes > MAX_SEGMENT
+            || segmentBytes % 64 != 0 || headerPtr->nSegments < 2
+            || headerPtr->maxLanes > NS_RING_MAX_LANES
+            || atomic_load(&headerPtr->nLanes) > headerPtr->maxLanes
+            || atomic_load(&headerPtr->nStreams) > NS_RING_STREAMS
+            || headerPtr->bytes != bytes
+            || LayoutOf(segmentBytes, headerPtr->nSegments,
+                        headerPtr->maxLanes).bytes != bytes) {
+        return "damaged header";
+    }
+    for (unsigned i = 0; i < atomic_load(&headerPtr->nStreams); i++) {
+        if (memchr(headerPtr->streams[i], '\0', NS_RING_NAME) == NULL) {
+            return "damaged header";
+        }
+    }
+    return NULL;
+}
+
+/*
+ * All chains stay within the mapping, end, and carry the lane's number.  What
+ * stands in the segments is checked record by record by those who read it.
+ */
+static const char *
+CheckLanes(const NsRing *ringPtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+
+    for (uint32_t i = 0; i < atomic_load(&headerPtr->nLanes); i++) {
+        const NsRingLane *lanePtr = &ringPtr->lanes[i];
+        uint32_t segment = atomic_load(&lanePtr->first);
+        uint64_t number = 0;
+
+        if (lanePtr->stream >= atomic_load(&headerPtr->nStreams)) {
+            return "damaged lane";
+        }
+        for (uint32_t n = 0; segment != NS_RING_NONE; n++) {
+            const NsRingSegment *segmentPtr;
+
+            if (segment >= headerPtr->nSegments || n >= headerPtr->nSegments) {
+                return "damaged chain";
+            }
+            segmentPtr = NsRingSegmentAt(ringPtr, segment);
+            if (segmentPtr->lane != i || segmentPtr->epoch != headerPtr->epoch
+                    || (number != 0 && segmentPtr->number != number + 1)
+                    || atomic_load(&segmentPtr->committed)
+                       < sizeof(NsRingSegment)
+                    || atomic_load(&segmentPtr->committed)
+                       > headerPtr->segmentBytes) {
+                return "damaged segment";
+            }
+            number = segmentPtr->number;
+            segment = atomic_load(&segmentPtr->next);
+        }
+    }
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        const NsRingSink *sinkPtr = NsRingSinkAt(ringPtr, i);
+
+        if (memchr(sinkPtr->name, '\0', sizeof(sinkPtr->name)) == NULL
+                || memchr(sinkPtr->file, '\0', sizeof(sinkPtr->file)) == NULL) {
+            return "damaged sink";
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,206 @@
+/*
+ * ring.h --
+ *
+ *      The memory of the log engine: a mapping that outlives the process.
+ *
+ *      The mapping holds a header, the names of streams, the lanes, the sinks
+ *      with a cursor for each lane, and the segments.  A lane is one thread's
+ *      way into one stream: a chain of segments that the thread alone appends
+ *      to.  Each segment says how far it is filled with complete records.
+ *
+ *          lane --first--> segment --next--> segment --next--> segment
+ *                             ^ cursor of a slow sink             ^ the thread
+ *                                                                   writes here
+ *
+ *      A position in a lane is the number of the segment in its lane, and an
+ *      offset; it only grows.  The end of a segment and the start of the next are
+ *      different positions.
+ *
+ *      Everything here is plain data without pointers: a later process, or a
+ *      reader beside the running one, sees the same.
+ */
+
+#ifndef NSD_LOG_RING_H
+#define NSD_LOG_RING_H
+
+#include <stdatomic.h>
+
+#include "nstypes.h"
+
+#define NS_RING_VERSION    1u
+#define NS_RING_STREAMS    256
+#define NS_RING_SINKS      128
+#define NS_RING_MAX_LANES  1024
+#define NS_RING_NAME       64       /* Bytes of a name, null included. */
+#define NS_RING_PATH       1024
+#define NS_RING_NONE       UINT32_MAX
+#define NS_RING_ALIGN(n)   (((n) + 7u) & ~(size_t) 7)
+
+typedef struct NsRingHeader {
+    char     magic[8];
+    uint32_t version;
+    uint32_t segmentBytes;
+    uint32_t nSegments;
+    uint32_t maxLanes;
+    uint64_t bytes;             /* Of the whole mapping. */
+    uint64_t epoch;             /* When it was made; marks all its records. */
+    int64_t  pid;               /* Of the process that writes. */
+    atomic_uint nStreams;       /* Names are complete below these counts. */
+    atomic_uint nLanes;
+    char     streams[NS_RING_STREAMS][NS_RING_NAME];
+} NsRingHeader;
+
+typedef struct NsRingLane {
+    uint32_t    stream;         /* Constant. */
+    atomic_uint first;          /* Oldest segment that a sink may need. */
+    uint64_t    pad[7];         /* Lanes do not share a cache line. */
+} NsRingLane;
+
+typedef struct NsRingSegment {
+    atomic_uint committed;      /* Offset behind the last complete record. */
+    atomic_uint next;           /* Segment, or NS_RING_NONE. */
+    uint32_t    lane;
+    uint32_t    pad;
+    uint64_t    number;         /* In the lane, from 1. */
+    uint64_t    epoch;
+    uint64_t    pad2[4];
+} NsRingSegment;
+
+#define NS_RING_WHOLE 0         /* The record is in one piece. */
+#define NS_RING_PART  1         /* A piece of a record that needs several. */
+
+typedef struct NsRingRecord {
+    uint32_t length;            /* Bytes of this piece. */
+    uint32_t checksum;          /* Of the bytes, and of the members below. */
+    uint64_t sequence;          /* Of the record in its lane, from 0. */
+    int64_t  time;              /* Wall clock, nanoseconds since 1970. */
+    uint64_t total;             /* Bytes of all pieces. */
+    uint32_t epoch;             /* Low bits of the header's. */
+    uint16_t lane;
+    uint16_t severity;
+    uint32_t kind;              /* NS_RING_WHOLE, NS_RING_PART. */
+    uint32_t pad;
+} NsRingRecord;
+
+/*
+ * What a sink has written of a lane.  While a write is under way, ahead is where
+ * the cursor will be after it.
+ */
+typedef struct NsRingCursor {
+    atomic_uint_fast64_t done;
+    atomic_uint_fast64_t ahead;
+} NsRingCursor;
+
+typedef enum {
+    NS_RING_IDLE,               /* done holds. */
+    NS_RING_WRITING,            /* The file tells whether done or ahead holds. */
+    NS_RING_WRITTEN             /* ahead holds. */
+} NsRingIntent;
+
+typedef struct NsRingSink {
+    char        name[NS_RING_NAME];     /* "": the slot is free. */
+    char        file[NS_RING_PATH];     /* "": not a file. */
+    atomic_uchar wants[NS_RING_STREAMS];
+    atomic_uint intent;                 /* NsRingIntent */
+    uint32_t    checksum;               /* Of what is being written ... */
+    uint64_t    offset;                 /* ... where ... */
+    uint64_t    length;                 /* ... and how much. */
+    uint64_t    inode;                  /* ... into which file. */
+    uint64_t    pad[4];
+    NsRingCursor cursors[];             /* maxLanes of them. */
+} NsRingSink;
+
+/*
+ * A mapping as a process has it.  Constant after creation.
+ */
+typedef struct NsRing {
+    NsRingHeader *headerPtr;
+    NsRingLane   *lanes;
+    char         *sinks;
+    char         *segments;
+    size_t        sinkBytes;            /* Distance of two sinks. */
+    int           fd;                   /* -1: anonymous memory. */
+    char         *path;                 /* NULL: likewise. */
+} NsRing;
+
+/*
+ * Which mappings belong to this server.
+ */
+typedef struct NsRingKey {
+    const char *directory;
+    const char *home;
+    const char *configFile;             /* May be NULL. */
+} NsRingKey;
+
+/*
+ * A new mapping with about bytes of segments, preallocated, mode 0600, locked
+ * while this process lives.  When there can be none, memory of the process
+ * serves, and *reasonPtr is why, else NULL.
+ */
+NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
+                     const char **reasonPtr);
+
+/*
+ * Map the file at path.  It is ours, no process holds it, and all that the
+ * functions below rely on has been checked; else NULL, and *reasonPtr is why.
+ * Read only: others may own or hold it, and nothing is ever written.
+ */
+NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
+
+/*
+ * Unmap; delete the file if isDone.  Clears *ringPtrPtr.
+ */
+void NsRingClose(NsRing **ringPtrPtr, bool isDone);
+
+/*
+ * Paths of this server's mappings in the order they were made, those of live
+ * processes included.  The caller frees each, and the array.
+ */
+int NsRingList(const NsRingKey *keyPtr, char ***pathsPtr);
+
+static inline uint64_t
+NsRingPosition(uint64_t number, uint32_t offset)
+{
+    return number << 16 | offset;
+}
+
+static inline uint64_t
+NsRingNumberOf(uint64_t position)
+{
+    return position >> 16;
+}
+
+/*
+ * Parts of a mapping.
+ */
+static inline NsRingSegment *
+NsRingSegmentAt(const NsRing *ringPtr, uint32_t segment)
+{
+    return (NsRingSegment *) (void *) (ringPtr->segments
+        + (size_t) segment * ringPtr->headerPtr->segmentBytes);
+}
+
+static inline NsRingSink *
+NsRingSinkAt(const NsRing *ringPtr, int sink)
+{
+    return (NsRingSink *) (void *) (ringPtr->sinks
+        + (size_t) sink * ringPtr->sinkBytes);
+}
+
+static inline NsRingRecord *
+NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)
+{
+    return (NsRingRecord *) (void *) ((char *) segmentPtr + offset);
+}
+
+/*
+ * A cheap sum of bytes, continued from seed.
+ */
+uint64_t NsRingSum(uint64_t seed, const void *bytes, size_t length);
+
+/*
+ * The checksum of a record whose bytes have the given sum.
+ */
+uint32_t NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum);
+
+#endif

@@ -1,0 +1,912 @@
+/*
+ * sink.c --
+ *
+ *      The table of sinks, and the routes of streams to them.
+ */
+
+#include "log/sink_int.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+
+#include "base/assert.h"
+#include "log/init.h"
+#include "log/systemlog.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define DRAIN_SECONDS 2
+
+const NsSinkSettings nsSinkDefaults = {
+    .minSeverity = -1,
+    .bufferBytes = 65536,
+    .bufferNanos = 100000000,
+    .rollHour = -1,
+    .maxBackup = 10
+};
+
+static const NsSinkType *const types[] = {
+    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType
+};
+
+static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */
+static Ns_LogSink sinks[NS_RING_SINKS];
+static atomic_int nSinks;
+static bool       isStarted;    /* Guarded by lock: log threads may run. */
+
+static _Atomic(NsRing *) ring;
+
+atomic_bool nsSinkIsPumping;
+bool        nsSinkNeedsFence;
+atomic_uint nsSinkFence;
+
+/* What this thread logged while it worked for a sink. */
+typedef struct Deferred {
+    struct Deferred *nextPtr;
+    Ns_LogSeverity   severity;
+    size_t           length;
+    char             message[];
+} Deferred;
+
+static _Thread_local int       nWorking;
+static _Thread_local Deferred *firstDeferred;
+static _Thread_local Deferred **lastDeferredPtr;
+
+/* The value of an option that is carried to an op. */
+typedef struct RollRequest {
+    Ns_LogRenameProc *rename;
+    void             *arg;
+} RollRequest;
+
+static const NsSinkType *FindType(const char *name);
+static bool IsMatch(Ns_LogSink sink, Ns_LogStream stream);
+static void RouteLocked(Ns_LogStream stream);
+static void RouteAll(Ns_LogSink sink);
+static void AttachLocked(Ns_LogSink sink);
+static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
+static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
+                         NsSinkOpGoal goal);
+static void ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+static Ns_ReturnCode DoReopen(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoRoll(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoRollBySettings(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoSetLines(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoClose(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoConfigure(Ns_LogSink sink, void *arg);
+static Ns_ReturnCode DoPut(Ns_LogSink sink, void *arg);
+static char *Gathered(const NsLaneRecord *recordPtr);
+static void FlushIfPumped(Ns_LogSink sink);
+
+
+void
+NsSinkInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
+}
+
+Ns_LogSink
+NsSinkCreate(const NsSinkSpec *specPtr)
+{
+    Ns_LogSink sink;
+    int        n = atomic_load(&nSinks);
+
+    if (n == NS_RING_SINKS || strlen(specPtr->name) >= NS_RING_NAME
+            || NsSinkFind(specPtr->name) != NULL) {
+        errno = n == NS_RING_SINKS ? ENOSPC : EEXIST;
+        return NULL;
+    }
+    sink = ns_calloc(1u, sizeof(*sink));
+    sink->name = ns_strdup(specPtr->name);
+    sink->typePtr = FindType(specPtr->type);
+    sink->isStandardOutput = specPtr->isStandardOutput;
+    sink->file = ns_strcopy(specPtr->file);
+    sink->fd = -1;
+    sink->nPatterns = specPtr->nStreams;
+    sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
+    for (int i = 0; i < specPtr->nStreams; i++) {
+        sink->patterns[i] = ns_strdup(specPtr->streams[i]);
+    }
+    NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
+    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
+    ApplySettings(sink, &specPtr->settings);
+    if (!sink->typePtr->openProc(sink)) {
+        int reason = errno;
+
+        ns_free(sink->file);
+        ns_free(sink->name);
+        ns_free(sink);
+        errno = reason;
+        return NULL;
+    }
+    NsRecoverSink(sink);
+
+    Ns_MutexLock(&lock);
+    n = atomic_load(&nSinks);
+    sink->index = n;
+    sinks[n] = sink;
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        NsStreamDrops drops;
+
+        NsStreamGetDrops(NsStreamAt(i), &drops);
+        sink->seenDrops[i] = sink->baseDrops[i] = drops.n;
+        if (IsMatch(sink, NsStreamAt(i))) {
+            atomic_store(&sink->wants[i], 1);
+        }
+    }
+    if (!specPtr->isDirect) {
+        AttachLocked(sink);
+    }
+    atomic_store_explicit(&nSinks, n + 1, memory_order_release);
+    RouteAll(sink);
+    if (isStarted && atomic_load(&sink->isOnLanes)) {
+        NsSinkThreadStart(sink);
+    }
+    Ns_MutexUnlock(&lock);
+    return sink;
+}
+
+Ns_LogSink
+Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
+{
+    const char *stream = NsStreamName(specPtr->stream);
+    NsSinkSpec  spec = {
+        .name = specPtr->name,
+        .type = "file",
+        .streams = &stream,
+        .nStreams = 1,
+        .file = specPtr->file,
+        .isDirect = !NsLogIsAsync(),
+        .settings = nsSinkDefaults
+    };
+
+    spec.settings.bufferBytes = specPtr->bufferBytes;
+    spec.settings.bufferLines = specPtr->bufferLines;
+    return NsSinkCreate(&spec);
+}
+
+Ns_LogSink
+NsSinkFind(const char *name)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!atomic_load(&sink->isRemoved) && STREQ(sink->name, name)) {
+            return sink;
+        }
+    }
+    return NULL;
+}
+
+Ns_LogSink
+NsSinkAt(int index)
+{
+    return index < atomic_load_explicit(&nSinks, memory_order_acquire)
+        ? sinks[index] : NULL;
+}
+
+const char *
+NsSinkName(Ns_LogSink sink)
+{
+    return sink->name;
+}
+
+const char *
+NsSinkTypeName(Ns_LogSink sink)
+{
+    return sink->typePtr->name;
+}
+
+const char *
+NsSinkFile(Ns_LogSink sink)
+{
+    return sink->file != NULL ? sink->file : sink->typePtr->name;
+}
+
+bool
+NsSinkIsDirect(Ns_LogSink sink)
+{
+    return !atomic_load(&sink->isOnLanes);
+}
+
+bool
+NsSinkWants(Ns_LogSink sink, int stream)
+{
+    return atomic_load_explicit(&sink->wants[stream], memory_order_relaxed) != 0;
+}
+
+void
+NsSinkRecoverByName(const char *name)
+{
+    NsRecoverSink(NsSinkFind(name));
+}
+
+Ns_ReturnCode
+NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    Ns_ReturnCode status = Run(sink, DoConfigure, (void *) settingsPtr,
+                               NS_OP_PLAIN);
+    Ns_LogStream  stream;
+
+    Ns_MutexLock(&lock);
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, i)) {
+            RouteLocked(stream);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    return status;
+}
+
+void
+NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
+{
+    NsSinkLock(sink);
+    *settingsPtr = sink->settings;
+    settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
+    NsSinkUnlock(sink);
+}
+
+void
+NsSinkFreeSettings(NsSinkSettings *settingsPtr)
+{
+    ns_free(settingsPtr->rollFormat);
+    settingsPtr->rollFormat = NULL;
+}
+
+int
+Ns_LogSinkFlush(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_FLUSH);
+}
+
+Ns_ReturnCode
+NsSinkSync(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_SYNC);
+}
+
+int
+Ns_LogSinkReopen(Ns_LogSink sink, const char *file)
+{
+    return Run(sink, DoReopen, (void *) file, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+{
+    RollRequest request = {rename, arg};
+
+    return Run(sink, DoRoll, &request, NS_OP_PLAIN);
+}
+
+Ns_ReturnCode
+NsSinkRollNow(Ns_LogSink sink)
+{
+    return Run(sink, DoRollBySettings, NULL, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines)
+{
+    return Run(sink, DoSetLines, &bufferLines, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkClose(Ns_LogSink sink)
+{
+    return Run(sink, DoClose, NULL, NS_OP_PLAIN);
+}
+
+Ns_ReturnCode
+NsSinkRemove(Ns_LogSink sink)
+{
+    Ns_ReturnCode status = Run(sink, NULL, NULL, NS_OP_FLUSH);
+
+    Ns_MutexLock(&lock);
+    atomic_store(&sink->isRemoved, true);
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        if (atomic_exchange(&sink->wants[i], 0) != 0) {
+            RouteLocked(NsStreamAt(i));
+        }
+    }
+    Ns_MutexUnlock(&lock);
+
+    NsSinkThreadStop(sink);
+    NsSinkLock(sink);
+    (void) DoClose(sink, NULL);
+    NsSinkUnlock(sink);
+    Ns_MutexLock(&lock);
+    atomic_store(&sink->isOnLanes, false);
+    if (sink->slotPtr != NULL) {
+        sink->slotPtr->name[0] = '\0';
+    }
+    Ns_MutexUnlock(&lock);
+    return status;
+}
+
+void
+NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
+{
+    Ns_LogStream stream;
+
+    memset(statsPtr, 0, sizeof(*statsPtr));
+    statsPtr->delivered = atomic_load(&sink->nDelivered);
+    statsPtr->ignored = atomic_load(&sink->nIgnored);
+    statsPtr->droppedFailed = atomic_load(&sink->nFailed);
+    statsPtr->droppedDamaged = atomic_load(&sink->nDamaged);
+    statsPtr->bytes = atomic_load(&sink->nBytes);
+    statsPtr->writes = atomic_load(&sink->nWrites);
+    statsPtr->syncs = atomic_load(&sink->nSyncs);
+    statsPtr->errors = atomic_load(&sink->nErrors);
+    statsPtr->wakeups = atomic_load(&sink->nWakeups);
+    statsPtr->longestWrite = atomic_load(&sink->longestWrite);
+    statsPtr->accepted = atomic_load(&sink->nDirect);
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        NsStreamDrops drops;
+
+        if (NsSinkWants(sink, i) && atomic_load(&sink->isOnLanes)) {
+            NsStreamGetDrops(stream, &drops);
+            statsPtr->droppedMemory += drops.n - sink->baseDrops[i];
+            statsPtr->accepted += NsLaneRecords(i) - sink->baseRecords[i];
+        }
+    }
+    statsPtr->pending = statsPtr->accepted - statsPtr->delivered
+        - statsPtr->ignored - statsPtr->droppedFailed
+        - statsPtr->droppedDamaged;
+    statsPtr->accepted += statsPtr->droppedMemory;
+    if (statsPtr->pending > atomic_load(&sink->deepest)) {
+        atomic_store(&sink->deepest, statsPtr->pending);
+    }
+    statsPtr->deepest = atomic_load(&sink->deepest);
+}
+
+void
+NsSinkUseLanes(Ns_LogSink sink)
+{
+    Ns_MutexLock(&lock);
+    if (!atomic_load(&sink->isOnLanes)) {
+        NsSinkLock(sink);
+        (void) NsDeliverFlush(sink);
+        AttachLocked(sink);
+        NsSinkUnlock(sink);
+        RouteAll(sink);
+        if (isStarted && atomic_load(&sink->isOnLanes)) {
+            NsSinkThreadStart(sink);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+}
+
+void
+NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
+{
+    const char *reason;
+    NsRing     *ringPtr;
+
+    if (atomic_load(&ring) != NULL) {
+        return;
+    }
+    nsSinkNeedsFence = syscall(SYS_membarrier,
+                               MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
+        != 0;
+    ringPtr = NsRingCreate(keyPtr, bytes, &reason);
+    if (reason != NULL) {
+        Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
+               "is lost when the process is killed", keyPtr->directory, reason);
+    }
+    NsLaneInit(ringPtr);
+    NsStreamUseRing(ringPtr);
+    atomic_store(&ring, ringPtr);
+}
+
+NsRing *
+NsSinkRing(void)
+{
+    return atomic_load_explicit(&ring, memory_order_acquire);
+}
+
+const char *
+NsSinkRingPath(void)
+{
+    NsRing *ringPtr = NsSinkRing();
+
+    return ringPtr != NULL && ringPtr->path != NULL ? ringPtr->path : "";
+}
+
+void
+NsSinkStart(void)
+{
+    Ns_LogSink sink;
+
+    Ns_MutexLock(&lock);
+    atomic_store(&nsSinkIsPumping, false);
+    isStarted = true;
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes) && !atomic_load(&sink->isRemoved)
+                && !sink->hasThread) {
+            NsSinkThreadStart(sink);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+}
+
+void
+NsSinkStop(void)
+{
+    Ns_LogSink sink;
+    bool       wasStarted;
+
+    Ns_MutexLock(&lock);
+    wasStarted = isStarted;
+    isStarted = false;
+    atomic_store(&nsSinkIsPumping, NsSinkRing() != NULL);
+    Ns_MutexUnlock(&lock);
+
+    for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkThreadStop(sink);
+    }
+    (void) NsSinkPumpAll();
+}
+
+void
+NsSinkFinish(void)
+{
+    Ns_LogSink sink;
+
+    NsSinkStop();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkLock(sink);
+        if (!atomic_load(&sink->isRemoved)) {
+            NsDeliverPass(sink);
+            (void) NsDeliverFlush(sink);
+            if (sink->syncDue != 0) {
+                (void) NsDeliverSync(sink);
+            }
+        }
+        NsSinkUnlock(sink);
+    }
+    /* The memory stays mapped: a thread that is left may still log. */
+    if (NsSinkRing() != NULL && NsSinkRing()->path != NULL) {
+        unlink(NsSinkRing()->path);
+    }
+}
+
+void
+NsSinkDrain(Ns_LogSink sink)
+{
+    Ns_Time pause = {0, 10000};
+
+    if (nWorking > 0) {
+        return;
+    }
+    for (int i = 0; i < DRAIN_SECONDS * 100; i++) {
+        if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
+            nWorking++;
+            NsDeliverPass(sink);
+            (void) NsDeliverFlush(sink);
+            Ns_MutexUnlock(&sink->lock);
+            nWorking--;
+            return;
+        }
+        select(0, NULL, NULL, NULL,
+               &(struct timeval){pause.sec, pause.usec});
+    }
+}
+
+void
+NsSinkStreamCreated(Ns_LogStream stream)
+{
+    Ns_LogSink sink;
+    int        index = NsStreamIndex(stream);
+    bool       isWanted = false;
+
+    Ns_MutexLock(&lock);
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!atomic_load(&sink->isRemoved) && IsMatch(sink, stream)) {
+            atomic_store(&sink->wants[index], 1);
+            if (sink->slotPtr != NULL) {
+                atomic_store(&sink->slotPtr->wants[index], 1);
+            }
+            isWanted = true;
+            /* An idle sink must come back for its new stream. */
+            NsSinkKick(sink);
+        }
+    }
+    if (isWanted) {
+        RouteLocked(stream);
+    }
+    Ns_MutexUnlock(&lock);
+}
+
+void
+NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
+                const NsLaneRecord *recordPtr)
+{
+    char        *gathered = Gathered(recordPtr);
+    Ns_LogRecord record = {
+        .stream = NsStreamName(stream),
+        .severity = recordPtr->severity,
+        .time = recordPtr->time,
+        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
+        .length = recordPtr->length
+    };
+
+    NsSinkLock(sink);
+    atomic_fetch_add(&sink->nDirect, 1);
+    NsFileRollIfDue(sink);
+    if (sink->failure != 0 && !NsDeliverFlush(sink)
+            && sink->nBuffered > ((size_t) 1 << 20)) {
+        atomic_fetch_add(&sink->nFailed, 1);
+    } else if (!NsDeliverRecord(sink, stream, &record)) {
+        atomic_fetch_add(&sink->nFailed, 1);
+    } else if (sink->settings.bufferLines == 0
+               || sink->nLines > sink->settings.bufferLines) {
+        (void) NsDeliverFlush(sink);
+    }
+    NsSinkUnlock(sink);
+    ns_free(gathered);
+}
+
+/*
+ * A record that is larger than the lanes can take is delivered as a request, and
+ * its thread waits.
+ */
+void
+NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    char        *gathered = Gathered(recordPtr);
+    Ns_LogRecord record = {
+        .stream = NsStreamName(stream),
+        .severity = recordPtr->severity,
+        .time = recordPtr->time,
+        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
+        .length = recordPtr->length
+    };
+    Ns_LogSink   sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes)
+                && NsSinkWants(sink, NsStreamIndex(stream))) {
+            (void) Run(sink, DoPut, &record, NS_OP_PLAIN);
+        }
+    }
+    ns_free(gathered);
+}
+
+void
+NsSinkPump(Ns_LogStream stream)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; nWorking == 0 && (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, NsStreamIndex(stream))
+                && atomic_load(&sink->isOnLanes)) {
+            FlushIfPumped(sink);
+        }
+    }
+}
+
+bool
+NsSinkPumpAll(void)
+{
+    Ns_LogSink sink;
+
+    if (!NsSinkIsPumping() || nWorking > 0) {
+        return false;
+    }
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes)) {
+            FlushIfPumped(sink);
+        }
+    }
+    return true;
+}
+
+void
+NsSinkLock(Ns_LogSink sink)
+{
+    nWorking++;
+    Ns_MutexLock(&sink->lock);
+}
+
+void
+NsSinkUnlock(Ns_LogSink sink)
+{
+    int reason = errno;
+
+    Ns_MutexUnlock(&sink->lock);
+    nWorking--;
+    while (nWorking == 0 && firstDeferred != NULL) {
+        Deferred *deferredPtr = firstDeferred;
+
+        firstDeferred = deferredPtr->nextPtr;
+        Ns_Log(deferredPtr->severity, "%.*s", (int) deferredPtr->length,
+               deferredPtr->message);
+        ns_free(deferredPtr);
+    }
+    errno = reason;
+}
+
+bool
+NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    Deferred *deferredPtr;
+
+    if (likely(nWorking == 0)) {
+        return false;
+    }
+    deferredPtr = ns_malloc(sizeof(*deferredPtr) + length);
+    deferredPtr->nextPtr = NULL;
+    deferredPtr->severity = severity;
+    deferredPtr->length = length;
+    memcpy(deferredPtr->message, message, length);
+    if (firstDeferred == NULL) {
+        firstDeferred = deferredPtr;
+    } else {
+        *lastDeferredPtr = deferredPtr;
+    }
+    lastDeferredPtr = &deferredPtr->nextPtr;
+    return true;
+}
+
+void
+NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n, int64_t first,
+              int64_t last)
+{
+    char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
+
+    strcpy(from, NsLogZonedTimeText((time_t) (first / 1000000000)));
+    strcpy(to, NsLogZonedTimeText((time_t) (last / 1000000000)));
+    NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of stream '%s' are "
+                  "missing here, from %s to %s: log memory was full", n,
+                  NsStreamName(stream), from, to);
+}
+
+static const NsSinkType *
+FindType(const char *name)
+{
+    for (int i = 0; i < Ns_NrElements(types); i++) {
+        if (STREQ(types[i]->name, name)) {
+            return types[i];
+        }
+    }
+    return NULL;
+}
+
+static bool
+IsMatch(Ns_LogSink sink, Ns_LogStream stream)
+{
+    for (int i = 0; i < sink->nPatterns; i++) {
+        if (NsStreamMatches(stream, sink->patterns[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Tell the stream which sinks want it now.
+ */
+static void
+RouteLocked(Ns_LogStream stream)
+{
+    Ns_LogSink direct[NS_RING_SINKS], sink;
+    int        nDirect = 0, index = NsStreamIndex(stream);
+    bool       hasLane = false;
+    size_t     nudgeBytes = SIZE_MAX;
+
+    NsAssertLocked(&lock);
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!NsSinkWants(sink, index)) {
+            continue;
+        }
+        if (atomic_load(&sink->isOnLanes)) {
+            size_t most = MAX(atomic_load(&sink->wakeBytes), 4096);
+
+            hasLane = true;
+            nudgeBytes = MIN(nudgeBytes, most);
+        } else {
+            direct[nDirect++] = sink;
+        }
+    }
+    NsStreamSetRoute(stream, hasLane, nDirect, direct, nudgeBytes);
+}
+
+static void
+RouteAll(Ns_LogSink sink)
+{
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        if (NsSinkWants(sink, i)) {
+            RouteLocked(NsStreamAt(i));
+        }
+    }
+}
+
+/*
+ * Let the sink read the lanes from where they are now.  Without a mapping it
+ * stays direct.
+ */
+static void
+AttachLocked(Ns_LogSink sink)
+{
+    NsRing     *ringPtr = NsSinkRing();
+    NsRingSink *slotPtr;
+
+    NsAssertLocked(&lock);
+    if (ringPtr == NULL) {
+        return;
+    }
+    slotPtr = NsRingSinkAt(ringPtr, sink->index);
+    snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
+             sink->file != NULL ? sink->file : "");
+    for (int i = 0; i < NS_RING_STREAMS; i++) {
+        atomic_store(&slotPtr->wants[i], atomic_load(&sink->wants[i]));
+    }
+    sink->ringPtr = ringPtr;
+    sink->slotPtr = slotPtr;
+    StartAt(sink, ringPtr);
+    snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
+    atomic_store(&sink->isOnLanes, true);
+}
+
+static void
+StartAt(Ns_LogSink sink, NsRing *ringPtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    uint32_t n = atomic_load(&headerPtr->nLanes);
+
+    sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
+    sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        sink->baseRecords[i] = NsLaneRecords(i);
+    }
+    NsLaneLockChains();
+    for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
+        NsPlace *placePtr = &sink->places[i];
+        uint64_t position = 0;
+
+        placePtr->lane = i;
+        placePtr->segment = NS_RING_NONE;
+        if (i < n && NsPlaceOpen(ringPtr, placePtr, 0)) {
+            while (NsPlaceHead(ringPtr, placePtr) != NULL) {
+                NsPlaceAdvance(ringPtr, placePtr);
+            }
+            position = NsPlacePosition(placePtr);
+        }
+        atomic_store(&sink->slotPtr->cursors[i].done, position);
+        atomic_store(&sink->slotPtr->cursors[i].ahead, position);
+    }
+    NsLaneUnlockChains();
+}
+
+static Ns_ReturnCode
+Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
+{
+    NsSinkOp op = {.proc = proc, .arg = arg, .goal = goal};
+
+    return NsSinkRun(sink, &op);
+}
+
+static void
+ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    char *rollFormat = ns_strcopy(settingsPtr->rollFormat);
+
+    ns_free(sink->settings.rollFormat);
+    sink->settings = *settingsPtr;
+    sink->settings.rollFormat = rollFormat;
+    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
+    atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+}
+
+static Ns_ReturnCode
+DoReopen(Ns_LogSink sink, void *arg)
+{
+    const char *file = arg;
+    int         reason;
+
+    (void) NsDeliverFlush(sink);
+    if (file != NULL) {
+        ns_free(sink->file);
+        sink->file = ns_strdup(file);
+        if (sink->slotPtr != NULL) {
+            snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
+                     file);
+        }
+    }
+    sink->isClosed = false;
+    if (NsFileReopen(sink)) {
+        return NS_OK;
+    }
+    reason = errno;
+    if (file != NULL) {
+        sink->typePtr->closeProc(sink);
+        sink->isClosed = true;
+    }
+    errno = reason;
+    return NS_ERROR;
+}
+
+static Ns_ReturnCode
+DoRoll(Ns_LogSink sink, void *arg)
+{
+    const RollRequest *requestPtr = arg;
+
+    return NsFileRoll(sink, requestPtr->rename, requestPtr->arg);
+}
+
+static Ns_ReturnCode
+DoRollBySettings(Ns_LogSink sink, void *arg)
+{
+    return NsFileRollBySettings(sink);
+}
+
+static Ns_ReturnCode
+DoSetLines(Ns_LogSink sink, void *arg)
+{
+    sink->settings.bufferLines = *(const int *) arg;
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+DoClose(Ns_LogSink sink, void *arg)
+{
+    Ns_ReturnCode status = NsDeliverFlush(sink) ? NS_OK : NS_ERROR;
+
+    sink->typePtr->closeProc(sink);
+    sink->isClosed = true;
+    return status;
+}
+
+static Ns_ReturnCode
+DoConfigure(Ns_LogSink sink, void *arg)
+{
+    ApplySettings(sink, arg);
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+DoPut(Ns_LogSink sink, void *arg)
+{
+    const Ns_LogRecord *recordPtr = arg;
+
+    atomic_fetch_add(&sink->nDirect, 1);
+    if (!NsDeliverRecord(sink, NsStreamFind(recordPtr->stream), recordPtr)) {
+        atomic_fetch_add(&sink->nFailed, 1);
+    }
+    return NS_OK;
+}
+
+/*
+ * The record in one piece on the heap; NULL if it is in one piece already.
+ */
+static char *
+Gathered(const NsLaneRecord *recordPtr)
+{
+    char  *bytes;
+    size_t n = 0;
+
+    if (recordPtr->nPieces == 1) {
+        return NULL;
+    }
+    bytes = ns_malloc(recordPtr->length);
+    for (int i = 0; i < recordPtr->nPieces; i++) {
+        memcpy(bytes + n, recordPtr->pieces[i].iov_base,
+               recordPtr->pieces[i].iov_len);
+        n += recordPtr->pieces[i].iov_len;
+    }
+    return bytes;
+}
+
+static void
+FlushIfPumped(Ns_LogSink sink)
+{
+    NsSinkLock(sink);
+    NsDeliverPass(sink);
+    if (sink->settings.bufferLines == 0
+            || sink->nLines > sink->settings.bufferLines) {
+        (void) NsDeliverFlush(sink);
+    }
+    NsSinkUnlock(sink);
+}

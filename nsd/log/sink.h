@@ -1,0 +1,178 @@
+/*
+ * sink.h --
+ *
+ *      Sinks: each takes records of some streams and writes them somewhere.
+ *
+ *      A sink on lanes has a log thread of its own that reads its streams' lanes
+ *      with its own cursors, so no sink waits for another.  A direct sink is
+ *      served by the threads that log, one at a time.  While the log threads are
+ *      stopped, those that log empty the lanes themselves ("pumping").
+ */
+
+#ifndef NSD_LOG_SINK_H
+#define NSD_LOG_SINK_H
+
+#include "log/lane.h"
+#include "log/ring.h"
+#include "nslogstream.h"
+
+typedef enum {
+    NS_SYNC_NONE,
+    NS_SYNC_BATCH,              /* After each write. */
+    NS_SYNC_TIME                /* At most that long after it. */
+} NsSyncMode;
+
+/*
+ * What can be set while a sink runs.
+ */
+typedef struct NsSinkSettings {
+    int        minSeverity;     /* Of the first five; the others are below. */
+    size_t     bufferBytes;
+    int64_t    bufferNanos;
+    int        bufferLines;     /* 0: no limit, and the two above hold. */
+    NsSyncMode sync;
+    int64_t    syncNanos;
+    int64_t    rotateBytes;     /* 0: never by size. */
+    int        rollHour;        /* -1: never by time. */
+    int        maxBackup;
+    bool       isCompressed;    /* gzip backups. */
+    char      *rollFormat;      /* NULL: numbers.  Owned by the settings. */
+} NsSinkSettings;
+
+extern const NsSinkSettings nsSinkDefaults;
+
+/*
+ * The ledger of one sink.  Accepted is the sum of the others, at every moment.
+ */
+typedef struct NsSinkStats {
+    uint64_t accepted;
+    uint64_t delivered;
+    uint64_t ignored;           /* Not wanted by the sink's settings. */
+    uint64_t droppedMemory;     /* The log memory was full. */
+    uint64_t droppedFailed;     /* The sink could not write, and it was full. */
+    uint64_t droppedDamaged;    /* Overwritten from outside. */
+    uint64_t pending;
+    uint64_t bytes;
+    uint64_t writes;
+    uint64_t syncs;
+    uint64_t errors;
+    uint64_t wakeups;
+    uint64_t deepest;           /* Most records that were pending. */
+    int64_t  longestWrite;      /* Nanoseconds. */
+} NsSinkStats;
+
+typedef struct NsSinkSpec {
+    const char     *name;
+    const char     *type;           /* "file", "stdout", "stderr". */
+    const char     *const *streams; /* Names or their beginnings. */
+    int             nStreams;
+    const char     *file;           /* Absolute; "file" only. */
+    bool            isDirect;
+    bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
+    NsSinkSettings  settings;
+} NsSinkSpec;
+
+void NsSinkInit(void);
+
+/*
+ * Make a sink; what an earlier process left for it is written first.  NULL: its
+ * target cannot be opened, and errno tells why.
+ */
+Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
+
+/*
+ * By name, in the order of creation.
+ */
+Ns_LogSink  NsSinkFind(const char *name);
+Ns_LogSink  NsSinkAt(int index);
+const char *NsSinkName(Ns_LogSink sink);
+const char *NsSinkTypeName(Ns_LogSink sink);
+const char *NsSinkFile(Ns_LogSink sink);
+bool        NsSinkIsDirect(Ns_LogSink sink);
+bool        NsSinkWants(Ns_LogSink sink, int stream);
+
+/*
+ * In-band, like the functions of nslogstream.h.  Settings are copied.
+ */
+Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+void          NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr);
+void          NsSinkFreeSettings(NsSinkSettings *settingsPtr);
+Ns_ReturnCode NsSinkSync(Ns_LogSink sink);
+Ns_ReturnCode NsSinkRollNow(Ns_LogSink sink);
+Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
+void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
+
+/*
+ * Let a direct sink be served by a log thread from now on.
+ */
+void NsSinkUseLanes(Ns_LogSink sink);
+
+/*
+ * The mapping is made at the first call.
+ */
+void NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes);
+const char *NsSinkRingPath(void);
+
+/*
+ * Find what earlier processes of this server left, for sinks made from now on;
+ * and give up what no sink has claimed.
+ */
+void NsSinkFindLeftovers(const NsRingKey *keyPtr);
+void NsSinkEndRecovery(void);
+void NsSinkRecoverByName(const char *name);
+
+/*
+ * Start and stop the log threads.  Stop writes out everything first.  Finish
+ * closes all sinks and deletes the mapping.
+ */
+void NsSinkStart(void);
+void NsSinkStop(void);
+void NsSinkFinish(void);
+
+/*
+ * Write out what waits for a sink, without its thread; gives up when another
+ * thread has been at it for two seconds.
+ */
+void NsSinkDrain(Ns_LogSink sink);
+
+/*
+ * The calling thread works for a sink: keep the entry, to log it afterwards.
+ */
+bool NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length);
+
+/*
+ * For stream.c and lane.c.
+ */
+void NsSinkStreamCreated(Ns_LogStream stream);
+void NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
+                     const NsLaneRecord *recordPtr);
+void NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr);
+void NsSinkWake(int stream);
+void NsSinkNudge(int stream);
+void NsSinkWakeAll(void);
+void NsSinkPump(Ns_LogStream stream);
+bool NsSinkPumpAll(void);
+
+extern atomic_bool nsSinkIsPumping;
+extern bool        nsSinkNeedsFence;    /* Constant after NsSinkUseRing. */
+extern atomic_uint nsSinkFence;
+
+static inline bool
+NsSinkIsPumping(void)
+{
+    return atomic_load_explicit(&nsSinkIsPumping, memory_order_relaxed);
+}
+
+/*
+ * Half a barrier: the other half is in the sink that goes to sleep.
+ */
+static inline void
+NsSinkBarrier(void)
+{
+    __asm__ __volatile__("" ::: "memory");
+    if (unlikely(nsSinkNeedsFence)) {
+        atomic_fetch_add(&nsSinkFence, 0);
+    }
+}
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * sink_int.h --
+ *
+ *      A sink from inside, for the files that make it up: sink.c has the table
+ *      and the modes, sinkthread.c the log thread and requests to it, deliver.c
+ *      the way of records into the buffer and out, the types the target.
+ */
+
+#ifndef NSD_LOG_SINK_INT_H
+#define NSD_LOG_SINK_INT_H
+
+#include "base/lock.h"
+#include "log/line.h"
+#include "log/reader.h"
+#include "log/sink.h"
+#include "log/stream.h"
+
+/*
+ * What a type of sink knows: its target.  All are called with the sink locked.
+ */
+typedef struct NsSinkType {
+    const char *name;
+
+    /* Open the target; errno tells why not. */
+    bool (*openProc) (Ns_LogSink sink);
+
+    /* Write some or all of the bytes; how many, or -1 and errno. */
+    ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
+
+    /* What was written is on disk; errno tells why not.  NULL: nothing to do. */
+    bool (*syncProc) (Ns_LogSink sink);
+
+    void (*closeProc) (Ns_LogSink sink);
+
+    /* Where the next write goes, for recovery.  NULL: it cannot be told. */
+    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
+} NsSinkType;
+
+extern const NsSinkType nsFileSinkType;
+extern const NsSinkType nsStdoutSinkType;
+extern const NsSinkType nsStderrSinkType;
+
+/*
+ * A request to a sink, carried out between two records.  On its caller's stack.
+ */
+typedef Ns_ReturnCode (NsSinkOpProc) (Ns_LogSink sink, void *arg);
+
+typedef enum {
+    NS_OP_PLAIN,
+    NS_OP_FLUSH,                /* Done when all before it is written, */
+    NS_OP_SYNC                  /* and is on disk. */
+} NsSinkOpGoal;
+
+typedef struct NsSinkOp {
+    struct NsSinkOp *nextPtr;
+    int64_t       time;
+    NsSinkOpProc *proc;         /* NULL: just the goal. */
+    void         *arg;
+    NsSinkOpGoal  goal;
+    Ns_ReturnCode status;
+    int           reason;       /* errno */
+    bool          isDone;       /* Guarded by the sink's wakeLock. */
+} NsSinkOp;
+
+/*
+ * What a log thread is at; what may wake it from there.
+ */
+typedef enum {
+    NS_SINK_RUNNING,
+    NS_SINK_IDLE,               /* Any record of its streams. */
+    NS_SINK_BATCHING,           /* A nudge; it has records to write later. */
+    NS_SINK_RESTING             /* Requests, and a shortage of memory. */
+} NsSinkState;
+
+struct Ns_LogSink_ {
+    /* Constant after creation. */
+    char              *name;
+    const NsSinkType  *typePtr;
+    int                index;
+    bool               isStandardOutput;
+    int                nPatterns;
+    char             **patterns;        /* What it was told to read. */
+
+    /* Atomic; written with the table of sinks locked. */
+    atomic_uchar       wants[NS_RING_STREAMS];
+    atomic_bool        isOnLanes;       /* Else it is direct. */
+    atomic_bool        isRemoved;
+
+    /* Guards the rest: one thread at a time does the sink's work. */
+    Ns_Mutex           lock;
+    NsSinkSettings     settings;
+    char              *file;
+    int                fd;
+    uint64_t           fileBytes;       /* Size of the file. */
+    time_t             nextRoll;
+    bool               isClosed;        /* Drops everything. */
+
+    char              *buffer;          /* Lines not written yet. */
+    size_t             room;
+    size_t             nBuffered;
+    size_t             nWritten;        /* Of nBuffered, after a short write. */
+    int                nLines;
+    uint64_t           nRecords;        /* In the buffer. */
+    int64_t            oldest;          /* When the first was added; 0: none. */
+    int64_t            lastFlush;
+    int64_t            syncDue;         /* 0: nothing to sync. */
+    char              *scratch;
+    size_t             scratchBytes;
+    bool               isUrgent;        /* Flush at the end of the pass. */
+    uint64_t           seenDrops[NS_RING_STREAMS];
+    int64_t            seenDropTime[NS_RING_STREAMS];
+    atomic_size_t      wakeBytes;       /* For routes: bufferBytes. */
+    uint64_t           baseDrops[NS_RING_STREAMS];
+    uint64_t           baseRecords[NS_RING_STREAMS];
+
+    int                failure;         /* errno of the present episode. */
+    int64_t            failedSince;
+    int64_t            retryAt;
+
+    /* On lanes only; ringPtr is an old mapping during recovery. */
+    NsRing            *ringPtr;
+    NsRingSink        *slotPtr;
+    NsPlace           *places;          /* By lane. */
+    NsMerge            merge;
+    uint32_t          *moved;           /* Lanes read since the last write. */
+    uint32_t           nMoved;
+    atomic_uint_fast64_t nPassed;       /* Records behind the cursors. */
+
+    /* The log thread and requests. */
+    Ns_Mutex           wakeLock;        /* Guards what follows. */
+    Ns_Cond            wakeup;          /* For the log thread. */
+    Ns_Cond            opDone;          /* For those with requests. */
+    NsSinkOp          *firstOp;
+    NsSinkOp          *lastOp;
+    bool               hasThread;
+    bool               mustStop;
+    Ns_Thread          thread;
+    atomic_int         state;           /* NsSinkState; see sinkthread.c. */
+    int                idleStreams[NS_RING_STREAMS];    /* Counted as idle. */
+    int                nIdleStreams;
+
+    /* Counters; written with the sink locked, read without. */
+    atomic_uint_fast64_t nDirect;       /* Accepted outside the lanes. */
+    atomic_uint_fast64_t nDelivered;
+    atomic_uint_fast64_t nIgnored;
+    atomic_uint_fast64_t nFailed;
+    atomic_uint_fast64_t nDamaged;
+    atomic_uint_fast64_t nBytes;
+    atomic_uint_fast64_t nWrites;
+    atomic_uint_fast64_t nSyncs;
+    atomic_uint_fast64_t nErrors;
+    atomic_uint_fast64_t nWakeups;
+    atomic_uint_fast64_t deepest;
+    atomic_int_fast64_t  longestWrite;
+};
+
+/*
+ * deliver.c.  All with the sink locked.
+ */
+
+/* Read what the lanes have up to now, and carry out requests between. */
+void NsDeliverPass(Ns_LogSink sink);
+
+/* Add one record to the buffer.  False: there is no room, writing fails. */
+bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
+                     const Ns_LogRecord *recordPtr);
+
+/* Write the buffer and move the cursors.  False: it failed, and stays. */
+bool NsDeliverFlush(Ns_LogSink sink);
+
+/* Carry out what is due now; when to come again, 0: no need to. */
+int64_t NsDeliverDue(Ns_LogSink sink, bool isTimeUp);
+
+/* Sync the target. */
+bool NsDeliverSync(Ns_LogSink sink);
+
+/* Write a line into the sink itself: about its own state. */
+void NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
+                   ...) NS_GNUC_PRINTF(3, 4);
+
+/* Lanes have something that the sink has not read, or there is a request. */
+bool NsDeliverHasWork(Ns_LogSink sink);
+
+/*
+ * sink.c
+ */
+
+/* The present mapping; NULL before NsSinkUseRing. */
+NsRing *NsSinkRing(void);
+
+/* Lock the sink for its work.  What is logged meanwhile is kept and logged after
+ * the unlock: the sink itself may be where it goes. */
+void NsSinkLock(Ns_LogSink sink);
+void NsSinkUnlock(Ns_LogSink sink);
+
+/* Write a line about records that are missing. */
+void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
+                   int64_t first, int64_t last);
+
+/*
+ * sinkthread.c
+ */
+Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
+void NsSinkThreadStart(Ns_LogSink sink);
+void NsSinkThreadStop(Ns_LogSink sink);
+void NsSinkKick(Ns_LogSink sink);
+NsSinkOp *NsSinkTakeOps(Ns_LogSink sink, int64_t until);
+void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);
+bool NsSinkIsMine(Ns_LogSink sink);
+
+/*
+ * filesink.c
+ */
+bool NsFileReopen(Ns_LogSink sink);
+Ns_ReturnCode NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
+Ns_ReturnCode NsFileRollBySettings(Ns_LogSink sink);
+void NsFileRollIfDue(Ns_LogSink sink);
+time_t NsFileNextRoll(int hour);
+
+/*
+ * recover.c
+ */
+void NsRecoverSink(Ns_LogSink sink);
+
+#endif

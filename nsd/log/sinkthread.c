@@ -1,0 +1,385 @@
+/*
+ * sinkthread.c --
+ *
+ *      The log thread of a sink: when it sleeps, and who wakes it.
+ *
+ *          RUNNING --nothing buffered, nothing came--> IDLE
+ *              reads the lanes                           any record wakes it
+ *          RUNNING --lines buffered, or just written--> BATCHING
+ *              until the buffer time is over; a nudge wakes it: many bytes, or an
+ *              error
+ *          RUNNING --a pass right after a pass, or writing fails--> RESTING
+ *              only requests and a shortage of memory wake it
+ *
+ *      The thread alone goes to sleep; whoever changes the state back to RUNNING
+ *      wakes it, so it is woken at most once per sleep.  Before it sleeps in IDLE
+ *      it counts itself in its streams, makes every thread of the process pass a
+ *      barrier, and looks at the lanes once more.  That spares those who log a
+ *      barrier of their own with each record.
+ */
+
+#include "log/sink_int.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+
+#include "base/assert.h"
+#include "log/systemlog.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+#define REST_NANOS   INT64_C(2000000)   /* Between two passes under load. */
+
+/*
+ * How the thread goes on: RUNNING at once, or sleep until a time, 0 for ever.
+ */
+typedef struct Plan {
+    NsSinkState state;
+    int64_t     until;
+} Plan;
+
+static void SinkThread(void *arg);
+static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
+static uint64_t NRecords(Ns_LogSink sink);
+static bool Sleep(Ns_LogSink sink, NsSinkState state, int64_t until);
+static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
+static void CountIdle(Ns_LogSink sink, int change);
+static void BarrierInAllThreads(void);
+static Ns_ReturnCode RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
+
+static _Thread_local Ns_LogSink mySink;
+
+
+void
+NsSinkThreadStart(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    NsAssert(!sink->hasThread);
+    sink->hasThread = true;
+    sink->mustStop = false;
+    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
+}
+
+void
+NsSinkThreadStop(Ns_LogSink sink)
+{
+    bool hasThread;
+
+    Ns_MutexLock(&sink->wakeLock);
+    hasThread = sink->hasThread;
+    sink->mustStop = true;
+    Ns_CondSignal(&sink->wakeup);
+    Ns_MutexUnlock(&sink->wakeLock);
+    if (hasThread) {
+        Ns_ThreadJoin(&sink->thread, NULL);
+    }
+}
+
+void
+NsSinkKick(Ns_LogSink sink)
+{
+    (void) (WakeFrom(sink, NS_SINK_IDLE) || WakeFrom(sink, NS_SINK_BATCHING)
+            || WakeFrom(sink, NS_SINK_RESTING));
+}
+
+bool
+NsSinkIsMine(Ns_LogSink sink)
+{
+    return mySink == sink;
+}
+
+Ns_ReturnCode
+NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
+{
+    NsAssert(!NsSinkIsMine(sink));
+
+    opPtr->isDone = false;
+    opPtr->nextPtr = NULL;
+    Ns_MutexLock(&sink->wakeLock);
+    if (!sink->hasThread) {
+        Ns_MutexUnlock(&sink->wakeLock);
+        return RunHere(sink, opPtr);
+    }
+    opPtr->time = NsLogClock();
+    if (sink->firstOp == NULL) {
+        sink->firstOp = opPtr;
+    } else {
+        sink->lastOp->nextPtr = opPtr;
+    }
+    sink->lastOp = opPtr;
+    Ns_CondSignal(&sink->wakeup);
+    while (!opPtr->isDone) {
+        Ns_CondWait(&sink->opDone, &sink->wakeLock);
+    }
+    Ns_MutexUnlock(&sink->wakeLock);
+    errno = opPtr->reason;
+    return opPtr->status;
+}
+
+NsSinkOp *
+NsSinkTakeOps(Ns_LogSink sink, int64_t until)
+{
+    NsSinkOp *firstPtr, *lastPtr = NULL;
+
+    Ns_MutexLock(&sink->wakeLock);
+    firstPtr = sink->firstOp;
+    while (sink->firstOp != NULL
+           && (sink->firstOp->time <= until
+               || sink->firstOp->time - until > 1000000000)) {
+        lastPtr = sink->firstOp;
+        sink->firstOp = lastPtr->nextPtr;
+    }
+    if (lastPtr == NULL) {
+        firstPtr = NULL;
+    } else {
+        lastPtr->nextPtr = NULL;
+    }
+    Ns_MutexUnlock(&sink->wakeLock);
+    return firstPtr;
+}
+
+/*
+ * The request is its caller's again.
+ */
+void
+NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    opPtr->isDone = true;
+    Ns_CondBroadcast(&sink->opDone);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+void
+NsSinkWake(int stream)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, stream)) {
+            (void) WakeFrom(sink, NS_SINK_IDLE);
+        }
+    }
+}
+
+void
+NsSinkNudge(int stream)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, stream)) {
+            (void) WakeFrom(sink, NS_SINK_BATCHING);
+        }
+    }
+}
+
+void
+NsSinkWakeAll(void)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkKick(sink);
+    }
+}
+
+static void
+SinkThread(void *arg)
+{
+    Ns_LogSink sink = arg;
+    bool       isTimeUp = false, mustStop;
+
+    Ns_ThreadSetName("-asynclogwriter%d-", sink->index);
+    mySink = sink;
+    NsLaneSetDrainer(true);
+    do {
+        Plan plan = WorkOnce(sink, isTimeUp);
+
+        isTimeUp = plan.state != NS_SINK_RUNNING
+            && Sleep(sink, plan.state, plan.until)
+            && plan.state == NS_SINK_BATCHING;
+        Ns_MutexLock(&sink->wakeLock);
+        mustStop = sink->mustStop;
+        Ns_MutexUnlock(&sink->wakeLock);
+    } while (!mustStop);
+
+    /* Those who log empty the lanes by now; requests may still come to us. */
+    do {
+        (void) WorkOnce(sink, true);
+        Ns_MutexLock(&sink->wakeLock);
+        if (sink->firstOp == NULL) {
+            sink->hasThread = false;
+            mustStop = false;
+        }
+        Ns_MutexUnlock(&sink->wakeLock);
+    } while (mustStop);
+    NsLaneSetDrainer(false);
+    mySink = NULL;
+    Ns_Log(Notice, "exiting");
+}
+
+/*
+ * One pass, and what to do after it.
+ */
+static Plan
+WorkOnce(Ns_LogSink sink, bool isTimeUp)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+    int64_t  start = NsLogClock();
+    uint64_t before;
+    Plan     plan;
+
+    NsSinkLock(sink);
+    before = NRecords(sink);
+    NsDeliverPass(sink);
+    plan.until = NsDeliverDue(sink, isTimeUp);
+    if (sink->failure != 0) {
+        plan.state = NS_SINK_RESTING;
+    } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
+        plan.state = NRecords(sink) != before ? NS_SINK_RUNNING : NS_SINK_IDLE;
+    } else if (NRecords(sink) != before) {
+        plan.state = NS_SINK_RUNNING;
+        if (NsLogClock() - start < REST_NANOS) {
+            plan.state = NS_SINK_RESTING;
+            plan.until = start + REST_NANOS;
+        }
+    } else if (sink->nBuffered > 0) {
+        plan.state = NS_SINK_BATCHING;
+    } else if (start - sink->lastFlush < settingsPtr->bufferNanos
+               && start > sink->lastFlush) {
+        plan.state = NS_SINK_BATCHING;
+        plan.until = sink->lastFlush + settingsPtr->bufferNanos;
+    } else {
+        plan.state = NS_SINK_IDLE;
+    }
+    NsSinkUnlock(sink);
+    return plan;
+}
+
+/*
+ * Records that the sink has dealt with in some way.
+ */
+static uint64_t
+NRecords(Ns_LogSink sink)
+{
+    return sink->nRecords + atomic_load(&sink->nDelivered)
+        + atomic_load(&sink->nIgnored) + atomic_load(&sink->nFailed)
+        + atomic_load(&sink->nDamaged);
+}
+
+/*
+ * Sleep until woken, or until that time if it is not 0.  True: the time is up.
+ */
+static bool
+Sleep(Ns_LogSink sink, NsSinkState state, int64_t until)
+{
+    bool isTimeUp = false, hasWork = false;
+    int  expected = (int) state;
+
+    if (state == NS_SINK_IDLE) {
+        sink->nIdleStreams = 0;
+        for (int i = 0; NsStreamAt(i) != NULL; i++) {
+            if (NsSinkWants(sink, i)) {
+                sink->idleStreams[sink->nIdleStreams++] = i;
+            }
+        }
+        CountIdle(sink, 1);
+    }
+    atomic_store(&sink->state, (int) state);
+    if (state == NS_SINK_IDLE) {
+        BarrierInAllThreads();
+        NsSinkLock(sink);
+        hasWork = NsDeliverHasWork(sink);
+        NsSinkUnlock(sink);
+    }
+    if (!hasWork) {
+        Ns_Time limit = {(long) (until / 1000000000),
+                         (long) (until % 1000000000 / 1000) + 1};
+
+        Ns_AdjTime(&limit);
+        Ns_MutexLock(&sink->wakeLock);
+        while (!isTimeUp && atomic_load(&sink->state) == (int) state
+               && sink->firstOp == NULL && !sink->mustStop) {
+            isTimeUp = Ns_CondTimedWait(&sink->wakeup, &sink->wakeLock,
+                                        until != 0 ? &limit : NULL)
+                != NS_OK;
+        }
+        Ns_MutexUnlock(&sink->wakeLock);
+    }
+    if (atomic_compare_exchange_strong(&sink->state, &expected,
+                                       NS_SINK_RUNNING)
+            && state == NS_SINK_IDLE) {
+        CountIdle(sink, -1);
+    }
+    return isTimeUp;
+}
+
+/*
+ * Wake the thread if it is in that state.
+ */
+static bool
+WakeFrom(Ns_LogSink sink, NsSinkState state)
+{
+    int expected = (int) state;
+
+    if (atomic_load_explicit(&sink->state, memory_order_relaxed) != expected
+            || !atomic_compare_exchange_strong(&sink->state, &expected,
+                                               NS_SINK_RUNNING)) {
+        return false;
+    }
+    if (state == NS_SINK_IDLE) {
+        CountIdle(sink, -1);
+    }
+    atomic_fetch_add(&sink->nWakeups, 1);
+    Ns_MutexLock(&sink->wakeLock);
+    Ns_CondSignal(&sink->wakeup);
+    Ns_MutexUnlock(&sink->wakeLock);
+    return true;
+}
+
+/*
+ * Only the thread that changes the state from or to IDLE does this, so the list
+ * of streams has one owner at a time.
+ */
+static void
+CountIdle(Ns_LogSink sink, int change)
+{
+    for (int i = 0; i < sink->nIdleStreams; i++) {
+        NsStreamCountIdle(sink->idleStreams[i], change);
+    }
+}
+
+static void
+BarrierInAllThreads(void)
+{
+    if (nsSinkNeedsFence
+            || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)
+               != 0) {
+        atomic_fetch_add(&nsSinkFence, 1);
+    }
+}
+
+static Ns_ReturnCode
+RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
+{
+    Ns_ReturnCode status = NS_OK;
+
+    NsSinkLock(sink);
+    NsDeliverPass(sink);
+    errno = 0;
+    if (opPtr->proc != NULL) {
+        status = opPtr->proc(sink, opPtr->arg);
+    }
+    if (status == NS_OK && opPtr->goal != NS_OP_PLAIN
+            && (!NsDeliverFlush(sink)
+                || (opPtr->goal == NS_OP_SYNC && !NsDeliverSync(sink)))) {
+        status = NS_ERROR;
+    }
+    opPtr->status = status;
+    opPtr->reason = errno;
+    NsSinkUnlock(sink);
+    errno = opPtr->reason;
+    return status;
+}

@@ -1,0 +1,321 @@
+/*
+ * stream.c --
+ *
+ *      Streams: names, and the way of a record to the sinks.
+ */
+
+#include "log/stream.h"
+
+#include "base/lock.h"
+#include "log/line.h"
+#include "log/sink.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+typedef struct Route {
+    const struct Route *olderPtr;   /* Readers may still be in it. */
+    bool               hasLane;
+    int                nDirect;
+    struct Ns_LogSink_ *direct[];
+} Route;
+
+struct Ns_LogStream_ {
+    char  name[NS_RING_NAME];   /* Constant. */
+    int   index;                /* Constant. */
+    NsLaneClass class;          /* Constant; of severities below Error. */
+    void *arg;                  /* Constant once proc is set. */
+    _Atomic(Ns_LogFormatProc *) proc;
+    _Atomic(const Route *) routePtr;
+    atomic_int    nIdle;        /* Sinks to be woken by the next record. */
+    atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
+    atomic_int    overflow;     /* NsOverflow */
+    atomic_uint_fast64_t nDropped;
+    atomic_int_fast64_t  firstDrop;
+    atomic_int_fast64_t  lastDrop;
+};
+
+#define EPISODE_NANOS INT64_C(1000000000)
+
+Ns_LogStream nsSystemStream;
+Ns_LogStream nsAuditStream;
+Ns_LogStream nsOperationStream;
+
+static const Route nowhere = {NULL, false, 0};
+
+static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
+static struct Ns_LogStream_ streams[NS_RING_STREAMS];
+static atomic_int nStreams;
+static NsRing *ring;
+
+static NsLaneClass ClassOf(Ns_LogStream stream, int severity);
+static void CountDrop(Ns_LogStream stream, int64_t time);
+static void NameInRingLocked(Ns_LogStream stream);
+
+
+void
+NsStreamInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_LOG_STREAMS, "ns:log", "streams");
+    nsSystemStream = Ns_LogStreamCreate("system", NULL, NULL);
+    nsAuditStream = Ns_LogStreamCreate("audit", NULL, NULL);
+    nsAuditStream->class = NS_LANE_CRITICAL;
+    nsOperationStream = Ns_LogStreamCreate("operation", NULL, NULL);
+}
+
+Ns_LogStream
+Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
+{
+    Ns_LogStream stream;
+    bool         isNew = false;
+
+    Ns_MutexLock(&lock);
+    stream = NsStreamFind(name);
+    if (stream == NULL) {
+        int n = atomic_load(&nStreams);
+
+        if (n == NS_RING_STREAMS || strlen(name) >= NS_RING_NAME) {
+            Ns_MutexUnlock(&lock);
+            Ns_Fatal("log: cannot create stream '%s': too long a name, or more "
+                     "than %d streams", name, NS_RING_STREAMS);
+        }
+        stream = &streams[n];
+        strcpy(stream->name, name);
+        stream->index = n;
+        stream->class = NS_LANE_NORMAL;
+        atomic_store(&stream->routePtr, &nowhere);
+        atomic_store(&stream->nudgeBytes, SIZE_MAX);
+        atomic_store_explicit(&nStreams, n + 1, memory_order_release);
+        NameInRingLocked(stream);
+        isNew = true;
+    }
+    if (proc != NULL) {
+        stream->arg = arg;
+        atomic_store(&stream->proc, proc);
+    }
+    Ns_MutexUnlock(&lock);
+
+    if (isNew) {
+        NsSinkStreamCreated(stream);
+    }
+    return stream;
+}
+
+int
+Ns_LogStreamWanted(Ns_LogStream stream)
+{
+    const Route *routePtr = atomic_load_explicit(&stream->routePtr,
+                                                 memory_order_acquire);
+
+    return routePtr->hasLane || routePtr->nDirect > 0;
+}
+
+int
+Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
+                const struct iovec *pieces, int n)
+{
+    if (!Ns_LogStreamWanted(stream)) {
+        return NS_OK;
+    }
+    return NsStreamPut(stream, (int) severity, NsLogClock(), pieces, n);
+}
+
+Ns_ReturnCode
+NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
+            const struct iovec *pieces, int n)
+{
+    const Route *routePtr = atomic_load_explicit(&stream->routePtr,
+                                                 memory_order_acquire);
+    NsLaneRecord record = {
+        .severity = severity,
+        .class = ClassOf(stream, severity),
+        .overflow = (NsOverflow) atomic_load_explicit(&stream->overflow,
+                                                      memory_order_relaxed),
+        .time = time,
+        .pieces = pieces,
+        .nPieces = n
+    };
+
+    for (int i = 0; i < n; i++) {
+        record.length += pieces[i].iov_len;
+    }
+    for (int i = 0; i < routePtr->nDirect; i++) {
+        NsSinkPutDirect(routePtr->direct[i], stream, &record);
+    }
+    if (!routePtr->hasLane) {
+        return NS_OK;
+    }
+    if (unlikely(record.length > NsLaneMaxRecord())) {
+        NsSinkPutHuge(stream, &record);
+        return NS_OK;
+    }
+    if (unlikely(!NsLanePut(stream->index, &record))) {
+        CountDrop(stream, time);
+        return NS_ERROR;
+    }
+    /*
+     * A sink that goes to sleep counts itself in nIdle, runs a barrier in all
+     * threads, and looks at the lanes once more.  So the record's release and
+     * this load need only stay in the order they are written here.
+     */
+    NsSinkBarrier();
+    if (atomic_load_explicit(&stream->nIdle, memory_order_relaxed) > 0) {
+        NsSinkWake(stream->index);
+    }
+    if (unlikely(record.class == NS_LANE_CRITICAL)) {
+        NsSinkNudge(stream->index);
+    }
+    if (unlikely(NsSinkIsPumping())) {
+        NsSinkPump(stream);
+    }
+    return NS_OK;
+}
+
+Ns_LogStream
+NsStreamAt(int index)
+{
+    return index < atomic_load_explicit(&nStreams, memory_order_acquire)
+        ? &streams[index] : NULL;
+}
+
+Ns_LogStream
+NsStreamFind(const char *name)
+{
+    Ns_LogStream stream;
+
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        if (STREQ(stream->name, name)) {
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+const char *
+NsStreamName(Ns_LogStream stream)
+{
+    return stream->name;
+}
+
+int
+NsStreamIndex(Ns_LogStream stream)
+{
+    return stream->index;
+}
+
+bool
+NsStreamMatches(Ns_LogStream stream, const char *wanted)
+{
+    size_t n = strlen(wanted);
+
+    return strncmp(stream->name, wanted, n) == 0
+        && (stream->name[n] == '\0' || stream->name[n] == '/');
+}
+
+void
+NsStreamFormat(Ns_LogStream stream, const Ns_LogRecord *recordPtr, char *buffer,
+               size_t room, size_t *lengthPtr)
+{
+    Ns_LogFormatProc *proc = atomic_load_explicit(&stream->proc,
+                                                  memory_order_acquire);
+
+    *lengthPtr = proc == NULL ? 0
+        : proc(buffer, room, recordPtr, stream->arg);
+}
+
+NsOverflow
+NsStreamOverflow(Ns_LogStream stream)
+{
+    return (NsOverflow) atomic_load(&stream->overflow);
+}
+
+void
+NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow)
+{
+    atomic_store(&stream->overflow, (int) overflow);
+}
+
+void
+NsStreamGetDrops(Ns_LogStream stream, NsStreamDrops *dropsPtr)
+{
+    dropsPtr->n = atomic_load(&stream->nDropped);
+    dropsPtr->first = atomic_load(&stream->firstDrop);
+    dropsPtr->last = atomic_load(&stream->lastDrop);
+}
+
+void
+NsStreamUseRing(NsRing *ringPtr)
+{
+    Ns_LogStream stream;
+
+    Ns_MutexLock(&lock);
+    ring = ringPtr;
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        NameInRingLocked(stream);
+    }
+    Ns_MutexUnlock(&lock);
+}
+
+void
+NsStreamSetRoute(Ns_LogStream stream, bool hasLane, int nDirect,
+                 struct Ns_LogSink_ *const *direct, size_t nudgeBytes)
+{
+    Route *routePtr = ns_calloc(1u, sizeof(*routePtr)
+                                + (size_t) nDirect * sizeof(direct[0]));
+
+    routePtr->olderPtr = atomic_load(&stream->routePtr);
+    routePtr->hasLane = hasLane;
+    routePtr->nDirect = nDirect;
+    for (int i = 0; i < nDirect; i++) {
+        routePtr->direct[i] = direct[i];
+    }
+    atomic_store(&stream->nudgeBytes, nudgeBytes);
+    atomic_store(&stream->routePtr, routePtr);
+}
+
+void
+NsStreamCountIdle(int index, int change)
+{
+    atomic_fetch_add(&streams[index].nIdle, change);
+}
+
+size_t
+NsStreamNudgeBytes(int index)
+{
+    return atomic_load_explicit(&streams[index].nudgeBytes,
+                                memory_order_relaxed);
+}
+
+static NsLaneClass
+ClassOf(Ns_LogStream stream, int severity)
+{
+    if (severity == Error || severity == Fatal || severity == Bug) {
+        return NS_LANE_CRITICAL;
+    }
+    return severity >= Debug && stream->class == NS_LANE_NORMAL
+        ? NS_LANE_DETAIL : stream->class;
+}
+
+/*
+ * A drop after a while without begins a new episode.
+ */
+static void
+CountDrop(Ns_LogStream stream, int64_t time)
+{
+    int64_t last = atomic_exchange(&stream->lastDrop, time);
+
+    if (time - last > EPISODE_NANOS) {
+        atomic_store(&stream->firstDrop, time);
+    }
+    atomic_fetch_add(&stream->nDropped, 1);
+}
+
+static void
+NameInRingLocked(Ns_LogStream stream)
+{
+    if (ring != NULL) {
+        strcpy(ring->headerPtr->streams[stream->index], stream->name);
+        atomic_store_explicit(&ring->headerPtr->nStreams,
+                              (unsigned) stream->index + 1,
+                              memory_order_release);
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * stream.h --
+ *
+ *      Streams inside the server: names, and the way of a record to the sinks.
+ *
+ *      A stream knows its route: whether a lane takes its records for log
+ *      threads, and which sinks the calling thread serves itself.  A route never
+ *      changes; a new one takes its place.
+ */
+
+#ifndef NSD_LOG_STREAM_H
+#define NSD_LOG_STREAM_H
+
+#include "log/lane.h"
+#include "nslogstream.h"
+
+/*
+ * The streams of the server itself.
+ */
+extern Ns_LogStream nsSystemStream;
+extern Ns_LogStream nsAuditStream;
+extern Ns_LogStream nsOperationStream;
+
+void NsStreamInit(void);
+
+/*
+ * Put a record with a time of the caller's choice; see Ns_LogStreamPut.
+ */
+Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
+                          const struct iovec *pieces, int n);
+
+/*
+ * All streams there are, by index; NULL behind the last.
+ */
+Ns_LogStream NsStreamAt(int index);
+Ns_LogStream NsStreamFind(const char *name);
+const char  *NsStreamName(Ns_LogStream stream);
+int          NsStreamIndex(Ns_LogStream stream);
+
+/*
+ * True if `wanted` names the stream: as a whole, or up to a slash.
+ */
+bool NsStreamMatches(Ns_LogStream stream, const char *wanted);
+
+/*
+ * The stream's own line of a record; 0 bytes if the stream has no format.
+ */
+void NsStreamFormat(Ns_LogStream stream, const Ns_LogRecord *recordPtr,
+                    char *buffer, size_t room, size_t *lengthPtr);
+
+NsOverflow NsStreamOverflow(Ns_LogStream stream);
+void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);
+
+/*
+ * What was dropped for want of memory.
+ */
+typedef struct NsStreamDrops {
+    uint64_t n;
+    int64_t  first;             /* Times of the present episode. */
+    int64_t  last;
+} NsStreamDrops;
+
+void NsStreamGetDrops(Ns_LogStream stream, NsStreamDrops *dropsPtr);
+
+/*
+ * The names of all streams go into a new mapping, and those of streams made later.
+ */
+void NsStreamUseRing(NsRing *ringPtr);
+
+/*
+ * For sink.c.  The table of streams and sinks is locked around SetRoute.
+ */
+struct Ns_LogSink_;
+
+void   NsStreamSetRoute(Ns_LogStream stream, bool hasLane, int nDirect,
+                        struct Ns_LogSink_ *const *direct, size_t nudgeBytes);
+void   NsStreamCountIdle(int index, int change);
+size_t NsStreamNudgeBytes(int index);
+
+#endif
