@@ -5,7 +5,7 @@
  *
  *      The kernel slews the monotonic clock together with the wall clock, so
  *      their distance changes only when the wall clock is set.  It is kept, and
- *      looked at again once per second of stamps.  Differences that come from
+ *      looked at again once per second.  Differences that come from
  *      reading two clocks one after the other are ignored: they would let two
  *      stamps convert in the wrong order.
  */
@@ -26,7 +26,7 @@
 static _Atomic int64_t wallOffset;
 static _Atomic NsStamp nextCheck;
 
-static void    CheckOffset(NsStamp stamp);
+static void    CheckOffset(void);
 static NsStamp ReadClock(clockid_t clock);
 static int64_t MeasureOffset(void);
 
@@ -43,7 +43,7 @@ NsClockWall(NsStamp stamp)
 
     if (unlikely(stamp >= atomic_load_explicit(&nextCheck,
                                                memory_order_acquire))) {
-        CheckOffset(stamp);
+        CheckOffset();
     }
     wall = stamp + atomic_load_explicit(&wallOffset, memory_order_relaxed);
 
@@ -84,7 +84,7 @@ NsClockFromTime(const Ns_Time *timePtr)
  * closer to each other than REAL_STEP; the first one published stays.
  */
 static void
-CheckOffset(NsStamp stamp)
+CheckOffset(void)
 {
     static _Atomic bool isMeasured;
     int64_t             measured = MeasureOffset();
@@ -98,7 +98,7 @@ CheckOffset(NsStamp stamp)
     } else if (measured - offset > REAL_STEP || offset - measured > REAL_STEP) {
         atomic_store(&wallOffset, measured);
     }
-    atomic_store_explicit(&nextCheck, stamp + CHECK_INTERVAL,
+    atomic_store_explicit(&nextCheck, NsClockNow() + CHECK_INTERVAL,
                           memory_order_release);
 }
 

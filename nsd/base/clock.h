@@ -23,7 +23,8 @@ NsStamp NsClockNow(void);
 
 /*
  * The wall clock time at which the stamp was taken, to the microsecond.  Two
- * stamps convert in their order.
+ * stamps convert in their order, unless the wall clock was set back meanwhile.
+ * When it was set, conversions follow within a second.
  */
 Ns_Time NsClockWall(NsStamp stamp);
 
