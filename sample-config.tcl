@@ -50,6 +50,9 @@ ns_section ns/parameters
   #ns_param jobsperthread           0
    # An idle job thread ends after this time; 0 = never.
   #ns_param jobtimeout              300
+   # Memory of all request bodies; beyond, they go to disk.
+  #ns_param maxbodymemory           256MB
+  #ns_param poller                  epoll      ;# How drivers wait for sockets.
    # Follow the progress of uploads that are larger; 0 = none.
   #ns_param progressminsize         0
    # Charset that ns_encodingfortype and ns_choosecharset fall back to.
@@ -195,7 +198,6 @@ ns_section ns/server/default
   #ns_param compressenable          false      ;# Compress pages.
   #ns_param compresslevel           4          ;# How hard.
   #ns_param compressminsize         512        ;# Pages below are not compressed.
-  #ns_param compresspreinit         false      ;# Allocate the memory for it when a thread starts.
   #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
   #ns_param formfallbackcharset     {}         ;# Charset of forms that are not valid in urlcharset.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
@@ -206,7 +208,6 @@ ns_section ns/server/default
   #ns_param extraheaders            {}         ;# Header fields and values of every reply.
    # Driver threads answer requests for cached files themselves.
   #ns_param driverfastpath          true
-  #ns_param serverrootproc          {}         ;# Accepted, without effect.
   #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
   #ns_param maxthreads              10         ;# Connection threads at most.
   #ns_param minthreads              1          ;# Connection threads at least.
@@ -222,10 +223,6 @@ ns_section ns/server/default
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
-   # KB/s that writer threads send for the pool; 0 = no limit.
-  #ns_param poolratelimit           0
-   # KB/s that they send on one connection; 0 = no limit.
-  #ns_param connectionratelimit     0
 
 # Modules of this server: name and file, or `tcl` for one that is a directory of
 # scripts.
@@ -258,10 +255,6 @@ ns_section ns/server/default/pools
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
-   # KB/s that writer threads send for the pool; 0 = no limit.
-  #ns_param poolratelimit           0
-   # KB/s that they send on one connection; 0 = no limit.
-  #ns_param connectionratelimit     0
   #ns_param spread                  {}         ;# Of an earlier release, without effect.
 
 # Its static files.
@@ -337,7 +330,7 @@ ns_section ns/server/default/httpclient
 
 # The HTTP driver.
 ns_section ns/server/default/module/nssock
-   ns_param port                    $port      ;# Port to listen on.
+   ns_param port                    $port      ;# Ports to listen on.
    ns_param address                 0.0.0.0    ;# Addresses to listen on.
    ns_param hostname                localhost  ;# Name in the location.
    # Location of the server. Default: protocol://hostname:port.
@@ -370,17 +363,21 @@ ns_section ns/server/default/module/nssock
   #ns_param writersize              1048576    ;# Replies of this size go to a writer at once.
   #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
   #ns_param writerstreaming         false      ;# It also sends streamed output.
-   # KB/s that it sends on one connection; 0 = no limit.
-  #ns_param writerratelimit         0
+   # Output of one reply that waits in memory; the rest waits on disk.
+  #ns_param writermemory            256KB
    # Let the kernel wait for data before it reports a connection.
   #ns_param deferaccept             false
   #ns_param driverthreads           1          ;# Driver threads that share the port.
   #ns_param reuseport               false      ;# Other processes may share the port.
   #ns_param extraheaders            {}         ;# Header fields and values of every reply.
-   # Log when this many connections were accepted in one go.
-  #ns_param sockacceptlog           2
-  #ns_param poller                  epoll      ;# How to wait for sockets.
-  #ns_param nodelay                 false      ;# Set TCP_NODELAY on connections.
+   # Bytes per second that a client has to send; 0 = any.
+  #ns_param minrecvrate             100
+   # Bytes per second that a client has to take; 0 = any.
+  #ns_param minsendrate             100
+   # Half-received requests of one peer address; 0 = any number. Default: half
+   # of maxqueuesize.
+  #ns_param maxpartialperpeer       {}
+  #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
 
 # Host names, where nssock stands in ns/modules: server and Host value.
 #ns_section ns/module/nssock/servers
@@ -388,7 +385,7 @@ ns_section ns/server/default/module/nssock
 
 # The HTTPS driver: all that nssock has, and
 #ns_section ns/server/default/module/nsssl
-  #ns_param port                    443        ;# Port to listen on; 0 = none.
+  #ns_param port                    443        ;# Ports to listen on; 0 = none.
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
    # PEM file with the certificate, its chain, and the private key.
   #ns_param certificate             {}

@@ -20,6 +20,8 @@
     {key, NS_PARAM_BOOL, 0, 0, text, NULL, sentence}
 #define INTEGER(key, text, min, max, sentence) \
     {key, NS_PARAM_INT, min, max, text, NULL, sentence}
+#define NUMBERS(key, text, min, max, sentence) \
+    {key, NS_PARAM_NUMBERS, min, max, text, NULL, sentence}
 #define SIZE(key, text, min, max, sentence) \
     {key, NS_PARAM_SIZE, min, max, text, NULL, sentence}
 #define TIME(key, text, min, max, sentence) \
@@ -59,6 +61,9 @@ static const NsParameter processParameters[] = {
             "Jobs that one job thread runs before it ends; 0 = no limit."),
     TIME("jobtimeout", "300", 0, ANY,
          "An idle job thread ends after this time; 0 = never."),
+    SIZE("maxbodymemory", "256MB", 0, ANY,
+         "Memory of all request bodies; beyond, they go to disk."),
+    CHOICE("poller", "epoll", "epoll poll", "How drivers wait for sockets."),
     SIZE("progressminsize", "0", 0, ANY,
          "Follow the progress of uploads that are larger; 0 = none."),
     TEXT("outputcharset", "iso-8859-1",
@@ -191,8 +196,6 @@ static const NsParameter serverParameters[] = {
     BOOL("compressenable", "false", "Compress pages."),
     INTEGER("compresslevel", "4", 1, 9, "How hard."),
     SIZE("compressminsize", "512", 0, ANY, "Pages below are not compressed."),
-    BOOL("compresspreinit", "false",
-         "Allocate the memory for it when a thread starts."),
     TEXT("urlcharset", "utf-8", "Charset of query strings and forms."),
     TEXT("formfallbackcharset", "",
          "Charset of forms that are not valid in urlcharset."),
@@ -204,7 +207,6 @@ static const NsParameter serverParameters[] = {
     LIST("extraheaders", "", "Header fields and values of every reply."),
     BOOL("driverfastpath", "true",
          "Driver threads answer requests for cached files themselves."),
-    TEXT("serverrootproc", "", "Accepted, without effect."),
 
     /* The default pool; the other pools have the same. */
     INTEGER("maxconnections", "100", 1, ANY,
@@ -225,10 +227,6 @@ static const NsParameter serverParameters[] = {
     BOOL("rejectoverrun", "false",
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
-    INTEGER("poolratelimit", "0", 0, ANY,
-            "KB/s that writer threads send for the pool; 0 = no limit."),
-    INTEGER("connectionratelimit", "0", 0, ANY,
-            "KB/s that they send on one connection; 0 = no limit."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
@@ -256,10 +254,6 @@ static const NsParameter poolParameters[] = {
     BOOL("rejectoverrun", "false",
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
-    INTEGER("poolratelimit", "0", 0, ANY,
-            "KB/s that writer threads send for the pool; 0 = no limit."),
-    INTEGER("connectionratelimit", "0", 0, ANY,
-            "KB/s that they send on one connection; 0 = no limit."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
@@ -370,29 +364,32 @@ static const NsParameter adpParameters[] = {
          "Replies of this size go to a writer at once."), \
     SIZE("writerbufsize", "8192", 512, ANY, "Piece of a file that it sends."), \
     BOOL("writerstreaming", "false", "It also sends streamed output."), \
-    INTEGER("writerratelimit", "0", 0, ANY, \
-            "KB/s that it sends on one connection; 0 = no limit."), \
+    SIZE("writermemory", "256KB", 0, ANY, \
+         "Output of one reply that waits in memory; the rest waits on disk."), \
     BOOL("deferaccept", "false", \
          "Let the kernel wait for data before it reports a connection."), \
     INTEGER("driverthreads", "1", 1, 64, \
             "Driver threads that share the port."), \
     BOOL("reuseport", "false", "Other processes may share the port."), \
     LIST("extraheaders", "", "Header fields and values of every reply."), \
-    INTEGER("sockacceptlog", "2", 2, ANY, \
-            "Log when this many connections were accepted in one go."), \
-    CHOICE("poller", "epoll", "epoll poll", "How to wait for sockets.")
+    SIZE("minrecvrate", "100", 0, ANY, \
+         "Bytes per second that a client has to send; 0 = any."), \
+    SIZE("minsendrate", "100", 0, ANY, \
+         "Bytes per second that a client has to take; 0 = any."), \
+    INTEGER("maxpartialperpeer", "half of maxqueuesize", 0, ANY, \
+            "Half-received requests of one peer address; 0 = any number."), \
+    BOOL("nodelay", "true", "Set TCP_NODELAY on connections."), \
+    IGNORED("uploadsize", "Of an earlier release, without effect.")
 
 static const NsParameter nssockParameters[] = {
-    INTEGER("port", "80", 0, 65535, "Port to listen on."),
+    NUMBERS("port", "80", 0, 65535, "Ports to listen on."),
     DRIVER_ROWS,
-    BOOL("nodelay", "false", "Set TCP_NODELAY on connections."),
     END
 };
 
 static const NsParameter nssslParameters[] = {
-    INTEGER("port", "443", 0, 65535, "Port to listen on; 0 = none."),
+    NUMBERS("port", "443", 0, 65535, "Ports to listen on; 0 = none."),
     DRIVER_ROWS,
-    BOOL("nodelay", "true", "Set TCP_NODELAY on connections."),
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
     TEXT("protocols", "",

@@ -13,6 +13,8 @@ static bool Matches(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
 static bool IsBadNumber(const NsParameter *parameterPtr, const char *value,
                         char *buffer, size_t bytes);
+static bool IsBadList(const NsParameter *parameterPtr, const char *value,
+                      char *buffer, size_t bytes);
 static bool IsBadTime(const NsParameter *parameterPtr, const char *value,
                       char *buffer, size_t bytes);
 static bool IsBadChoice(const NsParameter *parameterPtr, const char *value,
@@ -91,8 +93,6 @@ NsParameterIsBad(const NsParameter *parameterPtr, const char *value,
                  char *buffer, size_t bytes)
 {
     bool isTrue;
-    int  n;
-    const char **words;
 
     switch (parameterPtr->type) {
     case NS_PARAM_BOOL:
@@ -109,12 +109,8 @@ NsParameterIsBad(const NsParameter *parameterPtr, const char *value,
     case NS_PARAM_CHOICE:
         return IsBadChoice(parameterPtr, value, buffer, bytes);
     case NS_PARAM_LIST:
-        if (Tcl_SplitList(NULL, value, &n, &words) == TCL_OK) {
-            Tcl_Free((char *) words);
-            return false;
-        }
-        snprintf(buffer, bytes, "'%.60s' is no list", value);
-        return true;
+    case NS_PARAM_NUMBERS:
+        return IsBadList(parameterPtr, value, buffer, bytes);
     default:
         return false;
     }
@@ -125,7 +121,8 @@ NsParametersPrint(FILE *file)
 {
     static const char *const types[] = {
         [NS_PARAM_STRING] = "text", [NS_PARAM_BOOL] = "boolean",
-        [NS_PARAM_INT] = "number", [NS_PARAM_SIZE] = "size",
+        [NS_PARAM_INT] = "number", [NS_PARAM_NUMBERS] = "numbers",
+        [NS_PARAM_SIZE] = "size",
         [NS_PARAM_TIME] = "time", [NS_PARAM_PATH] = "path",
         [NS_PARAM_LIST] = "list", [NS_PARAM_CHOICE] = "",
         [NS_PARAM_IGNORED] = "ignored"
@@ -206,6 +203,26 @@ IsBadNumber(const NsParameter *parameterPtr, const char *value, char *buffer,
 }
 
 static bool
+IsBadList(const NsParameter *parameterPtr, const char *value, char *buffer,
+          size_t bytes)
+{
+    const char **words;
+    int          n;
+    bool         isBad = false;
+
+    if (Tcl_SplitList(NULL, value, &n, &words) != TCL_OK) {
+        snprintf(buffer, bytes, "'%.60s' is no list", value);
+        return true;
+    }
+    for (int i = 0; i < n && !isBad
+            && parameterPtr->type == NS_PARAM_NUMBERS; i++) {
+        isBad = IsBadNumber(parameterPtr, words[i], buffer, bytes);
+    }
+    Tcl_Free((char *) words);
+    return isBad;
+}
+
+static bool
 IsBadTime(const NsParameter *parameterPtr, const char *value, char *buffer,
           size_t bytes)
 {
@@ -268,6 +285,7 @@ FormatRange(const NsParameter *parameterPtr, char *buffer, size_t bytes)
     *buffer = '\0';
     switch (parameterPtr->type) {
     case NS_PARAM_INT:
+    case NS_PARAM_NUMBERS:
     case NS_PARAM_SIZE:
     case NS_PARAM_TIME:
         if (parameterPtr->max == NS_PARAM_NO_LIMIT) {

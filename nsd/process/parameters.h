@@ -14,6 +14,7 @@ typedef enum {
     NS_PARAM_STRING,
     NS_PARAM_BOOL,
     NS_PARAM_INT,
+    NS_PARAM_NUMBERS,           /* One number or a list of them. */
     NS_PARAM_SIZE,              /* Bytes, or with a unit: 10MB. */
     NS_PARAM_TIME,              /* Seconds, or with a unit: 500ms. */
     NS_PARAM_PATH,
