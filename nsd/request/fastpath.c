@@ -11,6 +11,7 @@
 #include "nsreturn.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "http/url.h"
 #include "request/conn_int.h"
 #include "request/fastpath.h"
 #include "request/filecache.h"
@@ -28,6 +29,7 @@ static bool             usesMmap;       /* Constant after start. */
 
 static int  ReturnDirectory(Ns_Conn *conn, const char *path);
 static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
+static void EncodePath(Ns_DString *dsPtr, const char *path);
 static int  ReturnFile(Ns_Conn *conn, int status, const char *type,
                        const char *path, const struct stat *statusPtr);
 static int  ReturnOpened(NsConn *connPtr, int status, const char *type,
@@ -218,16 +220,34 @@ ReturnIndex(Ns_Conn *conn, const char *indexFile)
     int         result;
 
     Ns_DStringInit(&ds);
-    (void) Ns_UrlPathEncode(&ds, url, NULL);
+    EncodePath(&ds, url);
     if (url[strlen(url) - 1] != '/') {
         Ns_DStringAppend(&ds, "/");
         result = Ns_ConnReturnRedirect(conn, Ns_DStringValue(&ds));
     } else {
-        (void) Ns_UrlPathEncode(&ds, indexFile, NULL);
+        EncodePath(&ds, indexFile);
         result = Ns_ConnRedirect(conn, Ns_DStringValue(&ds));
     }
     Ns_DStringFree(&ds);
     return result;
+}
+
+/*
+ * Segment by segment: the slashes stay.
+ */
+static void
+EncodePath(Ns_DString *dsPtr, const char *path)
+{
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+
+        NsUrlEncode(dsPtr, path, length, NULL, NS_URL_PATH);
+        path += length;
+        if (*path == '/') {
+            Ns_DStringNAppend(dsPtr, "/", 1);
+            path++;
+        }
+    }
 }
 
 static int
