@@ -10,7 +10,9 @@
 
 void NsCallbackCmdInit(void);
 void NsConfigCmdInit(void);
+void NsFilterCmdInit(void);
 void NsProcessCmdInit(void);
 void NsSchedCmdInit(void);
+void NsUrlCmdInit(void);
 
 #endif

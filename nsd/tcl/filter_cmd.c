@@ -1,0 +1,399 @@
+/*
+ * filter_cmd.c --
+ *
+ *      Handlers, filters and traces in Tcl: ns_register_proc,
+ *      ns_register_proxy, ns_register_fastpath, ns_unregister_op,
+ *      ns_register_filter, ns_register_trace, ns_shortcut_filter,
+ *      ns_requestauthorize.
+ */
+
+#include "nsprocess.h"
+#include "nslog.h"
+#include "nsrequest.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "request/filter.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/serverarg.h"
+
+/*
+ * A Tcl callback names the procedure that will run it, of whatever type, for
+ * messages alone.
+ */
+#define AsCallback(proc) ((Ns_Callback *) (void (*)(void)) (proc))
+
+static Tcl_ObjCmdProc RegisterProcObjCmd;
+static Tcl_ObjCmdProc RegisterProxyObjCmd;
+static Tcl_ObjCmdProc RegisterFastPathObjCmd;
+static Tcl_ObjCmdProc UnregisterOpObjCmd;
+static Tcl_ObjCmdProc RegisterFilterObjCmd;
+static Tcl_ObjCmdProc RegisterTraceObjCmd;
+static Tcl_ObjCmdProc ShortcutFilterObjCmd;
+static Tcl_ObjCmdProc RequestAuthorizeObjCmd;
+
+static Ns_OpProc     RunRequestScript;
+static Ns_FilterProc RunFilterScript;
+
+static int  ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
+static int  FilterResult(const Ns_TclCallback *callbackPtr,
+                         const char *result);
+
+static const NsTclCommand commands[] = {
+    {"ns_register_proc",     RegisterProcObjCmd, false},
+    {"ns_register_proxy",    RegisterProxyObjCmd, false},
+    {"ns_register_fastpath", RegisterFastPathObjCmd, false},
+    {"ns_unregister_op",     UnregisterOpObjCmd, false},
+    {"ns_register_filter",   RegisterFilterObjCmd, false},
+    {"ns_register_trace",    RegisterTraceObjCmd, false},
+    {"ns_shortcut_filter",   ShortcutFilterObjCmd, false},
+    {"ns_requestauthorize",  RequestAuthorizeObjCmd, false},
+    {"ns_checkurl",          RequestAuthorizeObjCmd, false},
+    {NULL, NULL, false}
+};
+
+static Ns_ObjvTable filterPhases[] = {
+    {"preauth",  NS_FILTER_PRE_AUTH},
+    {"postauth", NS_FILTER_POST_AUTH},
+    {"trace",    NS_FILTER_TRACE},
+    {NULL, 0}
+};
+
+void
+NsFilterCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) RunRequestScript, "ns:tclrequest",
+                        Ns_TclCallbackArgProc);
+    Ns_RegisterProcInfo((void *) RunFilterScript, "ns:tclfilter",
+                        Ns_TclCallbackArgProc);
+    Ns_RegisterProcInfo((void *) NsShortcutFilterProc, "ns:shortcutfilter",
+                        NULL);
+}
+
+static int
+RegisterProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_TclCallback *callbackPtr;
+    Tcl_Obj        *scriptPtr;
+    char           *method, *url;
+    int             noInherit = 0, nArgs = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {"script", Ns_ObjvObj,    &scriptPtr, NULL},
+        {"?args",  Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunRequestScript),
+                                    scriptPtr, nArgs, objv + (objc - nArgs));
+    Ns_RegisterRequest(itPtr->serverPtr->name, method, url, RunRequestScript,
+                       Ns_TclFreeCallback, callbackPtr,
+                       noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+RegisterProxyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_TclCallback *callbackPtr;
+    Tcl_Obj        *scriptPtr;
+    char           *method, *protocol;
+    int             nArgs = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"method",   Ns_ObjvString, &method, NULL},
+        {"protocol", Ns_ObjvString, &protocol, NULL},
+        {"script",   Ns_ObjvObj,    &scriptPtr, NULL},
+        {"?args",    Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunRequestScript),
+                                    scriptPtr, nArgs, objv + (objc - nArgs));
+    Ns_RegisterProxyRequest(itPtr->serverPtr->name, method, protocol,
+                            RunRequestScript, Ns_TclFreeCallback, callbackPtr);
+    return TCL_OK;
+}
+
+static int
+RegisterFastPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    char           *method, *url;
+    int             noInherit = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Ns_RegisterRequest(itPtr->serverPtr->name, method, url, Ns_FastPathProc,
+                       NULL, NULL, noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+UnregisterOpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    NsServerArg  serverArg;
+    char        *method, *url;
+    int          noInherit = 0, recurse = 0, result;
+    Ns_ObjvSpec  opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"-recurse",   Ns_ObjvBool,  &recurse, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    result = Ns_ParseObjv(opts, args, interp, 1, serverArg.objc,
+                          serverArg.objv);
+    if (result == NS_OK) {
+        Ns_UnRegisterRequestEx(serverArg.serverPtr->name, method, url,
+                               (noInherit ? NS_OP_NOINHERIT : 0)
+                               | (recurse ? NS_OP_RECURSE : 0));
+    }
+    NsServerArgFree(&serverArg);
+    return result == NS_OK ? TCL_OK : TCL_ERROR;
+}
+
+static int
+RegisterFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_TclCallback *callbackPtr;
+    Tcl_Obj        *scriptPtr;
+    char           *method, *url;
+    int             isFirst = 0, when = 0, nArgs = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-first", Ns_ObjvBool,  &isFirst, INT2PTR(NS_TRUE)},
+        {"--",     Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"when",       Ns_ObjvFlags,  &when, filterPhases},
+        {"method",     Ns_ObjvString, &method, NULL},
+        {"urlPattern", Ns_ObjvString, &url, NULL},
+        {"script",     Ns_ObjvObj,    &scriptPtr, NULL},
+        {"?args",      Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
+                                    scriptPtr, nArgs, objv + (objc - nArgs));
+    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
+                             RunFilterScript,
+                             when | (isFirst ? NS_FILTER_FIRST : 0),
+                             callbackPtr);
+    return TCL_OK;
+}
+
+static int
+RegisterTraceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_TclCallback *callbackPtr;
+    Tcl_Obj        *scriptPtr;
+    char           *method, *url;
+    int             nArgs = 0;
+    Ns_ObjvSpec     args[] = {
+        {"method",     Ns_ObjvString, &method, NULL},
+        {"urlPattern", Ns_ObjvString, &url, NULL},
+        {"script",     Ns_ObjvObj,    &scriptPtr, NULL},
+        {"?args",      Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
+                                    scriptPtr, nArgs, objv + (objc - nArgs));
+    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
+                             RunFilterScript, NS_FILTER_VOID_TRACE,
+                             callbackPtr);
+    return TCL_OK;
+}
+
+static int
+ShortcutFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    char           *method, *url;
+    int             when = 0;
+    Ns_ObjvSpec     args[] = {
+        {"when",       Ns_ObjvFlags,  &when, filterPhases},
+        {"method",     Ns_ObjvString, &method, NULL},
+        {"urlPattern", Ns_ObjvString, &url, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
+                             NsShortcutFilterProc, when | NS_FILTER_FIRST,
+                             NULL);
+    return TCL_OK;
+}
+
+static int
+RequestAuthorizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    char           *method, *url, *user, *password, *peer = NULL;
+    const char     *answer;
+    Ns_ObjvSpec     args[] = {
+        {"method",     Ns_ObjvString, &method, NULL},
+        {"url",        Ns_ObjvString, &url, NULL},
+        {"authuser",   Ns_ObjvString, &user, NULL},
+        {"authpasswd", Ns_ObjvString, &password, NULL},
+        {"?ipaddr",    Ns_ObjvString, &peer, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    switch (Ns_AuthorizeRequest(itPtr->serverPtr->name, method, url, user,
+                                password, peer)) {
+    case NS_OK:
+        answer = "OK";
+        break;
+    case NS_ERROR:
+        answer = "ERROR";
+        break;
+    case NS_FORBIDDEN:
+        answer = "FORBIDDEN";
+        break;
+    case NS_UNAUTHORIZED:
+        answer = "UNAUTHORIZED";
+        break;
+    default:
+        Ns_TclPrintfResult(interp, "could not authorize \"%s %s\"", method,
+                           url);
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(answer, -1));
+    return TCL_OK;
+}
+
+/*
+ * The handler behind ns_register_proc and ns_register_proxy.
+ */
+static int
+RunRequestScript(void *arg, Ns_Conn *conn)
+{
+    Tcl_Interp *interp = Ns_GetConnInterp(conn);
+
+    if (Ns_TclEvalCallback(interp, arg, NULL, (char *) NULL) != TCL_OK) {
+        return ScriptFailed(interp, conn);
+    }
+    return NS_OK;
+}
+
+static int
+RunFilterScript(void *arg, Ns_Conn *conn, int why)
+{
+    Ns_TclCallback *callbackPtr = arg;
+    Tcl_Interp     *interp = Ns_GetConnInterp(conn);
+    const char     *when = NULL;
+    Ns_DString      ds;
+    int             i, result;
+
+    for (i = 0; filterPhases[i].key != NULL; i++) {
+        if (filterPhases[i].value == why) {
+            when = filterPhases[i].key;
+        }
+    }
+    Ns_DStringInit(&ds);
+    if (Ns_TclEvalCallback(interp, callbackPtr, &ds, when, (char *) NULL)
+            != TCL_OK) {
+        result = ScriptFailed(interp, conn);
+    } else if (when == NULL) {
+        result = NS_OK;
+    } else {
+        result = FilterResult(callbackPtr, Ns_DStringValue(&ds));
+    }
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+/*
+ * NS_TIMEOUT when the script waited in vain for something, which is no error of
+ * its own; NS_ERROR, and the trace in the log, for all else.
+ */
+static int
+ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)
+{
+    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+
+    if (code != NULL && strncmp(code, "NS_TIMEOUT", 10) == 0) {
+        Ns_Log(Notice, "%s: %s", conn->request->line,
+               Tcl_GetStringResult(interp));
+        return NS_TIMEOUT;
+    }
+    (void) Ns_TclLogErrorRequest(interp, conn);
+    return NS_ERROR;
+}
+
+static int
+FilterResult(const Ns_TclCallback *callbackPtr, const char *result)
+{
+    if (STREQ(result, "filter_ok")) {
+        return NS_OK;
+    }
+    if (STREQ(result, "filter_break")) {
+        return NS_FILTER_BREAK;
+    }
+    if (STREQ(result, "filter_return")) {
+        return NS_FILTER_RETURN;
+    }
+    Ns_Log(Error, "ns:tclfilter: %s return invalid result: %s",
+           callbackPtr->script, result);
+    return NS_ERROR;
+}

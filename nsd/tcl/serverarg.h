@@ -1,0 +1,27 @@
+/*
+ * serverarg.h --
+ *
+ *      The option -server of commands that usually speak of the interpreter's
+ *      own server.  It is accepted, but no part of their usage messages.
+ */
+
+#ifndef NSD_TCL_SERVERARG_H
+#define NSD_TCL_SERVERARG_H
+
+#include "tcl/interp.h"
+
+typedef struct NsServerArg {
+    NsServer  *serverPtr;       /* The one named, or the interpreter's. */
+    int        objc;            /* The words without the option. */
+    Tcl_Obj  **objv;
+} NsServerArg;
+
+/*
+ * Take `-server NAME` out of the options.  TCL_ERROR, nothing to free: the value
+ * is missing, or there is no such server.
+ */
+int  NsServerArgTake(NsServerArg *argPtr, NsInterp *itPtr, int objc,
+                     Tcl_Obj *const *objv);
+void NsServerArgFree(NsServerArg *argPtr);
+
+#endif

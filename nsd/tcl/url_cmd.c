@@ -1,0 +1,522 @@
+/*
+ * url_cmd.c --
+ *
+ *      From URLs to files, directories of virtual hosts, limits:
+ *      ns_register_url2file, ns_register_fasturl2file, ns_unregister_url2file,
+ *      ns_url2file, ns_serverpath, ns_pagepath, ns_serverrootproc,
+ *      ns_locationproc, ns_hashpath, ns_normalizepath, ns_limits_...,
+ *      ns_fastpath_cache_stats.
+ */
+
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsrequest.h"
+#include "nsstring.h"
+#include "request/fastpath.h"
+#include "request/limits.h"
+#include "request/url2file.h"
+#include "request/vhost.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/serverarg.h"
+
+/*
+ * A Tcl callback names the procedure that will run it, of whatever type, for
+ * messages alone.
+ */
+#define AsCallback(proc) ((Ns_Callback *) (void (*)(void)) (proc))
+
+static Tcl_ObjCmdProc RegisterUrl2FileObjCmd;
+static Tcl_ObjCmdProc RegisterFastUrl2FileObjCmd;
+static Tcl_ObjCmdProc UnregisterUrl2FileObjCmd;
+static Tcl_ObjCmdProc Url2FileObjCmd;
+static Tcl_ObjCmdProc ServerPathObjCmd;
+static Tcl_ObjCmdProc PagePathObjCmd;
+static Tcl_ObjCmdProc ServerRootProcObjCmd;
+static Tcl_ObjCmdProc LocationProcObjCmd;
+static Tcl_ObjCmdProc HashPathObjCmd;
+static Tcl_ObjCmdProc NormalizePathObjCmd;
+static Tcl_ObjCmdProc LimitsSetObjCmd;
+static Tcl_ObjCmdProc LimitsGetObjCmd;
+static Tcl_ObjCmdProc LimitsListObjCmd;
+static Tcl_ObjCmdProc LimitsRegisterObjCmd;
+static Tcl_ObjCmdProc FastPathCacheStatsObjCmd;
+
+static Ns_Url2FileProc     RunUrl2FileScript;
+static Ns_ServerRootProc   RunServerRootScript;
+static Ns_ConnLocationProc RunLocationScript;
+
+typedef char *(RootProc)(Ns_DString *dsPtr, NsServer *serverPtr,
+                         const char *host);
+
+static int PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
+                      RootProc *proc);
+static int NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
+                              Tcl_Obj *const *objv,
+                              Ns_TclCallback **callbackPtrPtr);
+static NsLimits *FindLimits(Tcl_Interp *interp, const char *name);
+
+static const NsTclCommand commands[] = {
+    {"ns_register_url2file",     RegisterUrl2FileObjCmd, false},
+    {"ns_register_fasturl2file", RegisterFastUrl2FileObjCmd, false},
+    {"ns_unregister_url2file",   UnregisterUrl2FileObjCmd, false},
+    {"ns_url2file",              Url2FileObjCmd, false},
+    {"ns_serverpath",            ServerPathObjCmd, true},
+    {"ns_pagepath",              PagePathObjCmd, true},
+    {"ns_serverrootproc",        ServerRootProcObjCmd, false},
+    {"ns_locationproc",          LocationProcObjCmd, false},
+    {"ns_hashpath",              HashPathObjCmd, true},
+    {"ns_normalizepath",         NormalizePathObjCmd, true},
+    {"ns_limits_set",            LimitsSetObjCmd, false},
+    {"ns_limits_get",            LimitsGetObjCmd, false},
+    {"ns_limits_list",           LimitsListObjCmd, false},
+    {"ns_limits_register",       LimitsRegisterObjCmd, false},
+    {"ns_fastpath_cache_stats",  FastPathCacheStatsObjCmd, false},
+    {NULL, NULL, false}
+};
+
+void
+NsUrlCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) RunUrl2FileScript, "ns:tclurl2file",
+                        Ns_TclCallbackArgProc);
+}
+
+static int
+RegisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_TclCallback *callbackPtr;
+    Tcl_Obj        *scriptPtr;
+    char           *url;
+    int             noInherit = 0, nArgs = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"url",    Ns_ObjvString, &url, NULL},
+        {"script", Ns_ObjvObj,    &scriptPtr, NULL},
+        {"?args",  Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunUrl2FileScript),
+                                    scriptPtr, nArgs, objv + (objc - nArgs));
+    Ns_RegisterUrl2FileProc(itPtr->serverPtr->name, url, RunUrl2FileScript,
+                            Ns_TclFreeCallback, callbackPtr,
+                            noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+RegisterFastUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                           Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    char           *url, *basePath = NULL;
+    int             noInherit = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"url",       Ns_ObjvString, &url, NULL},
+        {"?basepath", Ns_ObjvString, &basePath, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    NsRegisterFastUrl2File(itPtr->serverPtr->name, url, basePath,
+                           noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+UnregisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                         Tcl_Obj *const *objv)
+{
+    NsServerArg  serverArg;
+    char        *url;
+    int          noInherit = 0, recurse = 0, result;
+    Ns_ObjvSpec  opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"-recurse",   Ns_ObjvBool,  &recurse, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"url", Ns_ObjvString, &url, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    result = Ns_ParseObjv(opts, args, interp, 1, serverArg.objc,
+                          serverArg.objv);
+    if (result == NS_OK) {
+        Ns_UnRegisterUrl2FileProc(serverArg.serverPtr->name, url,
+                                  (noInherit ? NS_OP_NOINHERIT : 0)
+                                  | (recurse ? NS_OP_RECURSE : 0));
+    }
+    NsServerArgFree(&serverArg);
+    return result == NS_OK ? TCL_OK : TCL_ERROR;
+}
+
+static int
+Url2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_DString      ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "url");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    if (Ns_UrlToFile(&ds, itPtr->serverPtr->name, Tcl_GetString(objv[1]))
+            != NS_OK) {
+        Ns_DStringFree(&ds);
+        Ns_TclPrintfResult(interp, "url2file lookup failed");
+        return TCL_ERROR;
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ServerPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    return PathObjCmd(clientData, objc, objv, NsServerRoot);
+}
+
+static int
+PagePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return PathObjCmd(clientData, objc, objv, NsPageRoot);
+}
+
+/*
+ * The words after the options are parts of the path.
+ */
+static int
+PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
+{
+    NsServer    *serverPtr = itPtr->serverPtr;
+    char        *host = NULL;
+    int          i, nParts = 0;
+    Ns_DString   ds;
+    Ns_ObjvSpec  opts[] = {
+        {"-host", Ns_ObjvString, &host, NULL},
+        {"--",    Ns_ObjvBreak,  NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"?path", Ns_ObjvArgs, &nParts, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, itPtr->interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (serverPtr == NULL) {
+        serverPtr = NsServerInitializing();
+    }
+    if (serverPtr == NULL || serverPtr->requestPtr == NULL) {
+        Ns_TclPrintfResult(itPtr->interp, "no server available");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (void) (*proc)(&ds, serverPtr, host);
+    for (i = objc - nParts; i < objc; i++) {
+        (void) Ns_MakePath(&ds, Tcl_GetString(objv[i]), NULL);
+    }
+    Tcl_DStringResult(itPtr->interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ServerRootProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    Ns_TclCallback *callbackPtr;
+
+    if (NewStartupCallback(interp, AsCallback(RunServerRootScript), objc,
+                           objv, &callbackPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    (void) Ns_SetServerRootProc(RunServerRootScript, callbackPtr);
+    return TCL_OK;
+}
+
+static int
+LocationProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    Ns_TclCallback *callbackPtr;
+
+    if (NewStartupCallback(interp, AsCallback(RunLocationScript), objc,
+                           objv, &callbackPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    (void) Ns_SetConnLocationProc(RunLocationScript, callbackPtr);
+    return TCL_OK;
+}
+
+static int
+HashPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+    int        levels;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string levels");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(NULL, objv[2], &levels) != TCL_OK || levels <= 0) {
+        /* The spelling is what scripts know. */
+        Ns_TclPrintfResult(interp,
+                           "levels must be an interger greater than zero");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (void) Ns_HashPath(&ds, Tcl_GetString(objv[1]), levels);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+NormalizePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "path");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (void) Ns_NormalizePath(&ds, Tcl_GetString(objv[1]));
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    NsLimitsValues values = {-1, -1, -1, -1};
+    Tcl_WideInt    maxUpload = -1;
+    char          *name;
+    Ns_DString     ds;
+    Ns_ObjvSpec    opts[] = {
+        {"-maxrun",    Ns_ObjvInt,     &values.maxRun, NULL},
+        {"-maxwait",   Ns_ObjvInt,     &values.maxWait, NULL},
+        {"-maxupload", Ns_ObjvWideInt, &maxUpload, NULL},
+        {"-timeout",   Ns_ObjvInt,     &values.timeout, NULL},
+        {"--",         Ns_ObjvBreak,   NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec    args[] = {
+        {"limits", Ns_ObjvString, &name, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    values.maxUpload = maxUpload;
+    Ns_DStringInit(&ds);
+    NsLimitsAppend(&ds, NsLimitsSet(name, &values));
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+LimitsGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    NsLimits  *limitsPtr;
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "limits");
+        return TCL_ERROR;
+    }
+    limitsPtr = FindLimits(interp, Tcl_GetString(objv[1]));
+    if (limitsPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    NsLimitsAppend(&ds, limitsPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+LimitsListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?pattern?");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    NsLimitsNames(&ds, objc == 2 ? Tcl_GetString(objv[1]) : NULL);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    NsServer       *serverPtr = itPtr->serverPtr;
+    NsLimits       *limitsPtr;
+    char           *name, *method, *url, *server = NULL;
+    int             noInherit = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,   &noInherit, INT2PTR(NS_TRUE)},
+        {"-server",    Ns_ObjvString, &server, NULL},
+        {"--",         Ns_ObjvBreak,  NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"limits", Ns_ObjvString, &name, NULL},
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    limitsPtr = FindLimits(interp, name);
+    if (limitsPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (server != NULL) {
+        serverPtr = NsServerFind(server);
+    }
+    if (serverPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such server: %s",
+                           server == NULL ? "" : server);
+        return TCL_ERROR;
+    }
+    NsLimitsRegister(serverPtr, limitsPtr, method, url,
+                     noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+FastPathCacheStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                         Tcl_Obj *const *objv)
+{
+    int         withContents = 0, reset = 0;
+    Ns_DString  ds;
+    Ns_ObjvSpec opts[] = {
+        {"-contents", Ns_ObjvBool,  &withContents, INT2PTR(NS_TRUE)},
+        {"-reset",    Ns_ObjvBool,  &reset, INT2PTR(NS_TRUE)},
+        {"--",        Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    NsFastPathCacheStats(&ds, withContents != 0, reset != 0);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+RunUrl2FileScript(Ns_DString *dsPtr, const char *url, void *arg)
+{
+    Ns_Conn    *conn = Ns_GetConn();
+    Tcl_Interp *interp = conn == NULL ? NULL : Ns_GetConnInterp(conn);
+
+    if (Ns_TclEvalCallback(interp, arg, dsPtr, url, (char *) NULL) == TCL_OK) {
+        return NS_OK;
+    }
+    if (interp != NULL) {
+        (void) Ns_TclLogErrorRequest(interp, conn);
+    }
+    return NS_ERROR;
+}
+
+static char *
+RunServerRootScript(Ns_DString *dsPtr, const char *host, void *arg)
+{
+    Ns_Conn    *conn = Ns_GetConn();
+    Tcl_Interp *interp = conn == NULL ? NULL : Ns_GetConnInterp(conn);
+
+    if (Ns_TclEvalCallback(interp, arg, dsPtr, host, (char *) NULL) == TCL_OK) {
+        return Ns_DStringValue(dsPtr);
+    }
+    if (interp != NULL) {
+        (void) Ns_TclLogErrorRequest(interp, conn);
+    }
+    return NULL;
+}
+
+static char *
+RunLocationScript(Ns_Conn *conn, Ns_DString *dsPtr, void *arg)
+{
+    Tcl_Interp *interp = Ns_GetConnInterp(conn);
+
+    if (Ns_TclEvalCallback(interp, arg, dsPtr, (char *) NULL) == TCL_OK) {
+        return Ns_DStringValue(dsPtr);
+    }
+    (void) Ns_TclLogErrorRequest(interp, conn);
+    return NULL;
+}
+
+/*
+ * `script ?args?`, while a server is being initialized.
+ */
+static int
+NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
+                   Tcl_Obj *const *objv, Ns_TclCallback **callbackPtrPtr)
+{
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "script ?args?");
+        return TCL_ERROR;
+    }
+    if (NsServerInitializing() == NULL) {
+        Ns_TclPrintfResult(interp, "no initializing server");
+        return TCL_ERROR;
+    }
+    *callbackPtrPtr = Ns_TclNewCallback(interp, proc, objv[1], objc - 2,
+                                        objv + 2);
+    return TCL_OK;
+}
+
+static NsLimits *
+FindLimits(Tcl_Interp *interp, const char *name)
+{
+    NsLimits *limitsPtr = NsLimitsFind(name);
+
+    if (limitsPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such limits: %s", name);
+    }
+    return limitsPtr;
+}
