@@ -6,8 +6,8 @@
  *      The kernel slews the monotonic clock together with the wall clock, so
  *      their distance changes only when the wall clock is set.  It is kept, and
  *      looked at again once per second.  Differences that come from reading two
- *      clocks one after the other are ignored: they would let two stamps convert
- *      in the wrong order.
+ *      clocks one after the other are ignored: they would let two stamps
+ *      convert in the wrong order.
  */
 
 #include "base/clock.h"
