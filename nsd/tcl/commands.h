@@ -8,11 +8,19 @@
 #ifndef NSD_TCL_COMMANDS_H
 #define NSD_TCL_COMMANDS_H
 
+void NsCacheCmdInit(void);
 void NsCallbackCmdInit(void);
 void NsConfigCmdInit(void);
+void NsEnvCmdInit(void);
 void NsFilterCmdInit(void);
+void NsInfoCmdInit(void);
+void NsJobCmdInit(void);
+void NsLockCmdInit(void);
+void NsNsvCmdInit(void);
 void NsProcessCmdInit(void);
 void NsSchedCmdInit(void);
+void NsServerCmdInit(void);
+void NsThreadCmdInit(void);
 void NsUrlCmdInit(void);
 
 #endif

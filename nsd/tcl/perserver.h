@@ -1,0 +1,29 @@
+/*
+ * perserver.h --
+ *
+ *      What a family of commands keeps per server, made at first use.
+ */
+
+#ifndef NSD_TCL_PERSERVER_H
+#define NSD_TCL_PERSERVER_H
+
+#include <stdatomic.h>
+
+#include "process/server.h"
+
+/*
+ * One per family, static, initialized with {NULL}.
+ */
+typedef struct NsPerServer {
+    struct NsPerServerItem *_Atomic firstPtr;
+} NsPerServer;
+
+/*
+ * What belongs to serverPtr; createProc makes it when there is nothing yet.  It
+ * lives as long as the process.  Any thread; no lock when it exists.
+ */
+typedef void *(NsPerServerProc) (NsServer *serverPtr);
+void *NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
+                     NsPerServerProc *createProc);
+
+#endif

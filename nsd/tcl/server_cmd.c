@@ -1,0 +1,558 @@
+/*
+ * server_cmd.c --
+ *
+ *      ns_server: the state of a virtual server and of its pools.
+ *
+ *      Each subcommand is a procedure in a table, which also says whether a pool
+ *      may be given.  Subcommands that came later are found by their whole name
+ *      only and are not listed in error messages, which scripts compare.
+ */
+
+#include "ns.h"
+#include "dispatch/pool.h"
+#include "request/filter.h"
+#include "request/op.h"
+#include "request/poolmap.h"
+#include "request/reqserver.h"
+#include "request/url2file.h"
+#include "request/vhost.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/stack.h"
+
+/*
+ * What the command line says.
+ */
+typedef struct Call {
+    NsServer   *serverPtr;
+    NsPool     *poolPtr;
+    bool        hasPool;        /* -pool was given. */
+    Tcl_Obj    *subcmdObj;
+    Tcl_Obj    *const *args;    /* Words behind the subcommand. */
+    int         nArgs;
+} Call;
+
+typedef int (SubcmdProc)(Tcl_Interp *interp, const Call *callPtr);
+
+static SubcmdProc ListSubcmd;
+static SubcmdProc ConnectionsSubcmd;
+static SubcmdProc WaitingSubcmd;
+static SubcmdProc StatsSubcmd;
+static SubcmdProc ThreadsSubcmd;
+static SubcmdProc SettingSubcmd;
+static SubcmdProc KeepaliveSubcmd;
+static SubcmdProc DirectorySubcmd;
+static SubcmdProc TableSubcmd;
+static SubcmdProc PoolsSubcmd;
+static SubcmdProc MapSubcmd;
+static SubcmdProc MappedSubcmd;
+static SubcmdProc PropertySubcmd;
+static SubcmdProc HistogramSubcmd;
+static SubcmdProc StackSubcmd;
+
+typedef struct Subcmd {
+    const char *name;
+    SubcmdProc *proc;
+    bool        mayHavePool;    /* Accepts -pool. */
+    int         maxArgs;        /* 0: a word behind it is a pool's name. */
+} Subcmd;
+
+static const Subcmd subcmds[] = {
+    {"active",       ListSubcmd,        true,  0},
+    {"all",          ListSubcmd,        true,  0},
+    {"connections",  ConnectionsSubcmd, true,  0},
+    {"filters",      TableSubcmd,       false, 0},
+    {"keepalive",    KeepaliveSubcmd,   true,  0},
+    {"maxthreads",   SettingSubcmd,     true,  1},
+    {"minthreads",   SettingSubcmd,     true,  1},
+    {"pagedir",      DirectorySubcmd,   false, 0},
+    {"pools",        PoolsSubcmd,       false, 0},
+    {"queued",       ListSubcmd,        true,  0},
+    {"requestprocs", TableSubcmd,       false, 0},
+    {"serverdir",    DirectorySubcmd,   true,  0},
+    {"stats",        StatsSubcmd,       true,  0},
+    {"tcllib",       DirectorySubcmd,   true,  0},
+    {"threads",      ThreadsSubcmd,     true,  0},
+    {"traces",       TableSubcmd,       true,  0},
+    {"url2file",     TableSubcmd,       false, 0},
+    {"waiting",      WaitingSubcmd,     true,  0},
+    {NULL, NULL, false, 0}
+};
+
+static const Subcmd newSubcmds[] = {
+    {"charset",       PropertySubcmd,  true,  0},
+    {"highwatermark", SettingSubcmd,   true,  1},
+    {"histogram",     HistogramSubcmd, true,  0},
+    {"logdir",        DirectorySubcmd, true,  0},
+    {"lowwatermark",  SettingSubcmd,   true,  1},
+    {"map",           MapSubcmd,       true,  2},
+    {"mapped",        MappedSubcmd,    true,  1},
+    {"pageroot",      DirectorySubcmd, false, 0},
+    {"realm",         PropertySubcmd,  true,  0},
+    {"stack",         StackSubcmd,     true,  1},
+    {"unmap",         MapSubcmd,       true,  2},
+    {"vhostenabled",  PropertySubcmd,  true,  0},
+    {NULL, NULL, false, 0}
+};
+
+static Tcl_ObjCmdProc ServerObjCmd;
+
+static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
+                     Tcl_Obj *const *objv, Call *callPtr);
+static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
+static const Subcmd *FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj);
+static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
+static const char *Name(const Call *callPtr);
+
+static const NsTclCommand commands[] = {
+    {"ns_server", ServerObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsServerCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_server ?-server server? ?-pool pool? ?--? subcmd ?arg?
+ */
+static int
+ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Call          call;
+    const Subcmd *subcmdPtr;
+
+    if (ParseCall(interp, clientData, objc, objv, &call) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    subcmdPtr = FindSubcmd(interp, call.subcmdObj);
+    if (subcmdPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (call.nArgs > MAX(subcmdPtr->maxArgs, 1)) {
+        return Usage(interp, objv[0]);
+    }
+    if (subcmdPtr->maxArgs == 0 && call.nArgs == 1) {
+        Ns_LogDeprecated(objv, 2, "ns_server ?-pool p? ...",
+                         "Passing pool as second argument is deprected.");
+        if (FindPool(interp, Tcl_GetString(call.args[0]), &call) != TCL_OK) {
+            return TCL_ERROR;
+        }
+    }
+    if (call.hasPool && !subcmdPtr->mayHavePool) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "option -pool is not allowed for this subcommand", -1));
+        return TCL_ERROR;
+    }
+    /* The rest of the name, if it was abbreviated. */
+    call.subcmdObj = Tcl_NewStringObj(subcmdPtr->name, -1);
+    Tcl_IncrRefCount(call.subcmdObj);
+    if (subcmdPtr->proc(interp, &call) != TCL_OK) {
+        Tcl_DecrRefCount(call.subcmdObj);
+        return TCL_ERROR;
+    }
+    Tcl_DecrRefCount(call.subcmdObj);
+    return TCL_OK;
+}
+
+static int
+ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
+          Call *callPtr)
+{
+    const char *pool = NULL;
+    int         i = 1;
+
+    *callPtr = (Call) {.serverPtr = itPtr->serverPtr};
+    for (; i < objc; i++) {
+        const char *word = Tcl_GetString(objv[i]);
+        bool        isServer = STREQ(word, "-server");
+
+        if (!isServer && !STREQ(word, "-pool")) {
+            i += STREQ(word, "--");
+            break;
+        }
+        if (++i == objc) {
+            Ns_TclPrintfResult(interp, "missing argument for %s", word);
+            return TCL_ERROR;
+        }
+        if (isServer) {
+            callPtr->serverPtr = NsServerFind(Tcl_GetString(objv[i]));
+            if (callPtr->serverPtr == NULL) {
+                Ns_TclPrintfResult(interp, "invalid argument for -server: %s",
+                                   Tcl_GetString(objv[i]));
+                return TCL_ERROR;
+            }
+        } else {
+            pool = Tcl_GetString(objv[i]);
+        }
+    }
+    if (i >= objc) {
+        return Usage(interp, objv[0]);
+    }
+    callPtr->subcmdObj = objv[i];
+    callPtr->args = objv + i + 1;
+    callPtr->nArgs = objc - i - 1;
+    if (pool == NULL) {
+        callPtr->poolPtr = NsPoolFind(callPtr->serverPtr, "");
+        return TCL_OK;
+    }
+    return FindPool(interp, pool, callPtr);
+}
+
+static int
+FindPool(Tcl_Interp *interp, const char *name, Call *callPtr)
+{
+    callPtr->hasPool = true;
+    callPtr->poolPtr = NsPoolFind(callPtr->serverPtr, name);
+    if (callPtr->poolPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such pool %s for server %s", name,
+                           callPtr->serverPtr->name);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static const Subcmd *
+FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj)
+{
+    int index;
+
+    if (Tcl_GetIndexFromObjStruct(NULL, nameObj, newSubcmds,
+                                  sizeof(newSubcmds[0]), "subcmd", TCL_EXACT,
+                                  &index) == TCL_OK) {
+        return &newSubcmds[index];
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, nameObj, subcmds, sizeof(subcmds[0]),
+                                  "subcmd", 0, &index) == TCL_OK) {
+        return &subcmds[index];
+    }
+    return NULL;
+}
+
+static int
+Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj)
+{
+    Tcl_WrongNumArgs(interp, 1, &cmdObj,
+                     "?-server server? ?-pool pool? ?--? subcmd ?arg?");
+    return TCL_ERROR;
+}
+
+static const char *
+Name(const Call *callPtr)
+{
+    return Tcl_GetString(callPtr->subcmdObj);
+}
+
+/*
+ * active, queued, all
+ */
+static int
+ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    bool       isQueued = STREQ(Name(callPtr), "queued");
+    bool       isActive = STREQ(Name(callPtr), "active");
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolList(&ds, callPtr->poolPtr, !isQueued, !isActive);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ConnectionsSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(
+        (Tcl_WideInt) NsPoolRequests(callPtr->poolPtr)));
+    return TCL_OK;
+}
+
+static int
+WaitingSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsPoolWaiting(callPtr->poolPtr)));
+    return TCL_OK;
+}
+
+/*
+ * Who names a pool is used to the longer form.
+ */
+static int
+StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolStats(&ds, callPtr->poolPtr, callPtr->hasPool);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ThreadsSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolThreads(&ds, callPtr->poolPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * The percentiles of the spans: of one pool, or of the server.
+ */
+static int
+HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolHistogram(&ds, callPtr->serverPtr,
+                    callPtr->hasPool ? callPtr->poolPtr : NULL);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * minthreads, maxthreads, lowwatermark, highwatermark ?value?
+ */
+static int
+SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    static const struct {
+        const char    *name;
+        NsPoolSetting  setting;
+        const char    *error;
+    } settings[] = {
+        {"minthreads", NS_POOL_MINTHREADS,
+         "argument is not a integer in the valid range: "},
+        {"maxthreads", NS_POOL_MAXTHREADS,
+         "argument is not an integer in valid range: "},
+        {"lowwatermark", NS_POOL_LOWWATERMARK,
+         "argument is not an integer in valid range: "},
+        {"highwatermark", NS_POOL_HIGHWATERMARK,
+         "argument is not an integer in valid range: "}
+    };
+    int i = 0, value;
+
+    while (!STREQ(settings[i].name, Name(callPtr))) {
+        i++;
+    }
+    if (callPtr->nArgs == 1
+            && (Tcl_GetIntFromObj(NULL, callPtr->args[0], &value) != TCL_OK
+                || NsPoolSet(callPtr->poolPtr, settings[i].setting, value)
+                   != NS_OK)) {
+        Tcl_AppendResult(interp, settings[i].error,
+                         Tcl_GetString(callPtr->args[0]), NULL);
+        return TCL_ERROR;
+    }
+    value = NsPoolGet(callPtr->poolPtr, settings[i].setting);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(value));
+    return TCL_OK;
+}
+
+static int
+KeepaliveSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Tcl_Obj *words[2] = {Tcl_NewStringObj("ns_server", -1), callPtr->subcmdObj};
+
+    Tcl_IncrRefCount(words[0]);
+    Ns_LogDeprecated(words, 2, "ns_conn keepalive", NULL);
+    Tcl_DecrRefCount(words[0]);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
+    return TCL_OK;
+}
+
+/*
+ * pagedir (pageroot), serverdir, tcllib, logdir
+ */
+static int
+DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    NsServer   *serverPtr = callPtr->serverPtr;
+    const char *name = Name(callPtr);
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    if (STREQ(name, "serverdir")) {
+        Ns_DStringAppend(&ds, serverPtr->requestPtr->serverDir);
+    } else if (STREQ(name, "tcllib")) {
+        Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
+    } else if (STREQ(name, "logdir")) {
+        Ns_HomePath(&ds, "logs", NULL);
+        if (access(ds.string, F_OK) != 0) {
+            Ns_DStringSetLength(&ds, 0);
+            Ns_DStringAppend(&ds, Ns_InfoHomePath());
+        }
+    } else {
+        if (STREQ(name, "pageroot")) {
+            Ns_LogDeprecated(&callPtr->subcmdObj, 1, "ns_server pagedir", NULL);
+        }
+        NsPageRoot(&ds, serverPtr, NULL);
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * filters, requestprocs, traces, url2file
+ */
+static int
+TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    static const struct {
+        const char *name;
+        void      (*proc)(Ns_DString *dsPtr, NsServer *serverPtr);
+    } tables[] = {
+        {"filters",      NsFilterList},
+        {"requestprocs", NsOpList},
+        {"traces",       NsTraceList},
+        {"url2file",     NsUrl2FileList}
+    };
+    int        i = 0;
+    Ns_DString ds;
+
+    while (!STREQ(tables[i].name, Name(callPtr))) {
+        i++;
+    }
+    Ns_DStringInit(&ds);
+    tables[i].proc(&ds, callPtr->serverPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+PoolsSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolNames(&ds, callPtr->serverPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * map ?-noinherit? ?mapspec?, unmap ?-noinherit? mapspec
+ */
+static int
+MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    bool           isMap = STREQ(Name(callPtr), "map");
+    bool           inherits = callPtr->nArgs == 0
+                       || !STREQ(Tcl_GetString(callPtr->args[0]), "-noinherit");
+    int            nSpecs = callPtr->nArgs - !inherits;
+    const char    *spec;
+    Ns_ReturnCode  status;
+    Ns_DString     ds;
+
+    if (nSpecs > 1 || (nSpecs == 0 && !isMap)) {
+        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj,
+                         isMap ? "?-noinherit? ?mapspec?"
+                               : "?-noinherit? mapspec");
+        return TCL_ERROR;
+    }
+    if (nSpecs == 0) {
+        Ns_DStringInit(&ds);
+        NsPoolMapList(&ds, callPtr->serverPtr, callPtr->poolPtr);
+        Tcl_DStringResult(interp, &ds);
+        return TCL_OK;
+    }
+    spec = Tcl_GetString(callPtr->args[callPtr->nArgs - 1]);
+    if (!isMap) {
+        status = NsPoolMapRemove(callPtr->serverPtr, callPtr->poolPtr, spec,
+                                 inherits);
+        Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
+    } else if (NsPoolMapAdd(callPtr->serverPtr, callPtr->poolPtr, spec,
+                            inherits) != NS_OK) {
+        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\";"
+                           " must be METHOD URL ?{HEADER PATTERN}?", spec);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * mapped {METHOD URL}
+ */
+static int
+MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Tcl_Obj **words;
+    int       nWords;
+    NsPool   *poolPtr;
+
+    if (callPtr->nArgs != 1) {
+        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj, "mapspec");
+        return TCL_ERROR;
+    }
+    if (Tcl_ListObjGetElements(interp, callPtr->args[0], &nWords, &words)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (nWords != 2) {
+        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\"; must be METHOD URL",
+                           Tcl_GetString(callPtr->args[0]));
+        return TCL_ERROR;
+    }
+    poolPtr = NsPoolMapFind(callPtr->serverPtr, Tcl_GetString(words[0]),
+                            Tcl_GetString(words[1]), NULL);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsPoolName(poolPtr), -1));
+    return TCL_OK;
+}
+
+/*
+ * realm, vhostenabled, charset
+ */
+static int
+PropertySubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    const struct NsRequestServer *requestPtr = callPtr->serverPtr->requestPtr;
+    const char                   *name = Name(callPtr), *text;
+
+    if (STREQ(name, "vhostenabled")) {
+        Tcl_SetObjResult(interp,
+                         Tcl_NewBooleanObj(requestPtr->isVhostEnabled));
+        return TCL_OK;
+    }
+    text = STREQ(name, "realm") ? requestPtr->realm
+        : Tcl_GetEncodingName(requestPtr->outputEncoding);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
+    return TCL_OK;
+}
+
+/*
+ * stack ID: the Tcl stack of a running request.
+ */
+static int
+StackSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    if (callPtr->nArgs != 1) {
+        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj, "id");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    switch (NsStackOfRequest(callPtr->serverPtr,
+                             Tcl_GetString(callPtr->args[0]), &ds)) {
+    case NS_OK:
+        Tcl_DStringResult(interp, &ds);
+        return TCL_OK;
+    case NS_TIMEOUT:
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "the request runs no Tcl command at the moment", -1));
+        break;
+    default:
+        Ns_TclPrintfResult(interp, "no such running request: %s",
+                           Tcl_GetString(callPtr->args[0]));
+        break;
+    }
+    Ns_DStringFree(&ds);
+    return TCL_ERROR;
+}

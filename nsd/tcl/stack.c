@@ -1,0 +1,272 @@
+/*
+ * stack.c --
+ *
+ *      Where the script of a running request is, asked from another thread.
+ *
+ *      An interpreter belongs to its thread, so the thread has to look itself.
+ *      The asker leaves a question with the thread's runner and marks its async
+ *      handler, which Tcl calls between two commands.
+ */
+
+#include "ns.h"
+#include "base/lock.h"
+#include "tcl/stack.h"
+
+#define PATIENCE NS_STAMP_SECOND
+
+/*
+ * A question; lives on the asker's stack until it is answered or withdrawn.
+ */
+typedef struct Question {
+    Ns_DString *answerPtr;
+    bool        isAnswered;
+} Question;
+
+/*
+ * A thread that runs requests.
+ */
+typedef struct Runner {
+    struct Runner    *nextPtr;      /* These two are guarded by listLock. */
+    int               nAskers;
+
+    Tcl_AsyncHandler  handler;      /* Constant. */
+
+    Ns_Mutex          lock;         /* Guards the rest. */
+    Ns_Cond           answered;
+    NsServer         *serverPtr;    /* NULL: runs no request. */
+    uint64_t          id;
+    Tcl_Interp       *interp;       /* Written and used by the thread alone. */
+    Question         *questionPtr;
+} Runner;
+
+static Ns_Mutex  listLock;
+static Ns_Cond   askerGone;
+static Runner   *firstPtr;
+static Ns_Tls    tls;
+
+static void Setup(void) __attribute__((constructor));
+static Runner *Self(void);
+static Ns_TlsCleanup ForgetRunner;
+static Tcl_AsyncProc Answer;
+static void AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
+static Runner *FindRunner(const NsServer *serverPtr, uint64_t id);
+static Ns_ReturnCode Ask(Runner *runnerPtr, const NsServer *serverPtr,
+                         uint64_t id, Ns_DString *dsPtr);
+
+static void
+Setup(void)
+{
+    NsMutexSetup(&listLock, NS_RANK_TCL_OBJECTS, "ns:tclstacks", NULL);
+    Ns_TlsAlloc(&tls, ForgetRunner);
+}
+
+void
+NsStackEnter(NsConn *connPtr, Tcl_Interp *interp)
+{
+    Runner *runnerPtr = Self();
+
+    Ns_MutexLock(&runnerPtr->lock);
+    runnerPtr->serverPtr = connPtr->serverPtr;
+    runnerPtr->id = connPtr->work.id;
+    runnerPtr->interp = interp;
+    Ns_MutexUnlock(&runnerPtr->lock);
+}
+
+void
+NsStackLeave(void)
+{
+    Runner *runnerPtr = Self();
+
+    Ns_MutexLock(&runnerPtr->lock);
+    runnerPtr->serverPtr = NULL;
+    runnerPtr->interp = NULL;
+    if (runnerPtr->questionPtr != NULL) {
+        runnerPtr->questionPtr = NULL;      /* Too late. */
+        Ns_CondBroadcast(&runnerPtr->answered);
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+}
+
+static Runner *
+Self(void)
+{
+    Runner *runnerPtr = Ns_TlsGet(&tls);
+
+    if (unlikely(runnerPtr == NULL)) {
+        runnerPtr = ns_calloc(1, sizeof(*runnerPtr));
+        runnerPtr->handler = Tcl_AsyncCreate(Answer, runnerPtr);
+        NsMutexSetup(&runnerPtr->lock, NS_RANK_TCL_MISC, "ns:tclstack", NULL);
+        Ns_TlsSet(&tls, runnerPtr);
+
+        Ns_MutexLock(&listLock);
+        runnerPtr->nextPtr = firstPtr;
+        firstPtr = runnerPtr;
+        Ns_MutexUnlock(&listLock);
+    }
+    return runnerPtr;
+}
+
+/*
+ * The thread ends.
+ */
+static void
+ForgetRunner(void *arg)
+{
+    Runner *runnerPtr = arg, **linkPtr = &firstPtr;
+
+    Ns_MutexLock(&listLock);
+    while (*linkPtr != runnerPtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = runnerPtr->nextPtr;
+    while (runnerPtr->nAskers > 0) {
+        Ns_CondWait(&askerGone, &listLock);
+    }
+    Ns_MutexUnlock(&listLock);
+
+    Tcl_AsyncDelete(runnerPtr->handler);
+    Ns_CondDestroy(&runnerPtr->answered);
+    Ns_MutexDestroy(&runnerPtr->lock);
+    ns_free(runnerPtr);
+}
+
+/*
+ * In the thread that was asked, between two commands.
+ */
+static int
+Answer(ClientData clientData, Tcl_Interp *interp, int code)
+{
+    Runner     *runnerPtr = clientData;
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    if (runnerPtr->interp != NULL) {
+        AppendStack(&ds, runnerPtr->interp);
+    }
+    Ns_MutexLock(&runnerPtr->lock);
+    if (runnerPtr->questionPtr != NULL) {
+        Ns_DStringNAppend(runnerPtr->questionPtr->answerPtr, ds.string,
+                          ds.length);
+        runnerPtr->questionPtr->isAnswered = true;
+        runnerPtr->questionPtr = NULL;
+        Ns_CondBroadcast(&runnerPtr->answered);
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+    Ns_DStringFree(&ds);
+    return code;
+}
+
+/*
+ * The innermost frame is that of `info frame` itself.
+ */
+static void
+AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp)
+{
+    Tcl_InterpState state = Tcl_SaveInterpState(interp, TCL_OK);
+    int             nFrames = 0;
+
+    if (Tcl_Eval(interp, "::info frame") == TCL_OK) {
+        (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &nFrames);
+    }
+    for (int i = nFrames - 1; i > 0; i--) {
+        char script[40];
+
+        snprintf(script, sizeof(script), "::info frame %d", i);
+        if (Tcl_Eval(interp, script) == TCL_OK) {
+            Ns_DStringAppendElement(dsPtr, Tcl_GetStringResult(interp));
+        }
+    }
+    (void) Tcl_RestoreInterpState(interp, state);
+}
+
+Ns_ReturnCode
+NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
+{
+    const char    *digits = strncmp(id, "cns", 3) == 0 ? id + 3 : id;
+    Tcl_WideInt    number;
+    Runner        *runnerPtr;
+    Ns_ReturnCode  status;
+
+    if (Ns_StrToWideInt(digits, &number) != NS_OK || number < 0) {
+        return NS_ERROR;
+    }
+    runnerPtr = FindRunner(serverPtr, (uint64_t) number);
+    if (runnerPtr == NULL) {
+        return NS_ERROR;
+    }
+    if (runnerPtr == Ns_TlsGet(&tls)) {
+        AppendStack(dsPtr, runnerPtr->interp);
+        status = NS_OK;
+    } else {
+        status = Ask(runnerPtr, serverPtr, (uint64_t) number, dsPtr);
+    }
+    Ns_MutexLock(&listLock);
+    runnerPtr->nAskers--;
+    Ns_CondBroadcast(&askerGone);
+    Ns_MutexUnlock(&listLock);
+    return status;
+}
+
+/*
+ * The thread that runs the request, kept from ending by nAskers; or NULL.
+ */
+static Runner *
+FindRunner(const NsServer *serverPtr, uint64_t id)
+{
+    Runner *runnerPtr;
+    bool    isFound = false;
+
+    Ns_MutexLock(&listLock);
+    for (runnerPtr = firstPtr; runnerPtr != NULL;
+         runnerPtr = runnerPtr->nextPtr) {
+        Ns_MutexLock(&runnerPtr->lock);
+        isFound = runnerPtr->serverPtr == serverPtr && runnerPtr->id == id;
+        Ns_MutexUnlock(&runnerPtr->lock);
+        if (isFound) {
+            runnerPtr->nAskers++;
+            break;
+        }
+    }
+    Ns_MutexUnlock(&listLock);
+    return runnerPtr;
+}
+
+/*
+ * One question at a time; a second asker waits for its turn.
+ */
+static Ns_ReturnCode
+Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
+    Ns_DString *dsPtr)
+{
+    Question question = {.answerPtr = dsPtr};
+    NsStamp  deadline = NsClockNow() + PATIENCE;
+    int      status = NS_OK;
+
+    Ns_MutexLock(&runnerPtr->lock);
+    while (runnerPtr->questionPtr != NULL && status == NS_OK) {
+        status = NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
+                                 deadline);
+    }
+    if (status == NS_OK
+            && (runnerPtr->serverPtr != serverPtr || runnerPtr->id != id)) {
+        status = NS_ERROR;
+    }
+    if (status == NS_OK) {
+        runnerPtr->questionPtr = &question;
+        Tcl_AsyncMark(runnerPtr->handler);
+        while (runnerPtr->questionPtr == &question && status == NS_OK) {
+            status = NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
+                                     deadline);
+        }
+        if (question.isAnswered) {
+            status = NS_OK;
+        } else if (runnerPtr->questionPtr == &question) {
+            runnerPtr->questionPtr = NULL;
+            Ns_CondBroadcast(&runnerPtr->answered);
+        } else {
+            status = NS_ERROR;              /* The request has ended. */
+        }
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+    return status;
+}
