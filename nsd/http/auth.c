@@ -8,6 +8,7 @@
 
 #include "http/base64.h"
 #include "http/chars.h"
+#include "http/form.h"
 
 static const char *SchemeCredentials(const char *value, const char *scheme);
 static void ParseBasic(const char *credentials, Ns_Set *setPtr);
@@ -46,19 +47,23 @@ SchemeCredentials(const char *value, const char *scheme)
     return SkipSpace(value + length);
 }
 
+/*
+ * user:password, as UTF-8 or else Latin-1.
+ */
 static void
 ParseBasic(const char *credentials, Ns_Set *setPtr)
 {
-    size_t     length = strlen(credentials);
-    Ns_DString text;
-    size_t     n;
+    size_t     length = strlen(credentials), n;
+    Ns_DString bytes, text;
     char      *user, *colon;
 
+    Ns_DStringInit(&bytes);
     Ns_DStringInit(&text);
-    Ns_DStringSetLength(&text, (int) NsBase64DecodedBytes(length));
+    Ns_DStringSetLength(&bytes, (int) NsBase64DecodedBytes(length));
+    n = NsBase64Decode(credentials, length,
+                       (unsigned char *) Ns_DStringValue(&bytes));
+    NsFormDecode(&text, Ns_DStringValue(&bytes), n, NULL);
     user = Ns_DStringValue(&text);
-    n = NsBase64Decode(credentials, length, (unsigned char *) user);
-    user[n] = '\0';
 
     Ns_SetPut(setPtr, "AuthMethod", "Basic");
     colon = strchr(user, ':');
@@ -68,6 +73,7 @@ ParseBasic(const char *credentials, Ns_Set *setPtr)
     }
     Ns_SetPut(setPtr, "Username", user);
     Ns_DStringFree(&text);
+    Ns_DStringFree(&bytes);
 }
 
 /*

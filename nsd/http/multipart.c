@@ -178,7 +178,10 @@ FindDelimiter(const Scanner *scannerPtr, const char *start, const char *from)
                                       scannerPtr->end))) {
             break;
         }
-        from++;
+        /* Not just one byte on: a body of nothing but dashes would take as many
+         * searches as it has bytes. */
+        from = memchr(from, '\n', (size_t) (scannerPtr->end - from));
+        from = from == NULL ? NULL : from + 1;
     }
     return from;
 }

@@ -378,6 +378,9 @@ CredentialsAreTakenApart(void **state)
     AssertAuth("Basic dXNlcjpwYTpzcw==",
                "AuthMethod=Basic|Password=pa:ss|Username=user");
     AssertAuth("basic  dXNlcg==", "AuthMethod=Basic|Username=user");
+    /* The same name as UTF-8 and as Latin-1. */
+    AssertAuth("Basic w6Q6eA==", "AuthMethod=Basic|Password=x|Username=\303\244");
+    AssertAuth("Basic 5Dp4", "AuthMethod=Basic|Password=x|Username=\303\244");
     AssertAuth("Basic ", "AuthMethod=Basic|Username=");
     AssertAuth("Basic", "");
     AssertAuth("Bearer abc", "");
