@@ -80,9 +80,10 @@ NS_EXTERN Ns_Set *Ns_ConnGetQuery(Ns_Conn *);
 NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *);
 
 /*
- * Parse `a=b&c=d` into a set, no charset conversion.
+ * Append the fields of `a=b&c=d`, unescaped but not converted from any charset,
+ * to a set; a field without `=` has a NULL value.  NS_OK.
  */
-NS_EXTERN int Ns_QueryToSet(const char *, Ns_Set *);
+NS_EXTERN int Ns_QueryToSet(const char *query, Ns_Set *setPtr);
 
 /*
  * Peer address string / port.
@@ -198,27 +199,35 @@ NS_EXTERN void Ns_ConnSetContentSent(Ns_Conn *, Tcl_WideInt);
 NS_EXTERN Tcl_WideInt Ns_ConnResponseLength(Ns_Conn *);
 
 /*
- * Add one header line to a set; continuation lines extend the previous
- * value; optional key case change.
+ * Add one header line to a set, its name in the case that disposition says; a
+ * line that begins with white space goes on with the last value.  NS_ERROR: no
+ * colon, or nothing to go on with.
  */
-NS_EXTERN int Ns_ParseHeader(Ns_Set *, const char *, Ns_HeaderCaseDisposition);
+NS_EXTERN int Ns_ParseHeader(Ns_Set *setPtr, const char *line,
+                             Ns_HeaderCaseDisposition disposition);
 
 /*
- * Parse a request line into Ns_Request / clear / free it.
+ * Fill an Ns_Request, whose content does not matter, from a request line.
+ * NS_ERROR: there is no URL; all members are 0 or NULL then.
+ *
+ * Ns_ResetRequest releases the parts; Ns_FreeRequest (NULL is allowed) also the
+ * structure, which came from ns_malloc.
  */
-NS_EXTERN int Ns_ParseRequest(Ns_Request *, const char *);
-NS_EXTERN void Ns_ResetRequest(Ns_Request *);
-NS_EXTERN void Ns_FreeRequest(Ns_Request *);
+NS_EXTERN int  Ns_ParseRequest(Ns_Request *requestPtr, const char *line);
+NS_EXTERN void Ns_ResetRequest(Ns_Request *requestPtr);
+NS_EXTERN void Ns_FreeRequest(Ns_Request *requestPtr);
 
 /*
- * Replace URL (and its split parts).
+ * Replace url, query, urlv, and urlc by those of a URL as a client would send
+ * it.  It may be a part of the present one.
  */
-NS_EXTERN void Ns_SetRequestUrl(Ns_Request *, const char *);
+NS_EXTERN void Ns_SetRequestUrl(Ns_Request *requestPtr, const char *url);
 
 /*
- * Pointer to the URL after n path elements.
+ * Where the decoded URL goes on after n elements of its path; NULL if it has
+ * fewer.
  */
-NS_EXTERN char *Ns_SkipUrl(Ns_Request *, int);
+NS_EXTERN char *Ns_SkipUrl(Ns_Request *requestPtr, int n);
 
 /*
  * Copy up to n body bytes; count.
@@ -314,20 +323,25 @@ NS_EXTERN int Ns_WriteConn(Ns_Conn *, const char *, size_t);
 NS_EXTERN int Ns_WriteCharConn(Ns_Conn *, const char *, size_t);
 
 /*
- * Prepare/release a gzip stream.
+ * Prepare and release a gzip stream, which must not move in between and serves
+ * any number of bodies, one after the other.
  */
-NS_EXTERN int Ns_CompressInit(Ns_CompressStream *);
-NS_EXTERN void Ns_CompressFree(Ns_CompressStream *);
+NS_EXTERN int  Ns_CompressInit(Ns_CompressStream *streamPtr);
+NS_EXTERN void Ns_CompressFree(Ns_CompressStream *streamPtr);
 
 /*
- * Compress vector, append to ds; level, flush = last part.
+ * Append compressed bytes, so that all given so far can be read; with flush, the
+ * body ends.  The level, 1 to 9, is that of a body's first call.
  */
-NS_EXTERN int Ns_CompressBufsGzip(Ns_CompressStream *, struct iovec *, int, Ns_DString *, int, int);
+NS_EXTERN int Ns_CompressBufsGzip(Ns_CompressStream *streamPtr,
+                                  struct iovec *bufs, int nBufs,
+                                  Ns_DString *dsPtr, int level, int flush);
 
 /*
- * One-shot gzip.
+ * Append a whole body, compressed.
  */
-NS_EXTERN int Ns_CompressGzip(const char *, int, Ns_DString *, int);
+NS_EXTERN int Ns_CompressGzip(const char *bytes, int nBytes, Ns_DString *dsPtr,
+                              int level);
 
 /*
  * Slot per request (≤16), cleanup at end.
