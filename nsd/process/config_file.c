@@ -29,7 +29,7 @@ static Tcl_ObjCmdProc SectionObjCmd;
 static Tcl_ObjCmdProc ParamObjCmd;
 static NsConfigPlace CallersPlace(Tcl_Interp *interp, const Reading *readingPtr);
 static void SetVariables(Tcl_Interp *interp, int argc, char *const *argv,
-                         int optind);
+                         int firstWord);
 static void LogError(Tcl_Interp *interp, const char *file);
 
 
@@ -68,14 +68,14 @@ NsConfigReadFile(const char *file)
 
 Ns_ReturnCode
 NsConfigEval(const char *text, const char *file, int argc, char *const *argv,
-             int optind)
+             int firstWord)
 {
     Tcl_Interp   *interp = createInterpProc();
     Reading       reading = {.file = ns_strdup(file)};
     Ns_ReturnCode result = NS_OK;
     Ns_DString    utf;
 
-    SetVariables(interp, argc, argv, optind);
+    SetVariables(interp, argc, argv, firstWord);
     Tcl_CreateObjCommand(interp, "ns_section", SectionObjCmd, &reading, NULL);
     Tcl_CreateObjCommand(interp, "ns_param", ParamObjCmd, &reading, NULL);
     Tcl_ExternalToUtfDString(NULL, text, -1, &utf);
@@ -173,7 +173,7 @@ CallersPlace(Tcl_Interp *interp, const Reading *readingPtr)
 }
 
 static void
-SetVariables(Tcl_Interp *interp, int argc, char *const *argv, int optind)
+SetVariables(Tcl_Interp *interp, int argc, char *const *argv, int firstWord)
 {
     Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
@@ -182,7 +182,7 @@ SetVariables(Tcl_Interp *interp, int argc, char *const *argv, int optind)
     }
     Tcl_SetVar2Ex(interp, "argv", NULL, listPtr, TCL_GLOBAL_ONLY);
     Tcl_SetVar2Ex(interp, "argc", NULL, Tcl_NewIntObj(argc), TCL_GLOBAL_ONLY);
-    Tcl_SetVar2Ex(interp, "optind", NULL, Tcl_NewIntObj(optind),
+    Tcl_SetVar2Ex(interp, "optind", NULL, Tcl_NewIntObj(firstWord),
                   TCL_GLOBAL_ONLY);
 }
 

@@ -30,6 +30,6 @@ char *NsConfigReadFile(const char *file);
  * trace.
  */
 Ns_ReturnCode NsConfigEval(const char *text, const char *file, int argc,
-                           char *const *argv, int optind);
+                           char *const *argv, int firstWord);
 
 #endif
