@@ -74,11 +74,16 @@ NsChunkDecode(NsChunkDecoder *decoderPtr, char *data, size_t length,
     if (decoderPtr->state == STATE_BAD) {
         return NS_CHUNK_BAD;
     }
-    if (decoderPtr->state == STATE_DONE) {
-        return NS_CHUNK_DONE;
+    if (decoderPtr->bodyBytes > decoderPtr->maxBytes) {
+        return NS_CHUNK_TOO_LARGE;
     }
-    return decoderPtr->bodyBytes > decoderPtr->maxBytes
-        ? NS_CHUNK_TOO_LARGE : NS_CHUNK_MORE;
+    return decoderPtr->state == STATE_DONE ? NS_CHUNK_DONE : NS_CHUNK_MORE;
+}
+
+bool
+NsChunkIsDone(const NsChunkDecoder *decoderPtr)
+{
+    return decoderPtr->state == STATE_DONE;
 }
 
 size_t

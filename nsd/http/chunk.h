@@ -16,7 +16,7 @@ typedef enum {
     NS_CHUNK_DONE,              /* Zero chunk and trailer are complete. */
     NS_CHUNK_MORE,              /* Valid so far; feed more bytes. */
     NS_CHUNK_BAD,               /* Not chunked coding: 400 and close. */
-    NS_CHUNK_TOO_LARGE          /* More than maxBytes decoded: 413. */
+    NS_CHUNK_TOO_LARGE          /* More than maxBytes: 413. */
 } NsChunkStatus;
 
 /*
@@ -43,12 +43,13 @@ void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
  * body: all of them, except after NS_CHUNK_DONE, when the rest is the next
  * request.  The rest stays where it was, at data + *consumedPtr.
  *
- * After TOO_LARGE further calls go on, with nothing decoded, until DONE or BAD,
- * so that the body can be read to its end.
+ * Bytes beyond maxBytes are dropped.  After TOO_LARGE further calls may go on to
+ * read the body to its end, which NsChunkIsDone tells; the status stays.
  */
 NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data,
                             size_t length, size_t *decodedPtr,
                             size_t *consumedPtr);
+bool          NsChunkIsDone(const NsChunkDecoder *decoderPtr);
 
 /*
  * The line that precedes a chunk of length bytes on output, in lower-case hex;

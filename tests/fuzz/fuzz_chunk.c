@@ -30,12 +30,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
                       length - wholeConsumed) == 0);
 
     NsChunkInit(&pieces, MAX_BYTES);
-    while (at < length && status != NS_CHUNK_DONE && status != NS_CHUNK_BAD) {
+    while (at < length && !NsChunkIsDone(&pieces) && status != NS_CHUNK_BAD) {
         size_t n = MIN(step, length - at), bytes, consumed;
         char  *piece = FuzzDup(data + at, n);
 
         status = NsChunkDecode(&pieces, piece, n, &bytes, &consumed);
-        FuzzAssert(consumed == n || status == NS_CHUNK_DONE
+        FuzzAssert(consumed == n || NsChunkIsDone(&pieces)
                    || status == NS_CHUNK_BAD);
         memcpy(decoded + nDecoded, piece, bytes);
         nDecoded += bytes;
@@ -43,7 +43,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
         free(piece);
     }
     FuzzAssert(status == wholeStatus);
-    if (status == NS_CHUNK_DONE) {
+    FuzzAssert(NsChunkIsDone(&pieces) == NsChunkIsDone(&whole));
+    if (NsChunkIsDone(&pieces)) {
         FuzzAssert(at == wholeConsumed);
         FuzzAssert(pieces.bodyBytes == whole.bodyBytes);
     }

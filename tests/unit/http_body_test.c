@@ -116,8 +116,10 @@ BodyOverTheLimitIsReadToItsEnd(void **state)
     assert_int_equal(NsChunkDecode(&decoder, coded, 16, &decoded, &consumed),
                      NS_CHUNK_TOO_LARGE);
     assert_int_equal(decoded, 4);
+    assert_false(NsChunkIsDone(&decoder));
     assert_int_equal(NsChunkDecode(&decoder, coded + 16, strlen(coded + 16),
-                                   &decoded, &consumed), NS_CHUNK_DONE);
+                                   &decoded, &consumed), NS_CHUNK_TOO_LARGE);
+    assert_true(NsChunkIsDone(&decoder));
     assert_int_equal(decoded, 0);
     assert_int_equal(decoder.bodyBytes, 8);
     assert_string_equal(coded + 16 + consumed, "rest");
