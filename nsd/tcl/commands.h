@@ -11,6 +11,7 @@
 void NsCacheCmdInit(void);
 void NsCallbackCmdInit(void);
 void NsConfigCmdInit(void);
+void NsDriverCmdInit(void);
 void NsEnvCmdInit(void);
 void NsFilterCmdInit(void);
 void NsInfoCmdInit(void);
@@ -20,7 +21,9 @@ void NsNsvCmdInit(void);
 void NsProcessCmdInit(void);
 void NsSchedCmdInit(void);
 void NsServerCmdInit(void);
+void NsSockCmdInit(void);
 void NsThreadCmdInit(void);
 void NsUrlCmdInit(void);
+void NsWriterCmdInit(void);
 
 #endif

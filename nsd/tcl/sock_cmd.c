@@ -1,0 +1,606 @@
+/*
+ * sock_cmd.c --
+ *
+ *      Sockets in scripts: ns_sockopen, ns_socklisten, ns_sockaccept,
+ *      ns_socketpair, ns_sockselect, ns_socknread, ns_sockcheck,
+ *      ns_sockblocking, ns_socknonblocking; name lookup: ns_addrbyhost,
+ *      ns_hostbyaddr.  Callbacks are in sockcallback_cmd.c.
+ */
+
+#include "nssocket.h"
+#include "nsstring.h"
+#include "base/clock.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/sock.h"
+
+static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
+                      SelectObjCmd, NreadObjCmd, CheckObjCmd, BlockingObjCmd,
+                      NonblockingObjCmd, AddrByHostObjCmd, HostByAddrObjCmd;
+
+static const NsTclCommand commands[] = {
+    {"ns_sockopen",        OpenObjCmd,        true},
+    {"ns_socklisten",      ListenObjCmd,      true},
+    {"ns_sockaccept",      AcceptObjCmd,      true},
+    {"ns_socketpair",      PairObjCmd,        true},
+    {"ns_sockselect",      SelectObjCmd,      true},
+    {"ns_socknread",       NreadObjCmd,       true},
+    {"ns_sockcheck",       CheckObjCmd,       true},
+    {"ns_sockblocking",    BlockingObjCmd,    true},
+    {"ns_socknonblocking", NonblockingObjCmd, true},
+    {"ns_addrbyhost",      AddrByHostObjCmd,  true},
+    {"ns_hostbyaddr",      HostByAddrObjCmd,  true},
+    {NULL, NULL, false}
+};
+
+typedef struct OpenSpec {
+    bool        isAsync;
+    bool        hasTimeout;
+    Ns_Time     timeout;
+    const char *localHost;
+    int         localPort;
+    const char *host;
+    int         port;
+} OpenSpec;
+
+/*
+ * One of the three lists of ns_sockselect.
+ */
+typedef struct SelectList {
+    Tcl_Obj **objv;
+    int       objc;
+    short     events;
+    int       firstFd;          /* Index of its first poll structure. */
+} SelectList;
+
+static int ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                     OpenSpec *specPtr);
+static int SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                       bool isBlocking);
+static int FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
+                    bool *isBufferedPtr);
+static Tcl_Obj *ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
+                          const struct pollfd *fds);
+static int PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
+static int LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        int (*proc)(Ns_DString *, const char *));
+
+void
+NsSockCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    NsSockCallbackCmdInit();
+}
+
+int
+NsTclEnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr)
+{
+    Tcl_Channel channel;
+
+    (void) Ns_SockSetBlocking(sock);
+    channel = Tcl_MakeTcpClientChannel(INT2PTR(sock));
+    if (channel == NULL) {
+        close(sock);
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("could not open socket", -1));
+        return TCL_ERROR;
+    }
+    Tcl_SetChannelOption(NULL, channel, "-translation", "binary");
+    Tcl_RegisterChannel(interp, channel);
+    if (channelPtr != NULL) {
+        *channelPtr = channel;
+    }
+    return TCL_OK;
+}
+
+int
+NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
+                   Tcl_Obj **listPtrPtr)
+{
+    Tcl_Channel channels[2];
+    NS_SOCKET   dup = fcntl(sock, F_DUPFD_CLOEXEC, 0);
+
+    if (dup == NS_INVALID_SOCKET) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not duplicate socket: %s",
+                                               Tcl_PosixError(interp)));
+        close(sock);
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSock(interp, sock, &channels[0]) != TCL_OK) {
+        close(dup);
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSock(interp, dup, &channels[1]) != TCL_OK) {
+        Tcl_UnregisterChannel(interp, channels[0]);
+        return TCL_ERROR;
+    }
+    *listPtrPtr = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (isNonBlocking) {
+            Tcl_SetChannelOption(NULL, channels[i], "-blocking", "0");
+        }
+        Tcl_ListObjAppendElement(NULL, *listPtrPtr,
+            Tcl_NewStringObj(Tcl_GetChannelName(channels[i]), -1));
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_sockopen ?(-nonblock | -async) | -timeout timeout? ?-localhost host?
+ *             ?-localport port? host port
+ */
+static int
+OpenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    OpenSpec  spec = {0};
+    NS_SOCKET sock;
+    Tcl_Obj  *listPtr;
+
+    if (ParseOpen(interp, objc, objv, &spec) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    errno = 0;
+    if (spec.isAsync) {
+        sock = Ns_SockAsyncConnect2(spec.host, spec.port, spec.localHost,
+                                    spec.localPort);
+    } else if (spec.hasTimeout) {
+        sock = Ns_SockTimedConnect2(spec.host, spec.port, spec.localHost,
+                                    spec.localPort, &spec.timeout);
+    } else {
+        sock = Ns_SockConnect2(spec.host, spec.port, spec.localHost,
+                               spec.localPort);
+    }
+    if (sock == NS_INVALID_SOCKET) {
+        int reason = errno;
+
+        Tcl_SetErrno(reason);
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("can't connect to \"%s:%d\"; %s",
+            spec.host, spec.port,
+            reason == 0 ? "reason unknown" : Tcl_PosixError(interp)));
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSockPair(interp, sock, spec.isAsync, &listPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, listPtr);
+    return TCL_OK;
+}
+
+static int
+ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, OpenSpec *specPtr)
+{
+    int i = 1;
+
+    while (i < objc && *Tcl_GetString(objv[i]) == '-') {
+        const char *option = Tcl_GetString(objv[i]);
+
+        if (i == objc - 2 || STREQ(option, "--")) {
+            /* A host that begins with a dash is none; say so below. */
+            i += STREQ(option, "--");
+            break;
+        }
+        if (STREQ(option, "-nonblock") || STREQ(option, "-async")) {
+            specPtr->isAsync = true;
+            i++;
+            continue;
+        }
+        if (i + 1 == objc) {
+            break;
+        }
+        if (STREQ(option, "-timeout")) {
+            specPtr->hasTimeout = true;
+            if (Ns_TclGetTimeFromObj(interp, objv[i + 1], &specPtr->timeout)
+                    != TCL_OK) {
+                return TCL_ERROR;
+            }
+        } else if (STREQ(option, "-localhost")) {
+            specPtr->localHost = Tcl_GetString(objv[i + 1]);
+        } else if (STREQ(option, "-localport")) {
+            if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->localPort)
+                    != TCL_OK) {
+                return TCL_ERROR;
+            }
+        } else {
+            Tcl_SetObjResult(interp,
+                             Tcl_ObjPrintf("invalid option: \"%s\"", option));
+            return TCL_ERROR;
+        }
+        i += 2;
+    }
+    if (i < objc && *Tcl_GetString(objv[i]) == '-') {
+        const char *option = Tcl_GetString(objv[i]);
+
+        if (strcmp(option, "-nonblock") != 0 && strcmp(option, "-async") != 0
+                && strcmp(option, "-timeout") != 0
+                && strcmp(option, "-localhost") != 0
+                && strcmp(option, "-localport") != 0) {
+            Tcl_SetObjResult(interp,
+                             Tcl_ObjPrintf("invalid option: \"%s\"", option));
+            return TCL_ERROR;
+        }
+    }
+    if (objc - i != 2 || (specPtr->isAsync && specPtr->hasTimeout)) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?(-nonblock | -async) | -timeout"
+            " timeout? ?-localhost host? ?-localport port? host port");
+        return TCL_ERROR;
+    }
+    specPtr->host = Tcl_GetString(objv[i]);
+    if (*specPtr->host == '\0') {
+        Tcl_SetObjResult(interp,
+            Tcl_NewStringObj("invalid hostname: must not be empty", -1));
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->port) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (specPtr->port < 0 || specPtr->localPort < 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid port: %d; must be > 0",
+            specPtr->port < 0 ? specPtr->port : specPtr->localPort));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_socklisten address port
+ */
+static int
+ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    const char *address;
+    Tcl_Channel channel;
+    NS_SOCKET   sock;
+    int         port;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "address port");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[2], &port) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    address = Tcl_GetString(objv[1]);
+    sock = Ns_SockListen(STREQ(address, "*") ? NULL : address, port);
+    if (sock == NS_INVALID_SOCKET) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not listen on \"%s:%d\"",
+                                               address, port));
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSock(interp, sock, &channel) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_GetChannelName(channel), -1));
+    return TCL_OK;
+}
+
+/*
+ * ns_sockaccept sockId
+ */
+static int
+AcceptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NS_SOCKET listenSock, sock;
+    Tcl_Obj  *listPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 0, &listenSock)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    sock = Ns_SockAccept(listenSock, NULL, NULL);
+    if (sock == NS_INVALID_SOCKET) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("accept failed: %s",
+                                               Tcl_PosixError(interp)));
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSockPair(interp, sock, false, &listPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, listPtr);
+    return TCL_OK;
+}
+
+/*
+ * ns_socketpair
+ */
+static int
+PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NS_SOCKET   socks[2];
+    Tcl_Channel channels[2];
+    Tcl_Obj    *names[2];
+
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+        return TCL_ERROR;
+    }
+    if (ns_sockpair(socks) != 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("ns_sockpair failed: %s",
+                                               Tcl_PosixError(interp)));
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSock(interp, socks[0], &channels[0]) != TCL_OK) {
+        close(socks[1]);
+        return TCL_ERROR;
+    }
+    if (NsTclEnterSock(interp, socks[1], &channels[1]) != TCL_OK) {
+        Tcl_UnregisterChannel(interp, channels[0]);
+        return TCL_ERROR;
+    }
+    for (int i = 0; i < 2; i++) {
+        names[i] = Tcl_NewStringObj(Tcl_GetChannelName(channels[i]), -1);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewListObj(2, names));
+    return TCL_OK;
+}
+
+/*
+ * ns_sockselect ?-timeout timeout? rfds wfds efds
+ */
+static int
+SelectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    SelectList     lists[3] = {
+        {.events = POLLIN}, {.events = POLLOUT}, {.events = POLLPRI}
+    };
+    Ns_Time       *timeoutPtr = NULL;
+    struct pollfd *fds;
+    bool           hasBuffered = false;
+    int            total = 0, first, status = TCL_ERROR;
+    Ns_ObjvSpec    options[] = {
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec    args[] = {
+        {"rfds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
+        {"wfds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
+        {"efds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    first = objc - 3;
+    for (int i = 0; i < 3; i++) {
+        if (Tcl_ListObjGetElements(interp, objv[first + i], &lists[i].objc,
+                                   &lists[i].objv) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        lists[i].firstFd = total;
+        total += lists[i].objc;
+    }
+    if (total == 0 && timeoutPtr == NULL) {
+        return TCL_OK;
+    }
+    fds = (struct pollfd *) Tcl_Alloc((unsigned) (total + 1)
+                                      * sizeof(struct pollfd));
+    for (int i = 0; i < 3; i++) {
+        if (FillPoll(interp, &lists[i], fds, &hasBuffered) != TCL_OK) {
+            goto done;
+        }
+    }
+    if (PollUntil(fds, total, hasBuffered ? &(Ns_Time) {0, 0} : timeoutPtr) < 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("select failed: %s",
+                                               Tcl_PosixError(interp)));
+    } else {
+        Tcl_Obj *results[3];
+
+        for (int i = 0; i < 3; i++) {
+            results[i] = ReadyList(interp, &lists[i], fds);
+        }
+        Tcl_SetObjResult(interp, Tcl_NewListObj(3, results));
+        status = TCL_OK;
+    }
+done:
+    Tcl_Free((char *) fds);
+    return status;
+}
+
+/*
+ * One poll structure per channel.
+ */
+static int
+FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
+         bool *isBufferedPtr)
+{
+    bool isWrite = listPtr->events == POLLOUT;
+
+    for (int i = 0; i < listPtr->objc; i++) {
+        const char *name = Tcl_GetString(listPtr->objv[i]);
+        Tcl_Channel channel;
+        int         fd;
+
+        if (Ns_TclGetOpenChannel(interp, name, isWrite, 1, &channel) != TCL_OK
+                || Ns_TclGetOpenFd(interp, name, isWrite, &fd) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        fds[listPtr->firstFd + i] = (struct pollfd) {
+            .fd = fd, .events = listPtr->events
+        };
+        if (listPtr->events == POLLIN && Tcl_InputBuffered(channel) > 0) {
+            *isBufferedPtr = true;
+        }
+    }
+    return TCL_OK;
+}
+
+static Tcl_Obj *
+ReadyList(Tcl_Interp *interp, const SelectList *listPtr, const struct pollfd *fds)
+{
+    Tcl_Obj *resultPtr = Tcl_NewListObj(0, NULL);
+
+    for (int i = 0; i < listPtr->objc; i++) {
+        int  got = fds[listPtr->firstFd + i].revents;
+        bool isReady = (got & listPtr->events) != 0
+            || (listPtr->events != POLLPRI && (got & (POLLHUP | POLLERR)) != 0);
+
+        if (!isReady && listPtr->events == POLLIN) {
+            Tcl_Channel channel = Tcl_GetChannel(interp,
+                Tcl_GetString(listPtr->objv[i]), NULL);
+
+            isReady = channel != NULL && Tcl_InputBuffered(channel) > 0;
+        }
+        if (isReady) {
+            Tcl_ListObjAppendElement(NULL, resultPtr, listPtr->objv[i]);
+        }
+    }
+    return resultPtr;
+}
+
+/*
+ * poll, without limit when timeoutPtr is NULL; signals do not end it.
+ */
+static int
+PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr)
+{
+    NsStamp end = timeoutPtr == NULL ? 0
+        : NsClockNow() + NsClockFromTime(timeoutPtr);
+    int     result, ms = -1;
+
+    do {
+        if (timeoutPtr != NULL) {
+            NsStamp left = end - NsClockNow();
+
+            ms = left <= 0 ? 0
+                : (int) MIN((left + 999999) / 1000000, INT_MAX);
+        }
+        result = poll(fds, (nfds_t) n, ms);
+    } while (result < 0 && errno == EINTR);
+    return result;
+}
+
+/*
+ * ns_socknread sockId
+ */
+static int
+NreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    const char *name;
+    Tcl_Channel channel;
+    int         fd, n;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[1]);
+    if (Ns_TclGetOpenChannel(interp, name, 0, 0, &channel) != TCL_OK
+            || Ns_TclGetOpenFd(interp, name, 0, &fd) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (ioctl(fd, FIONREAD, &n) != 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("ns_sockioctl failed: %s",
+                                               Tcl_PosixError(interp)));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(n + Tcl_InputBuffered(channel)));
+    return TCL_OK;
+}
+
+/*
+ * ns_sockcheck sockId
+ */
+static int
+CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    struct pollfd pollFd = {.events = POLLIN | POLLOUT};
+    bool          isAlive;
+    char          byte;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 1, &pollFd.fd)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    isAlive = poll(&pollFd, 1u, 0) >= 0
+        && (pollFd.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0
+        && ((pollFd.revents & POLLIN) == 0
+            || recv(pollFd.fd, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) != 0);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(isAlive));
+    return TCL_OK;
+}
+
+/*
+ * ns_sockblocking sockId; ns_socknonblocking sockId
+ */
+static int
+BlockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return SetBlocking(interp, objc, objv, true);
+}
+
+static int
+NonblockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    return SetBlocking(interp, objc, objv, false);
+}
+
+static int
+SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, bool isBlocking)
+{
+    Tcl_Channel channel;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[1]), 0, 0, &channel)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return Tcl_SetChannelOption(interp, channel, "-blocking",
+                                isBlocking ? "1" : "0");
+}
+
+/*
+ * ns_addrbyhost host; ns_hostbyaddr address
+ */
+static int
+AddrByHostObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    return LookupResult(interp, objc, objv, Ns_GetAddrByHost);
+}
+
+static int
+HostByAddrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    return LookupResult(interp, objc, objv, Ns_GetHostByAddr);
+}
+
+static int
+LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+             int (*proc)(Ns_DString *, const char *))
+{
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "address");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    if (!proc(&ds, Tcl_GetString(objv[1]))) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not lookup %s",
+                                               Tcl_GetString(objv[1])));
+        Ns_DStringFree(&ds);
+        return TCL_ERROR;
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
