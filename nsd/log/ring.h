@@ -31,7 +31,7 @@
 #define NS_RING_STREAMS    256
 #define NS_RING_SINKS      128
 #define NS_RING_MAX_LANES  1024
-#define NS_RING_NAME       64       /* Bytes of a name, null included. */
+#define NS_RING_NAME       128      /* Bytes of a name, null included. */
 #define NS_RING_PATH       1024
 #define NS_RING_NONE       UINT32_MAX
 #define NS_RING_ALIGN(n)   (((n) + 7u) & ~(size_t) 7)

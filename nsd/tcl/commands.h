@@ -18,6 +18,7 @@ void NsInfoCmdInit(void);
 void NsJobCmdInit(void);
 void NsLockCmdInit(void);
 void NsNsvCmdInit(void);
+void NsLogCmdInit(void);
 void NsProcessCmdInit(void);
 void NsSchedCmdInit(void);
 void NsServerCmdInit(void);

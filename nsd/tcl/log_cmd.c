@@ -1,0 +1,482 @@
+/*
+ * log_cmd.c --
+ *
+ *      ns_log, ns_logctl, ns_logroll, ns_rollfile, ns_purgefiles.
+ */
+
+#include "base/lock.h"
+#include "log/entry.h"
+#include "log/severity.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+/*
+ * A log filter that is a script.
+ */
+typedef struct ScriptFilter {
+    struct ScriptFilter *nextPtr;
+    long        handle;
+    const char *server;         /* NULL: an interpreter without server. */
+    char       *script;
+    char       *args;           /* As list elements. */
+} ScriptFilter;
+
+static Ns_Mutex      lock;      /* Guards the list and the last handle. */
+static ScriptFilter *firstFilterPtr;
+static long          lastHandle;
+
+static Tcl_ObjCmdProc LogCmd;
+static Tcl_ObjCmdProc LogCtlCmd;
+static Tcl_ObjCmdProc LogRollCmd;
+static Tcl_ObjCmdProc RollFileCmd;
+static Tcl_ObjCmdProc PurgeFilesCmd;
+
+static Tcl_ObjCmdProc HoldCmd;
+static Tcl_ObjCmdProc CountCmd;
+static Tcl_ObjCmdProc GetCmd;
+static Tcl_ObjCmdProc PeekCmd;
+static Tcl_ObjCmdProc FlushCmd;
+static Tcl_ObjCmdProc ReleaseCmd;
+static Tcl_ObjCmdProc TruncateCmd;
+static Tcl_ObjCmdProc SeverityCmd;
+static Tcl_ObjCmdProc SeveritiesCmd;
+static Tcl_ObjCmdProc RegisterCmd;
+static Tcl_ObjCmdProc UnregisterCmd;
+static Tcl_ObjCmdProc StatsCmd;
+
+static Ns_LogFilter RunScript;
+static void FreeScript(void *arg);
+static int  UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj);
+static bool IsBadNumber(Tcl_Obj *nameObj);
+static int  RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        int (*proc) (const char *, int), const char *verb);
+
+static const NsTclCommand commands[] = {
+    {"ns_log",        LogCmd,        true},
+    {"ns_logctl",     LogCtlCmd,     true},
+    {"ns_logroll",    LogRollCmd,    true},
+    {"ns_purgefiles", PurgeFilesCmd, true},
+    {"ns_rollfile",   RollFileCmd,   true},
+    {NULL, NULL, false}
+};
+
+void
+NsLogCmdInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_TCL_MISC, "ns:log", "scripts");
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_log severity string ?string ...?
+ */
+static int
+LogCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    int         severity, length;
+    const char *message;
+
+    if (objc < 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "severity string ?string ...?");
+        return TCL_ERROR;
+    }
+    severity = NsSeverityFind(Tcl_GetString(objv[1]));
+    if (severity < 0) {
+        return UnknownSeverity(interp, objv[1]);
+    }
+    if (!Ns_LogSeverityEnabled((Ns_LogSeverity) severity)) {
+        return TCL_OK;
+    }
+    if (objc == 3) {
+        message = Tcl_GetStringFromObj(objv[2], &length);
+        NsEntryLog((Ns_LogSeverity) severity, message, (size_t) length);
+    } else {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        for (int i = 2; i < objc; i++) {
+            message = Tcl_GetStringFromObj(objv[i], &length);
+            Ns_DStringNAppend(&ds, message, length);
+            Ns_DStringNAppend(&ds, " ", i < objc - 1);
+        }
+        NsEntryLog((Ns_LogSeverity) severity, Ns_DStringValue(&ds),
+                   (size_t) Ns_DStringLength(&ds));
+        Ns_DStringFree(&ds);
+    }
+    return TCL_OK;
+}
+
+static int
+LogCtlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    static const struct {
+        const char     *name;
+        Tcl_ObjCmdProc *proc;
+    } options[] = {
+        {"hold",       HoldCmd},
+        {"count",      CountCmd},
+        {"get",        GetCmd},
+        {"peek",       PeekCmd},
+        {"flush",      FlushCmd},
+        {"release",    ReleaseCmd},
+        {"truncate",   TruncateCmd},
+        {"severity",   SeverityCmd},
+        {"severities", SeveritiesCmd},
+        {"register",   RegisterCmd},
+        {"unregister", UnregisterCmd},
+        {NULL, NULL}
+    };
+    int i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
+        return TCL_ERROR;
+    }
+    /* Not in the table: the text of its error message is as clients know it. */
+    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
+        return StatsCmd(clientData, interp, objc, objv);
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
+                                  "option", 0, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return options[i].proc(clientData, interp, objc, objv);
+}
+
+static int
+HoldCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    NsEntryHold();
+    return TCL_OK;
+}
+
+static int
+CountCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsEntryCount()));
+    return TCL_OK;
+}
+
+static int
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    int status = PeekCmd(clientData, interp, objc, objv);
+
+    NsEntryTruncate(0);
+    return status;
+}
+
+static int
+PeekCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsEntryAppendLines(&ds);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    NsEntryFlush();
+    return TCL_OK;
+}
+
+static int
+ReleaseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NsEntryRelease();
+    return TCL_OK;
+}
+
+static int
+TruncateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    int n = 0;
+
+    if (objc > 2 && Tcl_GetIntFromObj(interp, objv[2], &n) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    NsEntryTruncate(n);
+    return TCL_OK;
+}
+
+static int
+SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    Ns_LogSeverity severity;
+    int            found, isEnabled;
+
+    if (objc != 3 && objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "severity-level ?bool?");
+        return TCL_ERROR;
+    }
+    if (objc == 4
+            && Tcl_GetBooleanFromObj(interp, objv[3], &isEnabled) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    found = NsSeverityFind(Tcl_GetString(objv[2]));
+    if (found < 0 && objc == 3) {
+        return UnknownSeverity(interp, objv[2]);
+    }
+    if (found < 0 && (IsBadNumber(objv[2])
+                      || NsSeverityCount() == NS_LOG_MAX_SEVERITIES)) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "max log severities exceeded", -1));
+        return TCL_ERROR;
+    }
+    severity = found >= 0 ? (Ns_LogSeverity) found
+        : Ns_CreateLogSeverity(Tcl_GetString(objv[2]));
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(
+        objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
+        : Ns_LogSeverityEnabled(severity)));
+    return TCL_OK;
+}
+
+static int
+SeveritiesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listObj = Tcl_NewObj();
+
+    for (int i = 0; i < NsSeverityCount(); i++) {
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
+            Ns_LogSeverityName((Ns_LogSeverity) i), -1));
+    }
+    Tcl_SetObjResult(interp, listObj);
+    return TCL_OK;
+}
+
+static int
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listObj = Tcl_NewObj();
+
+    for (int i = 0; i < NsSeverityCount(); i++) {
+        Ns_LogSeverity severity = (Ns_LogSeverity) i;
+
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
+            Ns_LogSeverityName(severity), -1));
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewWideIntObj(
+            (Tcl_WideInt) NsSeverityEntries(severity)));
+    }
+    Tcl_SetObjResult(interp, listObj);
+    return TCL_OK;
+}
+
+static int
+RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsInterp     *itPtr = NsInterpOf(interp);
+    ScriptFilter *filterPtr;
+    Ns_DString    args;
+
+    if (objc < 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script ?arg?");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&args);
+    for (int i = 3; i < objc; i++) {
+        Ns_DStringAppendElement(&args, Tcl_GetString(objv[i]));
+    }
+    filterPtr = ns_calloc(1u, sizeof(*filterPtr));
+    filterPtr->script = ns_strdup(Tcl_GetString(objv[2]));
+    filterPtr->args = Ns_DStringExport(&args);
+    filterPtr->server = itPtr != NULL && itPtr->serverPtr != NULL
+        ? itPtr->serverPtr->name : NULL;
+
+    Ns_MutexLock(&lock);
+    filterPtr->handle = ++lastHandle;
+    filterPtr->nextPtr = firstFilterPtr;
+    firstFilterPtr = filterPtr;
+    Ns_MutexUnlock(&lock);
+    Tcl_SetObjResult(interp, Tcl_ObjPrintf("logfilter%ld", filterPtr->handle));
+    Ns_AddLogFilter(RunScript, filterPtr, FreeScript);
+    return TCL_OK;
+}
+
+static int
+UnregisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    ScriptFilter **linkPtr, *filterPtr;
+    const char    *name;
+    char          *end = NULL;
+    long           handle = 0;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "handle");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[2]);
+    if (strncmp(name, "logfilter", 9) == 0) {
+        handle = strtol(name + 9, &end, 10);
+    }
+    Ns_MutexLock(&lock);
+    if (end == NULL || *end != '\0' || handle < 1 || handle > lastHandle) {
+        handle = 0;
+    }
+    linkPtr = &firstFilterPtr;
+    while (*linkPtr != NULL && (*linkPtr)->handle != handle) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    filterPtr = *linkPtr;
+    if (filterPtr != NULL) {
+        *linkPtr = filterPtr->nextPtr;
+    }
+    Ns_MutexUnlock(&lock);
+
+    if (handle == 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid address \"%s\"", name));
+        return TCL_ERROR;
+    }
+    if (filterPtr != NULL) {
+        Ns_RemoveLogFilter(RunScript, filterPtr);
+    }
+    return TCL_OK;
+}
+
+static int
+LogRollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    if (Ns_LogRoll() != NS_OK) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("could not roll server log",
+                                                  -1));
+    }
+    return TCL_OK;
+}
+
+static int
+RollFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    return RollOrPurge(interp, objc, objv, Ns_RollFile, "roll");
+}
+
+static int
+PurgeFilesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    return RollOrPurge(interp, objc, objv, Ns_PurgeFiles, "purge");
+}
+
+static int
+RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+            int (*proc) (const char *, int), const char *verb)
+{
+    int max;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file backupMax");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[2], &max) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (max <= 0 || max > 1000) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "invalid max \"%d\": should be > 0 and <= 1000.", max));
+        return TCL_ERROR;
+    }
+    errno = 0;
+    if (proc(Tcl_GetString(objv[1]), max) != NS_OK) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "could not %s \"%s\": %s", verb, Tcl_GetString(objv[1]),
+            errno != 0 ? Tcl_PosixError(interp) : "invalid argument"));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * Call the script in an interpreter of its server, with what the calling script
+ * sees of its interpreter unchanged.
+ */
+static int
+RunScript(void *arg, Ns_LogSeverity severity, Ns_Time *stamp, char *msg,
+          size_t len)
+{
+    const ScriptFilter *filterPtr = arg;
+    Tcl_Interp        *interp = Ns_TclAllocateInterp(filterPtr->server);
+    Tcl_InterpState    state;
+    Ns_DString         script;
+    Tcl_Obj           *messageObj;
+    int                status = NS_OK;
+
+    if (interp == NULL) {
+        return NS_OK;
+    }
+    messageObj = Tcl_NewStringObj(msg, (int) len);
+    Tcl_IncrRefCount(messageObj);
+    Ns_DStringInit(&script);
+    Ns_DStringAppend(&script, filterPtr->script);
+    Ns_DStringAppendElement(&script, Ns_LogSeverityName(severity));
+    Ns_DStringPrintf(&script, " %ld:%ld", stamp->sec, stamp->usec);
+    Ns_DStringAppendElement(&script, Tcl_GetString(messageObj));
+    Ns_DStringAppend(&script, " ");
+    Ns_DStringAppend(&script, filterPtr->args);
+
+    state = Tcl_SaveInterpState(interp, TCL_OK);
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&script), Ns_DStringLength(&script),
+                   TCL_EVAL_GLOBAL) != TCL_OK) {
+        Ns_Log(Error, "LogToTcl: %s", Tcl_GetStringResult(interp));
+        status = NS_ERROR;
+    }
+    (void) Tcl_RestoreInterpState(interp, state);
+    Ns_DStringFree(&script);
+    Tcl_DecrRefCount(messageObj);
+    Ns_TclDeAllocateInterp(interp);
+    return status;
+}
+
+static void
+FreeScript(void *arg)
+{
+    ScriptFilter *filterPtr = arg;
+
+    ns_free(filterPtr->script);
+    ns_free(filterPtr->args);
+    ns_free(filterPtr);
+}
+
+static int
+UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj)
+{
+    Tcl_Obj *resultObj = Tcl_ObjPrintf(
+        "unknown severity: \"%s\": should be one of: ", Tcl_GetString(nameObj));
+
+    for (int i = 0; i < NsSeverityCount(); i++) {
+        Tcl_AppendStringsToObj(resultObj, Ns_LogSeverityName((Ns_LogSeverity) i),
+                               " ", (char *) NULL);
+    }
+    Tcl_SetObjResult(interp, resultObj);
+    return TCL_ERROR;
+}
+
+/*
+ * A number that cannot denote a severity is not taken for the name of a new one.
+ */
+static bool
+IsBadNumber(Tcl_Obj *nameObj)
+{
+    Tcl_WideInt number;
+
+    return Tcl_GetWideIntFromObj(NULL, nameObj, &number) == TCL_OK;
+}

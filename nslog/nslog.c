@@ -1,0 +1,656 @@
+/*
+ * nslog.c --
+ *
+ *      The access log: one line per finished request, in common or combined
+ *      log format.
+ *
+ *      The thread that finished a request puts what the line needs into the log's
+ *      stream; a log thread makes the line and writes it, unless asynclogwriter is
+ *      off.
+ */
+
+#include "format.h"
+
+#include <stdatomic.h>
+
+#define MAX_BACKUP 999
+
+NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int Ns_ModuleInit(const char *server, const char *module);
+
+/*
+ * Names of headers to append.  A new list takes the place of an old one, which
+ * stays, since a request may be reading it.
+ */
+typedef struct HeaderList {
+    struct HeaderList *olderPtr;
+    char        *text;          /* As it was given. */
+    int          n;
+    const char **names;
+} HeaderList;
+
+typedef struct Log {
+    /* Constant after creation. */
+    const char   *server;
+    const char   *module;
+    Ns_LogStream  stream;
+    Ns_LogSink    sink;
+
+    /* Atomic; written under the lock. */
+    atomic_int                  flags;
+    _Atomic(HeaderList *)       headersPtr;
+
+    Ns_Mutex      lock;         /* Guards the rest. */
+    char         *file;
+    char         *rollFormat;   /* NULL: numbers. */
+    int           maxBackup;
+    int           maxBuffer;
+} Log;
+
+/*
+ * A roll under way, as its rename procedure needs it.
+ */
+typedef struct Roll {
+    const char *toPath;         /* NULL: by the log's settings. */
+    const char *rollFormat;
+    int         maxBackup;
+} Roll;
+
+static const struct {
+    const char *name;
+    int         flag;
+    bool        isDefault;
+} flagTable[] = {
+    {"logcombined",     LOG_COMBINED,      true},
+    {"formattedtime",   LOG_FMTTIME,       true},
+    {"logreqtime",      LOG_REQTIME,       false},
+    {"logpartialtimes", LOG_PARTIALTIMES,  false},
+    {"checkforproxy",   LOG_CHECKFORPROXY, false},
+    {"suppressquery",   LOG_SUPPRESSQUERY, false}
+};
+
+static char *FindFile(const char *server, const char *module, const char *path);
+static void  MakeDirectories(char *path);
+static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
+static Ns_TclTraceProc AddCommand;
+static Ns_AccessProc   LogAccess;
+static int64_t   Micros(const Ns_Time *timePtr);
+static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
+                               const Ns_Access *accessPtr);
+static Ns_LogRenameProc Rename;
+static int       RenameByFormat(const char *file, const char *format, int max);
+static int       RollLog(Log *logPtr, const char *toPath);
+static char     *DupFile(Log *logPtr);
+static Ns_SchedProc    DailyRoll;
+static Ns_Callback     SignalRoll;
+static Ns_ShutdownProc CloseLog;
+static Ns_ArgProc      DescribeLog;
+
+static Tcl_ObjCmdProc AccessLogCmd;
+static Tcl_ObjCmdProc RollFormatCmd;
+static Tcl_ObjCmdProc MaxBackupCmd;
+static Tcl_ObjCmdProc MaxBufferCmd;
+static Tcl_ObjCmdProc HeadersCmd;
+static Tcl_ObjCmdProc FlagsCmd;
+static Tcl_ObjCmdProc FileCmd;
+static Tcl_ObjCmdProc RollCmd;
+
+
+int
+Ns_ModuleInit(const char *server, const char *module)
+{
+    const char *path, *text;
+    Ns_DString  name, section;
+    Log        *logPtr;
+
+    if (server == NULL) {
+        Ns_Log(Error, "nslog: '%s' must be loaded by a server", module);
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringInit(&section);
+    Ns_DStringPrintf(&section, "ns/server/%s/module/%s", server, module);
+    path = Ns_DStringValue(&section);
+
+    logPtr = ns_calloc(1u, sizeof(*logPtr));
+    Ns_MutexInit(&logPtr->lock);
+    Ns_MutexSetName2(&logPtr->lock, "nslog", server);
+    logPtr->server = server;
+    logPtr->module = module;
+    logPtr->file = FindFile(server, module, path);
+    logPtr->maxBackup = Ns_ConfigIntRange(path, "maxbackup", 100, 1,
+                                          MAX_BACKUP);
+    logPtr->maxBuffer = Ns_ConfigIntRange(path, "maxbuffer", 0, 0, INT_MAX);
+    text = Ns_ConfigString(path, "rollfmt", NULL);
+    logPtr->rollFormat = text == NULL || *text == '\0' ? NULL : ns_strdup(text);
+    for (int i = 0; i < Ns_NrElements(flagTable); i++) {
+        if (Ns_ConfigBool(path, flagTable[i].name, flagTable[i].isDefault)) {
+            atomic_fetch_or(&logPtr->flags, flagTable[i].flag);
+        }
+    }
+    text = Ns_ConfigString(path, "extendedheaders", "");
+    if (!SetHeaders(logPtr, NULL, text)) {
+        Ns_Log(Error, "nslog: invalid %s/extendedHeaders parameter: '%s'", path,
+               text);
+        (void) SetHeaders(logPtr, NULL, "");
+    }
+
+    Ns_DStringVarAppend(&name, "access/", server, "/", module, (char *) NULL);
+    logPtr->stream = Ns_LogStreamCreate(Ns_DStringValue(&name),
+                                        NsLogAccessLine, NULL);
+    logPtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = Ns_DStringValue(&name),
+        .stream = logPtr->stream,
+        .file = logPtr->file,
+        .bufferBytes = 65536,
+        .bufferLines = logPtr->maxBuffer
+    });
+    Ns_DStringFree(&name);
+    if (logPtr->sink == NULL) {
+        Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(errno),
+               logPtr->file);
+        Ns_DStringFree(&section);
+        return NS_ERROR;
+    }
+    Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);
+
+    if (Ns_ConfigBool(path, "rolllog", NS_TRUE)) {
+        int hour = Ns_ConfigIntRange(path, "rollhour", 0, 0, 23);
+
+        (void) Ns_ScheduleDaily(DailyRoll, logPtr, 0, hour, 0, NULL);
+    }
+    if (Ns_ConfigBool(path, "rollonsignal", NS_FALSE)) {
+        (void) Ns_RegisterAtSignal(SignalRoll, logPtr);
+    }
+    Ns_DStringFree(&section);
+    (void) Ns_RegisterAtShutdown(CloseLog, logPtr);
+    Ns_RegisterProcInfo((void *) DailyRoll, "nslog:roll", DescribeLog);
+    Ns_RegisterProcInfo((void *) SignalRoll, "nslog:roll", DescribeLog);
+    Ns_RegisterProcInfo((void *) CloseLog, "nslog:close", DescribeLog);
+    Ns_RegisterAccessProc(server, LogAccess, logPtr);
+    return Ns_TclRegisterTrace(server, AddCommand, logPtr,
+                               NS_TCL_TRACE_CREATE);
+}
+
+/*
+ * A relative name stands in the directory for logs, if there is one, else in the
+ * module's own, which is made.
+ */
+static char *
+FindFile(const char *server, const char *module, const char *path)
+{
+    const char *file = Ns_ConfigString(path, "file", "access.log");
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(file)) {
+        Ns_DStringAppend(&ds, file);
+    } else if (Ns_HomePathExists("logs", NULL)) {
+        Ns_HomePath(&ds, "logs", file, NULL);
+    } else {
+        Ns_ModulePath(&ds, server, module, NULL);
+        MakeDirectories(Ns_DStringValue(&ds));
+        Ns_DStringVarAppend(&ds, "/", file, (char *) NULL);
+    }
+    return Ns_DStringExport(&ds);
+}
+
+/*
+ * Those that cannot be made show when the file is opened.
+ */
+static void
+MakeDirectories(char *path)
+{
+    char *slash = path;
+
+    while ((slash = strchr(slash + 1, '/')) != NULL) {
+        *slash = '\0';
+        (void) mkdir(path, 0755);
+        *slash = '/';
+    }
+    (void) mkdir(path, 0755);
+}
+
+/*
+ * False: the text is no list, and interp, if not NULL, has the reason.
+ */
+static bool
+SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text)
+{
+    HeaderList *listPtr;
+    const char **names;
+    int          n;
+
+    if (Tcl_SplitList(interp, text, &n, &names) != TCL_OK) {
+        return false;
+    }
+    listPtr = ns_calloc(1u, sizeof(*listPtr));
+    listPtr->text = ns_strdup(text);
+    listPtr->n = n;
+    listPtr->names = names;
+    Ns_MutexLock(&logPtr->lock);
+    listPtr->olderPtr = atomic_load(&logPtr->headersPtr);
+    atomic_store(&logPtr->headersPtr, listPtr);
+    Ns_MutexUnlock(&logPtr->lock);
+    return true;
+}
+
+static int
+AddCommand(Tcl_Interp *interp, void *arg)
+{
+    Tcl_CreateObjCommand(interp, "ns_accesslog", AccessLogCmd, arg, NULL);
+    return TCL_OK;
+}
+
+static void
+LogAccess(const Ns_Access *accessPtr, void *arg)
+{
+    Log              *logPtr = arg;
+    const HeaderList *headersPtr = atomic_load(&logPtr->headersPtr);
+    int               flags = atomic_load(&logPtr->flags);
+    const char       *peer = accessPtr->peer, *request = accessPtr->line;
+    const char       *user = accessPtr->user, *referer = NULL, *agent = NULL;
+    size_t            requestLength = accessPtr->lineLength;
+    AccessRecord      r;
+    Ns_DString        headers;
+    struct iovec      pieces[7];
+
+    if ((flags & LOG_CHECKFORPROXY) != 0) {
+        const char *value = Ns_AccessHeader(accessPtr, "x-forwarded-for");
+
+        if (value != NULL && *value != '\0' && !STRIEQ(value, "unknown")) {
+            peer = value;
+        }
+    }
+    if ((flags & LOG_SUPPRESSQUERY) != 0) {
+        request = accessPtr->url;
+        requestLength = request == NULL ? 0 : strlen(request);
+    }
+    if ((flags & LOG_COMBINED) != 0) {
+        referer = Ns_AccessHeader(accessPtr, "referer");
+        agent = Ns_AccessHeader(accessPtr, "user-agent");
+    }
+    r = (AccessRecord){
+        .flags = (uint32_t) flags,
+        .status = accessPtr->status,
+        .bytesSent = accessPtr->bytesSent,
+        .start = Micros(&accessPtr->start),
+        .acceptSpan = Micros(&accessPtr->acceptSpan),
+        .queueSpan = Micros(&accessPtr->queueSpan),
+        .filterSpan = Micros(&accessPtr->filterSpan),
+        .runSpan = Micros(&accessPtr->runSpan),
+        .peerLength = (uint32_t) (peer == NULL ? 0 : strlen(peer)),
+        .userLength = (uint32_t) (user == NULL ? 0 : strlen(user)),
+        .requestLength = (uint32_t) (request == NULL ? 0 : requestLength),
+        .refererLength = (uint32_t) (referer == NULL ? 0 : strlen(referer)),
+        .agentLength = (uint32_t) (agent == NULL ? 0 : strlen(agent)),
+        .nHeaders = (uint32_t) headersPtr->n
+    };
+    Ns_DStringInit(&headers);
+    if (headersPtr->n > 0) {
+        AppendHeaders(&headers, headersPtr, accessPtr);
+    }
+    pieces[0] = (struct iovec){&r, sizeof(r)};
+    pieces[1] = (struct iovec){(void *) peer, r.peerLength};
+    pieces[2] = (struct iovec){(void *) user, r.userLength};
+    pieces[3] = (struct iovec){(void *) request, r.requestLength};
+    pieces[4] = (struct iovec){(void *) referer, r.refererLength};
+    pieces[5] = (struct iovec){(void *) agent, r.agentLength};
+    pieces[6] = (struct iovec){Ns_DStringValue(&headers),
+                               (size_t) Ns_DStringLength(&headers)};
+    (void) Ns_LogStreamPut(logPtr->stream, Notice, pieces,
+                           Ns_NrElements(pieces));
+    Ns_DStringFree(&headers);
+}
+
+static int64_t
+Micros(const Ns_Time *timePtr)
+{
+    return (int64_t) timePtr->sec * 1000000 + timePtr->usec;
+}
+
+static void
+AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
+              const Ns_Access *accessPtr)
+{
+    for (int i = 0; i < headersPtr->n; i++) {
+        const char *value = Ns_AccessHeader(accessPtr, headersPtr->names[i]);
+        uint32_t    length = value == NULL ? 0 : (uint32_t) strlen(value);
+
+        Ns_DStringNAppend(dsPtr, (const char *) &length, (int) sizeof(length));
+        Ns_DStringNAppend(dsPtr, value == NULL ? "" : value, (int) length);
+    }
+}
+
+/*
+ * Runs between two lines, in the thread that writes them.
+ */
+static int
+Rename(const char *file, void *arg)
+{
+    const Roll *rollPtr = arg;
+
+    if (rollPtr->toPath != NULL) {
+        if (access(rollPtr->toPath, F_OK) == 0) {
+            return Ns_RollFile(rollPtr->toPath, rollPtr->maxBackup);
+        }
+        return rename(file, rollPtr->toPath) == 0 || errno == ENOENT
+            ? NS_OK : NS_ERROR;
+    }
+    if (rollPtr->rollFormat != NULL) {
+        return RenameByFormat(file, rollPtr->rollFormat, rollPtr->maxBackup);
+    }
+    return Ns_RollFile(file, rollPtr->maxBackup);
+}
+
+static int
+RenameByFormat(const char *file, const char *format, int max)
+{
+    char       suffix[256];
+    struct tm  tm;
+    time_t     now = time(NULL);
+    Ns_DString path;
+    int        status = NS_OK;
+
+    localtime_r(&now, &tm);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (strftime(suffix, sizeof(suffix), format, &tm) == 0) {
+        errno = EINVAL;
+        return NS_ERROR;
+    }
+#pragma GCC diagnostic pop
+    Ns_DStringInit(&path);
+    Ns_DStringVarAppend(&path, file, ".", suffix, (char *) NULL);
+    if (access(Ns_DStringValue(&path), F_OK) == 0) {
+        status = Ns_RollFile(Ns_DStringValue(&path), max);
+    }
+    if (status == NS_OK && rename(file, Ns_DStringValue(&path)) != 0
+            && errno != ENOENT) {
+        status = NS_ERROR;
+    }
+    Ns_DStringFree(&path);
+    if (status == NS_OK) {
+        status = Ns_PurgeFiles(file, max);
+    }
+    return status;
+}
+
+/*
+ * The log goes on in any case.  NS_ERROR: errno tells why the old one could not be
+ * moved away.
+ */
+static int
+RollLog(Log *logPtr, const char *toPath)
+{
+    Roll  roll = {.toPath = toPath};
+    char *file, *format;
+    int   status, reason;
+
+    Ns_MutexLock(&logPtr->lock);
+    file = ns_strdup(logPtr->file);
+    format = ns_strcopy(logPtr->rollFormat);
+    roll.maxBackup = logPtr->maxBackup;
+    Ns_MutexUnlock(&logPtr->lock);
+
+    roll.rollFormat = format;
+    status = Ns_LogSinkRoll(logPtr->sink, Rename, &roll);
+    reason = errno;
+    Ns_Log(Notice, "nslog: closed '%s'", file);
+    Ns_Log(Notice, "nslog: opened '%s'", file);
+    ns_free(file);
+    ns_free(format);
+    errno = reason;
+    return status;
+}
+
+static void
+DailyRoll(void *arg, int id)
+{
+    SignalRoll(arg);
+}
+
+static void
+SignalRoll(void *arg)
+{
+    Log *logPtr = arg;
+
+    if (RollLog(logPtr, NULL) != NS_OK) {
+        int   reason = errno;
+        char *file = DupFile(logPtr);
+
+        Ns_Log(Error, "nslog: failed: roll '%s': '%s'", file, strerror(reason));
+        ns_free(file);
+    }
+}
+
+static void
+CloseLog(const Ns_Time *toPtr, void *arg)
+{
+    Log *logPtr = arg;
+
+    if (toPtr != NULL) {
+        char *file = DupFile(logPtr);
+
+        (void) Ns_LogSinkClose(logPtr->sink);
+        Ns_Log(Notice, "nslog: closed '%s'", file);
+        ns_free(file);
+    }
+}
+
+/*
+ * The path in use, which may change.  The caller frees it.
+ */
+static char *
+DupFile(Log *logPtr)
+{
+    char *file;
+
+    Ns_MutexLock(&logPtr->lock);
+    file = ns_strdup(logPtr->file);
+    Ns_MutexUnlock(&logPtr->lock);
+    return file;
+}
+
+static void
+DescribeLog(Ns_DString *dsPtr, void *arg)
+{
+    const Log *logPtr = arg;
+
+    Ns_DStringAppendElement(dsPtr, logPtr->server);
+    Ns_DStringAppendElement(dsPtr, logPtr->module);
+}
+
+/*
+ * ns_accesslog option ?arg ...?
+ */
+static int
+AccessLogCmd(ClientData arg, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    static const struct {
+        const char     *name;
+        Tcl_ObjCmdProc *proc;
+    } options[] = {
+        {"rollfmt",         RollFormatCmd},
+        {"maxbackup",       MaxBackupCmd},
+        {"maxbuffer",       MaxBufferCmd},
+        {"extendedheaders", HeadersCmd},
+        {"flags",           FlagsCmd},
+        {"file",            FileCmd},
+        {"roll",            RollCmd},
+        {NULL, NULL}
+    };
+    int i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
+                                  "option", 0, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return options[i].proc(arg, interp, objc, objv);
+}
+
+static int
+RollFormatCmd(ClientData arg, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    Log *logPtr = arg;
+
+    Ns_MutexLock(&logPtr->lock);
+    if (objc > 2) {
+        const char *format = Tcl_GetString(objv[2]);
+
+        ns_free(logPtr->rollFormat);
+        logPtr->rollFormat = *format == '\0' ? NULL : ns_strdup(format);
+    }
+    if (logPtr->rollFormat != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(logPtr->rollFormat, -1));
+    }
+    Ns_MutexUnlock(&logPtr->lock);
+    return TCL_OK;
+}
+
+static int
+MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Log *logPtr = arg;
+    int  n;
+
+    if (objc > 2) {
+        if (Tcl_GetIntFromObj(interp, objv[2], &n) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        Ns_MutexLock(&logPtr->lock);
+        logPtr->maxBackup = n < 1 ? 100 : MIN(n, MAX_BACKUP);
+        Ns_MutexUnlock(&logPtr->lock);
+    }
+    Ns_MutexLock(&logPtr->lock);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(logPtr->maxBackup));
+    Ns_MutexUnlock(&logPtr->lock);
+    return TCL_OK;
+}
+
+static int
+MaxBufferCmd(ClientData arg, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Log *logPtr = arg;
+    int  n;
+
+    if (objc > 2) {
+        if (Tcl_GetIntFromObj(interp, objv[2], &n) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        n = MAX(n, 0);
+        Ns_MutexLock(&logPtr->lock);
+        logPtr->maxBuffer = n;
+        Ns_MutexUnlock(&logPtr->lock);
+        (void) Ns_LogSinkSetLines(logPtr->sink, n);
+    }
+    Ns_MutexLock(&logPtr->lock);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(logPtr->maxBuffer));
+    Ns_MutexUnlock(&logPtr->lock);
+    return TCL_OK;
+}
+
+static int
+HeadersCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Log *logPtr = arg;
+
+    if (objc > 2 && !SetHeaders(logPtr, interp, Tcl_GetString(objv[2]))) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(
+        atomic_load(&logPtr->headersPtr)->text, -1));
+    return TCL_OK;
+}
+
+static int
+FlagsCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Log     *logPtr = arg;
+    Tcl_Obj *resultObj = Tcl_NewObj();
+    int      flags = 0;
+
+    if (objc > 2) {
+        for (int i = 0; i < Ns_NrElements(flagTable); i++) {
+            if (Ns_StrCaseFind(Tcl_GetString(objv[2]), flagTable[i].name)) {
+                flags |= flagTable[i].flag;
+            }
+        }
+        atomic_store(&logPtr->flags, flags);
+    }
+    flags = atomic_load(&logPtr->flags);
+    for (int i = 0; i < Ns_NrElements(flagTable); i++) {
+        if ((flags & flagTable[i].flag) != 0) {
+            Tcl_AppendStringsToObj(resultObj, flagTable[i].name, " ",
+                                   (char *) NULL);
+        }
+    }
+    Tcl_SetObjResult(interp, resultObj);
+    return TCL_OK;
+}
+
+static int
+FileCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Log *logPtr = arg;
+
+    if (objc > 2) {
+        const char *file = Tcl_GetString(objv[2]);
+        char       *old, *new;
+        Ns_DString  ds;
+
+        Ns_DStringInit(&ds);
+        if (Ns_PathIsAbsolute(file)) {
+            Ns_DStringAppend(&ds, file);
+        } else {
+            Ns_HomePath(&ds, file, NULL);
+        }
+        new = Ns_DStringExport(&ds);
+        Ns_MutexLock(&logPtr->lock);
+        old = logPtr->file;
+        logPtr->file = ns_strdup(new);
+        Ns_MutexUnlock(&logPtr->lock);
+        if (Ns_LogSinkReopen(logPtr->sink, new) == NS_OK) {
+            Ns_Log(Notice, "nslog: closed '%s'", old);
+            Ns_Log(Notice, "nslog: opened '%s'", new);
+        } else {
+            int reason = errno;
+
+            Ns_Log(Notice, "nslog: closed '%s'", old);
+            Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(reason),
+                   new);
+        }
+        ns_free(old);
+        ns_free(new);
+    }
+    Ns_MutexLock(&logPtr->lock);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(logPtr->file, -1));
+    Ns_MutexUnlock(&logPtr->lock);
+    return TCL_OK;
+}
+
+static int
+RollCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Log        *logPtr = arg;
+    const char *toPath = objc > 2 ? Tcl_GetString(objv[2]) : NULL;
+
+    if (RollLog(logPtr, toPath) != NS_OK) {
+        const char *reason = Tcl_PosixError(interp);
+
+        Ns_MutexLock(&logPtr->lock);
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not roll \"%s\": %s",
+                                               logPtr->file, reason));
+        Ns_MutexUnlock(&logPtr->lock);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
