@@ -49,14 +49,6 @@ void NsTclServerInit(NsServer *serverPtr);
 void NsTclServerBoot(NsServer *serverPtr);
 void NsAdpServerInit(NsServer *serverPtr);
 
-/*
- * What ended the server decides its exit status.
- */
-#define STATUS_TERM   0
-#define STATUS_FAILED 1
-#define STATUS_INT    2
-#define STATUS_QUIT   3
-
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
 static void GoToBackground(NsMode mode);
@@ -73,7 +65,7 @@ static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void LoadGlobalModules(void *arg);
 static Ns_ReturnCode Start(void);
 static int WaitForEnd(int *timeoutPtr);
-static bool Stop(int timeout);
+static bool Stop(int timeout, int status);
 static bool StopServers(const Ns_Time *deadlinePtr);
 
 
@@ -82,15 +74,15 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
 {
     NsOptions   options;
     const char *error;
-    int         status = STATUS_FAILED, timeout;
-    bool        isClean;
+    int         status = NS_STATUS_FAILED, timeout;
+    bool        isStarted, isClean;
 
     Nsd_LibInit();
     NsInfoInit(argc, argv);
     if (!NsOptionsParse(argc, argv, &options, &error)) {
         fprintf(stderr, "\nError: %s\n\n", error);
         NsOptionsUsage(stderr, argv[0]);
-        return STATUS_FAILED;
+        return NS_STATUS_FAILED;
     }
     if (options.mode >= NS_MODE_VERSION) {
         return RunQuick(&options, argc, argv);
@@ -109,6 +101,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     (void) NsConfigCheckLog();
     NsPidfileWrite();
     SetStackSize();
+    NsSignalsBeginStart();
 
     CreateServers(options.server);
     (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
@@ -124,10 +117,12 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
                      argv + options.optind);
     }
     timeout = NsShutdownTimeout();
-    if (Start() == NS_OK) {
+    isStarted = Start() == NS_OK;
+    NsSignalsEndStart();
+    if (isStarted) {
         status = WaitForEnd(&timeout);
     }
-    isClean = Stop(timeout);
+    isClean = Stop(timeout, status);
     if (!isClean) {
         /* Threads still run: nothing may be torn down under them. */
         _exit(status);
@@ -198,7 +193,7 @@ CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
     EvalConfig(optionsPtr, text, argc, argv);
     ns_free(text);
     if (NsConfigCheckPrint(stdout) > 0) {
-        return STATUS_FAILED;
+        return NS_STATUS_FAILED;
     }
     puts("configuration ok");
     return 0;
@@ -421,34 +416,27 @@ static int
 WaitForEnd(int *timeoutPtr)
 {
     for (;;) {
-        switch (NsSignalsWait()) {
-        case SIGHUP:
-            NsCallbacksRun(NS_AT_SIGNAL);
-            break;
-        case SIGTERM:
-            *timeoutPtr = NsShutdownTimeout();
-            return STATUS_TERM;
-        case SIGINT:
-            *timeoutPtr = NsShutdownTimeout();
-            return STATUS_INT;
-        case SIGQUIT:
-            *timeoutPtr = 0;
-            return STATUS_QUIT;
+        int number = NsSignalsWait();
+
+        if (number != SIGHUP) {
+            return NsShutdownStatus(number, timeoutPtr);
         }
+        NsCallbacksRun(NS_AT_SIGNAL);
     }
 }
 
 /*
- * All phases share one deadline.  False: something still runs after it.
+ * All phases share one deadline, and a guard enforces it.  False: something still runs after it.
  */
 static bool
-Stop(int timeout)
+Stop(int timeout, int status)
 {
     Ns_Time deadline;
     bool    isClean;
 
     Ns_GetTime(&deadline);
     Ns_IncrTime(&deadline, timeout, 0);
+    NsShutdownGuard(&deadline, status);
     Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
     NsInfoSetLife(NS_LIFE_STOPPING);
 

@@ -12,7 +12,13 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 
-static char *pidPath;           /* Main thread; NULL: none was written. */
+#include <stdatomic.h>
+
+/*
+ * NULL: none was written.  Whoever takes it removes the file: the main thread, or
+ * one that ends the process for it.
+ */
+static _Atomic(char *) pidPath;
 
 static char *FindPath(void);
 static bool IsOurs(const char *path);
@@ -37,21 +43,22 @@ NsPidfileWrite(void)
                strerror(errno));
     }
     close(fd);
-    pidPath = path;
+    atomic_store(&pidPath, path);
 }
 
 void
 NsPidfileRemove(void)
 {
-    if (pidPath == NULL) {
+    char *path = atomic_exchange(&pidPath, NULL);
+
+    if (path == NULL) {
         return;
     }
-    if (IsOurs(pidPath) && unlink(pidPath) != 0) {
-        Ns_Log(Error, "pidfile: failed to remove '%s': '%s'", pidPath,
+    if (IsOurs(path) && unlink(path) != 0) {
+        Ns_Log(Error, "pidfile: failed to remove '%s': '%s'", path,
                strerror(errno));
     }
-    ns_free(pidPath);
-    pidPath = NULL;
+    ns_free(path);
 }
 
 static char *

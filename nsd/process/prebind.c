@@ -144,8 +144,10 @@ NsPrebindClose(void)
         if (boundPtr->fd >= 0) {
             static const char *const labels[] = {"TCP", "UDP", "ICMP", "Unix"};
 
-            if (specPtr->kind == NS_PREBIND_UNIX
-                    || specPtr->kind == NS_PREBIND_ICMP) {
+            if (specPtr->kind == NS_PREBIND_ICMP) {
+                Ns_Log(Warning, "prebind: closed unused ICMP socket: %d",
+                       boundPtr->fd);
+            } else if (specPtr->kind == NS_PREBIND_UNIX) {
                 Ns_Log(Warning, "prebind: closed unused %s socket: %s = %d",
                        labels[specPtr->kind], specPtr->address, boundPtr->fd);
             } else {

@@ -6,10 +6,29 @@
 
 #include "process/signals.h"
 
+#include "base/lock.h"
+#include "nslog.h"
 #include "nsthread.h"
+#include "process/shutdown.h"
+
+#include <pthread.h>
+
+#define END_OF_START SIGALRM    /* Tells the thread of the start to end. */
 
 static sigset_t waited;         /* Constant after NsSignalsBlock. */
 
+static struct {
+    Ns_Mutex  lock;             /* Guards the rest. */
+    Ns_Cond   changed;
+    bool      isDone;           /* The start has ended. */
+    int       kept;             /* A signal that came before; or 0. */
+    Ns_Thread thread;           /* Main thread only. */
+    pthread_t id;               /* Written before NsSignalsBeginStart returns. */
+    bool      hasId;
+} start;
+
+static Ns_ThreadProc WatchStart;
+static void WaitForStart(void);
 static void OnFatalSignal(int number);
 
 
@@ -28,6 +47,7 @@ NsSignalsBlock(bool isDebugged)
     }
     blocked = waited;
     sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, END_OF_START);
     ns_sigmask(SIG_BLOCK, &blocked, NULL);
 
     for (int i = 0; i < Ns_NrElements(fatal); i++) {
@@ -39,11 +59,39 @@ NsSignalsBlock(bool isDebugged)
     }
 }
 
+void
+NsSignalsBeginStart(void)
+{
+    NsMutexSetup(&start.lock, NS_RANK_PROCESS_MISC, "ns:start", NULL);
+    Ns_ThreadCreate(WatchStart, NULL, 0, &start.thread);
+    Ns_MutexLock(&start.lock);
+    while (!start.hasId) {
+        Ns_CondWait(&start.changed, &start.lock);
+    }
+    Ns_MutexUnlock(&start.lock);
+}
+
+void
+NsSignalsEndStart(void)
+{
+    Ns_MutexLock(&start.lock);
+    start.isDone = true;
+    Ns_CondBroadcast(&start.changed);
+    Ns_MutexUnlock(&start.lock);
+    (void) pthread_kill(start.id, END_OF_START);
+    Ns_ThreadJoin(&start.thread, NULL);
+}
+
 int
 NsSignalsWait(void)
 {
     int number;
 
+    if (start.kept != 0) {
+        number = start.kept;
+        start.kept = 0;
+        return number;
+    }
     while (ns_sigwait(&waited, &number) != 0) {
         continue;
     }
@@ -62,6 +110,54 @@ NsSignalsRestore(void)
     }
     sigemptyset(&none);
     (void) sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void
+WatchStart(void *arg)
+{
+    sigset_t ending = waited;
+    int      number = 0;
+
+    Ns_ThreadSetName("-start-");
+    sigdelset(&ending, SIGHUP);
+    sigaddset(&ending, END_OF_START);
+
+    Ns_MutexLock(&start.lock);
+    start.id = pthread_self();
+    start.hasId = true;
+    Ns_CondBroadcast(&start.changed);
+    Ns_MutexUnlock(&start.lock);
+
+    while (ns_sigwait(&ending, &number) != 0) {
+        continue;
+    }
+    if (number != END_OF_START) {
+        Ns_MutexLock(&start.lock);
+        start.kept = number;
+        Ns_MutexUnlock(&start.lock);
+        WaitForStart();
+    }
+}
+
+static void
+WaitForStart(void)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline;
+    bool          isDone;
+    int           timeout, status = NsShutdownStatus(start.kept, &timeout);
+
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, timeout, 0);
+    Ns_MutexLock(&start.lock);
+    while (!start.isDone && result == NS_OK) {
+        result = Ns_CondTimedWait(&start.changed, &start.lock, &deadline);
+    }
+    isDone = start.isDone;
+    Ns_MutexUnlock(&start.lock);
+    if (!isDone) {
+        NsShutdownForce(status);
+    }
 }
 
 /*

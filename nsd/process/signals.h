@@ -17,6 +17,14 @@
 void NsSignalsBlock(bool isDebugged);
 
 /*
+ * Between these two the main thread is busy with the start, and another one takes
+ * the signals that end the server.  It keeps the first for NsSignalsWait; if the
+ * start has not ended within the time of a shutdown then, it ends the process.
+ */
+void NsSignalsBeginStart(void);
+void NsSignalsEndStart(void);
+
+/*
  * Wait for the next signal among SIGHUP, SIGTERM, SIGINT, SIGQUIT.
  */
 int NsSignalsWait(void);
