@@ -2,6 +2,10 @@
  * nsconn.h --
  *
  *      A request as its handler sees it: data, body, output, local storage.
+ *
+ *      A connection belongs to the thread that serves it.  Pointers returned
+ *      here are good until the end of the request, unless something else is
+ *      said.
  */
 
 #ifndef NSCONN_H
@@ -9,75 +13,50 @@
 
 #include "nstypes.h"
 
-
 /*
- * Connection of the calling thread or NULL.
+ * The request that the calling thread serves, or NULL.
  */
 NS_EXTERN Ns_Conn *Ns_GetConn(void);
 
 /*
- * Number of the connection structure.
+ * Its number, counting up per server; the name of the virtual server.
  */
-NS_EXTERN int Ns_ConnId(Ns_Conn *);
+NS_EXTERN int Ns_ConnId(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnServer(Ns_Conn *conn);
 
 /*
- * Virtual server name.
+ * Header fields of the request and of the response.
  */
-NS_EXTERN char *Ns_ConnServer(Ns_Conn *);
+NS_EXTERN Ns_Set *Ns_ConnHeaders(Ns_Conn *conn);
+NS_EXTERN Ns_Set *Ns_ConnOutputHeaders(Ns_Conn *conn);
 
 /*
- * Request / response header sets.
+ * What the Authorization field says: AuthMethod, Username, Password, or the
+ * parameters of a digest; NULL without such a field.  User and password as the
+ * client gave them, unchecked, or NULL.
  */
-NS_EXTERN Ns_Set *Ns_ConnHeaders(Ns_Conn *);
-NS_EXTERN Ns_Set *Ns_ConnOutputHeaders(Ns_Conn *);
+NS_EXTERN Ns_Set *Ns_ConnAuth(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnAuthUser(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnAuthPasswd(Ns_Conn *conn);
 
 /*
- * Set with `AuthMethod`, `Username`, `Password` or Digest fields; NULL if
- * none.
+ * The body: its length; its bytes with a null byte behind them, NULL when it is
+ * in a file; the name of an upload's file, or NULL; the descriptor of the
+ * body's file, 0 if there is none.
  */
-NS_EXTERN Ns_Set *Ns_ConnAuth(Ns_Conn *);
+NS_EXTERN size_t Ns_ConnContentLength(Ns_Conn *conn);
+NS_EXTERN size_t Ns_ConnContentSize(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnContent(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnContentFile(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnContentFd(Ns_Conn *conn);
 
 /*
- * User/password from the header, NULL if none.
+ * The form: fields of the body of a POST, else of the query, decoded with the
+ * URL encoding.  Parsed at the first call; ClearQuery lets the next call parse
+ * again, the old set stays valid.
  */
-NS_EXTERN char *Ns_ConnAuthUser(Ns_Conn *);
-NS_EXTERN char *Ns_ConnAuthPasswd(Ns_Conn *);
-
-/*
- * Announced body length.
- */
-NS_EXTERN size_t Ns_ConnContentLength(Ns_Conn *);
-
-/*
- * Body in memory, null-terminated; NULL if spooled to a file.
- */
-NS_EXTERN char *Ns_ConnContent(Ns_Conn *);
-
-/*
- * Received body bytes.
- */
-NS_EXTERN size_t Ns_ConnContentSize(Ns_Conn *);
-
-/*
- * Name of the spool file (uploads above `maxupload`) or NULL.
- */
-NS_EXTERN char *Ns_ConnContentFile(Ns_Conn *);
-
-/*
- * Descriptor of the spool file, 0 if none.
- */
-NS_EXTERN int Ns_ConnContentFd(Ns_Conn *);
-
-/*
- * Set of query or form fields, parsed once, decoded with the URL
- * encoding.
- */
-NS_EXTERN Ns_Set *Ns_ConnGetQuery(Ns_Conn *);
-
-/*
- * Forget it so that it is parsed again.
- */
-NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *);
+NS_EXTERN Ns_Set *Ns_ConnGetQuery(Ns_Conn *conn);
+NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *conn);
 
 /*
  * Append the fields of `a=b&c=d`, unescaped but not converted from any charset,
@@ -86,117 +65,100 @@ NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *);
 NS_EXTERN int Ns_QueryToSet(const char *query, Ns_Set *setPtr);
 
 /*
- * Peer address string / port.
+ * Address and port of the client.  SetPeer overrides them for this request, as
+ * behind a proxy.
  */
-NS_EXTERN char *Ns_ConnPeer(Ns_Conn *);
-NS_EXTERN int Ns_ConnPeerPort(Ns_Conn *);
+NS_EXTERN char *Ns_ConnPeer(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnPeerPort(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnSetPeer(Ns_Conn *conn, struct sockaddr_in *saPtr);
 
 /*
- * Override the peer for this request; returns the string.
+ * Address and port of the driver.
  */
-NS_EXTERN char *Ns_ConnSetPeer(Ns_Conn *, struct sockaddr_in *);
+NS_EXTERN char *Ns_ConnHost(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnPort(Ns_Conn *conn);
 
 /*
- * Driver's configured address / port.
+ * `scheme://host[:port]`: of the driver or its host map (deprecated); or,
+ * appended, as virtual hosts and location procedures have it.
  */
-NS_EXTERN char *Ns_ConnHost(Ns_Conn *);
-NS_EXTERN int Ns_ConnPort(Ns_Conn *);
+NS_EXTERN char *Ns_ConnLocation(Ns_Conn *conn);
+NS_EXTERN char *Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr);
 
 /*
- * Static driver location. Deprecated.
+ * Replace the computation of locations: for the server that is being
+ * initialized; old form for a named server.  A procedure that returns NULL
+ * leaves it to the default.
  */
-NS_EXTERN char *Ns_ConnLocation(Ns_Conn *);
+NS_EXTERN int Ns_SetConnLocationProc(Ns_ConnLocationProc *proc, void *arg);
+NS_EXTERN void Ns_SetLocationProc(const char *server, Ns_LocationProc *proc);
 
 /*
- * Append `scheme://host[:port]`, virtual-host aware.
+ * When the request was queued (both), accepted, taken up by its thread, done
+ * with its filters.
  */
-NS_EXTERN char *Ns_ConnLocationAppend(Ns_Conn *, Ns_DString *);
+NS_EXTERN Ns_Time *Ns_ConnStartTime(Ns_Conn *conn);
+NS_EXTERN Ns_Time *Ns_ConnQueueTime(Ns_Conn *conn);
+NS_EXTERN Ns_Time *Ns_ConnAcceptTime(Ns_Conn *conn);
+NS_EXTERN Ns_Time *Ns_ConnDequeueTime(Ns_Conn *conn);
+NS_EXTERN Ns_Time *Ns_ConnFilterTime(Ns_Conn *conn);
 
 /*
- * Replace location computation for the initialising server (second: old,
- * deprecated).
+ * The four spans; the run span ends now as long as the response is not
+ * finished.
  */
-NS_EXTERN int Ns_SetConnLocationProc(Ns_ConnLocationProc *, void *);
-NS_EXTERN void Ns_SetLocationProc(const char *, Ns_LocationProc *);
+NS_EXTERN void Ns_ConnTimeSpans(Ns_Conn *conn, Ns_Time *acceptPtr,
+                                Ns_Time *queuePtr, Ns_Time *filterPtr,
+                                Ns_Time *runPtr);
 
 /*
- * Time of queueing (both the same).
+ * End the run span and count the spans in the pool's figures; once per request.
+ * The server does it.
  */
-NS_EXTERN Ns_Time *Ns_ConnStartTime(Ns_Conn *);
-NS_EXTERN Ns_Time *Ns_ConnQueueTime(Ns_Conn *);
+NS_EXTERN void Ns_ConnTimeStats(Ns_Conn *conn);
 
 /*
- * Times of accept/first byte, dequeue, filters done.
+ * The time at which the request should give up waiting; 0 for none.
  */
-NS_EXTERN Ns_Time *Ns_ConnAcceptTime(Ns_Conn *);
-NS_EXTERN Ns_Time *Ns_ConnDequeueTime(Ns_Conn *);
-NS_EXTERN Ns_Time *Ns_ConnFilterTime(Ns_Conn *);
+NS_EXTERN Ns_Time *Ns_ConnTimeout(Ns_Conn *conn);
 
 /*
- * Fill accept, queue, filter, run spans; valid in traces.
+ * Encodings of output text, and of queries and forms.
  */
-NS_EXTERN void Ns_ConnTimeSpans(Ns_Conn *, Ns_Time *, Ns_Time *, Ns_Time *, Ns_Time *);
+NS_EXTERN void Ns_ConnSetEncoding(Ns_Conn *conn, Tcl_Encoding encoding);
+NS_EXTERN Tcl_Encoding Ns_ConnGetEncoding(Ns_Conn *conn);
+NS_EXTERN void Ns_ConnSetUrlEncoding(Ns_Conn *conn, Tcl_Encoding encoding);
+NS_EXTERN Tcl_Encoding Ns_ConnGetUrlEncoding(Ns_Conn *conn);
 
 /*
- * Compute the spans and add them to the pool statistics (core; once per
- * request).
+ * Level 0 to 9 at which text is compressed, if the client accepts it.
  */
-NS_EXTERN void Ns_ConnTimeStats(Ns_Conn *);
+NS_EXTERN void Ns_ConnSetCompression(Ns_Conn *conn, int level);
+NS_EXTERN int Ns_ConnGetCompression(Ns_Conn *conn);
 
 /*
- * Absolute deadline for waiting on resources in this request.
+ * False if the client has a copy at least as new (If-Modified-Since); false if
+ * it wants nothing newer (If-Unmodified-Since).
  */
-NS_EXTERN Ns_Time *Ns_ConnTimeout(Ns_Conn *);
+NS_EXTERN int Ns_ConnModifiedSince(Ns_Conn *conn, time_t since);
+NS_EXTERN int Ns_ConnUnmodifiedSince(Ns_Conn *conn, time_t since);
 
 /*
- * Output charset encoding.
+ * The response's status, 200 at first.  Setting 200 has no effect.
  */
-NS_EXTERN void Ns_ConnSetEncoding(Ns_Conn *, Tcl_Encoding);
-NS_EXTERN Tcl_Encoding Ns_ConnGetEncoding(Ns_Conn *);
+NS_EXTERN int Ns_ConnResponseStatus(Ns_Conn *conn);
+NS_EXTERN void Ns_ConnSetResponseStatus(Ns_Conn *conn, int status);
 
 /*
- * Encoding for URL/form decoding.
+ * Bytes sent or queued, header included.
  */
-NS_EXTERN void Ns_ConnSetUrlEncoding(Ns_Conn *, Tcl_Encoding);
-NS_EXTERN Tcl_Encoding Ns_ConnGetUrlEncoding(Ns_Conn *);
+NS_EXTERN Tcl_WideInt Ns_ConnContentSent(Ns_Conn *conn);
+NS_EXTERN void Ns_ConnSetContentSent(Ns_Conn *conn, Tcl_WideInt bytes);
 
 /*
- * Compression level 0-9; used only if the client accepts gzip.
+ * The declared length of the response's body; -1 if unknown.
  */
-NS_EXTERN void Ns_ConnSetCompression(Ns_Conn *, int);
-NS_EXTERN int Ns_ConnGetCompression(Ns_Conn *);
-
-/*
- * False if `If-Modified-Since` is present, checked, and ≥ the time; else
- * true.
- */
-NS_EXTERN int Ns_ConnModifiedSince(Ns_Conn *, time_t);
-
-/*
- * True unless `If-Unmodified-Since` is older than the time.
- */
-NS_EXTERN int Ns_ConnUnmodifiedSince(Ns_Conn *, time_t);
-
-/*
- * Status to be logged, default 200.
- */
-NS_EXTERN int Ns_ConnResponseStatus(Ns_Conn *);
-
-/*
- * Set it; 200 is ignored.
- */
-NS_EXTERN void Ns_ConnSetResponseStatus(Ns_Conn *, int);
-
-/*
- * Byte counter for logs.
- */
-NS_EXTERN Tcl_WideInt Ns_ConnContentSent(Ns_Conn *);
-NS_EXTERN void Ns_ConnSetContentSent(Ns_Conn *, Tcl_WideInt);
-
-/*
- * Declared response length, −1 unknown.
- */
-NS_EXTERN Tcl_WideInt Ns_ConnResponseLength(Ns_Conn *);
+NS_EXTERN Tcl_WideInt Ns_ConnResponseLength(Ns_Conn *conn);
 
 /*
  * Add one header line to a set, its name in the case that disposition says; a
@@ -230,97 +192,93 @@ NS_EXTERN void Ns_SetRequestUrl(Ns_Request *requestPtr, const char *url);
 NS_EXTERN char *Ns_SkipUrl(Ns_Request *requestPtr, int n);
 
 /*
- * Copy up to n body bytes; count.
+ * Reading the body piece by piece: up to size bytes (their number); a line
+ * without its end (NS_ERROR: there is no whole line); header lines up to an
+ * empty one; a line as fgets does it (NULL at the end).  nReadPtr may be NULL.
  */
-NS_EXTERN size_t Ns_ConnRead(Ns_Conn *, void *, size_t);
+NS_EXTERN size_t Ns_ConnRead(Ns_Conn *conn, void *buffer, size_t size);
+NS_EXTERN int Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr,
+                              size_t *nReadPtr);
+NS_EXTERN int Ns_ConnReadHeaders(Ns_Conn *conn, Ns_Set *setPtr,
+                                 size_t *nReadPtr);
+NS_EXTERN char *Ns_ConnGets(char *buffer, size_t size, Ns_Conn *conn);
 
 /*
- * Next body line without line end; optional consumed count.
+ * Copy the next bytes of the body; NS_ERROR, with nothing copied, when there
+ * are fewer.
  */
-NS_EXTERN int Ns_ConnReadLine(Ns_Conn *, Ns_DString *, size_t *);
+NS_EXTERN int Ns_ConnCopyToDString(Ns_Conn *conn, size_t length,
+                                   Ns_DString *dsPtr);
+NS_EXTERN int Ns_ConnCopyToFd(Ns_Conn *conn, size_t length, int fd);
+NS_EXTERN int Ns_ConnCopyToFile(Ns_Conn *conn, size_t length, FILE *file);
+NS_EXTERN int Ns_ConnCopyToChannel(Ns_Conn *conn, size_t length,
+                                   Tcl_Channel channel);
 
 /*
- * Read a MIME header block from the body.
+ * Skip the rest of the body.
  */
-NS_EXTERN int Ns_ConnReadHeaders(Ns_Conn *, Ns_Set *, size_t *);
+NS_EXTERN int Ns_ConnFlushContent(Ns_Conn *conn);
 
 /*
- * fgets-like; NULL at end.
+ * Send a part of the response; the first one sends the header, too.  flags: 0
+ * for a complete body, NS_CONN_STREAM when more will follow,
+ * NS_CONN_STREAM_CLOSE for the last part.  No call waits for the client.
+ * NS_ERROR: the client is gone.
  */
-NS_EXTERN char *Ns_ConnGets(char *, size_t, Ns_Conn *);
+NS_EXTERN int Ns_ConnWriteData(Ns_Conn *conn, const void *bytes, size_t length,
+                               int flags);
+NS_EXTERN int Ns_ConnWriteVData(Ns_Conn *conn, struct iovec *bufs, int nBufs,
+                                int flags);
 
 /*
- * Copy n body bytes to a string.
+ * The same with UTF-8 text: converted to the output encoding, and compressed
+ * where the client accepts it.
  */
-NS_EXTERN int Ns_ConnCopyToDString(Ns_Conn *, size_t, Ns_DString *);
+NS_EXTERN int Ns_ConnWriteChars(Ns_Conn *conn, const char *text, size_t length,
+                                int flags);
+NS_EXTERN int Ns_ConnWriteVChars(Ns_Conn *conn, struct iovec *bufs, int nBufs,
+                                 int flags);
 
 /*
- * Copy n body bytes to fd, FILE, channel.
+ * Send bytes and nothing else; their number, or -1.
  */
-NS_EXTERN int Ns_ConnCopyToFd(Ns_Conn *, size_t, int);
-NS_EXTERN int Ns_ConnCopyToFile(Ns_Conn *, size_t, FILE *);
-NS_EXTERN int Ns_ConnCopyToChannel(Ns_Conn *, size_t, Tcl_Channel);
+NS_EXTERN ssize_t Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs);
 
 /*
- * Discard unread body.
+ * Send the next bytes of a file, -1 for all; or ranges of files and memory.
  */
-NS_EXTERN int Ns_ConnFlushContent(Ns_Conn *);
+NS_EXTERN int Ns_ConnSendFd(Ns_Conn *conn, int fd, Tcl_WideInt bytes);
+NS_EXTERN int Ns_ConnSendFp(Ns_Conn *conn, FILE *file, Tcl_WideInt bytes);
+NS_EXTERN int Ns_ConnSendChannel(Ns_Conn *conn, Tcl_Channel channel,
+                                 Tcl_WideInt bytes);
+NS_EXTERN int Ns_ConnSendFileVec(Ns_Conn *conn, Ns_FileVec *vectors, int n);
 
 /*
- * Send raw bytes / vector.
+ * Send a string as part of a stream.
  */
-NS_EXTERN int Ns_ConnWriteData(Ns_Conn *, const void *, size_t, int);
-NS_EXTERN int Ns_ConnWriteVData(Ns_Conn *, struct iovec *, int, int);
+NS_EXTERN int Ns_ConnSendDString(Ns_Conn *conn, Ns_DString *dsPtr);
+NS_EXTERN int Ns_ConnPuts(Ns_Conn *conn, const char *text);
 
 /*
- * Send UTF-8 text: converted to the output encoding, possibly compressed.
+ * Finish the response: last chunk, keep or close the connection, at-close
+ * scripts.  Harmless when repeated.  NS_OK.
  */
-NS_EXTERN int Ns_ConnWriteChars(Ns_Conn *, const char *, size_t, int);
-NS_EXTERN int Ns_ConnWriteVChars(Ns_Conn *, struct iovec *, int, int);
+NS_EXTERN int Ns_ConnClose(Ns_Conn *conn);
 
 /*
- * Write vector to the driver (or writer) without adding headers; bytes or
- * −1.
+ * Decide length, chunks and keep-alive and append the header; 0 when none is to
+ * be sent.
  */
-NS_EXTERN ssize_t Ns_ConnSend(Ns_Conn *, struct iovec *, int);
-
-/*
- * Send n bytes (−1 = rest) of an open file.
- */
-NS_EXTERN int Ns_ConnSendFd(Ns_Conn *, int, Tcl_WideInt);
-NS_EXTERN int Ns_ConnSendFp(Ns_Conn *, FILE *, Tcl_WideInt);
-NS_EXTERN int Ns_ConnSendChannel(Ns_Conn *, Tcl_Channel, Tcl_WideInt);
-
-/*
- * Send file/memory ranges completely.
- */
-NS_EXTERN int Ns_ConnSendFileVec(Ns_Conn *, Ns_FileVec *, int);
-
-/*
- * Send string contents raw; no newline added.
- */
-NS_EXTERN int Ns_ConnSendDString(Ns_Conn *, Ns_DString *);
-NS_EXTERN int Ns_ConnPuts(Ns_Conn *, const char *);
-
-/*
- * Finish the response: last chunk, keep or close; runs at-close scripts;
- * always NS_OK.
- */
-NS_EXTERN int Ns_ConnClose(Ns_Conn *);
-
-/*
- * Decide length/chunking/keep-alive, render headers to ds; 1 unless
- * suppressed.
- */
-NS_EXTERN int Ns_CompleteHeaders(Ns_Conn *, Tcl_WideInt, int, Ns_DString *);
+NS_EXTERN int Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes,
+                                 int flags, Ns_DString *dsPtr);
 
 /*
  * Deprecated forms of the above.
  */
-NS_EXTERN int Ns_ConnInit(Ns_Conn *);
-NS_EXTERN int Ns_ConnWrite(Ns_Conn *, const void *, size_t);
-NS_EXTERN int Ns_WriteConn(Ns_Conn *, const char *, size_t);
-NS_EXTERN int Ns_WriteCharConn(Ns_Conn *, const char *, size_t);
+NS_EXTERN int Ns_ConnInit(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnWrite(Ns_Conn *conn, const void *bytes, size_t length);
+NS_EXTERN int Ns_WriteConn(Ns_Conn *conn, const char *bytes, size_t length);
+NS_EXTERN int Ns_WriteCharConn(Ns_Conn *conn, const char *text, size_t length);
 
 /*
  * Prepare and release a gzip stream, which must not move in between and serves
@@ -330,8 +288,8 @@ NS_EXTERN int  Ns_CompressInit(Ns_CompressStream *streamPtr);
 NS_EXTERN void Ns_CompressFree(Ns_CompressStream *streamPtr);
 
 /*
- * Append compressed bytes, so that all given so far can be read; with flush, the
- * body ends.  The level, 1 to 9, is that of a body's first call.
+ * Append compressed bytes, so that all given so far can be read; with flush,
+ * the body ends.  The level, 1 to 9, is that of a body's first call.
  */
 NS_EXTERN int Ns_CompressBufsGzip(Ns_CompressStream *streamPtr,
                                   struct iovec *bufs, int nBufs,
@@ -344,25 +302,28 @@ NS_EXTERN int Ns_CompressGzip(const char *bytes, int nBytes, Ns_DString *dsPtr,
                               int level);
 
 /*
- * Slot per request (≤16), cleanup at end.
+ * Slots for data that lives as long as a request; there are NS_CONN_MAXCLS.
+ * cleanupProc (NULL: none) is called for data other than NULL at the end.
  */
-NS_EXTERN void Ns_ClsAlloc(Ns_Cls *, Ns_Callback *);
-NS_EXTERN void Ns_ClsSet(Ns_Cls *, Ns_Conn *, void *);
-NS_EXTERN void *Ns_ClsGet(Ns_Cls *, Ns_Conn *);
+NS_EXTERN void Ns_ClsAlloc(Ns_Cls *clsPtr, Ns_Callback *cleanupProc);
+NS_EXTERN void Ns_ClsSet(Ns_Cls *clsPtr, Ns_Conn *conn, void *data);
+NS_EXTERN void *Ns_ClsGet(Ns_Cls *clsPtr, Ns_Conn *conn);
 
 /*
- * Slot per socket, survives keep-alive requests.
+ * Slots for data that lives as long as a client's connection.
  */
-NS_EXTERN void Ns_SlsAlloc(Ns_Sls *, Ns_Callback *);
-NS_EXTERN void Ns_SlsSet(Ns_Sls *, Ns_Sock *, void *);
-NS_EXTERN void *Ns_SlsGet(Ns_Sls *, Ns_Sock *);
+NS_EXTERN void Ns_SlsAlloc(Ns_Sls *slsPtr, Ns_Callback *cleanupProc);
+NS_EXTERN void Ns_SlsSet(Ns_Sls *slsPtr, Ns_Sock *sock, void *data);
+NS_EXTERN void *Ns_SlsGet(Ns_Sls *slsPtr, Ns_Sock *sock);
 
 /*
- * Named strings per socket.
+ * Named strings of a client's connection: set; the value, or NULL; all names
+ * and values, appended as a list; unset.
  */
-NS_EXTERN void Ns_SlsSetKeyed(Ns_Sock *, const char *, const char *);
-NS_EXTERN char *Ns_SlsGetKeyed(Ns_Sock *, const char *);
-NS_EXTERN char *Ns_SlsAppendKeyed(Ns_DString *, Ns_Sock *);
-NS_EXTERN void Ns_SlsUnsetKeyed(Ns_Sock *, const char *);
+NS_EXTERN void Ns_SlsSetKeyed(Ns_Sock *sock, const char *key,
+                              const char *value);
+NS_EXTERN char *Ns_SlsGetKeyed(Ns_Sock *sock, const char *key);
+NS_EXTERN char *Ns_SlsAppendKeyed(Ns_DString *dsPtr, Ns_Sock *sock);
+NS_EXTERN void Ns_SlsUnsetKeyed(Ns_Sock *sock, const char *key);
 
 #endif

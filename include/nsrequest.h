@@ -1,7 +1,19 @@
 /*
  * nsrequest.h --
  *
- *      Handlers, filters, traces, authorization, URL space.
+ *      Handlers, filters, traces, authorization, and what belongs to URLs.
+ *
+ *      Everything is registered per virtual server, usually while modules are
+ *      initialized, but at any time by any thread.  Strings are copied.  An
+ *      unknown server is logged as an Error and otherwise ignored.
+ *
+ *      URL patterns.  A pattern is split at slashes; empty segments do not
+ *      count.  When its last segment has a wildcard (* or ?), that segment is a
+ *      glob for the last segment of the URL, and the rest is a directory;
+ *      otherwise all of it is a directory.  A pattern matches the URLs at and
+ *      below its directory, or, with NS_OP_NOINHERIT, that directory alone.  Of
+ *      several matches the deepest directory wins, then the more restrictive
+ *      glob.  The method is matched exactly.
  */
 
 #ifndef NSREQUEST_H
@@ -9,140 +21,188 @@
 
 #include "nstypes.h"
 
-
 /*
- * Handler for server, method, URL pattern; del called for arg on
- * replacement; flags NS_OP_*.
+ * Register the handler of a method and a URL pattern.  freeProc (NULL: none) is
+ * called for arg when the handler was replaced or unregistered and no call of
+ * it runs any more.  flags: NS_OP_NOINHERIT; NS_OP_NODELETE spares the argument
+ * of the handler that is replaced.
  */
-NS_EXTERN void Ns_RegisterRequest(const char *, const char *, const char *, Ns_OpProc *, Ns_Callback *, void *, int);
+NS_EXTERN void Ns_RegisterRequest(const char *server, const char *method,
+                                  const char *url, Ns_OpProc *proc,
+                                  Ns_Callback *freeProc, void *arg, int flags);
 
 /*
- * Remove (inherit boolean / flags).
+ * Remove what was registered under exactly this pattern; the next less specific
+ * match comes to light.  inherit false speaks of NS_OP_NOINHERIT.  With
+ * NS_OP_RECURSE all handlers at and below the pattern's directory go.
  */
-NS_EXTERN void Ns_UnRegisterRequest(const char *, const char *, const char *, int);
-NS_EXTERN void Ns_UnRegisterRequestEx(const char *, const char *, const char *, int);
+NS_EXTERN void Ns_UnRegisterRequest(const char *server, const char *method,
+                                    const char *url, int inherit);
+NS_EXTERN void Ns_UnRegisterRequestEx(const char *server, const char *method,
+                                      const char *url, int flags);
 
 /*
- * Look up handler, delete function, arg, flags.
+ * The handler that would answer; NULLs and 0 if there is none.
  */
-NS_EXTERN void Ns_GetRequest(const char *, const char *, const char *, Ns_OpProc **, Ns_Callback **, void **, int *);
+NS_EXTERN void Ns_GetRequest(const char *server, const char *method,
+                             const char *url, Ns_OpProc **procPtr,
+                             Ns_Callback **freeProcPtr, void **argPtr,
+                             int *flagsPtr);
 
 /*
- * Run the matching handler (404 if none).
+ * Run the handler of the request; without one, answer 404.  Its result.
  */
-NS_EXTERN int Ns_ConnRunRequest(Ns_Conn *);
+NS_EXTERN int Ns_ConnRunRequest(Ns_Conn *conn);
 
 /*
- * Internal redirect: set URL, authorise, run.
+ * Internal redirect: set the (percent-encoded) URL, ask for authorization
+ * again, run the handler.  Filters do not run again.
  */
-NS_EXTERN int Ns_ConnRedirect(Ns_Conn *, const char *);
+NS_EXTERN int Ns_ConnRedirect(Ns_Conn *conn, const char *url);
 
 /*
- * Handler for proxy requests by method and scheme.
+ * Handlers of requests with an absolute URL, by method and scheme.
  */
-NS_EXTERN void Ns_RegisterProxyRequest(const char *, const char *, const char *, Ns_OpProc *, Ns_Callback *, void *);
-NS_EXTERN void Ns_UnRegisterProxyRequest(const char *, const char *, const char *);
+NS_EXTERN void Ns_RegisterProxyRequest(const char *server, const char *method,
+                                       const char *protocol, Ns_OpProc *proc,
+                                       Ns_Callback *freeProc, void *arg);
+NS_EXTERN void Ns_UnRegisterProxyRequest(const char *server,
+                                         const char *method,
+                                         const char *protocol);
 
 /*
- * Filter by server, method glob, URL glob; `when` = stages; see section
- * 4.
+ * Call proc for requests whose method and whole URL match two globs (here *
+ * also matches slashes), in order of registration; NS_FILTER_FIRST puts it in
+ * front.  when: one or several of NS_FILTER_PRE_AUTH, POST_AUTH, TRACE,
+ * VOID_TRACE. The result is only good for a comparison with NULL, which is a
+ * failure.
  */
-NS_EXTERN void *Ns_RegisterFilter(const char *, const char *, const char *, Ns_FilterProc *, int, void *);
+NS_EXTERN void *Ns_RegisterFilter(const char *server, const char *method,
+                                  const char *url, Ns_FilterProc *proc,
+                                  int when, void *arg);
 
 /*
- * Call after successful requests; FIFO.
+ * Call proc after each request unless a trace filter has failed; FIFO.
  */
-NS_EXTERN void *Ns_RegisterServerTrace(const char *, Ns_TraceProc *, void *);
+NS_EXTERN void *Ns_RegisterServerTrace(const char *server, Ns_TraceProc *proc,
+                                       void *arg);
 
 /*
- * Call after every request; LIFO (second: initialising server).
+ * Call proc after each request whatever happened; LIFO.  The second speaks of
+ * the server that is being initialized.
  */
-NS_EXTERN void *Ns_RegisterConnCleanup(const char *, Ns_TraceProc *, void *);
-NS_EXTERN void *Ns_RegisterCleanup(Ns_TraceProc *, void *);
+NS_EXTERN void *Ns_RegisterConnCleanup(const char *server, Ns_TraceProc *proc,
+                                       void *arg);
+NS_EXTERN void *Ns_RegisterCleanup(Ns_TraceProc *proc, void *arg);
 
 /*
- * Ask the request authoriser: server, method, url, user, password, peer.
+ * Ask the server's authorization hook; NS_OK without one.  user, password and
+ * peer may be NULL.
  */
-NS_EXTERN int Ns_AuthorizeRequest(const char *, const char *, const char *, const char *, const char *, const char *);
+NS_EXTERN int Ns_AuthorizeRequest(const char *server, const char *method,
+                                  const char *url, const char *user,
+                                  const char *password, const char *peer);
 
 /*
- * Install the (single) authorisers.
+ * Install the one hook of a server, and the one for users; NULL removes it.
  */
-NS_EXTERN void Ns_SetRequestAuthorizeProc(const char *, Ns_RequestAuthorizeProc *);
-NS_EXTERN void Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *);
+NS_EXTERN void Ns_SetRequestAuthorizeProc(const char *server,
+                                          Ns_RequestAuthorizeProc *proc);
+NS_EXTERN void Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *proc);
 
 /*
- * Ask the user authoriser; NS_ERROR if none.
+ * Ask the hook for users; NS_ERROR without one.
  */
-NS_EXTERN int Ns_AuthorizeUser(const char *, const char *);
+NS_EXTERN int Ns_AuthorizeUser(const char *user, const char *password);
 
 /*
- * Map URL to file name.
+ * Append the name of the file behind a decoded URL, without trailing slashes.
+ * NS_ERROR: no mapping, or the mapping failed.  The file need not exist.
  */
-NS_EXTERN int Ns_UrlToFile(Ns_DString *, const char *, const char *);
+NS_EXTERN int Ns_UrlToFile(Ns_DString *dsPtr, const char *server,
+                           const char *url);
 
 /*
- * Mapping function per URL pattern.
+ * Register or remove the mapping for a URL pattern; arguments as those of
+ * handlers.
  */
-NS_EXTERN void Ns_RegisterUrl2FileProc(const char *, const char *, Ns_Url2FileProc *, Ns_Callback *, void *, int);
-NS_EXTERN void Ns_UnRegisterUrl2FileProc(const char *, const char *, int);
+NS_EXTERN void Ns_RegisterUrl2FileProc(const char *server, const char *url,
+                                       Ns_Url2FileProc *proc,
+                                       Ns_Callback *freeProc, void *arg,
+                                       int flags);
+NS_EXTERN void Ns_UnRegisterUrl2FileProc(const char *server, const char *url,
+                                         int flags);
 
 /*
- * Old single mapping function.
+ * One mapping for all URLs of a server, ahead of all others.  Start-up only.
  */
-NS_EXTERN void Ns_SetUrlToFileProc(const char *, Ns_UrlToFileProc *);
+NS_EXTERN void Ns_SetUrlToFileProc(const char *server, Ns_UrlToFileProc *proc);
 
 /*
- * Default mapping: page directory + URL.
+ * The default mapping: page directory, then the URL.  The default handler:
+ * files.
  */
 NS_EXTERN Ns_Url2FileProc Ns_FastUrl2FileProc;
-
-/*
- * Default handler serving files.
- */
 NS_EXTERN Ns_OpProc Ns_FastPathProc;
 
 /*
- * Does the URL map to an existing file / directory.
+ * Whether a URL is that of a regular file, of a directory.
  */
-NS_EXTERN int Ns_UrlIsFile(const char *, const char *);
-NS_EXTERN int Ns_UrlIsDir(const char *, const char *);
+NS_EXTERN int Ns_UrlIsFile(const char *server, const char *url);
+NS_EXTERN int Ns_UrlIsDir(const char *server, const char *url);
 
 /*
- * New id = independent URL space (start-up only).
+ * A new id for data that belongs to URL patterns, independent of all others.
+ * Start-up only; there are 32.
  */
 NS_EXTERN int Ns_UrlSpecificAlloc(void);
 
 /*
- * Store data for server, method, URL pattern, id; flags; destructor.
+ * Store data under a pattern.  freeProc (NULL: none) is called for it when it
+ * is replaced or removed, unless that call says NS_OP_NODELETE; no lock is
+ * held.
  */
-NS_EXTERN void Ns_UrlSpecificSet(const char *, const char *, const char *, int, void *, int, void (*)(void *));
+NS_EXTERN void Ns_UrlSpecificSet(const char *server, const char *method,
+                                 const char *url, int id, void *data, int flags,
+                                 void (*freeProc)(void *data));
 
 /*
- * Best match / without globs / without inheritance.
+ * The best match; the best of those whose pattern has no glob; what was stored
+ * under exactly this pattern (flags: NS_OP_NOINHERIT or 0).  NULL if there is
+ * none.  Nothing keeps the data from being freed by another thread meanwhile.
  */
-NS_EXTERN void *Ns_UrlSpecificGet(const char *, const char *, const char *, int);
-NS_EXTERN void *Ns_UrlSpecificGetFast(const char *, const char *, const char *, int);
-NS_EXTERN void *Ns_UrlSpecificGetExact(const char *, const char *, const char *, int, int);
+NS_EXTERN void *Ns_UrlSpecificGet(const char *server, const char *method,
+                                  const char *url, int id);
+NS_EXTERN void *Ns_UrlSpecificGetFast(const char *server, const char *method,
+                                      const char *url, int id);
+NS_EXTERN void *Ns_UrlSpecificGetExact(const char *server, const char *method,
+                                       const char *url, int id, int flags);
 
 /*
- * Remove; returns data unless recursive.
+ * Remove the data of exactly this pattern.  It is returned, but freed unless
+ * flags has NS_OP_NODELETE.  With NS_OP_RECURSE all at and below the pattern's
+ * directory is removed, and the result NULL.
  */
-NS_EXTERN void *Ns_UrlSpecificDestroy(const char *, const char *, const char *, int, int);
+NS_EXTERN void *Ns_UrlSpecificDestroy(const char *server, const char *method,
+                                      const char *url, int id, int flags);
 
 /*
- * List all entries into ds.
+ * Append {METHOD DIRECTORY FILTER inherit|noinherit ...} for all entries; proc
+ * appends the rest.  It must not change the URL space.
  */
-NS_EXTERN void Ns_UrlSpecificWalk(int, const char *, Ns_ArgProc, Ns_DString *);
+NS_EXTERN void Ns_UrlSpecificWalk(int id, const char *server, Ns_ArgProc proc,
+                                  Ns_DString *dsPtr);
 
 /*
- * Read file behind a URL of this server into ds.
+ * Append the content of the file behind a URL of a server.
  */
-NS_EXTERN int Ns_FetchPage(Ns_DString *, const char *, const char *);
+NS_EXTERN int Ns_FetchPage(Ns_DString *dsPtr, const char *url,
+                           const char *server);
 
 /*
- * HTTP/1.0 GET of any URL; headers into set.
+ * Append the body of any URL, by a GET of HTTP/1.0 that waits for it; the
+ * response header goes into headers (NULL: nowhere).
  */
-NS_EXTERN int Ns_FetchURL(Ns_DString *, const char *, Ns_Set *);
+NS_EXTERN int Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers);
 
 #endif

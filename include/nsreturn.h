@@ -2,6 +2,13 @@
  * nsreturn.h --
  *
  *      Whole responses and response headers.
+ *
+ *      The Ns_ConnReturn... functions send status, header and body, finish the
+ *      connection and return NS_OK, or NS_ERROR when the client is gone; a
+ *      handler passes the result on.  After the header was sent they append
+ *      their body alone; after the connection was closed they send nothing.
+ *      For the statuses named below, a registered error document is sent
+ *      instead of the built-in page.
  */
 
 #ifndef NSRETURN_H
@@ -9,170 +16,177 @@
 
 #include "nstypes.h"
 
+/*
+ * Bytes with a type, as they are; length -1: strlen.  The client may ask for
+ * ranges.
+ */
+NS_EXTERN int Ns_ConnReturnData(Ns_Conn *conn, int status, const char *data,
+                                ssize_t length, const char *type);
 
 /*
- * Raw bytes with type; len −1 = strlen; supports ranges.
+ * UTF-8 text, sent in the output encoding, which is added to the type.
  */
-NS_EXTERN int Ns_ConnReturnData(Ns_Conn *, int, const char *, ssize_t, const char *);
+NS_EXTERN int Ns_ConnReturnCharData(Ns_Conn *conn, int status,
+                                    const char *text, ssize_t length,
+                                    const char *type);
+NS_EXTERN int Ns_ConnReturnHtml(Ns_Conn *conn, int status, const char *html,
+                                ssize_t length);
 
 /*
- * UTF-8 text, charset-converted.
+ * A small HTML page.  Title and text are HTML.
  */
-NS_EXTERN int Ns_ConnReturnCharData(Ns_Conn *, int, const char *, ssize_t, const char *);
+NS_EXTERN int Ns_ConnReturnNotice(Ns_Conn *conn, int status, const char *title,
+                                  const char *notice);
+NS_EXTERN int Ns_ConnReturnAdminNotice(Ns_Conn *conn, int status,
+                                       const char *title, const char *notice);
 
 /*
- * Same with `text/html`.
+ * A file by name, with ranges and conditions; type NULL: by the extension.
  */
-NS_EXTERN int Ns_ConnReturnHtml(Ns_Conn *, int, const char *, ssize_t);
+NS_EXTERN int Ns_ConnReturnFile(Ns_Conn *conn, int status, const char *type,
+                                const char *path);
 
 /*
- * Small HTML page with title and text.
+ * The next bytes of an open file, which stays open.  NS_ERROR also when it has
+ * fewer.
  */
-NS_EXTERN int Ns_ConnReturnNotice(Ns_Conn *, int, const char *, const char *);
-NS_EXTERN int Ns_ConnReturnAdminNotice(Ns_Conn *, int, const char *, const char *);
+NS_EXTERN int Ns_ConnReturnOpenFd(Ns_Conn *conn, int status, const char *type,
+                                  int fd, size_t length);
+NS_EXTERN int Ns_ConnReturnOpenFile(Ns_Conn *conn, int status,
+                                    const char *type, FILE *file,
+                                    size_t length);
+NS_EXTERN int Ns_ConnReturnOpenChannel(Ns_Conn *conn, int status,
+                                       const char *type, Tcl_Channel channel,
+                                       size_t length);
 
 /*
- * File by name (cache, ranges, modified-since); type NULL = guess.
+ * A status without body; 200; 204; 304.
  */
-NS_EXTERN int Ns_ConnReturnFile(Ns_Conn *, int, const char *, const char *);
+NS_EXTERN int Ns_ConnReturnStatus(Ns_Conn *conn, int status);
+NS_EXTERN int Ns_ConnReturnOk(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnNoResponse(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnNotModified(Ns_Conn *conn);
 
 /*
- * `len` bytes of an open file.
+ * 302; 301.  A URL that starts with a slash gets the location in front; NULL:
+ * 204.
  */
-NS_EXTERN int Ns_ConnReturnOpenFd(Ns_Conn *, int, const char *, int, size_t);
-NS_EXTERN int Ns_ConnReturnOpenFile(Ns_Conn *, int, const char *, FILE *, size_t);
-NS_EXTERN int Ns_ConnReturnOpenChannel(Ns_Conn *, int, const char *, Tcl_Channel, size_t);
+NS_EXTERN int Ns_ConnReturnRedirect(Ns_Conn *conn, const char *url);
+NS_EXTERN int Ns_ConnReturnMoved(Ns_Conn *conn, const char *url);
 
 /*
- * Status without body.
+ * 400; reason, as HTML, may be NULL.
  */
-NS_EXTERN int Ns_ConnReturnStatus(Ns_Conn *, int);
+NS_EXTERN int Ns_ConnReturnBadRequest(Ns_Conn *conn, const char *reason);
 
 /*
- * 200 / 204 without body.
+ * 401, asking for a password unless WWW-Authenticate was set.
  */
-NS_EXTERN int Ns_ConnReturnOk(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnNoResponse(Ns_Conn *);
+NS_EXTERN int Ns_ConnReturnUnauthorized(Ns_Conn *conn);
 
 /*
- * 302 / 301; path-only URLs get the location prefixed; NULL = 204.
+ * 403; 404; 413; 414; 431; 501.
  */
-NS_EXTERN int Ns_ConnReturnRedirect(Ns_Conn *, const char *);
-NS_EXTERN int Ns_ConnReturnMoved(Ns_Conn *, const char *);
+NS_EXTERN int Ns_ConnReturnForbidden(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnNotFound(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnEntityTooLarge(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnRequestURITooLong(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnHeaderLineTooLong(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnNotImplemented(Ns_Conn *conn);
 
 /*
- * 400 with optional reason.
+ * 500; 503.  Header fields set so far are dropped.  If the header was sent, 500
+ * just ends the response and closes the connection.
  */
-NS_EXTERN int Ns_ConnReturnBadRequest(Ns_Conn *, const char *);
+NS_EXTERN int Ns_ConnReturnInternalError(Ns_Conn *conn);
+NS_EXTERN int Ns_ConnReturnUnavailable(Ns_Conn *conn);
 
 /*
- * 401; adds `WWW-Authenticate: Basic realm="…"` if absent.
+ * The error document of a status, for the server that is being initialized: a
+ * local URL; NULL removes it.
  */
-NS_EXTERN int Ns_ConnReturnUnauthorized(Ns_Conn *);
+NS_EXTERN void Ns_RegisterReturn(int status, const char *url);
 
 /*
- * 403, 404, 304.
+ * Add a response header field; replace the first of exactly that name; add it
+ * unless there is one, in any case.
  */
-NS_EXTERN int Ns_ConnReturnForbidden(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnNotFound(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnNotModified(Ns_Conn *);
+NS_EXTERN void Ns_ConnSetHeaders(Ns_Conn *conn, const char *field,
+                                 const char *value);
+NS_EXTERN void Ns_ConnUpdateHeaders(Ns_Conn *conn, const char *field,
+                                    const char *value);
+NS_EXTERN void Ns_ConnCondSetHeaders(Ns_Conn *conn, const char *field,
+                                     const char *value);
 
 /*
- * 413, 414, 431.
+ * Add a field with a formatted value.
  */
-NS_EXTERN int Ns_ConnReturnEntityTooLarge(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnRequestURITooLong(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnHeaderLineTooLong(Ns_Conn *);
+NS_EXTERN void Ns_ConnPrintfHeaders(Ns_Conn *conn, const char *field,
+                                    const char *fmt, ...) NS_GNUC_PRINTF(3, 4);
 
 /*
- * 500, 501, 503.
+ * Replace all fields by copies of those in the set.
  */
-NS_EXTERN int Ns_ConnReturnInternalError(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnNotImplemented(Ns_Conn *);
-NS_EXTERN int Ns_ConnReturnUnavailable(Ns_Conn *);
+NS_EXTERN void Ns_ConnReplaceHeaders(Ns_Conn *conn, Ns_Set *setPtr);
 
 /*
- * Serve internal URL instead of the built-in page for a status
- * (initialising server); NULL removes.
+ * Content-Type: as given; or for text, with the charset: one in the type
+ * selects the output encoding, otherwise that of the output encoding is
+ * appended.
  */
-NS_EXTERN void Ns_RegisterReturn(int, const char *);
+NS_EXTERN void Ns_ConnSetTypeHeader(Ns_Conn *conn, const char *type);
+NS_EXTERN void Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type);
 
 /*
- * Add / replace / add-if-absent response header.
+ * Content-Length, and so the length of a streamed response; Last-Modified
+ * unless there is one; Expires.
  */
-NS_EXTERN void Ns_ConnSetHeaders(Ns_Conn *, const char *, const char *);
-NS_EXTERN void Ns_ConnUpdateHeaders(Ns_Conn *, const char *, const char *);
-NS_EXTERN void Ns_ConnCondSetHeaders(Ns_Conn *, const char *, const char *);
+NS_EXTERN void Ns_ConnSetLengthHeader(Ns_Conn *conn, Tcl_WideInt length);
+NS_EXTERN void Ns_ConnSetLastModifiedHeader(Ns_Conn *conn, time_t *mtimePtr);
+NS_EXTERN void Ns_ConnSetExpiresHeader(Ns_Conn *conn, const char *expires);
 
 /*
- * Add with printf value.
+ * Decide how the response is framed and append its header.
  */
-NS_EXTERN void Ns_ConnPrintfHeaders(Ns_Conn *conn, const char *key, const char *fmt, ...) NS_GNUC_PRINTF(3, 4);
+NS_EXTERN void Ns_ConnConstructHeaders(Ns_Conn *conn, Ns_DString *dsPtr);
 
 /*
- * Replace all by a copy.
+ * Deprecated.  Type and length in one call; set the status; send the header now
+ * (bytes sent so far); nothing.
  */
-NS_EXTERN void Ns_ConnReplaceHeaders(Ns_Conn *, Ns_Set *);
+NS_EXTERN void Ns_ConnSetRequiredHeaders(Ns_Conn *conn, const char *type,
+                                         size_t length);
+NS_EXTERN void Ns_ConnQueueHeaders(Ns_Conn *conn, int status);
+NS_EXTERN Tcl_WideInt Ns_ConnFlushHeaders(Ns_Conn *conn, int status);
+NS_EXTERN int Ns_ConnResetReturn(Ns_Conn *conn);
 
 /*
- * Content-Type as given.
+ * Add a Set-Cookie field; the value is coded.  maxAge in seconds: 0 for the
+ * session, negative to expire it, the largest time_t for ever.  Cookies are
+ * HttpOnly unless flags has NS_COOKIE_SCRIPTABLE.  domain and path may be NULL.
  */
-NS_EXTERN void Ns_ConnSetTypeHeader(Ns_Conn *, const char *);
+NS_EXTERN void Ns_ConnSetCookie(Ns_Conn *conn, const char *name,
+                                const char *value, time_t maxAge);
+NS_EXTERN void Ns_ConnSetSecureCookie(Ns_Conn *conn, const char *name,
+                                      const char *value, time_t maxAge);
+NS_EXTERN void Ns_ConnSetCookieEx(Ns_Conn *conn, const char *name,
+                                  const char *value, time_t maxAge,
+                                  const char *domain, const char *path,
+                                  int flags);
 
 /*
- * Content-Type, adding charset and selecting the output encoding.
+ * Expire a cookie of that name, domain and path.
  */
-NS_EXTERN void Ns_ConnSetEncodedTypeHeader(Ns_Conn *, const char *);
+NS_EXTERN void Ns_ConnDeleteCookie(Ns_Conn *conn, const char *name,
+                                   const char *domain, const char *path);
+NS_EXTERN void Ns_ConnDeleteSecureCookie(Ns_Conn *conn, const char *name,
+                                         const char *domain, const char *path);
 
 /*
- * Content-Length.
+ * Append the decoded value of the first cookie of that name; NULL if there is
+ * none.
  */
-NS_EXTERN void Ns_ConnSetLengthHeader(Ns_Conn *, Tcl_WideInt);
-
-/*
- * Last-Modified.
- */
-NS_EXTERN void Ns_ConnSetLastModifiedHeader(Ns_Conn *, time_t *);
-
-/*
- * Expires.
- */
-NS_EXTERN void Ns_ConnSetExpiresHeader(Ns_Conn *, const char *);
-
-/*
- * Render status line and headers to ds.
- */
-NS_EXTERN void Ns_ConnConstructHeaders(Ns_Conn *, Ns_DString *);
-
-/*
- * Deprecated header calls.
- */
-NS_EXTERN void Ns_ConnSetRequiredHeaders(Ns_Conn *, const char *, size_t);
-NS_EXTERN void Ns_ConnQueueHeaders(Ns_Conn *, int);
-NS_EXTERN Tcl_WideInt Ns_ConnFlushHeaders(Ns_Conn *, int);
-NS_EXTERN int Ns_ConnResetReturn(Ns_Conn *);
-
-/*
- * Set cookie name, value, max age: 0 session, negative expires,
- * TIME_T_MAX far future; HttpOnly unless NS_COOKIE_SCRIPTABLE.
- */
-NS_EXTERN void Ns_ConnSetCookie(Ns_Conn *, const char *, const char *, time_t);
-NS_EXTERN void Ns_ConnSetSecureCookie(Ns_Conn *, const char *, const char *, time_t);
-
-/*
- * Also domain, path, NS_COOKIE_ flags.
- */
-NS_EXTERN void Ns_ConnSetCookieEx(Ns_Conn *, const char *, const char *, time_t, const char *, const char *, int);
-
-/*
- * Expire cookie name/domain/path.
- */
-NS_EXTERN void Ns_ConnDeleteCookie(Ns_Conn *, const char *, const char *, const char *);
-NS_EXTERN void Ns_ConnDeleteSecureCookie(Ns_Conn *, const char *, const char *, const char *);
-
-/*
- * Append decoded value of first match; NULL if absent.
- */
-NS_EXTERN char *Ns_ConnGetCookie(Ns_DString *, Ns_Conn *, const char *);
+NS_EXTERN char *Ns_ConnGetCookie(Ns_DString *dsPtr, Ns_Conn *conn,
+                                 const char *name);
 
 #endif

@@ -84,8 +84,8 @@ const char *NsConnClientData(const NsConn *connPtr);
 void        NsConnSetClientData(NsConn *connPtr, const char *clientData);
 
 /*
- * Uploaded files of the form, in the order of the fields' first files.  The form
- * is not parsed for it: none before Ns_ConnGetQuery.
+ * Uploaded files of the form, in the order of the fields' first files.  The
+ * form is not parsed for it: none before Ns_ConnGetQuery.
  */
 typedef struct NsConnFile {
     struct NsConnFile *nextPtr;
@@ -100,7 +100,8 @@ const NsConnFile *NsConnFiles(const NsConn *connPtr);
 
 /*
  * The whole body in memory, mapping an anonymous file; NULL when there is none
- * or it is in a named file.  Null terminated only when in memory from the start.
+ * or it is in a named file.  Null terminated only when in memory from the
+ * start.
  */
 const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
 
@@ -123,8 +124,8 @@ int NsConnTakeSocket(NsConn *connPtr);
 Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
 
 /*
- * What the rooms to the right do at fixed points.  Set once at start, before any
- * pool starts; all are optional.
+ * What the rooms to the right do at fixed points.  Set once at start, before
+ * any pool starts; all are optional.
  */
 typedef struct NsConnHooks {
     /* A connection thread starts, before it serves anything, and ends. */

@@ -3,8 +3,9 @@
  *
  *      The body of a request.
  *
- *      It lies in memory, in an anonymous file that is mapped when someone wants
- *      it, or in a named file of an upload, which is the script's business.
+ *      It lies in memory, in an anonymous file that is mapped when someone
+ *      wants it, or in a named file of an upload, which is the script's
+ *      business.
  */
 
 #include <sys/mman.h>
@@ -44,8 +45,9 @@ NsConnBody(NsConn *connPtr, size_t *lengthPtr)
         map = mmap(NULL, messagePtr->contentLength, PROT_READ, MAP_PRIVATE,
                    messagePtr->contentFd, 0);
         if (map == MAP_FAILED) {
-            Ns_Log(Error, "conn: cannot map %" PRIuz " bytes of request body: %s",
-                   messagePtr->contentLength, strerror(errno));
+            Ns_Log(Error, "conn: cannot map %" PRIuz
+                   " bytes of request body: %s", messagePtr->contentLength,
+                   strerror(errno));
             *lengthPtr = 0;
             return NULL;
         }

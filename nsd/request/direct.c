@@ -5,10 +5,10 @@
  *
  *      Each driver thread keeps a small table from the path as sent to the file
  *      behind it, with the header fields ready made.  An entry is good for one
- *      generation of the request room: any change of handlers, filters and their
- *      like voids all.  The file's status is looked at each time, so a changed
- *      file is noticed at once.  On the way of a hit there is no lock and no
- *      allocation.
+ *      generation of the request room: any change of handlers, filters and
+ *      their like voids all.  The file's status is looked at each time, so a
+ *      changed file is noticed at once.  On the way of a hit there is no lock
+ *      and no allocation.
  */
 
 #include "nslog.h"
@@ -64,7 +64,7 @@ typedef struct Direct {
     bool        isHead;
     const char *since;          /* If-Modified-Since, or NULL. */
     Slot       *slotPtr;
-    int         fd;             /* Of a file without content in memory; or -1. */
+    int         fd;             /* Of a file that is not in memory; or -1. */
 } Direct;
 
 static Ns_Tls tableTls;         /* For its clean-up alone. */
@@ -436,7 +436,8 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
         memcpy(next, filePtr->fields, filePtr->fieldsBytes);
         next += filePtr->fieldsBytes;
     } else {
-        next += snprintf(next, 100, "Last-Modified: %s\r\nContent-Length: 0\r\n",
+        next += snprintf(next, 100,
+                         "Last-Modified: %s\r\nContent-Length: 0\r\n",
                          filePtr->lastModified);
     }
     if (keep) {

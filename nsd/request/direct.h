@@ -3,8 +3,8 @@
  *
  *      Answers given by the driver thread itself.
  *
- *      A GET or HEAD of a file in the static-file cache (or of one too large for
- *      it), when no filter, authorization, trace or script takes part.
+ *      A GET or HEAD of a file in the static-file cache (or of one too large
+ *      for it), when no filter, authorization, trace or script takes part.
  */
 
 #ifndef NSD_REQUEST_DIRECT_H

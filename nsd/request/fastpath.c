@@ -209,8 +209,8 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
 }
 
 /*
- * Relative links of the page need the slash at the end of the URL: the client is
- * told, if it is missing.
+ * Relative links of the page need the slash at the end of the URL: the client
+ * is told, if it is missing.
  */
 static int
 ReturnIndex(Ns_Conn *conn, const char *indexFile)

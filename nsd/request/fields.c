@@ -173,8 +173,8 @@ Ns_ConnSetCookieEx(Ns_Conn *conn, const char *name, const char *value,
 }
 
 /*
- * A deleted cookie is HttpOnly exactly when it is secure: so it was, and clients
- * do not mind.
+ * A deleted cookie is HttpOnly exactly when it is secure: so it was, and
+ * clients do not mind.
  */
 void
 Ns_ConnDeleteCookie(Ns_Conn *conn, const char *name, const char *domain,

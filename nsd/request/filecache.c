@@ -113,7 +113,8 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
 }
 
 /*
- * Two threads may read the same file; the second one's is used once and dropped.
+ * Two threads may read the same file; the second one's is used once and
+ * dropped.
  */
 NsFile *
 NsFileCacheLoad(const char *path, const struct stat *statusPtr, time_t accepted)
@@ -306,8 +307,8 @@ RemoveLocked(NsFile *filePtr)
 }
 
 /*
- * Make room, but never at the cost of the newest file.  What left the cache, for
- * its reference to be given up without the lock.
+ * Make room, but never at the cost of the newest file.  What left the cache,
+ * for its reference to be given up without the lock.
  */
 static NsFile *
 PruneLocked(void)

@@ -20,8 +20,8 @@
  */
 typedef struct NsFile {
     struct NsFile *nextPtr;     /* Same hash; guarded by the cache's lock. */
-    struct NsFile *newerPtr;    /* Ring in the order of the second-chance hand; */
-    struct NsFile *olderPtr;    /* guarded likewise. */
+    struct NsFile *newerPtr;    /* Ring in the order of the hand that makes */
+    struct NsFile *olderPtr;    /* room; guarded likewise. */
     atomic_int     nRefs;
     atomic_bool    isRecent;    /* Used since the hand last passed; hint. */
     atomic_bool    isDropped;   /* Left the cache. */
@@ -32,10 +32,10 @@ typedef struct NsFile {
     ino_t          inode;
     struct timespec mtime;
     off_t          size;
-    const char    *type;        /* By extension; lives as long as the process. */
+    const char    *type;        /* By extension; not freed. */
     const char    *content;     /* NULL: described only. */
-    size_t         fieldsBytes; /* Header fields that depend on the file alone: */
     const char    *fields;      /* Last-Modified ... Content-Length. */
+    size_t         fieldsBytes;
     char           lastModified[NS_HTTP_DATE_LENGTH + 1];
 } NsFile;
 

@@ -125,10 +125,11 @@ Ns_RegisterCleanup(Ns_TraceProc *proc, void *arg)
 int
 NsFiltersRun(NsConn *connPtr, int phase)
 {
-    const NsFilter *filterPtr;
-    int             result = NS_OK;
+    NsRequestServer *requestPtr = connPtr->serverPtr->requestPtr;
+    const NsFilter  *filterPtr;
+    int              result = NS_OK;
 
-    for (filterPtr = atomic_load_explicit(&connPtr->serverPtr->requestPtr->filters,
+    for (filterPtr = atomic_load_explicit(&requestPtr->filters,
                                           memory_order_acquire);
          filterPtr != NULL && result == NS_OK;
          filterPtr = atomic_load_explicit(&filterPtr->nextPtr,

@@ -16,7 +16,7 @@
 #include "request/reply.h"
 #include "request/urlspace.h"
 
-#define MAX_REDIRECTS 3         /* Error documents passed through by a request. */
+#define MAX_REDIRECTS 3         /* Error documents that one request may meet. */
 
 typedef struct NsErrorPage {
     struct NsErrorPage *nextPtr;
@@ -301,8 +301,8 @@ ReturnPage(Ns_Conn *conn, int status)
 }
 
 /*
- * The target goes into the page as text, so it is quoted; the Location field has
- * it as given, but for characters that would end the field.
+ * The target goes into the page as text, so it is quoted; the Location field
+ * has it as given, but for characters that would end the field.
  */
 static int
 ReturnLink(Ns_Conn *conn, int status, const char *url, const char *text)

@@ -16,7 +16,7 @@
 #include "request/urlspace.h"
 
 typedef struct Op {
-    atomic_int   nRefs;         /* The URL space's and those of running calls. */
+    atomic_int   nRefs;         /* The URL space's, and one per running call. */
     Ns_OpProc   *proc;
     _Atomic(Ns_Callback *) freeProc;    /* NULL: arg is not freed. */
     void        *arg;
@@ -262,7 +262,8 @@ UnrefOp(void *data)
     Op          *opPtr = data;
     Ns_Callback *freeProc;
 
-    if (atomic_fetch_sub_explicit(&opPtr->nRefs, 1, memory_order_acq_rel) == 1) {
+    if (atomic_fetch_sub_explicit(&opPtr->nRefs, 1, memory_order_acq_rel)
+            == 1) {
         freeProc = atomic_load(&opPtr->freeProc);
         if (freeProc != NULL) {
             (*freeProc)(opPtr->arg);

@@ -15,9 +15,10 @@
 #define NS_REPLY_MAX_PIECES (2 * 16 + 4)
 
 /*
- * Send a piece of the body, or with flags 0 all of it; NS_CONN_STREAM: more will
- * follow, NS_CONN_STREAM_CLOSE: this is the last.  Borrowed pieces are released
- * in any case.  NS_ERROR: the client is gone, or the reply already finished.
+ * Send a piece of the body, or with flags 0 all of it; NS_CONN_STREAM: more
+ * will follow, NS_CONN_STREAM_CLOSE: this is the last.  Borrowed pieces are
+ * released in any case.  NS_ERROR: the client is gone, or the reply already
+ * finished.
  */
 Ns_ReturnCode NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces,
                           int flags);
@@ -29,8 +30,8 @@ Ns_ReturnCode NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces,
 void NsReplyFinish(NsConn *connPtr);
 
 /*
- * A fatal error after the header was sent: what has been sent is ended properly,
- * but the connection closed.
+ * A fatal error after the header was sent: what has been sent is ended
+ * properly, but the connection closed.
  */
 void NsReplyAbort(NsConn *connPtr);
 

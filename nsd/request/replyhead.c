@@ -71,8 +71,9 @@ NsReplyRender(NsConn *connPtr, size_t *lengthPtr)
     char         *next = text;
     int           i;
 
-    next += NsReplyRenderStart(text, NS_REPLY_START_BYTES, connPtr->request.version > 1.0,
-                        connPtr->status);
+    next += NsReplyRenderStart(text, NS_REPLY_START_BYTES,
+                               connPtr->request.version > 1.0,
+                               connPtr->status);
     memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
     next += NS_HTTP_DATE_LENGTH;
     *next++ = '\r';
@@ -130,7 +131,9 @@ MakeStarts(void)
     int i;
 
     for (i = 0; i < 2; i++) {
-        starts[i].length = NsReplyRenderStart(starts[i].text, NS_REPLY_START_BYTES, i == 1, 200);
+        starts[i].length = NsReplyRenderStart(starts[i].text,
+                                              sizeof(starts[i].text), i == 1,
+                                              200);
     }
 }
 

@@ -39,8 +39,8 @@ bool NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
 const char *NsReplyStart(bool isHttp11, size_t *lengthPtr);
 
 /*
- * The same for any status, written to a buffer of at least NS_REPLY_START_BYTES;
- * its length.
+ * The same for any status, written to a buffer of at least
+ * NS_REPLY_START_BYTES; its length.
  */
 #define NS_REPLY_START_BYTES 160
 size_t NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status);

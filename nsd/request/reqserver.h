@@ -41,7 +41,7 @@ typedef struct NsRequestServer {
 
     /* Static files: constant after NsRequestServerInit. */
     const char *serverDir;              /* Absolute. */
-    const char *pageDir;                /* Absolute, or below the server root. */
+    const char *pageDir;                /* Absolute, or below the root. */
     const char *pageRoot;               /* Absolute, without virtual hosts. */
     const char **indexFiles;
     int         nIndexFiles;

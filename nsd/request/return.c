@@ -226,8 +226,9 @@ SendRange(NsConn *connPtr, const char *type, const NsBody *bodyPtr,
 }
 
 /*
- * Several pieces of one body: they are sent as the caller's, which costs a copy,
- * or a descriptor, only if the client is slow; the body is released afterwards.
+ * Several pieces of one body: they are sent as the caller's, which costs a
+ * copy, or a descriptor, only if the client is slow; the body is released
+ * afterwards.
  */
 static int
 SendRanges(NsConn *connPtr, const char *type, const NsBody *bodyPtr,

@@ -19,8 +19,8 @@ typedef struct NsBody {
 } NsBody;
 
 /*
- * Answer with a body, or with the ranges of it that the client wants, and finish
- * the reply.  type NULL: no Content-Type.
+ * Answer with a body, or with the ranges of it that the client wants, and
+ * finish the reply.  type NULL: no Content-Type.
  */
 int NsReturnBody(NsConn *connPtr, int status, const char *type,
                  const NsBody *bodyPtr);

@@ -4,8 +4,8 @@
  *      What happens to a request in its connection thread.
  *
  *      The stages up to the handler run until one of them has answered, or
- *      failed.  Then the reply is finished, and those follow who want to know of
- *      the request.
+ *      failed.  Then the reply is finished, and those follow who want to know
+ *      of the request.
  */
 
 #include "nslog.h"
@@ -21,8 +21,8 @@
     ((NsConn *) (void *) ((char *) (workPtr) - offsetof(NsConn, work)))
 
 /*
- * NS_OK: go on.  NS_FILTER_RETURN: answered.  NS_TIMEOUT: 503 is due; everything
- * else: 500.
+ * NS_OK: go on.  NS_FILTER_RETURN: answered.  NS_TIMEOUT: 503 is due;
+ * everything else: 500.
  */
 typedef int (StageProc)(NsConn *connPtr);
 
@@ -150,8 +150,8 @@ FilterAfterAuth(NsConn *connPtr)
 }
 
 /*
- * What the driver found too large was read and dropped; whoever filters requests
- * has seen this one.
+ * What the driver found too large was read and dropped; whoever filters
+ * requests has seen this one.
  */
 static int
 RefuseOversized(NsConn *connPtr)

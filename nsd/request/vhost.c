@@ -11,7 +11,8 @@
 #include "request/vhost.h"
 
 static const char *HostOf(const NsConn *connPtr);
-static char *AppendHostRoot(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
+static char *AppendHostRoot(Ns_DString *dsPtr,
+                            const NsRequestServer *requestPtr,
                             const char *host);
 static void AppendParts(Ns_DString *dsPtr, va_list *apPtr);
 

@@ -33,7 +33,8 @@ NsServerArgTake(NsServerArg *argPtr, NsInterp *itPtr, int objc,
         }
         argPtr->serverPtr = NsServerFind(Tcl_GetString(objv[i]));
         if (argPtr->serverPtr == NULL) {
-            Ns_TclPrintfResult(itPtr->interp, "invalid argument for -server: %s",
+            Ns_TclPrintfResult(itPtr->interp,
+                               "invalid argument for -server: %s",
                                Tcl_GetString(objv[i]));
             break;
         }

@@ -17,8 +17,8 @@ typedef struct NsServerArg {
 } NsServerArg;
 
 /*
- * Take `-server NAME` out of the options.  TCL_ERROR, nothing to free: the value
- * is missing, or there is no such server.
+ * Take `-server NAME` out of the options.  TCL_ERROR, nothing to free: the
+ * value is missing, or there is no such server.
  */
 int  NsServerArgTake(NsServerArg *argPtr, NsInterp *itPtr, int objc,
                      Tcl_Obj *const *objv);
