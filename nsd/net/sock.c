@@ -134,6 +134,12 @@ NsSockDriverName(const NsSock *sockPtr)
     return sockPtr->drvPtr->procs.name;
 }
 
+bool
+NsSockHasRequestProc(const NsSock *sockPtr)
+{
+    return sockPtr->drvPtr->procs.requestProc != NULL;
+}
+
 Ns_ReturnCode
 NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn)
 {

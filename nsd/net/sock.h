@@ -78,6 +78,7 @@ Ns_Driver *NsSockDriver(const NsSock *sockPtr);
  * if it has none.
  */
 const char   *NsSockDriverName(const NsSock *sockPtr);
+bool          NsSockHasRequestProc(const NsSock *sockPtr);
 Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
 
 typedef struct NsSockSettings {

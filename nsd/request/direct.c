@@ -30,6 +30,7 @@
 
 #define N_SLOTS         512
 #define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
+#define MAX_PATH_ROOM   4096    /* For decoding; longer ones are not for here. */
 #define MAX_HEAD_BYTES  1024
 #define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
 
@@ -143,7 +144,8 @@ IsCandidate(Direct *directPtr)
         return false;
     }
     directPtr->settingsPtr = NsSockGetSettings(messagePtr->sockPtr);
-    if (directPtr->settingsPtr->extraHeaders != NULL) {
+    if (directPtr->settingsPtr->extraHeaders != NULL
+            || NsSockHasRequestProc(messagePtr->sockPtr)) {
         return false;
     }
     directPtr->since = NsHttpKnown(headPtr, NS_FIELD_IF_MODIFIED_SINCE);
@@ -196,26 +198,23 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     NsServer   *serverPtr = directPtr->messagePtr->serverPtr;
     const char *method = directPtr->isHead ? "HEAD" : "GET";
     unsigned    generation = NsRequestGeneration();
-    size_t      pathBytes = directPtr->pathBytes;
-    char       *path;
+    char        room[MAX_PATH_ROOM];
     NsUrlPath   url;
-    NsFile     *filePtr = NULL;
+    NsFile     *filePtr;
 
-    if (pathBytes > PATH_MAX) {
+    if (NsUrlPathRoom(directPtr->pathBytes) > sizeof(room)) {
         return false;
     }
-    path = ns_malloc(pathBytes + NsUrlPathRoom(pathBytes));
-    memcpy(path, directPtr->path, pathBytes);
-    NsUrlDecodePathInto(path + pathBytes, directPtr->path, pathBytes, &url);
-    if (IsScriptFree(serverPtr, method, url.path)) {
-        filePtr = FindFile(serverPtr, url.path);
+    NsUrlDecodePathInto(room, directPtr->path, directPtr->pathBytes, &url);
+    if (!IsScriptFree(serverPtr, method, url.path)) {
+        return false;
     }
-    if (filePtr != NULL && filePtr->fieldsBytes > MAX_FIELDS_BYTES) {
-        NsFileUnref(filePtr);
-        filePtr = NULL;
-    }
+    filePtr = FindFile(serverPtr, url.path);
     if (filePtr == NULL) {
-        ns_free(path);
+        return false;
+    }
+    if (filePtr->fieldsBytes > MAX_FIELDS_BYTES) {
+        NsFileUnref(filePtr);
         return false;
     }
     if (++tablePtr->nFills % SWEEP_INTERVAL == 0) {
@@ -230,10 +229,12 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
         .generation = generation,
         .hash = hash,
         .isHead = directPtr->isHead,
-        .pathBytes = pathBytes,
-        .path = path,
-        .url = url.path
+        .pathBytes = directPtr->pathBytes,
+        .path = ns_malloc(directPtr->pathBytes + url.pathLength + 1)
     };
+    memcpy(slotPtr->path, directPtr->path, directPtr->pathBytes);
+    slotPtr->url = slotPtr->path + directPtr->pathBytes;
+    memcpy(slotPtr->url, url.path, url.pathLength + 1);
     return true;
 }
 

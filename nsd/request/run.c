@@ -64,9 +64,13 @@ int
 Ns_ConnRedirect(Ns_Conn *conn, const char *url)
 {
     NsConn *connPtr = NsConnOf(conn);
+    char   *query = conn->request->query;
     int     result;
 
     Ns_SetRequestUrl(conn->request, url);
+    if (conn->request->query == NULL) {
+        conn->request->query = query;
+    }
     result = NsConnAuthorize(connPtr);
     if (result == NS_FILTER_RETURN) {
         return NS_OK;
