@@ -27,7 +27,7 @@ const NsSinkSettings nsSinkDefaults = {
 };
 
 static const NsSinkType *const types[] = {
-    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType
+    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType
 };
 
 static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */
@@ -746,7 +746,10 @@ AttachLocked(Ns_LogSink sink)
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
     StartAt(sink, ringPtr);
-    snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
+    /* Descriptors mean nothing to a later process. */
+    if (sink->typePtr != &nsFdSinkType) {
+        snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
+    }
     atomic_store(&sink->isOnLanes, true);
 }
 

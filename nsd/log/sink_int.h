@@ -39,6 +39,7 @@ typedef struct NsSinkType {
 extern const NsSinkType nsFileSinkType;
 extern const NsSinkType nsStdoutSinkType;
 extern const NsSinkType nsStderrSinkType;
+extern const NsSinkType nsFdSinkType;
 
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.

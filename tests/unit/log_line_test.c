@@ -1,0 +1,116 @@
+/*
+ * log_line_test.c --
+ *
+ *      How an entry of the system log looks.
+ *
+ *      Sanitizing, the line, buffers that are too small.
+ */
+
+#include "unit.h"
+
+#include "log/line.h"
+
+static const char *
+Sanitized(const char *text, size_t length, int level)
+{
+    static char buffer[512];
+    NsLogOut    out = {buffer, sizeof(buffer) - 1, 0};
+
+    NsLogSanitize(&out, text, length, level);
+    buffer[out.length] = '\0';
+    return buffer;
+}
+
+static void
+NewlineAndControlsAreVisible(void **state)
+{
+    static const char text[] = "multi\nline\ttab \x1b[31m";
+
+    assert_string_equal(Sanitized(text, sizeof(text) - 1, 2),
+                        "multi\n:    line\\x09tab \\x1b[31m");
+    assert_string_equal(Sanitized(text, sizeof(text) - 1, 1),
+                        "multi\\x0aline\\x09tab \\x1b[31m");
+    assert_string_equal(Sanitized(text, sizeof(text) - 1, 0), text);
+}
+
+static void
+ValidUtf8StaysAndTheRestIsHex(void **state)
+{
+    static const struct {
+        const char *in;
+        const char *out;
+    } cases[] = {
+        {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"\xe2\x82\xac", "\xe2\x82\xac"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"\xc2\x85", "\\xc2\\x85"},             /* U+0085 */
+        {"\xc2\xa0", "\xc2\xa0"},               /* U+00A0 */
+        {"\xc0\x80", "\\xc0\\x80"},             /* overlong */
+        {"\xe0\x80\x80", "\\xe0\\x80\\x80"},
+        {"\xed\xa0\x80x", "\\xed\\xa0\\x80x"},  /* lone surrogate */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"a\xff", "a\\xff"},
+        {"cut\xe2\x82", "cut\\xe2\\x82"},
+        {"\xed\xa0\xbd\xed\xb8\x80", "\xf0\x9f\x98\x80"},   /* as Tcl has it */
+        {"", ""}
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        assert_string_equal(Sanitized(cases[i].in, strlen(cases[i].in), 2),
+                            cases[i].out);
+    }
+}
+
+static void
+TheLineHasTimeProcessThreadAndSeverity(void **state)
+{
+    NsLogEntry entry = {
+        .time = INT64_C(1795219775) * 1000000000 + 640164999,
+        .severityName = "Notice", .pid = 17542, .thread = 0x7ff10366d6c0,
+        .threadName = "-conn:s1:0", .message = "held", .messageLength = 4
+    };
+    char     buffer[256];
+    NsLogOut out = {buffer, sizeof(buffer), 0};
+
+    setenv("TZ", "UTC", 1);
+    tzset();
+    NsLogLine(&out, &entry, &(NsLogStyle){.usec = false, .sanitize = 2});
+    buffer[out.length] = '\0';
+    assert_string_equal(buffer, "[21/Nov/2026:00:09:35][17542.7ff10366d6c0]"
+                        "[-conn:s1:0] Notice: held\n");
+    out.length = 0;
+    NsLogLine(&out, &entry, &(NsLogStyle){.usec = true, .isExpanded = true});
+    buffer[out.length] = '\0';
+    assert_string_equal(buffer, "[21/Nov/2026:00:09:35.640164]"
+                        "[17542.7ff10366d6c0][-conn:s1:0] Notice: \n"
+                        "    held\n\n");
+}
+
+static void
+ABufferTooSmallTellsWhatIsNeeded(void **state)
+{
+    NsLogEntry entry = {
+        .time = 0, .severityName = "Error", .threadName = "t",
+        .message = "a\nb", .messageLength = 3
+    };
+    char     buffer[256];
+    NsLogOut none = {NULL, 0, 0}, all = {buffer, sizeof(buffer), 0};
+
+    NsLogLine(&none, &entry, &(NsLogStyle){.sanitize = 2});
+    NsLogLine(&all, &entry, &(NsLogStyle){.sanitize = 2});
+    assert_int_equal(none.length, all.length);
+    assert_int_equal(buffer[all.length - 1], '\n');
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(NewlineAndControlsAreVisible),
+        cmocka_unit_test(ValidUtf8StaysAndTheRestIsHex),
+        cmocka_unit_test(TheLineHasTimeProcessThreadAndSeverity),
+        cmocka_unit_test(ABufferTooSmallTellsWhatIsNeeded)
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

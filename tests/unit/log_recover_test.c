@@ -1,0 +1,342 @@
+/*
+ * log_recover_test.c --
+ *
+ *      What a killed process had not written is written by the next, once.
+ *
+ *      Each test lets a child log and die, then another one start in its place,
+ *      and reads the files.
+ */
+
+#include "unit.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "log/init.h"
+#include "log/reader.h"
+#include "log/ring.h"
+#include "log/sink.h"
+#include "log/stream.h"
+#include "ns.h"
+
+#define NRECORDS 5000
+
+static char directory[64];
+static char file[128];
+
+typedef struct Record {
+    int32_t number;
+    int32_t filler;
+} Record;
+
+static size_t
+Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    const Record *r = recordPtr->bytes;
+
+    return (size_t) snprintf(buffer, room, "record %d\n", r->number) ;
+}
+
+static int
+SetUp(void **state)
+{
+    strcpy(directory, "/tmp/log_recover.XXXXXX");
+    if (mkdtemp(directory) == NULL) {
+        return -1;
+    }
+    snprintf(file, sizeof(file), "%s/stream.log", directory);
+    return 0;
+}
+
+static int
+TearDown(void **state)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command) == 0 ? 0 : -1;
+}
+
+/*
+ * Begin to log, in a child.  The mapping is in the test's own directory.
+ */
+static Ns_LogStream
+Start(size_t bufferBytes, Ns_LogSink *sinkPtr)
+{
+    char         path[128];
+    Ns_LogStream stream;
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
+        .home = directory
+    });
+    stream = Ns_LogStreamCreate("test", Format, NULL);
+    *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "test", .stream = stream, .file = file,
+        .bufferBytes = bufferBytes
+    });
+    return stream;
+}
+
+static void
+Put(Ns_LogStream stream, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        Record       record = {i, 0};
+        struct iovec piece = {&record, sizeof(record)};
+
+        Ns_LogStreamPut(stream, Notice, &piece, 1);
+    }
+}
+
+/*
+ * Run proc in a child and wait for its end.
+ */
+static int
+InChild(void (*proc) (void))
+{
+    int   status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        proc();
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+static void
+StartAndStop(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    NsLogStart();
+    Put(stream, NRECORDS, NRECORDS + 1);
+    NsLogStop();
+    NsLogFinish();
+}
+
+/*
+ * The numbers in the file are 0, 1, ... n - 1.
+ */
+static void
+CheckFile(int n)
+{
+    FILE *fp = fopen(file, "r");
+    int   number, next = 0;
+
+    assert_non_null(fp);
+    while (fscanf(fp, "record %d\n", &number) == 1) {
+        assert_int_equal(number, next);
+        next++;
+    }
+    assert_true(feof(fp));
+    fclose(fp);
+    assert_int_equal(next, n);
+}
+
+static int
+CountMappings(void)
+{
+    NsRingKey key = {directory, directory, NULL};
+    char    **paths;
+    int       n = NsRingList(&key, &paths);
+
+    for (int i = 0; i < n; i++) {
+        ns_free(paths[i]);
+    }
+    ns_free(paths);
+    return n;
+}
+
+static void
+LogAndDieUnwritten(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    /* The log threads have not started: nothing is written. */
+    Put(stream, 0, NRECORDS);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+AllThatWasHandedOverIsWritten(void **state)
+{
+    assert_true(WIFSIGNALED(InChild(LogAndDieUnwritten)));
+    assert_int_equal(CountMappings(), 1);
+    assert_int_equal(InChild(StartAndStop), 0);
+    CheckFile(NRECORDS + 1);
+    assert_int_equal(CountMappings(), 0);
+}
+
+static void
+LogAndDieWhileWriting(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(1000, &sink);
+
+    NsLogStart();
+    Put(stream, 0, NRECORDS);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+NothingIsWrittenTwice(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        assert_true(WIFSIGNALED(InChild(LogAndDieWhileWriting)));
+        assert_int_equal(InChild(StartAndStop), 0);
+        CheckFile(NRECORDS + 1);
+        unlink(file);
+    }
+}
+
+/*
+ * Die as if in the middle of a write: let the mapping say that one is under way.
+ */
+static void
+PretendWriting(uint64_t length, int64_t written)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+    NsRing      *ringPtr;
+    NsRingSink  *slotPtr;
+    char         text[32];
+    const char  *reason;
+    char       **paths;
+    NsRingKey    key = {directory, directory, NULL};
+    struct stat  st;
+    int          fd = open(file, O_WRONLY | O_APPEND);
+
+    Put(stream, 0, 1);
+    /* A second mapping of the same memory, to write to it. */
+    assert_int_equal(NsRingList(&key, &paths), 1);
+    ringPtr = NsRingOpen(paths[0], true, &reason);
+    assert_non_null(ringPtr);
+    assert_int_equal(mprotect(ringPtr->headerPtr, ringPtr->headerPtr->bytes,
+                              PROT_READ), 0);
+    slotPtr = NULL;
+    {
+        int     writable = open(paths[0], O_RDWR);
+        char   *base = mmap(NULL, ringPtr->headerPtr->bytes,
+                            PROT_READ | PROT_WRITE, MAP_SHARED, writable, 0);
+        NsPlace place = {.lane = 0};
+
+        for (int i = 0; i < NS_RING_SINKS; i++) {
+            NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
+
+            if (STREQ(otherPtr->name, "test")) {
+                slotPtr = (NsRingSink *) (void *) (base + ((char *) otherPtr
+                    - (char *) ringPtr->headerPtr));
+            }
+        }
+        assert_non_null(slotPtr);
+        assert_true(NsPlaceOpen(ringPtr, &place, 0));
+        assert_non_null(NsPlaceHead(ringPtr, &place));
+        NsPlaceAdvance(ringPtr, &place);
+        atomic_store(&slotPtr->cursors[0].ahead, NsPlacePosition(&place));
+    }
+    fstat(fd, &st);
+    slotPtr->offset = (uint64_t) st.st_size;
+    slotPtr->inode = (uint64_t) st.st_ino;
+    slotPtr->length = length;
+    strcpy(text, "record 0\n");
+    slotPtr->checksum = (uint32_t) NsRingSum(0, text, length);
+    atomic_store(&slotPtr->intent, NS_RING_WRITING);
+    assert_int_equal(write(fd, text, (size_t) written), written);
+    kill(getpid(), SIGKILL);
+}
+
+static void DieBeforeWrite(void)  { PretendWriting(9, 0); }
+static void DieInsideWrite(void)  { PretendWriting(9, 4); }
+static void DieBehindWrite(void)  { PretendWriting(9, 9); }
+
+static void
+StartAndStopAfterOne(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    NsLogStart();
+    Put(stream, 1, 2);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+TheFileTellsHowFarAWriteGot(void **state)
+{
+    void (*const deaths[]) (void) = {
+        DieBeforeWrite, DieInsideWrite, DieBehindWrite
+    };
+
+    for (int i = 0; i < Ns_NrElements(deaths); i++) {
+        int status = InChild(deaths[i]);
+
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+        assert_int_equal(InChild(StartAndStopAfterOne), 0);
+        CheckFile(2);
+        unlink(file);
+    }
+}
+
+static void
+DamagedMappingsAreRefused(void **state)
+{
+    const char *reason;
+    char        path[128];
+    NsRingKey   key = {directory, directory, NULL};
+    NsRing     *ringPtr = NsRingCreate(&key, NS_LOG_MEMORY_MIN, &reason);
+    int         fd;
+
+    assert_null(reason);
+    strcpy(path, ringPtr->path);
+    ringPtr->headerPtr->nSegments++;
+    NsRingClose(&ringPtr, false);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "damaged header");
+
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "others may access it");
+    assert_int_equal(chmod(path, 0600), 0);
+
+    assert_int_equal(truncate(path, 100), 0);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "too short");
+
+    fd = open(path, O_WRONLY | O_TRUNC);
+    for (int i = 0; i < 20000; i++) {
+        assert_int_equal(write(fd, "nonsense", 8), 8);
+    }
+    close(fd);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "no log memory");
+    /* And the server starts all the same. */
+    assert_int_equal(InChild(StartAndStop), 0);
+    unlink(path);
+    unlink(file);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(AllThatWasHandedOverIsWritten, SetUp,
+                                        TearDown),
+        cmocka_unit_test_setup_teardown(NothingIsWrittenTwice, SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
+                                        TearDown),
+        cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
+                                        TearDown)
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
