@@ -1,0 +1,326 @@
+/*
+ * request_replyhead_test.c --
+ *
+ *      1. bytes of a header    2. framing    3. keep-alive
+ */
+
+#include "unit.h"
+#include "nsreturn.h"
+#include "nsset.h"
+#include "base/set.h"
+#include "request/replyhead.h"
+
+/*
+ * A connection with what the header depends on, and nothing else.
+ */
+typedef struct Fixture {
+    NsMessage      message;
+    NsSockSettings settings;
+    NsConn         conn;
+} Fixture;
+
+static int
+Setup(void **state)
+{
+    static Fixture f;
+    NsArena       *arenaPtr = &f.message.arena;
+
+    memset(&f, 0, sizeof(f));
+    NsArenaInit(arenaPtr, 4096);
+    f.settings.keepwait = 5;
+    f.conn.messagePtr = &f.message;
+    f.conn.settingsPtr = &f.settings;
+    f.conn.request.version = 1.1;
+    f.conn.pub.request = &f.conn.request;
+    f.conn.pub.headers = NsSetCreateInArena(arenaPtr, NULL, 4);
+    f.conn.pub.outputheaders = NsSetCreateInArena(arenaPtr, NULL, 4);
+    f.conn.status = 200;
+    f.conn.keep = -1;
+    f.conn.responseLength = -1;
+    *state = &f;
+    return 0;
+}
+
+static int
+Teardown(void **state)
+{
+    Fixture *f = *state;
+
+    NsArenaFree(&f->message.arena);
+    return 0;
+}
+
+/*
+ * The header with the date cut out.
+ */
+static const char *
+Render(Fixture *f)
+{
+    static char text[2048];
+    size_t      length;
+    const char *head = NsReplyRender(&f->conn, &length);
+    const char *date = memmem(head, length, "Date: ", 6);
+    const char *rest;
+
+    assert_non_null(date);
+    rest = date + 6 + 29;
+    snprintf(text, sizeof(text), "%.*s*%.*s", (int) (date + 6 - head), head,
+             (int) (head + length - rest), rest);
+    return text;
+}
+
+static const char *
+Field(Fixture *f, const char *name)
+{
+    const char *value = Ns_SetIGet(f->conn.pub.outputheaders, name);
+
+    return value == NULL ? "(none)" : value;
+}
+
+static void
+a_whole_reply_has_its_fields_in_this_order(void **state)
+{
+    Fixture *f = *state;
+
+    Ns_ConnSetHeaders(&f->conn.pub, "X-Mine", "1");
+    Ns_ConnSetTypeHeader(&f->conn.pub, "text/plain; charset=utf-8");
+    (void) Ns_SetPut(f->conn.pub.headers, "Connection", "close");
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Render(f),
+        "HTTP/1.1 200 OK\r\n"
+        "MIME-Version: 1.0\r\n"
+        "Server: NaviServer/4.99.5\r\n"
+        "Date: *\r\n"
+        "X-Mine: 1\r\n"
+        "Content-Type: text/plain; charset=utf-8\r\n"
+        "Content-Length: 5\r\n"
+        "Connection: close\r\n"
+        "\r\n");
+}
+
+static void
+the_status_line_follows_version_and_status(void **state)
+{
+    Fixture *f = *state;
+
+    f->conn.request.version = 1.0;
+    f->conn.status = 404;
+    assert_memory_equal(Render(f), "HTTP/1.0 404 Not Found\r\n", 24);
+    f->conn.request.version = 1.2;
+    f->conn.status = 299;
+    assert_memory_equal(Render(f), "HTTP/1.1 299 Unknown Reason\r\n", 29);
+}
+
+static void
+a_value_cannot_end_its_line(void **state)
+{
+    Fixture *f = *state;
+
+    Ns_ConnSetHeaders(&f->conn.pub, "Location", "/a\r\nX-Evil: 1\r\n\r\nbody");
+    assert_non_null(strstr(Render(f), "Location: /a  X-Evil: 1    body\r\n"));
+}
+
+static void
+fields_without_value_are_left_out(void **state)
+{
+    Fixture *f = *state;
+
+    Ns_ConnSetHeaders(&f->conn.pub, "X-None", NULL);
+    Ns_ConnSetHeaders(&f->conn.pub, "X-Empty", "");
+    assert_null(strstr(Render(f), "X-None"));
+    assert_non_null(strstr(Render(f), "\r\nX-Empty: \r\n"));
+}
+
+static void
+a_long_header_is_not_cut(void **state)
+{
+    Fixture *f = *state;
+    char     value[20001];
+    size_t   length;
+    char    *head;
+
+    memset(value, 'x', 20000);
+    value[20000] = '\0';
+    Ns_ConnSetHeaders(&f->conn.pub, "X-Long", value);
+    head = NsReplyRender(&f->conn, &length);
+    assert_true(length > 20000);
+    assert_memory_equal(head + length - 4, "\r\n\r\n", 4);
+    assert_non_null(memmem(head, length, value, 20000));
+}
+
+static void
+content_length_replaces_an_earlier_one(void **state)
+{
+    Fixture *f = *state;
+
+    Ns_ConnSetHeaders(&f->conn.pub, "Content-Length", "17");
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Field(f, "Content-Length"), "5");
+    assert_true(Ns_SetIUnique(f->conn.pub.outputheaders, "Content-Length"));
+}
+
+static void
+a_stream_is_chunked_for_http_1_1_even_when_it_closes(void **state)
+{
+    Fixture *f = *state;
+
+    (void) Ns_SetPut(f->conn.pub.headers, "Connection", "close");
+    NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
+    assert_string_equal(Field(f, "Transfer-Encoding"), "chunked");
+    assert_string_equal(Field(f, "Content-Length"), "(none)");
+    assert_string_equal(Field(f, "Connection"), "close");
+}
+
+static void
+a_stream_ends_with_the_connection_for_http_1_0(void **state)
+{
+    Fixture *f = *state;
+
+    f->conn.request.version = 1.0;
+    (void) Ns_SetPut(f->conn.pub.headers, "Connection", "keep-alive");
+    NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
+    assert_string_equal(Field(f, "Transfer-Encoding"), "(none)");
+    assert_string_equal(Field(f, "Connection"), "close");
+}
+
+static void
+a_forced_close_turns_chunks_off(void **state)
+{
+    Fixture *f = *state;
+
+    f->conn.keep = 0;
+    NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
+    assert_string_equal(Field(f, "Transfer-Encoding"), "(none)");
+    assert_string_equal(Field(f, "Connection"), "close");
+}
+
+static void
+a_declared_length_makes_a_stream_plain(void **state)
+{
+    Fixture *f = *state;
+
+    f->conn.responseLength = 12;
+    NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
+    assert_string_equal(Field(f, "Content-Length"), "12");
+    assert_string_equal(Field(f, "Transfer-Encoding"), "(none)");
+    assert_string_equal(Field(f, "Connection"), "keep-alive");
+}
+
+static void
+byte_ranges_are_never_chunked(void **state)
+{
+    Fixture *f = *state;
+
+    Ns_ConnSetTypeHeader(&f->conn.pub, "multipart/byteranges; boundary=x");
+    NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
+    assert_string_equal(Field(f, "Transfer-Encoding"), "(none)");
+    assert_string_equal(Field(f, "Connection"), "keep-alive");
+}
+
+/*
+ * The Connection field of a reply with a length, for one of the request.
+ */
+static const char *
+Decide(Fixture *f, double version, const char *connection)
+{
+    Ns_SetTrunc(f->conn.pub.headers, 0);
+    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
+    f->conn.keep = -1;
+    f->conn.request.version = version;
+    if (connection != NULL) {
+        (void) Ns_SetPut(f->conn.pub.headers, "Connection", connection);
+    }
+    NsReplyDecide(&f->conn, 5);
+    return Field(f, "Connection");
+}
+
+static void
+keep_alive_follows_version_and_prefix(void **state)
+{
+    Fixture *f = *state;
+
+    assert_string_equal(Decide(f, 1.0, NULL), "close");
+    assert_string_equal(Decide(f, 1.0, "Keep-Alive, x"), "keep-alive");
+    assert_string_equal(Decide(f, 1.0, "x, keep-alive"), "close");
+    assert_string_equal(Decide(f, 1.1, NULL), "keep-alive");
+    assert_string_equal(Decide(f, 1.1, ""), "keep-alive");
+    assert_string_equal(Decide(f, 1.1, "Close, TE"), "close");
+    assert_string_equal(Decide(f, 1.1, "TE, close"), "keep-alive");
+}
+
+static void
+keepwait_0_ends_every_connection(void **state)
+{
+    Fixture *f = *state;
+
+    f->settings.keepwait = 0;
+    assert_string_equal(Decide(f, 1.1, NULL), "close");
+    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
+    f->conn.keep = 1;
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Field(f, "Connection"), "close");
+}
+
+static void
+large_downloads_can_be_denied_keep_alive(void **state)
+{
+    Fixture *f = *state;
+
+    f->settings.keepaliveMaxDownloadSize = 5;
+    assert_string_equal(Decide(f, 1.1, NULL), "keep-alive");
+    f->settings.keepaliveMaxDownloadSize = 4;
+    assert_string_equal(Decide(f, 1.1, NULL), "close");
+}
+
+static void
+a_body_without_length_ends_the_connection(void **state)
+{
+    Fixture *f = *state;
+
+    f->message.contentLength = 3;
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Field(f, "Connection"), "close");
+    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
+    f->conn.keep = -1;
+    (void) Ns_SetPut(f->conn.pub.headers, "Content-Length", "3");
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Field(f, "Connection"), "keep-alive");
+}
+
+static void
+a_refused_request_ends_the_connection(void **state)
+{
+    Fixture *f = *state;
+
+    f->message.refusal = 413;
+    f->conn.keep = 1;
+    NsReplyDecide(&f->conn, 5);
+    assert_string_equal(Field(f, "Connection"), "close");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, Setup, Teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_reply_has_its_fields_in_this_order),
+        TEST(the_status_line_follows_version_and_status),
+        TEST(a_value_cannot_end_its_line),
+        TEST(fields_without_value_are_left_out),
+        TEST(a_long_header_is_not_cut),
+        TEST(content_length_replaces_an_earlier_one),
+        TEST(a_stream_is_chunked_for_http_1_1_even_when_it_closes),
+        TEST(a_stream_ends_with_the_connection_for_http_1_0),
+        TEST(a_forced_close_turns_chunks_off),
+        TEST(a_declared_length_makes_a_stream_plain),
+        TEST(byte_ranges_are_never_chunked),
+        TEST(keep_alive_follows_version_and_prefix),
+        TEST(keepwait_0_ends_every_connection),
+        TEST(large_downloads_can_be_denied_keep_alive),
+        TEST(a_body_without_length_ends_the_connection),
+        TEST(a_refused_request_ends_the_connection)
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
