@@ -1,0 +1,436 @@
+/*
+ * page.c --
+ *
+ *      Parsed pages.
+ *
+ *      A server keeps one parsed form per file and parse flags; it is replaced
+ *      when the file changes, and freed when no interpreter holds it any more.
+ *      Each interpreter keeps the pages that it used last, with its own script
+ *      objects, since compiled scripts cannot leave their thread.
+ */
+
+#include "adp/adp.h"
+
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define READ_ATTEMPTS 10
+
+struct NsAdpPage {
+    char         *key;          /* Constant after creation, up to code. */
+    dev_t         dev;
+    ino_t         ino;
+    time_t        mtime;
+    off_t         bytes;
+    NsAdpCode     code;
+
+    int           nRefs;        /* Guarded by the server's lock, like the rest:
+                                 * interpreters that hold it, and the table. */
+    uint64_t      nRuns;
+    char         *output;       /* Kept output, or NULL. */
+    Ns_Time       outputExpires;
+    bool          isMaking;     /* A thread makes the output. */
+};
+
+static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
+                          const char *key);
+static NsAdpPage *ReadPage(NsAdpInterp *adpPtr, const char *file, int flags,
+                           const char *key);
+static void UnrefLocked(NsAdpPage *pagePtr);
+static NsAdpHeld *FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr);
+static void Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void LimitHeld(NsAdpInterp *adpPtr);
+static bool IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr);
+
+NsAdpHeld *
+NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags)
+{
+    Tcl_DString key;
+    NsAdpPage  *pagePtr;
+    NsAdpHeld  *heldPtr;
+    char        prefix[16];
+
+    Tcl_DStringInit(&key);
+    snprintf(prefix, sizeof(prefix), "%x:", (unsigned) (flags & NS_ADP_PARSE_FLAGS));
+    Tcl_DStringAppend(&key, prefix, -1);
+    Tcl_DStringAppend(&key, file, -1);
+    pagePtr = GetPage(adpPtr, file, flags, Tcl_DStringValue(&key));
+    Tcl_DStringFree(&key);
+    if (pagePtr == NULL) {
+        return NULL;
+    }
+    heldPtr = FindHeld(adpPtr, pagePtr);
+    heldPtr->nUses++;
+    return heldPtr;
+}
+
+void
+NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
+{
+    if (--heldPtr->nUses == 0 && heldPtr->isStale) {
+        Drop(adpPtr, heldPtr);
+    }
+}
+
+const NsAdpCode *
+NsAdpPageCode(const NsAdpPage *pagePtr)
+{
+    return &pagePtr->code;
+}
+
+off_t
+NsAdpPageBytes(const NsAdpPage *pagePtr)
+{
+    return pagePtr->bytes;
+}
+
+time_t
+NsAdpPageTime(const NsAdpPage *pagePtr)
+{
+    return pagePtr->mtime;
+}
+
+/*
+ * The current page of a file with one reference for the caller.
+ */
+static NsAdpPage *
+GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
+{
+    NsAdpServer   *serverPtr = adpPtr->adpServerPtr;
+    Tcl_Interp    *interp = adpPtr->interpPtr->interp;
+    Tcl_HashEntry *entryPtr;
+    NsAdpPage     *pagePtr = NULL, *oldPtr;
+    struct stat    st;
+    int            isNew;
+
+    if (stat(file, &st) != 0) {
+        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s", file,
+                           Tcl_PosixError(interp));
+        return NULL;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
+        return NULL;
+    }
+
+    Ns_MutexLock(&serverPtr->lock);
+    entryPtr = Tcl_FindHashEntry(&serverPtr->pages, key);
+    if (entryPtr != NULL) {
+        pagePtr = Tcl_GetHashValue(entryPtr);
+        if (IsSameFile(pagePtr, &st)) {
+            pagePtr->nRefs++;
+            pagePtr->nRuns++;
+        } else {
+            pagePtr = NULL;
+        }
+    }
+    Ns_MutexUnlock(&serverPtr->lock);
+    if (pagePtr != NULL) {
+        return pagePtr;
+    }
+
+    /*
+     * Two threads may read the same page at the same time; the later one wins.
+     */
+    pagePtr = ReadPage(adpPtr, file, flags, key);
+    if (pagePtr == NULL) {
+        return NULL;
+    }
+    Ns_MutexLock(&serverPtr->lock);
+    entryPtr = Tcl_CreateHashEntry(&serverPtr->pages, key, &isNew);
+    if (!isNew) {
+        oldPtr = Tcl_GetHashValue(entryPtr);
+        UnrefLocked(oldPtr);
+    }
+    Tcl_SetHashValue(entryPtr, pagePtr);
+    pagePtr->nRefs = 2;
+    pagePtr->nRuns = 1;
+    Ns_MutexUnlock(&serverPtr->lock);
+    return pagePtr;
+}
+
+static bool
+IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr)
+{
+    return pagePtr->mtime == statPtr->st_mtime && pagePtr->bytes == statPtr->st_size
+        && pagePtr->ino == statPtr->st_ino && pagePtr->dev == statPtr->st_dev;
+}
+
+/*
+ * Read and parse.  A file that changes meanwhile is read again.
+ */
+static NsAdpPage *
+ReadPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
+{
+    Tcl_Interp  *interp = adpPtr->interpPtr->interp;
+    NsAdpPage   *pagePtr = NULL;
+    struct stat  before, after;
+    char        *bytes = NULL;
+    ssize_t      n = 0;
+    int          fd = -1, attempt;
+    bool         isWhole = false;
+
+    for (attempt = 0; attempt < READ_ATTEMPTS && !isWhole; attempt++) {
+        size_t want;
+
+        if (fd >= 0) {
+            close(fd);
+        }
+        fd = open(file, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &before) != 0) {
+            Ns_TclPrintfResult(interp, "could not open \"%s\": %s", file,
+                               Tcl_PosixError(interp));
+            goto done;
+        }
+        want = (size_t) before.st_size;
+        bytes = ns_realloc(bytes, want + 1);
+        n = 0;
+        while ((size_t) n < want) {
+            ssize_t got = read(fd, bytes + n, want - (size_t) n);
+
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got <= 0) {
+                break;
+            }
+            n += got;
+        }
+        isWhole = ((size_t) n == want && fstat(fd, &after) == 0
+                   && before.st_mtime == after.st_mtime
+                   && before.st_size == after.st_size);
+    }
+    if (!isWhole) {
+        Ns_TclPrintfResult(interp, "inconsistant file: %s", file);
+        goto done;
+    }
+    bytes[n] = '\0';
+
+    pagePtr = ns_calloc(1, sizeof(*pagePtr));
+    pagePtr->key = ns_strdup(key);
+    pagePtr->dev = before.st_dev;
+    pagePtr->ino = before.st_ino;
+    pagePtr->mtime = before.st_mtime;
+    pagePtr->bytes = before.st_size;
+    NsAdpCodeInit(&pagePtr->code);
+    {
+        Tcl_Encoding encoding = Ns_GetFileEncoding(file);
+        Tcl_DString  text;
+
+        if (encoding == NULL) {
+            NsAdpParseFor(adpPtr->adpServerPtr, &pagePtr->code, bytes, flags);
+        } else {
+            Tcl_ExternalToUtfDString(encoding, bytes, (int) n, &text);
+            NsAdpParseFor(adpPtr->adpServerPtr, &pagePtr->code,
+                          Tcl_DStringValue(&text), flags);
+            Tcl_DStringFree(&text);
+        }
+    }
+ done:
+    if (fd >= 0) {
+        close(fd);
+    }
+    ns_free(bytes);
+    return pagePtr;
+}
+
+static void
+UnrefLocked(NsAdpPage *pagePtr)
+{
+    if (--pagePtr->nRefs == 0) {
+        NsAdpCodeFree(&pagePtr->code);
+        ns_free(pagePtr->output);
+        ns_free(pagePtr->key);
+        ns_free(pagePtr);
+    }
+}
+
+/*
+ * The interpreter's hold on a page; takes over the caller's reference.
+ */
+static NsAdpHeld *
+FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr)
+{
+    Tcl_HashEntry *entryPtr;
+    NsAdpHeld     *heldPtr;
+    int            isNew;
+
+    entryPtr = Tcl_CreateHashEntry(&adpPtr->pages, pagePtr->key, &isNew);
+    if (!isNew) {
+        heldPtr = Tcl_GetHashValue(entryPtr);
+        if (heldPtr->pagePtr == pagePtr) {
+            Ns_MutexLock(&adpPtr->adpServerPtr->lock);
+            UnrefLocked(pagePtr);
+            Ns_MutexUnlock(&adpPtr->adpServerPtr->lock);
+            if (adpPtr->newestPtr != heldPtr) {
+                Unlink(adpPtr, heldPtr);
+                LinkNewest(adpPtr, heldPtr);
+            }
+            return heldPtr;
+        }
+        /* The file has changed; frames may still run the old page. */
+        heldPtr->isStale = true;
+        if (heldPtr->nUses == 0) {
+            Drop(adpPtr, heldPtr);
+            entryPtr = Tcl_CreateHashEntry(&adpPtr->pages, pagePtr->key, &isNew);
+        }
+    }
+    heldPtr = ns_calloc(1, sizeof(*heldPtr));
+    heldPtr->pagePtr = pagePtr;
+    heldPtr->scripts = ns_calloc((size_t) pagePtr->code.nBlocks + 1, sizeof(Tcl_Obj *));
+    Tcl_SetHashValue(entryPtr, heldPtr);
+    LinkNewest(adpPtr, heldPtr);
+    heldPtr->nUses++;
+    LimitHeld(adpPtr);
+    heldPtr->nUses--;
+    return heldPtr;
+}
+
+/*
+ * Let go of the pages that were not used for longest.
+ */
+static void
+LimitHeld(NsAdpInterp *adpPtr)
+{
+    NsAdpHeld *heldPtr = adpPtr->oldestPtr;
+
+    while (heldPtr != NULL && adpPtr->heldBytes > adpPtr->adpServerPtr->cacheBytes) {
+        NsAdpHeld *newerPtr = heldPtr->newerPtr;
+
+        if (heldPtr->nUses == 0) {
+            Drop(adpPtr, heldPtr);
+        }
+        heldPtr = newerPtr;
+    }
+}
+
+static void
+Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
+{
+    NsAdpPage     *pagePtr = heldPtr->pagePtr;
+    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&adpPtr->pages, pagePtr->key);
+    int            i;
+
+    if (entryPtr != NULL && Tcl_GetHashValue(entryPtr) == heldPtr) {
+        Tcl_DeleteHashEntry(entryPtr);
+    }
+    Unlink(adpPtr, heldPtr);
+    for (i = 0; i < pagePtr->code.nBlocks; i++) {
+        if (heldPtr->scripts[i] != NULL) {
+            Tcl_DecrRefCount(heldPtr->scripts[i]);
+        }
+    }
+    ns_free(heldPtr->scripts);
+    ns_free(heldPtr);
+    Ns_MutexLock(&adpPtr->adpServerPtr->lock);
+    UnrefLocked(pagePtr);
+    Ns_MutexUnlock(&adpPtr->adpServerPtr->lock);
+}
+
+void
+NsAdpPagesFree(NsAdpInterp *adpPtr)
+{
+    while (adpPtr->newestPtr != NULL) {
+        Drop(adpPtr, adpPtr->newestPtr);
+    }
+}
+
+static void
+Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
+{
+    if (heldPtr->newerPtr != NULL) {
+        heldPtr->newerPtr->olderPtr = heldPtr->olderPtr;
+    } else {
+        adpPtr->newestPtr = heldPtr->olderPtr;
+    }
+    if (heldPtr->olderPtr != NULL) {
+        heldPtr->olderPtr->newerPtr = heldPtr->newerPtr;
+    } else {
+        adpPtr->oldestPtr = heldPtr->newerPtr;
+    }
+    adpPtr->heldBytes -= (size_t) heldPtr->pagePtr->bytes;
+}
+
+static void
+LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
+{
+    heldPtr->newerPtr = NULL;
+    heldPtr->olderPtr = adpPtr->newestPtr;
+    if (adpPtr->newestPtr != NULL) {
+        adpPtr->newestPtr->newerPtr = heldPtr;
+    } else {
+        adpPtr->oldestPtr = heldPtr;
+    }
+    adpPtr->newestPtr = heldPtr;
+    adpPtr->heldBytes += (size_t) heldPtr->pagePtr->bytes;
+}
+
+/*
+ * One thread makes the output; meanwhile others get the expired one, or wait
+ * while there is none.
+ */
+Ns_ReturnCode
+NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, Tcl_DString *dsPtr)
+{
+    Ns_ReturnCode status = NS_ERROR;
+    Ns_Time       now;
+
+    Ns_GetTime(&now);
+    Ns_MutexLock(&adpServerPtr->lock);
+    while (pagePtr->output == NULL && pagePtr->isMaking) {
+        Ns_CondWait(&adpServerPtr->cond, &adpServerPtr->lock);
+    }
+    if (pagePtr->output != NULL
+            && (pagePtr->isMaking
+                || Ns_DiffTime(&pagePtr->outputExpires, &now, NULL) > 0)) {
+        Tcl_DStringAppend(dsPtr, pagePtr->output, -1);
+        status = NS_OK;
+    } else {
+        pagePtr->isMaking = true;
+    }
+    Ns_MutexUnlock(&adpServerPtr->lock);
+    return status;
+}
+
+void
+NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, const char *text,
+               const Ns_Time *ttlPtr)
+{
+    Ns_MutexLock(&adpServerPtr->lock);
+    ns_free(pagePtr->output);
+    pagePtr->output = (text != NULL) ? ns_strdup(text) : NULL;
+    Ns_GetTime(&pagePtr->outputExpires);
+    Ns_IncrTime(&pagePtr->outputExpires, ttlPtr->sec, ttlPtr->usec);
+    pagePtr->isMaking = false;
+    Ns_CondBroadcast(&adpServerPtr->cond);
+    Ns_MutexUnlock(&adpServerPtr->lock);
+}
+
+void
+NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
+{
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
+
+    Ns_MutexLock(&adpServerPtr->lock);
+    for (entryPtr = Tcl_FirstHashEntry(&adpServerPtr->pages, &search);
+         entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
+        const NsAdpPage *pagePtr = Tcl_GetHashValue(entryPtr);
+
+        Tcl_DStringAppendElement(dsPtr, strchr(pagePtr->key, ':') + 1);
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringPrintf(dsPtr,
+            "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64 " refcnt %d evals %"
+            PRIu64 " size %" PRId64 " blocks %d scripts %d",
+            (uint64_t) pagePtr->dev, (uint64_t) pagePtr->ino,
+            (int64_t) pagePtr->mtime, pagePtr->nRefs - 1, pagePtr->nRuns,
+            (int64_t) pagePtr->bytes, pagePtr->code.nBlocks,
+            pagePtr->code.nScripts);
+        Tcl_DStringEndSublist(dsPtr);
+    }
+    Ns_MutexUnlock(&adpServerPtr->lock);
+}

@@ -1,0 +1,483 @@
+/*
+ * parse.c --
+ *
+ *      The page parser: one pass over the text, from `<` to `<`.
+ */
+
+#include "adp/parse.h"
+
+#include "nsthread.h"
+
+typedef struct Parser {
+    NsAdpCode            *codePtr;
+    const NsAdpParseSpec *specPtr;
+    const char           *lineMark;     /* Lines are counted up to here. */
+    int                   line;
+    Tcl_DString           single;       /* Script of a single-script page. */
+} Parser;
+
+typedef struct Attribute {
+    const char *name;
+    int         nameLength;
+    const char *value;
+    int         valueLength;
+} Attribute;
+
+#define MAX_ATTRIBUTES 64
+#define TAG_NAME_BYTES 128
+
+static const char *ParseInline(Parser *parserPtr, const char *textStart,
+                               const char *at);
+static const char *ParseServerScript(Parser *parserPtr, const char *textStart,
+                                     const char *at);
+static const char *ParseTag(Parser *parserPtr, const char *textStart,
+                            const char *at);
+static void AddText(Parser *parserPtr, const char *start, const char *end);
+static void AddScript(Parser *parserPtr, const char *script, int length,
+                      const char *at, bool startsStream);
+static void AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
+                     bool isScript, bool startsStream);
+static int  LineOf(Parser *parserPtr, const char *at);
+static const char *FindInlineEnd(const char *at);
+static const char *FindEndTag(const char *at, const char *name,
+                              const char *endName, const char **afterPtr);
+static int  ParseAttributes(const char *start, const char *end,
+                            Attribute *attributes);
+static void TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr,
+                      const char *name, const Attribute *attributes,
+                      int nAttributes, const char *content, int contentLength);
+static void AppendWord(Tcl_DString *scriptPtr, const char *word, int length);
+static const char *TagName(const char *at, char *name);
+static bool IsWord(const char *text, int length, const char *word);
+
+void
+NsAdpCodeInit(NsAdpCode *codePtr)
+{
+    memset(codePtr, 0, sizeof(*codePtr));
+    Tcl_DStringInit(&codePtr->text);
+}
+
+void
+NsAdpCodeFree(NsAdpCode *codePtr)
+{
+    Tcl_DStringFree(&codePtr->text);
+    ns_free(codePtr->blocks);
+    codePtr->blocks = NULL;
+    codePtr->nBlocks = codePtr->nScripts = codePtr->maxBlocks = 0;
+}
+
+void
+NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
+{
+    Parser parser = {
+        .codePtr = codePtr, .specPtr = specPtr, .lineMark = page, .line = 1
+    };
+    const char *textStart = page, *at = page;
+
+    if (specPtr->isTcl) {
+        AddBlock(codePtr, page, (int) strlen(page), 1, true, false);
+        return;
+    }
+
+    Tcl_DStringInit(&parser.single);
+    while ((at = strchr(at, '<')) != NULL) {
+        const char *next = NULL;
+
+        if (at[1] == '%') {
+            next = (at[2] == '>') ? NULL : ParseInline(&parser, textStart, at);
+        } else {
+            if (strncasecmp(at + 1, "script", 6) == 0
+                    && (isspace(UCHAR(at[7])) || at[7] == '>')) {
+                next = ParseServerScript(&parser, textStart, at);
+            }
+            if (next == NULL && specPtr->findTagProc != NULL) {
+                next = ParseTag(&parser, textStart, at);
+            }
+        }
+        if (next != NULL) {
+            textStart = at = next;
+        } else {
+            at += (at[1] == '%') ? 2 : 1;
+        }
+    }
+    AddText(&parser, textStart, textStart + strlen(textStart));
+
+    if (specPtr->isSingle && Tcl_DStringLength(&parser.single) > 0) {
+        AddBlock(codePtr, Tcl_DStringValue(&parser.single),
+                 Tcl_DStringLength(&parser.single), 1, true, false);
+    }
+    Tcl_DStringFree(&parser.single);
+}
+
+/*
+ * A block <% ... %> or <%= ... %> at `at`; returns what follows it, NULL when it
+ * has no end.
+ */
+static const char *
+ParseInline(Parser *parserPtr, const char *textStart, const char *at)
+{
+    const char *end = FindInlineEnd(at);
+
+    if (end == NULL) {
+        return NULL;
+    }
+    AddText(parserPtr, textStart, at);
+    if (parserPtr->specPtr->isSafe) {
+        return end + 2;
+    }
+    if (at[2] != '=') {
+        if (at + 2 < end) {
+            AddScript(parserPtr, at + 2, (int) (end - at - 2), at, false);
+        }
+    } else if (at + 3 < end) {
+        Tcl_DString script;
+
+        Tcl_DStringInit(&script);
+        Tcl_DStringAppend(&script, "ns_adp_append ", -1);
+        Tcl_DStringAppend(&script, at + 3, (int) (end - at - 3));
+        AddScript(parserPtr, Tcl_DStringValue(&script),
+                  Tcl_DStringLength(&script), at, false);
+        Tcl_DStringFree(&script);
+    }
+    return end + 2;
+}
+
+/*
+ * The %> that closes the <% at `at`, counting pairs in between.
+ */
+static const char *
+FindInlineEnd(const char *at)
+{
+    int depth = 1;
+
+    for (at += 2; *at != '\0'; at++) {
+        if (at[0] == '<' && at[1] == '%' && at[2] != '>') {
+            depth++;
+            at++;
+        } else if (at[0] == '%' && at[1] == '>') {
+            if (--depth == 0) {
+                return at;
+            }
+            at++;
+        }
+    }
+    return NULL;
+}
+
+static const char *
+ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
+{
+    const char *close = strchr(at, '>'), *end, *after;
+    Attribute   attributes[MAX_ATTRIBUTES];
+    bool        isServer = false, isTcl = true, startsStream = false;
+    int         i, n;
+
+    if (close == NULL) {
+        return NULL;
+    }
+    n = ParseAttributes(at + 7, close, attributes);
+    for (i = 0; i < n; i++) {
+        const Attribute *a = &attributes[i];
+
+        if (IsWord(a->name, a->nameLength, "runat")) {
+            isServer = IsWord(a->value, a->valueLength, "server");
+        } else if (IsWord(a->name, a->nameLength, "language")) {
+            isTcl = IsWord(a->value, a->valueLength, "tcl");
+        } else if (IsWord(a->name, a->nameLength, "stream")) {
+            startsStream = IsWord(a->value, a->valueLength, "on");
+        }
+    }
+    if (!isServer || !isTcl) {
+        return NULL;
+    }
+    end = FindEndTag(close + 1, "script", "/script", &after);
+    if (end == NULL) {
+        return NULL;
+    }
+    AddText(parserPtr, textStart, at);
+    if (!parserPtr->specPtr->isSafe) {
+        AddScript(parserPtr, close + 1, (int) (end - close - 1), close + 1,
+                  startsStream);
+    }
+    return after;
+}
+
+/*
+ * A registered tag at `at`; NULL if there is none of that name, or no end of it.
+ */
+static const char *
+ParseTag(Parser *parserPtr, const char *textStart, const char *at)
+{
+    char            name[TAG_NAME_BYTES];
+    const NsAdpTag *tagPtr;
+    const char     *close, *end = NULL, *after;
+    const char     *nameEnd = TagName(at + 1, name);
+    Attribute       attributes[MAX_ATTRIBUTES];
+    Tcl_DString     script;
+    int             n;
+
+    if (nameEnd == NULL) {
+        return NULL;
+    }
+    tagPtr = parserPtr->specPtr->findTagProc(name, parserPtr->specPtr->arg);
+    if (tagPtr == NULL || (close = strchr(nameEnd, '>')) == NULL) {
+        return NULL;
+    }
+    after = close + 1;
+    if (tagPtr->endTag != NULL) {
+        end = FindEndTag(close + 1, name, tagPtr->endTag, &after);
+        if (end == NULL) {
+            return NULL;
+        }
+    }
+    n = ParseAttributes(nameEnd, close, attributes);
+
+    AddText(parserPtr, textStart, at);
+    Tcl_DStringInit(&script);
+    TagScript(&script, tagPtr, name, attributes, n,
+              (end != NULL) ? close + 1 : NULL,
+              (end != NULL) ? (int) (end - close - 1) : 0);
+    AddScript(parserPtr, Tcl_DStringValue(&script), Tcl_DStringLength(&script),
+              at, false);
+    Tcl_DStringFree(&script);
+    return after;
+}
+
+/*
+ * The name behind a `<`, in lower case: blanks are skipped, white space or `>`
+ * ends it.  Returns its end; NULL if there is none or it is too long.
+ */
+static const char *
+TagName(const char *at, char *name)
+{
+    size_t n = 0;
+
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    while (*at != '\0' && *at != '>' && *at != '<' && !isspace(UCHAR(*at))) {
+        if (n + 1 >= TAG_NAME_BYTES) {
+            return NULL;
+        }
+        name[n++] = (char) tolower(UCHAR(*at++));
+    }
+    name[n] = '\0';
+    return (n > 0 && *at != '\0') ? at : NULL;
+}
+
+/*
+ * The `<` of the end tag that matches, counting tags of the same name in
+ * between; *afterPtr gets what follows the end tag.
+ */
+static const char *
+FindEndTag(const char *at, const char *name, const char *endName,
+           const char **afterPtr)
+{
+    int depth = 1;
+
+    for (at = strchr(at, '<'); at != NULL; at = strchr(at + 1, '<')) {
+        char        found[TAG_NAME_BYTES];
+        const char *close, *nameEnd = TagName(at + 1, found);
+
+        if (nameEnd == NULL) {
+            continue;
+        }
+        if (STREQ(found, endName)) {
+            close = strchr(nameEnd, '>');
+            if (close == NULL) {
+                return NULL;
+            }
+            if (--depth == 0) {
+                *afterPtr = close + 1;
+                return at;
+            }
+        } else if (STREQ(found, name)) {
+            depth++;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Attributes between start and end: name=value, with or without quotes, or a
+ * name alone, whose value is the name.
+ */
+static int
+ParseAttributes(const char *start, const char *end, Attribute *attributes)
+{
+    int         n = 0;
+    const char *s = start;
+
+    for (;;) {
+        Attribute  *a = &attributes[n];
+        const char *behind;
+
+        while (s < end && isspace(UCHAR(*s))) {
+            s++;
+        }
+        if (s >= end || n >= MAX_ATTRIBUTES) {
+            return n;
+        }
+        a->name = s;
+        if (*s == '"' || *s == '\'') {
+            const char *quote = memchr(s + 1, *s, (size_t) (end - s - 1));
+
+            s = (quote != NULL) ? quote + 1 : end;
+        } else {
+            while (s < end && *s != '=' && !isspace(UCHAR(*s))) {
+                s++;
+            }
+        }
+        a->nameLength = (int) (s - a->name);
+        a->value = a->name;
+        a->valueLength = a->nameLength;
+
+        for (behind = s; behind < end && isspace(UCHAR(*behind)); behind++) {
+            ;
+        }
+        if (behind < end && *behind == '=') {
+            for (s = behind + 1; s < end && isspace(UCHAR(*s)); s++) {
+                ;
+            }
+            if (s < end && (*s == '"' || *s == '\'')) {
+                const char *quote = memchr(s + 1, *s, (size_t) (end - s - 1));
+
+                a->value = s + 1;
+                a->valueLength = (int) ((quote != NULL ? quote : end) - s - 1);
+                s = (quote != NULL) ? quote + 1 : end;
+            } else {
+                a->value = s;
+                while (s < end && !isspace(UCHAR(*s))) {
+                    s++;
+                }
+                a->valueLength = (int) (s - a->value);
+            }
+        }
+        n++;
+    }
+}
+
+/*
+ * The script that a registered tag stands for.
+ */
+static void
+TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
+          const Attribute *attributes, int nAttributes, const char *content,
+          int contentLength)
+{
+    int i;
+
+    Tcl_DStringAppend(scriptPtr, "ns_adp_append [", -1);
+    if (tagPtr->kind == NS_ADP_TAG_ADP) {
+        Tcl_DStringAppend(scriptPtr, "ns_adp_eval", -1);
+    }
+    AppendWord(scriptPtr, tagPtr->content, -1);
+
+    if (tagPtr->kind == NS_ADP_TAG_PROC) {
+        for (i = 0; i < nAttributes; i++) {
+            AppendWord(scriptPtr, attributes[i].value, attributes[i].valueLength);
+        }
+    }
+    if (content != NULL) {
+        AppendWord(scriptPtr, content, contentLength);
+    }
+    if (tagPtr->kind != NS_ADP_TAG_PROC) {
+        Tcl_DStringAppend(scriptPtr, " [ns_set create", -1);
+        AppendWord(scriptPtr, name, -1);
+        for (i = 0; i < nAttributes; i++) {
+            AppendWord(scriptPtr, attributes[i].name, attributes[i].nameLength);
+            AppendWord(scriptPtr, attributes[i].value, attributes[i].valueLength);
+        }
+        Tcl_DStringAppend(scriptPtr, "]", 1);
+    }
+    Tcl_DStringAppend(scriptPtr, "]", 1);
+}
+
+/*
+ * Append one word, quoted as a list element, always behind a blank.
+ */
+static void
+AppendWord(Tcl_DString *scriptPtr, const char *word, int length)
+{
+    Tcl_DString text, quoted;
+
+    Tcl_DStringInit(&text);
+    Tcl_DStringInit(&quoted);
+    Tcl_DStringAppend(&text, word, length);
+    Tcl_DStringAppendElement(&quoted, Tcl_DStringValue(&text));
+    Tcl_DStringAppend(scriptPtr, " ", 1);
+    Tcl_DStringAppend(scriptPtr, Tcl_DStringValue(&quoted), Tcl_DStringLength(&quoted));
+    Tcl_DStringFree(&quoted);
+    Tcl_DStringFree(&text);
+}
+
+static void
+AddText(Parser *parserPtr, const char *start, const char *end)
+{
+    int length = (int) (end - start);
+
+    if (length == 0) {
+        return;
+    }
+    if (parserPtr->specPtr->isSingle) {
+        Tcl_DStringAppend(&parserPtr->single, "ns_adp_append", -1);
+        AppendWord(&parserPtr->single, start, length);
+        Tcl_DStringAppend(&parserPtr->single, "\n", 1);
+    } else {
+        AddBlock(parserPtr->codePtr, start, length, LineOf(parserPtr, start),
+                 false, false);
+    }
+}
+
+static void
+AddScript(Parser *parserPtr, const char *script, int length, const char *at,
+          bool startsStream)
+{
+    if (!parserPtr->specPtr->isSingle) {
+        AddBlock(parserPtr->codePtr, script, length, LineOf(parserPtr, at), true,
+                 startsStream);
+        return;
+    }
+    if (startsStream) {
+        Tcl_DStringAppend(&parserPtr->single, "ns_adp_ctl stream on\n", -1);
+    }
+    Tcl_DStringAppend(&parserPtr->single, script, length);
+    Tcl_DStringAppend(&parserPtr->single, "\n", 1);
+}
+
+static void
+AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
+         bool isScript, bool startsStream)
+{
+    if (codePtr->nBlocks == codePtr->maxBlocks) {
+        codePtr->maxBlocks = codePtr->maxBlocks * 2 + 8;
+        codePtr->blocks = ns_realloc(codePtr->blocks,
+            (size_t) codePtr->maxBlocks * sizeof(NsAdpBlock));
+    }
+    codePtr->blocks[codePtr->nBlocks++] = (NsAdpBlock) {
+        .offset = (size_t) Tcl_DStringLength(&codePtr->text),
+        .length = length, .line = line,
+        .isScript = isScript, .startsStream = startsStream
+    };
+    codePtr->nScripts += isScript;
+    Tcl_DStringAppend(&codePtr->text, text, length);
+}
+
+/*
+ * Blocks come in the order of the page, so each line is counted once.
+ */
+static int
+LineOf(Parser *parserPtr, const char *at)
+{
+    for (; parserPtr->lineMark < at; parserPtr->lineMark++) {
+        parserPtr->line += (*parserPtr->lineMark == '\n');
+    }
+    return parserPtr->line;
+}
+
+static bool
+IsWord(const char *text, int length, const char *word)
+{
+    return (size_t) length == strlen(word)
+        && strncasecmp(text, word, (size_t) length) == 0;
+}
