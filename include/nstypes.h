@@ -165,7 +165,7 @@ typedef int Ns_ReturnCode;
 #define NS_DRIVER_ASYNC           1
 #define NS_DRIVER_SSL             2
 #define NS_DRIVER_NOPARSE         4
-#define NS_DRIVER_PLAIN           8
+#define NS_DRIVER_FULLIO          8
 #define NS_DRIVER_LINGER          16
 #define NS_DRIVER_VERSION_1       1
 #define NS_DRIVER_VERSION_2       2

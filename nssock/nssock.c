@@ -42,7 +42,7 @@ Ns_ModuleInit(const char *server, const char *module)
     init.sendFileProc = SendFile;
     init.keepProc = Keep;
     init.closeProc = Close;
-    init.opts = NS_DRIVER_ASYNC | NS_DRIVER_PLAIN | NS_DRIVER_LINGER;
+    init.opts = NS_DRIVER_ASYNC | NS_DRIVER_FULLIO | NS_DRIVER_LINGER;
     init.arg = &accepted[defers];
     init.path = path;
     return Ns_DriverInit(server, module, &init);

@@ -75,12 +75,18 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
 void
 NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    unsigned what = NS_POLL_READ | NS_POLL_EDGE;
+
     if (sockPtr->isRegistered) {
         NsPollerResume(threadPtr->pollerPtr, sockPtr->pub.sock);
         return;
     }
-    if (NsPollerAdd(threadPtr->pollerPtr, sockPtr->pub.sock,
-                    NS_POLL_READ | NS_POLL_EDGE, sockPtr) == NS_OK) {
+    if ((sockPtr->drvPtr->procs.opts & NS_DRIVER_SSL) != 0) {
+        /* A TLS layer may have to write before it can read. */
+        what |= NS_POLL_WRITE;
+    }
+    if (NsPollerAdd(threadPtr->pollerPtr, sockPtr->pub.sock, what, sockPtr)
+            == NS_OK) {
         sockPtr->isRegistered = true;
         return;
     }

@@ -159,7 +159,7 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
         return n == 0 ? NS_STEP_WAIT : NS_STEP_GONE;
     }
     readerPtr->isDrained = (size_t) n < vec.iov_len && !sockPtr->sawHangup
-        && (drvPtr->procs.opts & NS_DRIVER_PLAIN) != 0;
+        && (drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0;
     if (readerPtr->nReads++ > 0 && IsTooSlow(drvPtr, readerPtr, (size_t) n)) {
         Ns_Log(Notice, "%s: dropped a request from %s: slower than minrecvrate",
                drvPtr->pub.module, sockPtr->peer);

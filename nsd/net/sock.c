@@ -322,7 +322,7 @@ SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         total += sent;
         skip += (size_t) sent;
         if (sent == 0 || ((size_t) sent < asked
-                && (sockPtr->drvPtr->procs.opts & NS_DRIVER_PLAIN) != 0)) {
+                && (sockPtr->drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0)) {
             return total;
         }
     }

@@ -173,7 +173,7 @@ EchoStart(const char *key, ...)
         .recvProc = EchoRecv, .sendProc = EchoSend,
         .sendFileProc = EchoSendFile, .keepProc = EchoKeep,
         .closeProc = EchoClose,
-        .opts = NS_DRIVER_ASYNC | NS_DRIVER_PLAIN | NS_DRIVER_LINGER,
+        .opts = NS_DRIVER_ASYNC | NS_DRIVER_FULLIO | NS_DRIVER_LINGER,
         .path = (char *) "ns/server/s1/module/echo"
     };
     struct sockaddr_in sa;
