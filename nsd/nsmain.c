@@ -9,6 +9,7 @@
 #include "dispatch/init.h"
 #include "dispatch/pool.h"
 #include "log/init.h"
+#include "log/print.h"
 #include "net/driver.h"
 #include "nsconfig.h"
 #include "nsfile.h"
@@ -174,6 +175,9 @@ RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
     case NS_MODE_PARAMETERS:
         NsParametersPrint(stdout);
         return 0;
+    case NS_MODE_LOGS:
+        return NsLogPrintMain(argc - optionsPtr->optind,
+                              argv + optionsPtr->optind);
     default:
         NsOptionsUsage(stderr, argv[0]);
         return 0;

@@ -17,6 +17,7 @@
 #include "log/sink_int.h"
 
 #include "base/assert.h"
+#include "log/severity.h"
 #include "log/systemlog.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -33,7 +34,6 @@ static bool DeliverHead(Ns_LogSink sink, NsPlace *placePtr);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
 static bool IsWanted(const NsSinkSettings *settingsPtr, int severity);
-static int  Weight(int severity);
 static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                          const Ns_LogRecord *recordPtr, size_t *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room);
@@ -142,7 +142,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (sink->oldest == 0) {
         sink->oldest = recordPtr->time;
     }
-    sink->isUrgent |= Weight(recordPtr->severity) >= Weight(Error);
+    sink->isUrgent |= NsSeverityWeight(recordPtr->severity) >= NsSeverityWeight(Error);
     return true;
 }
 
@@ -400,22 +400,7 @@ static bool
 IsWanted(const NsSinkSettings *settingsPtr, int severity)
 {
     return settingsPtr->minSeverity < 0
-        || Weight(severity) >= Weight(settingsPtr->minSeverity);
-}
-
-/*
- * Severities are numbered in an order of their own.
- */
-static int
-Weight(int severity)
-{
-    static const int weights[] = {
-        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4,
-        [Debug] = 0, [Dev] = 0
-    };
-
-    return severity >= 0 && severity < Ns_NrElements(weights)
-        ? weights[severity] : 0;
+        || NsSeverityWeight(severity) >= NsSeverityWeight(settingsPtr->minSeverity);
 }
 
 /*

@@ -1,0 +1,300 @@
+/*
+ * print.c --
+ *
+ *      Prints the records in a mapping, of a live or a dead server.
+ *
+ *      The server may free and fill segments while they are read.  So a record is
+ *      copied first, and counts only if the copy's checksum is right and the
+ *      segment still belongs to the lane.
+ */
+
+#include "log/print.h"
+
+#include "log/init.h"
+#include "log/line.h"
+#include "log/reader.h"
+#include "log/severity.h"
+#include "log/stream.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+#define POLL_USEC 200000
+
+typedef struct Wish {
+    const char *stream;         /* NULL: all. */
+    int         minSeverity;    /* -1: all. */
+    int64_t     slowNanos;      /* 0: all. */
+    bool        isFollowing;
+} Wish;
+
+/*
+ * One reader of a mapping.
+ */
+typedef struct Printer {
+    NsRing  *ringPtr;
+    NsPlace *places;
+    NsMerge  merge;
+    char    *bytes;             /* Copy of a record. */
+    size_t   room;
+    char    *line;
+    size_t   lineRoom;
+} Printer;
+
+static bool ParseWish(Wish *wishPtr, int argc, char *const *argv);
+static int  Usage(const char *problem, const char *what);
+static bool IsWanted(const Wish *wishPtr, const char *stream,
+                     const NsRingRecord *recordPtr);
+static void PrintNew(Printer *printerPtr, const Wish *wishPtr);
+static bool Enter(Printer *printerPtr, NsPlace *placePtr);
+static bool IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
+static bool CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
+                       NsRingRecord *headPtr);
+static void PrintRecord(Printer *printerPtr, const char *stream,
+                        const NsRingRecord *headPtr);
+static void PrintText(const char *bytes, size_t length);
+
+
+int
+NsLogPrintMain(int argc, char *const *argv)
+{
+    Wish        wish = {NULL, -1, 0, false};
+    Printer     printer = {0};
+    const char *reason;
+
+    NsLogInit();
+    if (argc < 1) {
+        return Usage("no parameter for option", "--logs");
+    }
+    if (!ParseWish(&wish, argc - 1, argv + 1)) {
+        return 1;
+    }
+    printer.ringPtr = NsRingOpen(argv[0], true, &reason);
+    if (printer.ringPtr == NULL) {
+        fprintf(stderr, "nsd: cannot read '%s': %s\n", argv[0], reason);
+        return 1;
+    }
+    printer.places = ns_calloc(printer.ringPtr->headerPtr->maxLanes,
+                               sizeof(NsPlace));
+    for (uint32_t i = 0; i < printer.ringPtr->headerPtr->maxLanes; i++) {
+        printer.places[i].lane = i;
+        printer.places[i].segment = NS_RING_NONE;
+    }
+    PrintNew(&printer, &wish);
+    while (wish.isFollowing && access(argv[0], F_OK) == 0) {
+        struct timeval pause = {0, POLL_USEC};
+
+        fflush(stdout);
+        (void) select(0, NULL, NULL, NULL, &pause);
+        PrintNew(&printer, &wish);
+    }
+    NsMergeFree(&printer.merge);
+    ns_free(printer.places);
+    ns_free(printer.bytes);
+    ns_free(printer.line);
+    NsRingClose(&printer.ringPtr, false);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static bool
+ParseWish(Wish *wishPtr, int argc, char *const *argv)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *option = argv[i];
+
+        if (STREQ(option, "--follow")) {
+            wishPtr->isFollowing = true;
+            continue;
+        }
+        if (!STREQ(option, "--stream") && !STREQ(option, "--severity")
+                && !STREQ(option, "--slow")) {
+            return Usage("invalid option", option) == 0;
+        }
+        if (++i == argc) {
+            return Usage("no parameter for option", option) == 0;
+        }
+        if (STREQ(option, "--stream")) {
+            wishPtr->stream = argv[i];
+        } else if (STREQ(option, "--severity")) {
+            wishPtr->minSeverity = NsSeverityFind(argv[i]);
+            if (wishPtr->minSeverity < 0) {
+                return Usage("unknown severity", argv[i]) == 0;
+            }
+        } else {
+            wishPtr->slowNanos = (int64_t) (strtod(argv[i], NULL) * 1e9);
+        }
+    }
+    return true;
+}
+
+static int
+Usage(const char *problem, const char *what)
+{
+    fprintf(stderr, "\nError: %s: %s\n\nUsage: nsd --logs FILE ?--follow? "
+            "?--stream NAME? ?--severity NAME? ?--slow SECONDS?\n",
+            problem, what);
+    return 1;
+}
+
+static bool
+IsWanted(const Wish *wishPtr, const char *stream, const NsRingRecord *recordPtr)
+{
+    if (wishPtr->stream != NULL) {
+        size_t n = strlen(wishPtr->stream);
+
+        if (strncmp(stream, wishPtr->stream, n) != 0
+                || (stream[n] != '\0' && stream[n] != '/')) {
+            return false;
+        }
+    }
+    return wishPtr->minSeverity < 0
+        || NsSeverityWeight(recordPtr->severity)
+           >= NsSeverityWeight(wishPtr->minSeverity);
+}
+
+static void
+PrintNew(Printer *printerPtr, const Wish *wishPtr)
+{
+    NsRing  *ringPtr = printerPtr->ringPtr;
+    uint32_t n = MIN(atomic_load(&ringPtr->headerPtr->nLanes),
+                     ringPtr->headerPtr->maxLanes);
+    NsPlace *placePtr;
+
+    printerPtr->merge.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (Enter(printerPtr, &printerPtr->places[i])) {
+            NsMergeAdd(&printerPtr->merge, &printerPtr->places[i]);
+        }
+    }
+    while ((placePtr = NsMergeFirst(&printerPtr->merge)) != NULL) {
+        uint32_t     index = ringPtr->lanes[placePtr->lane].stream;
+        const char  *stream = index < NS_RING_STREAMS
+            ? ringPtr->headerPtr->streams[index] : "";
+        NsRingRecord head;
+
+        if (CopyRecord(printerPtr, placePtr, &head)) {
+            if (IsWanted(wishPtr, stream, &head)) {
+                PrintRecord(printerPtr, stream, &head);
+            }
+            NsPlaceAdvance(ringPtr, placePtr);
+        } else {
+            /* Freed while we looked; go on with what is there now. */
+            placePtr->segment = NS_RING_NONE;
+            placePtr->headPtr = NULL;
+        }
+        if (placePtr->headPtr != NULL && IsStillThere(printerPtr, placePtr)) {
+            NsMergeFirstMoved(&printerPtr->merge);
+        } else {
+            NsMergeFirstEnded(&printerPtr->merge);
+        }
+    }
+}
+
+/*
+ * Stand at the next record of a lane.
+ */
+static bool
+Enter(Printer *printerPtr, NsPlace *placePtr)
+{
+    if (placePtr->segment == NS_RING_NONE
+            || !IsStillThere(printerPtr, placePtr)) {
+        (void) NsPlaceOpen(printerPtr->ringPtr, placePtr, 0);
+    }
+    return NsPlaceHead(printerPtr->ringPtr, placePtr) != NULL;
+}
+
+static bool
+IsStillThere(const Printer *printerPtr, const NsPlace *placePtr)
+{
+    const NsRingSegment *segmentPtr = NsRingSegmentAt(printerPtr->ringPtr,
+                                                      placePtr->segment);
+
+    return segmentPtr->lane == placePtr->lane
+        && segmentPtr->number == placePtr->number;
+}
+
+static bool
+CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
+{
+    const void *bytes;
+    char       *scratch = NULL;
+    size_t      scratchBytes = 0;
+    bool        isIntact;
+
+    memcpy(headPtr, placePtr->headPtr, sizeof(*headPtr));
+    if (headPtr->kind == NS_RING_PART) {
+        bytes = NsPlaceBytes(printerPtr->ringPtr, placePtr, true, &scratch,
+                             &scratchBytes);
+    } else {
+        bytes = placePtr->headPtr + 1;
+        if (headPtr->length > printerPtr->ringPtr->headerPtr->segmentBytes
+                || headPtr->total != headPtr->length) {
+            return false;
+        }
+    }
+    if (bytes == NULL) {
+        ns_free(scratch);
+        return false;
+    }
+    if (headPtr->total > printerPtr->room) {
+        printerPtr->room = headPtr->total;
+        printerPtr->bytes = ns_realloc(printerPtr->bytes, printerPtr->room);
+    }
+    memcpy(printerPtr->bytes, bytes, headPtr->total);
+    isIntact = headPtr->kind == NS_RING_PART
+        || headPtr->checksum == NsRingChecksum(
+            headPtr, NsRingSum(0, printerPtr->bytes, headPtr->total));
+    ns_free(scratch);
+    return isIntact && IsStillThere(printerPtr, placePtr);
+}
+
+/*
+ * As the stream's own line where the stream is known to this program, else as the
+ * text that is found in the record.
+ */
+static void
+PrintRecord(Printer *printerPtr, const char *stream,
+            const NsRingRecord *headPtr)
+{
+    Ns_LogStream known = NsStreamFind(stream);
+    Ns_LogRecord record = {
+        .stream = stream, .severity = headPtr->severity, .time = headPtr->time,
+        .bytes = printerPtr->bytes, .length = headPtr->total
+    };
+    size_t length = 0;
+
+    while (known != NULL) {
+        NsStreamFormat(known, &record, printerPtr->line, printerPtr->lineRoom,
+                       &length);
+        if (length <= printerPtr->lineRoom) {
+            break;
+        }
+        printerPtr->lineRoom = length;
+        printerPtr->line = ns_realloc(printerPtr->line, length);
+    }
+    if (length > 0) {
+        (void) fwrite(printerPtr->line, 1, length, stdout);
+    } else {
+        printf("[%.*s] %s: ", NS_LOG_TIME_LENGTH,
+               NsLogTimeText((time_t) (headPtr->time / 1000000000)), stream);
+        PrintText(printerPtr->bytes, headPtr->total);
+        putchar('\n');
+    }
+}
+
+/*
+ * Runs of printable characters, two or more of them.
+ */
+static void
+PrintText(const char *bytes, size_t length)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i <= length; i++) {
+        if (i == length || UCHAR(bytes[i]) < 0x20 || UCHAR(bytes[i]) >= 0x7f) {
+            if (i - start > 1) {
+                printf("%.*s ", (int) (i - start), bytes + start);
+            }
+            start = i + 1;
+        }
+    }
+}

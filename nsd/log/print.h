@@ -1,0 +1,21 @@
+/*
+ * print.h --
+ *
+ *      Prints the records in a mapping, of a live or a dead server.
+ */
+
+#ifndef NSD_LOG_PRINT_H
+#define NSD_LOG_PRINT_H
+
+#include "nstypes.h"
+
+/*
+ * nsd --logs FILE ?--follow? ?--stream NAME? ?--severity NAME? ?--slow SECONDS?
+ *
+ * Arguments behind --logs; the result is the exit status.  The server is not
+ * touched: the mapping is read only, and what the server frees meanwhile is
+ * skipped.
+ */
+int NsLogPrintMain(int argc, char *const *argv);
+
+#endif
