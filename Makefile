@@ -7,6 +7,8 @@
 ROOMS   = base http log process net dispatch request tcl adp
 MODULES = nssock nsssl nslog
 PORT    = 8080
+# make V=1 shows the commands.
+Q       = $(if $(V),,@)
 
 GOALS_WITHOUT_CONFIG = clean distclean packages packages-test packages-bench help
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),all)),)
@@ -72,13 +74,16 @@ nsd/base/config.h: config.mk
 
 obj/%.o: %.c config.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@echo '  CC    $<'
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
-	$(CC) $(SANITIZE) -shared $(EARLY) -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(SANITIZE) -shared $(EARLY) -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
 
 nsd/nsd: obj/nsd/main.o nsd/libnsd.so
-	$(CC) $(SANITIZE) -rdynamic $(EARLY) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(SANITIZE) -rdynamic $(EARLY) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
 	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
 
 nsd/init.tcl: tcl/bin/init.tcl
@@ -86,7 +91,8 @@ nsd/init.tcl: tcl/bin/init.tcl
 
 define MODULE_RULE
 $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
-	$$(CC) $$(SANITIZE) -shared -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
+	@echo '  LINK  $$@'
+	$$(Q)$$(CC) $$(SANITIZE) -shared -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
 endef
 nsssl_LIBS = $(SSL_LIBS)
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
