@@ -187,7 +187,7 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
     int64_t               maxUpload = settingsPtr->keepaliveMaxUploadSize;
     Ns_Set               *headers = connPtr->pub.headers;
 
-    if (messagePtr->mustClose || messagePtr->refusal != 0) {
+    if (messagePtr->mustClose || messagePtr->refusal > 400) {
         return false;
     }
     if (connPtr->keep >= 0) {
