@@ -25,6 +25,7 @@ static _Atomic(const char *) bareType;  /* No extension; NULL: defaultType. */
 static pthread_once_t        builtinsOnce = PTHREAD_ONCE_INIT;
 
 static void AddBuiltins(void);
+static NsNameProc AppendType;
 
 void
 NsMimeTypeAdd(const char *extension, const char *type)
@@ -62,6 +63,23 @@ Ns_GetMimeType(const char *file)
         type = atomic_load_explicit(&defaultType, memory_order_acquire);
     }
     return (char *) (uintptr_t) type;
+}
+
+void
+NsMimeTypesList(Ns_DString *dsPtr)
+{
+    pthread_once(&builtinsOnce, AddBuiltins);
+    NsNameEach(&types, AppendType, dsPtr);
+}
+
+static void
+AppendType(const char *name, const void *value, void *arg)
+{
+    char extension[64];
+
+    snprintf(extension, sizeof(extension), ".%s", name);
+    Ns_DStringAppendElement(arg, extension);
+    Ns_DStringAppendElement(arg, value);
 }
 
 static void

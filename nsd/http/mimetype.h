@@ -16,4 +16,9 @@
  */
 void NsMimeTypeAdd(const char *extension, const char *type);
 
+/*
+ * Append extension and type of all, as list elements.
+ */
+void NsMimeTypesList(Ns_DString *dsPtr);
+
 #endif

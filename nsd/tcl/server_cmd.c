@@ -384,9 +384,9 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else if (STREQ(name, "tcllib")) {
         Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
     } else if (STREQ(name, "logdir")) {
-        Ns_HomePath(&ds, "logs", NULL);
-        if (access(ds.string, F_OK) != 0) {
-            Ns_DStringSetLength(&ds, 0);
+        if (Ns_HomePathExists("logs", NULL)) {
+            Ns_HomePath(&ds, "logs", NULL);
+        } else {
             Ns_DStringAppend(&ds, Ns_InfoHomePath());
         }
     } else {

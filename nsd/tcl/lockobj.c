@@ -1,0 +1,323 @@
+/*
+ * lockobj.c --
+ *
+ *      Named objects for synchronization.
+ *
+ *      The table's lock guards names and use counts only; it is never held while
+ *      a thread waits for an object.
+ */
+
+#include "ns.h"
+#include "base/assert.h"
+#include "base/lock.h"
+#include "tcl/lockobj.h"
+#include "tcl/perserver.h"
+
+typedef struct Table {
+    Ns_Mutex      lock;         /* Guards all of it, and nUsers of objects. */
+    Tcl_HashTable objects[NS_LOCK_KINDS];
+    unsigned      nextNumber[NS_LOCK_KINDS];
+} Table;
+
+struct NsLockObj {
+    Table           *tablePtr;  /* These are constant. */
+    NsLockKind       kind;
+    const char      *name;
+
+    int              nUsers;    /* Guarded by the table's lock. */
+
+    _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
+    int               depth;    /* The holder's: entries of a critsec. */
+    atomic_int        nHeld;    /* Of a rwlock. */
+    union {
+        Ns_Mutex  mutex;
+        Ns_Cs     cs;
+        Ns_Sema   sema;
+        Ns_Cond   cond;
+        Ns_RWLock rwlock;
+    } u;
+};
+
+static const char *const prefixes[NS_LOCK_KINDS] = {
+    [NS_LOCK_MUTEX]   = "ns:mutex:tcl",
+    [NS_LOCK_CRITSEC] = "ns:critsec:tcl",
+    [NS_LOCK_SEMA]    = "ns:semaphore:tcl",
+    [NS_LOCK_COND]    = "ns:condition:tcl",
+    [NS_LOCK_RWLOCK]  = "ns:rwlock:tcl"
+};
+
+static NsPerServer tables;
+
+static NsPerServerProc CreateTable;
+static NsLockObj *CreateObject(Table *tablePtr, NsLockKind kind,
+                               const char *name);
+static void DestroyObject(NsLockObj *objPtr);
+static bool IsMine(const NsLockObj *objPtr);
+
+static void *
+CreateTable(NsServer *serverPtr)
+{
+    Table *tablePtr = ns_calloc(1, sizeof(*tablePtr));
+
+    NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_OBJECTS, "ns:tcllocks",
+                 serverPtr->name);
+    for (int i = 0; i < NS_LOCK_KINDS; i++) {
+        Tcl_InitHashTable(&tablePtr->objects[i], TCL_STRING_KEYS);
+    }
+    return tablePtr;
+}
+
+NsLockObj *
+NsLockObjUse(NsServer *serverPtr, NsLockKind kind, const char *name)
+{
+    Table         *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    Tcl_HashTable *objectsPtr = &tablePtr->objects[kind];
+    Tcl_HashEntry *hPtr;
+    NsLockObj     *objPtr;
+    char           made[64];
+    int            isNew;
+
+    Ns_MutexLock(&tablePtr->lock);
+    if (name != NULL) {
+        hPtr = Tcl_CreateHashEntry(objectsPtr, name, &isNew);
+    } else {
+        do {
+            snprintf(made, sizeof(made), "%s:%u", prefixes[kind],
+                     tablePtr->nextNumber[kind]++);
+            hPtr = Tcl_CreateHashEntry(objectsPtr, made, &isNew);
+        } while (!isNew);
+    }
+    if (isNew) {
+        objPtr = CreateObject(tablePtr, kind, Tcl_GetHashKey(objectsPtr, hPtr));
+        Tcl_SetHashValue(hPtr, objPtr);
+    } else {
+        objPtr = Tcl_GetHashValue(hPtr);
+    }
+    objPtr->nUsers++;
+    Ns_MutexUnlock(&tablePtr->lock);
+    return objPtr;
+}
+
+static NsLockObj *
+CreateObject(Table *tablePtr, NsLockKind kind, const char *name)
+{
+    NsLockObj *objPtr = ns_calloc(1, sizeof(*objPtr));
+
+    objPtr->tablePtr = tablePtr;
+    objPtr->kind = kind;
+    objPtr->name = name;
+    switch (kind) {
+    case NS_LOCK_MUTEX:
+        Ns_MutexInit(&objPtr->u.mutex);
+        Ns_MutexSetName(&objPtr->u.mutex, name);
+        break;
+    case NS_LOCK_CRITSEC:
+        Ns_CsInit(&objPtr->u.cs);
+        break;
+    case NS_LOCK_SEMA:
+        Ns_SemaInit(&objPtr->u.sema, 0);
+        break;
+    case NS_LOCK_COND:
+        Ns_CondInit(&objPtr->u.cond);
+        break;
+    case NS_LOCK_RWLOCK:
+        Ns_RWLockInit(&objPtr->u.rwlock);
+        break;
+    case NS_LOCK_KINDS:
+        break;
+    }
+    return objPtr;
+}
+
+static void
+DestroyObject(NsLockObj *objPtr)
+{
+    switch (objPtr->kind) {
+    case NS_LOCK_MUTEX:
+        Ns_MutexDestroy(&objPtr->u.mutex);
+        break;
+    case NS_LOCK_CRITSEC:
+        Ns_CsDestroy(&objPtr->u.cs);
+        break;
+    case NS_LOCK_SEMA:
+        Ns_SemaDestroy(&objPtr->u.sema);
+        break;
+    case NS_LOCK_COND:
+        Ns_CondDestroy(&objPtr->u.cond);
+        break;
+    case NS_LOCK_RWLOCK:
+        Ns_RWLockDestroy(&objPtr->u.rwlock);
+        break;
+    case NS_LOCK_KINDS:
+        break;
+    }
+    ns_free(objPtr);
+}
+
+static void
+ChangeUsers(NsLockObj *objPtr, int n)
+{
+    Ns_MutexLock(&objPtr->tablePtr->lock);
+    objPtr->nUsers += n;
+    NsAssert(objPtr->nUsers >= 0);
+    Ns_MutexUnlock(&objPtr->tablePtr->lock);
+}
+
+void
+NsLockObjRelease(NsLockObj *objPtr)
+{
+    ChangeUsers(objPtr, -1);
+}
+
+const char *
+NsLockObjName(const NsLockObj *objPtr)
+{
+    return objPtr->name;
+}
+
+void
+NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name)
+{
+    Table         *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    Tcl_HashEntry *hPtr;
+    NsLockObj     *objPtr = NULL;
+
+    Ns_MutexLock(&tablePtr->lock);
+    hPtr = Tcl_FindHashEntry(&tablePtr->objects[kind], name);
+    if (hPtr != NULL) {
+        objPtr = Tcl_GetHashValue(hPtr);
+        if (objPtr->nUsers == 0) {
+            Tcl_DeleteHashEntry(hPtr);
+        } else {
+            objPtr = NULL;
+        }
+    }
+    Ns_MutexUnlock(&tablePtr->lock);
+
+    if (objPtr != NULL) {
+        DestroyObject(objPtr);
+    }
+}
+
+Ns_ReturnCode
+NsLockObjAcquire(NsLockObj *objPtr, bool isWrite)
+{
+    switch (objPtr->kind) {
+    case NS_LOCK_MUTEX:
+        if (IsMine(objPtr)) {
+            return NS_ERROR;
+        }
+        Ns_MutexLock(&objPtr->u.mutex);
+        break;
+    case NS_LOCK_CRITSEC:
+        Ns_CsEnter(&objPtr->u.cs);
+        objPtr->depth++;
+        break;
+    default:
+        if (isWrite) {
+            Ns_RWLockWrLock(&objPtr->u.rwlock);
+        } else {
+            Ns_RWLockRdLock(&objPtr->u.rwlock);
+        }
+        objPtr->nHeld++;
+        break;
+    }
+    if (objPtr->kind != NS_LOCK_RWLOCK) {
+        atomic_store(&objPtr->holder, Ns_ThreadId());
+    }
+    ChangeUsers(objPtr, 1);
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsLockObjTry(NsLockObj *objPtr)
+{
+    Ns_ReturnCode status = Ns_MutexTryLock(&objPtr->u.mutex);
+
+    if (status == NS_OK) {
+        atomic_store(&objPtr->holder, Ns_ThreadId());
+        ChangeUsers(objPtr, 1);
+    }
+    return status;
+}
+
+Ns_ReturnCode
+NsLockObjGiveUp(NsLockObj *objPtr)
+{
+    switch (objPtr->kind) {
+    case NS_LOCK_MUTEX:
+        if (!IsMine(objPtr)) {
+            return NS_ERROR;
+        }
+        atomic_store(&objPtr->holder, 0);
+        Ns_MutexUnlock(&objPtr->u.mutex);
+        break;
+    case NS_LOCK_CRITSEC:
+        if (!IsMine(objPtr)) {
+            return NS_ERROR;
+        }
+        if (--objPtr->depth == 0) {
+            atomic_store(&objPtr->holder, 0);
+        }
+        Ns_CsLeave(&objPtr->u.cs);
+        break;
+    default:
+        if (atomic_load(&objPtr->nHeld) == 0) {
+            return NS_ERROR;
+        }
+        objPtr->nHeld--;
+        Ns_RWLockUnlock(&objPtr->u.rwlock);
+        break;
+    }
+    ChangeUsers(objPtr, -1);
+    return NS_OK;
+}
+
+static bool
+IsMine(const NsLockObj *objPtr)
+{
+    return atomic_load(&objPtr->holder) == Ns_ThreadId();
+}
+
+/*
+ * What stands in the count keeps the semaphore from being destroyed.
+ */
+void
+NsLockObjPost(NsLockObj *objPtr, int count)
+{
+    if (count > 0) {
+        ChangeUsers(objPtr, count);
+        Ns_SemaPost(&objPtr->u.sema, count);
+    }
+}
+
+void
+NsLockObjTakeOne(NsLockObj *objPtr)
+{
+    Ns_SemaWait(&objPtr->u.sema);
+    ChangeUsers(objPtr, -1);
+}
+
+void
+NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast)
+{
+    if (isBroadcast) {
+        Ns_CondBroadcast(&objPtr->u.cond);
+    } else {
+        Ns_CondSignal(&objPtr->u.cond);
+    }
+}
+
+Ns_ReturnCode
+NsLockObjWait(NsLockObj *objPtr, NsLockObj *mutexPtr, Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode status;
+
+    if (!IsMine(mutexPtr)) {
+        return NS_ERROR;
+    }
+    atomic_store(&mutexPtr->holder, 0);
+    status = Ns_CondTimedWait(&objPtr->u.cond, &mutexPtr->u.mutex, deadlinePtr);
+    atomic_store(&mutexPtr->holder, Ns_ThreadId());
+    return status;
+}

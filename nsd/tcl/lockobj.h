@@ -1,0 +1,76 @@
+/*
+ * lockobj.h --
+ *
+ *      Mutexes, critical sections, semaphores, conditions and read/write locks
+ *      that scripts know by name, per server.
+ *
+ *      An object is used by the threads that are inside of an operation on it,
+ *      or hold it; it is destroyed only when it is not used.
+ */
+
+#ifndef NSD_TCL_LOCKOBJ_H
+#define NSD_TCL_LOCKOBJ_H
+
+#include <stdatomic.h>
+
+#include "process/server.h"
+
+typedef enum {
+    NS_LOCK_MUTEX,
+    NS_LOCK_CRITSEC,
+    NS_LOCK_SEMA,
+    NS_LOCK_COND,
+    NS_LOCK_RWLOCK,
+    NS_LOCK_KINDS
+} NsLockKind;
+
+typedef struct NsLockObj NsLockObj;
+
+/*
+ * Find or make the object and use it, until NsLockObjRelease.  Name NULL: a new
+ * one is made up.
+ */
+NsLockObj *NsLockObjUse(NsServer *serverPtr, NsLockKind kind, const char *name);
+void       NsLockObjRelease(NsLockObj *objPtr);
+
+/*
+ * Valid while the object is used.
+ */
+const char *NsLockObjName(const NsLockObj *objPtr);
+
+/*
+ * Destroy the object of that name, unless it does not exist or is used.
+ */
+void NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name);
+
+/*
+ * Acquire (mutex, critsec, rwlock; isWrite matters to the last).  Who holds an
+ * object uses it.  NS_ERROR: a mutex that is the caller's already.
+ */
+Ns_ReturnCode NsLockObjAcquire(NsLockObj *objPtr, bool isWrite);
+
+/*
+ * Acquire a mutex if it is free: NS_OK, or NS_TIMEOUT.
+ */
+Ns_ReturnCode NsLockObjTry(NsLockObj *objPtr);
+
+/*
+ * Give up what was acquired.  NS_ERROR: it was not the caller's.
+ */
+Ns_ReturnCode NsLockObjGiveUp(NsLockObj *objPtr);
+
+/*
+ * Semaphores: add to the count; wait until it is positive and take one.
+ */
+void NsLockObjPost(NsLockObj *objPtr, int count);
+void NsLockObjTakeOne(NsLockObj *objPtr);
+
+/*
+ * Conditions.  Wait gives up the mutex meanwhile: NS_OK, NS_TIMEOUT, or
+ * NS_ERROR when the mutex is not the caller's.  deadlinePtr NULL: no limit.
+ */
+void NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast);
+Ns_ReturnCode NsLockObjWait(NsLockObj *objPtr, NsLockObj *mutexPtr,
+                            Ns_Time *deadlinePtr);
+
+#endif

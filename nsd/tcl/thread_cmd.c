@@ -1,0 +1,361 @@
+/*
+ * thread_cmd.c --
+ *
+ *      ns_thread: threads that run a script.
+ */
+
+#include "ns.h"
+#include "base/thread.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+#define HANDLE_TYPE "ns:thread"
+
+/*
+ * What a thread is to run; the thread's own once it runs.
+ */
+typedef struct ScriptThread {
+    char *server;
+    char *script;
+    char *name;                 /* NULL: none given. */
+    bool  isDetached;
+} ScriptThread;
+
+typedef int (SubcmdProc)(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                         Tcl_Obj *const *objv);
+
+static Tcl_ObjCmdProc ThreadObjCmd;
+
+static SubcmdProc BeginSubcmd;
+static SubcmdProc BeginDetachedSubcmd;
+static SubcmdProc WaitSubcmd;
+static SubcmdProc NameSubcmd;
+static SubcmdProc GetSubcmd;
+static SubcmdProc IdSubcmd;
+static SubcmdProc YieldSubcmd;
+static SubcmdProc StackInfoSubcmd;
+
+static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                       const char **namePtr, const char **scriptPtr);
+static void StartThread(const char *server, const char *script,
+                        const char *name, Ns_Thread *threadPtr);
+static Ns_ThreadProc RunScriptThread;
+static Ns_ArgProc DescribeScriptThread;
+static void SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
+
+typedef struct Subcmd {
+    const char *name;
+    SubcmdProc *proc;
+} Subcmd;
+
+static const Subcmd subcmds[] = {
+    {"begin",         BeginSubcmd},
+    {"begindetached", BeginDetachedSubcmd},
+    {"create",        BeginSubcmd},
+    {"wait",          WaitSubcmd},
+    {"join",          WaitSubcmd},
+    {"name",          NameSubcmd},
+    {"get",           GetSubcmd},
+    {"getid",         IdSubcmd},
+    {"id",            IdSubcmd},
+    {"yield",         YieldSubcmd},
+    {"stackinfo",     StackInfoSubcmd},
+    {NULL, NULL}
+};
+
+static const NsTclCommand commands[] = {
+    {"ns_thread", ThreadObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsThreadCmdInit(void)
+{
+    NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) RunScriptThread, "ns:tclthread",
+                        DescribeScriptThread);
+}
+
+int
+Ns_TclThread(Tcl_Interp *interp, const char *script, Ns_Thread *threadPtr)
+{
+    StartThread(Ns_TclInterpServer(interp), script, NULL, threadPtr);
+    return NS_OK;
+}
+
+int
+Ns_TclDetachedThread(Tcl_Interp *interp, const char *script)
+{
+    return Ns_TclThread(interp, script, NULL);
+}
+
+/*
+ * ns_thread cmd ?arg ...?
+ */
+static int
+ThreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
+    int       index;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "cmd ?arg ...?");
+        return TCL_ERROR;
+    }
+    if (STREQ(Tcl_GetString(objv[1]), "handle")) {
+        return GetSubcmd(interp, serverPtr, objc, objv);
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
+                                  "cmd", 0, &index) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return subcmds[index].proc(interp, serverPtr, objc, objv);
+}
+
+/*
+ * ns_thread begin script, ns_thread create script
+ */
+static int
+BeginSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+            Tcl_Obj *const *objv)
+{
+    const char *name, *script;
+    Ns_Thread   thread;
+
+    if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    StartThread(serverPtr->name, script, name, &thread);
+    SetHandleResult(interp, thread);
+    return TCL_OK;
+}
+
+/*
+ * ns_thread begindetached script
+ */
+static int
+BeginDetachedSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                    Tcl_Obj *const *objv)
+{
+    const char *name, *script;
+
+    if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    StartThread(serverPtr->name, script, name, NULL);
+    return TCL_OK;
+}
+
+/*
+ * script; newer scripts may put `-name NAME` first.
+ */
+static int
+ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+            const char **namePtr, const char **scriptPtr)
+{
+    *namePtr = NULL;
+    if (objc == 5 && STREQ(Tcl_GetString(objv[2]), "-name")) {
+        *namePtr = Tcl_GetString(objv[3]);
+    } else if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    *scriptPtr = Tcl_GetString(objv[objc - 1]);
+    return TCL_OK;
+}
+
+/*
+ * With threadPtr NULL the thread is detached.
+ */
+static void
+StartThread(const char *server, const char *script, const char *name,
+            Ns_Thread *threadPtr)
+{
+    ScriptThread *argPtr = ns_malloc(sizeof(*argPtr));
+
+    argPtr->server = ns_strcopy(server);
+    argPtr->script = ns_strdup(script);
+    argPtr->name = ns_strcopy(name);
+    argPtr->isDetached = threadPtr == NULL;
+    Ns_ThreadCreate(RunScriptThread, argPtr, 0, threadPtr);
+}
+
+/*
+ * The exit value of a joinable thread is its result or its error trace, for the
+ * one who joins it to free.
+ */
+static void
+RunScriptThread(void *arg)
+{
+    ScriptThread *argPtr = arg;
+    Tcl_Interp   *interp;
+    char         *result = NULL;
+
+    Ns_WaitForStartup();
+    if (argPtr->name != NULL) {
+        Ns_ThreadSetName("%s", argPtr->name);
+    }
+    interp = Ns_TclAllocateInterp(argPtr->server);
+    if (interp != NULL) {
+        int         code = Tcl_EvalEx(interp, argPtr->script, -1, 0);
+        const char *text = code == TCL_ERROR ? Ns_TclLogErrorInfo(interp, NULL)
+                         : Tcl_GetStringResult(interp);
+
+        if (!argPtr->isDetached) {
+            result = ns_strdup(text);
+        }
+        Ns_TclDeAllocateInterp(interp);
+    }
+
+    NsThreadForgetArg();
+    ns_free(argPtr->server);
+    ns_free(argPtr->script);
+    ns_free(argPtr->name);
+    if (!argPtr->isDetached) {
+        ns_free(argPtr);
+        Ns_ThreadExit(result);
+    }
+    ns_free(argPtr);
+}
+
+static void
+DescribeScriptThread(Ns_DString *dsPtr, void *arg)
+{
+    const ScriptThread *argPtr = arg;
+
+    if (argPtr == NULL) {
+        Ns_DStringAppendElement(dsPtr, "");     /* Just ending. */
+        return;
+    }
+    Ns_DStringAppendElement(dsPtr, argPtr->server != NULL ? argPtr->server : "");
+    if (argPtr->isDetached) {
+        Ns_DStringAppendElement(dsPtr, "detached");
+    }
+    Ns_DStringAppendElement(dsPtr, argPtr->script);
+}
+
+/*
+ * ns_thread wait handle, ns_thread join handle
+ */
+static int
+WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+           Tcl_Obj *const *objv)
+{
+    void      *address, *result = NULL;
+    Ns_Thread  thread;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "handle");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetAddrFromObj(interp, objv[2], HANDLE_TYPE, &address)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    thread = address;
+    if (NsThreadJoin(&thread, &result) != NS_OK) {
+        Ns_TclPrintfResult(interp, "no such thread: %s",
+                           Tcl_GetString(objv[2]));
+        return TCL_ERROR;
+    }
+    if (result != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(result, -1));
+        ns_free(result);
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_thread name ?newname?
+ */
+static int
+NameSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+           Tcl_Obj *const *objv)
+{
+    if (objc > 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "?name?");
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        Ns_ThreadSetName("%s", Tcl_GetString(objv[2]));
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_ThreadGetName(), -1));
+    return TCL_OK;
+}
+
+/*
+ * ns_thread get, ns_thread handle
+ */
+static int
+GetSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+          Tcl_Obj *const *objv)
+{
+    Ns_Thread thread;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    Ns_ThreadSelf(&thread);
+    SetHandleResult(interp, thread);
+    return TCL_OK;
+}
+
+static void
+SetHandleResult(Tcl_Interp *interp, Ns_Thread thread)
+{
+    Tcl_Obj *handleObj = Tcl_NewObj();
+
+    Ns_TclSetAddrObj(handleObj, HANDLE_TYPE, thread);
+    Tcl_SetObjResult(interp, handleObj);
+}
+
+/*
+ * ns_thread id, ns_thread getid
+ */
+static int
+IdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+         Tcl_Obj *const *objv)
+{
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    Ns_TclPrintfResult(interp, "%" PRIxPTR, Ns_ThreadId());
+    return TCL_OK;
+}
+
+/*
+ * ns_thread yield
+ */
+static int
+YieldSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+            Tcl_Obj *const *objv)
+{
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    Ns_ThreadYield();
+    return TCL_OK;
+}
+
+/*
+ * ns_thread stackinfo
+ */
+static int
+StackInfoSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                Tcl_Obj *const *objv)
+{
+    size_t bytes, usedBytes;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    NsThreadStack(&bytes, &usedBytes);
+    Ns_TclPrintfResult(interp, "max %zu free %zu", bytes, bytes - usedBytes);
+    return TCL_OK;
+}
