@@ -425,6 +425,12 @@ NsCacheGetMaxSize(Ns_Cache *cache)
     return CacheOf(cache)->maxSize;
 }
 
+size_t
+NsCacheGetSize(Ns_Cache *cache)
+{
+    return CacheOf(cache)->size;
+}
+
 void
 NsCacheSetMaxSize(Ns_Cache *cache, size_t maxSize)
 {

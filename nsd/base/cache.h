@@ -19,10 +19,11 @@
 int NsCacheGetUses(Ns_Entry *entry);
 
 /*
- * The sum of sizes at which old entries go, 0 for no limit.  A smaller one
- * prunes at once.
+ * The sum of sizes at which old entries go, 0 for no limit, and the sum now.  A
+ * smaller limit prunes at once.
  */
 size_t NsCacheGetMaxSize(Ns_Cache *cache);
+size_t NsCacheGetSize(Ns_Cache *cache);
 void   NsCacheSetMaxSize(Ns_Cache *cache, size_t maxSize);
 
 #endif

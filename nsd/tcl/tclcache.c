@@ -1,0 +1,135 @@
+/*
+ * tclcache.c --
+ *
+ *      The caches of scripts.
+ */
+
+#include "ns.h"
+#include "base/lock.h"
+#include "tcl/perserver.h"
+#include "tcl/tclcache.h"
+
+#define MEMOIZE "ns:memoize"
+
+typedef struct Table {
+    Ns_Mutex      lock;         /* Guards caches; they are never removed. */
+    Tcl_HashTable caches;       /* By name. */
+} Table;
+
+static NsPerServer tables;
+
+static NsPerServerProc CreateTable;
+static NsTclCache *EnterLocked(Table *tablePtr, const char *name,
+                               const NsTclCacheSettings *settingsPtr);
+
+static void *
+CreateTable(NsServer *serverPtr)
+{
+    Table              *tablePtr = ns_calloc(1, sizeof(*tablePtr));
+    NsTclCacheSettings  settings = {0};
+    Ns_DString          ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
+    settings.maxSize = (size_t) Ns_ConfigWideIntRange(ds.string, "memoizecache",
+                                                      10485760, 0, INT64_MAX);
+    Ns_DStringFree(&ds);
+
+    NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_CACHES, "ns:tclcaches",
+                 serverPtr->name);
+    Tcl_InitHashTable(&tablePtr->caches, TCL_STRING_KEYS);
+    (void) EnterLocked(tablePtr, MEMOIZE, &settings);
+    return tablePtr;
+}
+
+NsTclCache *
+NsTclCacheCreate(NsServer *serverPtr, const char *name,
+                 const NsTclCacheSettings *settingsPtr)
+{
+    Table      *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    NsTclCache *cachePtr;
+
+    Ns_MutexLock(&tablePtr->lock);
+    cachePtr = EnterLocked(tablePtr, name, settingsPtr);
+    Ns_MutexUnlock(&tablePtr->lock);
+    return cachePtr;
+}
+
+/*
+ * Or while nobody else can see the table.
+ */
+static NsTclCache *
+EnterLocked(Table *tablePtr, const char *name,
+            const NsTclCacheSettings *settingsPtr)
+{
+    Tcl_HashEntry *hPtr;
+    NsTclCache    *cachePtr;
+    int            isNew;
+
+    hPtr = Tcl_CreateHashEntry(&tablePtr->caches, name, &isNew);
+    if (!isNew) {
+        return NULL;
+    }
+    cachePtr = ns_calloc(1, sizeof(*cachePtr));
+    cachePtr->name = Tcl_GetHashKey(&tablePtr->caches, hPtr);
+    cachePtr->cache = Ns_CacheCreateSz(name, TCL_STRING_KEYS,
+                                       settingsPtr->maxSize, ns_free);
+    cachePtr->settings = *settingsPtr;
+    Tcl_SetHashValue(hPtr, cachePtr);
+    return cachePtr;
+}
+
+NsTclCache *
+NsTclCacheFind(NsServer *serverPtr, const char *name)
+{
+    Table         *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    Tcl_HashEntry *hPtr;
+
+    Ns_MutexLock(&tablePtr->lock);
+    hPtr = Tcl_FindHashEntry(&tablePtr->caches, name);
+    Ns_MutexUnlock(&tablePtr->lock);
+    return hPtr != NULL ? Tcl_GetHashValue(hPtr) : NULL;
+}
+
+NsTclCache *
+NsTclCacheMemoize(NsServer *serverPtr)
+{
+    return NsTclCacheFind(serverPtr, MEMOIZE);
+}
+
+void
+NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr)
+{
+    Table          *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    Tcl_HashSearch  search;
+    Tcl_HashEntry  *hPtr;
+
+    Ns_MutexLock(&tablePtr->lock);
+    for (hPtr = Tcl_FirstHashEntry(&tablePtr->caches, &search); hPtr != NULL;
+         hPtr = Tcl_NextHashEntry(&search)) {
+        Ns_DStringAppendElement(dsPtr,
+                                Tcl_GetHashKey(&tablePtr->caches, hPtr));
+    }
+    Ns_MutexUnlock(&tablePtr->lock);
+}
+
+void
+NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
+                size_t length, const Ns_Time *expiresPtr, int cost)
+{
+    NsTclCacheValue *valuePtr;
+    Ns_Time          expires;
+
+    if (cachePtr->settings.maxEntry > 0
+            && length > cachePtr->settings.maxEntry) {
+        Ns_CacheDeleteEntry(entry);
+        return;
+    }
+    expires = expiresPtr != NULL ? *expiresPtr : cachePtr->settings.expires;
+    valuePtr = ns_malloc(sizeof(*valuePtr) + length + 1);
+    valuePtr->length = length;
+    memcpy(valuePtr->text, text, length);
+    valuePtr->text[length] = '\0';
+    Ns_CacheSetValueExpires(entry, valuePtr, length,
+        expires.sec != 0 || expires.usec != 0 ? &expires : NULL, cost);
+}

@@ -1,0 +1,61 @@
+/*
+ * tclcache.h --
+ *
+ *      The caches of scripts: Ns_Cache objects that a server knows by name, with
+ *      strings as values.
+ *
+ *      A cache, once made, lives as long as the process.
+ */
+
+#ifndef NSD_TCL_TCLCACHE_H
+#define NSD_TCL_TCLCACHE_H
+
+#include "nscache.h"
+#include "process/server.h"
+
+/*
+ * What a cache is asked to do.  Times are relative or absolute, {0, 0} is none.
+ */
+typedef struct NsTclCacheSettings {
+    size_t  maxSize;            /* Bytes of all values; 0: no limit. */
+    size_t  maxEntry;           /* Bytes of one value; 0: no limit. */
+    Ns_Time timeout;            /* For the wait for another's computation. */
+    Ns_Time expires;
+} NsTclCacheSettings;
+
+typedef struct NsTclCache {
+    const char *name;           /* Constant. */
+    Ns_Cache   *cache;          /* Constant; its lock guards the settings. */
+    NsTclCacheSettings settings;
+} NsTclCache;
+
+typedef struct NsTclCacheValue {
+    size_t length;
+    char   text[];
+} NsTclCacheValue;
+
+/*
+ * Make a cache: NULL if the name is taken.  Find one, or NULL.
+ */
+NsTclCache *NsTclCacheCreate(NsServer *serverPtr, const char *name,
+                             const NsTclCacheSettings *settingsPtr);
+NsTclCache *NsTclCacheFind(NsServer *serverPtr, const char *name);
+
+/*
+ * The cache of ns_memoize.
+ */
+NsTclCache *NsTclCacheMemoize(NsServer *serverPtr);
+
+/*
+ * Append the names as list elements.
+ */
+void NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr);
+
+/*
+ * With the cache locked: give the entry a copy of the text, unless that is
+ * longer than an entry may be; then the entry is deleted.
+ */
+void NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
+                     size_t length, const Ns_Time *expiresPtr, int cost);
+
+#endif
