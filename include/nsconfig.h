@@ -9,8 +9,8 @@
  *      default it was read with, so that listings show what is in force.
  *
  *      Numbers may carry a unit: kB, MB, GB (1000), KiB, MiB, GiB (1024) or us,
- *      ms, s, m, h, d, w.  A number out of range is clamped with a Warning; one that cannot
- *      be read gives the default.
+ *      ms, s, m, h, d, w.  A number out of range is clamped with a Warning; one
+ *      that cannot be read gives the default.
  *
  *      Every string here lives as long as the process.  All threads.
  */

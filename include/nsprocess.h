@@ -1,7 +1,8 @@
 /*
  * nsprocess.h --
  *
- *      The process: callbacks at its stages, scheduled procedures, facts about it.
+ *      The process: callbacks at its stages, scheduled procedures, facts about
+ *      it.
  */
 
 #ifndef NSPROCESS_H

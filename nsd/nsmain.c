@@ -430,7 +430,8 @@ WaitForEnd(int *timeoutPtr)
 }
 
 /*
- * All phases share one deadline, and a guard enforces it.  False: something still runs after it.
+ * All phases share one deadline, and a guard enforces it.  False: something
+ * still runs after it.
  */
 static bool
 Stop(int timeout, int status)

@@ -4,8 +4,8 @@
  *      The helper that keeps root's rights during the start, and binds what the
  *      unprivileged server may not.
  *
- *      A request is an NsPrebindSpec; the answer is an errno, with the socket as
- *      ancillary data when that is 0.  The helper ends with the connection.
+ *      A request is an NsPrebindSpec; the answer is an errno, with the socket
+ *      as ancillary data when that is 0.  The helper ends with the connection.
  */
 
 #include "process/prebind.h"

@@ -13,9 +13,7 @@
 #include "process/config.h"
 
 #include "base/lock.h"
-#include "nslog.h"
 #include "nsset.h"
-#include "process/units.h"
 
 #include <stdatomic.h>
 
@@ -61,8 +59,6 @@ static struct {
     atomic_bool   isFrozen;         /* Set once by the main thread. */
 } store;
 
-static const char *Lookup(const char *section, const char *key, bool exact,
-                          const char *defaultValue);
 static const char *LookupInSection(NsSection *sectionPtr, const char *key,
                                    bool exact, const char *defaultValue);
 static void FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue);
@@ -82,8 +78,6 @@ static void Unlock(bool isLocked);
 static char *Normalize(Ns_DString *dsPtr, const char *name);
 static void CopyFields(NsSection *sectionPtr, NsConfigFilter filter,
                        Ns_Set *copyPtr);
-static Tcl_WideInt Clamp(const char *section, const char *key,
-                         Tcl_WideInt value, Tcl_WideInt min, Tcl_WideInt max);
 
 
 void
@@ -178,9 +172,27 @@ NsConfigFreeze(void)
 }
 
 const char *
-NsConfigQuery(const char *section, const char *key, bool exact)
+NsConfigLookup(const char *section, const char *key, bool exact,
+               const char *defaultValue)
 {
-    return Lookup(section, key, exact, NULL);
+    Ns_DString  ds;
+    NsSection  *sectionPtr;
+    const char *value = NULL;
+    bool        isLocked;
+
+    if (section == NULL) {
+        return NULL;
+    }
+    Tcl_DStringInit(&ds);
+    Normalize(&ds, section);
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(ds.string);
+    if (sectionPtr != NULL) {
+        value = LookupInSection(sectionPtr, key, exact, defaultValue);
+    }
+    Unlock(isLocked);
+    Tcl_DStringFree(&ds);
+    return value;
 }
 
 int
@@ -259,7 +271,7 @@ NsConfigVisit(NsConfigVisitProc *proc, void *arg)
             continue;
         }
         proc(name, NULL, NULL, sectionPtr->place, arg);
-        for (int i = 0; i < sectionPtr->nParams && i < Ns_SetSize(setPtr); i++) {
+        for (int i = 0; i < MIN(sectionPtr->nParams, Ns_SetSize(setPtr)); i++) {
             if (sectionPtr->params[i]->place.file != NULL) {
                 proc(name, Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i),
                      sectionPtr->params[i]->place, arg);
@@ -299,10 +311,6 @@ NsConfigReset(void)
     atomic_store(&store.isFrozen, false);
 }
 
-/*
- * The public functions.
- */
-
 char *
 Ns_ConfigGetPath(const char *server, const char *module, ...)
 {
@@ -339,177 +347,6 @@ Ns_ConfigGetPath(const char *server, const char *module, ...)
     Unlock(isLocked);
     Tcl_DStringFree(&ds);
     return sectionPtr == NULL ? NULL : Ns_SetName(sectionPtr->setPtr);
-}
-
-char *
-Ns_ConfigGetValue(const char *section, const char *key)
-{
-    return (char *) Lookup(section, key, false, NULL);
-}
-
-char *
-Ns_ConfigGetValueExact(const char *section, const char *key)
-{
-    return (char *) Lookup(section, key, true, NULL);
-}
-
-const char *
-Ns_ConfigString(const char *section, const char *key, const char *defaultValue)
-{
-    const char *value = Lookup(section, key, false, defaultValue);
-
-    return value == NULL ? defaultValue : value;
-}
-
-int
-Ns_ConfigBool(const char *section, const char *key, int defaultValue)
-{
-    const char *value = Lookup(section, key, false,
-                               defaultValue ? "true" : "false");
-    bool        isTrue;
-
-    if (value == NULL || !NsUnitsBool(value, &isTrue)) {
-        return defaultValue ? NS_TRUE : NS_FALSE;
-    }
-    return isTrue ? NS_TRUE : NS_FALSE;
-}
-
-int
-Ns_ConfigFlag(const char *section, const char *key, int flag, int defaultValue,
-              int *flagsPtr)
-{
-    const char *value = Lookup(section, key, false,
-                               defaultValue ? "true" : "false");
-    bool        isTrue = (defaultValue != 0);
-    bool        isFound = value != NULL && NsUnitsBool(value, &isTrue);
-
-    if (isTrue) {
-        *flagsPtr |= flag;
-    }
-    return isFound ? NS_TRUE : NS_FALSE;
-}
-
-int
-Ns_ConfigInt(const char *section, const char *key, int defaultValue)
-{
-    return Ns_ConfigIntRange(section, key, defaultValue, INT_MIN, INT_MAX);
-}
-
-int
-Ns_ConfigIntRange(const char *section, const char *key, int defaultValue,
-                  int min, int max)
-{
-    return (int) Ns_ConfigWideIntRange(section, key, defaultValue, min, max);
-}
-
-Tcl_WideInt
-Ns_ConfigWideInt(const char *section, const char *key, Tcl_WideInt defaultValue)
-{
-    return Ns_ConfigWideIntRange(section, key, defaultValue, INT64_MIN,
-                                 INT64_MAX);
-}
-
-Tcl_WideInt
-Ns_ConfigWideIntRange(const char *section, const char *key,
-                      Tcl_WideInt defaultValue, Tcl_WideInt min,
-                      Tcl_WideInt max)
-{
-    char        text[32];
-    const char *value;
-    Tcl_WideInt number = defaultValue;
-
-    snprintf(text, sizeof(text), "%" PRId64, (int64_t) defaultValue);
-    value = Lookup(section, key, false, text);
-    if (value != NULL) {
-        (void) NsUnitsInteger(value, &number);
-    }
-    return Clamp(section, key, number, min, max);
-}
-
-Tcl_WideInt
-Ns_ConfigMemUnitRange(const char *section, const char *key,
-                      const char *defaultString, Tcl_WideInt defaultValue,
-                      Tcl_WideInt min, Tcl_WideInt max)
-{
-    char        text[32];
-    const char *value;
-    Tcl_WideInt number = defaultValue;
-
-    if (defaultString == NULL) {
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t) defaultValue);
-        defaultString = text;
-    } else {
-        (void) NsUnitsSize(defaultString, &number);
-    }
-    value = Lookup(section, key, false, defaultString);
-    if (value != NULL) {
-        (void) NsUnitsSize(value, &number);
-    }
-    return Clamp(section, key, number, min, max);
-}
-
-void
-Ns_ConfigTimeUnitRange(const char *section, const char *key,
-                       const char *defaultString, long minSec, long minUsec,
-                       long maxSec, long maxUsec, Ns_Time *timePtr)
-{
-    const char *value = Lookup(section, key, false, defaultString);
-    Ns_Time     min = {minSec, minUsec}, max = {maxSec, maxUsec};
-    Ns_Time    *limitPtr = NULL;
-
-    if ((value == NULL || !NsUnitsTime(value, timePtr))
-            && !NsUnitsTime(defaultString, timePtr)) {
-        *timePtr = min;
-    }
-    if (Ns_DiffTime(timePtr, &min, NULL) < 0) {
-        limitPtr = &min;
-    } else if (Ns_DiffTime(timePtr, &max, NULL) > 0) {
-        limitPtr = &max;
-    }
-    if (limitPtr != NULL) {
-        Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %ld.%06ld",
-               section, key, value == NULL ? defaultString : value,
-               limitPtr == &min ? "up" : "down", limitPtr->sec, limitPtr->usec);
-        *timePtr = *limitPtr;
-    }
-}
-
-int
-Ns_ConfigGetInt(const char *section, const char *key, int *valuePtr)
-{
-    int64_t wide;
-    int     isFound = Ns_ConfigGetInt64(section, key, &wide);
-
-    if (wide < INT_MIN || wide > INT_MAX) {
-        wide = 0;
-        isFound = NS_FALSE;
-    }
-    *valuePtr = (int) wide;
-    return isFound;
-}
-
-int
-Ns_ConfigGetInt64(const char *section, const char *key, int64_t *valuePtr)
-{
-    const char *value = Lookup(section, key, false, NULL);
-    Tcl_WideInt wide = 0;
-    bool        isFound = value != NULL && NsUnitsInteger(value, &wide);
-
-    *valuePtr = wide;
-    return isFound ? NS_TRUE : NS_FALSE;
-}
-
-int
-Ns_ConfigGetBool(const char *section, const char *key, int *valuePtr)
-{
-    const char *value = Lookup(section, key, false, NULL);
-    bool        isTrue;
-
-    if (value == NULL || !NsUnitsBool(value, &isTrue)) {
-        return NS_FALSE;
-    }
-    *valuePtr = isTrue ? NS_TRUE : NS_FALSE;
-    return NS_TRUE;
 }
 
 Ns_Set *
@@ -560,33 +397,6 @@ Ns_ConfigGetSections(void)
     sets[n] = NULL;
     Unlock(isLocked);
     return sets;
-}
-
-/*
- * Find a value and record how it was asked for.  NULL: there is none.
- */
-static const char *
-Lookup(const char *section, const char *key, bool exact,
-       const char *defaultValue)
-{
-    Ns_DString  ds;
-    NsSection  *sectionPtr;
-    const char *value = NULL;
-    bool        isLocked;
-
-    if (section == NULL) {
-        return NULL;
-    }
-    Tcl_DStringInit(&ds);
-    Normalize(&ds, section);
-    isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
-    if (sectionPtr != NULL) {
-        value = LookupInSection(sectionPtr, key, exact, defaultValue);
-    }
-    Unlock(isLocked);
-    Tcl_DStringFree(&ds);
-    return value;
 }
 
 static const char *
@@ -842,21 +652,4 @@ CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
                       latePtr->value == NULL ? "" : latePtr->value);
         }
     }
-}
-
-static Tcl_WideInt
-Clamp(const char *section, const char *key, Tcl_WideInt value, Tcl_WideInt min,
-      Tcl_WideInt max)
-{
-    if (value < min) {
-        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded up to %"
-               PRId64, section, key, (int64_t) value, (int64_t) min);
-        return min;
-    }
-    if (value > max) {
-        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded down to %"
-               PRId64, section, key, (int64_t) value, (int64_t) max);
-        return max;
-    }
-    return value;
 }

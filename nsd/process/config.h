@@ -3,9 +3,9 @@
  *
  *      The configuration store, as the rooms share it; modules use nsconfig.h.
  *
- *      Until NsConfigFreeze a lock guards everything.  From then on sections and
- *      their sets no longer change and are read without a lock; defaults that
- *      are read for the first time later stand in a list beside the set.
+ *      Until NsConfigFreeze a lock guards everything.  From then on sections
+ *      and their sets no longer change and are read without a lock; defaults
+ *      that are read for the first time later stand in a list beside the set.
  */
 
 #ifndef NSD_PROCESS_CONFIG_H
@@ -48,10 +48,11 @@ Ns_ReturnCode NsConfigSet(const char *section, const char *key,
 void NsConfigFreeze(void);
 
 /*
- * The value as Ns_ConfigGetValue gives it, or NULL; NULL is recorded as an
- * empty value.  exact: match the case of the key.
+ * The value, or NULL.  exact: match the case of the key.  A missing key is
+ * recorded with its default; with none (NULL), as an empty value.
  */
-const char *NsConfigQuery(const char *section, const char *key, bool exact);
+const char *NsConfigLookup(const char *section, const char *key, bool exact,
+                           const char *defaultValue);
 
 /*
  * All values of a repeated key as a Tcl list appended to dsPtr; the result is

@@ -14,8 +14,8 @@
 #include "nstypes.h"
 
 /*
- * Report on a file, one line each, or as Warnings in the log.  The result is how
- * many things are wrong.
+ * Report on a file, one line each, or as Warnings in the log.  The result is
+ * how many things are wrong.
  */
 int NsConfigCheckPrint(FILE *file);
 int NsConfigCheckLog(void);

@@ -27,7 +27,8 @@ static NsConfigDeleteProc *deleteInterpProc = Tcl_DeleteInterp;
 
 static Tcl_ObjCmdProc SectionObjCmd;
 static Tcl_ObjCmdProc ParamObjCmd;
-static NsConfigPlace CallersPlace(Tcl_Interp *interp, const Reading *readingPtr);
+static NsConfigPlace CallersPlace(Tcl_Interp *interp,
+                                  const Reading *readingPtr);
 static void SetVariables(Tcl_Interp *interp, int argc, char *const *argv,
                          int firstWord);
 static void LogError(Tcl_Interp *interp, const char *file);

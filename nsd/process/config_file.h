@@ -10,8 +10,8 @@
 #include "process/config.h"
 
 /*
- * Who makes, and deletes, the interpreter: tcl registers an interpreter with the
- * basic commands.  Without that it is a plain one.
+ * Who makes, and deletes, the interpreter: tcl registers an interpreter with
+ * the basic commands.  Without that it is a plain one.
  */
 typedef Tcl_Interp *(NsConfigInterpProc)(void);
 typedef void (NsConfigDeleteProc)(Tcl_Interp *interp);
@@ -20,8 +20,8 @@ void NsConfigSetInterpProcs(NsConfigInterpProc *createProc,
                             NsConfigDeleteProc *deleteProc);
 
 /*
- * The text of the file, to be freed with ns_free.  A file that cannot be read is
- * fatal.
+ * The text of the file, to be freed with ns_free.  A file that cannot be read
+ * is fatal.
  */
 char *NsConfigReadFile(const char *file);
 

@@ -61,8 +61,8 @@ RollSystemLog(void *arg)
 }
 
 /*
- * Relative names stand below home/logs, if there is such a directory, else below
- * home.
+ * Relative names stand below home/logs, if there is such a directory, else
+ * below home.
  */
 static char *
 FindFile(void)

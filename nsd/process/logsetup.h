@@ -11,8 +11,8 @@
 #include "nstypes.h"
 
 /*
- * Configure the system log.  A log file that cannot be written does not keep the
- * server from running: entries go to standard error then, with a Warning.
+ * Configure the system log.  A log file that cannot be written does not keep
+ * the server from running: entries go to standard error then, with a Warning.
  */
 void NsLogSetup(bool stayOnStderr);
 

@@ -3,8 +3,8 @@
  *
  *      All parameters that exist.
  *
- *      A new parameter is entered here; `nsd -T`, the Warnings of a start and the
- *      documentation follow from it.
+ *      A new parameter is entered here; `nsd -T`, the Warnings of a start and
+ *      the documentation follow from it.
  */
 
 #include "process/parameters.h"

@@ -27,8 +27,8 @@ typedef enum {
 
 /*
  * In sections, `*` stands for one part of the name.  Drivers and logs stand
- * under the file that they are loaded from ("module/nssock"), whatever the module
- * is called and whether it is of one server or of all.
+ * under the file that they are loaded from ("module/nssock"), whatever the
+ * module is called and whether it is of one server or of all.
  */
 typedef struct NsParameter {
     const char     *key;        /* "*": any key. */

@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 
 /*
- * NULL: none was written.  Whoever takes it removes the file: the main thread, or
- * one that ends the process for it.
+ * NULL: none was written.  Whoever takes it removes the file: the main thread,
+ * or one that ends the process for it.
  */
 static _Atomic(char *) pidPath;
 

@@ -13,7 +13,7 @@
 typedef enum {
     NS_PREBIND_TCP,
     NS_PREBIND_UDP,
-    NS_PREBIND_ICMP,            /* A raw socket; address and port do not count. */
+    NS_PREBIND_ICMP,            /* Raw; address and port do not count. */
     NS_PREBIND_UNIX             /* address is a path, port its mode. */
 } NsPrebindKind;
 
@@ -53,8 +53,8 @@ void NsPrebindClose(void);
 int NsPrebindBind(const NsPrebindSpec *specPtr);
 
 /*
- * The helper: start it as root, ask it for a bound socket (-1 with errno; ENOTCONN
- * without a helper), end it.
+ * The helper: start it as root, ask it for a bound socket (-1 with errno;
+ * ENOTCONN without a helper), end it.
  */
 void NsBinderInit(void);
 void NsBinderStart(void);

@@ -8,8 +8,8 @@
  *      when they seem to be due, for the clock may have been set.
  *
  *      An event is waiting (in the heap), queued (in a batch, or for a pooled
- *      thread), running, or paused.  Whoever runs it frees it when it was removed
- *      meanwhile.
+ *      thread), running, or paused.  Whoever runs it frees it when it was
+ *      removed meanwhile.
  *
  *      Events due within COALESCE of each other run as one batch, the one
  *      registered last first: scripts rely on that order.
@@ -17,26 +17,24 @@
 
 #include "process/sched.h"
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "nsconfig.h"
 #include "nslog.h"
 #include "nsthread.h"
+#include "process/heap.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
-#define NOT_IN_HEAP (-1)
 #define DAY         86400
 #define WEEK        (7 * DAY)
 
 typedef struct Event {
+    NsHeapEntry   entry;        /* Among the waiting; first member. */
     struct Event *nextPtr;      /* In a batch or queue. */
     NsSchedSpec   spec;         /* Constant but for the flags. */
     int           id;           /* Constant. */
-    int           heapIndex;    /* Or NOT_IN_HEAP. */
     bool          isQueued;
     bool          isRemoved;    /* Free it when it ends. */
-    NsStamp       due;
     time_t        nextTime;     /* Wall clock: for listings and clock times. */
     time_t        lastQueue;
     time_t        lastStart;
@@ -49,9 +47,7 @@ static struct {
     Ns_Cond       work;         /* For pooled threads: an event, or the end. */
     Ns_Cond       gone;         /* A thread has ended. */
     Tcl_HashTable events;       /* Id -> Event, while it can run again. */
-    Event       **heap;
-    int           nHeap;
-    int           maxHeap;
+    NsHeap        waiting;      /* By the time they are due. */
     Event        *firstQueuedPtr;
     Event        *lastQueuedPtr;
     int           nextId;
@@ -80,10 +76,6 @@ static Event *FindLocked(int id);
 static void ForgetLocked(Event *eventPtr);
 static void FreeEvent(Event *eventPtr);
 static bool Remove(int id);
-static void HeapInsertLocked(Event *eventPtr);
-static void HeapRemoveLocked(Event *eventPtr);
-static void HeapMoveLocked(int from);
-static bool IsBefore(const Event *aPtr, const Event *bPtr);
 static bool BatchesBefore(const Event *aPtr, const Event *bPtr);
 static void ListEventLocked(Ns_DString *dsPtr, Event *eventPtr);
 
@@ -114,7 +106,7 @@ NsSchedAdd(const NsSchedSpec *specPtr)
     eventPtr->spec = *specPtr;
     eventPtr->spec.flags &= NS_SCHED_THREAD | NS_SCHED_ONCE | NS_SCHED_DAILY
                             | NS_SCHED_WEEKLY;
-    eventPtr->heapIndex = NOT_IN_HEAP;
+    NsHeapEntryInit(&eventPtr->entry);
     eventPtr->lastQueue = eventPtr->lastStart = eventPtr->lastEnd = -1;
 
     Ns_MutexLock(&sched.lock);
@@ -300,8 +292,8 @@ Ns_Pause(int id)
     eventPtr = FindLocked(id);
     if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_PAUSED) == 0) {
         eventPtr->spec.flags |= NS_SCHED_PAUSED;
-        if (eventPtr->heapIndex != NOT_IN_HEAP) {
-            HeapRemoveLocked(eventPtr);
+        if (NsHeapContains(&eventPtr->entry)) {
+            NsHeapRemove(&sched.waiting, &eventPtr->entry);
         }
         hasChanged = 1;
     }
@@ -349,13 +341,14 @@ RunScheduler(void *arg)
             Ns_MutexUnlock(&sched.lock);
             RunBatch(batchPtr);
             Ns_MutexLock(&sched.lock);
-        } else if (!sched.isStarted || sched.nHeap == 0) {
+        } else if (!sched.isStarted || NsHeapFirst(&sched.waiting) == NULL) {
             Ns_CondWait(&sched.wakeup, &sched.lock);
         } else {
             Ns_Time until, rest;
 
             Ns_GetTime(&until);
-            rest = NsClockSpan(NsClockNow(), sched.heap[0]->due + COALESCE / 2);
+            rest = NsClockSpan(NsClockNow(),
+                NsHeapFirst(&sched.waiting)->due + COALESCE / 2);
             Ns_IncrTime(&until, rest.sec, rest.usec);
             (void) Ns_CondTimedWait(&sched.wakeup, &sched.lock, &until);
         }
@@ -372,19 +365,21 @@ RunScheduler(void *arg)
 static Event *
 TakeDueLocked(NsStamp now)
 {
-    Event  *batchPtr = NULL;
-    NsStamp limit;
+    NsHeapEntry *firstPtr = NsHeapFirst(&sched.waiting);
+    Event       *batchPtr = NULL;
+    NsStamp      limit;
 
     NsAssertLocked(&sched.lock);
-    if (sched.nHeap == 0 || sched.heap[0]->due + COALESCE / 2 > now) {
+    if (firstPtr == NULL || firstPtr->due + COALESCE / 2 > now) {
         return NULL;
     }
-    limit = sched.heap[0]->due + COALESCE / 2;
-    while (sched.nHeap > 0 && sched.heap[0]->due <= limit) {
-        Event  *eventPtr = sched.heap[0];
+    limit = firstPtr->due + COALESCE / 2;
+    while ((firstPtr = NsHeapFirst(&sched.waiting)) != NULL
+            && firstPtr->due <= limit) {
+        Event  *eventPtr = (Event *) firstPtr;
         Event **linkPtr = &batchPtr;
 
-        HeapRemoveLocked(eventPtr);
+        NsHeapRemove(&sched.waiting, &eventPtr->entry);
         if ((eventPtr->spec.flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0
                 && time(NULL) < eventPtr->nextTime) {
             EnterLocked(eventPtr);      /* The clock was set back. */
@@ -421,8 +416,8 @@ RunBatch(Event *batchPtr)
         RunEvent(eventPtr);
         span = NsClockSpan(start, NsClockNow());
         if (span.sec > sched.maxElapsed) {
-            Ns_Log(Warning, "sched: excessive time taken by proc %d (%ld seconds)",
-                   id, span.sec);
+            Ns_Log(Warning, "sched: excessive time taken by proc %d "
+                   "(%ld seconds)", id, span.sec);
         }
     }
 }
@@ -555,8 +550,8 @@ EnterLocked(Event *eventPtr)
 {
     NsAssertLocked(&sched.lock);
     SetDue(eventPtr);
-    HeapInsertLocked(eventPtr);
-    if (eventPtr->heapIndex == 0) {
+    NsHeapInsert(&sched.waiting, &eventPtr->entry);
+    if (NsHeapFirst(&sched.waiting) == &eventPtr->entry) {
         Ns_CondSignal(&sched.wakeup);
     }
 }
@@ -564,22 +559,20 @@ EnterLocked(Event *eventPtr)
 static void
 SetDue(Event *eventPtr)
 {
-    Ns_Time now;
+    const NsSchedSpec *specPtr = &eventPtr->spec;
+    Ns_Time            now, span = specPtr->interval;
 
     Ns_GetTime(&now);
-    if ((eventPtr->spec.flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0) {
-        Ns_Time next = {0, 0}, span;
+    if ((specPtr->flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0) {
+        Ns_Time next = {0, 0};
 
-        next.sec = NsSchedNextClock(eventPtr->spec.flags, eventPtr->spec.interval.sec,
+        next.sec = NsSchedNextClock(specPtr->flags, specPtr->interval.sec,
                                     now.sec);
         (void) Ns_DiffTime(&next, &now, &span);
-        eventPtr->nextTime = next.sec;
-        eventPtr->due = NsClockNow() + NsClockFromTime(&span);
-    } else {
-        eventPtr->due = NsClockNow() + NsClockFromTime(&eventPtr->spec.interval);
-        Ns_IncrTime(&now, eventPtr->spec.interval.sec, eventPtr->spec.interval.usec);
-        eventPtr->nextTime = now.sec;
     }
+    eventPtr->entry.due = NsClockNow() + NsClockFromTime(&span);
+    Ns_IncrTime(&now, span.sec, span.usec);
+    eventPtr->nextTime = now.sec;
 }
 
 static Event *
@@ -611,8 +604,8 @@ FreeEvent(Event *eventPtr)
 }
 
 /*
- * True: it was not running, and will not.  Otherwise, and when it is queued, the
- * thread that has it frees it.
+ * True: it was not running, and will not.  Otherwise, and when it is queued,
+ * the thread that has it frees it.
  */
 static bool
 Remove(int id)
@@ -627,8 +620,8 @@ Remove(int id)
         eventPtr->isRemoved = true;
         isRunning = (eventPtr->spec.flags & NS_SCHED_RUNNING) != 0;
         isOurs = !isRunning && !eventPtr->isQueued;
-        if (eventPtr->heapIndex != NOT_IN_HEAP) {
-            HeapRemoveLocked(eventPtr);
+        if (NsHeapContains(&eventPtr->entry)) {
+            NsHeapRemove(&sched.waiting, &eventPtr->entry);
         }
     }
     Ns_MutexUnlock(&sched.lock);
@@ -636,75 +629,6 @@ Remove(int id)
         FreeEvent(eventPtr);
     }
     return !isRunning;
-}
-
-static void
-HeapInsertLocked(Event *eventPtr)
-{
-    NsAssertLocked(&sched.lock);
-    NsAssert(eventPtr->heapIndex == NOT_IN_HEAP);
-    if (sched.nHeap == sched.maxHeap) {
-        sched.maxHeap = sched.maxHeap * 2 + 16;
-        sched.heap = ns_realloc(sched.heap,
-                                (size_t) sched.maxHeap * sizeof(Event *));
-    }
-    eventPtr->heapIndex = sched.nHeap;
-    sched.heap[sched.nHeap++] = eventPtr;
-    HeapMoveLocked(eventPtr->heapIndex);
-}
-
-static void
-HeapRemoveLocked(Event *eventPtr)
-{
-    int i = eventPtr->heapIndex;
-
-    NsAssertLocked(&sched.lock);
-    NsAssert(i >= 0 && i < sched.nHeap);
-    eventPtr->heapIndex = NOT_IN_HEAP;
-    sched.nHeap--;
-    if (i < sched.nHeap) {
-        sched.heap[i] = sched.heap[sched.nHeap];
-        sched.heap[i]->heapIndex = i;
-        HeapMoveLocked(i);
-    }
-}
-
-/*
- * Move an entry up or down to where it belongs.
- */
-static void
-HeapMoveLocked(int from)
-{
-    Event *eventPtr = sched.heap[from];
-    int    i = from;
-
-    while (i > 0 && IsBefore(eventPtr, sched.heap[(i - 1) / 2])) {
-        sched.heap[i] = sched.heap[(i - 1) / 2];
-        sched.heap[i]->heapIndex = i;
-        i = (i - 1) / 2;
-    }
-    for (;;) {
-        int child = 2 * i + 1;
-
-        if (child + 1 < sched.nHeap
-                && IsBefore(sched.heap[child + 1], sched.heap[child])) {
-            child++;
-        }
-        if (child >= sched.nHeap || !IsBefore(sched.heap[child], eventPtr)) {
-            break;
-        }
-        sched.heap[i] = sched.heap[child];
-        sched.heap[i]->heapIndex = i;
-        i = child;
-    }
-    sched.heap[i] = eventPtr;
-    eventPtr->heapIndex = i;
-}
-
-static bool
-IsBefore(const Event *aPtr, const Event *bPtr)
-{
-    return aPtr->due < bPtr->due;
 }
 
 static bool

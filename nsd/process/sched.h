@@ -3,9 +3,9 @@
  *
  *      Scheduled procedures; modules use nsprocess.h.
  *
- *      One thread, -sched-, sleeps until something is due.  Procedures run in it,
- *      one after the other, or in pooled threads of their own.  The next run is
- *      computed when one ends, so a procedure never overlaps itself.
+ *      One thread, -sched-, sleeps until something is due.  Procedures run in
+ *      it, one after the other, or in pooled threads of their own.  The next
+ *      run is computed when one ends, so a procedure never overlaps itself.
  */
 
 #ifndef NSD_PROCESS_SCHED_H
@@ -25,7 +25,8 @@ typedef struct NsSchedSpec {
     Ns_Callback  *cleanupCallback;
     void         *arg;
     int           flags;        /* NS_SCHED_THREAD | ONCE | DAILY | WEEKLY */
-    Ns_Time       interval;     /* Daily: since midnight, weekly: since Sunday. */
+    Ns_Time       interval;     /* Daily: since midnight; weekly: since the
+                                 * beginning of Sunday. */
 } NsSchedSpec;
 
 void NsSchedInit(void);

@@ -21,7 +21,7 @@ struct NsAdpServer;
 typedef struct NsServer {
     const char *name;                       /* Constant. */
     const char *path;                       /* Constant: "ns/server/NAME". */
-    struct NsPoolServer    *poolsPtr;       /* dispatch; constant after start. */
+    struct NsPoolServer    *poolsPtr;       /* dispatch; constant after start */
     struct NsRequestServer *requestPtr;     /* request; likewise. */
     struct NsTclServer     *tclPtr;         /* tcl; likewise. */
     struct NsAdpServer     *adpPtr;         /* adp; likewise. */

@@ -17,8 +17,8 @@ int  NsShutdownTimeout(void);
 int  NsShutdownSetTimeout(int seconds);
 
 /*
- * The exit status of a server that a signal ends, and the time that its shutdown
- * may take, in seconds.
+ * The exit status of a server that a signal ends, and the time that its
+ * shutdown may take, in seconds.
  */
 #define NS_STATUS_FAILED 1      /* It could not start. */
 int NsShutdownStatus(int number, int *timeoutPtr);
@@ -34,8 +34,8 @@ void NsShutdownGuard(const Ns_Time *deadlinePtr, int status);
 void NsShutdownForce(int status) NS_GNUC_NORETURN;
 
 /*
- * Begin the shutdown by a signal to the process: SIGTERM, or SIGINT, which makes
- * a watchdog start the server again.
+ * Begin the shutdown by a signal to the process: SIGTERM, or SIGINT, which
+ * makes a watchdog start the server again.
  */
 void NsShutdownRequest(bool restart);
 

@@ -23,7 +23,7 @@ static struct {
     bool      isDone;           /* The start has ended. */
     int       kept;             /* A signal that came before; or 0. */
     Ns_Thread thread;           /* Main thread only. */
-    pthread_t id;               /* Written before NsSignalsBeginStart returns. */
+    pthread_t id;               /* Of that thread, once hasId. */
     bool      hasId;
 } start;
 

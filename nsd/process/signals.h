@@ -1,7 +1,8 @@
 /*
  * signals.h --
  *
- *      Signals are blocked in all threads; the main thread takes them one by one.
+ *      Signals are blocked in all threads; the main thread takes them one by
+ *      one.
  */
 
 #ifndef NSD_PROCESS_SIGNALS_H
@@ -17,9 +18,10 @@
 void NsSignalsBlock(bool isDebugged);
 
 /*
- * Between these two the main thread is busy with the start, and another one takes
- * the signals that end the server.  It keeps the first for NsSignalsWait; if the
- * start has not ended within the time of a shutdown then, it ends the process.
+ * Between these two the main thread is busy with the start, and another one
+ * takes the signals that end the server.  It keeps the first for NsSignalsWait;
+ * if the start has not ended within the time of a shutdown then, it ends the
+ * process.
  */
 void NsSignalsBeginStart(void);
 void NsSignalsEndStart(void);

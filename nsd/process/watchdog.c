@@ -38,8 +38,8 @@ NsWatchdogRun(void)
         pid_t           pid;
 
         if (next.delay > 0) {
-            syslog(LOG_WARNING, "watchdog: waiting %d seconds before restart %d",
-                   next.delay, next.nStarts);
+            syslog(LOG_WARNING, "watchdog: waiting %d seconds before "
+                   "restart %d", next.delay, next.nStarts);
             Sleep(next.delay);
             if (isTerminated) {
                 break;

@@ -22,8 +22,8 @@ typedef struct Query {
     int         isBool;
     int         isInt;
     int         isExact;
-    bool        isAll;          /* -all and -set came after the usage text that */
-    bool        isSet;          /* scripts compare with: they are not in it. */
+    bool        isAll;          /* -all and -set are not in the usage text: */
+    bool        isSet;          /* scripts compare with that. */
     Tcl_Obj    *minPtr;
     Tcl_Obj    *maxPtr;
     char       *section;
@@ -88,7 +88,7 @@ ConfigObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (query.isAll) {
         return AnswerAll(interp, &query);
     }
-    value = NsConfigQuery(query.section, query.key, query.isExact);
+    value = NsConfigLookup(query.section, query.key, query.isExact, NULL);
     if (value == NULL && query.defaultPtr == NULL) {
         return TCL_OK;
     }
@@ -378,7 +378,7 @@ DriverPath(const char *server, const char *driver)
     if (driver == NULL) {
         return NULL;
     }
-    modules = Ns_ConfigGetSection(Ns_ConfigGetPath(NULL, NULL, "modules", NULL));
+    modules = Ns_ConfigGetSection("ns/modules");
     if (modules != NULL && Ns_SetIFind(modules, driver) >= 0) {
         return Ns_ConfigGetPath(NULL, driver, NULL);
     }

@@ -10,8 +10,8 @@
 #include "process/server.h"
 
 /*
- * Start thread -command-.  When start-up is complete it sources argv[0] with the
- * rest as arguments, or without a word reads standard input; at the end it
+ * Start thread -command-.  When start-up is complete it sources argv[0] with
+ * the rest as arguments, or without a word reads standard input; at the end it
  * requests the shutdown.  argv must stay.
  */
 void NsShellStart(NsServer *serverPtr, int argc, char *const *argv);

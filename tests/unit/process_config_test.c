@@ -61,7 +61,8 @@ NamesIgnoreCaseAndBackslashes(void **state)
     assert_string_equal(Ns_ConfigGetValue("ns/server/one", "kEY"), "value");
     assert_string_equal(Ns_ConfigGetValue(" NS/SERVER\\ONE ", "key"), "value");
     assert_null(Ns_ConfigGetValueExact("ns/server/one", "key"));
-    assert_string_equal(Ns_ConfigGetValueExact("ns/server/one", "Key"), "value");
+    assert_string_equal(Ns_ConfigGetValueExact("ns/server/one", "Key"),
+                        "value");
 }
 
 static void
@@ -82,7 +83,8 @@ static void
 APathIsNullWhenTheSectionIsMissing(void **state)
 {
     Read("ns_section ns/server/S/module/M; ns_section ns/module/G");
-    assert_string_equal(Ns_ConfigGetPath("s", "m", NULL), "ns/server/s/module/m");
+    assert_string_equal(Ns_ConfigGetPath("s", "m", NULL),
+                        "ns/server/s/module/m");
     assert_string_equal(Ns_ConfigGetPath(NULL, "G", NULL), "ns/module/g");
     assert_null(Ns_ConfigGetPath("s", "other", NULL));
     assert_null(Ns_ConfigGetPath("s", "m", "more", NULL));
@@ -112,7 +114,7 @@ static void
 AQueryWithoutDefaultDoesNotHideALaterDefault(void **state)
 {
     Read("ns_section a");
-    assert_null(NsConfigQuery("a", "n", false));
+    assert_null(NsConfigLookup("a", "n", false, NULL));
     assert_string_equal(Ns_SetGet(Ns_ConfigGetSection("a"), "n"), "");
     assert_int_equal(Ns_ConfigInt("a", "n", 7), 7);
     assert_string_equal(Ns_SetGet(Ns_ConfigGetSection("a"), "n"), "7");

@@ -92,7 +92,9 @@ ATimeIsExactToTheMicrosecond(void **state)
         {"1500ms", 1, 500000}, {"7us", 0, 7}, {"2m", 120, 0},
         {"10:500000", 10, 500000}, {" 3 s ", 3, 0}, {"0.9999999", 1, 0}
     };
-    static const char *const bad[] = {"", "-1", "1MB", "soon", "1:1000000", "1.5:3"};
+    static const char *const bad[] = {
+        "", "-1", "1MB", "soon", "1:1000000", "1.5:3"
+    };
     Ns_Time time;
 
     for (int i = 0; i < Ns_NrElements(good); i++) {
