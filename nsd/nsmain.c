@@ -11,6 +11,8 @@
 #include "log/init.h"
 #include "log/print.h"
 #include "net/driver.h"
+#include "net/init.h"
+#include "net/sockcallback.h"
 #include "nsconfig.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -43,7 +45,6 @@
 /*
  * Of rooms whose init.h is not here yet.
  */
-void NsNetInit(void);
 void NsTclInit(void);
 void NsAdpInit(void);
 void NsTclServerInit(NsServer *serverPtr);
@@ -407,6 +408,7 @@ Start(void)
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);
     NsSchedStart();
+    NsSockCallbacksStart();
     NsCallbacksRun(NS_AT_STARTUP);
     NsPrebindClose();
     NsBinderStop();
@@ -449,8 +451,10 @@ Stop(int timeout, int status)
     NsDriversWait(&deadline);
 
     NsSchedStop();
+    NsSockCallbacksStop();
     NsCallbacksStartShutdown(&deadline);
     isClean &= NsSchedWait(&deadline) == NS_OK;
+    NsSockCallbacksWait(&deadline);
     isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
 
     isClean &= NsShellIsDone();
