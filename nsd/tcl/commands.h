@@ -22,6 +22,7 @@ void NsLogCmdInit(void);
 void NsProcessCmdInit(void);
 void NsSchedCmdInit(void);
 void NsServerCmdInit(void);
+void NsSetCmdInit(void);
 void NsSockCmdInit(void);
 void NsThreadCmdInit(void);
 void NsUrlCmdInit(void);

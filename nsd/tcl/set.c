@@ -1,0 +1,219 @@
+/*
+ * set.c --
+ *
+ *      Ids of sets: `dN` for those that the script owns, `tN` for those of the
+ *      server, N counting up.
+ */
+
+#include "tcl/set.h"
+
+#include "nsset.h"
+#include "nsthread.h"
+
+typedef struct Entry {
+    Ns_Set  *setPtr;
+    uint64_t serial;            /* Order of creation. */
+    bool     isOwned;
+} Entry;
+
+static Entry *FindEntry(NsInterp *interpPtr, const char *id);
+static void FreeEntry(Tcl_HashEntry *hashPtr);
+static int  CompareSerials(const void *left, const void *right);
+
+void
+NsTclSetInit(NsInterp *interpPtr)
+{
+    Tcl_InitHashTable(&interpPtr->sets, TCL_STRING_KEYS);
+}
+
+void
+NsTclSetCleanup(NsInterp *interpPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hashPtr = Tcl_FirstHashEntry(&interpPtr->sets, &search);
+
+    if (hashPtr == NULL) {
+        return;
+    }
+    for (; hashPtr != NULL; hashPtr = Tcl_NextHashEntry(&search)) {
+        FreeEntry(hashPtr);
+    }
+    Tcl_DeleteHashTable(&interpPtr->sets);
+    NsTclSetInit(interpPtr);
+}
+
+void
+NsTclSetFree(NsInterp *interpPtr)
+{
+    NsTclSetCleanup(interpPtr);
+    Tcl_DeleteHashTable(&interpPtr->sets);
+}
+
+Tcl_Obj *
+NsTclSetEnter(NsInterp *interpPtr, Ns_Set *setPtr, bool isOwned)
+{
+    static _Thread_local uint64_t serial;
+    Tcl_HashTable *tablePtr = &interpPtr->sets;
+    Tcl_HashEntry *hashPtr;
+    Entry         *entryPtr;
+    char           id[2][32];
+    int            n = tablePtr->numEntries, isNew;
+
+    for (;; n++) {
+        snprintf(id[0], sizeof(id[0]), "t%d", n);
+        snprintf(id[1], sizeof(id[1]), "d%d", n);
+        if (Tcl_FindHashEntry(tablePtr, id[0]) == NULL
+                && Tcl_FindHashEntry(tablePtr, id[1]) == NULL) {
+            break;
+        }
+    }
+    entryPtr = ns_malloc(sizeof(*entryPtr));
+    *entryPtr = (Entry) {
+        .setPtr = setPtr, .serial = ++serial, .isOwned = isOwned
+    };
+    hashPtr = Tcl_CreateHashEntry(tablePtr, id[isOwned], &isNew);
+    Tcl_SetHashValue(hashPtr, entryPtr);
+    return Tcl_NewStringObj(id[isOwned], -1);
+}
+
+Tcl_Obj *
+NsTclSetEnterKnown(NsInterp *interpPtr, Ns_Set *setPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hashPtr;
+
+    for (hashPtr = Tcl_FirstHashEntry(&interpPtr->sets, &search);
+         hashPtr != NULL; hashPtr = Tcl_NextHashEntry(&search)) {
+        const Entry *entryPtr = Tcl_GetHashValue(hashPtr);
+
+        if (entryPtr->setPtr == setPtr) {
+            return Tcl_NewStringObj(Tcl_GetHashKey(&interpPtr->sets, hashPtr), -1);
+        }
+    }
+    return NsTclSetEnter(interpPtr, setPtr, false);
+}
+
+Ns_Set *
+NsTclSetGet(NsInterp *interpPtr, Tcl_Obj *idObj)
+{
+    Entry *entryPtr = FindEntry(interpPtr, Tcl_GetString(idObj));
+
+    if (entryPtr == NULL) {
+        Ns_TclPrintfResult(interpPtr->interp, "no such set: %s",
+                           Tcl_GetString(idObj));
+        return NULL;
+    }
+    return entryPtr->setPtr;
+}
+
+Tcl_Obj *
+NsTclSetList(NsInterp *interpPtr)
+{
+    Tcl_HashTable  *tablePtr = &interpPtr->sets;
+    Tcl_HashEntry **hashPtrs, *hashPtr;
+    Tcl_HashSearch  search;
+    Tcl_Obj        *listObj = Tcl_NewListObj(0, NULL);
+    size_t          n = 0, i;
+
+    hashPtrs = ns_malloc(((size_t) tablePtr->numEntries + 1) * sizeof(hashPtr));
+    for (hashPtr = Tcl_FirstHashEntry(tablePtr, &search); hashPtr != NULL;
+         hashPtr = Tcl_NextHashEntry(&search)) {
+        hashPtrs[n++] = hashPtr;
+    }
+    qsort(hashPtrs, n, sizeof(hashPtr), CompareSerials);
+    for (i = 0; i < n; i++) {
+        Tcl_ListObjAppendElement(NULL, listObj,
+            Tcl_NewStringObj(Tcl_GetHashKey(tablePtr, hashPtrs[i]), -1));
+    }
+    ns_free(hashPtrs);
+    return listObj;
+}
+
+/* ---- The C API. ---- */
+
+int
+Ns_TclEnterSet(Tcl_Interp *interp, Ns_Set *setPtr, int flags)
+{
+    NsInterp *interpPtr = NsInterpOf(interp);
+    Tcl_Obj  *idObj;
+
+    if (interpPtr == NULL) {
+        Ns_TclPrintfResult(interp, "ns_set not supported");
+        return TCL_ERROR;
+    }
+    idObj = NsTclSetEnter(interpPtr, setPtr, (flags & NS_TCL_SET_DYNAMIC) != 0);
+    Tcl_IncrRefCount(idObj);
+    Tcl_AppendElement(interp, Tcl_GetString(idObj));
+    Tcl_DecrRefCount(idObj);
+    return TCL_OK;
+}
+
+Ns_Set *
+Ns_TclGetSet(Tcl_Interp *interp, const char *setId)
+{
+    Ns_Set *setPtr = NULL;
+
+    return (Ns_TclGetSet2(interp, setId, &setPtr) == TCL_OK) ? setPtr : NULL;
+}
+
+int
+Ns_TclGetSet2(Tcl_Interp *interp, const char *setId, Ns_Set **setPtrPtr)
+{
+    NsInterp *interpPtr = NsInterpOf(interp);
+    Entry    *entryPtr = (interpPtr != NULL) ? FindEntry(interpPtr, setId) : NULL;
+
+    if (entryPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such set: %s", setId);
+        return TCL_ERROR;
+    }
+    *setPtrPtr = entryPtr->setPtr;
+    return TCL_OK;
+}
+
+int
+Ns_TclFreeSet(Tcl_Interp *interp, const char *setId)
+{
+    NsInterp      *interpPtr = NsInterpOf(interp);
+    Tcl_HashEntry *hashPtr;
+
+    hashPtr = (interpPtr != NULL)
+        ? Tcl_FindHashEntry(&interpPtr->sets, setId) : NULL;
+    if (hashPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such set: %s", setId);
+        return TCL_ERROR;
+    }
+    FreeEntry(hashPtr);
+    Tcl_DeleteHashEntry(hashPtr);
+    return TCL_OK;
+}
+
+static Entry *
+FindEntry(NsInterp *interpPtr, const char *id)
+{
+    Tcl_HashEntry *hashPtr = Tcl_FindHashEntry(&interpPtr->sets, id);
+
+    return (hashPtr != NULL) ? Tcl_GetHashValue(hashPtr) : NULL;
+}
+
+/*
+ * Free what a table entry stands for; the table entry itself is the caller's.
+ */
+static void
+FreeEntry(Tcl_HashEntry *hashPtr)
+{
+    Entry *entryPtr = Tcl_GetHashValue(hashPtr);
+
+    if (entryPtr->isOwned) {
+        Ns_SetFree(entryPtr->setPtr);
+    }
+    ns_free(entryPtr);
+}
+
+static int
+CompareSerials(const void *left, const void *right)
+{
+    const Entry *a = Tcl_GetHashValue(*(Tcl_HashEntry *const *) left);
+    const Entry *b = Tcl_GetHashValue(*(Tcl_HashEntry *const *) right);
+
+    return (a->serial > b->serial) - (a->serial < b->serial);
+}

@@ -1,0 +1,38 @@
+/*
+ * set.h --
+ *
+ *      Sets that scripts of an interpreter know by an id.
+ */
+
+#ifndef NSD_TCL_SET_H
+#define NSD_TCL_SET_H
+
+#include "tcl/interp.h"
+
+/*
+ * The table of ids of an interpreter: make it; forget all ids and free the sets
+ * that the script owns; free it.
+ */
+void NsTclSetInit(NsInterp *interpPtr);
+void NsTclSetCleanup(NsInterp *interpPtr);
+void NsTclSetFree(NsInterp *interpPtr);
+
+/*
+ * The id of a set as an object.  Known: a server-owned set keeps the id that it
+ * was given before in the same request.
+ */
+Tcl_Obj *NsTclSetEnter(NsInterp *interpPtr, Ns_Set *setPtr, bool isOwned);
+Tcl_Obj *NsTclSetEnterKnown(NsInterp *interpPtr, Ns_Set *setPtr);
+
+/*
+ * The set with that id; NULL with `no such set` in the interpreter.
+ */
+Ns_Set *NsTclSetGet(NsInterp *interpPtr, Tcl_Obj *idObj);
+
+
+/*
+ * All ids in the order of their creation.
+ */
+Tcl_Obj *NsTclSetList(NsInterp *interpPtr);
+
+#endif

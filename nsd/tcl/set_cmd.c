@@ -1,0 +1,634 @@
+/*
+ * set_cmd.c --
+ *
+ *      ns_set, ns_findset, ns_parseheader, ns_parsequery.
+ */
+
+#include "tcl/commands.h"
+#include "tcl/set.h"
+
+#include "nsconn.h"
+#include "nsset.h"
+#include "nsthread.h"
+#include "http/form.h"
+
+typedef struct Call {
+    NsInterp       *interpPtr;
+    Tcl_Interp     *interp;
+    Ns_Set         *setPtr;     /* NULL for subcommands without one. */
+    int             objc;       /* Words behind the set id, or behind the */
+    Tcl_Obj *const *objv;       /* subcommand. */
+} Call;
+
+typedef int (SubProc) (Call *callPtr);
+
+typedef struct Sub {
+    const char *name;
+    SubProc    *proc;
+    bool        needsSet;
+    int         minWords;       /* Behind the set id; */
+    int         maxWords;       /* -1: any number. */
+    const char *usage;
+} Sub;
+
+static Tcl_ObjCmdProc SetObjCmd, FindSetObjCmd, ParseHeaderObjCmd,
+    ParseQueryObjCmd;
+
+static SubProc SetArray, SetCleanup, SetCopy, SetCput, SetCreate, SetDelete,
+    SetDelKey, SetFind, SetFreeId, SetGet, SetIcput, SetIdelKey, SetIfind,
+    SetIget, SetIsNull, SetIunique, SetIupdate, SetKey, SetKeys, SetList,
+    SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut, SetSize, SetSplit,
+    SetTruncate, SetUnique, SetUpdate, SetValue, SetValues;
+
+static int GetIndex(Call *callPtr, int *indexPtr);
+static int ReturnInt(Call *callPtr, int value);
+static int ReturnString(Call *callPtr, const char *value);
+static int ReturnFields(Call *callPtr, bool keys);
+static int GetValue(Call *callPtr, bool ignoreCase);
+static int PutUnlessFound(Call *callPtr, int index);
+
+/*
+ * In the order of the error message.
+ */
+static const Sub subs[] = {
+    {"array",    SetArray,    true,  0, 0,  "setId"},
+    {"cleanup",  SetCleanup,  false, 0, -1, NULL},
+    {"copy",     SetCopy,     true,  0, 0,  "setId"},
+    {"cput",     SetCput,     true,  2, 2,  "setId key value"},
+    {"create",   SetCreate,   false, 0, -1, NULL},
+    {"delete",   SetDelete,   true,  1, 1,  "setId index"},
+    {"delkey",   SetDelKey,   true,  1, 1,  "setId key"},
+    {"find",     SetFind,     true,  1, 1,  "setId key"},
+    {"free",     SetFreeId,   true,  0, 0,  "setId"},
+    {"get",      SetGet,      true,  1, 2,  "setId key ?dflt?"},
+    {"icput",    SetIcput,    true,  2, 2,  "setId key value"},
+    {"idelete",  SetNothing,  true,  0, -1, NULL},
+    {"idelkey",  SetIdelKey,  true,  1, 1,  "setId key"},
+    {"ifind",    SetIfind,    true,  1, 1,  "setId key"},
+    {"iget",     SetIget,     true,  1, 2,  "setId key ?dflt?"},
+    {"isnull",   SetIsNull,   true,  1, 1,  "setId index"},
+    {"iunique",  SetIunique,  true,  1, 1,  "setId key"},
+    {"key",      SetKey,      true,  1, 1,  "setId index"},
+    {"list",     SetList,     false, 0, -1, NULL},
+    {"merge",    SetMerge,    true,  1, 1,  "setTo setFrom"},
+    {"move",     SetMove,     true,  1, 1,  "setTo setFrom"},
+    {"name",     SetName,     true,  0, 0,  "setId"},
+    {"new",      SetCreate,   false, 0, -1, NULL},
+    {"print",    SetPrint,    true,  0, 0,  "setId"},
+    {"purge",    SetNothing,  true,  0, -1, NULL},
+    {"put",      SetPut,      true,  2, 2,  "setId key value"},
+    {"size",     SetSize,     true,  0, 0,  "setId"},
+    {"split",    SetSplit,    true,  0, 1,  "setId ?splitChar"},
+    {"truncate", SetTruncate, true,  1, 1,  "setId index"},
+    {"unique",   SetUnique,   true,  1, 1,  "setId key"},
+    {"update",   SetUpdate,   true,  2, 2,  "setId key value"},
+    {"value",    SetValue,    true,  1, 1,  "setId index"},
+    {NULL, NULL, false, 0, 0, NULL}
+};
+
+/*
+ * Of later releases; not named in the error message.
+ */
+static const Sub laterSubs[] = {
+    {"iupdate",  SetIupdate,  true,  2, 2,  "setId key value"},
+    {"keys",     SetKeys,     true,  0, 1,  "setId ?pattern?"},
+    {"values",   SetValues,   true,  0, 1,  "setId ?pattern?"},
+    {NULL, NULL, false, 0, 0, NULL}
+};
+
+void
+NsSetCmdInit(void)
+{
+    static const NsTclCommand commands[] = {
+        {"ns_set",         SetObjCmd,         true},
+        {"ns_findset",     FindSetObjCmd,     true},
+        {"ns_parseheader", ParseHeaderObjCmd, true},
+        {"ns_parsequery",  ParseQueryObjCmd,  true},
+        {NULL, NULL, false}
+    };
+
+    NsTclAddCommands(commands);
+}
+
+static int
+SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Call       call = {.interpPtr = clientData, .interp = interp};
+    const Sub *subPtr = NULL;
+    int        i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
+        return TCL_ERROR;
+    }
+    for (i = 0; laterSubs[i].name != NULL && subPtr == NULL; i++) {
+        if (STREQ(laterSubs[i].name, Tcl_GetString(objv[1]))) {
+            subPtr = &laterSubs[i];
+        }
+    }
+    if (subPtr == NULL) {
+        if (Tcl_GetIndexFromObjStruct(interp, objv[1], subs, sizeof(Sub), "option",
+                                      0, &i) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        subPtr = &subs[i];
+    }
+
+    call.objc = objc - 2;
+    call.objv = objv + 2;
+    if (subPtr->needsSet) {
+        if (objc < 3) {
+            if (subPtr->proc == SetCopy || subPtr->proc == SetSplit) {
+                Ns_TclPrintfResult(interp,
+                    "wrong # args: should be \"ns_set %s %s\"", subPtr->name,
+                    subPtr->usage);
+            } else {
+                Ns_TclPrintfResult(interp,
+                    "wrong # args: should be \"ns_set %s setId ?args?\"",
+                    subPtr->name);
+            }
+            return TCL_ERROR;
+        }
+        call.setPtr = NsTclSetGet(call.interpPtr, objv[2]);
+        if (call.setPtr == NULL) {
+            return TCL_ERROR;
+        }
+        call.objc--;
+        call.objv++;
+        if (call.objc < subPtr->minWords
+                || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
+            Ns_TclPrintfResult(interp, "wrong # args: should be \"ns_set %s %s\"",
+                               subPtr->name, subPtr->usage);
+            return TCL_ERROR;
+        }
+    }
+    return subPtr->proc(&call);
+}
+
+/* ---- Subcommands: whole sets. ---- */
+
+static int
+SetCreate(Call *callPtr)
+{
+    Ns_Set *setPtr = Ns_SetCreate(callPtr->objc > 0
+                                  ? Tcl_GetString(callPtr->objv[0]) : NULL);
+    int     i;
+
+    for (i = 1; i < callPtr->objc; i += 2) {
+        Ns_SetPut(setPtr, Tcl_GetString(callPtr->objv[i]),
+                  i + 1 < callPtr->objc ? Tcl_GetString(callPtr->objv[i + 1])
+                                        : NULL);
+    }
+    Tcl_SetObjResult(callPtr->interp,
+                     NsTclSetEnter(callPtr->interpPtr, setPtr, true));
+    return TCL_OK;
+}
+
+static int
+SetCopy(Call *callPtr)
+{
+    Tcl_SetObjResult(callPtr->interp,
+        NsTclSetEnter(callPtr->interpPtr, Ns_SetCopy(callPtr->setPtr), true));
+    return TCL_OK;
+}
+
+static int
+SetSplit(Call *callPtr)
+{
+    const char *separator = (callPtr->objc > 0)
+        ? Tcl_GetString(callPtr->objv[0]) : ".";
+    Ns_Set    **sets = Ns_SetSplit(callPtr->setPtr, *separator);
+    Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
+    int         i;
+
+    for (i = 0; sets[i] != NULL; i++) {
+        Tcl_ListObjAppendElement(NULL, listObj,
+            NsTclSetEnter(callPtr->interpPtr, sets[i], true));
+    }
+    ns_free(sets);
+    Tcl_SetObjResult(callPtr->interp, listObj);
+    return TCL_OK;
+}
+
+static int
+SetFreeId(Call *callPtr)
+{
+    return Ns_TclFreeSet(callPtr->interp, Tcl_GetString(callPtr->objv[-1]));
+}
+
+static int
+SetCleanup(Call *callPtr)
+{
+    NsTclSetCleanup(callPtr->interpPtr);
+    return TCL_OK;
+}
+
+static int
+SetList(Call *callPtr)
+{
+    Tcl_SetObjResult(callPtr->interp, NsTclSetList(callPtr->interpPtr));
+    return TCL_OK;
+}
+
+static int
+SetNothing(Call *callPtr)
+{
+    return TCL_OK;
+}
+
+static int
+SetArray(Call *callPtr)
+{
+    Tcl_Obj *listObj = Tcl_NewListObj(0, NULL);
+    int      i;
+
+    for (i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
+        const char *value = Ns_SetValue(callPtr->setPtr, i);
+
+        Tcl_ListObjAppendElement(NULL, listObj,
+            Tcl_NewStringObj(Ns_SetKey(callPtr->setPtr, i), -1));
+        Tcl_ListObjAppendElement(NULL, listObj,
+            Tcl_NewStringObj(value != NULL ? value : "", -1));
+    }
+    Tcl_SetObjResult(callPtr->interp, listObj);
+    return TCL_OK;
+}
+
+static int
+SetSize(Call *callPtr)
+{
+    return ReturnInt(callPtr, Ns_SetSize(callPtr->setPtr));
+}
+
+static int
+SetName(Call *callPtr)
+{
+    return ReturnString(callPtr, Ns_SetName(callPtr->setPtr));
+}
+
+static int
+SetPrint(Call *callPtr)
+{
+    Ns_SetPrint(callPtr->setPtr);
+    return TCL_OK;
+}
+
+static int
+SetMerge(Call *callPtr)
+{
+    Ns_Set *fromPtr = NsTclSetGet(callPtr->interpPtr, callPtr->objv[0]);
+
+    if (fromPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_SetMerge(callPtr->setPtr, fromPtr);
+    Tcl_SetObjResult(callPtr->interp, callPtr->objv[-1]);
+    return TCL_OK;
+}
+
+static int
+SetMove(Call *callPtr)
+{
+    Ns_Set *fromPtr = NsTclSetGet(callPtr->interpPtr, callPtr->objv[0]);
+
+    if (fromPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_SetMove(callPtr->setPtr, fromPtr);
+    Tcl_SetObjResult(callPtr->interp, callPtr->objv[-1]);
+    return TCL_OK;
+}
+
+/* ---- Subcommands: fields by key. ---- */
+
+static int
+SetGet(Call *callPtr)
+{
+    return GetValue(callPtr, false);
+}
+
+static int
+SetIget(Call *callPtr)
+{
+    return GetValue(callPtr, true);
+}
+
+static int
+GetValue(Call *callPtr, bool ignoreCase)
+{
+    const char *key = Tcl_GetString(callPtr->objv[0]);
+    const char *value = ignoreCase ? Ns_SetIGet(callPtr->setPtr, key)
+                                   : Ns_SetGet(callPtr->setPtr, key);
+
+    if (value == NULL || *value == '\0') {
+        if (callPtr->objc > 1) {
+            Tcl_SetObjResult(callPtr->interp, callPtr->objv[1]);
+        }
+        return TCL_OK;
+    }
+    return ReturnString(callPtr, value);
+}
+
+static int
+SetFind(Call *callPtr)
+{
+    return ReturnInt(callPtr, Ns_SetFind(callPtr->setPtr,
+                                         Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetIfind(Call *callPtr)
+{
+    return ReturnInt(callPtr, Ns_SetIFind(callPtr->setPtr,
+                                          Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetUnique(Call *callPtr)
+{
+    return ReturnInt(callPtr, Ns_SetUnique(callPtr->setPtr,
+                                           Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetIunique(Call *callPtr)
+{
+    return ReturnInt(callPtr, Ns_SetIUnique(callPtr->setPtr,
+                                            Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetDelKey(Call *callPtr)
+{
+    Ns_SetDeleteKey(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]));
+    return TCL_OK;
+}
+
+static int
+SetIdelKey(Call *callPtr)
+{
+    Ns_SetIDeleteKey(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]));
+    return TCL_OK;
+}
+
+static int
+SetPut(Call *callPtr)
+{
+    return PutUnlessFound(callPtr, -1);
+}
+
+static int
+SetCput(Call *callPtr)
+{
+    return PutUnlessFound(callPtr, Ns_SetFind(callPtr->setPtr,
+                                              Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetIcput(Call *callPtr)
+{
+    return PutUnlessFound(callPtr, Ns_SetIFind(callPtr->setPtr,
+                                               Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+PutUnlessFound(Call *callPtr, int index)
+{
+    if (index < 0) {
+        index = Ns_SetPut(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
+                          Tcl_GetString(callPtr->objv[1]));
+    }
+    return ReturnInt(callPtr, index);
+}
+
+static int
+SetUpdate(Call *callPtr)
+{
+    Ns_SetUpdate(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
+                 Tcl_GetString(callPtr->objv[1]));
+    return ReturnInt(callPtr, Ns_SetLast(callPtr->setPtr));
+}
+
+static int
+SetIupdate(Call *callPtr)
+{
+    Ns_SetIUpdate(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
+                  Tcl_GetString(callPtr->objv[1]));
+    return ReturnInt(callPtr, Ns_SetIFind(callPtr->setPtr,
+                                          Tcl_GetString(callPtr->objv[0])));
+}
+
+static int
+SetKeys(Call *callPtr)
+{
+    return ReturnFields(callPtr, true);
+}
+
+static int
+SetValues(Call *callPtr)
+{
+    return ReturnFields(callPtr, false);
+}
+
+/*
+ * Keys or values of the fields whose key matches the pattern.
+ */
+static int
+ReturnFields(Call *callPtr, bool keys)
+{
+    const char *pattern = (callPtr->objc > 0)
+        ? Tcl_GetString(callPtr->objv[0]) : NULL;
+    Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
+    int         i;
+
+    for (i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
+        const char *key = Ns_SetKey(callPtr->setPtr, i);
+        const char *value = Ns_SetValue(callPtr->setPtr, i);
+
+        if (pattern == NULL || Tcl_StringMatch(key, pattern)) {
+            Tcl_ListObjAppendElement(NULL, listObj,
+                Tcl_NewStringObj(keys ? key : value != NULL ? value : "", -1));
+        }
+    }
+    Tcl_SetObjResult(callPtr->interp, listObj);
+    return TCL_OK;
+}
+
+/* ---- Subcommands: fields by index. ---- */
+
+static int
+SetKey(Call *callPtr)
+{
+    int i;
+
+    return GetIndex(callPtr, &i) == TCL_OK
+        ? ReturnString(callPtr, Ns_SetKey(callPtr->setPtr, i)) : TCL_ERROR;
+}
+
+static int
+SetValue(Call *callPtr)
+{
+    int i;
+
+    return GetIndex(callPtr, &i) == TCL_OK
+        ? ReturnString(callPtr, Ns_SetValue(callPtr->setPtr, i)) : TCL_ERROR;
+}
+
+static int
+SetIsNull(Call *callPtr)
+{
+    int i;
+
+    return GetIndex(callPtr, &i) == TCL_OK
+        ? ReturnInt(callPtr, Ns_SetValue(callPtr->setPtr, i) == NULL) : TCL_ERROR;
+}
+
+static int
+SetDelete(Call *callPtr)
+{
+    int i;
+
+    if (GetIndex(callPtr, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_SetDelete(callPtr->setPtr, i);
+    return TCL_OK;
+}
+
+static int
+SetTruncate(Call *callPtr)
+{
+    int i;
+
+    if (GetIndex(callPtr, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_SetTrunc(callPtr->setPtr, i);
+    return TCL_OK;
+}
+
+static int
+GetIndex(Call *callPtr, int *indexPtr)
+{
+    Tcl_Obj *obj = callPtr->objv[0];
+
+    if (Tcl_GetIntFromObj(callPtr->interp, obj, indexPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (*indexPtr < 0) {
+        Ns_TclPrintfResult(callPtr->interp, "invalid index \"%s\": must be >= 0",
+                           Tcl_GetString(obj));
+        return TCL_ERROR;
+    }
+    if (*indexPtr >= Ns_SetSize(callPtr->setPtr)) {
+        Ns_TclPrintfResult(callPtr->interp,
+                           "invalid index \"%s\": beyond range of set fields",
+                           Tcl_GetString(obj));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+ReturnInt(Call *callPtr, int value)
+{
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(value));
+    return TCL_OK;
+}
+
+static int
+ReturnString(Call *callPtr, const char *value)
+{
+    if (value != NULL) {
+        Tcl_SetObjResult(callPtr->interp, Tcl_NewStringObj(value, -1));
+    }
+    return TCL_OK;
+}
+
+/* ---- Other commands. ---- */
+
+static int
+FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsInterp *interpPtr = clientData;
+    Tcl_Obj **ids;
+    int       n, i;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "sets name");
+        return TCL_ERROR;
+    }
+    if (Tcl_ListObjGetElements(interp, objv[1], &n, &ids) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    for (i = 0; i < n; i++) {
+        Ns_Set *setPtr = NsTclSetGet(interpPtr, ids[i]);
+
+        if (setPtr == NULL) {
+            return TCL_ERROR;
+        }
+        if (Ns_SetName(setPtr) != NULL
+                && STREQ(Ns_SetName(setPtr), Tcl_GetString(objv[2]))) {
+            Tcl_SetObjResult(interp, ids[i]);
+            return TCL_OK;
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+ParseHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    Ns_HeaderCaseDisposition disposition = ToLower;
+    Ns_Set                  *setPtr;
+
+    if (objc != 3 && objc != 4) {
+        Ns_TclPrintfResult(interp, "wrong # of args: should be "
+            "\"ns_parseheader set header ?tolower|toupper|preserve?\"");
+        return TCL_ERROR;
+    }
+    setPtr = NsTclSetGet(clientData, objv[1]);
+    if (setPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (objc == 4) {
+        const char *name = Tcl_GetString(objv[3]);
+
+        if (STREQ(name, "toupper")) {
+            disposition = ToUpper;
+        } else if (STREQ(name, "preserve")) {
+            disposition = Preserve;
+        } else if (!STREQ(name, "tolower")) {
+            Ns_TclPrintfResult(interp, "unknown case disposition \"%s\":  should be "
+                               "toupper, tolower, or preserve", name);
+            return TCL_ERROR;
+        }
+    }
+    if (Ns_ParseHeader(setPtr, Tcl_GetString(objv[2]), disposition) != NS_OK) {
+        Ns_TclPrintfResult(interp, "invalid header:  %s", Tcl_GetString(objv[2]));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+ParseQueryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    Ns_Set     *setPtr;
+    const char *query;
+    int         length;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "querystring");
+        return TCL_ERROR;
+    }
+    query = Tcl_GetStringFromObj(objv[1], &length);
+    setPtr = Ns_SetCreate(NULL);
+    NsFormParseQuery(query, (size_t) length, NULL, setPtr);
+    Tcl_SetObjResult(interp, NsTclSetEnter(clientData, setPtr, true));
+    return TCL_OK;
+}
