@@ -260,13 +260,14 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 ssize_t
 NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
 {
-    char         buffer[16384];
+    char         buffer[65536];
+    size_t       room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize, 16384);
     Ns_Time      noWait = {0, 0};
     struct iovec iov = {buffer, 0u};
     ssize_t      n;
 
-    n = pread(vecPtr->fd, buffer, MIN(vecPtr->length, sizeof(buffer)),
-              vecPtr->offset);
+    room = MIN(room, sizeof(buffer));
+    n = pread(vecPtr->fd, buffer, MIN(vecPtr->length, room), vecPtr->offset);
     if (n <= 0) {
         /* Shorter than announced: the reply cannot be completed. */
         return -1;

@@ -396,7 +396,15 @@ static const NsParameter nssslParameters[] = {
          "Protocols that are left out, such as !TLSv1.0."),
     TEXT("ciphers", "library's", "Cipher suites up to TLS 1.2."),
     TEXT("ciphersuites", "library's", "Cipher suites of TLS 1.3."),
+    PATH("key", "value of certificate", "PEM file with the private key."),
     BOOL("verify", "false", "Insist on a client certificate."),
+    CHOICE("clientcertmode", "none", "none require",
+           "The same, under its newer name."),
+    PATH("clientcafile", "",
+         "PEM file with the authorities of client certificates."),
+    PATH("clientcapath", "", "Directory with them."),
+    PATH("cafile", "", "Older name of clientcafile."),
+    PATH("capath", "", "Older name of clientcapath."),
     END
 };
 

@@ -20,6 +20,10 @@
 #include "nssocket.h"
 #include "nsstring.h"
 
+#ifndef ECHO_POLLER
+# define ECHO_POLLER "epoll"
+#endif
+
 static bool answersDirectly;
 static int  bigBytes;               /* Length of the answer to /big. */
 static int  echoPort;
@@ -183,6 +187,8 @@ EchoStart(const char *key, ...)
     NsLogInit();
     NsProcessInit();
     NsNetInit();
+    NsConfigOpen("ns/parameters", (NsConfigPlace) {NULL, 0});
+    NsConfigSet("ns/parameters", "poller", ECHO_POLLER);
     NsConfigOpen("ns/server/s1/module/echo", (NsConfigPlace) {NULL, 0});
     NsConfigSet("ns/server/s1/module/echo", "port", "0");
     NsConfigSet("ns/server/s1/module/echo", "address", "127.0.0.1");
