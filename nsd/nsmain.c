@@ -12,7 +12,6 @@
 #include "log/print.h"
 #include "net/driver.h"
 #include "net/init.h"
-#include "net/sockcallback.h"
 #include "nsconfig.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -408,7 +407,6 @@ Start(void)
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);
     NsSchedStart();
-    NsSockCallbacksStart();
     NsCallbacksRun(NS_AT_STARTUP);
     NsPrebindClose();
     NsBinderStop();
@@ -451,10 +449,8 @@ Stop(int timeout, int status)
     NsDriversWait(&deadline);
 
     NsSchedStop();
-    NsSockCallbacksStop();
     NsCallbacksStartShutdown(&deadline);
     isClean &= NsSchedWait(&deadline) == NS_OK;
-    NsSockCallbacksWait(&deadline);
     isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
 
     isClean &= NsShellIsDone();
