@@ -68,6 +68,7 @@ static Ns_ReturnCode Start(void);
 static int WaitForEnd(int *timeoutPtr);
 static bool Stop(int timeout, int status);
 static bool StopServers(const Ns_Time *deadlinePtr);
+static void FlushOutput(void);
 
 
 int
@@ -78,6 +79,8 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     int         status = NS_STATUS_FAILED, timeout;
     bool        isStarted, isClean;
 
+    /* Before any other call into Tcl: it finds the encodings. */
+    Tcl_FindExecutable(argv[0]);
     Nsd_LibInit();
     NsInfoInit(argc, argv);
     if (!NsOptionsParse(argc, argv, &options, &error)) {
@@ -105,6 +108,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     NsSignalsBeginStart();
 
     CreateServers(options.server);
+    Ns_RegisterProcInfo((void *) LoadGlobalModules, "ns:loadmodules", NULL);
     (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
     for (int i = 0; i < NsServerCount(); i++) {
         InitServer(NsServerAt(i), initProc);
@@ -456,6 +460,7 @@ Stop(int timeout, int status)
     isClean &= NsShellIsDone();
 
     NsCallbacksRun(NS_AT_EXIT);
+    FlushOutput();
     NsPidfileRemove();
     NsLogStop();
     Ns_Log(Notice, "nsmain: %s exiting", NS_BANNER_NAME);
@@ -476,4 +481,17 @@ StopServers(const Ns_Time *deadlinePtr)
         isClean &= NsPoolsWait(NsServerAt(i), deadlinePtr) == NS_OK;
     }
     return isClean;
+}
+
+/*
+ * What scripts in this thread have written: nothing else flushes it.
+ */
+static void
+FlushOutput(void)
+{
+    Tcl_Channel channel = Tcl_GetStdChannel(TCL_STDOUT);
+
+    if (channel != NULL) {
+        (void) Tcl_Flush(channel);
+    }
 }

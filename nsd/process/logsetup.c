@@ -49,6 +49,7 @@ NsLogSetup(bool stayOnStderr)
     if (!settings.stayOnStderr
             && Ns_ConfigBool(SECTION, "logrollonsignal",
                              Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {
+        Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
     ns_free(file);

@@ -27,6 +27,7 @@ static atomic_bool isRunning;       /* Main thread sets, the shell clears. */
 static bool        isExiting;       /* The shell's own: `exit` was called. */
 
 static Ns_ThreadProc RunShell;
+static void FlushOutput(void);
 static void SetArguments(Tcl_Interp *interp);
 static void SourceScript(Tcl_Interp *interp, const char *file);
 static void ReadCommands(Tcl_Interp *interp);
@@ -77,10 +78,26 @@ RunShell(void *arg)
         Ns_TclMarkForDelete(interp);
         Ns_TclDeAllocateInterp(interp);
     }
-    if (!isExiting) {
-        NsShutdownRequest(false);
-    }
+    FlushOutput();
     atomic_store(&isRunning, false);
+    NsShutdownRequest(false);
+}
+
+/*
+ * The process may end before this thread does.
+ */
+static void
+FlushOutput(void)
+{
+    static const int types[] = {TCL_STDOUT, TCL_STDERR};
+
+    for (int i = 0; i < Ns_NrElements(types); i++) {
+        Tcl_Channel channel = Tcl_GetStdChannel(types[i]);
+
+        if (channel != NULL) {
+            (void) Tcl_Flush(channel);
+        }
+    }
 }
 
 static void
@@ -210,8 +227,8 @@ PrintError(Tcl_Interp *interp, bool withTrace)
 }
 
 /*
- * exit ?returnCode?: the server stops in its usual way, and nothing more of the
- * script is evaluated.
+ * exit ?returnCode?: nothing more of the script is evaluated, and the server
+ * stops in its usual way.
  */
 static int
 ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -222,7 +239,6 @@ ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     isExiting = true;
-    NsShutdownRequest(false);
     (void) Tcl_CancelEval(interp, NULL, NULL, TCL_CANCEL_UNWIND);
     return TCL_OK;
 }
