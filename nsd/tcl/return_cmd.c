@@ -1,0 +1,449 @@
+/*
+ * return_cmd.c --
+ *
+ *      Commands that answer a request: ns_return, its relatives for files and
+ *      channels, notices, redirects.  Streams are in stream_cmd.c.
+ */
+
+#include "tcl/commands.h"
+#include "tcl/conncall.h"
+
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+static Tcl_ObjCmdProc ReturnObjCmd, RespondObjCmd, ReturnFileObjCmd,
+    ReturnFpObjCmd, ReturnNoticeObjCmd, ReturnErrorObjCmd,
+    ReturnUnauthorizedObjCmd, ReturnForbiddenObjCmd, ReturnNotFoundObjCmd,
+    ReturnUnavailableObjCmd, ReturnTooLargeObjCmd, ReturnBadRequestObjCmd,
+    ReturnOkObjCmd, RedirectObjCmd, MovedObjCmd, InternalRedirectObjCmd,
+    SetExpiresObjCmd, UpdateHeaderObjCmd;
+
+static int ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn));
+static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
+                     const char *type, bool isBinary);
+static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
+                         const char *type, Tcl_Obj *channelObj, int length);
+
+void
+NsReturnCmdInit(void)
+{
+    static const NsTclCommand commands[] = {
+        {"ns_return",             ReturnObjCmd,           false},
+        {"ns_respond",            RespondObjCmd,          false},
+        {"ns_returnfile",         ReturnFileObjCmd,       false},
+        {"ns_returnfp",           ReturnFpObjCmd,         false},
+        {"ns_returnnotice",       ReturnNoticeObjCmd,     false},
+        {"ns_returnadminnotice",  ReturnNoticeObjCmd,     false},
+        {"ns_returnerror",        ReturnErrorObjCmd,      false},
+        {"ns_returnbadrequest",   ReturnBadRequestObjCmd, false},
+        {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, false},
+        {"ns_returnforbidden",    ReturnForbiddenObjCmd,  false},
+        {"ns_returnnotfound",     ReturnNotFoundObjCmd,   false},
+        {"ns_returnunavailable",  ReturnUnavailableObjCmd, false},
+        {"ns_returntoolarge",     ReturnTooLargeObjCmd,   false},
+        {"ns_returnok",           ReturnOkObjCmd,         false},
+        {"ns_returnredirect",     RedirectObjCmd,         false},
+        {"ns_returnmoved",        MovedObjCmd,            false},
+        {"ns_internalredirect",   InternalRedirectObjCmd, false},
+        {"ns_setexpires",         SetExpiresObjCmd,       false},
+        {"ns_updateheader",       UpdateHeaderObjCmd,     false},
+        {NULL, NULL, false}
+    };
+
+    NsTclAddCommands(commands);
+}
+
+static int
+ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsConn     *connPtr;
+    Tcl_Obj    *dataObj;
+    const char *type;
+    int         status, isBinary = 0;
+    Ns_ObjvSpec options[] = {
+        {"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"status", Ns_ObjvInt,    &status,  NULL},
+        {"type",   Ns_ObjvString, &type,    NULL},
+        {"data",   Ns_ObjvObj,    &dataObj, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+                            ReturnObj(connPtr, status, dataObj, type, isBinary));
+}
+
+static int
+ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj, const char *type,
+          bool isBinary)
+{
+    int length;
+
+    if (isBinary || NsTclIsByteArray(dataObj)) {
+        const char *bytes = (const char *) Tcl_GetByteArrayFromObj(dataObj, &length);
+
+        return Ns_ConnReturnData(&connPtr->pub, status, bytes, length, type);
+    } else {
+        const char *text = Tcl_GetStringFromObj(dataObj, &length);
+
+        return Ns_ConnReturnCharData(&connPtr->pub, status, text, length, type);
+    }
+}
+
+static int
+RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsInterp   *interpPtr = clientData;
+    NsConn     *connPtr;
+    int         status = 200, length = -1, result, bytes;
+    const char *type = "*/*", *text, *file = NULL;
+    Tcl_Obj    *stringObj = NULL, *binaryObj = NULL, *fileIdObj = NULL;
+    Tcl_Obj    *headersObj = NULL;
+    Ns_Set     *headers = NULL;
+    Ns_ObjvSpec options[] = {
+        {"-status",  Ns_ObjvInt,    &status,     NULL},
+        {"-type",    Ns_ObjvString, &type,       NULL},
+        {"-length",  Ns_ObjvInt,    &length,     NULL},
+        {"-headers", Ns_ObjvObj,    &headersObj, NULL},
+        {"-string",  Ns_ObjvObj,    &stringObj,  NULL},
+        {"-file",    Ns_ObjvString, &file,       NULL},
+        {"-fileid",  Ns_ObjvObj,    &fileIdObj,  NULL},
+        {"-binary",  Ns_ObjvObj,    &binaryObj,  NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (fileIdObj != NULL && length < 0) {
+        Ns_TclPrintfResult(interp, "length required when -fileid is used");
+        return TCL_ERROR;
+    }
+    if ((stringObj != NULL) + (file != NULL) + (fileIdObj != NULL)
+            + (binaryObj != NULL) != 1) {
+        Ns_TclPrintfResult(interp, "must specify only one of -string, -file, "
+                           "-binary or -fileid");
+        return TCL_ERROR;
+    }
+    if (headersObj != NULL
+            && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers) != TCL_OK) {
+        Ns_TclPrintfResult(interp, "illegal ns_set id: \"%s\"",
+                           Tcl_GetString(headersObj));
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(interpPtr);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (headers != NULL) {
+        Ns_ConnReplaceHeaders(&connPtr->pub, headers);
+    }
+    if (fileIdObj != NULL) {
+        return ReturnChannel(interpPtr, connPtr, status, type, fileIdObj, length);
+    }
+    if (binaryObj != NULL) {
+        result = ReturnObj(connPtr, status, binaryObj, type, true);
+    } else if (file != NULL) {
+        result = Ns_ConnReturnFile(&connPtr->pub, status, type, file);
+    } else {
+        text = Tcl_GetStringFromObj(stringObj, &bytes);
+        result = Ns_ConnReturnCharData(&connPtr->pub, status, text,
+            (length >= 0) ? MIN(length, bytes) : bytes, type);
+    }
+    return NsTclReplyResult(interp, result);
+}
+
+static int
+ReturnFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+    int     status;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 1, objv, "status type filename");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnFile(&connPtr->pub, status, Tcl_GetString(objv[2]),
+                          Tcl_GetString(objv[3])));
+}
+
+static int
+ReturnFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+    int     status, length;
+
+    if (objc != 5) {
+        Tcl_WrongNumArgs(interp, 1, objv, "status type channel len");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
+            || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    return ReturnChannel(clientData, connPtr, status, Tcl_GetString(objv[2]),
+                         objv[3], length);
+}
+
+static int
+ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status, const char *type,
+              Tcl_Obj *channelObj, int length)
+{
+    Tcl_Channel channel;
+
+    if (NsTclGetChannel(interpPtr->interp, channelObj, TCL_READABLE,
+                        &channel) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interpPtr->interp,
+        Ns_ConnReturnOpenChannel(&connPtr->pub, status, type, channel,
+                                 (size_t) MAX(length, 0)));
+}
+
+static int
+ReturnNoticeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+    int     status;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 1, objv, "status title message");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnNotice(&connPtr->pub, status, Tcl_GetString(objv[2]),
+                            Tcl_GetString(objv[3])));
+}
+
+static int
+ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+    int     status;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "status message");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnNotice(&connPtr->pub, status, "Request Error",
+                            Tcl_GetString(objv[2])));
+}
+
+static int
+ReturnBadRequestObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "reason");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnBadRequest(&connPtr->pub, Tcl_GetString(objv[1])));
+}
+
+/*
+ * Replies without arguments; words behind the name are ignored.
+ */
+static int
+ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn))
+{
+    NsConn *connPtr = NsTclConn(interpPtr);
+
+    return (connPtr != NULL)
+        ? NsTclReplyResult(interpPtr->interp, proc(&connPtr->pub)) : TCL_ERROR;
+}
+
+static int
+ReturnUnauthorizedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                         Tcl_Obj *const *objv)
+{
+    return ReturnStandard(clientData, Ns_ConnReturnUnauthorized);
+}
+
+static int
+ReturnForbiddenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                      Tcl_Obj *const *objv)
+{
+    return ReturnStandard(clientData, Ns_ConnReturnForbidden);
+}
+
+static int
+ReturnNotFoundObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    return ReturnStandard(clientData, Ns_ConnReturnNotFound);
+}
+
+static int
+ReturnUnavailableObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                        Tcl_Obj *const *objv)
+{
+    return ReturnStandard(clientData, Ns_ConnReturnUnavailable);
+}
+
+static int
+ReturnTooLargeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
+{
+    return ReturnStandard(clientData, Ns_ConnReturnEntityTooLarge);
+}
+
+static int
+ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    NsConn *connPtr = NsTclConn(clientData);
+
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0, "text/plain"));
+}
+
+static int
+RedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "location");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnRedirect(&connPtr->pub, Tcl_GetString(objv[1])));
+}
+
+static int
+MovedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "location");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnReturnMoved(&connPtr->pub, Tcl_GetString(objv[1])));
+}
+
+static int
+InternalRedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "location");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp,
+        Ns_ConnRedirect(&connPtr->pub, Tcl_GetString(objv[1])));
+}
+
+static int
+SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    static const char *const directives[] = {
+        "public", "private", "no-cache", "no-store", "no-transform",
+        "must-revalidate", "proxy-revalidate", NULL
+    };
+    NsConn     *connPtr;
+    int         directive = -1, seconds;
+    time_t      when;
+    Tcl_DString ds;
+
+    if ((objc != 2 && objc != 4)
+            || (objc == 4
+                && (!STREQ(Tcl_GetString(objv[1]), "-cache-control")
+                    || Tcl_GetIndexFromObj(NULL, objv[2], directives, "", TCL_EXACT,
+                                           &directive) != TCL_OK))) {
+        Ns_TclPrintfResult(interp, "usage: ns_setexpires ?-cache-control "
+            "public|private|no-cache|no-store|no-transform|must-revalidate|"
+            "proxy-revalidate? secs");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[objc - 1], &seconds) != TCL_OK
+            || (connPtr = NsTclCurrentConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&ds);
+    if (directive >= 0) {
+        Ns_DStringPrintf(&ds, "max-age=%d, %s", seconds, directives[directive]);
+        Ns_ConnUpdateHeaders(&connPtr->pub, "Cache-Control", Tcl_DStringValue(&ds));
+        Tcl_DStringSetLength(&ds, 0);
+    }
+    when = time(NULL) + seconds;
+    Ns_HttpTime(&ds, &when);
+    Ns_ConnUpdateHeaders(&connPtr->pub, "Expires", Tcl_DStringValue(&ds));
+    Tcl_DStringFree(&ds);
+    return TCL_OK;
+}
+
+static int
+UpdateHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "key value");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclCurrentConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_SetUpdate(Ns_ConnOutputHeaders(&connPtr->pub), Tcl_GetString(objv[1]),
+                 Tcl_GetString(objv[2]));
+    return TCL_OK;
+}

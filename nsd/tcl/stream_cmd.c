@@ -1,0 +1,305 @@
+/*
+ * stream_cmd.c --
+ *
+ *      Commands that answer a request in pieces, and that copy its body.
+ */
+
+#include "tcl/commands.h"
+#include "tcl/conncall.h"
+
+#include "nsset.h"
+#include "nsstring.h"
+
+static Tcl_ObjCmdProc HeadersObjCmd, WriteObjCmd, StartContentObjCmd,
+    WriteFpObjCmd, ConnSendFpObjCmd, ConnCpToFpObjCmd;
+
+static int  WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
+static int  WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
+static int  WriteText(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
+static void SuppressHeaders(NsConn *connPtr);
+
+#define MAX_PIECES 32
+
+void
+NsStreamCmdInit(void)
+{
+    static const NsTclCommand commands[] = {
+        {"ns_headers",      HeadersObjCmd,      false},
+        {"ns_write",        WriteObjCmd,        false},
+        {"ns_startcontent", StartContentObjCmd, false},
+        {"ns_writefp",      WriteFpObjCmd,      false},
+        {"ns_connsendfp",   ConnSendFpObjCmd,   false},
+        {"ns_conncptofp",   ConnCpToFpObjCmd,   false},
+        {"ns_writecontent", ConnCpToFpObjCmd,   false},
+        {NULL, NULL, false}
+    };
+
+    NsTclAddCommands(commands);
+}
+
+static int
+HeadersObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsConn     *connPtr;
+    const char *type = NULL;
+    int         status, isBinary = 0;
+    Tcl_WideInt length = -1;
+    Ns_ObjvSpec options[] = {
+        {"-binary", Ns_ObjvBool,  &isBinary, INT2PTR(1)},
+        {"--",      Ns_ObjvBreak, NULL,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"status",  Ns_ObjvInt,     &status, NULL},
+        {"?type",   Ns_ObjvString,  &type,   NULL},
+        {"?length", Ns_ObjvWideInt, &length, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_ConnSetResponseStatus(&connPtr->pub, status);
+    if (type != NULL && !isBinary) {
+        Ns_ConnSetEncodedTypeHeader(&connPtr->pub, type);
+    } else {
+        if (type != NULL) {
+            Ns_ConnSetTypeHeader(&connPtr->pub, type);
+        }
+        connPtr->pub.flags &= ~NS_CONN_WRITE_ENCODED;
+    }
+    if (length > -1) {
+        Ns_ConnSetLengthHeader(&connPtr->pub, length);
+    }
+    connPtr->pub.flags |= NS_CONN_STREAM;
+    return NsTclReplyResult(interp, NS_OK);
+}
+
+static int
+WriteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsConn *connPtr;
+    int     i, result;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "data ?data ...?");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    SuppressHeaders(connPtr);
+
+    if ((connPtr->pub.flags & NS_CONN_WRITE_ENCODED) == 0) {
+        result = WriteBytes(connPtr, objc - 1, objv + 1);
+    } else {
+        for (i = 1; i < objc && !NsTclIsByteArray(objv[i]); i++) {
+            ;
+        }
+        result = (i < objc) ? WriteMixed(connPtr, objc - 1, objv + 1)
+                            : WriteText(connPtr, objc - 1, objv + 1);
+    }
+    return NsTclReplyResult(interp, result);
+}
+
+/*
+ * A reply whose header was not prepared is all the script's.
+ */
+static void
+SuppressHeaders(NsConn *connPtr)
+{
+    if ((connPtr->pub.flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS)) == 0) {
+        connPtr->pub.flags |= NS_CONN_SKIPHDRS;
+    }
+}
+
+static int
+WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
+{
+    struct iovec pieces[MAX_PIECES];
+    int          i, n, length, result = NS_OK;
+
+    for (i = 0; i < objc && result == NS_OK; i += n) {
+        for (n = 0; n < MAX_PIECES && i + n < objc; n++) {
+            pieces[n].iov_base = Tcl_GetByteArrayFromObj(objv[i + n], &length);
+            pieces[n].iov_len = (size_t) length;
+        }
+        result = Ns_ConnWriteVData(&connPtr->pub, pieces, n, NS_CONN_STREAM);
+    }
+    return result;
+}
+
+/*
+ * From the first byte array on, arguments are bytes; those before it are UTF-8.
+ */
+static int
+WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_DString ds;
+    bool        isBinary = false;
+    int         i, length, result;
+
+    Tcl_DStringInit(&ds);
+    for (i = 0; i < objc; i++) {
+        const char *bytes;
+
+        isBinary = isBinary || NsTclIsByteArray(objv[i]);
+        bytes = isBinary ? (const char *) Tcl_GetByteArrayFromObj(objv[i], &length)
+                         : Tcl_GetStringFromObj(objv[i], &length);
+        Tcl_DStringAppend(&ds, bytes, length);
+    }
+    result = Ns_ConnWriteData(&connPtr->pub, Tcl_DStringValue(&ds),
+                              (size_t) Tcl_DStringLength(&ds), NS_CONN_STREAM);
+    Tcl_DStringFree(&ds);
+    return result;
+}
+
+static int
+WriteText(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
+{
+    struct iovec pieces[MAX_PIECES];
+    int          i, n, length, result = NS_OK;
+
+    for (i = 0; i < objc && result == NS_OK; i += n) {
+        for (n = 0; n < MAX_PIECES && i + n < objc; n++) {
+            pieces[n].iov_base = Tcl_GetStringFromObj(objv[i + n], &length);
+            pieces[n].iov_len = (size_t) length;
+        }
+        result = Ns_ConnWriteVChars(&connPtr->pub, pieces, n, NS_CONN_STREAM);
+    }
+    return result;
+}
+
+static int
+StartContentObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    NsConn      *connPtr = NsTclConn(clientData);
+    const char  *charset = NULL, *type = NULL;
+    Tcl_Encoding encoding = NULL;
+    Ns_ObjvSpec  options[] = {
+        {"-charset", Ns_ObjvString, &charset, NULL},
+        {"-type",    Ns_ObjvString, &type,    NULL},
+        {"--",       Ns_ObjvBreak,  NULL,     NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (connPtr == NULL
+            || Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (charset != NULL && type != NULL) {
+        Ns_TclPrintfResult(interp, "only one of -charset or -type may be specified");
+        return TCL_ERROR;
+    }
+    if (charset != NULL) {
+        encoding = Ns_GetCharsetEncoding(charset);
+        if (encoding == NULL) {
+            Ns_TclPrintfResult(interp, "no encoding for charset: %s", charset);
+            return TCL_ERROR;
+        }
+    } else if (type != NULL && Ns_StrCaseFind(type, "charset=") != NULL) {
+        encoding = Ns_GetTypeEncoding(type);
+    }
+    if (encoding != NULL) {
+        Ns_ConnSetEncoding(&connPtr->pub, encoding);
+    }
+    SuppressHeaders(connPtr);
+    connPtr->pub.flags |= NS_CONN_WRITE_ENCODED;
+    return TCL_OK;
+}
+
+static int
+WriteFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsConn     *connPtr;
+    Tcl_Obj    *channelObj;
+    Tcl_Channel channel;
+    Tcl_WideInt bytes = -1;
+    Ns_ObjvSpec args[] = {
+        {"fileid",  Ns_ObjvObj,     &channelObj, NULL},
+        {"?nbytes", Ns_ObjvWideInt, &bytes,      NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK
+            || (connPtr = NsTclConn(clientData)) == NULL
+            || NsTclGetChannel(interp, channelObj, TCL_READABLE,
+                               &channel) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    connPtr->pub.flags |= NS_CONN_STREAM;
+    if (Ns_ConnSendChannel(&connPtr->pub, channel, bytes) != NS_OK) {
+        Ns_TclPrintfResult(interp, "i/o failed");
+        return TCL_ERROR;
+    }
+    return NsTclReplyResult(interp, NS_OK);
+}
+
+static int
+ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    NsConn     *connPtr;
+    Tcl_Channel channel;
+    Tcl_WideInt bytes;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "channel len");
+        return TCL_ERROR;
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL
+            || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel) != TCL_OK
+            || Tcl_GetWideIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    SuppressHeaders(connPtr);
+    if (Ns_ConnSendChannel(&connPtr->pub, channel, bytes) != NS_OK) {
+        Ns_TclPrintfResult(interp, "could not send %s bytes from channel %s",
+                           Tcl_GetString(objv[2]), Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+ConnCpToFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    NsConn     *connPtr;
+    Tcl_Obj    *channelObj;
+    Tcl_Channel channel;
+    int         bytes = -1;
+    size_t      rest;
+    Ns_ObjvSpec options[] = {
+        {"-bytes", Ns_ObjvInt,   &bytes, NULL},
+        {"--",     Ns_ObjvBreak, NULL,   NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"channel", Ns_ObjvObj, &channelObj, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+            || (connPtr = NsTclConn(clientData)) == NULL
+            || NsTclGetChannel(interp, channelObj, TCL_WRITABLE,
+                               &channel) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    rest = Ns_ConnContentSize(&connPtr->pub) - connPtr->nRead;
+    if (bytes >= 0 && (size_t) bytes < rest) {
+        rest = (size_t) bytes;
+    }
+    if (rest > 0 && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
+        Ns_TclPrintfResult(interp, "could not copy content");
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
