@@ -1,7 +1,10 @@
 /*
  * nssocket.h --
  *
- *      Sockets, socket callbacks, socket tasks, event queues.
+ *      Sockets, socket callbacks, socket tasks, event queues, name lookup.
+ *
+ *      New sockets are close-on-exec.  NS_INVALID_SOCKET is failure, with the
+ *      reason in errno.  Times are spans; NULL is no limit.
  */
 
 #ifndef NSSOCKET_H
@@ -9,222 +12,234 @@
 
 #include "nstypes.h"
 
-
 #define ns_sockclose            close
 #define ns_sockioctl            ioctl
 #define ns_sockerrno            errno
 #define ns_sockstrerror         strerror
+#define ns_sockdup              dup
+#define ns_socknbclose          close
 
 /*
- * TCP listener on address (NULL = any), port, backlog; uses pre-bound and
- * helper-bound ports.
+ * Listen for TCP connections on an address (NULL: any), IPv4 or IPv6.  A port
+ * that was bound before the process changed its user is taken over, and the
+ * helper for privileged ports is asked.
  */
-NS_EXTERN NS_SOCKET Ns_SockListen(const char *, int);
-NS_EXTERN NS_SOCKET Ns_SockListenEx(const char *, int, int);
+NS_EXTERN NS_SOCKET Ns_SockListen(const char *address, int port);
+NS_EXTERN NS_SOCKET Ns_SockListenEx(const char *address, int port, int backlog);
 
 /*
- * UDP / raw / Unix-domain (backlog 0 = datagram, mode).
+ * The same for UDP, raw, and Unix-domain sockets (backlog 0: datagrams).
  */
-NS_EXTERN NS_SOCKET Ns_SockListenUdp(const char *, int);
-NS_EXTERN NS_SOCKET Ns_SockListenRaw(int);
-NS_EXTERN NS_SOCKET Ns_SockListenUnix(const char *, int, int);
+NS_EXTERN NS_SOCKET Ns_SockListenUdp(const char *address, int port);
+NS_EXTERN NS_SOCKET Ns_SockListenRaw(int protocol);
+NS_EXTERN NS_SOCKET Ns_SockListenUnix(const char *path, int backlog, int mode);
 
 /*
- * Bound, not listening (second deprecated).
+ * Bound, not listening; Ns_BindSock is an old name of Ns_SockBind.
  */
-NS_EXTERN NS_SOCKET Ns_SockBind(struct sockaddr_in *);
-NS_EXTERN NS_SOCKET Ns_BindSock(struct sockaddr_in *);
-NS_EXTERN NS_SOCKET Ns_SockBindUdp(struct sockaddr_in *);
-NS_EXTERN NS_SOCKET Ns_SockBindRaw(int);
-NS_EXTERN NS_SOCKET Ns_SockBindUnix(const char *, int, int);
+NS_EXTERN NS_SOCKET Ns_SockBind(struct sockaddr_in *saPtr);
+NS_EXTERN NS_SOCKET Ns_BindSock(struct sockaddr_in *saPtr);
+NS_EXTERN NS_SOCKET Ns_SockBindUdp(struct sockaddr_in *saPtr);
+NS_EXTERN NS_SOCKET Ns_SockBindRaw(int protocol);
+NS_EXTERN NS_SOCKET Ns_SockBindUnix(const char *path, int type, int mode);
 
 /*
- * Ask the privileged helper: type T, U, D or R.
+ * Ask the helper: type T (options: backlog), U, D (port: mode, options:
+ * backlog), or R (port: protocol).
  */
-NS_EXTERN NS_SOCKET Ns_SockBinderListen(int, const char *, int, int);
+NS_EXTERN NS_SOCKET Ns_SockBinderListen(int type, const char *address, int port,
+                                        int options);
 
 /*
- * Accept; logs failures other than EAGAIN.
+ * Accept a connection, blocking mode; failures other than EAGAIN are logged.
  */
-NS_EXTERN NS_SOCKET Ns_SockAccept(NS_SOCKET, struct sockaddr *, int *);
+NS_EXTERN NS_SOCKET Ns_SockAccept(NS_SOCKET sock, struct sockaddr *saPtr,
+                                  int *lengthPtr);
 
 /*
- * Blocking connect (with local address/port).
+ * Connect, from a local address and port if given.  errno 0: the host is not
+ * known.
  */
-NS_EXTERN NS_SOCKET Ns_SockConnect(const char *, int);
-NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *, int, const char *, int);
+NS_EXTERN NS_SOCKET Ns_SockConnect(const char *host, int port);
+NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *host, int port,
+                                    const char *localHost, int localPort);
 
 /*
- * Non-blocking connect started.
+ * Begin to connect; non-blocking.  Writable when connected or failed.
  */
-NS_EXTERN NS_SOCKET Ns_SockAsyncConnect(const char *, int);
-NS_EXTERN NS_SOCKET Ns_SockAsyncConnect2(const char *, int, const char *, int);
+NS_EXTERN NS_SOCKET Ns_SockAsyncConnect(const char *host, int port);
+NS_EXTERN NS_SOCKET Ns_SockAsyncConnect2(const char *host, int port,
+                                         const char *localHost, int localPort);
 
 /*
- * Connect within timeout.
+ * Connect within a time; the socket is blocking.
  */
-NS_EXTERN NS_SOCKET Ns_SockTimedConnect(const char *, int, Ns_Time *);
-NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *, int, const char *, int, Ns_Time *);
+NS_EXTERN NS_SOCKET Ns_SockTimedConnect(const char *host, int port,
+                                        Ns_Time *timeoutPtr);
+NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *host, int port,
+                                         const char *localHost, int localPort,
+                                         Ns_Time *timeoutPtr);
 
 /*
- * Wait for exactly one of READ, WRITE, EXCEPTION; NS_OK, NS_TIMEOUT,
- * NS_ERROR.
+ * Wait for one of NS_SOCK_READ, WRITE, EXCEPTION: NS_OK, NS_TIMEOUT, NS_ERROR.
+ * timeout is in seconds, negative for no limit.
  */
-NS_EXTERN int Ns_SockWait(NS_SOCKET, int, int);
-NS_EXTERN int Ns_SockTimedWait(NS_SOCKET, int, Ns_Time *);
+NS_EXTERN int Ns_SockWait(NS_SOCKET sock, int what, int timeout);
+NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr);
 
 /*
- * One transfer with timeout; bytes or −1; may be partial.
+ * One transfer, perhaps of a part; waits once if the socket is not ready.  The
+ * bytes, or -1.
+ *
+ * With a limit of zero nothing waits, and the results are those of a driver's
+ * callbacks: 0 for "not now", -1 also for the end of data.
  */
-NS_EXTERN int Ns_SockRecv(NS_SOCKET, void *, size_t, Ns_Time *);
-NS_EXTERN int Ns_SockSend(NS_SOCKET, void *, size_t, Ns_Time *);
+NS_EXTERN int Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
+                          Ns_Time *timeoutPtr);
+NS_EXTERN int Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length,
+                          Ns_Time *timeoutPtr);
+NS_EXTERN int Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+                              Ns_Time *timeoutPtr, int flags);
+NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
+                                  Ns_Time *timeoutPtr, int flags);
+
+NS_EXTERN int Ns_SockSetNonBlocking(NS_SOCKET sock);
+NS_EXTERN int Ns_SockSetBlocking(NS_SOCKET sock);
 
 /*
- * Vector versions; wait once if not ready.
+ * Let the kernel report a connection only when data is there, or after seconds.
  */
-NS_EXTERN int Ns_SockRecvBufs(NS_SOCKET, struct iovec *, int, Ns_Time *, int);
-NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *, struct iovec *, int, Ns_Time *, int);
+NS_EXTERN void Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds);
 
 /*
- * NS_OK/NS_ERROR.
+ * Close when writable, in the thread for callbacks.
  */
-NS_EXTERN int Ns_SockSetNonBlocking(NS_SOCKET);
-NS_EXTERN int Ns_SockSetBlocking(NS_SOCKET);
+NS_EXTERN int Ns_SockCloseLater(NS_SOCKET sock);
 
 /*
- * Enable deferred accept on listener.
+ * The IPv4 address of a host (NULL: any) with a port.
  */
-NS_EXTERN void Ns_SockSetDeferAccept(NS_SOCKET, int);
+NS_EXTERN int Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host,
+                             int port);
 
 /*
- * Close when writable, from callback thread.
+ * Is there a listen callback on the port.
  */
-NS_EXTERN int Ns_SockCloseLater(NS_SOCKET);
+NS_EXTERN int Ns_SockPortBound(int port);
 
 /*
- * Fill sockaddr_in from host (NULL = any) and port.
+ * The last error of the calling thread, and its text.
  */
-NS_EXTERN int Ns_GetSockAddr(struct sockaddr_in *, const char *, int);
-
-/*
- * Is a listen callback bound to the port.
- */
-NS_EXTERN int Ns_SockPortBound(int);
-
-/*
- * Socket error number and text.
- */
-NS_EXTERN int Ns_SockErrno(void);
-NS_EXTERN int Ns_GetSockErrno(void);
-NS_EXTERN void Ns_SetSockErrno(int);
-NS_EXTERN void Ns_ClearSockErrno(void);
+NS_EXTERN int   Ns_SockErrno(void);
+NS_EXTERN int   Ns_GetSockErrno(void);
+NS_EXTERN void  Ns_SetSockErrno(int error);
+NS_EXTERN void  Ns_ClearSockErrno(void);
 NS_EXTERN char *Ns_SockError(void);
-NS_EXTERN char *Ns_SockStrError(int);
+NS_EXTERN char *Ns_SockStrError(int error);
 
 /*
- * iovec helpers: fill slot, consume bytes, total.
+ * Fill slot i, returns length; take sent bytes off the start, the index of the
+ * first slot with something left; sum of all lengths.
  */
-NS_EXTERN size_t Ns_SetVec(struct iovec *, int, const void *, size_t);
-NS_EXTERN int Ns_ResetVec(struct iovec *, int, size_t);
-NS_EXTERN size_t Ns_SumVec(struct iovec *, int);
+NS_EXTERN size_t Ns_SetVec(struct iovec *vecs, int i, const void *base,
+                           size_t length);
+NS_EXTERN int    Ns_ResetVec(struct iovec *vecs, int nVecs, size_t sent);
+NS_EXTERN size_t Ns_SumVec(struct iovec *vecs, int nVecs);
 
 /*
- * Cached DNS; append result; NS_TRUE/NS_FALSE.
+ * Append the name of an address; the first or (blank between them) all IPv4
+ * addresses of a host.  NS_FALSE if there is none.
  */
-NS_EXTERN int Ns_GetHostByAddr(Ns_DString *, const char *);
-NS_EXTERN int Ns_GetAddrByHost(Ns_DString *, const char *);
-NS_EXTERN int Ns_GetAllAddrByHost(Ns_DString *, const char *);
+NS_EXTERN int Ns_GetHostByAddr(Ns_DString *dsPtr, const char *address);
+NS_EXTERN int Ns_GetAddrByHost(Ns_DString *dsPtr, const char *host);
+NS_EXTERN int Ns_GetAllAddrByHost(Ns_DString *dsPtr, const char *host);
 
 /*
- * socketpair, pipe, poll; −1 on error.
+ * socketpair, pipe, poll: -1 on error.
  */
-NS_EXTERN int ns_sockpair(NS_SOCKET *);
-NS_EXTERN int ns_pipe(int *);
-NS_EXTERN int ns_poll(struct pollfd *, unsigned long int, int);
+NS_EXTERN int ns_sockpair(NS_SOCKET *socks);
+NS_EXTERN int ns_pipe(int *fds);
+NS_EXTERN int ns_poll(struct pollfd *fds, unsigned long int nFds,
+                      int timeoutMs);
 
 /*
- * Windows only; on Unix macros.
+ * Have the thread -socks- call proc when one of the conditions in `when` holds,
+ * one condition per call; and, timeout seconds after the last event (0: no
+ * limit), with NS_SOCK_TIMEOUT.  With NS_SOCK_EXIT in `when` it is told of the
+ * shutdown.  When proc returns false it is called no more, and the socket is
+ * still the caller's.  A socket has one callback: a new one replaces the old.
+ * NS_ERROR: the server stops.
  */
-NS_EXTERN char *NsWin32ErrMsg(int);
-NS_EXTERN NS_SOCKET ns_sockdup(NS_SOCKET);
-NS_EXTERN int ns_socknbclose(NS_SOCKET);
+NS_EXTERN int Ns_SockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg,
+                              int when);
+NS_EXTERN int Ns_SockCallbackEx(NS_SOCKET sock, Ns_SockProc *proc, void *arg,
+                                int when, int timeout);
 
 /*
- * Call proc from the socket thread on events `when` (second: seconds
- * without event → NS_SOCK_TIMEOUT). proc returns false to stop; it gets
- * exactly one condition per call. One callback per socket; a new one
- * replaces.
+ * Remove the callback of a socket; then proc, if given, is called with
+ * NS_SOCK_CANCEL in that thread.
  */
-NS_EXTERN int Ns_SockCallback(NS_SOCKET, Ns_SockProc *, void *, int);
-NS_EXTERN int Ns_SockCallbackEx(NS_SOCKET, Ns_SockProc *, void *, int, int);
+NS_EXTERN void Ns_SockCancelCallback(NS_SOCKET sock);
+NS_EXTERN int  Ns_SockCancelCallbackEx(NS_SOCKET sock, Ns_SockProc *proc,
+                                       void *arg);
 
 /*
- * Remove; proc (if given) is called with NS_SOCK_CANCEL.
+ * Listen, and call proc with each accepted socket, which is proc's then; at
+ * the end with NS_SOCK_EXIT.  NS_ERROR: cannot listen, or there is one already.
  */
-NS_EXTERN void Ns_SockCancelCallback(NS_SOCKET);
-NS_EXTERN int Ns_SockCancelCallbackEx(NS_SOCKET, Ns_SockProc *, void *);
+NS_EXTERN int Ns_SockListenCallback(const char *address, int port,
+                                    Ns_SockProc *proc, void *arg);
 
 /*
- * Listen and call proc with each accepted socket.
+ * A thread that runs socket tasks.  Destroy cancels those that are left.
  */
-NS_EXTERN int Ns_SockListenCallback(const char *, int, Ns_SockProc *, void *);
+NS_EXTERN Ns_TaskQueue *Ns_CreateTaskQueue(const char *name);
+NS_EXTERN void          Ns_DestroyTaskQueue(Ns_TaskQueue *queue);
 
 /*
- * Thread running socket tasks; destroy cancels and joins.
+ * A task calls proc with NS_SOCK_INIT first, then as Ns_TaskCallback said, at
+ * last with NS_SOCK_DONE.  Enqueue: in the queue's thread; NS_ERROR when that
+ * stops.  Run: in the calling thread, until done.
  */
-NS_EXTERN Ns_TaskQueue *Ns_CreateTaskQueue(const char *);
-NS_EXTERN void Ns_DestroyTaskQueue(Ns_TaskQueue *);
+NS_EXTERN Ns_Task *Ns_TaskCreate(NS_SOCKET sock, Ns_TaskProc *proc, void *arg);
+NS_EXTERN int      Ns_TaskEnqueue(Ns_Task *task, Ns_TaskQueue *queue);
+NS_EXTERN void     Ns_TaskRun(Ns_Task *task);
 
 /*
- * Task for socket, proc(task,sock,arg,why).
+ * Only from proc: wait for conditions until an absolute time; the task is done.
  */
-NS_EXTERN Ns_Task *Ns_TaskCreate(NS_SOCKET, Ns_TaskProc *, void *);
+NS_EXTERN void Ns_TaskCallback(Ns_Task *task, int when, Ns_Time *timeoutPtr);
+NS_EXTERN void Ns_TaskDone(Ns_Task *task);
 
 /*
- * Hand to a queue; proc gets NS_SOCK_INIT first.
+ * Is it completed; wait for that, NS_OK or NS_TIMEOUT.
  */
-NS_EXTERN int Ns_TaskEnqueue(Ns_Task *, Ns_TaskQueue *);
+NS_EXTERN int Ns_TaskCompleted(Ns_Task *task);
+NS_EXTERN int Ns_TaskWait(Ns_Task *task, Ns_Time *timeoutPtr);
 
 /*
- * Run in the calling thread until done.
+ * Have proc called with NS_SOCK_CANCEL; then the task is done.
  */
-NS_EXTERN void Ns_TaskRun(Ns_Task *);
+NS_EXTERN int Ns_TaskCancel(Ns_Task *task);
 
 /*
- * From proc: next conditions and absolute timeout.
+ * Free a task that is completed or was never enqueued; its socket.
  */
-NS_EXTERN void Ns_TaskCallback(Ns_Task *, int, Ns_Time *);
+NS_EXTERN NS_SOCKET Ns_TaskFree(Ns_Task *task);
 
 /*
- * From proc: finished.
+ * The same idea with a loop run by the caller.  Enqueue, from any thread:
+ * NS_ERROR when there are maxEvents.  Callback, only from proc: the next call;
+ * without one the event is over.  Run: one round, true while events remain.
+ * Trigger, from any thread: end the wait.  Exit: proc gets NS_SOCK_EXIT, and
+ * the queue is freed.
  */
-NS_EXTERN void Ns_TaskDone(Ns_Task *);
-
-/*
- * Poll / wait (NULL = forever) for completion.
- */
-NS_EXTERN int Ns_TaskCompleted(Ns_Task *);
-NS_EXTERN int Ns_TaskWait(Ns_Task *, Ns_Time *);
-
-/*
- * proc is called with NS_SOCK_CANCEL.
- */
-NS_EXTERN int Ns_TaskCancel(Ns_Task *);
-
-/*
- * Free; returns socket.
- */
-NS_EXTERN NS_SOCKET Ns_TaskFree(Ns_Task *);
-
-/*
- * Same idea, loop run by the caller: create(max), add, set conditions,
- * one iteration (true while events remain), wake, end.
- */
-NS_EXTERN Ns_EventQueue *Ns_CreateEventQueue(int);
-NS_EXTERN int Ns_EventEnqueue(Ns_EventQueue *, NS_SOCKET, Ns_EventProc *, void *);
-NS_EXTERN void Ns_EventCallback(Ns_Event *, int, Ns_Time *);
-NS_EXTERN int Ns_RunEventQueue(Ns_EventQueue *);
-NS_EXTERN void Ns_TriggerEventQueue(Ns_EventQueue *);
-NS_EXTERN void Ns_ExitEventQueue(Ns_EventQueue *);
+NS_EXTERN Ns_EventQueue *Ns_CreateEventQueue(int maxEvents);
+NS_EXTERN int  Ns_EventEnqueue(Ns_EventQueue *queue, NS_SOCKET sock,
+                               Ns_EventProc *proc, void *arg);
+NS_EXTERN void Ns_EventCallback(Ns_Event *event, int when, Ns_Time *timeoutPtr);
+NS_EXTERN int  Ns_RunEventQueue(Ns_EventQueue *queue);
+NS_EXTERN void Ns_TriggerEventQueue(Ns_EventQueue *queue);
+NS_EXTERN void Ns_ExitEventQueue(Ns_EventQueue *queue);
 
 #endif

@@ -311,6 +311,10 @@ ReadAddresses(NsDriver *drvPtr)
             return false;
         }
     }
+    for (int i = 0; i < drvPtr->nPorts; i++) {
+        ns_free(ports[i]);
+    }
+    ns_free(ports);
     Ns_DStringInit(&ds);
     if (address == NULL || *address == '\0') {
         const char *name = hostname != NULL ? hostname : Ns_InfoHostname();
