@@ -50,6 +50,13 @@ NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
                                           Ns_LogFormatProc *proc, void *arg);
 
 /*
+ * A further format that sinks can ask for: "common", "combined" or "json".
+ * NS_ERROR: there is no format of that name.
+ */
+NS_EXTERN int Ns_LogStreamAddFormat(Ns_LogStream stream, const char *format,
+                                    Ns_LogFormatProc *proc, void *arg);
+
+/*
  * False: no sink wants what the stream gets.
  */
 NS_EXTERN int Ns_LogStreamWanted(Ns_LogStream stream);

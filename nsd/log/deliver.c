@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "log/severity.h"
 #include "log/systemlog.h"
+#include "log/unit.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -33,7 +34,8 @@ static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
 static bool DeliverHead(Ns_LogSink sink, NsPlace *placePtr);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
-static bool IsWanted(const NsSinkSettings *settingsPtr, int severity);
+static bool IsWanted(Ns_LogSink sink, Ns_LogStream stream,
+                     const Ns_LogRecord *recordPtr);
 static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                          const Ns_LogRecord *recordPtr, size_t *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room);
@@ -114,7 +116,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nFailed, 1);
         return true;
     }
-    if (!IsWanted(settingsPtr, recordPtr->severity)) {
+    if (!IsWanted(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
@@ -397,10 +399,21 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
 }
 
 static bool
-IsWanted(const NsSinkSettings *settingsPtr, int severity)
+IsWanted(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
 {
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    if (stream == nsOperationStream) {
+        if (NsUnitNanos(recordPtr) < settingsPtr->slowNanos
+                || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
+            return false;
+        }
+        return settingsPtr->sample <= 1
+            || sink->nSampled++ % (unsigned) settingsPtr->sample == 0;
+    }
     return settingsPtr->minSeverity < 0
-        || NsSeverityWeight(severity) >= NsSeverityWeight(settingsPtr->minSeverity);
+        || NsSeverityWeight(recordPtr->severity)
+           >= NsSeverityWeight(settingsPtr->minSeverity);
 }
 
 /*
@@ -428,8 +441,8 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
             Grow(sink, sink->nBuffered + MIN_ROOM);
         }
         left = sink->room - sink->nBuffered;
-        NsStreamFormat(stream, recordPtr, sink->buffer + sink->nBuffered, left,
-                       lengthPtr);
+        NsStreamFormat(stream, settingsPtr->format, recordPtr,
+                       sink->buffer + sink->nBuffered, left, lengthPtr);
         if (*lengthPtr <= left) {
             return true;
         }

@@ -13,6 +13,7 @@
 #include "log/severity.h"
 #include "log/sink.h"
 #include "log/systemlog.h"
+#include "log/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -101,6 +102,9 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
         return;
     }
     NsSeverityCountEntry(severity);
+    if (unlikely(NsUnitIsOpen())) {
+        NsUnitEvent(Ns_LogSeverityName(severity), message, length);
+    }
     NsSystemLogDescribe(&entry, severity, message, length);
     if (NsFilterIsRunning()) {
         NsSystemLogWrite(&entry);

@@ -263,8 +263,8 @@ PrintRecord(Printer *printerPtr, const char *stream,
     size_t length = 0;
 
     while (known != NULL) {
-        NsStreamFormat(known, &record, printerPtr->line, printerPtr->lineRoom,
-                       &length);
+        NsStreamFormat(known, NS_LOG_NATIVE, &record, printerPtr->line,
+                       printerPtr->lineRoom, &length);
         if (length <= printerPtr->lineRoom) {
             break;
         }

@@ -20,6 +20,7 @@
 
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
+    .sample = 1,
     .bufferBytes = 65536,
     .bufferNanos = 100000000,
     .rollHour = -1,
@@ -100,6 +101,7 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     sink->name = ns_strdup(specPtr->name);
     sink->typePtr = FindType(specPtr->type);
     sink->isStandardOutput = specPtr->isStandardOutput;
+    sink->isModules = specPtr->isModules;
     sink->file = ns_strcopy(specPtr->file);
     sink->fd = -1;
     sink->nPatterns = specPtr->nStreams;
@@ -160,6 +162,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
         .settings = nsSinkDefaults
     };
 
+    spec.isModules = true;
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
     return NsSinkCreate(&spec);
@@ -201,6 +204,12 @@ const char *
 NsSinkFile(Ns_LogSink sink)
 {
     return sink->file != NULL ? sink->file : sink->typePtr->name;
+}
+
+const char *
+NsSinkPattern(Ns_LogSink sink, int index)
+{
+    return index < sink->nPatterns ? sink->patterns[index] : NULL;
 }
 
 bool
@@ -323,6 +332,18 @@ NsSinkRemove(Ns_LogSink sink)
     }
     Ns_MutexUnlock(&lock);
     return status;
+}
+
+bool
+NsSinkIsRemoved(Ns_LogSink sink)
+{
+    return atomic_load(&sink->isRemoved);
+}
+
+bool
+NsSinkMayRemove(Ns_LogSink sink)
+{
+    return !sink->isStandardOutput && !sink->isModules;
 }
 
 void

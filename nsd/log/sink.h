@@ -26,7 +26,11 @@ typedef enum {
  * What can be set while a sink runs.
  */
 typedef struct NsSinkSettings {
-    int        minSeverity;     /* Of the first five; the others are below. */
+    int        format;          /* See stream.h. */
+    int        minSeverity;     /* -1: all. */
+    int64_t    slowNanos;       /* These three: of stream operation only. */
+    int        sample;
+    bool       onlyErrors;
     size_t     bufferBytes;
     int64_t    bufferNanos;
     int        bufferLines;     /* 0: no limit, and the two above hold. */
@@ -69,6 +73,7 @@ typedef struct NsSinkSpec {
     const char     *file;           /* Absolute; "file" only. */
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
+    bool            isModules;          /* A module keeps the handle. */
     NsSinkSettings  settings;
 } NsSinkSpec;
 
@@ -88,6 +93,7 @@ Ns_LogSink  NsSinkAt(int index);
 const char *NsSinkName(Ns_LogSink sink);
 const char *NsSinkTypeName(Ns_LogSink sink);
 const char *NsSinkFile(Ns_LogSink sink);
+const char *NsSinkPattern(Ns_LogSink sink, int index);  /* NULL: no more. */
 bool        NsSinkIsDirect(Ns_LogSink sink);
 bool        NsSinkWants(Ns_LogSink sink, int stream);
 
@@ -100,6 +106,13 @@ void          NsSinkFreeSettings(NsSinkSettings *settingsPtr);
 Ns_ReturnCode NsSinkSync(Ns_LogSink sink);
 Ns_ReturnCode NsSinkRollNow(Ns_LogSink sink);
 Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
+bool          NsSinkIsRemoved(Ns_LogSink sink);
+
+/*
+ * False: the system log, and those that a module made and goes on using.
+ */
+bool          NsSinkMayRemove(Ns_LogSink sink);
+
 void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 /*

@@ -79,6 +79,7 @@ struct Ns_LogSink_ {
     const NsSinkType  *typePtr;
     int                index;
     bool               isStandardOutput;
+    bool               isModules;
     int                nPatterns;
     char             **patterns;        /* What it was told to read. */
 
@@ -107,6 +108,7 @@ struct Ns_LogSink_ {
     int64_t            syncDue;         /* 0: nothing to sync. */
     char              *scratch;
     size_t             scratchBytes;
+    unsigned           nSampled;        /* Units that could be taken. */
     bool               isUrgent;        /* Flush at the end of the pass. */
     uint64_t           seenDrops[NS_RING_STREAMS];
     int64_t            seenDropTime[NS_RING_STREAMS];

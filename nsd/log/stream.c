@@ -23,8 +23,10 @@ struct Ns_LogStream_ {
     char  name[NS_RING_NAME];   /* Constant. */
     int   index;                /* Constant. */
     NsLaneClass class;          /* Constant; of severities below Error. */
-    void *arg;                  /* Constant once proc is set. */
-    _Atomic(Ns_LogFormatProc *) proc;
+    struct {
+        void *arg;              /* Constant once proc is set. */
+        _Atomic(Ns_LogFormatProc *) proc;
+    } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
@@ -39,6 +41,11 @@ struct Ns_LogStream_ {
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;
 Ns_LogStream nsOperationStream;
+
+static const char *const formatNames[NS_LOG_NFORMATS] = {
+    [NS_LOG_NATIVE] = "native", [NS_LOG_COMMON] = "common",
+    [NS_LOG_COMBINED] = "combined", [NS_LOG_JSON] = "json"
+};
 
 static const Route nowhere = {NULL, false, 0};
 
@@ -89,8 +96,8 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
         isNew = true;
     }
     if (proc != NULL) {
-        stream->arg = arg;
-        atomic_store(&stream->proc, proc);
+        stream->formats[NS_LOG_NATIVE].arg = arg;
+        atomic_store(&stream->formats[NS_LOG_NATIVE].proc, proc);
     }
     Ns_MutexUnlock(&lock);
 
@@ -211,15 +218,51 @@ NsStreamMatches(Ns_LogStream stream, const char *wanted)
         && (stream->name[n] == '\0' || stream->name[n] == '/');
 }
 
-void
-NsStreamFormat(Ns_LogStream stream, const Ns_LogRecord *recordPtr, char *buffer,
-               size_t room, size_t *lengthPtr)
+int
+Ns_LogStreamAddFormat(Ns_LogStream stream, const char *format,
+                      Ns_LogFormatProc *proc, void *arg)
 {
-    Ns_LogFormatProc *proc = atomic_load_explicit(&stream->proc,
-                                                  memory_order_acquire);
+    int index = NsStreamFormatByName(format);
 
+    if (index < 0) {
+        return NS_ERROR;
+    }
+    stream->formats[index].arg = arg;
+    atomic_store(&stream->formats[index].proc, proc);
+    return NS_OK;
+}
+
+int
+NsStreamFormatByName(const char *name)
+{
+    for (int i = 0; i < NS_LOG_NFORMATS; i++) {
+        if (STREQ(name, formatNames[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *
+NsStreamFormatName(int format)
+{
+    return formatNames[format];
+}
+
+void
+NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
+               char *buffer, size_t room, size_t *lengthPtr)
+{
+    Ns_LogFormatProc *proc = atomic_load_explicit(
+        &stream->formats[format].proc, memory_order_acquire);
+
+    if (proc == NULL) {
+        format = NS_LOG_NATIVE;
+        proc = atomic_load_explicit(&stream->formats[format].proc,
+                                    memory_order_acquire);
+    }
     *lengthPtr = proc == NULL ? 0
-        : proc(buffer, room, recordPtr, stream->arg);
+        : proc(buffer, room, recordPtr, stream->formats[format].arg);
 }
 
 NsOverflow

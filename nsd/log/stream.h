@@ -43,10 +43,26 @@ int          NsStreamIndex(Ns_LogStream stream);
 bool NsStreamMatches(Ns_LogStream stream, const char *wanted);
 
 /*
- * The stream's own line of a record; 0 bytes if the stream has no format.
+ * Ways to turn a record into a line.  Native is the stream's own.
  */
-void NsStreamFormat(Ns_LogStream stream, const Ns_LogRecord *recordPtr,
-                    char *buffer, size_t room, size_t *lengthPtr);
+enum {
+    NS_LOG_NATIVE,
+    NS_LOG_COMMON,
+    NS_LOG_COMBINED,
+    NS_LOG_JSON,
+    NS_LOG_NFORMATS
+};
+
+int         NsStreamFormatByName(const char *name);     /* -1: none. */
+const char *NsStreamFormatName(int format);
+
+/*
+ * The line of a record, in the stream's own format if it lacks the one that is
+ * asked for; 0 bytes if it has none at all.
+ */
+void NsStreamFormat(Ns_LogStream stream, int format,
+                    const Ns_LogRecord *recordPtr, char *buffer, size_t room,
+                    size_t *lengthPtr);
 
 NsOverflow NsStreamOverflow(Ns_LogStream stream);
 void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);

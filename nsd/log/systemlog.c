@@ -12,13 +12,16 @@
 #include <pthread.h>
 
 #include "base/fatal.h"
+#include "log/audit.h"
 #include "log/entry.h"
 #include "log/filter.h"
 #include "log/init.h"
+#include "log/json.h"
 #include "log/rollfile.h"
 #include "log/severity.h"
 #include "log/sink.h"
 #include "log/stream.h"
+#include "log/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -36,6 +39,7 @@ typedef struct SystemRecord {
     uint16_t severityNameBytes;
 } SystemRecord;
 
+static bool       formatsJson; /* Its address says so. */
 static atomic_int pid;          /* Set by NsLogInit and after a fork. */
 static NsLogStyle style = {.sanitize = 2};  /* Constant after NsLogConfigure, */
 static char      *file;                     /* like the rest. */
@@ -53,6 +57,7 @@ static void   Panic(const char *fmt, ...)
     NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
 static size_t FormatEntry(char *buffer, size_t room,
                           const Ns_LogRecord *recordPtr, void *arg);
+static void   PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
 static int    Rename(const char *path, void *arg);
 
 
@@ -74,6 +79,10 @@ NsLogInit(void)
     NsFilterInit();
     NsEntryInit();
     (void) Ns_LogStreamCreate("system", FormatEntry, NULL);
+    (void) Ns_LogStreamAddFormat(nsSystemStream, "json", FormatEntry,
+                                 &formatsJson);
+    NsUnitInit();
+    NsAuditInit();
     systemSink = NsSinkCreate(&(NsSinkSpec){
         .name = SYSTEM_SINK, .type = "file", .streams = streams, .nStreams = 1,
         .isDirect = true, .isStandardOutput = true, .settings = nsSinkDefaults
@@ -282,6 +291,7 @@ FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
     NsLogOut     out = {buffer, room, 0};
     SystemRecord head;
+    NsLogEntry   entry;
     const char  *names = (const char *) recordPtr->bytes + sizeof(head);
     size_t       nNames;
 
@@ -293,7 +303,7 @@ FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
     if (recordPtr->length - sizeof(head) < nNames) {
         return 0;
     }
-    NsLogLine(&out, &(NsLogEntry){
+    entry = (NsLogEntry){
         .time = recordPtr->time,
         .severity = recordPtr->severity,
         .severityName = names + head.threadNameBytes,
@@ -302,8 +312,34 @@ FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
         .threadName = names,
         .message = names + nNames,
         .messageLength = recordPtr->length - sizeof(head) - nNames
-    }, &style);
+    };
+    if (arg == &formatsJson) {
+        PutJson(&out, &entry);
+    } else {
+        NsLogLine(&out, &entry, &style);
+    }
     return out.length;
+}
+
+static void
+PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr)
+{
+    char number[32];
+    int  n;
+
+    NsLogPut(outPtr, "{", 1);
+    NsJsonName(outPtr, "time", true);
+    NsJsonTime(outPtr, entryPtr->time);
+    NsJsonName(outPtr, "severity", false);
+    NsJsonString(outPtr, entryPtr->severityName,
+                 strlen(entryPtr->severityName));
+    n = snprintf(number, sizeof(number), ",\"pid\":%d", entryPtr->pid);
+    NsLogPut(outPtr, number, (size_t) n);
+    NsJsonName(outPtr, "thread", false);
+    NsJsonString(outPtr, entryPtr->threadName, strlen(entryPtr->threadName));
+    NsJsonName(outPtr, "message", false);
+    NsJsonString(outPtr, entryPtr->message, entryPtr->messageLength);
+    NsLogPut(outPtr, "}\n", 2);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "process/info.h"
+#include "process/sinkoptions.h"
 
 #define SECTION "ns/parameters"
 
@@ -46,6 +47,7 @@ NsLogSetup(bool stayOnStderr)
 
     NsInfoSetErrorLog(file);
     NsLogConfigure(&settings);
+    NsSinkOptionsSetup();
     if (!settings.stayOnStderr
             && Ns_ConfigBool(SECTION, "logrollonsignal",
                              Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {

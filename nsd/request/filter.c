@@ -8,6 +8,7 @@
  *      either the list without it or the whole entry.
  */
 
+#include "log/unit.h"
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -210,6 +211,7 @@ NsAccessRun(NsServer *serverPtr, const Ns_Access *accessPtr)
             (*tracePtr->accessProc)(accessPtr, tracePtr->arg);
         }
     }
+    NsUnitEnd(accessPtr);
 }
 
 int

@@ -8,8 +8,10 @@
  *      of the request.
  */
 
+#include "log/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
+#include "request/access.h"
 #include "request/auth.h"
 #include "request/conn_int.h"
 #include "request/filter.h"
@@ -42,6 +44,7 @@ static void Answer(NsConn *connPtr);
 static int  RunFilters(NsConn *connPtr, int phase);
 static int  HandlerResult(NsConn *connPtr, int result);
 static void Trace(NsConn *connPtr);
+static void EndUnit(NsConn *connPtr);
 static void Release(NsConn *connPtr);
 
 void
@@ -51,12 +54,14 @@ NsConnRun(NsWork *workPtr)
 
     NsConnSetCurrent(connPtr);
     workPtr->filterStamp = NsClockNow();
+    NsUnitBegin();
 
     Answer(connPtr);
     NsReplyFinish(connPtr);
     Ns_ConnTimeStats(&connPtr->pub);
     NsPoolCountSent(workPtr->poolPtr, Ns_ConnContentSent(&connPtr->pub));
     Trace(connPtr);
+    EndUnit(connPtr);
     Release(connPtr);
 }
 
@@ -123,6 +128,20 @@ Answer(NsConn *connPtr)
     } else if (result != NS_OK && result != NS_FILTER_RETURN
                && !connPtr->isBroken) {
         (void) Ns_ConnReturnInternalError(&connPtr->pub);
+    }
+}
+
+/*
+ * Hand the request's log unit over, if a sink wants it.
+ */
+static void
+EndUnit(NsConn *connPtr)
+{
+    Ns_Access access;
+
+    if (unlikely(NsUnitIsWanted())) {
+        NsAccessFill(&access, connPtr);
+        NsUnitEnd(&access);
     }
 }
 

@@ -19,6 +19,7 @@ void NsJobCmdInit(void);
 void NsLockCmdInit(void);
 void NsNsvCmdInit(void);
 void NsLogCmdInit(void);
+void NsLogSinkCmdInit(void);
 void NsProcessCmdInit(void);
 void NsReturnCmdInit(void);
 void NsSchedCmdInit(void);

@@ -1,0 +1,120 @@
+/*
+ * audit.c --
+ *
+ *      The stream `audit`: who did what.
+ *
+ *      The record is a row of strings, each with its null byte: thread, kind, then
+ *      keys and values.  The line is one JSON object.
+ */
+
+#include "log/audit.h"
+
+#include "log/json.h"
+#include "log/sink.h"
+#include "log/stream.h"
+#include "log/unit.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
+static Ns_LogFormatProc FormatAudit;
+static const char *Next(const char **nextPtr, const char *end);
+
+
+void
+NsAuditInit(void)
+{
+    (void) Ns_LogStreamCreate("audit", FormatAudit, NULL);
+}
+
+Ns_ReturnCode
+NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
+{
+    Ns_DString    ds;
+    struct iovec  piece;
+    Ns_ReturnCode status = NS_OK;
+    Ns_LogSink    sink;
+
+    NsUnitEvent("audit", recordPtr->kind, strlen(recordPtr->kind));
+    if (!Ns_LogStreamWanted(nsAuditStream)) {
+        errno = ENODEV;
+        return isDurable ? NS_ERROR : NS_OK;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringAppendArg(&ds, Ns_ThreadGetName());
+    Ns_DStringAppendArg(&ds, recordPtr->kind);
+    AppendPair(&ds, "server", recordPtr->server);
+    AppendPair(&ds, "peer", recordPtr->peer);
+    AppendPair(&ds, "user", recordPtr->user);
+    for (int i = 0; i + 1 < recordPtr->nWords; i += 2) {
+        AppendPair(&ds, recordPtr->words[i], recordPtr->words[i + 1]);
+    }
+    piece = (struct iovec){Ns_DStringValue(&ds),
+                           (size_t) Ns_DStringLength(&ds)};
+    if (Ns_LogStreamPut(nsAuditStream, Notice, &piece, 1) != NS_OK) {
+        errno = ENOMEM;
+        status = NS_ERROR;
+    }
+    Ns_DStringFree(&ds);
+    for (int i = 0; isDurable && status == NS_OK
+             && (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, NsStreamIndex(nsAuditStream))) {
+            status = NsSinkSync(sink);
+        }
+    }
+    return status;
+}
+
+static void
+AppendPair(Ns_DString *dsPtr, const char *key, const char *value)
+{
+    if (value != NULL) {
+        Ns_DStringAppendArg(dsPtr, key);
+        Ns_DStringAppendArg(dsPtr, value);
+    }
+}
+
+static size_t
+FormatAudit(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    NsLogOut    out = {buffer, room, 0};
+    const char *next = recordPtr->bytes;
+    const char *end = next + recordPtr->length;
+    const char *thread = Next(&next, end), *kind = Next(&next, end);
+    const char *key, *value;
+
+    if (kind == NULL) {
+        return 0;
+    }
+    NsLogPut(&out, "{", 1);
+    NsJsonName(&out, "time", true);
+    NsJsonTime(&out, recordPtr->time);
+    NsJsonName(&out, "kind", false);
+    NsJsonString(&out, kind, strlen(kind));
+    NsJsonName(&out, "thread", false);
+    NsJsonString(&out, thread, strlen(thread));
+    while ((key = Next(&next, end)) != NULL
+           && (value = Next(&next, end)) != NULL) {
+        NsJsonName(&out, key, false);
+        NsJsonString(&out, value, strlen(value));
+    }
+    NsLogPut(&out, "}\n", 2);
+    return out.length;
+}
+
+/*
+ * The next string; NULL if there is no more.
+ */
+static const char *
+Next(const char **nextPtr, const char *end)
+{
+    const char *string = *nextPtr;
+    const char *null = string < end
+        ? memchr(string, '\0', (size_t) (end - string)) : NULL;
+
+    if (null == NULL) {
+        return NULL;
+    }
+    *nextPtr = null + 1;
+    return string;
+}

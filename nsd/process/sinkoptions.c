@@ -1,0 +1,586 @@
+/*
+ * sinkoptions.c --
+ *
+ *      The parameters of log sinks as text.
+ */
+
+#include "process/sinkoptions.h"
+
+#include "log/init.h"
+#include "log/severity.h"
+#include "log/stream.h"
+#include "nsconfig.h"
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "process/units.h"
+
+#define NANOS       INT64_C(1000000000)
+#define MAX_BACKUP  999
+#define MAX_BUFFER  (INT64_C(1) << 30)
+
+typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
+typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
+
+static SetProc SetType, SetStreams, SetFile, SetFormat, SetMinSeverity,
+    SetSlowThreshold, SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime,
+    SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
+    SetOverflow;
+static GetProc GetType, GetStreams, GetFile, GetFormat, GetMinSeverity,
+    GetSlowThreshold, GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime,
+    GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
+    GetOverflow;
+
+static const struct {
+    const char *name;
+    SetProc    *setProc;
+    GetProc    *getProc;
+    bool        isFixed;        /* Once the sink is made. */
+    const char *range;
+} options[] = {
+    {"type", SetType, GetType, true, "file, stdout, or stderr"},
+    {"streams", SetStreams, GetStreams, true, "a list of names"},
+    {"file", SetFile, GetFile, true, "a path"},
+    {"format", SetFormat, GetFormat, false,
+     "native, common, combined, or json"},
+    {"minseverity", SetMinSeverity, GetMinSeverity, false,
+     "all, or a severity"},
+    {"slowthreshold", SetSlowThreshold, GetSlowThreshold, false,
+     "a time, 0 or more"},
+    {"sample", SetSample, GetSample, false, "a number, 1 or more"},
+    {"onlyerrors", SetOnlyErrors, GetOnlyErrors, false, "a boolean"},
+    {"buffersize", SetBufferSize, GetBufferSize, false,
+     "a size from 0 to 1GiB"},
+    {"buffertime", SetBufferTime, GetBufferTime, false, "a time, 0 or more"},
+    {"rotatesize", SetRotateSize, GetRotateSize, false, "a size, 0 or more"},
+    {"rollhour", SetRollHour, GetRollHour, false, "0 to 23, or empty"},
+    {"rollfmt", SetRollFormat, GetRollFormat, false,
+     "a format of strftime, or empty"},
+    {"maxbackup", SetMaxBackup, GetMaxBackup, false, "1 to 999"},
+    {"sync", SetSync, GetSync, false, "none, batch, or a time"},
+    {"overflow", SetOverflow, GetOverflow, false,
+     "block, dropnewest, or sample"}
+};
+
+static const char *const types[] = {"file", "stdout", "stderr"};
+static const char *const overflows[] = {
+    [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
+    [NS_OVERFLOW_SAMPLE] = "sample"
+};
+
+static int  FindOption(const char *name);
+static void SetUpOne(const char *name);
+static bool GetNumber(const char *value, Tcl_WideInt min, Tcl_WideInt max,
+                      Tcl_WideInt *numberPtr);
+static bool GetSize(const char *value, Tcl_WideInt max, Tcl_WideInt *sizePtr);
+static bool GetNanos(const char *value, int64_t *nanosPtr);
+static void AppendNanos(Ns_DString *dsPtr, int64_t nanos);
+
+
+void
+NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
+{
+    Ns_DString streams;
+
+    memset(draftPtr, 0, sizeof(*draftPtr));
+    draftPtr->overflow = -1;
+    if (sink == NULL) {
+        draftPtr->isNew = true;
+        draftPtr->type = "file";
+        draftPtr->streams = ns_strdup("");
+        draftPtr->file = ns_strdup("");
+        draftPtr->settings = nsSinkDefaults;
+        return;
+    }
+    draftPtr->type = NsSinkTypeName(sink);
+    draftPtr->file = ns_strdup(NsSinkFile(sink));
+    Ns_DStringInit(&streams);
+    for (int i = 0; NsSinkPattern(sink, i) != NULL; i++) {
+        Ns_DStringAppendElement(&streams, NsSinkPattern(sink, i));
+    }
+    draftPtr->streams = Ns_DStringExport(&streams);
+    NsSinkGetSettings(sink, &draftPtr->settings);
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        if (NsSinkWants(sink, i)) {
+            draftPtr->overflow = (int) NsStreamOverflow(NsStreamAt(i));
+            break;
+        }
+    }
+}
+
+void
+NsSinkDraftFree(NsSinkDraft *draftPtr)
+{
+    ns_free(draftPtr->streams);
+    ns_free(draftPtr->file);
+    NsSinkFreeSettings(&draftPtr->settings);
+}
+
+Ns_ReturnCode
+NsSinkDraftSet(NsSinkDraft *draftPtr, const char *name, const char *value,
+               Ns_DString *errorPtr)
+{
+    int i = FindOption(name);
+
+    if (i < 0) {
+        Ns_DStringPrintf(errorPtr, "unknown parameter \"%s\": should be one "
+                         "of:", name);
+        for (i = 0; i < Ns_NrElements(options); i++) {
+            Ns_DStringPrintf(errorPtr, " %s", options[i].name);
+        }
+        return NS_ERROR;
+    }
+    if (options[i].isFixed && !draftPtr->isNew) {
+        Ns_DStringPrintf(errorPtr, "%s cannot be changed", name);
+        return NS_ERROR;
+    }
+    if (!options[i].setProc(draftPtr, value)) {
+        Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s", name,
+                         value, options[i].range);
+        return NS_ERROR;
+    }
+    return NS_OK;
+}
+
+Ns_ReturnCode
+NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
+                  Ns_DString *errorPtr)
+{
+    NsSinkSpec   spec = {.name = name, .type = draftPtr->type,
+                         .settings = draftPtr->settings};
+    Ns_DString   path;
+    const char **streams;
+    Ns_LogSink   sink;
+
+    if (*name == '\0' || strlen(name) >= NS_RING_NAME
+            || NsSinkFind(name) != NULL) {
+        Ns_DStringPrintf(errorPtr, "invalid name \"%s\": should be new, and 1 "
+                         "to %d bytes long", name, NS_RING_NAME - 1);
+        return NS_ERROR;
+    }
+    if (STREQ(draftPtr->type, "file") && *draftPtr->file == '\0') {
+        Ns_DStringAppend(errorPtr, "missing file: should be a path");
+        return NS_ERROR;
+    }
+    (void) Tcl_SplitList(NULL, draftPtr->streams, &spec.nStreams, &streams);
+    spec.streams = streams;
+    Ns_DStringInit(&path);
+    if (STREQ(draftPtr->type, "file")) {
+        if (Ns_PathIsAbsolute(draftPtr->file)) {
+            Ns_DStringAppend(&path, draftPtr->file);
+        } else if (Ns_HomePathExists("logs", NULL)) {
+            Ns_HomePath(&path, "logs", draftPtr->file, NULL);
+        } else {
+            Ns_HomePath(&path, draftPtr->file, NULL);
+        }
+        spec.file = Ns_DStringValue(&path);
+    }
+    NsLogUseMemory();
+    sink = NsSinkCreate(&spec);
+    if (sink == NULL) {
+        Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
+                         spec.file != NULL ? spec.file : spec.type,
+                         strerror(errno));
+    } else {
+        (void) NsSinkDraftApply(draftPtr, sink);
+    }
+    Ns_DStringFree(&path);
+    Tcl_Free((char *) streams);
+    return sink != NULL ? NS_OK : NS_ERROR;
+}
+
+Ns_ReturnCode
+NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink)
+{
+    Ns_LogStream stream;
+
+    for (int i = 0; draftPtr->overflow >= 0
+             && (stream = NsStreamAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, i)) {
+            NsStreamSetOverflow(stream, (NsOverflow) draftPtr->overflow);
+        }
+    }
+    return NsSinkConfigure(sink, &draftPtr->settings);
+}
+
+const char *
+NsSinkOptionName(int index)
+{
+    return index < Ns_NrElements(options) ? options[index].name : NULL;
+}
+
+void
+NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int index)
+{
+    options[index].getProc(dsPtr, draftPtr);
+}
+
+void
+NsSinkOptionsSetup(void)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection("ns/logsinks");
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        SetUpOne(Ns_SetKey(setPtr, i));
+    }
+}
+
+static void
+SetUpOne(const char *name)
+{
+    Ns_DString    section, error;
+    const Ns_Set *setPtr;
+    NsSinkDraft   draft;
+    Ns_ReturnCode status = NS_OK;
+
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&error);
+    Ns_DStringVarAppend(&section, "ns/logsink/", name, (char *) NULL);
+    setPtr = Ns_ConfigGetSection(Ns_DStringValue(&section));
+    NsSinkDraftInit(&draft, NULL);
+    for (int i = 0; setPtr != NULL && status == NS_OK
+             && i < (int) Ns_SetSize(setPtr); i++) {
+        status = NsSinkDraftSet(&draft, Ns_SetKey(setPtr, i),
+                                Ns_SetValue(setPtr, i), &error);
+    }
+    if (status == NS_OK) {
+        status = NsSinkDraftCreate(&draft, name, &error);
+    }
+    if (status != NS_OK) {
+        Ns_Log(Error, "log: sink '%s' is left out: %s", name,
+               Ns_DStringValue(&error));
+    }
+    NsSinkDraftFree(&draft);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&error);
+}
+
+static int
+FindOption(const char *name)
+{
+    for (int i = 0; i < Ns_NrElements(options); i++) {
+        if (STRIEQ(options[i].name, name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool
+SetType(NsSinkDraft *draftPtr, const char *value)
+{
+    for (int i = 0; i < Ns_NrElements(types); i++) {
+        if (STREQ(value, types[i])) {
+            draftPtr->type = types[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+SetStreams(NsSinkDraft *draftPtr, const char *value)
+{
+    const char **words;
+    int          n;
+
+    if (Tcl_SplitList(NULL, value, &n, &words) != TCL_OK) {
+        return false;
+    }
+    Tcl_Free((char *) words);
+    ns_free(draftPtr->streams);
+    draftPtr->streams = ns_strdup(value);
+    return true;
+}
+
+static bool
+SetFile(NsSinkDraft *draftPtr, const char *value)
+{
+    ns_free(draftPtr->file);
+    draftPtr->file = ns_strdup(value);
+    return true;
+}
+
+static bool
+SetFormat(NsSinkDraft *draftPtr, const char *value)
+{
+    int format = NsStreamFormatByName(value);
+
+    if (format < 0) {
+        return false;
+    }
+    draftPtr->settings.format = format;
+    return true;
+}
+
+static bool
+SetMinSeverity(NsSinkDraft *draftPtr, const char *value)
+{
+    int severity = STREQ(value, "all") ? -1 : NsSeverityFind(value);
+
+    if (severity < 0 && !STREQ(value, "all")) {
+        return false;
+    }
+    draftPtr->settings.minSeverity = severity;
+    return true;
+}
+
+static bool
+SetSlowThreshold(NsSinkDraft *draftPtr, const char *value)
+{
+    return GetNanos(value, &draftPtr->settings.slowNanos);
+}
+
+static bool
+SetSample(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetNumber(value, 1, INT_MAX, &n)) {
+        return false;
+    }
+    draftPtr->settings.sample = (int) n;
+    return true;
+}
+
+static bool
+SetOnlyErrors(NsSinkDraft *draftPtr, const char *value)
+{
+    return NsUnitsBool(value, &draftPtr->settings.onlyErrors);
+}
+
+static bool
+SetBufferSize(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetSize(value, MAX_BUFFER, &n)) {
+        return false;
+    }
+    draftPtr->settings.bufferBytes = (size_t) n;
+    return true;
+}
+
+static bool
+SetBufferTime(NsSinkDraft *draftPtr, const char *value)
+{
+    return GetNanos(value, &draftPtr->settings.bufferNanos);
+}
+
+static bool
+SetRotateSize(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetSize(value, INT64_MAX, &n)) {
+        return false;
+    }
+    draftPtr->settings.rotateBytes = n;
+    return true;
+}
+
+static bool
+SetRollHour(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n = -1;
+
+    if (*value != '\0' && !GetNumber(value, 0, 23, &n)) {
+        return false;
+    }
+    draftPtr->settings.rollHour = (int) n;
+    return true;
+}
+
+static bool
+SetRollFormat(NsSinkDraft *draftPtr, const char *value)
+{
+    ns_free(draftPtr->settings.rollFormat);
+    draftPtr->settings.rollFormat = *value == '\0' ? NULL : ns_strdup(value);
+    return true;
+}
+
+static bool
+SetMaxBackup(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetNumber(value, 1, MAX_BACKUP, &n)) {
+        return false;
+    }
+    draftPtr->settings.maxBackup = (int) n;
+    return true;
+}
+
+static bool
+SetSync(NsSinkDraft *draftPtr, const char *value)
+{
+    if (STREQ(value, "none")) {
+        draftPtr->settings.sync = NS_SYNC_NONE;
+    } else if (STREQ(value, "batch")) {
+        draftPtr->settings.sync = NS_SYNC_BATCH;
+    } else if (GetNanos(value, &draftPtr->settings.syncNanos)) {
+        draftPtr->settings.sync = NS_SYNC_TIME;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool
+SetOverflow(NsSinkDraft *draftPtr, const char *value)
+{
+    for (int i = 0; i < Ns_NrElements(overflows); i++) {
+        if (STREQ(value, overflows[i])) {
+            draftPtr->overflow = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+GetType(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->type);
+}
+
+static void
+GetStreams(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->streams);
+}
+
+static void
+GetFile(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->file);
+}
+
+static void
+GetFormat(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, NsStreamFormatName(draftPtr->settings.format));
+}
+
+static void
+GetMinSeverity(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    int severity = draftPtr->settings.minSeverity;
+
+    Ns_DStringAppend(dsPtr, severity < 0 ? "all"
+                     : Ns_LogSeverityName((Ns_LogSeverity) severity));
+}
+
+static void
+GetSlowThreshold(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    AppendNanos(dsPtr, draftPtr->settings.slowNanos);
+}
+
+static void
+GetSample(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%d", draftPtr->settings.sample);
+}
+
+static void
+GetOnlyErrors(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->settings.onlyErrors ? "1" : "0");
+}
+
+static void
+GetBufferSize(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%zu", draftPtr->settings.bufferBytes);
+}
+
+static void
+GetBufferTime(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    AppendNanos(dsPtr, draftPtr->settings.bufferNanos);
+}
+
+static void
+GetRotateSize(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%" PRId64, draftPtr->settings.rotateBytes);
+}
+
+static void
+GetRollHour(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    if (draftPtr->settings.rollHour >= 0) {
+        Ns_DStringPrintf(dsPtr, "%d", draftPtr->settings.rollHour);
+    }
+}
+
+static void
+GetRollFormat(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    if (draftPtr->settings.rollFormat != NULL) {
+        Ns_DStringAppend(dsPtr, draftPtr->settings.rollFormat);
+    }
+}
+
+static void
+GetMaxBackup(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%d", draftPtr->settings.maxBackup);
+}
+
+static void
+GetSync(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    if (draftPtr->settings.sync == NS_SYNC_TIME) {
+        AppendNanos(dsPtr, draftPtr->settings.syncNanos);
+    } else {
+        Ns_DStringAppend(dsPtr, draftPtr->settings.sync == NS_SYNC_BATCH
+                         ? "batch" : "none");
+    }
+}
+
+static void
+GetOverflow(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, overflows[MAX(draftPtr->overflow, 0)]);
+}
+
+static bool
+GetNumber(const char *value, Tcl_WideInt min, Tcl_WideInt max,
+          Tcl_WideInt *numberPtr)
+{
+    return NsUnitsInteger(value, numberPtr) && *numberPtr >= min
+        && *numberPtr <= max;
+}
+
+static bool
+GetSize(const char *value, Tcl_WideInt max, Tcl_WideInt *sizePtr)
+{
+    return NsUnitsSize(value, sizePtr) && *sizePtr >= 0 && *sizePtr <= max;
+}
+
+static bool
+GetNanos(const char *value, int64_t *nanosPtr)
+{
+    Ns_Time time;
+
+    if (!NsUnitsTime(value, &time) || time.sec > INT64_MAX / NANOS - 1) {
+        return false;
+    }
+    *nanosPtr = (int64_t) time.sec * NANOS + (int64_t) time.usec * 1000;
+    return true;
+}
+
+static void
+AppendNanos(Ns_DString *dsPtr, int64_t nanos)
+{
+    if (nanos % NANOS == 0) {
+        Ns_DStringPrintf(dsPtr, "%" PRId64, nanos / NANOS);
+    } else {
+        Ns_DStringPrintf(dsPtr, "%" PRId64 ".%06d", nanos / NANOS,
+                         (int) (nanos % NANOS / 1000));
+    }
+}

@@ -1,0 +1,431 @@
+/*
+ * logsink_cmd.c --
+ *
+ *      ns_logsink, ns_logevent, ns_audit.
+ */
+
+#include "log/audit.h"
+#include "log/sink.h"
+#include "log/unit.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "process/sinkoptions.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc LogSinkCmd;
+static Tcl_ObjCmdProc LogEventCmd;
+static Tcl_ObjCmdProc AuditCmd;
+
+static Tcl_ObjCmdProc AddCmd;
+static Tcl_ObjCmdProc ConfigureCmd;
+static Tcl_ObjCmdProc RemoveCmd;
+static Tcl_ObjCmdProc ListCmd;
+static Tcl_ObjCmdProc InfoCmd;
+static Tcl_ObjCmdProc FlushCmd;
+static Tcl_ObjCmdProc RollCmd;
+static Tcl_ObjCmdProc StatsCmd;
+
+static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
+                      Tcl_Obj *const *objv);
+static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                   int most, const char *args, Ns_LogSink *sinkPtr);
+static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                    Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb);
+static Tcl_Obj *StatsObj(Ns_LogSink sink);
+static void Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
+
+static const NsTclCommand commands[] = {
+    {"ns_audit",    AuditCmd,    true},
+    {"ns_logevent", LogEventCmd, true},
+    {"ns_logsink",  LogSinkCmd,  true},
+    {NULL, NULL, false}
+};
+
+void
+NsLogSinkCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    static const struct {
+        const char     *name;
+        Tcl_ObjCmdProc *proc;
+    } options[] = {
+        {"add",       AddCmd},
+        {"configure", ConfigureCmd},
+        {"remove",    RemoveCmd},
+        {"list",      ListCmd},
+        {"info",      InfoCmd},
+        {"flush",     FlushCmd},
+        {"roll",      RollCmd},
+        {"stats",     StatsCmd},
+        {NULL, NULL}
+    };
+    int i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?name? ?-option value ...?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
+                                  "option", 0, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return options[i].proc(clientData, interp, objc, objv);
+}
+
+static int
+AddCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    NsSinkDraft draft;
+    Ns_DString  error;
+    int         status;
+
+    if (objc < 3 || objc % 2 == 0) {
+        Tcl_WrongNumArgs(interp, 2, objv, "name ?-option value ...?");
+        return TCL_ERROR;
+    }
+    NsSinkDraftInit(&draft, NULL);
+    status = SetOptions(interp, &draft, objc - 3, objv + 3);
+    if (status == TCL_OK) {
+        Ns_DStringInit(&error);
+        if (NsSinkDraftCreate(&draft, Tcl_GetString(objv[2]), &error)
+                != NS_OK) {
+            Tcl_DStringResult(interp, &error);
+            status = TCL_ERROR;
+        }
+        Ns_DStringFree(&error);
+    }
+    NsSinkDraftFree(&draft);
+    return status;
+}
+
+static int
+ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsSinkDraft draft;
+    Ns_LogSink  sink;
+    int         status;
+
+    if (objc == 3) {
+        return InfoCmd(clientData, interp, objc, objv);
+    }
+    status = GetSink(interp, objc, objv, INT_MAX, "name ?-option value ...?",
+                     &sink);
+    if (status != TCL_OK) {
+        return status;
+    }
+    if (objc % 2 == 0 && objc > 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "name ?-option value ...?");
+        return TCL_ERROR;
+    }
+    NsSinkDraftInit(&draft, sink);
+    if (objc == 4) {
+        const char *name = Tcl_GetString(objv[3]);
+
+        status = TCL_ERROR;
+        for (int i = 0; NsSinkOptionName(i) != NULL; i++) {
+            if (*name == '-' && STREQ(name + 1, NsSinkOptionName(i))) {
+                Ns_DString value;
+
+                Ns_DStringInit(&value);
+                NsSinkOptionAppend(&value, &draft, i);
+                Tcl_DStringResult(interp, &value);
+                status = TCL_OK;
+            }
+        }
+        if (status != TCL_OK) {
+            Tcl_SetObjResult(interp, Tcl_ObjPrintf("unknown parameter \"%s\"",
+                                                   name));
+        }
+    } else {
+        status = SetOptions(interp, &draft, objc - 3, objv + 3);
+        if (status == TCL_OK) {
+            (void) NsSinkDraftApply(&draft, sink);
+        }
+    }
+    NsSinkDraftFree(&draft);
+    return status;
+}
+
+static int
+RemoveCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Ns_LogSink sink;
+
+    if (GetSink(interp, objc, objv, 3, "name", &sink) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (!NsSinkMayRemove(sink)) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "sink \"%s\" cannot be removed", NsSinkName(sink)));
+        return TCL_ERROR;
+    }
+    (void) NsSinkRemove(sink);
+    return TCL_OK;
+}
+
+static int
+ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    Tcl_Obj   *listObj = Tcl_NewObj();
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!NsSinkIsRemoved(sink)) {
+            Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
+                NsSinkName(sink), -1));
+        }
+    }
+    Tcl_SetObjResult(interp, listObj);
+    return TCL_OK;
+}
+
+static int
+InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *dictObj;
+    NsSinkDraft draft;
+    Ns_LogSink  sink;
+
+    if (GetSink(interp, objc, objv, 3, "name", &sink) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    dictObj = Tcl_NewObj();
+    NsSinkDraftInit(&draft, sink);
+    for (int i = 0; NsSinkOptionName(i) != NULL; i++) {
+        Ns_DString value;
+
+        Ns_DStringInit(&value);
+        NsSinkOptionAppend(&value, &draft, i);
+        Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
+            NsSinkOptionName(i), -1));
+        Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
+            Ns_DStringValue(&value), Ns_DStringLength(&value)));
+        Ns_DStringFree(&value);
+    }
+    NsSinkDraftFree(&draft);
+    Tcl_SetObjResult(interp, dictObj);
+    return TCL_OK;
+}
+
+static int
+FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    return ForSinks(interp, objc, objv, Ns_LogSinkFlush, "flush");
+}
+
+static int
+RollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    return ForSinks(interp, objc, objv, NsSinkRollNow, "roll");
+}
+
+/*
+ * One sink: its dictionary.  All: a dictionary of these by name.
+ */
+static int
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    Tcl_Obj   *dictObj;
+    Ns_LogSink sink;
+
+    if (objc > 2) {
+        if (GetSink(interp, objc, objv, 3, "?name?", &sink) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        Tcl_SetObjResult(interp, StatsObj(sink));
+        return TCL_OK;
+    }
+    dictObj = Tcl_NewObj();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!NsSinkIsRemoved(sink)) {
+            Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
+                NsSinkName(sink), -1));
+            Tcl_ListObjAppendElement(NULL, dictObj, StatsObj(sink));
+        }
+    }
+    Tcl_SetObjResult(interp, dictObj);
+    return TCL_OK;
+}
+
+/*
+ * ns_logevent kind ?text?
+ */
+static int
+LogEventCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    const char *text = "";
+    int         length = 0;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "kind ?text?");
+        return TCL_ERROR;
+    }
+    if (NsUnitIsOpen()) {
+        if (objc == 3) {
+            text = Tcl_GetStringFromObj(objv[2], &length);
+        }
+        NsUnitEvent(Tcl_GetString(objv[1]), text, (size_t) length);
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_audit ?-durable? kind ?key value ...?
+ */
+static int
+AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = NsInterpOf(interp);
+    NsAuditRecord   record = {0};
+    const char    **words;
+    bool            isDurable = objc > 1
+        && STREQ(Tcl_GetString(objv[1]), "-durable");
+    int             first = isDurable ? 2 : 1, status = TCL_OK;
+
+    if (objc <= first || (objc - first) % 2 == 0) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?-durable? kind ?key value ...?");
+        return TCL_ERROR;
+    }
+    words = ns_calloc((size_t) objc, sizeof(*words));
+    record.kind = Tcl_GetString(objv[first]);
+    for (int i = first + 1; i < objc; i++) {
+        words[record.nWords++] = Tcl_GetString(objv[i]);
+    }
+    record.words = words;
+    if (itPtr != NULL && itPtr->serverPtr != NULL) {
+        record.server = itPtr->serverPtr->name;
+    }
+    if (itPtr != NULL && itPtr->connPtr != NULL) {
+        record.peer = Ns_ConnPeer((Ns_Conn *) itPtr->connPtr);
+        record.user = Ns_ConnAuthUser((Ns_Conn *) itPtr->connPtr);
+    }
+    if (NsAuditWrite(&record, isDurable) != NS_OK && isDurable) {
+        int reason = errno;
+
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "audit record is not safe: %s", reason == ENODEV
+            ? "no sink takes stream audit" : strerror(reason)));
+        status = TCL_ERROR;
+    }
+    ns_free(words);
+    return status;
+}
+
+static int
+SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
+           Tcl_Obj *const *objv)
+{
+    Ns_DString error;
+    int        status = TCL_OK;
+
+    Ns_DStringInit(&error);
+    for (int i = 0; i + 1 < objc && status == TCL_OK; i += 2) {
+        const char *name = Tcl_GetString(objv[i]);
+
+        if (NsSinkDraftSet(draftPtr, *name == '-' ? name + 1 : name,
+                           Tcl_GetString(objv[i + 1]), &error) != NS_OK) {
+            Tcl_DStringResult(interp, &error);
+            status = TCL_ERROR;
+        }
+    }
+    Ns_DStringFree(&error);
+    return status;
+}
+
+static int
+GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
+        const char *args, Ns_LogSink *sinkPtr)
+{
+    if (objc < 3 || objc > most) {
+        Tcl_WrongNumArgs(interp, 2, objv, args);
+        return TCL_ERROR;
+    }
+    *sinkPtr = NsSinkFind(Tcl_GetString(objv[2]));
+    if (*sinkPtr == NULL) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("no such sink: \"%s\"",
+                                               Tcl_GetString(objv[2])));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * Call proc for one sink, or for all.
+ */
+static int
+ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+         Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb)
+{
+    Ns_LogSink only = NULL, sink;
+    int        status = TCL_OK;
+
+    if (objc > 2
+            && GetSink(interp, objc, objv, 3, "?name?", &only) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkIsRemoved(sink) || (only != NULL && sink != only)) {
+            continue;
+        }
+        if (proc(sink) != NS_OK) {
+            Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+                "could not %s sink \"%s\": %s", verb, NsSinkName(sink),
+                Tcl_PosixError(interp)));
+            status = TCL_ERROR;
+        }
+    }
+    return status;
+}
+
+static Tcl_Obj *
+StatsObj(Ns_LogSink sink)
+{
+    Tcl_Obj    *dictObj = Tcl_NewObj();
+    NsSinkStats stats;
+
+    NsSinkGetStats(sink, &stats);
+    Put(dictObj, "accepted", stats.accepted);
+    Put(dictObj, "delivered", stats.delivered);
+    Put(dictObj, "ignored", stats.ignored);
+    Put(dictObj, "droppedmemory", stats.droppedMemory);
+    Put(dictObj, "droppedfailed", stats.droppedFailed);
+    Put(dictObj, "droppeddamaged", stats.droppedDamaged);
+    Put(dictObj, "pending", stats.pending);
+    Put(dictObj, "bytes", stats.bytes);
+    Put(dictObj, "writes", stats.writes);
+    Put(dictObj, "syncs", stats.syncs);
+    Put(dictObj, "errors", stats.errors);
+    Put(dictObj, "wakeups", stats.wakeups);
+    Put(dictObj, "deepest", stats.deepest);
+    Tcl_ListObjAppendElement(NULL, dictObj,
+                             Tcl_NewStringObj("longestwrite", -1));
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_ObjPrintf(
+        "%" PRId64 ".%06d", stats.longestWrite / 1000000000,
+        (int) (stats.longestWrite % 1000000000 / 1000)));
+    return dictObj;
+}
+
+static void
+Put(Tcl_Obj *dictObj, const char *key, uint64_t value)
+{
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
+    Tcl_ListObjAppendElement(NULL, dictObj,
+                             Tcl_NewWideIntObj((Tcl_WideInt) value));
+}
