@@ -1,0 +1,480 @@
+/*
+ * job_cmd.c --
+ *
+ *      ns_job: scripts that run outside of any request.
+ */
+
+#include "ns.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/job.h"
+
+typedef int (SubcmdProc)(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                         Tcl_Obj *const *objv);
+
+static Tcl_ObjCmdProc JobObjCmd;
+
+static SubcmdProc CancelSubcmd;
+static SubcmdProc CreateSubcmd;
+static SubcmdProc DeleteSubcmd;
+static SubcmdProc GenIdSubcmd;
+static SubcmdProc JobsSubcmd;
+static SubcmdProc JobListSubcmd;
+static SubcmdProc ThreadListSubcmd;
+static SubcmdProc QueueSubcmd;
+static SubcmdProc QueuesSubcmd;
+static SubcmdProc QueueListSubcmd;
+static SubcmdProc WaitSubcmd;
+static SubcmdProc WaitAnySubcmd;
+static SubcmdProc ExistsSubcmd;
+static SubcmdProc ConfigureSubcmd;
+
+static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
+                const char *job);
+static int PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
+static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
+static int ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                     NsJobStatus (*proc)(const char *, Ns_DString *));
+static int ListAll(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                   void (*proc)(Ns_DString *));
+
+typedef struct Subcmd {
+    const char *name;
+    SubcmdProc *proc;
+} Subcmd;
+
+static const Subcmd subcmds[] = {
+    {"cancel",     CancelSubcmd},
+    {"create",     CreateSubcmd},
+    {"delete",     DeleteSubcmd},
+    {"genid",      GenIdSubcmd},
+    {"jobs",       JobsSubcmd},
+    {"joblist",    JobListSubcmd},
+    {"threadlist", ThreadListSubcmd},
+    {"queue",      QueueSubcmd},
+    {"queues",     QueuesSubcmd},
+    {"queuelist",  QueueListSubcmd},
+    {"wait",       WaitSubcmd},
+    {"waitany",    WaitAnySubcmd},
+    {"exists",     ExistsSubcmd},
+    {"configure",  ConfigureSubcmd},
+    {NULL, NULL}
+};
+
+static const NsTclCommand commands[] = {
+    {"ns_job", JobObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsJobCmdInit(void)
+{
+    NsJobInit();
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_job option ?arg?
+ */
+static int
+JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    int index;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
+                                  "option", TCL_EXACT, &index) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return subcmds[index].proc(interp, ((NsInterp *) clientData)->serverPtr,
+                               objc, objv);
+}
+
+/*
+ * ns_job create ?-desc description? queueId ?maxThreads?
+ */
+static int
+CreateSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    const char *queue, *description = "";
+    int         maxThreads = 4;
+    NsJobStatus status;
+    Ns_ObjvSpec options[] = {
+        {"-desc", Ns_ObjvString, &description, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"queueId",     Ns_ObjvString, &queue,      NULL},
+        {"?maxThreads", Ns_ObjvInt,    &maxThreads, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    status = NsJobQueueCreate(queue, description, MAX(maxThreads, 1));
+    if (status != NS_JOB_OK) {
+        return Fail(interp, status, queue, NULL);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(queue, -1));
+    return TCL_OK;
+}
+
+/*
+ * ns_job delete queueId
+ */
+static int
+DeleteSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsJobStatus status;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "queueId");
+        return TCL_ERROR;
+    }
+    status = NsJobQueueDelete(Tcl_GetString(objv[2]));
+    return status == NS_JOB_OK ? TCL_OK
+        : Fail(interp, status, Tcl_GetString(objv[2]), NULL);
+}
+
+/*
+ * ns_job queue ?-head? ?-detached? ?-jobid jobid? queueId script
+ */
+static int
+QueueSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsJobSpec   spec = {.server = serverPtr->name};
+    int         isHead = 0, isDetached = 0;
+    NsJobStatus status;
+    Ns_DString  id;
+    Ns_ObjvSpec options[] = {
+        {"-head",     Ns_ObjvBool,   &isHead,     INT2PTR(NS_TRUE)},
+        {"-detached", Ns_ObjvBool,   &isDetached, INT2PTR(NS_TRUE)},
+        {"-jobid",    Ns_ObjvString, &spec.id,    NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"queueId", Ns_ObjvString, &spec.queue,  NULL},
+        {"script",  Ns_ObjvString, &spec.script, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    spec.isHead = isHead != 0;
+    spec.isDetached = isDetached != 0;
+    Ns_DStringInit(&id);
+    status = NsJobSubmit(&spec, &id);
+    if (status != NS_JOB_OK) {
+        Fail(interp, status, spec.queue, id.string);
+        Ns_DStringFree(&id);
+        return TCL_ERROR;
+    }
+    Tcl_DStringResult(interp, &id);
+    return TCL_OK;
+}
+
+/*
+ * ns_job wait ?-timeout timeout? queueId jobId
+ */
+static int
+WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+           Tcl_Obj *const *objv)
+{
+    const char *queue, *job;
+    Ns_Time    *timeoutPtr = NULL, deadline;
+    NsJobResult result;
+    NsJobStatus status;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"queueId", Ns_ObjvString, &queue, NULL},
+        {"jobId",   Ns_ObjvString, &job,   NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    status = NsJobWait(queue, job, Deadline(&deadline, timeoutPtr), &result);
+    return status == NS_JOB_OK ? PassOn(interp, &result)
+        : Fail(interp, status, queue, job);
+}
+
+static int
+PassOn(Tcl_Interp *interp, NsJobResult *resultPtr)
+{
+    int code = resultPtr->code == TCL_RETURN ? TCL_OK : resultPtr->code;
+
+    Tcl_ResetResult(interp);
+    if (code == TCL_ERROR && resultPtr->errorCode != NULL) {
+        Tcl_SetObjErrorCode(interp, Tcl_NewStringObj(resultPtr->errorCode, -1));
+    }
+    if (code == TCL_ERROR && resultPtr->errorInfo != NULL) {
+        Tcl_AddErrorInfo(interp, resultPtr->errorInfo);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(resultPtr->text, -1));
+    NsJobResultFree(resultPtr);
+    return code;
+}
+
+/*
+ * ns_job waitany ?-timeout timeout? queueId
+ */
+static int
+WaitAnySubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+              Tcl_Obj *const *objv)
+{
+    const char *queue;
+    Ns_Time    *timeoutPtr = NULL, deadline;
+    NsJobStatus status;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"queueId", Ns_ObjvString, &queue, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    status = NsJobWaitAny(queue, Deadline(&deadline, timeoutPtr));
+    return status == NS_JOB_OK ? TCL_OK : Fail(interp, status, queue, NULL);
+}
+
+/*
+ * A timeout that was not given is none.
+ */
+static Ns_Time *
+Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr)
+{
+    if (timeoutPtr == NULL) {
+        return NULL;
+    }
+    Ns_GetTime(timePtr);
+    Ns_IncrTime(timePtr, timeoutPtr->sec, timeoutPtr->usec);
+    return timePtr;
+}
+
+/*
+ * ns_job cancel queueId jobId
+ */
+static int
+CancelSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    const char  *queue, *job;
+    NsJobStatus  status;
+    bool         wasRunning;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "queueId jobId");
+        return TCL_ERROR;
+    }
+    queue = Tcl_GetString(objv[2]);
+    job = Tcl_GetString(objv[3]);
+    status = NsJobCancel(queue, job, &wasRunning);
+    if (status == NS_JOB_IS_WAITED) {
+        Ns_TclPrintfResult(interp, "can't cancel job \"%s\","
+                           " someone is waiting on it", job);
+        return TCL_ERROR;
+    }
+    if (status != NS_JOB_OK) {
+        return Fail(interp, status, queue, job);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(wasRunning));
+    return TCL_OK;
+}
+
+/*
+ * ns_job exists queueId jobId
+ */
+static int
+ExistsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsJobStatus status;
+    bool        exists;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "queueId jobId");
+        return TCL_ERROR;
+    }
+    status = NsJobExists(Tcl_GetString(objv[2]), Tcl_GetString(objv[3]),
+                         &exists);
+    if (status != NS_JOB_OK) {
+        return Fail(interp, status, Tcl_GetString(objv[2]), NULL);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
+    return TCL_OK;
+}
+
+/*
+ * ns_job jobs queueId
+ */
+static int
+JobsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+           Tcl_Obj *const *objv)
+{
+    return ListQueue(interp, objc, objv, NsJobIds);
+}
+
+/*
+ * ns_job joblist queueId
+ */
+static int
+JobListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+              Tcl_Obj *const *objv)
+{
+    return ListQueue(interp, objc, objv, NsJobList);
+}
+
+static int
+ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+          NsJobStatus (*proc)(const char *, Ns_DString *))
+{
+    NsJobStatus status;
+    Ns_DString  ds;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "queueId");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    status = proc(Tcl_GetString(objv[2]), &ds);
+    Tcl_DStringResult(interp, &ds);
+    return status == NS_JOB_OK ? TCL_OK
+        : Fail(interp, status, Tcl_GetString(objv[2]), NULL);
+}
+
+/*
+ * ns_job queues
+ */
+static int
+QueuesSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    return ListAll(interp, objc, objv, NsJobQueues);
+}
+
+/*
+ * ns_job queuelist
+ */
+static int
+QueueListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                Tcl_Obj *const *objv)
+{
+    return ListAll(interp, objc, objv, NsJobQueueList);
+}
+
+/*
+ * ns_job threadlist
+ */
+static int
+ThreadListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                 Tcl_Obj *const *objv)
+{
+    return ListAll(interp, objc, objv, NsJobThreadList);
+}
+
+/*
+ * ns_job genid
+ */
+static int
+GenIdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+            Tcl_Obj *const *objv)
+{
+    return ListAll(interp, objc, objv, NsJobGenId);
+}
+
+static int
+ListAll(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+        void (*proc)(Ns_DString *))
+{
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    proc(&ds);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * ns_job configure ?-jobsperthread jobsperthread? ?-timeout timeout?
+ */
+static int
+ConfigureSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                Tcl_Obj *const *objv)
+{
+    int         jobsPerThread = -1, timeout = -1;
+    Ns_Time    *timeoutPtr = NULL;
+    Ns_ObjvSpec options[] = {
+        {"-jobsperthread", Ns_ObjvInt,  &jobsPerThread, NULL},
+        {"-timeout",       Ns_ObjvTime, &timeoutPtr,    NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (timeoutPtr != NULL) {
+        timeout = (int) MIN(timeoutPtr->sec + (timeoutPtr->usec > 0), INT_MAX);
+    }
+    NsJobConfigure(&jobsPerThread, &timeout);
+    Ns_TclPrintfResult(interp, "jobsperthread %d timeout %d", jobsPerThread,
+                       timeout);
+    return TCL_OK;
+}
+
+static int
+Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue, const char *job)
+{
+    switch (status) {
+    case NS_JOB_OK:
+        break;
+    case NS_JOB_NO_QUEUE:
+        Ns_TclPrintfResult(interp, "no such queue: %s", queue);
+        break;
+    case NS_JOB_NO_JOB:
+        Ns_TclPrintfResult(interp, "no such job: %s", job);
+        break;
+    case NS_JOB_QUEUE_EXISTS:
+        Ns_TclPrintfResult(interp, "queue already exists: %s", queue);
+        break;
+    case NS_JOB_JOB_EXISTS:
+        Ns_TclPrintfResult(interp, "Job %s already exists", job);
+        break;
+    case NS_JOB_STOPPING:
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("The specified queue is being"
+            " deleted or the system is stopping.", -1));
+        break;
+    case NS_JOB_IS_DETACHED:
+        Ns_TclPrintfResult(interp, "can't wait on detached job: %s", job);
+        break;
+    case NS_JOB_IS_WAITED:
+        Ns_TclPrintfResult(interp, "can't wait on waited job: %s", job);
+        break;
+    case NS_JOB_TIMEOUT:
+        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("Wait timed out.", -1));
+        break;
+    }
+    return TCL_ERROR;
+}
