@@ -8,6 +8,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "http/charset.h"
 #include "http/cookie.h"
 #include "http/date.h"
 #include "request/conn_int.h"
@@ -80,15 +81,13 @@ Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
 {
     Tcl_Encoding encoding;
     const char  *charset;
+    size_t       length;
     Ns_DString   ds;
 
     conn->flags |= NS_CONN_WRITE_ENCODED;
-    if (Ns_StrCaseFind(type, "charset=") != NULL
-            || Ns_StrCaseFind(type, "charset ") != NULL) {
-        encoding = Ns_GetTypeEncoding(type);
-        if (encoding != NULL) {
-            Ns_ConnSetEncoding(conn, encoding);
-        }
+    if (NsTypeCharset(type, &charset, &length)) {
+        /* NULL for an unknown one: the text is sent as it is, UTF-8. */
+        Ns_ConnSetEncoding(conn, Ns_GetCharsetEncodingEx(charset, length));
         Ns_ConnSetTypeHeader(conn, type);
         return;
     }
