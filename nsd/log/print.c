@@ -15,6 +15,7 @@
 #include "log/reader.h"
 #include "log/severity.h"
 #include "log/stream.h"
+#include "log/unit.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -42,15 +43,13 @@ typedef struct Printer {
 
 static bool ParseWish(Wish *wishPtr, int argc, char *const *argv);
 static int  Usage(const char *problem, const char *what);
-static bool IsWanted(const Wish *wishPtr, const char *stream,
-                     const NsRingRecord *recordPtr);
+static bool IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
 static void PrintNew(Printer *printerPtr, const Wish *wishPtr);
 static bool Enter(Printer *printerPtr, NsPlace *placePtr);
 static bool IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
 static bool CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
                        NsRingRecord *headPtr);
-static void PrintRecord(Printer *printerPtr, const char *stream,
-                        const NsRingRecord *headPtr);
+static void PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr);
 static void PrintText(const char *bytes, size_t length);
 
 
@@ -135,9 +134,14 @@ Usage(const char *problem, const char *what)
     return 1;
 }
 
+/*
+ * Only requests have a duration.
+ */
 static bool
-IsWanted(const Wish *wishPtr, const char *stream, const NsRingRecord *recordPtr)
+IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr)
 {
+    const char *stream = recordPtr->stream;
+
     if (wishPtr->stream != NULL) {
         size_t n = strlen(wishPtr->stream);
 
@@ -145,6 +149,11 @@ IsWanted(const Wish *wishPtr, const char *stream, const NsRingRecord *recordPtr)
                 || (stream[n] != '\0' && stream[n] != '/')) {
             return false;
         }
+    }
+    if (wishPtr->slowNanos > 0
+            && (!STREQ(stream, NsStreamName(nsOperationStream))
+                || NsUnitNanos(recordPtr) < wishPtr->slowNanos)) {
+        return false;
     }
     return wishPtr->minSeverity < 0
         || NsSeverityWeight(recordPtr->severity)
@@ -172,8 +181,14 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
         NsRingRecord head;
 
         if (CopyRecord(printerPtr, placePtr, &head)) {
-            if (IsWanted(wishPtr, stream, &head)) {
-                PrintRecord(printerPtr, stream, &head);
+            Ns_LogRecord record = {
+                .stream = stream, .severity = head.severity,
+                .time = head.time, .bytes = printerPtr->bytes,
+                .length = head.total
+            };
+
+            if (IsWanted(wishPtr, &record)) {
+                PrintRecord(printerPtr, &record);
             }
             NsPlaceAdvance(ringPtr, placePtr);
         } else {
@@ -252,18 +267,13 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
  * text that is found in the record.
  */
 static void
-PrintRecord(Printer *printerPtr, const char *stream,
-            const NsRingRecord *headPtr)
+PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
 {
-    Ns_LogStream known = NsStreamFind(stream);
-    Ns_LogRecord record = {
-        .stream = stream, .severity = headPtr->severity, .time = headPtr->time,
-        .bytes = printerPtr->bytes, .length = headPtr->total
-    };
-    size_t length = 0;
+    Ns_LogStream known = NsStreamFind(recordPtr->stream);
+    size_t       length = 0;
 
     while (known != NULL) {
-        NsStreamFormat(known, NS_LOG_NATIVE, &record, printerPtr->line,
+        NsStreamFormat(known, NS_LOG_NATIVE, recordPtr, printerPtr->line,
                        printerPtr->lineRoom, &length);
         if (length <= printerPtr->lineRoom) {
             break;
@@ -275,8 +285,9 @@ PrintRecord(Printer *printerPtr, const char *stream,
         (void) fwrite(printerPtr->line, 1, length, stdout);
     } else {
         printf("[%.*s] %s: ", NS_LOG_TIME_LENGTH,
-               NsLogTimeText((time_t) (headPtr->time / 1000000000)), stream);
-        PrintText(printerPtr->bytes, headPtr->total);
+               NsLogTimeText((time_t) (recordPtr->time / 1000000000)),
+               recordPtr->stream);
+        PrintText(recordPtr->bytes, recordPtr->length);
         putchar('\n');
     }
 }
