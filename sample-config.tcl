@@ -392,7 +392,14 @@ ns_section ns/server/default/module/nssock
   #ns_param protocols               {}         ;# Protocols that are left out, such as !TLSv1.0.
   #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: library's.
   #ns_param ciphersuites            {}         ;# Cipher suites of TLS 1.3. Default: library's.
+  #ns_param key                     {value of certificate} ;# PEM file with the private key.
   #ns_param verify                  false      ;# Insist on a client certificate.
+  #ns_param clientcertmode          none       ;# The same, under its newer name.
+   # PEM file with the authorities of client certificates.
+  #ns_param clientcafile            {}
+  #ns_param clientcapath            {}         ;# Directory with them.
+  #ns_param cafile                  {}         ;# Older name of clientcafile.
+  #ns_param capath                  {}         ;# Older name of clientcapath.
 
 # The access log.
 ns_section ns/server/default/module/nslog
@@ -404,9 +411,6 @@ ns_section ns/server/default/module/nslog
   #ns_param suppressquery           false      ;# Log the path alone.
   #ns_param checkforproxy           false      ;# Peer from X-Forwarded-For.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
-  #ns_param masklogaddr             false      ;# Log only a part of the peer's address.
-  #ns_param maskipv4                255.255.255.0 ;# Which part of an IPv4 address.
-  #ns_param maskipv6                ff:ff:ff:ff:: ;# Which part of an IPv6 address.
   #ns_param driver                  *          ;# Glob on the names of drivers whose requests count.
   #ns_param maxbuffer               0          ;# Lines collected before a write.
   #ns_param maxbackup               100        ;# Rolled logs that are kept.

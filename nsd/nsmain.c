@@ -6,6 +6,7 @@
  *      All of it runs in the main thread, which then only waits for signals.
  */
 
+#include "adp/init.h"
 #include "dispatch/init.h"
 #include "dispatch/pool.h"
 #include "log/init.h"
@@ -45,10 +46,8 @@
  * Of rooms whose init.h is not here yet.
  */
 void NsTclInit(void);
-void NsAdpInit(void);
 void NsTclServerInit(NsServer *serverPtr);
 void NsTclServerBoot(NsServer *serverPtr);
-void NsAdpServerInit(NsServer *serverPtr);
 
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
