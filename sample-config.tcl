@@ -230,6 +230,9 @@ ns_section ns/server/default/modules
    ns_param nssock                  $object(nssock)
    ns_param nslog                   $object(nslog)
   #ns_param nsssl                   $object(nsssl)
+   # The pages that a new server shows need these scripts; leave them out with
+   # pages of your own.
+   ns_param welcome                 tcl
 
 # Further pools of threads: name and description; then each one's values.
 ns_section ns/server/default/pools
@@ -400,6 +403,10 @@ ns_section ns/server/default/module/nssock
   #ns_param clientcapath            {}         ;# Directory with them.
   #ns_param cafile                  {}         ;# Older name of clientcafile.
   #ns_param capath                  {}         ;# Older name of clientcapath.
+
+# The manual, which the welcome pages show.
+ns_section ns/server/default/module/welcome
+   ns_param doc                     $top/doc
 
 # The access log.
 ns_section ns/server/default/module/nslog

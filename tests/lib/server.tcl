@@ -82,6 +82,8 @@ proc startServer {args} {
     set home $path-home
     file mkdir $home/logs $home/pages $home/modules $home/bin
     set port [freePort]
+    # The sample configuration takes it from there.
+    set ::env(PORT) $port
     set harness::servers($handle) [dict create home $home port $port]
     set harness::current $handle
 
