@@ -79,8 +79,6 @@ ns_section ns/parameters
   #ns_param logmemory               64MiB      ;# Memory for log records on their way.
    # Directory of that memory; it should be a memory file system.
   #ns_param logringdir              /dev/shm
-   # What a record of the system log does when the memory is full.
-  #ns_param overflow                block
   #ns_param dnscache                true       ;# Keep the results of name lookups.
   #ns_param dnscachemaxsize         512000     ;# Size of each lookup cache; 0 = no cache.
   #ns_param dnscachetimeout         60         ;# Life time of a lookup result in minutes.
@@ -324,13 +322,6 @@ ns_section ns/server/default/redirects
 ns_section ns/server/default/limits
   #ns_param upload                  "POST /upload"
 
-# Its requests to other servers.
-ns_section ns/server/default/httpclient
-  #ns_param keepalive               false      ;# Keep connections to other servers.
-  #ns_param keepalivetimeout        5          ;# How long, when idle.
-  #ns_param logging                 false      ;# Log the requests to other servers.
-  #ns_param logfile                 httpclient.log ;# Where.
-
 # The HTTP driver.
 ns_section ns/server/default/module/nssock
    ns_param port                    $port      ;# Ports to listen on.
@@ -418,14 +409,12 @@ ns_section ns/server/default/module/nslog
   #ns_param suppressquery           false      ;# Log the path alone.
   #ns_param checkforproxy           false      ;# Peer from X-Forwarded-For.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
-  #ns_param driver                  *          ;# Glob on the names of drivers whose requests count.
   #ns_param maxbuffer               0          ;# Lines collected before a write.
   #ns_param maxbackup               100        ;# Rolled logs that are kept.
   #ns_param rolllog                 true       ;# Roll once a day.
   #ns_param rollhour                0          ;# At this hour.
   #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
-  #ns_param overflow                block      ;# What a line does when the log memory is full.
 
 ######################################################################
 # The monitoring page nsstats.tcl

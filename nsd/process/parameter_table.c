@@ -95,8 +95,6 @@ static const NsParameter processParameters[] = {
          "Memory for log records on their way."),
     PATH("logringdir", "/dev/shm",
          "Directory of that memory; it should be a memory file system."),
-    CHOICE("overflow", "block", "block dropnewest sample",
-           "What a record of the system log does when the memory is full."),
 
     BOOL("dnscache", "true", "Keep the results of name lookups."),
     SIZE("dnscachemaxsize", "512000", 0, ANY,
@@ -418,23 +416,12 @@ static const NsParameter nslogParameters[] = {
     BOOL("suppressquery", "false", "Log the path alone."),
     BOOL("checkforproxy", "false", "Peer from X-Forwarded-For."),
     LIST("extendedheaders", "", "Request header fields to add."),
-    TEXT("driver", "*", "Glob on the names of drivers whose requests count."),
     INTEGER("maxbuffer", "0", 0, ANY, "Lines collected before a write."),
     INTEGER("maxbackup", "100", 1, 999, "Rolled logs that are kept."),
     BOOL("rolllog", "true", "Roll once a day."),
     INTEGER("rollhour", "0", 0, 23, "At this hour."),
     BOOL("rollonsignal", "false", "Roll on SIGHUP, too."),
     TEXT("rollfmt", "", "Suffix (strftime) of rolled logs; empty: numbers."),
-    CHOICE("overflow", "block", "block dropnewest sample",
-           "What a line does when the log memory is full."),
-    END
-};
-
-static const NsParameter httpclientParameters[] = {
-    BOOL("keepalive", "false", "Keep connections to other servers."),
-    TIME("keepalivetimeout", "5", 0, ANY, "How long, when idle."),
-    BOOL("logging", "false", "Log the requests to other servers."),
-    PATH("logfile", "httpclient.log", "Where."),
     END
 };
 
@@ -483,8 +470,6 @@ static const NsParameterSection sections[] = {
      "Pages for statuses: status and local URL.", anyParameters},
     {"ns/server/*/limits", "ns/server/S/limits",
      "Requests under limits: name and METHOD URL.", anyParameters},
-    {"ns/server/*/httpclient", "ns/server/S/httpclient",
-     "Its requests to other servers.", httpclientParameters},
     {"module/nssock", "ns/server/S/module/nssock, ns/module/nssock",
      "The HTTP driver.", nssockParameters},
     {"module/nssock/servers", "ns/module/nssock/servers",
