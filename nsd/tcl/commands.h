@@ -11,6 +11,8 @@
 void NsCacheCmdInit(void);
 void NsCallbackCmdInit(void);
 void NsConfigCmdInit(void);
+void NsConnCmdInit(void);
+void NsCookieCmdInit(void);
 void NsDriverCmdInit(void);
 void NsEnvCmdInit(void);
 void NsFilterCmdInit(void);
