@@ -29,6 +29,7 @@ static Tcl_ObjCmdProc SectionObjCmd;
 static Tcl_ObjCmdProc ParamObjCmd;
 static NsConfigPlace CallersPlace(Tcl_Interp *interp,
                                   const Reading *readingPtr);
+static const char *Intern(const char *file);
 static void SetVariables(Tcl_Interp *interp, int argc, char *const *argv,
                          int firstWord);
 static void LogError(Tcl_Interp *interp, const char *file);
@@ -72,7 +73,7 @@ NsConfigEval(const char *text, const char *file, int argc, char *const *argv,
              int firstWord)
 {
     Tcl_Interp   *interp = createInterpProc();
-    Reading       reading = {.file = ns_strdup(file)};
+    Reading       reading = {.file = Intern(file)};
     Ns_ReturnCode result = NS_OK;
     Ns_DString    utf;
 
@@ -162,7 +163,7 @@ CallersPlace(Tcl_Interp *interp, const Reading *readingPtr)
         Tcl_SetStringObj(keyPtr, "file", -1);
         if (Tcl_DictObjGet(interp, framePtr, keyPtr, &valuePtr) == TCL_OK
                 && valuePtr != NULL) {
-            place.file = ns_strdup(Tcl_GetString(valuePtr));
+            place.file = Intern(Tcl_GetString(valuePtr));
         } else {
             place.line += readingPtr->baseLine;
         }
@@ -171,6 +172,25 @@ CallersPlace(Tcl_Interp *interp, const Reading *readingPtr)
     Tcl_DecrRefCount(keyPtr);
     Tcl_RestoreInterpState(interp, state);
     return place;
+}
+
+/*
+ * One copy of each file's name, which lives as long as the process.
+ */
+static const char *
+Intern(const char *file)
+{
+    static Tcl_HashTable names;
+    static bool          hasNames;
+    Tcl_HashEntry       *entryPtr;
+    int                  isNew;
+
+    if (!hasNames) {
+        Tcl_InitHashTable(&names, TCL_STRING_KEYS);
+        hasNames = true;
+    }
+    entryPtr = Tcl_CreateHashEntry(&names, file, &isNew);
+    return Tcl_GetHashKey(&names, entryPtr);
 }
 
 static void
