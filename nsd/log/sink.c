@@ -17,6 +17,7 @@
 #include "nsthread.h"
 
 #define DRAIN_SECONDS 2
+#define STOP_SECONDS  5    /* For all sinks together. */
 
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
@@ -32,7 +33,7 @@ static const NsSinkType *const types[] = {
 };
 
 static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */
-static Ns_LogSink sinks[NS_RING_SINKS];
+static _Atomic(Ns_LogSink) sinks[NS_RING_SINKS];
 static atomic_int nSinks;
 static bool       isStarted;    /* Guarded by lock: log threads may run. */
 
@@ -60,6 +61,7 @@ typedef struct RollRequest {
     void             *arg;
 } RollRequest;
 
+static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
 static bool IsMatch(Ns_LogSink sink, Ns_LogStream stream);
 static void RouteLocked(Ns_LogStream stream);
@@ -90,11 +92,10 @@ Ns_LogSink
 NsSinkCreate(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
-    int        n = atomic_load(&nSinks);
 
-    if (n == NS_RING_SINKS || strlen(specPtr->name) >= NS_RING_NAME
+    if (strlen(specPtr->name) >= NS_RING_NAME
             || NsSinkFind(specPtr->name) != NULL) {
-        errno = n == NS_RING_SINKS ? ENOSPC : EEXIST;
+        errno = EEXIST;
         return NULL;
     }
     sink = ns_calloc(1u, sizeof(*sink));
@@ -124,9 +125,13 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     NsRecoverSink(sink);
 
     Ns_MutexLock(&lock);
-    n = atomic_load(&nSinks);
-    sink->index = n;
-    sinks[n] = sink;
+    sink->index = FreeIndexLocked();
+    if (sink->index < 0) {
+        Ns_MutexUnlock(&lock);
+        sink->typePtr->closeProc(sink);
+        errno = ENOSPC;
+        return NULL;
+    }
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
         NsStreamDrops drops;
 
@@ -139,7 +144,11 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     if (!specPtr->isDirect) {
         AttachLocked(sink);
     }
-    atomic_store_explicit(&nSinks, n + 1, memory_order_release);
+    sink->olderPtr = atomic_load(&sinks[sink->index]);
+    atomic_store(&sinks[sink->index], sink);
+    if (sink->index == atomic_load(&nSinks)) {
+        atomic_store(&nSinks, sink->index + 1);
+    }
     RouteAll(sink);
     if (isStarted && atomic_load(&sink->isOnLanes)) {
         NsSinkThreadStart(sink);
@@ -185,7 +194,7 @@ Ns_LogSink
 NsSinkAt(int index)
 {
     return index < atomic_load_explicit(&nSinks, memory_order_acquire)
-        ? sinks[index] : NULL;
+        ? atomic_load_explicit(&sinks[index], memory_order_acquire) : NULL;
 }
 
 const char *
@@ -321,7 +330,9 @@ NsSinkRemove(Ns_LogSink sink)
     }
     Ns_MutexUnlock(&lock);
 
-    NsSinkThreadStop(sink);
+    if (!NsSinkThreadStop(sink, NULL)) {
+        return NS_ERROR;
+    }
     NsSinkLock(sink);
     (void) DoClose(sink, NULL);
     NsSinkUnlock(sink);
@@ -445,7 +456,7 @@ NsSinkStart(void)
     isStarted = true;
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->isOnLanes) && !atomic_load(&sink->isRemoved)
-                && !sink->hasThread) {
+                && !sink->hasThread && !atomic_load(&sink->isStuck)) {
             NsSinkThreadStart(sink);
         }
     }
@@ -456,8 +467,11 @@ void
 NsSinkStop(void)
 {
     Ns_LogSink sink;
+    Ns_Time    limit;
     bool       wasStarted;
 
+    Ns_GetTime(&limit);
+    Ns_IncrTime(&limit, STOP_SECONDS, 0);
     Ns_MutexLock(&lock);
     wasStarted = isStarted;
     isStarted = false;
@@ -465,7 +479,12 @@ NsSinkStop(void)
     Ns_MutexUnlock(&lock);
 
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
-        NsSinkThreadStop(sink);
+        if (!NsSinkThreadStop(sink, &limit)) {
+            atomic_store(&sink->isStuck, true);
+            Ns_Log(Warning, "log: sink '%s' does not come back from writing to "
+                   "'%s'; the next start writes what is left", sink->name,
+                   NsSinkFile(sink));
+        }
     }
     (void) NsSinkPumpAll();
 }
@@ -474,21 +493,29 @@ void
 NsSinkFinish(void)
 {
     Ns_LogSink sink;
+    bool       isAllWritten = true;
 
     NsSinkStop();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        NsSinkLock(sink);
-        if (!atomic_load(&sink->isRemoved)) {
+        NsSinkStats stats;
+
+        if (atomic_load(&sink->isRemoved)) {
+            continue;
+        }
+        if (!atomic_load(&sink->isStuck)) {
+            NsSinkLock(sink);
             NsDeliverPass(sink);
             (void) NsDeliverFlush(sink);
             if (sink->syncDue != 0) {
                 (void) NsDeliverSync(sink);
             }
+            NsSinkUnlock(sink);
         }
-        NsSinkUnlock(sink);
+        NsSinkGetStats(sink, &stats);
+        isAllWritten &= stats.pending == 0 || !atomic_load(&sink->isOnLanes);
     }
     /* The memory stays mapped: a thread that is left may still log. */
-    if (NsSinkRing() != NULL && NsSinkRing()->path != NULL) {
+    if (isAllWritten && NsSinkRing() != NULL && NsSinkRing()->path != NULL) {
         unlink(NsSinkRing()->path);
     }
 }
@@ -682,6 +709,25 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n, int64_t first,
     NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of stream '%s' are "
                   "missing here, from %s to %s: log memory was full", n,
                   NsStreamName(stream), from, to);
+}
+
+/*
+ * The place of a sink that was removed, or a new one; -1: there is none.
+ */
+static int
+FreeIndexLocked(void)
+{
+    int n = atomic_load(&nSinks);
+
+    for (int i = 0; i < n; i++) {
+        Ns_LogSink sink = NsSinkAt(i);
+
+        if (atomic_load(&sink->isRemoved) && !atomic_load(&sink->isOnLanes)
+                && !sink->hasThread) {
+            return i;
+        }
+    }
+    return n < NS_RING_SINKS ? n : -1;
 }
 
 static const NsSinkType *
@@ -926,6 +972,9 @@ Gathered(const NsLaneRecord *recordPtr)
 static void
 FlushIfPumped(Ns_LogSink sink)
 {
+    if (atomic_load(&sink->isStuck)) {
+        return;
+    }
     NsSinkLock(sink);
     NsDeliverPass(sink);
     if (sink->settings.bufferLines == 0

@@ -87,6 +87,8 @@ struct Ns_LogSink_ {
     atomic_uchar       wants[NS_RING_STREAMS];
     atomic_bool        isOnLanes;       /* Else it is direct. */
     atomic_bool        isRemoved;
+    atomic_bool        isStuck;         /* Its thread did not end in time. */
+    Ns_LogSink         olderPtr;        /* Removed, had this place before. */
 
     /* Guards the rest: one thread at a time does the sink's work. */
     Ns_Mutex           lock;
@@ -205,7 +207,11 @@ void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
  */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 void NsSinkThreadStart(Ns_LogSink sink);
-void NsSinkThreadStop(Ns_LogSink sink);
+
+/* Have the thread write out everything and end.  False: it did not, until the
+ * limit (NULL: none). */
+bool NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr);
+
 void NsSinkKick(Ns_LogSink sink);
 NsSinkOp *NsSinkTakeOps(Ns_LogSink sink, int64_t until);
 void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);

@@ -61,19 +61,25 @@ NsSinkThreadStart(Ns_LogSink sink)
     Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
 }
 
-void
-NsSinkThreadStop(Ns_LogSink sink)
+bool
+NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr)
 {
-    bool hasThread;
+    bool hadThread, isTimeUp = false;
 
     Ns_MutexLock(&sink->wakeLock);
-    hasThread = sink->hasThread;
+    hadThread = sink->hasThread;
     sink->mustStop = true;
     Ns_CondSignal(&sink->wakeup);
+    while (sink->hasThread && !isTimeUp) {
+        isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
+            != NS_OK;
+    }
+    isTimeUp = sink->hasThread;
     Ns_MutexUnlock(&sink->wakeLock);
-    if (hasThread) {
+    if (hadThread && !isTimeUp) {
         Ns_ThreadJoin(&sink->thread, NULL);
     }
+    return !isTimeUp;
 }
 
 void
@@ -212,6 +218,7 @@ SinkThread(void *arg)
         if (sink->firstOp == NULL) {
             sink->hasThread = false;
             mustStop = false;
+            Ns_CondBroadcast(&sink->opDone);
         }
         Ns_MutexUnlock(&sink->wakeLock);
     } while (mustStop);

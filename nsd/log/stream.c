@@ -6,6 +6,8 @@
 
 #include "log/stream.h"
 
+#include <pthread.h>
+
 #include "base/lock.h"
 #include "log/line.h"
 #include "log/sink.h"
@@ -53,7 +55,10 @@ static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
 static struct Ns_LogStream_ streams[NS_RING_STREAMS];
 static atomic_int nStreams;
 static NsRing *ring;
+static bool    isForked;        /* Set in a child, before it has threads. */
 
+static void NoteFork(void);
+static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 static NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NameInRingLocked(Ns_LogStream stream);
@@ -149,6 +154,10 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         NsSinkPutDirect(routePtr->direct[i], stream, &record);
     }
     if (!routePtr->hasLane) {
+        return NS_OK;
+    }
+    if (unlikely(isForked)) {
+        PutInChild(stream, &record);
         return NS_OK;
     }
     if (unlikely(record.length > NsLaneMaxRecord())) {
@@ -290,6 +299,7 @@ NsStreamUseRing(NsRing *ringPtr)
 {
     Ns_LogStream stream;
 
+    (void) pthread_atfork(NULL, NULL, NoteFork);
     Ns_MutexLock(&lock);
     ring = ringPtr;
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
@@ -326,6 +336,44 @@ NsStreamNudgeBytes(int index)
 {
     return atomic_load_explicit(&streams[index].nudgeBytes,
                                 memory_order_relaxed);
+}
+
+/*
+ * The mapping is shared with the parent, whose lanes are not ours.
+ */
+static void
+NoteFork(void)
+{
+    isForked = true;
+}
+
+/*
+ * A child that did not start a program of its own has no log threads.  What it has
+ * to say about itself goes to standard error.
+ */
+static void
+PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    char         bytes[2048], line[4096];
+    size_t       n = 0, length;
+    Ns_LogRecord record = {
+        .stream = stream->name, .severity = recordPtr->severity,
+        .time = recordPtr->time, .bytes = bytes
+    };
+
+    if (stream != nsSystemStream || recordPtr->length > sizeof(bytes)) {
+        return;
+    }
+    for (int i = 0; i < recordPtr->nPieces; i++) {
+        memcpy(bytes + n, recordPtr->pieces[i].iov_base,
+               recordPtr->pieces[i].iov_len);
+        n += recordPtr->pieces[i].iov_len;
+    }
+    record.length = n;
+    NsStreamFormat(stream, NS_LOG_NATIVE, &record, line, sizeof(line), &length);
+    if (length <= sizeof(line) && write(STDERR_FILENO, line, length) < 0) {
+        return;
+    }
 }
 
 static NsLaneClass
