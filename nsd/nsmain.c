@@ -49,6 +49,7 @@ void NsTclInit(void);
 void NsTclServerInit(NsServer *serverPtr);
 void NsTclServerBoot(NsServer *serverPtr);
 
+static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
 static void GoToBackground(NsMode mode);
@@ -60,6 +61,8 @@ static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
                        char **argv);
 static void GoHome(const NsOptions *optionsPtr);
 static void SetStackSize(void);
+static void InitServers(const NsOptions *optionsPtr,
+                        Ns_ServerInitProc *initProc);
 static void CreateServers(const char *only);
 static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void LoadGlobalModules(void *arg);
@@ -76,7 +79,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     NsOptions   options;
     const char *error;
     int         status = NS_STATUS_FAILED, timeout;
-    bool        isStarted, isClean;
+    bool        isStarted;
 
     /* Before any other call into Tcl: it finds the encodings. */
     Tcl_FindExecutable(argv[0]);
@@ -91,30 +94,8 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
         return RunQuick(&options, argc, argv);
     }
 
-    NsIdentityCheck(options.user);
-    FindConfigFile(&options);
-    GoToBackground(options.mode);
-    NsSignalsBlock(options.isDebugged);
-    TakeIdentityAndConfig(&options, argc, argv);
-    GoHome(&options);
-
-    NsLogSetup(options.mode == NS_MODE_FOREGROUND
-               || options.mode == NS_MODE_COMMAND);
-    NsBannerLog();
-    (void) NsConfigCheckLog();
-    NsPidfileWrite();
-    SetStackSize();
-    NsSignalsBeginStart();
-
-    CreateServers(options.server);
-    Ns_RegisterProcInfo((void *) LoadGlobalModules, "ns:loadmodules", NULL);
-    (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
-    for (int i = 0; i < NsServerCount(); i++) {
-        InitServer(NsServerAt(i), initProc);
-    }
-    NsCallbacksRun(NS_AT_PRESTARTUP);
-    NsConfigFreeze();
-
+    Prepare(&options, argc, argv);
+    InitServers(&options, initProc);
     if (options.mode == NS_MODE_COMMAND) {
         /* The last server is the default one of the process. */
         NsShellStart(NsServerAt(NsServerCount() - 1), argc - options.optind,
@@ -126,8 +107,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     if (isStarted) {
         status = WaitForEnd(&timeout);
     }
-    isClean = Stop(timeout, status);
-    if (!isClean) {
+    if (!Stop(timeout, status)) {
         /* Threads still run: nothing may be torn down under them. */
         _exit(status);
     }
@@ -161,6 +141,28 @@ Nsd_Init(Tcl_Interp *interp)
         return TCL_ERROR;
     }
     return Tcl_PkgProvide(interp, "Nsd", NS_VERSION);
+}
+
+/*
+ * All that comes before the servers: identity, configuration, log.
+ */
+static void
+Prepare(const NsOptions *optionsPtr, int argc, char **argv)
+{
+    NsMode mode = optionsPtr->mode;
+
+    NsIdentityCheck(optionsPtr->user);
+    FindConfigFile(optionsPtr);
+    GoToBackground(mode);
+    NsSignalsBlock(optionsPtr->isDebugged);
+    TakeIdentityAndConfig(optionsPtr, argc, argv);
+    GoHome(optionsPtr);
+    NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND);
+    NsBannerLog();
+    (void) NsConfigCheckLog();
+    NsPidfileWrite();
+    SetStackSize();
+    NsSignalsBeginStart();
 }
 
 /*
@@ -344,6 +346,19 @@ SetStackSize(void)
     bytes = Ns_ConfigMemUnitRange("ns/threads", "stacksize", NULL, bytes, 0,
                                   LONG_MAX);
     (void) Ns_ThreadStackSize((long) bytes);
+}
+
+static void
+InitServers(const NsOptions *optionsPtr, Ns_ServerInitProc *initProc)
+{
+    CreateServers(optionsPtr->server);
+    Ns_RegisterProcInfo((void *) LoadGlobalModules, "ns:loadmodules", NULL);
+    (void) NsCallbackAdd(NS_AT_PRESTARTUP, LoadGlobalModules, NULL);
+    for (int i = 0; i < NsServerCount(); i++) {
+        InitServer(NsServerAt(i), initProc);
+    }
+    NsCallbacksRun(NS_AT_PRESTARTUP);
+    NsConfigFreeze();
 }
 
 /*
