@@ -279,8 +279,9 @@ GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
         return;
     }
     isAllowed = poolPtr->nCreating == 0 || nWaiting > poolPtr->highWater;
+    /* Not more than there is work for: the others are on their way. */
     isWanted = poolPtr->nCurrent < poolPtr->minThreads
-        || nWaiting > poolPtr->lowWater;
+        || nWaiting > MAX(poolPtr->lowWater, poolPtr->nCreating);
     if (poolPtr->nCreating < nLate || (isAllowed && isWanted)) {
         growthPtr->nWaiting = nWaiting;
         growthPtr->nIdle = poolPtr->nIdle;
