@@ -8,6 +8,8 @@
 #ifndef NSD_TCL_COMMANDS_H
 #define NSD_TCL_COMMANDS_H
 
+void NsAtCloseCmdInit(void);
+void NsBlueprintCmdInit(void);
 void NsCacheCmdInit(void);
 void NsCallbackCmdInit(void);
 void NsConfigCmdInit(void);

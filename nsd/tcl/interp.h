@@ -11,25 +11,65 @@
 #include "request/conn.h"
 
 struct NsAdpInterp;
+struct NsAtClose;
+struct NsDeferred;
+
+/*
+ * Scripts of callbacks, compiled; a callback's id tells its slot.
+ */
+#define NS_SCRIPT_SLOTS 64
+
+typedef struct NsScriptSlot {
+    uint64_t  id;                   /* 0: empty. */
+    Tcl_Obj  *scriptPtr;
+} NsScriptSlot;
 
 /*
  * Owned by the thread of the interpreter.
  */
 typedef struct NsInterp {
+    struct NsInterp    *nextPtr;    /* The thread's others. */
     Tcl_Interp         *interp;
     NsServer           *serverPtr;  /* NULL: a basic interpreter, no server. */
     NsConn             *connPtr;    /* The request being served, or NULL. */
     int                 epoch;      /* Of the blueprint it was last made from. */
     int                 nUses;      /* Nesting of allocations. */
     bool                isDoomed;   /* Delete when released. */
-    Tcl_HashTable       sets;       /* Set id -> set. */
+    Tcl_HashTable       sets;       /* Set id -> set; see set.h. */
+    struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
+    struct NsDeferred  *deferredPtr;
     struct NsAdpInterp *adpPtr;     /* adp's part; NULL before first use. */
+    NsScriptSlot        scripts[NS_SCRIPT_SLOTS];
 } NsInterp;
 
 /*
  * The NsInterp of an interpreter; NULL if it is none of ours.
  */
 NsInterp *NsInterpOf(Tcl_Interp *interp);
+
+/*
+ * A new interpreter of a server, with its commands and after its create traces,
+ * but without the blueprint's content.  From now on the calling thread's.
+ */
+NsInterp *NsInterpCreate(NsServer *serverPtr);
+
+/*
+ * What the end of a request does: close channels, unset globals, forget sets.
+ */
+void NsInterpCleanup(NsInterp *itPtr);
+void NsInterpCleanupChannels(NsInterp *itPtr);
+void NsInterpCleanupVars(NsInterp *itPtr);
+
+/*
+ * Run the one-shot calls of Ns_TclRegisterDeferred.
+ */
+void NsInterpRunDeferred(NsInterp *itPtr);
+
+/*
+ * Make the calling thread's interpreter for the server, so that its first
+ * request need not.
+ */
+void NsInterpPrepare(NsServer *serverPtr);
 
 /*
  * Each family of commands has a table; interp.c adds them all to a new

@@ -1,0 +1,184 @@
+/*
+ * blueprint.c --
+ *
+ *      What every interpreter of a server has in common.
+ *
+ *      At the start the init file runs in the bootstrap interpreter: it loads
+ *      modules and sources libraries, and at its end saves a script that gives
+ *      any other interpreter the same procs, namespaces and packages.
+ */
+
+#include "nsconfig.h"
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsstring.h"
+#include "base/lock.h"
+#include "tcl/blueprint.h"
+#include "tcl/init.h"
+#include "tcl/trace.h"
+
+static Ns_TclTraceProc UpdateTrace;
+static Ns_TclTraceProc CleanupTrace;
+
+static const char *HomePath(const char *section, const char *key,
+                            const char *dflt);
+static void ReadHeaders(NsTclServer *tclPtr, const char *section);
+
+
+void
+NsTclServerInit(NsServer *serverPtr)
+{
+    NsTclServer *tclPtr = ns_calloc(1, sizeof(NsTclServer));
+    Ns_DString   ds;
+    const char  *section;
+
+    Ns_DStringInit(&ds);
+    section = Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
+    tclPtr->serverPtr = serverPtr;
+    tclPtr->library = HomePath(section, "library", "modules/tcl");
+    tclPtr->initFile = HomePath(section, "initfile", "bin/init.tcl");
+    tclPtr->sharedLibrary = NsTclSharedLibrary();
+    tclPtr->errorPage = Ns_ConfigString(section, "errorpage", NULL);
+    tclPtr->isInitLocked = Ns_ConfigBool("ns/parameters", "tclinitlock",
+                                         NS_FALSE);
+    (void) Ns_ConfigBool(section, "lazyloader", NS_FALSE);
+    ReadHeaders(tclPtr, section);
+    Ns_DStringInit(&tclPtr->modules);
+    Tcl_InitHashTable(&tclPtr->runOnce, TCL_STRING_KEYS);
+    NsMutexSetup(&tclPtr->lock, NS_RANK_TCL_BLUEPRINT, "nsd:blueprint",
+                 serverPtr->name);
+    Ns_DStringFree(&ds);
+
+    serverPtr->tclPtr = tclPtr;
+    (void) Ns_TclRegisterTrace(serverPtr->name, UpdateTrace, NULL,
+                               NS_TCL_TRACE_ALLOCATE);
+    (void) Ns_TclRegisterTrace(serverPtr->name, CleanupTrace, NULL,
+                               NS_TCL_TRACE_DEALLOCATE);
+}
+
+void
+NsTclServerBoot(NsServer *serverPtr)
+{
+    NsTclServer *tclPtr = serverPtr->tclPtr;
+    Tcl_Interp  *interp = Ns_TclAllocateInterp(serverPtr->name);
+
+    tclPtr->bootPtr = NsInterpOf(interp);
+    if (Tcl_EvalFile(interp, tclPtr->initFile) != TCL_OK) {
+        (void) Ns_TclLogErrorInfo(interp, NULL);
+        Ns_Fatal("tcl[%s]: init file '%s' failed", serverPtr->name,
+                 tclPtr->initFile);
+    }
+    tclPtr->bootPtr = NULL;
+    Ns_TclMarkForDelete(interp);
+    Ns_TclDeAllocateInterp(interp);
+}
+
+const char *
+NsTclSharedLibrary(void)
+{
+    static const char *library = NULL;
+
+    if (library == NULL) {
+        library = HomePath("ns/parameters", "tcllibrary", "tcl");
+    }
+    return library;
+}
+
+int
+NsBlueprintApply(NsInterp *itPtr)
+{
+    NsTclServer *tclPtr = itPtr->serverPtr->tclPtr;
+    Tcl_Obj     *scriptPtr;
+    int          result;
+
+    if (likely(itPtr->epoch == atomic_load(&tclPtr->epoch))) {
+        return TCL_OK;
+    }
+    Ns_MutexLock(&tclPtr->lock);
+    itPtr->epoch = atomic_load(&tclPtr->epoch);
+    scriptPtr = Tcl_NewStringObj(tclPtr->script, (int) tclPtr->scriptBytes);
+    Ns_MutexUnlock(&tclPtr->lock);
+
+    Tcl_IncrRefCount(scriptPtr);
+    result = Tcl_EvalObjEx(itPtr->interp, scriptPtr,
+                           TCL_EVAL_GLOBAL | TCL_EVAL_DIRECT);
+    Tcl_DecrRefCount(scriptPtr);
+    return result;
+}
+
+void
+NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length)
+{
+    char *copy = ns_malloc(length + 1), *old;
+
+    memcpy(copy, script, length);
+    copy[length] = '\0';
+    Ns_MutexLock(&tclPtr->lock);
+    old = tclPtr->script;
+    tclPtr->script = copy;
+    tclPtr->scriptBytes = length;
+    atomic_fetch_add(&tclPtr->epoch, 1);
+    Ns_MutexUnlock(&tclPtr->lock);
+    ns_free(old);
+}
+
+Tcl_Obj *
+NsBlueprintScript(NsTclServer *tclPtr)
+{
+    Tcl_Obj *scriptPtr;
+
+    Ns_MutexLock(&tclPtr->lock);
+    scriptPtr = Tcl_NewStringObj(tclPtr->script == NULL ? "" : tclPtr->script,
+                                 (int) tclPtr->scriptBytes);
+    Ns_MutexUnlock(&tclPtr->lock);
+    return scriptPtr;
+}
+
+/*
+ * The first allocate trace, and, the order being reversed, the last of those
+ * that run when an interpreter is released.
+ */
+static int
+UpdateTrace(Tcl_Interp *interp, void *arg)
+{
+    return NsBlueprintApply(NsInterpOf(interp));
+}
+
+static int
+CleanupTrace(Tcl_Interp *interp, void *arg)
+{
+    NsInterpCleanup(NsInterpOf(interp));
+    return TCL_OK;
+}
+
+/*
+ * A path, relative ones below the home directory; never freed.
+ */
+static const char *
+HomePath(const char *section, const char *key, const char *dflt)
+{
+    const char *path = Ns_ConfigString(section, key, dflt);
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(path)) {
+        (void) Ns_NormalizePath(&ds, path);
+    } else {
+        (void) Ns_HomePath(&ds, path, NULL);
+    }
+    return Ns_DStringExport(&ds);
+}
+
+static void
+ReadHeaders(NsTclServer *tclPtr, const char *section)
+{
+    const char *list = Ns_ConfigString(section, "errorlogheaders", "");
+
+    if (Tcl_SplitList(NULL, list, &tclPtr->nErrorLogHeaders,
+                      &tclPtr->errorLogHeaders) != TCL_OK) {
+        Ns_Log(Error, "config: [%s]errorlogheaders is no list: %s", section,
+               list);
+        tclPtr->nErrorLogHeaders = 0;
+    }
+}

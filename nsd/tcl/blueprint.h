@@ -1,0 +1,30 @@
+/*
+ * blueprint.h --
+ *
+ *      The script that makes a new interpreter equal to the one that ran the
+ *      server's start-up, and its epoch.
+ */
+
+#ifndef NSD_TCL_BLUEPRINT_H
+#define NSD_TCL_BLUEPRINT_H
+
+#include "tcl/interp.h"
+#include "tcl/tclserver.h"
+
+/*
+ * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed; the
+ * epoch counts as reached, so that it is not tried at every use.
+ */
+int NsBlueprintApply(NsInterp *itPtr);
+
+/*
+ * Replace the script, and count the epoch up.
+ */
+void NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length);
+
+/*
+ * The script, as a new object.
+ */
+Tcl_Obj *NsBlueprintScript(NsTclServer *tclPtr);
+
+#endif

@@ -1,0 +1,614 @@
+/*
+ * blueprint_cmd.c --
+ *
+ *      Interpreters and their start in Tcl: ns_ictl, ns_init, ns_cleanup,
+ *      ns_reinit, ns_cleanupvars, ns_cleanupchans, ns_runonce, ns_library,
+ *      ns_module, ns_modulepath.
+ */
+
+#include "nsfile.h"
+#include "nsstring.h"
+#include "base/lock.h"
+#include "process/module.h"
+#include "tcl/blueprint.h"
+#include "tcl/commands.h"
+#include "tcl/trace.h"
+
+static Tcl_ObjCmdProc IctlObjCmd;
+static Tcl_ObjCmdProc InitObjCmd;
+static Tcl_ObjCmdProc CleanupObjCmd;
+static Tcl_ObjCmdProc ReinitObjCmd;
+static Tcl_ObjCmdProc CleanupVarsObjCmd;
+static Tcl_ObjCmdProc CleanupChansObjCmd;
+static Tcl_ObjCmdProc RunOnceObjCmd;
+static Tcl_ObjCmdProc LibraryObjCmd;
+static Tcl_ObjCmdProc ModuleObjCmd;
+static Tcl_ObjCmdProc ModulePathObjCmd;
+
+/*
+ * Subcommands of ns_ictl.
+ */
+static Tcl_ObjCmdProc AddModule;
+static Tcl_ObjCmdProc RunDeferred;
+static Tcl_ObjCmdProc Epoch;
+static Tcl_ObjCmdProc Get;
+static Tcl_ObjCmdProc GetModules;
+static Tcl_ObjCmdProc GetTraces;
+static Tcl_ObjCmdProc MarkForDelete;
+static Tcl_ObjCmdProc OnCreate;
+static Tcl_ObjCmdProc OnCleanup;
+static Tcl_ObjCmdProc OnDelete;
+static Tcl_ObjCmdProc RunTraces;
+static Tcl_ObjCmdProc Save;
+static Tcl_ObjCmdProc Trace;
+static Tcl_ObjCmdProc Update;
+static Tcl_ObjCmdProc LoadModules;
+static Tcl_ObjCmdProc Remake;
+
+static bool IsBooting(const NsInterp *itPtr);
+static int  AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
+                     Tcl_Obj *const *objv);
+static int  ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                      int *whenPtr);
+static int  EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr,
+                       Ns_DString *errorPtr);
+
+static const NsTclCommand commands[] = {
+    {"ns_ictl",         IctlObjCmd, false},
+    {"ns_init",         InitObjCmd, false},
+    {"ns_cleanup",      CleanupObjCmd, false},
+    {"ns_reinit",       ReinitObjCmd, false},
+    {"ns_cleanupvars",  CleanupVarsObjCmd, false},
+    {"ns_cleanupchans", CleanupChansObjCmd, false},
+    {"ns_runonce",      RunOnceObjCmd, false},
+    {"ns_library",      LibraryObjCmd, false},
+    {"ns_module",       ModuleObjCmd, false},
+    {"ns_modulepath",   ModulePathObjCmd, false},
+    {NULL, NULL, false}
+};
+
+/*
+ * Those behind the first NULL are the init file's own and stand in no message.
+ */
+static const struct Subcommand {
+    const char     *name;
+    Tcl_ObjCmdProc *proc;
+} subcommands[] = {
+    {"addmodule",     AddModule},
+    {"cleanup",       RunDeferred},
+    {"epoch",         Epoch},
+    {"get",           Get},
+    {"getmodules",    GetModules},
+    {"gettraces",     GetTraces},
+    {"markfordelete", MarkForDelete},
+    {"oncreate",      OnCreate},
+    {"oncleanup",     OnCleanup},
+    {"ondelete",      OnDelete},
+    {"oninit",        OnCreate},
+    {"runtraces",     RunTraces},
+    {"save",          Save},
+    {"trace",         Trace},
+    {"update",        Update},
+    {NULL,            NULL},
+    {"loadmodules",   LoadModules},
+    {"remake",        Remake},
+    {NULL,            NULL}
+};
+
+static Ns_ObjvTable whenTable[] = {
+    {"create",     NS_TCL_TRACE_CREATE},
+    {"delete",     NS_TCL_TRACE_DELETE},
+    {"allocate",   NS_TCL_TRACE_ALLOCATE},
+    {"deallocate", NS_TCL_TRACE_DEALLOCATE},
+    {"getconn",    NS_TCL_TRACE_GETCONN},
+    {"freeconn",   NS_TCL_TRACE_FREECONN},
+    {NULL, 0}
+};
+
+/*
+ * Texts of ns_runonce -global.
+ */
+static Ns_Mutex      globalLock;
+static Tcl_HashTable globalRunOnce;
+
+
+void
+NsBlueprintCmdInit(void)
+{
+    NsMutexSetup(&globalLock, NS_RANK_TCL_RUNONCE, "nsd:runonce", NULL);
+    Tcl_InitHashTable(&globalRunOnce, TCL_STRING_KEYS);
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ---------------------------------------------------------------- ns_ictl
+ */
+
+static int
+IctlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const struct Subcommand *hiddenPtr;
+    int                      i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
+        return TCL_ERROR;
+    }
+    for (i = 0; subcommands[i].name != NULL; i++) {
+        /* Behind the visible ones. */
+    }
+    for (hiddenPtr = &subcommands[i + 1]; hiddenPtr->name != NULL;
+         hiddenPtr++) {
+        if (STREQ(hiddenPtr->name, Tcl_GetString(objv[1]))) {
+            return (*hiddenPtr->proc)(clientData, interp, objc, objv);
+        }
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
+                                  sizeof(subcommands[0]), "option", 0, &i)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return (*subcommands[i].proc)(clientData, interp, objc, objv);
+}
+
+static int
+AddModule(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsInterp *itPtr = clientData;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "module");
+        return TCL_ERROR;
+    }
+    if (!IsBooting(itPtr)) {
+        Ns_TclPrintfResult(interp, "cannot add module after server startup");
+        return TCL_ERROR;
+    }
+    Ns_DStringAppendElement(&itPtr->serverPtr->tclPtr->modules,
+                            Tcl_GetString(objv[2]));
+    return GetModules(clientData, interp, 2, objv);
+}
+
+static int
+RunDeferred(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsInterpRunDeferred(clientData);
+    return TCL_OK;
+}
+
+static int
+Epoch(ClientData clientData, Tcl_Interp *interp, int objc,
+      Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(
+        atomic_load(&itPtr->serverPtr->tclPtr->epoch)));
+    return TCL_OK;
+}
+
+static int
+Get(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+
+    Tcl_SetObjResult(interp, NsBlueprintScript(itPtr->serverPtr->tclPtr));
+    return TCL_OK;
+}
+
+static int
+GetModules(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsInterp   *itPtr = clientData;
+    const Ns_DString *dsPtr = &itPtr->serverPtr->tclPtr->modules;
+
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(dsPtr->string, dsPtr->length));
+    return TCL_OK;
+}
+
+static int
+GetTraces(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    Ns_DString      ds;
+    int             when = 0;
+
+    if (ParseWhen(interp, objc, objv, &when) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    NsTraceDescribe(&ds, itPtr->serverPtr, when);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+MarkForDelete(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    Ns_TclMarkForDelete(interp);
+    return TCL_OK;
+}
+
+static int
+OnCreate(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    return AddTrace(clientData, NS_TCL_TRACE_CREATE, objv[2], 0, NULL);
+}
+
+static int
+OnCleanup(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    return AddTrace(clientData, NS_TCL_TRACE_DEALLOCATE, objv[2], 0, NULL);
+}
+
+static int
+OnDelete(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    return AddTrace(clientData, NS_TCL_TRACE_DELETE, objv[2], 0, NULL);
+}
+
+static int
+RunTraces(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    int when = 0;
+
+    if (ParseWhen(interp, objc, objv, &when) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    for (int i = 0; whenTable[i].key != NULL; i++) {
+        if ((when & whenTable[i].value) != 0) {
+            NsTraceRun(clientData, whenTable[i].value);
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    const char     *script;
+    int             length;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    script = Tcl_GetStringFromObj(objv[2], &length);
+    NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length);
+    return TCL_OK;
+}
+
+static int
+Trace(ClientData clientData, Tcl_Interp *interp, int objc,
+      Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *scriptPtr;
+    int         when = 0, nArgs = 0;
+    Ns_ObjvSpec args[] = {
+        {"when",   Ns_ObjvFlags, &when, whenTable},
+        {"script", Ns_ObjvObj,   &scriptPtr, NULL},
+        {"?args",  Ns_ObjvArgs,  &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(NULL, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    return AddTrace(clientData, when, scriptPtr, nArgs, objv + (objc - nArgs));
+}
+
+static int
+Update(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    return NsBlueprintApply(clientData);
+}
+
+/*
+ * Load the binary modules of the server, and note the names of all.
+ */
+static int
+LoadModules(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsInterp *itPtr = clientData;
+
+    if (!IsBooting(itPtr)) {
+        Ns_TclPrintfResult(interp, "server already started");
+        return TCL_ERROR;
+    }
+    NsModulesLoad(interp, itPtr->serverPtr);
+    return TCL_OK;
+}
+
+/*
+ * Evaluate a script in a new interpreter, and make its state that of all others.
+ */
+static int
+Remake(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    NsInterp  *itPtr = clientData, *newPtr;
+    Ns_DString error;
+    int        result;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "script");
+        return TCL_ERROR;
+    }
+    newPtr = NsInterpCreate(itPtr->serverPtr);
+    newPtr->nUses = 1;
+    newPtr->isDoomed = true;
+    NsTraceRun(newPtr, NS_TCL_TRACE_ALLOCATE);
+    Ns_DStringInit(&error);
+    result = EvalRemade(newPtr, objv[2], &error);
+    Ns_TclDeAllocateInterp(newPtr->interp);
+    if (result == TCL_OK) {
+        Ns_DStringFree(&error);
+    } else {
+        Tcl_DStringResult(interp, &error);
+    }
+    return result;
+}
+
+static int
+EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
+{
+    Tcl_Interp *interp = itPtr->interp;
+    const char *state;
+    int         length;
+
+    /* Strings, not objects, go from one interpreter to the other. */
+    state = Tcl_GetStringFromObj(scriptPtr, &length);
+    if (Tcl_EvalEx(interp, state, length, TCL_EVAL_GLOBAL) != TCL_OK
+            || Tcl_EvalEx(interp, "::nstrace::statescript", -1,
+                          TCL_EVAL_GLOBAL) != TCL_OK) {
+        Ns_DStringAppend(errorPtr, Tcl_GetStringResult(interp));
+        (void) Ns_TclLogErrorInfo(interp, "\n(context: ns_eval)");
+        return TCL_ERROR;
+    }
+    state = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &length);
+    NsBlueprintSave(itPtr->serverPtr->tclPtr, state, (size_t) length);
+    return TCL_OK;
+}
+
+/*
+ * While the server runs its init file, in the interpreter that does.
+ */
+static bool
+IsBooting(const NsInterp *itPtr)
+{
+    return NsServerInitializing() == itPtr->serverPtr
+        && itPtr->serverPtr->tclPtr->bootPtr == itPtr;
+}
+
+static int
+AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
+         Tcl_Obj *const *objv)
+{
+    if (!IsBooting(itPtr)
+            || NsTraceAddScript(itPtr, when, scriptPtr, objc, objv) != TCL_OK) {
+        Ns_TclPrintfResult(itPtr->interp,
+                           "cannot register trace after server startup");
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int *whenPtr)
+{
+    Ns_ObjvSpec args[] = {
+        {"when", Ns_ObjvFlags, whenPtr, whenTable},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    return Ns_ParseObjv(NULL, args, interp, 2, objc, objv) == NS_OK
+        ? TCL_OK : TCL_ERROR;
+}
+
+/*
+ * ------------------------------------------------- Use and end of a use
+ */
+
+static int
+InitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    return NsBlueprintApply(clientData);
+}
+
+static int
+CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsInterpCleanup(clientData);
+    return TCL_OK;
+}
+
+static int
+ReinitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsTraceRun(clientData, NS_TCL_TRACE_DEALLOCATE);
+    NsTraceRun(clientData, NS_TCL_TRACE_ALLOCATE);
+    Tcl_ResetResult(interp);
+    return TCL_OK;
+}
+
+static int
+CleanupVarsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterpCleanupVars(clientData);
+    return TCL_OK;
+}
+
+static int
+CleanupChansObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    NsInterpCleanupChannels(clientData);
+    return TCL_OK;
+}
+
+/*
+ * ns_runonce ?-global? ?--? script
+ */
+static int
+RunOnceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    NsTclServer    *tclPtr = itPtr->serverPtr->tclPtr;
+    Tcl_Obj        *scriptPtr;
+    Ns_Mutex       *lockPtr;
+    int             isGlobal = 0, isNew;
+    Ns_ObjvSpec     opts[] = {
+        {"-global", Ns_ObjvBool,  &isGlobal, INT2PTR(NS_TRUE)},
+        {"--",      Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"script", Ns_ObjvObj, &scriptPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    lockPtr = isGlobal ? &globalLock : &tclPtr->lock;
+    Ns_MutexLock(lockPtr);
+    (void) Tcl_CreateHashEntry(isGlobal ? &globalRunOnce : &tclPtr->runOnce,
+                               Tcl_GetString(scriptPtr), &isNew);
+    Ns_MutexUnlock(lockPtr);
+    return isNew ? Tcl_EvalObjEx(interp, scriptPtr, 0) : TCL_OK;
+}
+
+/*
+ * -------------------------------------------------- Libraries and modules
+ */
+
+/*
+ * ns_library private|shared ?module?
+ */
+static int
+LibraryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    const char     *kind, *library;
+    Ns_DString      ds;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "library ?module?");
+        return TCL_ERROR;
+    }
+    kind = Tcl_GetString(objv[1]);
+    if (STREQ(kind, "private")) {
+        library = itPtr->serverPtr->tclPtr->library;
+    } else if (STREQ(kind, "shared")) {
+        library = itPtr->serverPtr->tclPtr->sharedLibrary;
+    } else {
+        Ns_TclPrintfResult(interp, "unknown library \"%s\": should be private "
+                           "or shared", kind);
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (void) Ns_MakePath(&ds, library, objc == 3 ? Tcl_GetString(objv[2]) : NULL,
+                       NULL);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * ns_module key ?val?
+ */
+static int
+ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    NsTclServer    *tclPtr = itPtr->serverPtr->tclPtr;
+    const char     *key, **valuePtr;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "key ?val?");
+        return TCL_ERROR;
+    }
+    key = Tcl_GetString(objv[1]);
+    if (STREQ(key, "name")) {
+        valuePtr = &tclPtr->moduleName;
+    } else if (STREQ(key, "private") || STREQ(key, "library")) {
+        valuePtr = &tclPtr->modulePrivate;
+    } else if (STREQ(key, "shared")) {
+        valuePtr = &tclPtr->moduleShared;
+    } else if (STREQ(key, "clear")) {
+        valuePtr = NULL;
+    } else {
+        Ns_TclPrintfResult(interp, "ns_module: invalid command: %s", key);
+        return TCL_ERROR;
+    }
+    if (!IsBooting(itPtr)) {
+        return TCL_OK;
+    }
+    if (valuePtr == NULL) {
+        tclPtr->moduleName = NULL;
+        tclPtr->modulePrivate = NULL;
+        tclPtr->moduleShared = NULL;
+        return TCL_OK;
+    }
+    if (objc == 3) {
+        *valuePtr = ns_strdup(Tcl_GetString(objv[2]));
+    }
+    if (*valuePtr != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(*valuePtr, -1));
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_modulepath server ?module ...?
+ */
+static int
+ModulePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "server ?module ...?");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (void) Ns_ModulePath(&ds, Tcl_GetString(objv[1]),
+                         objc > 2 ? Tcl_GetString(objv[2]) : NULL, NULL);
+    for (int i = 3; i < objc; i++) {
+        (void) Ns_MakePath(&ds, Tcl_GetString(objv[i]), NULL);
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}

@@ -1,0 +1,203 @@
+/*
+ * callback.c --
+ *
+ *      Scripts kept to be evaluated later, in any thread.
+ */
+
+#include <stdatomic.h>
+
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "tcl/interp.h"
+
+/*
+ * The public part, and a number that no other callback ever gets: it names the
+ * compiled script that an interpreter keeps.
+ */
+typedef struct Callback {
+    Ns_TclCallback pub;
+    uint64_t       id;
+} Callback;
+
+static int EvalKept(NsInterp *itPtr, const Callback *callbackPtr);
+static int EvalWith(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
+                    va_list ap);
+static void AddContext(Tcl_Interp *interp, Ns_TclCallback *callbackPtr);
+
+
+Ns_TclCallback *
+Ns_TclNewCallback(Tcl_Interp *interp, Ns_Callback *cbProc, Tcl_Obj *scriptPtr,
+                  int objc, Tcl_Obj *const *objv)
+{
+    static _Atomic uint64_t lastId = 0;
+    Callback *callbackPtr;
+    size_t    bytes = sizeof(Callback) + sizeof(char *) * ((size_t) objc + 1);
+    char     *next;
+    int       i, length;
+
+    (void) Tcl_GetStringFromObj(scriptPtr, &length);
+    bytes += (size_t) length + 1;
+    for (i = 0; i < objc; i++) {
+        (void) Tcl_GetStringFromObj(objv[i], &length);
+        bytes += (size_t) length + 1;
+    }
+    callbackPtr = ns_malloc(bytes);
+    callbackPtr->id = atomic_fetch_add(&lastId, 1) + 1;
+    callbackPtr->pub.cbProc = cbProc;
+    callbackPtr->pub.server = Ns_TclInterpServer(interp);
+    callbackPtr->pub.argc = objc;
+    callbackPtr->pub.argv = (char **) (void *) (callbackPtr + 1);
+
+    next = (char *) (callbackPtr->pub.argv + objc + 1);
+    callbackPtr->pub.script = next;
+    (void) Tcl_GetStringFromObj(scriptPtr, &length);
+    memcpy(next, Tcl_GetString(scriptPtr), (size_t) length + 1);
+    next += length + 1;
+    for (i = 0; i < objc; i++) {
+        const char *arg = Tcl_GetStringFromObj(objv[i], &length);
+
+        callbackPtr->pub.argv[i] = next;
+        memcpy(next, arg, (size_t) length + 1);
+        next += length + 1;
+    }
+    callbackPtr->pub.argv[objc] = NULL;
+    return &callbackPtr->pub;
+}
+
+void
+Ns_TclFreeCallback(void *arg)
+{
+    ns_free(arg);
+}
+
+void
+Ns_TclCallbackProc(void *arg)
+{
+    (void) Ns_TclEvalCallback(NULL, arg, NULL, (char *) NULL);
+}
+
+void
+Ns_TclCallbackArgProc(Ns_DString *dsPtr, void *arg)
+{
+    const Ns_TclCallback *callbackPtr = arg;
+
+    Ns_DStringAppendElement(dsPtr, callbackPtr->script);
+    for (int i = 0; i < callbackPtr->argc; i++) {
+        Ns_DStringAppendElement(dsPtr, callbackPtr->argv[i]);
+    }
+}
+
+int
+Ns_TclEvalCallback(Tcl_Interp *interp, Ns_TclCallback *callbackPtr,
+                   Ns_DString *resultPtr, ...)
+{
+    Tcl_Interp *ownInterp = NULL;
+    NsInterp   *itPtr;
+    va_list     ap;
+    const char *arg;
+    int         result;
+
+    if (interp == NULL) {
+        interp = ownInterp = Ns_TclAllocateInterp(callbackPtr->server);
+        if (interp == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    itPtr = NsInterpOf(interp);
+    va_start(ap, resultPtr);
+    arg = va_arg(ap, const char *);
+    va_end(ap);
+    if (arg == NULL && itPtr != NULL) {
+        result = EvalKept(itPtr, (const Callback *) callbackPtr);
+    } else {
+        va_start(ap, resultPtr);
+        result = EvalWith(interp, callbackPtr, ap);
+        va_end(ap);
+    }
+    if (result == TCL_OK) {
+        if (resultPtr != NULL) {
+            Ns_DStringAppend(resultPtr, Tcl_GetStringResult(interp));
+        }
+    } else {
+        AddContext(interp, callbackPtr);
+        if (ownInterp != NULL) {
+            (void) Ns_TclLogErrorInfo(interp, NULL);
+        }
+    }
+    if (ownInterp != NULL) {
+        Ns_TclDeAllocateInterp(ownInterp);
+    }
+    return result;
+}
+
+/*
+ * The script with the stored arguments alone is the same every time, so the
+ * interpreter keeps it compiled.
+ */
+static int
+EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
+{
+    NsScriptSlot *slotPtr = &itPtr->scripts[callbackPtr->id % NS_SCRIPT_SLOTS];
+    Tcl_Obj      *scriptPtr;
+    int           result;
+
+    if (slotPtr->id != callbackPtr->id) {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        Ns_DStringAppend(&ds, callbackPtr->pub.script);
+        for (int i = 0; i < callbackPtr->pub.argc; i++) {
+            Ns_DStringAppendElement(&ds, callbackPtr->pub.argv[i]);
+        }
+        if (slotPtr->scriptPtr != NULL) {
+            Tcl_DecrRefCount(slotPtr->scriptPtr);
+        }
+        slotPtr->id = callbackPtr->id;
+        slotPtr->scriptPtr = Tcl_NewStringObj(ds.string, ds.length);
+        Tcl_IncrRefCount(slotPtr->scriptPtr);
+        Ns_DStringFree(&ds);
+    }
+    /* The slot may be given to another script while this one runs. */
+    scriptPtr = slotPtr->scriptPtr;
+    Tcl_IncrRefCount(scriptPtr);
+    result = Tcl_EvalObjEx(itPtr->interp, scriptPtr, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(scriptPtr);
+    return result;
+}
+
+/*
+ * The given strings come before the stored arguments.
+ */
+static int
+EvalWith(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr, va_list ap)
+{
+    Ns_DString  ds;
+    const char *arg;
+    int         result;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, callbackPtr->script);
+    while ((arg = va_arg(ap, const char *)) != NULL) {
+        Ns_DStringAppendElement(&ds, arg);
+    }
+    for (int i = 0; i < callbackPtr->argc; i++) {
+        Ns_DStringAppendElement(&ds, callbackPtr->argv[i]);
+    }
+    result = Tcl_EvalEx(interp, ds.string, ds.length, TCL_EVAL_GLOBAL);
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+static void
+AddContext(Tcl_Interp *interp, Ns_TclCallback *callbackPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, "\n    while executing callback\n");
+    Ns_GetProcInfo(&ds, (void *) callbackPtr->cbProc, callbackPtr);
+    Tcl_AddObjErrorInfo(interp, ds.string, ds.length);
+    Ns_DStringFree(&ds);
+}

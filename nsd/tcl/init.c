@@ -1,0 +1,62 @@
+/*
+ * init.c --
+ *
+ *      Start of the tcl room.
+ */
+
+#include "nsstring.h"
+#include "process/config_file.h"
+#include "tcl/commands.h"
+#include "tcl/init.h"
+#include "tcl/interp.h"
+#include "tcl/trace.h"
+
+
+/*
+ * All families of commands.
+ */
+static void (*const families[])(void) = {
+    NsAtCloseCmdInit,
+    NsBlueprintCmdInit,
+    NsCacheCmdInit,
+    NsCallbackCmdInit,
+    NsConfigCmdInit,
+    NsDriverCmdInit,
+    NsEnvCmdInit,
+    NsFilterCmdInit,
+    NsInfoCmdInit,
+    NsLockCmdInit,
+    NsLogCmdInit,
+    NsNsvCmdInit,
+    NsProcessCmdInit,
+    NsReturnCmdInit,
+    NsSchedCmdInit,
+    NsServerCmdInit,
+    NsSetCmdInit,
+    NsSockCmdInit,
+    NsStreamCmdInit,
+    NsThreadCmdInit,
+    NsUrlCmdInit,
+    NsWriterCmdInit
+};
+
+
+void
+NsTclInit(void)
+{
+    static const NsConnHooks hooks = {
+        .threadStartProc = NsInterpPrepare,
+        .closeProc = NsInterpConnClosed,
+        .cleanupProc = NsInterpConnEnded
+    };
+
+    Tcl_FindExecutable(NULL);
+    (void) Tcl_SetSystemEncoding(NULL, "utf-8");
+    NsInterpInit();
+    NsTraceInit();
+    for (int i = 0; i < Ns_NrElements(families); i++) {
+        (*families[i])();
+    }
+    NsConnSetHooks(&hooks);
+    NsConfigSetInterpProcs(Ns_TclCreateInterp, Ns_TclDestroyInterp);
+}

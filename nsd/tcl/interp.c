@@ -1,0 +1,562 @@
+/*
+ * interp.c --
+ *
+ *      Interpreters: how they are made, used, bound to a request, and ended.
+ *
+ *      A thread keeps its interpreters in a list, at most one per server.  What
+ *      is nested in one use shares the interpreter; the traces of allocation run
+ *      around the outermost use.
+ */
+
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/assert.h"
+#include "tcl/atclose.h"
+#include "tcl/tclserver.h"
+#include "tcl/init.h"
+#include "tcl/set.h"
+#include "tcl/stack.h"
+#include "tcl/trace.h"
+
+#define ASSOC_KEY "ns:interp"
+#define MAX_TABLES 64
+
+/*
+ * A one-shot call of Ns_TclRegisterDeferred.
+ */
+typedef struct NsDeferred {
+    struct NsDeferred *nextPtr;
+    Ns_TclDeferProc   *proc;
+    void              *arg;
+} NsDeferred;
+
+static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
+static int                 nTables;
+static Ns_Tls              tls;                 /* First NsInterp of a thread. */
+static Ns_Cs               initLock;            /* Parameter tclinitlock. */
+
+static Tcl_InterpDeleteProc FreeInterp;
+static Ns_TlsCleanup        DeleteThreadInterps;
+
+static Tcl_Interp *NewTclInterp(void);
+static NsInterp *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
+static void AddCommands(NsInterp *itPtr);
+static NsInterp *ThreadInterp(NsServer *serverPtr);
+static void Unlist(NsInterp *itPtr);
+static void Delete(NsInterp *itPtr);
+static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
+static bool IsKeptVar(const char *name);
+static void ClearVar(Tcl_Interp *interp, const char *name);
+
+
+void
+NsInterpInit(void)
+{
+    Ns_TlsAlloc(&tls, DeleteThreadInterps);
+    Ns_CsInit(&initLock);
+}
+
+void
+NsTclAddCommands(const NsTclCommand *commands)
+{
+    if (nTables == MAX_TABLES) {
+        Ns_Fatal("tcl: too many families of commands");
+    }
+    tables[nTables++] = commands;
+}
+
+NsInterp *
+NsInterpOf(Tcl_Interp *interp)
+{
+    return interp == NULL ? NULL : Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
+}
+
+/*
+ * ------------------------------------------------------------- Basic ones
+ */
+
+Tcl_Interp *
+NS_TclCreateInterp(void)
+{
+    return NewTclInterp();
+}
+
+Tcl_Interp *
+Ns_TclCreateInterp(void)
+{
+    Tcl_Interp *interp = NewTclInterp();
+
+    (void) Ns_TclInit(interp);
+    return interp;
+}
+
+int
+Ns_TclInit(Tcl_Interp *interp)
+{
+    if (NsInterpOf(interp) == NULL) {
+        AddCommands(AddParts(interp, NULL));
+    }
+    return TCL_OK;
+}
+
+void
+Ns_TclDestroyInterp(Tcl_Interp *interp)
+{
+    NsInterp *itPtr = NsInterpOf(interp);
+
+    if (itPtr == NULL || itPtr->serverPtr == NULL) {
+        Tcl_DeleteInterp(interp);
+    } else {
+        Unlist(itPtr);
+        Delete(itPtr);
+    }
+}
+
+static Tcl_Interp *
+NewTclInterp(void)
+{
+    Tcl_Interp *interp = Tcl_CreateInterp();
+
+    Tcl_InitMemory(interp);
+    if (Tcl_Init(interp) != TCL_OK) {
+        Ns_Log(Error, "tcl: %s", Tcl_GetStringResult(interp));
+    }
+    return interp;
+}
+
+static NsInterp *
+AddParts(Tcl_Interp *interp, NsServer *serverPtr)
+{
+    NsInterp *itPtr = ns_calloc(1, sizeof(NsInterp));
+
+    itPtr->interp = interp;
+    itPtr->serverPtr = serverPtr;
+    NsTclSetInit(itPtr);
+    Tcl_SetAssocData(interp, ASSOC_KEY, FreeInterp, itPtr);
+    return itPtr;
+}
+
+static void
+AddCommands(NsInterp *itPtr)
+{
+    for (int i = 0; i < nTables; i++) {
+        for (const NsTclCommand *cmdPtr = tables[i]; cmdPtr->name != NULL;
+             cmdPtr++) {
+            if (cmdPtr->isBasic || itPtr->serverPtr != NULL) {
+                Tcl_CreateObjCommand(itPtr->interp, cmdPtr->name, cmdPtr->proc,
+                                     itPtr, NULL);
+            }
+        }
+    }
+}
+
+/*
+ * When Tcl deletes the interpreter.
+ */
+static void
+FreeInterp(ClientData clientData, Tcl_Interp *interp)
+{
+    NsInterp *itPtr = clientData;
+
+    NsTclSetFree(itPtr);
+    for (int i = 0; i < NS_SCRIPT_SLOTS; i++) {
+        if (itPtr->scripts[i].scriptPtr != NULL) {
+            Tcl_DecrRefCount(itPtr->scripts[i].scriptPtr);
+        }
+    }
+    ns_free(itPtr);
+}
+
+/*
+ * ------------------------------------------------------ Those of a server
+ */
+
+NsInterp *
+NsInterpCreate(NsServer *serverPtr)
+{
+    NsInterp *itPtr;
+    bool      isLocked = serverPtr->tclPtr->isInitLocked;
+
+    if (isLocked) {
+        Ns_CsEnter(&initLock);
+    }
+    itPtr = AddParts(NewTclInterp(), serverPtr);
+    AddCommands(itPtr);
+    itPtr->nextPtr = Ns_TlsGet(&tls);
+    Ns_TlsSet(&tls, itPtr);
+    NsTraceRun(itPtr, NS_TCL_TRACE_CREATE);
+    if (isLocked) {
+        Ns_CsLeave(&initLock);
+    }
+    return itPtr;
+}
+
+Tcl_Interp *
+Ns_TclAllocateInterp(const char *server)
+{
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+    NsInterp *itPtr;
+
+    if (serverPtr == NULL || serverPtr->tclPtr == NULL) {
+        return NULL;
+    }
+    itPtr = ThreadInterp(serverPtr);
+    if (itPtr->nUses++ == 0) {
+        NsTraceRun(itPtr, NS_TCL_TRACE_ALLOCATE);
+    }
+    return itPtr->interp;
+}
+
+void
+Ns_TclDeAllocateInterp(Tcl_Interp *interp)
+{
+    NsInterp *itPtr = NsInterpOf(interp);
+
+    if (itPtr == NULL || itPtr->serverPtr == NULL) {
+        Ns_TclDestroyInterp(interp);
+        return;
+    }
+    NsAssert(itPtr->nUses > 0);
+    if (itPtr->nUses > 1) {
+        itPtr->nUses--;
+        return;
+    }
+    NsTraceRun(itPtr, NS_TCL_TRACE_DEALLOCATE);
+    itPtr->nUses = 0;
+    if (itPtr->isDoomed) {
+        Ns_TclDestroyInterp(interp);
+    }
+}
+
+void
+NsInterpPrepare(NsServer *serverPtr)
+{
+    Tcl_Interp *interp = Ns_TclAllocateInterp(serverPtr->name);
+
+    if (interp != NULL) {
+        Ns_TclDeAllocateInterp(interp);
+    }
+}
+
+void
+Ns_TclMarkForDelete(Tcl_Interp *interp)
+{
+    NsInterp *itPtr = NsInterpOf(interp);
+
+    if (itPtr != NULL) {
+        itPtr->isDoomed = true;
+    }
+}
+
+char *
+Ns_TclInterpServer(Tcl_Interp *interp)
+{
+    NsInterp *itPtr = NsInterpOf(interp);
+
+    return itPtr == NULL || itPtr->serverPtr == NULL
+        ? NULL : (char *) itPtr->serverPtr->name;
+}
+
+char *
+Ns_TclLibrary(const char *server)
+{
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+
+    return serverPtr == NULL ? (char *) NsTclSharedLibrary()
+        : (char *) serverPtr->tclPtr->library;
+}
+
+int
+Ns_TclEval(Ns_DString *dsPtr, const char *server, const char *script)
+{
+    Tcl_Interp *interp = Ns_TclAllocateInterp(server);
+    const char *result;
+    int         status = NS_OK;
+
+    if (interp == NULL) {
+        return NS_ERROR;
+    }
+    if (Tcl_EvalEx(interp, script, -1, 0) == TCL_OK) {
+        result = Tcl_GetStringResult(interp);
+    } else {
+        result = Ns_TclLogErrorInfo(interp, NULL);
+        status = NS_ERROR;
+    }
+    if (dsPtr != NULL) {
+        Ns_DStringAppend(dsPtr, result);
+    }
+    Ns_TclDeAllocateInterp(interp);
+    return status;
+}
+
+/*
+ * The thread's interpreter for the server, made when there is none.
+ */
+static NsInterp *
+ThreadInterp(NsServer *serverPtr)
+{
+    NsInterp *itPtr;
+
+    for (itPtr = Ns_TlsGet(&tls); itPtr != NULL; itPtr = itPtr->nextPtr) {
+        if (itPtr->serverPtr == serverPtr) {
+            return itPtr;
+        }
+    }
+    return NsInterpCreate(serverPtr);
+}
+
+static void
+Unlist(NsInterp *itPtr)
+{
+    NsInterp *firstPtr = Ns_TlsGet(&tls);
+
+    if (firstPtr == itPtr) {
+        Ns_TlsSet(&tls, itPtr->nextPtr);
+        return;
+    }
+    for (; firstPtr != NULL; firstPtr = firstPtr->nextPtr) {
+        if (firstPtr->nextPtr == itPtr) {
+            firstPtr->nextPtr = itPtr->nextPtr;
+            return;
+        }
+    }
+}
+
+static void
+Delete(NsInterp *itPtr)
+{
+    NsTraceRun(itPtr, NS_TCL_TRACE_DELETE);
+    NsInterpRunDeferred(itPtr);
+    Tcl_DeleteInterp(itPtr->interp);
+}
+
+/*
+ * The thread ends.  A delete trace may need the thread's list.
+ */
+static void
+DeleteThreadInterps(void *arg)
+{
+    NsInterp *itPtr = arg, *nextPtr;
+
+    while (itPtr != NULL) {
+        nextPtr = itPtr->nextPtr;
+        Delete(itPtr);
+        itPtr = nextPtr;
+    }
+}
+
+/*
+ * --------------------------------------------------------------- Requests
+ */
+
+Tcl_Interp *
+Ns_GetConnInterp(Ns_Conn *conn)
+{
+    NsConn *connPtr = NsConnOf(conn);
+
+    if (connPtr->interp == NULL) {
+        connPtr->interp = Ns_TclAllocateInterp(connPtr->serverPtr->name);
+        BindToConn(NsInterpOf(connPtr->interp), connPtr);
+    }
+    return connPtr->interp;
+}
+
+void
+Ns_FreeConnInterp(Ns_Conn *conn)
+{
+    /* The end of the request does it. */
+}
+
+Ns_Conn *
+Ns_TclGetConn(Tcl_Interp *interp)
+{
+    NsInterp *itPtr = NsInterpOf(interp);
+
+    return itPtr == NULL || itPtr->connPtr == NULL ? NULL
+        : &itPtr->connPtr->pub;
+}
+
+void
+NsInterpConnClosed(NsConn *connPtr)
+{
+    if (connPtr->interp != NULL) {
+        NsAtCloseRun(NsInterpOf(connPtr->interp));
+    }
+}
+
+void
+NsInterpConnEnded(NsConn *connPtr)
+{
+    NsInterp *itPtr;
+
+    if (connPtr->interp == NULL) {
+        return;
+    }
+    itPtr = NsInterpOf(connPtr->interp);
+    NsAtCloseRun(itPtr);
+    NsTraceRun(itPtr, NS_TCL_TRACE_FREECONN);
+    NsStackLeave();
+    itPtr->connPtr = NULL;
+    connPtr->interp = NULL;
+    Ns_TclDeAllocateInterp(itPtr->interp);
+}
+
+static void
+BindToConn(NsInterp *itPtr, NsConn *connPtr)
+{
+    itPtr->connPtr = connPtr;
+    NsStackEnter(connPtr, itPtr->interp);
+    NsTraceRun(itPtr, NS_TCL_TRACE_GETCONN);
+}
+
+/*
+ * --------------------------------------------------------------- Clean-up
+ */
+
+void
+Ns_TclRegisterDeferred(Tcl_Interp *interp, Ns_TclDeferProc *proc, void *arg)
+{
+    NsInterp    *itPtr = NsInterpOf(interp);
+    NsDeferred  *deferredPtr;
+    NsDeferred **linkPtr;
+
+    if (itPtr == NULL) {
+        return;
+    }
+    deferredPtr = ns_malloc(sizeof(*deferredPtr));
+    *deferredPtr = (NsDeferred) {.proc = proc, .arg = arg};
+    linkPtr = &itPtr->deferredPtr;
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = deferredPtr;
+}
+
+void
+NsInterpRunDeferred(NsInterp *itPtr)
+{
+    NsDeferred *deferredPtr;
+
+    while ((deferredPtr = itPtr->deferredPtr) != NULL) {
+        itPtr->deferredPtr = deferredPtr->nextPtr;
+        (*deferredPtr->proc)(itPtr->interp, deferredPtr->arg);
+        ns_free(deferredPtr);
+    }
+}
+
+void
+NsInterpCleanup(NsInterp *itPtr)
+{
+    NsInterpCleanupChannels(itPtr);
+    NsInterpCleanupVars(itPtr);
+    NsTclSetCleanup(itPtr);
+    NsInterpRunDeferred(itPtr);
+    Tcl_ResetResult(itPtr->interp);
+}
+
+void
+NsInterpCleanupChannels(NsInterp *itPtr)
+{
+    Tcl_Obj  *listPtr, **names;
+    int       nNames;
+
+    Tcl_ResetResult(itPtr->interp);
+    if (Tcl_GetChannelNames(itPtr->interp) != TCL_OK) {
+        return;
+    }
+    listPtr = Tcl_GetObjResult(itPtr->interp);
+    Tcl_IncrRefCount(listPtr);
+    if (Tcl_ListObjGetElements(NULL, listPtr, &nNames, &names) != TCL_OK) {
+        nNames = 0;
+    }
+    for (int i = 0; i < nNames; i++) {
+        const char *name = Tcl_GetString(names[i]);
+        Tcl_Channel channel;
+
+        if (strncmp(name, "std", 3) != 0) {
+            channel = Tcl_GetChannel(itPtr->interp, name, NULL);
+            if (channel != NULL) {
+                (void) Tcl_UnregisterChannel(itPtr->interp, channel);
+            }
+        }
+    }
+    Tcl_DecrRefCount(listPtr);
+    Tcl_ResetResult(itPtr->interp);
+}
+
+void
+NsInterpCleanupVars(NsInterp *itPtr)
+{
+    Tcl_Interp *interp = itPtr->interp;
+    Tcl_Obj    *listPtr, **names;
+    int         nNames;
+
+    if (Tcl_EvalEx(interp, "::info globals", -1, TCL_EVAL_GLOBAL) == TCL_OK) {
+        listPtr = Tcl_GetObjResult(interp);
+        Tcl_IncrRefCount(listPtr);
+        if (Tcl_ListObjGetElements(NULL, listPtr, &nNames, &names) != TCL_OK) {
+            nNames = 0;
+        }
+        for (int i = 0; i < nNames; i++) {
+            const char *name = Tcl_GetString(names[i]);
+
+            if (!IsKeptVar(name)) {
+                (void) Tcl_UnsetVar(interp, name, TCL_GLOBAL_ONLY);
+            }
+        }
+        Tcl_DecrRefCount(listPtr);
+    }
+    ClearVar(interp, "errorInfo");
+    ClearVar(interp, "errorCode");
+    Tcl_ResetResult(interp);
+}
+
+static bool
+IsKeptVar(const char *name)
+{
+    static const char *const names[] = {
+        "argv", "argv0", "argc", "env", "errorInfo", "errorCode"
+    };
+
+    if (strncmp(name, "auto_", 5) == 0 || strncmp(name, "tcl_", 4) == 0) {
+        return true;
+    }
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        if (STREQ(name, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+ClearVar(Tcl_Interp *interp, const char *name)
+{
+    const char *value = Tcl_GetVar(interp, name, TCL_GLOBAL_ONLY);
+
+    if (value == NULL || *value != '\0') {
+        (void) Tcl_SetVar(interp, name, "", TCL_GLOBAL_ONLY);
+    }
+}
+
+/*
+ * ---------------------------------------------------------------- Results
+ */
+
+void
+Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
+{
+    Ns_DString ds;
+    va_list    ap;
+
+    if (interp == NULL) {
+        return;
+    }
+    Ns_DStringInit(&ds);
+    va_start(ap, fmt);
+    Ns_DStringVPrintf(&ds, fmt, ap);
+    va_end(ap);
+    Tcl_DStringResult(interp, &ds);
+}

@@ -1,0 +1,262 @@
+/*
+ * objtype.c --
+ *
+ *      Types of Tcl objects: times, typed addresses, and pointers kept beside a
+ *      string.
+ */
+
+#include "nstcl.h"
+#include "nsthread.h"
+
+/*
+ * How a Tcl_Obj holds them.  A time fits where two pointers do.
+ */
+#define TimeOf(objPtr) ((Ns_Time *) (void *) &(objPtr)->internalRep)
+#define TYPE_OF(objPtr)    ((objPtr)->internalRep.twoPtrValue.ptr1)
+#define ADDRESS_OF(objPtr) ((objPtr)->internalRep.twoPtrValue.ptr2)
+
+_Static_assert(sizeof(Ns_Time) <= sizeof(((Tcl_Obj *) NULL)->internalRep),
+               "a time fits into an object");
+
+static Tcl_UpdateStringProc   UpdateTimeString;
+static Tcl_SetFromAnyProc     SetTimeFromAny;
+static Tcl_UpdateStringProc   UpdateAddrString;
+
+static int ParsePart(Tcl_Interp *interp, const char *part, int length,
+                     long *valuePtr);
+
+static const Tcl_ObjType timeType = {
+    "ns:time", NULL, NULL, UpdateTimeString, SetTimeFromAny
+};
+static const Tcl_ObjType addrType = {
+    "ns:addr", NULL, NULL, UpdateAddrString, Ns_TclSetFromAnyError
+};
+static const Tcl_ObjType opaqueType = {
+    "ns:opaque", NULL, NULL, NULL, Ns_TclSetFromAnyError
+};
+
+
+Tcl_Obj *
+Ns_TclNewTimeObj(Ns_Time *timePtr)
+{
+    Tcl_Obj *objPtr = Tcl_NewObj();
+
+    Ns_TclSetTimeObj(objPtr, timePtr);
+    return objPtr;
+}
+
+void
+Ns_TclSetTimeObj(Tcl_Obj *objPtr, Ns_Time *timePtr)
+{
+    if (Tcl_IsShared(objPtr)) {
+        Tcl_Panic("Ns_TclSetTimeObj called with shared object");
+    }
+    Ns_TclResetObjType(objPtr, (Tcl_ObjType *) &timeType);
+    Tcl_InvalidateStringRep(objPtr);
+    *TimeOf(objPtr) = *timePtr;
+}
+
+int
+Ns_TclGetTimeFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, Ns_Time *timePtr)
+{
+    Ns_Time *valuePtr;
+
+    if (Ns_TclGetTimePtrFromObj(interp, objPtr, &valuePtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    *timePtr = *valuePtr;
+    return TCL_OK;
+}
+
+int
+Ns_TclGetTimePtrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                        Ns_Time **timePtrPtr)
+{
+    if (objPtr->typePtr != &timeType
+            && SetTimeFromAny(interp, objPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    *timePtrPtr = TimeOf(objPtr);
+    return TCL_OK;
+}
+
+/*
+ * The microseconds are of the sign that makes them 0 to 999999.
+ */
+static void
+UpdateTimeString(Tcl_Obj *objPtr)
+{
+    Ns_Time time = *TimeOf(objPtr);
+    char    text[2 * TCL_INTEGER_SPACE + 2];
+    int     n;
+
+    Ns_AdjTime(&time);
+    if (time.usec == 0) {
+        n = snprintf(text, sizeof(text), "%ld", time.sec);
+    } else {
+        n = snprintf(text, sizeof(text), "%ld:%ld", time.sec, time.usec);
+    }
+    Ns_TclSetStringRep(objPtr, text, n);
+}
+
+static int
+SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
+{
+    int         length;
+    const char *text = Tcl_GetStringFromObj(objPtr, &length);
+    const char *colon = strchr(text, ':');
+    Ns_Time     time = {0, 0};
+
+    if (colon == NULL) {
+        if (ParsePart(interp, text, length, &time.sec) != TCL_OK) {
+            return TCL_ERROR;
+        }
+    } else {
+        if (colon != text && ParsePart(interp, text, (int) (colon - text),
+                                       &time.sec) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (ParsePart(interp, colon + 1, length - (int) (colon + 1 - text),
+                      &time.usec) != TCL_OK) {
+            return TCL_ERROR;
+        }
+    }
+    Ns_AdjTime(&time);
+    Ns_TclResetObjType(objPtr, (Tcl_ObjType *) &timeType);
+    *TimeOf(objPtr) = time;
+    return TCL_OK;
+}
+
+static int
+ParsePart(Tcl_Interp *interp, const char *part, int length, long *valuePtr)
+{
+    Tcl_Obj *objPtr = Tcl_NewStringObj(part, length);
+    int      result;
+
+    Tcl_IncrRefCount(objPtr);
+    result = Tcl_GetLongFromObj(interp, objPtr, valuePtr);
+    Tcl_DecrRefCount(objPtr);
+    return result;
+}
+
+void
+Ns_TclSetAddrObj(Tcl_Obj *objPtr, const char *type, void *addr)
+{
+    if (Tcl_IsShared(objPtr)) {
+        Tcl_Panic("Ns_TclSetAddrObj called with shared object");
+    }
+    Ns_TclSetTwoPtrValue(objPtr, (Tcl_ObjType *) &addrType, (void *) type,
+                         addr);
+    Tcl_InvalidateStringRep(objPtr);
+}
+
+/*
+ * In a string the type stands as its address, which a process knows but not its
+ * next run.
+ */
+int
+Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *type,
+                     void **addrPtrPtr)
+{
+    void *foundType, *addr;
+
+    if (objPtr->typePtr != &addrType) {
+        const char *text = Tcl_GetString(objPtr);
+        int         n = 0;
+
+        if (sscanf(text, "t%20p-a%20p%n", &foundType, &addr, &n) != 2
+                || text[n] != '\0' || foundType != type || addr == NULL) {
+            Ns_TclPrintfResult(interp, "incorrect type: expected \"%s\", "
+                               "not \"%s\"", type, text);
+            return TCL_ERROR;
+        }
+        Ns_TclSetTwoPtrValue(objPtr, (Tcl_ObjType *) &addrType, foundType,
+                             addr);
+    }
+    if (TYPE_OF(objPtr) != type) {
+        Ns_TclPrintfResult(interp, "incorrect type: expected \"%s\", "
+                           "not \"%s\"", type, Tcl_GetString(objPtr));
+        return TCL_ERROR;
+    }
+    *addrPtrPtr = ADDRESS_OF(objPtr);
+    return TCL_OK;
+}
+
+static void
+UpdateAddrString(Tcl_Obj *objPtr)
+{
+    char text[64];
+    int  n = snprintf(text, sizeof(text), "t%p-a%p", TYPE_OF(objPtr),
+                      ADDRESS_OF(objPtr));
+
+    Ns_TclSetStringRep(objPtr, text, n);
+}
+
+void
+Ns_TclSetOpaqueObj(Tcl_Obj *objPtr, const char *type, void *addr)
+{
+    /* The string must exist: it cannot be made from the pointer. */
+    (void) Tcl_GetString(objPtr);
+    Ns_TclSetTwoPtrValue(objPtr, (Tcl_ObjType *) &opaqueType, (void *) type,
+                         addr);
+}
+
+int
+Ns_TclGetOpaqueFromObj(Tcl_Obj *objPtr, const char *type, void **addrPtrPtr)
+{
+    if (objPtr->typePtr == &opaqueType && TYPE_OF(objPtr) == type) {
+        *addrPtrPtr = ADDRESS_OF(objPtr);
+        return TCL_OK;
+    }
+    return Ns_TclGetAddrFromObj(NULL, objPtr, type, addrPtrPtr);
+}
+
+void
+Ns_TclSetTwoPtrValue(Tcl_Obj *objPtr, Tcl_ObjType *typePtr, void *ptr1,
+                     void *ptr2)
+{
+    Ns_TclResetObjType(objPtr, typePtr);
+    objPtr->internalRep.twoPtrValue.ptr1 = ptr1;
+    objPtr->internalRep.twoPtrValue.ptr2 = ptr2;
+}
+
+void
+Ns_TclSetOtherValuePtr(Tcl_Obj *objPtr, Tcl_ObjType *typePtr, void *value)
+{
+    Ns_TclResetObjType(objPtr, typePtr);
+    objPtr->internalRep.otherValuePtr = value;
+}
+
+void
+Ns_TclResetObjType(Tcl_Obj *objPtr, Tcl_ObjType *typePtr)
+{
+    const Tcl_ObjType *oldPtr = objPtr->typePtr;
+
+    if (oldPtr != NULL && oldPtr->freeIntRepProc != NULL) {
+        (*oldPtr->freeIntRepProc)(objPtr);
+    }
+    objPtr->typePtr = typePtr;
+}
+
+void
+Ns_TclSetStringRep(Tcl_Obj *objPtr, const char *bytes, int length)
+{
+    if (length < 0) {
+        length = (int) strlen(bytes);
+    }
+    objPtr->bytes = ckalloc((unsigned) length + 1);
+    memcpy(objPtr->bytes, bytes, (size_t) length);
+    objPtr->bytes[length] = '\0';
+    objPtr->length = length;
+}
+
+int
+Ns_TclSetFromAnyError(Tcl_Interp *interp, Tcl_Obj *objPtr)
+{
+    if (interp != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "can't convert value to requested type except via prescribed API",
+            -1));
+    }
+    return TCL_ERROR;
+}

@@ -1,0 +1,446 @@
+/*
+ * objv.c --
+ *
+ *      Parsing of a command's words by tables.
+ *
+ *      The tables also give the usage message, so what a command accepts and
+ *      what it says about itself cannot differ.
+ */
+
+#include "nsset.h"
+#include "nsstring.h"
+#include "nstcl.h"
+#include "process/server.h"
+
+static int ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
+                        Tcl_Obj *const **objvPtr);
+static int ParseArgs(Ns_ObjvSpec *argSpecs, Tcl_Interp *interp, int *objcPtr,
+                     Tcl_Obj *const *objv, bool *isUsagePtr);
+static Ns_ObjvSpec *FindOption(Ns_ObjvSpec *optSpecs, Tcl_Obj *objPtr);
+static int WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
+                     Tcl_Interp *interp, int offset, Tcl_Obj *const *objv);
+static int FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
+                   Tcl_Obj *objPtr, const char *label, int *valuePtr);
+static const char *Label(const Ns_ObjvSpec *specPtr);
+
+
+int
+Ns_ParseObjv(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs, Tcl_Interp *interp,
+             int offset, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Obj *const *words = objv + offset;
+    int             nWords = objc - offset;
+    bool            isUsage = false;
+
+    if (optSpecs != NULL && optSpecs->key != NULL
+            && ParseOptions(optSpecs, interp, &nWords, &words) != TCL_OK) {
+        return NS_ERROR;
+    }
+    if (argSpecs != NULL && ParseArgs(argSpecs, interp, &nWords, words,
+                                      &isUsage) != TCL_OK) {
+        return isUsage ? WrongArgs(optSpecs, argSpecs, interp, offset, objv)
+                       : NS_ERROR;
+    }
+    if (nWords > 0) {
+        return WrongArgs(optSpecs, argSpecs, interp, offset, objv);
+    }
+    return NS_OK;
+}
+
+/*
+ * Take options until a word is none.
+ */
+static int
+ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
+             Tcl_Obj *const **objvPtr)
+{
+    while (*objcPtr > 0) {
+        Ns_ObjvSpec *specPtr = FindOption(optSpecs, **objvPtr);
+        int          nLeft, result;
+
+        if (specPtr == NULL) {
+            break;
+        }
+        nLeft = --*objcPtr;
+        ++*objvPtr;
+        result = (*specPtr->proc)(specPtr, interp, objcPtr, *objvPtr);
+        *objvPtr += nLeft - *objcPtr;
+        if (result == TCL_BREAK) {
+            break;
+        }
+        if (result != TCL_OK) {
+            if (nLeft == 0 && interp != NULL) {
+                Ns_TclPrintfResult(interp, "missing argument to %s",
+                                   specPtr->key);
+            }
+            return TCL_ERROR;
+        }
+    }
+    return TCL_OK;
+}
+
+/*
+ * TCL_ERROR with *isUsagePtr set: too few words.
+ */
+static int
+ParseArgs(Ns_ObjvSpec *argSpecs, Tcl_Interp *interp, int *objcPtr,
+          Tcl_Obj *const *objv, bool *isUsagePtr)
+{
+    bool isOptional = false;
+
+    for (Ns_ObjvSpec *specPtr = argSpecs; specPtr->key != NULL; specPtr++) {
+        int nLeft = *objcPtr, result;
+
+        isOptional |= specPtr->key[0] == '?';
+        if (nLeft == 0) {
+            *isUsagePtr = !isOptional;
+            return isOptional ? TCL_OK : TCL_ERROR;
+        }
+        result = (*specPtr->proc)(specPtr, interp, objcPtr, objv);
+        if (result != TCL_OK) {
+            *isUsagePtr = result == TCL_BREAK;
+            return TCL_ERROR;
+        }
+        objv += nLeft - *objcPtr;
+    }
+    return TCL_OK;
+}
+
+static Ns_ObjvSpec *
+FindOption(Ns_ObjvSpec *optSpecs, Tcl_Obj *objPtr)
+{
+    const char *word = Tcl_GetString(objPtr);
+
+    if (*word != '-') {
+        return NULL;
+    }
+    for (Ns_ObjvSpec *specPtr = optSpecs; specPtr->key != NULL; specPtr++) {
+        if (STREQ(specPtr->key, word)) {
+            return specPtr;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Leave the usage message; NS_ERROR.
+ */
+static int
+WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
+          Tcl_Interp *interp, int offset, Tcl_Obj *const *objv)
+{
+    Ns_DString         ds;
+    const Ns_ObjvSpec *specPtr;
+
+    if (interp == NULL) {
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    for (specPtr = optSpecs; specPtr != NULL && specPtr->key != NULL;
+         specPtr++) {
+        bool isFlag = specPtr->proc == Ns_ObjvBreak
+            || (specPtr->proc == Ns_ObjvBool && specPtr->arg != NULL);
+
+        Ns_DStringVarAppend(&ds, "?", specPtr->key, NULL);
+        if (!isFlag) {
+            Ns_DStringVarAppend(&ds, " ", specPtr->key + 1, NULL);
+        }
+        Ns_DStringAppend(&ds, "? ");
+    }
+    for (specPtr = argSpecs; specPtr != NULL && specPtr->key != NULL;
+         specPtr++) {
+        Ns_DStringVarAppend(&ds, specPtr->key,
+                            specPtr->key[0] == '?' ? "? " : " ", NULL);
+    }
+    Ns_DStringSetLength(&ds, MAX(0, Ns_DStringLength(&ds) - 1));
+    Tcl_WrongNumArgs(interp, offset, objv,
+                     Ns_DStringLength(&ds) > 0 ? Ns_DStringValue(&ds) : NULL);
+    Ns_DStringFree(&ds);
+    return NS_ERROR;
+}
+
+int
+Ns_ObjvInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+           Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1
+            || Tcl_GetIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvLong(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+            Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1
+            || Tcl_GetLongFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvWideInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+               Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1 || Tcl_GetWideIntFromObj(interp, objv[0], specPtr->dest)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvDouble(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+              Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1 || Tcl_GetDoubleFromObj(interp, objv[0], specPtr->dest)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvBool(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+            Tcl_Obj *const *objv)
+{
+    if (specPtr->arg != NULL) {
+        *(int *) specPtr->dest = PTR2INT(specPtr->arg);
+        return TCL_OK;
+    }
+    if (*objcPtr < 1 || Tcl_GetBooleanFromObj(interp, objv[0], specPtr->dest)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvString(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+              Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1) {
+        return TCL_ERROR;
+    }
+    *(char **) specPtr->dest = Tcl_GetStringFromObj(objv[0], specPtr->arg);
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvByteArray(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+                 Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1) {
+        return TCL_ERROR;
+    }
+    *(unsigned char **) specPtr->dest = Tcl_GetByteArrayFromObj(objv[0],
+                                                                specPtr->arg);
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvObj(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+           Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1) {
+        return TCL_ERROR;
+    }
+    *(Tcl_Obj **) specPtr->dest = objv[0];
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvIndex(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+             Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1 || FindKey(specPtr->arg, interp, objv[0], Label(specPtr),
+                                specPtr->dest) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvFlags(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+             Tcl_Obj *const *objv)
+{
+    Tcl_Obj **flagObjs;
+    int       nFlags, flag, flags = 0;
+
+    if (*objcPtr < 1 || Tcl_ListObjGetElements(interp, objv[0], &nFlags,
+                                               &flagObjs) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (nFlags == 0) {
+        if (interp != NULL) {
+            Tcl_SetObjResult(interp,
+                             Tcl_NewStringObj("blank flag specification", -1));
+        }
+        return TCL_ERROR;
+    }
+    for (int i = 0; i < nFlags; i++) {
+        if (FindKey(specPtr->arg, interp, flagObjs[i], "flag", &flag)
+                != TCL_OK) {
+            return TCL_ERROR;
+        }
+        flags |= flag;
+    }
+    *(int *) specPtr->dest |= flags;
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvTime(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+            Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1 || Ns_TclGetTimePtrFromObj(interp, objv[0], specPtr->dest)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvSet(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+           Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1 || Ns_TclGetSet2(interp, Tcl_GetString(objv[0]),
+                                      specPtr->dest) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvArgs(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+            Tcl_Obj *const *objv)
+{
+    *(int *) specPtr->dest = *objcPtr;
+    *objcPtr = 0;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvBreak(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+             Tcl_Obj *const *objv)
+{
+    return TCL_BREAK;
+}
+
+/*
+ * The message for an unknown key is Tcl's own.
+ */
+static int
+FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp, Tcl_Obj *objPtr,
+        const char *label, int *valuePtr)
+{
+    const char *word = Tcl_GetString(objPtr);
+    int         i;
+
+    for (i = 0; tablePtr[i].key != NULL; i++) {
+        if (STREQ(word, tablePtr[i].key)) {
+            *valuePtr = tablePtr[i].value;
+            return TCL_OK;
+        }
+    }
+    return Tcl_GetIndexFromObjStruct(interp, objPtr, tablePtr,
+                                     sizeof(Ns_ObjvTable), label, TCL_EXACT,
+                                     &i);
+}
+
+static const char *
+Label(const Ns_ObjvSpec *specPtr)
+{
+    return specPtr->key[0] == '?' ? specPtr->key + 1 : specPtr->key;
+}
+
+int
+Ns_ParseOptions(const char *options[], Ns_OptionConverter *converters[],
+                ClientData values[], Tcl_Interp *interp, int offset, int max,
+                int *nextPtr, int objc, Tcl_Obj *const *objv)
+{
+    int end = max < 0 ? objc : MIN(objc, offset + max);
+    int i, option;
+
+    for (i = offset; i < end; i++) {
+        const char *word = Tcl_GetString(objv[i]);
+
+        if (max < 0 && *word != '-') {
+            break;
+        }
+        if (STREQ(word, "--")) {
+            i++;
+            break;
+        }
+        if (Tcl_GetIndexFromObjStruct(max < 0 ? NULL : interp, objv[i], options,
+                                      sizeof(char *), "option", 0, &option)
+                != TCL_OK) {
+            if (max < 0) {
+                break;
+            }
+            return TCL_ERROR;
+        }
+        if (converters[option] == NULL) {
+            values[option] = INT2PTR(1);
+            continue;
+        }
+        if (i + 1 >= end) {
+            Ns_TclPrintfResult(interp, "missing argument to %s",
+                               options[option]);
+            return TCL_ERROR;
+        }
+        if ((*converters[option])(interp, objv[i], objv[i + 1],
+                                  &values[option]) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        i++;
+    }
+    *nextPtr = i;
+    return TCL_OK;
+}
+
+int
+Ns_OptionObj(Tcl_Interp *interp, Tcl_Obj *labelPtr, Tcl_Obj *objPtr,
+             ClientData *clientData)
+{
+    *clientData = objPtr;
+    return TCL_OK;
+}
+
+int
+Ns_OptionString(Tcl_Interp *interp, Tcl_Obj *labelPtr, Tcl_Obj *objPtr,
+                ClientData *clientData)
+{
+    *clientData = Tcl_GetString(objPtr);
+    return TCL_OK;
+}
+
+int
+Ns_OptionServer(Tcl_Interp *interp, Tcl_Obj *labelPtr, Tcl_Obj *objPtr,
+                ClientData *clientData)
+{
+    NsServer *serverPtr = NsServerFind(Tcl_GetString(objPtr));
+
+    if (serverPtr == NULL) {
+        Ns_TclPrintfResult(interp, "invalid argument for %s: %s",
+                           Tcl_GetString(labelPtr), Tcl_GetString(objPtr));
+        return TCL_ERROR;
+    }
+    *clientData = serverPtr;
+    return TCL_OK;
+}

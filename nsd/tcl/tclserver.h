@@ -1,0 +1,48 @@
+/*
+ * tclserver.h --
+ *
+ *      What the tcl room keeps for each virtual server.
+ */
+
+#ifndef NSD_TCL_TCLSERVER_H
+#define NSD_TCL_TCLSERVER_H
+
+#include <stdatomic.h>
+
+#include "nsthread.h"
+#include "process/server.h"
+
+struct NsInterp;
+struct NsTclTrace;
+
+typedef struct NsTclServer {
+    /* Constant after NsTclServerInit. */
+    NsServer   *serverPtr;
+    const char *library;            /* Private Tcl library. */
+    const char *sharedLibrary;
+    const char *initFile;
+    const char *errorPage;          /* Of simple Tcl pages; NULL: none. */
+    const char **errorLogHeaders;
+    int         nErrorLogHeaders;
+    bool        isInitLocked;       /* Create one interpreter at a time. */
+
+    /* Main thread, while the server starts. */
+    struct NsInterp *bootPtr;       /* The bootstrap interpreter, or NULL. */
+    Ns_DString  modules;            /* Tcl list; constant after start. */
+    const char *moduleName;         /* Of the module being sourced, or NULL. */
+    const char *modulePrivate;
+    const char *moduleShared;
+
+    /* Lists that only grow: changed under the lock, read without it. */
+    _Atomic(struct NsTclTrace *) firstTracePtr;
+    _Atomic(struct NsTclTrace *) lastTracePtr;
+
+    _Atomic int epoch;              /* Counts up with each new script. */
+
+    Ns_Mutex    lock;               /* Guards the rest. */
+    char       *script;             /* What makes a new interpreter equal. */
+    size_t      scriptBytes;
+    Tcl_HashTable runOnce;          /* Texts of ns_runonce. */
+} NsTclServer;
+
+#endif
