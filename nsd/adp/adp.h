@@ -6,9 +6,14 @@
  *
  *      handler.c   requests for pages; reads the settings
  *      page.c      parsed pages of a server, shared by its interpreters
- *      run.c       frames: running a page or a string, errors
+ *      interp.c    the state of an interpreter
+ *      run.c       frames: running a page or a string
+ *      error.c     reports of errors
+ *      debug.c     attaching a debugger
  *      output.c    buffers and their way to the client
  *      adp_cmd.c   the ns_adp_* commands
+ *      frame_cmd.c those that ask for or control the running page
+ *      register_cmd.c  registration of tags and pages
  *      tag.c       registered tags
  *      parse.c     from text to blocks
  */
@@ -38,15 +43,10 @@
 
 #define NS_ADP_PARSE_FLAGS  (NS_ADP_SAFE | NS_ADP_SINGLE | NS_ADP_TCL)
 
-typedef struct NsAdpFlagName {
-    const char *name;
-    int         flag;
-} NsAdpFlagName;
-
 /*
- * The settable flags in the order of ns_adp_ctl; ends with a NULL name.
+ * The settable flags in the order of registration options; ends with a NULL key.
  */
-extern const NsAdpFlagName nsAdpFlagNames[];
+extern const Ns_ObjvTable nsAdpFlagNames[];
 
 struct NsAdpPage;
 
@@ -83,8 +83,8 @@ typedef enum {
 typedef struct NsAdpFrame {
     struct NsAdpFrame *prevPtr;
     const char        *file;        /* NULL: a string. */
-    Tcl_Obj           *sourceObj;   /* Of a string. */
-    Tcl_DString        dir;         /* For relative names. */
+    Tcl_Obj           *textObj;     /* Of a string. */
+    const char        *dir;         /* For relative names; NULL: see NsAdpDir. */
     off_t              bytes;       /* Of the file. */
     time_t             mtime;
     int                nArgs;
@@ -108,22 +108,24 @@ typedef struct NsAdpInterp {
     Tcl_Channel     channel;        /* Instead of the connection, or NULL. */
     bool            hasFlushed;     /* Something of the response was sent. */
     bool            isClosed;       /* ns_adp_close: later output is dropped. */
-    int             recording;      /* Nesting of pages whose output is kept. */
-    bool            isCacheSpoilt;  /* The recorded output must not be kept. */
+    int             nRecordings;    /* Nesting of pages whose output is kept. */
+    bool            isSpoilt;       /* The recorded output must not be kept. */
     bool            isErrorPage;    /* The error page runs. */
+    Tcl_Obj        *reportedObj;    /* Stack trace of the error seen last, ... */
+    int             reportedDepth;  /* ... and where. */
     int             debugLevel;
 
-    Tcl_HashTable   pages;          /* struct NsAdpPage -> InterpPage. */
+    Tcl_HashTable     pages;        /* File, flags -> NsAdpHeld. */
     struct NsAdpHeld *newestPtr;    /* By last use. */
     struct NsAdpHeld *oldestPtr;
-    size_t          heldBytes;
+    size_t            heldBytes;
 } NsAdpInterp;
 
 /* ---- handler.c ---- */
 
 NsAdpServer *NsAdpServerOf(NsServer *serverPtr);
 
-/* ---- run.c ---- */
+/* ---- interp.c ---- */
 
 /*
  * The state of an interpreter, made at first use.  NULL without a server.
@@ -136,18 +138,28 @@ NsAdpInterp *NsAdpGet(Tcl_Interp *interp);
 void NsAdpReset(NsAdpInterp *adpPtr);
 
 /*
+ * Have the state of each interpreter of a server reset and freed in time.
+ */
+void NsAdpInterpServerInit(NsServer *serverPtr);
+
+/* ---- run.c ---- */
+
+/*
  * What to run.
  */
 typedef struct NsAdpSource {
-    const char    *file;            /* A file, or ... */
-    Tcl_Obj       *textObj;         /* ... a string. */
-    bool           isTcl;           /* The source is a Tcl script. */
-    const Ns_Time *ttlPtr;          /* Keep the output so long; NULL: do not. */
-    int            nArgs;
-    Tcl_Obj *const *args;
-    bool           isInclude;
-    const char    *dir;             /* NULL: that of the file, or as before. */
-    Tcl_DString   *outputPtr;       /* NULL: the current buffer. */
+    const char        *file;        /* A file, or ... */
+    Tcl_Obj           *textObj;     /* ... a string. */
+    struct NsAdpHeld  *heldPtr;     /* Of the file if the caller has it. */
+    bool               isTcl;       /* The file is a Tcl script. */
+    bool               isSafe;      /* Leave out inline scripts. */
+    bool               isGlobal;    /* Run at global level. */
+    const Ns_Time     *ttlPtr;      /* Keep the output so long; NULL: do not. */
+    int                nArgs;
+    Tcl_Obj *const    *args;
+    bool               isInclude;   /* args lack the name of the page. */
+    const char        *dir;         /* NULL: that of the file, or as before. */
+    Tcl_DString       *outputPtr;   /* NULL: the current buffer. */
 } NsAdpSource;
 
 /*
@@ -157,20 +169,38 @@ typedef struct NsAdpSource {
 int NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 
 /*
- * File name relative to the current page, or to the page root.
+ * Append the directory that relative names refer to; nothing outside pages.
  */
-const char *NsAdpResolve(NsAdpInterp *adpPtr, const char *file, Tcl_DString *dsPtr);
+void NsAdpDir(const NsAdpInterp *adpPtr, Tcl_DString *dsPtr);
 
 /*
- * Report the error in the interpreter: log, page, error page.
+ * File name relative to the current page, or to the page root.
+ */
+const char *NsAdpResolve(NsAdpInterp *adpPtr, const char *file,
+                         Tcl_DString *dsPtr);
+
+/* ---- error.c ---- */
+
+/*
+ * Report the error in the interpreter, raised in that line of the current
+ * frame: log, page, error page.  An error that an inner frame has reported is
+ * not reported again.
  */
 void NsAdpLogError(NsAdpInterp *adpPtr, int line);
 
+/* ---- debug.c ---- */
+
 /*
- * Attach a debugger (ns_adp_debug).
+ * Attach a debugger, once per request (ns_adp_debug).
  */
 int NsAdpDebug(NsAdpInterp *adpPtr, const char *host, const char *port,
                const char *procs);
+
+/*
+ * Attach one if the query asks for it for this file.  TCL_ERROR: the client got
+ * a notice instead of the page.
+ */
+int NsAdpDebugFile(NsAdpInterp *adpPtr, const char *file);
 
 /* ---- output.c ---- */
 
@@ -219,9 +249,10 @@ time_t NsAdpPageTime(const NsAdpPage *pagePtr);
 /*
  * Kept output of a page: NS_OK and a copy in dsPtr, or NS_ERROR when the caller
  * has to make it and to call NsAdpPutOutput (text NULL: nothing to keep).
+ * NS_TIMEOUT: another thread makes it, and mayWait is false.
  */
 Ns_ReturnCode NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
-                             Tcl_DString *dsPtr);
+                             bool mayWait, Tcl_DString *dsPtr);
 void NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
                     const char *text, const Ns_Time *ttlPtr);
 
@@ -243,9 +274,10 @@ void NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind,
 void NsAdpParseFor(NsAdpServer *adpServerPtr, NsAdpCode *codePtr,
                    const char *text, int flags);
 
-/* ---- adp_cmd.c, register_cmd.c ---- */
+/* ---- adp_cmd.c, frame_cmd.c, register_cmd.c ---- */
 
 void NsAdpCmdInit(void);
+void NsAdpFrameCmdInit(void);
 void NsAdpRegisterCmdInit(void);
 
 /*

@@ -9,6 +9,8 @@
  *      objects, since compiled scripts cannot leave their thread.
  */
 
+#include <stdatomic.h>
+
 #include "adp/adp.h"
 
 #include "nsfile.h"
@@ -17,6 +19,7 @@
 #include "nsthread.h"
 
 #define READ_ATTEMPTS 10
+#define KEY_PREFIX    2         /* Parse flags and a colon before the file. */
 
 struct NsAdpPage {
     char         *key;          /* Constant after creation, up to code. */
@@ -26,16 +29,21 @@ struct NsAdpPage {
     off_t         bytes;
     NsAdpCode     code;
 
+    _Atomic uint64_t nRuns;     /* Counted by all threads, relaxed: a figure. */
+    atomic_bool   isReplaced;   /* No longer in the table; set under the lock. */
+
     int           nRefs;        /* Guarded by the server's lock, like the rest:
                                  * interpreters that hold it, and the table. */
-    uint64_t      nRuns;
     char         *output;       /* Kept output, or NULL. */
     Ns_Time       outputExpires;
     bool          isMaking;     /* A thread makes the output. */
 };
 
+static void MakeKey(Tcl_DString *dsPtr, const char *file, int flags);
+static NsAdpHeld *FindCurrent(NsAdpInterp *adpPtr, const char *key,
+                              const struct stat *statPtr);
 static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
-                          const char *key);
+                          const char *key, const struct stat *statPtr);
 static NsAdpPage *ReadPage(NsAdpInterp *adpPtr, const char *file, int flags,
                            const char *key);
 static void UnrefLocked(NsAdpPage *pagePtr);
@@ -49,22 +57,71 @@ static bool IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr);
 NsAdpHeld *
 NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags)
 {
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
     Tcl_DString key;
     NsAdpPage  *pagePtr;
     NsAdpHeld  *heldPtr;
-    char        prefix[16];
+    struct stat st;
 
-    Tcl_DStringInit(&key);
-    snprintf(prefix, sizeof(prefix), "%x:", (unsigned) (flags & NS_ADP_PARSE_FLAGS));
-    Tcl_DStringAppend(&key, prefix, -1);
-    Tcl_DStringAppend(&key, file, -1);
-    pagePtr = GetPage(adpPtr, file, flags, Tcl_DStringValue(&key));
-    Tcl_DStringFree(&key);
-    if (pagePtr == NULL) {
+    if (stat(file, &st) != 0) {
+        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s", file,
+                           Tcl_PosixError(interp));
         return NULL;
     }
-    heldPtr = FindHeld(adpPtr, pagePtr);
-    heldPtr->nUses++;
+    if (!S_ISREG(st.st_mode)) {
+        Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
+        return NULL;
+    }
+    MakeKey(&key, file, flags);
+    heldPtr = FindCurrent(adpPtr, Tcl_DStringValue(&key), &st);
+    if (heldPtr == NULL) {
+        pagePtr = GetPage(adpPtr, file, flags, Tcl_DStringValue(&key), &st);
+        heldPtr = (pagePtr == NULL) ? NULL : FindHeld(adpPtr, pagePtr);
+    }
+    Tcl_DStringFree(&key);
+    if (heldPtr != NULL) {
+        heldPtr->nUses++;
+        atomic_fetch_add_explicit(&heldPtr->pagePtr->nRuns, 1,
+                                  memory_order_relaxed);
+    }
+    return heldPtr;
+}
+
+static void
+MakeKey(Tcl_DString *dsPtr, const char *file, int flags)
+{
+    char prefix[KEY_PREFIX] = {'0', ':'};
+
+    prefix[0] = (char) (prefix[0] + ((flags & NS_ADP_SAFE) ? 1 : 0)
+                        + ((flags & NS_ADP_SINGLE) ? 2 : 0)
+                        + ((flags & NS_ADP_TCL) ? 4 : 0));
+    Tcl_DStringInit(dsPtr);
+    Tcl_DStringAppend(dsPtr, prefix, KEY_PREFIX);
+    Tcl_DStringAppend(dsPtr, file, -1);
+}
+
+/*
+ * What the interpreter holds already, if it is still the server's page and the
+ * file's: the usual case, without a lock.
+ */
+static NsAdpHeld *
+FindCurrent(NsAdpInterp *adpPtr, const char *key, const struct stat *statPtr)
+{
+    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&adpPtr->pages, key);
+    NsAdpHeld     *heldPtr;
+
+    if (entryPtr == NULL) {
+        return NULL;
+    }
+    heldPtr = Tcl_GetHashValue(entryPtr);
+    if (atomic_load_explicit(&heldPtr->pagePtr->isReplaced, memory_order_relaxed)
+            || !IsSameFile(heldPtr->pagePtr, statPtr)) {
+        return NULL;
+    }
+    if (adpPtr->newestPtr != heldPtr) {
+        Unlink(adpPtr, heldPtr);
+        LinkNewest(adpPtr, heldPtr);
+    }
     return heldPtr;
 }
 
@@ -98,32 +155,20 @@ NsAdpPageTime(const NsAdpPage *pagePtr)
  * The current page of a file with one reference for the caller.
  */
 static NsAdpPage *
-GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
+GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
+        const struct stat *statPtr)
 {
     NsAdpServer   *serverPtr = adpPtr->adpServerPtr;
-    Tcl_Interp    *interp = adpPtr->interpPtr->interp;
     Tcl_HashEntry *entryPtr;
     NsAdpPage     *pagePtr = NULL, *oldPtr;
-    struct stat    st;
     int            isNew;
-
-    if (stat(file, &st) != 0) {
-        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s", file,
-                           Tcl_PosixError(interp));
-        return NULL;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
-        return NULL;
-    }
 
     Ns_MutexLock(&serverPtr->lock);
     entryPtr = Tcl_FindHashEntry(&serverPtr->pages, key);
     if (entryPtr != NULL) {
         pagePtr = Tcl_GetHashValue(entryPtr);
-        if (IsSameFile(pagePtr, &st)) {
+        if (IsSameFile(pagePtr, statPtr)) {
             pagePtr->nRefs++;
-            pagePtr->nRuns++;
         } else {
             pagePtr = NULL;
         }
@@ -144,11 +189,11 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
     entryPtr = Tcl_CreateHashEntry(&serverPtr->pages, key, &isNew);
     if (!isNew) {
         oldPtr = Tcl_GetHashValue(entryPtr);
+        atomic_store_explicit(&oldPtr->isReplaced, true, memory_order_relaxed);
         UnrefLocked(oldPtr);
     }
     Tcl_SetHashValue(entryPtr, pagePtr);
     pagePtr->nRefs = 2;
-    pagePtr->nRuns = 1;
     Ns_MutexUnlock(&serverPtr->lock);
     return pagePtr;
 }
@@ -374,14 +419,15 @@ LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
  * while there is none.
  */
 Ns_ReturnCode
-NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, Tcl_DString *dsPtr)
+NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, bool mayWait,
+               Tcl_DString *dsPtr)
 {
     Ns_ReturnCode status = NS_ERROR;
     Ns_Time       now;
 
     Ns_GetTime(&now);
     Ns_MutexLock(&adpServerPtr->lock);
-    while (pagePtr->output == NULL && pagePtr->isMaking) {
+    while (pagePtr->output == NULL && pagePtr->isMaking && mayWait) {
         Ns_CondWait(&adpServerPtr->cond, &adpServerPtr->lock);
     }
     if (pagePtr->output != NULL
@@ -389,6 +435,8 @@ NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, Tcl_DString *dsPtr
                 || Ns_DiffTime(&pagePtr->outputExpires, &now, NULL) > 0)) {
         Tcl_DStringAppend(dsPtr, pagePtr->output, -1);
         status = NS_OK;
+    } else if (pagePtr->isMaking) {
+        status = NS_TIMEOUT;
     } else {
         pagePtr->isMaking = true;
     }
@@ -421,13 +469,14 @@ NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
          entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
         const NsAdpPage *pagePtr = Tcl_GetHashValue(entryPtr);
 
-        Tcl_DStringAppendElement(dsPtr, strchr(pagePtr->key, ':') + 1);
+        Tcl_DStringAppendElement(dsPtr, pagePtr->key + KEY_PREFIX);
         Tcl_DStringStartSublist(dsPtr);
         Ns_DStringPrintf(dsPtr,
             "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64 " refcnt %d evals %"
             PRIu64 " size %" PRId64 " blocks %d scripts %d",
             (uint64_t) pagePtr->dev, (uint64_t) pagePtr->ino,
-            (int64_t) pagePtr->mtime, pagePtr->nRefs - 1, pagePtr->nRuns,
+            (int64_t) pagePtr->mtime, pagePtr->nRefs - 1,
+            atomic_load_explicit(&pagePtr->nRuns, memory_order_relaxed),
             (int64_t) pagePtr->bytes, pagePtr->code.nBlocks,
             pagePtr->code.nScripts);
         Tcl_DStringEndSublist(dsPtr);

@@ -1,0 +1,499 @@
+/*
+ * adp_cmd.c --
+ *
+ *      Output, inclusion, evaluation: ns_adp_append, ns_adp_puts, ns_puts,
+ *      ns_adp_tell, ns_adp_dump, ns_adp_trunc, ns_adp_flush, ns_adp_close,
+ *      ns_adp_stream, ns_adp_compress, ns_adp_mimetype, ns_adp_mime,
+ *      ns_adp_include, ns_adp_eval, ns_adp_safeeval, ns_adp_parse.
+ */
+
+#include "nsconn.h"
+#include "nslog.h"
+#include "nsreturn.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "adp/adp.h"
+#include "request/reqserver.h"
+
+#define DEFAULT_COMPRESS_LEVEL 4
+
+static Tcl_ObjCmdProc AppendObjCmd;
+static Tcl_ObjCmdProc PutsObjCmd;
+static Tcl_ObjCmdProc TellObjCmd;
+static Tcl_ObjCmdProc DumpObjCmd;
+static Tcl_ObjCmdProc TruncObjCmd;
+static Tcl_ObjCmdProc FlushObjCmd;
+static Tcl_ObjCmdProc CloseObjCmd;
+static Tcl_ObjCmdProc StreamObjCmd;
+static Tcl_ObjCmdProc CompressObjCmd;
+static Tcl_ObjCmdProc MimeTypeObjCmd;
+static Tcl_ObjCmdProc IncludeObjCmd;
+static Tcl_ObjCmdProc EvalObjCmd;
+static Tcl_ObjCmdProc SafeEvalObjCmd;
+static Tcl_ObjCmdProc ParseObjCmd;
+
+static NsAdpInterp *Active(const NsInterp *interpPtr);
+static bool HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
+static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
+                 bool isSafe);
+static int  RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
+                         const char *varName);
+static void AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file,
+                       int nArgs, Tcl_Obj *const *args);
+static void AppendQuoted(Tcl_DString *dsPtr, const char *word);
+
+static const NsTclCommand commands[] = {
+    {"ns_adp_append",    AppendObjCmd, false},
+    {"ns_adp_puts",      PutsObjCmd, false},
+    {"ns_puts",          PutsObjCmd, false},
+    {"ns_adp_tell",      TellObjCmd, false},
+    {"ns_adp_dump",      DumpObjCmd, false},
+    {"ns_adp_trunc",     TruncObjCmd, false},
+    {"ns_adp_flush",     FlushObjCmd, false},
+    {"ns_adp_close",     CloseObjCmd, false},
+    {"ns_adp_stream",    StreamObjCmd, false},
+    {"ns_adp_compress",  CompressObjCmd, false},
+    {"ns_adp_mimetype",  MimeTypeObjCmd, false},
+    {"ns_adp_mime",      MimeTypeObjCmd, false},
+    {"_ns_adp_include",  IncludeObjCmd, false},
+    {"ns_adp_eval",      EvalObjCmd, false},
+    {"ns_adp_safeeval",  SafeEvalObjCmd, false},
+    {"ns_adp_parse",     ParseObjCmd, false},
+    {NULL, NULL, false}
+};
+
+void
+NsAdpCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * The state of an interpreter in which a page runs; NULL after an error.
+ */
+static NsAdpInterp *
+Active(const NsInterp *interpPtr)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interpPtr->interp);
+
+    if (adpPtr == NULL || adpPtr->framePtr == NULL) {
+        Ns_TclPrintfResult(interpPtr->interp, "no active adp");
+        return NULL;
+    }
+    return adpPtr;
+}
+
+static bool
+HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    }
+    return objc == 1;
+}
+
+static int
+AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr;
+    int          i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string ?string ...?");
+        return TCL_ERROR;
+    }
+    adpPtr = Active(clientData);
+    if (adpPtr == NULL) {
+        return TCL_ERROR;
+    }
+    for (i = 1; i < objc; i++) {
+        int         length;
+        const char *text = Tcl_GetStringFromObj(objv[i], &length);
+
+        if (NsAdpAppend(adpPtr, text, length) != TCL_OK) {
+            return TCL_ERROR;
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+PutsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr;
+    char        *text;
+    int          length, noNewline = 0;
+    Ns_ObjvSpec  opts[] = {
+        {"-nonewline", Ns_ObjvBool,  &noNewline, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"string", Ns_ObjvString, &text, &length},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (objc == 2) {
+        text = Tcl_GetStringFromObj(objv[1], &length);
+        if (STREQ(text, "-nonewline") || STREQ(text, "--")) {
+            Tcl_WrongNumArgs(interp, 1, objv, "?-nonewline? ?--? string");
+            return TCL_ERROR;
+        }
+    } else if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    adpPtr = Active(clientData);
+    if (adpPtr == NULL || NsAdpAppend(adpPtr, text, length) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return noNewline ? TCL_OK : NsAdpAppend(adpPtr, "\n", 1);
+}
+
+static int
+TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr;
+
+    if (!HasNoArguments(interp, objc, objv)
+            || (adpPtr = Active(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp,
+                     Tcl_NewIntObj(Tcl_DStringLength(NsAdpBuffer(adpPtr))));
+    return TCL_OK;
+}
+
+static int
+DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr;
+    Tcl_DString *bufferPtr;
+
+    if (!HasNoArguments(interp, objc, objv)
+            || (adpPtr = Active(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    bufferPtr = NsAdpBuffer(adpPtr);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_DStringValue(bufferPtr),
+                                              Tcl_DStringLength(bufferPtr)));
+    return TCL_OK;
+}
+
+static int
+TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr;
+    int          length = 0;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?length?");
+        return TCL_ERROR;
+    }
+    if (objc == 2) {
+        if (Tcl_GetIntFromObj(interp, objv[1], &length) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (length < 0) {
+            Ns_TclPrintfResult(interp, "invalid length: %d", length);
+            return TCL_ERROR;
+        }
+    }
+    adpPtr = Active(clientData);
+    if (adpPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (length < Tcl_DStringLength(NsAdpBuffer(adpPtr))) {
+        Tcl_DStringSetLength(NsAdpBuffer(adpPtr), length);
+    }
+    return TCL_OK;
+}
+
+static int
+FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    if (!HasNoArguments(interp, objc, objv)) {
+        return TCL_ERROR;
+    }
+    return Ns_AdpFlush(interp, NS_TRUE);
+}
+
+static int
+CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+
+    if (!HasNoArguments(interp, objc, objv)
+            || Ns_AdpFlush(interp, NS_FALSE) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    NsAdpReset(adpPtr);
+    adpPtr->isClosed = true;
+    return TCL_OK;
+}
+
+static int
+StreamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    int          isOn = 1;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?bool?");
+        return TCL_ERROR;
+    }
+    if (objc == 2 && Tcl_GetBooleanFromObj(interp, objv[1], &isOn) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_LogDeprecated(objv, 1, "ns_adp_ctl stream", NULL);
+    if (adpPtr != NULL) {
+        adpPtr->flags = isOn ? adpPtr->flags | NS_ADP_STREAM
+            : adpPtr->flags & ~NS_ADP_STREAM;
+    }
+    return Ns_AdpFlush(interp, NS_TRUE);
+}
+
+static int
+CompressObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    const NsInterp *interpPtr = clientData;
+    int             isOn = 1, level = 0;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?bool?");
+        return TCL_ERROR;
+    }
+    if (objc == 2 && Tcl_GetBooleanFromObj(interp, objv[1], &isOn) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_LogDeprecated(objv, 1, "ns_conn compress", NULL);
+    if (isOn) {
+        level = interpPtr->serverPtr->requestPtr->compressLevel;
+        level = (level > 0) ? level : DEFAULT_COMPRESS_LEVEL;
+    }
+    if (interpPtr->connPtr != NULL) {
+        Ns_ConnSetCompression((Ns_Conn *) interpPtr->connPtr, level);
+    }
+    return TCL_OK;
+}
+
+static int
+MimeTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    const NsInterp *interpPtr = clientData;
+    Ns_Conn        *conn = (Ns_Conn *) interpPtr->connPtr;
+    const char     *type;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?mimetype?");
+        return TCL_ERROR;
+    }
+    if (conn == NULL) {
+        return TCL_OK;
+    }
+    if (objc == 2) {
+        Ns_ConnSetEncodedTypeHeader(conn, Tcl_GetString(objv[1]));
+    }
+    type = Ns_SetIGet(Ns_ConnOutputHeaders(conn), "Content-Type");
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(type != NULL ? type : "", -1));
+    return TCL_OK;
+}
+
+static int
+IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    Ns_Time     *ttlPtr = NULL;
+    char        *file;
+    Tcl_DString  path;
+    int          noCache = 0, isTcl = 0, nArgs = 0, flags, result = TCL_OK;
+    Ns_ObjvSpec  opts[] = {
+        {"-cache",   Ns_ObjvTime,  &ttlPtr, NULL},
+        {"-nocache", Ns_ObjvBool,  &noCache, INT2PTR(NS_TRUE)},
+        {"-tcl",     Ns_ObjvBool,  &isTcl, INT2PTR(NS_TRUE)},
+        {"--",       Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"file",  Ns_ObjvString, &file, NULL},
+        {"?args", Ns_ObjvArgs,   &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&path);
+    (void) NsAdpResolve(adpPtr, file, &path);
+    if (noCache && adpPtr->nRecordings > 0) {
+        AppendHole(NsAdpBuffer(adpPtr), isTcl != 0, Tcl_DStringValue(&path),
+                   nArgs, objv + (objc - nArgs));
+    } else {
+        flags = adpPtr->flags;
+        if (noCache) {
+            adpPtr->flags &= ~NS_ADP_CACHE;
+        }
+        result = NsAdpRun(adpPtr, &(NsAdpSource) {
+            .file = Tcl_DStringValue(&path), .isTcl = isTcl != 0,
+            .ttlPtr = ttlPtr, .nArgs = nArgs, .args = objv + (objc - nArgs),
+            .isInclude = true
+        });
+        adpPtr->flags = flags;
+    }
+    Tcl_DStringFree(&path);
+    return result;
+}
+
+/*
+ * An include that is run each time the kept output is used.
+ */
+static void
+AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file, int nArgs,
+           Tcl_Obj *const *args)
+{
+    int i;
+
+    Tcl_DStringAppend(dsPtr, "<% ns_adp_include -nocache", -1);
+    Tcl_DStringAppend(dsPtr, isTcl ? " -tcl -- " : " -- ", -1);
+    AppendQuoted(dsPtr, file);
+    for (i = 0; i < nArgs; i++) {
+        Tcl_DStringAppend(dsPtr, " ", 1);
+        AppendQuoted(dsPtr, Tcl_GetString(args[i]));
+    }
+    Tcl_DStringAppend(dsPtr, " %>", 3);
+}
+
+/*
+ * One word of a script in which the page parser finds nothing.
+ */
+static void
+AppendQuoted(Tcl_DString *dsPtr, const char *word)
+{
+    Tcl_DStringAppend(dsPtr, "\"", 1);
+    for (; *word != '\0'; word++) {
+        if (ispunct(UCHAR(*word))) {
+            Tcl_DStringAppend(dsPtr, "\\", 1);
+        }
+        Tcl_DStringAppend(dsPtr, word, 1);
+    }
+    Tcl_DStringAppend(dsPtr, "\"", 1);
+}
+
+static int
+EvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    return Eval(clientData, objc, objv, false);
+}
+
+static int
+SafeEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return Eval(clientData, objc, objv, true);
+}
+
+static int
+Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv, bool isSafe)
+{
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interpPtr->interp, 1, objv, "page ?args ...?");
+        return TCL_ERROR;
+    }
+    return RunForOutput(NsAdpGet(interpPtr->interp), &(NsAdpSource) {
+        .textObj = objv[1], .isSafe = isSafe, .nArgs = objc - 1,
+        .args = objv + 1
+    }, NULL);
+}
+
+static int
+ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    char        *varName = NULL, *dir = NULL;
+    Tcl_DString  path, cwd;
+    NsAdpSource  source = {NULL};
+    int          isString = 0, isFile = 0, isTcl = 0, isSafe = 0, nArgs = 0;
+    int          flags, result;
+    Ns_ObjvSpec  opts[] = {
+        {"-string",      Ns_ObjvBool,   &isString, INT2PTR(NS_TRUE)},
+        {"-file",        Ns_ObjvBool,   &isFile, INT2PTR(NS_TRUE)},
+        {"-tcl",         Ns_ObjvBool,   &isTcl, INT2PTR(NS_TRUE)},
+        {"-safe",        Ns_ObjvBool,   &isSafe, INT2PTR(NS_TRUE)},
+        {"-savedresult", Ns_ObjvString, &varName, NULL},
+        {"-cwd",         Ns_ObjvString, &dir, NULL},
+        {"--",           Ns_ObjvBreak,  NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"args", Ns_ObjvArgs, &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&path);
+    Tcl_DStringInit(&cwd);
+    source.nArgs = nArgs;
+    source.args = objv + (objc - nArgs);
+    source.isSafe = isSafe != 0;
+    source.isTcl = isTcl != 0;
+    if (dir != NULL) {
+        source.dir = NsAdpResolve(adpPtr, dir, &cwd);
+    }
+    if (!isFile && !isTcl) {
+        source.textObj = source.args[0];
+    } else if (dir != NULL && *Tcl_GetString(source.args[0]) != '/') {
+        Tcl_DStringAppend(&path, source.dir, -1);
+        Tcl_DStringAppend(&path, "/", 1);
+        Tcl_DStringAppend(&path, Tcl_GetString(source.args[0]), -1);
+        source.file = Tcl_DStringValue(&path);
+    } else {
+        source.file = NsAdpResolve(adpPtr, Tcl_GetString(source.args[0]), &path);
+    }
+    flags = adpPtr->flags;
+    result = RunForOutput(adpPtr, &source, varName);
+    adpPtr->flags = flags;
+    Tcl_DStringFree(&cwd);
+    Tcl_DStringFree(&path);
+    return result;
+}
+
+/*
+ * Run with a buffer of its own, which becomes the result; that of the last
+ * script goes to a variable.
+ */
+static int
+RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr, const char *varName)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    Tcl_DString output;
+    int         result;
+
+    Tcl_DStringInit(&output);
+    sourcePtr->outputPtr = &output;
+    result = NsAdpRun(adpPtr, sourcePtr);
+    if (result == TCL_OK && varName != NULL
+            && Tcl_SetVar2Ex(interp, varName, NULL, Tcl_GetObjResult(interp),
+                             TCL_LEAVE_ERR_MSG) == NULL) {
+        result = TCL_ERROR;
+    }
+    if (result == TCL_OK) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_DStringValue(&output),
+                                                  Tcl_DStringLength(&output)));
+    }
+    Tcl_DStringFree(&output);
+    return result;
+}

@@ -1,0 +1,398 @@
+/*
+ * frame_cmd.c --
+ *
+ *      Asking for and controlling the running page: ns_adp_argc, ns_adp_argv,
+ *      ns_adp_bind_args, ns_adp_dir, ns_adp_info, ns_adp_exception,
+ *      ns_adp_stats, ns_adp_return, ns_adp_break, ns_adp_abort, ns_adp_ctl,
+ *      ns_adp_debug.
+ */
+
+#include "nsstring.h"
+#include "adp/adp.h"
+
+static Tcl_ObjCmdProc ArgcObjCmd;
+static Tcl_ObjCmdProc ArgvObjCmd;
+static Tcl_ObjCmdProc BindArgsObjCmd;
+static Tcl_ObjCmdProc DirObjCmd;
+static Tcl_ObjCmdProc InfoObjCmd;
+static Tcl_ObjCmdProc ExceptionObjCmd;
+static Tcl_ObjCmdProc StatsObjCmd;
+static Tcl_ObjCmdProc ReturnObjCmd;
+static Tcl_ObjCmdProc BreakObjCmd;
+static Tcl_ObjCmdProc AbortObjCmd;
+static Tcl_ObjCmdProc CtlObjCmd;
+static Tcl_ObjCmdProc DebugObjCmd;
+
+static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
+static bool HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
+static int  Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                  NsAdpException exception);
+static int  SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv);
+static int  SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv);
+static int  SetFlag(NsAdpInterp *adpPtr, int flag, int objc,
+                    Tcl_Obj *const *objv);
+
+static const NsTclCommand commands[] = {
+    {"ns_adp_argc",      ArgcObjCmd, false},
+    {"ns_adp_argv",      ArgvObjCmd, false},
+    {"ns_adp_bind_args", BindArgsObjCmd, false},
+    {"ns_adp_dir",       DirObjCmd, false},
+    {"ns_adp_info",      InfoObjCmd, false},
+    {"ns_adp_exception", ExceptionObjCmd, false},
+    {"ns_adp_stats",     StatsObjCmd, false},
+    {"ns_adp_return",    ReturnObjCmd, false},
+    {"ns_adp_break",     BreakObjCmd, false},
+    {"ns_adp_abort",     AbortObjCmd, false},
+    {"ns_adp_ctl",       CtlObjCmd, false},
+    {"ns_adp_debug",     DebugObjCmd, false},
+    {NULL, NULL, false}
+};
+
+void
+NsAdpFrameCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static const NsAdpFrame *
+ActiveFrame(Tcl_Interp *interp)
+{
+    const NsAdpInterp *adpPtr = NsAdpGet(interp);
+
+    if (adpPtr == NULL || adpPtr->framePtr == NULL) {
+        Ns_TclPrintfResult(interp, "no active adp");
+        return NULL;
+    }
+    return adpPtr->framePtr;
+}
+
+static bool
+HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    }
+    return objc == 1;
+}
+
+static int
+ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsAdpFrame *framePtr;
+
+    if (!HasNoArguments(interp, objc, objv)
+            || (framePtr = ActiveFrame(interp)) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(framePtr->nArgs));
+    return TCL_OK;
+}
+
+static int
+ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsAdpFrame *framePtr;
+    int               i;
+
+    if (objc > 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?index? ?default?");
+        return TCL_ERROR;
+    }
+    framePtr = ActiveFrame(interp);
+    if (framePtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (objc == 1) {
+        Tcl_SetObjResult(interp, Tcl_NewListObj(framePtr->nArgs, framePtr->args));
+        return TCL_OK;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (i >= 0 && i < framePtr->nArgs) {
+        Tcl_SetObjResult(interp, framePtr->args[i]);
+    } else if (objc == 3) {
+        Tcl_SetObjResult(interp, objv[2]);
+    }
+    return TCL_OK;
+}
+
+/*
+ * An included page may bind all its arguments; otherwise the first one is left
+ * out.
+ */
+static int
+BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    const NsAdpFrame *framePtr;
+    int               first, i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "varName ?varName ...?");
+        return TCL_ERROR;
+    }
+    framePtr = ActiveFrame(interp);
+    if (framePtr == NULL) {
+        return TCL_ERROR;
+    }
+    first = framePtr->nArgs - (objc - 1);
+    if (first != 1 && !(first == 0 && framePtr->isInclude)) {
+        Ns_TclPrintfResult(interp, "invalid #variables");
+        return TCL_ERROR;
+    }
+    for (i = 1; i < objc; i++) {
+        if (Tcl_ObjSetVar2(interp, objv[i], NULL, framePtr->args[first + i - 1],
+                           TCL_LEAVE_ERR_MSG) == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Tcl_DString dir;
+
+    if (!HasNoArguments(interp, objc, objv)) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&dir);
+    NsAdpDir(NsAdpGet(interp), &dir);
+    Tcl_DStringResult(interp, &dir);
+    return TCL_OK;
+}
+
+static int
+InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsAdpFrame *framePtr;
+    Tcl_Obj          *items[3];
+
+    if (!HasNoArguments(interp, objc, objv)
+            || (framePtr = ActiveFrame(interp)) == NULL) {
+        return TCL_ERROR;
+    }
+    items[0] = Tcl_NewStringObj(framePtr->file != NULL ? framePtr->file : "", -1);
+    items[1] = Tcl_NewWideIntObj(framePtr->bytes);
+    items[2] = Tcl_NewWideIntObj(framePtr->mtime);
+    Tcl_SetObjResult(interp, Tcl_NewListObj(3, items));
+    return TCL_OK;
+}
+
+static int
+ExceptionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {
+        [NS_ADP_OK] = "ok", [NS_ADP_BREAK] = "break", [NS_ADP_ABORT] = "abort",
+        [NS_ADP_RETURN] = "return", [NS_ADP_TIMEOUT] = "timeout"
+    };
+    NsAdpException exception = NsAdpGet(interp)->exception;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?varName?");
+        return TCL_ERROR;
+    }
+    if (objc == 2
+            && Tcl_ObjSetVar2(interp, objv[1], NULL,
+                              Tcl_NewStringObj(names[exception], -1),
+                              TCL_LEAVE_ERR_MSG) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exception != NS_ADP_OK));
+    return TCL_OK;
+}
+
+static int
+StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    Tcl_DString stats;
+
+    if (!HasNoArguments(interp, objc, objv)) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&stats);
+    NsAdpStats(NsAdpGet(interp)->adpServerPtr, &stats);
+    Tcl_DStringResult(interp, &stats);
+    return TCL_OK;
+}
+
+static int
+ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return Raise(interp, objc, objv, NS_ADP_RETURN);
+}
+
+static int
+BreakObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    return Raise(interp, objc, objv, NS_ADP_BREAK);
+}
+
+static int
+AbortObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    return Raise(interp, objc, objv, NS_ADP_ABORT);
+}
+
+/*
+ * The error unwinds the block, the exception ends the page.
+ */
+static int
+Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+      NsAdpException exception)
+{
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?retval?");
+        return TCL_ERROR;
+    }
+    NsAdpGet(interp)->exception = exception;
+    if (objc == 2) {
+        Tcl_SetObjResult(interp, objv[1]);
+    }
+    return TCL_ERROR;
+}
+
+static int
+CtlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    static const Ns_ObjvTable options[] = {
+        {"bufsize",      0},
+        {"channel",      0},
+        {"autoabort",    NS_ADP_AUTOABORT},
+        {"cache",        NS_ADP_CACHE},
+        {"detailerror",  NS_ADP_DETAIL},
+        {"displayerror", NS_ADP_DISPLAY},
+        {"expire",       NS_ADP_EXPIRE},
+        {"safe",         NS_ADP_SAFE},
+        {"singlescript", NS_ADP_SINGLE},
+        {"stream",       NS_ADP_STREAM},
+        {"stricterror",  NS_ADP_STRICT},
+        {"trace",        NS_ADP_TRACE},
+        {"trimspace",    NS_ADP_TRIM},
+        {NULL, 0}
+    };
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    int          i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
+                                  "option", TCL_EXACT, &i) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    switch (i) {
+    case 0:
+        return SetBufferSize(adpPtr, objc, objv);
+    case 1:
+        return SetChannel(adpPtr, objc, objv);
+    default:
+        return SetFlag(adpPtr, options[i].value, objc, objv);
+    }
+}
+
+static int
+SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    size_t      before = adpPtr->bufferBytes;
+    int         bytes;
+
+    if (objc > 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "?size?");
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        if (Tcl_GetIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        adpPtr->bufferBytes = (size_t) MAX(0, bytes);
+    }
+    Tcl_SetObjResult(interp, Tcl_NewWideIntObj((Tcl_WideInt) before));
+    return TCL_OK;
+}
+
+static int
+SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    const char *name;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "channel");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[2]);
+    if (*name != '\0') {
+        return Ns_TclGetOpenChannel(interp, name, 1, 1, &adpPtr->channel);
+    }
+    if (adpPtr->channel != NULL) {
+        if (NsAdpFlush(adpPtr, false) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        adpPtr->channel = NULL;
+        adpPtr->hasFlushed = false;
+    }
+    return TCL_OK;
+}
+
+static int
+SetFlag(NsAdpInterp *adpPtr, int flag, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    int         before = adpPtr->flags, isOn;
+
+    if (objc > 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "?bool?");
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        if (Tcl_GetBooleanFromObj(interp, objv[2], &isOn) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        adpPtr->flags = isOn ? before | flag : before & ~flag;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj((before & flag) != 0));
+    return TCL_OK;
+}
+
+static int
+DebugObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    char        *host = NULL, *port = NULL, *procs = NULL;
+    Ns_ObjvSpec  opts[] = {
+        {"-host",  Ns_ObjvString, &host, NULL},
+        {"-port",  Ns_ObjvString, &port, NULL},
+        {"-procs", Ns_ObjvString, &procs, NULL},
+        {"--",     Ns_ObjvBreak,  NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"?host",  Ns_ObjvString, &host, NULL},
+        {"?port",  Ns_ObjvString, &port, NULL},
+        {"?procs", Ns_ObjvString, &procs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+            || NsAdpDebug(adpPtr, host, port, procs) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(adpPtr->debugLevel));
+    return TCL_OK;
+}

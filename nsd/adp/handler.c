@@ -1,0 +1,423 @@
+/*
+ * handler.c --
+ *
+ *      Requests for pages: settings of a server, registration, and how a page
+ *      becomes a response.
+ */
+
+#include "nsconfig.h"
+#include "nsconn.h"
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsrequest.h"
+#include "nsreturn.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "adp/adp.h"
+#include "adp/init.h"
+#include "base/lock.h"
+#include "request/fastpath.h"
+
+#define CACHE_BYTES  5120000
+#define BUFFER_BYTES 1024000
+#define TRACE_BYTES  40
+
+/*
+ * Argument of a registered handler.
+ */
+typedef struct Page {
+    char   *file;               /* NULL: the one that the URL maps to. */
+    Ns_Time ttl;
+    int     flags;              /* Switched on for the request. */
+} Page;
+
+typedef struct Setting {
+    const char *key;
+    int         flag;
+    bool        isOn;           /* By default. */
+} Setting;
+
+const Ns_ObjvTable nsAdpFlagNames[] = {
+    {"autoabort",    NS_ADP_AUTOABORT},
+    {"detailerror",  NS_ADP_DETAIL},
+    {"displayerror", NS_ADP_DISPLAY},
+    {"expire",       NS_ADP_EXPIRE},
+    {"cache",        NS_ADP_CACHE},
+    {"safe",         NS_ADP_SAFE},
+    {"singlescript", NS_ADP_SINGLE},
+    {"stricterror",  NS_ADP_STRICT},
+    {"trace",        NS_ADP_TRACE},
+    {"trimspace",    NS_ADP_TRIM},
+    {"stream",       NS_ADP_STREAM},
+    {NULL, 0}
+};
+
+static const Setting settings[] = {
+    {"autoabort",    NS_ADP_AUTOABORT, true},
+    {"cache",        NS_ADP_CACHE,     false},
+    {"detailerror",  NS_ADP_DETAIL,    true},
+    {"displayerror", NS_ADP_DISPLAY,   false},
+    {"enableexpire", NS_ADP_EXPIRE,    false},
+    {"safeeval",     NS_ADP_SAFE,      false},
+    {"singlescript", NS_ADP_SINGLE,    false},
+    {"stream",       NS_ADP_STREAM,    false},
+    {"stricterror",  NS_ADP_STRICT,    false},
+    {"trace",        NS_ADP_TRACE,     false},
+    {"trimspace",    NS_ADP_TRIM,      false}
+};
+
+static const char *const methods[] = {"GET", "HEAD", "POST"};
+
+static NsAdpServer *CreateServer(NsServer *serverPtr, const char *section);
+static const char *PageFile(NsServer *serverPtr, const char *section,
+                            const char *key);
+static void Map(NsServer *serverPtr, const char *pattern, int pageFlags);
+static Ns_OpProc RequestPage;
+static Ns_Callback FreePage;
+static Ns_ArgProc DescribePage;
+static NsDirectoryProc ListDirectory;
+static int  Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr,
+                  int pageFlags);
+static int  RunAndSend(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
+                       const Ns_Time *ttlPtr, int pageFlags);
+static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
+                           const char *runFile, int flags, int *resultPtr);
+static const char *TypeOf(const char *file);
+
+void
+NsAdpInit(void)
+{
+    NsAdpCmdInit();
+    NsAdpFrameCmdInit();
+    NsAdpRegisterCmdInit();
+    Ns_RegisterProcInfo((void *) RequestPage, "ns:adppage", DescribePage);
+    NsFastPathSetDirectoryAdp(ListDirectory);
+}
+
+void
+NsAdpServerInit(NsServer *serverPtr)
+{
+    const char   *section = Ns_ConfigGetPath(serverPtr->name, NULL, "adp",
+                                             (char *) NULL);
+    const Ns_Set *setPtr = Ns_ConfigGetSection(section);
+    int           i;
+
+    serverPtr->adpPtr = CreateServer(serverPtr, section);
+    NsAdpInterpServerInit(serverPtr);
+    if (!Ns_ConfigBool(section, "disabled", NS_FALSE)) {
+        for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+            if (strcasecmp(Ns_SetKey(setPtr, i), "map") == 0) {
+                Map(serverPtr, Ns_SetValue(setPtr, i), 0);
+            }
+        }
+    }
+    if (Ns_ConfigBool(section, "enabletclpages", NS_FALSE)) {
+        Map(serverPtr, "/*.tcl", NS_ADP_TCL);
+    }
+}
+
+static NsAdpServer *
+CreateServer(NsServer *serverPtr, const char *section)
+{
+    NsAdpServer *adpServerPtr = ns_calloc(1, sizeof(*adpServerPtr));
+    int          i;
+
+    adpServerPtr->serverPtr = serverPtr;
+    for (i = 0; i < Ns_NrElements(settings); i++) {
+        if (Ns_ConfigBool(section, settings[i].key, settings[i].isOn)) {
+            adpServerPtr->flags |= settings[i].flag;
+        }
+    }
+    adpServerPtr->bufferBytes = (size_t) Ns_ConfigMemUnitRange(section,
+        "bufsize", NULL, BUFFER_BYTES, 0, INT_MAX);
+    adpServerPtr->cacheBytes = (size_t) Ns_ConfigMemUnitRange(section,
+        "cachesize", NULL, CACHE_BYTES, 0, INT_MAX);
+    adpServerPtr->traceBytes = Ns_ConfigIntRange(section, "tracesize",
+                                                 TRACE_BYTES, 0, INT_MAX);
+    adpServerPtr->startPage = PageFile(serverPtr, section, "startpage");
+    adpServerPtr->errorPage = PageFile(serverPtr, section, "errorpage");
+    adpServerPtr->debugInit = ns_strdup(Ns_ConfigString(section, "debuginit",
+                                                        "ns_adp_debuginit"));
+    adpServerPtr->isDebugEnabled = Ns_ConfigBool(section, "enabledebug", NS_FALSE);
+
+    NsMutexSetup(&adpServerPtr->lock, NS_RANK_ADP_PAGES, "ns:adp:pages",
+                 serverPtr->name);
+    Ns_RWLockInit(&adpServerPtr->tagLock);
+    Ns_CondInit(&adpServerPtr->cond);
+    Tcl_InitHashTable(&adpServerPtr->pages, TCL_STRING_KEYS);
+    Tcl_InitHashTable(&adpServerPtr->tags, TCL_STRING_KEYS);
+    return adpServerPtr;
+}
+
+/*
+ * Absolute, or NULL.
+ */
+static const char *
+PageFile(NsServer *serverPtr, const char *section, const char *key)
+{
+    const char *file = Ns_ConfigString(section, key, NULL);
+    Ns_DString  ds;
+
+    if (file == NULL || *file == '\0') {
+        return NULL;
+    }
+    Ns_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(file)) {
+        Ns_NormalizePath(&ds, file);
+    } else {
+        Ns_PagePath(&ds, serverPtr->name, file, (char *) NULL);
+    }
+    return Ns_DStringExport(&ds);
+}
+
+static void
+Map(NsServer *serverPtr, const char *pattern, int pageFlags)
+{
+    int i;
+
+    for (i = 0; i < Ns_NrElements(methods); i++) {
+        NsAdpRegisterPage(serverPtr, methods[i], pattern, NULL, NULL, pageFlags,
+                          0);
+    }
+    Ns_Log(Notice, "adp[%s]: mapped {GET HEAD POST} %s", serverPtr->name, pattern);
+}
+
+void
+NsAdpRegisterPage(NsServer *serverPtr, const char *method, const char *url,
+                  const char *file, const Ns_Time *ttlPtr, int pageFlags,
+                  int opFlags)
+{
+    Page *pagePtr = ns_calloc(1, sizeof(*pagePtr));
+
+    pagePtr->file = (file != NULL) ? ns_strdup(file) : NULL;
+    if (ttlPtr != NULL) {
+        pagePtr->ttl = *ttlPtr;
+    }
+    pagePtr->flags = pageFlags;
+    Ns_RegisterRequest(serverPtr->name, method, url, RequestPage, FreePage,
+                       pagePtr, opFlags);
+}
+
+static void
+FreePage(void *arg)
+{
+    Page *pagePtr = arg;
+
+    ns_free(pagePtr->file);
+    ns_free(pagePtr);
+}
+
+/*
+ * SEC:USEC FILE {FLAGS}
+ */
+static void
+DescribePage(Tcl_DString *dsPtr, void *arg)
+{
+    const Page *pagePtr = arg;
+    int         i;
+
+    Ns_DStringPrintf(dsPtr, " %ld:%ld", pagePtr->ttl.sec, pagePtr->ttl.usec);
+    Tcl_DStringAppendElement(dsPtr, pagePtr->file != NULL ? pagePtr->file : "");
+    Tcl_DStringStartSublist(dsPtr);
+    if ((pagePtr->flags & NS_ADP_TCL) != 0) {
+        Tcl_DStringAppendElement(dsPtr, "tcl");
+    }
+    for (i = 0; nsAdpFlagNames[i].key != NULL; i++) {
+        if ((pagePtr->flags & nsAdpFlagNames[i].value) != 0) {
+            Tcl_DStringAppendElement(dsPtr, nsAdpFlagNames[i].key);
+        }
+    }
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static int
+RequestPage(void *arg, Ns_Conn *conn)
+{
+    const Page *pagePtr = arg;
+
+    return Serve(conn, pagePtr->file,
+                 pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0 ? &pagePtr->ttl
+                 : NULL, pagePtr->flags);
+}
+
+int
+Ns_AdpRequest(Ns_Conn *conn, const char *file)
+{
+    return Serve(conn, file, NULL, 0);
+}
+
+int
+Ns_AdpRequestEx(Ns_Conn *conn, const char *file, Ns_Time *ttlPtr)
+{
+    return Serve(conn, file, ttlPtr, 0);
+}
+
+static int
+ListDirectory(Ns_Conn *conn, const char *file)
+{
+    return Serve(conn, file, NULL, 0);
+}
+
+/*
+ * A page may answer by way of another page (an error document): that one starts
+ * afresh, and what this one has buffered is void.
+ */
+static int
+Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr, int pageFlags)
+{
+    const char  *server = Ns_ConnServer(conn);
+    Tcl_Interp  *interp = Ns_GetConnInterp(conn);
+    NsAdpInterp *adpPtr = (interp == NULL) ? NULL : NsAdpGet(interp);
+    NsAdpFrame  *framePtr;
+    Ns_DString   path;
+    int          depth, nRecordings, result;
+
+    if (adpPtr == NULL) {
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&path);
+    if (file == NULL) {
+        if (Ns_UrlToFile(&path, server, conn->request->url) != NS_OK) {
+            Ns_DStringFree(&path);
+            return Ns_ConnReturnNotFound(conn);
+        }
+    } else if (Ns_PathIsAbsolute(file)) {
+        Ns_NormalizePath(&path, file);
+    } else {
+        Ns_PagePath(&path, server, file, (char *) NULL);
+    }
+
+    framePtr = adpPtr->framePtr;
+    depth = adpPtr->depth;
+    nRecordings = adpPtr->nRecordings;
+    adpPtr->framePtr = NULL;
+    adpPtr->depth = 0;
+    adpPtr->nRecordings = 0;
+    NsAdpReset(adpPtr);
+    adpPtr->flags |= pageFlags & ~NS_ADP_TCL;
+    result = RunAndSend(adpPtr, conn, Ns_DStringValue(&path), ttlPtr, pageFlags);
+    NsAdpReset(adpPtr);
+    adpPtr->nRecordings = nRecordings;
+    adpPtr->depth = depth;
+    adpPtr->framePtr = framePtr;
+    Ns_DStringFree(&path);
+    return result;
+}
+
+static int
+RunAndSend(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
+           const Ns_Time *ttlPtr, int pageFlags)
+{
+    bool        isTcl = (pageFlags & NS_ADP_TCL) != 0;
+    const char *startPage = isTcl ? NULL : adpPtr->adpServerPtr->startPage;
+    const char *runFile = (startPage != NULL) ? startPage : file;
+    NsAdpHeld  *heldPtr;
+    Tcl_Obj    *args[2];
+    int         result;
+
+    heldPtr = HoldPage(adpPtr, conn, file, runFile,
+                       (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
+                       | (isTcl ? NS_ADP_TCL : 0), &result);
+    if (heldPtr == NULL) {
+        return result;
+    }
+    Ns_ConnSetEncodedTypeHeader(conn, TypeOf(file));
+    args[0] = Tcl_NewStringObj(runFile, -1);
+    Tcl_IncrRefCount(args[0]);
+    args[1] = (runFile == file) ? args[0] : Tcl_NewStringObj(file, -1);
+    Tcl_IncrRefCount(args[1]);
+    (void) NsAdpRun(adpPtr, &(NsAdpSource) {
+        .file = runFile, .heldPtr = heldPtr, .isTcl = isTcl, .isGlobal = true,
+        .ttlPtr = ttlPtr, .nArgs = 2, .args = args
+    });
+    Tcl_DecrRefCount(args[1]);
+    Tcl_DecrRefCount(args[0]);
+    NsAdpRelease(adpPtr, heldPtr);
+
+    if (adpPtr->exception == NS_ADP_TIMEOUT) {
+        return NS_TIMEOUT;
+    }
+    if (adpPtr->exception != NS_ADP_ABORT) {
+        (void) NsAdpFlush(adpPtr, true);
+    }
+    return NS_OK;
+}
+
+/*
+ * The page to run, or NULL after answering otherwise.
+ */
+static NsAdpHeld *
+HoldPage(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
+         const char *runFile, int flags, int *resultPtr)
+{
+    NsAdpHeld  *heldPtr;
+    struct stat st;
+
+    if (runFile != file && (stat(file, &st) != 0 || !S_ISREG(st.st_mode))) {
+        *resultPtr = Ns_ConnReturnNotFound(conn);
+        return NULL;
+    }
+    heldPtr = NsAdpHold(adpPtr, runFile, flags);
+    if (heldPtr == NULL && runFile != file) {
+        Ns_Log(Error, "adp: start page: %s",
+               Tcl_GetStringResult(adpPtr->interpPtr->interp));
+        *resultPtr = Ns_ConnReturnInternalError(conn);
+    } else if (heldPtr == NULL) {
+        *resultPtr = Ns_ConnReturnNotFound(conn);
+    }
+    return heldPtr;
+}
+
+static const char *
+TypeOf(const char *file)
+{
+    const char *type = Ns_GetMimeType(file);
+
+    return (type == NULL || STREQ(type, "*/*")) ? "text/html" : type;
+}
+
+int
+Ns_AdpAppend(Tcl_Interp *interp, const char *text, int length)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+
+    if (adpPtr == NULL || adpPtr->framePtr == NULL) {
+        Ns_TclPrintfResult(interp, "no active adp");
+        return TCL_ERROR;
+    }
+    return NsAdpAppend(adpPtr, text, length);
+}
+
+int
+Ns_AdpGetOutput(Tcl_Interp *interp, Tcl_DString **dsPtrPtr, int *doStreamPtr,
+                size_t *bufferBytesPtr)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+
+    if (adpPtr == NULL || adpPtr->framePtr == NULL) {
+        Ns_TclPrintfResult(interp, "no active adp");
+        return TCL_ERROR;
+    }
+    *dsPtrPtr = NsAdpBuffer(adpPtr);
+    if (doStreamPtr != NULL) {
+        *doStreamPtr = (adpPtr->flags & NS_ADP_STREAM) != 0;
+    }
+    if (bufferBytesPtr != NULL) {
+        *bufferBytesPtr = adpPtr->bufferBytes;
+    }
+    return TCL_OK;
+}
+
+int
+Ns_AdpFlush(Tcl_Interp *interp, int doStream)
+{
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+
+    if (adpPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no adp output context");
+        return TCL_ERROR;
+    }
+    return NsAdpFlush(adpPtr, !doStream);
+}

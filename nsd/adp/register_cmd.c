@@ -1,0 +1,149 @@
+/*
+ * register_cmd.c --
+ *
+ *      Registration of pages and tags: ns_register_adp, ns_register_tcl,
+ *      ns_adp_registeradp, ns_adp_registerproc, ns_adp_registerscript, and the
+ *      deprecated ns_adp_registertag, ns_register_adptag.
+ */
+
+#include "nslog.h"
+#include "nsstring.h"
+#include "adp/adp.h"
+
+static Tcl_ObjCmdProc RegisterAdpObjCmd;
+static Tcl_ObjCmdProc RegisterTclObjCmd;
+static Tcl_ObjCmdProc AdpTagObjCmd;
+static Tcl_ObjCmdProc ProcTagObjCmd;
+static Tcl_ObjCmdProc ScriptTagObjCmd;
+static Tcl_ObjCmdProc OldAdpTagObjCmd;
+static Tcl_ObjCmdProc OldScriptTagObjCmd;
+
+static int RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
+                       Tcl_Obj *const *objv);
+
+static const NsTclCommand commands[] = {
+    {"ns_register_adp",       RegisterAdpObjCmd, false},
+    {"ns_register_tcl",       RegisterTclObjCmd, false},
+    {"ns_adp_registeradp",    AdpTagObjCmd, false},
+    {"ns_adp_registerproc",   ProcTagObjCmd, false},
+    {"ns_adp_registerscript", ScriptTagObjCmd, false},
+    {"ns_adp_registertag",    OldAdpTagObjCmd, false},
+    {"ns_register_adptag",    OldScriptTagObjCmd, false},
+    {NULL, NULL, false}
+};
+
+void
+NsAdpRegisterCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+RegisterAdpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    const NsInterp *interpPtr = clientData;
+    char           *method, *url, *file = NULL;
+    Ns_Time        *ttlPtr = NULL;
+    int             noInherit = 0, flags = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"-expires",   Ns_ObjvTime,  &ttlPtr, NULL},
+        {"-options",   Ns_ObjvFlags, &flags, (void *) nsAdpFlagNames},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {"?file",  Ns_ObjvString, &file, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    NsAdpRegisterPage(interpPtr->serverPtr, method, url, file, ttlPtr, flags,
+                      noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+RegisterTclObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    const NsInterp *interpPtr = clientData;
+    char           *method, *url, *file = NULL;
+    int             noInherit = 0;
+    Ns_ObjvSpec     opts[] = {
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"--",         Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec     args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url",    Ns_ObjvString, &url, NULL},
+        {"?file",  Ns_ObjvString, &file, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    NsAdpRegisterPage(interpPtr->serverPtr, method, url, file, NULL, NS_ADP_TCL,
+                      noInherit ? NS_OP_NOINHERIT : 0);
+    return TCL_OK;
+}
+
+static int
+AdpTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return RegisterTag(clientData, NS_ADP_TAG_ADP, objc, objv);
+}
+
+static int
+ProcTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    return RegisterTag(clientData, NS_ADP_TAG_PROC, objc, objv);
+}
+
+static int
+ScriptTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    return RegisterTag(clientData, NS_ADP_TAG_SCRIPT, objc, objv);
+}
+
+static int
+OldAdpTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    Ns_LogDeprecated(objv, 1, "ns_adp_registeradp", NULL);
+    return RegisterTag(clientData, NS_ADP_TAG_ADP, objc, objv);
+}
+
+static int
+OldScriptTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
+{
+    Ns_LogDeprecated(objv, 1, "ns_adp_registerscript", NULL);
+    return RegisterTag(clientData, NS_ADP_TAG_SCRIPT, objc, objv);
+}
+
+static int
+RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
+            Tcl_Obj *const *objv)
+{
+    if (objc != 3 && objc != 4) {
+        Tcl_WrongNumArgs(interpPtr->interp, 1, objv,
+                         "tag ?endtag? [adp|proc]");
+        return TCL_ERROR;
+    }
+    NsAdpRegisterTag(interpPtr->serverPtr->adpPtr, kind,
+                     Tcl_GetString(objv[1]),
+                     objc == 4 ? Tcl_GetString(objv[2]) : NULL,
+                     Tcl_GetString(objv[objc - 1]));
+    return TCL_OK;
+}

@@ -1,0 +1,377 @@
+/*
+ * run.c --
+ *
+ *      Running pages and strings.
+ *
+ *      Each runs in a frame, which knows its arguments and where its output
+ *      goes.  Kept output (of a page with a time to live) is ADP itself, and
+ *      runs as a string.
+ */
+
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsrequest.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "adp/adp.h"
+
+static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+                    NsAdpHeld *heldPtr);
+static int  RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+                    NsAdpHeld *heldPtr, bool *hasRunPtr);
+static int  Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+                   NsAdpHeld *heldPtr, Tcl_DString *dsPtr);
+static int  RunPage(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+                    NsAdpHeld *heldPtr);
+static int  RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
+static int  RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+                     NsAdpFrame *framePtr, const NsAdpCode *codePtr,
+                     Tcl_Obj **scripts);
+static int  RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr,
+                      Tcl_Obj **scripts, int evalFlags);
+static int  RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr,
+                      const char *text, Tcl_Obj **scriptPtr, int evalFlags);
+static int  Normalize(Tcl_Interp *interp, int code);
+static bool IsTimeout(Tcl_Interp *interp);
+static void Trace(const NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr,
+                  const char *text);
+
+int
+NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
+{
+    NsAdpHeld *heldPtr = sourcePtr->heldPtr;
+    int        result;
+
+    if (adpPtr->framePtr == NULL) {
+        adpPtr->exception = NS_ADP_OK;
+    }
+    if (sourcePtr->file == NULL) {
+        return RunText(adpPtr, sourcePtr);
+    }
+    if (heldPtr != NULL) {
+        return RunHeld(adpPtr, sourcePtr, heldPtr);
+    }
+    heldPtr = NsAdpHold(adpPtr, sourcePtr->file,
+        (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
+        | (sourcePtr->isTcl ? NS_ADP_TCL : 0)
+        | (sourcePtr->isSafe ? NS_ADP_SAFE : 0));
+    if (heldPtr == NULL) {
+        return TCL_ERROR;
+    }
+    result = RunHeld(adpPtr, sourcePtr, heldPtr);
+    NsAdpRelease(adpPtr, heldPtr);
+    return result;
+}
+
+void
+NsAdpDir(const NsAdpInterp *adpPtr, Tcl_DString *dsPtr)
+{
+    const NsAdpFrame *framePtr;
+
+    for (framePtr = adpPtr->framePtr; framePtr != NULL;
+         framePtr = framePtr->prevPtr) {
+        if (framePtr->dir != NULL) {
+            Tcl_DStringAppend(dsPtr, framePtr->dir, -1);
+            return;
+        }
+        if (framePtr->file != NULL) {
+            const char *slash = strrchr(framePtr->file, '/');
+
+            if (slash != NULL) {
+                Tcl_DStringAppend(dsPtr, framePtr->file,
+                                  MAX(1, (int) (slash - framePtr->file)));
+            }
+            return;
+        }
+    }
+}
+
+const char *
+NsAdpResolve(NsAdpInterp *adpPtr, const char *file, Tcl_DString *dsPtr)
+{
+    Tcl_DString path;
+
+    Tcl_DStringInit(&path);
+    if (!Ns_PathIsAbsolute(file)) {
+        NsAdpDir(adpPtr, &path);
+        if (Tcl_DStringLength(&path) == 0) {
+            (void) Ns_PagePath(&path, adpPtr->adpServerPtr->serverPtr->name,
+                               (char *) NULL);
+        }
+        Tcl_DStringAppend(&path, "/", 1);
+    }
+    Tcl_DStringAppend(&path, file, -1);
+    (void) Ns_NormalizePath(dsPtr, Tcl_DStringValue(&path));
+    Tcl_DStringFree(&path);
+    return Tcl_DStringValue(dsPtr);
+}
+
+static int
+RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr)
+{
+    if (adpPtr->adpServerPtr->isDebugEnabled
+            && NsAdpDebugFile(adpPtr, sourcePtr->file) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (sourcePtr->ttlPtr != NULL && (adpPtr->flags & NS_ADP_CACHE) != 0) {
+        bool hasRun;
+        int  result = RunKept(adpPtr, sourcePtr, heldPtr, &hasRun);
+
+        if (hasRun) {
+            return result;
+        }
+    }
+    return RunPage(adpPtr, sourcePtr, heldPtr);
+}
+
+/*
+ * Run the kept output of a page, after making it if need be.  While recording
+ * no thread waits for another one's recording: two could wait for each other.
+ */
+static int
+RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
+        bool *hasRunPtr)
+{
+    Tcl_DString   kept, dir;
+    Ns_ReturnCode status;
+    int           result = TCL_OK;
+
+    Tcl_DStringInit(&kept);
+    status = NsAdpGetOutput(adpPtr->adpServerPtr, heldPtr->pagePtr,
+                            adpPtr->nRecordings == 0, &kept);
+    *hasRunPtr = (status != NS_TIMEOUT);
+    if (status == NS_ERROR) {
+        result = Record(adpPtr, sourcePtr, heldPtr, &kept);
+    }
+    if (result == TCL_OK && *hasRunPtr && adpPtr->exception == NS_ADP_OK) {
+        NsAdpSource source = *sourcePtr;
+        const char *slash = strrchr(sourcePtr->file, '/');
+
+        Tcl_DStringInit(&dir);
+        Tcl_DStringAppend(&dir, sourcePtr->file,
+                          slash == NULL ? -1 : (int) (slash - sourcePtr->file));
+        source.file = NULL;
+        source.dir = Tcl_DStringValue(&dir);
+        source.textObj = Tcl_NewStringObj(Tcl_DStringValue(&kept),
+                                          Tcl_DStringLength(&kept));
+        Tcl_IncrRefCount(source.textObj);
+        result = RunText(adpPtr, &source);
+        Tcl_DecrRefCount(source.textObj);
+        Tcl_DStringFree(&dir);
+    } else if (Tcl_DStringLength(&kept) > 0) {
+        (void) NsAdpAppend(adpPtr, Tcl_DStringValue(&kept),
+                           Tcl_DStringLength(&kept));
+    }
+    Tcl_DStringFree(&kept);
+    return result;
+}
+
+/*
+ * Run a page with its output going to dsPtr, and keep that unless it failed.
+ */
+static int
+Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
+       Tcl_DString *dsPtr)
+{
+    NsAdpSource source = *sourcePtr;
+    bool        wasSpoilt = adpPtr->isSpoilt, isGood;
+    int         result;
+
+    source.outputPtr = dsPtr;
+    adpPtr->isSpoilt = false;
+    adpPtr->nRecordings++;
+    result = RunPage(adpPtr, &source, heldPtr);
+    adpPtr->nRecordings--;
+    isGood = result == TCL_OK && !adpPtr->isSpoilt
+        && adpPtr->exception == NS_ADP_OK
+        && (adpPtr->flags & NS_ADP_CACHE) != 0;
+    NsAdpPutOutput(adpPtr->adpServerPtr, heldPtr->pagePtr,
+                   isGood ? Tcl_DStringValue(dsPtr) : NULL, sourcePtr->ttlPtr);
+    adpPtr->isSpoilt = wasSpoilt || !isGood;
+    return result;
+}
+
+static int
+RunPage(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr)
+{
+    NsAdpFrame frame = {
+        .file = sourcePtr->file,
+        .bytes = NsAdpPageBytes(heldPtr->pagePtr),
+        .mtime = NsAdpPageTime(heldPtr->pagePtr)
+    };
+
+    return RunFrame(adpPtr, sourcePtr, &frame, NsAdpPageCode(heldPtr->pagePtr),
+                    heldPtr->scripts);
+}
+
+static int
+RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
+{
+    NsAdpFrame frame = {.textObj = sourcePtr->textObj};
+    NsAdpCode  code;
+    Tcl_Obj  **scripts;
+    int        result, i;
+
+    NsAdpCodeInit(&code);
+    NsAdpParseFor(adpPtr->adpServerPtr, &code, Tcl_GetString(sourcePtr->textObj),
+                  (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
+                  | (sourcePtr->isSafe ? NS_ADP_SAFE : 0));
+    scripts = ns_calloc((size_t) code.nBlocks + 1, sizeof(Tcl_Obj *));
+    result = RunFrame(adpPtr, sourcePtr, &frame, &code, scripts);
+    for (i = 0; i < code.nBlocks; i++) {
+        if (scripts[i] != NULL) {
+            Tcl_DecrRefCount(scripts[i]);
+        }
+    }
+    ns_free(scripts);
+    NsAdpCodeFree(&code);
+    return result;
+}
+
+static int
+RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
+         NsAdpFrame *framePtr, const NsAdpCode *codePtr, Tcl_Obj **scripts)
+{
+    int result;
+
+    framePtr->prevPtr = adpPtr->framePtr;
+    framePtr->dir = sourcePtr->dir;
+    framePtr->nArgs = sourcePtr->nArgs;
+    framePtr->args = sourcePtr->args;
+    framePtr->isInclude = sourcePtr->isInclude;
+    framePtr->outputPtr = (sourcePtr->outputPtr != NULL) ? sourcePtr->outputPtr
+        : NsAdpBuffer(adpPtr);
+    adpPtr->framePtr = framePtr;
+    adpPtr->depth++;
+    result = RunBlocks(adpPtr, codePtr, scripts,
+                       sourcePtr->isGlobal ? TCL_EVAL_GLOBAL : 0);
+    adpPtr->depth--;
+    adpPtr->framePtr = framePtr->prevPtr;
+    if (adpPtr->exception == NS_ADP_RETURN) {
+        adpPtr->exception = NS_ADP_OK;
+    }
+    if (result == TCL_OK && adpPtr->reportedObj != NULL) {
+        Tcl_DecrRefCount(adpPtr->reportedObj);
+        adpPtr->reportedObj = NULL;
+    }
+    return result;
+}
+
+/*
+ * The last block decides about the result.
+ */
+static int
+RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr, Tcl_Obj **scripts,
+          int evalFlags)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    int         result = TCL_OK, i;
+
+    Tcl_ResetResult(interp);
+    for (i = 0; i < codePtr->nBlocks && adpPtr->exception == NS_ADP_OK; i++) {
+        const NsAdpBlock *blockPtr = &codePtr->blocks[i];
+        const char *text = Tcl_DStringValue(&codePtr->text) + blockPtr->offset;
+
+        if ((adpPtr->flags & NS_ADP_TRACE) != 0) {
+            Trace(adpPtr, blockPtr, text);
+        }
+        if (result != TCL_OK) {
+            Tcl_ResetResult(interp);
+        }
+        result = blockPtr->isScript
+            ? RunScript(adpPtr, blockPtr, text, &scripts[i], evalFlags)
+            : NsAdpAppend(adpPtr, text, blockPtr->length);
+        if (result != TCL_OK && (adpPtr->flags & NS_ADP_STRICT) != 0) {
+            break;
+        }
+    }
+    return result;
+}
+
+/*
+ * Evaluate a block.  An error that stands for an exception is none.
+ */
+static int
+RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
+          Tcl_Obj **scriptPtr, int evalFlags)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    int         result;
+
+    if (blockPtr->startsStream) {
+        adpPtr->flags |= NS_ADP_STREAM;
+    }
+    if (*scriptPtr == NULL) {
+        *scriptPtr = Tcl_NewStringObj(text, blockPtr->length);
+        Tcl_IncrRefCount(*scriptPtr);
+    }
+    result = Normalize(interp, Tcl_EvalObjEx(interp, *scriptPtr, evalFlags));
+    if (result == TCL_OK) {
+        return TCL_OK;
+    }
+    if (adpPtr->exception == NS_ADP_OK && IsTimeout(interp)) {
+        adpPtr->exception = NS_ADP_TIMEOUT;
+    }
+    if (adpPtr->exception == NS_ADP_TIMEOUT) {
+        return TCL_ERROR;
+    }
+    if (adpPtr->exception != NS_ADP_OK) {
+        return TCL_OK;
+    }
+    NsAdpLogError(adpPtr, blockPtr->line + Tcl_GetErrorLine(interp) - 1);
+    return TCL_ERROR;
+}
+
+/*
+ * A block may end by `return`; `break` and `continue` have nothing to act on.
+ */
+static int
+Normalize(Tcl_Interp *interp, int code)
+{
+    switch (code) {
+    case TCL_RETURN:
+        return TCL_OK;
+    case TCL_BREAK:
+    case TCL_CONTINUE:
+        Tcl_ResetResult(interp);
+        Ns_TclPrintfResult(interp, "invoked \"%s\" outside of a loop",
+                           code == TCL_BREAK ? "break" : "continue");
+        return TCL_ERROR;
+    default:
+        return code;
+    }
+}
+
+static bool
+IsTimeout(Tcl_Interp *interp)
+{
+    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+
+    return code != NULL && strncmp(code, "NS_TIMEOUT", 10) == 0
+        && (code[10] == '\0' || code[10] == ' ');
+}
+
+/*
+ * The block without white space around it, cut at a character.
+ */
+static void
+Trace(const NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text)
+{
+    int length = blockPtr->length, limit = adpPtr->adpServerPtr->traceBytes;
+
+    while (length > 0 && isspace(UCHAR(*text))) {
+        text++;
+        length--;
+    }
+    if (length > limit) {
+        for (length = limit; length > 0 && (UCHAR(text[length]) & 0xC0) == 0x80;
+             length--) {
+            ;
+        }
+    }
+    while (length > 0 && isspace(UCHAR(text[length - 1]))) {
+        length--;
+    }
+    Ns_Log(Notice, "adp[%d%c]: %.*s", adpPtr->depth,
+           blockPtr->isScript ? 'S' : 'T', length, text);
+}
