@@ -40,14 +40,8 @@
 #include "process/signals.h"
 #include "process/watchdog.h"
 #include "request/init.h"
+#include "tcl/init.h"
 #include "tcl/shell.h"
-
-/*
- * Of rooms whose init.h is not here yet.
- */
-void NsTclInit(void);
-void NsTclServerInit(NsServer *serverPtr);
-void NsTclServerBoot(NsServer *serverPtr);
 
 static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
