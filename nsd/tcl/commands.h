@@ -18,6 +18,7 @@ void NsCookieCmdInit(void);
 void NsDriverCmdInit(void);
 void NsEnvCmdInit(void);
 void NsFilterCmdInit(void);
+void NsFormCmdInit(void);
 void NsInfoCmdInit(void);
 void NsJobCmdInit(void);
 void NsLockCmdInit(void);

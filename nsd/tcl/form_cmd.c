@@ -1,0 +1,438 @@
+/*
+ * form_cmd.c --
+ *
+ *      Fields and files that a client sent: ns_getform, ns_queryget and others.
+ */
+
+#include "tcl/commands.h"
+#include "tcl/conncall.h"
+#include "tcl/set.h"
+
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "http/form.h"
+
+/*
+ * Temporary files of one request.
+ */
+typedef struct NsFormFiles {
+    int       epoch;            /* Of the form that has their names. */
+    Ns_Set   *files;            /* Field name, path. */
+} NsFormFiles;
+
+static Tcl_ObjCmdProc GetFormObjCmd, GetFormFileObjCmd, QueryGetObjCmd,
+    QueryGetAllObjCmd, QueryExistsObjCmd, GetFormDataObjCmd,
+    ParseFormFileObjCmd;
+
+static Ns_Cls filesCls;         /* NsFormFiles of a connection. */
+
+static Ns_Callback FreeFiles;
+static Ns_Set *GetForm(NsInterp *interpPtr);
+static int  SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
+static char *SaveBytes(const char *bytes, size_t length);
+static void AddFile(Ns_Set *formPtr, const char *field, const char *type,
+                    const char *path);
+static NsFormPartProc AddPart;
+
+void
+NsFormCmdInit(void)
+{
+    static const NsTclCommand commands[] = {
+        {"ns_getform",       GetFormObjCmd,       false},
+        {"ns_getformfile",   GetFormFileObjCmd,   false},
+        {"ns_queryget",      QueryGetObjCmd,      false},
+        {"ns_querygetall",   QueryGetAllObjCmd,   false},
+        {"ns_queryexists",   QueryExistsObjCmd,   false},
+        {"getformdata",      GetFormDataObjCmd,   false},
+        {"ns_parseformfile", ParseFormFileObjCmd, false},
+        {NULL, NULL, false}
+    };
+
+    NsTclAddCommands(commands);
+    Ns_ClsAlloc(&filesCls, FreeFiles);
+}
+
+/*
+ * Delete the temporary files: the request has ended.
+ */
+static void
+FreeFiles(void *arg)
+{
+    NsFormFiles *filesPtr = arg;
+    int          i;
+
+    for (i = 0; i < Ns_SetSize(filesPtr->files); i++) {
+        (void) unlink(Ns_SetValue(filesPtr->files, i));
+    }
+    Ns_SetFree(filesPtr->files);
+    ns_free(filesPtr);
+}
+
+/*
+ * The form with the names of its temporary files; NULL with an error in the
+ * interpreter, or outside a request.
+ */
+static Ns_Set *
+GetForm(NsInterp *interpPtr)
+{
+    NsConn            *connPtr = interpPtr->connPtr;
+    const NsFormFiles *filesPtr;
+    Ns_Set            *formPtr;
+
+    if (connPtr == NULL) {
+        return NULL;
+    }
+    filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
+    formPtr = Ns_ConnGetQuery(&connPtr->pub);
+    if (formPtr == NULL || NsConnFiles(connPtr) == NULL
+            || (connPtr->pub.flags & NS_CONN_CLOSED) != 0
+            || (filesPtr != NULL
+                && filesPtr->epoch == NsConnFormEpoch(connPtr))) {
+        return formPtr;
+    }
+    return (SaveFiles(interpPtr, formPtr) == TCL_OK) ? formPtr : NULL;
+}
+
+static int
+SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
+{
+    NsConn           *connPtr = interpPtr->connPtr;
+    const NsConnFile *filePtr;
+    size_t            bodyBytes;
+    const char       *body = NsConnBody(connPtr, &bodyBytes);
+    NsFormFiles      *filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
+
+    if (filesPtr == NULL) {
+        filesPtr = ns_malloc(sizeof(NsFormFiles));
+        filesPtr->files = Ns_SetCreate(NULL);
+        Ns_ClsSet(&filesCls, &connPtr->pub, filesPtr);
+    }
+    filesPtr->epoch = NsConnFormEpoch(connPtr);
+
+    for (filePtr = NsConnFiles(connPtr); filePtr != NULL;
+         filePtr = filePtr->nextPtr) {
+        const char *type = Ns_SetIGet(filePtr->headers, "content-type");
+        char       *path;
+
+        if (body == NULL || filePtr->offset + filePtr->length > bodyBytes) {
+            continue;
+        }
+        path = SaveBytes(body + filePtr->offset, filePtr->length);
+        if (path == NULL) {
+            Ns_TclPrintfResult(interpPtr->interp,
+                               "could not write temporary file: %s",
+                               Tcl_PosixError(interpPtr->interp));
+            return TCL_ERROR;
+        }
+        AddFile(formPtr, filePtr->field, type, path);
+        Ns_SetPut(filesPtr->files, filePtr->field, path);
+        ns_free(path);
+    }
+    return TCL_OK;
+}
+
+static void
+AddFile(Ns_Set *formPtr, const char *field, const char *type, const char *path)
+{
+    Tcl_DString key;
+
+    Tcl_DStringInit(&key);
+    Tcl_DStringAppend(&key, field, -1);
+    Tcl_DStringAppend(&key, ".content-type", -1);
+    Ns_SetPut(formPtr, Tcl_DStringValue(&key), (type != NULL) ? type : "");
+    Tcl_DStringSetLength(&key, (int) strlen(field));
+    Tcl_DStringAppend(&key, ".tmpfile", -1);
+    Ns_SetPut(formPtr, Tcl_DStringValue(&key), path);
+    Tcl_DStringFree(&key);
+}
+
+/*
+ * A new temporary file with these bytes: its name, the caller's; NULL with errno
+ * when that fails.
+ */
+static char *
+SaveBytes(const char *bytes, size_t length)
+{
+    char   *path = ns_strdup(P_tmpdir "/nsd-upload-XXXXXX");
+    int     fd = mkostemp(path, O_CLOEXEC), error;
+
+    if (fd < 0) {
+        ns_free(path);
+        return NULL;
+    }
+    while (length > 0) {
+        ssize_t n = write(fd, bytes, length);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            error = errno;
+            (void) close(fd);
+            (void) unlink(path);
+            ns_free(path);
+            errno = error;
+            return NULL;
+        }
+        bytes += n;
+        length -= (size_t) n;
+    }
+    (void) close(fd);
+    return path;
+}
+
+static int
+GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsInterp    *interpPtr = clientData;
+    NsConn      *connPtr = interpPtr->connPtr;
+    Ns_Set      *formPtr;
+    Tcl_Encoding encoding;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?charset?");
+        return TCL_ERROR;
+    }
+    if (connPtr == NULL) {
+        return TCL_OK;
+    }
+    if (objc == 2 && *Tcl_GetString(objv[1]) != '\0') {
+        encoding = Ns_GetCharsetEncoding(Tcl_GetString(objv[1]));
+        if (encoding == NULL) {
+            Ns_TclPrintfResult(interp, "no such encoding: %s", Tcl_GetString(objv[1]));
+            return TCL_ERROR;
+        }
+        if (encoding != Ns_ConnGetUrlEncoding(&connPtr->pub)) {
+            Ns_ConnSetUrlEncoding(&connPtr->pub, encoding);
+            Ns_ConnClearQuery(&connPtr->pub);
+        }
+    }
+    formPtr = GetForm(interpPtr);
+    if (formPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, NsTclSetEnterKnown(interpPtr, formPtr));
+    return TCL_OK;
+}
+
+static int
+GetFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterp          *interpPtr = clientData;
+    const NsFormFiles *filesPtr;
+    const char        *path;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "name");
+        return TCL_ERROR;
+    }
+    if (interpPtr->connPtr == NULL) {
+        return TCL_OK;
+    }
+    if (GetForm(interpPtr) == NULL) {
+        return TCL_ERROR;
+    }
+    filesPtr = Ns_ClsGet(&filesCls, &interpPtr->connPtr->pub);
+    if (filesPtr != NULL) {
+        path = Ns_SetGet(filesPtr->files, Tcl_GetString(objv[1]));
+        if (path != NULL) {
+            Tcl_SetObjResult(interp, Tcl_NewStringObj(path, -1));
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+QueryGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    NsInterp   *interpPtr = clientData;
+    const char *value = NULL;
+    Ns_Set     *formPtr;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "key ?default?");
+        return TCL_ERROR;
+    }
+    if (interpPtr->connPtr != NULL) {
+        formPtr = GetForm(interpPtr);
+        if (formPtr == NULL) {
+            return TCL_ERROR;
+        }
+        value = Ns_SetIGet(formPtr, Tcl_GetString(objv[1]));
+    }
+    if (value != NULL && *value != '\0') {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(value, -1));
+    } else if (objc == 3) {
+        Tcl_SetObjResult(interp, objv[2]);
+    }
+    return TCL_OK;
+}
+
+static int
+QueryGetAllObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterp *interpPtr = clientData;
+    Tcl_Obj  *listObj = Tcl_NewListObj(0, NULL);
+    Ns_Set   *formPtr;
+    int       i, n = 0;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_DecrRefCount(listObj);
+        Tcl_WrongNumArgs(interp, 1, objv, "key ?default?");
+        return TCL_ERROR;
+    }
+    if (interpPtr->connPtr != NULL) {
+        formPtr = GetForm(interpPtr);
+        if (formPtr == NULL) {
+            Tcl_DecrRefCount(listObj);
+            return TCL_ERROR;
+        }
+        for (i = 0; i < Ns_SetSize(formPtr); i++) {
+            const char *value = Ns_SetValue(formPtr, i);
+
+            if (value != NULL && *value != '\0'
+                    && STRIEQ(Ns_SetKey(formPtr, i), Tcl_GetString(objv[1]))) {
+                Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(value, -1));
+                n++;
+            }
+        }
+    }
+    Tcl_SetObjResult(interp, (n == 0 && objc == 3) ? objv[2] : listObj);
+    if (n == 0 && objc == 3) {
+        Tcl_DecrRefCount(listObj);
+    }
+    return TCL_OK;
+}
+
+static int
+QueryExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterp *interpPtr = clientData;
+    Ns_Set   *formPtr;
+    int       exists = 0;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "key");
+        return TCL_ERROR;
+    }
+    if (interpPtr->connPtr != NULL) {
+        formPtr = GetForm(interpPtr);
+        if (formPtr == NULL) {
+            return TCL_ERROR;
+        }
+        exists = Ns_SetIFind(formPtr, Tcl_GetString(objv[1])) >= 0;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(exists));
+    return TCL_OK;
+}
+
+static int
+GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterp *interpPtr = clientData;
+    Ns_Set   *formPtr;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "var");
+        return TCL_ERROR;
+    }
+    if (NsTclCurrentConn(interpPtr) == NULL) {
+        return TCL_ERROR;
+    }
+    formPtr = GetForm(interpPtr);
+    if (formPtr == NULL) {
+        Ns_ConnReturnBadRequest(&interpPtr->connPtr->pub, "Missing HTML FORM data");
+        Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
+        return TCL_OK;
+    }
+    if (Tcl_ObjSetVar2(interp, objv[1], NULL, NsTclSetEnterKnown(interpPtr, formPtr),
+                       TCL_LEAVE_ERR_MSG) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(1));
+    return TCL_OK;
+}
+
+/*
+ * ns_parseformfile file set contentType: the fields of a spooled body.
+ */
+static int
+ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    NsFormSource source;
+    Ns_Set      *setPtr;
+    int          fd, status;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file set contentType");
+        return TCL_ERROR;
+    }
+    setPtr = NsTclSetGet(clientData, objv[2]);
+    if (setPtr == NULL) {
+        return TCL_ERROR;
+    }
+    fd = open(Tcl_GetString(objv[1]), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || NsFormSourceOpen(&source, fd) != NS_OK) {
+        Ns_TclPrintfResult(interp, "could not open \"%s\": %s",
+                           Tcl_GetString(objv[1]), Tcl_PosixError(interp));
+        if (fd >= 0) {
+            (void) close(fd);
+        }
+        return TCL_ERROR;
+    }
+    status = NsFormParseMultipart(&source, Tcl_GetString(objv[3]), NULL, AddPart,
+                                  setPtr);
+    NsFormSourceClose(&source);
+    (void) close(fd);
+    if (status != NS_OK) {
+        Ns_TclPrintfResult(interp, "no multipart form: %s", Tcl_GetString(objv[3]));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static void
+AddPart(const NsFormPart *partPtr, void *arg)
+{
+    Ns_Set     *setPtr = arg;
+    Tcl_DString ds;
+    char       *path;
+    int         i;
+
+    Tcl_DStringInit(&ds);
+    if (partPtr->fileName == NULL) {
+        NsFormDecode(&ds, partPtr->content, partPtr->contentLength, NULL);
+        Ns_SetPut(setPtr, partPtr->name, Tcl_DStringValue(&ds));
+    } else {
+        Ns_SetPut(setPtr, partPtr->name, partPtr->fileName);
+        for (i = 0; i < partPtr->nHeaders; i++) {
+            const NsFormHeader *headerPtr = &partPtr->headers[i];
+
+            if (headerPtr->nameLength == 12
+                    && strncasecmp(headerPtr->name, "content-type", 12) == 0) {
+                Tcl_DStringAppend(&ds, headerPtr->value,
+                                  (int) headerPtr->valueLength);
+                break;
+            }
+        }
+        path = SaveBytes(partPtr->content, partPtr->contentLength);
+        if (path == NULL) {
+            Ns_Log(Error, "ns_parseformfile: cannot write temporary file: %s",
+                   strerror(errno));
+        } else {
+            AddFile(setPtr, partPtr->name, Tcl_DStringValue(&ds), path);
+            ns_free(path);
+        }
+    }
+    Tcl_DStringFree(&ds);
+}
