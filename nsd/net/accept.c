@@ -96,6 +96,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
     NsSock   *sockPtr = ns_calloc(1u, sizeof(NsSock));
     struct sockaddr_storage address;
     int       length = (int) sizeof(address);
+    bool      isShared;
     NS_DRIVER_ACCEPT_STATUS status;
 
     sockPtr->pub.driver = &drvPtr->pub;
@@ -117,10 +118,12 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
         /* A client that left while it waited; the next one may still be there. */
         return reason == ECONNABORTED || reason == EINTR || reason == EPROTO;
     }
+    /* A datagram driver has no other socket: one at a time. */
+    isShared = sockPtr->pub.sock == listenFd;
     SetPeer(sockPtr, &address);
     atomic_init(&sockPtr->state, NS_SOCK_DRIVER);
     NsSockAdopt(threadPtr, sockPtr, status);
-    return true;
+    return !isShared;
 }
 
 /*

@@ -90,8 +90,11 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
         sockPtr->isRegistered = true;
         return;
     }
-    Ns_Log(Error, "%s: cannot watch a connection: %s",
-           sockPtr->drvPtr->pub.module, strerror(errno));
+    if (errno != EEXIST) {
+        /* It exists when a datagram driver found nothing on its listener. */
+        Ns_Log(Error, "%s: cannot watch a connection: %s",
+               sockPtr->drvPtr->pub.module, strerror(errno));
+    }
     sockPtr->mode = NS_SOCK_DEAD;
     if (threadPtr->isSpooler) {
         NsSockLeaveSpooler(threadPtr, sockPtr);

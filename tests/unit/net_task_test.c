@@ -1,0 +1,346 @@
+/*
+ * net_task_test.c --
+ *
+ *      1. socket callbacks    2. tasks    3. event queues    4. vectors
+ */
+
+#include "unit.h"
+#include "log/init.h"
+#include "net/init.h"
+#include "net/sockcallback.h"
+#include "process/callbacks.h"
+#include "process/init.h"
+#include "nsdriver.h"
+#include "nssocket.h"
+#include "nsthread.h"
+
+/*
+ * What procedures were called with, in order: one letter each.
+ */
+static Ns_Mutex lock;
+static char     calls[256];
+
+static void
+Note(int why)
+{
+    char letter = why == NS_SOCK_READ ? 'r' : why == NS_SOCK_WRITE ? 'w'
+        : why == NS_SOCK_TIMEOUT ? 't' : why == NS_SOCK_CANCEL ? 'c'
+        : why == NS_SOCK_INIT ? 'i' : why == NS_SOCK_DONE ? 'd'
+        : why == NS_SOCK_EXIT ? 'x' : '?';
+
+    Ns_MutexLock(&lock);
+    calls[strlen(calls)] = letter;
+    Ns_MutexUnlock(&lock);
+}
+
+static void
+WaitFor(const char *expected)
+{
+    for (int i = 0; i < 500; i++) {
+        bool isThere;
+
+        Ns_MutexLock(&lock);
+        isThere = strcmp(calls, expected) == 0;
+        Ns_MutexUnlock(&lock);
+        if (isThere) {
+            return;
+        }
+        usleep(10000);
+    }
+    assert_string_equal(calls, expected);
+}
+
+static int
+Reset(void **state)
+{
+    Ns_MutexLock(&lock);
+    memset(calls, 0, sizeof(calls));
+    Ns_MutexUnlock(&lock);
+    return 0;
+}
+
+/*
+ * Reads a byte; goes on unless it is a 'q'.
+ */
+static int
+ReadProc(NS_SOCKET sock, void *arg, int why)
+{
+    char byte = 'q';
+
+    Note(why);
+    if (why == NS_SOCK_READ) {
+        assert_int_equal(read(sock, &byte, 1), 1);
+    }
+    return byte != 'q';
+}
+
+static void
+a_callback_runs_until_it_returns_false(void **state)
+{
+    NS_SOCKET socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(Ns_SockCallback(socks[0], ReadProc, NULL, NS_SOCK_READ),
+                     NS_OK);
+    assert_int_equal(write(socks[1], "aaq", 3), 3);
+    WaitFor("rrr");
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    usleep(50000);
+    WaitFor("rrr");
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+a_silent_socket_times_out(void **state)
+{
+    NS_SOCKET socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(Ns_SockCallbackEx(socks[0], ReadProc, NULL, NS_SOCK_READ, 1),
+                     NS_OK);
+    WaitFor("t");
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+a_cancelled_callback_is_told_and_not_called_again(void **state)
+{
+    NS_SOCKET socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(Ns_SockCallback(socks[0], ReadProc, NULL, NS_SOCK_READ),
+                     NS_OK);
+    assert_int_equal(Ns_SockCancelCallbackEx(socks[0], ReadProc, NULL), NS_OK);
+    WaitFor("c");
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    usleep(50000);
+    WaitFor("c");
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static int
+GreetProc(NS_SOCKET sock, void *arg, int why)
+{
+    Note(why);
+    if (why == NS_SOCK_READ) {
+        assert_int_equal(write(sock, "hi", 2), 2);
+        close(sock);
+    }
+    return NS_TRUE;
+}
+
+static void
+a_listen_callback_gets_each_connection(void **state)
+{
+    struct sockaddr_in sa;
+    socklen_t length = sizeof(sa);
+    NS_SOCKET probe = Ns_SockListen("127.0.0.1", 0);
+    char      text[3] = "";
+    int       port;
+
+    assert_int_equal(getsockname(probe, (struct sockaddr *) &sa, &length), 0);
+    port = ntohs(sa.sin_port);
+    close(probe);
+    assert_int_equal(Ns_SockListenCallback("127.0.0.1", port, GreetProc, NULL),
+                     NS_OK);
+    assert_int_equal(Ns_SockListenCallback("127.0.0.1", port, GreetProc, NULL),
+                     NS_ERROR);
+    assert_true(Ns_SockPortBound(port));
+    for (int i = 0; i < 2; i++) {
+        NS_SOCKET sock = Ns_SockConnect("127.0.0.1", port);
+
+        assert_true(sock >= 0);
+        assert_int_equal(recv(sock, text, 2, MSG_WAITALL), 2);
+        assert_string_equal(text, "hi");
+        close(sock);
+    }
+    WaitFor("rr");
+}
+
+/*
+ * Writes when it may, then reads an answer.
+ */
+static void
+PingProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    Ns_Time soon = {0, 200000};
+    char    byte;
+
+    Note(why);
+    switch (why) {
+    case NS_SOCK_INIT:
+        Ns_TaskCallback(task, NS_SOCK_WRITE, NULL);
+        break;
+    case NS_SOCK_WRITE:
+        assert_int_equal(write(sock, "p", 1), 1);
+        Ns_TaskCallback(task, NS_SOCK_READ, &soon);
+        break;
+    case NS_SOCK_READ:
+        assert_int_equal(read(sock, &byte, 1), 1);
+        Ns_TaskDone(task);
+        break;
+    case NS_SOCK_TIMEOUT:
+        Ns_TaskDone(task);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+a_task_runs_in_a_queue_until_it_is_done(void **state)
+{
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    NS_SOCKET     socks[2];
+    Ns_Task      *task;
+    char          byte;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    task = Ns_TaskCreate(socks[0], PingProc, NULL);
+    assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
+    assert_int_equal(read(socks[1], &byte, 1), 1);
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    assert_int_equal(Ns_TaskWait(task, NULL), NS_OK);
+    assert_true(Ns_TaskCompleted(task));
+    WaitFor("iwrd");
+    assert_int_equal(Ns_TaskFree(task), socks[0]);
+    Ns_DestroyTaskQueue(queue);
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+a_task_that_gets_no_answer_times_out(void **state)
+{
+    NS_SOCKET socks[2];
+    Ns_Task  *task;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    task = Ns_TaskCreate(socks[0], PingProc, NULL);
+    Ns_TaskRun(task);
+    WaitFor("iwtd");
+    Ns_TaskFree(task);
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+WaitProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    Note(why);
+    if (why == NS_SOCK_INIT) {
+        Ns_TaskCallback(task, NS_SOCK_READ, NULL);
+    }
+}
+
+static void
+tasks_are_cancelled_singly_and_with_their_queue(void **state)
+{
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    NS_SOCKET     socks[2];
+    Ns_Task      *tasks[2];
+    Ns_Time       shortly = {0, 20000};
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    for (int i = 0; i < 2; i++) {
+        tasks[i] = Ns_TaskCreate(socks[i], WaitProc, NULL);
+        assert_int_equal(Ns_TaskEnqueue(tasks[i], queue), NS_OK);
+    }
+    WaitFor("ii");
+    assert_int_equal(Ns_TaskWait(tasks[0], &shortly), NS_TIMEOUT);
+    assert_int_equal(Ns_TaskCancel(tasks[0]), NS_OK);
+    assert_int_equal(Ns_TaskWait(tasks[0], NULL), NS_OK);
+    WaitFor("iicd");
+    Ns_DestroyTaskQueue(queue);
+    WaitFor("iicdcd");
+    assert_true(Ns_TaskCompleted(tasks[1]));
+    for (int i = 0; i < 2; i++) {
+        close(Ns_TaskFree(tasks[i]));
+    }
+}
+
+static void
+EventProc(Ns_Event *event, NS_SOCKET sock, void *arg, Ns_Time *now, int why)
+{
+    Ns_Time soon = {0, 30000};
+    char    byte;
+
+    Note(why);
+    if (why == NS_SOCK_INIT) {
+        Ns_EventCallback(event, NS_SOCK_READ, &soon);
+    } else if (why == NS_SOCK_READ && read(sock, &byte, 1) == 1 && byte != 'q') {
+        Ns_EventCallback(event, NS_SOCK_READ, NULL);
+    }
+}
+
+static void
+an_event_queue_runs_until_no_event_remains(void **state)
+{
+    Ns_EventQueue *queue = Ns_CreateEventQueue(2);
+    NS_SOCKET      socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(Ns_EventEnqueue(queue, socks[0], EventProc, NULL), NS_OK);
+    assert_int_equal(Ns_EventEnqueue(queue, socks[1], EventProc, NULL), NS_OK);
+    assert_int_equal(Ns_EventEnqueue(queue, socks[1], EventProc, NULL), NS_ERROR);
+    assert_int_equal(write(socks[1], "aq", 2), 2);
+    while (Ns_RunEventQueue(queue)) {
+        continue;
+    }
+    assert_int_equal(strlen(calls), 5);
+    assert_non_null(strchr(calls, 't'));
+    Ns_ExitEventQueue(queue);
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+vectors_are_consumed_from_the_start(void **state)
+{
+    struct iovec vecs[3];
+    Ns_FileVec   files[2];
+
+    Ns_SetVec(vecs, 0, "abc", 3);
+    Ns_SetVec(vecs, 1, "", 0);
+    Ns_SetVec(vecs, 2, "defg", 4);
+    assert_int_equal(Ns_SumVec(vecs, 3), 7);
+    assert_int_equal(Ns_ResetVec(vecs, 3, 0), 0);
+    assert_int_equal(Ns_ResetVec(vecs, 3, 4), 2);
+    assert_int_equal(Ns_SumVec(vecs, 3), 3);
+    assert_memory_equal(vecs[2].iov_base, "efg", 3);
+    assert_int_equal(Ns_ResetVec(vecs, 3, 3), 3);
+
+    Ns_SetFileVec(files, 0, -1, "abc", 1, 2);
+    Ns_SetFileVec(files, 1, 7, NULL, 100, 50);
+    assert_memory_equal(INT2PTR(files[0].offset), "bc", 2);
+    assert_int_equal(Ns_ResetFileVec(files, 2, 12), 1);
+    assert_int_equal(files[1].offset, 110);
+    assert_int_equal(files[1].length, 40);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_callback_runs_until_it_returns_false, Reset),
+        cmocka_unit_test_setup(a_silent_socket_times_out, Reset),
+        cmocka_unit_test_setup(a_cancelled_callback_is_told_and_not_called_again,
+                               Reset),
+        cmocka_unit_test_setup(a_listen_callback_gets_each_connection, Reset),
+        cmocka_unit_test_setup(a_task_runs_in_a_queue_until_it_is_done, Reset),
+        cmocka_unit_test_setup(a_task_that_gets_no_answer_times_out, Reset),
+        cmocka_unit_test_setup(tasks_are_cancelled_singly_and_with_their_queue,
+                               Reset),
+        cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains, Reset),
+        cmocka_unit_test_setup(vectors_are_consumed_from_the_start, Reset),
+    };
+
+    NsLogInit();
+    NsProcessInit();
+    NsNetInit();
+    NsCallbacksRun(NS_AT_READY);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
