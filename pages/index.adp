@@ -11,14 +11,17 @@ directory <code>pages/</code>; put your own pages in its place.</p>
 <p><b id="rate">&ndash;</b> requests per second</p>
 <svg id="chart" viewBox="0 0 300 60" preserveAspectRatio="none" role="img" aria-label="Requests per second over the last minutes"><polyline points=""/></svg>
 </div>
-<dl class="figures" id="figures">
+<dl class="figures">
 <%= [welcome::figure $status requests "Requests" count] %>
-<%= [welcome::figure $status queue-p50 "Queue time, median" time] %>
-<%= [welcome::figure $status queue-p99 "Queue time, 99&thinsp;%" time] %>
-<%= [welcome::figure $status run-p50 "Run time, median" time] %>
-<%= [welcome::figure $status threads "Connection threads" count] %>
+<%= [welcome::figure $status queue-p50 "Queue, median" time] %>
+<%= [welcome::figure $status queue-p99 "Queue, 99&nbsp;%" time] %>
+<%= [welcome::figure $status run-p50 "Run, median" time] %>
+<%= [welcome::figure $status run-p99 "Run, 99&nbsp;%" time] %>
+<%= [welcome::figure $status queued "Had to wait" count] %>
+<%= [welcome::figure $status waiting "Waiting now" count] %>
+<%= [welcome::figure $status threads "Threads" count] %>
 <%= [welcome::figure $status idle "Idle threads" count] %>
-<%= [welcome::figure $status waiting "Waiting requests" count] %>
+<%= [welcome::figure $status maxthreads "At most" count] %>
 <%= [welcome::figure $status memory "Memory" bytes] %>
 <%= [welcome::figure $status uptime "Up for" seconds] %>
 </dl>

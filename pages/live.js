@@ -2,6 +2,7 @@
 "use strict";
 
 const period = 2000;
+const length = 90;     // Of the chart, in periods.
 const rates = [];
 let last = null;
 
@@ -24,8 +25,9 @@ function show(element, value) {
 
 function draw() {
     const top = Math.max(...rates, 1);
+    const first = length - rates.length;
     const points = rates.map((rate, i) =>
-        `${(300 * i / 89).toFixed(1)},${(57 - 54 * rate / top).toFixed(1)}`);
+        `${(300 * (first + i) / (length - 1)).toFixed(1)},${(57 - 54 * rate / top).toFixed(1)}`);
     document.querySelector("#chart polyline").setAttribute("points", points.join(" "));
 }
 
@@ -33,7 +35,7 @@ function showRate(status, now) {
     if (last && status.uptime >= last.status.uptime) {
         const rate = (status.requests - last.status.requests) * 1000 / (now - last.now);
         rates.push(rate);
-        if (rates.length > 90) { rates.shift(); }
+        if (rates.length > length) { rates.shift(); }
         document.getElementById("rate").textContent = rate.toFixed(rate < 10 ? 1 : 0);
         draw();
     }

@@ -3,6 +3,8 @@
 #       The manual: doc/*.md as HTML.  A page is made when it is asked for first,
 #       and again when its file has changed.
 
+namespace eval welcome {}
+
 #
 # The directory of the manual: parameter `doc` of the module, or doc/ next to the
 # Tcl library.

@@ -2,6 +2,8 @@
 #
 #       The figures of the running server that the start page shows.
 
+namespace eval welcome {}
+
 #
 # A dict; durations are in microseconds, memory in bytes.
 #
@@ -52,7 +54,7 @@ proc welcome::LogFigures {} {
     set figures [dict create logengine direct sinks 0 delivered 0 pending 0 \
                      dropped 0 warnings 0 errors 0]
     if {[string is true -strict [ns_config ns/parameters asynclogwriter false]]} {
-        dict set figures logengine asynchronous
+        dict set figures logengine threads
     }
     dict incr figures warnings [dict get [ns_logctl stats] Warning]
     dict incr figures errors [dict get [ns_logctl stats] Error]
