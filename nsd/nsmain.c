@@ -18,6 +18,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsset.h"
+#include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
 #include "process/banner.h"
@@ -54,6 +55,7 @@ static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
 static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
                        char **argv);
 static void GoHome(const NsOptions *optionsPtr);
+static void UseTree(void);
 static void SetStackSize(void);
 static void InitServers(const NsOptions *optionsPtr,
                         Ns_ServerInitProc *initProc);
@@ -328,6 +330,30 @@ GoHome(const NsOptions *optionsPtr)
         home = path;
     }
     NsInfoSetHome(home);
+    if (Ns_InfoConfigFile() == NULL) {
+        UseTree();
+    }
+}
+
+/*
+ * Without a configuration file, where the server was built but not installed:
+ * its scripts are beside it.
+ */
+static void
+UseTree(void)
+{
+    Ns_DString init, library;
+
+    Tcl_DStringInit(&init);
+    Tcl_DStringInit(&library);
+    Ns_DStringVarAppend(&init, NsInfoPrefix(), "/init.tcl", NULL);
+    Ns_DStringVarAppend(&library, NsInfoPrefix(), "/../tcl", NULL);
+    if (access(init.string, R_OK) == 0 && access(library.string, R_OK) == 0) {
+        (void) NsConfigSet("ns/server/default/tcl", "initfile", init.string);
+        (void) NsConfigSet("ns/parameters", "tcllibrary", library.string);
+    }
+    Tcl_DStringFree(&init);
+    Tcl_DStringFree(&library);
 }
 
 static void
