@@ -441,8 +441,13 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
             Grow(sink, sink->nBuffered + MIN_ROOM);
         }
         left = sink->room - sink->nBuffered;
-        NsStreamFormat(stream, settingsPtr->format, recordPtr,
-                       sink->buffer + sink->nBuffered, left, lengthPtr);
+        if (sink->typePtr->formatProc != NULL) {
+            *lengthPtr = sink->typePtr->formatProc(
+                sink, stream, recordPtr, sink->buffer + sink->nBuffered, left);
+        } else {
+            NsStreamFormat(stream, settingsPtr->format, recordPtr,
+                           sink->buffer + sink->nBuffered, left, lengthPtr);
+        }
         if (*lengthPtr <= left) {
             return true;
         }

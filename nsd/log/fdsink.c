@@ -29,7 +29,8 @@ static bool    WriteAll(int fd, const char *bytes, size_t length);
 static Ns_LogFormatProc FormatPiece;
 
 const NsSinkType nsFdSinkType = {
-    "descriptor", OpenNothing, WritePiece, NULL, CloseNothing, NULL
+    .name = "descriptor", .openProc = OpenNothing, .writeProc = WritePiece,
+    .closeProc = CloseNothing
 };
 
 

@@ -26,13 +26,16 @@ static int     RenameBySettings(const char *file, void *arg);
 static void    NoteReopen(Ns_LogSink sink);
 
 const NsSinkType nsFileSinkType = {
-    "file", OpenFile, WriteFd, SyncFile, CloseFile, WhereFile
+    .name = "file", .openProc = OpenFile, .writeProc = WriteFd,
+    .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
 };
 const NsSinkType nsStdoutSinkType = {
-    "stdout", OpenStdout, WriteFd, NULL, CloseFile, NULL
+    .name = "stdout", .openProc = OpenStdout, .writeProc = WriteFd,
+    .closeProc = CloseFile
 };
 const NsSinkType nsStderrSinkType = {
-    "stderr", OpenStderr, WriteFd, NULL, CloseFile, NULL
+    .name = "stderr", .openProc = OpenStderr, .writeProc = WriteFd,
+    .closeProc = CloseFile
 };
 
 

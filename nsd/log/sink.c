@@ -29,7 +29,8 @@ const NsSinkSettings nsSinkDefaults = {
 };
 
 static const NsSinkType *const types[] = {
-    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType
+    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType,
+    &nsSyslogSinkType
 };
 
 static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */

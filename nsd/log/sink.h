@@ -67,10 +67,10 @@ typedef struct NsSinkStats {
 
 typedef struct NsSinkSpec {
     const char     *name;
-    const char     *type;           /* "file", "stdout", "stderr". */
+    const char     *type;           /* "file", "stdout", "stderr", "syslog". */
     const char     *const *streams; /* Names or their beginnings. */
     int             nStreams;
-    const char     *file;           /* Absolute; "file" only. */
+    const char     *file;           /* Absolute path, or address; or NULL. */
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
     bool            isModules;          /* A module keeps the handle. */

@@ -34,12 +34,19 @@ typedef struct NsSinkType {
 
     /* Where the next write goes, for recovery.  NULL: it cannot be told. */
     bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
+
+    /* Put a record into the buffer, like a format procedure of a stream.  NULL:
+     * the stream's own. */
+    size_t (*formatProc) (Ns_LogSink sink, Ns_LogStream stream,
+                          const Ns_LogRecord *recordPtr, char *buffer,
+                          size_t room);
 } NsSinkType;
 
 extern const NsSinkType nsFileSinkType;
 extern const NsSinkType nsStdoutSinkType;
 extern const NsSinkType nsStderrSinkType;
 extern const NsSinkType nsFdSinkType;
+extern const NsSinkType nsSyslogSinkType;
 
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
@@ -96,6 +103,7 @@ struct Ns_LogSink_ {
     char              *file;
     int                fd;
     uint64_t           fileBytes;       /* Size of the file. */
+    bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
     bool               isClosed;        /* Drops everything. */
 

@@ -220,6 +220,35 @@ NsSystemLogDrain(void)
     NsSinkDrain(systemSink);
 }
 
+bool
+NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
+                  NsLogEntry *entryPtr)
+{
+    SystemRecord head;
+    const char  *names = (const char *) recordPtr->bytes + sizeof(head);
+    size_t       nNames;
+
+    if (stream != nsSystemStream || recordPtr->length < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, recordPtr->bytes, sizeof(head));
+    nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
+    if (recordPtr->length - sizeof(head) < nNames) {
+        return false;
+    }
+    *entryPtr = (NsLogEntry){
+        .time = recordPtr->time,
+        .severity = recordPtr->severity,
+        .severityName = names + head.threadNameBytes,
+        .pid = head.pid,
+        .thread = (uintptr_t) head.thread,
+        .threadName = names,
+        .message = names + nNames,
+        .messageLength = recordPtr->length - sizeof(head) - nNames
+    };
+    return true;
+}
+
 int
 Ns_LogRoll(void)
 {
@@ -289,30 +318,12 @@ Panic(const char *fmt, ...)
 static size_t
 FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
-    NsLogOut     out = {buffer, room, 0};
-    SystemRecord head;
-    NsLogEntry   entry;
-    const char  *names = (const char *) recordPtr->bytes + sizeof(head);
-    size_t       nNames;
+    NsLogOut   out = {buffer, room, 0};
+    NsLogEntry entry;
 
-    if (recordPtr->length < sizeof(head)) {
+    if (!NsSystemLogDecode(recordPtr, nsSystemStream, &entry)) {
         return 0;
     }
-    memcpy(&head, recordPtr->bytes, sizeof(head));
-    nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
-    if (recordPtr->length - sizeof(head) < nNames) {
-        return 0;
-    }
-    entry = (NsLogEntry){
-        .time = recordPtr->time,
-        .severity = recordPtr->severity,
-        .severityName = names + head.threadNameBytes,
-        .pid = head.pid,
-        .thread = (uintptr_t) head.thread,
-        .threadName = names,
-        .message = names + nNames,
-        .messageLength = recordPtr->length - sizeof(head) - nNames
-    };
     if (arg == &formatsJson) {
         PutJson(&out, &entry);
     } else {

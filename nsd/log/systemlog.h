@@ -9,6 +9,7 @@
 
 #include "log/line.h"
 #include "nslog.h"
+#include "nslogstream.h"
 
 /*
  * Write the entry, or hand it to the log thread.
@@ -20,6 +21,13 @@ void NsSystemLogWrite(const NsLogEntry *entryPtr);
  */
 void NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
                          const char *message, size_t length);
+
+/*
+ * Take a record of the stream apart.  False: it is of another stream, or damaged.
+ * The entry points into the record.
+ */
+bool NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
+                       NsLogEntry *entryPtr);
 
 /*
  * Write out what was handed over, as far as that can be had within two seconds.

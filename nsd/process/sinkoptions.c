@@ -9,6 +9,7 @@
 #include "log/init.h"
 #include "log/severity.h"
 #include "log/stream.h"
+#include "log/syslogaddress.h"
 #include "nsconfig.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -24,11 +25,11 @@
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
-static SetProc SetType, SetStreams, SetFile, SetFormat, SetMinSeverity,
+static SetProc SetType, SetStreams, SetFile, SetAddress, SetFormat, SetMinSeverity,
     SetSlowThreshold, SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime,
     SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
     SetOverflow;
-static GetProc GetType, GetStreams, GetFile, GetFormat, GetMinSeverity,
+static GetProc GetType, GetStreams, GetFile, GetAddress, GetFormat, GetMinSeverity,
     GetSlowThreshold, GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime,
     GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
     GetOverflow;
@@ -40,9 +41,11 @@ static const struct {
     bool        isFixed;        /* Once the sink is made. */
     const char *range;
 } options[] = {
-    {"type", SetType, GetType, true, "file, stdout, or stderr"},
+    {"type", SetType, GetType, true, "file, stdout, stderr, or syslog"},
     {"streams", SetStreams, GetStreams, true, "a list of names"},
     {"file", SetFile, GetFile, true, "a path"},
+    {"address", SetAddress, GetAddress, true,
+     "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT"},
     {"format", SetFormat, GetFormat, false,
      "native, common, combined, or json"},
     {"minseverity", SetMinSeverity, GetMinSeverity, false,
@@ -64,7 +67,7 @@ static const struct {
      "block, dropnewest, or sample"}
 };
 
-static const char *const types[] = {"file", "stdout", "stderr"};
+static const char *const types[] = {"file", "stdout", "stderr", "syslog"};
 static const char *const overflows[] = {
     [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
     [NS_OVERFLOW_SAMPLE] = "sample"
@@ -83,6 +86,7 @@ void
 NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
 {
     Ns_DString streams;
+    bool       isFile;
 
     memset(draftPtr, 0, sizeof(*draftPtr));
     draftPtr->overflow = -1;
@@ -91,11 +95,15 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
         draftPtr->type = "file";
         draftPtr->streams = ns_strdup("");
         draftPtr->file = ns_strdup("");
+        draftPtr->address = ns_strdup("");
         draftPtr->settings = nsSinkDefaults;
         return;
     }
     draftPtr->type = NsSinkTypeName(sink);
-    draftPtr->file = ns_strdup(NsSinkFile(sink));
+    isFile = STREQ(draftPtr->type, "file");
+    draftPtr->file = ns_strdup(isFile ? NsSinkFile(sink) : "");
+    draftPtr->address = ns_strdup(STREQ(draftPtr->type, "syslog")
+                                  ? NsSinkFile(sink) : "");
     Ns_DStringInit(&streams);
     for (int i = 0; NsSinkPattern(sink, i) != NULL; i++) {
         Ns_DStringAppendElement(&streams, NsSinkPattern(sink, i));
@@ -115,6 +123,7 @@ NsSinkDraftFree(NsSinkDraft *draftPtr)
 {
     ns_free(draftPtr->streams);
     ns_free(draftPtr->file);
+    ns_free(draftPtr->address);
     NsSinkFreeSettings(&draftPtr->settings);
 }
 
@@ -164,6 +173,11 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         Ns_DStringAppend(errorPtr, "missing file: should be a path");
         return NS_ERROR;
     }
+    if (STREQ(draftPtr->type, "syslog") && *draftPtr->address == '\0') {
+        Ns_DStringAppend(errorPtr, "missing address: should be unix:PATH, "
+                         "udp:HOST:PORT, or tcp:HOST:PORT");
+        return NS_ERROR;
+    }
     (void) Tcl_SplitList(NULL, draftPtr->streams, &spec.nStreams, &streams);
     spec.streams = streams;
     Ns_DStringInit(&path);
@@ -176,6 +190,8 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
             Ns_HomePath(&path, draftPtr->file, NULL);
         }
         spec.file = Ns_DStringValue(&path);
+    } else if (STREQ(draftPtr->type, "syslog")) {
+        spec.file = draftPtr->address;
     }
     NsLogUseMemory();
     sink = NsSinkCreate(&spec);
@@ -300,6 +316,19 @@ SetFile(NsSinkDraft *draftPtr, const char *value)
 {
     ns_free(draftPtr->file);
     draftPtr->file = ns_strdup(value);
+    return true;
+}
+
+static bool
+SetAddress(NsSinkDraft *draftPtr, const char *value)
+{
+    NsSyslogAddress address;
+
+    if (!NsSyslogParseAddress(value, &address)) {
+        return false;
+    }
+    ns_free(draftPtr->address);
+    draftPtr->address = ns_strdup(value);
     return true;
 }
 
@@ -456,6 +485,12 @@ static void
 GetFile(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     Ns_DStringAppend(dsPtr, draftPtr->file);
+}
+
+static void
+GetAddress(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->address);
 }
 
 static void

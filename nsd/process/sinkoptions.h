@@ -17,7 +17,8 @@
 typedef struct NsSinkDraft {
     const char     *type;       /* One of the names of types. */
     char           *streams;    /* A list. */
-    char           *file;
+    char           *file;       /* Of type file. */
+    char           *address;    /* Of type syslog. */
     int             overflow;   /* NsOverflow, -1: not given. */
     bool            isNew;      /* Type, streams and file can still be set. */
     NsSinkSettings  settings;

@@ -1,0 +1,31 @@
+/*
+ * syslogaddress.h --
+ *
+ *      Where a syslog daemon listens, as text: unix:PATH, udp:HOST:PORT,
+ *      tcp:HOST:PORT; an IPv6 address stands in brackets.
+ */
+
+#ifndef NSD_LOG_SYSLOGADDRESS_H
+#define NSD_LOG_SYSLOGADDRESS_H
+
+#include "nstypes.h"
+
+typedef enum {
+    NS_SYSLOG_UNIX,
+    NS_SYSLOG_UDP,
+    NS_SYSLOG_TCP
+} NsSyslogKind;
+
+typedef struct NsSyslogAddress {
+    NsSyslogKind kind;
+    char         path[108];     /* unix: must fit a socket address. */
+    char         host[256];
+    char         port[16];      /* Without one: 514. */
+} NsSyslogAddress;
+
+/*
+ * False: the text is none of these.
+ */
+bool NsSyslogParseAddress(const char *text, NsSyslogAddress *addressPtr);
+
+#endif
