@@ -243,7 +243,7 @@ Ns_ConnReturnInternalError(Ns_Conn *conn)
 
     if (NsReplyIsClosed(connPtr)
             || (conn->flags & NS_CONN_SENTHDRS) != 0) {
-        connPtr->status = 500;
+        connPtr->status = MAX(connPtr->status, 500);
         NsReplyAbort(connPtr);
         return NS_OK;
     }

@@ -41,8 +41,9 @@ static StageProc *const stages[] = {
 };
 
 static void Answer(NsConn *connPtr);
+static void AnswerFailure(NsConn *connPtr, int result);
 static int  RunFilters(NsConn *connPtr, int phase);
-static int  HandlerResult(NsConn *connPtr, int result);
+static int  HandlerResult(int result);
 static void Trace(NsConn *connPtr);
 static void EndUnit(NsConn *connPtr);
 static void Release(NsConn *connPtr);
@@ -77,10 +78,14 @@ Ns_ConnRedirect(Ns_Conn *conn, const char *url)
         conn->request->query = query;
     }
     result = NsConnAuthorize(connPtr);
+    if (result == NS_OK) {
+        result = HandlerResult(Ns_ConnRunRequest(conn));
+    }
     if (result == NS_FILTER_RETURN) {
         return NS_OK;
     }
-    return Ns_ConnRunRequest(conn);
+    AnswerFailure(connPtr, result);
+    return NS_ERROR;
 }
 
 /*
@@ -119,15 +124,27 @@ Answer(NsConn *connPtr)
     for (i = 0; i < Ns_NrElements(stages) && result == NS_OK; i++) {
         result = (*stages[i])(connPtr);
     }
-    if (result == NS_TIMEOUT) {
-        if ((connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
-            (void) Ns_ConnReturnUnavailable(&connPtr->pub);
-        } else {
-            NsReplyAbort(connPtr);
-        }
-    } else if (result != NS_OK && result != NS_FILTER_RETURN
-               && !connPtr->isBroken) {
+    if (result != NS_OK && result != NS_FILTER_RETURN) {
+        AnswerFailure(connPtr, result);
+    }
+}
+
+/*
+ * What becomes of a request whose filter or handler has failed.  If that was
+ * because the client has left, nothing more is to be done.
+ */
+static void
+AnswerFailure(NsConn *connPtr, int result)
+{
+    if (connPtr->isBroken) {
+        return;
+    }
+    if (result != NS_TIMEOUT) {
         (void) Ns_ConnReturnInternalError(&connPtr->pub);
+    } else if ((connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
+        (void) Ns_ConnReturnUnavailable(&connPtr->pub);
+    } else {
+        NsReplyAbort(connPtr);
     }
 }
 
@@ -157,7 +174,7 @@ RunProxy(NsConn *connPtr)
     if (connPtr->request.protocol == NULL || connPtr->request.host == NULL) {
         return NS_OK;
     }
-    return HandlerResult(connPtr, NsConnRunProxyRequest(connPtr));
+    return HandlerResult(NsConnRunProxyRequest(connPtr));
 }
 
 static int
@@ -201,7 +218,7 @@ RefuseOversized(NsConn *connPtr)
 static int
 RunHandler(NsConn *connPtr)
 {
-    return HandlerResult(connPtr, Ns_ConnRunRequest(&connPtr->pub));
+    return HandlerResult(Ns_ConnRunRequest(&connPtr->pub));
 }
 
 static int
@@ -222,7 +239,7 @@ RunFilters(NsConn *connPtr, int phase)
  * The handler is the last stage, whatever it says.
  */
 static int
-HandlerResult(NsConn *connPtr, int result)
+HandlerResult(int result)
 {
     if (result == NS_OK || result == NS_FILTER_RETURN
             || result == NS_FILTER_BREAK) {
