@@ -40,7 +40,7 @@ typedef struct Submission {
     Fate          fate;
     NsConnThread *threadPtr;        /* FATE_ASSIGN: the thread. */
     NsGrowth      growth;
-    NsStamp       queueStamp;
+    NsStamp       queueStamp;       /* FATE_QUEUE. */
     bool          mayGrow;
     bool          isNewOverrun;
     int           nWaiting;
@@ -51,7 +51,7 @@ typedef struct Submission {
 static Fate DecideLocked(const NsPool *poolPtr);
 static void AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
 static void EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
-static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr, NsStamp queueStamp);
+static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr);
 static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
@@ -78,7 +78,7 @@ NothingWaits(NsPool *poolPtr)
 Ns_ReturnCode
 NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 {
-    Submission sub = {.queueStamp = NsClockNow()};
+    Submission sub = {.fate = FATE_ASSIGN};
 
     workPtr->poolPtr = poolPtr;
     workPtr->nextPtr = NULL;
@@ -104,16 +104,16 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
 
-    /*
-     * From here on workPtr may be gone, unless it was assigned: then it is ours
-     * until NsConnThreadGive.
-     */
+    if (sub.fate == FATE_ASSIGN) {
+        NsConnThreadGive(sub.threadPtr, workPtr);
+    }
+
+    /* From here on workPtr may be gone. */
     if (Ns_LogSeverityEnabled(Debug)) {
         LogSubmission(&sub, workPtr);
     }
     switch (sub.fate) {
     case FATE_ASSIGN:
-        NsConnThreadGive(sub.threadPtr, workPtr);
         break;
     case FATE_QUEUE:
         if (sub.mayGrow) {
@@ -161,9 +161,9 @@ AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
 
     subPtr->threadPtr = poolPtr->topPtr;
     RemoveIdleLocked(subPtr->threadPtr);
-    AcceptLocked(poolPtr, workPtr, subPtr->queueStamp);
     subPtr->nIdle = poolPtr->nIdle;
     GrowLocked(poolPtr, 0, &subPtr->growth);
+    AcceptLocked(poolPtr, workPtr);
 }
 
 /*
@@ -177,7 +177,8 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
 
     if (subPtr->fate == FATE_QUEUE) {
         workPtr->fromQueue = true;
-        AcceptLocked(poolPtr, workPtr, subPtr->queueStamp);
+        AcceptLocked(poolPtr, workPtr);
+        subPtr->queueStamp = workPtr->queueStamp;
         Append(&poolPtr->waiting, workPtr);
         poolPtr->nWaiting++;
         poolPtr->nQueued++;
@@ -198,14 +199,14 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
  * The request occupies a place from now on.
  */
 static void
-AcceptLocked(NsPool *poolPtr, NsWork *workPtr, NsStamp queueStamp)
+AcceptLocked(NsPool *poolPtr, NsWork *workPtr)
 {
     NsAssertLocked(&poolPtr->tqueue);
 
     poolPtr->nPlaces++;
     workPtr->id = poolPtr->serverPtr->poolsPtr->nextId++;
-    workPtr->queueStamp = queueStamp;
     poolPtr->nRequests++;
+    workPtr->queueStamp = NsClockNow();
 }
 
 /*
@@ -218,11 +219,12 @@ OverrunLocked(NsPool *poolPtr, Submission *subPtr)
 {
     poolPtr->nOverruns++;
     if (!poolPtr->isOverrun) {
+        NsStamp now = NsClockNow();
+
         poolPtr->isOverrun = true;
         if (poolPtr->overrunLogStamp == 0
-                || subPtr->queueStamp - poolPtr->overrunLogStamp
-                   >= NS_STAMP_SECOND) {
-            poolPtr->overrunLogStamp = subPtr->queueStamp;
+                || now - poolPtr->overrunLogStamp >= NS_STAMP_SECOND) {
+            poolPtr->overrunLogStamp = now;
             subPtr->isNewOverrun = true;
             subPtr->nIdle = poolPtr->nIdle;
             subPtr->nCurrent = poolPtr->nCurrent;
@@ -247,6 +249,9 @@ LogOverrun(const NsPool *poolPtr, const Submission *subPtr)
     }
 }
 
+/*
+ * The work is only named by its address.
+ */
 static void
 LogSubmission(const Submission *subPtr, const NsWork *workPtr)
 {
@@ -433,7 +438,7 @@ FillPlacesLocked(NsPool *poolPtr)
 
         poolPtr->nHeld--;
         workPtr->fromQueue = true;
-        AcceptLocked(poolPtr, workPtr, NsClockNow());
+        AcceptLocked(poolPtr, workPtr);
         Append(&poolPtr->waiting, workPtr);
         poolPtr->nWaiting++;
         poolPtr->nQueued++;
