@@ -14,6 +14,7 @@ typedef struct Parser {
     const char           *lineMark;     /* Lines are counted up to here. */
     int                   line;
     Tcl_DString           single;       /* Script of a single-script page. */
+    bool                  isRestText;   /* An end tag is missing. */
 } Parser;
 
 typedef struct Attribute {
@@ -80,7 +81,7 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
     }
 
     Tcl_DStringInit(&parser.single);
-    while ((at = strchr(at, '<')) != NULL) {
+    while (!parser.isRestText && (at = strchr(at, '<')) != NULL) {
         const char *next = NULL;
 
         if (at[1] == '%') {
@@ -90,7 +91,8 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
                     && (isspace(UCHAR(at[7])) || at[7] == '>')) {
                 next = ParseServerScript(&parser, textStart, at);
             }
-            if (next == NULL && specPtr->findTagProc != NULL) {
+            if (next == NULL && !parser.isRestText
+                    && specPtr->findTagProc != NULL) {
                 next = ParseTag(&parser, textStart, at);
             }
         }
@@ -192,6 +194,7 @@ ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
     }
     end = FindEndTag(close + 1, "script", "/script", &after);
     if (end == NULL) {
+        parserPtr->isRestText = true;
         return NULL;
     }
     AddText(parserPtr, textStart, at);
@@ -203,7 +206,8 @@ ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
 }
 
 /*
- * A registered tag at `at`; NULL if there is none of that name, or no end of it.
+ * A registered tag at `at`; NULL if there is none of that name.  Without its end
+ * tag, the rest of the page is text.
  */
 static const char *
 ParseTag(Parser *parserPtr, const char *textStart, const char *at)
@@ -227,6 +231,7 @@ ParseTag(Parser *parserPtr, const char *textStart, const char *at)
     if (tagPtr->endTag != NULL) {
         end = FindEndTag(close + 1, name, tagPtr->endTag, &after);
         if (end == NULL) {
+            parserPtr->isRestText = true;
             return NULL;
         }
     }
