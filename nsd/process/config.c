@@ -44,7 +44,7 @@ struct NsSection {
     int           nParams;
     int           maxParams;
 
-    int                  nLate;     /* Guarded by the lock. */
+    atomic_int           nLate;     /* Written under the lock. */
     _Atomic(LateParam *) latePtr;   /* Written under the lock, read without;
                                      * release and acquire suffice. */
 };
@@ -478,12 +478,13 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
         NoteRead(paramPtr, defaultValue);
         return;
     }
-    if (FindLate(sectionPtr, key, false) != NULL) {
+    if (atomic_load_explicit(&sectionPtr->nLate, memory_order_relaxed)
+            >= MAX_LATE || FindLate(sectionPtr, key, false) != NULL) {
         return;
     }
     Ns_MutexLock(&store.lock);
-    if (sectionPtr->nLate < MAX_LATE
-            && FindLate(sectionPtr, key, false) == NULL) {
+    if (atomic_load_explicit(&sectionPtr->nLate, memory_order_relaxed)
+            < MAX_LATE && FindLate(sectionPtr, key, false) == NULL) {
         latePtr = ns_calloc(1, sizeof(LateParam));
         latePtr->key = ns_strdup(key);
         latePtr->value = ns_strcopy(defaultValue);
@@ -491,7 +492,8 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
                                                 memory_order_relaxed);
         atomic_store_explicit(&sectionPtr->latePtr, latePtr,
                               memory_order_release);
-        sectionPtr->nLate++;
+        atomic_fetch_add_explicit(&sectionPtr->nLate, 1,
+                                  memory_order_relaxed);
     }
     Ns_MutexUnlock(&store.lock);
 }
