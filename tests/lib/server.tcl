@@ -168,7 +168,12 @@ proc home {{handle ""}} { harness::get $handle home }
 proc serverPid {{handle ""}} { harness::get $handle pid }
 proc pageRoot {{handle ""}} { return [home $handle]/pages }
 proc consoleLog {{handle ""}} { readFile [home $handle]/console.log }
-proc serverLog {{handle ""}} { readFile [home $handle]/logs/nsd.log }
+proc serverLog {{handle ""}} {
+    set file [home $handle]/logs/nsd.log
+    # In the foreground the system log is the console.
+    if {[file exists $file]} { return [readFile $file] }
+    consoleLog $handle
+}
 proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
 proc isRunning {{handle ""}} { expr {![file exists [home $handle]/status]} }
 
