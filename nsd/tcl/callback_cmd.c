@@ -34,6 +34,8 @@ void
 NsCallbackCmdInit(void)
 {
     NsTclAddCommands(commands);
+    Ns_RegisterProcInfo((void *) Ns_TclCallbackProc, "ns:tclcallback",
+                        Ns_TclCallbackArgProc);
     Ns_RegisterProcInfo((void *) RunShutdownScript, "ns:tclshutdown",
                         Ns_TclCallbackArgProc);
 }
