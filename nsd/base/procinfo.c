@@ -96,6 +96,11 @@ AppendAddress(Ns_DString *dsPtr, char kind, const void *address)
 {
     char text[32];
 
-    snprintf(text, sizeof(text), "%c:0x%" PRIxPTR, kind, (uintptr_t) address);
+    if (address == NULL) {
+        snprintf(text, sizeof(text), "%c:(nil)", kind);
+    } else {
+        snprintf(text, sizeof(text), "%c:0x%" PRIxPTR, kind,
+                 (uintptr_t) address);
+    }
     Tcl_DStringAppendElement(dsPtr, text);
 }

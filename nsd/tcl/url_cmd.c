@@ -52,6 +52,7 @@ typedef char *(RootProc)(Ns_DString *dsPtr, NsServer *serverPtr,
 
 static int PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
                       RootProc *proc);
+static void AppendPart(Ns_DString *dsPtr, const char *part);
 static int NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
                               Tcl_Obj *const *objv,
                               Ns_TclCallback **callbackPtrPtr);
@@ -243,10 +244,30 @@ PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
     Ns_DStringInit(&ds);
     (void) (*proc)(&ds, serverPtr, host);
     for (i = objc - nParts; i < objc; i++) {
-        (void) Ns_MakePath(&ds, Tcl_GetString(objv[i]), NULL);
+        AppendPart(&ds, Tcl_GetString(objv[i]));
     }
     Tcl_DStringResult(itPtr->interp, &ds);
     return TCL_OK;
+}
+
+/*
+ * Here a backslash separates like a slash.
+ */
+static void
+AppendPart(Ns_DString *dsPtr, const char *part)
+{
+    Ns_DString ds;
+    char      *next;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, part);
+    for (next = Ns_DStringValue(&ds); *next != '\0'; next++) {
+        if (*next == '\\') {
+            *next = '/';
+        }
+    }
+    (void) Ns_MakePath(dsPtr, Ns_DStringValue(&ds), NULL);
+    Ns_DStringFree(&ds);
 }
 
 static int

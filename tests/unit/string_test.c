@@ -282,7 +282,7 @@ an_unknown_callback_shows_addresses(void **state)
     char expected[100];
 
     Ns_GetProcInfo(&ds, (void *) Unnamed, NULL);
-    snprintf(expected, sizeof(expected), "p:0x%" PRIxPTR " a:0x0",
+    snprintf(expected, sizeof(expected), "p:0x%" PRIxPTR " a:(nil)",
              (uintptr_t) Unnamed);
     assert_string_equal(ds.string, expected);
 }
