@@ -86,6 +86,36 @@ NsTclSharedLibrary(void)
 }
 
 int
+Ns_TclInitModule(const char *server, const char *module)
+{
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+
+    if (serverPtr == NULL || serverPtr != NsServerInitializing()
+            || serverPtr->tclPtr->bootPtr == NULL) {
+        return NS_ERROR;
+    }
+    NsBlueprintAddModule(serverPtr->tclPtr, module);
+    return NS_OK;
+}
+
+void
+NsBlueprintAddModule(NsTclServer *tclPtr, const char *module)
+{
+    const char **names;
+    int          nNames;
+    bool         isKnown = false;
+
+    (void) Tcl_SplitList(NULL, tclPtr->modules.string, &nNames, &names);
+    for (int i = 0; i < nNames; i++) {
+        isKnown |= STREQ(names[i], module);
+    }
+    Tcl_Free((char *) names);
+    if (!isKnown) {
+        Ns_DStringAppendElement(&tclPtr->modules, module);
+    }
+}
+
+int
 NsBlueprintApply(NsInterp *itPtr)
 {
     NsTclServer *tclPtr = itPtr->serverPtr->tclPtr;

@@ -12,6 +12,11 @@
 #include "tcl/tclserver.h"
 
 /*
+ * Append to the list of modules, unless it is there.  While the server boots.
+ */
+void NsBlueprintAddModule(NsTclServer *tclPtr, const char *module);
+
+/*
  * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed; the
  * epoch counts as reached, so that it is not tried at every use.
  */

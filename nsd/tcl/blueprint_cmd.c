@@ -166,8 +166,7 @@ AddModule(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_TclPrintfResult(interp, "cannot add module after server startup");
         return TCL_ERROR;
     }
-    Ns_DStringAppendElement(&itPtr->serverPtr->tclPtr->modules,
-                            Tcl_GetString(objv[2]));
+    NsBlueprintAddModule(itPtr->serverPtr->tclPtr, Tcl_GetString(objv[2]));
     return GetModules(clientData, interp, 2, objv);
 }
 

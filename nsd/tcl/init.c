@@ -20,9 +20,11 @@ static void (*const families[])(void) = {
     NsBlueprintCmdInit,
     NsCacheCmdInit,
     NsCallbackCmdInit,
+    NsCharsetCmdInit,
     NsConfigCmdInit,
     NsConnCmdInit,
     NsCookieCmdInit,
+    NsDigestCmdInit,
     NsDriverCmdInit,
     NsEnvCmdInit,
     NsFilterCmdInit,
@@ -33,6 +35,7 @@ static void (*const families[])(void) = {
     NsLogCmdInit,
     NsLogSinkCmdInit,
     NsNsvCmdInit,
+    NsParseArgsCmdInit,
     NsProcessCmdInit,
     NsReturnCmdInit,
     NsSchedCmdInit,
@@ -40,7 +43,9 @@ static void (*const families[])(void) = {
     NsSetCmdInit,
     NsSockCmdInit,
     NsStreamCmdInit,
+    NsTextCmdInit,
     NsThreadCmdInit,
+    NsTimeCmdInit,
     NsUrlCmdInit,
     NsWriterCmdInit
 };
@@ -59,6 +64,7 @@ NsTclInit(void)
     (void) Tcl_SetSystemEncoding(NULL, "utf-8");
     NsInterpInit();
     NsTraceInit();
+    NsTclRequestInit();
     for (int i = 0; i < Ns_NrElements(families); i++) {
         (*families[i])();
     }

@@ -32,9 +32,10 @@ void NsTclServerBoot(NsServer *serverPtr);
 const char *NsTclSharedLibrary(void);
 
 /*
- * Parts of the above in interp.c: once; when a reply is finished; when a request
- * has ended.
+ * Parts of the above in other files: once; when a reply is finished; when a
+ * request has ended.
  */
+void NsTclRequestInit(void);
 void NsInterpInit(void);
 void NsInterpConnClosed(NsConn *connPtr);
 void NsInterpConnEnded(NsConn *connPtr);

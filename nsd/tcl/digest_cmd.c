@@ -1,0 +1,172 @@
+/*
+ * digest_cmd.c --
+ *
+ *      Encodings, digests and random numbers: ns_base64encode, ns_base64decode
+ *      (ns_uuencode, ns_uudecode), ns_sha1, ns_md5, ns_crypt, ns_rand.
+ */
+
+#include "nsstring.h"
+#include "nsthread.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc EncodeObjCmd;
+static Tcl_ObjCmdProc DecodeObjCmd;
+static Tcl_ObjCmdProc Sha1ObjCmd;
+static Tcl_ObjCmdProc Md5ObjCmd;
+static Tcl_ObjCmdProc CryptObjCmd;
+static Tcl_ObjCmdProc RandObjCmd;
+
+static const NsTclCommand commands[] = {
+    {"ns_base64encode", EncodeObjCmd, true},
+    {"ns_uuencode",     EncodeObjCmd, true},
+    {"ns_base64decode", DecodeObjCmd, true},
+    {"ns_uudecode",     DecodeObjCmd, true},
+    {"ns_sha1",         Sha1ObjCmd, true},
+    {"ns_md5",          Md5ObjCmd, true},
+    {"ns_crypt",        CryptObjCmd, true},
+    {"ns_rand",         RandObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsDigestCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+EncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    unsigned char *bytes;
+    char          *text;
+    int            nBytes;
+    size_t         length, nGroups;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string");
+        return TCL_ERROR;
+    }
+    bytes = Tcl_GetByteArrayFromObj(objv[1], &nBytes);
+    nGroups = ((size_t) nBytes + 2) / 3;
+    /* 15 groups of four characters to a line. */
+    text = ns_malloc(nGroups * 4 + nGroups / 15 + 2);
+    length = Ns_HtuuEncode(bytes, (size_t) nBytes, text);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, (int) length));
+    ns_free(text);
+    return TCL_OK;
+}
+
+static int
+DecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    const char    *text;
+    unsigned char *bytes;
+    int            length;
+    size_t         nBytes, bufferBytes;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string");
+        return TCL_ERROR;
+    }
+    text = Tcl_GetStringFromObj(objv[1], &length);
+    bufferBytes = (size_t) length / 4 * 3 + 4;
+    bytes = ns_malloc(bufferBytes);
+    nBytes = Ns_HtuuDecode(text, bytes, bufferBytes);
+    Tcl_SetObjResult(interp, Tcl_NewByteArrayObj(bytes, (int) nBytes));
+    ns_free(bytes);
+    return TCL_OK;
+}
+
+static int
+Sha1ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    unsigned char digest[20];
+    char          text[2 * sizeof(digest) + 1];
+    const char   *string;
+    Ns_CtxSHA1    context;
+    int           length;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string");
+        return TCL_ERROR;
+    }
+    string = Tcl_GetStringFromObj(objv[1], &length);
+    Ns_CtxSHAInit(&context);
+    Ns_CtxSHAUpdate(&context, (const unsigned char *) string,
+                    (unsigned) length);
+    Ns_CtxSHAFinal(&context, digest);
+    Ns_CtxString(digest, text, (int) sizeof(digest));
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
+    return TCL_OK;
+}
+
+static int
+Md5ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    unsigned char digest[16];
+    char          text[2 * sizeof(digest) + 1];
+    const char   *string;
+    Ns_CtxMD5     context;
+    int           length;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "string");
+        return TCL_ERROR;
+    }
+    string = Tcl_GetStringFromObj(objv[1], &length);
+    Ns_CtxMD5Init(&context);
+    Ns_CtxMD5Update(&context, (const unsigned char *) string,
+                    (unsigned) length);
+    Ns_CtxMD5Final(&context, digest);
+    Ns_CtxString(digest, text, (int) sizeof(digest));
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
+    return TCL_OK;
+}
+
+static int
+CryptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    char buffer[NS_ENCRYPT_BUFSIZE];
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "key salt");
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(
+        Ns_Encrypt(Tcl_GetString(objv[1]), Tcl_GetString(objv[2]), buffer),
+        -1));
+    return TCL_OK;
+}
+
+static int
+RandObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    int max;
+
+    if (objc > 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?maximum?");
+        return TCL_ERROR;
+    }
+    if (objc == 1) {
+        Tcl_SetObjResult(interp, Tcl_NewDoubleObj(Ns_DRand()));
+        return TCL_OK;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[1], &max) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (max <= 0) {
+        Ns_TclPrintfResult(interp, "invalid max \"%s\": must be > 0",
+                           Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj((int) (Ns_DRand() * max)));
+    return TCL_OK;
+}

@@ -1,0 +1,401 @@
+/*
+ * text_cmd.c --
+ *
+ *      URL coding and text: ns_urlencode, ns_urldecode, ns_quotehtml,
+ *      ns_striphtml, ns_hrefs, ns_trim.
+ */
+
+#include "nsstring.h"
+#include "http/html.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+typedef enum {
+    PART_QUERY,
+    PART_PATH
+} UrlPart;
+
+/*
+ * Options of the two commands for URLs.
+ */
+typedef struct UrlOptions {
+    Tcl_Encoding encoding;
+    int          part;
+    int          next;          /* Index of the first word behind them. */
+} UrlOptions;
+
+static Tcl_ObjCmdProc UrlEncodeObjCmd;
+static Tcl_ObjCmdProc UrlDecodeObjCmd;
+static Tcl_ObjCmdProc QuoteHtmlObjCmd;
+static Tcl_ObjCmdProc StripHtmlObjCmd;
+static Tcl_ObjCmdProc HrefsObjCmd;
+static Tcl_ObjCmdProc TrimObjCmd;
+
+static int  ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max,
+                            int objc, Tcl_Obj *const *objv);
+static bool NextLink(const char **textPtr, const char **valuePtr,
+                     size_t *lengthPtr);
+static bool NextAttribute(const char **textPtr, const char *end,
+                          const char **namePtr, size_t *nameLengthPtr,
+                          const char **valuePtr, size_t *valueLengthPtr);
+static const char *TagEnd(const char *text);
+static const char *SkipSpace(const char *text, const char *end);
+static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
+                      const char *delimiter, const char *prefix);
+
+static const NsTclCommand commands[] = {
+    {"ns_urlencode", UrlEncodeObjCmd, true},
+    {"ns_urldecode", UrlDecodeObjCmd, true},
+    {"ns_quotehtml", QuoteHtmlObjCmd, true},
+    {"ns_striphtml", StripHtmlObjCmd, true},
+    {"ns_hrefs",     HrefsObjCmd, true},
+    {"ns_trim",      TrimObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsTextCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * --------------------------------------------------------------- URLs
+ */
+
+static int
+UrlEncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    UrlOptions options;
+    Ns_DString ds;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv,
+            "?-charset charset? ?-part query|path? ?--? ?arg ...?");
+        return TCL_ERROR;
+    }
+    if (ParseUrlOptions(interp, &options, -1, objc, objv) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    for (int i = options.next; i < objc; i++) {
+        const char *word = Tcl_GetString(objv[i]);
+
+        if (options.part == PART_PATH) {
+            (void) Ns_UrlPathEncode(&ds, word, options.encoding);
+        } else {
+            (void) Ns_UrlQueryEncode(&ds, word, options.encoding);
+        }
+        if (i + 1 < objc) {
+            Ns_DStringNAppend(&ds, options.part == PART_PATH ? "/" : "&", 1);
+        }
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+UrlDecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    UrlOptions options;
+    Ns_DString ds;
+
+    if (objc > 1 && ParseUrlOptions(interp, &options, objc - 2, objc, objv)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (objc < 2 || options.next != objc - 1) {
+        Tcl_WrongNumArgs(interp, 1, objv,
+            "?-charset charset? ?-part query|path? ?--? string");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    if (options.part == PART_PATH) {
+        (void) Ns_UrlPathDecode(&ds, Tcl_GetString(objv[objc - 1]),
+                                options.encoding);
+    } else {
+        (void) Ns_UrlQueryDecode(&ds, Tcl_GetString(objv[objc - 1]),
+                                 options.encoding);
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max, int objc,
+                Tcl_Obj *const *objv)
+{
+    static const char *names[] = {"-charset", "-part", NULL};
+    static const char *const parts[] = {"query", "path", NULL};
+    Ns_OptionConverter *converters[] = {Ns_OptionString, Ns_OptionObj};
+    ClientData          values[] = {NULL, NULL};
+
+    *optionsPtr = (UrlOptions) {.part = PART_QUERY};
+    if (Ns_ParseOptions(names, converters, values, interp, 1, max,
+                        &optionsPtr->next, objc, objv) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (values[0] != NULL) {
+        optionsPtr->encoding = Ns_GetCharsetEncoding(values[0]);
+    }
+    if (values[1] != NULL) {
+        return Tcl_GetIndexFromObj(interp, values[1], parts, "-part",
+                                   TCL_EXACT, &optionsPtr->part);
+    }
+    return TCL_OK;
+}
+
+/*
+ * --------------------------------------------------------------- HTML
+ */
+
+static int
+QuoteHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    const char *html;
+    Ns_DString  ds;
+    int         length;
+
+    if (objc != 2) {
+        Ns_TclPrintfResult(interp, "wrong # args:  should be \"%s html\"",
+                           Tcl_GetString(objv[0]));
+        return TCL_ERROR;
+    }
+    html = Tcl_GetStringFromObj(objv[1], &length);
+    Ns_DStringInit(&ds);
+    NsHtmlQuote(&ds, html, (size_t) length);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+StripHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    const char *html;
+    Ns_DString  ds;
+    int         length;
+
+    if (objc != 2) {
+        Ns_TclPrintfResult(interp, "wrong # of args:  should be \"%s page\"",
+                           Tcl_GetString(objv[0]));
+        return TCL_ERROR;
+    }
+    html = Tcl_GetStringFromObj(objv[1], &length);
+    Ns_DStringInit(&ds);
+    NsHtmlStrip(&ds, html, (size_t) length);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+HrefsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    const char *text, *value;
+    Tcl_Obj    *listPtr;
+    size_t      length;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "html");
+        return TCL_ERROR;
+    }
+    listPtr = Tcl_NewListObj(0, NULL);
+    text = Tcl_GetString(objv[1]);
+    while (NextLink(&text, &value, &length)) {
+        Tcl_ListObjAppendElement(NULL, listPtr,
+                                 Tcl_NewStringObj(value, (int) length));
+    }
+    Tcl_SetObjResult(interp, listPtr);
+    return TCL_OK;
+}
+
+/*
+ * The first href of the next tag <a ...> that has one.
+ */
+static bool
+NextLink(const char **textPtr, const char **valuePtr, size_t *lengthPtr)
+{
+    const char *tag = *textPtr, *end, *name;
+    size_t      nameLength;
+
+    while ((tag = strchr(tag, '<')) != NULL) {
+        tag++;
+        if (*tag != 'a' && *tag != 'A') {
+            continue;
+        }
+        if (!isspace(UCHAR(tag[1]))) {
+            continue;
+        }
+        end = TagEnd(tag);
+        if (end == NULL) {
+            break;
+        }
+        *textPtr = end + 1;
+        tag++;
+        while (NextAttribute(&tag, end, &name, &nameLength, valuePtr,
+                             lengthPtr)) {
+            if (nameLength == 4 && strncasecmp(name, "href", 4) == 0
+                    && *valuePtr != NULL) {
+                return true;
+            }
+        }
+        tag = end;
+    }
+    return false;
+}
+
+/*
+ * The > that ends a tag; quoted values may hold one.
+ */
+static const char *
+TagEnd(const char *text)
+{
+    while (*text != '\0' && *text != '>') {
+        if (*text == '=') {
+            const char *quote = SkipSpace(text + 1, text + strlen(text));
+
+            if (*quote == '"' || *quote == '\'') {
+                const char *close = strchr(quote + 1, *quote);
+
+                if (close != NULL) {
+                    text = close;
+                }
+            }
+        }
+        text++;
+    }
+    return *text == '>' ? text : NULL;
+}
+
+static bool
+NextAttribute(const char **textPtr, const char *end, const char **namePtr,
+              size_t *nameLengthPtr, const char **valuePtr,
+              size_t *valueLengthPtr)
+{
+    const char *text = SkipSpace(*textPtr, end);
+
+    if (text == end) {
+        return false;
+    }
+    *namePtr = text;
+    while (text < end && *text != '=' && !isspace(UCHAR(*text))) {
+        text++;
+    }
+    *nameLengthPtr = (size_t) (text - *namePtr);
+    *valuePtr = NULL;
+    *valueLengthPtr = 0;
+    *textPtr = text;
+    text = SkipSpace(text, end);
+    if (text == end || *text != '=') {
+        return true;
+    }
+    text = SkipSpace(text + 1, end);
+    *valuePtr = text;
+    if (text < end && (*text == '"' || *text == '\'')) {
+        const char *close = memchr(text + 1, *text, (size_t) (end - text - 1));
+
+        *valuePtr = text + 1;
+        text = close == NULL ? end : close;
+    } else {
+        while (text < end && !isspace(UCHAR(*text))) {
+            text++;
+        }
+    }
+    *valueLengthPtr = (size_t) (text - *valuePtr);
+    *textPtr = text < end && (*text == '"' || *text == '\'') ? text + 1 : text;
+    return true;
+}
+
+static const char *
+SkipSpace(const char *text, const char *end)
+{
+    while (text < end && isspace(UCHAR(*text))) {
+        text++;
+    }
+    return text;
+}
+
+/*
+ * --------------------------------------------------------------- Trimming
+ */
+
+static int
+TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    char       *delimiter = NULL, *prefix = NULL;
+    const char *text, *end;
+    Tcl_Obj    *textPtr;
+    Ns_DString  ds;
+    int         isSubst = 0, length;
+    Ns_ObjvSpec opts[] = {
+        {"-subst",     Ns_ObjvBool,   &isSubst, INT2PTR(NS_TRUE)},
+        {"-delimiter", Ns_ObjvString, &delimiter, NULL},
+        {"-prefix",    Ns_ObjvString, &prefix, NULL},
+        {"--",         Ns_ObjvBreak,  NULL, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"text", Ns_ObjvObj, &textPtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (delimiter != NULL && Tcl_NumUtfChars(delimiter, -1) != 1) {
+        Ns_TclPrintfResult(interp, "invalid -delimiter \"%s\": must be a single "
+                           "character", delimiter);
+        return TCL_ERROR;
+    }
+    if (isSubst) {
+        textPtr = Tcl_SubstObj(interp, textPtr, TCL_SUBST_ALL);
+        if (textPtr == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    Tcl_IncrRefCount(textPtr);
+    text = Tcl_GetStringFromObj(textPtr, &length);
+    end = text + length;
+    text = SkipSpace(text, end);
+    while (end > text && isspace(UCHAR(end[-1]))) {
+        end--;
+    }
+    Ns_DStringInit(&ds);
+    TrimLines(&ds, text, end, delimiter, prefix);
+    Tcl_DecrRefCount(textPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * Without its indentation, a line also loses the delimiter or prefix that it
+ * starts with.
+ */
+static void
+TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
+          const char *delimiter, const char *prefix)
+{
+    const char *margin = delimiter != NULL ? delimiter : prefix;
+    size_t      marginLength = margin == NULL ? 0 : strlen(margin);
+
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t) (end - text));
+        const char *next = newline == NULL ? end : newline + 1;
+
+        while (text < next && (*text == ' ' || *text == '\t')) {
+            text++;
+        }
+        if (marginLength > 0 && (size_t) (next - text) >= marginLength
+                && memcmp(text, margin, marginLength) == 0) {
+            text += marginLength;
+        }
+        Ns_DStringNAppend(dsPtr, text, (int) (next - text));
+        text = next;
+    }
+}

@@ -1,0 +1,372 @@
+/*
+ * time_cmd.c --
+ *
+ *      Times: ns_time, ns_httptime, ns_parsehttptime, ns_gmtime, ns_localtime,
+ *      ns_fmttime, ns_sleep.
+ */
+
+#include "nsstring.h"
+#include "nsthread.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc TimeObjCmd;
+static Tcl_ObjCmdProc HttpTimeObjCmd;
+static Tcl_ObjCmdProc ParseHttpTimeObjCmd;
+static Tcl_ObjCmdProc GmTimeObjCmd;
+static Tcl_ObjCmdProc LocalTimeObjCmd;
+static Tcl_ObjCmdProc FmtTimeObjCmd;
+static Tcl_ObjCmdProc SleepObjCmd;
+
+typedef int (SubcmdProc)(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
+
+static SubcmdProc AdjustSubcmd;
+static SubcmdProc DiffSubcmd;
+static SubcmdProc FormatSubcmd;
+static SubcmdProc GetSubcmd;
+static SubcmdProc IncrSubcmd;
+static SubcmdProc MakeSubcmd;
+static SubcmdProc SecondsSubcmd;
+static SubcmdProc MicrosecondsSubcmd;
+
+static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
+static int OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                   Ns_Time *timePtr);
+static int BrokenDownTime(Tcl_Interp *interp, const struct tm *tmPtr, int objc,
+                          Tcl_Obj *const *objv);
+
+static const NsTclCommand commands[] = {
+    {"ns_time",          TimeObjCmd, true},
+    {"ns_httptime",      HttpTimeObjCmd, true},
+    {"ns_parsehttptime", ParseHttpTimeObjCmd, true},
+    {"ns_gmtime",        GmTimeObjCmd, true},
+    {"ns_localtime",     LocalTimeObjCmd, true},
+    {"ns_fmttime",       FmtTimeObjCmd, true},
+    {"ns_sleep",         SleepObjCmd, true},
+    {NULL, NULL, false}
+};
+
+static const struct Subcommand {
+    const char *name;
+    SubcmdProc *proc;
+} subcommands[] = {
+    {"adjust",       AdjustSubcmd},
+    {"diff",         DiffSubcmd},
+    {"get",          GetSubcmd},
+    {"incr",         IncrSubcmd},
+    {"make",         MakeSubcmd},
+    {"seconds",      SecondsSubcmd},
+    {"microseconds", MicrosecondsSubcmd},
+    {NULL,           NULL}
+};
+
+
+void
+NsTimeCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_time ?subcommand ?arg ...??
+ */
+static int
+TimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    int i;
+
+    if (objc < 2) {
+        Tcl_SetObjResult(interp, Tcl_NewWideIntObj(time(NULL)));
+        return TCL_OK;
+    }
+    if (STREQ(Tcl_GetString(objv[1]), "format")) {
+        return FormatSubcmd(interp, objc, objv);
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
+                                  sizeof(subcommands[0]), "option", 0, &i)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return (*subcommands[i].proc)(interp, objc, objv);
+}
+
+static int
+AdjustSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time;
+
+    return OneTime(interp, objc, objv, &time) == TCL_OK
+        ? SetTime(interp, &time) : TCL_ERROR;
+}
+
+static int
+DiffSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time1, time2, diff;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "time1 time2");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetTimeFromObj(interp, objv[2], &time1) != TCL_OK
+            || Ns_TclGetTimeFromObj(interp, objv[3], &time2) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    diff.sec = time1.sec - time2.sec;
+    diff.usec = time1.usec - time2.usec;
+    return SetTime(interp, &diff);
+}
+
+/*
+ * SECONDS.UUUUUU; of negative times the sign stands for the whole.
+ */
+static int
+FormatSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const char *sign = "";
+    Ns_Time     time;
+
+    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (time.sec < 0) {
+        sign = "-";
+        time.sec = -time.sec;
+        if (time.usec > 0) {
+            time.sec--;
+            time.usec = 1000000 - time.usec;
+        }
+    }
+    Ns_TclPrintfResult(interp, "%s%ld.%06ld", sign, time.sec, time.usec);
+    return TCL_OK;
+}
+
+static int
+GetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time now;
+
+    Ns_GetTime(&now);
+    return SetTime(interp, &now);
+}
+
+static int
+IncrSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time;
+    long    sec, usec = 0;
+
+    if (objc != 4 && objc != 5) {
+        Tcl_WrongNumArgs(interp, 2, objv, "time sec ?usec?");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetTimeFromObj(interp, objv[2], &time) != TCL_OK
+            || Tcl_GetLongFromObj(interp, objv[3], &sec) != TCL_OK
+            || (objc == 5
+                && Tcl_GetLongFromObj(interp, objv[4], &usec) != TCL_OK)) {
+        return TCL_ERROR;
+    }
+    Ns_IncrTime(&time, sec, usec);
+    return SetTime(interp, &time);
+}
+
+static int
+MakeSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time = {0, 0};
+
+    if (objc != 3 && objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "sec ?usec?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetLongFromObj(interp, objv[2], &time.sec) != TCL_OK
+            || (objc == 4 && Tcl_GetLongFromObj(interp, objv[3], &time.usec)
+                != TCL_OK)) {
+        return TCL_ERROR;
+    }
+    return SetTime(interp, &time);
+}
+
+static int
+SecondsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time;
+
+    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewLongObj(time.sec));
+    return TCL_OK;
+}
+
+static int
+MicrosecondsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_Time time;
+
+    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewLongObj(time.usec));
+    return TCL_OK;
+}
+
+static int
+SetTime(Tcl_Interp *interp, Ns_Time *timePtr)
+{
+    Ns_AdjTime(timePtr);
+    Tcl_SetObjResult(interp, Ns_TclNewTimeObj(timePtr));
+    return TCL_OK;
+}
+
+/*
+ * The only argument of a subcommand.
+ */
+static int
+OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Ns_Time *timePtr)
+{
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "time");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetTimeFromObj(interp, objv[2], timePtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_AdjTime(timePtr);
+    return TCL_OK;
+}
+
+static int
+HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    Tcl_WideInt seconds;
+    Ns_DString  ds;
+    time_t      when;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "time");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetWideIntFromObj(interp, objv[1], &seconds) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    when = (time_t) seconds;
+    Ns_DStringInit(&ds);
+    (void) Ns_HttpTime(&ds, &when);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
+{
+    time_t when;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "httptime");
+        return TCL_ERROR;
+    }
+    when = Ns_ParseHttpTime(Tcl_GetString(objv[1]));
+    if (when == 0) {
+        Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(when));
+    return TCL_OK;
+}
+
+static int
+GmTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    time_t now = time(NULL);
+
+    return BrokenDownTime(interp, ns_gmtime(&now), objc, objv);
+}
+
+static int
+LocalTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    time_t now = time(NULL);
+
+    return BrokenDownTime(interp, ns_localtime(&now), objc, objv);
+}
+
+static int
+BrokenDownTime(Tcl_Interp *interp, const struct tm *tmPtr, int objc,
+               Tcl_Obj *const *objv)
+{
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, "");
+        return TCL_ERROR;
+    }
+    Ns_TclPrintfResult(interp, "%d %d %d %d %d %d %d %d %d", tmPtr->tm_sec,
+                       tmPtr->tm_min, tmPtr->tm_hour, tmPtr->tm_mday,
+                       tmPtr->tm_mon, tmPtr->tm_year, tmPtr->tm_wday,
+                       tmPtr->tm_yday, tmPtr->tm_isdst);
+    return TCL_OK;
+}
+
+static int
+FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    const char *format = "%c";
+    char        text[200];
+    Tcl_WideInt seconds;
+    time_t      when;
+    size_t      length;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "time ?fmt?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetWideIntFromObj(interp, objv[1], &seconds) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        format = Tcl_GetString(objv[2]);
+    }
+    when = (time_t) seconds;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    length = strftime(text, sizeof(text), format, ns_localtime(&when));
+#pragma GCC diagnostic pop
+    if (length == 0) {
+        Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, (int) length));
+    return TCL_OK;
+}
+
+static int
+SleepObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    struct timespec left;
+    Ns_Time         time;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "timespec");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_AdjTime(&time);
+    if (time.sec < 0) {
+        Ns_TclPrintfResult(interp, "invalid timespec: %s",
+                           Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    left = (struct timespec) {time.sec, time.usec * 1000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+        /* Go on with what is left. */
+    }
+    return TCL_OK;
+}

@@ -1,0 +1,5 @@
+# init.tcl --
+#
+#       Packages of the installation.
+
+set auto_path [linsert $auto_path 0 [file join [ns_info home] lib]]
