@@ -78,6 +78,7 @@ static int64_t   Micros(const Ns_Time *timePtr);
 static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
                                const Ns_Access *accessPtr);
 static Ns_LogRenameProc Rename;
+static int       MoveFile(const char *from, const char *to);
 static int       RenameByFormat(const char *file, const char *format, int max);
 static int       RollLog(Log *logPtr, const char *toPath);
 static char     *DupFile(Log *logPtr);
@@ -334,13 +335,21 @@ Rename(const char *file, void *arg)
         if (access(rollPtr->toPath, F_OK) == 0) {
             return Ns_RollFile(rollPtr->toPath, rollPtr->maxBackup);
         }
-        return rename(file, rollPtr->toPath) == 0 || errno == ENOENT
-            ? NS_OK : NS_ERROR;
+        return MoveFile(file, rollPtr->toPath);
     }
     if (rollPtr->rollFormat != NULL) {
         return RenameByFormat(file, rollPtr->rollFormat, rollPtr->maxBackup);
     }
     return Ns_RollFile(file, rollPtr->maxBackup);
+}
+
+/*
+ * A file that is not there is no error.
+ */
+static int
+MoveFile(const char *from, const char *to)
+{
+    return access(from, F_OK) != 0 || rename(from, to) == 0 ? NS_OK : NS_ERROR;
 }
 
 static int
@@ -365,9 +374,8 @@ RenameByFormat(const char *file, const char *format, int max)
     if (access(Ns_DStringValue(&path), F_OK) == 0) {
         status = Ns_RollFile(Ns_DStringValue(&path), max);
     }
-    if (status == NS_OK && rename(file, Ns_DStringValue(&path)) != 0
-            && errno != ENOENT) {
-        status = NS_ERROR;
+    if (status == NS_OK) {
+        status = MoveFile(file, Ns_DStringValue(&path));
     }
     Ns_DStringFree(&path);
     if (status == NS_OK) {

@@ -33,6 +33,11 @@ typedef struct Leftover {
 
 static Leftover *firstPtr;      /* Used by the main thread, during the start. */
 
+static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
+                            NsRingSink *slotPtr);
+static bool     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
+static bool     AreFormatsKnown(const NsRing *ringPtr,
+                                const NsRingSink *slotPtr);
 static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static void     SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr);
 static bool     IsInFile(const NsRingSink *slotPtr, bool *isPartPtr);
@@ -79,14 +84,9 @@ NsSinkEndRecovery(void)
 
         for (int i = 0; i < NS_RING_SINKS; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
-            uint64_t    n = slotPtr->name[0] == '\0'
-                ? 0 : CountUnread(ringPtr, slotPtr);
 
-            if (n > 0) {
-                isDone = false;
-                Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink "
-                       "'%s', which no longer exists; nsd --logs prints them",
-                       ringPtr->path, n, slotPtr->name);
+            if (slotPtr->name[0] != '\0') {
+                isDone &= DeliverOrphan(ringPtr, slotPtr);
             }
         }
         NsRingClose(&ringPtr, isDone);
@@ -100,29 +100,100 @@ NsRecoverSink(Ns_LogSink sink)
 {
     for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
         NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
-        uint64_t    n = 0;
-        int         pid = (int) p->ringPtr->headerPtr->pid;
-        bool        isDelivered;
 
-        if (slotPtr == NULL) {
-            continue;
-        }
-        NsSinkLock(sink);
-        SettleIntent(p->ringPtr, slotPtr);
-        isDelivered = DeliverLeftover(sink, p->ringPtr, slotPtr, &n);
-        NsSinkUnlock(sink);
-        if (!isDelivered) {
-            Ns_Log(Error, "log: sink '%s': cannot write what process %d had "
-                   "not written: '%s'; it stays in '%s'", sink->name, pid,
-                   strerror(errno), p->ringPtr->path);
+        if (slotPtr != NULL && !RecoverFrom(sink, p->ringPtr, slotPtr)) {
             break;
         }
-        slotPtr->name[0] = '\0';
-        if (n > 0) {
-            Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that "
-                   "process %d had not written", sink->name, n, pid);
+    }
+}
+
+/*
+ * Write what the slot's sink had not written, and free the slot.
+ */
+static bool
+RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    int      pid = (int) ringPtr->headerPtr->pid;
+    uint64_t n = 0;
+    bool     isDelivered;
+
+    NsSinkLock(sink);
+    SettleIntent(ringPtr, slotPtr);
+    isDelivered = DeliverLeftover(sink, ringPtr, slotPtr, &n);
+    NsSinkUnlock(sink);
+    if (!isDelivered) {
+        Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
+               "written: '%s'; it stays in '%s'", sink->name, pid,
+               strerror(errno), ringPtr->path);
+        return false;
+    }
+    slotPtr->name[0] = '\0';
+    if (n > 0) {
+        Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
+               "%d had not written", sink->name, n, pid);
+    }
+    return true;
+}
+
+/*
+ * The sink no longer exists, but its file can still get what belongs there.  False:
+ * it cannot, and the records stay where they are.
+ */
+static bool
+DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint64_t   n = CountUnread(ringPtr, slotPtr);
+    NsSinkSpec spec = {
+        .name = slotPtr->name, .type = "file",
+        .file = slotPtr->file, .settings = nsSinkDefaults
+    };
+    Ns_LogSink sink = NULL;
+
+    if (n == 0 && atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
+        return true;
+    }
+    spec.settings.minSeverity = slotPtr->minSeverity;
+    spec.settings.slowNanos = slotPtr->slowNanos;
+    spec.settings.onlyErrors = slotPtr->onlyErrors != 0;
+    spec.settings.format = slotPtr->format >= 0
+        && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
+    if (slotPtr->file[0] == '/' && AreFormatsKnown(ringPtr, slotPtr)) {
+        sink = NsSinkMake(&spec);
+    }
+    if (sink != NULL) {
+        RecoverFrom(sink, ringPtr, slotPtr);
+        NsSinkLock(sink);
+        sink->typePtr->closeProc(sink);
+        NsSinkUnlock(sink);
+        /* The rest of it is small, and other threads never saw it. */
+        NsSinkUnmake(&sink);
+    }
+    if (slotPtr->name[0] != '\0') {
+        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
+               "which no longer exists; nsd --logs prints them",
+               ringPtr->path, n, slotPtr->name);
+    }
+    return slotPtr->name[0] == '\0';
+}
+
+/*
+ * Modules that made streams may no longer be there.
+ */
+static bool
+AreFormatsKnown(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t     index = ringPtr->lanes[i].stream;
+        Ns_LogStream stream = NsStreamFind(ringPtr->headerPtr->streams[index]);
+
+        if (atomic_load(&slotPtr->wants[index])
+                && (stream == NULL || !NsStreamHasFormat(stream))) {
+            return false;
         }
     }
+    return true;
 }
 
 static NsRingSink *

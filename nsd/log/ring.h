@@ -106,7 +106,12 @@ typedef struct NsRingSink {
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
-    uint64_t    pad[4];
+    int64_t     slowNanos;              /* What the sink wants of its streams, */
+    int32_t     minSeverity;            /* and in which format; for a process */
+    int32_t     format;                 /* that no longer has the sink. */
+    int32_t     onlyErrors;
+    int32_t     pad;
+    uint64_t    pad2[2];
     NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 

@@ -72,6 +72,7 @@ static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
 static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
                          NsSinkOpGoal goal);
 static void ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+static void NoteSettings(Ns_LogSink sink);
 static Ns_ReturnCode DoReopen(Ns_LogSink sink, void *arg);
 static Ns_ReturnCode DoRoll(Ns_LogSink sink, void *arg);
 static Ns_ReturnCode DoRollBySettings(Ns_LogSink sink, void *arg);
@@ -99,28 +100,8 @@ NsSinkCreate(const NsSinkSpec *specPtr)
         errno = EEXIST;
         return NULL;
     }
-    sink = ns_calloc(1u, sizeof(*sink));
-    sink->name = ns_strdup(specPtr->name);
-    sink->typePtr = FindType(specPtr->type);
-    sink->isStandardOutput = specPtr->isStandardOutput;
-    sink->isModules = specPtr->isModules;
-    sink->file = ns_strcopy(specPtr->file);
-    sink->fd = -1;
-    sink->nPatterns = specPtr->nStreams;
-    sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
-    for (int i = 0; i < specPtr->nStreams; i++) {
-        sink->patterns[i] = ns_strdup(specPtr->streams[i]);
-    }
-    NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
-    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
-    ApplySettings(sink, &specPtr->settings);
-    if (!sink->typePtr->openProc(sink)) {
-        int reason = errno;
-
-        ns_free(sink->file);
-        ns_free(sink->name);
-        ns_free(sink);
-        errno = reason;
+    sink = NsSinkMake(specPtr);
+    if (sink == NULL) {
         return NULL;
     }
     NsRecoverSink(sink);
@@ -156,6 +137,59 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     }
     Ns_MutexUnlock(&lock);
     return sink;
+}
+
+/*
+ * A sink with its target open, which is in no table yet.
+ */
+Ns_LogSink
+NsSinkMake(const NsSinkSpec *specPtr)
+{
+    Ns_LogSink sink;
+
+    sink = ns_calloc(1u, sizeof(*sink));
+    sink->name = ns_strdup(specPtr->name);
+    sink->typePtr = FindType(specPtr->type);
+    sink->isStandardOutput = specPtr->isStandardOutput;
+    sink->isModules = specPtr->isModules;
+    sink->file = ns_strcopy(specPtr->file);
+    sink->fd = -1;
+    sink->nPatterns = specPtr->nStreams;
+    sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
+    for (int i = 0; i < specPtr->nStreams; i++) {
+        sink->patterns[i] = ns_strdup(specPtr->streams[i]);
+    }
+    NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
+    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
+    ApplySettings(sink, &specPtr->settings);
+    if (!sink->typePtr->openProc(sink)) {
+        int reason = errno;
+
+        NsSinkUnmake(&sink);
+        errno = reason;
+        return NULL;
+    }
+    return sink;
+}
+
+void
+NsSinkUnmake(Ns_LogSink *sinkPtr)
+{
+    Ns_LogSink sink = *sinkPtr;
+
+    *sinkPtr = NULL;
+    for (int i = 0; i < sink->nPatterns; i++) {
+        ns_free(sink->patterns[i]);
+    }
+    ns_free(sink->patterns);
+    ns_free(sink->buffer);
+    ns_free(sink->scratch);
+    ns_free(sink->settings.rollFormat);
+    Ns_MutexDestroy(&sink->lock);
+    Ns_MutexDestroy(&sink->wakeLock);
+    ns_free(sink->file);
+    ns_free(sink->name);
+    ns_free(sink);
 }
 
 Ns_LogSink
@@ -813,6 +847,7 @@ AttachLocked(Ns_LogSink sink)
     }
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
+    NoteSettings(sink);
     StartAt(sink, ringPtr);
     /* Descriptors mean nothing to a later process. */
     if (sink->typePtr != &nsFdSinkType) {
@@ -869,6 +904,23 @@ ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     sink->settings.rollFormat = rollFormat;
     sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+    NoteSettings(sink);
+}
+
+/*
+ * For a later process that finds the mapping but does not have the sink.
+ */
+static void
+NoteSettings(Ns_LogSink sink)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    if (sink->slotPtr != NULL) {
+        sink->slotPtr->slowNanos = settingsPtr->slowNanos;
+        sink->slotPtr->minSeverity = settingsPtr->minSeverity;
+        sink->slotPtr->format = settingsPtr->format;
+        sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+    }
 }
 
 static Ns_ReturnCode

@@ -206,6 +206,12 @@ NsRing *NsSinkRing(void);
 void NsSinkLock(Ns_LogSink sink);
 void NsSinkUnlock(Ns_LogSink sink);
 
+/* Make a sink, target open, that is in no table yet; NULL and errno. */
+Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
+
+/* Undo that, target closed. */
+void NsSinkUnmake(Ns_LogSink *sinkPtr);
+
 /* Write a line about records that are missing. */
 void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
                    int64_t first, int64_t last);

@@ -258,6 +258,12 @@ NsStreamFormatName(int format)
     return formatNames[format];
 }
 
+bool
+NsStreamHasFormat(Ns_LogStream stream)
+{
+    return atomic_load(&stream->formats[NS_LOG_NATIVE].proc) != NULL;
+}
+
 void
 NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
                char *buffer, size_t room, size_t *lengthPtr)

@@ -55,6 +55,7 @@ enum {
 
 int         NsStreamFormatByName(const char *name);     /* -1: none. */
 const char *NsStreamFormatName(int format);
+bool        NsStreamHasFormat(Ns_LogStream stream);     /* Its own. */
 
 /*
  * The line of a record, in the stream's own format if it lacks the one that is

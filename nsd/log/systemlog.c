@@ -51,6 +51,7 @@ static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
 static NsRingKey  ringKey;
 static int64_t    memoryBytes;
 
+static const char *TailOf(const char *path);
 static void   NoteFork(void);
 static void   LastWords(const char *message);
 static void   Panic(const char *fmt, ...)
@@ -109,7 +110,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
         .directory = ns_strdup(settingsPtr->ringDirectory != NULL
                                ? settingsPtr->ringDirectory : RING_DIRECTORY),
         .home = ns_strdup(settingsPtr->home != NULL ? settingsPtr->home : ""),
-        .configFile = ns_strcopy(settingsPtr->configFile)
+        .configFile = ns_strcopy(TailOf(settingsPtr->configFile))
     };
     NsSeverityEnable(Notice, settingsPtr->notice);
     NsSeverityEnable(Debug, settingsPtr->debug);
@@ -278,6 +279,17 @@ NsAsyncWriterQueueEnable(void)
     if (isAsync) {
         NsSinkStart();
     }
+}
+
+/*
+ * The same file may be given by an absolute and by a relative path.
+ */
+static const char *
+TailOf(const char *path)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
 }
 
 static void
