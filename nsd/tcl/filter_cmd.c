@@ -12,6 +12,7 @@
 #include "nsrequest.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "request/fastpath.h"
 #include "request/filter.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
@@ -34,6 +35,8 @@ static Tcl_ObjCmdProc RequestAuthorizeObjCmd;
 
 static Ns_OpProc     RunRequestScript;
 static Ns_FilterProc RunFilterScript;
+
+static NsDirectoryProc ListDirectory;
 
 static int  ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
 static int  FilterResult(const Ns_TclCallback *callbackPtr,
@@ -69,6 +72,7 @@ NsFilterCmdInit(void)
                         Ns_TclCallbackArgProc);
     Ns_RegisterProcInfo((void *) NsShortcutFilterProc, "ns:shortcutfilter",
                         NULL);
+    NsFastPathSetDirectoryProc(ListDirectory);
 }
 
 static int
@@ -361,6 +365,21 @@ RunFilterScript(void *arg, Ns_Conn *conn, int why)
     }
     Ns_DStringFree(&ds);
     return result;
+}
+
+/*
+ * Call the procedure that lists a directory; it finds the URL by itself.
+ */
+static int
+ListDirectory(Ns_Conn *conn, const char *proc)
+{
+    Tcl_Interp *interp = Ns_GetConnInterp(conn);
+
+    if (Tcl_EvalEx(interp, proc, -1, TCL_EVAL_GLOBAL) != TCL_OK) {
+        Tcl_AddErrorInfo(interp, "\n    while listing a directory");
+        return ScriptFailed(interp, conn);
+    }
+    return NS_OK;
 }
 
 /*
