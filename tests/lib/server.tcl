@@ -19,7 +19,7 @@
 #       http METHOD URL ?-headers {N V ...}? ?-body DATA? ?-version 1.1? ?-server h?
 #                                        dict: status reason version headers body
 #       connect ?handle?  send  readReply  replyBody  atEof  disconnect
-#       port home consoleLog serverLog accessLog pageRoot   ?handle?
+#       port home consoleLog serverLog accessLog pageRoot complaints   ?handle?
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
 #       finish                           stops all, removes all, ends the file
 
@@ -175,6 +175,12 @@ proc serverLog {{handle ""}} {
     consoleLog $handle
 }
 proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
+# What the server complained of, except for the limits of this machine.
+proc complaints {{handle ""}} {
+    lsearch -all -inline -not -glob \
+        [regexp -all -inline -line {^.*(?:Error|Warning|Fatal|Bug|Alert): .*$} [consoleLog $handle]] \
+        *FD_SETSIZE*
+}
 proc isRunning {{handle ""}} { expr {![file exists [home $handle]/status]} }
 
 proc stopServer {{handle ""} {signal TERM}} {
