@@ -69,11 +69,19 @@ NsReplyRender(NsConn *connPtr, size_t *lengthPtr)
                         + FieldBytes(setPtr);
     char         *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
     char         *next = text;
+    size_t        startBytes;
     int           i;
 
-    next += NsReplyRenderStart(text, NS_REPLY_START_BYTES,
-                               connPtr->request.version > 1.0,
-                               connPtr->status);
+    if (connPtr->status == 200) {
+        const char *start = NsReplyStart(connPtr->request.version > 1.0, &startBytes);
+
+        memcpy(text, start, startBytes);
+    } else {
+        startBytes = NsReplyRenderStart(text, NS_REPLY_START_BYTES,
+                                        connPtr->request.version > 1.0,
+                                        connPtr->status);
+    }
+    next += startBytes;
     memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
     next += NS_HTTP_DATE_LENGTH;
     *next++ = '\r';

@@ -48,7 +48,7 @@ static void Unlist(NsInterp *itPtr);
 static void Delete(NsInterp *itPtr);
 static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
 static bool IsKeptVar(const char *name);
-static void ClearVar(Tcl_Interp *interp, const char *name);
+static int  ListGlobals(Tcl_Interp *interp);
 
 
 void
@@ -493,7 +493,7 @@ NsInterpCleanupVars(NsInterp *itPtr)
     Tcl_Obj    *listPtr, **names;
     int         nNames;
 
-    if (Tcl_EvalEx(interp, "::info globals", -1, TCL_EVAL_GLOBAL) == TCL_OK) {
+    if (ListGlobals(interp) == TCL_OK) {
         listPtr = Tcl_GetObjResult(interp);
         Tcl_IncrRefCount(listPtr);
         if (Tcl_ListObjGetElements(NULL, listPtr, &nNames, &names) != TCL_OK) {
@@ -508,9 +508,33 @@ NsInterpCleanupVars(NsInterp *itPtr)
         }
         Tcl_DecrRefCount(listPtr);
     }
-    ClearVar(interp, "errorInfo");
-    ClearVar(interp, "errorCode");
+    /* Not read first: their read traces cost more than setting them. */
+    (void) Tcl_SetVar2Ex(interp, "errorInfo", NULL, Tcl_NewObj(), TCL_GLOBAL_ONLY);
+    (void) Tcl_SetVar2Ex(interp, "errorCode", NULL, Tcl_NewObj(), TCL_GLOBAL_ONLY);
     Tcl_ResetResult(interp);
+}
+
+/*
+ * The result becomes the names of all globals.  This runs once per request, so
+ * the command behind `info globals` is called without parsing a script.
+ */
+static int
+ListGlobals(Tcl_Interp *interp)
+{
+    static const char name[] = "::tcl::info::globals";
+    Tcl_CmdInfo info;
+    Tcl_Obj    *wordPtr;
+    int         result;
+
+    if (!Tcl_GetCommandInfo(interp, name, &info) || !info.isNativeObjectProc) {
+        return Tcl_EvalEx(interp, "::info globals", -1, TCL_EVAL_GLOBAL);
+    }
+    wordPtr = Tcl_NewStringObj(name, sizeof(name) - 1);
+    Tcl_IncrRefCount(wordPtr);
+    Tcl_ResetResult(interp);
+    result = info.objProc(info.objClientData, interp, 1, &wordPtr);
+    Tcl_DecrRefCount(wordPtr);
+    return result;
 }
 
 static bool
@@ -529,16 +553,6 @@ IsKeptVar(const char *name)
         }
     }
     return false;
-}
-
-static void
-ClearVar(Tcl_Interp *interp, const char *name)
-{
-    const char *value = Tcl_GetVar(interp, name, TCL_GLOBAL_ONLY);
-
-    if (value == NULL || *value != '\0') {
-        (void) Tcl_SetVar(interp, name, "", TCL_GLOBAL_ONLY);
-    }
 }
 
 /*
