@@ -200,7 +200,7 @@ ns_section ns/server/default
   #ns_param formfallbackcharset     {}         ;# Charset of forms that are not valid in urlcharset.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
   #ns_param hackcontenttype         true       ;# Accepted, without effect.
-   ns_param enabletclpages          true       ;# Run /*.tcl below the page root.
+  #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
   #ns_param enablehttpproxy         false      ;# Pass on requests for other servers.
   #ns_param allowhttpproxy          {}         ;# Peer addresses (globs) that may use that.
   #ns_param extraheaders            {}         ;# Header fields and values of every reply.
@@ -294,7 +294,7 @@ ns_section ns/server/default/adp
    ns_param map                     /*.adp     ;# URL pattern of templates; may be repeated.
   #ns_param disabled                false      ;# Ignore all map parameters.
    # Run /*.tcl below the page root with the template engine.
-  #ns_param enabletclpages          false
+   ns_param enabletclpages          true
   #ns_param cache                   false      ;# Honour -cache of included templates.
   #ns_param cachesize               5120000    ;# Parsed pages of one interpreter.
   #ns_param bufsize                 1024000    ;# Flush output beyond this.
