@@ -72,6 +72,14 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
                 return;
             }
             /* Answered already: the socket is ours again. */
+            if (sockPtr->mode == NS_SOCK_CLOSING
+                    && !HasMoreToRead(sockPtr, isDrained)) {
+                NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+                    atomic_load_explicit(&sockPtr->deadline,
+                                         memory_order_relaxed));
+                NsSockWatch(threadPtr, sockPtr);
+                return;
+            }
             if (sockPtr->mode != NS_SOCK_READING
                     || (HasMoreToRead(sockPtr, isDrained)
                         && ++nServed == MAX_IN_A_ROW)) {
