@@ -6,10 +6,12 @@
 
 #include "nsconfig.h"
 #include "nslog.h"
+#include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/lock.h"
 #include "http/charset.h"
+#include "http/mimetype.h"
 #include "net/driver.h"
 #include "request/conn_int.h"
 #include "request/direct.h"
@@ -27,6 +29,9 @@
 static void StartThread(NsServer *serverPtr);
 static void StopThread(NsServer *serverPtr);
 static Tcl_Encoding ConnEncoding(void);
+static void ReadTypes(void);
+static void ReadTable(const char *section,
+                      void (*addProc)(const char *key, const char *value));
 static void ReadSettings(NsRequestServer *requestPtr);
 static void ReadEncodings(NsRequestServer *requestPtr);
 static void ReadVhost(NsRequestServer *requestPtr);
@@ -63,6 +68,7 @@ NsRequestServerInit(NsServer *serverPtr)
     Ns_RWLockInit(&requestPtr->urlLock);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
                  serverPtr->name);
+    ReadTypes();
     ReadSettings(requestPtr);
     ReadEncodings(requestPtr);
     NsFastPathServerInit(serverPtr);
@@ -108,6 +114,32 @@ ConnEncoding(void)
     NsConn *connPtr = NsConnCurrent();
 
     return connPtr == NULL ? NULL : connPtr->urlEncoding;
+}
+
+/*
+ * Content types and charsets, which all servers share: with the first one.
+ */
+static void
+ReadTypes(void)
+{
+    static bool isDone;
+
+    if (!isDone) {
+        isDone = true;
+        ReadTable("ns/mimetypes", NsMimeTypeAdd);
+        ReadTable("ns/charsets", NsCharsetAdd);
+        ReadTable("ns/encodings", NsCharsetAddExtension);
+    }
+}
+
+static void
+ReadTable(const char *section, void (*addProc)(const char *, const char *))
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection(section);
+
+    for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+        (*addProc)(Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i));
+    }
 }
 
 static void
