@@ -170,7 +170,17 @@ ScriptProc(NS_SOCKET sock, void *arg, int why)
     bool            goesOn = false;
 
     if (why != NS_SOCK_EXIT || (callbackPtr->when & NS_SOCK_EXIT) != 0) {
-        goesOn = RunScript(callbackPtr, sock, why);
+        int nBuffered = 0, nBefore;
+
+        /* What the channel has read ahead is not reported by the socket; as
+         * long as the script takes some of it, there is more to do. */
+        do {
+            nBefore = nBuffered;
+            goesOn = RunScript(callbackPtr, sock, why);
+            nBuffered = callbackPtr->channel == NULL
+                ? 0 : Tcl_InputBuffered(callbackPtr->channel);
+        } while (goesOn && why == NS_SOCK_READ && nBuffered > 0
+                 && nBuffered != nBefore);
     }
     if (!goesOn || why == NS_SOCK_EXIT || why == NS_SOCK_TIMEOUT) {
         FreeScript(callbackPtr, sock);
