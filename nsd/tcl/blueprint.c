@@ -21,6 +21,7 @@
 static Ns_TclTraceProc UpdateTrace;
 static Ns_TclTraceProc CleanupTrace;
 
+static void AddOwnTraces(const char *server);
 static const char *HomePath(const char *section, const char *key,
                             const char *dflt);
 static void ReadHeaders(NsTclServer *tclPtr, const char *section);
@@ -51,10 +52,7 @@ NsTclServerInit(NsServer *serverPtr)
     Ns_DStringFree(&ds);
 
     serverPtr->tclPtr = tclPtr;
-    (void) Ns_TclRegisterTrace(serverPtr->name, UpdateTrace, NULL,
-                               NS_TCL_TRACE_ALLOCATE);
-    (void) Ns_TclRegisterTrace(serverPtr->name, CleanupTrace, NULL,
-                               NS_TCL_TRACE_DEALLOCATE);
+    AddOwnTraces(serverPtr->name);
 }
 
 void
@@ -163,6 +161,23 @@ NsBlueprintScript(NsTclServer *tclPtr)
                                  (int) tclPtr->scriptBytes);
     Ns_MutexUnlock(&tclPtr->lock);
     return scriptPtr;
+}
+
+/*
+ * What the commands ns_init and ns_cleanup do, so listings name these.
+ */
+static void
+AddOwnTraces(const char *server)
+{
+    static char update[] = "ns_init", cleanup[] = "ns_cleanup";
+
+    Ns_RegisterProcInfo((void *) UpdateTrace, "ns:tcltrace", Ns_StringArgProc);
+    Ns_RegisterProcInfo((void *) CleanupTrace, "ns:tcltrace",
+                        Ns_StringArgProc);
+    (void) Ns_TclRegisterTrace(server, UpdateTrace, update,
+                               NS_TCL_TRACE_ALLOCATE);
+    (void) Ns_TclRegisterTrace(server, CleanupTrace, cleanup,
+                               NS_TCL_TRACE_DEALLOCATE);
 }
 
 /*

@@ -1,0 +1,100 @@
+# util.tcl --
+#
+#       Small procs that scripts use.
+
+# ns_deprecated ?alternative? ?explanation? --
+#
+#       Log that the proc that calls this should not be called any more.
+
+proc ns_deprecated {{alternative ""} {explanation ""}} {
+    set text "[info level -1] is deprecated."
+    if {$alternative ne ""} {
+        append text " Use '$alternative' instead!"
+    }
+    if {$explanation ne ""} {
+        append text " $explanation"
+    }
+    ns_log Warning $text
+}
+
+proc ns_paren {val} {
+    return [expr {$val eq "" ? "" : "($val)"}]
+}
+
+proc Paren {val} {
+    return [ns_paren $val]
+}
+
+# ns_issmallint val --
+#
+#       Whether val is an integer from -65535 to 65535.
+
+proc ns_issmallint {val} {
+    expr {[string is wideinteger -strict $val] && abs($val) <= 65535}
+}
+
+proc issmallint {val} {
+    return [ns_issmallint $val]
+}
+
+proc ns_set_precision {n} {
+    set ::tcl_precision $n
+}
+
+# ns_fileread filename --
+# ns_filewrite filename data ?mode? --
+#
+#       Read, or write, a whole file of bytes.
+
+proc ns_fileread {filename} {
+    set channel [open $filename rb]
+    try {
+        return [read $channel]
+    } finally {
+        close $channel
+    }
+}
+
+proc ns_filewrite {filename data {mode w}} {
+    set channel [open $filename $mode]
+    try {
+        fconfigure $channel -translation binary
+        puts -nonewline $channel $data
+    } finally {
+        close $channel
+    }
+}
+
+# ns_openexcl file --
+#
+#       A channel to a file that did not exist; empty when it does.
+
+proc ns_openexcl {file} {
+    try {
+        return [open $file {RDWR CREAT EXCL}]
+    } trap {POSIX EEXIST} {} {
+        return ""
+    }
+}
+
+# ns_parsetime option time --
+#
+#       One field of what ns_localtime and ns_gmtime return.
+
+proc ns_parsetime {option time} {
+    set fields {sec min hour mday mon year wday yday isdst}
+    set i [lsearch -exact $fields $option]
+    if {$i < 0} {
+        error "Incorrect option to ns_parsetime: \"$option\"\
+            Should be one of \"$fields\""
+    }
+    return [lindex $time $i]
+}
+
+# ns_browsermatch glob --
+#
+#       Whether the client's User-Agent matches the last argument.
+
+proc ns_browsermatch {args} {
+    string match [lindex $args end] [ns_set iget [ns_conn headers] user-agent]
+}
