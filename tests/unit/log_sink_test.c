@@ -1,0 +1,337 @@
+/*
+ * log_sink_test.c --
+ *
+ *      Sinks in trouble: a file that cannot grow, a sink that hangs, memory that
+ *      is full; and records of any length.
+ *
+ *      Each test runs in a child, since the log lives as long as its process.
+ */
+
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "log/init.h"
+#include "log/sink.h"
+#include "log/stream.h"
+#include "ns.h"
+
+#define NRECORDS 20000
+
+static char directory[64];
+
+/* What the format procedure of stream "held" waits for. */
+static Ns_Mutex gateLock;
+static Ns_Cond  gateOpened;
+static bool     isGateClosed;
+
+static char *
+PathOf(const char *name)
+{
+    static char path[4][128];
+    static int  next;
+    char       *p = path[next++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", directory, name);
+    return p;
+}
+
+static size_t
+Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    if (arg != NULL) {
+        Ns_MutexLock(&gateLock);
+        while (isGateClosed) {
+            Ns_CondWait(&gateOpened, &gateLock);
+        }
+        Ns_MutexUnlock(&gateLock);
+    }
+    if (recordPtr->length <= room) {
+        memcpy(buffer, recordPtr->bytes, recordPtr->length);
+    }
+    return recordPtr->length;
+}
+
+static Ns_LogSink
+Start(Ns_LogStream *streamPtr)
+{
+    Ns_LogSink sink;
+
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = PathOf("nsd.log"), .notice = true, .sanitize = 2,
+        .isAsync = true, .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory, .home = directory
+    });
+    *streamPtr = Ns_LogStreamCreate("test", Format, NULL);
+    sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "test", .stream = *streamPtr, .file = PathOf("test"),
+        .bufferBytes = 65536
+    });
+    NsLogStart();
+    return sink;
+}
+
+static void
+PutLine(Ns_LogStream stream, int number)
+{
+    char         line[64];
+    struct iovec piece = {line, (size_t) snprintf(line, sizeof(line),
+                                                  "record %d\n", number)};
+
+    Ns_LogStreamPut(stream, Notice, &piece, 1);
+}
+
+/*
+ * The records in a file, which must be in order, from 0 on without a gap.
+ */
+static int
+CountLines(const char *name)
+{
+    FILE *fp = fopen(PathOf(name), "r");
+    int   number, next = 0;
+
+    while (fp != NULL && fscanf(fp, "record %d\n", &number) == 1) {
+        if (number != next) {
+            return -1;
+        }
+        next++;
+    }
+    if (fp != NULL) {
+        fclose(fp);
+    }
+    return next;
+}
+
+static void
+Nap(void)
+{
+    struct timeval pause = {0, 5000};
+
+    select(0, NULL, NULL, NULL, &pause);
+}
+
+/*
+ * Ends the child with a status when a condition does not hold.
+ */
+#define MUST(condition, status) \
+    do { if (!(condition)) { _exit(status); } } while (0)
+
+static void
+FillDisk(void)
+{
+    Ns_LogStream  stream;
+    Ns_LogSink    sink = Start(&stream);
+    struct rlimit limit;
+    NsSinkStats   stats;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 10007;     /* Ends inside a line. */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 2000; i++) {
+        PutLine(stream, i);
+    }
+    do {
+        Nap();
+        NsSinkGetStats(sink, &stats);
+    } while (stats.errors == 0);
+    MUST(Ns_LogSinkFlush(sink) == NS_ERROR && errno == EFBIG, 2);
+
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 400 && Ns_LogSinkFlush(sink) != NS_OK; i++) {
+        Nap();
+    }
+    MUST(CountLines("test") == 2000, 3);
+    NsSinkGetStats(sink, &stats);
+    MUST(stats.accepted == 2000 && stats.delivered == 2000
+         && stats.pending == 0, 4);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+HangOneSink(void)
+{
+    Ns_LogStream stream, held;
+    Ns_LogSink   sink = Start(&stream), hanging;
+    NsSinkStats  stats;
+
+    held = Ns_LogStreamCreate("held", Format, &gateLock);
+    hanging = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "held", .stream = held, .file = PathOf("held"),
+        .bufferBytes = 65536
+    });
+    isGateClosed = true;
+    for (int i = 0; i < NRECORDS; i++) {
+        PutLine(stream, i);
+        if (i < 1000) {
+            PutLine(held, i);
+        }
+    }
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 2);
+    MUST(CountLines("test") == NRECORDS, 3);
+    MUST(CountLines("held") == 0, 4);
+    NsSinkGetStats(hanging, &stats);
+    MUST(stats.accepted == 1000 && stats.pending == 1000, 5);
+
+    Ns_MutexLock(&gateLock);
+    isGateClosed = false;
+    Ns_CondBroadcast(&gateOpened);
+    Ns_MutexUnlock(&gateLock);
+    MUST(Ns_LogSinkFlush(hanging) == NS_OK, 6);
+    MUST(CountLines("held") == 1000, 7);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+FillMemory(void)
+{
+    Ns_LogStream stream;
+    Ns_LogSink   hanging;
+    Ns_LogStream held;
+    NsSinkStats  stats;
+    FILE        *fp;
+    char         line[1000] = "";
+    int          nLines = 0, nMissing = 0;
+
+    (void) Start(&stream);
+    held = Ns_LogStreamCreate("held", Format, &gateLock);
+    NsStreamSetOverflow(held, NS_OVERFLOW_DROPNEWEST);
+    hanging = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "held", .stream = held, .file = PathOf("held"),
+        .bufferBytes = 65536
+    });
+    isGateClosed = true;
+    for (int i = 0; i < 100000; i++) {
+        PutLine(held, i);
+    }
+    NsSinkGetStats(hanging, &stats);
+    MUST(stats.accepted == 100000 && stats.droppedMemory > 0, 2);
+    /* The reserve still takes errors. */
+    Ns_Log(Error, "room for an error");
+
+    Ns_MutexLock(&gateLock);
+    isGateClosed = false;
+    Ns_CondBroadcast(&gateOpened);
+    Ns_MutexUnlock(&gateLock);
+    do {
+        (void) Ns_LogSinkFlush(hanging);
+        NsSinkGetStats(hanging, &stats);
+    } while (stats.pending > 0);
+    (void) Ns_LogSinkFlush(hanging);
+    MUST(stats.accepted == stats.delivered + stats.droppedMemory, 3);
+
+    fp = fopen(PathOf("held"), "r");
+    while (fgets(line, sizeof(line), fp) != NULL) {
+        unsigned n;
+        char    *told = strstr(line, "log: ");
+
+        if (strncmp(line, "record ", 7) == 0) {
+            nLines++;
+        } else if (told != NULL
+                   && sscanf(told, "log: %u records of stream 'held' are "
+                             "missing", &n) == 1) {
+            nMissing += (int) n;
+        }
+    }
+    fclose(fp);
+    MUST(nLines == (int) stats.delivered, 4);
+    MUST(nMissing == (int) stats.droppedMemory, 5);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+PutAnyLength(void)
+{
+    static const size_t lengths[] = {
+        1, 4000, 4096, 4097, 32700, 32768, 65535, 65536, 65537, 200000,
+        262144, 262145, 3000000
+    };
+    Ns_LogStream stream;
+    Ns_LogSink   sink = Start(&stream);
+    char        *bytes = malloc(3000001);
+    FILE        *fp;
+
+    for (int i = 0; i < Ns_NrElements(lengths); i++) {
+        struct iovec piece = {bytes, lengths[i]};
+
+        memset(bytes, 'a' + i, lengths[i]);
+        bytes[lengths[i] - 1] = '\n';
+        Ns_LogStreamPut(stream, Notice, &piece, 1);
+    }
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 2);
+    fp = fopen(PathOf("test"), "r");
+    for (int i = 0; i < Ns_NrElements(lengths); i++) {
+        MUST(fgets(bytes, 3000001, fp) != NULL, 3);
+        MUST(strlen(bytes) == lengths[i], 4);
+        MUST(lengths[i] == 1 || bytes[lengths[i] / 2 - 1] == 'a' + i, 5);
+    }
+    MUST(fgets(bytes, 3000001, fp) == NULL, 6);
+    fclose(fp);
+    free(bytes);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+RunInChild(void (*proc) (void))
+{
+    char  command[128];
+    int   status;
+    pid_t pid;
+
+    strcpy(directory, "/tmp/log_sink.XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    pid = fork();
+    if (pid == 0) {
+        proc();
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(status, 0);
+}
+
+static void
+AFileThatCannotGrowLosesNothing(void **state)
+{
+    RunInChild(FillDisk);
+}
+
+static void
+ASinkThatHangsDoesNotHoldUpOthers(void **state)
+{
+    RunInChild(HangOneSink);
+}
+
+static void
+WhatIsDroppedIsCountedAndTold(void **state)
+{
+    RunInChild(FillMemory);
+}
+
+static void
+RecordsOfAnyLengthArriveWhole(void **state)
+{
+    RunInChild(PutAnyLength);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(AFileThatCannotGrowLosesNothing),
+        cmocka_unit_test(ASinkThatHangsDoesNotHoldUpOthers),
+        cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
+        cmocka_unit_test(RecordsOfAnyLengthArriveWhole)
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
