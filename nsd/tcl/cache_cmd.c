@@ -383,9 +383,9 @@ LockEntry(Tcl_Interp *interp, Update *updatePtr)
         &isNew, timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
     if (updatePtr->entry == NULL) {
         Ns_CacheUnlock(cachePtr->cache);
-        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
         Ns_TclPrintfResult(interp, "timeout waiting for concurrent update: %s",
                            updatePtr->key);
+        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
         return TCL_ERROR;
     }
     updatePtr->isNew = isNew != 0;

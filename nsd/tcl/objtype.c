@@ -22,6 +22,8 @@ static Tcl_UpdateStringProc   UpdateTimeString;
 static Tcl_SetFromAnyProc     SetTimeFromAny;
 static Tcl_UpdateStringProc   UpdateAddrString;
 
+static int BadAddress(Tcl_Interp *interp, const char *what, const char *text,
+                      const char *end);
 static int ParsePart(Tcl_Interp *interp, const char *part, int length,
                      long *valuePtr);
 
@@ -158,38 +160,52 @@ int
 Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *type,
                      void **addrPtrPtr)
 {
-    void *foundType, *addr;
+    void       *foundType, *addr;
+    const char *text;
+    int         n = 0;
 
     if (objPtr->typePtr != &addrType) {
-        const char *text = Tcl_GetString(objPtr);
-        int         n = 0;
-
-        if (sscanf(text, "t%20p-a%20p%n", &foundType, &addr, &n) != 2
-                || text[n] != '\0' || foundType != type || addr == NULL) {
-            Ns_TclPrintfResult(interp, "incorrect type: expected \"%s\", "
-                               "not \"%s\"", type, text);
-            return TCL_ERROR;
+        text = Tcl_GetString(objPtr);
+        if (sscanf(text, "t%20p-a%20p-%n", &foundType, &addr, &n) != 2
+                || n == 0 || addr == NULL) {
+            return BadAddress(interp, "invalid address \"", text, "\"");
+        }
+        if (foundType != type || strcmp(text + n, type) != 0) {
+            return BadAddress(interp, "incorrect type: ", text, "");
         }
         Ns_TclSetTwoPtrValue(objPtr, (Tcl_ObjType *) &addrType, foundType,
                              addr);
     }
     if (TYPE_OF(objPtr) != type) {
-        Ns_TclPrintfResult(interp, "incorrect type: expected \"%s\", "
-                           "not \"%s\"", type, Tcl_GetString(objPtr));
-        return TCL_ERROR;
+        return BadAddress(interp, "incorrect type: ", Tcl_GetString(objPtr), "");
     }
     *addrPtrPtr = ADDRESS_OF(objPtr);
     return TCL_OK;
 }
 
+/*
+ * interp may be NULL.
+ */
+static int
+BadAddress(Tcl_Interp *interp, const char *what, const char *text,
+           const char *end)
+{
+    if (interp != NULL) {
+        Tcl_ResetResult(interp);
+        Tcl_AppendResult(interp, what, text, end, NULL);
+    }
+    return TCL_ERROR;
+}
+
 static void
 UpdateAddrString(Tcl_Obj *objPtr)
 {
-    char text[64];
-    int  n = snprintf(text, sizeof(text), "t%p-a%p", TYPE_OF(objPtr),
-                      ADDRESS_OF(objPtr));
+    const char *type = TYPE_OF(objPtr);
+    char        text[128];
+    int         n = snprintf(text, sizeof(text), "t%p-a%p-%s", TYPE_OF(objPtr),
+                             ADDRESS_OF(objPtr), type);
 
-    Ns_TclSetStringRep(objPtr, text, n);
+    Ns_TclSetStringRep(objPtr, text, MIN(n, (int) sizeof(text) - 1));
 }
 
 void

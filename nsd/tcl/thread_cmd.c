@@ -9,7 +9,7 @@
 #include "tcl/commands.h"
 #include "tcl/interp.h"
 
-#define HANDLE_TYPE "ns:thread"
+static const char handleType[] = "ns:thread";
 
 /*
  * What a thread is to run; the thread's own once it runs.
@@ -250,7 +250,7 @@ WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
         Tcl_WrongNumArgs(interp, 2, objv, "handle");
         return TCL_ERROR;
     }
-    if (Ns_TclGetAddrFromObj(interp, objv[2], HANDLE_TYPE, &address)
+    if (Ns_TclGetAddrFromObj(interp, objv[2], handleType, &address)
             != TCL_OK) {
         return TCL_ERROR;
     }
@@ -308,7 +308,7 @@ SetHandleResult(Tcl_Interp *interp, Ns_Thread thread)
 {
     Tcl_Obj *handleObj = Tcl_NewObj();
 
-    Ns_TclSetAddrObj(handleObj, HANDLE_TYPE, thread);
+    Ns_TclSetAddrObj(handleObj, handleType, thread);
     Tcl_SetObjResult(interp, handleObj);
 }
 
