@@ -152,7 +152,7 @@ typedef struct NsAdpSource {
     Tcl_Obj           *textObj;     /* ... a string. */
     struct NsAdpHeld  *heldPtr;     /* Of the file if the caller has it. */
     bool               isTcl;       /* The file is a Tcl script. */
-    bool               isSafe;      /* Leave out inline scripts. */
+    bool               isTrusted;   /* Keep inline scripts in safe mode, too. */
     bool               isGlobal;    /* Run at global level. */
     const Ns_Time     *ttlPtr;      /* Keep the output so long; NULL: do not. */
     int                nArgs;
@@ -213,6 +213,12 @@ int NsAdpAppend(NsAdpInterp *adpPtr, const char *text, int length);
  * Send the response buffer; isFinal: as the last part.
  */
 int NsAdpFlush(NsAdpInterp *adpPtr, bool isFinal);
+
+/*
+ * Send output to a channel from now on; NULL: to the connection again.  It
+ * stays open as long.
+ */
+void NsAdpSetChannel(NsAdpInterp *adpPtr, Tcl_Channel channel);
 
 /*
  * The buffer that the innermost frame writes to.

@@ -30,12 +30,13 @@ static Tcl_ObjCmdProc MimeTypeObjCmd;
 static Tcl_ObjCmdProc IncludeObjCmd;
 static Tcl_ObjCmdProc EvalObjCmd;
 static Tcl_ObjCmdProc SafeEvalObjCmd;
+static Tcl_ObjCmdProc TagObjCmd;
 static Tcl_ObjCmdProc ParseObjCmd;
 
 static NsAdpInterp *Active(const NsInterp *interpPtr);
 static bool HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
-                 bool isSafe);
+                 bool isTrusted);
 static int  RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
                          const char *varName);
 static void AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file,
@@ -58,6 +59,7 @@ static const NsTclCommand commands[] = {
     {"_ns_adp_include",  IncludeObjCmd, false},
     {"ns_adp_eval",      EvalObjCmd, false},
     {"ns_adp_safeeval",  SafeEvalObjCmd, false},
+    {"_ns_adp_tag",      TagObjCmd, false},
     {"ns_adp_parse",     ParseObjCmd, false},
     {NULL, NULL, false}
 };
@@ -400,18 +402,35 @@ static int
 SafeEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    int          before = adpPtr->flags & NS_ADP_SAFE, result;
+
+    adpPtr->flags |= NS_ADP_SAFE;
+    result = Eval(clientData, objc, objv, false);
+    adpPtr->flags = (adpPtr->flags & ~NS_ADP_SAFE) | before;
+    return result;
+}
+
+/*
+ * A registered ADP tag: its text comes from whoever registered it, so its
+ * scripts run in safe mode, too.
+ */
+static int
+TagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
     return Eval(clientData, objc, objv, true);
 }
 
 static int
-Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv, bool isSafe)
+Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv, bool isTrusted)
 {
     if (objc < 2) {
         Tcl_WrongNumArgs(interpPtr->interp, 1, objv, "page ?args ...?");
         return TCL_ERROR;
     }
     return RunForOutput(NsAdpGet(interpPtr->interp), &(NsAdpSource) {
-        .textObj = objv[1], .isSafe = isSafe, .nArgs = objc - 1,
+        .textObj = objv[1], .isTrusted = isTrusted, .nArgs = objc - 1,
         .args = objv + 1
     }, NULL);
 }
@@ -448,7 +467,6 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_DStringInit(&cwd);
     source.nArgs = nArgs;
     source.args = objv + (objc - nArgs);
-    source.isSafe = isSafe != 0;
     source.isTcl = isTcl != 0;
     if (dir != NULL) {
         source.dir = NsAdpResolve(adpPtr, dir, &cwd);
@@ -464,6 +482,7 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         source.file = NsAdpResolve(adpPtr, Tcl_GetString(source.args[0]), &path);
     }
     flags = adpPtr->flags;
+    adpPtr->flags |= isSafe ? NS_ADP_SAFE : 0;
     result = RunForOutput(adpPtr, &source, varName);
     adpPtr->flags = flags;
     Tcl_DStringFree(&cwd);

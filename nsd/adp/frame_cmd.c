@@ -329,6 +329,7 @@ static int
 SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
 {
     Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    Tcl_Channel channel;
     const char *name;
 
     if (objc != 3) {
@@ -337,13 +338,17 @@ SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
     }
     name = Tcl_GetString(objv[2]);
     if (*name != '\0') {
-        return Ns_TclGetOpenChannel(interp, name, 1, 1, &adpPtr->channel);
+        if (Ns_TclGetOpenChannel(interp, name, 1, 1, &channel) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        NsAdpSetChannel(adpPtr, channel);
+        return TCL_OK;
     }
     if (adpPtr->channel != NULL) {
         if (NsAdpFlush(adpPtr, false) != TCL_OK) {
             return TCL_ERROR;
         }
-        adpPtr->channel = NULL;
+        NsAdpSetChannel(adpPtr, NULL);
         adpPtr->hasFlushed = false;
     }
     return TCL_OK;

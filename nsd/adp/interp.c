@@ -51,7 +51,7 @@ NsAdpReset(NsAdpInterp *adpPtr)
     adpPtr->flags = serverPtr->flags;
     adpPtr->bufferBytes = serverPtr->bufferBytes;
     adpPtr->exception = NS_ADP_OK;
-    adpPtr->channel = NULL;
+    NsAdpSetChannel(adpPtr, NULL);
     adpPtr->hasFlushed = false;
     adpPtr->isClosed = false;
     adpPtr->isErrorPage = false;

@@ -72,6 +72,18 @@ NsAdpFlush(NsAdpInterp *adpPtr, bool isFinal)
     return TCL_ERROR;
 }
 
+void
+NsAdpSetChannel(NsAdpInterp *adpPtr, Tcl_Channel channel)
+{
+    if (channel != NULL) {
+        Tcl_RegisterChannel(NULL, channel);
+    }
+    if (adpPtr->channel != NULL) {
+        (void) Tcl_UnregisterChannel(NULL, adpPtr->channel);
+    }
+    adpPtr->channel = channel;
+}
+
 static Outcome
 Send(NsAdpInterp *adpPtr, bool isFinal)
 {

@@ -374,7 +374,7 @@ TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
 
     Tcl_DStringAppend(scriptPtr, "ns_adp_append [", -1);
     if (tagPtr->kind == NS_ADP_TAG_ADP) {
-        Tcl_DStringAppend(scriptPtr, "ns_adp_eval", -1);
+        Tcl_DStringAppend(scriptPtr, "_ns_adp_tag", -1);
     }
     AppendWord(scriptPtr, tagPtr->content, -1);
 

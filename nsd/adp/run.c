@@ -15,6 +15,7 @@
 #include "nsthread.h"
 #include "adp/adp.h"
 
+static int  ParseFlags(const NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
                     NsAdpHeld *heldPtr);
 static int  RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
@@ -52,9 +53,7 @@ NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
         return RunHeld(adpPtr, sourcePtr, heldPtr);
     }
     heldPtr = NsAdpHold(adpPtr, sourcePtr->file,
-        (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
-        | (sourcePtr->isTcl ? NS_ADP_TCL : 0)
-        | (sourcePtr->isSafe ? NS_ADP_SAFE : 0));
+                        ParseFlags(adpPtr, sourcePtr));
     if (heldPtr == NULL) {
         return TCL_ERROR;
     }
@@ -104,6 +103,20 @@ NsAdpResolve(NsAdpInterp *adpPtr, const char *file, Tcl_DString *dsPtr)
     (void) Ns_NormalizePath(dsPtr, Tcl_DStringValue(&path));
     Tcl_DStringFree(&path);
     return Tcl_DStringValue(dsPtr);
+}
+
+static int
+ParseFlags(const NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
+{
+    int flags = adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE);
+
+    if (sourcePtr->isTrusted) {
+        flags &= ~NS_ADP_SAFE;
+    }
+    if (sourcePtr->file != NULL && sourcePtr->isTcl) {
+        flags |= NS_ADP_TCL;
+    }
+    return flags;
 }
 
 static int
@@ -214,8 +227,7 @@ RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
 
     NsAdpCodeInit(&code);
     NsAdpParseFor(adpPtr->adpServerPtr, &code, Tcl_GetString(sourcePtr->textObj),
-                  (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
-                  | (sourcePtr->isSafe ? NS_ADP_SAFE : 0));
+                  ParseFlags(adpPtr, sourcePtr));
     scripts = ns_calloc((size_t) code.nBlocks + 1, sizeof(Tcl_Obj *));
     result = RunFrame(adpPtr, sourcePtr, &frame, &code, scripts);
     for (i = 0; i < code.nBlocks; i++) {

@@ -193,7 +193,7 @@ a_tag_becomes_a_call(void **state)
         {"<Pair>a<pair>b</PAIR>c</pair>d",
          "S(ns_adp_append [ pair a<pair>b</PAIR>c])T(d)"},
         {"<single>", "S(ns_adp_append [ cmd [ns_set create single]])"},
-        {"<adp>in</adp>", "S(ns_adp_append [ns_adp_eval "
+        {"<adp>in</adp>", "S(ns_adp_append [_ns_adp_tag "
          "{<b><%= [ns_adp_argv 1] %>} in [ns_set create adp]])"},
     };
 
