@@ -32,8 +32,6 @@ ROOM_SOURCES   = $(foreach r,$(LINKED_ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
 ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
 # Starts and stops the rooms; in the library for programs that embed the server.
 MAIN_OBJECTS   = obj/nsd/nsmain.o
-# While rooms are missing: EARLY=-Wl,--unresolved-symbols=ignore-all
-EARLY         ?= -Wl,--unresolved-symbols=ignore-all
 MODULE_OBJECTS = $(foreach m,$(MODULES),$(patsubst %.c,obj/%.o,$(sort $(wildcard $(m)/*.c))))
 UNIT_SOURCES   = $(sort $(wildcard tests/unit/*_test.c))
 UNIT_TESTS     = $(UNIT_SOURCES:tests/unit/%.c=obj/tests/unit/%)
@@ -79,11 +77,11 @@ obj/%.o: %.c config.mk
 
 nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) -shared $(EARLY) -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-z,defs -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
 
 nsd/nsd: obj/nsd/main.o nsd/libnsd.so
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) -rdynamic $(EARLY) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
+	$(Q)$(CC) $(SANITIZE) -rdynamic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
 	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
 
 nsd/init.tcl: tcl/bin/init.tcl
@@ -100,11 +98,13 @@ $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 # Tests.
 obj/tests/unit/%: tests/unit/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< $(EARLY) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+	@echo '  TEST  $<'
+	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< $(EARLY) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
+	@echo '  TEST  $<'
+	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
 
 test: packages-test build $(UNIT_TESTS) $(STRESS_TESTS)
 	@$(TCLSH) tests/run.tcl $(TESTFLAGS)
