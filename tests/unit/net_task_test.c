@@ -67,10 +67,10 @@ ReadProc(NS_SOCKET sock, void *arg, int why)
 {
     char byte = 'q';
 
-    Note(why);
     if (why == NS_SOCK_READ) {
         assert_int_equal(read(sock, &byte, 1), 1);
     }
+    Note(why);
     return byte != 'q';
 }
 
@@ -124,11 +124,11 @@ a_cancelled_callback_is_told_and_not_called_again(void **state)
 static int
 GreetProc(NS_SOCKET sock, void *arg, int why)
 {
-    Note(why);
     if (why == NS_SOCK_READ) {
         assert_int_equal(write(sock, "hi", 2), 2);
         close(sock);
     }
+    Note(why);
     return NS_TRUE;
 }
 
