@@ -25,10 +25,7 @@ COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(DEFINES) -g -fPIC -pthread \
 LIBS     = $(TCL_LIBS) $(CRYPTO_LIBS) $(Z_LIBS) $(SQLITE_LIBS) $(PQ_LIBS) \
 	$(BROTLI_LIBS) $(CRYPT_LIBS) -lrt -ldl -lm -pthread
 
-# Commands need the interpreters: without those, tests of the other rooms cannot
-# load the library.
-LINKED_ROOMS   = $(if $(wildcard nsd/tcl/interp.c),$(ROOMS),$(filter-out tcl,$(ROOMS)))
-ROOM_SOURCES   = $(foreach r,$(LINKED_ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
+ROOM_SOURCES   = $(foreach r,$(ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
 ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
 # Starts and stops the rooms; in the library for programs that embed the server.
 MAIN_OBJECTS   = obj/nsd/nsmain.o

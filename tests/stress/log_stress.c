@@ -206,6 +206,7 @@ main(int argc, char **argv)
     isOk &= Check("rolling", nRolls);
     fprintf(report, "%d threads, %d records each, %d rolls: %ld.%03ld s: %s\n", nThreads,
            nRecords, nRolls, span.sec, span.usec / 1000, isOk ? "ok" : "FAILED");
+    fprintf(report, "%d passed, %d failed\n", isOk, !isOk);
     fclose(report);
     for (int i = -1; i < 10; i++) {
         char name[300];
