@@ -5,10 +5,11 @@
  *
  *          reserved -> starting -> waiting <-> running -> ended
  *
- *      NsConnThreadReserve makes or reuses a slot, NsConnThreadStart starts the
- *      thread, RunConnThread is all of its life.  A thread that ends joins the one
- *      that ended before it, so that only the last of a pool is left to be joined
- *      and none is still in its clean-up when the pool is reported as gone.
+ *      NsConnThreadReserve makes or reuses a slot, NsConnThreadStart starts
+ *      the thread, RunConnThread is all of its life.  A thread that ends joins
+ *      the one that ended before it, so that only the last of a pool is left
+ *      to be joined and none is still in its clean-up when the pool is
+ *      reported as gone.
  */
 
 #include "ns.h"
@@ -31,7 +32,8 @@ static Ns_ArgProc DescribeThread;
 void
 NsConnThreadInit(void)
 {
-    Ns_RegisterProcInfo((void *) RunConnThread, "ns:connthread", DescribeThread);
+    Ns_RegisterProcInfo((void *) RunConnThread, "ns:connthread",
+                        DescribeThread);
 }
 
 /*
@@ -92,7 +94,8 @@ RunConnThread(void *arg)
         nsPoolProcs.startProc(serverPtr);
     }
     spent = NsClockSpan(startStamp, NsClockNow());
-    Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec, spent.usec);
+    Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec,
+           spent.usec);
 
     while ((workPtr = NsPoolTake(threadPtr, &reason)) != NULL) {
         RunWork(threadPtr, workPtr);
@@ -200,9 +203,9 @@ NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 }
 
 /*
- * Put work into the slot of a thread that was taken off the idle stack, and wake
- * it, alone.  The signal comes after the unlock, or the thread would wake only to
- * wait for the lock; slots are never freed, so that is safe.
+ * Put work into the slot of a thread that was taken off the idle stack, and
+ * wake it, alone.  The signal comes after the unlock, or the thread would wake
+ * only to wait for the lock; slots are never freed, so that is safe.
  */
 void
 NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
@@ -244,7 +247,8 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
     Ns_MutexLock(&threadPtr->lock);
     while (threadPtr->workPtr == NULL && !threadPtr->mustEnd
             && status == NS_OK) {
-        status = NsCondWaitUntil(&threadPtr->wakeup, &threadPtr->lock, deadline);
+        status = NsCondWaitUntil(&threadPtr->wakeup, &threadPtr->lock,
+                                 deadline);
     }
     workPtr = threadPtr->workPtr;
     if (workPtr != NULL) {

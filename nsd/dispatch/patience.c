@@ -1,8 +1,8 @@
 /*
  * patience.c --
  *
- *      A request that has waited longer than its pool's queuepatience, while the
- *      pool may grow, gets a thread made for it.
+ *      A request that has waited longer than its pool's queuepatience, while
+ *      the pool may grow, gets a thread made for it.
  *
  *      One thread watches all pools.  It sleeps without a limit while nothing
  *      waits.  A submitter wakes it only if it would sleep longer than the new

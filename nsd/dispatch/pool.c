@@ -12,10 +12,10 @@
  *      [enqueue], because a thread may have become idle in between.
  *
  *      A thread that wants work locks tqueue, and if nothing waits pushes
- *      itself on the stack [idle].  Else it locks both and takes the head of the
- *      wait queue [take].  A request is added to an empty queue, and a thread to
- *      an empty stack, only with tqueue locked.  So there is never a waiting
- *      request and an idle thread at the same time.
+ *      itself on the stack [idle].  Else it locks both and takes the head of
+ *      the wait queue [take].  A request is added to an empty queue, and a
+ *      thread to an empty stack, only with tqueue locked.  So there is never a
+ *      waiting request and an idle thread at the same time.
  *
  *      Who takes a thread off the stack, be it to assign work [assign], to end
  *      it [stop], or the thread itself because it was idle too long [timeout],
@@ -258,9 +258,9 @@ LogSubmission(const Submission *subPtr, const NsWork *workPtr)
     int create = subPtr->growth.threadPtr != NULL;
 
     if (subPtr->fate == FATE_ASSIGN) {
-        Ns_Log(Debug, "[%d] dequeue thread connPtr %p idle %d state 1 create %d",
-               subPtr->threadPtr->index, (const void *) workPtr, subPtr->nIdle,
-               create);
+        Ns_Log(Debug, "[%d] dequeue thread connPtr %p idle %d state 1"
+               " create %d", subPtr->threadPtr->index, (const void *) workPtr,
+               subPtr->nIdle, create);
     } else if (subPtr->fate == FATE_QUEUE) {
         Ns_Log(Debug, "[-1] add waiting connPtr %p => waiting %d create %d",
                (const void *) workPtr, subPtr->nWaiting, create);

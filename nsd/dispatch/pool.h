@@ -85,8 +85,8 @@ NsServer *NsPoolGetServer(const NsPool *poolPtr);
  * Hand over work; acceptStamp must be set.
  *
  * NS_OK: the pool owns it.  NS_TIMEOUT: the pool is full and rejects (a 503 is
- * due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both cases
- * the work is still the caller's.
+ * due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both
+ * cases the work is still the caller's.
  */
 Ns_ReturnCode NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr);
 
@@ -128,8 +128,8 @@ void NsPoolCountSpool(NsPool *poolPtr);
 void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
 
 /*
- * Start minthreads threads in each pool of the server; begin to stop; wait until
- * all are gone (NS_OK) or the deadline, an absolute time, has passed
+ * Start minthreads threads in each pool of the server; begin to stop; wait
+ * until all are gone (NS_OK) or the deadline, an absolute time, has passed
  * (NS_TIMEOUT).  Stop and Wait log what they do.
  */
 void NsPoolsStart(NsServer *serverPtr);
@@ -163,7 +163,8 @@ void NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 
 /*
- * Requests accepted so far; length of the wait queue (held requests are not in it).
+ * Requests accepted so far; length of the wait queue (held requests are not in
+ * it).
  */
 uint64_t NsPoolRequests(const NsPool *poolPtr);
 int NsPoolWaiting(const NsPool *poolPtr);

@@ -1,7 +1,8 @@
 /*
  * pool_config.c --
  *
- *      Pools as the configuration describes them, and what can be changed later.
+ *      Pools as the configuration describes them, and what can be changed
+ *      later.
  */
 
 #include "ns.h"
@@ -160,7 +161,8 @@ SetupLocks(NsPool *poolPtr)
 {
     NsPoolLockSetup(poolPtr, &poolPtr->wqueue, NS_RANK_POOL_WQUEUE, "wqueue");
     NsPoolLockSetup(poolPtr, &poolPtr->tqueue, NS_RANK_POOL_TQUEUE, "tqueue");
-    NsPoolLockSetup(poolPtr, &poolPtr->threads, NS_RANK_POOL_THREADS, "threads");
+    NsPoolLockSetup(poolPtr, &poolPtr->threads, NS_RANK_POOL_THREADS,
+                    "threads");
     Ns_CondInit(&poolPtr->changed);
 }
 

@@ -24,7 +24,8 @@ static int  PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max);
 static void AppendWork(Ns_DString *dsPtr, NsPool *poolPtr, NsWork **workPtrs,
                        int nWorks, const char *state);
 static void AppendSum(Ns_DString *dsPtr, NsPool *poolPtr, NsSpan span);
-static void AppendDuration(Ns_DString *dsPtr, const char *key, NsStamp duration);
+static void AppendDuration(Ns_DString *dsPtr, const char *key,
+                           NsStamp duration);
 static void AppendHistogram(Ns_DString *dsPtr, const NsHistogram *histogramPtr);
 
 void

@@ -131,7 +131,8 @@ CreateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
             || GetSize(interp, sizeObj, &settings.maxSize) != TCL_OK
             || (maxEntryObj != NULL
-                && GetSize(interp, maxEntryObj, &settings.maxEntry) != TCL_OK)) {
+                && GetSize(interp, maxEntryObj, &settings.maxEntry)
+                   != TCL_OK)) {
         return TCL_ERROR;
     }
     if (timeoutPtr != NULL) {
@@ -885,8 +886,8 @@ CacheObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_cache create cache ?-size size? ?-timeout timeout?: the timeout is the time
- * that entries live.
+ * ns_cache create cache ?-size size? ?-timeout timeout?: the timeout is the
+ * time that entries live.
  */
 static int
 CreateOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,

@@ -3,9 +3,9 @@
  *
  *      Scripts that run outside of any request, in queues.
  *
- *      A job is scheduled, in its queue's list of pending ones; then running, in
- *      a thread; then done, and gone when it is detached or was waited for.  A
- *      queue that is to be deleted goes with its last job.
+ *      A job is scheduled, in its queue's list of pending ones; then running,
+ *      in a thread; then done, and gone when it is detached or was waited
+ *      for.  A queue that is to be deleted goes with its last job.
  *
  *      One lock guards all, and is never held while a script runs.
  */
@@ -310,8 +310,8 @@ StartThread(int thread)
 }
 
 /*
- * The life of a job thread.  It joins the one that ended before it, so that only
- * the last is left to be joined at the end.
+ * The life of a job thread.  It joins the one that ended before it, so that
+ * only the last is left to be joined at the end.
  */
 static void
 RunJobs(void *arg)

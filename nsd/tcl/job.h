@@ -4,9 +4,9 @@
  *      Scripts that run outside of any request, in queues.
  *
  *      Queues belong to the process.  Each starts its jobs in order, at most
- *      maxThreads at a time; the threads are shared by all queues.  A job runs in
- *      an interpreter of the server that submitted it.  A detached job is gone
- *      when it has run; others stay until somebody waits for them.
+ *      maxThreads at a time; the threads are shared by all queues.  A job runs
+ *      in an interpreter of the server that submitted it.  A detached job is
+ *      gone when it has run; others stay until somebody waits for them.
  */
 
 #ifndef NSD_TCL_JOB_H

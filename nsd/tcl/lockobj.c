@@ -3,8 +3,8 @@
  *
  *      Named objects for synchronization.
  *
- *      The table's lock guards names and use counts only; it is never held while
- *      a thread waits for an object.
+ *      The table's lock guards names and use counts only; it is never held
+ *      while a thread waits for an object.
  */
 
 #include "ns.h"

@@ -3,9 +3,10 @@
  *
  *      ns_server: the state of a virtual server and of its pools.
  *
- *      Each subcommand is a procedure in a table, which also says whether a pool
- *      may be given.  Subcommands that came later are found by their whole name
- *      only and are not listed in error messages, which scripts compare.
+ *      Each subcommand is a procedure in a table, which also says whether a
+ *      pool may be given.  Subcommands that came later are found by their
+ *      whole name only and are not listed in error messages, which scripts
+ *      compare.
  */
 
 #include "ns.h"
@@ -496,7 +497,8 @@ MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
         return TCL_ERROR;
     }
     if (nWords != 2) {
-        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\"; must be METHOD URL",
+        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\";"
+                           " must be METHOD URL",
                            Tcl_GetString(callPtr->args[0]));
         return TCL_ERROR;
     }

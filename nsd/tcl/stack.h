@@ -16,10 +16,10 @@ void NsStackEnter(NsConn *connPtr, Tcl_Interp *interp);
 void NsStackLeave(void);
 
 /*
- * Append a list of the frames of request `cnsN`, innermost first, each a dict of
- * level, type, line, cmd and what else `info frame` tells.  The request answers
- * itself, between two of its commands, and runs on.  NS_ERROR: no such request
- * runs Tcl; NS_TIMEOUT: it is in one command for a second.
+ * Append a list of the frames of request `cnsN`, innermost first, each a dict
+ * of level, type, line, cmd and what else `info frame` tells.  The request
+ * answers itself, between two of its commands, and runs on.  NS_ERROR: no such
+ * request runs Tcl; NS_TIMEOUT: it is in one command for a second.
  */
 Ns_ReturnCode NsStackOfRequest(NsServer *serverPtr, const char *id,
                                Ns_DString *dsPtr);

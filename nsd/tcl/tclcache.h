@@ -1,8 +1,8 @@
 /*
  * tclcache.h --
  *
- *      The caches of scripts: Ns_Cache objects that a server knows by name, with
- *      strings as values.
+ *      The caches of scripts: Ns_Cache objects that a server knows by name,
+ *      with strings as values.
  *
  *      A cache, once made, lives as long as the process.
  */

@@ -229,7 +229,8 @@ DescribeScriptThread(Ns_DString *dsPtr, void *arg)
         Ns_DStringAppendElement(dsPtr, "");     /* Just ending. */
         return;
     }
-    Ns_DStringAppendElement(dsPtr, argPtr->server != NULL ? argPtr->server : "");
+    Ns_DStringAppendElement(dsPtr,
+                            argPtr->server != NULL ? argPtr->server : "");
     if (argPtr->isDetached) {
         Ns_DStringAppendElement(dsPtr, "detached");
     }
