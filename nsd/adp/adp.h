@@ -44,14 +44,14 @@
 #define NS_ADP_PARSE_FLAGS  (NS_ADP_SAFE | NS_ADP_SINGLE | NS_ADP_TCL)
 
 /*
- * The settable flags in the order of registration options; ends with a NULL key.
+ * The settable flags in the order of registration options, then a NULL key.
  */
 extern const Ns_ObjvTable nsAdpFlagNames[];
 
 struct NsAdpPage;
 
 typedef struct NsAdpServer {
-    NsServer   *serverPtr;      /* Constant after creation, like all up to lock. */
+    NsServer   *serverPtr;      /* Constant, as all up to lock. */
     int         flags;          /* A request starts with these. */
     size_t      bufferBytes;    /* Likewise. */
     size_t      cacheBytes;     /* Limit of pages per interpreter. */
@@ -84,7 +84,7 @@ typedef struct NsAdpFrame {
     struct NsAdpFrame *prevPtr;
     const char        *file;        /* NULL: a string. */
     Tcl_Obj           *textObj;     /* Of a string. */
-    const char        *dir;         /* For relative names; NULL: see NsAdpDir. */
+    const char        *dir;         /* For relative names, or NULL: NsAdpDir. */
     off_t              bytes;       /* Of the file. */
     time_t             mtime;
     int                nArgs;
@@ -111,7 +111,7 @@ typedef struct NsAdpInterp {
     int             nRecordings;    /* Nesting of pages whose output is kept. */
     bool            isSpoilt;       /* The recorded output must not be kept. */
     bool            isErrorPage;    /* The error page runs. */
-    Tcl_Obj        *reportedObj;    /* Stack trace of the error seen last, ... */
+    Tcl_Obj        *reportedObj;    /* Stack trace of the last error, ... */
     int             reportedDepth;  /* ... and where. */
     int             debugLevel;
 
@@ -242,7 +242,7 @@ typedef struct NsAdpHeld {
 } NsAdpHeld;
 
 /*
- * The page of a file, parsed with the flags in force.  NULL with an error in the
+ * The page of a file, parsed with these flags.  NULL with an error in the
  * interpreter.  In use until NsAdpRelease.
  */
 NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags);
@@ -272,7 +272,8 @@ void NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr);
 /* ---- tag.c ---- */
 
 void NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind,
-                      const char *name, const char *endName, const char *content);
+                      const char *name, const char *endName,
+                      const char *content);
 
 /*
  * Parse with the tags of the server, flags being NS_ADP_PARSE_FLAGS.

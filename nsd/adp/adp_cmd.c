@@ -442,7 +442,7 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     char        *varName = NULL, *dir = NULL;
     Tcl_DString  path, cwd;
-    NsAdpSource  source = {NULL};
+    NsAdpSource  source = {.file = NULL};
     int          isString = 0, isFile = 0, isTcl = 0, isSafe = 0, nArgs = 0;
     int          flags, result;
     Ns_ObjvSpec  opts[] = {
@@ -479,7 +479,8 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_DStringAppend(&path, Tcl_GetString(source.args[0]), -1);
         source.file = Tcl_DStringValue(&path);
     } else {
-        source.file = NsAdpResolve(adpPtr, Tcl_GetString(source.args[0]), &path);
+        source.file = NsAdpResolve(adpPtr, Tcl_GetString(source.args[0]),
+                                   &path);
     }
     flags = adpPtr->flags;
     adpPtr->flags |= isSafe ? NS_ADP_SAFE : 0;

@@ -39,7 +39,8 @@ NsAdpLogError(NsAdpInterp *adpPtr, int line)
     }
     Tcl_DStringInit(&text);
     Tcl_DStringAppend(&text, Tcl_GetString(adpPtr->reportedObj), -1);
-    Tcl_DStringAppend(&text, Tcl_DStringValue(&where), Tcl_DStringLength(&where));
+    Tcl_DStringAppend(&text, Tcl_DStringValue(&where),
+                      Tcl_DStringLength(&where));
     (void) Ns_TclLogErrorInfo(interp, Tcl_DStringValue(&where));
 
     /* What follows runs scripts, or may fail itself. */
@@ -137,7 +138,8 @@ Detail(Ns_Conn *conn, Tcl_DString *dsPtr)
     const Ns_Set *headers = Ns_ConnHeaders(conn);
     int           i;
 
-    Ns_DStringPrintf(dsPtr, "\n    while processing connection #%d:\n        %s",
+    Ns_DStringPrintf(dsPtr,
+                     "\n    while processing connection #%d:\n        %s",
                      Ns_ConnId(conn),
                      conn->request->line != NULL ? conn->request->line : "");
     for (i = 0; i < Ns_SetSize(headers); i++) {
@@ -155,7 +157,8 @@ Display(NsAdpInterp *adpPtr, const char *text)
     Tcl_DStringAppend(&html, "<br><pre>\n", -1);
     Ns_QuoteHtml(&html, text);
     Tcl_DStringAppend(&html, "\n<br></pre>\n", -1);
-    (void) NsAdpAppend(adpPtr, Tcl_DStringValue(&html), Tcl_DStringLength(&html));
+    (void) NsAdpAppend(adpPtr, Tcl_DStringValue(&html),
+                       Tcl_DStringLength(&html));
     Tcl_DStringFree(&html);
 }
 

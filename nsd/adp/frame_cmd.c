@@ -105,7 +105,8 @@ ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (objc == 1) {
-        Tcl_SetObjResult(interp, Tcl_NewListObj(framePtr->nArgs, framePtr->args));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewListObj(framePtr->nArgs, framePtr->args));
         return TCL_OK;
     }
     if (Tcl_GetIntFromObj(interp, objv[1], &i) != TCL_OK) {
@@ -172,13 +173,15 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
+    const char       *file;
     Tcl_Obj          *items[3];
 
     if (!HasNoArguments(interp, objc, objv)
             || (framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
-    items[0] = Tcl_NewStringObj(framePtr->file != NULL ? framePtr->file : "", -1);
+    file = framePtr->file;
+    items[0] = Tcl_NewStringObj(file != NULL ? file : "", -1);
     items[1] = Tcl_NewWideIntObj(framePtr->bytes);
     items[2] = Tcl_NewWideIntObj(framePtr->mtime);
     Tcl_SetObjResult(interp, Tcl_NewListObj(3, items));

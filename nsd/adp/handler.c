@@ -140,7 +140,8 @@ CreateServer(NsServer *serverPtr, const char *section)
     adpServerPtr->errorPage = PageFile(serverPtr, section, "errorpage");
     adpServerPtr->debugInit = ns_strdup(Ns_ConfigString(section, "debuginit",
                                                         "ns_adp_debuginit"));
-    adpServerPtr->isDebugEnabled = Ns_ConfigBool(section, "enabledebug", NS_FALSE);
+    adpServerPtr->isDebugEnabled = Ns_ConfigBool(section, "enabledebug",
+                                                 NS_FALSE);
 
     NsMutexSetup(&adpServerPtr->lock, NS_RANK_ADP_PAGES, "ns:adp:pages",
                  serverPtr->name);
@@ -181,7 +182,8 @@ Map(NsServer *serverPtr, const char *pattern, int pageFlags)
         NsAdpRegisterPage(serverPtr, methods[i], pattern, NULL, NULL, pageFlags,
                           0);
     }
-    Ns_Log(Notice, "adp[%s]: mapped {GET HEAD POST} %s", serverPtr->name, pattern);
+    Ns_Log(Notice, "adp[%s]: mapped {GET HEAD POST} %s", serverPtr->name,
+           pattern);
 }
 
 void
@@ -297,7 +299,8 @@ Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr, int pageFlags)
     adpPtr->nRecordings = 0;
     NsAdpReset(adpPtr);
     adpPtr->flags |= pageFlags & ~NS_ADP_TCL;
-    result = RunAndSend(adpPtr, conn, Ns_DStringValue(&path), ttlPtr, pageFlags);
+    result = RunAndSend(adpPtr, conn, Ns_DStringValue(&path), ttlPtr,
+                        pageFlags);
     NsAdpReset(adpPtr);
     adpPtr->nRecordings = nRecordings;
     adpPtr->depth = depth;

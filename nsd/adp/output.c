@@ -35,7 +35,7 @@ NsAdpAppend(NsAdpInterp *adpPtr, const char *text, int length)
     Tcl_DStringAppend(bufferPtr, text, length);
     if (bufferPtr == &adpPtr->output
             && ((adpPtr->flags & NS_ADP_STREAM) != 0
-                || (size_t) Tcl_DStringLength(bufferPtr) > adpPtr->bufferBytes)) {
+                || (size_t) bufferPtr->length > adpPtr->bufferBytes)) {
         return NsAdpFlush(adpPtr, false);
     }
     return TCL_OK;
@@ -142,7 +142,8 @@ SendToConn(NsAdpInterp *adpPtr, const char *text, int length, bool isFinal)
         Ns_ConnCondSetHeaders(conn, "Expires", "now");
     }
     if (length > 0 || !isStarted) {
-        flags = !isFinal ? NS_CONN_STREAM : isStarted ? NS_CONN_STREAM_CLOSE : 0;
+        flags = !isFinal ? NS_CONN_STREAM
+            : isStarted ? NS_CONN_STREAM_CLOSE : 0;
         result = Ns_ConnWriteVChars(conn, &buffer, 1, flags);
         adpPtr->hasFlushed = true;
     }

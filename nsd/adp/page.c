@@ -30,7 +30,7 @@ struct NsAdpPage {
     NsAdpCode     code;
 
     _Atomic uint64_t nRuns;     /* Counted by all threads, relaxed: a figure. */
-    atomic_bool   isReplaced;   /* No longer in the table; set under the lock. */
+    atomic_bool   isReplaced;   /* Left the table; set under the lock. */
 
     int           nRefs;        /* Guarded by the server's lock, like the rest:
                                  * interpreters that hold it, and the table. */
@@ -46,6 +46,9 @@ static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key, const struct stat *statPtr);
 static NsAdpPage *ReadPage(NsAdpInterp *adpPtr, const char *file, int flags,
                            const char *key);
+static char *ReadStable(Tcl_Interp *interp, const char *file,
+                        struct stat *statPtr);
+static bool ReadWhole(int fd, char *bytes, const struct stat *statPtr);
 static void UnrefLocked(NsAdpPage *pagePtr);
 static NsAdpHeld *FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr);
 static void Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
@@ -114,7 +117,8 @@ FindCurrent(NsAdpInterp *adpPtr, const char *key, const struct stat *statPtr)
         return NULL;
     }
     heldPtr = Tcl_GetHashValue(entryPtr);
-    if (atomic_load_explicit(&heldPtr->pagePtr->isReplaced, memory_order_relaxed)
+    if (atomic_load_explicit(&heldPtr->pagePtr->isReplaced,
+                             memory_order_relaxed)
             || !IsSameFile(heldPtr->pagePtr, statPtr)) {
         return NULL;
     }
@@ -201,86 +205,104 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
 static bool
 IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr)
 {
-    return pagePtr->mtime == statPtr->st_mtime && pagePtr->bytes == statPtr->st_size
+    return pagePtr->mtime == statPtr->st_mtime
+        && pagePtr->bytes == statPtr->st_size
         && pagePtr->ino == statPtr->st_ino && pagePtr->dev == statPtr->st_dev;
 }
 
 /*
- * Read and parse.  A file that changes meanwhile is read again.
+ * Read and parse.
  */
 static NsAdpPage *
 ReadPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
 {
-    Tcl_Interp  *interp = adpPtr->interpPtr->interp;
-    NsAdpPage   *pagePtr = NULL;
-    struct stat  before, after;
-    char        *bytes = NULL;
-    ssize_t      n = 0;
-    int          fd = -1, attempt;
-    bool         isWhole = false;
+    NsAdpServer *serverPtr = adpPtr->adpServerPtr;
+    Tcl_Encoding encoding = Ns_GetFileEncoding(file);
+    NsAdpPage   *pagePtr;
+    struct stat  st;
+    Tcl_DString  text;
+    char        *bytes = ReadStable(adpPtr->interpPtr->interp, file, &st);
 
-    for (attempt = 0; attempt < READ_ATTEMPTS && !isWhole; attempt++) {
-        size_t want;
-
-        if (fd >= 0) {
-            close(fd);
-        }
-        fd = open(file, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, &before) != 0) {
-            Ns_TclPrintfResult(interp, "could not open \"%s\": %s", file,
-                               Tcl_PosixError(interp));
-            goto done;
-        }
-        want = (size_t) before.st_size;
-        bytes = ns_realloc(bytes, want + 1);
-        n = 0;
-        while ((size_t) n < want) {
-            ssize_t got = read(fd, bytes + n, want - (size_t) n);
-
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
-            if (got <= 0) {
-                break;
-            }
-            n += got;
-        }
-        isWhole = ((size_t) n == want && fstat(fd, &after) == 0
-                   && before.st_mtime == after.st_mtime
-                   && before.st_size == after.st_size);
+    if (bytes == NULL) {
+        return NULL;
     }
-    if (!isWhole) {
-        Ns_TclPrintfResult(interp, "inconsistant file: %s", file);
-        goto done;
-    }
-    bytes[n] = '\0';
-
     pagePtr = ns_calloc(1, sizeof(*pagePtr));
     pagePtr->key = ns_strdup(key);
-    pagePtr->dev = before.st_dev;
-    pagePtr->ino = before.st_ino;
-    pagePtr->mtime = before.st_mtime;
-    pagePtr->bytes = before.st_size;
+    pagePtr->dev = st.st_dev;
+    pagePtr->ino = st.st_ino;
+    pagePtr->mtime = st.st_mtime;
+    pagePtr->bytes = st.st_size;
     NsAdpCodeInit(&pagePtr->code);
-    {
-        Tcl_Encoding encoding = Ns_GetFileEncoding(file);
-        Tcl_DString  text;
-
-        if (encoding == NULL) {
-            NsAdpParseFor(adpPtr->adpServerPtr, &pagePtr->code, bytes, flags);
-        } else {
-            Tcl_ExternalToUtfDString(encoding, bytes, (int) n, &text);
-            NsAdpParseFor(adpPtr->adpServerPtr, &pagePtr->code,
-                          Tcl_DStringValue(&text), flags);
-            Tcl_DStringFree(&text);
-        }
-    }
- done:
-    if (fd >= 0) {
-        close(fd);
+    if (encoding == NULL) {
+        NsAdpParseFor(serverPtr, &pagePtr->code, bytes, flags);
+    } else {
+        Tcl_ExternalToUtfDString(encoding, bytes, (int) st.st_size, &text);
+        NsAdpParseFor(serverPtr, &pagePtr->code, Tcl_DStringValue(&text),
+                      flags);
+        Tcl_DStringFree(&text);
     }
     ns_free(bytes);
     return pagePtr;
+}
+
+/*
+ * The content with a null byte behind it, and what the file was at that time;
+ * to be freed.  A file that changes meanwhile is read again.
+ */
+static char *
+ReadStable(Tcl_Interp *interp, const char *file, struct stat *statPtr)
+{
+    char *bytes = NULL;
+    int   attempt;
+
+    for (attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        int  fd = open(file, O_RDONLY | O_CLOEXEC);
+        bool isWhole;
+
+        if (fd < 0 || fstat(fd, statPtr) != 0) {
+            Ns_TclPrintfResult(interp, "could not open \"%s\": %s", file,
+                               Tcl_PosixError(interp));
+            if (fd >= 0) {
+                close(fd);
+            }
+            ns_free(bytes);
+            return NULL;
+        }
+        bytes = ns_realloc(bytes, (size_t) statPtr->st_size + 1);
+        isWhole = ReadWhole(fd, bytes, statPtr);
+        close(fd);
+        if (isWhole) {
+            bytes[statPtr->st_size] = '\0';
+            return bytes;
+        }
+    }
+    Ns_TclPrintfResult(interp, "inconsistant file: %s", file);
+    ns_free(bytes);
+    return NULL;
+}
+
+/*
+ * False when the file is not, or no longer, what statPtr says.
+ */
+static bool
+ReadWhole(int fd, char *bytes, const struct stat *statPtr)
+{
+    size_t      want = (size_t) statPtr->st_size, n = 0;
+    struct stat after;
+
+    while (n < want) {
+        ssize_t got = read(fd, bytes + n, want - n);
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        n += (size_t) got;
+    }
+    return fstat(fd, &after) == 0 && after.st_mtime == statPtr->st_mtime
+        && after.st_size == statPtr->st_size;
 }
 
 static void
@@ -321,12 +343,14 @@ FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr)
         heldPtr->isStale = true;
         if (heldPtr->nUses == 0) {
             Drop(adpPtr, heldPtr);
-            entryPtr = Tcl_CreateHashEntry(&adpPtr->pages, pagePtr->key, &isNew);
+            entryPtr = Tcl_CreateHashEntry(&adpPtr->pages, pagePtr->key,
+                                           &isNew);
         }
     }
     heldPtr = ns_calloc(1, sizeof(*heldPtr));
     heldPtr->pagePtr = pagePtr;
-    heldPtr->scripts = ns_calloc((size_t) pagePtr->code.nBlocks + 1, sizeof(Tcl_Obj *));
+    heldPtr->scripts = ns_calloc((size_t) pagePtr->code.nBlocks + 1,
+                                 sizeof(Tcl_Obj *));
     Tcl_SetHashValue(entryPtr, heldPtr);
     LinkNewest(adpPtr, heldPtr);
     heldPtr->nUses++;
@@ -343,7 +367,8 @@ LimitHeld(NsAdpInterp *adpPtr)
 {
     NsAdpHeld *heldPtr = adpPtr->oldestPtr;
 
-    while (heldPtr != NULL && adpPtr->heldBytes > adpPtr->adpServerPtr->cacheBytes) {
+    while (heldPtr != NULL
+           && adpPtr->heldBytes > adpPtr->adpServerPtr->cacheBytes) {
         NsAdpHeld *newerPtr = heldPtr->newerPtr;
 
         if (heldPtr->nUses == 0) {
@@ -472,8 +497,9 @@ NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
         Tcl_DStringAppendElement(dsPtr, pagePtr->key + KEY_PREFIX);
         Tcl_DStringStartSublist(dsPtr);
         Ns_DStringPrintf(dsPtr,
-            "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64 " refcnt %d evals %"
-            PRIu64 " size %" PRId64 " blocks %d scripts %d",
+            "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64
+            " refcnt %d evals %" PRIu64 " size %" PRId64
+            " blocks %d scripts %d",
             (uint64_t) pagePtr->dev, (uint64_t) pagePtr->ino,
             (int64_t) pagePtr->mtime, pagePtr->nRefs - 1,
             atomic_load_explicit(&pagePtr->nRuns, memory_order_relaxed),

@@ -44,6 +44,11 @@ static const char *FindEndTag(const char *at, const char *name,
                               const char *endName, const char **afterPtr);
 static int  ParseAttributes(const char *start, const char *end,
                             Attribute *attributes);
+static const char *ParseValue(const char *s, const char *end, Attribute *a);
+static const char *SkipSpace(const char *s, const char *end);
+static const char *WordEnd(const char *s, const char *end, char stop);
+static const char *QuoteEnd(const char *s, const char *end);
+static bool IsQuote(char c);
 static void TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr,
                       const char *name, const Attribute *attributes,
                       int nAttributes, const char *content, int contentLength);
@@ -112,8 +117,8 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
 }
 
 /*
- * A block <% ... %> or <%= ... %> at `at`; returns what follows it, NULL when it
- * has no end.
+ * A block <% ... %> or <%= ... %> at `at`; returns what follows it, NULL when
+ * it has no end.
  */
 static const char *
 ParseInline(Parser *parserPtr, const char *textStart, const char *at)
@@ -206,8 +211,8 @@ ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
 }
 
 /*
- * A registered tag at `at`; NULL if there is none of that name.  Without its end
- * tag, the rest of the page is text.
+ * A registered tag at `at`; NULL if there is none of that name.  Without its
+ * end tag, the rest of the page is text.
  */
 static const char *
 ParseTag(Parser *parserPtr, const char *textStart, const char *at)
@@ -310,56 +315,84 @@ FindEndTag(const char *at, const char *name, const char *endName,
 static int
 ParseAttributes(const char *start, const char *end, Attribute *attributes)
 {
+    const char *s = SkipSpace(start, end);
     int         n = 0;
-    const char *s = start;
 
-    for (;;) {
-        Attribute  *a = &attributes[n];
+    while (s < end && n < MAX_ATTRIBUTES) {
+        Attribute  *a = &attributes[n++];
         const char *behind;
 
-        while (s < end && isspace(UCHAR(*s))) {
-            s++;
-        }
-        if (s >= end || n >= MAX_ATTRIBUTES) {
-            return n;
-        }
         a->name = s;
-        if (*s == '"' || *s == '\'') {
-            const char *quote = memchr(s + 1, *s, (size_t) (end - s - 1));
-
-            s = (quote != NULL) ? quote + 1 : end;
-        } else {
-            while (s < end && *s != '=' && !isspace(UCHAR(*s))) {
-                s++;
-            }
-        }
+        s = IsQuote(*s) ? QuoteEnd(s, end) : WordEnd(s, end, '=');
         a->nameLength = (int) (s - a->name);
         a->value = a->name;
         a->valueLength = a->nameLength;
 
-        for (behind = s; behind < end && isspace(UCHAR(*behind)); behind++) {
-            ;
-        }
+        behind = SkipSpace(s, end);
         if (behind < end && *behind == '=') {
-            for (s = behind + 1; s < end && isspace(UCHAR(*s)); s++) {
-                ;
-            }
-            if (s < end && (*s == '"' || *s == '\'')) {
-                const char *quote = memchr(s + 1, *s, (size_t) (end - s - 1));
-
-                a->value = s + 1;
-                a->valueLength = (int) ((quote != NULL ? quote : end) - s - 1);
-                s = (quote != NULL) ? quote + 1 : end;
-            } else {
-                a->value = s;
-                while (s < end && !isspace(UCHAR(*s))) {
-                    s++;
-                }
-                a->valueLength = (int) (s - a->value);
-            }
+            s = ParseValue(SkipSpace(behind + 1, end), end, a);
         }
-        n++;
+        s = SkipSpace(s, end);
     }
+    return n;
+}
+
+/*
+ * Quotes are no part of a value.
+ */
+static const char *
+ParseValue(const char *s, const char *end, Attribute *a)
+{
+    const char *valueEnd;
+
+    a->value = s;
+    if (s < end && IsQuote(*s)) {
+        valueEnd = QuoteEnd(s, end);
+        a->value = s + 1;
+        a->valueLength = (int) (valueEnd - a->value);
+        if (a->valueLength > 0 && valueEnd[-1] == *s) {
+            a->valueLength--;
+        }
+    } else {
+        valueEnd = WordEnd(s, end, '\0');
+        a->valueLength = (int) (valueEnd - s);
+    }
+    return valueEnd;
+}
+
+static const char *
+SkipSpace(const char *s, const char *end)
+{
+    while (s < end && isspace(UCHAR(*s))) {
+        s++;
+    }
+    return s;
+}
+
+static const char *
+WordEnd(const char *s, const char *end, char stop)
+{
+    while (s < end && *s != stop && !isspace(UCHAR(*s))) {
+        s++;
+    }
+    return s;
+}
+
+/*
+ * Behind the closing quote of what begins with a quote.
+ */
+static const char *
+QuoteEnd(const char *s, const char *end)
+{
+    const char *quote = memchr(s + 1, *s, (size_t) (end - s - 1));
+
+    return (quote != NULL) ? quote + 1 : end;
+}
+
+static bool
+IsQuote(char c)
+{
+    return c == '"' || c == '\'';
 }
 
 /*
@@ -380,7 +413,8 @@ TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
 
     if (tagPtr->kind == NS_ADP_TAG_PROC) {
         for (i = 0; i < nAttributes; i++) {
-            AppendWord(scriptPtr, attributes[i].value, attributes[i].valueLength);
+            AppendWord(scriptPtr, attributes[i].value,
+                       attributes[i].valueLength);
         }
     }
     if (content != NULL) {
@@ -391,7 +425,8 @@ TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
         AppendWord(scriptPtr, name, -1);
         for (i = 0; i < nAttributes; i++) {
             AppendWord(scriptPtr, attributes[i].name, attributes[i].nameLength);
-            AppendWord(scriptPtr, attributes[i].value, attributes[i].valueLength);
+            AppendWord(scriptPtr, attributes[i].value,
+                       attributes[i].valueLength);
         }
         Tcl_DStringAppend(scriptPtr, "]", 1);
     }
@@ -411,7 +446,8 @@ AppendWord(Tcl_DString *scriptPtr, const char *word, int length)
     Tcl_DStringAppend(&text, word, length);
     Tcl_DStringAppendElement(&quoted, Tcl_DStringValue(&text));
     Tcl_DStringAppend(scriptPtr, " ", 1);
-    Tcl_DStringAppend(scriptPtr, Tcl_DStringValue(&quoted), Tcl_DStringLength(&quoted));
+    Tcl_DStringAppend(scriptPtr, Tcl_DStringValue(&quoted),
+                      Tcl_DStringLength(&quoted));
     Tcl_DStringFree(&quoted);
     Tcl_DStringFree(&text);
 }
@@ -439,8 +475,8 @@ AddScript(Parser *parserPtr, const char *script, int length, const char *at,
           bool startsStream)
 {
     if (!parserPtr->specPtr->isSingle) {
-        AddBlock(parserPtr->codePtr, script, length, LineOf(parserPtr, at), true,
-                 startsStream);
+        AddBlock(parserPtr->codePtr, script, length, LineOf(parserPtr, at),
+                 true, startsStream);
         return;
     }
     if (startsStream) {

@@ -4,8 +4,8 @@
  *      From the text of a page to its blocks.
  *
  *      A page is a sequence of text blocks, which are copied to the output, and
- *      script blocks, which are evaluated.  Script blocks come from <% %>, <%= %>,
- *      <script runat=server>, and registered tags.
+ *      script blocks, which are evaluated.  Script blocks come from <% %>,
+ *      <%= %>, <script runat=server>, and registered tags.
  */
 
 #ifndef NSD_ADP_PARSE_H
@@ -16,7 +16,7 @@
 typedef struct NsAdpBlock {
     size_t offset;              /* In the code's text. */
     int    length;              /* Bytes. */
-    int    line;                /* Of the page where the block begins, from 1. */
+    int    line;                /* Of the page where it begins, from 1. */
     bool   isScript;
     bool   startsStream;        /* <script stream=on>. */
 } NsAdpBlock;
@@ -35,7 +35,7 @@ typedef struct NsAdpCode {
 typedef enum {
     NS_ADP_TAG_ADP,             /* Content is ADP text. */
     NS_ADP_TAG_PROC,            /* Called with attribute values and content. */
-    NS_ADP_TAG_SCRIPT           /* Called with content and a set of attributes. */
+    NS_ADP_TAG_SCRIPT           /* Called with content, set of attributes. */
 } NsAdpTagKind;
 
 typedef struct NsAdpTag {
@@ -61,7 +61,8 @@ typedef struct NsAdpParseSpec {
  * Parse page (UTF-8, null-terminated) into an empty code.  Never fails: what
  * cannot be a block is text.
  */
-void NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr);
+void NsAdpParse(NsAdpCode *codePtr, const char *page,
+                const NsAdpParseSpec *specPtr);
 
 void NsAdpCodeInit(NsAdpCode *codePtr);
 void NsAdpCodeFree(NsAdpCode *codePtr);

@@ -226,7 +226,8 @@ RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
     int        result, i;
 
     NsAdpCodeInit(&code);
-    NsAdpParseFor(adpPtr->adpServerPtr, &code, Tcl_GetString(sourcePtr->textObj),
+    NsAdpParseFor(adpPtr->adpServerPtr, &code,
+                  Tcl_GetString(sourcePtr->textObj),
                   ParseFlags(adpPtr, sourcePtr));
     scripts = ns_calloc((size_t) code.nBlocks + 1, sizeof(Tcl_Obj *));
     result = RunFrame(adpPtr, sourcePtr, &frame, &code, scripts);

@@ -1,8 +1,8 @@
 /*
  * tag.c --
  *
- *      Registered tags of a server.  Definitions are never freed: pages that are
- *      being parsed may use them.
+ *      Registered tags of a server.  Definitions are never freed: pages that
+ *      are being parsed may use them.
  */
 
 #include "adp/adp.h"
