@@ -99,18 +99,6 @@ NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
     NsFileCacheStats(dsPtr, withContents, reset);
 }
 
-const char *
-NsFastPathPageDir(const NsServer *serverPtr)
-{
-    return serverPtr->requestPtr->pageRoot;
-}
-
-const char *
-NsFastPathServerDir(const NsServer *serverPtr)
-{
-    return serverPtr->requestPtr->serverDir;
-}
-
 int
 Ns_FastPathProc(void *arg, Ns_Conn *conn)
 {

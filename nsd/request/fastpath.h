@@ -29,10 +29,4 @@ void NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
  */
 void NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset);
 
-/*
- * The page directory, the server directory, without virtual hosts.
- */
-const char *NsFastPathPageDir(const NsServer *serverPtr);
-const char *NsFastPathServerDir(const NsServer *serverPtr);
-
 #endif

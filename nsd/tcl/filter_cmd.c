@@ -2,9 +2,9 @@
  * filter_cmd.c --
  *
  *      Handlers, filters and traces in Tcl: ns_register_proc,
- *      ns_register_proxy, ns_register_fastpath, ns_unregister_op and
- *      ns_unregister_proc, ns_register_filter, ns_register_trace,
- *      ns_shortcut_filter, ns_requestauthorize.
+ *      ns_register_proxy, ns_register_fastpath, ns_unregister_op,
+ *      ns_register_filter, ns_register_trace, ns_shortcut_filter,
+ *      ns_requestauthorize.
  */
 
 #include "nsprocess.h"
@@ -28,7 +28,6 @@ static Tcl_ObjCmdProc RegisterProcObjCmd;
 static Tcl_ObjCmdProc RegisterProxyObjCmd;
 static Tcl_ObjCmdProc RegisterFastPathObjCmd;
 static Tcl_ObjCmdProc UnregisterOpObjCmd;
-static Tcl_ObjCmdProc UnregisterProcObjCmd;
 static Tcl_ObjCmdProc RegisterFilterObjCmd;
 static Tcl_ObjCmdProc RegisterTraceObjCmd;
 static Tcl_ObjCmdProc ShortcutFilterObjCmd;
@@ -48,7 +47,6 @@ static const NsTclCommand commands[] = {
     {"ns_register_proxy",    RegisterProxyObjCmd, false},
     {"ns_register_fastpath", RegisterFastPathObjCmd, false},
     {"ns_unregister_op",     UnregisterOpObjCmd, false},
-    {"ns_unregister_proc",   UnregisterProcObjCmd, false},
     {"ns_register_filter",   RegisterFilterObjCmd, false},
     {"ns_register_trace",    RegisterTraceObjCmd, false},
     {"ns_shortcut_filter",   ShortcutFilterObjCmd, false},
@@ -198,22 +196,6 @@ UnregisterOpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     NsServerArgFree(&serverArg);
     return result == NS_OK ? TCL_OK : TCL_ERROR;
-}
-
-/*
- * The old name.
- */
-static int
-UnregisterProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
-{
-    Tcl_Obj *callPtr = Tcl_NewListObj(objc, objv);
-
-    Tcl_IncrRefCount(callPtr);
-    Ns_Log(Warning, "%s is deprecated. Use 'ns_unregister_op' instead!",
-           Tcl_GetString(callPtr));
-    Tcl_DecrRefCount(callPtr);
-    return UnregisterOpObjCmd(clientData, interp, objc, objv);
 }
 
 static int
