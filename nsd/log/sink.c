@@ -1015,8 +1015,10 @@ Gathered(const NsLaneRecord *recordPtr)
     }
     bytes = ns_malloc(recordPtr->length);
     for (int i = 0; i < recordPtr->nPieces; i++) {
-        memcpy(bytes + n, recordPtr->pieces[i].iov_base,
-               recordPtr->pieces[i].iov_len);
+        if (recordPtr->pieces[i].iov_len > 0) {
+            memcpy(bytes + n, recordPtr->pieces[i].iov_base,
+                   recordPtr->pieces[i].iov_len);
+        }
         n += recordPtr->pieces[i].iov_len;
     }
     return bytes;
