@@ -48,6 +48,10 @@ NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
         return 0;
     }
     memcpy(&r, recordPtr->bytes, sizeof(r));
+    if (arg != NULL) {
+        r.flags = *(const uint32_t *) arg;
+        r.nHeaders = 0;
+    }
     strings = (Strings){(const char *) recordPtr->bytes + sizeof(r),
                         recordPtr->length - sizeof(r)};
     peer = Take(&strings, r.peerLength);

@@ -40,6 +40,9 @@ typedef struct AccessRecord {
     uint32_t nHeaders;
 } AccessRecord;
 
+/*
+ * Arg: NULL, or the flags (uint32_t) to use in place of the record's.
+ */
 Ns_LogFormatProc NsLogAccessLine;
 
 #endif

@@ -56,6 +56,10 @@ typedef struct Roll {
     int         maxBackup;
 } Roll;
 
+/* For sinks that ask for one of these formats. */
+static const uint32_t commonFlags = LOG_FMTTIME;
+static const uint32_t combinedFlags = LOG_FMTTIME | LOG_COMBINED;
+
 static const struct {
     const char *name;
     int         flag;
@@ -139,6 +143,10 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_DStringVarAppend(&name, "access/", server, "/", module, (char *) NULL);
     logPtr->stream = Ns_LogStreamCreate(Ns_DStringValue(&name),
                                         NsLogAccessLine, NULL);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "common", NsLogAccessLine,
+                                 (void *) &commonFlags);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
+                                 (void *) &combinedFlags);
     logPtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = Ns_DStringValue(&name),
         .stream = logPtr->stream,

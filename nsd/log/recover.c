@@ -118,7 +118,11 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     bool     isDelivered;
 
     NsSinkLock(sink);
-    SettleIntent(ringPtr, slotPtr);
+    if (sink->typePtr->settleProc != NULL) {
+        sink->typePtr->settleProc(sink, ringPtr, slotPtr);
+    } else {
+        SettleIntent(ringPtr, slotPtr);
+    }
     isDelivered = DeliverLeftover(sink, ringPtr, slotPtr, &n);
     NsSinkUnlock(sink);
     if (!isDelivered) {
@@ -144,7 +148,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     uint64_t   n = CountUnread(ringPtr, slotPtr);
     NsSinkSpec spec = {
-        .name = slotPtr->name, .type = "file",
+        .name = slotPtr->name, .type = slotPtr->type, .table = slotPtr->table,
         .file = slotPtr->file, .settings = nsSinkDefaults
     };
     Ns_LogSink sink = NULL;
@@ -157,7 +161,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     spec.settings.onlyErrors = slotPtr->onlyErrors != 0;
     spec.settings.format = slotPtr->format >= 0
         && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
-    if (slotPtr->file[0] == '/' && AreFormatsKnown(ringPtr, slotPtr)) {
+    if ((STREQ(slotPtr->type, "file") || STREQ(slotPtr->type, "sqlite"))
+            && slotPtr->file[0] == '/' && AreFormatsKnown(ringPtr, slotPtr)) {
         sink = NsSinkMake(&spec);
     }
     if (sink != NULL) {

@@ -421,6 +421,8 @@ CheckLanes(const NsRing *ringPtr)
         const NsRingSink *sinkPtr = NsRingSinkAt(ringPtr, i);
 
         if (memchr(sinkPtr->name, '\0', sizeof(sinkPtr->name)) == NULL
+                || memchr(sinkPtr->type, '\0', sizeof(sinkPtr->type)) == NULL
+                || memchr(sinkPtr->table, '\0', sizeof(sinkPtr->table)) == NULL
                 || memchr(sinkPtr->file, '\0', sizeof(sinkPtr->file)) == NULL) {
             return "damaged sink";
         }

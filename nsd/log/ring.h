@@ -99,7 +99,9 @@ typedef enum {
 
 typedef struct NsRingSink {
     char        name[NS_RING_NAME];     /* "": the slot is free. */
+    char        type[16];
     char        file[NS_RING_PATH];     /* "": not a file. */
+    char        table[NS_RING_NAME];
     atomic_uchar wants[NS_RING_STREAMS];
     atomic_uint intent;                 /* NsRingIntent */
     uint32_t    checksum;               /* Of what is being written ... */

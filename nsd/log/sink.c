@@ -30,7 +30,7 @@ const NsSinkSettings nsSinkDefaults = {
 
 static const NsSinkType *const types[] = {
     &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType,
-    &nsSyslogSinkType
+    &nsSyslogSinkType, &nsSqliteSinkType
 };
 
 static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */
@@ -153,6 +153,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     sink->file = ns_strcopy(specPtr->file);
+    sink->table = ns_strcopy(specPtr->table);
     sink->fd = -1;
     sink->nPatterns = specPtr->nStreams;
     sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
@@ -187,6 +188,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     ns_free(sink->settings.rollFormat);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
+    ns_free(sink->table);
     ns_free(sink->file);
     ns_free(sink->name);
     ns_free(sink);
@@ -248,6 +250,12 @@ const char *
 NsSinkFile(Ns_LogSink sink)
 {
     return sink->file != NULL ? sink->file : sink->typePtr->name;
+}
+
+const char *
+NsSinkTable(Ns_LogSink sink)
+{
+    return sink->table != NULL ? sink->table : "";
 }
 
 const char *
@@ -842,6 +850,9 @@ AttachLocked(Ns_LogSink sink)
     slotPtr = NsRingSinkAt(ringPtr, sink->index);
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
              sink->file != NULL ? sink->file : "");
+    snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
+    snprintf(slotPtr->table, sizeof(slotPtr->table), "%s",
+             sink->table != NULL ? sink->table : "");
     for (int i = 0; i < NS_RING_STREAMS; i++) {
         atomic_store(&slotPtr->wants[i], atomic_load(&sink->wants[i]));
     }

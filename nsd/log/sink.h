@@ -67,10 +67,12 @@ typedef struct NsSinkStats {
 
 typedef struct NsSinkSpec {
     const char     *name;
-    const char     *type;           /* "file", "stdout", "stderr", "syslog". */
+    const char     *type;           /* "file", "stdout", "stderr",
+                                     * "syslog", "sqlite". */
     const char     *const *streams; /* Names or their beginnings. */
     int             nStreams;
     const char     *file;           /* Absolute path, or address; or NULL. */
+    const char     *table;          /* Of a database; or NULL. */
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
     bool            isModules;          /* A module keeps the handle. */
@@ -93,6 +95,7 @@ Ns_LogSink  NsSinkAt(int index);
 const char *NsSinkName(Ns_LogSink sink);
 const char *NsSinkTypeName(Ns_LogSink sink);
 const char *NsSinkFile(Ns_LogSink sink);
+const char *NsSinkTable(Ns_LogSink sink);
 const char *NsSinkPattern(Ns_LogSink sink, int index);  /* NULL: no more. */
 bool        NsSinkIsDirect(Ns_LogSink sink);
 bool        NsSinkWants(Ns_LogSink sink, int stream);

@@ -40,6 +40,10 @@ typedef struct NsSinkType {
     size_t (*formatProc) (Ns_LogSink sink, Ns_LogStream stream,
                           const Ns_LogRecord *recordPtr, char *buffer,
                           size_t room);
+
+    /* The slot is of a process that was killed: set its cursors right.  NULL: what
+     * the mapping says about a write under way is all there is. */
+    void (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
 extern const NsSinkType nsFileSinkType;
@@ -47,6 +51,7 @@ extern const NsSinkType nsStdoutSinkType;
 extern const NsSinkType nsStderrSinkType;
 extern const NsSinkType nsFdSinkType;
 extern const NsSinkType nsSyslogSinkType;
+extern const NsSinkType nsSqliteSinkType;
 
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
@@ -103,6 +108,8 @@ struct Ns_LogSink_ {
     char              *file;
     int                fd;
     uint64_t           fileBytes;       /* Size of the file. */
+    void              *target;          /* The type's own. */
+    char              *table;           /* Of a database. */
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
     bool               isClosed;        /* Drops everything. */

@@ -145,7 +145,7 @@ static const NsParameter limitParameters[] = {
 };
 
 static const NsParameter sinkParameters[] = {
-    CHOICE("type", "file", "file stdout stderr syslog sqlite postgresql",
+    CHOICE("type", "file", "file stdout stderr syslog sqlite",
            "Where the records go."),
     LIST("streams", "",
          "Streams that the sink takes: system, access, audit, operation, or a "
@@ -153,12 +153,10 @@ static const NsParameter sinkParameters[] = {
     PATH("file", "", "File of types file and sqlite."),
     TEXT("address", "", "Of type syslog: unix:PATH, udp:HOST:PORT, "
          "tcp:HOST:PORT."),
-    TEXT("connection", "", "Of type postgresql: a connection string."),
-    TEXT("table", "", "Of the databases."),
-    CHOICE("format", "by stream", "common combined json native",
+    TEXT("table", "", "Of type sqlite."),
+    CHOICE("format", "native", "native common combined json",
            "How a record looks."),
     TEXT("minseverity", "all", "Least severity of system records."),
-    LIST("ignore", "", "Kinds of events that are left out."),
     TIME("slowthreshold", "0", 0, ANY,
          "Of stream operation: only requests that took at least this long."),
     INTEGER("sample", "1", 1, ANY, "Of stream operation: one in so many."),
@@ -166,16 +164,12 @@ static const NsParameter sinkParameters[] = {
          "Of stream operation: only requests with an error."),
     SIZE("buffersize", "64KiB", 0, ANY,
          "Bytes collected before a write; 0 = each record by itself."),
-    TIME("buffertime", "0.1s, databases 5s", 0, ANY,
+    TIME("buffertime", "0.1s, sqlite 5s", 0, ANY,
          "The oldest record waits no longer than this."),
-    INTEGER("batchsize", "50", 1, ANY, "Rows of one insert into a database."),
-    SIZE("maxmemory", "all of logmemory", 0, ANY,
-         "How far behind the sink may fall."),
     SIZE("rotatesize", "0", 0, ANY, "Roll when the file is larger; 0 = never."),
     INTEGER("rollhour", "", 0, 23, "Roll every day at this hour."),
     TEXT("rollfmt", "", "Suffix (strftime) of rolled files; empty: numbers."),
     INTEGER("maxbackup", "10", 1, 999, "Rolled files that are kept."),
-    CHOICE("compress", "none", "none gzip", "How rolled files are compressed."),
     TEXT("sync", "none",
          "When the file is synced to disk: none, batch, or every so often."),
     CHOICE("overflow", "block", "block dropnewest sample",

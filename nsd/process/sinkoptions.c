@@ -19,17 +19,18 @@
 #include "process/units.h"
 
 #define NANOS       INT64_C(1000000000)
+#define DATABASE_SECONDS 5
 #define MAX_BACKUP  999
 #define MAX_BUFFER  (INT64_C(1) << 30)
 
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
-static SetProc SetType, SetStreams, SetFile, SetAddress, SetFormat, SetMinSeverity,
+static SetProc SetType, SetStreams, SetFile, SetAddress, SetTable, SetFormat, SetMinSeverity,
     SetSlowThreshold, SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime,
     SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
     SetOverflow;
-static GetProc GetType, GetStreams, GetFile, GetAddress, GetFormat, GetMinSeverity,
+static GetProc GetType, GetStreams, GetFile, GetAddress, GetTable, GetFormat, GetMinSeverity,
     GetSlowThreshold, GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime,
     GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
     GetOverflow;
@@ -41,11 +42,12 @@ static const struct {
     bool        isFixed;        /* Once the sink is made. */
     const char *range;
 } options[] = {
-    {"type", SetType, GetType, true, "file, stdout, stderr, or syslog"},
+    {"type", SetType, GetType, true, "file, stdout, stderr, syslog, or sqlite"},
     {"streams", SetStreams, GetStreams, true, "a list of names"},
     {"file", SetFile, GetFile, true, "a path"},
     {"address", SetAddress, GetAddress, true,
      "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT"},
+    {"table", SetTable, GetTable, true, "a name"},
     {"format", SetFormat, GetFormat, false,
      "native, common, combined, or json"},
     {"minseverity", SetMinSeverity, GetMinSeverity, false,
@@ -67,12 +69,15 @@ static const struct {
      "block, dropnewest, or sample"}
 };
 
-static const char *const types[] = {"file", "stdout", "stderr", "syslog"};
+static const char *const types[] = {
+    "file", "stdout", "stderr", "syslog", "sqlite"
+};
 static const char *const overflows[] = {
     [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
     [NS_OVERFLOW_SAMPLE] = "sample"
 };
 
+static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
 static int  FindOption(const char *name);
 static void SetUpOne(const char *name);
 static bool GetNumber(const char *value, Tcl_WideInt min, Tcl_WideInt max,
@@ -96,11 +101,13 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
         draftPtr->streams = ns_strdup("");
         draftPtr->file = ns_strdup("");
         draftPtr->address = ns_strdup("");
+        draftPtr->table = ns_strdup("");
         draftPtr->settings = nsSinkDefaults;
         return;
     }
     draftPtr->type = NsSinkTypeName(sink);
-    isFile = STREQ(draftPtr->type, "file");
+    isFile = STREQ(draftPtr->type, "file") || STREQ(draftPtr->type, "sqlite");
+    draftPtr->table = ns_strdup(NsSinkTable(sink));
     draftPtr->file = ns_strdup(isFile ? NsSinkFile(sink) : "");
     draftPtr->address = ns_strdup(STREQ(draftPtr->type, "syslog")
                                   ? NsSinkFile(sink) : "");
@@ -124,6 +131,7 @@ NsSinkDraftFree(NsSinkDraft *draftPtr)
     ns_free(draftPtr->streams);
     ns_free(draftPtr->file);
     ns_free(draftPtr->address);
+    ns_free(draftPtr->table);
     NsSinkFreeSettings(&draftPtr->settings);
 }
 
@@ -158,6 +166,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                   Ns_DString *errorPtr)
 {
     NsSinkSpec   spec = {.name = name, .type = draftPtr->type,
+                         .table = draftPtr->table,
                          .settings = draftPtr->settings};
     Ns_DString   path;
     const char **streams;
@@ -169,7 +178,10 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                          "to %d bytes long", name, NS_RING_NAME - 1);
         return NS_ERROR;
     }
-    if (STREQ(draftPtr->type, "file") && *draftPtr->file == '\0') {
+    bool         isFile = STREQ(draftPtr->type, "file")
+        || STREQ(draftPtr->type, "sqlite");
+
+    if (isFile && *draftPtr->file == '\0') {
         Ns_DStringAppend(errorPtr, "missing file: should be a path");
         return NS_ERROR;
     }
@@ -181,7 +193,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     (void) Tcl_SplitList(NULL, draftPtr->streams, &spec.nStreams, &streams);
     spec.streams = streams;
     Ns_DStringInit(&path);
-    if (STREQ(draftPtr->type, "file")) {
+    if (isFile) {
         if (Ns_PathIsAbsolute(draftPtr->file)) {
             Ns_DStringAppend(&path, draftPtr->file);
         } else if (Ns_HomePathExists("logs", NULL)) {
@@ -193,6 +205,9 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     } else if (STREQ(draftPtr->type, "syslog")) {
         spec.file = draftPtr->address;
     }
+    if (STREQ(draftPtr->type, "sqlite") && !draftPtr->hasBufferTime) {
+        spec.settings.bufferNanos = DATABASE_SECONDS * NANOS;
+    }
     NsLogUseMemory();
     sink = NsSinkCreate(&spec);
     if (sink == NULL) {
@@ -200,7 +215,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                          spec.file != NULL ? spec.file : spec.type,
                          strerror(errno));
     } else {
-        (void) NsSinkDraftApply(draftPtr, sink);
+        SetOverflowOf(draftPtr, sink);
     }
     Ns_DStringFree(&path);
     Tcl_Free((char *) streams);
@@ -210,6 +225,13 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
 Ns_ReturnCode
 NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink)
 {
+    SetOverflowOf(draftPtr, sink);
+    return NsSinkConfigure(sink, &draftPtr->settings);
+}
+
+static void
+SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink)
+{
     Ns_LogStream stream;
 
     for (int i = 0; draftPtr->overflow >= 0
@@ -218,7 +240,6 @@ NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink)
             NsStreamSetOverflow(stream, (NsOverflow) draftPtr->overflow);
         }
     }
-    return NsSinkConfigure(sink, &draftPtr->settings);
 }
 
 const char *
@@ -333,6 +354,17 @@ SetAddress(NsSinkDraft *draftPtr, const char *value)
 }
 
 static bool
+SetTable(NsSinkDraft *draftPtr, const char *value)
+{
+    if (strlen(value) >= NS_RING_NAME) {
+        return false;
+    }
+    ns_free(draftPtr->table);
+    draftPtr->table = ns_strdup(value);
+    return true;
+}
+
+static bool
 SetFormat(NsSinkDraft *draftPtr, const char *value)
 {
     int format = NsStreamFormatByName(value);
@@ -395,6 +427,7 @@ SetBufferSize(NsSinkDraft *draftPtr, const char *value)
 static bool
 SetBufferTime(NsSinkDraft *draftPtr, const char *value)
 {
+    draftPtr->hasBufferTime = true;
     return GetNanos(value, &draftPtr->settings.bufferNanos);
 }
 
@@ -491,6 +524,12 @@ static void
 GetAddress(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     Ns_DStringAppend(dsPtr, draftPtr->address);
+}
+
+static void
+GetTable(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->table);
 }
 
 static void

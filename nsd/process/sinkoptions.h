@@ -19,6 +19,8 @@ typedef struct NsSinkDraft {
     char           *streams;    /* A list. */
     char           *file;       /* Of type file. */
     char           *address;    /* Of type syslog. */
+    char           *table;      /* Of a database. */
+    bool            hasBufferTime;
     int             overflow;   /* NsOverflow, -1: not given. */
     bool            isNew;      /* Type, streams and file can still be set. */
     NsSinkSettings  settings;

@@ -9,6 +9,7 @@
 
 #include "unit.h"
 
+#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -287,6 +288,86 @@ TheFileTellsHowFarAWriteGot(void **state)
     }
 }
 
+/*
+ * The same with a database: rows and positions are one transaction.
+ */
+static Ns_LogStream
+StartDatabase(void)
+{
+    static const char *const streams[] = {"test"};
+    char         path[128], database[128];
+    Ns_LogStream stream;
+    NsSinkSpec   spec = {
+        .name = "rows", .type = "sqlite", .streams = streams, .nStreams = 1,
+        .file = database, .table = "rows", .settings = nsSinkDefaults
+    };
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    snprintf(database, sizeof(database), "%s/rows.db", directory);
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
+        .home = directory
+    });
+    stream = Ns_LogStreamCreate("test", Format, NULL);
+    spec.settings.bufferBytes = 2000;
+    if (NsSinkCreate(&spec) == NULL) {
+        _exit(2);
+    }
+    NsLogStart();
+    return stream;
+}
+
+static int killAfterUsec;
+
+static void
+InsertAndDie(void)
+{
+    Ns_LogStream   stream = StartDatabase();
+    struct timeval pause = {0, killAfterUsec};
+
+    Put(stream, 0, 1000);
+    select(0, NULL, NULL, NULL, &pause);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+InsertAndStop(void)
+{
+    Put(StartDatabase(), 1000, 1001);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+RowsAreInsertedOnce(void **state)
+{
+    for (int i = 0; i < 10; i++) {
+        char          database[128], command[256];
+        sqlite3      *handle;
+        sqlite3_stmt *statement;
+
+        snprintf(database, sizeof(database), "%s/rows.db", directory);
+        killAfterUsec = i * 3000;
+        assert_true(WIFSIGNALED(InChild(InsertAndDie)));
+        assert_int_equal(InChild(InsertAndStop), 0);
+
+        assert_int_equal(sqlite3_open(database, &handle), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(
+            handle, "SELECT count(*), count(DISTINCT record), max(record) "
+            "FROM rows", -1, &statement, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        assert_int_equal(sqlite3_column_int(statement, 0), 1001);
+        assert_int_equal(sqlite3_column_int(statement, 1), 1001);
+        assert_string_equal(sqlite3_column_text(statement, 2), "record 999");
+        sqlite3_finalize(statement);
+        sqlite3_close(handle);
+        snprintf(command, sizeof(command), "rm -f %s*", database);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 static void
 DamagedMappingsAreRefused(void **state)
 {
@@ -334,6 +415,7 @@ main(void)
         cmocka_unit_test_setup_teardown(NothingIsWrittenTwice, SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
                                         TearDown),
+        cmocka_unit_test_setup_teardown(RowsAreInsertedOnce, SetUp, TearDown),
         cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
                                         TearDown)
     };
