@@ -2,6 +2,9 @@
  * nstcl.h --
  *
  *      Interpreters of a server, and the parsing of command arguments.
+ *
+ *      An interpreter belongs to one thread and one server.  Its commands are
+ *      added when it is made, by procedures registered while the server starts.
  */
 
 #ifndef NSTCL_H
@@ -9,243 +12,341 @@
 
 #include "nstypes.h"
 
-
 /*
- * Run proc at interpreter events `when` (NS_TCL_TRACE_ *), FIFO; CREATE
- * and ALLOCATE also run at once in the initialising interpreter. The way
- * to add commands.
+ * ------------------------------------------------------------------- Traces
  */
-NS_EXTERN int Ns_TclRegisterTrace(const char *, Ns_TclTraceProc *, void *, int);
 
 /*
- * Old form of a CREATE trace.
+ * Call proc at the events `when` (NS_TCL_TRACE_*, ORed) of a server's
+ * interpreters: create, allocate and getconn in the order of registration, the
+ * others in reverse.  For create and allocate proc is also called at once, in
+ * the interpreter that boots the server.  NS_ERROR: no such server, or it has
+ * started.
  */
-NS_EXTERN int Ns_TclInitInterps(const char *, Ns_TclInterpInitProc *, void *);
+NS_EXTERN int Ns_TclRegisterTrace(const char *server, Ns_TclTraceProc *proc,
+                                  void *arg, int when);
 
 /*
- * Old forms for the initialising server.
+ * A create trace; old names, the latter three for the server being initialized.
  */
-NS_EXTERN int Ns_TclRegisterAtCreate(Ns_TclTraceProc *, void *);
-NS_EXTERN int Ns_TclRegisterAtCleanup(Ns_TclTraceProc *, void *);
-NS_EXTERN int Ns_TclRegisterAtDelete(Ns_TclTraceProc *, void *);
+NS_EXTERN int Ns_TclInitInterps(const char *server, Ns_TclInterpInitProc *proc,
+                                void *arg);
+NS_EXTERN int Ns_TclRegisterAtCreate(Ns_TclTraceProc *proc, void *arg);
+NS_EXTERN int Ns_TclRegisterAtCleanup(Ns_TclTraceProc *proc, void *arg);
+NS_EXTERN int Ns_TclRegisterAtDelete(Ns_TclTraceProc *proc, void *arg);
 
 /*
- * One-shot call when the interpreter is released. Deprecated.
+ * Call proc once, when the interpreter is next released.  Deprecated.
  */
-NS_EXTERN void Ns_TclRegisterDeferred(Tcl_Interp *, Ns_TclDeferProc *, void *);
+NS_EXTERN void Ns_TclRegisterDeferred(Tcl_Interp *interp, Ns_TclDeferProc *proc,
+                                      void *arg);
 
 /*
- * Source the module's Tcl library files later.
+ * Have the module's Tcl library files sourced after all modules are loaded.
+ * NS_ERROR: the server is not being initialized.
  */
-NS_EXTERN int Ns_TclInitModule(const char *, const char *);
+NS_EXTERN int Ns_TclInitModule(const char *server, const char *module);
 
 /*
- * Interpreter for server in this thread, initialised; NULL if no such
- * server.
+ * ------------------------------------------------------------- Interpreters
  */
-NS_EXTERN Tcl_Interp *Ns_TclAllocateInterp(const char *);
 
 /*
- * Give it back (cleanup traces run).
+ * The calling thread's interpreter for a server, up to date; made at first use.
+ * Uses may be nested; each ends with DeAllocate, the outermost one cleaning up.
+ * NULL: no such server.
  */
-NS_EXTERN void Ns_TclDeAllocateInterp(Tcl_Interp *);
+NS_EXTERN Tcl_Interp *Ns_TclAllocateInterp(const char *server);
+NS_EXTERN void        Ns_TclDeAllocateInterp(Tcl_Interp *interp);
 
 /*
- * Interpreter bound to the connection, released at its end.
+ * The interpreter bound to a connection, released at the end of the request.
+ * Only in the thread that serves it.
  */
-NS_EXTERN Tcl_Interp *Ns_GetConnInterp(Ns_Conn *);
+NS_EXTERN Tcl_Interp *Ns_GetConnInterp(Ns_Conn *conn);
 
 /*
- * No-op. Deprecated.
+ * Does nothing.  Deprecated.
  */
-NS_EXTERN void Ns_FreeConnInterp(Ns_Conn *);
+NS_EXTERN void Ns_FreeConnInterp(Ns_Conn *conn);
 
 /*
- * Connection of an interpreter or NULL.
+ * The connection that the interpreter serves; the name of its server.  NULL if
+ * there is none.
  */
-NS_EXTERN Ns_Conn *Ns_TclGetConn(Tcl_Interp *);
+NS_EXTERN Ns_Conn *Ns_TclGetConn(Tcl_Interp *interp);
+NS_EXTERN char    *Ns_TclInterpServer(Tcl_Interp *interp);
 
 /*
- * Server name or NULL.
+ * The directory of a server's own Tcl library; with NULL of the one that all
+ * servers share.
  */
-NS_EXTERN char *Ns_TclInterpServer(Tcl_Interp *);
+NS_EXTERN char *Ns_TclLibrary(const char *server);
 
 /*
- * Library directory of server.
+ * Evaluate a script in an interpreter of the server.  The result, or the trace
+ * of the error, which is logged as well, is appended to dsPtr (NULL: dropped).
+ * NS_OK or NS_ERROR.
  */
-NS_EXTERN char *Ns_TclLibrary(const char *);
+NS_EXTERN int Ns_TclEval(Ns_DString *dsPtr, const char *server,
+                         const char *script);
 
 /*
- * Evaluate script in server, result or error to ds; NS_OK/NS_ERROR.
+ * Answer a request by a Tcl proc without arguments.  An error is logged and
+ * answered with 500, or with 503 when its code is NS_TIMEOUT.
  */
-NS_EXTERN int Ns_TclEval(Ns_DString *, const char *, const char *);
+NS_EXTERN int Ns_TclRequest(Ns_Conn *conn, const char *name);
 
 /*
- * Run a Tcl proc as request handler.
- */
-NS_EXTERN int Ns_TclRequest(Ns_Conn *, const char *);
-
-/*
- * New stand-alone interpreter with base commands / bare.
+ * A new interpreter that belongs to no server: with the commands that need
+ * none, or, the second, without any of ours.  The caller's, for
+ * Ns_TclDestroyInterp.
  */
 NS_EXTERN Tcl_Interp *Ns_TclCreateInterp(void);
 NS_EXTERN Tcl_Interp *NS_TclCreateInterp(void);
 
 /*
- * Add base commands.
+ * Add the commands that need no server.  TCL_OK.
  */
-NS_EXTERN int Ns_TclInit(Tcl_Interp *);
+NS_EXTERN int Ns_TclInit(Tcl_Interp *interp);
 
 /*
- * Delete with traces.
+ * Delete an interpreter, after its delete traces.  MarkForDelete: when the
+ * present use ends.
  */
-NS_EXTERN void Ns_TclDestroyInterp(Tcl_Interp *);
+NS_EXTERN void Ns_TclDestroyInterp(Tcl_Interp *interp);
+NS_EXTERN void Ns_TclMarkForDelete(Tcl_Interp *interp);
 
 /*
- * Delete at next release.
+ * ----------------------------------------------------------- Results, errors
  */
-NS_EXTERN void Ns_TclMarkForDelete(Tcl_Interp *);
 
 /*
- * Set formatted result.
+ * Set the result.  interp may be NULL.
  */
-NS_EXTERN void Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...) NS_GNUC_PRINTF(2, 3);
+NS_EXTERN void Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
+    NS_GNUC_PRINTF(2, 3);
 
 /*
- * Log errorInfo (with extra text); returns it.
+ * Log the error in the interpreter with its trace, and with the request if one
+ * is served.  ErrorInfo appends extra (NULL: nothing) to the trace first.  The
+ * trace is returned, valid until the interpreter goes on.
  */
-NS_EXTERN const char *Ns_TclLogError(Tcl_Interp *);
-NS_EXTERN const char *Ns_TclLogErrorInfo(Tcl_Interp *, const char *);
-NS_EXTERN const char *Ns_TclLogErrorRequest(Tcl_Interp *, Ns_Conn *);
+NS_EXTERN const char *Ns_TclLogError(Tcl_Interp *interp);
+NS_EXTERN const char *Ns_TclLogErrorInfo(Tcl_Interp *interp, const char *extra);
+NS_EXTERN const char *Ns_TclLogErrorRequest(Tcl_Interp *interp, Ns_Conn *conn);
 
 /*
- * Script + args object for later: ip, cbProc, script, objc, objv.
+ * ---------------------------------------------------------------- Callbacks
  */
-NS_EXTERN Ns_TclCallback *Ns_TclNewCallback(Tcl_Interp *, Ns_Callback *, Tcl_Obj *, int, Tcl_Obj *const *);
 
 /*
- * Evaluate script + given strings (NULL-terminated) + stored args; ip
- * NULL = allocate.
+ * Keep a script and its arguments, copied, for later use in any thread.  cbProc
+ * is who will run it, for listings.  To be freed with Ns_TclFreeCallback.
  */
-NS_EXTERN int Ns_TclEvalCallback(Tcl_Interp *, Ns_TclCallback *, Ns_DString *, ...);
+NS_EXTERN Ns_TclCallback *Ns_TclNewCallback(Tcl_Interp *interp,
+                                            Ns_Callback *cbProc,
+                                            Tcl_Obj *scriptPtr, int objc,
+                                            Tcl_Obj *const *objv);
 
 /*
- * Ready-made run / free / describe functions.
+ * Evaluate the script with the given strings, which end with NULL, and then the
+ * stored arguments appended as words.  The result is appended to resultPtr
+ * (NULL: dropped).  With interp NULL an interpreter of the callback's server is
+ * used, and an error logged; otherwise the error stays in interp.  TCL_OK or
+ * another Tcl code.
+ */
+NS_EXTERN int Ns_TclEvalCallback(Tcl_Interp *interp,
+                                 Ns_TclCallback *callbackPtr,
+                                 Ns_DString *resultPtr, ...);
+
+/*
+ * Run, free, and describe a callback given as arg.
  */
 NS_EXTERN Ns_Callback Ns_TclCallbackProc;
 NS_EXTERN Ns_Callback Ns_TclFreeCallback;
-NS_EXTERN Ns_ArgProc Ns_TclCallbackArgProc;
+NS_EXTERN Ns_ArgProc  Ns_TclCallbackArgProc;
 
 /*
- * Give set a handle (NS_TCL_SET_DYNAMIC: Tcl owns it), appended to the
- * result.
+ * --------------------------------------------------- Sets, channels, threads
  */
-NS_EXTERN int Ns_TclEnterSet(Tcl_Interp *, Ns_Set *, int);
 
 /*
- * Handle → set (second leaves error).
+ * Give a set an id in the interpreter, appended as an element to the result.
+ * With NS_TCL_SET_DYNAMIC the interpreter owns the set.
  */
-NS_EXTERN Ns_Set *Ns_TclGetSet(Tcl_Interp *, const char *);
-NS_EXTERN int Ns_TclGetSet2(Tcl_Interp *, const char *, Ns_Set **);
+NS_EXTERN int Ns_TclEnterSet(Tcl_Interp *interp, Ns_Set *set, int flags);
 
 /*
- * Drop handle, free if owned.
+ * The set of an id, borrowed; NULL or TCL_ERROR, with a message, without one.
  */
-NS_EXTERN int Ns_TclFreeSet(Tcl_Interp *, const char *);
+NS_EXTERN Ns_Set *Ns_TclGetSet(Tcl_Interp *interp, const char *setId);
+NS_EXTERN int     Ns_TclGetSet2(Tcl_Interp *interp, const char *setId,
+                                Ns_Set **setPtrPtr);
 
 /*
- * Channel / descriptor by name; check direction.
+ * Forget the id, and free the set if the interpreter owns it.
  */
-NS_EXTERN int Ns_TclGetOpenChannel(Tcl_Interp *, const char *, int, int, Tcl_Channel *);
-NS_EXTERN int Ns_TclGetOpenFd(Tcl_Interp *, const char *, int, int *);
+NS_EXTERN int Ns_TclFreeSet(Tcl_Interp *interp, const char *setId);
 
 /*
- * Run script in joinable / detached thread.
+ * A channel, or its descriptor, by name, borrowed.  With check, and for the
+ * descriptor always, it must be open in the direction.
  */
-NS_EXTERN int Ns_TclThread(Tcl_Interp *, const char *, Ns_Thread *);
-NS_EXTERN int Ns_TclDetachedThread(Tcl_Interp *, const char *);
+NS_EXTERN int Ns_TclGetOpenChannel(Tcl_Interp *interp, const char *chanId,
+                                   int write, int check,
+                                   Tcl_Channel *chanPtr);
+NS_EXTERN int Ns_TclGetOpenFd(Tcl_Interp *interp, const char *chanId, int write,
+                              int *fdPtr);
 
 /*
- * Time object, string `sec:usec` (`sec` if no fraction).
+ * Evaluate a script in a new thread, in an interpreter of the same server.  The
+ * first one is to be joined.
  */
-NS_EXTERN Tcl_Obj *Ns_TclNewTimeObj(Ns_Time *);
-NS_EXTERN void Ns_TclSetTimeObj(Tcl_Obj *, Ns_Time *);
+NS_EXTERN int Ns_TclThread(Tcl_Interp *interp, const char *script,
+                           Ns_Thread *threadPtr);
+NS_EXTERN int Ns_TclDetachedThread(Tcl_Interp *interp, const char *script);
 
 /*
- * Parse it.
+ * ------------------------------------------------------------------ Objects
  */
-NS_EXTERN int Ns_TclGetTimeFromObj(Tcl_Interp *, Tcl_Obj *, Ns_Time *);
-NS_EXTERN int Ns_TclGetTimePtrFromObj(Tcl_Interp *, Tcl_Obj *, Ns_Time **);
 
 /*
- * Typed pointer ↔ object with string form.
+ * Times: `SEC` or `SEC:USEC`.  The pointer of GetTimePtr points into the object
+ * and lasts as long as that keeps its type.
  */
-NS_EXTERN void Ns_TclSetAddrObj(Tcl_Obj *, const char *, void *);
-NS_EXTERN int Ns_TclGetAddrFromObj(Tcl_Interp *, Tcl_Obj *, const char *, void **);
+NS_EXTERN Tcl_Obj *Ns_TclNewTimeObj(Ns_Time *timePtr);
+NS_EXTERN void     Ns_TclSetTimeObj(Tcl_Obj *objPtr, Ns_Time *timePtr);
+NS_EXTERN int      Ns_TclGetTimeFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                                        Ns_Time *timePtr);
+NS_EXTERN int      Ns_TclGetTimePtrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                                           Ns_Time **timePtrPtr);
 
 /*
- * Cache typed pointer in object without string form.
+ * An address with a type, which is compared by its own address, as an object
+ * with a string of its own.
  */
-NS_EXTERN void Ns_TclSetOpaqueObj(Tcl_Obj *, const char *, void *);
-NS_EXTERN int Ns_TclGetOpaqueFromObj(Tcl_Obj *, const char *, void **);
+NS_EXTERN void Ns_TclSetAddrObj(Tcl_Obj *objPtr, const char *type, void *addr);
+NS_EXTERN int  Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                                    const char *type, void **addrPtrPtr);
 
 /*
- * Helpers for own object types.
+ * An address remembered beside the string that an object has.
  */
-NS_EXTERN void Ns_TclSetTwoPtrValue(Tcl_Obj *, Tcl_ObjType *, void *, void *);
-NS_EXTERN void Ns_TclSetOtherValuePtr(Tcl_Obj *, Tcl_ObjType *, void *);
-NS_EXTERN void Ns_TclResetObjType(Tcl_Obj *, Tcl_ObjType *);
-NS_EXTERN void Ns_TclSetStringRep(Tcl_Obj *, const char *, int);
+NS_EXTERN void Ns_TclSetOpaqueObj(Tcl_Obj *objPtr, const char *type,
+                                  void *addr);
+NS_EXTERN int  Ns_TclGetOpaqueFromObj(Tcl_Obj *objPtr, const char *type,
+                                      void **addrPtrPtr);
+
+/*
+ * For object types of a module's own: free the old internal form and set the
+ * new type, with what it holds; set the string (length -1: strlen).
+ */
+NS_EXTERN void Ns_TclResetObjType(Tcl_Obj *objPtr, Tcl_ObjType *typePtr);
+NS_EXTERN void Ns_TclSetTwoPtrValue(Tcl_Obj *objPtr, Tcl_ObjType *typePtr,
+                                    void *ptr1, void *ptr2);
+NS_EXTERN void Ns_TclSetOtherValuePtr(Tcl_Obj *objPtr, Tcl_ObjType *typePtr,
+                                      void *value);
+NS_EXTERN void Ns_TclSetStringRep(Tcl_Obj *objPtr, const char *bytes,
+                                  int length);
+
+/*
+ * The setFromAnyProc of a type that no string can be converted to.
+ */
 NS_EXTERN Tcl_SetFromAnyProc Ns_TclSetFromAnyError;
 
 /*
- * TclX keyed lists.
+ * ------------------------------------------------------------- Keyed lists
+ *
+ * Lists of pairs {key value}, addressed by paths a.b.c.  Strings returned are
+ * the caller's, for ckfree.
  */
-NS_EXTERN int Tcl_GetKeyedListField(Tcl_Interp *, const char *, const char *, char **);
-NS_EXTERN int Tcl_GetKeyedListKeys(Tcl_Interp *, const char *, const char *, int *, char ***);
-NS_EXTERN char *Tcl_SetKeyedListField(Tcl_Interp *, const char *, const char *, const char *);
-NS_EXTERN char *Tcl_DeleteKeyedListField(Tcl_Interp *, const char *, const char *);
 
 /*
- * nsv arrays from C: server, array, key, …; Get appends to ds; Unset with
- * NULL key empties; Incr returns the new value.
+ * TCL_OK, and the value or keys stored; TCL_BREAK: no such key; TCL_ERROR.
+ * Where to store may be NULL.
  */
-NS_EXTERN int Ns_VarGet(const char *, const char *, const char *, Ns_DString *);
-NS_EXTERN int Ns_VarExists(const char *, const char *, const char *);
-NS_EXTERN int Ns_VarSet(const char *, const char *, const char *, const char *, size_t);
-NS_EXTERN int Ns_VarUnset(const char *, const char *, const char *);
-NS_EXTERN Tcl_WideInt Ns_VarIncr(const char *, const char *, const char *, int);
-NS_EXTERN int Ns_VarAppend(const char *, const char *, const char *, const char *, size_t);
+NS_EXTERN int Tcl_GetKeyedListField(Tcl_Interp *interp, const char *fieldName,
+                                    const char *keyedList,
+                                    char **fieldValuePtr);
+NS_EXTERN int Tcl_GetKeyedListKeys(Tcl_Interp *interp,
+                                   const char *subFieldName,
+                                   const char *keyedList, int *keysArgcPtr,
+                                   char ***keysArgvPtr);
 
 /*
- * Serve an ADP file (with cache lifetime).
+ * The changed list; NULL on error.
  */
-NS_EXTERN int Ns_AdpRequest(Ns_Conn *, const char *);
-NS_EXTERN int Ns_AdpRequestEx(Ns_Conn *, const char *, Ns_Time *);
+NS_EXTERN char *Tcl_SetKeyedListField(Tcl_Interp *interp,
+                                      const char *fieldName,
+                                      const char *fieldValue,
+                                      const char *keyedList);
+NS_EXTERN char *Tcl_DeleteKeyedListField(Tcl_Interp *interp,
+                                         const char *fieldName,
+                                         const char *keyedList);
 
 /*
- * Append to ADP output.
+ * ------------------------------------------------------------ Shared arrays
  */
-NS_EXTERN int Ns_AdpAppend(Tcl_Interp *, const char *, int);
 
 /*
- * Its buffer, stream flag, limit.
+ * The arrays of nsv_set and its relatives.  Get appends to dsPtr; Unset with a
+ * NULL key removes the array; Incr returns the new value.  NS_ERROR: no such
+ * array or key.
  */
-NS_EXTERN int Ns_AdpGetOutput(Tcl_Interp *, Tcl_DString **, int *, size_t *);
+NS_EXTERN int Ns_VarGet(const char *server, const char *array, const char *key,
+                        Ns_DString *dsPtr);
+NS_EXTERN int Ns_VarExists(const char *server, const char *array,
+                           const char *key);
+NS_EXTERN int Ns_VarSet(const char *server, const char *array, const char *key,
+                        const char *value, size_t length);
+NS_EXTERN int Ns_VarUnset(const char *server, const char *array,
+                          const char *key);
+NS_EXTERN Tcl_WideInt Ns_VarIncr(const char *server, const char *array,
+                                 const char *key, int count);
+NS_EXTERN int Ns_VarAppend(const char *server, const char *array,
+                           const char *key, const char *value, size_t length);
 
 /*
- * Send buffered ADP output.
+ * ---------------------------------------------------------------- Templates
  */
-NS_EXTERN int Ns_AdpFlush(Tcl_Interp *, int);
 
 /*
- * Parse objv from `offset` by option and argument tables; NS_OK, or
- * NS_ERROR with message.
+ * Answer a request by an ADP file; Ex: its output may be kept for a time (NULL:
+ * not at all).
  */
-NS_EXTERN int Ns_ParseObjv(Ns_ObjvSpec *, Ns_ObjvSpec *, Tcl_Interp *, int, int, Tcl_Obj *const *);
+NS_EXTERN int Ns_AdpRequest(Ns_Conn *conn, const char *file);
+NS_EXTERN int Ns_AdpRequestEx(Ns_Conn *conn, const char *file,
+                              Ns_Time *expiresPtr);
 
 /*
- * Number into dest.
+ * Append to the output of the running page (length -1: strlen); its buffer,
+ * whether it is streamed, and its limit (each pointer may be NULL); send what
+ * is in the buffer.
+ */
+NS_EXTERN int Ns_AdpAppend(Tcl_Interp *interp, const char *text, int length);
+NS_EXTERN int Ns_AdpGetOutput(Tcl_Interp *interp, Tcl_DString **dsPtrPtr,
+                              int *doStreamPtr, size_t *maxBufferPtr);
+NS_EXTERN int Ns_AdpFlush(Tcl_Interp *interp, int doStream);
+
+/*
+ * --------------------------------------------------- Arguments of a command
+ */
+
+/*
+ * Parse the words from objv[offset] on: first options, whose words must match
+ * exactly and may come in any order, then arguments in order.  Both tables end
+ * with a NULL key, and may be NULL.  Arguments from the first whose key begins
+ * with `?` on may be missing.  What is not given leaves its dest untouched.
+ * NS_ERROR, with a message: wrong number of words, in which case the message is
+ * made of the tables, or a value that its procedure refused.
+ */
+NS_EXTERN int Ns_ParseObjv(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs,
+                           Tcl_Interp *interp, int offset, int objc,
+                           Tcl_Obj *const *objv);
+
+/*
+ * A number into *dest of that type.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvInt;
 NS_EXTERN Ns_ObjvProc Ns_ObjvLong;
@@ -253,55 +354,57 @@ NS_EXTERN Ns_ObjvProc Ns_ObjvWideInt;
 NS_EXTERN Ns_ObjvProc Ns_ObjvDouble;
 
 /*
- * arg NULL: boolean argument; else store arg as flag value, consume none.
+ * A boolean into *(int *) dest.  With arg: a switch without value, arg is
+ * stored.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvBool;
 
 /*
- * char ** (arg: optional int* length).
+ * The bytes of a word into *(char **) dest or *(unsigned char **) dest, their
+ * number into *(int *) arg unless that is NULL; the word itself into
+ * *(Tcl_Obj **) dest.  Borrowed.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvString;
 NS_EXTERN Ns_ObjvProc Ns_ObjvByteArray;
-
-/*
- * Tcl_Obj **.
- */
 NS_EXTERN Ns_ObjvProc Ns_ObjvObj;
 
 /*
- * Keyword of Ns_ObjvTable in arg → value; exact match.
+ * A keyword of the Ns_ObjvTable in arg, its value into *(int *) dest; a list of
+ * keywords, their values ORed into it.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvIndex;
-
-/*
- * List of keywords, values ORed.
- */
 NS_EXTERN Ns_ObjvProc Ns_ObjvFlags;
 
 /*
- * Ns_Time ** / Ns_Set **.
+ * A time into *(Ns_Time **) dest; a set into *(Ns_Set **) dest.  Borrowed.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvTime;
 NS_EXTERN Ns_ObjvProc Ns_ObjvSet;
 
 /*
- * int *: number of remaining words; consumes all.
+ * All remaining words: their number into *(int *) dest.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvArgs;
 
 /*
- * For `--`: ends options.
+ * For the option `--`, which ends the options.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvBreak;
 
 /*
- * Simple scanner: option names, converters (NULL = flag), result array;
- * index of next word.
+ * A simpler scanner of options, which may be abbreviated.  With max < 0 it
+ * stops at the first word that is none; else the next max words must be options
+ * and their values.  A converter of NULL marks a switch, whose value is 1.
+ * *nextPtr: the word behind them.  TCL_OK, or TCL_ERROR with a message.
  */
-NS_EXTERN int Ns_ParseOptions(const char*[], Ns_OptionConverter*[], ClientData [], Tcl_Interp *, int, int, int *, int, Tcl_Obj *const *);
+NS_EXTERN int Ns_ParseOptions(const char *options[],
+                              Ns_OptionConverter *converters[],
+                              ClientData values[], Tcl_Interp *interp,
+                              int offset, int max, int *nextPtr, int objc,
+                              Tcl_Obj *const *objv);
 
 /*
- * Converters for it.
+ * The word; its string; the server of that name (NsServer *).
  */
 NS_EXTERN Ns_OptionConverter Ns_OptionObj;
 NS_EXTERN Ns_OptionConverter Ns_OptionString;

@@ -1,0 +1,293 @@
+/*
+ * objv_test.c --
+ *
+ *      Words of a command parsed by tables.
+ *
+ *      1  usage messages
+ *      2  options
+ *      3  arguments
+ *      4  times
+ */
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "nsprocess.h"
+#include "nstcl.h"
+
+static Tcl_Interp *interp;
+
+/*
+ * Tables of a command `cmd ?-flag? ?-opt opt? ?--? a ?b?`.
+ */
+static int   flag, number, nRest;
+static char *text, *a, *b;
+
+static Ns_ObjvSpec opts[] = {
+    {"-flag", Ns_ObjvBool,   &flag, INT2PTR(1)},
+    {"-opt",  Ns_ObjvString, &text, NULL},
+    {"--",    Ns_ObjvBreak,  NULL, NULL},
+    {NULL, NULL, NULL, NULL}
+};
+static Ns_ObjvSpec args[] = {
+    {"a",  Ns_ObjvString, &a, NULL},
+    {"?b", Ns_ObjvString, &b, NULL},
+    {NULL, NULL, NULL, NULL}
+};
+
+/*
+ * Parse the words of a list, the first being the command.
+ */
+static int
+ParseWith(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs, const char *list)
+{
+    static Tcl_Obj *listPtr = NULL;
+    Tcl_Obj       **objv;
+    int             objc;
+
+    if (listPtr != NULL) {
+        Tcl_DecrRefCount(listPtr);
+    }
+    listPtr = Tcl_NewStringObj(list, -1);
+    Tcl_IncrRefCount(listPtr);
+    assert_int_equal(Tcl_ListObjGetElements(interp, listPtr, &objc, &objv),
+                     TCL_OK);
+    flag = number = nRest = 0;
+    text = a = b = NULL;
+    Tcl_ResetResult(interp);
+    return Ns_ParseObjv(optSpecs, argSpecs, interp, 1, objc, objv);
+}
+
+static int
+Parse(const char *list)
+{
+    return ParseWith(opts, args, list);
+}
+
+static void
+AssertResult(const char *expected)
+{
+    assert_string_equal(Tcl_GetStringResult(interp), expected);
+}
+
+#define USAGE "wrong # args: should be \"cmd ?-flag? ?-opt opt? ?--? a ?b?\""
+
+/* objv-1.1: too few words give the usage made of the tables */
+static void
+TooFewWords(void **state)
+{
+    assert_int_equal(Parse("cmd"), NS_ERROR);
+    AssertResult(USAGE);
+    assert_int_equal(Parse("cmd -flag -opt x"), NS_ERROR);
+    AssertResult(USAGE);
+}
+
+/* objv-1.2: too many words give the usage as well */
+static void
+TooManyWords(void **state)
+{
+    assert_int_equal(Parse("cmd 1 2 3"), NS_ERROR);
+    AssertResult(USAGE);
+}
+
+/* objv-1.3: a command without tables takes no words */
+static void
+NoTables(void **state)
+{
+    assert_int_equal(ParseWith(NULL, NULL, "cmd"), NS_OK);
+    assert_int_equal(ParseWith(NULL, NULL, "cmd x"), NS_ERROR);
+    AssertResult("wrong # args: should be \"cmd\"");
+}
+
+/* objv-2.1: options come in any order before the arguments */
+static void
+OptionsInAnyOrder(void **state)
+{
+    assert_int_equal(Parse("cmd -opt x -flag y"), NS_OK);
+    assert_int_equal(flag, 1);
+    assert_string_equal(text, "x");
+    assert_string_equal(a, "y");
+    assert_null(b);
+}
+
+/* objv-2.2: a word that is no option is the first argument, dash or not */
+static void
+UnknownOption(void **state)
+{
+    assert_int_equal(Parse("cmd -fla -flag"), NS_OK);
+    assert_int_equal(flag, 0);
+    assert_string_equal(a, "-fla");
+    assert_string_equal(b, "-flag");
+}
+
+/* objv-2.3: -- ends the options */
+static void
+Break(void **state)
+{
+    assert_int_equal(Parse("cmd -- -flag"), NS_OK);
+    assert_int_equal(flag, 0);
+    assert_string_equal(a, "-flag");
+}
+
+/* objv-2.4: an option as the last word lacks its value */
+static void
+MissingValue(void **state)
+{
+    assert_int_equal(Parse("cmd -opt"), NS_ERROR);
+    AssertResult("missing argument to -opt");
+}
+
+/* objv-2.5: the value of an option may look like an option */
+static void
+ValueLikeOption(void **state)
+{
+    assert_int_equal(Parse("cmd -opt -- -flag x"), NS_OK);
+    assert_string_equal(text, "--");
+    assert_int_equal(flag, 1);
+}
+
+/* objv-3.1: a value of the wrong type gives Tcl's message */
+static void
+WrongType(void **state)
+{
+    Ns_ObjvSpec specs[] = {
+        {"n", Ns_ObjvInt, &number, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    assert_int_equal(ParseWith(NULL, specs, "cmd 0x10"), NS_OK);
+    assert_int_equal(number, 16);
+    assert_int_equal(ParseWith(NULL, specs, "cmd x"), NS_ERROR);
+    AssertResult("expected integer but got \"x\"");
+}
+
+/* objv-3.2: keywords match exactly; flags are ORed */
+static void
+Keywords(void **state)
+{
+    static Ns_ObjvTable table[] = {{"one", 1}, {"two", 2}, {NULL, 0}};
+    Ns_ObjvSpec index[] = {
+        {"word", Ns_ObjvIndex, &number, table},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec flags[] = {
+        {"words", Ns_ObjvFlags, &number, table},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    assert_int_equal(ParseWith(NULL, index, "cmd two"), NS_OK);
+    assert_int_equal(number, 2);
+    assert_int_equal(ParseWith(NULL, index, "cmd tw"), NS_ERROR);
+    AssertResult("bad word \"tw\": must be one or two");
+    assert_int_equal(ParseWith(NULL, flags, "cmd {one two}"), NS_OK);
+    assert_int_equal(number, 3);
+    assert_int_equal(ParseWith(NULL, flags, "cmd {one x}"), NS_ERROR);
+    AssertResult("bad flag \"x\": must be one or two");
+    assert_int_equal(ParseWith(NULL, flags, "cmd {}"), NS_ERROR);
+}
+
+/* objv-3.3: the rest takes all remaining words, or none */
+static void
+Rest(void **state)
+{
+    Ns_ObjvSpec specs[] = {
+        {"a",    Ns_ObjvString, &a, NULL},
+        {"?arg", Ns_ObjvArgs,   &nRest, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    assert_int_equal(ParseWith(NULL, specs, "cmd 1"), NS_OK);
+    assert_int_equal(nRest, 0);
+    assert_int_equal(ParseWith(NULL, specs, "cmd 1 2 3"), NS_OK);
+    assert_int_equal(nRest, 2);
+}
+
+/* objv-4.1: a time is written without a fraction of zero, and normalized */
+static void
+Times(void **state)
+{
+    static const struct {
+        Ns_Time     time;
+        const char *string;
+    } cases[] = {
+        {{0, 0}, "0"}, {{10, 500}, "10:500"}, {{-1, 500000}, "-1:500000"},
+        {{1, 1000000}, "2"}, {{1, -1}, "0:999999"}
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Ns_Time  time = cases[i].time;
+        Tcl_Obj *objPtr = Ns_TclNewTimeObj(&time);
+
+        Tcl_IncrRefCount(objPtr);
+        assert_string_equal(Tcl_GetString(objPtr), cases[i].string);
+        Tcl_DecrRefCount(objPtr);
+    }
+}
+
+/* objv-4.2: a bad time names its bad part */
+static void
+BadTimes(void **state)
+{
+    Ns_Time    *timePtr;
+    Ns_ObjvSpec specs[] = {
+        {"time", Ns_ObjvTime, &timePtr, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    assert_int_equal(ParseWith(NULL, specs, "cmd 1:2"), NS_OK);
+    assert_int_equal(timePtr->sec, 1);
+    assert_int_equal(timePtr->usec, 2);
+    assert_int_equal(ParseWith(NULL, specs, "cmd 1:x"), NS_ERROR);
+    AssertResult("expected integer but got \"x\"");
+    assert_int_equal(ParseWith(NULL, specs, "cmd y:1"), NS_ERROR);
+    AssertResult("expected integer but got \"y\"");
+}
+
+/* objv-4.3: an address is given back for its own type alone */
+static void
+Addresses(void **state)
+{
+    static const char type[] = "test:a", other[] = "test:b";
+    Tcl_Obj *objPtr = Tcl_NewObj(), *copyPtr;
+    void    *addr;
+
+    Tcl_IncrRefCount(objPtr);
+    Ns_TclSetAddrObj(objPtr, type, &flag);
+    assert_int_equal(Ns_TclGetAddrFromObj(interp, objPtr, type, &addr), TCL_OK);
+    assert_ptr_equal(addr, &flag);
+    assert_int_equal(Ns_TclGetAddrFromObj(interp, objPtr, other, &addr),
+                     TCL_ERROR);
+    copyPtr = Tcl_NewStringObj(Tcl_GetString(objPtr), -1);
+    Tcl_IncrRefCount(copyPtr);
+    assert_int_equal(Ns_TclGetAddrFromObj(interp, copyPtr, type, &addr),
+                     TCL_OK);
+    assert_ptr_equal(addr, &flag);
+    Tcl_DecrRefCount(copyPtr);
+    Tcl_DecrRefCount(objPtr);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TooFewWords),
+        cmocka_unit_test(TooManyWords),
+        cmocka_unit_test(NoTables),
+        cmocka_unit_test(OptionsInAnyOrder),
+        cmocka_unit_test(UnknownOption),
+        cmocka_unit_test(Break),
+        cmocka_unit_test(MissingValue),
+        cmocka_unit_test(ValueLikeOption),
+        cmocka_unit_test(WrongType),
+        cmocka_unit_test(Keywords),
+        cmocka_unit_test(Rest),
+        cmocka_unit_test(Times),
+        cmocka_unit_test(BadTimes),
+        cmocka_unit_test(Addresses)
+    };
+
+    Nsd_LibInit();
+    interp = Ns_TclCreateInterp();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
