@@ -196,16 +196,16 @@ AddBody(Gather *gatherPtr, NsConn *connPtr, const NsPiece *pieces, int nPieces,
 {
     bool  isChunk = (connPtr->pub.flags & NS_CONN_CHUNK) != 0 && bodyBytes > 0;
     char *text;
-    int   n;
+    int   i, n;
 
     if (isChunk) {
         text = NsArenaAlloc(NsConnArena(connPtr), 24);
         n = snprintf(text, 24, "%" PRIx64 "\r\n", (uint64_t) bodyBytes);
         AddText(gatherPtr, text, (size_t) n);
     }
-    memcpy(gatherPtr->pieces + gatherPtr->n, pieces,
-           sizeof(NsPiece) * (size_t) nPieces);
-    gatherPtr->n += nPieces;
+    for (i = 0; i < nPieces; i++) {
+        gatherPtr->pieces[gatherPtr->n++] = pieces[i];
+    }
     if (isChunk) {
         AddText(gatherPtr, "\r\n", 2);
     }
