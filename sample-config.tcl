@@ -420,7 +420,8 @@ ns_section ns/server/default/module/nslog
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
 
 ######################################################################
-# The monitoring page nsstats.tcl
+# The monitoring page nsstats.tcl.  Without a user and password only clients on
+# this machine may look.
 
 ns_section ns/module/nsstats
   #ns_param enabled                 true

@@ -50,6 +50,7 @@ directory <code>pages/</code>; put your own pages in its place.</p>
 <h2 id="next">Where to go on</h2>
 <ul class="cards">
 <li><a href="manual.tcl"><b>The manual</b> Pages, commands, logs, threads, modules.</a></li>
+<li><a href="nsstats.tcl"><b>The monitor</b> Pools, threads, locks, logs, live.</a></li>
 <li><a href="manual.tcl?page=process"><b>Start and stop</b> Options, signals, users, ports.</a></li>
 <li><a href="manual.tcl?page=parameters"><b>Parameters</b> All of the configuration file.</a></li>
 </ul>

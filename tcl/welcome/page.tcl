@@ -10,6 +10,7 @@ namespace eval welcome {
         example.adp ADP
         hello.tcl   Tcl
         upload.tcl  Upload
+        nsstats.tcl Monitor
         manual.tcl  Manual
     }
 }
