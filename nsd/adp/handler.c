@@ -403,7 +403,9 @@ Ns_AdpGetOutput(Tcl_Interp *interp, Tcl_DString **dsPtrPtr, int *doStreamPtr,
         Ns_TclPrintfResult(interp, "no active adp");
         return TCL_ERROR;
     }
-    *dsPtrPtr = NsAdpBuffer(adpPtr);
+    if (dsPtrPtr != NULL) {
+        *dsPtrPtr = NsAdpBuffer(adpPtr);
+    }
     if (doStreamPtr != NULL) {
         *doStreamPtr = (adpPtr->flags & NS_ADP_STREAM) != 0;
     }
