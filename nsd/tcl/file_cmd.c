@@ -1,0 +1,271 @@
+/*
+ * file_cmd.c --
+ *
+ *      Files: ns_mktemp, ns_tmpnam, ns_truncate, ns_ftruncate, ns_symlink,
+ *      ns_filestat.
+ */
+
+#include "nsstring.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc MkTempObjCmd;
+static Tcl_ObjCmdProc TmpNamObjCmd;
+static Tcl_ObjCmdProc TruncateObjCmd;
+static Tcl_ObjCmdProc FTruncateObjCmd;
+static Tcl_ObjCmdProc SymlinkObjCmd;
+static Tcl_ObjCmdProc FileStatObjCmd;
+
+static bool UnusedName(char *template);
+static int  GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                      Tcl_WideInt *lengthPtr);
+static int  SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
+                       Tcl_Obj *valuePtr);
+static const char *FileType(mode_t mode);
+
+static const NsTclCommand commands[] = {
+    {"ns_mktemp",    MkTempObjCmd, true},
+    {"ns_tmpnam",    TmpNamObjCmd, true},
+    {"ns_truncate",  TruncateObjCmd, true},
+    {"ns_ftruncate", FTruncateObjCmd, true},
+    {"ns_symlink",   SymlinkObjCmd, true},
+    {"ns_filestat",  FileStatObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsFileCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+/*
+ * ns_mktemp template: a name that nothing has at this moment.
+ */
+static int
+MkTempObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Ns_TclPrintfResult(interp, "wrong # of args: should be \"%s template\"",
+                           Tcl_GetString(objv[0]));
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, Tcl_GetString(objv[1]));
+    if (!UnusedName(ds.string)) {
+        Ns_DStringTrunc(&ds, 0);
+    }
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+TmpNamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    char template[] = P_tmpdir "/nsXXXXXX";
+
+    if (!UnusedName(template)) {
+        Ns_TclPrintfResult(interp, "could not get temporary filename");
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(template, -1));
+    return TCL_OK;
+}
+
+/*
+ * Replace the X's at the end of the template.
+ */
+static bool
+UnusedName(char *template)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t      length = strlen(template);
+    struct stat status;
+
+    if (length < 6 || !STREQ(template + length - 6, "XXXXXX")) {
+        return false;
+    }
+    for (int nTries = 0; nTries < 1000; nTries++) {
+        for (size_t i = length - 6; i < length; i++) {
+            template[i] = letters[(int) (Ns_DRand() * (sizeof(letters) - 1))];
+        }
+        if (lstat(template, &status) != 0 && errno == ENOENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * ns_truncate file ?length?
+ */
+static int
+TruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    const char *file;
+    Tcl_WideInt length = 0;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file ?length?");
+        return TCL_ERROR;
+    }
+    if (GetLength(interp, objc, objv, &length) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    file = Tcl_GetString(objv[1]);
+    if (truncate(file, (off_t) length) != 0) {
+        Ns_TclPrintfResult(interp, "truncate (\"%s\", %s) failed: %s", file,
+                           objc == 3 ? Tcl_GetString(objv[2]) : "0",
+                           Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_ftruncate fileId ?length?
+ */
+static int
+FTruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    const char *channel;
+    Tcl_WideInt length = 0;
+    int         fd;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "fileId ?length?");
+        return TCL_ERROR;
+    }
+    channel = Tcl_GetString(objv[1]);
+    if (Ns_TclGetOpenFd(interp, channel, 1, &fd) != TCL_OK
+            || GetLength(interp, objc, objv, &length) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (ftruncate(fd, (off_t) length) != 0) {
+        Ns_TclPrintfResult(interp, "ftruncate (\"%s\", %s) failed: %s", channel,
+                           objc == 3 ? Tcl_GetString(objv[2]) : "0",
+                           Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static int
+GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+          Tcl_WideInt *lengthPtr)
+{
+    return objc < 3 ? TCL_OK
+        : Tcl_GetWideIntFromObj(interp, objv[2], lengthPtr);
+}
+
+/*
+ * ns_symlink ?-nocomplain? file1 file2
+ */
+static int
+SymlinkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    char       *file1, *file2;
+    int         isSilent = 0;
+    Ns_ObjvSpec opts[] = {
+        {"-nocomplain", Ns_ObjvBool, &isSilent, INT2PTR(NS_TRUE)},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"file1", Ns_ObjvString, &file1, NULL},
+        {"file2", Ns_ObjvString, &file2, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (symlink(file1, file2) != 0 && !isSilent) {
+        Ns_TclPrintfResult(interp, "symlink (\"%s\", \"%s\") failed: %s", file1,
+                           file2, Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_filestat file ?varname?
+ */
+static int
+FileStatObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    struct stat status;
+    bool        exists;
+
+    if (objc != 2 && objc != 3) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file ?varname?");
+        return TCL_ERROR;
+    }
+    exists = stat(Tcl_GetString(objv[1]), &status) == 0;
+    if (exists && objc == 3) {
+        const struct {
+            const char *name;
+            Tcl_WideInt value;
+        } numbers[] = {
+            {"dev",   (Tcl_WideInt) status.st_dev},
+            {"ino",   (Tcl_WideInt) status.st_ino},
+            {"nlink", (Tcl_WideInt) status.st_nlink},
+            {"uid",   status.st_uid},
+            {"gid",   status.st_gid},
+            {"size",  status.st_size},
+            {"atime", status.st_atime},
+            {"ctime", status.st_ctime},
+            {"mtime", status.st_mtime},
+            {"mode",  status.st_mode}
+        };
+
+        for (int i = 0; i < Ns_NrElements(numbers); i++) {
+            if (SetElement(interp, objv[2], numbers[i].name,
+                           Tcl_NewWideIntObj(numbers[i].value)) != TCL_OK) {
+                return TCL_ERROR;
+            }
+        }
+        if (SetElement(interp, objv[2], "type",
+                       Tcl_NewStringObj(FileType(status.st_mode), -1))
+                != TCL_OK) {
+            return TCL_ERROR;
+        }
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
+    return TCL_OK;
+}
+
+static int
+SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
+           Tcl_Obj *valuePtr)
+{
+    Tcl_Obj *setPtr;
+
+    Tcl_IncrRefCount(valuePtr);
+    setPtr = Tcl_SetVar2Ex(interp, Tcl_GetString(arrayPtr), name, valuePtr,
+                           TCL_LEAVE_ERR_MSG);
+    Tcl_DecrRefCount(valuePtr);
+    return setPtr == NULL ? TCL_ERROR : TCL_OK;
+}
+
+static const char *
+FileType(mode_t mode)
+{
+    return S_ISREG(mode) ? "file"
+        : S_ISDIR(mode) ? "directory"
+        : S_ISCHR(mode) ? "characterSpecial"
+        : S_ISBLK(mode) ? "blockSpecial"
+        : S_ISFIFO(mode) ? "fifo"
+        : S_ISLNK(mode) ? "link"
+        : S_ISSOCK(mode) ? "socket"
+        : "unknown";
+}

@@ -1,0 +1,183 @@
+/*
+ * keylist_cmd.c --
+ *
+ *      Keyed lists in variables: keylset, keylget, keyldel, keylkeys.
+ */
+
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/keylist.h"
+
+static Tcl_ObjCmdProc SetObjCmd;
+static Tcl_ObjCmdProc GetObjCmd;
+static Tcl_ObjCmdProc DeleteObjCmd;
+static Tcl_ObjCmdProc KeysObjCmd;
+
+static Tcl_Obj *GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr);
+static int WrongArgs(Tcl_Interp *interp, const char *usage);
+
+static const NsTclCommand commands[] = {
+    {"keylset",  SetObjCmd, true},
+    {"keylget",  GetObjCmd, true},
+    {"keyldel",  DeleteObjCmd, true},
+    {"keylkeys", KeysObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsKeyListCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listPtr, *newPtr;
+
+    if (objc < 4 || objc % 2 != 0) {
+        return WrongArgs(interp, "keylset listvar key value ?key value...?");
+    }
+    listPtr = Tcl_ObjGetVar2(interp, objv[1], NULL, 0);
+    if (listPtr == NULL) {
+        listPtr = Tcl_NewObj();
+    }
+    Tcl_IncrRefCount(listPtr);
+    for (int i = 2; i < objc; i += 2) {
+        if (NsKeyListSet(interp, listPtr, Tcl_GetString(objv[i]), objv[i + 1],
+                         &newPtr) != TCL_OK) {
+            Tcl_DecrRefCount(listPtr);
+            return TCL_ERROR;
+        }
+        Tcl_IncrRefCount(newPtr);
+        Tcl_DecrRefCount(listPtr);
+        listPtr = newPtr;
+    }
+    newPtr = Tcl_ObjSetVar2(interp, objv[1], NULL, listPtr, TCL_LEAVE_ERR_MSG);
+    Tcl_DecrRefCount(listPtr);
+    if (newPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_ResetResult(interp);
+    return TCL_OK;
+}
+
+static int
+GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listPtr, *valuePtr;
+    int      result;
+
+    if (objc < 2 || objc > 4) {
+        return WrongArgs(interp, "keylget listvar ?key? ?retvar | {}?");
+    }
+    if (objc == 2) {
+        return KeysObjCmd(clientData, interp, objc, objv);
+    }
+    listPtr = GetVar(interp, objv[1]);
+    if (listPtr == NULL) {
+        return TCL_ERROR;
+    }
+    result = NsKeyListGet(interp, listPtr, Tcl_GetString(objv[2]), &valuePtr);
+    if (result == TCL_ERROR) {
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        if (result == TCL_BREAK) {
+            Ns_TclPrintfResult(interp, "key \"%s\" not found in keyed list",
+                               Tcl_GetString(objv[2]));
+            return TCL_ERROR;
+        }
+        Tcl_SetObjResult(interp, valuePtr);
+        return TCL_OK;
+    }
+    if (result == TCL_OK && *Tcl_GetString(objv[3]) != '\0'
+            && Tcl_ObjSetVar2(interp, objv[3], NULL, valuePtr,
+                              TCL_LEAVE_ERR_MSG) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(result == TCL_OK));
+    return TCL_OK;
+}
+
+static int
+DeleteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listPtr, *newPtr;
+    int      result;
+
+    if (objc < 3) {
+        return WrongArgs(interp, "keyldel listvar key ?key ...?");
+    }
+    for (int i = 2; i < objc; i++) {
+        listPtr = GetVar(interp, objv[1]);
+        if (listPtr == NULL) {
+            return TCL_ERROR;
+        }
+        result = NsKeyListDelete(interp, listPtr, Tcl_GetString(objv[i]),
+                                 &newPtr);
+        if (result == TCL_BREAK) {
+            Ns_TclPrintfResult(interp, "key not found: \"%s\"",
+                               Tcl_GetString(objv[i]));
+        }
+        if (result != TCL_OK || Tcl_ObjSetVar2(interp, objv[1], NULL, newPtr,
+                                               TCL_LEAVE_ERR_MSG) == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    Tcl_ResetResult(interp);
+    return TCL_OK;
+}
+
+static int
+KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    Tcl_Obj *listPtr, *keysPtr;
+    int      result = TCL_OK;
+
+    if (objc != 2 && objc != 3) {
+        return WrongArgs(interp, "keylkeys listvar ?key?");
+    }
+    listPtr = GetVar(interp, objv[1]);
+    if (listPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        result = NsKeyListGet(interp, listPtr, Tcl_GetString(objv[2]),
+                              &listPtr);
+    }
+    if (result == TCL_BREAK) {
+        Ns_TclPrintfResult(interp, "key not found: \"%s\"",
+                           Tcl_GetString(objv[2]));
+    }
+    if (result != TCL_OK
+            || NsKeyListKeys(interp, listPtr, &keysPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, keysPtr);
+    return TCL_OK;
+}
+
+static Tcl_Obj *
+GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr)
+{
+    Tcl_Obj *listPtr = Tcl_ObjGetVar2(interp, namePtr, NULL, 0);
+
+    if (listPtr == NULL) {
+        Ns_TclPrintfResult(interp, "can't read \"%s\": no such variable",
+                           Tcl_GetString(namePtr));
+    }
+    return listPtr;
+}
+
+static int
+WrongArgs(Tcl_Interp *interp, const char *usage)
+{
+    Ns_TclPrintfResult(interp, "wrong # args: %s", usage);
+    return TCL_ERROR;
+}
