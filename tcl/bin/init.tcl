@@ -49,7 +49,8 @@ proc nstrace::statescript {} {
     set base [interp create]
     try {
         set script ""
-        append script [LibraryPaths] [LoadedPackages $base] [Renames]
+        append script [LibraryPaths] [LoadedPackages $base]
+        append script {::namespace eval ::nstrace {}} \n [Definition ::nstrace::Rename] \n [Renames]
         set spaces [Namespaces ::]
         foreach space $spaces {
             append script [NamespaceItself $space $base]
@@ -62,7 +63,11 @@ proc nstrace::statescript {} {
         }
         append script [ProvidedPackages $base]
         dict for {name command} $added {
-            append script [uplevel #0 $command] \n
+            if {[catch {uplevel #0 $command} text] == 1} {
+                ns_log Error "nstrace: script of $name failed: $::errorInfo"
+            } else {
+                append script $text \n
+            }
         }
     } finally {
         interp delete $base
@@ -104,9 +109,17 @@ proc nstrace::Renames {} {
     variable renamed
     set script ""
     foreach {old new} $renamed {
-        append script [list ::rename $old $new] \n
+        append script [list ::nstrace::Rename $old $new] \n
     }
     return $script
+}
+
+# An interpreter that is brought up to date may have it behind it.
+
+proc nstrace::Rename {old new} {
+    if {[info commands $old] ne "" && ($new eq "" || [info commands $new] eq "")} {
+        rename $old $new
+    }
 }
 
 # Called before each rename.  A proc's new name is seen when procs are listed.
