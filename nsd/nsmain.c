@@ -484,6 +484,7 @@ Stop(int timeout, int status)
     NsInfoSetLife(NS_LIFE_STOPPING);
 
     isClean = StopServers(&deadline);
+    NsWritersStop(&deadline);
     NsDriversWait(&deadline);
 
     NsSchedStop();
