@@ -19,6 +19,9 @@ static Tcl_ObjCmdProc ReturnObjCmd, RespondObjCmd, ReturnFileObjCmd,
     ReturnOkObjCmd, RedirectObjCmd, MovedObjCmd, InternalRedirectObjCmd,
     SetExpiresObjCmd, UpdateHeaderObjCmd;
 
+static int ReturnWithWord(ClientData clientData, Tcl_Interp *interp, int objc,
+                          Tcl_Obj *const *objv, const char *usage,
+                          int (*proc)(Ns_Conn *conn, const char *word));
 static int ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn));
 static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
                      const char *type, bool isBinary);
@@ -257,24 +260,6 @@ ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                             Tcl_GetString(objv[2])));
 }
 
-static int
-ReturnBadRequestObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
-{
-    NsConn *connPtr;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "reason");
-        return TCL_ERROR;
-    }
-    connPtr = NsTclConn(clientData);
-    if (connPtr == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReplyResult(interp,
-        Ns_ConnReturnBadRequest(&connPtr->pub, Tcl_GetString(objv[1])));
-}
-
 /*
  * Replies without arguments; words behind the name are ignored.
  */
@@ -335,58 +320,52 @@ ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0, "text/plain"));
 }
 
+/*
+ * Replies with one argument.
+ */
 static int
-RedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+ReturnWithWord(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv, const char *usage,
+               int (*proc)(Ns_Conn *conn, const char *word))
 {
     NsConn *connPtr;
 
     if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "location");
+        Tcl_WrongNumArgs(interp, 1, objv, usage);
         return TCL_ERROR;
     }
     connPtr = NsTclConn(clientData);
-    if (connPtr == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReplyResult(interp,
-        Ns_ConnReturnRedirect(&connPtr->pub, Tcl_GetString(objv[1])));
+    return (connPtr != NULL)
+        ? NsTclReplyResult(interp, proc(&connPtr->pub, Tcl_GetString(objv[1])))
+        : TCL_ERROR;
+}
+
+static int
+ReturnBadRequestObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv)
+{
+    return ReturnWithWord(clientData, interp, objc, objv, "reason", Ns_ConnReturnBadRequest);
+}
+
+static int
+RedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnReturnRedirect);
 }
 
 static int
 MovedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    NsConn *connPtr;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "location");
-        return TCL_ERROR;
-    }
-    connPtr = NsTclConn(clientData);
-    if (connPtr == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReplyResult(interp,
-        Ns_ConnReturnMoved(&connPtr->pub, Tcl_GetString(objv[1])));
+    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnReturnMoved);
 }
 
 static int
 InternalRedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv)
 {
-    NsConn *connPtr;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "location");
-        return TCL_ERROR;
-    }
-    connPtr = NsTclConn(clientData);
-    if (connPtr == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReplyResult(interp,
-        Ns_ConnRedirect(&connPtr->pub, Tcl_GetString(objv[1])));
+    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnRedirect);
 }
 
 static int
