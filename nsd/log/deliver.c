@@ -27,7 +27,6 @@
 #define SECOND_NANOS     INT64_C(1000000000)
 #define MIN_ROOM         ((size_t) 16384)
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)     /* Of a buffer counted in lines. */
-#define FAILED_MAX_BYTES ((size_t) 1 << 20)     /* Kept by a direct sink. */
 
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
@@ -144,7 +143,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (sink->oldest == 0) {
         sink->oldest = recordPtr->time;
     }
-    sink->isUrgent |= NsSeverityWeight(recordPtr->severity) >= NsSeverityWeight(Error);
+    sink->isUrgent |= NsSeverityWeight(recordPtr->severity)
+        >= NsSeverityWeight(Error);
     return true;
 }
 

@@ -6,8 +6,7 @@
 
 #include "log/json.h"
 
-static size_t CharacterBytes(const unsigned char *p, size_t length);
-static void   PutControl(NsLogOut *outPtr, unsigned char c);
+static void PutControl(NsLogOut *outPtr, unsigned char c);
 
 
 void
@@ -21,7 +20,7 @@ NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
         size_t n = 1;
 
         if (p[i] >= 0x80) {
-            n = CharacterBytes(p + i, length - i);
+            n = NsLogUtf8Length(bytes + i, length - i);
         } else if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\' || p[i] == 0x7f) {
             n = 0;
         }
@@ -74,43 +73,6 @@ NsJsonSeconds(NsLogOut *outPtr, int64_t micros)
                       (int) (micros % 1000000));
 
     NsLogPut(outPtr, text, (size_t) n);
-}
-
-/*
- * Length of the valid character at p (RFC 3629), 0 if there is none.
- */
-static size_t
-CharacterBytes(const unsigned char *p, size_t length)
-{
-    size_t   n;
-    uint32_t c;
-
-    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
-        n = 2;
-        c = p[0] & 0x1fu;
-    } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
-        n = 3;
-        c = p[0] & 0x0fu;
-    } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-        n = 4;
-        c = p[0] & 0x07u;
-    } else {
-        return 0;
-    }
-    if (length < n) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    if ((n == 3 && (c < 0x800 || (c >= 0xd800 && c <= 0xdfff)))
-            || (n == 4 && (c < 0x10000 || c > 0x10ffff))) {
-        return 0;
-    }
-    return n;
 }
 
 static void

@@ -8,7 +8,6 @@
 #include "nslog.h"
 
 static size_t PlainRun(const unsigned char *p, size_t length);
-static size_t Utf8Run(const unsigned char *p, size_t length);
 static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
                             size_t length);
 static void   PutHex(NsLogOut *outPtr, unsigned char byte);
@@ -69,8 +68,10 @@ NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
         size_t left = (size_t) (end - p);
         size_t run = PlainRun(p, left);
 
-        if (run == 0 && *p >= 0x80) {
-            run = Utf8Run(p, left);
+        /* U+0080..U+009F are control characters. */
+        if (run == 0 && *p >= 0x80
+                && !(*p == 0xc2 && left > 1 && p[1] < 0xa0)) {
+            run = NsLogUtf8Length((const char *) p, left);
         }
         if (run > 0) {
             NsLogPut(outPtr, (const char *) p, run);
@@ -163,30 +164,15 @@ NsLogDigits(char *buffer, uint64_t value, int width)
     return n;
 }
 
-static size_t
-PlainRun(const unsigned char *p, size_t length)
+size_t
+NsLogUtf8Length(const char *bytes, size_t length)
 {
-    size_t n = 0;
-
-    while (n < length && p[n] >= 0x20 && p[n] < 0x7f) {
-        n++;
-    }
-    return n;
-}
-
-/*
- * Length of one valid character beyond ASCII that is no control character
- * (RFC 3629); 0 if there is none.
- */
-static size_t
-Utf8Run(const unsigned char *p, size_t length)
-{
+    const unsigned char *p = (const unsigned char *) bytes;
     unsigned char low = 0x80, high = 0xbf;
     size_t        n;
 
     if (p[0] >= 0xc2 && p[0] <= 0xdf) {
         n = 2;
-        low = p[0] == 0xc2 ? 0xa0 : 0x80;       /* U+0080..U+009F */
     } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
         n = 3;
         low = p[0] == 0xe0 ? 0xa0 : 0x80;
@@ -205,6 +191,17 @@ Utf8Run(const unsigned char *p, size_t length)
         if ((p[i] & 0xc0) != 0x80) {
             return 0;
         }
+    }
+    return n;
+}
+
+static size_t
+PlainRun(const unsigned char *p, size_t length)
+{
+    size_t n = 0;
+
+    while (n < length && p[n] >= 0x20 && p[n] < 0x7f) {
+        n++;
     }
     return n;
 }

@@ -62,6 +62,12 @@ void NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length,
                    int level);
 
 /*
+ * Length of the valid character beyond ASCII that the bytes begin with (RFC 3629);
+ * 0 if they begin with none.
+ */
+size_t NsLogUtf8Length(const char *bytes, size_t length);
+
+/*
  * Local time as "21/Nov/2026:00:07:00".  What it points to is the thread's own,
  * valid until its next call; 20 characters.
  */

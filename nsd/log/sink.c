@@ -18,6 +18,8 @@
 
 #define DRAIN_SECONDS 2
 #define STOP_SECONDS  5    /* For all sinks together. */
+/* Kept by a direct sink while it cannot write. */
+#define FAILED_MAX_BYTES ((size_t) 1 << 20)
 
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
@@ -56,12 +58,6 @@ static _Thread_local int       nWorking;
 static _Thread_local Deferred *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
-/* The value of an option that is carried to an op. */
-typedef struct RollRequest {
-    Ns_LogRenameProc *rename;
-    void             *arg;
-} RollRequest;
-
 static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
 static bool IsMatch(Ns_LogSink sink, Ns_LogStream stream);
@@ -69,18 +65,7 @@ static void RouteLocked(Ns_LogStream stream);
 static void RouteAll(Ns_LogSink sink);
 static void AttachLocked(Ns_LogSink sink);
 static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
-static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
-                         NsSinkOpGoal goal);
-static void ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
 static void NoteSettings(Ns_LogSink sink);
-static Ns_ReturnCode DoReopen(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoRoll(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoRollBySettings(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoSetLines(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoClose(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoConfigure(Ns_LogSink sink, void *arg);
-static Ns_ReturnCode DoPut(Ns_LogSink sink, void *arg);
-static char *Gathered(const NsLaneRecord *recordPtr);
 static void FlushIfPumped(Ns_LogSink sink);
 
 
@@ -162,7 +147,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     }
     NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
     NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
-    ApplySettings(sink, &specPtr->settings);
+    NsSinkApplySettings(sink, &specPtr->settings);
     if (!sink->typePtr->openProc(sink)) {
         int reason = errno;
 
@@ -282,23 +267,6 @@ NsSinkRecoverByName(const char *name)
     NsRecoverSink(NsSinkFind(name));
 }
 
-Ns_ReturnCode
-NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
-{
-    Ns_ReturnCode status = Run(sink, DoConfigure, (void *) settingsPtr,
-                               NS_OP_PLAIN);
-    Ns_LogStream  stream;
-
-    Ns_MutexLock(&lock);
-    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
-        if (NsSinkWants(sink, i)) {
-            RouteLocked(stream);
-        }
-    }
-    Ns_MutexUnlock(&lock);
-    return status;
-}
-
 void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
 {
@@ -315,54 +283,10 @@ NsSinkFreeSettings(NsSinkSettings *settingsPtr)
     settingsPtr->rollFormat = NULL;
 }
 
-int
-Ns_LogSinkFlush(Ns_LogSink sink)
-{
-    return Run(sink, NULL, NULL, NS_OP_FLUSH);
-}
-
-Ns_ReturnCode
-NsSinkSync(Ns_LogSink sink)
-{
-    return Run(sink, NULL, NULL, NS_OP_SYNC);
-}
-
-int
-Ns_LogSinkReopen(Ns_LogSink sink, const char *file)
-{
-    return Run(sink, DoReopen, (void *) file, NS_OP_PLAIN);
-}
-
-int
-Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
-{
-    RollRequest request = {rename, arg};
-
-    return Run(sink, DoRoll, &request, NS_OP_PLAIN);
-}
-
-Ns_ReturnCode
-NsSinkRollNow(Ns_LogSink sink)
-{
-    return Run(sink, DoRollBySettings, NULL, NS_OP_PLAIN);
-}
-
-int
-Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines)
-{
-    return Run(sink, DoSetLines, &bufferLines, NS_OP_PLAIN);
-}
-
-int
-Ns_LogSinkClose(Ns_LogSink sink)
-{
-    return Run(sink, DoClose, NULL, NS_OP_PLAIN);
-}
-
 Ns_ReturnCode
 NsSinkRemove(Ns_LogSink sink)
 {
-    Ns_ReturnCode status = Run(sink, NULL, NULL, NS_OP_FLUSH);
+    Ns_ReturnCode status = Ns_LogSinkFlush(sink);
 
     Ns_MutexLock(&lock);
     atomic_store(&sink->isRemoved, true);
@@ -377,7 +301,9 @@ NsSinkRemove(Ns_LogSink sink)
         return NS_ERROR;
     }
     NsSinkLock(sink);
-    (void) DoClose(sink, NULL);
+    (void) NsDeliverFlush(sink);
+    sink->typePtr->closeProc(sink);
+    sink->isClosed = true;
     NsSinkUnlock(sink);
     Ns_MutexLock(&lock);
     atomic_store(&sink->isOnLanes, false);
@@ -614,7 +540,7 @@ void
 NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
                 const NsLaneRecord *recordPtr)
 {
-    char        *gathered = Gathered(recordPtr);
+    char        *gathered = NsSinkGathered(recordPtr);
     Ns_LogRecord record = {
         .stream = NsStreamName(stream),
         .severity = recordPtr->severity,
@@ -627,7 +553,7 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
     atomic_fetch_add(&sink->nDirect, 1);
     NsFileRollIfDue(sink);
     if (sink->failure != 0 && !NsDeliverFlush(sink)
-            && sink->nBuffered > ((size_t) 1 << 20)) {
+            && sink->nBuffered > FAILED_MAX_BYTES) {
         atomic_fetch_add(&sink->nFailed, 1);
     } else if (!NsDeliverRecord(sink, stream, &record)) {
         atomic_fetch_add(&sink->nFailed, 1);
@@ -636,32 +562,6 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
         (void) NsDeliverFlush(sink);
     }
     NsSinkUnlock(sink);
-    ns_free(gathered);
-}
-
-/*
- * A record that is larger than the lanes can take is delivered as a request, and
- * its thread waits.
- */
-void
-NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
-{
-    char        *gathered = Gathered(recordPtr);
-    Ns_LogRecord record = {
-        .stream = NsStreamName(stream),
-        .severity = recordPtr->severity,
-        .time = recordPtr->time,
-        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
-        .length = recordPtr->length
-    };
-    Ns_LogSink   sink;
-
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes)
-                && NsSinkWants(sink, NsStreamIndex(stream))) {
-            (void) Run(sink, DoPut, &record, NS_OP_PLAIN);
-        }
-    }
     ns_free(gathered);
 }
 
@@ -796,6 +696,17 @@ IsMatch(Ns_LogSink sink, Ns_LogStream stream)
 }
 
 /*
+ * The sink's settings have changed.
+ */
+void
+NsSinkRouteAgain(Ns_LogSink sink)
+{
+    Ns_MutexLock(&lock);
+    RouteAll(sink);
+    Ns_MutexUnlock(&lock);
+}
+
+/*
  * Tell the stream which sinks want it now.
  */
 static void
@@ -897,16 +808,8 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     NsLaneUnlockChains();
 }
 
-static Ns_ReturnCode
-Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
-{
-    NsSinkOp op = {.proc = proc, .arg = arg, .goal = goal};
-
-    return NsSinkRun(sink, &op);
-}
-
-static void
-ApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+void
+NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
     char *rollFormat = ns_strcopy(settingsPtr->rollFormat);
 
@@ -934,89 +837,11 @@ NoteSettings(Ns_LogSink sink)
     }
 }
 
-static Ns_ReturnCode
-DoReopen(Ns_LogSink sink, void *arg)
-{
-    const char *file = arg;
-    int         reason;
-
-    (void) NsDeliverFlush(sink);
-    if (file != NULL) {
-        ns_free(sink->file);
-        sink->file = ns_strdup(file);
-        if (sink->slotPtr != NULL) {
-            snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
-                     file);
-        }
-    }
-    sink->isClosed = false;
-    if (NsFileReopen(sink)) {
-        return NS_OK;
-    }
-    reason = errno;
-    if (file != NULL) {
-        sink->typePtr->closeProc(sink);
-        sink->isClosed = true;
-    }
-    errno = reason;
-    return NS_ERROR;
-}
-
-static Ns_ReturnCode
-DoRoll(Ns_LogSink sink, void *arg)
-{
-    const RollRequest *requestPtr = arg;
-
-    return NsFileRoll(sink, requestPtr->rename, requestPtr->arg);
-}
-
-static Ns_ReturnCode
-DoRollBySettings(Ns_LogSink sink, void *arg)
-{
-    return NsFileRollBySettings(sink);
-}
-
-static Ns_ReturnCode
-DoSetLines(Ns_LogSink sink, void *arg)
-{
-    sink->settings.bufferLines = *(const int *) arg;
-    return NS_OK;
-}
-
-static Ns_ReturnCode
-DoClose(Ns_LogSink sink, void *arg)
-{
-    Ns_ReturnCode status = NsDeliverFlush(sink) ? NS_OK : NS_ERROR;
-
-    sink->typePtr->closeProc(sink);
-    sink->isClosed = true;
-    return status;
-}
-
-static Ns_ReturnCode
-DoConfigure(Ns_LogSink sink, void *arg)
-{
-    ApplySettings(sink, arg);
-    return NS_OK;
-}
-
-static Ns_ReturnCode
-DoPut(Ns_LogSink sink, void *arg)
-{
-    const Ns_LogRecord *recordPtr = arg;
-
-    atomic_fetch_add(&sink->nDirect, 1);
-    if (!NsDeliverRecord(sink, NsStreamFind(recordPtr->stream), recordPtr)) {
-        atomic_fetch_add(&sink->nFailed, 1);
-    }
-    return NS_OK;
-}
-
 /*
  * The record in one piece on the heap; NULL if it is in one piece already.
  */
-static char *
-Gathered(const NsLaneRecord *recordPtr)
+char *
+NsSinkGathered(const NsLaneRecord *recordPtr)
 {
     char  *bytes;
     size_t n = 0;

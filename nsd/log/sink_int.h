@@ -219,6 +219,13 @@ Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
 /* Undo that, target closed. */
 void NsSinkUnmake(Ns_LogSink *sinkPtr);
 
+/* Take over a copy of the settings; tell streams what follows from them. */
+void NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+void NsSinkRouteAgain(Ns_LogSink sink);
+
+/* The record in one piece on the heap; NULL if it is in one piece already. */
+char *NsSinkGathered(const NsLaneRecord *recordPtr);
+
 /* Write a line about records that are missing. */
 void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
                    int64_t first, int64_t last);

@@ -1,0 +1,198 @@
+/*
+ * sinkrequest.c --
+ *
+ *      Requests to sinks: flush, roll, reopen, new settings.
+ *
+ *      A request is carried out by the thread that does the sink's work, between
+ *      two records, and its caller waits for it.
+ */
+
+#include "log/sink_int.h"
+
+#include "nslog.h"
+#include "nsthread.h"
+
+/*
+ * What a roll needs.
+ */
+typedef struct RollRequest {
+    Ns_LogRenameProc *rename;
+    void             *arg;
+} RollRequest;
+
+static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
+                         NsSinkOpGoal goal);
+static NsSinkOpProc DoReopen;
+static NsSinkOpProc DoRoll;
+static NsSinkOpProc DoRollBySettings;
+static NsSinkOpProc DoSetLines;
+static NsSinkOpProc DoClose;
+static NsSinkOpProc DoConfigure;
+static NsSinkOpProc DoPut;
+
+
+Ns_ReturnCode
+NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    Ns_ReturnCode status = Run(sink, DoConfigure, (void *) settingsPtr,
+                               NS_OP_PLAIN);
+
+    NsSinkRouteAgain(sink);
+    return status;
+}
+
+int
+Ns_LogSinkFlush(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_FLUSH);
+}
+
+Ns_ReturnCode
+NsSinkSync(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_SYNC);
+}
+
+int
+Ns_LogSinkReopen(Ns_LogSink sink, const char *file)
+{
+    return Run(sink, DoReopen, (void *) file, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+{
+    RollRequest request = {rename, arg};
+
+    return Run(sink, DoRoll, &request, NS_OP_PLAIN);
+}
+
+Ns_ReturnCode
+NsSinkRollNow(Ns_LogSink sink)
+{
+    return Run(sink, DoRollBySettings, NULL, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines)
+{
+    return Run(sink, DoSetLines, &bufferLines, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkClose(Ns_LogSink sink)
+{
+    return Run(sink, DoClose, NULL, NS_OP_PLAIN);
+}
+
+/*
+ * A record that is larger than the lanes can take is delivered as a request, and
+ * its thread waits.
+ */
+void
+NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    char        *gathered = NsSinkGathered(recordPtr);
+    Ns_LogRecord record = {
+        .stream = NsStreamName(stream),
+        .severity = recordPtr->severity,
+        .time = recordPtr->time,
+        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
+        .length = recordPtr->length
+    };
+    Ns_LogSink   sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes)
+                && NsSinkWants(sink, NsStreamIndex(stream))) {
+            (void) Run(sink, DoPut, &record, NS_OP_PLAIN);
+        }
+    }
+    ns_free(gathered);
+}
+
+static Ns_ReturnCode
+Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
+{
+    NsSinkOp op = {.proc = proc, .arg = arg, .goal = goal};
+
+    return NsSinkRun(sink, &op);
+}
+
+static Ns_ReturnCode
+DoReopen(Ns_LogSink sink, void *arg)
+{
+    const char *file = arg;
+    int         reason;
+
+    (void) NsDeliverFlush(sink);
+    if (file != NULL) {
+        ns_free(sink->file);
+        sink->file = ns_strdup(file);
+        if (sink->slotPtr != NULL) {
+            snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
+                     file);
+        }
+    }
+    sink->isClosed = false;
+    if (NsFileReopen(sink)) {
+        return NS_OK;
+    }
+    reason = errno;
+    if (file != NULL) {
+        sink->typePtr->closeProc(sink);
+        sink->isClosed = true;
+    }
+    errno = reason;
+    return NS_ERROR;
+}
+
+static Ns_ReturnCode
+DoRoll(Ns_LogSink sink, void *arg)
+{
+    const RollRequest *requestPtr = arg;
+
+    return NsFileRoll(sink, requestPtr->rename, requestPtr->arg);
+}
+
+static Ns_ReturnCode
+DoRollBySettings(Ns_LogSink sink, void *arg)
+{
+    return NsFileRollBySettings(sink);
+}
+
+static Ns_ReturnCode
+DoSetLines(Ns_LogSink sink, void *arg)
+{
+    sink->settings.bufferLines = *(const int *) arg;
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+DoClose(Ns_LogSink sink, void *arg)
+{
+    Ns_ReturnCode status = NsDeliverFlush(sink) ? NS_OK : NS_ERROR;
+
+    sink->typePtr->closeProc(sink);
+    sink->isClosed = true;
+    return status;
+}
+
+static Ns_ReturnCode
+DoConfigure(Ns_LogSink sink, void *arg)
+{
+    NsSinkApplySettings(sink, arg);
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+DoPut(Ns_LogSink sink, void *arg)
+{
+    const Ns_LogRecord *recordPtr = arg;
+
+    atomic_fetch_add(&sink->nDirect, 1);
+    if (!NsDeliverRecord(sink, NsStreamFind(recordPtr->stream), recordPtr)) {
+        atomic_fetch_add(&sink->nFailed, 1);
+    }
+    return NS_OK;
+}
