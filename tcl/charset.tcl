@@ -108,7 +108,7 @@ proc _ns_accepted_charsets {header} {
         }
     }
     set result {}
-    foreach pair [lsort -stable -real -decreasing -index 1 $weighted] {
+    foreach pair [lsort -real -decreasing -index 1 $weighted] {
         lappend result [lindex $pair 0]
     }
     return $result
