@@ -19,6 +19,7 @@
 #define MAX_SEGMENT     32768
 #define WANTED_SEGMENTS 1024
 #define PAGE_BYTES      4096u
+#define LEAST_BYTES     (INT64_C(8) << 20)
 
 /*
  * Where the parts of a mapping begin.
@@ -31,6 +32,18 @@ typedef struct Layout {
     size_t bytes;
 } Layout;
 
+/*
+ * Sizes and numbers that make up a mapping.
+ */
+typedef struct Geometry {
+    uint32_t segmentBytes;
+    uint32_t nSegments;
+    uint32_t maxLanes;
+    Layout   layout;
+} Geometry;
+
+static Geometry GeometryFor(int64_t bytes);
+static void    FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr);
 static Layout  LayoutOf(uint32_t segmentBytes, uint32_t nSegments,
                         uint32_t maxLanes);
 static NsRing *Attach(void *base, const Layout *layoutPtr, int fd,
@@ -48,27 +61,22 @@ static const char *CheckLanes(const NsRing *ringPtr);
 NsRing *
 NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
 {
-    uint32_t      segmentBytes = MAX_SEGMENT, nSegments, maxLanes;
-    Layout        layout;
-    NsRingHeader *headerPtr;
-    NsRing       *ringPtr;
-    Ns_DString    path;
-    void         *base = MAP_FAILED;
-    int           fd;
+    Geometry   geometry = GeometryFor(bytes);
+    Ns_DString path;
+    void      *base = MAP_FAILED;
+    NsRing    *ringPtr;
+    int        fd;
 
-    while (segmentBytes > MIN_SEGMENT
-           && bytes / segmentBytes < WANTED_SEGMENTS) {
-        segmentBytes /= 2;
-    }
-    nSegments = (uint32_t) (bytes / segmentBytes);
-    maxLanes = MIN(nSegments / 2, NS_RING_MAX_LANES);
-    layout = LayoutOf(segmentBytes, nSegments, maxLanes);
-
-    *reasonPtr = NULL;
     Ns_DStringInit(&path);
-    fd = CreateFile(keyPtr, layout.bytes, &path, reasonPtr);
+    fd = CreateFile(keyPtr, geometry.layout.bytes, &path, reasonPtr);
+    while (fd < 0 && errno == ENOSPC && bytes / 2 >= LEAST_BYTES) {
+        /* A small one that survives is worth more than a large one. */
+        bytes /= 2;
+        geometry = GeometryFor(bytes);
+        fd = CreateFile(keyPtr, geometry.layout.bytes, &path, reasonPtr);
+    }
     if (fd >= 0) {
-        base = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+        base = mmap(NULL, geometry.layout.bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_POPULATE, fd, 0);
         if (base == MAP_FAILED) {
             *reasonPtr = strerror(errno);
@@ -78,23 +86,16 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
         }
     }
     if (fd < 0) {
-        base = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+        base = mmap(NULL, geometry.layout.bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
         if (base == MAP_FAILED) {
             Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s", bytes,
                      strerror(errno));
         }
     }
-    headerPtr = base;
-    headerPtr->version = NS_RING_VERSION;
-    headerPtr->segmentBytes = segmentBytes;
-    headerPtr->nSegments = nSegments;
-    headerPtr->maxLanes = maxLanes;
-    headerPtr->bytes = layout.bytes;
-    headerPtr->epoch = (uint64_t) NsLogClock();
-    headerPtr->pid = getpid();
-    memcpy(headerPtr->magic, MAGIC, sizeof(headerPtr->magic));
-    ringPtr = Attach(base, &layout, fd, fd < 0 ? NULL : Ns_DStringValue(&path));
+    FillHeader(base, &geometry);
+    ringPtr = Attach(base, &geometry.layout, fd,
+                     fd < 0 ? NULL : Ns_DStringValue(&path));
     Ns_DStringFree(&path);
     return ringPtr;
 }
@@ -240,6 +241,44 @@ NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum)
     return (uint32_t) (a >> 32);
 }
 
+/*
+ * Parts of a mapping that has so many bytes in all.
+ */
+static Geometry
+GeometryFor(int64_t bytes)
+{
+    Geometry g = {.segmentBytes = MAX_SEGMENT};
+
+    while (g.segmentBytes > MIN_SEGMENT
+           && bytes / g.segmentBytes < WANTED_SEGMENTS) {
+        g.segmentBytes /= 2;
+    }
+    g.nSegments = (uint32_t) (bytes / g.segmentBytes);
+    g.maxLanes = MIN(g.nSegments / 2, NS_RING_MAX_LANES);
+    g.layout = LayoutOf(g.segmentBytes, g.nSegments, g.maxLanes);
+    if (g.layout.bytes > (uint64_t) bytes
+            && g.layout.segments < (uint64_t) bytes / 2) {
+        g.nSegments = (uint32_t) (((uint64_t) bytes - g.layout.segments)
+                                  / g.segmentBytes);
+        g.maxLanes = MIN(g.maxLanes, g.nSegments / 2);
+        g.layout = LayoutOf(g.segmentBytes, g.nSegments, g.maxLanes);
+    }
+    return g;
+}
+
+static void
+FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr)
+{
+    headerPtr->version = NS_RING_VERSION;
+    headerPtr->segmentBytes = geometryPtr->segmentBytes;
+    headerPtr->nSegments = geometryPtr->nSegments;
+    headerPtr->maxLanes = geometryPtr->maxLanes;
+    headerPtr->bytes = geometryPtr->layout.bytes;
+    headerPtr->epoch = (uint64_t) NsLogClock();
+    headerPtr->pid = getpid();
+    memcpy(headerPtr->magic, MAGIC, sizeof(headerPtr->magic));
+}
+
 static Layout
 LayoutOf(uint32_t segmentBytes, uint32_t nSegments, uint32_t maxLanes)
 {
@@ -280,6 +319,8 @@ CreateFile(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
 {
     int fd, status;
 
+    *reasonPtr = NULL;
+    Ns_DStringSetLength(pathPtr, 0);
     Ns_DStringVarAppend(pathPtr, keyPtr->directory, "/", (char *) NULL);
     AppendPrefix(pathPtr, keyPtr);
     Ns_DStringPrintf(pathPtr, "%020" PRId64 "-%d", NsLogClock(), getpid());
@@ -291,10 +332,14 @@ CreateFile(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
     }
     /* A store into a page that cannot be had would be SIGBUS. */
     status = posix_fallocate(fd, 0, (off_t) bytes);
-    if (status != 0 || !Lock(fd)) {
-        *reasonPtr = strerror(status != 0 ? status : errno);
+    if (status == 0 && !Lock(fd)) {
+        status = errno;
+    }
+    if (status != 0) {
         unlink(Ns_DStringValue(pathPtr));
         close(fd);
+        *reasonPtr = strerror(status);
+        errno = status;
         return -1;
     }
     return fd;

@@ -140,9 +140,9 @@ typedef struct NsRingKey {
 } NsRingKey;
 
 /*
- * A new mapping with about bytes of segments, preallocated, mode 0600, locked
- * while this process lives.  When there can be none, memory of the process
- * serves, and *reasonPtr is why, else NULL.
+ * A new mapping of about so many bytes, preallocated, mode 0600, locked while this
+ * process lives; a smaller one, if the file system is too small.  When there can
+ * be none, memory of the process serves, and *reasonPtr is why, else NULL.
  */
 NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
                      const char **reasonPtr);

@@ -395,6 +395,9 @@ NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
     if (reason != NULL) {
         Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
                "is lost when the process is killed", keyPtr->directory, reason);
+    } else if ((int64_t) ringPtr->headerPtr->bytes < bytes / 2 + bytes / 4) {
+        Ns_Log(Warning, "log: logmemory is only %" PRIu64 " bytes, for want of "
+               "room in '%s'", ringPtr->headerPtr->bytes, keyPtr->directory);
     }
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);

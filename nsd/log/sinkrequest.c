@@ -119,6 +119,9 @@ Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
     return NsSinkRun(sink, &op);
 }
 
+/*
+ * An empty path: back to standard error, for the system log.
+ */
 static Ns_ReturnCode
 DoReopen(Ns_LogSink sink, void *arg)
 {
@@ -128,7 +131,7 @@ DoReopen(Ns_LogSink sink, void *arg)
     (void) NsDeliverFlush(sink);
     if (file != NULL) {
         ns_free(sink->file);
-        sink->file = ns_strdup(file);
+        sink->file = *file == '\0' ? NULL : ns_strdup(file);
         if (sink->slotPtr != NULL) {
             snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
                      file);

@@ -120,7 +120,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
         if (Ns_LogSinkReopen(systemSink, file) != NS_OK) {
             int reason = errno;
 
-            (void) Ns_LogSinkReopen(systemSink, NULL);
+            (void) Ns_LogSinkReopen(systemSink, "");
             Ns_Fatal("log: failed to open server log '%s': '%s'", file,
                      strerror(reason));
         }
