@@ -35,10 +35,12 @@ typedef struct NsDeferred {
 static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
 static int                 nTables;
 static Ns_Tls              tls;                 /* First NsInterp of a thread. */
+static Ns_Tls              finalTls;            /* Set: finish Tcl in it. */
 static Ns_Cs               initLock;            /* Parameter tclinitlock. */
 
 static Tcl_InterpDeleteProc FreeInterp;
 static Ns_TlsCleanup        DeleteThreadInterps;
+static Ns_TlsCleanup        FinishThread;
 
 static Tcl_Interp *NewTclInterp(void);
 static NsInterp *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
@@ -55,6 +57,7 @@ void
 NsInterpInit(void)
 {
     Ns_TlsAlloc(&tls, DeleteThreadInterps);
+    Ns_TlsAlloc(&finalTls, FinishThread);
     Ns_CsInit(&initLock);
 }
 
@@ -345,6 +348,18 @@ DeleteThreadInterps(void *arg)
         Delete(itPtr);
         itPtr = nextPtr;
     }
+    /* A slot that is set now is cleaned up in another round, when nobody else
+     * needs Tcl in this thread any more. */
+    Ns_TlsSet(&finalTls, &finalTls);
+}
+
+/*
+ * Else the 280 KB stay that Tcl keeps for a thread with an interpreter.
+ */
+static void
+FinishThread(void *arg)
+{
+    Tcl_FinalizeThread();
 }
 
 /*
