@@ -16,6 +16,7 @@
 #include "http/negotiate.h"
 #include "http/request_line.h"
 #include "request/conn_int.h"
+#include "request/connprofile.h"
 
 NsConnHooks nsConnHooks;
 
@@ -31,7 +32,11 @@ NsConnCreate(NsMessage *messagePtr)
 {
     NsArena         *arenaPtr = &messagePtr->arena;
     NsRequestServer *requestPtr = messagePtr->serverPtr->requestPtr;
+#ifdef NS_CONN_PROFILE
+    NsConn          *connPtr = NsConnProfileAlloc();
+#else
     NsConn          *connPtr = NsArenaZalloc(arenaPtr, sizeof(NsConn));
+#endif
 
     connPtr->messagePtr = messagePtr;
     connPtr->sockPtr = messagePtr->sockPtr;
@@ -57,6 +62,9 @@ NsConnCreate(NsMessage *messagePtr)
     SetFlags(connPtr);
     connPtr->firstMethod = connPtr->request.method;
     connPtr->firstUrl = connPtr->request.url;
+#ifdef NS_CONN_PROFILE
+    NsConnProfileBegin(connPtr);
+#endif
     return connPtr;
 }
 

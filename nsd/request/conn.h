@@ -6,6 +6,25 @@
  *      The part that every request touches is small and contiguous; the rest
  *      hangs on pointers and is made at first use.  All of it lives in the
  *      message's arena.
+ *
+ *      Uses per request as counted by a build with --enable-conn-profile, reads
+ *      and writes together, for a registered script, a file (by a connection
+ *      thread) and an ADP page:
+ *
+ *                                      script   file   page
+ *          pub                           16       25     17
+ *          work                          40       40     40
+ *          messagePtr, sockPtr,
+ *          serverPtr                     27       26     26
+ *          request: line ... version     14       14     15
+ *          driverPtr, settingsPtr         4        4      4
+ *          bytesSent, status, keep,
+ *          responseLength                10       12     10
+ *          interp                         6        2      6
+ *          outputEncoding, compressLevel  3        0      3
+ *          form-, stream-, rarePtr        7        4      5
+ *          nRedirects, isBroken, nRead,
+ *          first...                       0        0      0
  */
 
 #ifndef NSD_REQUEST_CONN_H

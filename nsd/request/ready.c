@@ -9,6 +9,7 @@
 #include "nsreturn.h"
 #include "request/access.h"
 #include "request/conn_int.h"
+#include "request/connprofile.h"
 #include "request/direct.h"
 #include "request/filter.h"
 #include "request/poolmap.h"
@@ -67,5 +68,8 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     NsAccessFill(&access, connPtr);
     NsAccessRun(connPtr->serverPtr, &access);
     NsConnFreeParts(connPtr);
+#ifdef NS_CONN_PROFILE
+    NsConnProfileEnd(connPtr);
+#endif
     NsMessageRelease(&messagePtr);
 }

@@ -14,6 +14,7 @@
 #include "request/access.h"
 #include "request/auth.h"
 #include "request/conn_int.h"
+#include "request/connprofile.h"
 #include "request/filter.h"
 #include "request/op.h"
 #include "request/reply.h"
@@ -282,5 +283,8 @@ Release(NsConn *connPtr)
     NsPoolWithdraw(&connPtr->work);
     NsConnSetCurrent(NULL);
     NsConnFreeParts(connPtr);
+#ifdef NS_CONN_PROFILE
+    NsConnProfileEnd(connPtr);
+#endif
     NsMessageRelease(&messagePtr);
 }
