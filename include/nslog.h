@@ -58,7 +58,8 @@ NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 
 /*
  * The time as "[21/Nov/2026:00:07:00 +0000]"; Ns_LogTime2 leaves the offset
- * from UTC out if withOffset is 0.  The buffer has at least 41 bytes and is returned.
+ * from UTC out if withOffset is 0.  The buffer has at least 41 bytes and is
+ * returned.
  */
 NS_EXTERN char *Ns_LogTime(char *timeBuf);
 NS_EXTERN char *Ns_LogTime2(char *timeBuf, int withOffset);
@@ -96,8 +97,9 @@ NS_EXTERN void Ns_LogDeprecated(Tcl_Obj *const *objv, int objc,
                                 const char *explanation);
 
 /*
- * Hand a copy of the bytes to the log thread, which appends them to fd.  NS_ERROR:
- * the log thread is off, and the bytes have been written by the caller.
+ * Hand a copy of the bytes to the log thread, which appends them to
+ * fd.  NS_ERROR: the log thread is off, and the bytes have been written by the
+ * caller.
  */
 NS_EXTERN int NsAsyncWrite(int fd, const char *buffer, size_t nbyte);
 

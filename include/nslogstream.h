@@ -4,10 +4,11 @@
  *      Log streams and sinks for modules.
  *
  *      A stream takes records from any thread.  A record is a severity, a time,
- *      and bytes in a form of the module's own.  Each sink of the stream has the
- *      bytes turned into lines by the stream's format procedure, in its log
- *      thread, and writes the lines to its file.  Putting a record into a stream
- *      takes no lock and waits for nothing, until the log memory is full.
+ *      and bytes in a form of the module's own.  Each sink of the stream has
+ *      the bytes turned into lines by the stream's format procedure, in its log
+ *      thread, and writes the lines to its file.  Putting a record into a
+ *      stream takes no lock and waits for nothing, until the log memory is
+ *      full.
  *
  *      Streams and sinks live as long as the process.
  */
@@ -37,14 +38,15 @@ typedef struct Ns_LogRecord {
  * room, and what it wrote is not used.  0: the record makes no line.
  *
  * It runs in a log thread, or in the thread that puts the record, and after a
- * crash with records of an earlier process: it must not follow pointers in them.
+ * crash with records of an earlier process: it must not follow pointers in
+ * them.
  */
 typedef size_t (Ns_LogFormatProc) (char *buffer, size_t room,
                                    const Ns_LogRecord *recordPtr, void *arg);
 
 /*
- * The stream of that name, created if there is none.  A sink that wants `access`
- * also gets the records of streams like `access/server/module`.
+ * The stream of that name, created if there is none.  A sink that wants
+ * `access` also gets the records of streams like `access/server/module`.
  */
 NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
                                           Ns_LogFormatProc *proc, void *arg);
@@ -62,8 +64,8 @@ NS_EXTERN int Ns_LogStreamAddFormat(Ns_LogStream stream, const char *format,
 NS_EXTERN int Ns_LogStreamWanted(Ns_LogStream stream);
 
 /*
- * Put a record made of n pieces, in this order.  NS_ERROR: the memory is full and
- * the stream's overflow rule dropped it.
+ * Put a record made of n pieces, in this order.  NS_ERROR: the memory is full
+ * and the stream's overflow rule dropped it.
  */
 NS_EXTERN int Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
                               const struct iovec *pieces, int n);
@@ -86,11 +88,11 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
 
 /*
  * Each of these takes effect between two records: those put before by this
- * thread, and finished by others, are written the old way.  NS_ERROR: errno tells
- * why.
+ * thread, and finished by others, are written the old way.  NS_ERROR: errno
+ * tells why.
  *
- * Reopen: write out, and go on with another file (NULL: the same path again).  If
- * it cannot be opened, lines are dropped until it can.
+ * Reopen: write out, and go on with another file (NULL: the same path
+ * again).  If it cannot be opened, lines are dropped until it can.
  *
  * Roll: write out, call rename with the file's path, and reopen the file in any
  * case.  The result is that of rename, which sets errno.

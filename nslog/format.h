@@ -3,8 +3,9 @@
  *
  *      An access record, and the line it becomes.
  *
- *      The record says all that the line needs, the chosen layout included, so it
- *      can be turned into a line by any thread, later, or by another process.
+ *      The record says all that the line needs, the chosen layout included, so
+ *      it can be turned into a line by any thread, later, or by another
+ *      process.
  */
 
 #ifndef NSLOG_FORMAT_H

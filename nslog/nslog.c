@@ -4,9 +4,9 @@
  *      The access log: one line per finished request, in common or combined
  *      log format.
  *
- *      The thread that finished a request puts what the line needs into the log's
- *      stream; a log thread makes the line and writes it, unless asynclogwriter is
- *      off.
+ *      The thread that finished a request puts what the line needs into the
+ *      log's stream; a log thread makes the line and writes it, unless
+ *      asynclogwriter is off.
  */
 
 #include "format.h"
@@ -182,8 +182,8 @@ Ns_ModuleInit(const char *server, const char *module)
 }
 
 /*
- * A relative name stands in the directory for logs, if there is one, else in the
- * module's own, which is made.
+ * A relative name stands in the directory for logs, if there is one, else in
+ * the module's own, which is made.
  */
 static char *
 FindFile(const char *server, const char *module, const char *path)
@@ -393,8 +393,8 @@ RenameByFormat(const char *file, const char *format, int max)
 }
 
 /*
- * The log goes on in any case.  NS_ERROR: errno tells why the old one could not be
- * moved away.
+ * The log goes on in any case.  NS_ERROR: errno tells why the old one could not
+ * be moved away.
  */
 static int
 RollLog(Log *logPtr, const char *toPath)

@@ -3,8 +3,8 @@
  *
  *      The stream `audit`: who did what.
  *
- *      The record is a row of strings, each with its null byte: thread, kind, then
- *      keys and values.  The line is one JSON object.
+ *      The record is a row of strings, each with its null byte: thread, kind,
+ *      then keys and values.  The line is one JSON object.
  */
 
 #include "log/audit.h"

@@ -21,8 +21,9 @@ typedef struct NsAuditRecord {
 } NsAuditRecord;
 
 /*
- * Write an audit record.  With isDurable, return when every sink of the stream has
- * it on disk.  NS_ERROR: it is not, or no sink takes the stream; errno tells why.
+ * Write an audit record.  With isDurable, return when every sink of the stream
+ * has it on disk.  NS_ERROR: it is not, or no sink takes the stream; errno
+ * tells why.
  */
 Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable);
 

@@ -5,13 +5,13 @@
  *      buffer, from there to the target.
  *
  *      A write moves three things: the bytes, the cursors in the mapping, and
- *      the counters.  For the case that the process dies in between, the mapping
- *      says before a write where it goes, how much it is, and where the cursors
- *      will be after it; see recover.c for what is made of that.
+ *      the counters.  For the case that the process dies in between, the
+ *      mapping says before a write where it goes, how much it is, and where the
+ *      cursors will be after it; see recover.c for what is made of that.
  *
- *      When writing fails, the buffer stays as it is and is tried again.  Nothing
- *      is read from the lanes meanwhile: the records wait there, until memory is
- *      short, and are dropped, counted, then.
+ *      When writing fails, the buffer stays as it is and is tried
+ *      again.  Nothing is read from the lanes meanwhile: the records wait
+ *      there, until memory is short, and are dropped, counted, then.
  */
 
 #include "log/sink_int.h"
@@ -26,7 +26,8 @@
 #define RETRY_NANOS      INT64_C(250000000)
 #define SECOND_NANOS     INT64_C(1000000000)
 #define MIN_ROOM         ((size_t) 16384)
-#define LINES_MAX_BYTES  ((size_t) 8 << 20)     /* Of a buffer counted in lines. */
+/* Of a buffer that is counted in lines. */
+#define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
@@ -264,8 +265,8 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 
 /*
  * Look at all lanes of the sink's streams.  Records later than the cutoff wait
- * for the next pass: an earlier one of another lane may have become visible after
- * we looked there.
+ * for the next pass: an earlier one of another lane may have become visible
+ * after we looked there.
  */
 static void
 GatherHeads(Ns_LogSink sink, int64_t cutoff)
@@ -474,8 +475,9 @@ WriteOut(Ns_LogSink sink)
     int64_t start = NsLogClock(), span;
 
     while (sink->nWritten < sink->nBuffered) {
-        ssize_t n = sink->typePtr->writeProc(sink, sink->buffer + sink->nWritten,
-                                             sink->nBuffered - sink->nWritten);
+        ssize_t n = sink->typePtr->writeProc(
+            sink, sink->buffer + sink->nWritten,
+            sink->nBuffered - sink->nWritten);
 
         if (n > 0) {
             sink->nWritten += (size_t) n;
@@ -567,7 +569,7 @@ NeededFrom(uint32_t lane, int stream)
     Ns_LogSink sink;
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes) && atomic_load(&sink->wants[stream])) {
+        if (atomic_load(&sink->isOnLanes) && NsSinkWants(sink, stream)) {
             uint64_t done = atomic_load(&sink->slotPtr->cursors[lane].done);
 
             least = MIN(least, NsRingNumberOf(done));

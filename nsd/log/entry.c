@@ -20,7 +20,8 @@
 #define FORMAT_BYTES 2048       /* Longer messages are formatted in the heap. */
 
 /*
- * Entries that a thread keeps; their messages stand in texts one after the other.
+ * Entries that a thread keeps; their messages stand in texts one after the
+ * other.
  */
 typedef struct Kept {
     int64_t        time;
@@ -281,7 +282,8 @@ Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr)
 }
 
 /*
- * Filters may log, or use this buffer themselves, so take the entries out first.
+ * Filters may log, or use this buffer themselves, so take the entries out
+ * first.
  */
 static void
 SendKept(Buffer *bufferPtr)

@@ -1,7 +1,8 @@
 /*
  * fdsink.c --
  *
- *      NsAsyncWrite: bytes for a descriptor of the caller's, through a log thread.
+ *      NsAsyncWrite: bytes for a descriptor of the caller's, through a log
+ *      thread.
  *
  *      A record, and a piece of the sink's buffer, is a head that names the
  *      descriptor and the bytes for it.  Writing takes one piece at a time.

@@ -71,7 +71,8 @@ Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg)
     bool    isMine = false;
 
     Ns_MutexLock(&lock);
-    for (filterPtr = firstPtr; filterPtr != NULL; filterPtr = filterPtr->nextPtr) {
+    for (filterPtr = firstPtr; filterPtr != NULL;
+         filterPtr = filterPtr->nextPtr) {
         if (filterPtr->proc == proc && filterPtr->arg == arg
                 && !filterPtr->isRemoved) {
             break;
@@ -155,8 +156,8 @@ NsFilterIsRunning(void)
 }
 
 /*
- * A call has returned.  The filter if it is the caller's to free: it was removed
- * by one of its own calls, and this was the last.
+ * A call has returned.  The filter if it is the caller's to free: it was
+ * removed by one of its own calls, and this was the last.
  */
 static Filter *
 LeaveLocked(Filter *filterPtr)

@@ -5,8 +5,8 @@
  *
  *      From NsLogInit on, entries go to standard error, written by the calling
  *      thread.  NsLogConfigure opens the log file and recovers what an earlier
- *      process left behind.  Between NsLogStart and NsLogStop log threads write,
- *      if asynclogwriter is on; after NsLogStop callers write again.
+ *      process left behind.  Between NsLogStart and NsLogStop log threads
+ *      write, if asynclogwriter is on; after NsLogStop callers write again.
  */
 
 #ifndef NSD_LOG_INIT_H

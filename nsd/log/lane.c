@@ -3,11 +3,11 @@
  *
  *      The writing side of the mapping: lanes of threads, and free segments.
  *
- *      A record is complete when the segment's `committed` covers it: that store
- *      releases all bytes before it.  A new segment is filled in before its
- *      predecessor's `next` releases it.  A record of several pieces is put into
- *      new segments only, which are linked when all of it is there, so it becomes
- *      visible as a whole.
+ *      A record is complete when the segment's `committed` covers it: that
+ *      store releases all bytes before it.  A new segment is filled in before
+ *      its predecessor's `next` releases it.  A record of several pieces is put
+ *      into new segments only, which are linked when all of it is there, so it
+ *      becomes visible as a whole.
  *
  *      Free segments form a stack without a lock.  Its head carries a counter
  *      against a segment that is taken and comes back while another thread is
@@ -245,7 +245,8 @@ ThreadLane(int stream)
 {
     ThreadLanes *mine = threadLanes;
 
-    if (likely(mine != NULL && stream < mine->n && mine->lanes[stream] != NULL)) {
+    if (likely(mine != NULL && stream < mine->n
+               && mine->lanes[stream] != NULL)) {
         return mine->lanes[stream];
     }
     if (mine == NULL) {
@@ -312,8 +313,8 @@ CommonLaneLocked(int stream)
 }
 
 /*
- * A lane always has a segment, so that its chain is never empty.  NULL when even
- * the reserve is gone.
+ * A lane always has a segment, so that its chain is never empty.  NULL when
+ * even the reserve is gone.
  */
 static Lane *
 NewLaneLocked(int stream)
@@ -549,7 +550,8 @@ TakeSegment(const NsLaneRecord *recordPtr)
 }
 
 /*
- * By the rule `sample`, one in so many records gets through when memory is short.
+ * By the rule `sample`, one in so many records gets through when memory is
+ * short.
  */
 static bool
 IsSampledOut(const NsLaneRecord *recordPtr)

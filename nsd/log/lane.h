@@ -3,10 +3,10 @@
  *
  *      The writing side of the mapping: lanes of threads, and free segments.
  *
- *      A thread takes a lane for each stream that it writes to and keeps it until
- *      it ends; then another thread goes on where it stopped.  Putting a record
- *      into a lane takes no lock.  A thread that finds no lane free shares the
- *      stream's common one, behind a lock.
+ *      A thread takes a lane for each stream that it writes to and keeps it
+ *      until it ends; then another thread goes on where it stopped.  Putting a
+ *      record into a lane takes no lock.  A thread that finds no lane free
+ *      shares the stream's common one, behind a lock.
  */
 
 #ifndef NSD_LOG_LANE_H

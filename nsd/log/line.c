@@ -207,8 +207,9 @@ PlainRun(const unsigned char *p, size_t length)
 }
 
 /*
- * Tcl keeps characters beyond U+FFFF as two surrogates of three bytes each.  Put
- * the character they stand for; how many bytes were used up, 0 if there is none.
+ * Tcl keeps characters beyond U+FFFF as two surrogates of three bytes
+ * each.  Put the character they stand for; how many bytes were used up, 0 if
+ * there is none.
  */
 static size_t
 PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)

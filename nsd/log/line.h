@@ -62,8 +62,8 @@ void NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length,
                    int level);
 
 /*
- * Length of the valid character beyond ASCII that the bytes begin with (RFC 3629);
- * 0 if they begin with none.
+ * Length of the valid character beyond ASCII that the bytes begin with (RFC
+ * 3629); 0 if they begin with none.
  */
 size_t NsLogUtf8Length(const char *bytes, size_t length);
 

@@ -3,8 +3,8 @@
  *
  *      Prints the records in a mapping, of a live or a dead server.
  *
- *      The server may free and fill segments while they are read.  So a record is
- *      copied first, and counts only if the copy's checksum is right and the
+ *      The server may free and fill segments while they are read.  So a record
+ *      is copied first, and counts only if the copy's checksum is right and the
  *      segment still belongs to the lane.
  */
 
@@ -263,8 +263,8 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
 }
 
 /*
- * As the stream's own line where the stream is known to this program, else as the
- * text that is found in the record.
+ * As the stream's own line where the stream is known to this program, else as
+ * the text that is found in the record.
  */
 static void
 PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)

@@ -4,9 +4,9 @@
  *      Reading the lanes of a mapping: a place in each, and all of them merged
  *      by time.
  *
- *      Nothing that stands in the mapping is trusted: lengths, links and numbers
- *      are checked before use, so a damaged or foreign mapping yields fewer
- *      records, never a fault.
+ *      Nothing that stands in the mapping is trusted: lengths, links and
+ *      numbers are checked before use, so a damaged or foreign mapping yields
+ *      fewer records, never a fault.
  */
 
 #ifndef NSD_LOG_READER_H
@@ -38,8 +38,9 @@ bool NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position);
 NsRingRecord *NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr);
 
 /*
- * The bytes of the record at the head, in one piece: in the mapping, or gathered
- * in *scratchPtr, which is enlarged with ns_realloc.  NULL: the record is damaged.
+ * The bytes of the record at the head, in one piece: in the mapping, or
+ * gathered in *scratchPtr, which is enlarged with ns_realloc.  NULL: the record
+ * is damaged.
  */
 const void *NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr,
                          bool withChecksum, char **scratchPtr,

@@ -4,16 +4,16 @@
  *      What an earlier process of this server handed over and did not write.
  *
  *      A process that ends in order deletes its mapping.  One that was killed
- *      leaves it, and the next start finds it.  As soon as a sink of the same name
- *      is made, it gets the records behind its cursors, exactly once:
+ *      leaves it, and the next start finds it.  As soon as a sink of the same
+ *      name is made, it gets the records behind its cursors, exactly once:
  *
  *      - No write was under way: the cursors tell what was written.
  *      - One was under way: the mapping says where and how much.  The bytes are
- *        all there: the cursors move on.  Some are there: the file is cut back to
- *        where the write began.  None are: the cursors stand.
+ *        all there: the cursors move on.  Some are there: the file is cut back
+ *        to where the write began.  None are: the cursors stand.
  *
- *      While they are delivered the old mapping's cursors move like those of the
- *      present one, so a process killed here is continued by the next.
+ *      While they are delivered the old mapping's cursors move like those of
+ *      the present one, so a process killed here is continued by the next.
  */
 
 #include "log/sink_int.h"
@@ -140,8 +140,8 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * The sink no longer exists, but its file can still get what belongs there.  False:
- * it cannot, and the records stay where they are.
+ * The sink no longer exists, but its file can still get what belongs
+ * there.  False: it cannot, and the records stay where they are.
  */
 static bool
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
@@ -236,7 +236,8 @@ SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
                 atomic_store(&cursorPtr->done, ahead);
             }
         }
-    } else if (isPart && truncate(slotPtr->file, (off_t) slotPtr->offset) != 0) {
+    } else if (isPart
+               && truncate(slotPtr->file, (off_t) slotPtr->offset) != 0) {
         Ns_Log(Warning, "log: cannot cut off an incomplete line at the end of "
                "'%s': '%s'", slotPtr->file, strerror(errno));
     }
@@ -258,7 +259,8 @@ IsInFile(const NsRingSink *slotPtr, bool *isPartPtr)
             && (uint64_t) st.st_ino == slotPtr->inode) {
         uint64_t size = (uint64_t) st.st_size;
 
-        if (size >= slotPtr->offset && size - slotPtr->offset >= slotPtr->length) {
+        if (size >= slotPtr->offset
+                && size - slotPtr->offset >= slotPtr->length) {
             isThere = HasChecksum(fd, slotPtr);
         } else {
             *isPartPtr = size > slotPtr->offset;

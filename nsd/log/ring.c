@@ -286,7 +286,8 @@ LayoutOf(uint32_t segmentBytes, uint32_t nSegments, uint32_t maxLanes)
     size_t page = PAGE_BYTES - 1;
 
     layout.lanes = (sizeof(NsRingHeader) + page) & ~page;
-    layout.sinks = (layout.lanes + maxLanes * sizeof(NsRingLane) + page) & ~page;
+    layout.sinks = (layout.lanes + maxLanes * sizeof(NsRingLane) + page)
+        & ~page;
     layout.sinkBytes = (sizeof(NsRingSink) + maxLanes * sizeof(NsRingCursor)
                         + 63) & ~(size_t) 63;
     layout.segments = (layout.sinks + NS_RING_SINKS * layout.sinkBytes + page)

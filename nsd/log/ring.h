@@ -13,8 +13,8 @@
  *                                                                   writes here
  *
  *      A position in a lane is the number of the segment in its lane, and an
- *      offset; it only grows.  The end of a segment and the start of the next are
- *      different positions.
+ *      offset; it only grows.  The end of a segment and the start of the next
+ *      are different positions.
  *
  *      Everything here is plain data without pointers: a later process, or a
  *      reader beside the running one, sees the same.
@@ -83,8 +83,8 @@ typedef struct NsRingRecord {
 } NsRingRecord;
 
 /*
- * What a sink has written of a lane.  While a write is under way, ahead is where
- * the cursor will be after it.
+ * What a sink has written of a lane.  While a write is under way, ahead is
+ * where the cursor will be after it.
  */
 typedef struct NsRingCursor {
     atomic_uint_fast64_t done;
@@ -93,7 +93,7 @@ typedef struct NsRingCursor {
 
 typedef enum {
     NS_RING_IDLE,               /* done holds. */
-    NS_RING_WRITING,            /* The file tells whether done or ahead holds. */
+    NS_RING_WRITING,            /* The file tells which of them holds. */
     NS_RING_WRITTEN             /* ahead holds. */
 } NsRingIntent;
 
@@ -108,7 +108,7 @@ typedef struct NsRingSink {
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
-    int64_t     slowNanos;              /* What the sink wants of its streams, */
+    int64_t     slowNanos;              /* What it wants of its streams, */
     int32_t     minSeverity;            /* and in which format; for a process */
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
@@ -140,9 +140,10 @@ typedef struct NsRingKey {
 } NsRingKey;
 
 /*
- * A new mapping of about so many bytes, preallocated, mode 0600, locked while this
- * process lives; a smaller one, if the file system is too small.  When there can
- * be none, memory of the process serves, and *reasonPtr is why, else NULL.
+ * A new mapping of about so many bytes, preallocated, mode 0600, locked while
+ * this process lives; a smaller one, if the file system is too small.  When
+ * there can be none, memory of the process serves, and *reasonPtr is why, else
+ * NULL.
  */
 NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
                      const char **reasonPtr);

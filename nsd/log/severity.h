@@ -36,8 +36,8 @@ int NsSeverityCount(void);
 bool NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled);
 
 /*
- * How grave: 0 for debug messages and severities of one's own, 1 for Notice, up to
- * 4 for Fatal.  The numbers of severities have another order.
+ * How grave: 0 for debug messages and severities of one's own, 1 for Notice, up
+ * to 4 for Fatal.  The numbers of severities have another order.
  */
 int NsSeverityWeight(int severity);
 

@@ -258,7 +258,7 @@ NsSinkIsDirect(Ns_LogSink sink)
 bool
 NsSinkWants(Ns_LogSink sink, int stream)
 {
-    return atomic_load_explicit(&sink->wants[stream], memory_order_relaxed) != 0;
+    return atomic_load(&sink->wants[stream]) != 0;
 }
 
 void

@@ -3,10 +3,10 @@
  *
  *      Sinks: each takes records of some streams and writes them somewhere.
  *
- *      A sink on lanes has a log thread of its own that reads its streams' lanes
- *      with its own cursors, so no sink waits for another.  A direct sink is
- *      served by the threads that log, one at a time.  While the log threads are
- *      stopped, those that log empty the lanes themselves ("pumping").
+ *      A sink on lanes has a log thread of its own that reads its streams'
+ *      lanes with its own cursors, so no sink waits for another.  A direct sink
+ *      is served by the threads that log, one at a time.  While the log threads
+ *      are stopped, those that log empty the lanes themselves ("pumping").
  */
 
 #ifndef NSD_LOG_SINK_H
@@ -103,7 +103,8 @@ bool        NsSinkWants(Ns_LogSink sink, int stream);
 /*
  * In-band, like the functions of nslogstream.h.  Settings are copied.
  */
-Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink,
+                              const NsSinkSettings *settingsPtr);
 void          NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr);
 void          NsSinkFreeSettings(NsSinkSettings *settingsPtr);
 Ns_ReturnCode NsSinkSync(Ns_LogSink sink);

@@ -27,13 +27,14 @@ typedef struct NsSinkType {
     /* Write some or all of the bytes; how many, or -1 and errno. */
     ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
 
-    /* What was written is on disk; errno tells why not.  NULL: nothing to do. */
+    /* What was written is on disk; errno tells why not.  NULL: no need. */
     bool (*syncProc) (Ns_LogSink sink);
 
     void (*closeProc) (Ns_LogSink sink);
 
     /* Where the next write goes, for recovery.  NULL: it cannot be told. */
-    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
+    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr,
+                       uint64_t *inodePtr);
 
     /* Put a record into the buffer, like a format procedure of a stream.  NULL:
      * the stream's own. */
@@ -41,8 +42,8 @@ typedef struct NsSinkType {
                           const Ns_LogRecord *recordPtr, char *buffer,
                           size_t room);
 
-    /* The slot is of a process that was killed: set its cursors right.  NULL: what
-     * the mapping says about a write under way is all there is. */
+    /* The slot is of a process that was killed: set its cursors right.  NULL:
+     * what the mapping says about a write under way is all there is. */
     void (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
@@ -208,8 +209,8 @@ bool NsDeliverHasWork(Ns_LogSink sink);
 /* The present mapping; NULL before NsSinkUseRing. */
 NsRing *NsSinkRing(void);
 
-/* Lock the sink for its work.  What is logged meanwhile is kept and logged after
- * the unlock: the sink itself may be where it goes. */
+/* Lock the sink for its work.  What is logged meanwhile is kept and logged
+ * after the unlock: the sink itself may be where it goes. */
 void NsSinkLock(Ns_LogSink sink);
 void NsSinkUnlock(Ns_LogSink sink);
 

@@ -3,8 +3,8 @@
  *
  *      Requests to sinks: flush, roll, reopen, new settings.
  *
- *      A request is carried out by the thread that does the sink's work, between
- *      two records, and its caller waits for it.
+ *      A request is carried out by the thread that does the sink's work,
+ *      between two records, and its caller waits for it.
  */
 
 #include "log/sink_int.h"
@@ -86,8 +86,8 @@ Ns_LogSinkClose(Ns_LogSink sink)
 }
 
 /*
- * A record that is larger than the lanes can take is delivered as a request, and
- * its thread waits.
+ * A record that is larger than the lanes can take is delivered as a request,
+ * and its thread waits.
  */
 void
 NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)

@@ -6,16 +6,16 @@
  *          RUNNING --nothing buffered, nothing came--> IDLE
  *              reads the lanes                           any record wakes it
  *          RUNNING --lines buffered, or just written--> BATCHING
- *              until the buffer time is over; a nudge wakes it: many bytes, or an
- *              error
+ *              until the buffer time is over; a nudge wakes it: many bytes, or
+ *              an error
  *          RUNNING --a pass right after a pass, or writing fails--> RESTING
  *              only requests and a shortage of memory wake it
  *
- *      The thread alone goes to sleep; whoever changes the state back to RUNNING
- *      wakes it, so it is woken at most once per sleep.  Before it sleeps in IDLE
- *      it counts itself in its streams, makes every thread of the process pass a
- *      barrier, and looks at the lanes once more.  That spares those who log a
- *      barrier of their own with each record.
+ *      The thread alone goes to sleep; whoever changes the state back to
+ *      RUNNING wakes it, so it is woken at most once per sleep.  Before it
+ *      sleeps in IDLE it counts itself in its streams, makes every thread of
+ *      the process pass a barrier, and looks at the lanes once more.  That
+ *      spares those who log a barrier of their own with each record.
  */
 
 #include "log/sink_int.h"
@@ -43,7 +43,8 @@ static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
 static uint64_t NRecords(Ns_LogSink sink);
 static bool Sleep(Ns_LogSink sink, NsSinkState state, int64_t until);
 static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
-static void CountIdle(Ns_LogSink sink, int change);
+static void EnterLocked(Ns_LogSink sink, NsSinkState state);
+static void LeaveLocked(Ns_LogSink sink);
 static void BarrierInAllThreads(void);
 static Ns_ReturnCode RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
 
@@ -282,80 +283,87 @@ NRecords(Ns_LogSink sink)
 static bool
 Sleep(Ns_LogSink sink, NsSinkState state, int64_t until)
 {
-    bool isTimeUp = false, hasWork = false;
-    int  expected = (int) state;
+    Ns_Time limit = {(long) (until / 1000000000),
+                     (long) (until % 1000000000 / 1000) + 1};
+    bool    isTimeUp = false, hasWork = false;
+
+    Ns_AdjTime(&limit);
+    Ns_MutexLock(&sink->wakeLock);
+    EnterLocked(sink, state);
+    if (state == NS_SINK_IDLE) {
+        Ns_MutexUnlock(&sink->wakeLock);
+        BarrierInAllThreads();
+        NsSinkLock(sink);
+        hasWork = NsDeliverHasWork(sink);
+        NsSinkUnlock(sink);
+        Ns_MutexLock(&sink->wakeLock);
+    }
+    while (!hasWork && !isTimeUp && atomic_load(&sink->state) == (int) state
+           && sink->firstOp == NULL && !sink->mustStop) {
+        isTimeUp = Ns_CondTimedWait(&sink->wakeup, &sink->wakeLock,
+                                    until != 0 ? &limit : NULL) != NS_OK;
+    }
+    LeaveLocked(sink);
+    Ns_MutexUnlock(&sink->wakeLock);
+    return isTimeUp;
+}
+
+static void
+EnterLocked(Ns_LogSink sink, NsSinkState state)
+{
+    NsAssertLocked(&sink->wakeLock);
 
     if (state == NS_SINK_IDLE) {
         sink->nIdleStreams = 0;
         for (int i = 0; NsStreamAt(i) != NULL; i++) {
             if (NsSinkWants(sink, i)) {
                 sink->idleStreams[sink->nIdleStreams++] = i;
+                NsStreamCountIdle(i, 1);
             }
         }
-        CountIdle(sink, 1);
     }
     atomic_store(&sink->state, (int) state);
-    if (state == NS_SINK_IDLE) {
-        BarrierInAllThreads();
-        NsSinkLock(sink);
-        hasWork = NsDeliverHasWork(sink);
-        NsSinkUnlock(sink);
-    }
-    if (!hasWork) {
-        Ns_Time limit = {(long) (until / 1000000000),
-                         (long) (until % 1000000000 / 1000) + 1};
-
-        Ns_AdjTime(&limit);
-        Ns_MutexLock(&sink->wakeLock);
-        while (!isTimeUp && atomic_load(&sink->state) == (int) state
-               && sink->firstOp == NULL && !sink->mustStop) {
-            isTimeUp = Ns_CondTimedWait(&sink->wakeup, &sink->wakeLock,
-                                        until != 0 ? &limit : NULL)
-                != NS_OK;
-        }
-        Ns_MutexUnlock(&sink->wakeLock);
-    }
-    if (atomic_compare_exchange_strong(&sink->state, &expected,
-                                       NS_SINK_RUNNING)
-            && state == NS_SINK_IDLE) {
-        CountIdle(sink, -1);
-    }
-    return isTimeUp;
 }
 
 /*
- * Wake the thread if it is in that state.
+ * The sleeper is to run: by whoever comes first, the one who wakes it or
+ * itself.
+ */
+static void
+LeaveLocked(Ns_LogSink sink)
+{
+    NsAssertLocked(&sink->wakeLock);
+
+    if (atomic_load(&sink->state) == NS_SINK_IDLE) {
+        for (int i = 0; i < sink->nIdleStreams; i++) {
+            NsStreamCountIdle(sink->idleStreams[i], -1);
+        }
+    }
+    atomic_store(&sink->state, NS_SINK_RUNNING);
+}
+
+/*
+ * Wake the thread if it is in that state.  Looking is free of the lock, so only
+ * those who find it asleep meet there.
  */
 static bool
 WakeFrom(Ns_LogSink sink, NsSinkState state)
 {
-    int expected = (int) state;
+    bool isMine;
 
-    if (atomic_load_explicit(&sink->state, memory_order_relaxed) != expected
-            || !atomic_compare_exchange_strong(&sink->state, &expected,
-                                               NS_SINK_RUNNING)) {
+    if (atomic_load_explicit(&sink->state, memory_order_relaxed)
+            != (int) state) {
         return false;
     }
-    if (state == NS_SINK_IDLE) {
-        CountIdle(sink, -1);
-    }
-    atomic_fetch_add(&sink->nWakeups, 1);
     Ns_MutexLock(&sink->wakeLock);
-    Ns_CondSignal(&sink->wakeup);
-    Ns_MutexUnlock(&sink->wakeLock);
-    return true;
-}
-
-/*
- * Only the thread that changes the state from or to IDLE does this, so the list
- * of streams has one owner at a time.
- */
-static void
-CountIdle(Ns_LogSink sink, int change)
-{
-    for (int i = 0; i < sink->nIdleStreams; i++) {
-        NsStreamCountIdle(sink->idleStreams[i], change);
+    isMine = atomic_load(&sink->state) == (int) state;
+    if (isMine) {
+        LeaveLocked(sink);
+        atomic_fetch_add(&sink->nWakeups, 1);
+        Ns_CondSignal(&sink->wakeup);
     }
+    Ns_MutexUnlock(&sink->wakeLock);
+    return isMine;
 }
 
 static void

@@ -3,9 +3,9 @@
  *
  *      Sinks that insert records into a table of an SQLite database.
  *
- *      One write is one transaction: the rows, and how far each lane has been read.
- *      A process that takes over the mapping asks the database for these positions,
- *      so no row is missing and none there twice.
+ *      One write is one transaction: the rows, and how far each lane has been
+ *      read. A process that takes over the mapping asks the database for these
+ *      positions, so no row is missing and none there twice.
  */
 
 #include "log/sink_int.h"

@@ -354,8 +354,8 @@ NoteFork(void)
 }
 
 /*
- * A child that did not start a program of its own has no log threads.  What it has
- * to say about itself goes to standard error.
+ * A child that did not start a program of its own has no log threads.  What it
+ * has to say about itself goes to standard error.
  */
 static void
 PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)

@@ -4,8 +4,8 @@
  *      Streams inside the server: names, and the way of a record to the sinks.
  *
  *      A stream knows its route: whether a lane takes its records for log
- *      threads, and which sinks the calling thread serves itself.  A route never
- *      changes; a new one takes its place.
+ *      threads, and which sinks the calling thread serves itself.  A route
+ *      never changes; a new one takes its place.
  */
 
 #ifndef NSD_LOG_STREAM_H
@@ -80,7 +80,8 @@ typedef struct NsStreamDrops {
 void NsStreamGetDrops(Ns_LogStream stream, NsStreamDrops *dropsPtr);
 
 /*
- * The names of all streams go into a new mapping, and those of streams made later.
+ * The names of all streams go into a new mapping, and those of streams made
+ * later.
  */
 void NsStreamUseRing(NsRing *ringPtr);
 

@@ -5,8 +5,8 @@
  *      socket, UDP (RFC 5426), or TCP with octet counting (RFC 6587).
  *
  *      The sink's buffer holds frames: the length of a message in decimal, a
- *      blank, the message.  That is what goes over TCP; datagrams carry the message
- *      alone, one per write.
+ *      blank, the message.  That is what goes over TCP; datagrams carry the
+ *      message alone, one per write.
  */
 
 #include "log/sink_int.h"

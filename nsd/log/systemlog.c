@@ -29,8 +29,8 @@
 #define RING_DIRECTORY "/dev/shm"
 
 /*
- * An entry as a record: this, then thread name, severity name, each with its null
- * byte, and the message.
+ * An entry as a record: this, then thread name, severity name, each with its
+ * null byte, and the message.
  */
 typedef struct SystemRecord {
     uint64_t thread;

@@ -23,8 +23,8 @@ void NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
                          const char *message, size_t length);
 
 /*
- * Take a record of the stream apart.  False: it is of another stream, or damaged.
- * The entry points into the record.
+ * Take a record of the stream apart.  False: it is of another stream, or
+ * damaged. The entry points into the record.
  */
 bool NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
                        NsLogEntry *entryPtr);

@@ -22,8 +22,8 @@ void NsUnitInit(void);
 void NsUnitBegin(void);
 
 /*
- * Add an event to the request of the calling thread, if it has begun one.  Kinds
- * are words like "log" or "audit"; what is a script's choice.
+ * Add an event to the request of the calling thread, if it has begun
+ * one.  Kinds are words like "log" or "audit"; what is a script's choice.
  */
 void NsUnitEvent(const char *kind, const char *text, size_t length);
 

@@ -26,11 +26,13 @@
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
-static SetProc SetType, SetStreams, SetFile, SetAddress, SetTable, SetFormat, SetMinSeverity,
+static SetProc SetType, SetStreams, SetFile, SetAddress, SetTable, SetFormat,
+    SetMinSeverity,
     SetSlowThreshold, SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime,
     SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
     SetOverflow;
-static GetProc GetType, GetStreams, GetFile, GetAddress, GetTable, GetFormat, GetMinSeverity,
+static GetProc GetType, GetStreams, GetFile, GetAddress, GetTable, GetFormat,
+    GetMinSeverity,
     GetSlowThreshold, GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime,
     GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
     GetOverflow;

@@ -4,8 +4,8 @@
  *      The parameters of log sinks as text: in the configuration, and in
  *      ns_logsink.
  *
- *      A draft takes values one by one, in any order, and is then made a sink, or
- *      applied to one.  An error names the parameter, the value and what is
+ *      A draft takes values one by one, in any order, and is then made a sink,
+ *      or applied to one.  An error names the parameter, the value and what is
  *      allowed; nothing has changed then.
  */
 
@@ -53,8 +53,8 @@ void        NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr,
                                int index);
 
 /*
- * Make the sinks of sections ns/logsinks and ns/logsink/NAME.  One that cannot be
- * made is logged and left out.
+ * Make the sinks of sections ns/logsinks and ns/logsink/NAME.  One that cannot
+ * be made is logged and left out.
  */
 void NsSinkOptionsSetup(void);
 

@@ -463,15 +463,17 @@ UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj)
         "unknown severity: \"%s\": should be one of: ", Tcl_GetString(nameObj));
 
     for (int i = 0; i < NsSeverityCount(); i++) {
-        Tcl_AppendStringsToObj(resultObj, Ns_LogSeverityName((Ns_LogSeverity) i),
-                               " ", (char *) NULL);
+        const char *name = Ns_LogSeverityName((Ns_LogSeverity) i);
+
+        Tcl_AppendStringsToObj(resultObj, name, " ", (char *) NULL);
     }
     Tcl_SetObjResult(interp, resultObj);
     return TCL_ERROR;
 }
 
 /*
- * A number that cannot denote a severity is not taken for the name of a new one.
+ * A number that cannot denote a severity is not taken for the name of a new
+ * one.
  */
 static bool
 IsBadNumber(Tcl_Obj *nameObj)

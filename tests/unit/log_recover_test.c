@@ -199,7 +199,8 @@ NothingIsWrittenTwice(void **state)
 }
 
 /*
- * Die as if in the middle of a write: let the mapping say that one is under way.
+ * Die as if in the middle of a write: let the mapping say that one is under
+ * way.
  */
 static void
 PretendWriting(uint64_t length, int64_t written)

@@ -1,8 +1,8 @@
 /*
  * log_sink_test.c --
  *
- *      Sinks in trouble: a file that cannot grow, a sink that hangs, memory that
- *      is full; and records of any length.
+ *      Sinks in trouble: a file that cannot grow, a sink that hangs, memory
+ *      that is full; and records of any length.
  *
  *      Each test runs in a child, since the log lives as long as its process.
  */
