@@ -14,6 +14,7 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "tcl/atclose.h"
+#include "tcl/chan.h"
 #include "tcl/tclserver.h"
 #include "tcl/init.h"
 #include "tcl/set.h"
@@ -464,6 +465,7 @@ NsInterpRunDeferred(NsInterp *itPtr)
 void
 NsInterpCleanup(NsInterp *itPtr)
 {
+    NsChanForget(itPtr);
     NsInterpCleanupChannels(itPtr);
     NsInterpCleanupVars(itPtr);
     NsTclSetCleanup(itPtr);

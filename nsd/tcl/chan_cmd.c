@@ -1,0 +1,364 @@
+/*
+ * chan_cmd.c --
+ *
+ *      ns_chan: open Tcl channels that go from thread to thread.
+ *
+ *      A published channel belongs to no interpreter; who gets it takes it out of
+ *      the table.  What an interpreter has taken is in its own table, by the name
+ *      that Tcl gives the channel: the script may have closed it.  At the end of
+ *      a use all channels are closed, taken ones among them.
+ */
+
+#include "nsthread.h"
+#include "base/lock.h"
+#include "tcl/chan.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+#include "tcl/perserver.h"
+
+#define ASSOC_KEY "ns:chan"
+
+/*
+ * Published channels of a server, by name.
+ */
+typedef struct Published {
+    Ns_Mutex      lock;             /* Guards the table. */
+    Tcl_HashTable channels;
+} Published;
+
+static Tcl_ObjCmdProc ChanObjCmd;
+static NsPerServerProc NewPublished;
+static Tcl_InterpDeleteProc FreeTaken;
+
+static Published *PublishedOf(const NsInterp *itPtr);
+static Tcl_HashTable *TakenOf(Tcl_Interp *interp);
+static int  Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static int  Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static int  Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static int  List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static int  Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static bool Publish(Published *publishedPtr, const char *name,
+                    Tcl_Channel channel);
+static void Detach(Tcl_Interp *interp, Tcl_Channel channel);
+static void Attach(Tcl_Interp *interp, Tcl_Channel channel);
+static void ClosePublished(Published *publishedPtr);
+
+static const NsTclCommand commands[] = {
+    {"ns_chan", ChanObjCmd, false},
+    {NULL, NULL, false}
+};
+
+static NsPerServer published;
+
+
+void
+NsChanCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+ChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {
+        "cleanup", "list", "create", "put", "get", NULL
+    };
+    static int (*const procs[])(NsInterp *, int, Tcl_Obj *const *) = {
+        Cleanup, List, Create, Put, Get
+    };
+    int i;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObj(interp, objv[1], names, "command", 0, &i)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return (*procs[i])(clientData, objc, objv);
+}
+
+static Published *
+PublishedOf(const NsInterp *itPtr)
+{
+    return NsPerServerGet(&published, itPtr->serverPtr, NewPublished);
+}
+
+static void *
+NewPublished(NsServer *serverPtr)
+{
+    Published *publishedPtr = ns_calloc(1, sizeof(*publishedPtr));
+
+    NsMutexSetup(&publishedPtr->lock, NS_RANK_TCL_MISC, "ns:chan",
+                 serverPtr->name);
+    Tcl_InitHashTable(&publishedPtr->channels, TCL_STRING_KEYS);
+    return publishedPtr;
+}
+
+/*
+ * The channels that the interpreter has taken, by the name they had.
+ */
+static Tcl_HashTable *
+TakenOf(Tcl_Interp *interp)
+{
+    Tcl_HashTable *tablePtr = Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
+
+    if (tablePtr == NULL) {
+        tablePtr = ns_malloc(sizeof(*tablePtr));
+        Tcl_InitHashTable(tablePtr, TCL_STRING_KEYS);
+        Tcl_SetAssocData(interp, ASSOC_KEY, FreeTaken, tablePtr);
+    }
+    return tablePtr;
+}
+
+static void
+FreeTaken(ClientData clientData, Tcl_Interp *interp)
+{
+    Tcl_HashTable  *tablePtr = clientData;
+    Tcl_HashEntry  *entryPtr;
+    Tcl_HashSearch  search;
+
+    while ((entryPtr = Tcl_FirstHashEntry(tablePtr, &search)) != NULL) {
+        ns_free(Tcl_GetHashValue(entryPtr));
+        Tcl_DeleteHashEntry(entryPtr);
+    }
+    Tcl_DeleteHashTable(tablePtr);
+    ns_free(tablePtr);
+}
+
+/*
+ * ns_chan create channel name
+ */
+static int
+Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp *interp = itPtr->interp;
+    Tcl_Channel channel;
+    const char *name;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 2, objv, "channel name");
+        return TCL_ERROR;
+    }
+    if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[2]), 0, 0, &channel)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (Tcl_IsChannelShared(channel)) {
+        Ns_TclPrintfResult(interp, "channel is shared");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[3]);
+    Detach(interp, channel);
+    if (!Publish(PublishedOf(itPtr), name, channel)) {
+        Attach(interp, channel);
+        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_chan get name
+ */
+static int
+Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp    *interp = itPtr->interp;
+    Published     *publishedPtr = PublishedOf(itPtr);
+    Tcl_HashEntry *entryPtr;
+    Tcl_Channel    channel = NULL;
+    const char    *name;
+    int            isNew;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "name");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[2]);
+    Ns_MutexLock(&publishedPtr->lock);
+    entryPtr = Tcl_FindHashEntry(&publishedPtr->channels, name);
+    if (entryPtr != NULL) {
+        channel = Tcl_GetHashValue(entryPtr);
+        Tcl_DeleteHashEntry(entryPtr);
+    }
+    Ns_MutexUnlock(&publishedPtr->lock);
+    if (channel == NULL) {
+        Ns_TclPrintfResult(interp, "channel \"%s\" not found", name);
+        return TCL_ERROR;
+    }
+    Attach(interp, channel);
+    entryPtr = Tcl_CreateHashEntry(TakenOf(interp), name, &isNew);
+    if (!isNew) {
+        ns_free(Tcl_GetHashValue(entryPtr));
+    }
+    Tcl_SetHashValue(entryPtr, ns_strdup(Tcl_GetChannelName(channel)));
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_GetChannelName(channel),
+                                              -1));
+    return TCL_OK;
+}
+
+/*
+ * ns_chan put name
+ */
+static int
+Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Interp    *interp = itPtr->interp;
+    Tcl_HashEntry *entryPtr;
+    Tcl_Channel    channel;
+    const char    *name;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "name");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[2]);
+    entryPtr = Tcl_FindHashEntry(TakenOf(interp), name);
+    if (entryPtr == NULL) {
+        Ns_TclPrintfResult(interp, "channel \"%s\" not found", name);
+        return TCL_ERROR;
+    }
+    channel = Tcl_GetChannel(interp, Tcl_GetHashValue(entryPtr), NULL);
+    ns_free(Tcl_GetHashValue(entryPtr));
+    Tcl_DeleteHashEntry(entryPtr);
+    if (channel == NULL || Tcl_IsChannelShared(channel)) {
+        Ns_TclPrintfResult(interp, "channel mismatch");
+        return TCL_ERROR;
+    }
+    Detach(interp, channel);
+    if (!Publish(PublishedOf(itPtr), name, channel)) {
+        Attach(interp, channel);
+        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_chan list ?-shared?
+ */
+static int
+List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    Published      *publishedPtr = PublishedOf(itPtr);
+    Tcl_Obj        *listPtr = Tcl_NewListObj(0, NULL);
+    Tcl_HashTable  *tablePtr;
+    Tcl_HashEntry  *entryPtr;
+    Tcl_HashSearch  search;
+
+    Ns_MutexLock(&publishedPtr->lock);
+    tablePtr = objc > 2 ? &publishedPtr->channels : TakenOf(itPtr->interp);
+    for (entryPtr = Tcl_FirstHashEntry(tablePtr, &search); entryPtr != NULL;
+         entryPtr = Tcl_NextHashEntry(&search)) {
+        Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewStringObj(
+            Tcl_GetHashKey(tablePtr, entryPtr), -1));
+    }
+    Ns_MutexUnlock(&publishedPtr->lock);
+    Tcl_SetObjResult(itPtr->interp, listPtr);
+    return TCL_OK;
+}
+
+/*
+ * ns_chan cleanup ?-shared?
+ */
+static int
+Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    if (objc > 2) {
+        ClosePublished(PublishedOf(itPtr));
+    } else {
+        NsChanForget(itPtr);
+    }
+    return TCL_OK;
+}
+
+void
+NsChanForget(NsInterp *itPtr)
+{
+    Tcl_HashTable  *tablePtr = Tcl_GetAssocData(itPtr->interp, ASSOC_KEY, NULL);
+    Tcl_HashEntry  *entryPtr;
+    Tcl_HashSearch  search;
+
+    if (tablePtr == NULL) {
+        return;
+    }
+    while ((entryPtr = Tcl_FirstHashEntry(tablePtr, &search)) != NULL) {
+        char       *name = Tcl_GetHashValue(entryPtr);
+        Tcl_Channel channel = Tcl_GetChannel(itPtr->interp, name, NULL);
+
+        if (channel != NULL) {
+            (void) Tcl_UnregisterChannel(itPtr->interp, channel);
+        }
+        ns_free(name);
+        Tcl_DeleteHashEntry(entryPtr);
+    }
+    Tcl_ResetResult(itPtr->interp);
+}
+
+/*
+ * One at a time: closing may take long, and needs no lock.
+ */
+static void
+ClosePublished(Published *publishedPtr)
+{
+    Tcl_HashEntry  *entryPtr;
+    Tcl_HashSearch  search;
+    Tcl_Channel     channel;
+
+    do {
+        channel = NULL;
+        Ns_MutexLock(&publishedPtr->lock);
+        entryPtr = Tcl_FirstHashEntry(&publishedPtr->channels, &search);
+        if (entryPtr != NULL) {
+            channel = Tcl_GetHashValue(entryPtr);
+            Tcl_DeleteHashEntry(entryPtr);
+        }
+        Ns_MutexUnlock(&publishedPtr->lock);
+        if (channel != NULL) {
+            Tcl_SpliceChannel(channel);
+            (void) Tcl_UnregisterChannel(NULL, channel);
+        }
+    } while (channel != NULL);
+}
+
+/*
+ * False: the name is taken.
+ */
+static bool
+Publish(Published *publishedPtr, const char *name, Tcl_Channel channel)
+{
+    Tcl_HashEntry *entryPtr;
+    int            isNew;
+
+    Ns_MutexLock(&publishedPtr->lock);
+    entryPtr = Tcl_CreateHashEntry(&publishedPtr->channels, name, &isNew);
+    if (isNew) {
+        Tcl_SetHashValue(entryPtr, channel);
+    }
+    Ns_MutexUnlock(&publishedPtr->lock);
+    return isNew;
+}
+
+/*
+ * Take a channel out of this thread, and into it.  In between a reference of no
+ * interpreter keeps it.
+ */
+static void
+Detach(Tcl_Interp *interp, Tcl_Channel channel)
+{
+    Tcl_ClearChannelHandlers(channel);
+    Tcl_RegisterChannel(NULL, channel);
+    (void) Tcl_UnregisterChannel(interp, channel);
+    Tcl_CutChannel(channel);
+}
+
+static void
+Attach(Tcl_Interp *interp, Tcl_Channel channel)
+{
+    Tcl_SpliceChannel(channel);
+    Tcl_RegisterChannel(interp, channel);
+    (void) Tcl_UnregisterChannel(NULL, channel);
+}

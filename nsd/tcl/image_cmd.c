@@ -1,0 +1,205 @@
+/*
+ * image_cmd.c --
+ *
+ *      Pictures: ns_imgtype, ns_imgmime, ns_imgsize, ns_gifsize, ns_jpegsize,
+ *      ns_pngsize.
+ */
+
+#include <sys/mman.h>
+
+#include "tcl/commands.h"
+#include "tcl/image.h"
+#include "tcl/interp.h"
+
+static Tcl_ObjCmdProc TypeObjCmd;
+static Tcl_ObjCmdProc MimeObjCmd;
+static Tcl_ObjCmdProc SizeObjCmd;
+static Tcl_ObjCmdProc GifSizeObjCmd;
+static Tcl_ObjCmdProc JpegSizeObjCmd;
+static Tcl_ObjCmdProc PngSizeObjCmd;
+
+static int  KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
+                       Tcl_Obj *const *objv);
+static int  SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
+                       const char *usage, int objc, Tcl_Obj *const *objv);
+static int  Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr);
+static void Unmap(NsImageBytes *imagePtr);
+static void SetSize(Tcl_Interp *interp, int width, int height);
+
+static const NsTclCommand commands[] = {
+    {"ns_imgtype",  TypeObjCmd, true},
+    {"ns_imgmime",  MimeObjCmd, true},
+    {"ns_imgsize",  SizeObjCmd, true},
+    {"ns_gifsize",  GifSizeObjCmd, true},
+    {"ns_jpegsize", JpegSizeObjCmd, true},
+    {"ns_pngsize",  PngSizeObjCmd, true},
+    {NULL, NULL, false}
+};
+
+
+void
+NsImageCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static int
+TypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    return KindOfFile(interp, "", objc, objv);
+}
+
+static int
+MimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    return KindOfFile(interp, "image/", objc, objv);
+}
+
+static int
+KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
+           Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {
+        [NS_IMAGE_UNKNOWN] = "unknown",
+        [NS_IMAGE_GIF] = "gif",
+        [NS_IMAGE_JPEG] = "jpeg",
+        [NS_IMAGE_PNG] = "png"
+    };
+    NsImageBytes image;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file");
+        return TCL_ERROR;
+    }
+    if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_TclPrintfResult(interp, "%s%s", prefix, names[NsImageDetect(image)]);
+    Unmap(&image);
+    return TCL_OK;
+}
+
+/*
+ * The message for what is no picture is a size, so that scripts that ignore the
+ * error find one.
+ */
+static int
+SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    NsImageBytes image;
+    NsImageKind  kind;
+    int          width = 0, height = 0;
+    bool         isPicture;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file");
+        return TCL_ERROR;
+    }
+    if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    kind = NsImageDetect(image);
+    isPicture = kind != NS_IMAGE_UNKNOWN
+        && NsImageSize(image, kind, &width, &height);
+    Unmap(&image);
+    SetSize(interp, width, height);
+    return isPicture ? TCL_OK : TCL_ERROR;
+}
+
+static int
+GifSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    return SizeOfFile(interp, NS_IMAGE_GIF, "GIF", "gif_file", objc, objv);
+}
+
+static int
+JpegSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return SizeOfFile(interp, NS_IMAGE_JPEG, "JPEG", "jpeg_file", objc, objv);
+}
+
+static int
+PngSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    return SizeOfFile(interp, NS_IMAGE_PNG, "PNG", "png_file", objc, objv);
+}
+
+static int
+SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
+           const char *usage, int objc, Tcl_Obj *const *objv)
+{
+    NsImageBytes image;
+    int          width, height;
+    bool         isPicture;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, usage);
+        return TCL_ERROR;
+    }
+    if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    isPicture = NsImageSize(image, kind, &width, &height);
+    Unmap(&image);
+    if (!isPicture) {
+        Ns_TclPrintfResult(interp, "invalid %s file \"%s\"", label,
+                           Tcl_GetString(objv[1]));
+        return TCL_ERROR;
+    }
+    SetSize(interp, width, height);
+    return TCL_OK;
+}
+
+/*
+ * An empty file maps to no bytes.
+ */
+static int
+Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr)
+{
+    struct stat status;
+    void       *map = NULL;
+    int         fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    *imagePtr = (NsImageBytes) {NULL, 0};
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        map = MAP_FAILED;
+    } else if (status.st_size > 0) {
+        map = mmap(NULL, (size_t) status.st_size, PROT_READ, MAP_PRIVATE, fd,
+                   0);
+    }
+    if (map == MAP_FAILED) {
+        Ns_TclPrintfResult(interp, "couldn't open \"%s\": %s", file,
+                           Tcl_PosixError(interp));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return TCL_ERROR;
+    }
+    if (map != NULL) {
+        *imagePtr = (NsImageBytes) {map, (size_t) status.st_size};
+    }
+    close(fd);
+    return TCL_OK;
+}
+
+static void
+Unmap(NsImageBytes *imagePtr)
+{
+    if (imagePtr->length > 0) {
+        munmap((void *) (uintptr_t) imagePtr->bytes, imagePtr->length);
+    }
+}
+
+static void
+SetSize(Tcl_Interp *interp, int width, int height)
+{
+    Tcl_Obj *pair[2] = {Tcl_NewIntObj(width), Tcl_NewIntObj(height)};
+
+    Tcl_SetObjResult(interp, Tcl_NewListObj(2, pair));
+}
