@@ -326,6 +326,15 @@ proc nsboot::Boot {} {
         SourceLibrary [ns_library shared $module] [ns_library private $module]
         ns_module clear
     }
+    InitCommands [ns_config ns/server/[ns_info server]/tcl initcmds ""]
+}
+
+# What the configuration wants evaluated behind the libraries.
+
+proc nsboot::InitCommands {script} {
+    if {[catch {uplevel #0 $script} message options]} {
+        ns_log Error "nsd/init.tcl: initcmds failed: [dict get $options -errorinfo]"
+    }
 }
 
 trace add execution ::rename enter ::nstrace::NoteRename
