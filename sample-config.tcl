@@ -420,10 +420,11 @@ ns_section ns/server/default/module/nslog
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
 
 ######################################################################
-# The monitoring page nsstats.tcl.  Without a user and password only clients on
-# this machine may look.
+# Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a
+# user and password only clients on this machine may look.
 
 ns_section ns/module/nsstats
-  #ns_param enabled                 true
+   ns_param enabled                 true       ;# The monitoring page is there.
   #ns_param user                    {}         ;# Ask for this user,
   #ns_param password                {}         ;# with this password.
+  #ns_param metrics                 false      ;# Answer /metrics.

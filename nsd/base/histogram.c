@@ -86,9 +86,8 @@ NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr)
     }
     atomic_fetch_add_explicit(&toPtr->count, NsHistogramCount(fromPtr),
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(&toPtr->sum,
-        atomic_load_explicit(&fromPtr->sum, memory_order_relaxed),
-        memory_order_relaxed);
+    atomic_fetch_add_explicit(&toPtr->sum, (uint64_t) NsHistogramSum(fromPtr),
+                              memory_order_relaxed);
     RaiseMax(toPtr, NsHistogramMax(fromPtr));
 }
 
@@ -99,13 +98,19 @@ NsHistogramCount(const NsHistogram *histogramPtr)
 }
 
 NsStamp
+NsHistogramSum(const NsHistogram *histogramPtr)
+{
+    return (NsStamp) atomic_load_explicit(&histogramPtr->sum,
+                                          memory_order_relaxed);
+}
+
+NsStamp
 NsHistogramMean(const NsHistogram *histogramPtr)
 {
     uint64_t count = NsHistogramCount(histogramPtr);
 
     return count == 0 ? 0
-        : (NsStamp) (atomic_load_explicit(&histogramPtr->sum,
-                                          memory_order_relaxed) / count);
+        : (NsStamp) ((uint64_t) NsHistogramSum(histogramPtr) / count);
 }
 
 NsStamp

@@ -28,9 +28,10 @@ void NsHistogramRecord(NsHistogram *histogramPtr, NsStamp duration);
 void NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr);
 
 /*
- * Number, mean and maximum of what was counted; 0 when empty.
+ * Number, sum, mean and maximum of what was counted; 0 when empty.
  */
 uint64_t NsHistogramCount(const NsHistogram *histogramPtr);
+NsStamp  NsHistogramSum(const NsHistogram *histogramPtr);
 NsStamp  NsHistogramMean(const NsHistogram *histogramPtr);
 NsStamp  NsHistogramMax(const NsHistogram *histogramPtr);
 

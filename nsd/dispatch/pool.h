@@ -154,6 +154,8 @@ Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
  * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
  * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
  * span, of the pool, or of all pools of the server when poolPtr is NULL.
+ * NsPoolBuckets: likewise, but the count and sum of each span, and for each of a
+ * row of fixed bounds how many did not exceed it (to 3 %).
  */
 void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
 void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning,
@@ -161,6 +163,7 @@ void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning,
 void NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong);
 void NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
+void NsPoolBuckets(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 
 /*
  * Requests accepted so far; length of the wait queue (held requests are not in

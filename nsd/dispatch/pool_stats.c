@@ -18,6 +18,36 @@ static const char *const spanNames[NS_SPAN_COUNT] = {
     [NS_SPAN_TRACE]  = "trace"
 };
 
+/*
+ * Bounds for those who cannot ask for percentiles.
+ */
+static const struct {
+    const char *text;           /* Seconds. */
+    NsStamp     stamp;
+} bounds[] = {
+    {"0.00001", 10000},         {"0.000025", 25000},
+    {"0.00005", 50000},         {"0.0001", 100000},
+    {"0.00025", 250000},        {"0.0005", 500000},
+    {"0.001", 1000000},         {"0.0025", 2500000},
+    {"0.005", 5000000},         {"0.01", 10000000},
+    {"0.025", 25000000},        {"0.05", 50000000},
+    {"0.1", 100000000},         {"0.25", 250000000},
+    {"0.5", 500000000},         {"1", NS_STAMP_SECOND},
+    {"2.5", 5 * NS_STAMP_SECOND / 2}, {"5", 5 * NS_STAMP_SECOND},
+    {"10", 10 * NS_STAMP_SECOND},     {"30", 30 * NS_STAMP_SECOND},
+    {"60", 60 * NS_STAMP_SECOND}
+};
+
+#define N_BOUNDS ((int) (sizeof(bounds) / sizeof(bounds[0])))
+
+/*
+ * How many durations lie between each bound and the one before it; the last
+ * number is of those beyond all bounds.
+ */
+typedef struct Buckets {
+    uint64_t counts[N_BOUNDS + 1];
+} Buckets;
+
 static void AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to);
 static int  PinWaiting(NsPool *poolPtr, NsWork **workPtrs, int max);
 static int  PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max);
@@ -26,7 +56,11 @@ static void AppendWork(Ns_DString *dsPtr, NsPool *poolPtr, NsWork **workPtrs,
 static void AppendSum(Ns_DString *dsPtr, NsPool *poolPtr, NsSpan span);
 static void AppendDuration(Ns_DString *dsPtr, const char *key,
                            NsStamp duration);
+static void AppendSpans(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr,
+                        void (*appendProc)(Ns_DString *, const NsHistogram *));
 static void AppendHistogram(Ns_DString *dsPtr, const NsHistogram *histogramPtr);
+static void AppendBuckets(Ns_DString *dsPtr, const NsHistogram *histogramPtr);
+static NsHistogramVisitProc AddToBucket;
 
 void
 NsPoolCountDirect(NsPool *poolPtr, NsWork *workPtr)
@@ -249,6 +283,19 @@ NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr)
 void
 NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
 {
+    AppendSpans(dsPtr, serverPtr, poolPtr, AppendHistogram);
+}
+
+void
+NsPoolBuckets(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
+{
+    AppendSpans(dsPtr, serverPtr, poolPtr, AppendBuckets);
+}
+
+static void
+AppendSpans(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr,
+            void (*appendProc)(Ns_DString *, const NsHistogram *))
+{
     for (int span = 0; span < NS_SPAN_COUNT; span++) {
         NsHistogram *sumPtr = NsHistogramCreate();
         NsPool      *eachPtr;
@@ -260,7 +307,7 @@ NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
         }
         Ns_DStringAppendElement(dsPtr, spanNames[span]);
         Tcl_DStringStartSublist(dsPtr);
-        AppendHistogram(dsPtr, sumPtr);
+        appendProc(dsPtr, sumPtr);
         Tcl_DStringEndSublist(dsPtr);
         NsHistogramDestroy(&sumPtr);
     }
@@ -283,4 +330,45 @@ AppendHistogram(Ns_DString *dsPtr, const NsHistogram *histogramPtr)
                        NsHistogramPercentile(histogramPtr, points[i].percent));
     }
     AppendDuration(dsPtr, "max", NsHistogramMax(histogramPtr));
+}
+
+/*
+ * The count is that of the buckets, so that they fit together while requests
+ * are being counted.
+ */
+static void
+AppendBuckets(Ns_DString *dsPtr, const NsHistogram *histogramPtr)
+{
+    Buckets  buckets = {.counts = {0}};
+    uint64_t total = 0;
+
+    NsHistogramVisit(histogramPtr, AddToBucket, &buckets);
+    for (int i = 0; i <= N_BOUNDS; i++) {
+        total += buckets.counts[i];
+    }
+    Ns_DStringPrintf(dsPtr, "count %" PRIu64, total);
+    AppendDuration(dsPtr, "sum", NsHistogramSum(histogramPtr));
+    Ns_DStringAppend(dsPtr, " buckets {");
+    total = 0;
+    for (int i = 0; i < N_BOUNDS; i++) {
+        total += buckets.counts[i];
+        Ns_DStringPrintf(dsPtr, "%s%s %" PRIu64, i > 0 ? " " : "",
+                         bounds[i].text, total);
+    }
+    Ns_DStringAppend(dsPtr, "}");
+}
+
+/*
+ * A bucket that reaches beyond a bound belongs to the next one.
+ */
+static void
+AddToBucket(NsStamp upper, uint64_t count, void *arg)
+{
+    Buckets *bucketsPtr = arg;
+    int      i = 0;
+
+    while (i < N_BOUNDS && upper > bounds[i].stamp) {
+        i++;
+    }
+    bucketsPtr->counts[i] += count;
 }

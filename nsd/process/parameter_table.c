@@ -419,6 +419,15 @@ static const NsParameter nslogParameters[] = {
     END
 };
 
+static const NsParameter nsstatsParameters[] = {
+    BOOL("enabled", "false", "The monitoring page is there."),
+    TEXT("user", "", "Ask for this user, instead of allowing local clients alone."),
+    TEXT("password", "", "Password of that user."),
+    BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
+    IGNORED("bglocks", "Of another monitoring page."),
+    END
+};
+
 static const NsParameter anyParameters[] = {
     TEXT("*", "", ""),
     END
@@ -476,6 +485,7 @@ static const NsParameterSection sections[] = {
      anyParameters},
     {"module/nslog", "ns/server/S/module/nslog", "The access log.",
      nslogParameters},
+    {"module/nsstats", "ns/module/nsstats", "Monitoring.", nsstatsParameters},
     {NULL, NULL, NULL, NULL}
 };
 

@@ -81,6 +81,7 @@ static const Subcmd subcmds[] = {
 };
 
 static const Subcmd newSubcmds[] = {
+    {"buckets",       HistogramSubcmd, true,  0},
     {"charset",       PropertySubcmd,  true,  0},
     {"highwatermark", SettingSubcmd,   true,  1},
     {"histogram",     HistogramSubcmd, true,  0},
@@ -305,16 +306,21 @@ ThreadsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * The percentiles of the spans: of one pool, or of the server.
+ * histogram, buckets: the distribution of the spans, of one pool or of the
+ * server.
  */
 static int
 HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
+    NsPool    *poolPtr = callPtr->hasPool ? callPtr->poolPtr : NULL;
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsPoolHistogram(&ds, callPtr->serverPtr,
-                    callPtr->hasPool ? callPtr->poolPtr : NULL);
+    if (STREQ(Name(callPtr), "buckets")) {
+        NsPoolBuckets(&ds, callPtr->serverPtr, poolPtr);
+    } else {
+        NsPoolHistogram(&ds, callPtr->serverPtr, poolPtr);
+    }
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }

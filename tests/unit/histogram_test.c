@@ -131,6 +131,7 @@ adding_counts_everything_again(void **state)
     assert_int_equal(NsHistogramCount(*state), 3);
     assert_int_equal(NsHistogramMax(*state), 2 * HOUR);
     assert_int_equal(NsHistogramMean(*state), (40 * MICRO + 2 * HOUR) / 3);
+    assert_int_equal(NsHistogramSum(*state), 40 * MICRO + 2 * HOUR);
     assert_in_range(NsHistogramPercentile(*state, 50), 30 * MICRO, 31 * MICRO);
 }
 

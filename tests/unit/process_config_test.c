@@ -340,7 +340,7 @@ OtherPeoplesSectionsAreTheirBusiness(void **state)
 {
     int   n;
     char *report = Check("ns_section my/app; ns_param anything 1\n"
-                         "ns_section ns/module/nsstats; ns_param user x\n"
+                         "ns_section ns/module/nsshop; ns_param user x\n"
                          "ns_section ns/server/s/module/nsdbpg; ns_param q 1\n",
                          &n);
 
