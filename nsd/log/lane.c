@@ -73,11 +73,12 @@ static _Thread_local ThreadLanes *threadLanes
     __attribute__((tls_model("initial-exec")));
 static _Thread_local bool isDrainerThread;
 
-static Lane    *ThreadLane(int stream);
+static Lane    *ThreadLane(int stream, const NsLaneRecord *recordPtr);
 static void     FreeThreadLanes(void *arg);
-static Lane    *TakeLane(int stream);
-static Lane    *NewLaneLocked(int stream);
-static Lane    *CommonLaneLocked(int stream);
+static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
+static Lane    *NewLaneLocked(int stream, uint32_t segment);
+static bool     PutCommon(int stream, const NsLaneRecord *recordPtr);
+static uint32_t OwnLanes(void);
 static bool     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
 static bool     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
 static void     FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
@@ -124,23 +125,13 @@ bool
 NsLanePut(int stream, const NsLaneRecord *recordPtr)
 {
     Lane *lanePtr;
-    bool  isPut;
 
     if (recordPtr->overflow == NS_OVERFLOW_SAMPLE && IsSampledOut(recordPtr)) {
         return false;
     }
-    lanePtr = ThreadLane(stream);
-    if (likely(lanePtr != NULL)) {
-        isPut = Append(lanePtr, recordPtr);
-    } else {
-        Ns_MutexLock(&commonLock);
-        Ns_MutexLock(&lock);
-        lanePtr = CommonLaneLocked(stream);
-        Ns_MutexUnlock(&lock);
-        isPut = lanePtr != NULL && Append(lanePtr, recordPtr);
-        Ns_MutexUnlock(&commonLock);
-    }
-    return isPut;
+    lanePtr = ThreadLane(stream, recordPtr);
+    return likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
+                                   : PutCommon(stream, recordPtr);
 }
 
 size_t
@@ -241,7 +232,7 @@ NsLaneSetDrainer(bool isDrainer)
  * The calling thread's lane, or NULL if it has to share.
  */
 static Lane *
-ThreadLane(int stream)
+ThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
     ThreadLanes *mine = threadLanes;
 
@@ -262,7 +253,7 @@ ThreadLane(int stream)
         }
         mine->n = n;
     }
-    return mine->lanes[stream] = TakeLane(stream);
+    return mine->lanes[stream] = TakeLane(stream, recordPtr);
 }
 
 static void
@@ -283,51 +274,104 @@ FreeThreadLanes(void *arg)
     ns_free(mine);
 }
 
+/*
+ * A lane given back by a thread that ended, or a new one.  The segment of a new
+ * lane is taken first, with no lock held: when memory is short the overflow
+ * rule holds for a thread's first record as for any other.
+ */
 static Lane *
-TakeLane(int stream)
+TakeLane(int stream, const NsLaneRecord *recordPtr)
 {
-    uint32_t maxLanes = ring->headerPtr->maxLanes;
     Lane    *lanePtr;
+    uint32_t segment;
+    bool     mayMake;
 
     Ns_MutexLock(&lock);
     lanePtr = freeLanes[stream];
     if (lanePtr != NULL) {
         freeLanes[stream] = lanePtr->nextFreePtr;
-    } else if (atomic_load(&ring->headerPtr->nLanes)
-               < maxLanes - COMMON_LANES(maxLanes)) {
-        lanePtr = NewLaneLocked(stream);
     }
+    mayMake = atomic_load(&ring->headerPtr->nLanes) < OwnLanes();
     Ns_MutexUnlock(&lock);
-    return lanePtr;
-}
-
-static Lane *
-CommonLaneLocked(int stream)
-{
-    if (commonLanes[stream] == NULL
-            && atomic_load(&ring->headerPtr->nLanes)
-               < ring->headerPtr->maxLanes) {
-        commonLanes[stream] = NewLaneLocked(stream);
+    if (lanePtr != NULL || !mayMake) {
+        return lanePtr;
     }
-    return commonLanes[stream];
-}
 
-/*
- * A lane always has a segment, so that its chain is never empty.  NULL when
- * even the reserve is gone.
- */
-static Lane *
-NewLaneLocked(int stream)
-{
-    uint32_t index = atomic_load(&ring->headerPtr->nLanes);
-    uint32_t segment = PopFree();
-    Lane    *lanePtr;
-
-    NsAssertLocked(&lock);
+    segment = TakeSegment(recordPtr);
     if (segment == NS_RING_NONE) {
         return NULL;
     }
-    lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+    Ns_MutexLock(&lock);
+    if (atomic_load(&ring->headerPtr->nLanes) < OwnLanes()) {
+        lanePtr = NewLaneLocked(stream, segment);
+    }
+    Ns_MutexUnlock(&lock);
+    if (lanePtr == NULL) {
+        PushFree(segment);
+    }
+    return lanePtr;
+}
+
+/*
+ * How many lanes may belong to threads.
+ */
+static uint32_t
+OwnLanes(void)
+{
+    uint32_t maxLanes = ring->headerPtr->maxLanes;
+
+    return maxLanes - COMMON_LANES(maxLanes);
+}
+
+/*
+ * Put a record into the stream's common lane, which is made at first use.
+ */
+static bool
+PutCommon(int stream, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = NS_RING_NONE;
+    Lane    *lanePtr;
+    bool     isMissing, isPut;
+
+    Ns_MutexLock(&lock);
+    isMissing = commonLanes[stream] == NULL;
+    Ns_MutexUnlock(&lock);
+    if (isMissing) {
+        segment = TakeSegment(recordPtr);
+        if (segment == NS_RING_NONE) {
+            return false;
+        }
+    }
+
+    Ns_MutexLock(&commonLock);
+    Ns_MutexLock(&lock);
+    if (commonLanes[stream] == NULL && segment != NS_RING_NONE
+            && atomic_load(&ring->headerPtr->nLanes)
+               < ring->headerPtr->maxLanes) {
+        commonLanes[stream] = NewLaneLocked(stream, segment);
+        segment = NS_RING_NONE;
+    }
+    lanePtr = commonLanes[stream];
+    Ns_MutexUnlock(&lock);
+    isPut = lanePtr != NULL && Append(lanePtr, recordPtr);
+    Ns_MutexUnlock(&commonLock);
+
+    if (segment != NS_RING_NONE) {
+        PushFree(segment);
+    }
+    return isPut;
+}
+
+/*
+ * A lane always has a segment, so that its chain is never empty.
+ */
+static Lane *
+NewLaneLocked(int stream, uint32_t segment)
+{
+    uint32_t index = atomic_load(&ring->headerPtr->nLanes);
+    Lane    *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+
+    NsAssertLocked(&lock);
     lanePtr->index = index;
     lanePtr->stream = stream;
     laneAt[index] = lanePtr;
