@@ -87,20 +87,6 @@ ns_section ns/parameters
   #ns_param dnscachetimeout         60         ;# Life time of a lookup result in minutes.
    # Wait at most this long for the same lookup in another thread.
   #ns_param dnswaittimeout          5
-   # Mail server for ns_sendmail. Default: value of mailhost.
-  #ns_param smtphost                {}
-  #ns_param mailhost                localhost  ;# Older name of smtphost.
-  #ns_param smtpport                25         ;# Its port.
-  #ns_param smtptimeout             60         ;# Limit for connecting and for each read and write.
-  #ns_param smtplogmode             false      ;# Log the mail instead of sending it.
-  #ns_param smtpmsgid               false      ;# Add a Message-ID field if the caller gave none.
-   # Host name in greetings and message ids. Default: name of the machine.
-  #ns_param smtpmsgidhostname       {}
-  #ns_param smtpencodingmode        false      ;# Encode subject and body.
-  #ns_param smtpencoding            utf-8      ;# Charset used for that.
-  #ns_param smtpauthmode            PLAIN      ;# How to log in.
-  #ns_param smtpauthuser            {}         ;# Log in as this user, if there is a password.
-  #ns_param smtpauthpassword        {}         ;# Its password.
 
 # All threads.
 ns_section ns/threads
@@ -200,12 +186,9 @@ ns_section ns/server/default
   #ns_param compresslevel           4          ;# How hard.
   #ns_param compressminsize         512        ;# Pages below are not compressed.
   #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
-  #ns_param formfallbackcharset     {}         ;# Charset of forms that are not valid in urlcharset.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
   #ns_param hackcontenttype         true       ;# Accepted, without effect.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
-  #ns_param enablehttpproxy         false      ;# Pass on requests for other servers.
-  #ns_param allowhttpproxy          {}         ;# Peer addresses (globs) that may use that.
   #ns_param extraheaders            {}         ;# Header fields and values of every reply.
    # Driver threads answer requests for cached files themselves.
   #ns_param driverfastpath          true

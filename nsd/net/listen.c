@@ -8,6 +8,7 @@
  */
 
 #include "net/listen.h"
+#include "nsconfig.h"
 #include "nsdriver.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -84,7 +85,8 @@ Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
 NS_SOCKET
 Ns_SockListen(const char *address, int port)
 {
-    return Ns_SockListenEx(address, port, 5);
+    return Ns_SockListenEx(address, port,
+        Ns_ConfigIntRange("ns/parameters", "listenbacklog", 32, 0, INT_MAX));
 }
 
 NS_SOCKET
