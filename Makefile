@@ -138,4 +138,6 @@ distclean: clean
 	rm -rf build-* configure config.mk config.status config.log autom4te.cache \
 	    nsd/base/config.h configure~ run
 
+include bench/bench.mk
+
 -include $(ROOM_OBJECTS:.o=.d) $(MAIN_OBJECTS:.o=.d) $(MODULE_OBJECTS:.o=.d) obj/nsd/main.d

@@ -1,0 +1,281 @@
+/*
+ * load.c --
+ *
+ *      A client of one server on this machine.
+ *
+ *      load PORT paced PATH RATE SECONDS CONNECTIONS
+ *          So many requests per second in all, evenly over the connections.
+ *          Prints percentiles of the latency in microseconds, counted from the
+ *          moment when the request was due: a server that makes the client
+ *          late is not let off.
+ *      load PORT hold PATH CONNECTIONS
+ *          Each connection makes a request and then idles.
+ *      load PORT slow PATH CONNECTIONS
+ *          Each connection asks for the page and takes 1 KB of it ten times a
+ *          second.
+ *
+ *      The last two print "ready" and go on until standard input ends.
+ */
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "measure.h"
+
+#define SLOW_BYTES   1024
+#define SLOW_PAUSE   100        /* Milliseconds. */
+#define SMALL_BUFFER 4096
+
+typedef struct Paced {
+    pthread_t      thread;
+    int64_t        first;       /* When the first request is due. */
+    int64_t        interval;
+    int            nRequests;
+    int            nErrors;
+    BenchHistogram histogram;
+} Paced;
+
+static int         port;
+static const char *path;
+static char        request[1024];
+
+static int Connect(int receiveBytes);
+static void SendRequest(int fd);
+static bool ReadReply(int fd);
+static long BodyLength(const char *header);
+static int RunPaced(double rate, int seconds, int n);
+static void *PacedThread(void *arg);
+static int Hold(int n);
+static int ReadSlowly(int n);
+static bool InputEnded(int waitMs);
+static void RaiseLimit(void);
+
+
+int
+main(int argc, char **argv)
+{
+    const char *mode = argc > 4 ? argv[2] : "";
+
+    RaiseLimit();
+    if (argc > 4) {
+        port = atoi(argv[1]);
+        path = argv[3];
+        snprintf(request, sizeof(request),
+                 "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path);
+    }
+    if (strcmp(mode, "paced") == 0 && argc == 7) {
+        return RunPaced(atof(argv[4]), atoi(argv[5]), atoi(argv[6]));
+    }
+    if (strcmp(mode, "hold") == 0) {
+        return Hold(atoi(argv[4]));
+    }
+    if (strcmp(mode, "slow") == 0) {
+        return ReadSlowly(atoi(argv[4]));
+    }
+    fprintf(stderr, "usage: load PORT paced|hold|slow PATH ...\n");
+    return 1;
+}
+
+static int
+Connect(int receiveBytes)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t) port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+    };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+
+    if (fd >= 0 && receiveBytes > 0) {
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiveBytes,
+                   sizeof(receiveBytes));
+    }
+    if (fd < 0 || connect(fd, (struct sockaddr *) &address,
+                          sizeof(address)) != 0) {
+        perror("load: connect");
+        exit(1);
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    return fd;
+}
+
+static void
+SendRequest(int fd)
+{
+    size_t length = strlen(request);
+
+    if (send(fd, request, length, MSG_NOSIGNAL) != (ssize_t) length) {
+        perror("load: send");
+    }
+}
+
+/*
+ * A whole reply.  False: it is not a good one.
+ */
+static bool
+ReadReply(int fd)
+{
+    char    buffer[16384];
+    size_t  length = 0;
+    char   *end = NULL;
+    long    left;
+    bool    isGood;
+
+    while (end == NULL) {
+        ssize_t n = recv(fd, buffer + length, sizeof(buffer) - 1 - length, 0);
+
+        if (n <= 0) {
+            return false;
+        }
+        length += (size_t) n;
+        buffer[length] = '\0';
+        end = strstr(buffer, "\r\n\r\n");
+    }
+    isGood = strncmp(buffer, "HTTP/1.1 200", 12) == 0;
+    left = BodyLength(buffer) - (long) (length - (size_t) (end + 4 - buffer));
+    while (left > 0) {
+        ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
+
+        if (n <= 0) {
+            return false;
+        }
+        left -= n;
+    }
+    return isGood;
+}
+
+static long
+BodyLength(const char *header)
+{
+    const char *field = strcasestr(header, "\r\ncontent-length:");
+
+    return field == NULL ? 0 : strtol(field + 17, NULL, 10);
+}
+
+static int
+RunPaced(double rate, int seconds, int n)
+{
+    Paced         *all = calloc((size_t) n, sizeof(Paced));
+    BenchHistogram sum = {0};
+    int64_t        start = BenchNow() + 20000000;
+    int            nErrors = 0;
+
+    for (int i = 0; i < n; i++) {
+        all[i].interval = (int64_t) (1e9 * n / rate);
+        all[i].first = start + all[i].interval * i / n;
+        all[i].nRequests = (int) (rate * seconds / n);
+        if (pthread_create(&all[i].thread, NULL, PacedThread, &all[i]) != 0) {
+            perror("load: thread");
+            return 1;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        pthread_join(all[i].thread, NULL);
+        BenchAdd(&sum, &all[i].histogram);
+        nErrors += all[i].nErrors;
+    }
+    BenchPrint(stdout, &sum, 0.001, 0);
+    printf(" errors %d\n", nErrors);
+    free(all);
+    return 0;
+}
+
+static void *
+PacedThread(void *arg)
+{
+    Paced  *p = arg;
+    int     fd = Connect(0);
+    int64_t due = p->first;
+
+    for (int i = 0; i < p->nRequests; i++, due += p->interval) {
+        if (BenchNow() < due) {
+            BenchSleepUntil(due);
+        }
+        SendRequest(fd);
+        if (!ReadReply(fd)) {
+            p->nErrors++;
+            close(fd);
+            fd = Connect(0);
+        }
+        BenchRecord(&p->histogram, (uint64_t) (BenchNow() - due));
+    }
+    close(fd);
+    return NULL;
+}
+
+static int
+Hold(int n)
+{
+    for (int i = 0; i < n; i++) {
+        int fd = Connect(0);
+
+        SendRequest(fd);
+        if (!ReadReply(fd)) {
+            fprintf(stderr, "load: connection %d got no reply\n", i);
+            return 1;
+        }
+    }
+    printf("ready\n");
+    fflush(stdout);
+    while (!InputEnded(-1)) {
+    }
+    return 0;
+}
+
+static int
+ReadSlowly(int n)
+{
+    int *fds = calloc((size_t) n, sizeof(int));
+    char buffer[SLOW_BYTES];
+    int  nLost = 0;
+
+    for (int i = 0; i < n; i++) {
+        fds[i] = Connect(SMALL_BUFFER);
+        SendRequest(fds[i]);
+    }
+    printf("ready\n");
+    fflush(stdout);
+    while (!InputEnded(SLOW_PAUSE)) {
+        for (int i = 0; i < n; i++) {
+            if (fds[i] >= 0
+                    && recv(fds[i], buffer, sizeof(buffer), MSG_DONTWAIT) == 0) {
+                close(fds[i]);
+                fds[i] = -1;
+                nLost++;
+            }
+        }
+    }
+    if (nLost > 0) {
+        fprintf(stderr, "load: %d of %d connections were closed\n", nLost, n);
+    }
+    free(fds);
+    return 0;
+}
+
+static bool
+InputEnded(int waitMs)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char          c;
+
+    return poll(&input, 1, waitMs) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+}
+
+static void
+RaiseLimit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
