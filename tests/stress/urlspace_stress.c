@@ -44,6 +44,7 @@ main(void)
     Ns_Thread writers[N_WRITERS], readers[N_READERS];
     NsStamp   start = NsClockNow();
     Ns_Time   span;
+    bool      isRight;
 
     Tcl_FindExecutable(NULL);
     NsInfoSetHome("/");
@@ -73,8 +74,10 @@ main(void)
     printf("%ld handlers made, %ld freed, %ld found, %ld.%03ld s\n",
            atomic_load(&nMade), atomic_load(&nFreed), atomic_load(&nFound),
            span.sec, span.usec / 1000);
-    return atomic_load(&nMade) == atomic_load(&nFreed)
-        && atomic_load(&nFound) > 0 ? 0 : 1;
+    isRight = atomic_load(&nMade) == atomic_load(&nFreed)
+        && atomic_load(&nFound) > 0;
+    printf("%d passed, %d failed\n", isRight, !isRight);
+    return !isRight;
 }
 
 static void

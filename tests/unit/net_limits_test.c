@@ -131,14 +131,18 @@ static void
 without_descriptors_clients_are_refused_until_there_are_some(void **state)
 {
     struct rlimit old, limit;
-    int     fds[64], n = 0, fd;
+    struct sockaddr_in sa;
+    int     fds[64], clients[8], n = 0;
     char    reply[64] = "";
     bool    isRefused = false;
 
-    /* Connect first: what runs out are the descriptors of both sides. */
+    /* Made first: what runs out are the descriptors of both sides. */
+    assert_int_equal(Ns_GetSockAddr(&sa, "127.0.0.1", echoPort), NS_OK);
+    for (int i = 0; i < Ns_NrElements(clients); i++) {
+        clients[i] = socket(AF_INET, SOCK_STREAM, 0);
+    }
     getrlimit(RLIMIT_NOFILE, &old);
-    fd = EchoConnect();
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < 32; i++) {
         fds[n] = fcntl(0, F_DUPFD, 3);
         if (fds[n] >= 0) {
             n++;
@@ -146,31 +150,28 @@ without_descriptors_clients_are_refused_until_there_are_some(void **state)
     }
     limit = old;
     limit.rlim_cur = (rlim_t) fds[n - 1] + 2;
-    close(fd);
-    fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     while (n < 64 && (fds[n] = fcntl(0, F_DUPFD, 3)) >= 0) {
         n++;
     }
-    {
-        struct sockaddr_in sa;
+    /* Connections of the tests before may end only now; the first clients then
+     * take the descriptors that become free. */
+    for (int i = 0; i < Ns_NrElements(clients) && !isRefused; i++) {
+        struct pollfd poller = {.fd = clients[i], .events = POLLIN};
 
-        assert_int_equal(Ns_GetSockAddr(&sa, "127.0.0.1", echoPort), NS_OK);
-        assert_int_equal(connect(fd, (struct sockaddr *) &sa, sizeof(sa)), 0);
-    }
-    for (int i = 0; i < 20 && !isRefused; i++) {
-        ssize_t got = recv(fd, reply, sizeof(reply) - 1, 0);
-
-        isRefused = got > 0 && strstr(reply, "503") != NULL;
-        if (got <= 0) {
-            break;
+        assert_int_equal(connect(clients[i], (struct sockaddr *) &sa, sizeof(sa)), 0);
+        if (poll(&poller, 1, 500) == 1) {
+            isRefused = recv(clients[i], reply, sizeof(reply) - 1, 0) > 0
+                && strstr(reply, "503") != NULL;
         }
     }
     while (n > 0) {
         close(fds[--n]);
     }
-    close(fd);
     setrlimit(RLIMIT_NOFILE, &old);
+    for (int i = 0; i < Ns_NrElements(clients); i++) {
+        close(clients[i]);
+    }
     assert_true(isRefused);
 
     for (int i = 0; i < 50; i++) {
