@@ -217,6 +217,8 @@ ns_section ns/server/default/modules
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
+   # So does the monitor.
+   ns_param nsstats                 tcl
 
 # Further pools of threads: name and description; then each one's values.
 ns_section ns/server/default/pools

@@ -1,0 +1,55 @@
+# access.tcl --
+#
+#       Who may look at the monitor, and what happens at start.
+#
+#       The monitor is a module of scripts: `ns_param nsstats tcl` in the modules of
+#       a server loads it.  It only looks; nothing can be changed with it.
+
+namespace eval nsstats {
+    variable section ns/module/nsstats
+}
+
+proc nsstats::IsOn {key} {
+    variable section
+    return [ns_config -bool $section $key false]
+}
+
+#
+# What to do with this request: ok, unauthorized (a user and password are
+# configured, and these are others) or forbidden (none are, and the client is on
+# another machine).
+#
+proc nsstats::access {} {
+    variable section
+    set user [ns_config $section user ""]
+    set password [ns_config $section password ""]
+    if {$user ne "" || $password ne ""} {
+        set isRight [expr {[ns_conn authuser] eq $user && [ns_conn authpassword] eq $password}]
+        return [expr {$isRight ? "ok" : "unauthorized"}]
+    }
+    # A proxy on this machine passes on the requests of others.
+    foreach name {X-Forwarded-For Forwarded X-Real-IP Via} {
+        if {[ns_set ifind [ns_conn headers] $name] >= 0} { return forbidden }
+    }
+    set isLocal [expr {[ns_conn peeraddr] in {127.0.0.1 ::1 ::ffff:127.0.0.1}}]
+    return [expr {$isLocal ? "ok" : "forbidden"}]
+}
+
+#
+# True when this request may go on; otherwise it has been answered.
+#
+proc nsstats::admit {} {
+    switch -- [access] {
+        ok           { return 1 }
+        unauthorized { ns_returnunauthorized }
+        forbidden    { ns_returnforbidden }
+    }
+    return 0
+}
+
+if {[nsstats::IsOn enabled]} {
+    ns_schedule_proc 5 nsstats::sample
+}
+if {[nsstats::IsOn metrics]} {
+    ns_register_proc GET /metrics nsstats::answerMetrics
+}

@@ -1,0 +1,250 @@
+# metrics.tcl --
+#
+#       The figures for a monitoring system: OpenMetrics where the client accepts it,
+#       else the older text format.  The two differ in the names by which counters
+#       are introduced, and in their end.
+#
+#       A family is a dict: name, type, help and samples; the samples are a flat list
+#       of suffix, labels (a dict) and value.
+
+#
+# Answer GET /metrics.
+#
+proc nsstats::answerMetrics {} {
+    if {![admit]} return
+    set accepted [ns_set iget [ns_conn headers] Accept]
+    set isOpen [expr {[string first application/openmetrics-text $accepted] >= 0}]
+    set type [expr {$isOpen ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                            : "text/plain; version=0.0.4; charset=utf-8"}]
+    ns_set update [ns_conn outputheaders] Cache-Control no-store
+    ns_return 200 $type [metrics $isOpen]
+}
+
+proc nsstats::metrics {isOpen} {
+    set families [concat [ProcessMetrics] [PoolMetrics] [LogMetrics] [DriverMetrics] \
+                      [CacheMetrics] [LockMetrics] [JobMetrics]]
+    set text ""
+    foreach family $families {
+        # A family without samples says nothing.
+        if {[llength [dict get $family samples]] > 0} { append text [Exposed $family $isOpen] }
+    }
+    if {$isOpen} { append text "# EOF\n" }
+    return $text
+}
+
+proc nsstats::Exposed {family isOpen} {
+    dict with family {}
+    set isCounter [expr {$type eq "counter"}]
+    set head [expr {$isCounter && !$isOpen ? "${name}_total" : $name}]
+    set text "# HELP $head $help\n# TYPE $head $type\n"
+    if {$isOpen && [regexp {_(seconds|bytes)$} $name - unit]} { append text "# UNIT $name $unit\n" }
+    foreach {suffix labels value} $samples {
+        if {$isCounter} { set suffix _total }
+        set pairs {}
+        dict for {label content} $labels {
+            lappend pairs "$label=\"[string map {\\ \\\\ \" \\\" \n \\n} $content]\""
+        }
+        append text $name $suffix [expr {$pairs eq "" ? "" : "{[join $pairs ,]}"}] " $value\n"
+    }
+    return $text
+}
+
+proc nsstats::Family {type name help {samples {}}} {
+    return [dict create name $name type $type help $help samples $samples]
+}
+
+#
+# One value without labels.
+#
+proc nsstats::Single {type name help value} {
+    return [Family $type $name $help [list "" {} $value]]
+}
+
+proc nsstats::ProcessMetrics {} {
+    set sizes [memory]
+    lassign [openFiles] nOpen mostOpen
+    set families [list \
+        [Family gauge nsd_build_info "The running server." \
+            [list "" [dict create version [ns_info patchlevel] tcl [info patchlevel]] 1]] \
+        [Single gauge process_start_time_seconds "Start, in seconds since 1970." [ns_info boottime]] \
+        [Single counter process_cpu_seconds "Time of processors that was used." \
+            [format %.2f [cpuSeconds]]] \
+        [Single gauge process_resident_memory_bytes "Memory in use." [dict get $sizes VmRSS]] \
+        [Single gauge process_virtual_memory_bytes "Address space in use." [dict get $sizes VmSize]] \
+        [Single gauge process_open_fds "Open files and sockets." $nOpen] \
+        [Single gauge process_threads "Threads." [llength [ns_info threads]]]]
+    if {[string is integer -strict $mostOpen]} {
+        lappend families [Single gauge process_max_fds "Files and sockets that may be open." $mostOpen]
+    }
+    return $families
+}
+
+proc nsstats::PoolMetrics {} {
+    set counters {
+        requests    nsd_requests                    "Requests accepted."
+        queued      nsd_queued_requests             "Requests that had to wait for a thread."
+        dropped     nsd_refused_requests            "Requests refused because the pool was full."
+        spools      nsd_spooled_replies             "Replies handed to writer threads."
+        sent        nsd_sent_bytes                  "Bytes of replies."
+        connthreads nsd_connection_threads_started  "Connection threads started."
+    }
+    set samples {}
+    set spans {}
+    forPools {server pool} {
+        set labels [dict create server $server pool [poolName $pool]]
+        set stats [ns_server -server $server -pool $pool stats]
+        foreach {key - -} $counters { dict lappend samples $key "" $labels [dict get $stats $key] }
+        dict lappend samples waiting "" $labels [ns_server -server $server -pool $pool waiting]
+        set threads [ns_server -server $server -pool $pool threads]
+        dict lappend samples max "" $labels [dict get $threads max]
+        set idle [dict get $threads idle]
+        foreach {state n} [list idle $idle busy [expr {[dict get $threads current] - $idle}]] {
+            dict lappend samples threads "" [dict replace $labels state $state] $n
+        }
+        dict for {span values} [ns_server -server $server -pool $pool buckets] {
+            dict lappend spans $span {*}[BucketSamples $labels $values]
+        }
+    }
+    set families [lmap {key name help} $counters {
+        Family counter $name $help [dict get $samples $key]
+    }]
+    lappend families \
+        [Family gauge nsd_waiting_requests "Requests that wait for a thread." [dict get $samples waiting]] \
+        [Family gauge nsd_connection_threads "Connection threads." [dict get $samples threads]] \
+        [Family gauge nsd_connection_threads_limit "Connection threads that there may be." [dict get $samples max]]
+    foreach {span help} {
+        accept "From the first byte of a request until it was complete."
+        queue  "From there until a thread took it."
+        filter "From there until filters and authorization were done."
+        run    "From there until the reply was finished."
+        trace  "From there until the traces were done."
+    } {
+        lappend families [Family histogram nsd_${span}_seconds $help [dict get $spans $span]]
+    }
+    return $families
+}
+
+proc nsstats::BucketSamples {labels values} {
+    set samples {}
+    foreach {bound n} [dict get $values buckets] {
+        # OpenMetrics wants bounds to be floating-point numbers.
+        lappend samples _bucket [dict replace $labels le [expr {double($bound)}]] $n
+    }
+    lappend samples _bucket [dict replace $labels le +Inf] [dict get $values count]
+    lappend samples _sum $labels [dict get $values sum] _count $labels [dict get $values count]
+    return $samples
+}
+
+proc nsstats::LogMetrics {} {
+    set entries {}
+    foreach {severity n} [ns_logctl stats] { lappend entries "" [dict create severity $severity] $n }
+    set kinds {
+        accepted  counter nsd_log_accepted_records  "Records handed to a sink."
+        delivered counter nsd_log_delivered_records "Records that a sink has written."
+        ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
+        pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
+        bytes     counter nsd_log_written_bytes     "Bytes written."
+        writes    counter nsd_log_writes            "Writes."
+        errors    counter nsd_log_errors            "Writes that failed."
+        longestwrite gauge nsd_log_longest_write_seconds "The longest write so far."
+    }
+    set samples {}
+    set dropped {}
+    foreach sink [ns_logsink list] {
+        # One that was removed meanwhile is not there.
+        if {[catch {ns_logsink stats $sink} stats]} continue
+        set labels [dict create sink $sink]
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+        foreach {key n} $stats {
+            if {[regexp {^dropped(.+)$} $key - reason]} {
+                lappend dropped "" [dict replace $labels reason $reason] $n
+            }
+        }
+    }
+    set families [list \
+        [Family counter nsd_log_entries "Entries of the system log." $entries] \
+        [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped]]
+    foreach {key type name help} $kinds {
+        if {[dict exists $samples $key]} { lappend families [Family $type $name $help [dict get $samples $key]] }
+    }
+    return $families
+}
+
+proc nsstats::DriverMetrics {} {
+    set kinds {
+        received nsd_driver_received_requests "Requests that a driver thread received."
+        spooled  nsd_driver_spooled_requests  "Requests that a driver thread handed to a spooler."
+        partial  nsd_driver_partial_requests  "Requests that came in several pieces."
+        errors   nsd_driver_errors            "Requests that a driver thread could not read."
+    }
+    set samples {}
+    foreach stats [ns_driver stats] {
+        set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
+        foreach {key - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    }
+    set families [list [Single gauge nsd_writer_deliveries "Replies that writer threads are sending." \
+                            [llength [ns_writer list]]]]
+    foreach {key name help} $kinds {
+        if {[dict exists $samples $key]} { lappend families [Family counter $name $help [dict get $samples $key]] }
+    }
+    return $families
+}
+
+proc nsstats::CacheMetrics {} {
+    set kinds {
+        entries gauge   nsd_cache_entries         "Entries."
+        size    gauge   nsd_cache_size_bytes      "Bytes in use."
+        maxsize gauge   nsd_cache_max_size_bytes  "Bytes that may be in use; 0 = any."
+        hits    counter nsd_cache_hits            "Entries found."
+        missed  counter nsd_cache_misses          "Entries not found."
+        expired counter nsd_cache_expired_entries "Entries that were too old."
+        pruned  counter nsd_cache_pruned_entries  "Entries removed to make room."
+        flushed counter nsd_cache_flushed_entries "Entries flushed."
+    }
+    set samples {}
+    foreach cache [ns_cache_names] {
+        set stats [ns_cache_stats $cache]
+        set labels [dict create server [ns_info server] cache $cache]
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    }
+    set families {}
+    foreach {key type name help} $kinds {
+        if {[dict exists $samples $key]} { lappend families [Family $type $name $help [dict get $samples $key]] }
+    }
+    return $families
+}
+
+#
+# Locks of one kind, whose names differ in a number, are taken together.
+#
+proc nsstats::LockMetrics {} {
+    set taken {}
+    set busy {}
+    set waits {}
+    foreach lock [ns_info locks] {
+        lassign $lock name owner id nTaken nBusy wait
+        if {$nTaken == 0} continue
+        regsub -all {:(?:\d+|0x[0-9a-f]+)(?=:|$)} $name "" kind
+        dict incr taken $kind $nTaken
+        dict incr busy $kind $nBusy
+        dict set waits $kind [expr {$wait + ([dict exists $waits $kind] ? [dict get $waits $kind] : 0.0)}]
+    }
+    return [lmap {name help values} [list \
+        nsd_lock_acquisitions "How often locks of a kind were taken."         $taken \
+        nsd_lock_contentions  "How often one was busy."                       $busy \
+        nsd_lock_wait_seconds "Time that threads have waited for such locks." $waits] {
+            set samples {}
+            dict for {kind value} $values { lappend samples "" [dict create lock $kind] $value }
+            Family counter $name $help $samples
+    }]
+}
+
+proc nsstats::JobMetrics {} {
+    set running {}
+    foreach queue [ns_job queuelist] {
+        lappend running "" [dict create queue [dict get $queue name]] [dict get $queue numrunning]
+    }
+    return [list \
+        [Single gauge nsd_job_threads "Threads for jobs." [dict get [ns_job threadlist] numthreads]] \
+        [Family gauge nsd_running_jobs "Jobs that run." $running]]
+}
