@@ -176,8 +176,8 @@ without_descriptors_clients_are_refused_until_there_are_some(void **state)
 
     for (int i = 0; i < 50; i++) {
         const char *answer;
+        int         fd = EchoConnect();
 
-        fd = EchoConnect();
         EchoWrite(fd, "GET /again HTTP/1.1\r\nHost: x\r\n\r\n");
         answer = EchoReadReply(fd);
         isRefused = answer == NULL || strcmp(answer, "GET /again 0 0 ") != 0;
