@@ -25,15 +25,44 @@ for {set i 0} {$i < [llength $argv]} {incr i} {
     }
 }
 
-# A sanitizer's report makes its process fail, whatever the tests in it said.
+# A sanitizer's report makes its suite fail, whatever the tests in it said.  Each
+# suite has a directory for the reports of all its processes: what they print may
+# end in some log.  Servers that changed their user write there, too.
+set reports $root/obj/reports
+file delete -force $reports
 if {![info exists env(ASAN_OPTIONS)]} {
-    set env(ASAN_OPTIONS) detect_leaks=0:detect_odr_violation=0
+    # Tests ask for more memory than there is.
+    set env(ASAN_OPTIONS) detect_leaks=0:detect_odr_violation=0:allocator_may_return_null=1
 }
 if {![info exists env(TSAN_OPTIONS)]} {
     # A server that ends at its deadline leaves threads behind: no report of that.
-    set env(TSAN_OPTIONS) "report_thread_leaks=0 second_deadlock_stack=1 suppressions=$root/tests/lib/tsan.supp"
+    set env(TSAN_OPTIONS) "report_thread_leaks=0 allocator_may_return_null=1 second_deadlock_stack=1 suppressions=$root/tests/lib/tsan.supp"
 }
-set env(UBSAN_OPTIONS) print_stacktrace=1
+if {![info exists env(UBSAN_OPTIONS)]} {
+    set env(UBSAN_OPTIONS) print_stacktrace=1
+}
+foreach name {ASAN TSAN UBSAN} { set sanitizer(${name}_OPTIONS) $env(${name}_OPTIONS) }
+
+# The processes that are started next report there.
+proc reportTo {directory} {
+    global env sanitizer
+    file mkdir $directory
+    file attributes $directory -permissions 01777
+    foreach {name options} [array get sanitizer] {
+        set env($name) "$options:log_path=$directory/report"
+    }
+}
+
+proc sanitizerReports {name} {
+    global reports
+    set text ""
+    foreach file [lsort [glob -nocomplain -directory $reports/$name *]] {
+        set channel [open $file]
+        append text "\n$file:\n[read $channel 20000]"
+        close $channel
+    }
+    return $text
+}
 
 # suite -> command
 set suites {}
@@ -85,10 +114,11 @@ set running 0
 set done 0
 
 proc startNext {} {
-    global queue running only skip jobs done state
+    global queue running only skip jobs done state reports
     while {$running < $jobs && [llength $queue] > 0} {
         set queue [lassign $queue name command]
         if {![string match $only $name] || [string match $skip $name]} continue
+        reportTo $reports/$name
         if {[catch {open "|$command 2>@1" r} channel]} {
             report $name 0.0 $channel 1
             continue
@@ -121,6 +151,7 @@ proc readSuite {channel} {
 proc report {name seconds output broken} {
     global total verbose
     lassign [counts $output] found passed failed skipped
+    append output [sanitizerReports $name]
     if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $output] && $failed == 0} {
         set broken 1
     }

@@ -20,6 +20,7 @@
 #                                        dict: status reason version headers body
 #       connect ?handle?  send  readReply  replyBody  atEof  disconnect
 #       port home consoleLog serverLog accessLog pageRoot complaints   ?handle?
+#       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
 #       finish                           stops all, removes all, ends the file
 
@@ -50,6 +51,11 @@ proc waitFor {condition {ms 10000}} {
         if {[clock milliseconds] > $end} { error "waited $ms ms in vain for: $condition" }
         after 10
     }
+}
+
+# A server may listen at more than one port; startServer waits for the first.
+proc waitForPort {number} {
+    waitFor {![catch {close [socket 127.0.0.1 $number]}]} 30000
 }
 
 proc readFile {name} {
