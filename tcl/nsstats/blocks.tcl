@@ -4,7 +4,7 @@
 #       values; they become HTML when a page is asked for, and JSON when its script
 #       brings the page up to date.  Only here are values formatted and escaped.
 #
-#       Types of values: text, count, number, bytes, time (seconds), share (of 1),
+#       Types of values: text, id, count, number, bytes, time (seconds), share (of 1),
 #       clock (seconds since 1970).
 
 namespace eval nsstats {
@@ -54,7 +54,7 @@ proc nsstats::form {view fields} {
 proc nsstats::Text {type value} {
     if {$value eq ""} { return "–" }
     switch -- $type {
-        text  { return $value }
+        text - id { return $value }
         clock {
             if {$value <= 0} { return "–" }
             return [clock format [expr {int($value)}] -format "%Y-%m-%d %H:%M:%S"]
@@ -88,7 +88,7 @@ proc nsstats::Scaled {value step units} {
 
 proc nsstats::Duration {seconds} {
     foreach {below factor pattern} {
-        1e-9 1 "0" 1e-3 1e6 "%.0f µs" 1 1e3 "%.2f ms" 120 1 "%.2f s"
+        1e-9 1 "0" 1e-3 1e6 "%.0f µs" 0.01 1e3 "%.2f ms" 1 1e3 "%.0f ms" 10 1 "%.2f s" 120 1 "%.0f s"
         7200 0.016666667 "%.0f min" 172800 0.000277778 "%.1f h" Inf 0.0000115741 "%.1f d"
     } {
         if {abs($seconds) < $below} { return [format $pattern [expr {$seconds * $factor}]] }
@@ -149,7 +149,7 @@ proc nsstats::Cells {columns row} {
 # top of the box.
 #
 proc nsstats::Lines {series} {
-    set top 0.0
+    set top 0
     foreach {label values} $series { set top [::tcl::mathfunc::max $top {*}$values] }
     set scale [expr {$top > 0 ? 76.0 / $top : 0}]
     set lines {}

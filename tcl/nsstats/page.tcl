@@ -46,7 +46,7 @@ proc nsstats::answer {} {
 #
 proc nsstats::Link {changes} {
     set query {}
-    foreach key {view sort log severity find} {
+    foreach key {view sort stack log severity find} {
         set value [expr {[dict exists $changes $key] ? [dict get $changes $key] : [ns_queryget $key]}]
         if {$value ne ""} { lappend query "$key=[ns_urlencode $value]" }
     }
@@ -109,8 +109,7 @@ proc nsstats::Html-table {block {i 0}} {
     foreach row [dict get $block rows] {
         append html <tr>
         foreach {head type} $columns cell [Cells $columns $row] {
-            set class [expr {$type in {text clock} ? "" : " class=\"n\""}]
-            append html "<td$class>[ns_quotehtml $cell]</td>"
+            append html "<td[Class $type]>[ns_quotehtml $cell]</td>"
         }
         append html "</tr>\n"
     }
@@ -118,6 +117,17 @@ proc nsstats::Html-table {block {i 0}} {
     if {[llength [dict get $block rows]] == 0} { append html "<p class=\"none\">None.</p>\n" }
     if {[dict get $block more] > 0} { append html "<p class=\"faint\">And [dict get $block more] more.</p>\n" }
     return $html
+}
+
+#
+# Numbers stand on the right; they and times are not broken into lines.
+#
+proc nsstats::Class {type} {
+    switch -- $type {
+        text    { return "" }
+        clock   { return { class="c"} }
+        default { return { class="n"} }
+    }
 }
 
 #
@@ -131,8 +141,7 @@ proc nsstats::Head {table column head type order} {
         set next [expr {$isUp ? "down" : "up"}]
         set mark " aria-sort=\"[expr {$isUp ? "ascending" : "descending"}]\""
     }
-    set class [expr {$type in {text clock} ? "" : " class=\"n\""}]
-    return "<th scope=\"col\"$mark$class><a href=\"[Link [list sort $table.$column.$next]]\">[ns_quotehtml $head]</a></th>"
+    return "<th scope=\"col\"$mark[Class $type]><a href=\"[Link [list sort $table.$column.$next]]\">[ns_quotehtml $head]</a></th>"
 }
 
 proc nsstats::Html-chart {block {i 0}} {
@@ -169,13 +178,15 @@ proc nsstats::Html-bars {block {i 0}} {
             "<title>[ns_quotehtml "$label: [Text count $n]"]</title></rect>\n"
         set x [expr {$x + $width}]
     }
+    set labels [dict keys $counts]
     set title [ns_quotehtml [dict get $block title]]
     return "<h2>$title</h2>
 <figure><svg viewBox=\"0 0 300 80\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"$title\">
 <path d=\"M0 78H300\"/>
 $drawing</svg>
-<figcaption><span>[ns_quotehtml [lindex $counts 0]]</span><span>[
-    ns_quotehtml [lindex $counts end-1]]</span></figcaption></figure>
+<figcaption><span>[ns_quotehtml [lindex $labels 0]]</span><span>[
+    ns_quotehtml [lindex $labels [expr {[llength $labels] / 2}]]]</span><span>[
+    ns_quotehtml [lindex $labels end]]</span></figcaption></figure>
 "
 }
 
@@ -239,13 +250,13 @@ dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; overflow-
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem; border-bottom: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: break-word; max-width: 40rem; }
 tbody tr:last-child td { border-bottom: 0; }
-th, .n { white-space: nowrap; }
+th, .n, .c { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 th a { color: var(--faint); text-decoration: none; font-weight: 600; }
 th[aria-sort] a { color: var(--text); }
 th[aria-sort=ascending] a::after { content: " ▲"; }
 th[aria-sort=descending] a::after { content: " ▼"; }
-figure { margin: 0; position: relative; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
+figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
 svg { display: block; width: 100%; height: 9rem; }
 svg path { fill: none; stroke: var(--line); vector-effect: non-scaling-stroke; }
 polyline { fill: none; stroke-width: 1.75; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
@@ -253,7 +264,7 @@ polyline.s0 { stroke: var(--s0); } polyline.s1 { stroke: var(--s1); stroke-dasha
 polyline.s2 { stroke: var(--s2); stroke-dasharray: 2 2; } polyline.s3 { stroke: var(--s3); stroke-dasharray: 9 3 2 3; }
 rect { fill: var(--s0); }
 figcaption { display: flex; justify-content: space-between; color: var(--faint); font-size: .8rem; }
-.top { position: absolute; right: .75rem; top: .5rem; color: var(--faint); font-size: .8rem; }
+.top { display: block; text-align: right; color: var(--faint); font-size: .8rem; line-height: 1.2; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; list-style: none; margin: 0 0 .3rem; padding: 0; font-size: .9rem; }
 .legend li::before { content: "■ "; }
 .legend .s0::before { color: var(--s0); } .legend .s1::before { color: var(--s1); }
@@ -263,7 +274,7 @@ form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; mar
 input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; max-width: 100%; }
 @media (max-width: 50rem) {
     [data-kind=chart], [data-kind=bars] { grid-column: 1 / -1; }
-    nav ul { flex-wrap: nowrap; overflow-x: auto; }
+    nav ul { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
     nav a { padding: .6rem 0; white-space: nowrap; }
     th, td { max-width: 20rem; }
 }
@@ -287,13 +298,13 @@ const show = {
         fill(section.querySelectorAll("dd"), block.items.map(item => item.text));
     },
     table(section, block) {
-        const numeric = [...section.querySelectorAll("th")].map(head => head.classList.contains("n"));
+        const classes = [...section.querySelectorAll("th")].map(head => head.className);
         section.querySelector("tbody").replaceChildren(...block.rows.map(row => {
             const line = document.createElement("tr");
             row.forEach((text, i) => {
                 const cell = line.insertCell();
                 cell.textContent = text;
-                if (numeric[i]) { cell.className = "n"; }
+                cell.className = classes[i];
             });
             return line;
         }));

@@ -75,7 +75,7 @@ proc nsstats::View-overview {} {
         [chart "Requests per second" number [Series $changes requests requests] $since] \
         [chart "Mean times of a request" time \
             [Series $changes run runtime filter filtertime queue queuetime accept accepttime] $since] \
-        [chart "Connection threads and queue" number \
+        [chart "Connection threads and queue" count \
             [Series $changes threads current busy busy waiting waiting] $since] \
         [chart "CPU" share [Series $changes "of one processor" cpu] $since] \
         [chart "Memory" bytes [Series $changes resident memory] $since] \
@@ -84,15 +84,47 @@ proc nsstats::View-overview {} {
 
 proc nsstats::View-requests {} {
     set rows {}
+    set choices [list "" none]
     forPools {server pool} {
         foreach request [ns_server -server $server -pool $pool all] {
             lassign $request id peer state method url elapsed sent
             lappend rows [list $elapsed $state $method $url $peer $server [poolName $pool] $id $sent]
+            # The request that asks could not answer itself.
+            if {$state eq "running" && ($id ne "cns[ns_conn id]" || $server ne [ns_conn server])} {
+                lappend choices "$server/$id" "$id $method $url"
+            }
         }
     }
-    return [list [table "Running and waiting" {
-        Elapsed time State text Method text URL text Peer text Server text Pool text Id text Sent bytes
-    } $rows {0 down}]]
+    set asked [ns_queryget stack]
+    if {$asked ni $choices} { lappend choices $asked "$asked (gone)" }
+    set blocks [list \
+        [form requests [list stack "Tcl stack of" $asked $choices]] \
+        [table "" {
+            Elapsed time State text Method text URL text Peer text Server text Pool text Id text Sent bytes
+        } $rows {0 down}]]
+    if {$asked ne ""} {
+        lappend blocks [table "Tcl stack, innermost first" {
+            Level id Kind text Procedure text Line id Command text
+        } [StackRows $asked]]
+    }
+    return $blocks
+}
+
+#
+# The frames of a request, SERVER/ID; none when it has ended or is in one command
+# all the time.
+#
+proc nsstats::StackRows {asked} {
+    if {![regexp {^(.*)/(cns\d+)$} $asked - server id]
+        || [catch {ns_server -server $server stack $id} frames]} {
+        return {}
+    }
+    return [lmap frame $frames {
+        lmap key {level type proc line cmd} {
+            set value [expr {[dict exists $frame $key] ? [dict get $frame $key] : ""}]
+            expr {$key eq "cmd" ? [Short $value] : $value}
+        }
+    }]
 }
 
 proc nsstats::View-pools {} {
@@ -174,7 +206,7 @@ proc nsstats::View-threads {} {
         lappend rows [list $name $task $state $user $system $share $created $proc $args $parent]
     }
     return [list [table "" {
-        Name text "System's id" count State text User time System time Share share Since clock
+        Name text "System's id" id State text User time System time Share share Since clock
         Procedure text Argument text "Started by" text
     } $rows {5 down}]]
 }
@@ -319,7 +351,7 @@ proc nsstats::View-drivers {} {
             Thread text Module text Received count Spooled count Partial count Errors count
         } $threads {0 up}] \
         [table "Deliveries of writers" {
-            Thread text Driver text Since time Peer text Descriptor text Remaining bytes Sent bytes Note text
+            Thread text Driver text Since time Peer text Descriptor id Remaining bytes Sent bytes Note text
         } $writers {2 down}]]
 }
 
@@ -336,7 +368,7 @@ proc nsstats::View-schedule {} {
         lappend rows [list $id $kinds $interval $next $started $took $proc [Short [join $args]]]
     }
     return [list [table "" {
-        Id count Kind text Interval time Next clock "Last start" clock Took time Procedure text Arguments text
+        Id id Kind text Interval time Next clock "Last start" clock Took time Procedure text Arguments text
     } $rows {3 up}]]
 }
 
@@ -393,7 +425,7 @@ proc nsstats::View-handlers {} {
         lappend rows [list $fd $events $proc [Short [join $args]]]
     }
     lappend blocks [table "Callbacks of sockets" {
-        Descriptor count Events text Procedure text Arguments text
+        Descriptor id Events text Procedure text Arguments text
     } $rows {0 up}]
     return $blocks
 }
