@@ -29,6 +29,8 @@ static void TakeInbox(NsDriverThread *threadPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void BeginStop(NsDriverThread *threadPtr);
+static void HurryIdle(NsDriverThread *threadPtr, NsSock *sockPtr,
+                      NsStamp limit);
 static bool HasEnded(NsDriverThread *threadPtr);
 static void Abandon(NsDriverThread *threadPtr);
 
@@ -328,6 +330,9 @@ TakeInbox(NsDriverThread *threadPtr)
             NsSockForgetPartial(threadPtr, sockPtr);
             NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
                 atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+            if (threadPtr->hasStopped) {
+                HurryIdle(threadPtr, sockPtr, NsClockNow() + STOP_GRACE_NS);
+            }
         }
         NsSockComeBack(threadPtr, sockPtr, false);
     }
@@ -432,13 +437,27 @@ BeginStop(NsDriverThread *threadPtr)
     NsAcceptStop(threadPtr);
     for (NsSock *sockPtr = threadPtr->firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
-        if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-                == NS_SOCK_DRIVER && sockPtr->mode == NS_SOCK_READING
-                && NsReaderIsIdle(sockPtr)) {
-            atomic_store_explicit(&sockPtr->deadline, limit,
-                                  memory_order_relaxed);
-            NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
+        int state = NS_SOCK_BUSY;
+
+        /* One that is busy is to come through the inbox: its thread may have
+         * told the client to keep the connection. */
+        if (!atomic_compare_exchange_strong_explicit(&sockPtr->state, &state,
+                NS_SOCK_BUSY_EVENT, memory_order_acq_rel, memory_order_acquire)
+                && state == NS_SOCK_DRIVER) {
+            HurryIdle(threadPtr, sockPtr, limit);
         }
+    }
+}
+
+/*
+ * A connection without a request has that time at most.
+ */
+static void
+HurryIdle(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
+{
+    if (sockPtr->mode == NS_SOCK_READING && NsReaderIsIdle(sockPtr)) {
+        atomic_store_explicit(&sockPtr->deadline, limit, memory_order_relaxed);
+        NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
     }
 }
 

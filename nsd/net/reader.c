@@ -284,7 +284,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
         KeepRest(sockPtr, readerPtr);
     }
     mustReturn = HasMoreToRead(sockPtr, readerPtr->isDrained)
-        || !sockPtr->isRegistered
+        || !sockPtr->isRegistered || threadPtr->hasStopped
         || !NsPollerIsAutomatic(threadPtr->pollerPtr);
     messagePtr->readerPtr = NULL;
     if (messagePtr->content != NULL) {

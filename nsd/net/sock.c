@@ -176,7 +176,6 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         sockPtr->clientData = NULL;
     }
     keep = keep && !sockPtr->isBroken && drvPtr->settings.keepwait > 0
-        && !NsDriversStopping()
         && drvPtr->procs.keepProc != NULL
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
