@@ -9,9 +9,9 @@ namespace eval nsstats {
     variable section ns/module/nsstats
 }
 
-proc nsstats::IsOn {key} {
+proc nsstats::isEnabled {} {
     variable section
-    return [ns_config -bool $section $key false]
+    return [ns_config -bool $section enabled false]
 }
 
 #
@@ -47,9 +47,9 @@ proc nsstats::admit {} {
     return 0
 }
 
-if {[nsstats::IsOn enabled]} {
+if {[nsstats::isEnabled]} {
     ns_schedule_proc 5 nsstats::sample
 }
-if {[nsstats::IsOn metrics]} {
+if {[ns_config -bool $nsstats::section metrics false]} {
     ns_register_proc GET /metrics nsstats::answerMetrics
 }

@@ -7,7 +7,7 @@
 # Answer a request for the monitor.
 #
 proc nsstats::answer {} {
-    if {![IsOn enabled]} {
+    if {![isEnabled]} {
         ns_returnnotfound
         return
     }
@@ -250,7 +250,7 @@ dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; overflow-
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem; border-bottom: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: break-word; max-width: 40rem; }
 tbody tr:last-child td { border-bottom: 0; }
-th, .n, .c { white-space: nowrap; }
+th, .n, .c, td:first-child:not(:only-child) { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 th a { color: var(--faint); text-decoration: none; font-weight: 600; }
 th[aria-sort] a { color: var(--text); }
