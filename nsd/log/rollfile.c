@@ -79,7 +79,9 @@ Ns_PurgeFiles(const char *file, int max)
     FoundList list = {NULL, 0, 0};
     bool      isOk = Collect(&list, file);
 
-    qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
+    if (list.n > 1) {
+        qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
+    }
     for (int i = 0; i < list.n; i++) {
         if (isOk && i >= max) {
             isOk = Unlink(list.files[i].path);
