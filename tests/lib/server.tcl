@@ -200,7 +200,9 @@ proc stopServer {{handle ""} {signal TERM}} {
             error "server did not end within 30 s of SIG$signal:\n[consoleLog $handle]"
         }
     }
+    # Not all sanitizers report to the files that run.tcl names.
     set text [consoleLog $handle]
+    if {[file exists $home/logs/nsd.log]} { append text \n[readFile $home/logs/nsd.log] }
     if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $text]} {
         puts "sanitizer report of $handle:\n[string range $text 0 20000]"
     }
