@@ -1,13 +1,11 @@
 # Programs that the scripts in bench/ run; they make them when they need them.
 
-obj/bench/%: bench/%.c bench/measure.h nsd/libnsd.so $(BUILT_MODULES)
+obj/bench/%: bench/%.c bench/measure.h bench/producers.h nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -o $@ $< $(filter obj/%.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd \
+	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd \
 	    -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
 
-obj/bench/%: bench/%.cc bench/measure.h config.mk
+obj/bench/%: bench/%.cc bench/measure.h bench/producers.h config.mk
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -D_GNU_SOURCE -g -pthread $(OPTIMIZE) -Wall -Wextra \
 	    -o $@ $< -lspdlog -lfmt
-
-obj/bench/log_end_to_end: obj/nslog/format.o

@@ -34,6 +34,7 @@
 #define SLOW_BYTES   1024
 #define SLOW_PAUSE   100        /* Milliseconds. */
 #define SMALL_BUFFER 4096
+#define PATIENCE     5          /* Seconds until a reply is an error. */
 
 typedef struct Paced {
     pthread_t      thread;
@@ -92,6 +93,7 @@ Connect(int receiveBytes)
         .sin_family = AF_INET, .sin_port = htons((uint16_t) port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
     };
+    struct timeval patience = {PATIENCE, 0};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 
     if (fd >= 0 && receiveBytes > 0) {
@@ -103,6 +105,7 @@ Connect(int receiveBytes)
         perror("load: connect");
         exit(1);
     }
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     return fd;
 }
@@ -240,6 +243,13 @@ ReadSlowly(int n)
     for (int i = 0; i < n; i++) {
         fds[i] = Connect(SMALL_BUFFER);
         SendRequest(fds[i]);
+    }
+    /* The rush of requests is over when each has the start of its reply. */
+    for (int i = 0; i < n; i++) {
+        if (recv(fds[i], buffer, sizeof(buffer), 0) <= 0) {
+            fprintf(stderr, "load: connection %d got no reply\n", i);
+            return 1;
+        }
     }
     printf("ready\n");
     fflush(stdout);

@@ -147,6 +147,7 @@ proc bench::end {} {
     variable work
     variable servers
     foreach name [dict keys $servers] { bench::stop $name }
+    if {[llength $peers::pids] > 0} { peers::stopAll }
     file delete -force $work
 }
 
