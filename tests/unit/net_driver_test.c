@@ -283,7 +283,8 @@ stopping_ends_all_threads_and_resets_nobody(void **state)
     start = NsClockNow();
     NsDriversStop();
     NsDriversWait(&deadline);
-    assert_in_range((NsClockNow() - start) / 1000000, 0, 200);
+    /* Well below keepwait, also on a busy machine. */
+    assert_in_range((NsClockNow() - start) / 1000000, 0, 700);
     assert_null(EchoReadReply(fd));
     assert_int_equal(errno, 0);
     close(fd);
