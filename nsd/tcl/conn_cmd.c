@@ -730,12 +730,8 @@ ConnChannel(Call *callPtr)
         Ns_TclPrintfResult(callPtr->interp, "no socket for connection");
         return TCL_ERROR;
     }
-    if ((callPtr->conn->flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS))
-            == NS_CONN_STREAM) {
-        if (Ns_SetIFind(Ns_ConnOutputHeaders(callPtr->conn), "Content-Length") < 0) {
-            connPtr->keep = 0;
-        }
-        (void) Ns_ConnWriteData(callPtr->conn, "", 0, NS_CONN_STREAM);
+    if ((callPtr->conn->flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS)) == 0) {
+        callPtr->conn->flags |= NS_CONN_SKIPHDRS;
     }
     fd = NsConnTakeSocket(connPtr);
     if (fd < 0) {
