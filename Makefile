@@ -112,6 +112,7 @@ check-asan: packages-test
 check-tsan: packages-test
 	@tools/variant tsan --enable-tsan -- test
 coverage: packages-test
+	@tools/packages coverage
 	@tools/variant coverage --enable-coverage -- test coverage-report
 coverage-report:
 	@gcovr -r . --exclude tests --print-summary --html-details obj/coverage.html
