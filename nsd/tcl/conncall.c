@@ -57,17 +57,16 @@ NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
                 Tcl_Channel *channelPtr)
 {
     const char *name = Tcl_GetString(nameObj);
-    int         openMode;
 
-    *channelPtr = Tcl_GetChannel(interp, name, &openMode);
-    if (*channelPtr == NULL) {
-        Ns_TclPrintfResult(interp, "can not find channel named \"%s\"", name);
+    if (mode == TCL_READABLE) {
+        return Ns_TclGetOpenChannel(interp, name, 0, 1, channelPtr);
+    }
+    /* The commands of a request have words of their own for writing. */
+    if (Ns_TclGetOpenChannel(interp, name, 1, 0, channelPtr) != TCL_OK) {
         return TCL_ERROR;
     }
-    if ((openMode & mode) == 0) {
-        Ns_TclPrintfResult(interp, mode == TCL_READABLE
-                           ? "channel \"%s\" not open for reading"
-                           : "channel \"%s\" wasn't opened for writing", name);
+    if ((Tcl_GetChannelMode(*channelPtr) & TCL_WRITABLE) == 0) {
+        Ns_TclPrintfResult(interp, "channel \"%s\" wasn't opened for writing", name);
         return TCL_ERROR;
     }
     return TCL_OK;
