@@ -21,7 +21,8 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 # -I nsd/.. before the system: #include "base/arena.h", #include "ns.h".
 INCLUDES = -Insd -Iinclude $(TCL_INCLUDE) $(PQ_INCLUDE)
 COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(DEFINES) -g -fPIC -pthread \
-	-fno-omit-frame-pointer -fno-strict-aliasing $(OPTIMIZE) $(SANITIZE) $(WARNINGS) $(INCLUDES)
+	-fno-omit-frame-pointer -fno-strict-aliasing \
+	-fno-semantic-interposition $(OPTIMIZE) $(SANITIZE) $(WARNINGS) $(INCLUDES)
 LIBS     = $(TCL_LIBS) $(CRYPTO_LIBS) $(Z_LIBS) $(SQLITE_LIBS) $(PQ_LIBS) \
 	$(BROTLI_LIBS) $(CRYPT_LIBS) -lrt -ldl -lm -pthread
 
@@ -74,7 +75,8 @@ obj/%.o: %.c config.mk
 
 nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-z,defs -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-z,defs -Wl,-Bsymbolic-functions \
+	    -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
 
 nsd/nsd: obj/nsd/main.o nsd/libnsd.so
 	@echo '  LINK  $@'
