@@ -176,6 +176,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_RegisterProcInfo((void *) DailyRoll, "nslog:roll", DescribeLog);
     Ns_RegisterProcInfo((void *) SignalRoll, "nslog:roll", DescribeLog);
     Ns_RegisterProcInfo((void *) CloseLog, "nslog:close", DescribeLog);
+    Ns_RegisterProcInfo((void *) LogAccess, "nslog:access", DescribeLog);
     Ns_RegisterAccessProc(server, LogAccess, logPtr);
     return Ns_TclRegisterTrace(server, AddCommand, logPtr,
                                NS_TCL_TRACE_CREATE);

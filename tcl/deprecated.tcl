@@ -59,7 +59,7 @@ proc ns_unlink {args} {
 }
 
 proc ns_link {args} {
-    ns_deprecated "file link -hard"
+    ns_deprecated "file link -hard ..."
     lassign [_ns_file_words $args -nocomplain "ns_link ?-nocomplain? path link" 2] isSilent path link
     if {[catch {file link -hard $link $path} message] && !$isSilent} {
         error $message
@@ -82,6 +82,18 @@ proc ns_rename {from to} {
 proc ns_chmod {file mode} {
     ns_deprecated "file attributes"
     file attributes $file -permissions $mode
+    return
+}
+
+proc ns_adp_stream {{bool 1}} {
+    ns_deprecated "ns_adp_ctl stream"
+    ns_adp_ctl stream $bool
+    ns_adp_flush
+}
+
+proc ns_adp_compress {{bool 1}} {
+    ns_deprecated "ns_conn compress"
+    ns_conn compress $bool
     return
 }
 

@@ -3,8 +3,8 @@
  *
  *      Output, inclusion, evaluation: ns_adp_append, ns_adp_puts, ns_puts,
  *      ns_adp_tell, ns_adp_dump, ns_adp_trunc, ns_adp_flush, ns_adp_close,
- *      ns_adp_stream, ns_adp_compress, ns_adp_mimetype, ns_adp_mime,
- *      ns_adp_include, ns_adp_eval, ns_adp_safeeval, ns_adp_parse.
+ *      ns_adp_mimetype, ns_adp_mime, ns_adp_include, ns_adp_eval,
+ *      ns_adp_safeeval, ns_adp_parse.
  */
 
 #include "nsconn.h"
@@ -13,9 +13,6 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "adp/adp.h"
-#include "request/reqserver.h"
-
-#define DEFAULT_COMPRESS_LEVEL 4
 
 static Tcl_ObjCmdProc AppendObjCmd;
 static Tcl_ObjCmdProc PutsObjCmd;
@@ -24,8 +21,6 @@ static Tcl_ObjCmdProc DumpObjCmd;
 static Tcl_ObjCmdProc TruncObjCmd;
 static Tcl_ObjCmdProc FlushObjCmd;
 static Tcl_ObjCmdProc CloseObjCmd;
-static Tcl_ObjCmdProc StreamObjCmd;
-static Tcl_ObjCmdProc CompressObjCmd;
 static Tcl_ObjCmdProc MimeTypeObjCmd;
 static Tcl_ObjCmdProc IncludeObjCmd;
 static Tcl_ObjCmdProc EvalObjCmd;
@@ -52,8 +47,6 @@ static const NsTclCommand commands[] = {
     {"ns_adp_trunc",     TruncObjCmd, false},
     {"ns_adp_flush",     FlushObjCmd, false},
     {"ns_adp_close",     CloseObjCmd, false},
-    {"ns_adp_stream",    StreamObjCmd, false},
-    {"ns_adp_compress",  CompressObjCmd, false},
     {"ns_adp_mimetype",  MimeTypeObjCmd, false},
     {"ns_adp_mime",      MimeTypeObjCmd, false},
     {"_ns_adp_include",  IncludeObjCmd, false},
@@ -237,53 +230,6 @@ CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     NsAdpReset(adpPtr);
     adpPtr->isClosed = true;
-    return TCL_OK;
-}
-
-static int
-StreamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    NsAdpInterp *adpPtr = NsAdpGet(interp);
-    int          isOn = 1;
-
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?bool?");
-        return TCL_ERROR;
-    }
-    if (objc == 2 && Tcl_GetBooleanFromObj(interp, objv[1], &isOn) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_LogDeprecated(objv, 1, "ns_adp_ctl stream", NULL);
-    if (adpPtr != NULL) {
-        adpPtr->flags = isOn ? adpPtr->flags | NS_ADP_STREAM
-            : adpPtr->flags & ~NS_ADP_STREAM;
-    }
-    return Ns_AdpFlush(interp, NS_TRUE);
-}
-
-static int
-CompressObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
-{
-    const NsInterp *interpPtr = clientData;
-    int             isOn = 1, level = 0;
-
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?bool?");
-        return TCL_ERROR;
-    }
-    if (objc == 2 && Tcl_GetBooleanFromObj(interp, objv[1], &isOn) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_LogDeprecated(objv, 1, "ns_conn compress", NULL);
-    if (isOn) {
-        level = interpPtr->serverPtr->requestPtr->compressLevel;
-        level = (level > 0) ? level : DEFAULT_COMPRESS_LEVEL;
-    }
-    if (interpPtr->connPtr != NULL) {
-        Ns_ConnSetCompression((Ns_Conn *) interpPtr->connPtr, level);
-    }
     return TCL_OK;
 }
 

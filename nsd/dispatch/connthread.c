@@ -374,7 +374,7 @@ DescribeThread(Ns_DString *dsPtr, void *arg)
     NsWork       *workPtr = NsConnThreadPin(threadPtr);
 
     if (workPtr != NULL) {
-        nsPoolProcs.describeProc(dsPtr, workPtr, "running");
+        nsPoolProcs.describeProc(dsPtr, workPtr, "running", false);
         NsPoolUnpin(threadPtr->poolPtr, workPtr);
     } else {
         Ns_DStringAppendElement(dsPtr, "");

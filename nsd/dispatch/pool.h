@@ -58,10 +58,11 @@ typedef struct NsPoolProcs {
     void (*runProc)(NsWork *workPtr);
     /*
      * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES} as one list
-     * element.  Called by any thread, while the work is kept from ending but
-     * may be running.
+     * element; isForwarded: PEER is what a proxy says it is.  Called by any
+     * thread, while the work is kept from ending but may be running.
      */
-    void (*describeProc)(Ns_DString *dsPtr, NsWork *workPtr, const char *state);
+    void (*describeProc)(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+                         bool isForwarded);
 } NsPoolProcs;
 
 void NsPoolSetProcs(const NsPoolProcs *procsPtr);
@@ -151,6 +152,13 @@ int NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
 Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
 
 /*
+ * What NsPoolList tells.
+ */
+#define NS_POOL_LIST_RUNNING   0x01u
+#define NS_POOL_LIST_WAITING   0x02u
+#define NS_POOL_LIST_FORWARDED 0x04u    /* Clients as proxies name them. */
+
+/*
  * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
  * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
  * span, of the pool, or of all pools of the server when poolPtr is NULL.
@@ -158,8 +166,7 @@ Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
  * row of fixed bounds how many did not exceed it (to 3 %).
  */
 void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
-void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning,
-                bool isWaiting);
+void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags);
 void NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong);
 void NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);

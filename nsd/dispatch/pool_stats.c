@@ -48,11 +48,20 @@ typedef struct Buckets {
     uint64_t counts[N_BOUNDS + 1];
 } Buckets;
 
+/*
+ * Where works are described, and how.
+ */
+typedef struct WorkList {
+    Ns_DString *dsPtr;
+    NsPool     *poolPtr;
+    bool        isForwarded;
+} WorkList;
+
 static void AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to);
 static int  PinWaiting(NsPool *poolPtr, NsWork **workPtrs, int max);
 static int  PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max);
-static void AppendWork(Ns_DString *dsPtr, NsPool *poolPtr, NsWork **workPtrs,
-                       int nWorks, const char *state);
+static void AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
+                       const char *state);
 static void AppendSum(Ns_DString *dsPtr, NsPool *poolPtr, NsSpan span);
 static void AppendDuration(Ns_DString *dsPtr, const char *key,
                            NsStamp duration);
@@ -145,8 +154,9 @@ NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr)
  * when it is released.
  */
 void
-NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning, bool isWaiting)
+NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags)
 {
+    WorkList list = {dsPtr, poolPtr, (flags & NS_POOL_LIST_FORWARDED) != 0};
     NsWork **workPtrs;
     int      nRunning = 0, nWaiting = 0;
 
@@ -154,15 +164,15 @@ NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, bool isRunning, bool isWaiting)
     workPtrs = ns_malloc((size_t) poolPtr->maxConnections * 2
                          * sizeof(*workPtrs));
     /* Waiting ones first: one that moves meanwhile is seen, not missed. */
-    if (isWaiting) {
+    if ((flags & NS_POOL_LIST_WAITING) != 0) {
         nWaiting = PinWaiting(poolPtr, workPtrs, poolPtr->maxConnections);
     }
-    if (isRunning) {
+    if ((flags & NS_POOL_LIST_RUNNING) != 0) {
         nRunning = PinRunning(poolPtr, workPtrs + nWaiting,
                               poolPtr->maxConnections);
     }
-    AppendWork(dsPtr, poolPtr, workPtrs + nWaiting, nRunning, "running");
-    AppendWork(dsPtr, poolPtr, workPtrs, nWaiting, "queued");
+    AppendWork(&list, workPtrs + nWaiting, nRunning, "running");
+    AppendWork(&list, workPtrs, nWaiting, "queued");
     ns_free(workPtrs);
 }
 
@@ -202,12 +212,13 @@ PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max)
 }
 
 static void
-AppendWork(Ns_DString *dsPtr, NsPool *poolPtr, NsWork **workPtrs, int nWorks,
+AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
            const char *state)
 {
     for (int i = 0; i < nWorks; i++) {
-        nsPoolProcs.describeProc(dsPtr, workPtrs[i], state);
-        NsPoolUnpin(poolPtr, workPtrs[i]);
+        nsPoolProcs.describeProc(listPtr->dsPtr, workPtrs[i], state,
+                                 listPtr->isForwarded);
+        NsPoolUnpin(listPtr->poolPtr, workPtrs[i]);
     }
 }
 

@@ -26,6 +26,7 @@
 #include "base/assert.h"
 #include "log/systemlog.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsthread.h"
 
 #define REST_NANOS   INT64_C(2000000)   /* Between two passes under load. */
@@ -39,6 +40,7 @@ typedef struct Plan {
 } Plan;
 
 static void SinkThread(void *arg);
+static Ns_ArgProc DescribeSink;
 static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
 static uint64_t NRecords(Ns_LogSink sink);
 static bool Sleep(Ns_LogSink sink, NsSinkState state, int64_t until);
@@ -59,6 +61,7 @@ NsSinkThreadStart(Ns_LogSink sink)
     sink->hasThread = true;
     sink->mustStop = false;
     Ns_MutexUnlock(&sink->wakeLock);
+    Ns_RegisterProcInfo((void *) SinkThread, "ns:logsink", DescribeSink);
     Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
 }
 
@@ -397,4 +400,13 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     NsSinkUnlock(sink);
     errno = opPtr->reason;
     return status;
+}
+
+/*
+ * The argument of SinkThread, for lists of threads.
+ */
+static void
+DescribeSink(Ns_DString *dsPtr, void *arg)
+{
+    Tcl_DStringAppendElement(dsPtr, ((Ns_LogSink) arg)->name);
 }

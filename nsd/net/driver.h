@@ -45,13 +45,15 @@ void NsDriversWait(const Ns_Time *deadlinePtr);
 void NsWritersStop(const Ns_Time *deadlinePtr);
 
 /*
- * Results of `ns_driver info|stats`, `ns_writer list`, and the host tables, as
- * Tcl lists appended to dsPtr; server NULL: all.
+ * Results of `ns_driver info|names|threads|stats` and `ns_writer list`, as Tcl
+ * lists appended to dsPtr; server NULL: all.  NsDriverHosts: the Host fields to
+ * which a server answers at drivers that it shares, each once.
  */
 void NsDriverInfo(Ns_DString *dsPtr, const char *server);
 void NsDriverNames(Ns_DString *dsPtr);
 void NsDriverThreads(Ns_DString *dsPtr);
 void NsDriverStats(Ns_DString *dsPtr);
+void NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr);
 void NsWriterList(Ns_DString *dsPtr, const char *server);
 
 /*

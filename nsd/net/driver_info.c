@@ -5,6 +5,7 @@
  */
 
 #include "net/driver_int.h"
+#include "nsset.h"
 #include "nsstring.h"
 
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
@@ -44,6 +45,23 @@ NsDriverNames(Ns_DString *dsPtr)
          drvPtr = drvPtr->nextPtr) {
         Tcl_DStringAppendElement(dsPtr, drvPtr->pub.module);
     }
+}
+
+void
+NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr)
+{
+    Ns_Set *hostsPtr = Ns_SetCreate(NULL);
+
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (drvPtr->hostMapPtr != NULL) {
+            NsHostMapAppend(hostsPtr, drvPtr->hostMapPtr, serverPtr);
+        }
+    }
+    for (int i = 0; i < (int) Ns_SetSize(hostsPtr); i++) {
+        Tcl_DStringAppendElement(dsPtr, Ns_SetKey(hostsPtr, i));
+    }
+    Ns_SetFree(hostsPtr);
 }
 
 void

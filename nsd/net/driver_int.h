@@ -345,6 +345,9 @@ typedef struct NsHostEntry {
 
 NsHostMap *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);
 const NsHostEntry *NsHostMapFind(const NsHostMap *mapPtr, const char *host);
+/* The Host fields that lead to the server, as keys of the set. */
+void NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
+                     const NsServer *serverPtr);
 
 /*
  * peers.c: how many half-received requests each peer has.

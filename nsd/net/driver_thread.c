@@ -11,6 +11,7 @@
 #include "net/driver_int.h"
 #include "net/message_int.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "base/assert.h"
 
 /*
@@ -23,6 +24,7 @@
 static _Thread_local NsDriverThread *selfPtr;
 
 static void DriverThread(void *arg);
+static Ns_ArgProc DescribeThread;
 static int  WaitMs(NsDriverThread *threadPtr);
 static void HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr);
 static void TakeInbox(NsDriverThread *threadPtr);
@@ -43,6 +45,8 @@ NsDriverThreadSelf(void)
 void
 NsDriverThreadStart(NsDriverThread *threadPtr)
 {
+    Ns_RegisterProcInfo((void *) DriverThread, "ns:driverthread",
+                        DescribeThread);
     Ns_ThreadCreate(DriverThread, threadPtr, 0, &threadPtr->thread);
 }
 
@@ -497,4 +501,13 @@ Abandon(NsDriverThread *threadPtr)
         Ns_Log(Warning, "[driver:%s]: shutdown timeout",
                threadPtr->drvPtr->pub.module);
     }
+}
+
+/*
+ * The argument of DriverThread, for lists of threads.
+ */
+static void
+DescribeThread(Ns_DString *dsPtr, void *arg)
+{
+    Tcl_DStringAppendElement(dsPtr, ((NsDriverThread *) arg)->name);
 }

@@ -80,6 +80,23 @@ NsHostMapFind(const NsHostMap *mapPtr, const char *host)
     return mapPtr->defaultPtr;
 }
 
+void
+NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
+                const NsServer *serverPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+
+    for (hPtr = Tcl_FirstHashEntry((Tcl_HashTable *) &mapPtr->entries, &search);
+         hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+        const NsHostEntry *entryPtr = Tcl_GetHashValue(hPtr);
+
+        if (entryPtr->serverPtr == serverPtr) {
+            Ns_SetUpdate(hostsPtr, Tcl_GetHashKey(&mapPtr->entries, hPtr), NULL);
+        }
+    }
+}
+
 static void
 AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
          const char *host)

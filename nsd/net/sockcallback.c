@@ -77,6 +77,9 @@ NsSockCallbackInit(void)
     }
     (void) NsCallbackAdd(NS_AT_READY, Start, NULL);
     (void) NsCallbackAddShutdown(Shutdown, NULL);
+    Ns_RegisterProcInfo((void *) SockThread, "ns:sockcallbacks", NULL);
+    Ns_RegisterProcInfo((void *) Start, "ns:sockstart", NULL);
+    Ns_RegisterProcInfo((void *) Shutdown, "ns:sockshutdown", NULL);
 }
 
 int

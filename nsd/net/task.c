@@ -63,6 +63,7 @@ static bool     isStopping;
 static Ns_ReturnCode SignalLocked(Task *taskPtr);
 static void Wake(const Queue *queuePtr);
 static void QueueThread(void *arg);
+static Ns_ArgProc DescribeQueue;
 static void TakeSignals(Queue *queuePtr);
 static void RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr);
 static void CancelAll(Queue *queuePtr);
@@ -80,6 +81,8 @@ NsTasksInit(void)
     NsMutexSetup(&lock, NS_RANK_TASK, "ns:task", NULL);
     Ns_CondInit(&changed);
     (void) Ns_RegisterAtShutdown(Shutdown, NULL);
+    Ns_RegisterProcInfo((void *) QueueThread, "ns:taskqueue", DescribeQueue);
+    Ns_RegisterProcInfo((void *) Shutdown, "ns:taskshutdown", NULL);
 }
 
 Ns_TaskQueue *
@@ -540,4 +543,13 @@ Shutdown(const Ns_Time *deadlinePtr, void *arg)
     if (result != NS_OK) {
         Ns_Log(Warning, "task: timeout waiting for task queues to end");
     }
+}
+
+/*
+ * The argument of QueueThread, for lists of threads.
+ */
+static void
+DescribeQueue(Ns_DString *dsPtr, void *arg)
+{
+    Tcl_DStringAppendElement(dsPtr, ((Queue *) arg)->name);
 }

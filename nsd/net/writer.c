@@ -13,6 +13,7 @@
 #include "net/driver_int.h"
 #include "net/output.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsstring.h"
 #include "base/assert.h"
 #include "base/lock.h"
@@ -92,6 +93,7 @@ static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr);
+static Ns_ArgProc DescribeWriter;
 
 NsWriter *
 NsWriterCreate(NsDriver *drvPtr, int index)
@@ -110,6 +112,8 @@ NsWriterCreate(NsDriver *drvPtr, int index)
     NsMutexSetup(&writerPtr->lock, NS_RANK_WRITER, "ns:writer",
                  drvPtr->pub.module);
     Ns_CondInit(&writerPtr->changed);
+    Ns_RegisterProcInfo((void *) WriterThread, "ns:writerthread",
+                        DescribeWriter);
     Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
     return writerPtr;
 }
@@ -582,4 +586,15 @@ AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr)
     Tcl_DStringAppendElement(dsPtr,
         jobPtr->clientData == NULL ? "" : jobPtr->clientData);
     Tcl_DStringEndSublist(dsPtr);
+}
+
+/*
+ * The argument of WriterThread, for lists of threads.
+ */
+static void
+DescribeWriter(Ns_DString *dsPtr, void *arg)
+{
+    const NsWriter *writerPtr = arg;
+
+    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
 }

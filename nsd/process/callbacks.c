@@ -60,6 +60,7 @@ void
 NsCallbacksInit(void)
 {
     NsMutexSetup(&callbacks.lock, NS_RANK_CALLBACKS, "ns:callbacks", NULL);
+    Ns_RegisterProcInfo((void *) RunShutdown, "ns:shutdown", NULL);
 }
 
 Ns_ReturnCode

@@ -85,6 +85,8 @@ NsSchedInit(void)
 {
     NsMutexSetup(&sched.lock, NS_RANK_SCHED, "ns:sched", NULL);
     Tcl_InitHashTable(&sched.events, TCL_ONE_WORD_KEYS);
+    Ns_RegisterProcInfo((void *) RunScheduler, "ns:scheduler", NULL);
+    Ns_RegisterProcInfo((void *) RunPooled, "ns:schedthread", NULL);
 }
 
 int

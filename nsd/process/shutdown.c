@@ -71,6 +71,7 @@ NsShutdownGuard(const Ns_Time *deadlinePtr, int status)
     guard.deadline = *deadlinePtr;
     Ns_IncrTime(&guard.deadline, GRACE_SECONDS, 0);
     guard.status = status;
+    Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
     Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/lock.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsthread.h"
 #include "process/shutdown.h"
 
@@ -63,6 +64,7 @@ void
 NsSignalsBeginStart(void)
 {
     NsMutexSetup(&start.lock, NS_RANK_PROCESS_MISC, "ns:start", NULL);
+    Ns_RegisterProcInfo((void *) WatchStart, "ns:watchstart", NULL);
     Ns_ThreadCreate(WatchStart, NULL, 0, &start.thread);
     Ns_MutexLock(&start.lock);
     while (!start.hasId) {

@@ -5,12 +5,16 @@
  */
 
 #include "nslog.h"
+#include "nsprocess.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "request/auth.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
 
 static _Atomic(Ns_UserAuthorizeProc *) userAuthorizeProc;
+
+static void AppendHook(Ns_DString *dsPtr, const char *kind, void *proc);
 
 void
 Ns_SetRequestAuthorizeProc(const char *server, Ns_RequestAuthorizeProc *proc)
@@ -54,6 +58,51 @@ Ns_AuthorizeUser(const char *user, const char *password)
 
     return proc == NULL ? NS_ERROR
         : (*proc)((char *) user, (char *) password);
+}
+
+void
+NsAuthAppendRealm(Ns_DString *dsPtr, NsServer *serverPtr)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+
+    Ns_MutexLock(&requestPtr->listLock);
+    Ns_DStringAppend(dsPtr, requestPtr->realm);
+    Ns_MutexUnlock(&requestPtr->listLock);
+}
+
+void
+NsAuthSetRealm(NsServer *serverPtr, const char *realm)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    char            *newRealm = ns_strdup(realm), *oldRealm;
+
+    Ns_MutexLock(&requestPtr->listLock);
+    oldRealm = requestPtr->realm;
+    requestPtr->realm = newRealm;
+    Ns_MutexUnlock(&requestPtr->listLock);
+    ns_free(oldRealm);
+}
+
+void
+NsAuthList(Ns_DString *dsPtr, NsServer *serverPtr)
+{
+    void *requestProc =
+        (void *) atomic_load(&serverPtr->requestPtr->authorizeProc);
+    void *userProc = (void *) atomic_load(&userAuthorizeProc);
+
+    AppendHook(dsPtr, "request", requestProc);
+    AppendHook(dsPtr, "user", userProc);
+}
+
+static void
+AppendHook(Ns_DString *dsPtr, const char *kind, void *proc)
+{
+    if (proc != NULL) {
+        Tcl_DStringStartSublist(dsPtr);
+        Tcl_DStringAppendElement(dsPtr, kind);
+        Ns_GetProcInfo(dsPtr, proc, NULL);
+        Tcl_DStringEndSublist(dsPtr);
+    }
 }
 
 bool

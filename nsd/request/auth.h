@@ -10,6 +10,17 @@
 #include "request/conn.h"
 
 /*
+ * The realm of a server, which browsers show when they ask for a password.
+ */
+void NsAuthAppendRealm(Ns_DString *dsPtr, NsServer *serverPtr);
+void NsAuthSetRealm(NsServer *serverPtr, const char *realm);
+
+/*
+ * Append the authorization hooks, each {request|user PROC ARG}.
+ */
+void NsAuthList(Ns_DString *dsPtr, NsServer *serverPtr);
+
+/*
  * Whether an authorization hook is installed.
  */
 bool NsAuthExists(NsServer *serverPtr);

@@ -201,12 +201,17 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     char        room[MAX_PATH_ROOM];
     NsUrlPath   url;
     NsFile     *filePtr;
+    NsPool     *poolPtr;
 
     if (NsUrlPathRoom(directPtr->pathBytes) > sizeof(room)) {
         return false;
     }
     NsUrlDecodePathInto(room, directPtr->path, directPtr->pathBytes, &url);
     if (!IsScriptFree(serverPtr, method, url.path)) {
+        return false;
+    }
+    poolPtr = NsPoolMapFindFixed(serverPtr, method, url.path);
+    if (poolPtr == NULL) {
         return false;
     }
     filePtr = FindFile(serverPtr, url.path);
@@ -224,8 +229,7 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     *slotPtr = (Slot) {
         .filePtr = filePtr,
         .serverPtr = serverPtr,
-        .poolPtr = NsPoolMapFind(serverPtr, method, url.path,
-                                 &directPtr->messagePtr->head),
+        .poolPtr = poolPtr,
         .generation = generation,
         .hash = hash,
         .isHead = directPtr->isHead,

@@ -147,8 +147,8 @@ ReadSettings(NsRequestServer *requestPtr)
 {
     const char *path = requestPtr->serverPtr->path, *headerCase;
 
-    requestPtr->realm = Ns_ConfigString(path, "realm",
-                                        requestPtr->serverPtr->name);
+    requestPtr->realm = ns_strdup(Ns_ConfigString(path, "realm",
+                                       requestPtr->serverPtr->name));
     requestPtr->noticeDetail = Ns_ConfigBool(path, "noticedetail", NS_TRUE);
     requestPtr->errorMinSize = Ns_ConfigIntRange(path, "errorminsize", 514, 0,
                                                  INT_MAX / 2);

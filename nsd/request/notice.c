@@ -12,6 +12,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "request/conn_int.h"
+#include "request/auth.h"
 #include "request/notice.h"
 #include "request/reply.h"
 #include "request/urlspace.h"
@@ -196,8 +197,13 @@ int
 Ns_ConnReturnUnauthorized(Ns_Conn *conn)
 {
     if (Ns_SetIFind(conn->outputheaders, "WWW-Authenticate") < 0) {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        NsAuthAppendRealm(&ds, NsConnOf(conn)->serverPtr);
         Ns_ConnPrintfHeaders(conn, "WWW-Authenticate", "Basic realm=\"%s\"",
-                             NsConnRequestServer(NsConnOf(conn))->realm);
+                             Ns_DStringValue(&ds));
+        Ns_DStringFree(&ds);
     }
     return ReturnPage(conn, 401);
 }

@@ -4,7 +4,8 @@
  *      Which pool serves a request.
  *
  *      A pattern can lead to several pools: mappings with a condition on a
- *      request header are tried in their order, the one without comes last.
+ *      request header or on the client's address are tried in their order, the
+ *      one without comes last.
  */
 
 #include "nsconfig.h"
@@ -12,9 +13,15 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/ipaddress.h"
 #include "request/poolmap.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
+
+/*
+ * Stands for the client's address in the place of a header.
+ */
+#define PEER "X-NS-ip"
 
 /*
  * One mapping of a pattern.
@@ -22,8 +29,10 @@
 typedef struct Target {
     struct Target *nextPtr;
     NsPool        *poolPtr;
-    char          *header;      /* NULL: no condition. */
+    char          *header;      /* NULL: no condition; may be PEER. */
     char          *pattern;     /* Glob. */
+    bool           isRange;     /* PEER is to be in range, not as pattern. */
+    NsIpRange      range;
 } Target;
 
 /*
@@ -43,8 +52,9 @@ typedef struct Spec {
 } Spec;
 
 typedef struct Choice {
-    const NsHttpHead *headPtr;
-    NsPool           *poolPtr;
+    const NsMessage *messagePtr;    /* NULL: no condition holds. */
+    NsPool          *poolPtr;
+    bool             isConditional; /* A condition has been asked. */
 } Choice;
 
 typedef struct List {
@@ -57,6 +67,7 @@ static int poolMapId;           /* Constant after NsPoolMapInit. */
 static bool ParseSpec(Spec *specPtr, const char *text);
 static void FreeSpec(Spec *specPtr);
 static bool Accept(void *data, void *arg);
+static bool Holds(const Target *targetPtr, const NsMessage *messagePtr);
 static bool CopyTargets(void *data, void *arg);
 static Target *CreateTarget(NsPool *poolPtr, const char *header,
                             const char *pattern);
@@ -109,9 +120,9 @@ NsPoolMapServerInit(NsServer *serverPtr)
 
 NsPool *
 NsPoolMapFind(NsServer *serverPtr, const char *method, const char *url,
-              const NsHttpHead *headPtr)
+              const NsMessage *messagePtr)
 {
-    Choice choice = {headPtr, NULL};
+    Choice choice = {messagePtr, NULL, false};
 
     if (method != NULL && url != NULL) {
         (void) NsUrlSpaceFind(serverPtr, poolMapId, method, url, Accept,
@@ -119,6 +130,30 @@ NsPoolMapFind(NsServer *serverPtr, const char *method, const char *url,
     }
     return choice.poolPtr != NULL ? choice.poolPtr
         : NsPoolFind(serverPtr, "");
+}
+
+NsPool *
+NsPoolMapFindFixed(NsServer *serverPtr, const char *method, const char *url)
+{
+    Choice choice = {NULL, NULL, false};
+
+    (void) NsUrlSpaceFind(serverPtr, poolMapId, method, url, Accept, &choice);
+    if (choice.isConditional) {
+        return NULL;
+    }
+    return choice.poolPtr != NULL ? choice.poolPtr
+        : NsPoolFind(serverPtr, "");
+}
+
+NsPool *
+NsPoolMapFindExact(NsServer *serverPtr, const char *method, const char *url,
+                   bool inherits)
+{
+    Choice choice = {NULL, NULL, false};
+
+    (void) NsUrlSpaceFindExact(serverPtr, poolMapId, method, url,
+                               inherits ? 0 : NS_OP_NOINHERIT, Accept, &choice);
+    return choice.poolPtr;
 }
 
 Ns_ReturnCode
@@ -230,12 +265,10 @@ Accept(void *data, void *arg)
     Choice       *choicePtr = arg;
 
     for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
-        const char *value;
-
         if (targetPtr->header != NULL) {
-            value = choicePtr->headPtr == NULL ? NULL
-                : NsHttpFind(choicePtr->headPtr, targetPtr->header);
-            if (value == NULL || !Tcl_StringMatch(value, targetPtr->pattern)) {
+            choicePtr->isConditional = true;
+            if (choicePtr->messagePtr == NULL
+                    || !Holds(targetPtr, choicePtr->messagePtr)) {
                 continue;
             }
         }
@@ -243,6 +276,21 @@ Accept(void *data, void *arg)
         return true;
     }
     return false;
+}
+
+static bool
+Holds(const Target *targetPtr, const NsMessage *messagePtr)
+{
+    NsIpAddress address;
+    const char *value;
+
+    if (targetPtr->isRange) {
+        return NsIpParse(messagePtr->peer, &address)
+            && NsIpRangeHas(&targetPtr->range, &address);
+    }
+    value = STRIEQ(targetPtr->header, PEER) ? messagePtr->peer
+        : NsHttpFind(&messagePtr->head, targetPtr->header);
+    return value != NULL && Tcl_StringMatch(value, targetPtr->pattern);
 }
 
 static Target *
@@ -253,6 +301,8 @@ CreateTarget(NsPool *poolPtr, const char *header, const char *pattern)
     targetPtr->poolPtr = poolPtr;
     targetPtr->header = ns_strcopy(header);
     targetPtr->pattern = ns_strcopy(pattern);
+    targetPtr->isRange = header != NULL && STRIEQ(header, PEER)
+        && NsIpRangeParse(pattern, &targetPtr->range);
     return targetPtr;
 }
 

@@ -8,7 +8,7 @@
 #define NSD_REQUEST_POOLMAP_H
 
 #include "dispatch/pool.h"
-#include "http/head.h"
+#include "net/message.h"
 #include "process/server.h"
 
 void NsPoolMapInit(void);
@@ -19,15 +19,31 @@ void NsPoolMapInit(void);
 void NsPoolMapServerInit(NsServer *serverPtr);
 
 /*
- * The pool for a request; the default pool when nothing matches.  headPtr, for
- * mappings that look at a header, may be NULL.
+ * The pool for a request; the default pool when nothing matches.  messagePtr is
+ * for mappings with a condition; when it is NULL they do not count.
  */
 NsPool *NsPoolMapFind(NsServer *serverPtr, const char *method, const char *url,
-                      const NsHttpHead *headPtr);
+                      const NsMessage *messagePtr);
 
 /*
- * Add or remove a mapping given as `METHOD URL ?{HEADER PATTERN}?`.  NS_ERROR:
- * it has another form (add), or does not exist (remove).
+ * The same pool for all requests with that method and URL; NULL if it depends
+ * on more than these.
+ */
+NsPool *NsPoolMapFindFixed(NsServer *serverPtr, const char *method,
+                           const char *url);
+
+/*
+ * The pool of the mapping for just that URL, made with or without inheritance;
+ * NULL if there is none.
+ */
+NsPool *NsPoolMapFindExact(NsServer *serverPtr, const char *method,
+                           const char *url, bool inherits);
+
+/*
+ * Add or remove a mapping given as `METHOD URL ?{HEADER PATTERN}?`.  The header
+ * X-NS-ip stands for the client's address; its pattern may be a range as
+ * 10.0.0.0/8.  NS_ERROR: the text has another form (add), or there is no such
+ * mapping (remove).
  */
 Ns_ReturnCode NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr,
                            const char *spec, bool inherits);

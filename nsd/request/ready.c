@@ -30,7 +30,7 @@ NsRequestReady(NsMessage *messagePtr)
     }
     connPtr = NsConnCreate(messagePtr);
     poolPtr = NsPoolMapFind(messagePtr->serverPtr, connPtr->request.method,
-                            connPtr->request.url, &messagePtr->head);
+                            connPtr->request.url, messagePtr);
     result = NsPoolSubmit(poolPtr, &connPtr->work);
     if (result != NS_OK) {
         Reject(connPtr, poolPtr, result == NS_TIMEOUT);

@@ -26,7 +26,6 @@ typedef struct NsRequestServer {
     NsServer   *serverPtr;
 
     /* Settings: constant after NsRequestServerInit. */
-    const char *realm;
     bool        noticeDetail;
     int         errorMinSize;           /* Bytes; 0: no padding. */
     bool        checkModifiedSince;
@@ -76,6 +75,8 @@ typedef struct NsRequestServer {
     _Atomic(struct NsTrace *)        cleanups;
     _Atomic(struct NsProxyHandler *) proxies;
     struct NsErrorPage *errorPages;     /* Constant after start-up. */
+    char               *realm;          /* Guarded by listLock, replaced as a
+                                         * whole. */
 } NsRequestServer;
 
 /*

@@ -41,6 +41,7 @@ static StageProc *const stages[] = {
     RefuseOversized, RunHandler
 };
 
+static const char *ForwardedPeer(const NsMessage *messagePtr);
 static void Answer(NsConn *connPtr);
 static void AnswerFailure(NsConn *connPtr, int result);
 static int  RunFilters(NsConn *connPtr, int phase);
@@ -94,7 +95,8 @@ Ns_ConnRedirect(Ns_Conn *conn, const char *url)
  * thread can read them.
  */
 void
-NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
+NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+               bool isForwarded)
 {
     NsConn *connPtr = ConnOfWork(workPtr);
     char    text[32];
@@ -103,7 +105,9 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
     Tcl_DStringStartSublist(dsPtr);
     snprintf(text, sizeof(text), "cns%" PRIu64, workPtr->id);
     Tcl_DStringAppendElement(dsPtr, text);
-    Tcl_DStringAppendElement(dsPtr, connPtr->messagePtr->peer);
+    Tcl_DStringAppendElement(dsPtr, isForwarded
+                             ? ForwardedPeer(connPtr->messagePtr)
+                             : connPtr->messagePtr->peer);
     Tcl_DStringAppendElement(dsPtr, state);
     Tcl_DStringAppendElement(dsPtr, connPtr->firstMethod == NULL ? "unknown"
                              : connPtr->firstMethod);
@@ -115,6 +119,19 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
              atomic_load_explicit(&connPtr->bytesSent, memory_order_relaxed));
     Tcl_DStringAppendElement(dsPtr, text);
     Tcl_DStringEndSublist(dsPtr);
+}
+
+/*
+ * The client as a proxy names it, or else the one of the connection.
+ */
+static const char *
+ForwardedPeer(const NsMessage *messagePtr)
+{
+    const char *value = NsHttpKnown(&messagePtr->head,
+                                    NS_FIELD_X_FORWARDED_FOR);
+
+    return value == NULL || *value == '\0' || STRIEQ(value, "unknown")
+        ? messagePtr->peer : value;
 }
 
 static void

@@ -17,6 +17,7 @@ void NsConnRun(NsWork *workPtr);
 /*
  * See NsPoolProcs.
  */
-void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state);
+void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+                    bool isForwarded);
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "ns.h"
 #include "dispatch/pool.h"
+#include "net/driver.h"
+#include "request/auth.h"
 #include "request/filter.h"
 #include "request/op.h"
 #include "request/poolmap.h"
@@ -29,9 +31,23 @@ typedef struct Call {
     NsPool     *poolPtr;
     bool        hasPool;        /* -pool was given. */
     Tcl_Obj    *subcmdObj;
-    Tcl_Obj    *const *args;    /* Words behind the subcommand. */
+    unsigned    flags;          /* Options of the subcommand. */
+    Tcl_Obj    *const *args;    /* Words behind these. */
     int         nArgs;
 } Call;
+
+#define FLAG_CHECKFORPROXY 0x01u
+#define FLAG_EXACT         0x02u
+#define FLAG_NOINHERIT     0x04u
+
+static const struct {
+    const char *name;
+    unsigned    flag;
+} flagNames[] = {
+    {"-checkforproxy", FLAG_CHECKFORPROXY},
+    {"-exact",         FLAG_EXACT},
+    {"-noinherit",     FLAG_NOINHERIT}
+};
 
 typedef int (SubcmdProc)(Tcl_Interp *interp, const Call *callPtr);
 
@@ -47,6 +63,8 @@ static SubcmdProc TableSubcmd;
 static SubcmdProc PoolsSubcmd;
 static SubcmdProc MapSubcmd;
 static SubcmdProc MappedSubcmd;
+static SubcmdProc HostsSubcmd;
+static SubcmdProc RealmSubcmd;
 static SubcmdProc PropertySubcmd;
 static SubcmdProc HistogramSubcmd;
 static SubcmdProc StackSubcmd;
@@ -56,45 +74,48 @@ typedef struct Subcmd {
     SubcmdProc *proc;
     bool        mayHavePool;    /* Accepts -pool. */
     int         maxArgs;        /* 0: a word behind it is a pool's name. */
+    unsigned    flags;          /* Options that it has. */
 } Subcmd;
 
 static const Subcmd subcmds[] = {
-    {"active",       ListSubcmd,        true,  0},
-    {"all",          ListSubcmd,        true,  0},
-    {"connections",  ConnectionsSubcmd, true,  0},
-    {"filters",      TableSubcmd,       false, 0},
-    {"keepalive",    KeepaliveSubcmd,   true,  0},
-    {"maxthreads",   SettingSubcmd,     true,  1},
-    {"minthreads",   SettingSubcmd,     true,  1},
-    {"pagedir",      DirectorySubcmd,   false, 0},
-    {"pools",        PoolsSubcmd,       false, 0},
-    {"queued",       ListSubcmd,        true,  0},
-    {"requestprocs", TableSubcmd,       false, 0},
-    {"serverdir",    DirectorySubcmd,   true,  0},
-    {"stats",        StatsSubcmd,       true,  0},
-    {"tcllib",       DirectorySubcmd,   true,  0},
-    {"threads",      ThreadsSubcmd,     true,  0},
-    {"traces",       TableSubcmd,       true,  0},
-    {"url2file",     TableSubcmd,       false, 0},
-    {"waiting",      WaitingSubcmd,     true,  0},
-    {NULL, NULL, false, 0}
+    {"active",       ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
+    {"all",          ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
+    {"connections",  ConnectionsSubcmd, true,  0, 0},
+    {"filters",      TableSubcmd,       false, 0, 0},
+    {"keepalive",    KeepaliveSubcmd,   true,  0, 0},
+    {"maxthreads",   SettingSubcmd,     true,  1, 0},
+    {"minthreads",   SettingSubcmd,     true,  1, 0},
+    {"pagedir",      DirectorySubcmd,   false, 0, 0},
+    {"pools",        PoolsSubcmd,       false, 0, 0},
+    {"queued",       ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
+    {"requestprocs", TableSubcmd,       false, 0, 0},
+    {"serverdir",    DirectorySubcmd,   true,  0, 0},
+    {"stats",        StatsSubcmd,       true,  0, 0},
+    {"tcllib",       DirectorySubcmd,   true,  0, 0},
+    {"threads",      ThreadsSubcmd,     true,  0, 0},
+    {"traces",       TableSubcmd,       true,  0, 0},
+    {"url2file",     TableSubcmd,       false, 0, 0},
+    {"waiting",      WaitingSubcmd,     true,  0, 0},
+    {NULL, NULL, false, 0, 0}
 };
 
 static const Subcmd newSubcmds[] = {
-    {"buckets",       HistogramSubcmd, true,  0},
-    {"charset",       PropertySubcmd,  true,  0},
-    {"highwatermark", SettingSubcmd,   true,  1},
-    {"histogram",     HistogramSubcmd, true,  0},
-    {"logdir",        DirectorySubcmd, true,  0},
-    {"lowwatermark",  SettingSubcmd,   true,  1},
-    {"map",           MapSubcmd,       true,  2},
-    {"mapped",        MappedSubcmd,    true,  1},
-    {"pageroot",      DirectorySubcmd, false, 0},
-    {"realm",         PropertySubcmd,  true,  0},
-    {"stack",         StackSubcmd,     true,  1},
-    {"unmap",         MapSubcmd,       true,  2},
-    {"vhostenabled",  PropertySubcmd,  true,  0},
-    {NULL, NULL, false, 0}
+    {"authprocs",     TableSubcmd,     true,  0, 0},
+    {"buckets",       HistogramSubcmd, true,  0, 0},
+    {"charset",       PropertySubcmd,  true,  0, 0},
+    {"highwatermark", SettingSubcmd,   true,  1, 0},
+    {"histogram",     HistogramSubcmd, true,  0, 0},
+    {"hosts",         HostsSubcmd,     true,  0, 0},
+    {"logdir",        DirectorySubcmd, true,  0, 0},
+    {"lowwatermark",  SettingSubcmd,   true,  1, 0},
+    {"map",           MapSubcmd,       true,  1, FLAG_NOINHERIT},
+    {"mapped",        MappedSubcmd,    true,  1, FLAG_EXACT | FLAG_NOINHERIT},
+    {"pageroot",      DirectorySubcmd, false, 0, 0},
+    {"realm",         RealmSubcmd,     true,  1, 0},
+    {"stack",         StackSubcmd,     true,  1, 0},
+    {"unmap",         MapSubcmd,       true,  1, FLAG_NOINHERIT},
+    {"vhostenabled",  PropertySubcmd,  true,  0, 0},
+    {NULL, NULL, false, 0, 0}
 };
 
 static Tcl_ObjCmdProc ServerObjCmd;
@@ -103,8 +124,10 @@ static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
                      Tcl_Obj *const *objv, Call *callPtr);
 static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
 static const Subcmd *FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj);
+static void TakeFlags(Call *callPtr, unsigned known);
 static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
+static void LogDeprecated(const Call *callPtr, const char *alternative);
 
 static const NsTclCommand commands[] = {
     {"ns_server", ServerObjCmd, false},
@@ -135,6 +158,7 @@ ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (subcmdPtr == NULL) {
         return TCL_ERROR;
     }
+    TakeFlags(&call, subcmdPtr->flags);
     if (call.nArgs > MAX(subcmdPtr->maxArgs, 1)) {
         return Usage(interp, objv[0]);
     }
@@ -235,6 +259,27 @@ FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj)
     return NULL;
 }
 
+/*
+ * The options that stand first among the words behind the subcommand.
+ */
+static void
+TakeFlags(Call *callPtr, unsigned known)
+{
+    int i = 0;
+
+    while (callPtr->nArgs > 0 && i < Ns_NrElements(flagNames)) {
+        if ((known & flagNames[i].flag) != 0
+                && STREQ(Tcl_GetString(callPtr->args[0]), flagNames[i].name)) {
+            callPtr->flags |= flagNames[i].flag;
+            callPtr->args++;
+            callPtr->nArgs--;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+}
+
 static int
 Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj)
 {
@@ -249,18 +294,32 @@ Name(const Call *callPtr)
     return Tcl_GetString(callPtr->subcmdObj);
 }
 
+static void
+LogDeprecated(const Call *callPtr, const char *alternative)
+{
+    Tcl_Obj *words[2] = {Tcl_NewStringObj("ns_server", -1), callPtr->subcmdObj};
+
+    Tcl_IncrRefCount(words[0]);
+    Ns_LogDeprecated(words, 2, alternative, NULL);
+    Tcl_DecrRefCount(words[0]);
+}
+
 /*
- * active, queued, all
+ * active, queued, all ?-checkforproxy?
  */
 static int
 ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    bool       isQueued = STREQ(Name(callPtr), "queued");
-    bool       isActive = STREQ(Name(callPtr), "active");
+    unsigned   flags = STREQ(Name(callPtr), "queued") ? NS_POOL_LIST_WAITING
+        : STREQ(Name(callPtr), "active") ? NS_POOL_LIST_RUNNING
+        : NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING;
     Ns_DString ds;
 
+    if ((callPtr->flags & FLAG_CHECKFORPROXY) != 0) {
+        flags |= NS_POOL_LIST_FORWARDED;
+    }
     Ns_DStringInit(&ds);
-    NsPoolList(&ds, callPtr->poolPtr, !isQueued, !isActive);
+    NsPoolList(&ds, callPtr->poolPtr, flags);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }
@@ -366,11 +425,7 @@ SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 KeepaliveSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Tcl_Obj *words[2] = {Tcl_NewStringObj("ns_server", -1), callPtr->subcmdObj};
-
-    Tcl_IncrRefCount(words[0]);
-    Ns_LogDeprecated(words, 2, "ns_conn keepalive", NULL);
-    Tcl_DecrRefCount(words[0]);
+    LogDeprecated(callPtr, "ns_conn keepalive");
     Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
     return TCL_OK;
 }
@@ -398,7 +453,7 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
         }
     } else {
         if (STREQ(name, "pageroot")) {
-            Ns_LogDeprecated(&callPtr->subcmdObj, 1, "ns_server pagedir", NULL);
+            LogDeprecated(callPtr, "ns_server pagedir");
         }
         NsPageRoot(&ds, serverPtr, NULL);
     }
@@ -407,7 +462,7 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * filters, requestprocs, traces, url2file
+ * authprocs, filters, requestprocs, traces, url2file
  */
 static int
 TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
@@ -416,6 +471,7 @@ TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
         const char *name;
         void      (*proc)(Ns_DString *dsPtr, NsServer *serverPtr);
     } tables[] = {
+        {"authprocs",    NsAuthList},
         {"filters",      NsFilterList},
         {"requestprocs", NsOpList},
         {"traces",       NsTraceList},
@@ -451,26 +507,23 @@ static int
 MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     bool           isMap = STREQ(Name(callPtr), "map");
-    bool           inherits = callPtr->nArgs == 0
-                       || !STREQ(Tcl_GetString(callPtr->args[0]), "-noinherit");
-    int            nSpecs = callPtr->nArgs - !inherits;
+    bool           inherits = (callPtr->flags & FLAG_NOINHERIT) == 0;
     const char    *spec;
     Ns_ReturnCode  status;
     Ns_DString     ds;
 
-    if (nSpecs > 1 || (nSpecs == 0 && !isMap)) {
+    if (callPtr->nArgs == 0 && !isMap) {
         Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj,
-                         isMap ? "?-noinherit? ?mapspec?"
-                               : "?-noinherit? mapspec");
+                         "?-noinherit? mapspec");
         return TCL_ERROR;
     }
-    if (nSpecs == 0) {
+    if (callPtr->nArgs == 0) {
         Ns_DStringInit(&ds);
         NsPoolMapList(&ds, callPtr->serverPtr, callPtr->poolPtr);
         Tcl_DStringResult(interp, &ds);
         return TCL_OK;
     }
-    spec = Tcl_GetString(callPtr->args[callPtr->nArgs - 1]);
+    spec = Tcl_GetString(callPtr->args[0]);
     if (!isMap) {
         status = NsPoolMapRemove(callPtr->serverPtr, callPtr->poolPtr, spec,
                                  inherits);
@@ -485,17 +538,21 @@ MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * mapped {METHOD URL}
+ * mapped ?-exact? ?-noinherit? {METHOD URL}: the pool that serves it, or with
+ * an option, to which the mapping of just that URL leads.
  */
 static int
 MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Tcl_Obj **words;
-    int       nWords;
-    NsPool   *poolPtr;
+    NsServer   *serverPtr = callPtr->serverPtr;
+    const char *method, *url;
+    Tcl_Obj   **words;
+    int         nWords;
+    NsPool     *poolPtr;
 
     if (callPtr->nArgs != 1) {
-        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj, "mapspec");
+        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj,
+                         "?-exact? ?-noinherit? mapspec");
         return TCL_ERROR;
     }
     if (Tcl_ListObjGetElements(interp, callPtr->args[0], &nWords, &words)
@@ -508,29 +565,65 @@ MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
                            Tcl_GetString(callPtr->args[0]));
         return TCL_ERROR;
     }
-    poolPtr = NsPoolMapFind(callPtr->serverPtr, Tcl_GetString(words[0]),
-                            Tcl_GetString(words[1]), NULL);
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsPoolName(poolPtr), -1));
+    method = Tcl_GetString(words[0]);
+    url = Tcl_GetString(words[1]);
+    poolPtr = callPtr->flags == 0
+        ? NsPoolMapFind(serverPtr, method, url, NULL)
+        : NsPoolMapFindExact(serverPtr, method, url,
+                             (callPtr->flags & FLAG_NOINHERIT) == 0);
+    if (poolPtr != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(NsPoolName(poolPtr), -1));
+    }
     return TCL_OK;
 }
 
 /*
- * realm, vhostenabled, charset
+ * hosts: the Host fields to which the server answers at drivers that it shares
+ * with others.
+ */
+static int
+HostsSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsDriverHosts(&ds, callPtr->serverPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * realm ?new?
+ */
+static int
+RealmSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    if (callPtr->nArgs == 1) {
+        NsAuthSetRealm(callPtr->serverPtr, Tcl_GetString(callPtr->args[0]));
+    }
+    Ns_DStringInit(&ds);
+    NsAuthAppendRealm(&ds, callPtr->serverPtr);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+/*
+ * vhostenabled, charset
  */
 static int
 PropertySubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     const struct NsRequestServer *requestPtr = callPtr->serverPtr->requestPtr;
-    const char                   *name = Name(callPtr), *text;
 
-    if (STREQ(name, "vhostenabled")) {
+    if (STREQ(Name(callPtr), "vhostenabled")) {
         Tcl_SetObjResult(interp,
                          Tcl_NewBooleanObj(requestPtr->isVhostEnabled));
-        return TCL_OK;
+    } else {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            Tcl_GetEncodingName(requestPtr->outputEncoding), -1));
     }
-    text = STREQ(name, "realm") ? requestPtr->realm
-        : Tcl_GetEncodingName(requestPtr->outputEncoding);
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
     return TCL_OK;
 }
 

@@ -46,6 +46,7 @@ NsShellStart(NsServer *serverPtr, int argc, char *const *argv)
     shell.argc = argc;
     shell.argv = argv;
     atomic_store(&isRunning, true);
+    Ns_RegisterProcInfo((void *) RunShell, "ns:tclshell", NULL);
     Ns_ThreadCreate(RunShell, NULL, 0, NULL);
 }
 

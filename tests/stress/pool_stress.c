@@ -62,7 +62,8 @@ static void Drive(void *arg);
 static void Meddle(void *arg);
 static void StartThread(NsServer *serverPtr);
 static void RunWork(NsWork *workPtr);
-static void DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state);
+static void DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+                         bool isForwarded);
 static long ThreadsMade(NsPool *poolPtr);
 static unsigned Random(unsigned *seedPtr);
 
@@ -230,7 +231,7 @@ Meddle(void *arg)
                          (int) (Random(&random) % 9));
         (void) NsPoolSet(poolPtr, NS_POOL_HIGHWATERMARK,
                          (int) (Random(&random) % 100));
-        NsPoolList(&ds, poolPtr, true, true);
+        NsPoolList(&ds, poolPtr, NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING);
         NsPoolThreads(&ds, poolPtr);
         NsPoolStats(&ds, poolPtr, true);
         Ns_DStringFree(&ds);
@@ -273,7 +274,8 @@ RunWork(NsWork *workPtr)
 }
 
 static void
-DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
+DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+             bool isForwarded)
 {
     TestWork *testPtr = (TestWork *) workPtr;
 

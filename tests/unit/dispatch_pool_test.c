@@ -97,11 +97,13 @@ RunWork(NsWork *workPtr)
 }
 
 static void
-DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state)
+DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+             bool isForwarded)
 {
     char text[40];
 
-    snprintf(text, sizeof(text), "cns%" PRIu64 " %s", workPtr->id, state);
+    snprintf(text, sizeof(text), "cns%" PRIu64 " %s%s", workPtr->id, state,
+             isForwarded ? " forwarded" : "");
     Ns_DStringAppendElement(dsPtr, text);
 }
 
@@ -647,14 +649,14 @@ WhatRunsAndWhatWaitsIsListed(void **state)
     Submit(2);
     Await(&nBegun, 1);
     Ns_DStringInit(&ds);
-    NsPoolList(&ds, poolPtr, true, true);
+    NsPoolList(&ds, poolPtr, NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING);
     assert_string_equal(ds.string,
                         "{cns0 running} {cns1 queued} {cns2 queued}");
     Ns_DStringSetLength(&ds, 0);
-    NsPoolList(&ds, poolPtr, true, false);
+    NsPoolList(&ds, poolPtr, NS_POOL_LIST_RUNNING);
     assert_string_equal(ds.string, "{cns0 running}");
     Ns_DStringSetLength(&ds, 0);
-    NsPoolList(&ds, poolPtr, false, true);
+    NsPoolList(&ds, poolPtr, NS_POOL_LIST_WAITING);
     assert_string_equal(ds.string, "{cns1 queued} {cns2 queued}");
     Ns_DStringFree(&ds);
     Finish();

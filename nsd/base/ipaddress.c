@@ -1,0 +1,96 @@
+/*
+ * ipaddress.c --
+ *
+ *      Numeric addresses and ranges of them.
+ */
+
+#include "base/ipaddress.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define V4_BITS 96              /* Of the prefix before an IPv4 address. */
+
+static const uint8_t v4Prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+/*
+ * What NsIpIsPublic leaves out (RFC 6890 and its successors).
+ */
+static const char *const specialRanges[] = {
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8",
+    "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+    "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+    "224.0.0.0/3", "::/128", "::1/128", "100::/64", "2001:db8::/32",
+    "fc00::/7", "fe80::/10", "ff00::/8"
+};
+
+
+bool
+NsIpParse(const char *text, NsIpAddress *addressPtr)
+{
+    uint8_t *bytes = addressPtr->bytes;
+
+    if (inet_pton(AF_INET, text, bytes + sizeof(v4Prefix)) == 1) {
+        memcpy(bytes, v4Prefix, sizeof(v4Prefix));
+        return true;
+    }
+    return inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+bool
+NsIpRangeParse(const char *text, NsIpRange *rangePtr)
+{
+    const char *slash = strchr(text, '/');
+    char        address[INET6_ADDRSTRLEN], *end;
+    size_t      length = slash == NULL ? strlen(text) : (size_t) (slash - text);
+    long        nBits;
+    int         nSkipped;
+
+    if (length >= sizeof(address)) {
+        return false;
+    }
+    memcpy(address, text, length);
+    address[length] = '\0';
+    if (!NsIpParse(address, &rangePtr->address)) {
+        return false;
+    }
+    rangePtr->nBits = 128;
+    if (slash == NULL) {
+        return true;
+    }
+    nSkipped = strchr(address, ':') == NULL ? V4_BITS : 0;
+    nBits = strtol(slash + 1, &end, 10);
+    if (end == slash + 1 || *end != '\0' || slash[1] < '0' || slash[1] > '9'
+            || nBits > 128 - nSkipped) {
+        return false;
+    }
+    rangePtr->nBits = nSkipped + (int) nBits;
+    return true;
+}
+
+bool
+NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr)
+{
+    const uint8_t *a = rangePtr->address.bytes, *b = addressPtr->bytes;
+    size_t         nBytes = (size_t) rangePtr->nBits / 8;
+    int            nRest = rangePtr->nBits % 8;
+
+    return memcmp(a, b, nBytes) == 0
+        && (nRest == 0 || (a[nBytes] ^ b[nBytes]) >> (8 - nRest) == 0);
+}
+
+bool
+NsIpIsPublic(const NsIpAddress *addressPtr)
+{
+    for (size_t i = 0; i < sizeof(specialRanges) / sizeof(specialRanges[0]);
+         i++) {
+        NsIpRange range;
+
+        if (NsIpRangeParse(specialRanges[i], &range)
+                && NsIpRangeHas(&range, addressPtr)) {
+            return false;
+        }
+    }
+    return true;
+}
