@@ -98,11 +98,12 @@ Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value, int length)
 }
 
 int
-NsSetPutBorrowed(Ns_Set *setPtr, char *name, char *value)
+NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value)
 {
-    NsAssert(SetOf(setPtr)->arenaPtr != NULL);
-
-    return Append(SetOf(setPtr), name, value);
+    if (SetOf(setPtr)->arenaPtr == NULL) {
+        return Ns_SetPut(setPtr, name, value);
+    }
+    return Append(SetOf(setPtr), (char *) name, (char *) value);
 }
 
 /*

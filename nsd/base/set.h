@@ -18,9 +18,9 @@
 Ns_Set *NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected);
 
 /*
- * Append without copying: name and value must live as long as the arena.  Only
- * for sets in an arena.  The new field's index.
+ * Append without copying: name and value must live as long as the arena.  A set
+ * that is in none copies all the same.  The new field's index.
  */
-int NsSetPutBorrowed(Ns_Set *setPtr, char *name, char *value);
+int NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value);
 
 #endif

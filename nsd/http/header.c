@@ -10,6 +10,19 @@
 
 #include "http/chars.h"
 
+/*
+ * Whether one of eight bytes is a control character; it may say so wrongly.
+ */
+static inline bool
+HasControl(uint64_t bytes)
+{
+    const uint64_t ones = UINT64_MAX / 255u;
+    uint64_t       del = bytes ^ (ones * 0x7Fu);
+    uint64_t       low = (bytes - ones * 0x20u) & ~bytes;
+
+    return ((low | ((del - ones) & ~del)) & (ones * 0x80u)) != 0u;
+}
+
 static const char *SkipSpace(const char *p);
 static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
@@ -55,7 +68,18 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
 void
 NsHeaderCopyValue(char *to, const char *value, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    size_t i = 0;
+
+    for (; i + sizeof(uint64_t) <= length; i += sizeof(uint64_t)) {
+        uint64_t bytes;
+
+        memcpy(&bytes, value + i, sizeof(bytes));
+        if (unlikely(HasControl(bytes))) {
+            break;
+        }
+        memcpy(to + i, &bytes, sizeof(bytes));
+    }
+    for (; i < length; i++) {
         unsigned char c = UCHAR(value[i]);
 
         to[i] = unlikely((c < ' ' && c != '\t') || c == 0x7F) ? ' ' : (char) c;

@@ -8,6 +8,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/set.h"
 #include "http/charset.h"
 #include "http/cookie.h"
 #include "http/date.h"
@@ -15,6 +16,7 @@
 
 #define TIME_T_MAX ((time_t) INT64_MAX)
 
+static void UpdateBorrowed(Ns_Conn *conn, const char *field, const char *value);
 static void SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr);
 
 void
@@ -79,10 +81,11 @@ Ns_ConnSetTypeHeader(Ns_Conn *conn, const char *type)
 void
 Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
 {
+    static const char word[] = "; charset=";
     Tcl_Encoding encoding;
     const char  *charset;
-    size_t       length;
-    Ns_DString   ds;
+    char        *value, *next;
+    size_t       length, typeBytes;
 
     conn->flags |= NS_CONN_WRITE_ENCODED;
     if (NsTypeCharset(type, &charset, &length)) {
@@ -97,19 +100,33 @@ Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
         Ns_ConnSetTypeHeader(conn, type);
         return;
     }
-    Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, type, "; charset=", charset, NULL);
-    Ns_ConnSetTypeHeader(conn, Ns_DStringValue(&ds));
-    Ns_DStringFree(&ds);
+    typeBytes = strlen(type);
+    length = strlen(charset);
+    value = NsArenaAlloc(NsConnArena(NsConnOf(conn)),
+                         typeBytes + sizeof(word) + length);
+    next = memcpy(value, type, typeBytes);
+    next = memcpy(next + typeBytes, word, sizeof(word) - 1);
+    memcpy(next + sizeof(word) - 1, charset, length + 1);
+    UpdateBorrowed(conn, "Content-Type", value);
 }
 
 void
 Ns_ConnSetLengthHeader(Ns_Conn *conn, Tcl_WideInt length)
 {
-    char text[24];
+    enum { ROOM = 24 };
+    char    *next = (char *) NsArenaAlloc(NsConnArena(NsConnOf(conn)), ROOM)
+                    + ROOM - 1;
+    uint64_t left = length < 0 ? 0u - (uint64_t) length : (uint64_t) length;
 
-    snprintf(text, sizeof(text), "%" PRId64, (int64_t) length);
-    Ns_ConnUpdateHeaders(conn, "Content-Length", text);
+    *next = '\0';
+    do {
+        *--next = (char) ('0' + left % 10u);
+        left /= 10u;
+    } while (left > 0u);
+    if (length < 0) {
+        *--next = '-';
+    }
+    UpdateBorrowed(conn, "Content-Length", next);
     NsConnOf(conn)->responseLength = length;
 }
 
@@ -212,6 +229,19 @@ Ns_ConnGetCookie(Ns_DString *dsPtr, Ns_Conn *conn, const char *name)
         }
     }
     return NULL;
+}
+
+/*
+ * Like Ns_ConnUpdateHeaders, but both strings live as long as the request.
+ */
+static void
+UpdateBorrowed(Ns_Conn *conn, const char *field, const char *value)
+{
+    Ns_Set *setPtr = conn->outputheaders;
+    int     old = Ns_SetFind(setPtr, field);
+
+    (void) NsSetPutBorrowed(setPtr, field, value);
+    Ns_SetDelete(setPtr, old);
 }
 
 static void

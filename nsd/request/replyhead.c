@@ -11,6 +11,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/set.h"
 #include "http/date.h"
 #include "http/header.h"
 #include "http/status.h"
@@ -54,10 +55,11 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
         conn->flags |= NS_CONN_CHUNK;
     }
     connPtr->keep = DecideKeep(connPtr, bodyBytes);
-    Ns_ConnSetHeaders(conn, "Connection",
-                      connPtr->keep ? "keep-alive" : "close");
+    (void) NsSetPutBorrowed(conn->outputheaders, "Connection",
+                            connPtr->keep ? "keep-alive" : "close");
     if (isChunked) {
-        Ns_ConnSetHeaders(conn, "Transfer-Encoding", "chunked");
+        (void) NsSetPutBorrowed(conn->outputheaders, "Transfer-Encoding",
+                                "chunked");
     }
 }
 

@@ -14,7 +14,6 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "tcl/atclose.h"
-#include "tcl/chan.h"
 #include "tcl/tclserver.h"
 #include "tcl/init.h"
 #include "tcl/set.h"
@@ -39,6 +38,11 @@ static Ns_Tls              tls;                 /* First NsInterp of a thread. *
 static Ns_Tls              finalTls;            /* Set: finish Tcl in it. */
 static Ns_Cs               initLock;            /* Parameter tclinitlock. */
 
+/*
+ * What the thread asked for last.  Nearly all threads have one interpreter.
+ */
+static _Thread_local NsInterp *latestPtr;
+
 static Tcl_InterpDeleteProc FreeInterp;
 static Ns_TlsCleanup        DeleteThreadInterps;
 static Ns_TlsCleanup        FinishThread;
@@ -46,12 +50,11 @@ static Ns_TlsCleanup        FinishThread;
 static Tcl_Interp *NewTclInterp(void);
 static NsInterp *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
 static void AddCommands(NsInterp *itPtr);
+static NsInterp *Allocate(NsServer *serverPtr);
 static NsInterp *ThreadInterp(NsServer *serverPtr);
 static void Unlist(NsInterp *itPtr);
 static void Delete(NsInterp *itPtr);
 static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
-static bool IsKeptVar(const char *name);
-static int  ListGlobals(Tcl_Interp *interp);
 
 
 void
@@ -74,7 +77,16 @@ NsTclAddCommands(const NsTclCommand *commands)
 NsInterp *
 NsInterpOf(Tcl_Interp *interp)
 {
-    return interp == NULL ? NULL : Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
+    if (unlikely(latestPtr == NULL || latestPtr->interp != interp)) {
+        NsInterp *itPtr = interp == NULL ? NULL
+            : Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
+
+        if (itPtr == NULL) {
+            return NULL;
+        }
+        latestPtr = itPtr;
+    }
+    return latestPtr;
 }
 
 /*
@@ -164,7 +176,11 @@ FreeInterp(ClientData clientData, Tcl_Interp *interp)
 {
     NsInterp *itPtr = clientData;
 
+    if (latestPtr == itPtr) {
+        latestPtr = NULL;
+    }
     NsTclSetFree(itPtr);
+    NsInterpCleanupFree(itPtr);
     for (int i = 0; i < NS_SCRIPT_SLOTS; i++) {
         if (itPtr->scripts[i].scriptPtr != NULL) {
             Tcl_DecrRefCount(itPtr->scripts[i].scriptPtr);
@@ -201,16 +217,22 @@ Tcl_Interp *
 Ns_TclAllocateInterp(const char *server)
 {
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
-    NsInterp *itPtr;
 
     if (serverPtr == NULL || serverPtr->tclPtr == NULL) {
         return NULL;
     }
-    itPtr = ThreadInterp(serverPtr);
+    return Allocate(serverPtr)->interp;
+}
+
+static NsInterp *
+Allocate(NsServer *serverPtr)
+{
+    NsInterp *itPtr = ThreadInterp(serverPtr);
+
     if (itPtr->nUses++ == 0) {
         NsTraceRun(itPtr, NS_TCL_TRACE_ALLOCATE);
     }
-    return itPtr->interp;
+    return itPtr;
 }
 
 void
@@ -373,8 +395,10 @@ Ns_GetConnInterp(Ns_Conn *conn)
     NsConn *connPtr = NsConnOf(conn);
 
     if (connPtr->interp == NULL) {
-        connPtr->interp = Ns_TclAllocateInterp(connPtr->serverPtr->name);
-        BindToConn(NsInterpOf(connPtr->interp), connPtr);
+        NsInterp *itPtr = Allocate(connPtr->serverPtr);
+
+        connPtr->interp = itPtr->interp;
+        BindToConn(itPtr, connPtr);
     }
     return connPtr->interp;
 }
@@ -428,7 +452,7 @@ BindToConn(NsInterp *itPtr, NsConn *connPtr)
 }
 
 /*
- * --------------------------------------------------------------- Clean-up
+ * --------------------------------------------------------- Deferred calls
  */
 
 void
@@ -460,116 +484,6 @@ NsInterpRunDeferred(NsInterp *itPtr)
         (*deferredPtr->proc)(itPtr->interp, deferredPtr->arg);
         ns_free(deferredPtr);
     }
-}
-
-void
-NsInterpCleanup(NsInterp *itPtr)
-{
-    NsChanForget(itPtr);
-    NsInterpCleanupChannels(itPtr);
-    NsInterpCleanupVars(itPtr);
-    NsTclSetCleanup(itPtr);
-    NsInterpRunDeferred(itPtr);
-    Tcl_ResetResult(itPtr->interp);
-}
-
-void
-NsInterpCleanupChannels(NsInterp *itPtr)
-{
-    Tcl_Obj  *listPtr, **names;
-    int       nNames;
-
-    Tcl_ResetResult(itPtr->interp);
-    if (Tcl_GetChannelNames(itPtr->interp) != TCL_OK) {
-        return;
-    }
-    listPtr = Tcl_GetObjResult(itPtr->interp);
-    Tcl_IncrRefCount(listPtr);
-    if (Tcl_ListObjGetElements(NULL, listPtr, &nNames, &names) != TCL_OK) {
-        nNames = 0;
-    }
-    for (int i = 0; i < nNames; i++) {
-        const char *name = Tcl_GetString(names[i]);
-        Tcl_Channel channel;
-
-        if (strncmp(name, "std", 3) != 0) {
-            channel = Tcl_GetChannel(itPtr->interp, name, NULL);
-            if (channel != NULL) {
-                (void) Tcl_UnregisterChannel(itPtr->interp, channel);
-            }
-        }
-    }
-    Tcl_DecrRefCount(listPtr);
-    Tcl_ResetResult(itPtr->interp);
-}
-
-void
-NsInterpCleanupVars(NsInterp *itPtr)
-{
-    Tcl_Interp *interp = itPtr->interp;
-    Tcl_Obj    *listPtr, **names;
-    int         nNames;
-
-    if (ListGlobals(interp) == TCL_OK) {
-        listPtr = Tcl_GetObjResult(interp);
-        Tcl_IncrRefCount(listPtr);
-        if (Tcl_ListObjGetElements(NULL, listPtr, &nNames, &names) != TCL_OK) {
-            nNames = 0;
-        }
-        for (int i = 0; i < nNames; i++) {
-            const char *name = Tcl_GetString(names[i]);
-
-            if (!IsKeptVar(name)) {
-                (void) Tcl_UnsetVar(interp, name, TCL_GLOBAL_ONLY);
-            }
-        }
-        Tcl_DecrRefCount(listPtr);
-    }
-    /* Not read first: their read traces cost more than setting them. */
-    (void) Tcl_SetVar2Ex(interp, "errorInfo", NULL, Tcl_NewObj(), TCL_GLOBAL_ONLY);
-    (void) Tcl_SetVar2Ex(interp, "errorCode", NULL, Tcl_NewObj(), TCL_GLOBAL_ONLY);
-    Tcl_ResetResult(interp);
-}
-
-/*
- * The result becomes the names of all globals.  This runs once per request, so
- * the command behind `info globals` is called without parsing a script.
- */
-static int
-ListGlobals(Tcl_Interp *interp)
-{
-    static const char name[] = "::tcl::info::globals";
-    Tcl_CmdInfo info;
-    Tcl_Obj    *wordPtr;
-    int         result;
-
-    if (!Tcl_GetCommandInfo(interp, name, &info) || !info.isNativeObjectProc) {
-        return Tcl_EvalEx(interp, "::info globals", -1, TCL_EVAL_GLOBAL);
-    }
-    wordPtr = Tcl_NewStringObj(name, sizeof(name) - 1);
-    Tcl_IncrRefCount(wordPtr);
-    Tcl_ResetResult(interp);
-    result = info.objProc(info.objClientData, interp, 1, &wordPtr);
-    Tcl_DecrRefCount(wordPtr);
-    return result;
-}
-
-static bool
-IsKeptVar(const char *name)
-{
-    static const char *const names[] = {
-        "argv", "argv0", "argc", "env", "errorInfo", "errorCode"
-    };
-
-    if (strncmp(name, "auto_", 5) == 0 || strncmp(name, "tcl_", 4) == 0) {
-        return true;
-    }
-    for (int i = 0; i < Ns_NrElements(names); i++) {
-        if (STREQ(name, names[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /*

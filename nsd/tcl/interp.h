@@ -13,6 +13,7 @@
 struct NsAdpInterp;
 struct NsAtClose;
 struct NsDeferred;
+struct NsGlobals;
 
 /*
  * Scripts of callbacks, compiled; a callback's id tells its slot.
@@ -38,6 +39,7 @@ typedef struct NsInterp {
     Tcl_HashTable       sets;       /* Set id -> set; see set.h. */
     struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
     struct NsDeferred  *deferredPtr;
+    struct NsGlobals   *globalsPtr; /* Of the last clean-up, or NULL. */
     struct NsAdpInterp *adpPtr;     /* adp's part; NULL before first use. */
     NsScriptSlot        scripts[NS_SCRIPT_SLOTS];
 } NsInterp;
@@ -59,6 +61,11 @@ NsInterp *NsInterpCreate(NsServer *serverPtr);
 void NsInterpCleanup(NsInterp *itPtr);
 void NsInterpCleanupChannels(NsInterp *itPtr);
 void NsInterpCleanupVars(NsInterp *itPtr);
+
+/*
+ * The clean-up's own part of an interpreter that is being deleted.
+ */
+void NsInterpCleanupFree(NsInterp *itPtr);
 
 /*
  * Run the one-shot calls of Ns_TclRegisterDeferred.

@@ -429,6 +429,32 @@ NoValueEndsItsLine(void **state)
     Ns_DStringFree(&ds);
 }
 
+/*
+ * Values are copied eight bytes at a time.
+ */
+static void
+EachByteOfAValueIsLookedAt(void **state)
+{
+    for (size_t length = 1; length < 30; length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (int c = 0; c < 256; c++) {
+                char from[30], to[31], expected[30];
+
+                memset(from, 'x', length);
+                from[at] = (char) c;
+                memcpy(expected, from, length);
+                if ((c < ' ' && c != '\t') || c == 0x7F) {
+                    expected[at] = ' ';
+                }
+                to[length] = '!';
+                NsHeaderCopyValue(to, from, length);
+                assert_memory_equal(to, expected, length);
+                assert_int_equal(to[length], '!');
+            }
+        }
+    }
+}
+
 static void
 ParametersAreFound(void **state)
 {
@@ -489,6 +515,7 @@ main(int argc, char *argv[])
         cmocka_unit_test(CredentialsAreTakenApart),
         cmocka_unit_test(HeaderLinesFillASet),
         cmocka_unit_test(NoValueEndsItsLine),
+        cmocka_unit_test(EachByteOfAValueIsLookedAt),
         cmocka_unit_test(ParametersAreFound),
         cmocka_unit_test(EveryStatusHasAReason),
     };
