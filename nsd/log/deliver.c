@@ -23,7 +23,12 @@
 #include "nslog.h"
 #include "nsthread.h"
 
+/* Between attempts at what fails: at first, and a database after many. */
 #define RETRY_NANOS      INT64_C(250000000)
+#define MAX_RETRY_NANOS  INT64_C(2000000000)
+/* How often a database's sink looks whether a batch is complete. */
+#define LOOK_NANOS       INT64_C(100000000)
+#define REPORT_NANOS     INT64_C(60000000000)
 #define SECOND_NANOS     INT64_C(1000000000)
 #define MIN_ROOM         ((size_t) 16384)
 /* Of a buffer that is counted in lines. */
@@ -43,8 +48,9 @@ static bool WriteOut(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
 static uint64_t NeededFrom(uint32_t lane, int stream);
-static void NoteFailure(Ns_LogSink sink, int reason);
+static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
+static bool MayReport(Ns_LogSink sink);
 static void SkipUnread(Ns_LogSink sink);
 static void NoteDrops(Ns_LogSink sink);
 
@@ -55,7 +61,8 @@ NsDeliverPass(Ns_LogSink sink)
     int64_t   cutoff = NsLogClock();
     NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
     NsPlace  *placePtr = NULL;
-    bool      isReading = sink->failure == 0 || NsDeliverFlush(sink);
+    bool      isReading = (sink->failure == 0 && sink->claims == NULL)
+        || NsDeliverFlush(sink);
 
     NsFileRollIfDue(sink);
     sink->merge.n = 0;
@@ -152,7 +159,16 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
 bool
 NsDeliverFlush(Ns_LogSink sink)
 {
-    if (sink->failure != 0 && NsLogClock() < sink->retryAt) {
+    if (sink->claims != NULL) {
+        /* What an earlier process left goes first. */
+        errno = sink->failure != 0 ? sink->failure : EAGAIN;
+        return false;
+    }
+    if (sink->failure != 0
+            && (NsLogClock() < sink->retryAt
+                || (sink->typePtr->isDatabase && NsSinkIsPumping()))) {
+        /* A shutdown does not wait for a database again and again. */
+        errno = sink->failure;
         return false;
     }
     if (sink->nBuffered > 0) {
@@ -164,7 +180,7 @@ NsDeliverFlush(Ns_LogSink sink)
         }
     }
     CommitCursors(sink);
-    atomic_fetch_add(&sink->nDelivered, sink->nRecords);
+    CountDelivered(sink);
     sink->nBuffered = sink->nWritten = 0;
     sink->nLines = 0;
     sink->nRecords = 0;
@@ -189,6 +205,11 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
 
         if (settingsPtr->bufferLines > 0) {
             isDue |= sink->nLines > settingsPtr->bufferLines;
+        } else if (sink->typePtr->isDatabase) {
+            isDue |= sink->nLines >= settingsPtr->batchRows
+                || sink->nBuffered >= settingsPtr->bufferBytes
+                || now - sink->oldest >= settingsPtr->bufferNanos
+                || now < sink->oldest;
         } else {
             isDue |= isTimeUp || sink->nBuffered >= settingsPtr->bufferBytes
                 || now - sink->oldest >= settingsPtr->bufferNanos
@@ -199,6 +220,9 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
             (void) NsDeliverFlush(sink);
         } else if (settingsPtr->bufferLines == 0) {
             next = sink->oldest + settingsPtr->bufferNanos;
+            if (sink->typePtr->isDatabase) {
+                next = MIN(next, now + LOOK_NANOS);
+            }
         }
     }
     if (sink->syncDue != 0 && now >= sink->syncDue) {
@@ -241,26 +265,28 @@ NsDeliverSync(Ns_LogSink sink)
 void
 NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 {
-    char       text[1024];
-    va_list    ap;
-    NsLogEntry entry;
-    NsLogOut   out = {NULL, 0, 0};
-    int        n;
+    char         text[1024];
+    va_list      ap;
+    NsLogEntry   entry;
+    Ns_LogRecord record;
+    char        *bytes;
+    size_t       length;
+    int          n;
 
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     NsSystemLogDescribe(&entry, severity, text,
                         MIN((size_t) MAX(n, 0), sizeof(text) - 1));
-    NsLogLine(&out, &entry, NsSystemLogStyle());
-    Grow(sink, sink->nBuffered + out.length);
-    out = (NsLogOut){sink->buffer + sink->nBuffered, out.length, 0};
-    NsLogLine(&out, &entry, NsSystemLogStyle());
-    sink->nBuffered += out.length;
-    sink->nLines++;
-    if (sink->oldest == 0) {
-        sink->oldest = entry.time;
+    bytes = NsSystemLogEncode(&entry, &record);
+    if (FormatRecord(sink, nsSystemStream, &record, &length)) {
+        sink->nBuffered += length;
+        sink->nLines++;
+        if (sink->oldest == 0) {
+            sink->oldest = entry.time;
+        }
     }
+    ns_free(bytes);
 }
 
 /*
@@ -484,12 +510,13 @@ WriteOut(Ns_LogSink sink)
             sink->fileBytes += (uint64_t) n;
             atomic_fetch_add(&sink->nBytes, (uint64_t) n);
         } else if (n == 0 || errno != EINTR) {
-            NoteFailure(sink, n == 0 ? EIO : errno);
+            NsDeliverFailed(sink, n == 0 ? EIO : errno);
             return false;
         }
     }
     atomic_fetch_add(&sink->nWrites, 1);
     span = NsLogClock() - start;
+    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
     if (span > atomic_load(&sink->longestWrite)) {
         atomic_store(&sink->longestWrite, span);
     }
@@ -579,26 +606,83 @@ NeededFrom(uint32_t lane, int stream)
 }
 
 /*
- * An episode begins: say so once.  The log that fails cannot tell of itself;
- * NoteSuccess does so at the end.
+ * An episode begins: say so once.
  */
-static void
-NoteFailure(Ns_LogSink sink, int reason)
+void
+NsDeliverFailed(Ns_LogSink sink, int reason)
 {
-    int64_t now = NsLogClock();
-
     atomic_fetch_add(&sink->nErrors, 1);
-    sink->retryAt = now + RETRY_NANOS;
     if (sink->failure == 0) {
-        sink->failedSince = now;
-        if (!NsSinkWants(sink, NsStreamIndex(nsSystemStream))) {
+        sink->failedSince = NsLogClock();
+        sink->retryNanos = RETRY_NANOS;
+        if (MayReport(sink)) {
             Ns_Log(Error, "log: sink '%s': writing to '%s' failed: '%s'; "
                    "trying again", sink->name, NsSinkFile(sink),
-                   strerror(reason));
+                   sink->complaint[0] != '\0' ? sink->complaint
+                   : strerror(reason));
         }
+    } else if (sink->typePtr->isDatabase) {
+        sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
     }
+    sink->retryAt = NsLogClock() + sink->retryNanos;
     sink->failure = reason;
     errno = reason;
+}
+
+void
+NsDeliverRefused(Ns_LogSink sink, const char *reason)
+{
+    if (sink->nRefused++ == 0) {
+        snprintf(sink->refusal, sizeof(sink->refusal), "%s", reason);
+    }
+}
+
+/*
+ * Rows that were refused are reported once in a while, not one by one.
+ */
+static void
+CountDelivered(Ns_LogSink sink)
+{
+    uint64_t nRefused = MIN(sink->nRefused, sink->nRecords);
+    int64_t  now = NsLogClock();
+
+    atomic_fetch_add(&sink->nRejected, nRefused);
+    atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
+    sink->nUnreported += nRefused;
+    sink->nRefused = 0;
+    if (sink->nUnreported > 0 && MayReport(sink)
+            && (sink->refusalReported == 0
+                || now - sink->refusalReported >= REPORT_NANOS)) {
+        Ns_Log(Error, "log: sink '%s': '%s' refused %" PRIu64 " rows, which "
+               "are dropped: '%s'", sink->name, NsSinkFile(sink),
+               sink->nUnreported, sink->refusal);
+        sink->nUnreported = 0;
+        sink->refusalReported = now;
+    }
+}
+
+/*
+ * A log cannot tell of itself, unless another one hears of it, too.  A sink in
+ * no table works for another one, which does the talking.
+ */
+static bool
+MayReport(Ns_LogSink sink)
+{
+    int        index = NsStreamIndex(nsSystemStream);
+    Ns_LogSink other;
+
+    if (NsSinkAt(sink->index) != sink) {
+        return false;
+    }
+    if (!NsSinkWants(sink, index)) {
+        return true;
+    }
+    for (int i = 0; (other = NsSinkAt(i)) != NULL; i++) {
+        if (other != sink && NsSinkWants(other, index)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void
@@ -609,13 +693,14 @@ NoteSuccess(Ns_LogSink sink)
 
     sink->failure = 0;
     sink->retryAt = 0;
-    if (NsSinkWants(sink, NsStreamIndex(nsSystemStream))) {
+    sink->complaint[0] = '\0';
+    if (MayReport(sink)) {
+        Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
+               "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
+    } else {
         NsDeliverNote(sink, Error, "log: writing to '%s' failed for %.3f "
                       "seconds: '%s'", NsSinkFile(sink), seconds,
                       strerror(reason));
-    } else {
-        Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
-               "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
     }
 }
 

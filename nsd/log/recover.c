@@ -14,6 +14,10 @@
  *
  *      While they are delivered the old mapping's cursors move like those of
  *      the present one, so a process killed here is continued by the next.
+ *
+ *      A database may not be there during the start.  Its sink claims the
+ *      records; its log thread writes them as soon as it can, before anything
+ *      else.  The database itself knows how far the earlier process got.
  */
 
 #include "log/sink_int.h"
@@ -29,10 +33,29 @@
 typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;
+    bool             isClaimed[NS_RING_SINKS];
+    atomic_int       nUsers;            /* The start, and claims. */
+    atomic_bool      isKept;            /* Something stays in the mapping. */
 } Leftover;
+
+/*
+ * What a sink has still to write.  A list, guarded by the sink's lock; only
+ * its log thread takes from it.
+ */
+struct NsClaim {
+    NsClaim    *nextPtr;
+    Leftover   *leftoverPtr;
+    NsRingSink *slotPtr;
+};
 
 static Leftover *firstPtr;      /* Used by the main thread, during the start. */
 
+static void     Release(Leftover *leftoverPtr, bool isDone);
+static void     Claim(Ns_LogSink sink, Leftover *leftoverPtr,
+                      NsRingSink *slotPtr);
+static bool     WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
+static void     DropFirstClaim(Ns_LogSink sink, bool isDone);
+static void     AddCounts(Ns_LogSink to, Ns_LogSink from);
 static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr);
 static bool     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
@@ -63,6 +86,7 @@ NsSinkFindLeftovers(const NsRingKey *keyPtr)
         if (ringPtr != NULL) {
             leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
             leftoverPtr->ringPtr = ringPtr;
+            atomic_store(&leftoverPtr->nUsers, 1);
             *linkPtr = leftoverPtr;
             linkPtr = &leftoverPtr->nextPtr;
         } else if (!STREQ(reason, "in use")) {
@@ -85,12 +109,26 @@ NsSinkEndRecovery(void)
         for (int i = 0; i < NS_RING_SINKS; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
-            if (slotPtr->name[0] != '\0') {
+            if (!leftoverPtr->isClaimed[i] && slotPtr->name[0] != '\0') {
                 isDone &= DeliverOrphan(ringPtr, slotPtr);
             }
         }
-        NsRingClose(&ringPtr, isDone);
         firstPtr = leftoverPtr->nextPtr;
+        Release(leftoverPtr, isDone);
+    }
+}
+
+/*
+ * The last user deletes the mapping, if nothing is left there.
+ */
+static void
+Release(Leftover *leftoverPtr, bool isDone)
+{
+    if (!isDone) {
+        atomic_store(&leftoverPtr->isKept, true);
+    }
+    if (atomic_fetch_sub(&leftoverPtr->nUsers, 1) == 1) {
+        NsRingClose(&leftoverPtr->ringPtr, !atomic_load(&leftoverPtr->isKept));
         ns_free(leftoverPtr);
     }
 }
@@ -101,9 +139,139 @@ NsRecoverSink(Ns_LogSink sink)
     for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
         NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
 
-        if (slotPtr != NULL && !RecoverFrom(sink, p->ringPtr, slotPtr)) {
+        if (slotPtr == NULL) {
+            continue;
+        }
+        if (sink->typePtr->isDatabase) {
+            Claim(sink, p, slotPtr);
+        } else if (!RecoverFrom(sink, p->ringPtr, slotPtr)) {
+            Ns_Log(Error, "log: sink '%s': cannot write what process %d had "
+                   "not written: '%s'; it stays in '%s'", sink->name,
+                   (int) p->ringPtr->headerPtr->pid, strerror(errno),
+                   p->ringPtr->path);
             break;
         }
+    }
+}
+
+static void
+Claim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
+{
+    NsClaim *claimPtr = ns_calloc(1u, sizeof(*claimPtr)), **linkPtr;
+
+    claimPtr->leftoverPtr = leftoverPtr;
+    claimPtr->slotPtr = slotPtr;
+    atomic_fetch_add(&leftoverPtr->nUsers, 1);
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        if (NsRingSinkAt(leftoverPtr->ringPtr, i) == slotPtr) {
+            leftoverPtr->isClaimed[i] = true;
+        }
+    }
+    for (linkPtr = &sink->claims; *linkPtr != NULL;
+         linkPtr = &(*linkPtr)->nextPtr) {
+    }
+    *linkPtr = claimPtr;
+}
+
+bool
+NsRecoverClaims(Ns_LogSink sink)
+{
+    bool isOk = sink->failure == 0
+        || (NsLogClock() >= sink->retryAt && !NsSinkIsPumping());
+
+    while (isOk && sink->claims != NULL) {
+        isOk = WriteClaim(sink, sink->claims);
+        NsSinkLock(sink);
+        if (isOk) {
+            DropFirstClaim(sink, true);
+            sink->retryAt = 0;
+        } else {
+            NsDeliverFailed(sink, errno);
+        }
+        NsSinkUnlock(sink);
+    }
+    return sink->claims == NULL;
+}
+
+/*
+ * By a sink of its own to the same target, since the other reads the present
+ * mapping.
+ */
+static bool
+WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
+{
+    NsSinkSpec spec = {
+        .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
+        .connection = sink->connection, .table = sink->table,
+        .settings = sink->settings
+    };
+    Ns_LogSink writer = NsSinkMake(&spec);
+    bool       isOk = false;
+    int        reason = errno;
+
+    if (writer != NULL) {
+        isOk = RecoverFrom(writer, claimPtr->leftoverPtr->ringPtr,
+                           claimPtr->slotPtr);
+        reason = errno;
+        NsSinkLock(sink);
+        AddCounts(sink, writer);
+        NsSinkUnlock(sink);
+        writer->typePtr->closeProc(writer);
+        NsSinkUnmake(&writer);
+    }
+    errno = reason;
+    return isOk;
+}
+
+/*
+ * To the ledger: what was not written is still the earlier process's.
+ */
+static void
+AddCounts(Ns_LogSink to, Ns_LogSink from)
+{
+    uint64_t nDone = atomic_load(&from->nDelivered)
+        + atomic_load(&from->nIgnored) + atomic_load(&from->nDamaged)
+        + atomic_load(&from->nRejected);
+
+    atomic_fetch_add(&to->nDirect, nDone);
+    atomic_fetch_add(&to->nDelivered, atomic_load(&from->nDelivered));
+    atomic_fetch_add(&to->nIgnored, atomic_load(&from->nIgnored));
+    atomic_fetch_add(&to->nDamaged, atomic_load(&from->nDamaged));
+    atomic_fetch_add(&to->nRejected, atomic_load(&from->nRejected));
+    atomic_fetch_add(&to->nBytes, atomic_load(&from->nBytes));
+    atomic_fetch_add(&to->nWrites, atomic_load(&from->nWrites));
+    atomic_fetch_add(&to->writeNanos, atomic_load(&from->writeNanos));
+    to->nUnreported += from->nUnreported;
+    memcpy(to->refusal, from->refusal, sizeof(to->refusal));
+    memcpy(to->complaint, from->complaint, sizeof(to->complaint));
+}
+
+static void
+DropFirstClaim(Ns_LogSink sink, bool isDone)
+{
+    NsClaim *claimPtr = sink->claims;
+
+    sink->claims = claimPtr->nextPtr;
+    Release(claimPtr->leftoverPtr, isDone);
+    ns_free(claimPtr);
+}
+
+void
+NsRecoverDropClaims(Ns_LogSink sink)
+{
+    while (sink->claims != NULL) {
+        DropFirstClaim(sink, false);
+    }
+}
+
+void
+NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
+               int64_t position)
+{
+    if (lane >= 0 && lane < ringPtr->headerPtr->maxLanes
+            && (uint64_t) position
+               > atomic_load(&slotPtr->cursors[lane].done)) {
+        atomic_store(&slotPtr->cursors[lane].done, (uint64_t) position);
     }
 }
 
@@ -115,20 +283,17 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     int      pid = (int) ringPtr->headerPtr->pid;
     uint64_t n = 0;
-    bool     isDelivered;
+    bool     isSettled = true, isDelivered;
 
     NsSinkLock(sink);
     if (sink->typePtr->settleProc != NULL) {
-        sink->typePtr->settleProc(sink, ringPtr, slotPtr);
+        isSettled = sink->typePtr->settleProc(sink, ringPtr, slotPtr);
     } else {
         SettleIntent(ringPtr, slotPtr);
     }
-    isDelivered = DeliverLeftover(sink, ringPtr, slotPtr, &n);
+    isDelivered = isSettled && DeliverLeftover(sink, ringPtr, slotPtr, &n);
     NsSinkUnlock(sink);
     if (!isDelivered) {
-        Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
-               "written: '%s'; it stays in '%s'", sink->name, pid,
-               strerror(errno), ringPtr->path);
         return false;
     }
     slotPtr->name[0] = '\0';
@@ -166,7 +331,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
         sink = NsSinkMake(&spec);
     }
     if (sink != NULL) {
-        RecoverFrom(sink, ringPtr, slotPtr);
+        (void) RecoverFrom(sink, ringPtr, slotPtr);
         NsSinkLock(sink);
         sink->typePtr->closeProc(sink);
         NsSinkUnlock(sink);

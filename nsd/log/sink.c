@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "log/init.h"
 #include "log/systemlog.h"
 #include "nslog.h"
@@ -26,13 +27,17 @@ const NsSinkSettings nsSinkDefaults = {
     .sample = 1,
     .bufferBytes = 65536,
     .bufferNanos = 100000000,
+    .batchRows = 50,
     .rollHour = -1,
     .maxBackup = 10
 };
 
 static const NsSinkType *const types[] = {
     &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType,
-    &nsSyslogSinkType, &nsSqliteSinkType
+    &nsSyslogSinkType, &nsSqliteSinkType,
+#ifdef HAVE_LIBPQ
+    &nsPostgresqlSinkType
+#endif
 };
 
 static Ns_Mutex   lock;         /* Guards routes, and growth of the table. */
@@ -138,6 +143,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     sink->file = ns_strcopy(specPtr->file);
+    sink->connection = ns_strcopy(specPtr->connection);
     sink->table = ns_strcopy(specPtr->table);
     sink->fd = -1;
     sink->nPatterns = specPtr->nStreams;
@@ -173,6 +179,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     ns_free(sink->settings.rollFormat);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
+    ns_free(sink->connection);
     ns_free(sink->table);
     ns_free(sink->file);
     ns_free(sink->name);
@@ -197,6 +204,12 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
     return NsSinkCreate(&spec);
+}
+
+bool
+NsSinkHasType(const char *type)
+{
+    return FindType(type) != NULL;
 }
 
 Ns_LogSink
@@ -270,10 +283,11 @@ NsSinkRecoverByName(const char *name)
 void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
 {
-    NsSinkLock(sink);
+    /* The sink's own lock may be held for as long as a write takes. */
+    Ns_MutexLock(&sink->wakeLock);
     *settingsPtr = sink->settings;
     settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
-    NsSinkUnlock(sink);
+    Ns_MutexUnlock(&sink->wakeLock);
 }
 
 void
@@ -304,6 +318,7 @@ NsSinkRemove(Ns_LogSink sink)
     (void) NsDeliverFlush(sink);
     sink->typePtr->closeProc(sink);
     sink->isClosed = true;
+    NsRecoverDropClaims(sink);
     NsSinkUnlock(sink);
     Ns_MutexLock(&lock);
     atomic_store(&sink->isOnLanes, false);
@@ -336,12 +351,14 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     statsPtr->ignored = atomic_load(&sink->nIgnored);
     statsPtr->droppedFailed = atomic_load(&sink->nFailed);
     statsPtr->droppedDamaged = atomic_load(&sink->nDamaged);
+    statsPtr->droppedRejected = atomic_load(&sink->nRejected);
     statsPtr->bytes = atomic_load(&sink->nBytes);
     statsPtr->writes = atomic_load(&sink->nWrites);
     statsPtr->syncs = atomic_load(&sink->nSyncs);
     statsPtr->errors = atomic_load(&sink->nErrors);
     statsPtr->wakeups = atomic_load(&sink->nWakeups);
     statsPtr->longestWrite = atomic_load(&sink->longestWrite);
+    statsPtr->writeNanos = atomic_load(&sink->writeNanos);
     statsPtr->accepted = atomic_load(&sink->nDirect);
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
         NsStreamDrops drops;
@@ -354,7 +371,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     }
     statsPtr->pending = statsPtr->accepted - statsPtr->delivered
         - statsPtr->ignored - statsPtr->droppedFailed
-        - statsPtr->droppedDamaged;
+        - statsPtr->droppedDamaged - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
     if (statsPtr->pending > atomic_load(&sink->deepest)) {
         atomic_store(&sink->deepest, statsPtr->pending);
@@ -814,11 +831,13 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
 void
 NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
-    char *rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    char *old = sink->settings.rollFormat;
 
-    ns_free(sink->settings.rollFormat);
+    Ns_MutexLock(&sink->wakeLock);
     sink->settings = *settingsPtr;
-    sink->settings.rollFormat = rollFormat;
+    sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    Ns_MutexUnlock(&sink->wakeLock);
+    ns_free(old);
     sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     NoteSettings(sink);

@@ -34,6 +34,7 @@ typedef struct NsSinkSettings {
     size_t     bufferBytes;
     int64_t    bufferNanos;
     int        bufferLines;     /* 0: no limit, and the two above hold. */
+    int        batchRows;       /* Of one insert into a database. */
     NsSyncMode sync;
     int64_t    syncNanos;
     int64_t    rotateBytes;     /* 0: never by size. */
@@ -55,6 +56,7 @@ typedef struct NsSinkStats {
     uint64_t droppedMemory;     /* The log memory was full. */
     uint64_t droppedFailed;     /* The sink could not write, and it was full. */
     uint64_t droppedDamaged;    /* Overwritten from outside. */
+    uint64_t droppedRejected;   /* The database refuses the row. */
     uint64_t pending;
     uint64_t bytes;
     uint64_t writes;
@@ -63,15 +65,17 @@ typedef struct NsSinkStats {
     uint64_t wakeups;
     uint64_t deepest;           /* Most records that were pending. */
     int64_t  longestWrite;      /* Nanoseconds. */
+    int64_t  writeNanos;        /* Of all writes. */
 } NsSinkStats;
 
 typedef struct NsSinkSpec {
     const char     *name;
     const char     *type;           /* "file", "stdout", "stderr",
-                                     * "syslog", "sqlite". */
+                                     * "syslog", "sqlite", "postgresql". */
     const char     *const *streams; /* Names or their beginnings. */
     int             nStreams;
     const char     *file;           /* Absolute path, or address; or NULL. */
+    const char     *connection;     /* Of postgresql; file is how it shows. */
     const char     *table;          /* Of a database; or NULL. */
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
@@ -86,6 +90,11 @@ void NsSinkInit(void);
  * target cannot be opened, and errno tells why.
  */
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
+
+/*
+ * False: this server was built without what the type needs.
+ */
+bool NsSinkHasType(const char *type);
 
 /*
  * By name, in the order of creation.

@@ -21,6 +21,9 @@
 typedef struct NsSinkType {
     const char *name;
 
+    /* It writes rows: batchRows holds, and bufferNanos even for the first. */
+    bool isDatabase;
+
     /* Open the target; errno tells why not. */
     bool (*openProc) (Ns_LogSink sink);
 
@@ -42,9 +45,10 @@ typedef struct NsSinkType {
                           const Ns_LogRecord *recordPtr, char *buffer,
                           size_t room);
 
-    /* The slot is of a process that was killed: set its cursors right.  NULL:
-     * what the mapping says about a write under way is all there is. */
-    void (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+    /* The slot is of a process that was killed: set its cursors right.  False:
+     * it cannot now, and errno tells why.  NULL: what the mapping says about a
+     * write under way is all there is. */
+    bool (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
 extern const NsSinkType nsFileSinkType;
@@ -53,6 +57,7 @@ extern const NsSinkType nsStderrSinkType;
 extern const NsSinkType nsFdSinkType;
 extern const NsSinkType nsSyslogSinkType;
 extern const NsSinkType nsSqliteSinkType;
+extern const NsSinkType nsPostgresqlSinkType;
 
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
@@ -86,6 +91,8 @@ typedef enum {
     NS_SINK_RESTING             /* Requests, and a shortage of memory. */
 } NsSinkState;
 
+typedef struct NsClaim NsClaim;
+
 struct Ns_LogSink_ {
     /* Constant after creation. */
     char              *name;
@@ -110,6 +117,7 @@ struct Ns_LogSink_ {
     int                fd;
     uint64_t           fileBytes;       /* Size of the file. */
     void              *target;          /* The type's own. */
+    char              *connection;      /* Of postgresql; may be secret. */
     char              *table;           /* Of a database. */
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
@@ -134,9 +142,17 @@ struct Ns_LogSink_ {
     uint64_t           baseDrops[NS_RING_STREAMS];
     uint64_t           baseRecords[NS_RING_STREAMS];
 
+    uint64_t           nRefused;        /* Rows, in the last write, */
+    char               refusal[256];    /* and why the first of them. */
+    uint64_t           nUnreported;     /* Since the last message about any, */
+    int64_t            refusalReported; /* which was at this time. */
+
+    NsClaim           *claims;          /* See recover.c. */
+    char               complaint[256];  /* In place of errno's text; or "". */
     int                failure;         /* errno of the present episode. */
     int64_t            failedSince;
     int64_t            retryAt;
+    int64_t            retryNanos;
 
     /* On lanes only; ringPtr is an old mapping during recovery. */
     NsRing            *ringPtr;
@@ -166,6 +182,7 @@ struct Ns_LogSink_ {
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;
     atomic_uint_fast64_t nDamaged;
+    atomic_uint_fast64_t nRejected;
     atomic_uint_fast64_t nBytes;
     atomic_uint_fast64_t nWrites;
     atomic_uint_fast64_t nSyncs;
@@ -173,6 +190,7 @@ struct Ns_LogSink_ {
     atomic_uint_fast64_t nWakeups;
     atomic_uint_fast64_t deepest;
     atomic_int_fast64_t  longestWrite;
+    atomic_int_fast64_t  writeNanos;
 };
 
 /*
@@ -191,6 +209,13 @@ bool NsDeliverFlush(Ns_LogSink sink);
 
 /* Carry out what is due now; when to come again, 0: no need to. */
 int64_t NsDeliverDue(Ns_LogSink sink, bool isTimeUp);
+
+/* For types: the target takes all but a row, which is left out for ever. */
+void NsDeliverRefused(Ns_LogSink sink, const char *reason);
+
+/* The target cannot be reached: an episode of trying again begins, or goes
+ * on. */
+void NsDeliverFailed(Ns_LogSink sink, int reason);
 
 /* Sync the target. */
 bool NsDeliverSync(Ns_LogSink sink);
@@ -259,5 +284,16 @@ time_t NsFileNextRoll(int hour);
  * recover.c
  */
 void NsRecoverSink(Ns_LogSink sink);
+
+/* Log thread, sink not locked: write what is left for it.  False: it cannot be
+ * written now. */
+bool NsRecoverClaims(Ns_LogSink sink);
+
+/* The sink will not: the next process may. */
+void NsRecoverDropClaims(Ns_LogSink sink);
+
+/* A database says that this lane was written up to there. */
+void NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
+                    int64_t position);
 
 #endif

@@ -242,6 +242,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     uint64_t before;
     Plan     plan;
 
+    (void) NsRecoverClaims(sink);
     NsSinkLock(sink);
     before = NRecords(sink);
     NsDeliverPass(sink);
@@ -258,7 +259,8 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
         }
     } else if (sink->nBuffered > 0) {
         plan.state = NS_SINK_BATCHING;
-    } else if (start - sink->lastFlush < settingsPtr->bufferNanos
+    } else if (!sink->typePtr->isDatabase
+               && start - sink->lastFlush < settingsPtr->bufferNanos
                && start > sink->lastFlush) {
         plan.state = NS_SINK_BATCHING;
         plan.until = sink->lastFlush + settingsPtr->bufferNanos;

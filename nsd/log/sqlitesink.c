@@ -12,25 +12,12 @@
 
 #include <sqlite3.h>
 
-#include "log/json.h"
-#include "log/severity.h"
+#include "log/row.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define BUSY_MS       1000
-#define DEFAULT_TABLE "log"
-
-/*
- * A row in the sink's buffer; stream, severity and text follow.
- */
-typedef struct RowHead {
-    int64_t  time;
-    uint32_t streamLength;
-    uint32_t severityLength;
-    uint32_t textLength;
-    uint32_t pad;
-} RowHead;
+#define BUSY_MS 1000
 
 typedef struct Database {
     sqlite3      *handle;
@@ -39,27 +26,39 @@ typedef struct Database {
     bool          isPruned;     /* Positions of other mappings are deleted. */
 } Database;
 
+static bool    OpenSqlite(Ns_LogSink sink);
 static bool    OpenDatabase(Ns_LogSink sink);
 static bool    Prepare(Database *dbPtr, Ns_LogSink sink);
 static bool    Execute(Database *dbPtr, const char *sql);
 static sqlite3_stmt *PrepareOne(Database *dbPtr, const char *fmt,
                                 const char *table);
 static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
-static bool    InsertRows(Database *dbPtr, const char *bytes, size_t length);
+static int     Reason(const Database *dbPtr);
+static bool    InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes,
+                          size_t length);
+static void    BindText(sqlite3_stmt *statement, int column, NsRowText text);
+static bool    IsRowsFault(int code);
 static bool    SetPositions(Database *dbPtr, Ns_LogSink sink);
 static bool    Prune(Database *dbPtr, Ns_LogSink sink);
 static bool    Step(sqlite3_stmt *statement);
 static void    CloseDatabase(Ns_LogSink sink);
-static size_t  FormatRow(Ns_LogSink sink, Ns_LogStream stream,
-                         const Ns_LogRecord *recordPtr, char *buffer,
-                         size_t room);
-static void    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 
 const NsSinkType nsSqliteSinkType = {
-    .name = "sqlite", .openProc = OpenDatabase, .writeProc = WriteRows,
-    .closeProc = CloseDatabase, .formatProc = FormatRow, .settleProc = Settle
+    .name = "sqlite", .isDatabase = true, .openProc = OpenSqlite,
+    .writeProc = WriteRows, .closeProc = CloseDatabase,
+    .formatProc = NsRowFormat, .settleProc = Settle
 };
 
+
+/*
+ * That another process holds the database is no reason not to begin.
+ */
+static bool
+OpenSqlite(Ns_LogSink sink)
+{
+    return OpenDatabase(sink) || errno == EBUSY;
+}
 
 static bool
 OpenDatabase(Ns_LogSink sink)
@@ -71,11 +70,10 @@ OpenDatabase(Ns_LogSink sink)
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                         | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK
             || !Prepare(dbPtr, sink)) {
-        int reason = dbPtr->handle == NULL ? ENOMEM
-            : sqlite3_system_errno(dbPtr->handle);
+        int reason = Reason(dbPtr);
 
         CloseDatabase(sink);
-        errno = reason != 0 ? reason : EIO;
+        errno = reason;
         return false;
     }
     return true;
@@ -85,7 +83,7 @@ static bool
 Prepare(Database *dbPtr, Ns_LogSink sink)
 {
     const char *table = sink->table != NULL && *sink->table != '\0'
-        ? sink->table : DEFAULT_TABLE;
+        ? sink->table : NS_ROW_TABLE;
     char       *create = sqlite3_mprintf(
         "CREATE TABLE IF NOT EXISTS \"%w\""
         " (time TEXT, stream TEXT, severity TEXT, record TEXT)", table);
@@ -95,7 +93,7 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
     isOk = Execute(dbPtr, "PRAGMA journal_mode=WAL")
         && Execute(dbPtr, "PRAGMA synchronous=FULL")
         && Execute(dbPtr, create)
-        && Execute(dbPtr, "CREATE TABLE IF NOT EXISTS nsd_log_position"
+        && Execute(dbPtr, "CREATE TABLE IF NOT EXISTS " NS_ROW_POSITIONS
                    " (sink TEXT, epoch INTEGER, lane INTEGER,"
                    " position INTEGER, PRIMARY KEY (sink, epoch, lane))");
     sqlite3_free(create);
@@ -104,7 +102,7 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
             dbPtr, "INSERT INTO \"%w\" VALUES (?, ?, ?, ?)", table);
         dbPtr->setPosition = PrepareOne(
             dbPtr, "INSERT OR REPLACE INTO \"%w\" VALUES (?, ?, ?, ?)",
-            "nsd_log_position");
+            NS_ROW_POSITIONS);
         isOk = dbPtr->insertRow != NULL && dbPtr->setPosition != NULL;
     }
     return isOk;
@@ -137,53 +135,85 @@ static ssize_t
 WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 {
     Database *dbPtr;
+    int       reason;
 
     if (sink->target == NULL && !OpenDatabase(sink)) {
         return -1;
     }
     dbPtr = sink->target;
     if (Execute(dbPtr, "BEGIN IMMEDIATE")
-            && InsertRows(dbPtr, bytes, length)
+            && InsertRows(dbPtr, sink, bytes, length)
             && SetPositions(dbPtr, sink)
             && Prune(dbPtr, sink)
             && Execute(dbPtr, "COMMIT")) {
         return (ssize_t) length;
     }
-    errno = sqlite3_errcode(dbPtr->handle) == SQLITE_FULL ? ENOSPC
-        : sqlite3_errcode(dbPtr->handle) == SQLITE_BUSY ? EBUSY : EIO;
+    reason = Reason(dbPtr);
     (void) Execute(dbPtr, "ROLLBACK");
+    errno = reason;
     return -1;
 }
 
+static int
+Reason(const Database *dbPtr)
+{
+    int reason;
+
+    if (dbPtr->handle == NULL) {
+        return ENOMEM;
+    }
+    switch (sqlite3_errcode(dbPtr->handle)) {
+    case SQLITE_FULL:
+        return ENOSPC;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return EBUSY;
+    default:
+        reason = sqlite3_system_errno(dbPtr->handle);
+        return reason != 0 ? reason : EIO;
+    }
+}
+
+/*
+ * A row that the table's constraints refuse is left out.
+ */
 static bool
-InsertRows(Database *dbPtr, const char *bytes, size_t length)
+InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
 {
     const char *end = bytes + length;
     bool        isOk = true;
 
+    sink->nRefused = 0;
     while (isOk && bytes < end) {
-        char     stamp[64];
-        NsLogOut out = {stamp, sizeof(stamp), 0};
-        RowHead  head;
+        NsRow row;
 
-        memcpy(&head, bytes, sizeof(head));
-        bytes += sizeof(head);
-        NsJsonTime(&out, head.time);
-        /* Without its quotes. */
-        (void) sqlite3_bind_text(dbPtr->insertRow, 1, stamp + 1,
-                                 (int) out.length - 2, SQLITE_STATIC);
-        (void) sqlite3_bind_text(dbPtr->insertRow, 2, bytes,
-                                 (int) head.streamLength, SQLITE_STATIC);
-        bytes += head.streamLength;
-        (void) sqlite3_bind_text(dbPtr->insertRow, 3, bytes,
-                                 (int) head.severityLength, SQLITE_STATIC);
-        bytes += head.severityLength;
-        (void) sqlite3_bind_text(dbPtr->insertRow, 4, bytes,
-                                 (int) head.textLength, SQLITE_STATIC);
-        bytes += head.textLength;
+        bytes += NsRowParse(bytes, &row);
+        (void) sqlite3_bind_text(dbPtr->insertRow, 1, row.time, -1,
+                                 SQLITE_STATIC);
+        BindText(dbPtr->insertRow, 2, row.stream);
+        BindText(dbPtr->insertRow, 3, row.severity);
+        BindText(dbPtr->insertRow, 4, row.record);
         isOk = Step(dbPtr->insertRow);
+        if (!isOk && IsRowsFault(sqlite3_errcode(dbPtr->handle))) {
+            NsDeliverRefused(sink, sqlite3_errmsg(dbPtr->handle));
+            isOk = true;
+        }
     }
     return isOk;
+}
+
+static void
+BindText(sqlite3_stmt *statement, int column, NsRowText text)
+{
+    (void) sqlite3_bind_text(statement, column, text.bytes, (int) text.length,
+                             SQLITE_STATIC);
+}
+
+static bool
+IsRowsFault(int code)
+{
+    return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH
+        || code == SQLITE_TOOBIG;
 }
 
 static bool
@@ -207,7 +237,8 @@ SetPositions(Database *dbPtr, Ns_LogSink sink)
 }
 
 /*
- * Once the present mapping has positions, those of earlier ones are of no use.
+ * Once the present mapping has positions, and nothing is left of earlier ones,
+ * theirs are of no use.
  */
 static bool
 Prune(Database *dbPtr, Ns_LogSink sink)
@@ -215,12 +246,12 @@ Prune(Database *dbPtr, Ns_LogSink sink)
     char *sql;
     bool  isOk;
 
-    if (dbPtr->isPruned || sink->nMoved == 0
+    if (dbPtr->isPruned || sink->nMoved == 0 || sink->claims != NULL
             || sink->ringPtr != NsSinkRing()) {
         return true;
     }
-    sql = sqlite3_mprintf("DELETE FROM nsd_log_position WHERE sink = %Q "
-                          "AND epoch <> %lld", sink->name,
+    sql = sqlite3_mprintf("DELETE FROM " NS_ROW_POSITIONS
+                          " WHERE sink = %Q AND epoch <> %lld", sink->name,
                           (sqlite3_int64) sink->ringPtr->headerPtr->epoch);
     isOk = dbPtr->isPruned = Execute(dbPtr, sql);
     sqlite3_free(sql);
@@ -250,65 +281,37 @@ CloseDatabase(Ns_LogSink sink)
     }
 }
 
-static size_t
-FormatRow(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
-          char *buffer, size_t room)
-{
-    const char *severity = Ns_LogSeverityName(
-        (Ns_LogSeverity) recordPtr->severity);
-    NsLogOut    out = {buffer, room, 0};
-    RowHead     head = {
-        .time = recordPtr->time,
-        .streamLength = (uint32_t) strlen(recordPtr->stream),
-        .severityLength = (uint32_t) strlen(severity)
-    };
-    size_t n, start;
-
-    NsLogPut(&out, (const char *) &head, sizeof(head));
-    NsLogPut(&out, recordPtr->stream, head.streamLength);
-    NsLogPut(&out, severity, head.severityLength);
-    start = MIN(out.length, room);
-    NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
-                   room - start, &n);
-    if (n == 0) {
-        return 0;
-    }
-    head.textLength = (uint32_t) (n - 1);       /* Without the newline. */
-    if (out.length + n <= room) {
-        memcpy(buffer, &head, sizeof(head));
-        return out.length + n - 1;
-    }
-    return out.length + n;
-}
-
 /*
  * The database knows best how far a process got that was killed.
  */
-static void
+static bool
 Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     Database     *dbPtr = sink->target;
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement = NULL;
     char         *sql;
+    int           code;
 
     if (dbPtr == NULL) {
-        return;
-    }
-    sql = sqlite3_mprintf("SELECT lane, position FROM nsd_log_position "
-                          "WHERE sink = %Q AND epoch = %lld", sink->name,
-                          (sqlite3_int64) ringPtr->headerPtr->epoch);
-    if (sqlite3_prepare_v2(dbPtr->handle, sql, -1, &statement, NULL)
-            == SQLITE_OK) {
-        while (sqlite3_step(statement) == SQLITE_ROW) {
-            sqlite3_int64 lane = sqlite3_column_int64(statement, 0);
-            uint64_t position = (uint64_t) sqlite3_column_int64(statement, 1);
-
-            if (lane >= 0 && lane < ringPtr->headerPtr->maxLanes
-                    && position > atomic_load(&slotPtr->cursors[lane].done)) {
-                atomic_store(&slotPtr->cursors[lane].done, position);
-            }
+        if (!OpenDatabase(sink)) {
+            return false;
         }
+        dbPtr = sink->target;
+    }
+    sql = sqlite3_mprintf("SELECT lane, position FROM " NS_ROW_POSITIONS
+                          " WHERE sink = %Q AND epoch = %lld", sink->name,
+                          (sqlite3_int64) ringPtr->headerPtr->epoch);
+    code = sqlite3_prepare_v2(dbPtr->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+            NsSettleCursor(ringPtr, slotPtr, sqlite3_column_int64(statement, 0),
+                           sqlite3_column_int64(statement, 1));
+        }
+    }
+    if (code != SQLITE_DONE) {
+        errno = Reason(dbPtr);
     }
     (void) sqlite3_finalize(statement);
     sqlite3_free(sql);
+    return code == SQLITE_DONE;
 }

@@ -27,6 +27,7 @@
 
 #define SYSTEM_SINK    "system"
 #define RING_DIRECTORY "/dev/shm"
+#define NPIECES        4
 
 /*
  * An entry as a record: this, then thread name, severity name, each with its
@@ -52,6 +53,8 @@ static NsRingKey  ringKey;
 static int64_t    memoryBytes;
 
 static const char *TailOf(const char *path);
+static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+                        struct iovec *pieces);
 static void   NoteFork(void);
 static void   LastWords(const char *message);
 static void   Panic(const char *fmt, ...)
@@ -198,21 +201,56 @@ NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
 void
 NsSystemLogWrite(const NsLogEntry *entryPtr)
 {
-    SystemRecord head = {
+    SystemRecord head;
+    struct iovec pieces[NPIECES];
+
+    TakeApart(entryPtr, &head, pieces);
+    (void) NsStreamPut(nsSystemStream, entryPtr->severity, entryPtr->time,
+                       pieces, NPIECES);
+}
+
+char *
+NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr)
+{
+    SystemRecord head;
+    struct iovec pieces[NPIECES];
+    char        *bytes;
+    size_t       n = 0;
+
+    TakeApart(entryPtr, &head, pieces);
+    bytes = ns_malloc(sizeof(head) + head.threadNameBytes
+                      + head.severityNameBytes + entryPtr->messageLength);
+    for (int i = 0; i < NPIECES; i++) {
+        memcpy(bytes + n, pieces[i].iov_base, pieces[i].iov_len);
+        n += pieces[i].iov_len;
+    }
+    *recordPtr = (Ns_LogRecord){
+        .stream = NsStreamName(nsSystemStream),
+        .severity = entryPtr->severity,
+        .time = entryPtr->time,
+        .bytes = bytes,
+        .length = n
+    };
+    return bytes;
+}
+
+static void
+TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+          struct iovec *pieces)
+{
+    *headPtr = (SystemRecord){
         .thread = entryPtr->thread,
         .pid = entryPtr->pid,
         .threadNameBytes = (uint16_t) (strlen(entryPtr->threadName) + 1),
         .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)
     };
-    struct iovec pieces[] = {
-        {&head, sizeof(head)},
-        {(void *) entryPtr->threadName, head.threadNameBytes},
-        {(void *) entryPtr->severityName, head.severityNameBytes},
-        {(void *) entryPtr->message, entryPtr->messageLength}
-    };
-
-    (void) NsStreamPut(nsSystemStream, entryPtr->severity, entryPtr->time,
-                       pieces, Ns_NrElements(pieces));
+    pieces[0] = (struct iovec){headPtr, sizeof(*headPtr)};
+    pieces[1] = (struct iovec){(void *) entryPtr->threadName,
+                               headPtr->threadNameBytes};
+    pieces[2] = (struct iovec){(void *) entryPtr->severityName,
+                               headPtr->severityNameBytes};
+    pieces[3] = (struct iovec){(void *) entryPtr->message,
+                               entryPtr->messageLength};
 }
 
 void

@@ -23,6 +23,11 @@ void NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
                          const char *message, size_t length);
 
 /*
+ * The entry as a record of the stream; the caller frees its bytes, the result.
+ */
+char *NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr);
+
+/*
  * Take a record of the stream apart.  False: it is of another stream, or
  * damaged. The entry points into the record.
  */

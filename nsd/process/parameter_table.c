@@ -142,7 +142,7 @@ static const NsParameter limitParameters[] = {
 };
 
 static const NsParameter sinkParameters[] = {
-    CHOICE("type", "file", "file stdout stderr syslog sqlite",
+    CHOICE("type", "file", "file stdout stderr syslog sqlite postgresql",
            "Where the records go."),
     LIST("streams", "",
          "Streams that the sink takes: system, access, audit, operation, or a "
@@ -150,7 +150,9 @@ static const NsParameter sinkParameters[] = {
     PATH("file", "", "File of types file and sqlite."),
     TEXT("address", "", "Of type syslog: unix:PATH, udp:HOST:PORT, "
          "tcp:HOST:PORT."),
-    TEXT("table", "", "Of type sqlite."),
+    TEXT("connection", "",
+         "Of type postgresql: a connection string or URI of libpq."),
+    TEXT("table", "log", "Of types sqlite and postgresql."),
     CHOICE("format", "native", "native common combined json",
            "How a record looks."),
     TEXT("minseverity", "all", "Least severity of system records."),
@@ -161,8 +163,9 @@ static const NsParameter sinkParameters[] = {
          "Of stream operation: only requests with an error."),
     SIZE("buffersize", "64KiB", 0, ANY,
          "Bytes collected before a write; 0 = each record by itself."),
-    TIME("buffertime", "0.1s, sqlite 5s", 0, ANY,
+    TIME("buffertime", "0.1s, databases 5s", 0, ANY,
          "The oldest record waits no longer than this."),
+    INTEGER("batchsize", "50", 1, 10000, "Rows of one insert into a database."),
     SIZE("rotatesize", "0", 0, ANY, "Roll when the file is larger; 0 = never."),
     INTEGER("rollhour", "", 0, 23, "Roll every day at this hour."),
     TEXT("rollfmt", "", "Suffix (strftime) of rolled files; empty: numbers."),

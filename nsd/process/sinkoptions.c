@@ -7,6 +7,7 @@
 #include "process/sinkoptions.h"
 
 #include "log/init.h"
+#include "log/postgresql.h"
 #include "log/severity.h"
 #include "log/stream.h"
 #include "log/syslogaddress.h"
@@ -21,20 +22,22 @@
 #define NANOS       INT64_C(1000000000)
 #define DATABASE_SECONDS 5
 #define MAX_BACKUP  999
+#define MAX_BATCH   10000
+#define CONNECTION  "connection"       /* Its value may be secret. */
 #define MAX_BUFFER  (INT64_C(1) << 30)
 
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
-static SetProc SetType, SetStreams, SetFile, SetAddress, SetTable, SetFormat,
-    SetMinSeverity,
-    SetSlowThreshold, SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime,
-    SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
+static SetProc SetType, SetStreams, SetFile, SetAddress, SetConnection,
+    SetTable, SetFormat, SetMinSeverity, SetSlowThreshold, SetSample,
+    SetOnlyErrors, SetBufferSize, SetBufferTime, SetBatchSize, SetRotateSize,
+    SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
     SetOverflow;
-static GetProc GetType, GetStreams, GetFile, GetAddress, GetTable, GetFormat,
-    GetMinSeverity,
-    GetSlowThreshold, GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime,
-    GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
+static GetProc GetType, GetStreams, GetFile, GetAddress, GetConnection,
+    GetTable, GetFormat, GetMinSeverity, GetSlowThreshold, GetSample,
+    GetOnlyErrors, GetBufferSize, GetBufferTime, GetBatchSize, GetRotateSize,
+    GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
     GetOverflow;
 
 static const struct {
@@ -44,11 +47,14 @@ static const struct {
     bool        isFixed;        /* Once the sink is made. */
     const char *range;
 } options[] = {
-    {"type", SetType, GetType, true, "file, stdout, stderr, syslog, or sqlite"},
+    {"type", SetType, GetType, true,
+     "file, stdout, stderr, syslog, sqlite, or postgresql"},
     {"streams", SetStreams, GetStreams, true, "a list of names"},
     {"file", SetFile, GetFile, true, "a path"},
     {"address", SetAddress, GetAddress, true,
      "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT"},
+    {CONNECTION, SetConnection, GetConnection, true,
+     "a connection string of libpq"},
     {"table", SetTable, GetTable, true, "a name"},
     {"format", SetFormat, GetFormat, false,
      "native, common, combined, or json"},
@@ -61,6 +67,7 @@ static const struct {
     {"buffersize", SetBufferSize, GetBufferSize, false,
      "a size from 0 to 1GiB"},
     {"buffertime", SetBufferTime, GetBufferTime, false, "a time, 0 or more"},
+    {"batchsize", SetBatchSize, GetBatchSize, false, "1 to 10000"},
     {"rotatesize", SetRotateSize, GetRotateSize, false, "a size, 0 or more"},
     {"rollhour", SetRollHour, GetRollHour, false, "0 to 23, or empty"},
     {"rollfmt", SetRollFormat, GetRollFormat, false,
@@ -72,7 +79,7 @@ static const struct {
 };
 
 static const char *const types[] = {
-    "file", "stdout", "stderr", "syslog", "sqlite"
+    "file", "stdout", "stderr", "syslog", "sqlite", "postgresql"
 };
 static const char *const overflows[] = {
     [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
@@ -103,6 +110,7 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
         draftPtr->streams = ns_strdup("");
         draftPtr->file = ns_strdup("");
         draftPtr->address = ns_strdup("");
+        draftPtr->connection = ns_strdup("");
         draftPtr->table = ns_strdup("");
         draftPtr->settings = nsSinkDefaults;
         return;
@@ -113,6 +121,9 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
     draftPtr->file = ns_strdup(isFile ? NsSinkFile(sink) : "");
     draftPtr->address = ns_strdup(STREQ(draftPtr->type, "syslog")
                                   ? NsSinkFile(sink) : "");
+    /* As it may be shown. */
+    draftPtr->connection = ns_strdup(STREQ(draftPtr->type, "postgresql")
+                                     ? NsSinkFile(sink) : "");
     Ns_DStringInit(&streams);
     for (int i = 0; NsSinkPattern(sink, i) != NULL; i++) {
         Ns_DStringAppendElement(&streams, NsSinkPattern(sink, i));
@@ -133,6 +144,7 @@ NsSinkDraftFree(NsSinkDraft *draftPtr)
     ns_free(draftPtr->streams);
     ns_free(draftPtr->file);
     ns_free(draftPtr->address);
+    ns_free(draftPtr->connection);
     ns_free(draftPtr->table);
     NsSinkFreeSettings(&draftPtr->settings);
 }
@@ -157,7 +169,8 @@ NsSinkDraftSet(NsSinkDraft *draftPtr, const char *name, const char *value,
     }
     if (!options[i].setProc(draftPtr, value)) {
         Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s", name,
-                         value, options[i].range);
+                         STREQ(options[i].name, CONNECTION) ? "***" : value,
+                         options[i].range);
         return NS_ERROR;
     }
     return NS_OK;
@@ -172,6 +185,8 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                          .settings = draftPtr->settings};
     Ns_DString   path;
     const char **streams;
+    char        *display = NULL;
+    bool         isFile, isDatabase;
     Ns_LogSink   sink;
 
     if (*name == '\0' || strlen(name) >= NS_RING_NAME
@@ -180,9 +195,15 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                          "to %d bytes long", name, NS_RING_NAME - 1);
         return NS_ERROR;
     }
-    bool         isFile = STREQ(draftPtr->type, "file")
-        || STREQ(draftPtr->type, "sqlite");
+    isFile = STREQ(draftPtr->type, "file") || STREQ(draftPtr->type, "sqlite");
+    isDatabase = STREQ(draftPtr->type, "sqlite")
+        || STREQ(draftPtr->type, "postgresql");
 
+    if (!NsSinkHasType(draftPtr->type)) {
+        Ns_DStringPrintf(errorPtr, "type \"%s\" is not there: this server was "
+                         "built without libpq", draftPtr->type);
+        return NS_ERROR;
+    }
     if (isFile && *draftPtr->file == '\0') {
         Ns_DStringAppend(errorPtr, "missing file: should be a path");
         return NS_ERROR;
@@ -190,6 +211,11 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     if (STREQ(draftPtr->type, "syslog") && *draftPtr->address == '\0') {
         Ns_DStringAppend(errorPtr, "missing address: should be unix:PATH, "
                          "udp:HOST:PORT, or tcp:HOST:PORT");
+        return NS_ERROR;
+    }
+    if (STREQ(draftPtr->type, "postgresql") && *draftPtr->connection == '\0') {
+        Ns_DStringAppend(errorPtr, "missing connection: should be a connection "
+                         "string of libpq");
         return NS_ERROR;
     }
     (void) Tcl_SplitList(NULL, draftPtr->streams, &spec.nStreams, &streams);
@@ -206,8 +232,11 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         spec.file = Ns_DStringValue(&path);
     } else if (STREQ(draftPtr->type, "syslog")) {
         spec.file = draftPtr->address;
+    } else if (STREQ(draftPtr->type, "postgresql")) {
+        spec.connection = draftPtr->connection;
+        spec.file = display = NsPqDisplay(draftPtr->connection);
     }
-    if (STREQ(draftPtr->type, "sqlite") && !draftPtr->hasBufferTime) {
+    if (isDatabase && !draftPtr->hasBufferTime) {
         spec.settings.bufferNanos = DATABASE_SECONDS * NANOS;
     }
     NsLogUseMemory();
@@ -219,6 +248,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     } else {
         SetOverflowOf(draftPtr, sink);
     }
+    ns_free(display);
     Ns_DStringFree(&path);
     Tcl_Free((char *) streams);
     return sink != NULL ? NS_OK : NS_ERROR;
@@ -356,6 +386,20 @@ SetAddress(NsSinkDraft *draftPtr, const char *value)
 }
 
 static bool
+SetConnection(NsSinkDraft *draftPtr, const char *value)
+{
+    char *display = NsPqDisplay(value);
+
+    if (display == NULL) {
+        return false;
+    }
+    ns_free(display);
+    ns_free(draftPtr->connection);
+    draftPtr->connection = ns_strdup(value);
+    return true;
+}
+
+static bool
 SetTable(NsSinkDraft *draftPtr, const char *value)
 {
     if (strlen(value) >= NS_RING_NAME) {
@@ -431,6 +475,18 @@ SetBufferTime(NsSinkDraft *draftPtr, const char *value)
 {
     draftPtr->hasBufferTime = true;
     return GetNanos(value, &draftPtr->settings.bufferNanos);
+}
+
+static bool
+SetBatchSize(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetNumber(value, 1, MAX_BATCH, &n)) {
+        return false;
+    }
+    draftPtr->settings.batchRows = (int) n;
+    return true;
 }
 
 static bool
@@ -529,6 +585,12 @@ GetAddress(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 }
 
 static void
+GetConnection(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->connection);
+}
+
+static void
 GetTable(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     Ns_DStringAppend(dsPtr, draftPtr->table);
@@ -577,6 +639,12 @@ static void
 GetBufferTime(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     AppendNanos(dsPtr, draftPtr->settings.bufferNanos);
+}
+
+static void
+GetBatchSize(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%d", draftPtr->settings.batchRows);
 }
 
 static void

@@ -19,6 +19,7 @@ typedef struct NsSinkDraft {
     char           *streams;    /* A list. */
     char           *file;       /* Of type file. */
     char           *address;    /* Of type syslog. */
+    char           *connection; /* Of type postgresql. */
     char           *table;      /* Of a database. */
     bool            hasBufferTime;
     int             overflow;   /* NsOverflow, -1: not given. */

@@ -34,6 +34,7 @@ static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                     Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb);
 static Tcl_Obj *StatsObj(Ns_LogSink sink);
 static void Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
+static void PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos);
 
 static const NsTclCommand commands[] = {
     {"ns_audit",    AuditCmd,    true},
@@ -407,6 +408,7 @@ StatsObj(Ns_LogSink sink)
     Put(dictObj, "droppedmemory", stats.droppedMemory);
     Put(dictObj, "droppedfailed", stats.droppedFailed);
     Put(dictObj, "droppeddamaged", stats.droppedDamaged);
+    Put(dictObj, "droppedrejected", stats.droppedRejected);
     Put(dictObj, "pending", stats.pending);
     Put(dictObj, "bytes", stats.bytes);
     Put(dictObj, "writes", stats.writes);
@@ -414,11 +416,8 @@ StatsObj(Ns_LogSink sink)
     Put(dictObj, "errors", stats.errors);
     Put(dictObj, "wakeups", stats.wakeups);
     Put(dictObj, "deepest", stats.deepest);
-    Tcl_ListObjAppendElement(NULL, dictObj,
-                             Tcl_NewStringObj("longestwrite", -1));
-    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_ObjPrintf(
-        "%" PRId64 ".%06d", stats.longestWrite / 1000000000,
-        (int) (stats.longestWrite % 1000000000 / 1000)));
+    PutSeconds(dictObj, "longestwrite", stats.longestWrite);
+    PutSeconds(dictObj, "writetime", stats.writeNanos);
     return dictObj;
 }
 
@@ -428,4 +427,13 @@ Put(Tcl_Obj *dictObj, const char *key, uint64_t value)
     Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
     Tcl_ListObjAppendElement(NULL, dictObj,
                              Tcl_NewWideIntObj((Tcl_WideInt) value));
+}
+
+static void
+PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos)
+{
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_ObjPrintf(
+        "%" PRId64 ".%06d", nanos / 1000000000,
+        (int) (nanos % 1000000000 / 1000)));
 }
