@@ -492,7 +492,7 @@ Stop(int timeout, int status)
     isClean &= NsSchedWait(&deadline) == NS_OK;
     isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
 
-    isClean &= NsShellIsDone();
+    isClean &= NsShellEnd();
 
     NsCallbacksRun(NS_AT_EXIT);
     FlushOutput();

@@ -32,7 +32,7 @@ set reports $root/obj/reports
 file delete -force $reports
 if {![info exists env(ASAN_OPTIONS)]} {
     # Tests ask for more memory than there is.
-    set env(ASAN_OPTIONS) detect_leaks=0:detect_odr_violation=0:allocator_may_return_null=1
+    set env(ASAN_OPTIONS) detect_leaks=1:detect_odr_violation=0:allocator_may_return_null=1
 }
 if {![info exists env(TSAN_OPTIONS)]} {
     # A server that ends at its deadline leaves threads behind: no report of that.
@@ -152,7 +152,7 @@ proc report {name seconds output broken} {
     global total verbose
     lassign [counts $output] found passed failed skipped
     append output [sanitizerReports $name]
-    if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $output] && $failed == 0} {
+    if {[regexp {(ThreadSanitizer|AddressSanitizer|LeakSanitizer|runtime error):} $output] && $failed == 0} {
         set broken 1
     }
     # A suite that ends badly, or says nothing, counts as one failed test.

@@ -46,6 +46,7 @@ static Tcl_ObjCmdProc LoadModules;
 static Tcl_ObjCmdProc Remake;
 
 static bool IsBooting(const NsInterp *itPtr);
+static void SetWord(char **wordPtr, const char *word);
 static int  AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
                      Tcl_Obj *const *objv);
 static int  ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -552,7 +553,8 @@ ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const NsInterp *itPtr = clientData;
     NsTclServer    *tclPtr = itPtr->serverPtr->tclPtr;
-    const char     *key, **valuePtr;
+    const char     *key;
+    char          **valuePtr;
 
     if (objc != 2 && objc != 3) {
         Tcl_WrongNumArgs(interp, 1, objv, "key ?val?");
@@ -575,18 +577,28 @@ ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_OK;
     }
     if (valuePtr == NULL) {
-        tclPtr->moduleName = NULL;
-        tclPtr->modulePrivate = NULL;
-        tclPtr->moduleShared = NULL;
+        SetWord(&tclPtr->moduleName, NULL);
+        SetWord(&tclPtr->modulePrivate, NULL);
+        SetWord(&tclPtr->moduleShared, NULL);
         return TCL_OK;
     }
     if (objc == 3) {
-        *valuePtr = ns_strdup(Tcl_GetString(objv[2]));
+        SetWord(valuePtr, Tcl_GetString(objv[2]));
     }
     if (*valuePtr != NULL) {
         Tcl_SetObjResult(interp, Tcl_NewStringObj(*valuePtr, -1));
     }
     return TCL_OK;
+}
+
+/*
+ * Replace a word by a copy of another, or by none.
+ */
+static void
+SetWord(char **wordPtr, const char *word)
+{
+    ns_free(*wordPtr);
+    *wordPtr = ns_strcopy(word);
 }
 
 /*

@@ -35,7 +35,7 @@ typedef struct NsDeferred {
 static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
 static int                 nTables;
 static Ns_Tls              tls;                 /* First NsInterp of a thread. */
-static Ns_Tls              finalTls;            /* Set: finish Tcl in it. */
+static Ns_Tls              finalTls;            /* Set: finish Tcl at the end. */
 static Ns_Cs               initLock;            /* Parameter tclinitlock. */
 
 /*
@@ -206,6 +206,7 @@ NsInterpCreate(NsServer *serverPtr)
     AddCommands(itPtr);
     itPtr->nextPtr = Ns_TlsGet(&tls);
     Ns_TlsSet(&tls, itPtr);
+    Ns_TlsSet(&finalTls, &finalTls);
     NsTraceRun(itPtr, NS_TCL_TRACE_CREATE);
     if (isLocked) {
         Ns_CsLeave(&initLock);
@@ -371,17 +372,19 @@ DeleteThreadInterps(void *arg)
         Delete(itPtr);
         itPtr = nextPtr;
     }
-    /* A slot that is set now is cleaned up in another round, when nobody else
-     * needs Tcl in this thread any more. */
-    Ns_TlsSet(&finalTls, &finalTls);
 }
 
 /*
- * Else the 280 KB stay that Tcl keeps for a thread with an interpreter.
+ * Else the 280 KB stay that Tcl keeps for a thread that has had an interpreter.
+ * Not in the first round of cleaning up: in that, others may need Tcl.
  */
 static void
 FinishThread(void *arg)
 {
+    if (arg == &finalTls) {
+        Ns_TlsSet(&finalTls, &tls);
+        return;
+    }
     Tcl_FinalizeThread();
 }
 

@@ -21,6 +21,7 @@ static struct {
     NsServer    *serverPtr;
     int          argc;
     char *const *argv;
+    Ns_Thread    thread;            /* Main thread; NULL: none. */
 } shell;
 
 static atomic_bool isRunning;       /* Main thread sets, the shell clears. */
@@ -47,13 +48,21 @@ NsShellStart(NsServer *serverPtr, int argc, char *const *argv)
     shell.argv = argv;
     atomic_store(&isRunning, true);
     Ns_RegisterProcInfo((void *) RunShell, "ns:tclshell", NULL);
-    Ns_ThreadCreate(RunShell, NULL, 0, NULL);
+    Ns_ThreadCreate(RunShell, NULL, 0, &shell.thread);
 }
 
 bool
-NsShellIsDone(void)
+NsShellEnd(void)
 {
-    return !atomic_load(&isRunning);
+    if (atomic_load(&isRunning)) {
+        /* It may wait for input, for ever. */
+        return false;
+    }
+    if (shell.thread != NULL) {
+        Ns_ThreadJoin(&shell.thread, NULL);
+        shell.thread = NULL;
+    }
+    return true;
 }
 
 static void
@@ -85,7 +94,7 @@ RunShell(void *arg)
 }
 
 /*
- * The process may end before this thread does.
+ * Of this thread's channels.
  */
 static void
 FlushOutput(void)

@@ -17,8 +17,9 @@
 void NsShellStart(NsServer *serverPtr, int argc, char *const *argv);
 
 /*
- * True: there is no such thread, or it has ended.
+ * True: there is no such thread, or it has ended; false: its script still runs.
+ * The main thread calls it when the server stops.
  */
-bool NsShellIsDone(void);
+bool NsShellEnd(void);
 
 #endif

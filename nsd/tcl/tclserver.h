@@ -29,9 +29,9 @@ typedef struct NsTclServer {
     /* Main thread, while the server starts. */
     struct NsInterp *bootPtr;       /* The bootstrap interpreter, or NULL. */
     Ns_DString  modules;            /* Tcl list; constant after start. */
-    const char *moduleName;         /* Of the module being sourced, or NULL. */
-    const char *modulePrivate;
-    const char *moduleShared;
+    char       *moduleName;         /* Of the module being sourced, or NULL. */
+    char       *modulePrivate;
+    char       *moduleShared;
 
     /* Lists that only grow: changed under the lock, read without it. */
     _Atomic(struct NsTclTrace *) firstTracePtr;

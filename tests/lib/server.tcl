@@ -38,6 +38,9 @@ namespace eval harness {
 tcltest::configure -verbose {body error} -testdir [file dirname [file normalize [info script]]]
 tcltest::configure {*}$argv
 
+# A sanitizer keeps what was freed for a while, and shadows of all memory.
+testConstraint exactMemory [expr {![regexp {lib[at]san} [exec ldd $harness::root/nsd/libnsd.so]]}]
+
 proc freePort {} {
     set channel [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
     set number [lindex [fconfigure $channel -sockname] 2]
@@ -203,7 +206,7 @@ proc stopServer {{handle ""} {signal TERM}} {
     # Not all sanitizers report to the files that run.tcl names.
     set text [consoleLog $handle]
     if {[file exists $home/logs/nsd.log]} { append text \n[readFile $home/logs/nsd.log] }
-    if {[regexp {(ThreadSanitizer|AddressSanitizer|runtime error):} $text]} {
+    if {[regexp {(ThreadSanitizer|AddressSanitizer|LeakSanitizer|runtime error):} $text]} {
         puts "sanitizer report of $handle:\n[string range $text 0 20000]"
     }
     return [string trim [readFile $home/status]]
