@@ -328,7 +328,8 @@ ns_section ns/server/default/module/nssock
   #ns_param bufsize                 16384      ;# First read on a connection.
   #ns_param maxline                 8192       ;# Longest request or header line.
   #ns_param maxheaders              128        ;# Header fields of a request.
-   # Sockets of a driver; beyond, clients wait in the backlog.
+   # Sockets of a driver; beyond, idle ones are closed for new clients, or
+   # these wait.
   #ns_param maxqueuesize            1024
    # Connections accepted in one go. Default: value of backlog.
   #ns_param acceptsize              {}

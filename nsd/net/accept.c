@@ -3,10 +3,11 @@
  *
  *      New connections.
  *
- *      A driver thread watches its listeners unless it has as many sockets as
- *      `maxqueuesize` allows, or the process has no descriptor left.  In the
- *      latter case it gives up a reserved one to accept and to refuse with 503,
- *      a few at a time, until descriptors are there again.
+ *      When a driver thread has as many sockets as `maxqueuesize` allows, it
+ *      closes an idle one for each client that waits; while none is idle, clients
+ *      wait.  When the process has no descriptor left, it gives up a reserved one
+ *      to accept and to refuse with 503, a few at a time, until descriptors are
+ *      there again.
  */
 
 #include "net/driver_int.h"
@@ -14,7 +15,8 @@
 #include "nssocket.h"
 
 /*
- * Out of descriptors: how often to look again, and how many to refuse then.
+ * Out of descriptors or of room: how often to look again; and how many to refuse
+ * then for the lack of descriptors.
  */
 #define RETRY_NS     INT64_C(100000000)
 #define MAX_REFUSALS 32
@@ -24,7 +26,9 @@ static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
 static void Refuse(NsDriverThread *threadPtr, int listenFd);
 static void Watch(NsDriverThread *threadPtr, bool isOn);
+static bool HasRoom(NsDriverThread *threadPtr, int listenFd);
 static bool IsFull(const NsDriverThread *threadPtr);
+static bool IsAnyWaiting(int listenFd);
 
 void
 NsAcceptStart(NsDriverThread *threadPtr)
@@ -38,12 +42,9 @@ NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr)
 {
     int nMore = threadPtr->drvPtr->params.acceptSize;
 
-    while (nMore-- > 0 && !IsFull(threadPtr)
+    while (nMore-- > 0 && HasRoom(threadPtr, listenerPtr->fd)
            && AcceptOne(threadPtr, listenerPtr->fd)) {
         continue;
-    }
-    if (IsFull(threadPtr)) {
-        Watch(threadPtr, false);
     }
 }
 
@@ -59,10 +60,9 @@ void
 NsAcceptRetry(NsDriverThread *threadPtr)
 {
     threadPtr->isStarved = false;
-    for (int i = 0; i < threadPtr->nListeners && !threadPtr->isStarved; i++) {
-        NsAcceptBatch(threadPtr, &threadPtr->listeners[i]);
+    if (!threadPtr->hasStopped) {
+        Watch(threadPtr, true);
     }
-    NsAcceptResume(threadPtr);
 }
 
 void
@@ -227,6 +227,35 @@ Watch(NsDriverThread *threadPtr, bool isOn)
 }
 
 /*
+ * True when one more may be accepted, if need be because another has to go.
+ */
+static bool
+HasRoom(NsDriverThread *threadPtr, int listenFd)
+{
+    const NsDriver *drvPtr = threadPtr->drvPtr;
+    bool            canMakeRoom;
+
+    if (!IsFull(threadPtr)) {
+        return true;
+    }
+    if (!IsAnyWaiting(listenFd)) {
+        return false;
+    }
+    canMakeRoom = NsSocksMakeRoom(threadPtr);
+    NsLogOncePerSecond(&threadPtr->fullStamp,
+        "%s: as many connections as maxqueuesize allows (%d): %s",
+        drvPtr->pub.module, drvPtr->params.maxQueueSize,
+        canMakeRoom ? "idle ones are closed for new clients"
+                    : "new clients wait");
+    if (!canMakeRoom) {
+        Watch(threadPtr, false);
+        NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,
+                   NsClockNow() + RETRY_NS);
+    }
+    return canMakeRoom;
+}
+
+/*
  * The threads of one driver share its limit evenly.
  */
 static bool
@@ -234,6 +263,14 @@ IsFull(const NsDriverThread *threadPtr)
 {
     const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
 
-    return threadPtr->nSockets >= (paramsPtr->maxQueueSize
+    return threadPtr->nSockets - threadPtr->nLeaving >= (paramsPtr->maxQueueSize
         + paramsPtr->nDriverThreads - 1) / paramsPtr->nDriverThreads;
+}
+
+static bool
+IsAnyWaiting(int listenFd)
+{
+    struct pollfd poller = {.fd = listenFd, .events = POLLIN};
+
+    return poll(&poller, 1u, 0) > 0;
 }

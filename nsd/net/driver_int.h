@@ -79,7 +79,8 @@ struct NsSock {
     NsStamp          acceptStamp;       /* 0 after the first request. */
     bool             isRegistered;      /* With the poller. */
     bool             isPartial;         /* Counted in the peer table. */
-    NsSock          *nextPtr;           /* All sockets of the driver thread. */
+    bool             isLeaving;         /* Closed to make room. */
+    NsSock          *nextPtr;           /* Used later than this one. */
     NsSock          *prevPtr;
 };
 
@@ -115,14 +116,18 @@ struct NsDriverThread {
     /* The thread itself. */
     NsWheel         wheel;
     NsWheelEntry    retryEntry;         /* When to accept again. */
-    NsSock         *firstPtr;           /* All its sockets. */
+    NsSock         *firstPtr;           /* All its sockets, in the order of their
+                                         * last requests. */
+    NsSock         *lastPtr;
     int             nSockets;
+    int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
     bool            isListening;        /* The listeners are watched. */
     bool            isStarved;          /* Out of descriptors. */
     bool            hasStopped;         /* The listeners are closed. */
     int             reserveFd;          /* To be given up for a 503. */
     NsStamp         starveStamp;        /* Of the last line about it. */
+    NsStamp         fullStamp;          /* Likewise, `maxqueuesize` reached. */
     NsStamp         partialStamp;       /* Likewise, too many of one peer. */
     NsPeerTable    *peersPtr;           /* Half-received requests by peer. */
     char           *scratch;            /* NS_SCRATCH_BYTES for bodies. */
@@ -192,6 +197,29 @@ void NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr);
 void NsAcceptResume(NsDriverThread *threadPtr);
 void NsAcceptRetry(NsDriverThread *threadPtr);
 void NsAcceptStop(NsDriverThread *threadPtr);
+
+/*
+ * makeroom.c: the driver thread's sockets in the order of their last requests.
+ */
+void NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr);
+void NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * The socket has a request: it is the last now.
+ */
+static inline void
+NsSocksTouch(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->nextPtr != NULL) {
+        NsSocksRemove(threadPtr, sockPtr);
+        NsSocksAppend(threadPtr, sockPtr);
+    }
+}
+
+/*
+ * Close the connection that has been idle longest; false if none is idle.
+ */
+bool NsSocksMakeRoom(NsDriverThread *threadPtr);
 
 /*
  * The poller's data of a listener is marked, to tell it from a socket's.

@@ -59,11 +59,7 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsStamp   limit = threadPtr->isStopping ? STOP_GRACE_NS
         : drvPtr->pub.recvwait * NS_STAMP_SECOND;
 
-    sockPtr->nextPtr = threadPtr->firstPtr;
-    if (threadPtr->firstPtr != NULL) {
-        threadPtr->firstPtr->prevPtr = sockPtr;
-    }
-    threadPtr->firstPtr = sockPtr;
+    NsSocksAppend(threadPtr, sockPtr);
     threadPtr->nSockets++;
     sockPtr->acceptStamp = now;
     sockPtr->mode = NS_SOCK_READING;
@@ -136,15 +132,9 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsReaderDrop(sockPtr);
-    if (sockPtr->prevPtr != NULL) {
-        sockPtr->prevPtr->nextPtr = sockPtr->nextPtr;
-    } else {
-        threadPtr->firstPtr = sockPtr->nextPtr;
-    }
-    if (sockPtr->nextPtr != NULL) {
-        sockPtr->nextPtr->prevPtr = sockPtr->prevPtr;
-    }
+    NsSocksRemove(threadPtr, sockPtr);
     threadPtr->nSockets--;
+    threadPtr->nLeaving -= sockPtr->isLeaving;
 
     /* epoll forgets a descriptor that is closed, unless it lives on elsewhere. */
     if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken

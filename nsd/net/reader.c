@@ -297,6 +297,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
         mustReturn = true;
     } else {
         NsSockForgetPartial(threadPtr, sockPtr);
+        NsSocksTouch(threadPtr, sockPtr);
         NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
                          messagePtr->acceptStamp
                          + NsSockShortestWait(sockPtr->drvPtr));

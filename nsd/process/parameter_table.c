@@ -333,7 +333,8 @@ static const NsParameter adpParameters[] = {
     SIZE("maxline", "8192", 256, ANY, "Longest request or header line."), \
     INTEGER("maxheaders", "128", 8, ANY, "Header fields of a request."), \
     INTEGER("maxqueuesize", "1024", 1, ANY, \
-            "Sockets of a driver; beyond, clients wait in the backlog."), \
+            "Sockets of a driver; beyond, idle ones are closed for new " \
+            "clients, or these wait."), \
     INTEGER("acceptsize", "value of backlog", 1, ANY, \
             "Connections accepted in one go."), \
     INTEGER("backlog", "256", 1, ANY, "Backlog of listen()."), \
