@@ -9,6 +9,12 @@
 #define MICROS 1000000
 
 /*
+ * Compared all at once where the processor can.
+ */
+typedef unsigned char Bytes __attribute__((vector_size(16)));
+#define ALL(c) ((Bytes) {c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c})
+
+/*
  * Pieces of the line; what does not fit is counted all the same.
  */
 typedef struct Line {
@@ -28,6 +34,8 @@ typedef struct Strings {
 static const char *Take(Strings *stringsPtr, size_t length);
 static void Put(Line *linePtr, const char *bytes, size_t length);
 static void PutEscaped(Line *linePtr, const char *bytes, size_t length);
+static size_t PlainRun(const char *bytes, size_t length);
+static inline bool HasSpecial(const char *bytes);
 static void PutQuoted(Line *linePtr, const char *bytes, size_t length);
 static void PutUser(Line *linePtr, const char *bytes, size_t length);
 static void PutNumber(Line *linePtr, int64_t number);
@@ -152,14 +160,12 @@ PutEscaped(Line *linePtr, const char *bytes, size_t length)
     static const char digits[] = "0123456789abcdef";
     size_t start = 0;
 
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = PlainRun(bytes, length); i < length;
+         i += 1 + PlainRun(bytes + i + 1, length - i - 1)) {
         unsigned char c = UCHAR(bytes[i]);
         char   text[4] = {'\\', (char) c};
         size_t n = 2;
 
-        if (likely(c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)) {
-            continue;
-        }
         switch (c) {
         case '"':
         case '\\':
@@ -185,6 +191,41 @@ PutEscaped(Line *linePtr, const char *bytes, size_t length)
         start = i + 1;
     }
     Put(linePtr, bytes + start, length - start);
+}
+
+/*
+ * How many bytes need no escape; sixteen at a time as long as none does.
+ */
+static size_t
+PlainRun(const char *bytes, size_t length)
+{
+    size_t n = 0;
+
+    while (length - n >= sizeof(Bytes) && !HasSpecial(bytes + n)) {
+        n += sizeof(Bytes);
+    }
+    if (length >= sizeof(Bytes) && length - n < sizeof(Bytes)
+            && !HasSpecial(bytes + length - sizeof(Bytes))) {
+        return length;
+    }
+    while (n < length && UCHAR(bytes[n]) >= 0x20 && bytes[n] != '"'
+           && bytes[n] != '\\' && bytes[n] != 0x7f) {
+        n++;
+    }
+    return n;
+}
+
+static inline bool
+HasSpecial(const char *bytes)
+{
+    Bytes    v;
+    uint64_t found[2];
+
+    memcpy(&v, bytes, sizeof(v));
+    v = (Bytes) ((v < ALL(0x20)) | (v == ALL('"')) | (v == ALL('\\'))
+                 | (v == ALL(0x7f)));
+    memcpy(found, &v, sizeof(v));
+    return (found[0] | found[1]) != 0;
 }
 
 static void

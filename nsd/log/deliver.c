@@ -30,13 +30,19 @@
 #define LOOK_NANOS       INT64_C(100000000)
 #define REPORT_NANOS     INT64_C(60000000000)
 #define SECOND_NANOS     INT64_C(1000000000)
+#ifdef NS_DEBUG
+#define CHECKS_RECORDS   true
+#else
+#define CHECKS_RECORDS   false
+#endif
 #define MIN_ROOM         ((size_t) 16384)
 /* Of a buffer that is counted in lines. */
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
-static bool DeliverHead(Ns_LogSink sink, NsPlace *placePtr);
+static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
+static bool DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
 static bool IsWanted(Ns_LogSink sink, Ns_LogStream stream,
@@ -80,14 +86,12 @@ NsDeliverPass(Ns_LogSink sink)
             RunOp(sink, opPtr, &goals);
         }
         if (placePtr != NULL) {
-            isReading = DeliverHead(sink, placePtr);
-            if (isReading) {
-                NsPlaceAdvance(sink->ringPtr, placePtr);
-                if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
-                    NsMergeFirstMoved(&sink->merge);
-                } else {
-                    NsMergeFirstEnded(&sink->merge);
-                }
+            isReading = DeliverRun(sink, placePtr,
+                                   RunUntil(sink, opPtr, cutoff));
+            if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
+                NsMergeFirstMoved(&sink->merge);
+            } else {
+                NsMergeFirstEnded(&sink->merge);
             }
         }
     } while (placePtr != NULL || opPtr != NULL);
@@ -336,41 +340,51 @@ IsLater(const NsPlace *placePtr, int64_t cutoff)
     return ahead > 0 && ahead < SECOND_NANOS;
 }
 
-static bool
-DeliverHead(Ns_LogSink sink, NsPlace *placePtr)
+/*
+ * Up to which time the records of the first place precede all other places and
+ * the next request.
+ */
+static int64_t
+RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 {
-    const NsRingRecord *headPtr = placePtr->headPtr;
-    const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr,
-#ifdef NS_DEBUG
-                                      true,
-#else
-                                      false,
-#endif
-                                      &sink->scratch, &sink->scratchBytes);
-    Ns_LogStream stream = NsStreamAt(
-        (int) sink->ringPtr->lanes[placePtr->lane].stream);
-    bool         isTaken = true;
+    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->merge) - 1);
 
-    if (bytes != NULL) {
-        Ns_LogRecord record = {
-            .stream = NsStreamName(stream),
-            .severity = headPtr->severity,
-            .time = headPtr->time,
-            .bytes = bytes,
-            .length = headPtr->total
-        };
+    return opPtr == NULL ? until : MIN(until, opPtr->time);
+}
 
-        isTaken = NsDeliverRecord(sink, stream, &record);
-    } else {
-        atomic_fetch_add(&sink->nDamaged, 1);
-    }
-    if (isTaken) {
+/*
+ * Deliver the head of the place, and what follows it up to that time.  False:
+ * there is no room, and the head has not been delivered.
+ */
+static bool
+DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
+{
+    const NsRing *ringPtr = sink->ringPtr;
+    Ns_LogStream  stream = NsStreamAt(
+        (int) ringPtr->lanes[placePtr->lane].stream);
+    Ns_LogRecord  record = {.stream = NsStreamName(stream)};
+
+    do {
+        const NsRingRecord *headPtr = placePtr->headPtr;
+
+        record.severity = headPtr->severity;
+        record.time = headPtr->time;
+        record.length = headPtr->total;
+        record.bytes = NsPlaceBytes(ringPtr, placePtr, CHECKS_RECORDS,
+                                    &sink->scratch, &sink->scratchBytes);
+        if (unlikely(record.bytes == NULL)) {
+            atomic_fetch_add(&sink->nDamaged, 1);
+        } else if (!NsDeliverRecord(sink, stream, &record)) {
+            return false;
+        }
+        /* After the record: a flush in between leaves no lane moved. */
         if (!placePtr->isMoved) {
             placePtr->isMoved = true;
             sink->moved[sink->nMoved++] = placePtr->lane;
         }
-    }
-    return isTaken;
+        NsPlaceAdvance(ringPtr, placePtr);
+    } while (placePtr->headPtr != NULL && placePtr->headPtr->time <= until);
+    return true;
 }
 
 static void
@@ -546,7 +560,10 @@ NoteIntent(Ns_LogSink sink)
                               memory_order_relaxed);
     }
     slotPtr->length = sink->nBuffered;
-    slotPtr->checksum = (uint32_t) NsRingSum(0, sink->buffer, sink->nBuffered);
+    slotPtr->checksum = (uint32_t) NsRingSumOfEnds(
+        sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
+                                                           NS_RING_END),
+        sink->nBuffered);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
 }

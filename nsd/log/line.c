@@ -198,8 +198,19 @@ NsLogUtf8Length(const char *bytes, size_t length)
 static size_t
 PlainRun(const unsigned char *p, size_t length)
 {
-    size_t n = 0;
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t         n = 0;
 
+    for (; length - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+        uint64_t word, delete;
+
+        /* A high bit shows a byte below 0x20, 0x7f, or one above. */
+        memcpy(&word, p + n, sizeof(word));
+        delete = word ^ ones * 0x7f;
+        if (((word - ones * 0x20) | (delete - ones) | word) & ones * 0x80) {
+            break;
+        }
+    }
     while (n < length && p[n] >= 0x20 && p[n] < 0x7f) {
         n++;
     }

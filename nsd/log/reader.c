@@ -8,8 +8,8 @@
 
 #include "nsthread.h"
 
-static NsRingRecord *RecordAt(const NsRing *ringPtr, uint32_t lane,
-                              uint32_t segment, uint32_t offset);
+static NsRingRecord *LookAgain(const NsRing *ringPtr, NsPlace *placePtr);
+static NsRingRecord *RecordAt(const NsRing *ringPtr, const NsPlace *placePtr);
 static bool NextSegment(const NsRing *ringPtr, NsPlace *placePtr);
 static bool IsIntact(const NsRingRecord *recordPtr, const void *bytes);
 static bool Before(const NsPlace *left, const NsPlace *right);
@@ -26,6 +26,7 @@ NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position)
 
     placePtr->segment = NS_RING_NONE;
     placePtr->headPtr = NULL;
+    placePtr->end = 0;
     for (uint32_t n = 0; segment < headerPtr->nSegments
              && n < headerPtr->nSegments; n++) {
         NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, segment);
@@ -50,16 +51,15 @@ NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr)
         placePtr->headPtr = NULL;
     } else {
         do {
-            placePtr->headPtr = RecordAt(ringPtr, placePtr->lane,
-                                         placePtr->segment, placePtr->offset);
+            placePtr->headPtr = LookAgain(ringPtr, placePtr);
         } while (placePtr->headPtr == NULL && NextSegment(ringPtr, placePtr));
     }
     return placePtr->headPtr;
 }
 
 const void *
-NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
-             char **scratchPtr, size_t *scratchBytesPtr)
+NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
+              char **scratchPtr, size_t *scratchBytesPtr)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
     NsRingRecord *recordPtr = placePtr->headPtr;
@@ -104,7 +104,11 @@ NsPlaceAdvance(const NsRing *ringPtr, NsPlace *placePtr)
     do {
         placePtr->offset += (uint32_t) (sizeof(*recordPtr)
                                         + NS_RING_ALIGN(recordPtr->length));
-        recordPtr = NsPlaceHead(ringPtr, placePtr);
+        recordPtr = RecordAt(ringPtr, placePtr);
+        placePtr->headPtr = recordPtr;
+        if (recordPtr == NULL) {
+            recordPtr = NsPlaceHead(ringPtr, placePtr);
+        }
     } while (isPart && recordPtr != NULL && recordPtr->sequence == sequence);
 }
 
@@ -147,26 +151,36 @@ NsMergeFirstEnded(NsMerge *mergePtr)
 }
 
 /*
- * The record at an offset, if it is complete and stays within its segment.
+ * The record at the place, however much has been added since the last look.
  */
 static NsRingRecord *
-RecordAt(const NsRing *ringPtr, uint32_t lane, uint32_t segment,
-         uint32_t offset)
+LookAgain(const NsRing *ringPtr, NsPlace *placePtr)
 {
-    const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, segment);
-    NsRingRecord  *recordPtr;
+    NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, placePtr->segment);
     uint32_t       end = atomic_load_explicit(&segmentPtr->committed,
                                               memory_order_acquire);
 
-    if (end > headerPtr->segmentBytes || offset >= end
-            || end - offset < sizeof(*recordPtr) || offset % 8 != 0) {
+    placePtr->end = end > ringPtr->headerPtr->segmentBytes ? 0 : end;
+    return RecordAt(ringPtr, placePtr);
+}
+
+/*
+ * The record at the place, if it is complete and stays within its segment.
+ */
+static inline NsRingRecord *
+RecordAt(const NsRing *ringPtr, const NsPlace *placePtr)
+{
+    uint32_t      end = placePtr->end, offset = placePtr->offset;
+    NsRingRecord *recordPtr;
+
+    if (offset >= end || end - offset < sizeof(*recordPtr) || offset % 8 != 0) {
         return NULL;
     }
-    recordPtr = NsRingRecordAt(segmentPtr, offset);
+    recordPtr = NsRingRecordAt(NsRingSegmentAt(ringPtr, placePtr->segment),
+                               offset);
     if (recordPtr->length > end - offset - sizeof(*recordPtr)
-            || recordPtr->lane != lane
-            || recordPtr->epoch != (uint32_t) headerPtr->epoch) {
+            || recordPtr->lane != placePtr->lane
+            || recordPtr->epoch != (uint32_t) ringPtr->headerPtr->epoch) {
         return NULL;
     }
     return recordPtr;
@@ -186,8 +200,7 @@ NextSegment(const NsRing *ringPtr, NsPlace *placePtr)
     const NsRingSegment *nextPtr;
 
     if (next >= headerPtr->nSegments
-            || RecordAt(ringPtr, placePtr->lane, placePtr->segment,
-                        placePtr->offset) != NULL) {
+            || LookAgain(ringPtr, placePtr) != NULL) {
         return next < headerPtr->nSegments;
     }
     nextPtr = NsRingSegmentAt(ringPtr, next);
@@ -198,6 +211,7 @@ NextSegment(const NsRing *ringPtr, NsPlace *placePtr)
     placePtr->segment = next;
     placePtr->number++;
     placePtr->offset = (uint32_t) sizeof(NsRingSegment);
+    placePtr->end = 0;
     return true;
 }
 

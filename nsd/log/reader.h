@@ -21,6 +21,7 @@ typedef struct NsPlace {
     uint32_t lane;
     uint32_t segment;           /* NS_RING_NONE: not opened yet. */
     uint32_t offset;            /* Of the next record. */
+    uint32_t end;               /* Of the records that we know of. */
     uint64_t number;            /* Of the segment in the lane. */
     NsRingRecord *headPtr;      /* The next record; NULL if there is none. */
     bool     isMoved;           /* The reader's own. */
@@ -42,9 +43,19 @@ NsRingRecord *NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr);
  * gathered in *scratchPtr, which is enlarged with ns_realloc.  NULL: the record
  * is damaged.
  */
-const void *NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr,
-                         bool withChecksum, char **scratchPtr,
-                         size_t *scratchBytesPtr);
+const void *NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr,
+                          bool withChecksum, char **scratchPtr,
+                          size_t *scratchBytesPtr);
+
+static inline const void *
+NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
+             char **scratchPtr, size_t *scratchBytesPtr)
+{
+    return likely(placePtr->headPtr->kind == NS_RING_WHOLE && !withChecksum)
+        ? placePtr->headPtr + 1
+        : NsPlaceGather(ringPtr, placePtr, withChecksum, scratchPtr,
+                        scratchBytesPtr);
+}
 
 /*
  * Go behind the record at the head.
@@ -79,6 +90,21 @@ static inline NsPlace *
 NsMergeFirst(const NsMerge *mergePtr)
 {
     return mergePtr->n > 0 ? mergePtr->heap[0] : NULL;
+}
+
+/*
+ * The time of the head that comes after the first place's; INT64_MAX if there
+ * is none.
+ */
+static inline int64_t
+NsMergeSecondTime(const NsMerge *mergePtr)
+{
+    int64_t time = INT64_MAX;
+
+    for (int i = 1; i < mergePtr->n && i < 3; i++) {
+        time = MIN(time, mergePtr->heap[i]->headPtr->time);
+    }
+    return time;
 }
 
 /*

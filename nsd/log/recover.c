@@ -28,8 +28,6 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-#define CHUNK 65536
-
 typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;
@@ -65,6 +63,7 @@ static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static void     SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr);
 static bool     IsInFile(const NsRingSink *slotPtr, bool *isPartPtr);
 static bool     HasChecksum(int fd, const NsRingSink *slotPtr);
+static bool     ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
 static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
@@ -438,24 +437,38 @@ IsInFile(const NsRingSink *slotPtr, bool *isPartPtr)
 static bool
 HasChecksum(int fd, const NsRingSink *slotPtr)
 {
-    char  *bytes = ns_malloc(slotPtr->length);
-    size_t got = 0;
+    char  *bytes = ns_malloc(2 * NS_RING_END);
+    size_t length = slotPtr->length;
     bool   isSame = false;
 
-    while (got < slotPtr->length) {
-        ssize_t n = pread(fd, bytes + got, MIN(slotPtr->length - got, CHUNK),
-                          (off_t) (slotPtr->offset + got));
+    if (length <= 2 * NS_RING_END) {
+        isSame = ReadAt(fd, bytes, length, slotPtr->offset);
+    } else {
+        isSame = ReadAt(fd, bytes, NS_RING_END, slotPtr->offset)
+            && ReadAt(fd, bytes + NS_RING_END, NS_RING_END,
+                      slotPtr->offset + length - NS_RING_END);
+    }
+    isSame = isSame && slotPtr->checksum
+        == (uint32_t) NsRingSumOfEnds(bytes, bytes + NS_RING_END, length);
+    ns_free(bytes);
+    return isSame;
+}
+
+static bool
+ReadAt(int fd, char *bytes, size_t length, uint64_t offset)
+{
+    size_t got = 0;
+
+    while (got < length) {
+        ssize_t n = pread(fd, bytes + got, length - got,
+                          (off_t) (offset + got));
 
         if (n <= 0) {
-            break;
+            return false;
         }
         got += (size_t) n;
     }
-    if (got == slotPtr->length) {
-        isSame = slotPtr->checksum == (uint32_t) NsRingSum(0, bytes, got);
-    }
-    ns_free(bytes);
-    return isSame;
+    return true;
 }
 
 /*

@@ -42,6 +42,8 @@ typedef struct Geometry {
     Layout   layout;
 } Geometry;
 
+static inline uint64_t Rotate(uint64_t sum);
+static inline uint64_t Word(const unsigned char *bytes);
 static Geometry GeometryFor(int64_t bytes);
 static void    FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr);
 static Layout  LayoutOf(uint32_t segmentBytes, uint32_t nSegments,
@@ -198,47 +200,58 @@ NsRingList(const NsRingKey *keyPtr, char ***pathsPtr)
 }
 
 /*
- * Four sums side by side, so that the processor need not wait for one.
+ * Four sums side by side, so that the processor need not wait for one.  Each
+ * step can be undone, so any change of a single word shows; multiplications
+ * only mix the sums at the end.
  */
 uint64_t
 NsRingSum(uint64_t seed, const void *bytes, size_t length)
 {
     const uint64_t prime = UINT64_C(0x9e3779b185ebca87);
-    const char    *p = bytes;
-    uint64_t       a = seed ^ length, b = prime, c = ~prime, d = length * prime;
-    uint64_t       w[4];
+    const unsigned char *p = bytes;
+    uint64_t a = seed ^ length * prime, b = prime, c = ~prime, d = a >> 7;
+    uint64_t last = 0;
 
-    for (; length >= sizeof(w); length -= sizeof(w), p += sizeof(w)) {
-        memcpy(w, p, sizeof(w));
-        a = (a ^ w[0]) * prime;
-        b = (b ^ w[1]) * prime;
-        c = (c ^ w[2]) * prime;
-        d = (d ^ w[3]) * prime;
+    for (; length >= 32; length -= 32, p += 32) {
+        a = Rotate(a) + Word(p);
+        b = Rotate(b) + Word(p + 8);
+        c = Rotate(c) + Word(p + 16);
+        d = Rotate(d) + Word(p + 24);
     }
-    if (length > 0) {
-        memset(w, 0, sizeof(w));
-        memcpy(w, p, length);
-        a = (a ^ w[0]) * prime;
-        b = (b ^ w[1]) * prime;
-        c = (c ^ w[2]) * prime;
-        d = (d ^ w[3]) * prime;
+    for (; length >= 8; length -= 8, p += 8) {
+        a = Rotate(a) + Word(p);
     }
-    a ^= b >> 29 ^ c >> 31 ^ d >> 33;
-    a += b + c + d;
-    return a ^ a >> 32;
+    for (; length > 0; length--) {
+        last = last << 8 | *p++;
+    }
+    b = Rotate(b) + last;
+    a = (a ^ a >> 32) * prime + (b ^ b >> 29);
+    c = (c ^ c >> 31) * prime + (d ^ d >> 33);
+    a = (a ^ a >> 30) * prime + c;
+    return (a ^ a >> 32) * prime;
 }
 
-uint32_t
-NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum)
+uint64_t
+NsRingSumOfEnds(const void *first, const void *last, size_t length)
 {
-    uint64_t a = sum ^ recordPtr->sequence * UINT64_C(0xc2b2ae3d27d4eb4f);
+    return length <= 2 * NS_RING_END
+        ? NsRingSum(0, first, length)
+        : NsRingSum(NsRingSum(length, first, NS_RING_END), last, NS_RING_END);
+}
 
-    a ^= (uint64_t) recordPtr->time ^ recordPtr->total << 17;
-    a ^= (uint64_t) recordPtr->epoch << 32 | (uint64_t) recordPtr->lane << 16
-        | recordPtr->severity;
-    a ^= (uint64_t) recordPtr->kind << 48 ^ recordPtr->length;
-    a *= UINT64_C(0x9e3779b185ebca87);
-    return (uint32_t) (a >> 32);
+static inline uint64_t
+Rotate(uint64_t sum)
+{
+    return sum << 23 | sum >> 41;
+}
+
+static inline uint64_t
+Word(const unsigned char *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof(word));
+    return word;
 }
 
 /*

@@ -104,7 +104,7 @@ typedef struct NsRingSink {
     char        table[NS_RING_NAME];
     atomic_uchar wants[NS_RING_STREAMS];
     atomic_uint intent;                 /* NsRingIntent */
-    uint32_t    checksum;               /* Of what is being written ... */
+    uint32_t    checksum;               /* Of the ends of a write ... */
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
@@ -207,8 +207,27 @@ NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)
 uint64_t NsRingSum(uint64_t seed, const void *bytes, size_t length);
 
 /*
+ * The same of the first and the last NS_RING_END bytes of what is written at a
+ * time; of all, if it is not more.  Bytes are appended in order, so where the
+ * last of them stand, the others do.
+ */
+#define NS_RING_END ((size_t) 2048)
+uint64_t NsRingSumOfEnds(const void *first, const void *last, size_t length);
+
+/*
  * The checksum of a record whose bytes have the given sum.
  */
-uint32_t NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum);
+static inline uint32_t
+NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum)
+{
+    uint64_t a = sum ^ recordPtr->sequence * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+    a ^= (uint64_t) recordPtr->time ^ recordPtr->total << 17;
+    a ^= (uint64_t) recordPtr->epoch << 32 | (uint64_t) recordPtr->lane << 16
+        | recordPtr->severity;
+    a ^= (uint64_t) recordPtr->kind << 48 ^ recordPtr->length;
+    a *= UINT64_C(0x9e3779b185ebca87);
+    return (uint32_t) (a >> 32);
+}
 
 #endif

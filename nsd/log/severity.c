@@ -126,16 +126,6 @@ NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled)
     return atomic_exchange(&severityPtr->isEnabled, isEnabled);
 }
 
-int
-NsSeverityWeight(int severity)
-{
-    static const int weights[NBUILTIN] = {
-        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4
-    };
-
-    return severity >= 0 && severity < NBUILTIN ? weights[severity] : 0;
-}
-
 void
 NsSeverityCountEntry(Ns_LogSeverity severity)
 {

@@ -39,7 +39,15 @@ bool NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled);
  * How grave: 0 for debug messages and severities of one's own, 1 for Notice, up
  * to 4 for Fatal.  The numbers of severities have another order.
  */
-int NsSeverityWeight(int severity);
+static inline int
+NsSeverityWeight(int severity)
+{
+    static const signed char weights[] = {
+        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4
+    };
+
+    return (size_t) severity < sizeof(weights) ? weights[severity] : 0;
+}
 
 /*
  * Count an entry, and how many there were.
