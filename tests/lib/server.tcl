@@ -14,6 +14,7 @@
 #           TEXT is added to the configuration; $port and $home are set there.
 #           The server is named "test" and also answers the commands below.
 #       stopServer ?handle? ?signal?     ends it; its exit status
+#       restartServer ?handle?           starts it again, in the same directory, after its end
 #       inServer script ?handle?         evaluates script in a connection thread;
 #                                        its result or error
 #       http METHOD URL ?-headers {N V ...}? ?-body DATA? ?-version 1.1? ?-server h?
@@ -141,29 +142,49 @@ ns_param file access.log
     set words [list $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
     if {[exec id -u] == 0} { lappend words -u root }
     lappend words {*}$option(-options)
-    set command ""
-    foreach word $words { append command "'[string map {' '\\''} $word]' " }
-    # The wrapper keeps the pid and the exit status for us.
-    exec sh -c "cd '$home'; $command >console.log 2>&1 </dev/null & echo \$! >pid.tmp; mv pid.tmp pid; wait \$!; echo \$? >status.tmp; mv status.tmp status" >/dev/null 2>/dev/null &
-    waitFor {[file exists $home/pid]}
-    dict set harness::servers($handle) pid [string trim [readFile $home/pid]]
+    dict set harness::servers($handle) words $words
+    harness::launch $handle
     if {$option(-expect) eq "exit"} {
         waitFor {[file exists $home/status]} $option(-timeout)
         return $handle
     }
-    set end [expr {[clock milliseconds] + $option(-timeout)}]
+    harness::waitUntilReady $handle $option(-timeout)
+    return $handle
+}
+
+proc restartServer {{handle ""}} {
+    if {$handle eq ""} { set handle $harness::current }
+    waitFor {![isRunning $handle]}
+    file delete [home $handle]/pid [home $handle]/status
+    harness::launch $handle
+    harness::waitUntilReady $handle 30000
+}
+
+proc harness::launch {handle} {
+    variable servers
+    set home [dict get $servers($handle) home]
+    set command ""
+    foreach word [dict get $servers($handle) words] { append command "'[string map {' '\\''} $word]' " }
+    # The wrapper keeps the pid and the exit status for us.
+    exec sh -c "cd '$home'; $command >console.log 2>&1 </dev/null & echo \$! >pid.tmp; mv pid.tmp pid; wait \$!; echo \$? >status.tmp; mv status.tmp status" >/dev/null 2>/dev/null &
+    waitFor {[file exists $home/pid]}
+    dict set servers($handle) pid [string trim [readFile $home/pid]]
+}
+
+proc harness::waitUntilReady {handle ms} {
+    set home [home $handle]
+    set end [expr {[clock milliseconds] + $ms}]
     while {1} {
         if {[file exists $home/status]} {
             error "server ended with status [string trim [readFile $home/status]]:\n[readFile $home/console.log]"
         }
-        if {![catch {socket 127.0.0.1 $port} channel]} {
+        if {![catch {socket 127.0.0.1 [port $handle]} channel]} {
             close $channel
-            break
+            return
         }
         if {[clock milliseconds] > $end} { error "server does not listen:\n[readFile $home/console.log]" }
         after 20
     }
-    return $handle
 }
 
 proc harness::get {handle key} {
