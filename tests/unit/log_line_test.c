@@ -61,6 +61,29 @@ ValidUtf8StaysAndTheRestIsHex(void **state)
     }
 }
 
+/*
+ * Plain bytes are taken many at a time.
+ */
+static void
+OneOddByteIsFoundWhereverItStands(void **state)
+{
+    static const char odd[] = "\x01\x1f\x7f\xff\x80";
+    char text[40], wanted[64];
+
+    for (size_t length = 1; length <= sizeof(text); length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (size_t i = 0; i < sizeof(odd) - 1; i++) {
+                memset(text, '~', length);
+                text[at] = odd[i];
+                snprintf(wanted, sizeof(wanted), "%.*s\\x%02x%.*s", (int) at,
+                         text, (unsigned char) odd[i], (int) (length - at - 1),
+                         text + at + 1);
+                assert_string_equal(Sanitized(text, length, 2), wanted);
+            }
+        }
+    }
+}
+
 static void
 TheLineHasTimeProcessThreadAndSeverity(void **state)
 {
@@ -108,6 +131,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(NewlineAndControlsAreVisible),
         cmocka_unit_test(ValidUtf8StaysAndTheRestIsHex),
+        cmocka_unit_test(OneOddByteIsFoundWhereverItStands),
         cmocka_unit_test(TheLineHasTimeProcessThreadAndSeverity),
         cmocka_unit_test(ABufferTooSmallTellsWhatIsNeeded)
     };
