@@ -6,8 +6,8 @@
  *      When a driver thread has as many sockets as `maxqueuesize` allows, it
  *      closes an idle one for each client that waits; while none is idle, clients
  *      wait.  When the process has no descriptor left, it gives up a reserved one
- *      to accept and to refuse with 503, a few at a time, until descriptors are
- *      there again.
+ *      to accept and to refuse with 503, a few at a time, and closes idle ones,
+ *      until descriptors are there again.
  */
 
 #include "net/driver_int.h"
@@ -16,10 +16,11 @@
 
 /*
  * Out of descriptors or of room: how often to look again; and how many to refuse
- * then for the lack of descriptors.
+ * and how many idle connections to close then, for the lack of descriptors.
  */
 #define RETRY_NS     INT64_C(100000000)
 #define MAX_REFUSALS 32
+#define MAX_LEAVING  32
 
 static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
 static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
@@ -168,6 +169,10 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
     }
     if (threadPtr->reserveFd < 0) {
         threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    /* Those who come later find the descriptors of idle ones. */
+    while (threadPtr->nLeaving < MAX_LEAVING && NsSocksMakeRoom(threadPtr)) {
+        continue;
     }
     Watch(threadPtr, false);
     NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,

@@ -276,12 +276,17 @@ ReturnOpened(NsConn *connPtr, int status, const char *type, const char *path)
     NsBody      body = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
 
     if (body.fd < 0 || fstat(body.fd, &fileStatus) != 0) {
+        int reason = errno;
+
         Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
-               strerror(errno));
+               strerror(reason));
         if (body.fd >= 0) {
             (void) close(body.fd);
         }
-        return Ns_ConnReturnNotFound(&connPtr->pub);
+        /* What is there must not be called missing: that may be remembered. */
+        return reason == EMFILE || reason == ENFILE || reason == ENOMEM
+            ? Ns_ConnReturnUnavailable(&connPtr->pub)
+            : Ns_ConnReturnNotFound(&connPtr->pub);
     }
     body.length = (size_t) fileStatus.st_size;
     body.mtime = fileStatus.st_mtime;
