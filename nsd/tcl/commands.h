@@ -31,6 +31,7 @@ void NsLockCmdInit(void);
 void NsLogCmdInit(void);
 void NsLogSinkCmdInit(void);
 void NsNsvCmdInit(void);
+void NsNsvDictCmdInit(void);
 void NsParseArgsCmdInit(void);
 void NsProcessCmdInit(void);
 void NsReturnCmdInit(void);

@@ -39,6 +39,7 @@ static void (*const families[])(void) = {
     NsLogCmdInit,
     NsLogSinkCmdInit,
     NsNsvCmdInit,
+    NsNsvDictCmdInit,
     NsParseArgsCmdInit,
     NsProcessCmdInit,
     NsReturnCmdInit,

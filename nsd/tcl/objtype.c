@@ -6,7 +6,11 @@
  */
 
 #include "nstcl.h"
+#include "nsstring.h"
 #include "nsthread.h"
+#include "process/units.h"
+
+#include <ctype.h>
 
 /*
  * How a Tcl_Obj holds them.  A time fits where two pointers do.
@@ -24,6 +28,7 @@ static Tcl_UpdateStringProc   UpdateAddrString;
 
 static int BadAddress(Tcl_Interp *interp, const char *what, const char *text,
                       const char *end);
+static bool HasUnit(const char *text, int length, Ns_Time *timePtr);
 static int ParsePart(Tcl_Interp *interp, const char *part, int length,
                      long *valuePtr);
 
@@ -110,7 +115,8 @@ SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
     Ns_Time     time = {0, 0};
 
     if (colon == NULL) {
-        if (ParsePart(interp, text, length, &time.sec) != TCL_OK) {
+        if (!HasUnit(text, length, &time)
+                && ParsePart(interp, text, length, &time.sec) != TCL_OK) {
             return TCL_ERROR;
         }
     } else {
@@ -127,6 +133,16 @@ SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
     Ns_TclResetObjType(objPtr, (Tcl_ObjType *) &timeType);
     *TimeOf(objPtr) = time;
     return TCL_OK;
+}
+
+/*
+ * A time with a unit, as 2m or 0.5s.
+ */
+static bool
+HasUnit(const char *text, int length, Ns_Time *timePtr)
+{
+    return length > 1 && isalpha(UCHAR(text[length - 1]))
+        && NsUnitsTime(text, timePtr);
 }
 
 static int
