@@ -39,6 +39,8 @@ typedef struct CacheStats {
     uint64_t nExpired;
     uint64_t nFlushed;
     uint64_t nPruned;
+    uint64_t nCommitted;        /* Values of transactions. */
+    uint64_t nRolledBack;
 } CacheStats;
 
 struct Cache {
@@ -395,14 +397,32 @@ Ns_CacheStats(Ns_Cache *cache, Ns_DString *dsPtr)
          entryPtr = entryPtr->olderPtr) {
         saved += (double) entryPtr->nUses * entryPtr->cost / 1e6;
     }
-    return Ns_DStringPrintf(dsPtr, "maxsize %zu size %zu entries %d"
+    Ns_DStringPrintf(dsPtr, "maxsize %zu size %zu entries %d"
         " flushed %" PRIu64 " hits %" PRIu64 " missed %" PRIu64
-        " hitrate %" PRIu64 " expired %" PRIu64 " pruned %" PRIu64
-        " saved %.6f",
+        " hitrate %" PRIu64 " expired %" PRIu64 " pruned %" PRIu64,
         cachePtr->maxSize, cachePtr->size, cachePtr->nValid,
         statsPtr->nFlushed, statsPtr->nHits, statsPtr->nMissed,
         nSought > 0 ? statsPtr->nHits * 100 / nSought : 0,
-        statsPtr->nExpired, statsPtr->nPruned, saved);
+        statsPtr->nExpired, statsPtr->nPruned);
+    if (statsPtr->nCommitted > 0 || statsPtr->nRolledBack > 0) {
+        Ns_DStringPrintf(dsPtr, " commit %" PRIu64 " rollback %" PRIu64,
+                         statsPtr->nCommitted, statsPtr->nRolledBack);
+    }
+    return Ns_DStringPrintf(dsPtr, " saved %.6f", saved);
+}
+
+void
+NsCacheCountTransaction(Ns_Cache *cache, bool isCommit)
+{
+    Cache *cachePtr = CacheOf(cache);
+
+    NsAssertLocked(&cachePtr->lock);
+
+    if (isCommit) {
+        cachePtr->stats.nCommitted++;
+    } else {
+        cachePtr->stats.nRolledBack++;
+    }
 }
 
 void

@@ -19,6 +19,12 @@
 int NsCacheGetUses(Ns_Entry *entry);
 
 /*
+ * Count a value that a transaction has put into the cache, or given up.  The
+ * statistics speak of transactions when there were any.
+ */
+void NsCacheCountTransaction(Ns_Cache *cache, bool isCommit);
+
+/*
  * The sum of sizes at which old entries go, 0 for no limit, and the sum now.  A
  * smaller limit prunes at once.
  */

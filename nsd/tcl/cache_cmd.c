@@ -1,40 +1,20 @@
 /*
  * cache_cmd.c --
  *
- *      ns_cache_*, ns_memoize, and the older ns_cache.
- *
- *      While a thread computes a value, its entry stands in the cache without
- *      one, and others who ask for the key wait.
+ *      Caches as a whole, and looking into them: ns_cache_create, get, keys,
+ *      flush, names, exists, stats, configure, size, and the older ns_cache.
  */
 
 #include "ns.h"
 #include "base/cache.h"
-#include "base/clock.h"
 #include "process/units.h"
+#include "tcl/cachetxn.h"
+#include "tcl/cacheupdate.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
 #include "tcl/tclcache.h"
 
-/*
- * The command line of those commands that make or change a value.
- */
-typedef struct Update {
-    NsTclCache *cachePtr;
-    Ns_Entry   *entry;          /* After LockEntry. */
-    bool        isNew;
-    const char *key;
-    Ns_Time    *timeoutPtr;     /* NULL: not given. */
-    Ns_Time    *expiresPtr;
-    int         isForced;
-    int         nArgs;          /* Words behind the key. */
-    Tcl_Obj    *const *args;
-} Update;
-
 static Tcl_ObjCmdProc CreateObjCmd;
-static Tcl_ObjCmdProc EvalObjCmd;
-static Tcl_ObjCmdProc IncrObjCmd;
-static Tcl_ObjCmdProc AppendObjCmd;
-static Tcl_ObjCmdProc LappendObjCmd;
 static Tcl_ObjCmdProc GetObjCmd;
 static Tcl_ObjCmdProc KeysObjCmd;
 static Tcl_ObjCmdProc FlushObjCmd;
@@ -43,23 +23,12 @@ static Tcl_ObjCmdProc ExistsObjCmd;
 static Tcl_ObjCmdProc StatsObjCmd;
 static Tcl_ObjCmdProc ConfigureObjCmd;
 static Tcl_ObjCmdProc SizeObjCmd;
-static Tcl_ObjCmdProc MemoizeObjCmd;
 static Tcl_ObjCmdProc MemoizeFlushObjCmd;
 static Tcl_ObjCmdProc MemoizeStatsObjCmd;
 static Tcl_ObjCmdProc CacheObjCmd;
 
 static int CreateOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,
                      Tcl_Obj *const *objv);
-static int SetOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv);
-static int ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv, Update *updatePtr);
-static int LockEntry(Tcl_Interp *interp, Update *updatePtr);
-static int Eval(Tcl_Interp *interp, Update *updatePtr);
-static int AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv, bool isList);
-static NsTclCache *FindCache(NsServer *serverPtr, Tcl_Interp *interp,
-                             Tcl_Obj *nameObj);
 static int AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
                     const NsTclCacheSettings *settingsPtr);
 static int GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
@@ -68,14 +37,9 @@ static int FlushKey(NsTclCache *cachePtr, const char *key);
 static void AppendContents(NsTclCache *cachePtr, Ns_DString *dsPtr);
 static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
-static Tcl_Obj *ValueObj(Ns_Entry *entry);
 
 static const NsTclCommand commands[] = {
     {"ns_cache_create",    CreateObjCmd, false},
-    {"ns_cache_eval",      EvalObjCmd, false},
-    {"ns_cache_incr",      IncrObjCmd, false},
-    {"ns_cache_append",    AppendObjCmd, false},
-    {"ns_cache_lappend",   LappendObjCmd, false},
     {"ns_cache_get",       GetObjCmd, false},
     {"ns_cache_keys",      KeysObjCmd, false},
     {"ns_cache_flush",     FlushObjCmd, false},
@@ -84,7 +48,6 @@ static const NsTclCommand commands[] = {
     {"ns_cache_stats",     StatsObjCmd, false},
     {"ns_cache_configure", ConfigureObjCmd, false},
     {"ns_cache_size",      SizeObjCmd, false},
-    {"ns_memoize",         MemoizeObjCmd, false},
     {"ns_memoize_flush",   MemoizeFlushObjCmd, false},
     {"ns_memoize_stats",   MemoizeStatsObjCmd, false},
     {"ns_cache",           CacheObjCmd, false},
@@ -158,242 +121,6 @@ AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
 }
 
 /*
- * ns_cache_eval ?-timeout timeout? ?-expires expires? ?-force? ?--? cache key
- *     args
- */
-static int
-EvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    Update      update = {0};
-    Tcl_Obj    *nameObj;
-    Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"-force",   Ns_ObjvBool,  &update.isForced,   INT2PTR(NS_TRUE)},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,      NULL},
-        {"key",   Ns_ObjvString, &update.key,   NULL},
-        {"args",  Ns_ObjvArgs,   &update.nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    update.args = objv + objc - update.nArgs;
-    update.cachePtr = FindCache(ServerOf(clientData), interp, nameObj);
-    return update.cachePtr == NULL ? TCL_ERROR : Eval(interp, &update);
-}
-
-/*
- * The value in the cache, or else that of the script (one word) or command
- * (several), which is stored.
- */
-static int
-Eval(Tcl_Interp *interp, Update *updatePtr)
-{
-    Ns_Cache *cache = updatePtr->cachePtr->cache;
-    NsStamp   startStamp;
-    int       result;
-
-    if (LockEntry(interp, updatePtr) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (!updatePtr->isNew && !updatePtr->isForced) {
-        Tcl_Obj *valueObj = ValueObj(updatePtr->entry);
-
-        Ns_CacheUnlock(cache);
-        Tcl_SetObjResult(interp, valueObj);
-        return TCL_OK;
-    }
-    if (!updatePtr->isNew) {
-        Ns_CacheUnsetValue(updatePtr->entry);
-    }
-    Ns_CacheUnlock(cache);
-
-    startStamp = NsClockNow();
-    result = updatePtr->nArgs == 1
-        ? Tcl_EvalObjEx(interp, updatePtr->args[0], 0)
-        : Tcl_EvalObjv(interp, updatePtr->nArgs, updatePtr->args, 0);
-
-    Ns_CacheLock(cache);
-    if (result == TCL_OK || result == TCL_RETURN) {
-        int         length;
-        NsStamp     cost = (NsClockNow() - startStamp) / 1000;
-        const char *text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp),
-                                                &length);
-
-        NsTclCacheStore(updatePtr->cachePtr, updatePtr->entry, text,
-                        (size_t) length, updatePtr->expiresPtr,
-                        (int) MIN(cost, INT_MAX));
-        result = TCL_OK;
-    } else {
-        Ns_CacheDeleteEntry(updatePtr->entry);
-    }
-    Ns_CacheUnlock(cache);
-    return result;
-}
-
-/*
- * ns_cache_incr ?-timeout timeout? ?-expires expires? ?--? cache key ?incr?
- */
-static int
-IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    Update      update = {0};
-    Tcl_Obj    *nameObj, *valueObj;
-    int         incr = 1, result = TCL_OK;
-    Tcl_WideInt number = 0;
-    Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,    NULL},
-        {"key",   Ns_ObjvString, &update.key, NULL},
-        {"?incr", Ns_ObjvInt,    &incr,       NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    update.cachePtr = FindCache(ServerOf(clientData), interp, nameObj);
-    if (update.cachePtr == NULL || LockEntry(interp, &update) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (!update.isNew) {
-        valueObj = ValueObj(update.entry);
-        Tcl_IncrRefCount(valueObj);
-        result = Tcl_GetWideIntFromObj(interp, valueObj, &number);
-        Tcl_DecrRefCount(valueObj);
-    }
-    if (result == TCL_OK) {
-        char text[32];
-
-        number = (Tcl_WideInt) ((Tcl_WideUInt) number + (Tcl_WideUInt) incr);
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t) number);
-        NsTclCacheStore(update.cachePtr, update.entry, text, strlen(text),
-                        update.expiresPtr, 0);
-        Tcl_SetObjResult(interp, Tcl_NewWideIntObj(number));
-    }
-    Ns_CacheUnlock(update.cachePtr->cache);
-    return result;
-}
-
-/*
- * ns_cache_append ?-timeout timeout? ?-expires expires? ?--? cache key args
- */
-static int
-AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return AppendWords(clientData, interp, objc, objv, false);
-}
-
-/*
- * ns_cache_lappend ?-timeout timeout? ?-expires expires? ?--? cache key args
- */
-static int
-LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    return AppendWords(clientData, interp, objc, objv, true);
-}
-
-static int
-AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv, bool isList)
-{
-    Update     update;
-    Ns_DString ds;
-
-    if (ParseUpdate(clientData, interp, objc, objv, &update) != TCL_OK
-            || LockEntry(interp, &update) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    if (!update.isNew) {
-        NsTclCacheValue *valuePtr = Ns_CacheGetValue(update.entry);
-
-        Ns_DStringNAppend(&ds, valuePtr->text, (int) valuePtr->length);
-    }
-    for (int i = 0; i < update.nArgs; i++) {
-        if (isList) {
-            Ns_DStringAppendElement(&ds, Tcl_GetString(update.args[i]));
-        } else {
-            Ns_DStringAppend(&ds, Tcl_GetString(update.args[i]));
-        }
-    }
-    NsTclCacheStore(update.cachePtr, update.entry, ds.string,
-                    (size_t) ds.length, update.expiresPtr, 0);
-    Ns_CacheUnlock(update.cachePtr->cache);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
-}
-
-static int
-ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv, Update *updatePtr)
-{
-    Tcl_Obj    *nameObj;
-    Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &updatePtr->timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &updatePtr->expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,                   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,          NULL},
-        {"key",   Ns_ObjvString, &updatePtr->key,   NULL},
-        {"args",  Ns_ObjvArgs,   &updatePtr->nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    *updatePtr = (Update) {0};
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    updatePtr->args = objv + objc - updatePtr->nArgs;
-    updatePtr->cachePtr = FindCache(ServerOf(clientData), interp, nameObj);
-    return updatePtr->cachePtr != NULL ? TCL_OK : TCL_ERROR;
-}
-
-/*
- * Lock the cache and find the entry, or make it: then it is ours to fill.  On
- * failure nothing is locked.
- */
-static int
-LockEntry(Tcl_Interp *interp, Update *updatePtr)
-{
-    NsTclCache *cachePtr = updatePtr->cachePtr;
-    Ns_Time     timeout;
-    int         isNew;
-
-    Ns_CacheLock(cachePtr->cache);
-    timeout = updatePtr->timeoutPtr != NULL ? *updatePtr->timeoutPtr
-        : cachePtr->settings.timeout;
-    updatePtr->entry = Ns_CacheWaitCreateEntry(cachePtr->cache, updatePtr->key,
-        &isNew, timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
-    if (updatePtr->entry == NULL) {
-        Ns_CacheUnlock(cachePtr->cache);
-        Ns_TclPrintfResult(interp, "timeout waiting for concurrent update: %s",
-                           updatePtr->key);
-        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
-        return TCL_ERROR;
-    }
-    updatePtr->isNew = isNew != 0;
-    return TCL_OK;
-}
-
-/*
  * ns_cache_get cache key ?varName?
  */
 static int
@@ -401,24 +128,17 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr;
-    Ns_Entry   *entry;
-    Tcl_Obj    *valueObj = NULL;
+    Tcl_Obj    *valueObj;
 
     if (objc != 3 && objc != 4) {
         Tcl_WrongNumArgs(interp, 1, objv, "cache key ?varName?");
         return TCL_ERROR;
     }
-    cachePtr = FindCache(ServerOf(clientData), interp, objv[1]);
+    cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL) {
         return TCL_ERROR;
     }
-    Ns_CacheLock(cachePtr->cache);
-    entry = Ns_CacheFindEntry(cachePtr->cache, Tcl_GetString(objv[2]));
-    if (entry != NULL) {
-        valueObj = ValueObj(entry);
-    }
-    Ns_CacheUnlock(cachePtr->cache);
-
+    valueObj = NsCacheGetValueObj(cachePtr, Tcl_GetString(objv[2]));
     if (objc == 3 && valueObj == NULL) {
         Ns_TclPrintfResult(interp, "no such key: %s", Tcl_GetString(objv[2]));
         return TCL_ERROR;
@@ -461,14 +181,17 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = FindCache(ServerOf(clientData), interp, nameObj))
+            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
                == NULL) {
         return TCL_ERROR;
     }
+    isExact = pattern != NULL && (isExact || IsLiteral(pattern));
     Ns_DStringInit(&ds);
+    NsCacheTxnKeys(cachePtr, pattern, !isExact, &ds);
     Ns_CacheLock(cachePtr->cache);
-    if (pattern != NULL && (isExact || IsLiteral(pattern))) {
-        if (Ns_CacheFindEntry(cachePtr->cache, pattern) != NULL) {
+    if (isExact) {
+        if (ds.length == 0
+                && Ns_CacheFindEntry(cachePtr->cache, pattern) != NULL) {
             Ns_DStringAppendElement(&ds, pattern);
         }
     } else {
@@ -476,7 +199,8 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              entry != NULL; entry = Ns_CacheNextEntry(&search)) {
             const char *key = Ns_CacheKey(entry);
 
-            if (pattern == NULL || Tcl_StringMatch(key, pattern)) {
+            if ((pattern == NULL || Tcl_StringMatch(key, pattern))
+                    && NsCacheTxnFind(cachePtr, key) == NULL) {
                 Ns_DStringAppendElement(&ds, key);
             }
         }
@@ -508,19 +232,21 @@ FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = FindCache(ServerOf(clientData), interp, nameObj))
+            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
                == NULL) {
         return TCL_ERROR;
     }
     Ns_CacheLock(cachePtr->cache);
     if (nKeys == 0) {
-        nFlushed = Ns_CacheFlush(cachePtr->cache);
+        nFlushed = NsCacheTxnFlush(cachePtr, NULL, false)
+            + Ns_CacheFlush(cachePtr->cache);
     }
     for (int i = objc - nKeys; i < objc; i++) {
         const char *key = Tcl_GetString(objv[i]);
 
-        nFlushed += isGlob ? FlushMatching(cachePtr, key)
-            : FlushKey(cachePtr, key);
+        nFlushed += NsCacheTxnFlush(cachePtr, key, isGlob)
+            + (isGlob ? FlushMatching(cachePtr, key)
+                      : FlushKey(cachePtr, key));
     }
     Ns_CacheUnlock(cachePtr->cache);
     Tcl_SetObjResult(interp, Tcl_NewIntObj(nFlushed));
@@ -616,7 +342,7 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = FindCache(ServerOf(clientData), interp, nameObj))
+            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
                == NULL) {
         return TCL_ERROR;
     }
@@ -691,7 +417,7 @@ ConfigureObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                          " ?-maxsize maxsize?");
         return TCL_ERROR;
     }
-    cachePtr = FindCache(ServerOf(clientData), interp, objv[1]);
+    cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL
             || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
             || (maxEntryObj != NULL
@@ -750,7 +476,7 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "cache");
         return TCL_ERROR;
     }
-    cachePtr = FindCache(ServerOf(clientData), interp, objv[1]);
+    cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL) {
         return TCL_ERROR;
     }
@@ -760,46 +486,6 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CacheUnlock(cachePtr->cache);
     Ns_TclPrintfResult(interp, "%zu %zu", maxSize, size);
     return TCL_OK;
-}
-
-/*
- * ns_memoize ?-timeout timeout? ?-expires expires? ?--? script ?args?
- */
-static int
-MemoizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    Update      update = {0};
-    Tcl_Obj    *keyObj;
-    int         result;
-    Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"?args", Ns_ObjvArgs, &update.nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    if (update.nArgs == 0) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "wrong # args: should be \"?-timeout timeout? ?-expires expires?"
-            " ?--? script ?args?\"", -1));
-        return TCL_ERROR;
-    }
-    update.args = objv + objc - update.nArgs;
-    update.cachePtr = NsTclCacheMemoize(ServerOf(clientData));
-    keyObj = Tcl_ConcatObj(update.nArgs, update.args);
-    Tcl_IncrRefCount(keyObj);
-    update.key = Tcl_GetString(keyObj);
-    result = Eval(interp, &update);
-    Tcl_DecrRefCount(keyObj);
-    return result;
 }
 
 /*
@@ -860,8 +546,8 @@ CacheObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
     enum {CREATE, EVAL, FLUSH, GET, SET, NAMES} subcmd;
     static Tcl_ObjCmdProc *const procs[] = {
-        [EVAL] = EvalObjCmd, [FLUSH] = FlushObjCmd, [GET] = GetObjCmd,
-        [NAMES] = KeysObjCmd
+        [EVAL] = NsCacheEvalObjCmd, [FLUSH] = FlushObjCmd,
+        [GET] = GetObjCmd, [SET] = NsCacheSetObjCmd, [NAMES] = KeysObjCmd
     };
     NsServer *serverPtr = ServerOf(clientData);
     int       index;
@@ -875,14 +561,8 @@ CacheObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     subcmd = index;
-    switch (subcmd) {
-    case CREATE:
-        return CreateOld(serverPtr, interp, objc, objv);
-    case SET:
-        return SetOld(serverPtr, interp, objc, objv);
-    default:
-        return procs[subcmd](clientData, interp, objc - 1, objv + 1);
-    }
+    return subcmd == CREATE ? CreateOld(serverPtr, interp, objc, objv)
+        : procs[subcmd](clientData, interp, objc - 1, objv + 1);
 }
 
 /*
@@ -914,45 +594,6 @@ CreateOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_cache set cache key value
- */
-static int
-SetOld(NsServer *serverPtr, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Update      update = {0};
-    const char *text;
-    int         length;
-
-    if (objc != 5) {
-        Tcl_WrongNumArgs(interp, 2, objv, "cache key value");
-        return TCL_ERROR;
-    }
-    update.key = Tcl_GetString(objv[3]);
-    update.cachePtr = FindCache(serverPtr, interp, objv[2]);
-    if (update.cachePtr == NULL || LockEntry(interp, &update) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    text = Tcl_GetStringFromObj(objv[4], &length);
-    NsTclCacheStore(update.cachePtr, update.entry, text, (size_t) length, NULL,
-                    0);
-    Ns_CacheUnlock(update.cachePtr->cache);
-    Tcl_SetObjResult(interp, objv[4]);
-    return TCL_OK;
-}
-
-static NsTclCache *
-FindCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj)
-{
-    const char *name = Tcl_GetString(nameObj);
-    NsTclCache *cachePtr = NsTclCacheFind(serverPtr, name);
-
-    if (cachePtr == NULL) {
-        Ns_TclPrintfResult(interp, "no such cache: %s", name);
-    }
-    return cachePtr;
-}
-
-/*
  * A size in bytes, or with a unit.
  */
 static int
@@ -974,15 +615,4 @@ static bool
 IsLiteral(const char *pattern)
 {
     return strpbrk(pattern, "*?[\\") == NULL;
-}
-
-/*
- * With the cache locked.
- */
-static Tcl_Obj *
-ValueObj(Ns_Entry *entry)
-{
-    NsTclCacheValue *valuePtr = Ns_CacheGetValue(entry);
-
-    return Tcl_NewStringObj(valuePtr->text, (int) valuePtr->length);
 }

@@ -14,6 +14,7 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
+#include "tcl/cachetxn.h"
 #include "tcl/chan.h"
 #include "tcl/set.h"
 
@@ -47,6 +48,7 @@ void
 NsInterpCleanup(NsInterp *itPtr)
 {
     NsChanForget(itPtr);
+    NsCacheTxnAbandon();
     NsInterpCleanupChannels(itPtr);
     NsInterpCleanupVars(itPtr);
     NsTclSetCleanup(itPtr);

@@ -11,6 +11,7 @@
 void NsAtCloseCmdInit(void);
 void NsBlueprintCmdInit(void);
 void NsCacheCmdInit(void);
+void NsCacheUpdateCmdInit(void);
 void NsCallbackCmdInit(void);
 void NsChanCmdInit(void);
 void NsCharsetCmdInit(void);

@@ -19,6 +19,7 @@ static void (*const families[])(void) = {
     NsAtCloseCmdInit,
     NsBlueprintCmdInit,
     NsCacheCmdInit,
+    NsCacheUpdateCmdInit,
     NsCallbackCmdInit,
     NsChanCmdInit,
     NsCharsetCmdInit,

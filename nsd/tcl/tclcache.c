@@ -92,6 +92,18 @@ NsTclCacheFind(NsServer *serverPtr, const char *name)
 }
 
 NsTclCache *
+NsTclCacheLookup(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj)
+{
+    const char *name = Tcl_GetString(nameObj);
+    NsTclCache *cachePtr = NsTclCacheFind(serverPtr, name);
+
+    if (cachePtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such cache: %s", name);
+    }
+    return cachePtr;
+}
+
+NsTclCache *
 NsTclCacheMemoize(NsServer *serverPtr)
 {
     return NsTclCacheFind(serverPtr, MEMOIZE);
@@ -117,8 +129,7 @@ void
 NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
                 size_t length, const Ns_Time *expiresPtr, int cost)
 {
-    NsTclCacheValue *valuePtr;
-    Ns_Time          expires;
+    Ns_Time expires;
 
     if (cachePtr->settings.maxEntry > 0
             && length > cachePtr->settings.maxEntry) {
@@ -126,10 +137,23 @@ NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
         return;
     }
     expires = expiresPtr != NULL ? *expiresPtr : cachePtr->settings.expires;
-    valuePtr = ns_malloc(sizeof(*valuePtr) + length + 1);
+    Ns_CacheSetValueExpires(entry, NsTclCacheValueCreate(text, length), length,
+        expires.sec != 0 || expires.usec != 0 ? &expires : NULL, cost);
+}
+
+NsTclCacheValue *
+NsTclCacheValueCreate(const char *text, size_t length)
+{
+    NsTclCacheValue *valuePtr = ns_malloc(sizeof(*valuePtr) + length + 1);
+
     valuePtr->length = length;
     memcpy(valuePtr->text, text, length);
     valuePtr->text[length] = '\0';
-    Ns_CacheSetValueExpires(entry, valuePtr, length,
-        expires.sec != 0 || expires.usec != 0 ? &expires : NULL, cost);
+    return valuePtr;
+}
+
+Tcl_Obj *
+NsTclCacheValueObj(const NsTclCacheValue *valuePtr)
+{
+    return Tcl_NewStringObj(valuePtr->text, (int) valuePtr->length);
 }

@@ -42,6 +42,12 @@ NsTclCache *NsTclCacheCreate(NsServer *serverPtr, const char *name,
 NsTclCache *NsTclCacheFind(NsServer *serverPtr, const char *name);
 
 /*
+ * The same for a command: when there is none, the interpreter has the message.
+ */
+NsTclCache *NsTclCacheLookup(NsServer *serverPtr, Tcl_Interp *interp,
+                             Tcl_Obj *nameObj);
+
+/*
  * The cache of ns_memoize.
  */
 NsTclCache *NsTclCacheMemoize(NsServer *serverPtr);
@@ -50,6 +56,12 @@ NsTclCache *NsTclCacheMemoize(NsServer *serverPtr);
  * Append the names as list elements.
  */
 void NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr);
+
+/*
+ * A copy of the text, to be freed with ns_free; an object with the text.
+ */
+NsTclCacheValue *NsTclCacheValueCreate(const char *text, size_t length);
+Tcl_Obj *NsTclCacheValueObj(const NsTclCacheValue *valuePtr);
 
 /*
  * With the cache locked: give the entry a copy of the text, unless that is

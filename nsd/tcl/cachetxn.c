@@ -1,0 +1,319 @@
+/*
+ * cachetxn.c --
+ *
+ *      Transactions of script caches.
+ *
+ *      A stack of tables, innermost first, holds what the thread has stored.
+ *      The caches know nothing of it.
+ */
+
+#include "ns.h"
+#include "base/cache.h"
+#include "tcl/cachetxn.h"
+
+typedef struct Transaction {
+    struct Transaction *outerPtr;
+    Tcl_HashTable       values;     /* By address of the cache, and key. */
+} Transaction;
+
+/*
+ * A value that waits for its commit.
+ */
+typedef struct Pending {
+    NsTclCache      *cachePtr;
+    const char      *key;           /* In the table's key. */
+    NsTclCacheValue *valuePtr;
+    bool             hasExpires;
+    Ns_Time          expires;
+    int              cost;
+} Pending;
+
+static _Thread_local Transaction *innermostPtr;
+
+static int CommitOne(void);
+static int RollbackOne(void);
+static bool StoreInCache(const Pending *pendingPtr);
+static void StoreInOuter(Transaction *outerPtr, const char *tableKey,
+                         Pending *pendingPtr);
+static Transaction *TakeInnermost(void);
+static const char *TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr,
+                            const char *key);
+static void FreePending(Pending *pendingPtr);
+static bool IsWanted(const Pending *pendingPtr, const NsTclCache *cachePtr,
+                     const char *pattern, bool isGlob);
+static bool IsShadowed(const Transaction *transactionPtr, const char *tableKey);
+
+
+bool
+NsCacheTxnIsActive(void)
+{
+    return innermostPtr != NULL;
+}
+
+void
+NsCacheTxnBegin(void)
+{
+    Transaction *transactionPtr = ns_calloc(1, sizeof(*transactionPtr));
+
+    Tcl_InitHashTable(&transactionPtr->values, TCL_STRING_KEYS);
+    transactionPtr->outerPtr = innermostPtr;
+    innermostPtr = transactionPtr;
+}
+
+int
+NsCacheTxnCommit(bool isAll)
+{
+    int n = CommitOne();
+
+    while (isAll && innermostPtr != NULL) {
+        /* What came from inside is among these. */
+        n = CommitOne();
+    }
+    return n;
+}
+
+int
+NsCacheTxnRollback(bool isAll)
+{
+    int n = RollbackOne();
+
+    while (isAll && innermostPtr != NULL) {
+        n += RollbackOne();
+    }
+    return n;
+}
+
+void
+NsCacheTxnAbandon(void)
+{
+    if (innermostPtr != NULL) {
+        Ns_Log(Warning, "cache: a transaction was left open; values given up:"
+               " %d", NsCacheTxnRollback(true));
+    }
+}
+
+static int
+CommitOne(void)
+{
+    Transaction   *transactionPtr = TakeInnermost();
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+    int            n = 0;
+
+    for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
+         hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+        Pending *pendingPtr = Tcl_GetHashValue(hPtr);
+
+        if (transactionPtr->outerPtr != NULL) {
+            StoreInOuter(transactionPtr->outerPtr,
+                         Tcl_GetHashKey(&transactionPtr->values, hPtr),
+                         pendingPtr);
+            n++;
+        } else {
+            n += StoreInCache(pendingPtr);
+            FreePending(pendingPtr);
+        }
+    }
+    Tcl_DeleteHashTable(&transactionPtr->values);
+    ns_free(transactionPtr);
+    return n;
+}
+
+static int
+RollbackOne(void)
+{
+    Transaction   *transactionPtr = TakeInnermost();
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+    int            n = 0;
+
+    for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
+         hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+        Pending  *pendingPtr = Tcl_GetHashValue(hPtr);
+        Ns_Cache *cache = pendingPtr->cachePtr->cache;
+
+        Ns_CacheLock(cache);
+        NsCacheCountTransaction(cache, false);
+        Ns_CacheUnlock(cache);
+        FreePending(pendingPtr);
+        n++;
+    }
+    Tcl_DeleteHashTable(&transactionPtr->values);
+    ns_free(transactionPtr);
+    return n;
+}
+
+static Transaction *
+TakeInnermost(void)
+{
+    Transaction *transactionPtr = innermostPtr;
+
+    innermostPtr = transactionPtr->outerPtr;
+    return transactionPtr;
+}
+
+/*
+ * Another thread may be computing the same key; false when it does not finish
+ * in the cache's time.
+ */
+static bool
+StoreInCache(const Pending *pendingPtr)
+{
+    NsTclCache      *cachePtr = pendingPtr->cachePtr;
+    NsTclCacheValue *valuePtr = pendingPtr->valuePtr;
+    Ns_Time          timeout;
+    Ns_Entry        *entry;
+    int              isNew;
+
+    Ns_CacheLock(cachePtr->cache);
+    timeout = cachePtr->settings.timeout;
+    entry = Ns_CacheWaitCreateEntry(cachePtr->cache, pendingPtr->key, &isNew,
+        timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
+    if (entry != NULL) {
+        NsTclCacheStore(cachePtr, entry, valuePtr->text, valuePtr->length,
+                        pendingPtr->hasExpires ? &pendingPtr->expires : NULL,
+                        pendingPtr->cost);
+        NsCacheCountTransaction(cachePtr->cache, true);
+    }
+    Ns_CacheUnlock(cachePtr->cache);
+    return entry != NULL;
+}
+
+static void
+StoreInOuter(Transaction *outerPtr, const char *tableKey, Pending *pendingPtr)
+{
+    Tcl_HashEntry *hPtr;
+    int            isNew;
+
+    hPtr = Tcl_CreateHashEntry(&outerPtr->values, tableKey, &isNew);
+    if (!isNew) {
+        FreePending(Tcl_GetHashValue(hPtr));
+    }
+    pendingPtr->key = strchr(Tcl_GetHashKey(&outerPtr->values, hPtr), ':') + 1;
+    Tcl_SetHashValue(hPtr, pendingPtr);
+}
+
+const NsTclCacheValue *
+NsCacheTxnFind(const NsTclCache *cachePtr, const char *key)
+{
+    Tcl_HashEntry *hPtr = NULL;
+    Ns_DString     ds;
+
+    if (innermostPtr == NULL) {
+        return NULL;
+    }
+    Ns_DStringInit(&ds);
+    (void) TableKey(&ds, cachePtr, key);
+    for (Transaction *transactionPtr = innermostPtr;
+         transactionPtr != NULL && hPtr == NULL;
+         transactionPtr = transactionPtr->outerPtr) {
+        hPtr = Tcl_FindHashEntry(&transactionPtr->values, ds.string);
+    }
+    Ns_DStringFree(&ds);
+    return hPtr == NULL ? NULL
+        : ((Pending *) Tcl_GetHashValue(hPtr))->valuePtr;
+}
+
+void
+NsCacheTxnStore(NsTclCache *cachePtr, const char *key, const char *text,
+                size_t length, const Ns_Time *expiresPtr, int cost)
+{
+    Pending   *pendingPtr = ns_calloc(1, sizeof(*pendingPtr));
+    Ns_DString ds;
+
+    pendingPtr->cachePtr = cachePtr;
+    pendingPtr->valuePtr = NsTclCacheValueCreate(text, length);
+    pendingPtr->cost = cost;
+    if (expiresPtr != NULL) {
+        pendingPtr->hasExpires = true;
+        pendingPtr->expires = *expiresPtr;
+    }
+    Ns_DStringInit(&ds);
+    StoreInOuter(innermostPtr, TableKey(&ds, cachePtr, key), pendingPtr);
+    Ns_DStringFree(&ds);
+}
+
+static const char *
+TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr, const char *key)
+{
+    Ns_DStringPrintf(dsPtr, "%p:", (const void *) cachePtr);
+    return Ns_DStringAppend(dsPtr, key);
+}
+
+static void
+FreePending(Pending *pendingPtr)
+{
+    ns_free(pendingPtr->valuePtr);
+    ns_free(pendingPtr);
+}
+
+int
+NsCacheTxnFlush(const NsTclCache *cachePtr, const char *pattern, bool isGlob)
+{
+    int n = 0;
+
+    for (Transaction *transactionPtr = innermostPtr; transactionPtr != NULL;
+         transactionPtr = transactionPtr->outerPtr) {
+        Tcl_HashSearch search;
+        Tcl_HashEntry *hPtr;
+
+        for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
+             hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+            Pending *pendingPtr = Tcl_GetHashValue(hPtr);
+
+            if (IsWanted(pendingPtr, cachePtr, pattern, isGlob)) {
+                FreePending(pendingPtr);
+                Tcl_DeleteHashEntry(hPtr);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+void
+NsCacheTxnKeys(const NsTclCache *cachePtr, const char *pattern, bool isGlob,
+               Ns_DString *dsPtr)
+{
+    for (Transaction *transactionPtr = innermostPtr; transactionPtr != NULL;
+         transactionPtr = transactionPtr->outerPtr) {
+        Tcl_HashSearch search;
+        Tcl_HashEntry *hPtr;
+
+        for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
+             hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+            const Pending *pendingPtr = Tcl_GetHashValue(hPtr);
+
+            if (IsWanted(pendingPtr, cachePtr, pattern, isGlob)
+                    && !IsShadowed(transactionPtr, Tcl_GetHashKey(
+                                       &transactionPtr->values, hPtr))) {
+                Ns_DStringAppendElement(dsPtr, pendingPtr->key);
+            }
+        }
+    }
+}
+
+static bool
+IsWanted(const Pending *pendingPtr, const NsTclCache *cachePtr,
+         const char *pattern, bool isGlob)
+{
+    return pendingPtr->cachePtr == cachePtr
+        && (pattern == NULL
+            || (isGlob ? Tcl_StringMatch(pendingPtr->key, pattern)
+                       : STREQ(pendingPtr->key, pattern)));
+}
+
+/*
+ * Whether a transaction inside of this one has the same key.
+ */
+static bool
+IsShadowed(const Transaction *transactionPtr, const char *tableKey)
+{
+    for (Transaction *innerPtr = innermostPtr; innerPtr != transactionPtr;
+         innerPtr = innerPtr->outerPtr) {
+        if (Tcl_FindHashEntry(&innerPtr->values, tableKey) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,535 @@
+/*
+ * cacheupdate_cmd.c --
+ *
+ *      Values of caches: ns_cache_eval, incr, append, lappend, ns_memoize; and
+ *      transactions on them: ns_cache_transaction_begin, commit, rollback.
+ *
+ *      While a thread computes a value, its entry stands in the cache without
+ *      one, and others who ask for the key wait.  In a transaction the thread
+ *      works on values of its own, and nobody waits.
+ */
+
+#include "ns.h"
+#include "base/clock.h"
+#include "tcl/cachetxn.h"
+#include "tcl/cacheupdate.h"
+#include "tcl/commands.h"
+#include "tcl/interp.h"
+
+/*
+ * The command line of those commands that make or change a value.
+ */
+typedef struct Update {
+    NsTclCache *cachePtr;
+    Ns_Entry   *entry;          /* Ours to fill, the cache being locked; NULL in
+                                 * a transaction. */
+    bool        isNew;
+    Tcl_Obj    *oldObj;         /* Begin .. End: the value; NULL if none. */
+    const char *key;
+    Ns_Time    *timeoutPtr;     /* NULL: not given. */
+    Ns_Time    *expiresPtr;
+    int         isForced;
+    int         nArgs;          /* Words behind the key. */
+    Tcl_Obj    *const *args;
+} Update;
+
+static Tcl_ObjCmdProc IncrObjCmd;
+static Tcl_ObjCmdProc AppendObjCmd;
+static Tcl_ObjCmdProc LappendObjCmd;
+static Tcl_ObjCmdProc MemoizeObjCmd;
+static Tcl_ObjCmdProc BeginObjCmd;
+static Tcl_ObjCmdProc CommitObjCmd;
+static Tcl_ObjCmdProc RollbackObjCmd;
+
+static int ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv, Update *updatePtr);
+static int Eval(Tcl_Interp *interp, Update *updatePtr);
+static int EvalInTransaction(Tcl_Interp *interp, Update *updatePtr);
+static int Compute(Tcl_Interp *interp, const Update *updatePtr,
+                   int *microsecondsPtr);
+static int AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv, bool isList);
+static int Begin(Tcl_Interp *interp, Update *updatePtr);
+static void Store(Update *updatePtr, const char *text, size_t length, int cost);
+static void End(Update *updatePtr);
+static int LockEntry(Tcl_Interp *interp, Update *updatePtr);
+static int EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                          int (*endProc)(bool isAll));
+
+static const NsTclCommand commands[] = {
+    {"ns_cache_eval",    NsCacheEvalObjCmd, false},
+    {"ns_cache_incr",    IncrObjCmd, false},
+    {"ns_cache_append",  AppendObjCmd, false},
+    {"ns_cache_lappend", LappendObjCmd, false},
+    {"ns_memoize",       MemoizeObjCmd, false},
+    {"ns_cache_transaction_begin",    BeginObjCmd, false},
+    {"ns_cache_transaction_commit",   CommitObjCmd, false},
+    {"ns_cache_transaction_rollback", RollbackObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsCacheUpdateCmdInit(void)
+{
+    NsTclAddCommands(commands);
+}
+
+static NsServer *
+ServerOf(ClientData clientData)
+{
+    return ((NsInterp *) clientData)->serverPtr;
+}
+
+/*
+ * ns_cache_eval ?-timeout timeout? ?-expires expires? ?-force? ?--? cache key
+ *     args
+ */
+int
+NsCacheEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    Update      update = {0};
+    Tcl_Obj    *nameObj;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
+        {"-force",   Ns_ObjvBool,  &update.isForced,   INT2PTR(NS_TRUE)},
+        {"--",       Ns_ObjvBreak, NULL,               NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"cache", Ns_ObjvObj,    &nameObj,      NULL},
+        {"key",   Ns_ObjvString, &update.key,   NULL},
+        {"args",  Ns_ObjvArgs,   &update.nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    update.args = objv + objc - update.nArgs;
+    update.cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj);
+    return update.cachePtr == NULL ? TCL_ERROR : Eval(interp, &update);
+}
+
+/*
+ * The value in the cache, or else that of the script (one word) or command
+ * (several), which is stored.
+ */
+static int
+Eval(Tcl_Interp *interp, Update *updatePtr)
+{
+    Ns_Cache *cache = updatePtr->cachePtr->cache;
+    int       result, microseconds;
+
+    if (NsCacheTxnIsActive()) {
+        return EvalInTransaction(interp, updatePtr);
+    }
+    if (LockEntry(interp, updatePtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (!updatePtr->isNew && !updatePtr->isForced) {
+        Tcl_Obj *valueObj =
+            NsTclCacheValueObj(Ns_CacheGetValue(updatePtr->entry));
+
+        Ns_CacheUnlock(cache);
+        Tcl_SetObjResult(interp, valueObj);
+        return TCL_OK;
+    }
+    if (!updatePtr->isNew) {
+        Ns_CacheUnsetValue(updatePtr->entry);
+    }
+    Ns_CacheUnlock(cache);
+
+    result = Compute(interp, updatePtr, &microseconds);
+
+    Ns_CacheLock(cache);
+    if (result == TCL_OK) {
+        int         length;
+        const char *text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp),
+                                                &length);
+
+        Store(updatePtr, text, (size_t) length, microseconds);
+    } else {
+        Ns_CacheDeleteEntry(updatePtr->entry);
+    }
+    Ns_CacheUnlock(cache);
+    return result;
+}
+
+static int
+EvalInTransaction(Tcl_Interp *interp, Update *updatePtr)
+{
+    Tcl_Obj    *valueObj = updatePtr->isForced ? NULL
+        : NsCacheGetValueObj(updatePtr->cachePtr, updatePtr->key);
+    const char *text;
+    int         result, length, microseconds;
+
+    if (valueObj != NULL) {
+        Tcl_SetObjResult(interp, valueObj);
+        return TCL_OK;
+    }
+    result = Compute(interp, updatePtr, &microseconds);
+    if (result == TCL_OK) {
+        /* The transaction may have ended meanwhile. */
+        result = Begin(interp, updatePtr);
+    }
+    if (result == TCL_OK) {
+        text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &length);
+        Store(updatePtr, text, (size_t) length, microseconds);
+        End(updatePtr);
+    }
+    return result;
+}
+
+/*
+ * Run the words.  A `return` is a success.
+ */
+static int
+Compute(Tcl_Interp *interp, const Update *updatePtr, int *microsecondsPtr)
+{
+    NsStamp startStamp = NsClockNow();
+    int     result = updatePtr->nArgs == 1
+        ? Tcl_EvalObjEx(interp, updatePtr->args[0], 0)
+        : Tcl_EvalObjv(interp, updatePtr->nArgs, updatePtr->args, 0);
+    NsStamp cost = (NsClockNow() - startStamp) / 1000;
+
+    *microsecondsPtr = (int) MIN(cost, INT_MAX);
+    return result == TCL_RETURN ? TCL_OK : result;
+}
+
+/*
+ * ns_cache_incr ?-timeout timeout? ?-expires expires? ?--? cache key ?incr?
+ */
+static int
+IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    Update      update = {0};
+    Tcl_Obj    *nameObj;
+    int         incr = 1, result = TCL_OK;
+    Tcl_WideInt number = 0;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
+        {"--",       Ns_ObjvBreak, NULL,               NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"cache", Ns_ObjvObj,    &nameObj,    NULL},
+        {"key",   Ns_ObjvString, &update.key, NULL},
+        {"?incr", Ns_ObjvInt,    &incr,       NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    update.cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj);
+    if (update.cachePtr == NULL || Begin(interp, &update) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (update.oldObj != NULL) {
+        result = Tcl_GetWideIntFromObj(interp, update.oldObj, &number);
+    }
+    if (result == TCL_OK) {
+        char text[32];
+
+        number = (Tcl_WideInt) ((Tcl_WideUInt) number + (Tcl_WideUInt) incr);
+        snprintf(text, sizeof(text), "%" PRId64, (int64_t) number);
+        Store(&update, text, strlen(text), 0);
+        Tcl_SetObjResult(interp, Tcl_NewWideIntObj(number));
+    }
+    End(&update);
+    return result;
+}
+
+/*
+ * ns_cache_append ?-timeout timeout? ?-expires expires? ?--? cache key args
+ */
+static int
+AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return AppendWords(clientData, interp, objc, objv, false);
+}
+
+/*
+ * ns_cache_lappend ?-timeout timeout? ?-expires expires? ?--? cache key args
+ */
+static int
+LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    return AppendWords(clientData, interp, objc, objv, true);
+}
+
+static int
+AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv, bool isList)
+{
+    Update      update;
+    Ns_DString  ds;
+    const char *text;
+    int         length;
+
+    if (ParseUpdate(clientData, interp, objc, objv, &update) != TCL_OK
+            || Begin(interp, &update) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    if (update.oldObj != NULL) {
+        text = Tcl_GetStringFromObj(update.oldObj, &length);
+        Ns_DStringNAppend(&ds, text, length);
+    }
+    for (int i = 0; i < update.nArgs; i++) {
+        if (isList) {
+            Ns_DStringAppendElement(&ds, Tcl_GetString(update.args[i]));
+        } else {
+            Ns_DStringAppend(&ds, Tcl_GetString(update.args[i]));
+        }
+    }
+    Store(&update, ds.string, (size_t) ds.length, 0);
+    End(&update);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv, Update *updatePtr)
+{
+    Tcl_Obj    *nameObj;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime,  &updatePtr->timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime,  &updatePtr->expiresPtr, NULL},
+        {"--",       Ns_ObjvBreak, NULL,                   NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"cache", Ns_ObjvObj,    &nameObj,          NULL},
+        {"key",   Ns_ObjvString, &updatePtr->key,   NULL},
+        {"args",  Ns_ObjvArgs,   &updatePtr->nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    *updatePtr = (Update) {0};
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    updatePtr->args = objv + objc - updatePtr->nArgs;
+    updatePtr->cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj);
+    return updatePtr->cachePtr != NULL ? TCL_OK : TCL_ERROR;
+}
+
+/*
+ * Get hold of a value that is to be changed.  TCL_OK: End is due.
+ */
+static int
+Begin(Tcl_Interp *interp, Update *updatePtr)
+{
+    if (NsCacheTxnIsActive()) {
+        updatePtr->oldObj = NsCacheGetValueObj(updatePtr->cachePtr,
+                                               updatePtr->key);
+    } else if (LockEntry(interp, updatePtr) != TCL_OK) {
+        return TCL_ERROR;
+    } else if (!updatePtr->isNew) {
+        updatePtr->oldObj =
+            NsTclCacheValueObj(Ns_CacheGetValue(updatePtr->entry));
+    }
+    if (updatePtr->oldObj != NULL) {
+        Tcl_IncrRefCount(updatePtr->oldObj);
+    }
+    return TCL_OK;
+}
+
+static void
+Store(Update *updatePtr, const char *text, size_t length, int cost)
+{
+    if (updatePtr->entry == NULL) {
+        NsCacheTxnStore(updatePtr->cachePtr, updatePtr->key, text, length,
+                        updatePtr->expiresPtr, cost);
+    } else {
+        NsTclCacheStore(updatePtr->cachePtr, updatePtr->entry, text, length,
+                        updatePtr->expiresPtr, cost);
+    }
+}
+
+static void
+End(Update *updatePtr)
+{
+    if (updatePtr->entry != NULL) {
+        Ns_CacheUnlock(updatePtr->cachePtr->cache);
+    }
+    if (updatePtr->oldObj != NULL) {
+        Tcl_DecrRefCount(updatePtr->oldObj);
+    }
+}
+
+/*
+ * Lock the cache and find the entry, or make it: then it is ours to fill.  On
+ * failure nothing is locked.
+ */
+static int
+LockEntry(Tcl_Interp *interp, Update *updatePtr)
+{
+    NsTclCache *cachePtr = updatePtr->cachePtr;
+    Ns_Time     timeout;
+    int         isNew;
+
+    Ns_CacheLock(cachePtr->cache);
+    timeout = updatePtr->timeoutPtr != NULL ? *updatePtr->timeoutPtr
+        : cachePtr->settings.timeout;
+    updatePtr->entry = Ns_CacheWaitCreateEntry(cachePtr->cache, updatePtr->key,
+        &isNew, timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
+    if (updatePtr->entry == NULL) {
+        Ns_CacheUnlock(cachePtr->cache);
+        Ns_TclPrintfResult(interp, "timeout waiting for concurrent update: %s",
+                           updatePtr->key);
+        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
+        return TCL_ERROR;
+    }
+    updatePtr->isNew = isNew != 0;
+    return TCL_OK;
+}
+
+/*
+ * ns_memoize ?-timeout timeout? ?-expires expires? ?--? script ?args?
+ */
+static int
+MemoizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    Update      update = {0};
+    Tcl_Obj    *keyObj;
+    int         result;
+    Ns_ObjvSpec options[] = {
+        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
+        {"--",       Ns_ObjvBreak, NULL,               NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"?args", Ns_ObjvArgs, &update.nArgs, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (update.nArgs == 0) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(
+            "wrong # args: should be \"?-timeout timeout? ?-expires expires?"
+            " ?--? script ?args?\"", -1));
+        return TCL_ERROR;
+    }
+    update.args = objv + objc - update.nArgs;
+    update.cachePtr = NsTclCacheMemoize(ServerOf(clientData));
+    keyObj = Tcl_ConcatObj(update.nArgs, update.args);
+    Tcl_IncrRefCount(keyObj);
+    update.key = Tcl_GetString(keyObj);
+    result = Eval(interp, &update);
+    Tcl_DecrRefCount(keyObj);
+    return result;
+}
+
+/*
+ * ns_cache set cache key value
+ */
+int
+NsCacheSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
+{
+    Update      update = {0};
+    const char *text;
+    int         length;
+
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, 1, objv, "cache key value");
+        return TCL_ERROR;
+    }
+    update.key = Tcl_GetString(objv[2]);
+    update.cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
+    if (update.cachePtr == NULL || Begin(interp, &update) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    text = Tcl_GetStringFromObj(objv[3], &length);
+    Store(&update, text, (size_t) length, 0);
+    End(&update);
+    Tcl_SetObjResult(interp, objv[3]);
+    return TCL_OK;
+}
+
+Tcl_Obj *
+NsCacheGetValueObj(NsTclCache *cachePtr, const char *key)
+{
+    const NsTclCacheValue *valuePtr = NsCacheTxnFind(cachePtr, key);
+    Tcl_Obj               *valueObj = NULL;
+    Ns_Entry              *entry;
+
+    if (valuePtr != NULL) {
+        return NsTclCacheValueObj(valuePtr);
+    }
+    Ns_CacheLock(cachePtr->cache);
+    entry = Ns_CacheFindEntry(cachePtr->cache, key);
+    if (entry != NULL) {
+        valueObj = NsTclCacheValueObj(Ns_CacheGetValue(entry));
+    }
+    Ns_CacheUnlock(cachePtr->cache);
+    return valueObj;
+}
+
+/*
+ * ns_cache_transaction_begin
+ */
+static int
+BeginObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    if (objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+        return TCL_ERROR;
+    }
+    NsCacheTxnBegin();
+    return TCL_OK;
+}
+
+/*
+ * ns_cache_transaction_commit ?-all?
+ */
+static int
+CommitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return EndTransaction(interp, objc, objv, NsCacheTxnCommit);
+}
+
+/*
+ * ns_cache_transaction_rollback ?-all?
+ */
+static int
+RollbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    return EndTransaction(interp, objc, objv, NsCacheTxnRollback);
+}
+
+static int
+EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+               int (*endProc)(bool isAll))
+{
+    bool isAll = objc == 2 && STREQ(Tcl_GetString(objv[1]), "-all");
+
+    if (objc != 1 && !isAll) {
+        Tcl_WrongNumArgs(interp, 1, objv, "?-all?");
+        return TCL_ERROR;
+    }
+    if (!NsCacheTxnIsActive()) {
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj("no cache transaction active", -1));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj((*endProc)(isAll)));
+    return TCL_OK;
+}
