@@ -39,10 +39,9 @@ FUZZ_SOURCES   = $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 BUILT_MODULES  = $(foreach m,$(MODULES),$(if $(wildcard $(m)/*.c),$(m)/$(m).so))
 
-# Calls between files of the library need no table, nor do thread-local variables:
-# nobody replaces its functions, and programs have it from their start.
-$(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -fno-semantic-interposition \
-	-ftls-model=initial-exec
+# Programs have the library from their start, so its thread-local variables need
+# no call to be found.
+$(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/cleanup.o: private COMPILE += $(TCL_PRIVATE)
 

@@ -23,6 +23,9 @@ static _Thread_local NsConnThread *selfPtr;
 static Ns_ThreadProc RunConnThread;
 static void SetName(const NsConnThread *threadPtr);
 static void RunWork(NsConnThread *threadPtr, NsWork *workPtr);
+static void Wake(NsConnThread *threadPtr);
+static bool HasNews(NsConnThread *threadPtr);
+static Ns_ReturnCode Sleep(NsConnThread *threadPtr, NsStamp deadline);
 static void LogEnd(NsEndReason reason);
 static void Leave(NsConnThread *threadPtr);
 static void LogJob(const NsWork *workPtr);
@@ -59,7 +62,7 @@ NsConnThreadReserve(NsPool *poolPtr)
         poolPtr->firstSlotPtr = threadPtr;
         snprintf(name, sizeof(name), "connthread:%d", threadPtr->index);
         NsPoolLockSetup(poolPtr, &threadPtr->lock, NS_RANK_POOL_THREAD, name);
-        Ns_CondInit(&threadPtr->wakeup);
+        sem_init(&threadPtr->wakeup, 0, 0);
     }
     threadPtr->threadId = poolPtr->nextThreadId++;
     threadPtr->nLeft = poolPtr->connsPerThread;
@@ -204,17 +207,15 @@ NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 
 /*
  * Put work into the slot of a thread that was taken off the idle stack, and
- * wake it, alone.  The signal comes after the unlock, or the thread would wake
- * only to wait for the lock; slots are never freed, so that is safe.
+ * wake it, alone.  Slots are never freed, so it does not matter that the thread
+ * may run before it is woken.
  */
 void
 NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
 {
-    Ns_MutexLock(&threadPtr->lock);
     NsAssert(threadPtr->workPtr == NULL && !threadPtr->mustEnd);
     threadPtr->workPtr = workPtr;
-    Ns_MutexUnlock(&threadPtr->lock);
-    Ns_CondSignal(&threadPtr->wakeup);
+    Wake(threadPtr);
 }
 
 /*
@@ -223,11 +224,17 @@ NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
 void
 NsConnThreadEnd(NsConnThread *threadPtr)
 {
-    Ns_MutexLock(&threadPtr->lock);
     NsAssert(threadPtr->workPtr == NULL);
     threadPtr->mustEnd = true;
-    Ns_MutexUnlock(&threadPtr->lock);
-    Ns_CondSignal(&threadPtr->wakeup);
+    Wake(threadPtr);
+}
+
+static void
+Wake(NsConnThread *threadPtr)
+{
+    if (atomic_exchange(&threadPtr->isAsleep, false)) {
+        sem_post(&threadPtr->wakeup);
+    }
 }
 
 /*
@@ -244,45 +251,76 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
     if (__builtin_add_overflow(NsClockNow(), timeout, &deadline)) {
         deadline = INT64_MAX;
     }
-    Ns_MutexLock(&threadPtr->lock);
-    while (threadPtr->workPtr == NULL && !threadPtr->mustEnd
-            && status == NS_OK) {
-        status = NsCondWaitUntil(&threadPtr->wakeup, &threadPtr->lock,
-                                 deadline);
-    }
-    workPtr = threadPtr->workPtr;
-    if (workPtr != NULL) {
-        threadPtr->workPtr = NULL;
-        threadPtr->runningPtr = workPtr;
-        workPtr->dequeueStamp = NsClockNow();
+    while (!HasNews(threadPtr) && status == NS_OK) {
+        status = Sleep(threadPtr, deadline);
     }
     *mustEndPtr = threadPtr->mustEnd;
-    Ns_MutexUnlock(&threadPtr->lock);
-
-    if (workPtr != NULL && status == NS_TIMEOUT
+    workPtr = threadPtr->workPtr;
+    if (workPtr == NULL) {
+        return NULL;
+    }
+    threadPtr->workPtr = NULL;
+    NsConnThreadSetRunning(threadPtr, workPtr);
+    if (status == NS_TIMEOUT
             && workPtr->dequeueStamp - workPtr->queueStamp > NS_STAMP_SECOND) {
         Ns_Log(Warning, "signal lost, resuming after timeout");
     }
     return workPtr;
 }
 
+static bool
+HasNews(NsConnThread *threadPtr)
+{
+    return threadPtr->workPtr != NULL || threadPtr->mustEnd;
+}
+
 /*
- * The thread took workPtr from the wait queue itself.
+ * Sleep until woken, or the deadline.  Each time that another thread has cleared
+ * isAsleep it posts, and that post is waited for: none is left for the next
+ * sleep.
+ */
+static Ns_ReturnCode
+Sleep(NsConnThread *threadPtr, NsStamp deadline)
+{
+    struct timespec until = {
+        .tv_sec  = deadline / NS_STAMP_SECOND,
+        .tv_nsec = deadline % NS_STAMP_SECOND
+    };
+    bool isWoken = false, isLate = false;
+
+    threadPtr->isAsleep = true;
+    if (!HasNews(threadPtr)) {
+        do {
+            isWoken = sem_clockwait(&threadPtr->wakeup, CLOCK_MONOTONIC, &until)
+                == 0;
+            isLate = !isWoken && errno == ETIMEDOUT;
+        } while (!isWoken && !isLate);
+    }
+    if (!isWoken && !atomic_exchange(&threadPtr->isAsleep, false)) {
+        while (sem_wait(&threadPtr->wakeup) != 0) {
+            NsAssert(errno == EINTR);
+        }
+    }
+    return isLate ? NS_TIMEOUT : NS_OK;
+}
+
+/*
+ * workPtr runs from now on.
  */
 void
 NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr)
 {
     workPtr->dequeueStamp = NsClockNow();
-    Ns_MutexLock(&threadPtr->lock);
-    threadPtr->runningPtr = workPtr;
-    Ns_MutexUnlock(&threadPtr->lock);
+    atomic_store_explicit(&threadPtr->runningPtr, workPtr,
+                          memory_order_release);
 }
 
 NsWork *
 NsPoolCurrentWork(void)
 {
     /* Only the thread itself writes it. */
-    return selfPtr != NULL ? selfPtr->runningPtr : NULL;
+    return selfPtr == NULL ? NULL
+        : atomic_load_explicit(&selfPtr->runningPtr, memory_order_relaxed);
 }
 
 void
@@ -290,14 +328,14 @@ NsPoolWithdraw(NsWork *workPtr)
 {
     NsPool *poolPtr = workPtr->poolPtr;
 
-    if (selfPtr == NULL || selfPtr->runningPtr != workPtr) {
+    if (selfPtr == NULL || NsPoolCurrentWork() != workPtr) {
         return;
     }
     if (Ns_LogSeverityEnabled(Debug)) {
         LogJob(workPtr);
     }
     Ns_MutexLock(&selfPtr->lock);
-    selfPtr->runningPtr = NULL;
+    atomic_store_explicit(&selfPtr->runningPtr, NULL, memory_order_relaxed);
     Ns_MutexUnlock(&selfPtr->lock);
 
     /* Nobody can find it now.  Those who found it before finish first. */
@@ -356,7 +394,8 @@ NsConnThreadPin(NsConnThread *threadPtr)
     NsWork *workPtr;
 
     Ns_MutexLock(&threadPtr->lock);
-    workPtr = threadPtr->runningPtr;
+    workPtr = atomic_load_explicit(&threadPtr->runningPtr,
+                                   memory_order_acquire);
     if (workPtr != NULL) {
         atomic_fetch_add(&workPtr->nPins, 1);
     }

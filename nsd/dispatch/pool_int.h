@@ -17,6 +17,8 @@
 #ifndef NSD_DISPATCH_POOL_INT_H
 #define NSD_DISPATCH_POOL_INT_H
 
+#include <semaphore.h>
+
 #include "base/assert.h"
 #include "base/histogram.h"
 #include "base/lock.h"
@@ -37,11 +39,20 @@ typedef struct NsConnThread {
     struct NsConnThread *downPtr;
     bool                 isIdle;        /* On the stack. */
 
-    Ns_Mutex             lock;          /* Guards the rest. */
-    Ns_Cond              wakeup;        /* workPtr or mustEnd was set. */
-    NsWork              *workPtr;       /* Assigned, not yet taken. */
-    bool                 mustEnd;
-    NsWork              *runningPtr;    /* What the thread runs. */
+    /*
+     * The hand-over.  Who took the thread off the stack sets workPtr or mustEnd,
+     * then clears isAsleep, and posts if it was set; the thread sets isAsleep,
+     * then looks once more.  The order matters on both sides, so all of these
+     * are sequentially consistent.
+     */
+    _Atomic(NsWork *)    workPtr;       /* Assigned, not yet taken. */
+    atomic_bool          mustEnd;
+    atomic_bool          isAsleep;      /* Whoever clears it, if it is not the
+                                         * thread, posts. */
+    sem_t                wakeup;
+
+    _Atomic(NsWork *)    runningPtr;    /* What the thread runs.  Set by it; */
+    Ns_Mutex             lock;          /* pinned and cleared with the lock. */
 
     /* Owned by the thread; set by its starter before that. */
     int                  threadId;      /* N of its name. */

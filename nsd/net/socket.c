@@ -13,6 +13,8 @@
 
 static NS_SOCKET Connect(const char *host, int port, const char *localHost,
                          int localPort, bool isAsync, bool *isPendingPtr);
+static ssize_t SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+                        int flags);
 static int PollMs(const Ns_Time *timeoutPtr);
 
 NS_SOCKET
@@ -176,18 +178,17 @@ Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
 {
     bool          mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
         || timeoutPtr->usec != 0;
-    struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
     ssize_t       n;
 
     do {
-        n = sendmsg(sock->sock, &msg, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
+        n = SendBufs(sock->sock, vecs, nVecs, flags);
     } while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         if (!mustWait) {
             return 0;
         }
         if (Ns_SockTimedWait(sock->sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
-            n = sendmsg(sock->sock, &msg, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
+            n = SendBufs(sock->sock, vecs, nVecs, flags);
         }
     }
     return n;
@@ -330,6 +331,19 @@ Connect(const char *host, int port, const char *localHost, int localPort,
         sock = NS_INVALID_SOCKET;
     }
     return sock;
+}
+
+/*
+ * A single buffer costs the kernel less without a list of them.
+ */
+static ssize_t
+SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs, int flags)
+{
+    struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
+
+    flags |= MSG_NOSIGNAL | MSG_DONTWAIT;
+    return nVecs == 1 ? send(sock, vecs->iov_base, vecs->iov_len, flags)
+                      : sendmsg(sock, &msg, flags);
 }
 
 static int

@@ -9,6 +9,8 @@
  *      their like voids all.  The file's status is looked at each time, so a
  *      changed file is noticed at once.  On the way of a hit there is no lock
  *      and no allocation.
+ *
+ *      A second table tells the paths that are for scripts in this generation.
  */
 
 #include "nslog.h"
@@ -49,9 +51,20 @@ typedef struct Slot {
     char     *url;
 } Slot;
 
+/*
+ * A path whose requests are for a connection thread.  Another path of the same
+ * hash then goes there as well, which is never wrong.
+ */
+typedef struct Script {
+    const NsServer *serverPtr;  /* NULL: free. */
+    unsigned        generation;
+    uint32_t        hash;
+} Script;
+
 typedef struct Table {
-    Slot slots[N_SLOTS];
-    int  nFills;
+    Slot   slots[N_SLOTS];
+    Script scripts[N_SLOTS];
+    int    nFills;
 } Table;
 
 /*
@@ -165,6 +178,7 @@ FindSlot(const Direct *directPtr)
     const NsServer *serverPtr = directPtr->messagePtr->serverPtr;
     uint32_t        hash = directPtr->isHead ? 2166136261u : 2166136263u;
     Slot           *slotPtr;
+    const Script   *scriptPtr;
     size_t          i;
 
     for (i = 0; i < directPtr->pathBytes; i++) {
@@ -173,6 +187,11 @@ FindSlot(const Direct *directPtr)
     if (tablePtr == NULL) {
         tablePtr = ns_calloc(1, sizeof(Table));
         Ns_TlsSet(&tableTls, tablePtr);
+    }
+    scriptPtr = &tablePtr->scripts[hash % N_SLOTS];
+    if (scriptPtr->serverPtr == serverPtr && scriptPtr->hash == hash
+            && scriptPtr->generation == NsRequestGeneration()) {
+        return NULL;
     }
     slotPtr = &tablePtr->slots[hash % N_SLOTS];
     if (slotPtr->filePtr != NULL && slotPtr->hash == hash
@@ -207,11 +226,12 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
         return false;
     }
     NsUrlDecodePathInto(room, directPtr->path, directPtr->pathBytes, &url);
-    if (!IsScriptFree(serverPtr, method, url.path)) {
-        return false;
-    }
-    poolPtr = NsPoolMapFindFixed(serverPtr, method, url.path);
+    poolPtr = IsScriptFree(serverPtr, method, url.path)
+        ? NsPoolMapFindFixed(serverPtr, method, url.path) : NULL;
     if (poolPtr == NULL) {
+        tablePtr->scripts[hash % N_SLOTS] = (Script) {
+            .serverPtr = serverPtr, .generation = generation, .hash = hash
+        };
         return false;
     }
     filePtr = FindFile(serverPtr, url.path);

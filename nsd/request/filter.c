@@ -145,6 +145,13 @@ NsFiltersRun(NsConn *connPtr, int phase)
 }
 
 bool
+NsFiltersExist(NsServer *serverPtr)
+{
+    return atomic_load_explicit(&serverPtr->requestPtr->filters,
+                                memory_order_relaxed) != NULL;
+}
+
+bool
 NsFiltersMatch(NsServer *serverPtr, const char *method, const char *url)
 {
     const NsFilter *filterPtr = atomic_load(&serverPtr->requestPtr->filters);

@@ -21,8 +21,9 @@
 int NsFiltersRun(NsConn *connPtr, int phase);
 
 /*
- * Whether a filter of any phase matches.
+ * Whether there are filters at all; whether one of any phase matches.
  */
+bool NsFiltersExist(NsServer *serverPtr);
 bool NsFiltersMatch(NsServer *serverPtr, const char *method, const char *url);
 
 /*

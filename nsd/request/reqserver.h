@@ -65,7 +65,9 @@ typedef struct NsRequestServer {
     _Atomic(Ns_RequestAuthorizeProc *) authorizeProc;
 
     Ns_RWLock   urlLock;                /* Guards the trees. */
-    NsUrlTree  *trees[NS_URL_MAX_IDS];
+    /* Each NULL before its first entry, and never again: so NULL can be read
+     * without the lock. */
+    _Atomic(NsUrlTree *) trees[NS_URL_MAX_IDS];
 
     /* Lists that only grow: changed under the lock, read without it.  What an
      * entry holds is constant once a pointer to it can be seen. */

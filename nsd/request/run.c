@@ -56,7 +56,7 @@ NsConnRun(NsWork *workPtr)
     NsConn *connPtr = ConnOfWork(workPtr);
 
     NsConnSetCurrent(connPtr);
-    workPtr->filterStamp = NsClockNow();
+    workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
 
     Answer(connPtr);
@@ -245,6 +245,12 @@ RunFilters(NsConn *connPtr, int phase)
     int result;
 
     if (connPtr->request.method == NULL) {
+        return NS_OK;
+    }
+    if (!NsFiltersExist(connPtr->serverPtr)) {
+        if (phase == NS_FILTER_POST_AUTH) {
+            connPtr->work.filterStamp = NsClockNow();
+        }
         return NS_OK;
     }
     connPtr->work.filterStamp = NsClockNow();

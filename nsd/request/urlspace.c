@@ -138,13 +138,15 @@ NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method,
                const char *url, NsUrlAcceptProc *acceptProc, void *arg)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;
-    void            *data = NULL;
+    void            *data;
 
-    Ns_RWLockRdLock(&requestPtr->urlLock);
-    if (requestPtr->trees[id] != NULL) {
-        data = NsUrlTreeFind(requestPtr->trees[id], method, url, false,
-                             acceptProc, arg);
+    if (atomic_load_explicit(&requestPtr->trees[id], memory_order_relaxed)
+            == NULL) {
+        return NULL;
     }
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    data = NsUrlTreeFind(requestPtr->trees[id], method, url, false, acceptProc,
+                         arg);
     Ns_RWLockUnlock(&requestPtr->urlLock);
     return data;
 }

@@ -62,7 +62,10 @@
 #define STAY        true        /* The only thread stays while some wait. */
 #endif
 #ifndef ORDERED
-#define ORDERED     true        /* Store in the slot before the signal. */
+#define ORDERED     true        /* Store in the slot before waking. */
+#endif
+#ifndef LOOK_TWICE
+#define LOOK_TWICE  true        /* Look once more, having said "asleep". */
 #endif
 
 #define MIN_THREADS 1
@@ -84,10 +87,11 @@ byte nPlaces, nCurrent, nCreating;
 bool isOpen = true;
 bool isSlotUsed[N_SLOTS];       /* In the code guarded by `threads`. */
 
-/* Guarded by the slot's lock: */
+/* The hand-over's slot; each access is a step of its own: */
 byte slotWork[N_SLOTS];
 bool mustEnd[N_SLOTS];
-bool isAsleep[N_SLOTS];         /* Waits for the slot's condition. */
+bool isAsleep[N_SLOTS];
+byte nPosts[N_SLOTS];           /* The semaphore. */
 
 byte nAlive;
 byte limitsLeft = LIMITS;
@@ -182,19 +186,28 @@ inline fillPlaces() {
     od
 }
 
-inline signal(slot) { isAsleep[slot] = false }
+/* Exchange, then post: the thread can do nothing between that it could not do
+ * behind, but for waiting. */
+inline wake(slot) {
+    d_step {
+        if
+        :: isAsleep[slot] -> isAsleep[slot] = false; nPosts[slot]++
+        :: else -> skip
+        fi
+    }
+}
 
 inline give(slot, request) {
     if
-    :: !ORDERED -> signal(slot)
+    :: !ORDERED -> wake(slot)
     :: else -> skip
     fi;
-    d_step {                            /* With the slot's lock. */
+    d_step {
         assert(slotWork[slot] == NONE && !mustEnd[slot]);
         slotWork[slot] = request
     };
     if
-    :: ORDERED -> signal(slot)
+    :: ORDERED -> wake(slot)
     :: else -> skip
     fi
 }
@@ -306,8 +319,8 @@ next:
         fi
     };
 
-sleep:
-    atomic {                            /* With the slot's lock. */
+look:
+    atomic {
         if
         :: slotWork[me] != NONE ->
             work = slotWork[me];
@@ -320,20 +333,28 @@ sleep:
         :: slotWork[me] == NONE && !mustEnd[me] && isTimedOut ->
             isTimedOut = false;
             goto timeout_
-        :: else ->
-            isAsleep[me] = true
+        :: else -> skip
         fi
     };
+
+    isAsleep[me] = true;
     if
-    :: !isAsleep[me] -> goto sleep
-    :: atomic {
-            timeoutsLeft > 0 && isAsleep[me] ->
-            timeoutsLeft--;
-            isAsleep[me] = false;
-            isTimedOut = true;
-            goto sleep
-       }
+    :: LOOK_TWICE && (slotWork[me] != NONE || mustEnd[me]) -> goto awake
+    :: else -> skip
     fi;
+    if
+    :: atomic { nPosts[me] > 0 -> nPosts[me]--; goto look }
+    :: atomic { timeoutsLeft > 0 -> timeoutsLeft--; isTimedOut = true }
+    fi;
+
+awake:  /* By itself: somebody may be about to post, or have done so. */
+    atomic {
+        if
+        :: isAsleep[me] -> isAsleep[me] = false; goto look
+        :: else -> skip
+        fi
+    };
+    atomic { nPosts[me] > 0 -> nPosts[me]--; goto look };
 
 timeout_:
     atomic {                            /* With tqueue. */
@@ -342,14 +363,14 @@ timeout_:
             removeIdle(me);
             nCurrent--;
             check()
-        :: else -> goto sleep
+        :: else -> goto look
         fi
     };
 
 end_:
     atomic {
         assert(slotWork[me] == NONE && !isIdle[me]);
-        isAsleep[me] = false;
+        assert(!isAsleep[me] && nPosts[me] == 0);
         isSlotUsed[me] = false;
         nAlive--
     }
@@ -399,12 +420,12 @@ proctype Stopper()
     };
     do
     :: i < N_SLOTS && isTold[i] ->
-        d_step {                        /* With the slot's lock. */
+        d_step {
             assert(slotWork[i] == NONE);
             mustEnd[i] = true
         };
+        wake(i);
         d_step {
-            signal(i);
             isTold[i] = false;
             i++
         }
