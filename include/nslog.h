@@ -57,6 +57,13 @@ NS_EXTERN void Ns_AddLogFilter(Ns_LogFilter *proc, void *arg,
 NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 
 /*
+ * Length of the character that the bytes begin with, if it is UTF-8 (RFC 3629)
+ * and may be shown as it is; 0 if it is a control character, ends lines
+ * somewhere, or is none.  All that writes a client's bytes into a log asks it.
+ */
+NS_EXTERN size_t Ns_LogCharBytes(const char *bytes, size_t length);
+
+/*
  * The time as "[21/Nov/2026:00:07:00 +0000]"; Ns_LogTime2 leaves the offset
  * from UTC out if withOffset is 0.  The buffer has at least 41 bytes and is
  * returned.

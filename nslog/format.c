@@ -56,6 +56,7 @@ NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
         return 0;
     }
     memcpy(&r, recordPtr->bytes, sizeof(r));
+    r.start = MAX(r.start, 0);
     if (arg != NULL) {
         r.flags = *(const uint32_t *) arg;
         r.nHeaders = 0;
@@ -161,11 +162,16 @@ PutEscaped(Line *linePtr, const char *bytes, size_t length)
     size_t start = 0;
 
     for (size_t i = PlainRun(bytes, length); i < length;
-         i += 1 + PlainRun(bytes + i + 1, length - i - 1)) {
+         i += PlainRun(bytes + i, length - i)) {
         unsigned char c = UCHAR(bytes[i]);
         char   text[4] = {'\\', (char) c};
-        size_t n = 2;
+        size_t n = c < 0x80 ? 0 : Ns_LogCharBytes(bytes + i, length - i);
 
+        if (n > 0) {
+            i += n;
+            continue;
+        }
+        n = 2;
         switch (c) {
         case '"':
         case '\\':
@@ -188,7 +194,7 @@ PutEscaped(Line *linePtr, const char *bytes, size_t length)
         }
         Put(linePtr, bytes + start, i - start);
         Put(linePtr, text, n);
-        start = i + 1;
+        start = ++i;
     }
     Put(linePtr, bytes + start, length - start);
 }
@@ -209,7 +215,7 @@ PlainRun(const char *bytes, size_t length)
         return length;
     }
     while (n < length && UCHAR(bytes[n]) >= 0x20 && bytes[n] != '"'
-           && bytes[n] != '\\' && bytes[n] != 0x7f) {
+           && bytes[n] != '\\' && UCHAR(bytes[n]) < 0x7f) {
         n++;
     }
     return n;
@@ -223,7 +229,7 @@ HasSpecial(const char *bytes)
 
     memcpy(&v, bytes, sizeof(v));
     v = (Bytes) ((v < ALL(0x20)) | (v == ALL('"')) | (v == ALL('\\'))
-                 | (v == ALL(0x7f)));
+                 | (v > ALL(0x7e)));
     memcpy(found, &v, sizeof(v));
     return (found[0] | found[1]) != 0;
 }

@@ -16,6 +16,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
+static bool IsOurs(const char *key);
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static Ns_LogFormatProc FormatAudit;
 static const char *Next(const char **nextPtr, const char *end);
@@ -47,6 +48,7 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
     AppendPair(&ds, "peer", recordPtr->peer);
     AppendPair(&ds, "user", recordPtr->user);
     for (int i = 0; i + 1 < recordPtr->nWords; i += 2) {
+        Ns_DStringAppend(&ds, IsOurs(recordPtr->words[i]) ? "_" : "");
         AppendPair(&ds, recordPtr->words[i], recordPtr->words[i + 1]);
     }
     piece = (struct iovec){Ns_DStringValue(&ds),
@@ -63,6 +65,24 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
         }
     }
     return status;
+}
+
+/*
+ * What the server says of a record, the caller's keys cannot say again.
+ */
+static bool
+IsOurs(const char *key)
+{
+    static const char *const ours[] = {
+        "time", "kind", "thread", "server", "peer", "user"
+    };
+
+    for (int i = 0; i < Ns_NrElements(ours); i++) {
+        if (STREQ(key, ours[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void

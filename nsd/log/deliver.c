@@ -564,6 +564,7 @@ NoteIntent(Ns_LogSink sink)
         sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
                                                            NS_RING_END),
         sink->nBuffered);
+    slotPtr->intentSum = NsRingIntentSum(slotPtr);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
 }

@@ -6,7 +6,10 @@
 
 #include "log/json.h"
 
-static void PutControl(NsLogOut *outPtr, unsigned char c);
+#include "nslog.h"
+
+static size_t PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length);
+static void   PutControl(NsLogOut *outPtr, unsigned char c);
 
 
 void
@@ -17,21 +20,13 @@ NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
 
     NsLogPut(outPtr, "\"", 1);
     while (i < length) {
-        size_t n = 1;
+        size_t n = p[i] == '"' || p[i] == '\\' ? 0
+            : Ns_LogCharBytes(bytes + i, length - i);
 
-        if (p[i] >= 0x80) {
-            n = NsLogUtf8Length(bytes + i, length - i);
-        } else if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\' || p[i] == 0x7f) {
-            n = 0;
-        }
         if (n == 0) {
             NsLogPut(outPtr, bytes + start, i - start);
-            if (p[i] >= 0x80) {
-                NsLogPut(outPtr, "\\ufffd", 6);
-            } else {
-                PutControl(outPtr, p[i]);
-            }
-            start = ++i;
+            i += PutSpecial(outPtr, bytes + i, length - i);
+            start = i;
         } else {
             i += n;
         }
@@ -73,6 +68,42 @@ NsJsonSeconds(NsLogOut *outPtr, int64_t micros)
                       (int) (micros % 1000000));
 
     NsLogPut(outPtr, text, (size_t) n);
+}
+
+/*
+ * What must not stand there as it is; how many bytes it took.
+ */
+static size_t
+PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    uint32_t high, low;
+    char     text[16];
+    size_t   n;
+
+    if (p[0] < 0x80) {
+        PutControl(outPtr, p[0]);
+        return 1;
+    }
+    n = NsLogUtf8Length(bytes, length);
+    if (n == 2) {
+        snprintf(text, sizeof(text), "\\u%04x",
+                 (unsigned) (p[0] & 0x1f) << 6 | (p[1] & 0x3f));
+    } else if (n == 3) {
+        snprintf(text, sizeof(text), "\\u%04x", (unsigned) (p[0] & 0x0f) << 12
+                 | (unsigned) (p[1] & 0x3f) << 6 | (p[2] & 0x3f));
+    } else if ((n = NsLogSurrogates(bytes, length, &high, &low)) > 0) {
+        snprintf(text, sizeof(text), "\\u%04x\\u%04x", high, low);
+    } else if (length > 1 && p[0] == 0xc0 && p[1] == 0x80) {
+        /* Tcl's null character. */
+        strcpy(text, "\\u0000");
+        n = 2;
+    } else {
+        strcpy(text, "\\ufffd");
+        n = 1;
+    }
+    NsLogPut(outPtr, text, strlen(text));
+    return n;
 }
 
 static void

@@ -7,6 +7,8 @@
 #include "log/line.h"
 #include "nslog.h"
 
+static void   PutName(NsLogOut *outPtr, const char *name,
+                      const NsLogStyle *stylePtr);
 static size_t PlainRun(const unsigned char *p, size_t length);
 static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
                             size_t length);
@@ -42,9 +44,9 @@ NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
     ids[n++] = ']';
     ids[n++] = '[';
     NsLogPut(outPtr, ids, n);
-    NsLogPut(outPtr, entryPtr->threadName, strlen(entryPtr->threadName));
+    PutName(outPtr, entryPtr->threadName, stylePtr);
     NsLogPut(outPtr, "] ", 2);
-    NsLogPut(outPtr, entryPtr->severityName, strlen(entryPtr->severityName));
+    PutName(outPtr, entryPtr->severityName, stylePtr);
     NsLogPut(outPtr, ": ", 2);
     if (stylePtr->isExpanded) {
         NsLogPut(outPtr, "\n    ", 5);
@@ -52,6 +54,15 @@ NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
     NsLogSanitize(outPtr, entryPtr->message, entryPtr->messageLength,
                   stylePtr->sanitize);
     NsLogPut(outPtr, "\n\n", stylePtr->isExpanded ? 2u : 1u);
+}
+
+/*
+ * Scripts give threads and severities their names; these stay on their line.
+ */
+static void
+PutName(NsLogOut *outPtr, const char *name, const NsLogStyle *stylePtr)
+{
+    NsLogSanitize(outPtr, name, strlen(name), MIN(stylePtr->sanitize, 1));
 }
 
 void
@@ -68,10 +79,8 @@ NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
         size_t left = (size_t) (end - p);
         size_t run = PlainRun(p, left);
 
-        /* U+0080..U+009F are control characters. */
-        if (run == 0 && *p >= 0x80
-                && !(*p == 0xc2 && left > 1 && p[1] < 0xa0)) {
-            run = NsLogUtf8Length((const char *) p, left);
+        if (run == 0) {
+            run = Ns_LogCharBytes((const char *) p, left);
         }
         if (run > 0) {
             NsLogPut(outPtr, (const char *) p, run);
@@ -195,6 +204,43 @@ NsLogUtf8Length(const char *bytes, size_t length)
     return n;
 }
 
+/*
+ * U+0080 to U+009F are control characters, U+2028 and U+2029 end lines.
+ */
+size_t
+Ns_LogCharBytes(const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    size_t n;
+
+    if (p[0] < 0x80) {
+        return p[0] >= 0x20 && p[0] < 0x7f ? 1 : 0;
+    }
+    n = NsLogUtf8Length(bytes, length);
+    if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0)
+            || (n == 3 && p[0] == 0xe2 && p[1] == 0x80
+                && (p[2] == 0xa8 || p[2] == 0xa9))) {
+        return 0;
+    }
+    return n;
+}
+
+size_t
+NsLogSurrogates(const char *bytes, size_t length, uint32_t *highPtr,
+                uint32_t *lowPtr)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+
+    if (length < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0
+            || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
+            || (p[5] & 0xc0) != 0x80) {
+        return 0;
+    }
+    *highPtr = 0xd800 | (uint32_t) (p[1] & 0x0f) << 6 | (p[2] & 0x3f);
+    *lowPtr = 0xdc00 | (uint32_t) (p[4] & 0x0f) << 6 | (p[5] & 0x3f);
+    return 6;
+}
+
 static size_t
 PlainRun(const unsigned char *p, size_t length)
 {
@@ -218,30 +264,25 @@ PlainRun(const unsigned char *p, size_t length)
 }
 
 /*
- * Tcl keeps characters beyond U+FFFF as two surrogates of three bytes
- * each.  Put the character they stand for; how many bytes were used up, 0 if
- * there is none.
+ * Put the character that two surrogates stand for; how many bytes were used up,
+ * 0 if there are none.
  */
 static size_t
 PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)
 {
     uint32_t high, low, c;
     char     utf8[4];
+    size_t   n = NsLogSurrogates((const char *) p, length, &high, &low);
 
-    if (length < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0
-            || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
-            || (p[5] & 0xc0) != 0x80) {
-        return 0;
+    if (n > 0) {
+        c = 0x10000 + ((high & 0x3ff) << 10 | (low & 0x3ff));
+        utf8[0] = (char) (0xf0 | c >> 18);
+        utf8[1] = (char) (0x80 | (c >> 12 & 0x3f));
+        utf8[2] = (char) (0x80 | (c >> 6 & 0x3f));
+        utf8[3] = (char) (0x80 | (c & 0x3f));
+        NsLogPut(outPtr, utf8, 4);
     }
-    high = (uint32_t) (p[1] & 0x0f) << 6 | (p[2] & 0x3f);
-    low = (uint32_t) (p[4] & 0x0f) << 6 | (p[5] & 0x3f);
-    c = 0x10000 + (high << 10 | low);
-    utf8[0] = (char) (0xf0 | c >> 18);
-    utf8[1] = (char) (0x80 | (c >> 12 & 0x3f));
-    utf8[2] = (char) (0x80 | (c >> 6 & 0x3f));
-    utf8[3] = (char) (0x80 | (c & 0x3f));
-    NsLogPut(outPtr, utf8, 4);
-    return 6;
+    return n;
 }
 
 static void

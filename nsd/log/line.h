@@ -68,6 +68,13 @@ void NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length,
 size_t NsLogUtf8Length(const char *bytes, size_t length);
 
 /*
+ * Tcl keeps characters beyond U+FFFF as two surrogates of three bytes each.
+ * How many bytes these are, if the text begins with such; else 0.
+ */
+size_t NsLogSurrogates(const char *bytes, size_t length, uint32_t *highPtr,
+                       uint32_t *lowPtr);
+
+/*
  * Local time as "21/Nov/2026:00:07:00".  What it points to is the thread's own,
  * valid until its next call; 20 characters.
  */

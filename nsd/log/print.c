@@ -19,7 +19,8 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-#define POLL_USEC 200000
+#define POLL_USEC  200000
+#define LINE_BYTES 1024         /* Longer ones get more. */
 
 typedef struct Wish {
     const char *stream;         /* NULL: all. */
@@ -72,6 +73,8 @@ NsLogPrintMain(int argc, char *const *argv)
         fprintf(stderr, "nsd: cannot read '%s': %s\n", argv[0], reason);
         return 1;
     }
+    printer.lineRoom = LINE_BYTES;
+    printer.line = ns_malloc(LINE_BYTES);
     printer.places = ns_calloc(printer.ringPtr->headerPtr->maxLanes,
                                sizeof(NsPlace));
     for (uint32_t i = 0; i < printer.ringPtr->headerPtr->maxLanes; i++) {
@@ -175,9 +178,7 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
         }
     }
     while ((placePtr = NsMergeFirst(&printerPtr->merge)) != NULL) {
-        uint32_t     index = ringPtr->lanes[placePtr->lane].stream;
-        const char  *stream = index < NS_RING_STREAMS
-            ? ringPtr->headerPtr->streams[index] : "";
+        const char  *stream = NsRingStreamOf(ringPtr, placePtr->lane);
         NsRingRecord head;
 
         if (CopyRecord(printerPtr, placePtr, &head)) {
@@ -284,9 +285,13 @@ PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
     if (length > 0) {
         (void) fwrite(printerPtr->line, 1, length, stdout);
     } else {
-        printf("[%.*s] %s: ", NS_LOG_TIME_LENGTH,
+        char     name[4 * NS_RING_NAME];
+        NsLogOut out = {name, sizeof(name), 0};
+
+        NsLogSanitize(&out, recordPtr->stream, strlen(recordPtr->stream), 1);
+        printf("[%.*s] %.*s: ", NS_LOG_TIME_LENGTH,
                NsLogTimeText((time_t) (recordPtr->time / 1000000000)),
-               recordPtr->stream);
+               (int) out.length, name);
         PrintText(recordPtr->bytes, recordPtr->length);
         putchar('\n');
     }

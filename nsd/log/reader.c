@@ -68,7 +68,8 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
     size_t        got = 0;
 
     if (recordPtr->kind == NS_RING_WHOLE) {
-        return !withChecksum || IsIntact(recordPtr, recordPtr + 1)
+        return total == recordPtr->length
+            && (!withChecksum || IsIntact(recordPtr, recordPtr + 1))
             ? recordPtr + 1 : NULL;
     }
     if (total > (uint64_t) headerPtr->nSegments * headerPtr->segmentBytes) {
@@ -179,7 +180,7 @@ RecordAt(const NsRing *ringPtr, const NsPlace *placePtr)
     recordPtr = NsRingRecordAt(NsRingSegmentAt(ringPtr, placePtr->segment),
                                offset);
     if (recordPtr->length > end - offset - sizeof(*recordPtr)
-            || recordPtr->lane != placePtr->lane
+            || recordPtr->lane != placePtr->lane || recordPtr->time < 0
             || recordPtr->epoch != (uint32_t) ringPtr->headerPtr->epoch) {
         return NULL;
     }

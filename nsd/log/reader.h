@@ -51,8 +51,11 @@ static inline const void *
 NsPlaceBytes(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
              char **scratchPtr, size_t *scratchBytesPtr)
 {
-    return likely(placePtr->headPtr->kind == NS_RING_WHOLE && !withChecksum)
-        ? placePtr->headPtr + 1
+    const NsRingRecord *headPtr = placePtr->headPtr;
+
+    return likely(headPtr->kind == NS_RING_WHOLE && !withChecksum
+                  && headPtr->total == headPtr->length)
+        ? headPtr + 1
         : NsPlaceGather(ringPtr, placePtr, withChecksum, scratchPtr,
                         scratchBytesPtr);
 }

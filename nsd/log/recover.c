@@ -391,7 +391,9 @@ SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
     if (intent == NS_RING_IDLE) {
         return;
     }
-    if (intent == NS_RING_WRITTEN || IsInFile(slotPtr, &isPart)) {
+    if (intent == NS_RING_WRITTEN
+            || (slotPtr->intentSum == NsRingIntentSum(slotPtr)
+                && IsInFile(slotPtr, &isPart))) {
         for (uint32_t i = 0; i < n; i++) {
             NsRingCursor *cursorPtr = &slotPtr->cursors[i];
             uint64_t      ahead = atomic_load(&cursorPtr->ahead);

@@ -199,6 +199,27 @@ NsRingList(const NsRingKey *keyPtr, char ***pathsPtr)
     return n;
 }
 
+const char *
+NsRingStreamOf(const NsRing *ringPtr, uint32_t lane)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    uint32_t            index = ringPtr->lanes[lane].stream;
+
+    return index < NS_RING_STREAMS
+        && memchr(headerPtr->streams[index], '\0', NS_RING_NAME) != NULL
+        ? headerPtr->streams[index] : "";
+}
+
+uint64_t
+NsRingIntentSum(const NsRingSink *slotPtr)
+{
+    const uint64_t members[] = {
+        slotPtr->checksum, slotPtr->offset, slotPtr->length, slotPtr->inode
+    };
+
+    return NsRingSum(1, members, sizeof(members));
+}
+
 /*
  * Four sums side by side, so that the processor need not wait for one.  Each
  * step can be undone, so any change of a single word shows; multiplications

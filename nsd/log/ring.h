@@ -27,7 +27,7 @@
 
 #include "nstypes.h"
 
-#define NS_RING_VERSION    1u
+#define NS_RING_VERSION    2u
 #define NS_RING_STREAMS    256
 #define NS_RING_SINKS      128
 #define NS_RING_MAX_LANES  1024
@@ -108,12 +108,13 @@ typedef struct NsRingSink {
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
+    uint64_t    intentSum;              /* Of the four before. */
     int64_t     slowNanos;              /* What it wants of its streams, */
     int32_t     minSeverity;            /* and in which format; for a process */
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
     int32_t     pad;
-    uint64_t    pad2[2];
+    uint64_t    pad2;
     NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 
@@ -200,6 +201,17 @@ NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)
 {
     return (NsRingRecord *) (void *) ((char *) segmentPtr + offset);
 }
+
+/*
+ * The name of the lane's stream; "" if that is damaged.
+ */
+const char *NsRingStreamOf(const NsRing *ringPtr, uint32_t lane);
+
+/*
+ * The sum of what a sink says about a write under way.  A file is only cut off
+ * where a sum is right.
+ */
+uint64_t NsRingIntentSum(const NsRingSink *slotPtr);
 
 /*
  * A cheap sum of bytes, continued from seed.

@@ -272,7 +272,10 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
     }
     memcpy(&head, recordPtr->bytes, sizeof(head));
     nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
-    if (recordPtr->length - sizeof(head) < nNames) {
+    if (recordPtr->length - sizeof(head) < nNames || head.threadNameBytes == 0
+            || head.severityNameBytes == 0
+            || names[head.threadNameBytes - 1] != '\0'
+            || names[nNames - 1] != '\0') {
         return false;
     }
     *entryPtr = (NsLogEntry){

@@ -16,6 +16,8 @@
 #include "nsthread.h"
 
 #define STATUS_ERROR 500
+/* No request takes longer; the record of a dead process may be damaged. */
+#define SPAN_MAX     (INT64_C(1) << 50)
 
 typedef struct UnitHead {
     int64_t  start;             /* Microseconds since 1970. */
@@ -70,6 +72,7 @@ static void PutEvents(NsLogOut *outPtr, Rest *restPtr, uint32_t n);
 static void PutString(NsLogOut *outPtr, const char *name, Rest *restPtr,
                       size_t length);
 static void PutSpan(NsLogOut *outPtr, const char *name, int64_t micros);
+static int64_t Span(int64_t micros);
 static const char *Take(Rest *restPtr, size_t length);
 static int64_t Micros(const Ns_Time *timePtr);
 static uint16_t ShortLength(const char *string);
@@ -196,8 +199,8 @@ NsUnitNanos(const Ns_LogRecord *recordPtr)
         return 0;
     }
     memcpy(&head, recordPtr->bytes, sizeof(head));
-    return (head.acceptSpan + head.queueSpan + head.filterSpan + head.runSpan)
-        * 1000;
+    return (Span(head.acceptSpan) + Span(head.queueSpan)
+            + Span(head.filterSpan) + Span(head.runSpan)) * 1000;
 }
 
 bool
@@ -239,7 +242,7 @@ FormatUnit(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
                   recordPtr->length - sizeof(head)};
     NsLogPut(&out, "{", 1);
     NsJsonName(&out, "time", true);
-    NsJsonTime(&out, head.start * 1000);
+    NsJsonTime(&out, MIN(MAX(head.start, 0), INT64_MAX / 1000) * 1000);
     PutString(&out, "server", &rest, head.serverLength);
     PutString(&out, "thread", &rest, head.threadLength);
     PutString(&out, "driver", &rest, head.driverLength);
@@ -275,7 +278,7 @@ PutEvents(NsLogOut *outPtr, Rest *restPtr, uint32_t n)
         NsLogPut(outPtr, ",", i > 0);
         NsLogPut(outPtr, "{", 1);
         NsJsonName(outPtr, "time", true);
-        NsJsonTime(outPtr, event.time);
+        NsJsonTime(outPtr, MAX(event.time, 0));
         PutString(outPtr, "kind", restPtr, event.kindLength);
         PutString(outPtr, "text", restPtr, event.textLength);
         NsLogPut(outPtr, "}", 1);
@@ -298,7 +301,13 @@ static void
 PutSpan(NsLogOut *outPtr, const char *name, int64_t micros)
 {
     NsJsonName(outPtr, name, false);
-    NsJsonSeconds(outPtr, MAX(micros, 0));
+    NsJsonSeconds(outPtr, Span(micros));
+}
+
+static int64_t
+Span(int64_t micros)
+{
+    return MIN(MAX(micros, 0), SPAN_MAX);
 }
 
 /*

@@ -250,6 +250,7 @@ PretendWriting(uint64_t length, int64_t written)
     slotPtr->length = length;
     strcpy(text, "record 0\n");
     slotPtr->checksum = (uint32_t) NsRingSum(0, text, length);
+    slotPtr->intentSum = NsRingIntentSum(slotPtr);
     atomic_store(&slotPtr->intent, NS_RING_WRITING);
     assert_int_equal(write(fd, text, (size_t) written), written);
     kill(getpid(), SIGKILL);

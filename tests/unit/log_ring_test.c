@@ -1,0 +1,451 @@
+/*
+ * log_ring_test.c --
+ *
+ *      A damaged log memory is refused, or read as far as it is sound.
+ *
+ *      A child logs and dies.  Then one byte after the other of what it left is
+ *      damaged, and the rest must stay readable, printable and recoverable.
+ */
+
+#include "unit.h"
+
+#include <sys/wait.h>
+
+#include "log/init.h"
+#include "log/print.h"
+#include "log/reader.h"
+#include "log/ring.h"
+#include "log/severity.h"
+#include "log/sink.h"
+#include "log/stream.h"
+#include "ns.h"
+
+#define MEMORY_BYTES 65536
+#define NRECORDS     5
+
+static char   directory[64], path[512], logFile[128];
+static char  *image;
+static size_t imageBytes;
+
+typedef void (DamageProc) (char *bytes, size_t at);
+
+static void
+LogAndDie(void)
+{
+    static const char *const streams[] = {"system", "audit"};
+    char audit[] = "thread\0kind\0key\0value";
+
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = logFile, .notice = true, .sanitize = 2, .isAsync = true,
+        .memoryBytes = MEMORY_BYTES, .ringDirectory = directory,
+        .home = directory
+    });
+    (void) NsSinkCreate(&(NsSinkSpec){
+        .name = "all", .type = "file", .file = logFile, .nStreams = 2,
+        .streams = streams, .settings = nsSinkDefaults
+    });
+    for (int i = 0; i < NRECORDS; i++) {
+        (void) Ns_LogStreamPut(NsStreamFind("audit"), Notice, &(struct iovec){
+            audit, sizeof(audit)}, 1);
+    }
+    _exit(0);
+}
+
+static int
+SetUp(void **state)
+{
+    NsRingKey key = {directory, directory, NULL};
+    char    **paths;
+    int       status;
+    FILE     *fp;
+
+    strcpy(directory, "/tmp/log_ring.XXXXXX");
+    if (mkdtemp(directory) == NULL) {
+        return -1;
+    }
+    snprintf(logFile, sizeof(logFile), "%s/nsd.log", directory);
+    if (fork() == 0) {
+        LogAndDie();
+    }
+    wait(&status);
+    if (NsRingList(&key, &paths) != 1) {
+        return -1;
+    }
+    strcpy(path, paths[0]);
+    ns_free(paths[0]);
+    ns_free(paths);
+    fp = fopen(path, "r");
+    fseek(fp, 0, SEEK_END);
+    imageBytes = (size_t) ftell(fp);
+    rewind(fp);
+    image = malloc(imageBytes);
+    if (fread(image, 1, imageBytes, fp) != imageBytes) {
+        return -1;
+    }
+    fclose(fp);
+
+    NsLogInit();
+    for (int i = Notice; i <= Dev; i++) {
+        NsSeverityEnable((Ns_LogSeverity) i, false);
+    }
+    return 0;
+}
+
+static int
+TearDown(void **state)
+{
+    char command[128];
+
+    free(image);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static void
+Save(const char *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, length), length);
+    close(fd);
+}
+
+/*
+ * How many records can be read; -1: the memory is refused.
+ */
+static int
+CountReadable(void)
+{
+    const char *reason;
+    NsRing     *ringPtr = NsRingOpen(path, false, &reason);
+    char       *scratch = NULL;
+    size_t      scratchBytes = 0;
+    int         n = 0;
+
+    if (ringPtr == NULL) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < atomic_load(&ringPtr->headerPtr->nLanes); i++) {
+        NsPlace place = {.lane = i};
+
+        if (NsPlaceOpen(ringPtr, &place, 0)) {
+            (void) NsPlaceHead(ringPtr, &place);
+        }
+        for (; place.headPtr != NULL; NsPlaceAdvance(ringPtr, &place)) {
+            n += NsPlaceBytes(ringPtr, &place, true, &scratch, &scratchBytes)
+                != NULL;
+        }
+    }
+    ns_free(scratch);
+    NsRingClose(&ringPtr, false);
+    return n;
+}
+
+static int
+CountPrinted(void)
+{
+    char  line[8192], output[128];
+    char *words[] = {path};
+    int   n = 0, old = dup(STDOUT_FILENO);
+    FILE *fp;
+
+    snprintf(output, sizeof(output), "%s/output", directory);
+    fp = fopen(output, "w+");
+    fflush(stdout);
+    dup2(fileno(fp), STDOUT_FILENO);
+    (void) NsLogPrintMain(1, words);
+    fflush(stdout);
+    dup2(old, STDOUT_FILENO);
+    close(old);
+    rewind(fp);
+    while (fgets(line, sizeof(line), fp) != NULL) {
+        for (char *p = line; *p != '\0' && *p != '\n'; p++) {
+            assert_true(UCHAR(*p) >= 0x20 && *p != 0x7f);
+        }
+        n++;
+    }
+    fclose(fp);
+    return n;
+}
+
+static int
+CountRecovered(void)
+{
+    NsRingKey key = {directory, directory, NULL};
+    FILE     *fp;
+    int       c, n = 0;
+
+    unlink(logFile);
+    NsSinkFindLeftovers(&key);
+    NsSinkEndRecovery();
+    fp = fopen(logFile, "r");
+    while (fp != NULL && (c = getc(fp)) != EOF) {
+        n += c == '\n';
+    }
+    if (fp != NULL) {
+        fclose(fp);
+    }
+    return n;
+}
+
+static void
+AnIntactMemoryIsReadWhole(void **state)
+{
+    Save(image, imageBytes);
+    assert_int_equal(CountReadable(), NRECORDS);
+    assert_int_equal(CountPrinted(), NRECORDS);
+    assert_int_equal(CountRecovered(), NRECORDS);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void
+Invert(char *bytes, size_t at)
+{
+    bytes[at] = (char) ~bytes[at];
+}
+
+static void
+Fill(char *bytes, size_t at)
+{
+    memset(bytes + at, 0xff, MIN(8, imageBytes - at));
+}
+
+static void
+ClearHighBit(char *bytes, size_t at)
+{
+    bytes[at] ^= (char) 0x80;
+}
+
+/*
+ * Damage each byte from `start`, as long as they are part of something, and
+ * see what is left.
+ */
+static void
+Walk(size_t start, size_t end, size_t step)
+{
+    static DamageProc *const procs[] = {Invert, Fill, ClearHighBit};
+    char *bytes = malloc(imageBytes);
+
+    for (size_t at = start; at < end; at += step) {
+        for (int i = 0; i < Ns_NrElements(procs); i++) {
+            int n;
+
+            memcpy(bytes, image, imageBytes);
+            procs[i](bytes, at);
+            Save(bytes, imageBytes);
+            n = CountReadable();
+            assert_in_range(n + 1, 0, NRECORDS + 1);
+            if (at % 8 == 0) {
+                assert_in_range(CountPrinted(), 0, NRECORDS);
+                /* The name of the file is the test's own. */
+                assert_in_range(CountRecovered(), 0, NRECORDS);
+            }
+        }
+    }
+    free(bytes);
+}
+
+static void
+DamageInTheHeaderDoesNoHarm(void **state)
+{
+    Walk(0, offsetof(NsRingHeader, streams) + 3 * NS_RING_NAME, 1);
+}
+
+static void
+DamageInLanesDoesNoHarm(void **state)
+{
+    size_t start = (sizeof(NsRingHeader) + 4095) & ~(size_t) 4095;
+
+    Walk(start, start + 2 * sizeof(NsRingLane), 1);
+}
+
+static void
+DamageInSinksDoesNoHarm(void **state)
+{
+    const char *reason;
+    NsRing     *ringPtr;
+    size_t      start;
+
+    Save(image, imageBytes);
+    ringPtr = NsRingOpen(path, true, &reason);
+    assert_non_null(ringPtr);
+    start = (size_t) (ringPtr->sinks - (char *) ringPtr->headerPtr);
+    for (int i = 0; NsRingSinkAt(ringPtr, i)->name[0] == '\0'; i++) {
+        start += ringPtr->sinkBytes;
+    }
+    NsRingClose(&ringPtr, false);
+    Walk(start, start + offsetof(NsRingSink, file), 3);
+    Walk(start + offsetof(NsRingSink, table), start + sizeof(NsRingSink) + 64,
+         1);
+}
+
+static void
+DamageInSegmentsDoesNoHarm(void **state)
+{
+    const NsRingHeader *headerPtr = (const void *) image;
+    size_t segments = imageBytes
+        - (size_t) headerPtr->nSegments * headerPtr->segmentBytes;
+
+    for (uint32_t i = 0; i < headerPtr->nSegments; i++) {
+        size_t start = segments + i * headerPtr->segmentBytes;
+        const NsRingSegment *segmentPtr = (const void *) (image + start);
+
+        if (segmentPtr->number != 0) {
+            Walk(start, start + atomic_load(&segmentPtr->committed), 1);
+        }
+    }
+}
+
+/*
+ * One damaged record costs that record, not those behind it.
+ */
+static void
+OtherRecordsSurviveADamagedOne(void **state)
+{
+    char   *bytes = malloc(imageBytes), *p;
+
+    memcpy(bytes, image, imageBytes);
+    p = memmem(bytes, imageBytes, "value", 5);
+    assert_non_null(p);
+    *p = 'V';
+    Save(bytes, imageBytes);
+    assert_int_equal(CountReadable(), NRECORDS - 1);
+    assert_int_equal(CountRecovered(), NRECORDS - 1);
+    free(bytes);
+}
+
+/*
+ * Bits that the checksum does not cover: the length would lead out of the
+ * mapping.
+ */
+static void
+ALengthBeyondTheRecordIsNotFollowed(void **state)
+{
+    char   *bytes = malloc(imageBytes), *p;
+    NsRingRecord *recordPtr;
+
+    memcpy(bytes, image, imageBytes);
+    p = memmem(bytes, imageBytes, "thread\0kind", 11);
+    assert_non_null(p);
+    recordPtr = (NsRingRecord *) (void *) p - 1;
+    recordPtr->total |= UINT64_C(1) << 47;
+    Save(bytes, imageBytes);
+    assert_int_equal(CountReadable(), NRECORDS - 1);
+    assert_int_equal(CountRecovered(), NRECORDS - 1);
+    free(bytes);
+}
+
+/*
+ * A write that seems to be under way, at a place that nobody noted: the file is
+ * not cut off there.
+ */
+static void
+ALogIsNotCutOffAtADamagedPlace(void **state)
+{
+    char       *bytes = malloc(imageBytes);
+    const char *reason;
+    NsRing     *ringPtr;
+    struct stat st;
+    FILE       *fp;
+
+    memcpy(bytes, image, imageBytes);
+    Save(bytes, imageBytes);
+    fp = fopen(logFile, "w");
+    fputs("an old line\n", fp);
+    fclose(fp);
+    assert_int_equal(stat(logFile, &st), 0);
+    ringPtr = NsRingOpen(path, false, &reason);
+    assert_non_null(ringPtr);
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+
+        if (STREQ(slotPtr->name, "all")) {
+            slotPtr->inode = (uint64_t) st.st_ino;
+            slotPtr->offset = 12;
+            slotPtr->length = 100;
+            slotPtr->intentSum = NsRingIntentSum(slotPtr);
+            slotPtr->offset = 3;
+            atomic_store(&slotPtr->intent, NS_RING_WRITING);
+        }
+    }
+    NsRingClose(&ringPtr, false);
+    NsSinkFindLeftovers(&(NsRingKey){directory, directory, NULL});
+    NsSinkEndRecovery();
+    fp = fopen(logFile, "r");
+    assert_non_null(fgets(bytes, 100, fp));
+    assert_string_equal(bytes, "an old line\n");
+    fclose(fp);
+    free(bytes);
+}
+
+static void
+AShortMemoryIsRefused(void **state)
+{
+    const size_t lengths[] = {
+        0, 1, sizeof(NsRingHeader) - 1, sizeof(NsRingHeader), imageBytes / 2,
+        imageBytes - 4096, imageBytes - 1
+    };
+
+    for (int i = 0; i < Ns_NrElements(lengths); i++) {
+        Save(image, lengths[i]);
+        assert_int_equal(CountReadable(), -1);
+        assert_int_equal(CountPrinted(), 0);
+        assert_int_equal(CountRecovered(), 0);
+    }
+}
+
+static void
+AnotherVersionIsRefused(void **state)
+{
+    char       *bytes = malloc(imageBytes);
+    const char *reason;
+
+    memcpy(bytes, image, imageBytes);
+    ((NsRingHeader *) (void *) bytes)->version++;
+    Save(bytes, imageBytes);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "made by another version");
+    assert_null(NsRingOpen(path, true, &reason));
+    free(bytes);
+}
+
+/*
+ * Nobody can plant what a server then writes into its logs.
+ */
+static void
+AnotherUsersMemoryIsRefused(void **state)
+{
+    const char *reason;
+
+    if (geteuid() != 0) {
+        skip();
+    }
+    Save(image, imageBytes);
+    assert_int_equal(chown(path, 65534, (gid_t) -1), 0);
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "it belongs to another user");
+    assert_int_equal(CountRecovered(), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(AnIntactMemoryIsReadWhole),
+        cmocka_unit_test(DamageInTheHeaderDoesNoHarm),
+        cmocka_unit_test(DamageInLanesDoesNoHarm),
+        cmocka_unit_test(DamageInSinksDoesNoHarm),
+        cmocka_unit_test(DamageInSegmentsDoesNoHarm),
+        cmocka_unit_test(OtherRecordsSurviveADamagedOne),
+        cmocka_unit_test(ALengthBeyondTheRecordIsNotFollowed),
+        cmocka_unit_test(ALogIsNotCutOffAtADamagedPlace),
+        cmocka_unit_test(AShortMemoryIsRefused),
+        cmocka_unit_test(AnotherVersionIsRefused),
+        cmocka_unit_test(AnotherUsersMemoryIsRefused)
+    };
+
+    return cmocka_run_group_tests(tests, SetUp, TearDown);
+}
