@@ -477,9 +477,7 @@ Stop(int timeout, int status)
     Ns_Time deadline;
     bool    isClean;
 
-    Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, timeout, 0);
-    NsShutdownGuard(&deadline, status);
+    NsShutdownGuard(timeout, status, &deadline);
     Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
     NsInfoSetLife(NS_LIFE_STOPPING);
 

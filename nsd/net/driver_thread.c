@@ -31,8 +31,7 @@ static void TakeInbox(NsDriverThread *threadPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void BeginStop(NsDriverThread *threadPtr);
-static void HurryIdle(NsDriverThread *threadPtr, NsSock *sockPtr,
-                      NsStamp limit);
+static void Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
 static bool HasEnded(NsDriverThread *threadPtr);
 static void Abandon(NsDriverThread *threadPtr);
 
@@ -324,8 +323,8 @@ TakeInbox(NsDriverThread *threadPtr)
             NsSockForgetPartial(threadPtr, sockPtr);
             NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
                 atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
-            if (threadPtr->hasStopped) {
-                HurryIdle(threadPtr, sockPtr, NsClockNow() + STOP_GRACE_NS);
+            if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING) {
+                Hurry(threadPtr, sockPtr, NsClockNow() + STOP_GRACE_NS);
             }
         }
         NsSockComeBack(threadPtr, sockPtr, false);
@@ -438,18 +437,22 @@ BeginStop(NsDriverThread *threadPtr)
         if (!atomic_compare_exchange_strong_explicit(&sockPtr->state, &state,
                 NS_SOCK_BUSY_EVENT, memory_order_acq_rel, memory_order_acquire)
                 && state == NS_SOCK_DRIVER) {
-            HurryIdle(threadPtr, sockPtr, limit);
+            Hurry(threadPtr, sockPtr, limit);
         }
     }
 }
 
 /*
- * A connection without a request has that time at most.
+ * A connection without a request has that time at most; likewise one that is
+ * closing, unless its client may still send a body before it reads.
  */
 static void
-HurryIdle(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
+Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
 {
-    if (sockPtr->mode == NS_SOCK_READING && NsReaderIsIdle(sockPtr)) {
+    bool isIdle = sockPtr->mode == NS_SOCK_READING ? NsReaderIsIdle(sockPtr)
+                                                   : !sockPtr->isLong;
+
+    if (isIdle) {
         atomic_store_explicit(&sockPtr->deadline, limit, memory_order_relaxed);
         NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
     }

@@ -10,15 +10,17 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
+#include "base/clock.h"
 #include "process/pidfile.h"
 
 #include <stdatomic.h>
 
 /*
- * What follows the deadline - exit callbacks, the end of the log - gets this
- * long.
+ * What follows the phases - exit callbacks, the end of the log - has a tenth of
+ * the time, at most a second.
  */
-#define GRACE_SECONDS 1
+#define LAST_SHARE   10
+#define LAST_MAX_NS  NS_STAMP_SECOND
 
 static atomic_int replacement;      /* Seconds; 0: none.  Last writer wins. */
 
@@ -26,7 +28,7 @@ static atomic_int replacement;      /* Seconds; 0: none.  Last writer wins. */
  * Constant when the guard runs.
  */
 static struct {
-    Ns_Time deadline;
+    NsStamp end;
     int     status;
 } guard;
 
@@ -66,11 +68,17 @@ NsShutdownStatus(int number, int *timeoutPtr)
 }
 
 void
-NsShutdownGuard(const Ns_Time *deadlinePtr, int status)
+NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr)
 {
-    guard.deadline = *deadlinePtr;
-    Ns_IncrTime(&guard.deadline, GRACE_SECONDS, 0);
+    NsStamp now = NsClockNow(), span = MAX(timeout, 1) * NS_STAMP_SECOND;
+    Ns_Time phases = NsClockSpan(0, span - MIN(span / LAST_SHARE, LAST_MAX_NS));
+
+    guard.end = now + span;
     guard.status = status;
+    Ns_GetTime(deadlinePtr);
+    if (timeout > 0) {
+        Ns_IncrTime(deadlinePtr, phases.sec, phases.usec);
+    }
     Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
     Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
 }
@@ -105,15 +113,14 @@ Ns_StopServer(const char *server)
 static void
 RunGuard(void *arg)
 {
-    Ns_Time now, rest;
+    NsStamp now;
 
     Ns_ThreadSetName("-guard-");
-    Ns_GetTime(&now);
-    while (Ns_DiffTime(&guard.deadline, &now, &rest) > 0) {
+    while ((now = NsClockNow()) < guard.end) {
+        Ns_Time rest = NsClockSpan(now, guard.end);
         struct timespec pause = {rest.sec, rest.usec * 1000};
 
         (void) nanosleep(&pause, NULL);
-        Ns_GetTime(&now);
     }
     NsShutdownForce(guard.status);
 }
