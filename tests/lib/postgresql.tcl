@@ -88,8 +88,9 @@ proc pg::Processes {} {
     close $f
     return $pids
 }
-proc pg::pause {}  { exec kill -STOP {*}[Processes] }
-proc pg::resume {} { exec kill -CONT {*}[Processes] }
+# Some of them may end meanwhile.
+proc pg::pause {}  { foreach pid [Processes] { catch {exec kill -STOP $pid} } }
+proc pg::resume {} { foreach pid [Processes] { catch {exec kill -CONT $pid} } }
 
 proc pg::connection {{options ""}} {
     variable port
@@ -100,7 +101,7 @@ proc pg::sqlIn {database text} {
     variable bin
     variable dir
     variable port
-    exec $bin/psql -X -q -A -t -v ON_ERROR_STOP=1 -h $dir -p $port -U test -d $database -c $text
+    exec timeout 60 $bin/psql -X -q -A -t -v ON_ERROR_STOP=1 -h $dir -p $port -U test -d $database -c $text
 }
 proc pg::sql {text} { sqlIn test $text }
 
