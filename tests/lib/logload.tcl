@@ -1,0 +1,38 @@
+# logload.tcl --
+#
+#       Threads of a server that write numbered audit records, as fast as a sink may have
+#       to follow for long (some thousand a second).
+#
+#       startServer -init "$logload::script ..."
+#       inServer startLoad
+#       inServer stopLoad
+#       logload::last THREAD       the number that thread (1, 2, 3) has surely handed over
+#
+#       A record is {"kind":"load",... "t":"THREAD","n":"NUMBER"}.
+
+namespace eval logload {
+    variable script {
+        nsv_set load threads {}
+        proc loadThread {t} {
+            set channel [open [ns_info home]/load.$t w]
+            for {set i 0} {![nsv_get load stop]} {incr i} {
+                ns_audit load t $t n $i
+                puts $channel $i
+                flush $channel
+                if {$i % 20 == 19} { after 10 }
+            }
+            close $channel
+        }
+        proc startLoad {} {
+            nsv_set load stop 0
+            foreach t {1 2 3} { nsv_lappend load threads [ns_thread create [list loadThread $t]] }
+        }
+        proc stopLoad {} {
+            nsv_set load stop 1
+            foreach thread [nsv_get load threads] { ns_thread wait $thread }
+            nsv_set load threads {}
+        }
+    }
+}
+
+proc logload::last {t} { lindex [split [string trim [readFile [home]/load.$t]] \n] end }
