@@ -203,11 +203,22 @@ NsLaneIsFull(void)
 }
 
 void
-NsLaneUsage(uint32_t *usedPtr, uint32_t *allPtr, uint32_t *mostPtr)
+NsLaneGetUsage(NsLaneUsage *usagePtr)
 {
-    *allPtr = ring->headerPtr->nSegments;
-    *usedPtr = *allPtr - (uint32_t) MAX(atomic_load(&nFree), 0);
-    *mostPtr = *allPtr - (uint32_t) MAX(atomic_load(&leastFree), 0);
+    NsRingHeader *headerPtr = ring == NULL ? NULL : ring->headerPtr;
+    uint32_t      all;
+
+    *usagePtr = (NsLaneUsage) {0};
+    if (headerPtr != NULL) {
+        all = headerPtr->nSegments;
+        *usagePtr = (NsLaneUsage) {
+            .nLanes = atomic_load(&headerPtr->nLanes),
+            .segmentBytes = headerPtr->segmentBytes,
+            .nSegments = all,
+            .nUsed = all - (uint32_t) MAX(atomic_load(&nFree), 0),
+            .mostUsed = all - (uint32_t) MAX(atomic_load(&leastFree), 0)
+        };
+    }
 }
 
 void

@@ -74,9 +74,17 @@ bool NsLaneIsTight(void);
 bool NsLaneIsFull(void);
 
 /*
- * Segments in use, all segments, and the most that were in use at a time.
+ * How much of the memory is in use; all 0 before NsLaneInit.
  */
-void NsLaneUsage(uint32_t *usedPtr, uint32_t *allPtr, uint32_t *mostPtr);
+typedef struct NsLaneUsage {
+    uint32_t nLanes;            /* That have ever been taken. */
+    uint32_t segmentBytes;
+    uint32_t nSegments;
+    uint32_t nUsed;             /* Segments. */
+    uint32_t mostUsed;          /* Segments at a time, so far. */
+} NsLaneUsage;
+
+void NsLaneGetUsage(NsLaneUsage *usagePtr);
 
 /*
  * Guards chains against NsLaneFree while they are walked.

@@ -5,6 +5,7 @@
  */
 
 #include "log/audit.h"
+#include "log/lane.h"
 #include "log/sink.h"
 #include "log/unit.h"
 #include "nsstring.h"
@@ -23,6 +24,7 @@ static Tcl_ObjCmdProc RemoveCmd;
 static Tcl_ObjCmdProc ListCmd;
 static Tcl_ObjCmdProc InfoCmd;
 static Tcl_ObjCmdProc FlushCmd;
+static Tcl_ObjCmdProc MemoryCmd;
 static Tcl_ObjCmdProc RollCmd;
 static Tcl_ObjCmdProc StatsCmd;
 
@@ -63,6 +65,7 @@ LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"list",      ListCmd},
         {"info",      InfoCmd},
         {"flush",     FlushCmd},
+        {"memory",    MemoryCmd},
         {"roll",      RollCmd},
         {"stats",     StatsCmd},
         {NULL, NULL}
@@ -393,6 +396,32 @@ ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         }
     }
     return status;
+}
+
+/*
+ * memory: of the records on their way.
+ */
+static int
+MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *dictObj;
+    NsLaneUsage usage;
+    uint64_t    segmentBytes;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    NsLaneGetUsage(&usage);
+    segmentBytes = usage.segmentBytes;
+    dictObj = Tcl_NewObj();
+    Put(dictObj, "lanes", usage.nLanes);
+    Put(dictObj, "bytes", usage.nSegments * segmentBytes);
+    Put(dictObj, "used", usage.nUsed * segmentBytes);
+    Put(dictObj, "mostused", usage.mostUsed * segmentBytes);
+    Tcl_SetObjResult(interp, dictObj);
+    return TCL_OK;
 }
 
 static Tcl_Obj *

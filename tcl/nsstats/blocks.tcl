@@ -28,10 +28,11 @@ proc nsstats::table {title columns rows {order {}}} {
 }
 
 #
-# Values over time.  series: label and values of each.
+# Values in an order.  series: label and values of each; axis: what stands below, from
+# left to right.  Times, which differ by orders of magnitude, get a logarithmic scale.
 #
-proc nsstats::chart {title type series since} {
-    return [dict create kind chart title $title type $type series $series since $since]
+proc nsstats::chart {title type series axis} {
+    return [dict create kind chart title $title type $type series $series axis $axis]
 }
 
 #
@@ -145,25 +146,38 @@ proc nsstats::Cells {columns row} {
 }
 
 #
-# For each series the points of a line in a box of 300 by 80, and the value at the
-# top of the box.
+# The points of the lines of a chart in a box of 300 by 80, for each series; and the
+# values at the top and at the bottom of the box.
 #
-proc nsstats::Lines {series} {
-    set top 0
-    foreach {label values} $series { set top [::tcl::mathfunc::max $top {*}$values] }
-    set scale [expr {$top > 0 ? 76.0 / $top : 0}]
+proc nsstats::Lines {type series} {
+    set all {}
+    foreach {label values} $series { lappend all {*}$values }
+    set top [::tcl::mathfunc::max 0 {*}$all]
+    set isLog [expr {$type eq "time" && $top > 0}]
+    set bottom 0
+    if {$isLog} {
+        set positive [lmap value $all { if {$value <= 0} continue; set value }]
+        # Whole powers of ten, no less than a microsecond.
+        set bottom [expr {10.0 ** floor(log10(max(1e-6, [::tcl::mathfunc::min {*}$positive])) + 1e-9)}]
+        set top [expr {10.0 ** ceil(log10(max(10 * $bottom, $top)) - 1e-9)}]
+    }
     set lines {}
     foreach {label values} $series {
         set points {}
         set x 0
         set step [expr {300.0 / max(1, [llength $values] - 1)}]
         foreach value $values {
-            lappend points [format %.1f,%.1f $x [expr {78 - $value * $scale}]]
+            if {$isLog} {
+                set height [expr {log(max($value, $bottom) / $bottom) / log($top / $bottom)}]
+            } else {
+                set height [expr {$top > 0 ? double($value) / $top : 0}]
+            }
+            lappend points [format %.1f,%.1f $x [expr {78 - 76 * $height}]]
             set x [expr {$x + $step}]
         }
         lappend lines $points
     }
-    return [list $top $lines]
+    return [list $lines $top $bottom]
 }
 
 #
@@ -217,13 +231,15 @@ proc nsstats::Json-table {block} {
 
 proc nsstats::Json-chart {block} {
     set type [dict get $block type]
-    lassign [Lines [dict get $block series]] top lines
+    lassign [Lines $type [dict get $block series]] lines top bottom
     set items {}
     foreach {label values} [dict get $block series] points $lines {
         lappend items "{\"label\":[JsonString $label],\"values\":\[[join $values ,]\],\"points\":[JsonString $points],\"last\":[JsonString [Text $type [lindex $values end]]]}"
     }
-    return "{\"kind\":\"chart\",\"title\":[JsonString [dict get $block title]],\"top\":[JsonString [Text $type $top]],\"since\":[JsonString [dict get $block since]],\"series\":\[[join $items ,]\]}"
+    return "{\"kind\":\"chart\",\"title\":[JsonString [dict get $block title]],\"top\":[JsonString [Text $type $top]],\"bottom\":[JsonString [Bottom $type $bottom]],\"axis\":[JsonStrings [dict get $block axis]],\"series\":\[[join $items ,]\]}"
 }
+
+proc nsstats::Bottom {type value} { return [expr {$value > 0 ? [Text $type $value] : ""}] }
 
 proc nsstats::Json-bars {block} {
     set counts [dict get $block counts]

@@ -73,7 +73,7 @@ proc nsstats::now {} {
     set now [dict create time [expr {[clock milliseconds] / 1000.0}] cpu [cpuSeconds] \
                  memory [dict get [memory] VmRSS] requests 0 sent 0 dropped 0 waiting 0 \
                  current 0 idle 0 accepttime 0 queuetime 0 filtertime 0 runtime 0 \
-                 lines 0 lost 0 pending 0]
+                 lines 0 lost 0 pending 0 queuecounts [counts queue] runcounts [counts run]]
     forPools {server pool} {
         set stats [ns_server -server $server -pool $pool stats]
         foreach key {requests sent dropped} { dict incr now $key [dict get $stats $key] }
@@ -94,6 +94,36 @@ proc nsstats::now {} {
         }
     }
     return $now
+}
+
+#
+# For each bound, as a dict, how many spans of that kind did not exceed it, in all
+# servers together; the bound Inf stands for all.
+#
+proc nsstats::counts {span} {
+    set counts {}
+    foreach server [ns_info servers] {
+        set values [dict get [ns_server -server $server buckets] $span]
+        dict for {bound n} [dict get $values buckets] { dict incr counts $bound $n }
+        dict incr counts Inf [dict get $values count]
+    }
+    return $counts
+}
+
+#
+# The least bound that a share of those spans did not exceed that came between two
+# results of counts; 0 if there were none.
+#
+proc nsstats::percentile {before after share} {
+    set wanted [expr {$share * ([dict get $after Inf] - [dict get $before Inf])}]
+    if {$wanted <= 0} { return 0.0 }
+    set last 0.0
+    dict for {bound n} $after {
+        if {$bound eq "Inf" || $n - [dict get $before $bound] >= $wanted} {
+            return [expr {$bound eq "Inf" ? $last : $bound}]
+        }
+        set last $bound
+    }
 }
 
 #
@@ -145,6 +175,12 @@ proc nsstats::changes {samples} {
         }
         foreach key {memory waiting current idle pending} {
             dict set change $key [dict get $after $key]
+        }
+        foreach span {queue run} {
+            foreach {name share} {p50 0.5 p99 0.99} {
+                dict set change $span$name [percentile [dict get $before ${span}counts] \
+                                                [dict get $after ${span}counts] $share]
+            }
         }
         dict set change busy [expr {[dict get $after current] - [dict get $after idle]}]
         lappend result $change

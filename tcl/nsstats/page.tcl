@@ -145,23 +145,27 @@ proc nsstats::Head {table column head type order} {
 }
 
 proc nsstats::Html-chart {block {i 0}} {
-    lassign [Lines [dict get $block series]] top lines
+    set type [dict get $block type]
+    lassign [Lines $type [dict get $block series]] lines top bottom
     set legend ""
     set drawing ""
     set n -1
     foreach {label values} [dict get $block series] points $lines {
         append legend "<li class=\"s[incr n]\">[ns_quotehtml $label] <b>[
-            ns_quotehtml [Text [dict get $block type] [lindex $values end]]]</b></li>"
+            ns_quotehtml [Text $type [lindex $values end]]]</b></li>"
         append drawing "<polyline class=\"s$n\" points=\"$points\"/>\n"
     }
+    set axis ""
+    foreach label [dict get $block axis] { append axis "<span>[ns_quotehtml $label]</span>" }
     set title [ns_quotehtml [dict get $block title]]
     return "<h2>$title</h2>
 <ul class=\"legend\">$legend</ul>
-<figure><span class=\"top\">[ns_quotehtml [Text [dict get $block type] $top]]</span>
+<figure><span class=\"top\">[ns_quotehtml [Text $type $top]]</span>
 <svg viewBox=\"0 0 300 80\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"$title\">
 <path d=\"M0 2H300M0 40H300M0 78H300\"/>
 $drawing</svg>
-<figcaption><span class=\"since\">[ns_quotehtml [dict get $block since]]</span><span>now</span></figcaption></figure>
+<span class=\"bottom\">[ns_quotehtml [Bottom $type $bottom]]</span>
+<figcaption>$axis</figcaption></figure>
 "
 }
 
@@ -256,7 +260,7 @@ th a { color: var(--faint); text-decoration: none; font-weight: 600; }
 th[aria-sort] a { color: var(--text); }
 th[aria-sort=ascending] a::after { content: " ▲"; }
 th[aria-sort=descending] a::after { content: " ▼"; }
-figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
+figure { position: relative; margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
 svg { display: block; width: 100%; height: 9rem; }
 svg path { fill: none; stroke: var(--line); vector-effect: non-scaling-stroke; }
 polyline { fill: none; stroke-width: 1.75; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
@@ -264,7 +268,8 @@ polyline.s0 { stroke: var(--s0); } polyline.s1 { stroke: var(--s1); stroke-dasha
 polyline.s2 { stroke: var(--s2); stroke-dasharray: 2 2; } polyline.s3 { stroke: var(--s3); stroke-dasharray: 9 3 2 3; }
 rect { fill: var(--s0); }
 figcaption { display: flex; justify-content: space-between; color: var(--faint); font-size: .8rem; }
-.top { display: block; text-align: right; color: var(--faint); font-size: .8rem; line-height: 1.2; }
+.top, .bottom { display: block; text-align: right; color: var(--faint); font-size: .8rem; line-height: 1.2; }
+.bottom { position: absolute; right: .75rem; bottom: 2rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; list-style: none; margin: 0 0 .3rem; padding: 0; font-size: .9rem; }
 .legend li::before { content: "■ "; }
 .legend .s0::before { color: var(--s0); } .legend .s1::before { color: var(--s1); }
@@ -276,7 +281,8 @@ input, select, button { font: inherit; color: inherit; background: var(--card); 
     [data-kind=chart], [data-kind=bars] { grid-column: 1 / -1; }
     nav ul { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
     nav a { padding: .6rem 0; white-space: nowrap; }
-    th, td { max-width: 20rem; }
+    th, td { max-width: 20rem; padding: .3rem .5rem; }
+    td:first-child:not(:only-child):not(.n, .c) { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 8.5rem; }
 }
 }
 }
@@ -314,7 +320,8 @@ const show = {
     chart(section, block) {
         fill(section.querySelectorAll(".legend b"), block.series.map(series => series.last));
         fill(section.querySelectorAll(".top"), [block.top]);
-        fill(section.querySelectorAll(".since"), [block.since]);
+        fill(section.querySelectorAll(".bottom"), [block.bottom]);
+        fill(section.querySelectorAll("figcaption span"), block.axis);
         section.querySelectorAll("polyline").forEach((line, i) =>
             line.setAttribute("points", block.series[i].points));
     },

@@ -34,6 +34,8 @@ proc nsstats::view {name} { return [View-$name] }
 #
 proc nsstats::Short {script} {
     set text [string trim $script]
+    # No argument.
+    if {$text eq "a:(nil)"} { return "" }
     set line [lindex [split $text \n] 0]
     if {[string length $line] > 160} { set line [string range $line 0 159] }
     return [expr {$line eq $text ? $line : "$line …"}]
@@ -55,7 +57,7 @@ proc nsstats::View-overview {} {
     set now [lindex $samples end]
     set last [expr {$changes eq "" ? [dict create requests 0.0 cpu 0.0] : [lindex $changes end]}]
     set since [expr {[dict get $now time] - [dict get [lindex $samples 0] time]}]
-    set since "[Text time $since] ago"
+    set axis [list "[Text time $since] ago" now]
     set severities [ns_logctl stats]
     return [list \
         [figures [list \
@@ -72,14 +74,16 @@ proc nsstats::View-overview {} {
             "Log lines lost" count [dict get $now lost] \
             "Warnings" count [dict get $severities Warning] \
             "Errors" count [dict get $severities Error]]] \
-        [chart "Requests per second" number [Series $changes requests requests] $since] \
+        [chart "Requests per second" number [Series $changes requests requests] $axis] \
         [chart "Mean times of a request" time \
-            [Series $changes run runtime filter filtertime queue queuetime accept accepttime] $since] \
+            [Series $changes run runtime filter filtertime queue queuetime accept accepttime] $axis] \
+        [chart "Percentiles of a request" time \
+            [Series $changes "run 99 %" runp99 "run 50 %" runp50 "queue 99 %" queuep99 "queue 50 %" queuep50] $axis] \
         [chart "Connection threads and queue" count \
-            [Series $changes threads current busy busy waiting waiting] $since] \
-        [chart "CPU" share [Series $changes "of one processor" cpu] $since] \
-        [chart "Memory" bytes [Series $changes resident memory] $since] \
-        [chart "Log lines per second" number [Series $changes delivered lines] $since]]
+            [Series $changes threads current busy busy waiting waiting] $axis] \
+        [chart "CPU" share [Series $changes "of one processor" cpu] $axis] \
+        [chart "Memory" bytes [Series $changes resident memory] $axis] \
+        [chart "Log lines per second" number [Series $changes delivered lines] $axis]]
 }
 
 proc nsstats::View-requests {} {
@@ -129,6 +133,7 @@ proc nsstats::StackRows {asked} {
 
 proc nsstats::View-pools {} {
     set rows {}
+    set times {}
     set maps {}
     forPools {server pool} {
         set stats [ns_server -server $server -pool $pool stats]
@@ -140,10 +145,12 @@ proc nsstats::View-pools {} {
         lappend row [ns_server -server $server -pool $pool waiting]
         foreach key {min current idle max} { lappend row [dict get $threads $key] }
         lappend row [dict get $stats connthreads]
+        lappend rows $row
+        set row [list $server $name]
         foreach key {accepttime queuetime filtertime runtime tracetime} {
             lappend row [Quotient [dict get $stats $key] $n]
         }
-        lappend rows $row
+        lappend times $row
         foreach mapping [ns_server -server $server -pool $pool map] {
             lassign $mapping method path filter inherit context
             lappend maps [list $server $name $method $path $filter $inherit $context]
@@ -152,8 +159,9 @@ proc nsstats::View-pools {} {
     return [list [table "" {
         Server text Pool text Requests count Queued count "To writers" count Refused count Sent bytes
         Waiting count Least count Threads count Idle count Most count Started count
-        Accept time Queue time Filter time Run time Trace time
-    } $rows] [table "Requests of pools" {
+    } $rows] [table "Mean times" {
+        Server text Pool text Accept time Queue time Filter time Run time Trace time
+    } $times] [table "Requests of pools" {
         Server text Pool text Method text Path text Pattern text Below text Context text
     } $maps]]
 }
@@ -170,11 +178,24 @@ proc nsstats::View-times {} {
         "99.9 %" time Longest time
     } $rows]]
     foreach server [ns_info servers] {
+        lappend blocks [chart "Times by percentile, $server" time [Curves $server] {"50 %" "90 %" "99 %" "99.9 %" longest}]
         dict for {span values} [ns_server -server $server buckets] {
             lappend blocks [bars "Requests by $span time, $server" [Distribution $values]]
         }
     }
     return $blocks
+}
+
+#
+# The percentiles of each span that has happened, in steps as they are usually drawn.
+#
+proc nsstats::Curves {server} {
+    set curves {}
+    dict for {span values} [ns_server -server $server histogram] {
+        if {$span ni {accept queue filter run} || [dict get $values count] == 0} continue
+        lappend curves $span [lmap key {p50 p90 p99 p999 max} { dict get $values $key }]
+    }
+    return $curves
 }
 
 #
@@ -203,6 +224,7 @@ proc nsstats::View-threads {} {
             set share [expr {($user + $system) / double($now - $created)}]
         }
         set args [Short [join [lrange $thread 6 end-1]]]
+        if {$proc eq "p:(nil)"} { set proc "" }
         lappend rows [list $name $task $state $user $system $share $created $proc $args $parent]
     }
     return [list [table "" {
@@ -298,7 +320,10 @@ proc nsstats::View-logs {} {
     set severities [lmap {severity n} [ns_logctl stats] {
         list $severity $n [expr {[ns_logctl severity $severity] ? "on" : "off"}]
     }]
+    set memory [ns_logsink memory]
     return [list \
+        [figures [list Memory bytes [dict get $memory bytes] "In use" bytes [dict get $memory used] \
+            "Most in use" bytes [dict get $memory mostused] Lanes count [dict get $memory lanes]]] \
         [table Sinks {
             Sink text Accepted count Delivered count Ignored count Pending count Lost text Bytes bytes
             Writes count Syncs count Errors count Wakeups count "Deepest backlog" count "Longest write" time
@@ -431,21 +456,33 @@ proc nsstats::View-handlers {} {
 }
 
 proc nsstats::View-config {} {
+    set find [ns_queryget find]
     set rows {}
     foreach section [ns_configsections] {
         set name [ns_set name $section]
         for {set i 0} {$i < [ns_set size $section]} {incr i} {
             set key [ns_set key $section $i]
-            set value [ns_set value $section $i]
-            if {$value ne "" && [IsSecret $key]} { set value "(not shown)" }
-            lappend rows [list $name $key [Short $value]]
+            set value [Public $key [ns_set value $section $i]]
+            if {$find eq "" || [string first [string tolower $find] [string tolower "$name/$key $value"]] >= 0} {
+                lappend rows [list $name $key [Short $value]]
+            }
         }
     }
     return [list \
         [note "Configuration file: [ns_info config]. Values include the defaults of parameters that were asked for."] \
+        [form config [list find Containing $find {}]] \
         [table "" {Section text Parameter text Value text} $rows]]
 }
 
-proc nsstats::IsSecret {key} {
-    return [regexp -nocase {passw|secret|token|credential|apikey|private|^connection$|^datasource$} $key]
+#
+# A value as everybody may see it: not when the name says that it is secret, nor when
+# it looks like a URL or a connection string with a password.
+#
+proc nsstats::Public {key value} {
+    if {$value ne ""
+        && ([regexp -nocase {passw|passphrase|^pass$|secret|token|credential|api_?key|private|^connection$|conninfo|connect_?string|^datasource$|^dsn$} $key]
+            || [regexp -nocase {(passw(or)?d|pwd)\s*=|://[^/@\s]*:[^/@\s]*@} $value])} {
+        return "(not shown)"
+    }
+    return $value
 }
