@@ -61,6 +61,7 @@ typedef struct NsHttpHead {
     bool         hasVersion;    /* Without one: no header fields. */
     bool         isFramingRepeated;     /* Several Content-Length or
                                          * Transfer-Encoding fields. */
+    bool         isHostRepeated;        /* Several Host fields: 400. */
 
     NsHttpField *fields;        /* In order of arrival. */
     int          nFields;

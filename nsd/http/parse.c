@@ -67,6 +67,8 @@ static const struct {
                                   "request line without URL"},
     [NS_PARSE_BAD_FIELD]       = {400, BARE("400 Bad Request"),
                                   "header line without colon"},
+    [NS_PARSE_BAD_BYTE]        = {400, BARE("400 Bad Request"),
+                                  "null byte or bare CR in a line"},
     [NS_PARSE_BAD_LENGTH]      = {400, BARE("400 Bad Request"),
                                   "body length invalid or ambiguous"},
     [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 Request-URI Too Long"),
@@ -226,7 +228,14 @@ static NsParseStatus
 TakeLine(NsHttpParser *parserPtr, char *line, char *end, size_t lineBytes)
 {
     NsHttpHead *headPtr = parserPtr->headPtr;
+    size_t      length = (size_t) (end - line);
 
+    /* Others may take these for the end of a line or of a value: RFC 9112,
+     * section 2.2, and RFC 9110, section 5.5. */
+    if (unlikely(memchr(line, '\r', length) != NULL
+                 || memchr(line, '\0', length) != NULL)) {
+        return NS_PARSE_BAD_BYTE;
+    }
     if (likely(parserPtr->hasLine)) {
         if (line == end) {
             return NS_PARSE_DONE;
@@ -418,6 +427,8 @@ NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
         } else if (known == NS_FIELD_CONTENT_LENGTH
                    || known == NS_FIELD_TRANSFER_ENCODING) {
             headPtr->isFramingRepeated = true;
+        } else if (known == NS_FIELD_HOST) {
+            headPtr->isHostRepeated = true;
         }
     } else if (fieldPtr->nameLength > 0
                && NsIsSpace(fieldPtr->name[fieldPtr->nameLength - 1])) {

@@ -22,6 +22,7 @@ typedef enum {
     NS_PARSE_HEAD_TOO_LARGE,    /* More than maxHeadBytes. */
     NS_PARSE_NO_URL,            /* Nothing behind the method. */
     NS_PARSE_BAD_FIELD,         /* No colon; continuation of nothing. */
+    NS_PARSE_BAD_BYTE,          /* A null byte, or a CR that ends no line. */
     NS_PARSE_BAD_LENGTH,        /* Content-Length unusable, contradictory, or
                                  * together with chunked. */
     NS_PARSE_TOO_MANY_FIELDS    /* More than maxFields. */

@@ -219,9 +219,12 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
         messagePtr->refusal = 431;
     } else if (headPtr->isLineTooLong) {
         messagePtr->refusal = 414;
-    } else if (headPtr->version > 1.05 && headPtr->known[NS_FIELD_HOST] < 0) {
+    } else if (headPtr->isHostRepeated
+               || (headPtr->version > 1.05
+                   && headPtr->known[NS_FIELD_HOST] < 0)) {
         messagePtr->refusal = 400;
     }
+    messagePtr->mustClose = headPtr->isLengthUnclear;
     return NsBodyBegin(threadPtr, sockPtr);
 }
 

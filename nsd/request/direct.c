@@ -394,7 +394,7 @@ Send(const Direct *directPtr)
     bool        keep;
     Ns_ReturnCode result;
 
-    keep = !messagePtr->mustClose
+    keep = !messagePtr->mustClose && !messagePtr->head.isChunked
         && NsReplyMayKeep(settingsPtr, messagePtr->head.version,
                           NsHttpKnown(&messagePtr->head, NS_FIELD_CONNECTION),
                           bodyBytes);

@@ -213,7 +213,7 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
                         Ns_SetIGet(headers, "Connection"), bodyBytes)) {
         return false;
     }
-    if (messagePtr->contentLength == 0) {
+    if (messagePtr->contentLength == 0 && !messagePtr->head.isChunked) {
         return true;
     }
     if (Ns_SetIFind(headers, "Content-Length") < 0) {
