@@ -162,6 +162,15 @@ ns_section ns/logsinks
   #ns_param sync                    none
   #ns_param overflow                block      ;# What a record does when the memory is full.
 
+# For example audit records in PostgreSQL (the password is better kept in ~/.pgpass):
+#ns_section ns/logsinks
+  #ns_param audit                   "Who did what"
+#ns_section ns/logsink/audit
+  #ns_param type                    postgresql
+  #ns_param connection              "host=db.example.com dbname=logs user=nsd"
+  #ns_param streams                 audit
+  #ns_param table                   audit
+
 # Modules that all servers share: name and file.
 ns_section ns/modules
   #ns_param nssock                  $object(nssock)

@@ -8,6 +8,12 @@
  *          Prints percentiles of the latency in microseconds, counted from the
  *          moment when the request was due: a server that makes the client
  *          late is not let off.
+ *      load PORT users PATH FIRST STEP EVERY MOST SECONDS THINK
+ *          FIRST users, STEP more every EVERY seconds up to MOST.  Each has a
+ *          connection, makes a request, takes the reply, and thinks before the
+ *          next: exponentially distributed, THINK seconds in the mean, the same
+ *          sequence in every run.  Prints requests per second, and the mean
+ *          and percentiles of the time to the reply.
  *      load PORT hold PATH CONNECTIONS
  *          Each connection makes a request and then idles.
  *      load PORT slow PATH CONNECTIONS
@@ -18,6 +24,7 @@
  */
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -45,6 +52,17 @@ typedef struct Paced {
     BenchHistogram histogram;
 } Paced;
 
+typedef struct User {
+    pthread_t       thread;
+    int64_t         first;      /* When the first request is due, */
+    int64_t         end;        /* and when no further one is. */
+    double          think;      /* Nanoseconds, mean. */
+    unsigned short  random[3];
+    int             nErrors;
+    int64_t         sum;        /* Of all times. */
+    BenchHistogram  histogram;
+} User;
+
 static int         port;
 static const char *path;
 static char        request[1024];
@@ -55,6 +73,8 @@ static bool ReadReply(int fd);
 static long BodyLength(const char *header);
 static int RunPaced(double rate, int seconds, int n);
 static void *PacedThread(void *arg);
+static int RunUsers(char **argv);
+static void *UserThread(void *arg);
 static int Hold(int n);
 static int ReadSlowly(int n);
 static bool InputEnded(int waitMs);
@@ -76,13 +96,16 @@ main(int argc, char **argv)
     if (strcmp(mode, "paced") == 0 && argc == 7) {
         return RunPaced(atof(argv[4]), atoi(argv[5]), atoi(argv[6]));
     }
+    if (strcmp(mode, "users") == 0 && argc == 10) {
+        return RunUsers(argv + 4);
+    }
     if (strcmp(mode, "hold") == 0) {
         return Hold(atoi(argv[4]));
     }
     if (strcmp(mode, "slow") == 0) {
         return ReadSlowly(atoi(argv[4]));
     }
-    fprintf(stderr, "usage: load PORT paced|hold|slow PATH ...\n");
+    fprintf(stderr, "usage: load PORT paced|users|hold|slow PATH ...\n");
     return 1;
 }
 
@@ -211,6 +234,80 @@ PacedThread(void *arg)
         BenchRecord(&p->histogram, (uint64_t) (BenchNow() - due));
     }
     close(fd);
+    return NULL;
+}
+
+static int
+RunUsers(char **argv)
+{
+    int            nFirst = atoi(argv[0]), step = atoi(argv[1]);
+    int            most = atoi(argv[3]);
+    double         every = atof(argv[2]), seconds = atof(argv[4]);
+    double         think = atof(argv[5]) * 1e9;
+    User          *all = calloc((size_t) most, sizeof(User));
+    BenchHistogram sum = {0};
+    int64_t        start = BenchNow() + 20000000, total = 0;
+    int            nErrors = 0;
+
+    for (int i = 0; i < most; i++) {
+        int nSteps = i < nFirst ? 0 : (i - nFirst) / step + 1;
+
+        all[i].first = start + (int64_t) (nSteps * every * 1e9);
+        all[i].end = start + (int64_t) (seconds * 1e9);
+        all[i].think = think;
+        all[i].random[0] = (unsigned short) i;
+        if (pthread_create(&all[i].thread, NULL, UserThread, &all[i]) != 0) {
+            perror("load: thread");
+            return 1;
+        }
+    }
+    for (int i = 0; i < most; i++) {
+        pthread_join(all[i].thread, NULL);
+        BenchAdd(&sum, &all[i].histogram);
+        total += all[i].sum;
+        nErrors += all[i].nErrors;
+    }
+    BenchPrint(stdout, &sum, 0.001, 0);
+    printf(" mean %.1f rate %.2f errors %d\n",
+           (double) total / 1000 / (double) sum.count,
+           (double) sum.count / seconds, nErrors);
+    free(all);
+    return 0;
+}
+
+static void *
+UserThread(void *arg)
+{
+    User   *u = arg;
+    int64_t due = u->first;
+    int     fd = -1;
+
+    /* Who has just come thinks first, so that not all ask at once. */
+    for (;;) {
+        int64_t begin;
+
+        due += (int64_t) (-log(1 - erand48(u->random)) * u->think);
+        if (due >= u->end) {
+            break;
+        }
+        BenchSleepUntil(due);
+        begin = BenchNow();
+        if (fd < 0) {
+            fd = Connect(0);
+        }
+        SendRequest(fd);
+        if (!ReadReply(fd)) {
+            u->nErrors++;
+            close(fd);
+            fd = -1;
+        }
+        due = BenchNow();
+        u->sum += due - begin;
+        BenchRecord(&u->histogram, (uint64_t) (due - begin));
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
     return NULL;
 }
 

@@ -3,7 +3,8 @@
 #       A PostgreSQL server of a test's own.
 #
 #       pg::reason                 why there can be none here; "" if there can
-#       pg::create                 makes the cluster, does not start it
+#       pg::create ?parameters?    makes the cluster, does not start it; lines for
+#                                  postgresql.conf
 #       pg::start, pg::stop        fast; both return when it is done
 #       pg::pause, pg::resume      SIGSTOP and SIGCONT to all of its processes
 #       pg::connection ?options?   a connection string for the log sink
@@ -42,23 +43,24 @@ proc pg::As {args} {
     return $args
 }
 
-proc pg::create {} {
+proc pg::create {{parameters "fsync = off"}} {
     variable bin
     variable dir
     variable port
     set dir [string trim [exec mktemp -d /tmp/nsd-pg-XXXXXX]]
     if {[exec id -u] == 0} { exec chown postgres $dir }
-    set port [freePort]
+    set channel [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
+    set port [lindex [fconfigure $channel -sockname] 2]
+    close $channel
     exec {*}[As $bin/initdb -D $dir/data -U test -A trust -N -E UTF8 --locale=C] 2>@1
     set conf [open $dir/data/postgresql.conf a]
     puts $conf "listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = '$dir'
-fsync = off
 max_connections = 20
 shared_buffers = 8MB
-autovacuum = off
-log_min_messages = fatal"
+log_min_messages = fatal
+$parameters"
     close $conf
 }
 
