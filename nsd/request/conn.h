@@ -134,6 +134,7 @@ int NsConnFormEpoch(const NsConn *connPtr);
  * first.  The descriptor, or -1; the server does no more with the socket.
  */
 int NsConnTakeSocket(NsConn *connPtr);
+bool NsConnSocketIsTaken(const NsConn *connPtr);
 
 /*
  * Send the pieces through a writer thread, with the response header before them

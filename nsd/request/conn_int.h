@@ -20,6 +20,7 @@ typedef struct NsConnRare {
     void       *bodyMap;                /* Mapping of the body's file. */
     Tcl_DString sockContent;            /* Result of Ns_ConnSockContent. */
     bool        hasSockContent;
+    bool        isSocketTaken;          /* By NsConnTakeSocket. */
 } NsConnRare;
 
 typedef struct NsConnForm {

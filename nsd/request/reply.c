@@ -136,7 +136,14 @@ NsConnTakeSocket(NsConn *connPtr)
     NoteBytes(connPtr);
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
+    NsConnGetRare(connPtr)->isSocketTaken = true;
     return NsSockTake(sockPtr);
+}
+
+bool
+NsConnSocketIsTaken(const NsConn *connPtr)
+{
+    return connPtr->rarePtr != NULL && connPtr->rarePtr->isSocketTaken;
 }
 
 Ns_ReturnCode

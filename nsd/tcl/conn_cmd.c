@@ -6,6 +6,7 @@
 
 #include "tcl/commands.h"
 #include "tcl/conncall.h"
+#include "tcl/connchan.h"
 #include "tcl/set.h"
 
 #include "nsset.h"
@@ -722,12 +723,13 @@ ConnChannel(Call *callPtr)
     Tcl_Channel channel;
     int         fd;
 
-    if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0) {
-        Ns_TclPrintfResult(callPtr->interp, "connection closed");
+    if (NsConnSocketIsTaken(connPtr)) {
+        Ns_TclPrintfResult(callPtr->interp, "no socket for connection");
         return TCL_ERROR;
     }
-    if (connPtr->sockPtr == NULL) {
-        Ns_TclPrintfResult(callPtr->interp, "no socket for connection");
+    if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0
+            || connPtr->sockPtr == NULL) {
+        Ns_TclPrintfResult(callPtr->interp, "connection closed");
         return TCL_ERROR;
     }
     if ((callPtr->conn->flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS)) == 0) {
@@ -743,6 +745,7 @@ ConnChannel(Call *callPtr)
     Tcl_SetChannelOption(NULL, channel, "-encoding", "utf-8");
     Tcl_SetChannelOption(NULL, channel, "-buffering", "full");
     Tcl_RegisterChannel(callPtr->interp, channel);
+    NsConnChanEnter(connPtr, channel);
     return ReturnString(callPtr, Tcl_GetChannelName(channel));
 }
 

@@ -1,0 +1,150 @@
+/*
+ * connchan_cmd.c --
+ *
+ *      ns_connchan: connections that scripts have taken over as channels.
+ *
+ *      An entry goes when its channel is closed, by whatever thread has it
+ *      then.
+ */
+
+#include "ns.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "request/conn.h"
+#include "tcl/commands.h"
+#include "tcl/connchan.h"
+
+typedef struct ConnChan {
+    /* Constant. */
+    NsServer        *serverPtr;
+    char            *channel;
+    char            *driver;
+    char            *peer;
+    char            *clientData;
+    Ns_Time          start;     /* When the request came. */
+
+    struct ConnChan *nextPtr;   /* Guarded by lock. */
+    struct ConnChan *prevPtr;
+} ConnChan;
+
+static Ns_Mutex  lock;          /* Guards the list. */
+static ConnChan *firstPtr;
+
+static Tcl_ObjCmdProc ConnChanObjCmd;
+static Tcl_CloseProc  Forget;
+static void AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
+
+static const NsTclCommand commands[] = {
+    {"ns_connchan", ConnChanObjCmd, false},
+    {NULL, NULL, false}
+};
+
+
+void
+NsConnChanCmdInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_TCL_MISC, "ns:connchan", NULL);
+    NsTclAddCommands(commands);
+}
+
+void
+NsConnChanEnter(NsConn *connPtr, Tcl_Channel channel)
+{
+    ConnChan *entryPtr = ns_calloc(1, sizeof(*entryPtr));
+
+    entryPtr->serverPtr = connPtr->serverPtr;
+    entryPtr->channel = ns_strdup(Tcl_GetChannelName(channel));
+    entryPtr->driver = ns_strdup(connPtr->driverPtr->module);
+    entryPtr->peer = ns_strdup(Ns_ConnPeer(&connPtr->pub));
+    entryPtr->clientData = ns_strcopy(NsConnClientData(connPtr));
+    entryPtr->start = NsClockWall(connPtr->work.queueStamp);
+
+    Ns_MutexLock(&lock);
+    entryPtr->nextPtr = firstPtr;
+    if (firstPtr != NULL) {
+        firstPtr->prevPtr = entryPtr;
+    }
+    firstPtr = entryPtr;
+    Ns_MutexUnlock(&lock);
+    Tcl_CreateCloseHandler(channel, Forget, entryPtr);
+}
+
+static void
+Forget(ClientData clientData)
+{
+    ConnChan *entryPtr = clientData;
+
+    Ns_MutexLock(&lock);
+    if (entryPtr->prevPtr != NULL) {
+        entryPtr->prevPtr->nextPtr = entryPtr->nextPtr;
+    } else {
+        firstPtr = entryPtr->nextPtr;
+    }
+    if (entryPtr->nextPtr != NULL) {
+        entryPtr->nextPtr->prevPtr = entryPtr->prevPtr;
+    }
+    Ns_MutexUnlock(&lock);
+    ns_free(entryPtr->channel);
+    ns_free(entryPtr->driver);
+    ns_free(entryPtr->peer);
+    ns_free(entryPtr->clientData);
+    ns_free(entryPtr);
+}
+
+/*
+ * ns_connchan list ?-server server?: {CHANNEL DRIVER PEER START CLIENTDATA} of
+ * each.
+ */
+static int
+ConnChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    static const char *const names[] = {"list", NULL};
+    NsServer   *serverPtr = NULL;
+    char       *server = NULL;
+    Ns_ObjvSpec options[] = {
+        {"-server", Ns_ObjvString, &server, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_DString  ds;
+    int         index;
+
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "list ?-server server?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcommand", 0, &index)
+            != TCL_OK
+            || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (server != NULL && (serverPtr = NsServerFind(server)) == NULL) {
+        Ns_TclPrintfResult(interp, "invalid argument for -server: %s", server);
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    Ns_MutexLock(&lock);
+    for (const ConnChan *entryPtr = firstPtr; entryPtr != NULL;
+         entryPtr = entryPtr->nextPtr) {
+        if (serverPtr == NULL || entryPtr->serverPtr == serverPtr) {
+            AppendEntry(&ds, entryPtr);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static void
+AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr)
+{
+    Tcl_DStringStartSublist(dsPtr);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->channel);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->driver);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->peer);
+    Ns_DStringPrintf(dsPtr, " %ld.%06ld", entryPtr->start.sec,
+                     entryPtr->start.usec);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->clientData != NULL
+                             ? entryPtr->clientData : "");
+    Tcl_DStringEndSublist(dsPtr);
+}
