@@ -358,7 +358,7 @@ OpenFile(NsSock *sockPtr, bool isNamed)
 static bool
 Reserve(NsMessage *messagePtr, int64_t bytes)
 {
-    if (!NsBudgetTake(bytes)) {
+    if (!NsBudgetTake(NS_BUDGET_BODIES, bytes)) {
         return false;
     }
     messagePtr->budgetBytes += bytes;

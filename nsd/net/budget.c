@@ -1,7 +1,7 @@
 /*
  * budget.c --
  *
- *      The memory of all request bodies; see budget.h.
+ *      The memory of all requests together; see budget.h.
  */
 
 #include "net/budget.h"
@@ -11,36 +11,35 @@
 /*
  * Relaxed: only the sum counts, it orders nothing else.
  */
-static _Atomic int64_t usedBytes;
-static int64_t limitBytes = INT64_C(256) << 20;
+static _Atomic int64_t usedBytes[NS_BUDGET_COUNT];
+
+static int64_t limitBytes[NS_BUDGET_COUNT] = {
+    [NS_BUDGET_BODIES] = INT64_C(256) << 20,
+    [NS_BUDGET_HEADERS] = INT64_C(64) << 20
+};
 
 void
-NsBudgetSetLimit(int64_t bytes)
+NsBudgetSetLimit(NsBudget budget, int64_t bytes)
 {
-    limitBytes = bytes;
+    limitBytes[budget] = bytes;
 }
 
 bool
-NsBudgetTake(int64_t bytes)
+NsBudgetTake(NsBudget budget, int64_t bytes)
 {
-    int64_t before = atomic_fetch_add_explicit(&usedBytes, bytes,
+    int64_t limit = limitBytes[budget];
+    int64_t before = atomic_fetch_add_explicit(&usedBytes[budget], bytes,
                                                memory_order_relaxed);
 
-    if (bytes > limitBytes || before > limitBytes - bytes) {
-        NsBudgetGive(bytes);
+    if (bytes > limit || before > limit - bytes) {
+        NsBudgetGive(budget, bytes);
         return false;
     }
     return true;
 }
 
 void
-NsBudgetGive(int64_t bytes)
+NsBudgetGive(NsBudget budget, int64_t bytes)
 {
-    atomic_fetch_sub_explicit(&usedBytes, bytes, memory_order_relaxed);
-}
-
-int64_t
-NsBudgetUsed(void)
-{
-    return atomic_load_explicit(&usedBytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&usedBytes[budget], bytes, memory_order_relaxed);
 }

@@ -1,9 +1,11 @@
 /*
  * budget.h --
  *
- *      One limit for the memory of all request bodies together.
+ *      Limits for the memory of all requests together.
  *
- *      A body that would exceed it goes to a temporary file.
+ *      A body that would exceed the limit of bodies goes to a temporary file.  A
+ *      header cannot: one that needs more than the first buffer, and would exceed
+ *      the limit of headers, 64 MB, is refused.
  */
 
 #ifndef NSD_NET_BUDGET_H
@@ -11,18 +13,22 @@
 
 #include "nstypes.h"
 
-/*
- * Set the limit in bytes.  Before the drivers start.
- */
-void NsBudgetSetLimit(int64_t bytes);
+typedef enum {
+    NS_BUDGET_BODIES,
+    NS_BUDGET_HEADERS,
+    NS_BUDGET_COUNT
+} NsBudget;
 
 /*
- * Take bytes from the budget; false, and nothing is taken, if they are not
- * there.  Any thread.
+ * Set a limit in bytes.  Before the drivers start.
  */
-bool NsBudgetTake(int64_t bytes);
-void NsBudgetGive(int64_t bytes);
+void NsBudgetSetLimit(NsBudget budget, int64_t bytes);
 
-int64_t NsBudgetUsed(void);
+/*
+ * Take bytes from a budget; false, and nothing is taken, if they are not there.
+ * Any thread.
+ */
+bool NsBudgetTake(NsBudget budget, int64_t bytes);
+void NsBudgetGive(NsBudget budget, int64_t bytes);
 
 #endif

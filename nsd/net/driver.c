@@ -254,9 +254,9 @@ ReadParams(NsDriver *drvPtr)
     /* Known to old configurations, without effect; read so that nobody is told
      * that it is unknown. */
     (void) Ns_ConfigGetValue(path, "uploadsize");
-    NsBudgetSetLimit(Ns_ConfigMemUnitRange("ns/parameters", "maxbodymemory",
-                                           "256MB", INT64_C(256) << 20, 0,
-                                           LLONG_MAX));
+    NsBudgetSetLimit(NS_BUDGET_BODIES,
+        Ns_ConfigMemUnitRange("ns/parameters", "maxbodymemory", "256MB",
+                              INT64_C(256) << 20, 0, LLONG_MAX));
     NsProgressSetMinimum(Ns_ConfigMemUnitRange("ns/parameters",
                          "progressminsize", NULL, 0, 0, LLONG_MAX));
 }

@@ -115,8 +115,12 @@ Clear(NsMessage *messagePtr)
         messagePtr->contentFile = NULL;
     }
     if (messagePtr->budgetBytes > 0) {
-        NsBudgetGive(messagePtr->budgetBytes);
+        NsBudgetGive(NS_BUDGET_BODIES, messagePtr->budgetBytes);
         messagePtr->budgetBytes = 0;
+    }
+    if (messagePtr->headBudgetBytes > 0) {
+        NsBudgetGive(NS_BUDGET_HEADERS, messagePtr->headBudgetBytes);
+        messagePtr->headBudgetBytes = 0;
     }
     messagePtr->sockPtr = NULL;
     messagePtr->serverPtr = NULL;

@@ -54,7 +54,9 @@ typedef struct NsMessage {
     unsigned short    peerPort;
 
     struct NsReader  *readerPtr;        /* net: while the message is received. */
-    int64_t           budgetBytes;      /* net: taken from the memory budget. */
+    int64_t           budgetBytes;      /* net: taken from the memory budget of
+                                         * bodies, and of headers. */
+    int64_t           headBudgetBytes;
 } NsMessage;
 
 /*

@@ -8,6 +8,7 @@
  */
 
 #include "net/reader.h"
+#include "net/budget.h"
 #include "net/progress.h"
 #include "nslog.h"
 #include "base/assert.h"
@@ -151,6 +152,12 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     if (readerPtr->phase == NS_READ_HEAD) {
         if (readerPtr->used == readerPtr->size) {
+            int64_t more = (int64_t) readerPtr->size * 2;
+
+            if (!NsBudgetTake(NS_BUDGET_HEADERS, more)) {
+                return BareReply(sockPtr, NS_PARSE_HEAD_TOO_LARGE);
+            }
+            sockPtr->messagePtr->headBudgetBytes += more;
             GrowBuffer(sockPtr->messagePtr, readerPtr);
         }
         vec.iov_base = readerPtr->buffer + readerPtr->used;
