@@ -64,11 +64,11 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 }
 
 char *
-NsReplyRender(NsConn *connPtr, size_t *lengthPtr)
+NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
 {
     const Ns_Set *setPtr = connPtr->pub.outputheaders;
     size_t        bytes = NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 4
-                        + FieldBytes(setPtr);
+                        + FieldBytes(setPtr) + room;
     char         *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
     char         *next = text;
     size_t        startBytes;

@@ -21,9 +21,9 @@
 void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
 
 /*
- * Status line and fields, in the arena.
+ * Status line and fields, in the arena, with so much room behind them.
  */
-char *NsReplyRender(NsConn *connPtr, size_t *lengthPtr);
+char *NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr);
 
 /*
  * Whether the connection may be kept after a reply with a body of that length,

@@ -256,7 +256,7 @@ Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes, int flags,
         bodyBytes = NS_LENGTH_UNKNOWN;
     }
     NsReplyDecide(connPtr, bodyBytes);
-    text = NsReplyRender(connPtr, &length);
+    text = NsReplyRender(connPtr, 0, &length);
     Ns_DStringNAppend(dsPtr, text, (int) length);
     conn->flags |= NS_CONN_SENTHDRS;
     return 1;

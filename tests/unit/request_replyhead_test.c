@@ -58,7 +58,7 @@ Render(Fixture *f)
 {
     static char text[2048];
     size_t      length;
-    const char *head = NsReplyRender(&f->conn, &length);
+    const char *head = NsReplyRender(&f->conn, 0, &length);
     const char *date = memmem(head, length, "Date: ", 6);
     const char *rest;
 
@@ -142,7 +142,7 @@ a_long_header_is_not_cut(void **state)
     memset(value, 'x', 20000);
     value[20000] = '\0';
     Ns_ConnSetHeaders(&f->conn.pub, "X-Long", value);
-    head = NsReplyRender(&f->conn, &length);
+    head = NsReplyRender(&f->conn, 0, &length);
     assert_true(length > 20000);
     assert_memory_equal(head + length - 4, "\r\n\r\n", 4);
     assert_non_null(memmem(head, length, value, 20000));
