@@ -138,7 +138,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
-    if (settingsPtr->rotateBytes > 0 && sink->fileBytes + sink->nBuffered > 0
+    if (settingsPtr->rotateBytes > 0 && sink->typePtr->isFile
+            && sink->fileBytes + sink->nBuffered > 0
             && sink->fileBytes + sink->nBuffered + length
                > (uint64_t) settingsPtr->rotateBytes) {
         size_t start = sink->nBuffered;

@@ -26,7 +26,7 @@ static int     RenameBySettings(const char *file, void *arg);
 static void    NoteReopen(Ns_LogSink sink);
 
 const NsSinkType nsFileSinkType = {
-    .name = "file", .openProc = OpenFile, .writeProc = WriteFd,
+    .name = "file", .isFile = true, .openProc = OpenFile, .writeProc = WriteFd,
     .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
 };
 const NsSinkType nsStdoutSinkType = {
@@ -69,7 +69,7 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
 {
     int status = NS_OK, reason = 0;
 
-    if (sink->file == NULL) {
+    if (sink->file == NULL || !sink->typePtr->isFile) {
         return NS_OK;
     }
     (void) NsDeliverFlush(sink);

@@ -468,11 +468,21 @@ NsSinkStop(void)
     Ns_MutexUnlock(&lock);
 
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkThreadAskStop(sink);
+    }
+    for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkThreadStop(sink, &limit)) {
             atomic_store(&sink->isStuck, true);
             Ns_Log(Warning, "log: sink '%s' does not come back from writing to "
                    "'%s'; the next start writes what is left", sink->name,
                    NsSinkFile(sink));
+        } else if (sink->failure != 0) {
+            NsSinkStats stats;
+
+            NsSinkGetStats(sink, &stats);
+            Ns_Log(Warning, "log: sink '%s': %" PRIu64 " records are not "
+                   "written; the next start writes them", sink->name,
+                   stats.pending);
         }
     }
     (void) NsSinkPumpAll();

@@ -21,6 +21,9 @@
 typedef struct NsSinkType {
     const char *name;
 
+    /* Its target is a file that can be rolled. */
+    bool isFile;
+
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
     bool isDatabase;
 
@@ -262,8 +265,9 @@ void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 void NsSinkThreadStart(Ns_LogSink sink);
 
-/* Have the thread write out everything and end.  False: it did not, until the
- * limit (NULL: none). */
+/* Have the thread write out everything and end; and wait for that.  False: it
+ * did not, until the limit (NULL: none). */
+void NsSinkThreadAskStop(Ns_LogSink sink);
 bool NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr);
 
 void NsSinkKick(Ns_LogSink sink);

@@ -65,15 +65,23 @@ NsSinkThreadStart(Ns_LogSink sink)
     Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
 }
 
+void
+NsSinkThreadAskStop(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    sink->mustStop = true;
+    Ns_CondSignal(&sink->wakeup);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
 bool
 NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr)
 {
     bool hadThread, isTimeUp = false;
 
+    NsSinkThreadAskStop(sink);
     Ns_MutexLock(&sink->wakeLock);
     hadThread = sink->hasThread;
-    sink->mustStop = true;
-    Ns_CondSignal(&sink->wakeup);
     while (sink->hasThread && !isTimeUp) {
         isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
             != NS_OK;
