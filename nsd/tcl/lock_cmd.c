@@ -12,26 +12,77 @@
 #include "tcl/interp.h"
 #include "tcl/lockobj.h"
 
+/*
+ * One call of a command; objv[1] is the subcommand.
+ */
+typedef struct Call {
+    Tcl_Interp     *interp;
+    NsServer       *serverPtr;
+    NsLockKind      kind;
+    int             objc;
+    Tcl_Obj *const *objv;
+} Call;
+
+/*
+ * flag: to write, of all waiters, at an absolute time.
+ */
+typedef int (SubcmdProc) (const Call *callPtr, bool flag);
+
+static SubcmdProc Create, CreateSema, Destroy, Acquire, TryAcquire, GiveUp,
+                  Eval, Release, TakeOne, Signal, Wait;
+
+typedef struct Subcmd {
+    const char *name;
+    SubcmdProc *proc;
+    bool        flag;
+} Subcmd;
+
+static const Subcmd mutexSubcmds[] = {
+    {"create", Create, false}, {"destroy", Destroy, false},
+    {"eval", Eval, true}, {"lock", Acquire, true},
+    {"trylock", TryAcquire, true}, {"unlock", GiveUp, false},
+    {NULL, NULL, false}
+};
+
+static const Subcmd critsecSubcmds[] = {
+    {"create", Create, false}, {"destroy", Destroy, false},
+    {"enter", Acquire, true}, {"eval", Eval, true}, {"leave", GiveUp, false},
+    {NULL, NULL, false}
+};
+
+static const Subcmd semaSubcmds[] = {
+    {"create", CreateSema, false}, {"destroy", Destroy, false},
+    {"release", Release, false}, {"wait", TakeOne, false},
+    {NULL, NULL, false}
+};
+
+static const Subcmd condSubcmds[] = {
+    {"abswait", Wait, true}, {"broadcast", Signal, true},
+    {"create", Create, false}, {"destroy", Destroy, false},
+    {"set", Signal, false}, {"signal", Signal, false}, {"wait", Wait, false},
+    {NULL, NULL, false}
+};
+
+static const Subcmd rwlockSubcmds[] = {
+    {"create", Create, false}, {"destroy", Destroy, false},
+    {"readlock", Acquire, false}, {"readunlock", GiveUp, false},
+    {"readeval", Eval, false}, {"writelock", Acquire, true},
+    {"writeunlock", GiveUp, false}, {"writeeval", Eval, true},
+    {"unlock", GiveUp, false}, {NULL, NULL, false}
+};
+
 static Tcl_ObjCmdProc MutexObjCmd;
 static Tcl_ObjCmdProc CritsecObjCmd;
 static Tcl_ObjCmdProc SemaObjCmd;
 static Tcl_ObjCmdProc CondObjCmd;
 static Tcl_ObjCmdProc RwlockObjCmd;
 
-static int GetSubcmd(Tcl_Interp *interp, const char *const *names, int objc,
-                     Tcl_Obj *const *objv, int *indexPtr);
-static NsLockObj *UseObject(NsServer *serverPtr, NsLockKind kind, int objc,
-                            Tcl_Obj *const *objv);
-static int Create(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind,
-                  int objc, Tcl_Obj *const *objv);
-static int Destroy(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind,
-                   int objc, Tcl_Obj *const *objv);
-static int Acquire(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite);
-static int GiveUp(Tcl_Interp *interp, NsLockObj *objPtr);
-static int Eval(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind,
-                bool isWrite, int objc, Tcl_Obj *const *objv);
-static int CondWait(Tcl_Interp *interp, NsServer *serverPtr, bool isAbsolute,
-                    int objc, Tcl_Obj *const *objv);
+static int Run(const Subcmd *subcmds, const Call *callPtr);
+static NsLockObj *UseObject(const Call *callPtr);
+static int ReturnName(const Call *callPtr, NsLockObj *objPtr);
+static int GetCount(const Call *callPtr, int i, int *countPtr);
+static int Lock(const Call *callPtr, NsLockObj *objPtr, bool isWrite);
+static int NotLocked(Tcl_Interp *interp, const char *name);
 
 static const NsTclCommand commands[] = {
     {"ns_mutex",   MutexObjCmd, false},
@@ -50,223 +101,279 @@ NsLockCmdInit(void)
     NsTclAddCommands(commands);
 }
 
-/*
- * ns_mutex cmd ?arg ...?
- */
+#define CALL(theKind) \
+    &(Call) {interp, ((NsInterp *) clientData)->serverPtr, theKind, objc, objv}
+
 static int
 MutexObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {
-        "create", "destroy", "eval", "lock", "trylock", "unlock", NULL
-    };
-    enum {CREATE, DESTROY, EVAL, LOCK, TRYLOCK, UNLOCK} subcmd;
-    NsServer  *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    NsLockObj *objPtr;
-    int        index, result = TCL_OK;
-
-    if (GetSubcmd(interp, names, objc, objv, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmd = index;
-    switch (subcmd) {
-    case CREATE:
-        return Create(interp, serverPtr, NS_LOCK_MUTEX, objc, objv);
-    case DESTROY:
-        return Destroy(interp, serverPtr, NS_LOCK_MUTEX, objc, objv);
-    case EVAL:
-        return Eval(interp, serverPtr, NS_LOCK_MUTEX, true, objc, objv);
-    default:
-        break;
-    }
-    objPtr = UseObject(serverPtr, NS_LOCK_MUTEX, objc, objv);
-    if (subcmd == LOCK) {
-        result = Acquire(interp, objPtr, true);
-    } else if (subcmd == UNLOCK) {
-        result = GiveUp(interp, objPtr);
-    } else {
-        Tcl_SetObjResult(interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
-    }
-    NsLockObjRelease(objPtr);
-    return result;
+    return Run(mutexSubcmds, CALL(NS_LOCK_MUTEX));
 }
 
-/*
- * ns_critsec cmd ?arg ...?
- */
 static int
 CritsecObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {
-        "create", "destroy", "enter", "eval", "leave", NULL
-    };
-    enum {CREATE, DESTROY, ENTER, EVAL, LEAVE} subcmd;
-    NsServer  *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    NsLockObj *objPtr;
-    int        index, result;
-
-    if (GetSubcmd(interp, names, objc, objv, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmd = index;
-    switch (subcmd) {
-    case CREATE:
-        return Create(interp, serverPtr, NS_LOCK_CRITSEC, objc, objv);
-    case DESTROY:
-        return Destroy(interp, serverPtr, NS_LOCK_CRITSEC, objc, objv);
-    case EVAL:
-        return Eval(interp, serverPtr, NS_LOCK_CRITSEC, true, objc, objv);
-    default:
-        break;
-    }
-    objPtr = UseObject(serverPtr, NS_LOCK_CRITSEC, objc, objv);
-    result = subcmd == ENTER ? Acquire(interp, objPtr, true)
-        : GiveUp(interp, objPtr);
-    NsLockObjRelease(objPtr);
-    return result;
+    return Run(critsecSubcmds, CALL(NS_LOCK_CRITSEC));
 }
 
-/*
- * ns_rwlock cmd ?arg ...?
- */
-static int
-RwlockObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    static const char *const names[] = {
-        "create", "destroy", "readlock", "readunlock", "readeval", "writelock",
-        "writeunlock", "writeeval", "unlock", NULL
-    };
-    enum {
-        CREATE, DESTROY, READLOCK, READUNLOCK, READEVAL, WRITELOCK,
-        WRITEUNLOCK, WRITEEVAL, UNLOCK
-    } subcmd;
-    NsServer  *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    NsLockObj *objPtr;
-    int        index, result;
-
-    if (GetSubcmd(interp, names, objc, objv, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmd = index;
-    switch (subcmd) {
-    case CREATE:
-        return Create(interp, serverPtr, NS_LOCK_RWLOCK, objc, objv);
-    case DESTROY:
-        return Destroy(interp, serverPtr, NS_LOCK_RWLOCK, objc, objv);
-    case READEVAL:
-    case WRITEEVAL:
-        return Eval(interp, serverPtr, NS_LOCK_RWLOCK, subcmd == WRITEEVAL,
-                    objc, objv);
-    default:
-        break;
-    }
-    objPtr = UseObject(serverPtr, NS_LOCK_RWLOCK, objc, objv);
-    if (subcmd == READLOCK || subcmd == WRITELOCK) {
-        result = Acquire(interp, objPtr, subcmd == WRITELOCK);
-    } else {
-        result = GiveUp(interp, objPtr);
-    }
-    NsLockObjRelease(objPtr);
-    return result;
-}
-
-/*
- * ns_sema cmd ?arg ...?
- */
 static int
 SemaObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {
-        "create", "destroy", "release", "wait", NULL
-    };
-    enum {CREATE, DESTROY, RELEASE, WAIT} subcmd;
-    NsServer  *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    NsLockObj *objPtr;
-    int        index, iCount, count;
+    return Run(semaSubcmds, CALL(NS_LOCK_SEMA));
+}
 
-    if (GetSubcmd(interp, names, objc, objv, &index) != TCL_OK) {
+static int
+CondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    return Run(condSubcmds, CALL(NS_LOCK_COND));
+}
+
+static int
+RwlockObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return Run(rwlockSubcmds, CALL(NS_LOCK_RWLOCK));
+}
+
+static int
+Run(const Subcmd *subcmds, const Call *callPtr)
+{
+    int index;
+
+    if (callPtr->objc < 2) {
+        Tcl_WrongNumArgs(callPtr->interp, 1, callPtr->objv, "cmd ?arg ...?");
         return TCL_ERROR;
     }
-    subcmd = index;
-    if (subcmd == DESTROY) {
-        return Destroy(interp, serverPtr, NS_LOCK_SEMA, objc, objv);
-    }
-    iCount = subcmd == CREATE ? 2 : 3;
-    count = subcmd == CREATE ? 0 : 1;
-    if (subcmd != WAIT && objc > iCount
-            && Tcl_GetIntFromObj(interp, objv[iCount], &count) != TCL_OK) {
+    if (Tcl_GetIndexFromObjStruct(callPtr->interp, callPtr->objv[1], subcmds,
+                                  sizeof(subcmds[0]), "cmd", TCL_EXACT, &index)
+            != TCL_OK) {
         return TCL_ERROR;
     }
-    objPtr = UseObject(serverPtr, NS_LOCK_SEMA, subcmd == CREATE ? 2 : objc,
-                       objv);
-    if (subcmd == WAIT) {
-        NsLockObjTakeOne(objPtr);
-    } else {
-        NsLockObjPost(objPtr, count);
-    }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsLockObjName(objPtr), -1));
+    return subcmds[index].proc(callPtr, subcmds[index].flag);
+}
+
+/*
+ * The object named by the third word; a new one without that word.
+ */
+static NsLockObj *
+UseObject(const Call *callPtr)
+{
+    return NsLockObjUse(callPtr->serverPtr, callPtr->kind, callPtr->objc > 2
+                        ? Tcl_GetString(callPtr->objv[2]) : NULL);
+}
+
+/*
+ * The usual result; gives the object back.
+ */
+static int
+ReturnName(const Call *callPtr, NsLockObj *objPtr)
+{
+    Tcl_SetObjResult(callPtr->interp,
+                     Tcl_NewStringObj(NsLockObjName(objPtr), -1));
     NsLockObjRelease(objPtr);
     return TCL_OK;
 }
 
 /*
- * ns_cond cmd ?arg ...?, ns_event cmd ?arg ...?
+ * create ?name?
  */
 static int
-CondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+Create(const Call *callPtr, bool flag)
 {
-    static const char *const names[] = {
-        "abswait", "broadcast", "create", "destroy", "set", "signal", "wait",
-        NULL
-    };
-    enum {ABSWAIT, BROADCAST, CREATE, DESTROY, SET, SIGNAL, WAIT} subcmd;
-    NsServer  *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    NsLockObj *objPtr;
-    int        index;
+    return ReturnName(callPtr, UseObject(callPtr));
+}
 
-    if (GetSubcmd(interp, names, objc, objv, &index) != TCL_OK) {
+/*
+ * destroy id
+ */
+static int
+Destroy(const Call *callPtr, bool flag)
+{
+    if (callPtr->objc != 3) {
+        Tcl_WrongNumArgs(callPtr->interp, 2, callPtr->objv, "id");
         return TCL_ERROR;
     }
-    subcmd = index;
-    switch (subcmd) {
-    case CREATE:
-        return Create(interp, serverPtr, NS_LOCK_COND, objc, objv);
-    case DESTROY:
-        return Destroy(interp, serverPtr, NS_LOCK_COND, objc, objv);
-    case WAIT:
-    case ABSWAIT:
-        return CondWait(interp, serverPtr, subcmd == ABSWAIT, objc, objv);
-    default:
-        break;
+    NsLockObjDestroy(callPtr->serverPtr, callPtr->kind,
+                     Tcl_GetString(callPtr->objv[2]));
+    Tcl_SetObjResult(callPtr->interp, callPtr->objv[2]);
+    return TCL_OK;
+}
+
+/*
+ * Mutexes, critical sections, read-write locks: lock, enter, ...
+ */
+static int
+Acquire(const Call *callPtr, bool isWrite)
+{
+    NsLockObj *objPtr = UseObject(callPtr);
+
+    if (Lock(callPtr, objPtr, isWrite) != TCL_OK) {
+        NsLockObjRelease(objPtr);
+        return TCL_ERROR;
     }
-    objPtr = UseObject(serverPtr, NS_LOCK_COND, objc, objv);
-    NsLockObjSignal(objPtr, subcmd == BROADCAST);
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsLockObjName(objPtr), -1));
+    return ReturnName(callPtr, objPtr);
+}
+
+static int
+Lock(const Call *callPtr, NsLockObj *objPtr, bool isWrite)
+{
+    if (NsLockObjAcquire(objPtr, isWrite) != NS_OK) {
+        Ns_TclPrintfResult(callPtr->interp,
+                           "%s is already locked by this thread",
+                           NsLockObjName(objPtr));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+/*
+ * trylock id: 0 if acquired, -2 if busy.
+ */
+static int
+TryAcquire(const Call *callPtr, bool flag)
+{
+    NsLockObj *objPtr = UseObject(callPtr);
+
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
     NsLockObjRelease(objPtr);
     return TCL_OK;
+}
+
+static int
+GiveUp(const Call *callPtr, bool flag)
+{
+    NsLockObj *objPtr = UseObject(callPtr);
+    int        result;
+
+    if (NsLockObjGiveUp(objPtr) == NS_OK) {
+        return ReturnName(callPtr, objPtr);
+    }
+    result = NotLocked(callPtr->interp, NsLockObjName(objPtr));
+    NsLockObjRelease(objPtr);
+    return result;
+}
+
+static int
+NotLocked(Tcl_Interp *interp, const char *name)
+{
+    Ns_TclPrintfResult(interp, "%s is not locked by this thread", name);
+    return TCL_ERROR;
+}
+
+/*
+ * eval id script: run it in the caller's scope, holding the object.
+ */
+static int
+Eval(const Call *callPtr, bool isWrite)
+{
+    NsLockObj *objPtr;
+    int        result;
+
+    if (callPtr->objc != 4) {
+        Tcl_WrongNumArgs(callPtr->interp, MIN(callPtr->objc, 3), callPtr->objv,
+                         callPtr->objc < 3 ? "id script" : "script");
+        return TCL_ERROR;
+    }
+    objPtr = UseObject(callPtr);
+    result = Lock(callPtr, objPtr, isWrite);
+    if (result == TCL_OK) {
+        result = Tcl_EvalObjEx(callPtr->interp, callPtr->objv[3], 0);
+        (void) NsLockObjGiveUp(objPtr);
+    }
+    NsLockObjRelease(objPtr);
+    return result;
+}
+
+/*
+ * Semaphores: create ?count?, with a new name.
+ */
+static int
+CreateSema(const Call *callPtr, bool flag)
+{
+    NsLockObj *objPtr;
+    int        count = 0;
+
+    if (GetCount(callPtr, 2, &count) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    objPtr = NsLockObjUse(callPtr->serverPtr, callPtr->kind, NULL);
+    NsLockObjPost(objPtr, count);
+    return ReturnName(callPtr, objPtr);
+}
+
+/*
+ * release id ?count?
+ */
+static int
+Release(const Call *callPtr, bool flag)
+{
+    NsLockObj *objPtr;
+    int        count = 1;
+
+    if (GetCount(callPtr, 3, &count) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    objPtr = UseObject(callPtr);
+    NsLockObjPost(objPtr, count);
+    return ReturnName(callPtr, objPtr);
+}
+
+/*
+ * The count is left alone without the word at i.
+ */
+static int
+GetCount(const Call *callPtr, int i, int *countPtr)
+{
+    return callPtr->objc <= i ? TCL_OK
+        : Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[i], countPtr);
+}
+
+/*
+ * wait id
+ */
+static int
+TakeOne(const Call *callPtr, bool flag)
+{
+    NsLockObj *objPtr = UseObject(callPtr);
+
+    NsLockObjTakeOne(objPtr);
+    return ReturnName(callPtr, objPtr);
+}
+
+/*
+ * Conditions: signal, set, broadcast.
+ */
+static int
+Signal(const Call *callPtr, bool isBroadcast)
+{
+    NsLockObj *objPtr = UseObject(callPtr);
+
+    NsLockObjSignal(objPtr, isBroadcast);
+    return ReturnName(callPtr, objPtr);
 }
 
 /*
  * wait|abswait condId mutexId ?timeout?: 1 if signalled, 0 after the timeout.
  */
 static int
-CondWait(Tcl_Interp *interp, NsServer *serverPtr, bool isAbsolute, int objc,
-         Tcl_Obj *const *objv)
+Wait(const Call *callPtr, bool isAbsolute)
 {
+    Tcl_Obj *const *objv = callPtr->objv;
     NsLockObj     *condPtr, *mutexPtr;
     Ns_Time        deadline, *deadlinePtr = NULL;
     Ns_ReturnCode  status;
 
-    if (objc != 4 && objc != 5) {
-        Tcl_WrongNumArgs(interp, 2, objv, "condId mutexId ?timeout?");
+    if (callPtr->objc != 4 && callPtr->objc != 5) {
+        Tcl_WrongNumArgs(callPtr->interp, 2, objv, "condId mutexId ?timeout?");
         return TCL_ERROR;
     }
-    if (objc == 5) {
-        if (Ns_TclGetTimeFromObj(interp, objv[4], &deadline) != TCL_OK) {
+    if (callPtr->objc == 5) {
+        if (Ns_TclGetTimeFromObj(callPtr->interp, objv[4], &deadline)
+                != TCL_OK) {
             return TCL_ERROR;
         }
         if (deadline.sec != 0 || deadline.usec != 0) {
@@ -279,112 +386,16 @@ CondWait(Tcl_Interp *interp, NsServer *serverPtr, bool isAbsolute, int objc,
             }
         }
     }
-    condPtr = NsLockObjUse(serverPtr, NS_LOCK_COND, Tcl_GetString(objv[2]));
-    mutexPtr = NsLockObjUse(serverPtr, NS_LOCK_MUTEX, Tcl_GetString(objv[3]));
+    condPtr = UseObject(callPtr);
+    mutexPtr = NsLockObjUse(callPtr->serverPtr, NS_LOCK_MUTEX,
+                            Tcl_GetString(objv[3]));
     status = NsLockObjWait(condPtr, mutexPtr, deadlinePtr);
     NsLockObjRelease(mutexPtr);
     NsLockObjRelease(condPtr);
 
     if (status == NS_ERROR) {
-        Ns_TclPrintfResult(interp, "%s is not locked by this thread",
-                           Tcl_GetString(objv[3]));
-        return TCL_ERROR;
+        return NotLocked(callPtr->interp, Tcl_GetString(objv[3]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewBooleanObj(status == NS_OK));
     return TCL_OK;
-}
-
-static int
-GetSubcmd(Tcl_Interp *interp, const char *const *names, int objc,
-          Tcl_Obj *const *objv, int *indexPtr)
-{
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cmd ?arg ...?");
-        return TCL_ERROR;
-    }
-    return Tcl_GetIndexFromObj(interp, objv[1], names, "cmd", TCL_EXACT,
-                               indexPtr);
-}
-
-/*
- * The object named by the third word; a new one without that word.
- */
-static NsLockObj *
-UseObject(NsServer *serverPtr, NsLockKind kind, int objc, Tcl_Obj *const *objv)
-{
-    return NsLockObjUse(serverPtr, kind,
-                        objc > 2 ? Tcl_GetString(objv[2]) : NULL);
-}
-
-static int
-Create(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind, int objc,
-       Tcl_Obj *const *objv)
-{
-    NsLockObj *objPtr = UseObject(serverPtr, kind, objc, objv);
-
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsLockObjName(objPtr), -1));
-    NsLockObjRelease(objPtr);
-    return TCL_OK;
-}
-
-static int
-Destroy(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind, int objc,
-        Tcl_Obj *const *objv)
-{
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "id");
-        return TCL_ERROR;
-    }
-    NsLockObjDestroy(serverPtr, kind, Tcl_GetString(objv[2]));
-    Tcl_SetObjResult(interp, objv[2]);
-    return TCL_OK;
-}
-
-static int
-Acquire(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite)
-{
-    if (NsLockObjAcquire(objPtr, isWrite) != NS_OK) {
-        Ns_TclPrintfResult(interp, "%s is already locked by this thread",
-                           NsLockObjName(objPtr));
-        return TCL_ERROR;
-    }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsLockObjName(objPtr), -1));
-    return TCL_OK;
-}
-
-static int
-GiveUp(Tcl_Interp *interp, NsLockObj *objPtr)
-{
-    if (NsLockObjGiveUp(objPtr) != NS_OK) {
-        Ns_TclPrintfResult(interp, "%s is not locked by this thread",
-                           NsLockObjName(objPtr));
-        return TCL_ERROR;
-    }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsLockObjName(objPtr), -1));
-    return TCL_OK;
-}
-
-/*
- * Run a script in the caller's scope, holding the object.
- */
-static int
-Eval(Tcl_Interp *interp, NsServer *serverPtr, NsLockKind kind, bool isWrite,
-     int objc, Tcl_Obj *const *objv)
-{
-    NsLockObj *objPtr;
-    int        result;
-
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, MIN(objc, 3), objv,
-                         objc < 3 ? "id script" : "script");
-        return TCL_ERROR;
-    }
-    objPtr = UseObject(serverPtr, kind, objc, objv);
-    result = Acquire(interp, objPtr, isWrite);
-    if (result == TCL_OK) {
-        result = Tcl_EvalObjEx(interp, objv[3], 0);
-        (void) NsLockObjGiveUp(objPtr);
-    }
-    NsLockObjRelease(objPtr);
-    return result;
 }
