@@ -9,6 +9,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "adp/adp.h"
+#include "tcl/regargs.h"
 
 static Tcl_ObjCmdProc RegisterAdpObjCmd;
 static Tcl_ObjCmdProc RegisterTclObjCmd;
@@ -47,7 +48,7 @@ RegisterAdpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time        *ttlPtr = NULL;
     int             noInherit = 0, flags = 0;
     Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
+        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_OP_NOINHERIT)},
         {"-expires",   Ns_ObjvTime,  &ttlPtr, NULL},
         {"-options",   Ns_ObjvFlags, &flags, (void *) nsAdpFlagNames},
         {"--",         Ns_ObjvBreak, NULL, NULL},
@@ -64,7 +65,7 @@ RegisterAdpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     NsAdpRegisterPage(interpPtr->serverPtr, method, url, file, ttlPtr, flags,
-                      noInherit ? NS_OP_NOINHERIT : 0);
+                      noInherit);
     return TCL_OK;
 }
 
@@ -72,26 +73,15 @@ static int
 RegisterTclObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
+    static const NsRegSpec spec = {NS_REG_METHOD, "?file"};
     const NsInterp *interpPtr = clientData;
-    char           *method, *url, *file = NULL;
-    int             noInherit = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {"?file",  Ns_ObjvString, &file, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsRegArgs       args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    NsAdpRegisterPage(interpPtr->serverPtr, method, url, file, NULL, NS_ADP_TCL,
-                      noInherit ? NS_OP_NOINHERIT : 0);
+    NsAdpRegisterPage(interpPtr->serverPtr, args.method, args.url,
+                      args.optional, NULL, NS_ADP_TCL, args.flags);
     return TCL_OK;
 }
 

@@ -16,13 +16,14 @@
 #include "request/filter.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
-#include "tcl/serverarg.h"
+#include "tcl/regargs.h"
 
 /*
  * A Tcl callback names the procedure that will run it, of whatever type, for
  * messages alone.
  */
-#define AsCallback(proc) ((Ns_Callback *) (void (*)(void)) (proc))
+#define AsProc(proc)     ((void (*)(void)) (proc))
+#define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
 static Tcl_ObjCmdProc RegisterProcObjCmd;
 static Tcl_ObjCmdProc RegisterProxyObjCmd;
@@ -37,6 +38,8 @@ static Ns_OpProc     RunRequestScript;
 static Ns_FilterProc RunFilterScript;
 
 static NsDirectoryProc ListDirectory;
+
+static NsUnregisterProc UnregisterOp;
 
 static int  ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
 static int  FilterResult(const Ns_TclCallback *callbackPtr,
@@ -79,32 +82,18 @@ static int
 RegisterProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                    Tcl_Obj *const *objv)
 {
+    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_SCRIPT, NULL};
     const NsInterp *itPtr = clientData;
-    Ns_TclCallback *callbackPtr;
-    Tcl_Obj        *scriptPtr;
-    char           *method, *url;
-    int             noInherit = 0, nArgs = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {"script", Ns_ObjvObj,    &scriptPtr, NULL},
-        {"?args",  Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsRegArgs       args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunRequestScript),
-                                    scriptPtr, nArgs, objv + (objc - nArgs));
-    Ns_RegisterRequest(itPtr->serverPtr->name, method, url, RunRequestScript,
-                       Ns_TclFreeCallback, callbackPtr,
-                       noInherit ? NS_OP_NOINHERIT : 0);
+    Ns_RegisterRequest(itPtr->serverPtr->name, args.method, args.url,
+                       RunRequestScript, Ns_TclFreeCallback,
+                       NsRegArgsCallback(&args, interp,
+                                         AsProc(RunRequestScript)),
+                       args.flags);
     return TCL_OK;
 }
 
@@ -143,25 +132,15 @@ static int
 RegisterFastPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv)
 {
+    static const NsRegSpec spec = {NS_REG_METHOD, NULL};
     const NsInterp *itPtr = clientData;
-    char           *method, *url;
-    int             noInherit = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsRegArgs       args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RegisterRequest(itPtr->serverPtr->name, method, url, Ns_FastPathProc,
-                       NULL, NULL, noInherit ? NS_OP_NOINHERIT : 0);
+    Ns_RegisterRequest(itPtr->serverPtr->name, args.method, args.url,
+                       Ns_FastPathProc, NULL, NULL, args.flags);
     return TCL_OK;
 }
 
@@ -169,33 +148,15 @@ static int
 UnregisterOpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                    Tcl_Obj *const *objv)
 {
-    NsServerArg  serverArg;
-    char        *method, *url;
-    int          noInherit = 0, recurse = 0, result;
-    Ns_ObjvSpec  opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"-recurse",   Ns_ObjvBool,  &recurse, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    return NsRegArgsUnregister(clientData, NS_REG_METHOD, objc, objv,
+                               UnregisterOp);
+}
 
-    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    result = Ns_ParseObjv(opts, args, interp, 1, serverArg.objc,
-                          serverArg.objv);
-    if (result == NS_OK) {
-        Ns_UnRegisterRequestEx(serverArg.serverPtr->name, method, url,
-                               (noInherit ? NS_OP_NOINHERIT : 0)
-                               | (recurse ? NS_OP_RECURSE : 0));
-    }
-    NsServerArgFree(&serverArg);
-    return result == NS_OK ? TCL_OK : TCL_ERROR;
+static void
+UnregisterOp(const char *server, const NsRegArgs *argsPtr)
+{
+    Ns_UnRegisterRequestEx(server, argsPtr->method, argsPtr->url,
+                           argsPtr->flags);
 }
 
 static int

@@ -19,13 +19,14 @@
 #include "request/vhost.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
-#include "tcl/serverarg.h"
+#include "tcl/regargs.h"
 
 /*
  * A Tcl callback names the procedure that will run it, of whatever type, for
  * messages alone.
  */
-#define AsCallback(proc) ((Ns_Callback *) (void (*)(void)) (proc))
+#define AsProc(proc)     ((void (*)(void)) (proc))
+#define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
 static Tcl_ObjCmdProc RegisterUrl2FileObjCmd;
 static Tcl_ObjCmdProc RegisterFastUrl2FileObjCmd;
@@ -58,6 +59,8 @@ static int NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
                               Ns_TclCallback **callbackPtrPtr);
 static NsLimits *FindLimits(Tcl_Interp *interp, const char *name);
 
+static NsUnregisterProc UnregisterUrl2File;
+
 static const NsTclCommand commands[] = {
     {"ns_register_url2file",     RegisterUrl2FileObjCmd, false},
     {"ns_register_fasturl2file", RegisterFastUrl2FileObjCmd, false},
@@ -89,31 +92,18 @@ static int
 RegisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv)
 {
+    static const NsRegSpec spec = {NS_REG_SCRIPT, NULL};
     const NsInterp *itPtr = clientData;
-    Ns_TclCallback *callbackPtr;
-    Tcl_Obj        *scriptPtr;
-    char           *url;
-    int             noInherit = 0, nArgs = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"url",    Ns_ObjvString, &url, NULL},
-        {"script", Ns_ObjvObj,    &scriptPtr, NULL},
-        {"?args",  Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsRegArgs       args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunUrl2FileScript),
-                                    scriptPtr, nArgs, objv + (objc - nArgs));
-    Ns_RegisterUrl2FileProc(itPtr->serverPtr->name, url, RunUrl2FileScript,
-                            Ns_TclFreeCallback, callbackPtr,
-                            noInherit ? NS_OP_NOINHERIT : 0);
+    Ns_RegisterUrl2FileProc(itPtr->serverPtr->name, args.url,
+                            RunUrl2FileScript, Ns_TclFreeCallback,
+                            NsRegArgsCallback(&args, interp,
+                                              AsProc(RunUrl2FileScript)),
+                            args.flags);
     return TCL_OK;
 }
 
@@ -121,25 +111,15 @@ static int
 RegisterFastUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                            Tcl_Obj *const *objv)
 {
+    static const NsRegSpec spec = {0, "?basepath"};
     const NsInterp *itPtr = clientData;
-    char           *url, *basePath = NULL;
-    int             noInherit = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"url",       Ns_ObjvString, &url, NULL},
-        {"?basepath", Ns_ObjvString, &basePath, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsRegArgs       args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    NsRegisterFastUrl2File(itPtr->serverPtr->name, url, basePath,
-                           noInherit ? NS_OP_NOINHERIT : 0);
+    NsRegisterFastUrl2File(itPtr->serverPtr->name, args.url, args.optional,
+                           args.flags);
     return TCL_OK;
 }
 
@@ -147,32 +127,13 @@ static int
 UnregisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                          Tcl_Obj *const *objv)
 {
-    NsServerArg  serverArg;
-    char        *url;
-    int          noInherit = 0, recurse = 0, result;
-    Ns_ObjvSpec  opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_TRUE)},
-        {"-recurse",   Ns_ObjvBool,  &recurse, INT2PTR(NS_TRUE)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"url", Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    return NsRegArgsUnregister(clientData, 0, objc, objv, UnregisterUrl2File);
+}
 
-    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    result = Ns_ParseObjv(opts, args, interp, 1, serverArg.objc,
-                          serverArg.objv);
-    if (result == NS_OK) {
-        Ns_UnRegisterUrl2FileProc(serverArg.serverPtr->name, url,
-                                  (noInherit ? NS_OP_NOINHERIT : 0)
-                                  | (recurse ? NS_OP_RECURSE : 0));
-    }
-    NsServerArgFree(&serverArg);
-    return result == NS_OK ? TCL_OK : TCL_ERROR;
+static void
+UnregisterUrl2File(const char *server, const NsRegArgs *argsPtr)
+{
+    Ns_UnRegisterUrl2FileProc(server, argsPtr->url, argsPtr->flags);
 }
 
 static int
@@ -415,7 +376,7 @@ LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char           *name, *method, *url, *server = NULL;
     int             noInherit = 0;
     Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,   &noInherit, INT2PTR(NS_TRUE)},
+        {"-noinherit", Ns_ObjvBool,   &noInherit, INT2PTR(NS_OP_NOINHERIT)},
         {"-server",    Ns_ObjvString, &server, NULL},
         {"--",         Ns_ObjvBreak,  NULL, NULL},
         {NULL, NULL, NULL, NULL}
@@ -443,7 +404,7 @@ LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     NsLimitsRegister(serverPtr, limitsPtr, method, url,
-                     noInherit ? NS_OP_NOINHERIT : 0);
+                     noInherit);
     return TCL_OK;
 }
 

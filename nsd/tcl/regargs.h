@@ -1,0 +1,51 @@
+/*
+ * regargs.h --
+ *
+ *      Words of commands that register something for a method and a URL, or
+ *      take it back.
+ */
+
+#ifndef NSD_TCL_REGARGS_H
+#define NSD_TCL_REGARGS_H
+
+#include "tcl/interp.h"
+
+/*
+ * What a command takes besides -noinherit, -- and url.
+ */
+#define NS_REG_METHOD  0x01u    /* A method before the URL. */
+#define NS_REG_SCRIPT  0x02u    /* A script and its arguments behind it. */
+#define NS_REG_RECURSE 0x04u    /* -recurse */
+
+typedef struct NsRegSpec {
+    unsigned    what;
+    const char *optional;       /* "?file": one word more, or not; or NULL. */
+} NsRegSpec;
+
+typedef struct NsRegArgs {
+    int             flags;      /* NS_OP_NOINHERIT, NS_OP_RECURSE */
+    char           *method;
+    char           *url;
+    char           *optional;   /* NULL: not given. */
+    Tcl_Obj        *scriptPtr;
+    int             nArgs;      /* Words behind the script. */
+    Tcl_Obj *const *args;
+} NsRegArgs;
+
+int NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr,
+                   Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
+
+/*
+ * A callback that runs the script by proc, of whatever type.
+ */
+Ns_TclCallback *NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
+                                  void (*proc)(void));
+
+/*
+ * Commands that take back: `?-server s?` may stand among the options.
+ */
+typedef void (NsUnregisterProc) (const char *server, const NsRegArgs *argsPtr);
+int NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
+                        Tcl_Obj *const *objv, NsUnregisterProc *proc);
+
+#endif
