@@ -171,8 +171,8 @@ NsDeliverFlush(Ns_LogSink sink)
     }
     if (sink->failure != 0
             && (NsLogClock() < sink->retryAt
-                || (sink->typePtr->isDatabase && NsSinkIsPumping()))) {
-        /* A shutdown does not wait for a database again and again. */
+                || (sink->typePtr->isRemote && NsSinkIsPumping()))) {
+        /* A shutdown does not wait for a server again and again. */
         errno = sink->failure;
         return false;
     }
@@ -528,6 +528,11 @@ WriteOut(Ns_LogSink sink)
             NsDeliverFailed(sink, n == 0 ? EIO : errno);
             return false;
         }
+    }
+    if (sink->typePtr->confirmProc != NULL
+            && !sink->typePtr->confirmProc(sink)) {
+        NsDeliverFailed(sink, errno);
+        return false;
     }
     atomic_fetch_add(&sink->nWrites, 1);
     span = NsLogClock() - start;

@@ -81,7 +81,8 @@ static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 static bool    Complain(Ns_LogSink sink);
 
 const NsSinkType nsPostgresqlSinkType = {
-    .name = "postgresql", .isDatabase = true, .openProc = OpenNothing,
+    .name = "postgresql", .isDatabase = true, .isRemote = true,
+    .openProc = OpenNothing,
     .writeProc = WriteRows, .closeProc = CloseDatabase,
     .formatProc = NsRowFormat, .settleProc = Settle
 };

@@ -141,7 +141,7 @@ NsRecoverSink(Ns_LogSink sink)
         if (slotPtr == NULL) {
             continue;
         }
-        if (sink->typePtr->isDatabase) {
+        if (sink->typePtr->isRemote) {
             Claim(sink, p, slotPtr);
         } else if (!RecoverFrom(sink, p->ringPtr, slotPtr)) {
             Ns_Log(Error, "log: sink '%s': cannot write what process %d had "

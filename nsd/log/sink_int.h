@@ -27,11 +27,18 @@ typedef struct NsSinkType {
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
     bool isDatabase;
 
+    /* Its target may be away: its thread alone tries again, and recovers. */
+    bool isRemote;
+
     /* Open the target; errno tells why not. */
     bool (*openProc) (Ns_LogSink sink);
 
     /* Write some or all of the bytes; how many, or -1 and errno. */
     ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
+
+    /* What was written has arrived; else errno tells why not, and nWritten is
+     * where to go on.  NULL: a write tells. */
+    bool (*confirmProc) (Ns_LogSink sink);
 
     /* What was written is on disk; errno tells why not.  NULL: no need. */
     bool (*syncProc) (Ns_LogSink sink);

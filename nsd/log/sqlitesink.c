@@ -45,7 +45,8 @@ static void    CloseDatabase(Ns_LogSink sink);
 static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 
 const NsSinkType nsSqliteSinkType = {
-    .name = "sqlite", .isDatabase = true, .openProc = OpenSqlite,
+    .name = "sqlite", .isDatabase = true, .isRemote = true,
+    .openProc = OpenSqlite,
     .writeProc = WriteRows, .closeProc = CloseDatabase,
     .formatProc = NsRowFormat, .settleProc = Settle
 };

@@ -7,10 +7,18 @@
  *      The sink's buffer holds frames: the length of a message in decimal, a
  *      blank, the message.  That is what goes over TCP; datagrams carry the
  *      message alone, one per write.
+ *
+ *      Over TCP a message has arrived when the server's system has acknowledged
+ *      its last byte.  When a connection breaks, the next one gets the messages
+ *      that had not.  What a server had been given and not read when it died
+ *      nobody can know.
  */
 
 #include "log/sink_int.h"
 
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/un.h>
 
 #include "log/severity.h"
@@ -21,34 +29,54 @@
 #include "nsthread.h"
 
 #define FACILITY_DAEMON   3
-#define CONNECT_SECONDS   2
+#define WAIT_SECONDS      2     /* For a connection, for room, and for the
+                                 * server's system to acknowledge. */
+#define BREAK_MS          30000 /* After so long without, it is gone. */
+#define REFUSAL_MS        100
 #define MIN_DATAGRAM      480   /* What every receiver must take. */
+/* Longer frames make servers give up the connection, or lose their place. */
+#define MAX_MESSAGE       65000
 #define MAX_LENGTH_DIGITS 10
+#define MSGID_BYTES       32
+#define BYTE_ORDER_MARK   "\xef\xbb\xbf"
 
-static bool    OpenSyslog(Ns_LogSink sink);
-static bool    OpenUnix(Ns_LogSink sink, const char *path);
-static bool    OpenInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr);
-static bool    ConnectInTime(int fd, const struct addrinfo *infoPtr);
+static bool    OpenNothing(Ns_LogSink sink);
+static bool    Connect(Ns_LogSink sink);
+static bool    ConnectUnix(Ns_LogSink sink, const char *path);
+static bool    ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr);
+static bool    ConnectInTime(int fd, const struct sockaddr *addressPtr,
+                             socklen_t length);
 static ssize_t WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length);
+static bool    IsClosedByServer(int fd);
 static ssize_t SendDatagram(Ns_LogSink sink, const char *bytes, size_t length);
+static size_t  CharacterEnd(const char *bytes, size_t length);
+static bool    IsRefused(Ns_LogSink sink);
+static bool    ConfirmSyslog(Ns_LogSink sink);
+static void    Break(Ns_LogSink sink);
 static void    CloseSyslog(Ns_LogSink sink);
 static size_t  FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
                              const Ns_LogRecord *recordPtr, char *buffer,
                              size_t room);
 static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
-                       const char *thread);
+                       int pid, const char *thread);
+static const char *HostName(void);
 static int     SyslogSeverity(int severity);
+static bool    IsAscii(const char *bytes, size_t length);
 static size_t  FrameHead(const char *bytes, size_t length, size_t *messagePtr);
 static void    BackToFrame(Ns_LogSink sink);
 
 const NsSinkType nsSyslogSinkType = {
-    .name = "syslog", .openProc = OpenSyslog, .writeProc = WriteSyslog,
+    .name = "syslog", .isRemote = true, .openProc = OpenNothing,
+    .writeProc = WriteSyslog, .confirmProc = ConfirmSyslog,
     .closeProc = CloseSyslog, .formatProc = FormatMessage
 };
 
 
+/*
+ * The server may come later: the first write connects.
+ */
 static bool
-OpenSyslog(Ns_LogSink sink)
+OpenNothing(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
@@ -57,42 +85,53 @@ OpenSyslog(Ns_LogSink sink)
         return false;
     }
     sink->isDatagram = address.kind != NS_SYSLOG_TCP;
-    return address.kind == NS_SYSLOG_UNIX
-        ? OpenUnix(sink, address.path) : OpenInet(sink, &address);
+    return true;
 }
 
 static bool
-OpenUnix(Ns_LogSink sink, const char *path)
+Connect(Ns_LogSink sink)
+{
+    NsSyslogAddress address;
+
+    (void) NsSyslogParseAddress(sink->file, &address);
+    return address.kind == NS_SYSLOG_UNIX
+        ? ConnectUnix(sink, address.path) : ConnectInet(sink, &address);
+}
+
+static bool
+ConnectUnix(Ns_LogSink sink, const char *path)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int reason, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
         return false;
     }
     snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-    if (connect(fd, (struct sockaddr *) &sa, sizeof(sa)) != 0) {
-        int reason = errno;
-
-        close(fd);
-        errno = reason;
-        return false;
+    if (ConnectInTime(fd, (struct sockaddr *) &sa, sizeof(sa))) {
+        sink->fd = fd;
+        return true;
     }
-    sink->fd = fd;
-    return true;
+    reason = errno;
+    close(fd);
+    errno = reason;
+    return false;
 }
 
 static bool
-OpenInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
+ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
         .ai_socktype = sink->isDatagram ? SOCK_DGRAM : SOCK_STREAM
     };
     struct addrinfo *list, *infoPtr;
-    int reason = ECONNREFUSED;
+    int reason = ECONNREFUSED, status;
 
-    if (getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list) != 0) {
+    status = getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list);
+    if (status != 0) {
+        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+                 gai_strerror(status));
         errno = EHOSTUNREACH;
         return false;
     }
@@ -101,7 +140,8 @@ OpenInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
         int fd = socket(infoPtr->ai_family, infoPtr->ai_socktype | SOCK_CLOEXEC,
                         infoPtr->ai_protocol);
 
-        if (fd >= 0 && ConnectInTime(fd, infoPtr)) {
+        if (fd >= 0 && ConnectInTime(fd, infoPtr->ai_addr,
+                                     infoPtr->ai_addrlen)) {
             sink->fd = fd;
         } else {
             reason = errno;
@@ -111,50 +151,80 @@ OpenInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
         }
     }
     freeaddrinfo(list);
+    if (sink->fd >= 0 && !sink->isDatagram) {
+        unsigned limit = BREAK_MS;
+
+        (void) setsockopt(sink->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit,
+                          sizeof(limit));
+    }
     errno = reason;
     return sink->fd >= 0;
 }
 
 static bool
-ConnectInTime(int fd, const struct addrinfo *infoPtr)
+ConnectInTime(int fd, const struct sockaddr *addressPtr, socklen_t length)
 {
-    struct timeval limit = {CONNECT_SECONDS, 0};
+    struct timeval limit = {WAIT_SECONDS, 0};
 
     /* Linux applies it to connect, too. */
     (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    return connect(fd, infoPtr->ai_addr, infoPtr->ai_addrlen) == 0;
+    if (connect(fd, addressPtr, length) == 0) {
+        return true;
+    }
+    if (errno == EINPROGRESS) {
+        errno = ETIMEDOUT;
+    }
+    return false;
 }
 
+/*
+ * The bytes are those of the sink's buffer from nWritten on.  A new connection
+ * may begin before them.
+ */
 static ssize_t
 WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
 {
     ssize_t n;
 
+    if (sink->fd >= 0 && !sink->isDatagram && IsClosedByServer(sink->fd)) {
+        Break(sink);
+    }
     if (sink->fd < 0) {
-        if (!OpenSyslog(sink)) {
+        if (!Connect(sink)) {
             return -1;
         }
-        if (sink->nWritten > 0) {
-            size_t before = sink->nWritten;
-
-            BackToFrame(sink);
-            bytes -= before - sink->nWritten;
-            length += before - sink->nWritten;
-        }
+        bytes = sink->buffer + sink->nWritten;
+        length = sink->nBuffered - sink->nWritten;
     }
     n = sink->isDatagram ? SendDatagram(sink, bytes, length)
         : send(sink->fd, bytes, length, MSG_NOSIGNAL);
-    if (n < 0 && errno != EINTR) {
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        /* It does not read; the connection stays. */
+        errno = ETIMEDOUT;
+    } else if (n < 0 && errno != EINTR) {
         int reason = errno;
 
-        CloseSyslog(sink);
+        Break(sink);
         errno = reason;
     }
     return n;
 }
 
 /*
- * A message that the way does not take in full is cut, as RFC 5424, 6.1 has it.
+ * A first write after that would seem to succeed.
+ */
+static bool
+IsClosedByServer(int fd)
+{
+    char    byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK
+                      && errno != EINTR);
+}
+
+/*
+ * A message that the way does not take in full is cut (RFC 5424, 6.1).
  */
 static ssize_t
 SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
@@ -166,9 +236,87 @@ SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
         if (errno != EMSGSIZE || most <= MIN_DATAGRAM) {
             return -1;
         }
-        most = MAX(most / 2, MIN_DATAGRAM);
+        most = CharacterEnd(bytes + head, MAX(most / 2, MIN_DATAGRAM));
+    }
+    if (IsRefused(sink)) {
+        errno = ECONNREFUSED;
+        return -1;
     }
     return (ssize_t) (head + messageBytes);
+}
+
+/*
+ * The last place up to length where a character ends.
+ */
+static size_t
+CharacterEnd(const char *bytes, size_t length)
+{
+    while (length > 0 && (bytes[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    return length;
+}
+
+/*
+ * Where nobody listens to UDP, that is told later, if at all: on the same
+ * machine at once.  While it is known that nobody did, wait a little for it, or
+ * each datagram would seem to end the episode.
+ */
+static bool
+IsRefused(Ns_LogSink sink)
+{
+    bool          isInEpisode = sink->failure != 0 && sink->nWritten == 0;
+    struct pollfd pfd = {.fd = sink->fd};
+
+    return poll(&pfd, 1, isInEpisode ? REFUSAL_MS : 0) > 0
+        && (pfd.revents & POLLERR) != 0;
+}
+
+/*
+ * Nothing tells when all has been acknowledged, so look again and again, with
+ * growing pauses.
+ */
+static bool
+ConfirmSyslog(Ns_LogSink sink)
+{
+    int64_t until = NsLogClock() + WAIT_SECONDS * INT64_C(1000000000);
+    int     pauseMs = 1, nLeft;
+
+    while (!sink->isDatagram && sink->fd >= 0
+           && ioctl(sink->fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
+        struct pollfd pfd = {.fd = sink->fd};
+
+        if (NsLogClock() >= until) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+        if (poll(&pfd, 1, pauseMs) > 0) {
+            Break(sink);
+            errno = ECONNRESET;
+            return false;
+        }
+        pauseMs = MIN(2 * pauseMs, 50);
+    }
+    return true;
+}
+
+/*
+ * The connection is gone, and what the server's system had not acknowledged
+ * with it.  The next one begins with the first message that is concerned.
+ */
+static void
+Break(Ns_LogSink sink)
+{
+    int nLeft = 0;
+
+    if (!sink->isDatagram && sink->fd >= 0) {
+        (void) ioctl(sink->fd, SIOCOUTQ, &nLeft);
+        sink->nWritten -= MIN((size_t) MAX(nLeft, 0), sink->nWritten);
+    }
+    if (sink->nWritten > 0) {
+        BackToFrame(sink);
+    }
+    CloseSyslog(sink);
 }
 
 static void
@@ -181,29 +329,33 @@ CloseSyslog(Ns_LogSink sink)
 }
 
 /*
- * A frame.  The line is made behind room for the longest length, and moved.
+ * A frame.  The message is made behind room for the longest length and the
+ * byte order mark, which text beyond ASCII begins with (RFC 5424, 6.4).
  */
 static size_t
 FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
               const Ns_LogRecord *recordPtr, char *buffer, size_t room)
 {
+    const size_t markBytes = strlen(BYTE_ORDER_MARK);
     NsLogOut   out = {buffer, room, MAX_LENGTH_DIGITS + 1};
     NsLogEntry entry;
-    size_t     n, start, messageBytes;
-    char       digits[24];
+    size_t     start, n, headBytes, textBytes;
+    int        pid = sink->ringPtr != NULL
+        ? (int) sink->ringPtr->headerPtr->pid : getpid();
+    bool       isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
     if (room < out.length) {
-        out = (NsLogOut){NULL, 0, out.length};
+        out.room = 0;
     }
-    if (NsSystemLogDecode(recordPtr, stream, &entry)) {
-        PutHead(&out, recordPtr, entry.threadName);
+    PutHead(&out, recordPtr, pid, isEntry ? entry.threadName : NULL);
+    headBytes = out.length - MAX_LENGTH_DIGITS - 1;
+    out.length += markBytes;
+    start = out.length;
+    if (isEntry) {
         NsLogSanitize(&out, entry.message, entry.messageLength, 1);
     } else {
-        PutHead(&out, recordPtr, NULL);
-        start = MIN(out.length, out.room);
         NsStreamFormat(stream, sink->settings.format, recordPtr,
-                       out.buffer == NULL ? NULL : out.buffer + start,
-                       out.room - start, &n);
+                       buffer + MIN(start, room), room - MIN(start, room), &n);
         if (n == 0) {
             return 0;
         }
@@ -212,25 +364,59 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     if (out.length + 1 > room) {
         return out.length + 1;
     }
-    messageBytes = out.length - MAX_LENGTH_DIGITS - 1;
-    n = NsLogDigits(digits, messageBytes, 1);
-    digits[n++] = ' ';
-    memmove(buffer + n, buffer + MAX_LENGTH_DIGITS + 1, messageBytes);
-    memcpy(buffer, digits, n);
-    return n + messageBytes;
+
+    textBytes = out.length - start;
+    if (headBytes + markBytes + textBytes > MAX_MESSAGE) {
+        textBytes = CharacterEnd(buffer + start,
+                                 MAX_MESSAGE - headBytes - markBytes);
+    }
+    if (IsAscii(buffer + start, textBytes)) {
+        start -= markBytes;
+        memmove(buffer + start, buffer + start + markBytes, textBytes);
+    } else {
+        memcpy(buffer + start - markBytes, BYTE_ORDER_MARK, markBytes);
+        textBytes += markBytes;
+    }
+    n = NsLogDigits(buffer, headBytes + textBytes, 1);
+    buffer[n++] = ' ';
+    memmove(buffer + n, buffer + MAX_LENGTH_DIGITS + 1, headBytes + textBytes);
+    return n + headBytes + textBytes;
 }
 
 /*
  * <PRI>1 TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG
  */
 static void
-PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, const char *thread)
+PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
+        const char *thread)
 {
-    static _Thread_local char host[256];
     time_t    seconds = (time_t) (recordPtr->time / 1000000000);
     struct tm tm;
-    char      head[512];
+    char      head[512], id[MSGID_BYTES + 1];
     int       n;
+
+    snprintf(id, sizeof(id), "%s",
+             thread == NULL || *thread == '\0' ? "-" : thread);
+    for (char *p = id; *p != '\0'; p++) {
+        if (*p <= ' ' || *p > '~') {
+            *p = '_';
+        }
+    }
+    gmtime_r(&seconds, &tm);
+    n = snprintf(head, sizeof(head),
+                 "<%d>1 %04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s nsd %d %s - ",
+                 FACILITY_DAEMON * 8 + SyslogSeverity(recordPtr->severity),
+                 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                 tm.tm_min, tm.tm_sec,
+                 (int) (recordPtr->time % 1000000000 / 1000), HostName(), pid,
+                 id);
+    NsLogPut(outPtr, head, (size_t) n);
+}
+
+static const char *
+HostName(void)
+{
+    static _Thread_local char host[256];
 
     if (host[0] == '\0') {
         if (gethostname(host, sizeof(host)) != 0) {
@@ -238,15 +424,7 @@ PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, const char *thread)
         }
         host[sizeof(host) - 1] = '\0';
     }
-    gmtime_r(&seconds, &tm);
-    n = snprintf(head, sizeof(head),
-                 "<%d>1 %04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s nsd %d %.32s - ",
-                 FACILITY_DAEMON * 8 + SyslogSeverity(recordPtr->severity),
-                 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                 tm.tm_min, tm.tm_sec,
-                 (int) (recordPtr->time % 1000000000 / 1000), host, getpid(),
-                 thread == NULL || *thread == '\0' ? "-" : thread);
-    NsLogPut(outPtr, head, (size_t) n);
+    return host;
 }
 
 static int
@@ -267,6 +445,17 @@ SyslogSeverity(int severity)
     }
 }
 
+static bool
+IsAscii(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (UCHAR(bytes[i]) >= 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*
  * Bytes of the length and its blank; the length itself.
  */
@@ -283,7 +472,7 @@ FrameHead(const char *bytes, size_t length, size_t *messagePtr)
 }
 
 /*
- * The connection broke inside a message: the new one gets all of it.
+ * A connection that broke inside a message: the next one gets all of it.
  */
 static void
 BackToFrame(Ns_LogSink sink)
