@@ -30,6 +30,7 @@
 #include "nsthread.h"
 
 #define NUMBER_LANE (-1)        /* The number's place among the positions. */
+#define PIECE_BYTES (1 << 24)   /* Of text; one row may be longer. */
 
 typedef struct Database {
     NsPq     pq;
@@ -43,7 +44,7 @@ typedef struct Database {
 } Database;
 
 /*
- * The buffer as COPY takes it.
+ * A piece of the buffer as COPY takes it.
  */
 typedef struct Rows {
     Ns_DString text;
@@ -67,7 +68,8 @@ static bool    Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr);
 static bool    CopyRows(Database *dbPtr, Ns_LogSink sink, const Rows *rowsPtr,
                         int from, int to);
 static bool    IsRowsFault(const char *sqlState);
-static void    InitRows(Rows *rowsPtr, const char *bytes, size_t length);
+static const char *InitRows(Rows *rowsPtr, int most, const char *bytes,
+                            const char *end);
 static void    FreeRows(Rows *rowsPtr);
 static void    AppendText(Ns_DString *dsPtr, NsRowText text, char end);
 static bool    Prune(Database *dbPtr, Ns_LogSink sink);
@@ -255,19 +257,20 @@ static bool
 Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
 {
     bool isOk, isThereAlready = false;
-    Rows rows;
+    const char *end = bytes + length;
 
     isOk = Begin(dbPtr, sink, &isThereAlready);
     if (isOk && isThereAlready) {
         return Execute(dbPtr, "ROLLBACK");
     }
-    InitRows(&rows, bytes, length);
     sink->nRefused = 0;
-    for (int i = 0; isOk && i < rows.n; i += sink->settings.batchRows) {
-        isOk = CopyRows(dbPtr, sink, &rows, i,
-                        MIN(i + sink->settings.batchRows, rows.n));
+    while (isOk && bytes < end) {
+        Rows rows;
+
+        bytes = InitRows(&rows, sink->settings.batchRows, bytes, end);
+        isOk = CopyRows(dbPtr, sink, &rows, 0, rows.n);
+        FreeRows(&rows);
     }
-    FreeRows(&rows);
     return isOk && Prune(dbPtr, sink) && Commit(dbPtr);
 }
 
@@ -372,33 +375,29 @@ IsRowsFault(const char *sqlState)
     return false;
 }
 
-static void
-InitRows(Rows *rowsPtr, const char *bytes, size_t length)
+/*
+ * Take rows off the beginning; what is left.
+ */
+static const char *
+InitRows(Rows *rowsPtr, int most, const char *bytes, const char *end)
 {
-    const char *end = bytes + length;
-    int         room = 64;
+    Ns_DString *textPtr = &rowsPtr->text;
 
-    Ns_DStringInit(&rowsPtr->text);
-    rowsPtr->starts = ns_malloc((size_t) room * sizeof(int));
-    rowsPtr->n = 0;
-    for (;;) {
+    Ns_DStringInit(textPtr);
+    rowsPtr->starts = ns_malloc(((size_t) most + 1) * sizeof(int));
+    rowsPtr->starts[0] = 0;
+    for (rowsPtr->n = 0; bytes < end && rowsPtr->n < most
+             && Ns_DStringLength(textPtr) < PIECE_BYTES; ) {
         NsRow row;
 
-        rowsPtr->starts[rowsPtr->n] = Ns_DStringLength(&rowsPtr->text);
-        if (bytes >= end) {
-            break;
-        }
         bytes += NsRowParse(bytes, &row);
-        Ns_DStringVarAppend(&rowsPtr->text, row.time, "\t", (char *) NULL);
-        AppendText(&rowsPtr->text, row.stream, '\t');
-        AppendText(&rowsPtr->text, row.severity, '\t');
-        AppendText(&rowsPtr->text, row.record, '\n');
-        if (++rowsPtr->n == room) {
-            room *= 2;
-            rowsPtr->starts = ns_realloc(rowsPtr->starts,
-                                         (size_t) room * sizeof(int));
-        }
+        Ns_DStringVarAppend(textPtr, row.time, "\t", (char *) NULL);
+        AppendText(textPtr, row.stream, '\t');
+        AppendText(textPtr, row.severity, '\t');
+        AppendText(textPtr, row.record, '\n');
+        rowsPtr->starts[++rowsPtr->n] = Ns_DStringLength(textPtr);
     }
+    return bytes;
 }
 
 static void
