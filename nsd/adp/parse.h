@@ -42,6 +42,7 @@ typedef struct NsAdpTag {
     NsAdpTagKind kind;
     const char  *endTag;        /* Lower case, with its slash; NULL: none. */
     const char  *content;       /* ADP text or command name. */
+    const struct NsAdpTag *replacedPtr; /* Its definition before, or NULL. */
 } NsAdpTag;
 
 /*

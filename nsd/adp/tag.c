@@ -1,8 +1,8 @@
 /*
  * tag.c --
  *
- *      Registered tags of a server.  Definitions are never freed: pages that
- *      are being parsed may use them.
+ *      Registered tags of a server.  Definitions are never freed, not even
+ *      when they are replaced: pages that are being parsed may use them.
  */
 
 #include "adp/adp.h"
@@ -27,6 +27,7 @@ NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind, const char *name,
 
     Ns_RWLockWrLock(&adpServerPtr->tagLock);
     entryPtr = Tcl_CreateHashEntry(&adpServerPtr->tags, key, &isNew);
+    tagPtr->replacedPtr = isNew ? NULL : Tcl_GetHashValue(entryPtr);
     Tcl_SetHashValue(entryPtr, tagPtr);
     Ns_RWLockUnlock(&adpServerPtr->tagLock);
     ns_free(key);

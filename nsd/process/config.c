@@ -56,6 +56,7 @@ static struct {
     NsSection    *firstPtr;
     NsSection    *lastPtr;
     int           nSections;
+    Ns_Set       *replacedPtr;      /* Values of before; NULL: none. */
     atomic_bool   isFrozen;         /* Set once by the main thread. */
 } store;
 
@@ -71,6 +72,7 @@ static void Record(NsSection *sectionPtr, const char *key,
 static void NoteRead(NsParam *paramPtr, const char *defaultValue);
 static void AddParam(NsSection *sectionPtr, const char *key, const char *value,
                      NsConfigPlace place);
+static void KeepReplaced(const char *key, char *value);
 static int FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
 static bool LockUnlessFrozen(void);
@@ -155,7 +157,7 @@ NsConfigSet(const char *section, const char *key, const char *value)
     if (i < 0) {
         AddParam(sectionPtr, key, value, (NsConfigPlace){NULL, 0});
     } else {
-        /* The old value may be in use: values live as long as the process. */
+        KeepReplaced(key, Ns_SetValue(sectionPtr->setPtr, i));
         Ns_SetValue(sectionPtr->setPtr, i) = ns_strdup(value);
         if (i < sectionPtr->nParams) {
             sectionPtr->params[i]->isEmpty = false;
@@ -540,6 +542,19 @@ AddParam(NsSection *sectionPtr, const char *key, const char *value,
             ns_calloc(1, sizeof(NsParam));
     }
     sectionPtr->params[field]->place = place;
+}
+
+/*
+ * The old value may be in use: values live as long as the process.
+ */
+static void
+KeepReplaced(const char *key, char *value)
+{
+    if (store.replacedPtr == NULL) {
+        store.replacedPtr = Ns_SetCreate("replaced");
+    }
+    Ns_SetValue(store.replacedPtr,
+                (int) Ns_SetPut(store.replacedPtr, key, NULL)) = value;
 }
 
 static int
