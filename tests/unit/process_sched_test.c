@@ -275,7 +275,8 @@ WhatIsPausedWaitsUntilItIsResumed(void **state)
     assert_int_equal(Ns_Resume(id), 1);
     assert_int_equal(Ns_Resume(id), 0);
     WaitFor(&nRuns, 2);
-    assert_int_equal(Ns_Cancel(id), 1);
+    /* It may run at this very moment. */
+    (void) Ns_Cancel(id);
     WaitFor(&nCleanups, 2);
 }
 
