@@ -495,6 +495,7 @@ Stop(int timeout, int status)
     NsCallbacksRun(NS_AT_EXIT);
     FlushOutput();
     NsPidfileRemove();
+    /* Not earlier: who logs after it writes, and may wait for a disk. */
     NsLogStop();
     Ns_Log(Notice, "nsmain: %s exiting", NS_BANNER_NAME);
     NsLogFinish();

@@ -58,7 +58,8 @@ void NsLogConfigure(const NsLogSettings *settingsPtr);
 void NsLogStart(void);
 
 /*
- * First step of the shutdown: write out everything, end the log threads.
+ * Write out everything, end the log threads.  Late in the shutdown: as long as
+ * requests and callbacks run, no sink that is stalled may hold them up.
  */
 void NsLogStop(void);
 
