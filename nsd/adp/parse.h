@@ -42,7 +42,6 @@ typedef struct NsAdpTag {
     NsAdpTagKind kind;
     const char  *endTag;        /* Lower case, with its slash; NULL: none. */
     const char  *content;       /* ADP text or command name. */
-    const struct NsAdpTag *replacedPtr; /* Its definition before, or NULL. */
 } NsAdpTag;
 
 /*

@@ -9,6 +9,11 @@
 
 #include "nsthread.h"
 
+typedef struct Definition {
+    NsAdpTag           tag;             /* Must be first. */
+    struct Definition *replacedPtr;     /* The one before, or NULL. */
+} Definition;
+
 static const NsAdpTag *FindTag(const char *name, void *arg);
 static char *LowerDup(const char *string);
 
@@ -16,19 +21,21 @@ void
 NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind, const char *name,
                  const char *endName, const char *content)
 {
-    NsAdpTag      *tagPtr = ns_malloc(sizeof(NsAdpTag));
+    Definition    *newPtr = ns_malloc(sizeof(Definition));
     char          *key = LowerDup(name);
     Tcl_HashEntry *entryPtr;
     int            isNew;
 
-    tagPtr->kind = kind;
-    tagPtr->endTag = (endName != NULL) ? LowerDup(endName) : NULL;
-    tagPtr->content = ns_strdup(content);
+    newPtr->tag = (NsAdpTag) {
+        .kind = kind,
+        .endTag = endName != NULL ? LowerDup(endName) : NULL,
+        .content = ns_strdup(content)
+    };
 
     Ns_RWLockWrLock(&adpServerPtr->tagLock);
     entryPtr = Tcl_CreateHashEntry(&adpServerPtr->tags, key, &isNew);
-    tagPtr->replacedPtr = isNew ? NULL : Tcl_GetHashValue(entryPtr);
-    Tcl_SetHashValue(entryPtr, tagPtr);
+    newPtr->replacedPtr = isNew ? NULL : Tcl_GetHashValue(entryPtr);
+    Tcl_SetHashValue(entryPtr, newPtr);
     Ns_RWLockUnlock(&adpServerPtr->tagLock);
     ns_free(key);
 }
