@@ -216,6 +216,9 @@ ns_section ns/server/default
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
+   # Writers send replies of the pool with at most so many kB/s in all; 0 = no limit.
+  #ns_param poolratelimit           0
+  #ns_param connectionratelimit     0          ;# Likewise, each of them.
 
 # Modules of this server: name and file, or `tcl` for one that is a directory of
 # scripts.
@@ -253,6 +256,9 @@ ns_section ns/server/default/pools
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
+   # Writers send replies of the pool with at most so many kB/s in all; 0 = no limit.
+  #ns_param poolratelimit           0
+  #ns_param connectionratelimit     0          ;# Likewise, each of them.
   #ns_param spread                  {}         ;# Of an earlier release, without effect.
 
 # Its static files.
@@ -355,6 +361,8 @@ ns_section ns/server/default/module/nssock
   #ns_param writersize              1048576    ;# Replies of this size go to a writer at once.
   #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
   #ns_param writerstreaming         false      ;# It also sends streamed output.
+   # Writers send at most so many kB/s in all; 0 = no limit.
+  #ns_param writerratelimit         0
    # Output of one reply that waits in memory; the rest waits on disk.
   #ns_param writermemory            256KB
    # Let the kernel wait for data before it reports a connection.

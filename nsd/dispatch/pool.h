@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "net/rate.h"
 #include "process/server.h"
 
 typedef struct NsPool NsPool;
@@ -138,6 +139,13 @@ void NsPoolsStop(NsServer *serverPtr);
 Ns_ReturnCode NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr);
 
 /*
+ * The limits of throughput for writers: of all replies of the pool, and bytes
+ * per second of each.
+ */
+NsRate *NsPoolRate(NsPool *poolPtr);
+int64_t NsPoolConnectionRate(const NsPool *poolPtr);
+
+/*
  * Settings that can change while the pool runs.  NsPoolSet returns NS_ERROR for
  * a value out of range; nothing changes then.
  */
@@ -145,7 +153,9 @@ typedef enum {
     NS_POOL_MINTHREADS,         /* 1 .. maxthreads */
     NS_POOL_MAXTHREADS,         /* minthreads .. maxconnections */
     NS_POOL_LOWWATERMARK,       /* 0 .. 100, percent */
-    NS_POOL_HIGHWATERMARK       /* Likewise. */
+    NS_POOL_HIGHWATERMARK,      /* Likewise. */
+    NS_POOL_RATELIMIT,          /* kB/s of all replies together; 0: none. */
+    NS_POOL_CONNECTIONRATELIMIT /* kB/s of each; 0: none. */
 } NsPoolSetting;
 
 int NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);

@@ -17,6 +17,7 @@ static void ReadLimits(NsPool *poolPtr, const char *section);
 static void ReadTime(const char *section, const char *key,
                      const char *defaultText, Ns_Time *timePtr);
 static void ComputeWater(NsPool *poolPtr);
+static void SetRates(NsPool *poolPtr);
 static int  Water(const NsPool *poolPtr, int percent);
 static void SetupLocks(NsPool *poolPtr);
 static bool IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value);
@@ -111,6 +112,12 @@ ReadLimits(NsPool *poolPtr, const char *section)
                                             0, 100);
     poolPtr->highPercent = Ns_ConfigIntRange(section, "highwatermark", 80,
                                              0, 100);
+    poolPtr->rateKb = Ns_ConfigIntRange(section, "poolratelimit", 0, 0,
+                                        INT_MAX);
+    poolPtr->connectionRateKb = Ns_ConfigIntRange(section,
+                                                  "connectionratelimit", 0, 0,
+                                                  INT_MAX);
+    SetRates(poolPtr);
     poolPtr->rejectOverrun = Ns_ConfigBool(section, "rejectoverrun", NS_FALSE);
 
     ReadTime(section, "threadtimeout", "120", &timeout);
@@ -220,6 +227,33 @@ NsPoolRetryAfter(const NsPool *poolPtr)
     return poolPtr->retryAfter;
 }
 
+NsRate *
+NsPoolRate(NsPool *poolPtr)
+{
+    return &poolPtr->rate;
+}
+
+int64_t
+NsPoolConnectionRate(const NsPool *poolPtr)
+{
+    return atomic_load_explicit(&poolPtr->connectionRate,
+                                memory_order_relaxed);
+}
+
+/*
+ * With tqueue locked, or while nobody else sees the pool.
+ */
+static void
+SetRates(NsPool *poolPtr)
+{
+    atomic_store_explicit(&poolPtr->rate.bytesPerSecond,
+                          poolPtr->rateKb * (int64_t) 1024,
+                          memory_order_relaxed);
+    atomic_store_explicit(&poolPtr->connectionRate,
+                          poolPtr->connectionRateKb * (int64_t) 1024,
+                          memory_order_relaxed);
+}
+
 int
 NsPoolGet(NsPool *poolPtr, NsPoolSetting setting)
 {
@@ -247,6 +281,7 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
                 || setting == NS_POOL_HIGHWATERMARK) {
             ComputeWater(poolPtr);
         }
+        SetRates(poolPtr);
     }
     Ns_MutexUnlock(&poolPtr->tqueue);
 
@@ -268,9 +303,12 @@ IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value)
         return value >= poolPtr->minThreads && value <= poolPtr->maxConnections;
     case NS_POOL_LOWWATERMARK:
     case NS_POOL_HIGHWATERMARK:
+        return value >= 0 && value <= 100;
+    case NS_POOL_RATELIMIT:
+    case NS_POOL_CONNECTIONRATELIMIT:
         break;
     }
-    return value >= 0 && value <= 100;
+    return value >= 0;
 }
 
 static int *
@@ -286,7 +324,11 @@ SettingLocked(NsPool *poolPtr, NsPoolSetting setting)
     case NS_POOL_LOWWATERMARK:
         return &poolPtr->lowPercent;
     case NS_POOL_HIGHWATERMARK:
+        return &poolPtr->highPercent;
+    case NS_POOL_RATELIMIT:
+        return &poolPtr->rateKb;
+    case NS_POOL_CONNECTIONRATELIMIT:
         break;
     }
-    return &poolPtr->highPercent;
+    return &poolPtr->connectionRateKb;
 }

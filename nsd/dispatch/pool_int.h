@@ -108,6 +108,8 @@ struct NsPool {
     int                  maxThreads;
     int                  lowPercent;
     int                  highPercent;
+    int                  rateKb;            /* kB/s; 0: no limit. */
+    int                  connectionRateKb;  /* Likewise. */
     int                  lowWater;          /* Requests; INT_MAX: rule off. */
     int                  highWater;
     bool                 isOpen;            /* Between start and stop. */
@@ -134,6 +136,10 @@ struct NsPool {
     _Atomic int64_t      nBytesSent;
     _Atomic int64_t      sums[NS_SPAN_COUNT];
     NsHistogram         *histograms[NS_SPAN_COUNT];
+
+    /* What writers obey of the rates above; relaxed. */
+    NsRate               rate;
+    _Atomic int64_t      connectionRate;    /* Bytes per second. */
 };
 
 /*

@@ -275,6 +275,8 @@ ReadWriterParams(NsDriver *drvPtr)
                 (bool) Ns_ConfigBool(path, "writerstreaming", false));
     drvPtr->params.writerBufSize = (int)
         Ns_ConfigMemUnitRange(path, "writerbufsize", NULL, 8192, 512, 1 << 30);
+    atomic_init(&drvPtr->rate.bytesPerSecond, 1024
+        * (int64_t) Ns_ConfigIntRange(path, "writerratelimit", 0, 0, INT_MAX));
     drvPtr->params.writerMemory = Ns_ConfigMemUnitRange(path, "writermemory",
         "256KB", 262144, 0, LLONG_MAX);
     if (settingsPtr->nWriters > 0) {

@@ -70,7 +70,7 @@ struct NsSock {
     int64_t          nBytes;            /* Sent or queued for this request. */
     void           **sls;               /* Socket-local storage. */
     char            *clientData;        /* For `ns_writer list`. */
-    NsStamp          queueStamp;        /* Likewise. */
+    NsSockNotes      notes;             /* Of the request being answered. */
     NsServer        *serverPtr;         /* Likewise. */
     NsInboxNode      inboxNode;         /* On the way to another thread. */
 
@@ -164,6 +164,7 @@ struct NsDriver {
     const char       *path;             /* Constant: parameter section. */
     NsServer         *serverPtr;        /* Constant; NULL: by host map. */
     NsHostMap        *hostMapPtr;       /* Constant after start. */
+    NsRate            rate;             /* Of all writers together. */
     NsDriverParams    params;           /* Constant. */
     char            **addresses;        /* Constant. */
     int               nAddresses;
@@ -343,6 +344,7 @@ ssize_t NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr);
  * writer.c: queued output.  Append takes the pieces over, also when it fails.
  */
 NsWriter *NsWriterCreate(NsDriver *drvPtr, int index);
+void NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond);
 Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                              size_t skip);
 void NsWriterFinish(NsSock *sockPtr, bool keep);

@@ -156,11 +156,31 @@ NsSockGetSettings(const NsSock *sockPtr)
 }
 
 void
-NsSockSetClientData(NsSock *sockPtr, const char *clientData, NsStamp queueStamp)
+NsSockSetNotes(NsSock *sockPtr, const NsSockNotes *notesPtr)
+{
+    sockPtr->notes = *notesPtr;
+}
+
+int64_t
+NsSockGetBytesPerSecond(const NsSock *sockPtr)
+{
+    return sockPtr->notes.bytesPerSecond;
+}
+
+void
+NsSockSetBytesPerSecond(NsSock *sockPtr, int64_t bytesPerSecond)
+{
+    sockPtr->notes.bytesPerSecond = bytesPerSecond;
+    if (sockPtr->jobPtr != NULL) {
+        NsWriterSetRate(sockPtr->jobPtr, bytesPerSecond);
+    }
+}
+
+void
+NsSockSetClientData(NsSock *sockPtr, const char *clientData)
 {
     ns_free(sockPtr->clientData);
     sockPtr->clientData = ns_strcopy(clientData);
-    sockPtr->queueStamp = queueStamp;
 }
 
 void

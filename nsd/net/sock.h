@@ -13,6 +13,7 @@
 
 #include "nsdriver.h"
 #include "net/message.h"
+#include "net/rate.h"
 
 #include <stdatomic.h>
 
@@ -96,9 +97,26 @@ typedef struct NsSockSettings {
 const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
 
 /*
- * What `ns_writer list` shows of a queued reply besides its own figures; copied.
+ * What writers have to know of a request.
  */
-void NsSockSetClientData(NsSock *sockPtr, const char *clientData,
-                         NsStamp queueStamp);
+typedef struct NsSockNotes {
+    NsStamp  queueStamp;        /* For `ns_writer list`. */
+    int64_t  bytesPerSecond;    /* Of this reply; 0: no limit. */
+    NsRate  *sharedRatePtr;     /* Limit of all replies of its kind, or NULL;
+                                 * lives as long as the process. */
+} NsSockNotes;
+
+void NsSockSetNotes(NsSock *sockPtr, const NsSockNotes *notesPtr);
+
+/*
+ * A limit for this reply alone, also after it has begun.
+ */
+int64_t NsSockGetBytesPerSecond(const NsSock *sockPtr);
+void    NsSockSetBytesPerSecond(NsSock *sockPtr, int64_t bytesPerSecond);
+
+/*
+ * What `ns_writer list` shows last; copied.
+ */
+void NsSockSetClientData(NsSock *sockPtr, const char *clientData);
 
 #endif

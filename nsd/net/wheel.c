@@ -7,7 +7,7 @@
 #include "net/wheel.h"
 #include "base/assert.h"
 
-#define TICK INT64_C(32000000)          /* Nanoseconds. */
+#define TICK NS_WHEEL_SLOT
 
 static NsWheelEntry *SlotOf(NsWheel *wheelPtr, int64_t tick);
 static void          Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr);

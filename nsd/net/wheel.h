@@ -14,6 +14,7 @@
 #include "base/clock.h"
 
 #define NS_WHEEL_SLOTS 1024
+#define NS_WHEEL_SLOT  ((NsStamp) 32000000)    /* Nanoseconds of one slot. */
 
 typedef struct NsWheelEntry {
     struct NsWheelEntry *nextPtr;       /* NULL: not in a wheel. */

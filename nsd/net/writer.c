@@ -23,6 +23,8 @@
  */
 #define PORTION ((size_t) 262144u)
 
+#define MAX_RATES 3             /* Limits of one job: its own, shared, driver's. */
+
 struct NsWriterJob {
     NsInboxNode    inboxNode;
     atomic_bool    isPosted;        /* The node is in the inbox. */
@@ -30,6 +32,7 @@ struct NsWriterJob {
     NsWriter      *writerPtr;       /* Constant. */
     NsServer      *serverPtr;       /* Constant; these are for the list. */
     NsStamp        queueStamp;      /* Constant. */
+    NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
     char          *clientData;      /* Constant. */
 
     /* The thread that answers, until it has finished. */
@@ -49,8 +52,11 @@ struct NsWriterJob {
     NsWriterJob   *nextReadyPtr;
     bool           isReady;         /* In the list of those to be served. */
     bool           isRegistered;
+    bool           isPaused;        /* wheelEntry is the end of the pause. */
     NsStamp        windowStamp;     /* For the minimum rate. */
     int64_t        windowBytes;
+
+    NsRate         rate;            /* Any thread may set the limit. */
 
     /* Relaxed: figures for the list and for the appending thread. */
     atomic_bool    isGone;          /* Sending failed. */
@@ -85,7 +91,9 @@ static int  WaitMs(const NsWriter *writerPtr);
 static void MakeReady(NsWriterJob *jobPtr);
 static void ServeReady(NsWriter *writerPtr);
 static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static bool MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static ssize_t SendPortion(NsWriterJob *jobPtr);
+static int  Rates(NsWriterJob *jobPtr, NsRate **rates);
 static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
 static void GiveUp(NsWriterJob *jobPtr, const char *reason);
@@ -116,6 +124,13 @@ NsWriterCreate(NsDriver *drvPtr, int index)
                         DescribeWriter);
     Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
     return writerPtr;
+}
+
+void
+NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond)
+{
+    atomic_store_explicit(&jobPtr->rate.bytesPerSecond, bytesPerSecond,
+                          memory_order_relaxed);
 }
 
 Ns_ReturnCode
@@ -257,7 +272,9 @@ CreateJob(NsSock *sockPtr)
     jobPtr->writerPtr = writerPtr;
     NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
     jobPtr->serverPtr = sockPtr->serverPtr;
-    jobPtr->queueStamp = sockPtr->queueStamp;
+    jobPtr->queueStamp = sockPtr->notes.queueStamp;
+    jobPtr->sharedRatePtr = sockPtr->notes.sharedRatePtr;
+    NsWriterSetRate(jobPtr, sockPtr->notes.bytesPerSecond);
     jobPtr->clientData = ns_strcopy(sockPtr->clientData);
     atomic_store_explicit(&jobPtr->fd, -1, memory_order_relaxed);
 
@@ -388,6 +405,9 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
         NsOutputClear(&jobPtr->output);
     }
+    if (jobPtr->output.bytes > 0 && MustPause(writerPtr, jobPtr)) {
+        return;
+    }
     if (jobPtr->output.bytes > 0) {
         sent = SendPortion(jobPtr);
         if (sent < 0) {
@@ -413,13 +433,70 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
 }
 
+/*
+ * As long as a limit forbids to send, the client is not blamed for it.
+ *
+ * The wheel may come early by one slot.
+ */
+static bool
+MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
+{
+    NsRate *rates[MAX_RATES];
+    int     nRates = Rates(jobPtr, rates);
+    NsStamp now = nRates > 0 ? NsClockNow() : 0, until = now;
+
+    for (int i = 0; i < nRates; i++) {
+        until = MAX(until, NsRateWhen(rates[i], now));
+    }
+    jobPtr->isPaused = until > now;
+    if (jobPtr->isPaused) {
+        jobPtr->windowStamp = now;
+        jobPtr->windowBytes = 0;
+        NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry,
+                   until + NS_WHEEL_SLOT);
+    }
+    return jobPtr->isPaused;
+}
+
 static ssize_t
 SendPortion(NsWriterJob *jobPtr)
 {
     Ns_FileVec vecs[NS_OUTPUT_PIECES];
-    int        n = NsOutputPeek(&jobPtr->output, vecs, NS_OUTPUT_PIECES, PORTION);
+    NsRate    *rates[MAX_RATES];
+    int        nRates = Rates(jobPtr, rates);
+    size_t     portion = PORTION;
+    ssize_t    sent;
 
-    return NsSockSendNow(jobPtr->sockPtr, vecs, n);
+    for (int i = 0; i < nRates; i++) {
+        portion = NsRatePortion(rates[i], portion);
+    }
+    sent = NsSockSendNow(jobPtr->sockPtr, vecs,
+                         NsOutputPeek(&jobPtr->output, vecs, NS_OUTPUT_PIECES,
+                                      portion));
+    for (int i = 0; i < nRates && sent > 0; i++) {
+        NsRateCount(rates[i], (size_t) sent, NsClockNow());
+    }
+    return sent;
+}
+
+/*
+ * The limits that hold for the job.
+ */
+static int
+Rates(NsWriterJob *jobPtr, NsRate **rates)
+{
+    NsRate *all[MAX_RATES] = {
+        &jobPtr->rate, jobPtr->sharedRatePtr, &jobPtr->writerPtr->drvPtr->rate
+    };
+    int     n = 0;
+
+    for (int i = 0; i < MAX_RATES; i++) {
+        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
+                                                   memory_order_relaxed) > 0) {
+            rates[n++] = all[i];
+        }
+    }
+    return n;
 }
 
 /*
@@ -562,6 +639,10 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     NsWriterJob *jobPtr = (NsWriterJob *) ((char *) entryPtr
         - offsetof(NsWriterJob, wheelEntry));
 
+    if (jobPtr->isPaused) {
+        MakeReady(jobPtr);
+        return;
+    }
     GiveUp(jobPtr, "the client takes nothing");
     EndIfFinished(arg, jobPtr);
 }

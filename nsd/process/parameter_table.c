@@ -218,6 +218,10 @@ static const NsParameter serverParameters[] = {
     BOOL("rejectoverrun", "false",
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
+    INTEGER("poolratelimit", "0", 0, ANY,
+            "Writers send replies of the pool with at most so many kB/s in all; "
+            "0 = no limit."),
+    INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
@@ -245,6 +249,10 @@ static const NsParameter poolParameters[] = {
     BOOL("rejectoverrun", "false",
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
+    INTEGER("poolratelimit", "0", 0, ANY,
+            "Writers send replies of the pool with at most so many kB/s in all; "
+            "0 = no limit."),
+    INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
@@ -356,6 +364,8 @@ static const NsParameter adpParameters[] = {
          "Replies of this size go to a writer at once."), \
     SIZE("writerbufsize", "8192", 512, ANY, "Piece of a file that it sends."), \
     BOOL("writerstreaming", "false", "It also sends streamed output."), \
+    INTEGER("writerratelimit", "0", 0, ANY, \
+            "Writers send at most so many kB/s in all; 0 = no limit."), \
     SIZE("writermemory", "256KB", 0, ANY, \
          "Output of one reply that waits in memory; the rest waits on disk."), \
     BOOL("deferaccept", "false", \

@@ -424,8 +424,7 @@ NsConnSetClientData(NsConn *connPtr, const char *clientData)
                                                     clientData,
                                                     strlen(clientData));
     if (connPtr->sockPtr != NULL) {
-        NsSockSetClientData(connPtr->sockPtr, clientData,
-                            connPtr->work.queueStamp);
+        NsSockSetClientData(connPtr->sockPtr, clientData);
     }
 }
 

@@ -420,6 +420,11 @@ Send(const Direct *directPtr)
     }
     Account(directPtr, status, bodyBytes + (int64_t) pieces[0].length);
 
+    NsSockSetNotes(sockPtr, &(NsSockNotes) {
+        .queueStamp = directPtr->messagePtr->acceptStamp,
+        .bytesPerSecond = NsPoolConnectionRate(poolPtr),
+        .sharedRatePtr = NsPoolRate(poolPtr)
+    });
     if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize) {
         result = NsSockQueue(sockPtr, pieces, nPieces);
     } else {

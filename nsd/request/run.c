@@ -58,6 +58,11 @@ NsConnRun(NsWork *workPtr)
     NsConnSetCurrent(connPtr);
     workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
+    NsSockSetNotes(connPtr->sockPtr, &(NsSockNotes) {
+        .queueStamp = workPtr->queueStamp,
+        .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
+        .sharedRatePtr = NsPoolRate(workPtr->poolPtr)
+    });
 
     Answer(connPtr);
     NsReplyFinish(connPtr);

@@ -34,7 +34,7 @@ static OptionProc ConnAuth, ConnAuthPassword, ConnAuthUser, ConnChannel,
     ConnFlags, ConnForm, ConnHeaders, ConnHost, ConnId, ConnIsConnected,
     ConnKeepAlive, ConnLocation, ConnMethod, ConnOutputHeaders,
     ConnPartialTimes, ConnPeerAddr, ConnPeerPort, ConnPool, ConnPort,
-    ConnProtocol, ConnQuery, ConnRequest, ConnServer, ConnSockNumber, ConnStart,
+    ConnProtocol, ConnQuery, ConnRateLimit, ConnRequest, ConnServer, ConnSockNumber, ConnStart,
     ConnStatus, ConnTimeout, ConnUrl, ConnUrlc, ConnUrlEncoding, ConnUrlv,
     ConnVersion, ConnZipAccepted;
 
@@ -82,7 +82,8 @@ static const Option options[] = {
  * Of later releases; not named in the error message.
  */
 static const Option laterOptions[] = {
-    {"details", ConnDetails}, {"partialtimes", ConnPartialTimes}, {NULL, NULL}
+    {"details", ConnDetails}, {"partialtimes", ConnPartialTimes},
+    {"ratelimit", ConnRateLimit}, {NULL, NULL}
 };
 
 void
@@ -716,6 +717,31 @@ ConnPartialTimes(Call *callPtr)
  * Hand the client's socket over as a Tcl channel, after the header if one was
  * prepared.
  */
+/*
+ * ratelimit ?n?: kB/s of this reply when a writer thread sends it; 0 is none.
+ */
+static int
+ConnRateLimit(Call *callPtr)
+{
+    NsSock *sockPtr = callPtr->connPtr->sockPtr;
+    int     limit;
+
+    if (callPtr->objc > 1) {
+        return WrongArgs(callPtr, "ratelimit ?n?");
+    }
+    if (sockPtr == NULL) {
+        return ReturnInt(callPtr, 0);
+    }
+    if (callPtr->objc == 1) {
+        if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &limit)
+                != TCL_OK) {
+            return TCL_ERROR;
+        }
+        NsSockSetBytesPerSecond(sockPtr, MAX(limit, 0) * (int64_t) 1024);
+    }
+    return ReturnInt(callPtr, NsSockGetBytesPerSecond(sockPtr) / 1024);
+}
+
 static int
 ConnChannel(Call *callPtr)
 {

@@ -103,6 +103,7 @@ static const Subcmd newSubcmds[] = {
     {"authprocs",     TableSubcmd,     true,  0, 0},
     {"buckets",       HistogramSubcmd, true,  0, 0},
     {"charset",       PropertySubcmd,  true,  0, 0},
+    {"connectionratelimit", SettingSubcmd, true, 1, 0},
     {"highwatermark", SettingSubcmd,   true,  1, 0},
     {"histogram",     HistogramSubcmd, true,  0, 0},
     {"hosts",         HostsSubcmd,     true,  0, 0},
@@ -111,6 +112,7 @@ static const Subcmd newSubcmds[] = {
     {"map",           MapSubcmd,       true,  1, FLAG_NOINHERIT},
     {"mapped",        MappedSubcmd,    true,  1, FLAG_EXACT | FLAG_NOINHERIT},
     {"pageroot",      DirectorySubcmd, false, 0, 0},
+    {"poolratelimit", SettingSubcmd,   true,  1, 0},
     {"realm",         RealmSubcmd,     true,  1, 0},
     {"stack",         StackSubcmd,     true,  1, 0},
     {"unmap",         MapSubcmd,       true,  1, FLAG_NOINHERIT},
@@ -385,7 +387,8 @@ HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * minthreads, maxthreads, lowwatermark, highwatermark ?value?
+ * minthreads, maxthreads, lowwatermark, highwatermark, poolratelimit,
+ * connectionratelimit ?value?
  */
 static int
 SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
@@ -402,6 +405,10 @@ SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
         {"lowwatermark", NS_POOL_LOWWATERMARK,
          "argument is not an integer in valid range: "},
         {"highwatermark", NS_POOL_HIGHWATERMARK,
+         "argument is not an integer in valid range: "},
+        {"poolratelimit", NS_POOL_RATELIMIT,
+         "argument is not an integer in valid range: "},
+        {"connectionratelimit", NS_POOL_CONNECTIONRATELIMIT,
          "argument is not an integer in valid range: "}
     };
     int i = 0, value;

@@ -1,0 +1,58 @@
+/*
+ * rate.c --
+ *
+ *      Limits of throughput.
+ */
+
+#include "net/rate.h"
+#include "nsstring.h"
+
+#define BURST ((NsStamp) 100000000)     /* Nanoseconds that may be caught up. */
+#define PORTIONS_PER_SECOND 16
+#define MIN_PORTION 1024
+
+NsStamp
+NsRateWhen(NsRate *ratePtr, NsStamp now)
+{
+    if (atomic_load_explicit(&ratePtr->bytesPerSecond, memory_order_relaxed)
+            == 0) {
+        return now;
+    }
+    return MAX(now, atomic_load_explicit(&ratePtr->freeStamp,
+                                         memory_order_relaxed));
+}
+
+size_t
+NsRatePortion(const NsRate *ratePtr, size_t bytes)
+{
+    int64_t limit = atomic_load_explicit(&ratePtr->bytesPerSecond,
+                                         memory_order_relaxed);
+
+    if (limit == 0) {
+        return bytes;
+    }
+    return MIN(bytes, (size_t) MAX(limit / PORTIONS_PER_SECOND, MIN_PORTION));
+}
+
+/*
+ * Relaxed: the stamp stands for nothing but itself.
+ */
+void
+NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now)
+{
+    int64_t limit = atomic_load_explicit(&ratePtr->bytesPerSecond,
+                                         memory_order_relaxed);
+    NsStamp span, old;
+
+    if (limit == 0) {
+        return;
+    }
+    span = (NsStamp) ((double) bytes / (double) limit
+                      * (double) NS_STAMP_SECOND);
+    old = atomic_load_explicit(&ratePtr->freeStamp, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&ratePtr->freeStamp, &old,
+               MAX(old, now - BURST) + span, memory_order_relaxed,
+               memory_order_relaxed)) {
+        continue;
+    }
+}
