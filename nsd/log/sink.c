@@ -72,6 +72,7 @@ static void AttachLocked(Ns_LogSink sink);
 static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
 static void NoteSettings(Ns_LogSink sink);
 static void FlushIfPumped(Ns_LogSink sink);
+static bool TryLock(Ns_LogSink sink);
 
 
 void
@@ -892,17 +893,36 @@ NsSinkGathered(const NsLaneRecord *recordPtr)
     return bytes;
 }
 
+/*
+ * Nobody waits for another thread that is at it, maybe in a write that does not
+ * end: the other looks once more, and a log thread's last pass is followed by
+ * NsSinkStop's.
+ */
 static void
 FlushIfPumped(Ns_LogSink sink)
 {
     if (atomic_load(&sink->isStuck)) {
         return;
     }
-    NsSinkLock(sink);
-    NsDeliverPass(sink);
-    if (sink->settings.bufferLines == 0
-            || sink->nLines > sink->settings.bufferLines) {
-        (void) NsDeliverFlush(sink);
+    (void) atomic_exchange(&sink->isPumpDue, true);
+    while (atomic_load(&sink->isPumpDue) && TryLock(sink)) {
+        (void) atomic_exchange(&sink->isPumpDue, false);
+        NsDeliverPass(sink);
+        if (sink->settings.bufferLines == 0
+                || sink->nLines > sink->settings.bufferLines) {
+            (void) NsDeliverFlush(sink);
+        }
+        NsSinkUnlock(sink);
     }
-    NsSinkUnlock(sink);
+}
+
+static bool
+TryLock(Ns_LogSink sink)
+{
+    nWorking++;
+    if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
+        return true;
+    }
+    nWorking--;
+    return false;
 }

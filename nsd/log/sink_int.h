@@ -118,6 +118,7 @@ struct Ns_LogSink_ {
     atomic_bool        isOnLanes;       /* Else it is direct. */
     atomic_bool        isRemoved;
     atomic_bool        isStuck;         /* Its thread did not end in time. */
+    atomic_bool        isPumpDue;       /* Someone has put a record since. */
     Ns_LogSink         olderPtr;        /* Removed, had this place before. */
 
     /* Guards the rest: one thread at a time does the sink's work. */
