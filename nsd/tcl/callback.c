@@ -22,6 +22,8 @@ typedef struct Callback {
 } Callback;
 
 static int EvalKept(NsInterp *itPtr, const Callback *callbackPtr);
+static Tcl_Obj *CommandOf(const char *script, int length);
+static bool IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr);
 static int EvalWith(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
                     va_list ap);
 static void AddContext(Tcl_Interp *interp, Ns_TclCallback *callbackPtr);
@@ -134,14 +136,14 @@ Ns_TclEvalCallback(Tcl_Interp *interp, Ns_TclCallback *callbackPtr,
 
 /*
  * The script with the stored arguments alone is the same every time, so the
- * interpreter keeps it compiled.
+ * interpreter keeps it, compiled or taken apart.
  */
 static int
 EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
 {
     NsScriptSlot *slotPtr = &itPtr->scripts[callbackPtr->id % NS_SCRIPT_SLOTS];
-    Tcl_Obj      *scriptPtr;
-    int           result;
+    Tcl_Obj      *scriptPtr, **words;
+    int           nWords, result;
 
     if (slotPtr->id != callbackPtr->id) {
         Ns_DString ds;
@@ -155,16 +157,92 @@ EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
             Tcl_DecrRefCount(slotPtr->scriptPtr);
         }
         slotPtr->id = callbackPtr->id;
-        slotPtr->scriptPtr = Tcl_NewStringObj(ds.string, ds.length);
+        slotPtr->scriptPtr = CommandOf(ds.string, ds.length);
+        slotPtr->isCommand = slotPtr->scriptPtr != NULL;
+        if (!slotPtr->isCommand) {
+            slotPtr->scriptPtr = Tcl_NewStringObj(ds.string, ds.length);
+        }
         Tcl_IncrRefCount(slotPtr->scriptPtr);
         Ns_DStringFree(&ds);
     }
     /* The slot may be given to another script while this one runs. */
     scriptPtr = slotPtr->scriptPtr;
     Tcl_IncrRefCount(scriptPtr);
-    result = Tcl_EvalObjEx(itPtr->interp, scriptPtr, TCL_EVAL_GLOBAL);
+    if (slotPtr->isCommand) {
+        (void) Tcl_ListObjGetElements(NULL, scriptPtr, &nWords, &words);
+        result = Tcl_EvalObjv(itPtr->interp, nWords, words, TCL_EVAL_GLOBAL);
+    } else {
+        result = Tcl_EvalObjEx(itPtr->interp, scriptPtr, TCL_EVAL_GLOBAL);
+    }
     Tcl_DecrRefCount(scriptPtr);
     return result;
+}
+
+/*
+ * A script that is one command without any substitution, as a list of its words:
+ * calling it costs less than running compiled code that calls it.  NULL if it is
+ * not.
+ */
+static Tcl_Obj *
+CommandOf(const char *script, int length)
+{
+    Tcl_Parse        parse;
+    const Tcl_Token *tokenPtr;
+    Tcl_Obj         *listPtr = NULL;
+    const char      *end;
+    Ns_DString       word;
+
+    if (Tcl_ParseCommand(NULL, script, length, 0, &parse) != TCL_OK) {
+        return NULL;
+    }
+    end = parse.commandStart + parse.commandSize;
+    while (end < script + length && isspace(UCHAR(*end))) {
+        end++;
+    }
+    if (end == script + length && parse.numWords > 0) {
+        listPtr = Tcl_NewListObj(0, NULL);
+    }
+    Ns_DStringInit(&word);
+    for (tokenPtr = parse.tokenPtr;
+         listPtr != NULL && tokenPtr < parse.tokenPtr + parse.numTokens;
+         tokenPtr += tokenPtr->numComponents + 1) {
+        Ns_DStringSetLength(&word, 0);
+        if (IsLiteral(tokenPtr, &word)) {
+            (void) Tcl_ListObjAppendElement(NULL, listPtr,
+                Tcl_NewStringObj(word.string, word.length));
+        } else {
+            Tcl_DecrRefCount(listPtr);
+            listPtr = NULL;
+        }
+    }
+    Ns_DStringFree(&word);
+    Tcl_FreeParse(&parse);
+    return listPtr;
+}
+
+/*
+ * Append the word's text; false when it has to be substituted.
+ */
+static bool
+IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr)
+{
+    bool isLiteral = wordPtr->type == TCL_TOKEN_SIMPLE_WORD
+        || wordPtr->type == TCL_TOKEN_WORD;
+
+    for (int i = 1; i <= wordPtr->numComponents && isLiteral; i++) {
+        const Tcl_Token *partPtr = &wordPtr[i];
+        char             bytes[TCL_UTF_MAX];
+
+        if (partPtr->type == TCL_TOKEN_TEXT) {
+            Ns_DStringNAppend(dsPtr, partPtr->start, partPtr->size);
+        } else if (partPtr->type == TCL_TOKEN_BS) {
+            Ns_DStringNAppend(dsPtr, bytes,
+                              Tcl_UtfBackslash(partPtr->start, NULL, bytes));
+        } else {
+            isLiteral = false;
+        }
+    }
+    return isLiteral;
 }
 
 /*

@@ -23,6 +23,7 @@ struct NsGlobals;
 typedef struct NsScriptSlot {
     uint64_t  id;                   /* 0: empty. */
     Tcl_Obj  *scriptPtr;
+    bool      isCommand;            /* A list: the words of one command. */
 } NsScriptSlot;
 
 /*
