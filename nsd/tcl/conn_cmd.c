@@ -42,6 +42,7 @@ static int ReturnInt(Call *callPtr, Tcl_WideInt value);
 static int ReturnString(Call *callPtr, const char *value);
 static int ReturnSet(Call *callPtr, Ns_Set *setPtr);
 static int ReturnCharset(Call *callPtr, Tcl_Encoding encoding);
+static Tcl_Encoding GetCharset(Call *callPtr);
 static int GetSlice(Call *callPtr, size_t bodyBytes, size_t *offsetPtr,
                     size_t *lengthPtr);
 static const NsConnFile *GetFile(Call *callPtr, const char *option);
@@ -50,40 +51,51 @@ static int WrongArgs(Call *callPtr, const char *usage);
 typedef struct Option {
     const char *name;
     OptionProc *proc;
+    const char *usage;          /* With at most one word behind the option;
+                                 * NULL: procs look at the words themselves. */
 } Option;
 
 /*
  * In the order of the error message.
  */
 static const Option options[] = {
-    {"auth", ConnAuth}, {"authpassword", ConnAuthPassword},
-    {"authuser", ConnAuthUser}, {"channel", ConnChannel},
-    {"clientdata", ConnClientData}, {"close", ConnCloseNow},
-    {"compress", ConnCompress}, {"content", ConnContent},
-    {"contentfile", ConnContentFile}, {"contentlength", ConnContentLength},
-    {"contentsentlength", ConnContentSentLength}, {"copy", ConnCopy},
-    {"driver", ConnDriver}, {"encoding", ConnEncoding},
-    {"fileheaders", ConnFileHeaders}, {"filelength", ConnFileLength},
-    {"fileoffset", ConnFileOffset}, {"files", ConnFiles}, {"flags", ConnFlags},
-    {"form", ConnForm}, {"headers", ConnHeaders}, {"host", ConnHost},
-    {"id", ConnId}, {"isconnected", ConnIsConnected},
-    {"keepalive", ConnKeepAlive}, {"location", ConnLocation},
-    {"method", ConnMethod}, {"outputheaders", ConnOutputHeaders},
-    {"peeraddr", ConnPeerAddr}, {"peerport", ConnPeerPort}, {"pool", ConnPool},
-    {"port", ConnPort}, {"protocol", ConnProtocol}, {"query", ConnQuery},
-    {"request", ConnRequest}, {"server", ConnServer}, {"sock", ConnSockNumber},
-    {"start", ConnStart}, {"status", ConnStatus}, {"timeout", ConnTimeout},
-    {"url", ConnUrl}, {"urlc", ConnUrlc}, {"urlencoding", ConnUrlEncoding},
-    {"urlv", ConnUrlv}, {"version", ConnVersion},
-    {"zipaccepted", ConnZipAccepted}, {NULL, NULL}
+    {"auth", ConnAuth, NULL}, {"authpassword", ConnAuthPassword, NULL},
+    {"authuser", ConnAuthUser, NULL}, {"channel", ConnChannel, NULL},
+    {"clientdata", ConnClientData, "clientdata ?value?"},
+    {"close", ConnCloseNow, NULL},
+    {"compress", ConnCompress, "compress ?level?"},
+    {"content", ConnContent, NULL}, {"contentfile", ConnContentFile, NULL},
+    {"contentlength", ConnContentLength, NULL},
+    {"contentsentlength", ConnContentSentLength, "contentsentlength ?value?"},
+    {"copy", ConnCopy, NULL}, {"driver", ConnDriver, NULL},
+    {"encoding", ConnEncoding, "encoding ?charset?"},
+    {"fileheaders", ConnFileHeaders, NULL},
+    {"filelength", ConnFileLength, NULL}, {"fileoffset", ConnFileOffset, NULL},
+    {"files", ConnFiles, NULL}, {"flags", ConnFlags, NULL},
+    {"form", ConnForm, NULL}, {"headers", ConnHeaders, NULL},
+    {"host", ConnHost, NULL}, {"id", ConnId, NULL},
+    {"isconnected", ConnIsConnected, NULL},
+    {"keepalive", ConnKeepAlive, "keepalive ?keepalive?"},
+    {"location", ConnLocation, NULL}, {"method", ConnMethod, NULL},
+    {"outputheaders", ConnOutputHeaders, NULL},
+    {"peeraddr", ConnPeerAddr, NULL}, {"peerport", ConnPeerPort, NULL},
+    {"pool", ConnPool, NULL}, {"port", ConnPort, NULL},
+    {"protocol", ConnProtocol, NULL}, {"query", ConnQuery, NULL},
+    {"request", ConnRequest, NULL}, {"server", ConnServer, NULL},
+    {"sock", ConnSockNumber, NULL}, {"start", ConnStart, NULL},
+    {"status", ConnStatus, "status ?status?"}, {"timeout", ConnTimeout, NULL},
+    {"url", ConnUrl, NULL}, {"urlc", ConnUrlc, NULL},
+    {"urlencoding", ConnUrlEncoding, "urlencoding ?charset?"},
+    {"urlv", ConnUrlv, "urlv ?n?"}, {"version", ConnVersion, NULL},
+    {"zipaccepted", ConnZipAccepted, NULL}, {NULL, NULL, NULL}
 };
 
 /*
  * Of later releases; not named in the error message.
  */
 static const Option laterOptions[] = {
-    {"details", ConnDetails}, {"partialtimes", ConnPartialTimes},
-    {"ratelimit", ConnRateLimit}, {NULL, NULL}
+    {"details", ConnDetails, NULL}, {"partialtimes", ConnPartialTimes, NULL},
+    {"ratelimit", ConnRateLimit, "ratelimit ?n?"}, {NULL, NULL, NULL}
 };
 
 void
@@ -132,6 +144,9 @@ ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     call.conn = (call.connPtr != NULL) ? &call.connPtr->pub : NULL;
+    if (optionPtr->usage != NULL && call.objc > 1) {
+        return WrongArgs(&call, optionPtr->usage);
+    }
     return optionPtr->proc(&call);
 }
 
@@ -296,9 +311,6 @@ ConnUrlv(Call *callPtr)
     Tcl_Obj          *listObj;
     int               i;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "urlv ?n?");
-    }
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &i) != TCL_OK) {
             return TCL_ERROR;
@@ -543,9 +555,6 @@ ConnStatus(Call *callPtr)
 {
     int old = Ns_ConnResponseStatus(callPtr->conn), status;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "status ?status?");
-    }
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &status) != TCL_OK) {
             return TCL_ERROR;
@@ -558,9 +567,6 @@ ConnStatus(Call *callPtr)
 static int
 ConnKeepAlive(Call *callPtr)
 {
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "keepalive ?keepalive?");
-    }
     if (callPtr->objc == 1
             && Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0],
                                  &callPtr->connPtr->keep) != TCL_OK) {
@@ -574,9 +580,6 @@ ConnCompress(Call *callPtr)
 {
     int level;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "compress ?level?");
-    }
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(NULL, callPtr->objv[0], &level) != TCL_OK
                 && Tcl_GetBooleanFromObj(callPtr->interp, callPtr->objv[0],
@@ -593,14 +596,9 @@ ConnEncoding(Call *callPtr)
 {
     Tcl_Encoding encoding;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "encoding ?charset?");
-    }
     if (callPtr->objc == 1) {
-        encoding = Ns_GetCharsetEncoding(Tcl_GetString(callPtr->objv[0]));
+        encoding = GetCharset(callPtr);
         if (encoding == NULL) {
-            Ns_TclPrintfResult(callPtr->interp, "no such encoding: %s",
-                               Tcl_GetString(callPtr->objv[0]));
             return TCL_ERROR;
         }
         Ns_ConnSetEncoding(callPtr->conn, encoding);
@@ -613,14 +611,9 @@ ConnUrlEncoding(Call *callPtr)
 {
     Tcl_Encoding encoding;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "urlencoding ?charset?");
-    }
     if (callPtr->objc == 1) {
-        encoding = Ns_GetCharsetEncoding(Tcl_GetString(callPtr->objv[0]));
+        encoding = GetCharset(callPtr);
         if (encoding == NULL) {
-            Ns_TclPrintfResult(callPtr->interp, "no such encoding: %s",
-                               Tcl_GetString(callPtr->objv[0]));
             return TCL_ERROR;
         }
         if (encoding != Ns_ConnGetUrlEncoding(callPtr->conn)) {
@@ -636,9 +629,6 @@ ConnContentSentLength(Call *callPtr)
 {
     Tcl_WideInt bytes;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "contentsentlength ?value?");
-    }
     if (callPtr->objc == 0) {
         return ReturnInt(callPtr, Ns_ConnContentSent(callPtr->conn));
     }
@@ -652,9 +642,6 @@ ConnContentSentLength(Call *callPtr)
 static int
 ConnClientData(Call *callPtr)
 {
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "clientdata ?value?");
-    }
     if (callPtr->objc == 1) {
         NsConnSetClientData(callPtr->connPtr, Tcl_GetString(callPtr->objv[0]));
     }
@@ -714,10 +701,6 @@ ConnPartialTimes(Call *callPtr)
 }
 
 /*
- * Hand the client's socket over as a Tcl channel, after the header if one was
- * prepared.
- */
-/*
  * ratelimit ?n?: kB/s of this reply when a writer thread sends it; 0 is none.
  */
 static int
@@ -726,9 +709,6 @@ ConnRateLimit(Call *callPtr)
     NsSock *sockPtr = callPtr->connPtr->sockPtr;
     int     limit;
 
-    if (callPtr->objc > 1) {
-        return WrongArgs(callPtr, "ratelimit ?n?");
-    }
     if (sockPtr == NULL) {
         return ReturnInt(callPtr, 0);
     }
@@ -742,6 +722,10 @@ ConnRateLimit(Call *callPtr)
     return ReturnInt(callPtr, NsSockGetBytesPerSecond(sockPtr) / 1024);
 }
 
+/*
+ * Hand the client's socket over as a Tcl channel, after the header if one was
+ * prepared.
+ */
 static int
 ConnChannel(Call *callPtr)
 {
@@ -801,6 +785,21 @@ ReturnSet(Call *callPtr, Ns_Set *setPtr)
                          NsTclSetEnterKnown(callPtr->interpPtr, setPtr));
     }
     return TCL_OK;
+}
+
+/*
+ * The encoding that the next word names; NULL, with a message, if there is none.
+ */
+static Tcl_Encoding
+GetCharset(Call *callPtr)
+{
+    const char  *name = Tcl_GetString(callPtr->objv[0]);
+    Tcl_Encoding encoding = Ns_GetCharsetEncoding(name);
+
+    if (encoding == NULL) {
+        Ns_TclPrintfResult(callPtr->interp, "no such encoding: %s", name);
+    }
+    return encoding;
 }
 
 static int

@@ -18,6 +18,8 @@ static int OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
                     Tcl_WideInt size, NsPiece *piecePtr);
 static int NoWriter(Tcl_Interp *interp, const char *driver);
 static int NoConnection(Tcl_Interp *interp);
+static int ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                       const char **driverPtr, Tcl_Obj **valuePtr);
 
 static const NsTclCommand commands[] = {
     {"ns_writer", WriterObjCmd, false},
@@ -63,6 +65,25 @@ WriterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     return subcommands[i].proc(clientData, interp, objc, objv);
+}
+
+/*
+ * The words of size and streaming: `driver ?value?`, or as later releases have
+ * it, `-driver driver ?value?`.  TCL_OK: *valuePtr is NULL without a value.
+ */
+static int
+ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+            const char **driverPtr, Tcl_Obj **valuePtr)
+{
+    int i = objc > 3 && STREQ(Tcl_GetString(objv[2]), "-driver") ? 3 : 2;
+
+    if (objc != i + 1 && objc != i + 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, "driver ?value?");
+        return TCL_ERROR;
+    }
+    *driverPtr = Tcl_GetString(objv[i]);
+    *valuePtr = objc == i + 2 ? objv[i + 1] : NULL;
+    return TCL_OK;
 }
 
 /*
@@ -177,24 +198,26 @@ static int
 SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
+    const char *driver;
+    Tcl_Obj    *valueObj;
     Tcl_WideInt size = 0;
     int64_t     newSize, value;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "driver ?value?");
+    if (ParseDriver(interp, objc, objv, &driver, &valueObj) != TCL_OK) {
         return TCL_ERROR;
     }
-    if (objc == 4 && (Tcl_GetWideIntFromObj(NULL, objv[3], &size) != TCL_OK
-                      || size < MIN_WRITER_SIZE)) {
+    if (valueObj != NULL
+            && (Tcl_GetWideIntFromObj(NULL, valueObj, &size) != TCL_OK
+                || size < MIN_WRITER_SIZE)) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
             "argument is not an integer in valid range: %s (min %d)",
-            Tcl_GetString(objv[3]), MIN_WRITER_SIZE));
+            Tcl_GetString(valueObj), MIN_WRITER_SIZE));
         return TCL_ERROR;
     }
     newSize = size;
-    if (NsWriterSize(Tcl_GetString(objv[2]), objc == 4 ? &newSize : NULL, &value)
+    if (NsWriterSize(driver, valueObj != NULL ? &newSize : NULL, &value)
             != NS_OK) {
-        return NoWriter(interp, Tcl_GetString(objv[2]));
+        return NoWriter(interp, driver);
     }
     Tcl_SetObjResult(interp, Tcl_NewWideIntObj(value));
     return TCL_OK;
@@ -207,20 +230,20 @@ static int
 StreamingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
-    int  flag = 0;
-    bool newFlag, value;
+    const char *driver;
+    Tcl_Obj    *valueObj;
+    int         flag = 0;
+    bool        newFlag, value;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "driver ?value?");
-        return TCL_ERROR;
-    }
-    if (objc == 4 && Tcl_GetBooleanFromObj(interp, objv[3], &flag) != TCL_OK) {
+    if (ParseDriver(interp, objc, objv, &driver, &valueObj) != TCL_OK
+            || (valueObj != NULL
+                && Tcl_GetBooleanFromObj(interp, valueObj, &flag) != TCL_OK)) {
         return TCL_ERROR;
     }
     newFlag = flag != 0;
-    if (NsWriterStreaming(Tcl_GetString(objv[2]), objc == 4 ? &newFlag : NULL,
-                          &value) != NS_OK) {
-        return NoWriter(interp, Tcl_GetString(objv[2]));
+    if (NsWriterStreaming(driver, valueObj != NULL ? &newFlag : NULL, &value)
+            != NS_OK) {
+        return NoWriter(interp, driver);
     }
     Tcl_SetObjResult(interp, Tcl_NewIntObj(value));
     return TCL_OK;
