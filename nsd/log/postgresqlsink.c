@@ -228,7 +228,9 @@ MakeTable(Database *dbPtr, const char *table, const char *columns)
     if (isOk && !isThere) {
         resultPtr = Query(dbPtr, "CREATE TABLE IF NOT EXISTS %s %s", table,
                           columns);
-        isOk = resultPtr != NULL;
+        /* Another sink may have made it between the two. */
+        isOk = resultPtr != NULL || STREQ(dbPtr->pq.sqlState, "23505")
+            || STREQ(dbPtr->pq.sqlState, "42P07");
         PQclear(resultPtr);
     }
     return isOk;
