@@ -45,6 +45,7 @@ typedef struct Geometry {
 static inline uint64_t Rotate(uint64_t sum);
 static inline uint64_t Word(const unsigned char *bytes);
 static Geometry GeometryFor(int64_t bytes);
+static void    IncludeInCores(void);
 static void    FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr);
 static Layout  LayoutOf(uint32_t segmentBytes, uint32_t nSegments,
                         uint32_t maxLanes);
@@ -95,6 +96,7 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
                      strerror(errno));
         }
     }
+    IncludeInCores();
     FillHeader(base, &geometry);
     ringPtr = Attach(base, &geometry.layout, fd,
                      fd < 0 ? NULL : Ns_DStringValue(&path));
@@ -298,6 +300,27 @@ GeometryFor(int64_t bytes)
         g.layout = LayoutOf(g.segmentBytes, g.nSegments, g.maxLanes);
     }
     return g;
+}
+
+/*
+ * By default a core file lacks mappings of files that are shared.  By the time
+ * that one is looked at, the next process may have deleted ours.
+ */
+static void
+IncludeInCores(void)
+{
+    const unsigned sharedFiles = 1u << 3;
+    FILE    *fp = fopen("/proc/self/coredump_filter", "r+e");
+    unsigned filter;
+
+    if (fp == NULL) {
+        return;
+    }
+    if (fscanf(fp, "%x", &filter) == 1) {
+        rewind(fp);
+        fprintf(fp, "0x%x", filter | sharedFiles);
+    }
+    (void) fclose(fp);
 }
 
 static void
