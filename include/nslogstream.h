@@ -46,7 +46,8 @@ typedef size_t (Ns_LogFormatProc) (char *buffer, size_t room,
 
 /*
  * The stream of that name, created if there is none.  A sink that wants
- * `access` also gets the records of streams like `access/server/module`.
+ * `access` also gets the records of streams like `access/server/module`.  More
+ * than 256 streams, or a name of more than 127 bytes, is fatal.
  */
 NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
                                           Ns_LogFormatProc *proc, void *arg);

@@ -63,6 +63,7 @@ static _Thread_local int       nWorking;
 static _Thread_local Deferred *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
+static bool IsFull(void);
 static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
 static bool IsMatch(Ns_LogSink sink, Ns_LogStream stream);
@@ -91,6 +92,10 @@ NsSinkCreate(const NsSinkSpec *specPtr)
         errno = EEXIST;
         return NULL;
     }
+    if (IsFull()) {
+        errno = NS_SINK_TOO_MANY;
+        return NULL;
+    }
     sink = NsSinkMake(specPtr);
     if (sink == NULL) {
         return NULL;
@@ -101,8 +106,10 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     sink->index = FreeIndexLocked();
     if (sink->index < 0) {
         Ns_MutexUnlock(&lock);
+        NsRecoverDropClaims(sink);
         sink->typePtr->closeProc(sink);
-        errno = ENOSPC;
+        NsSinkUnmake(&sink);
+        errno = NS_SINK_TOO_MANY;
         return NULL;
     }
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
@@ -200,11 +207,26 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
         .isDirect = !NsLogIsAsync(),
         .settings = nsSinkDefaults
     };
+    Ns_LogSink  sink;
 
     spec.isModules = true;
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
-    return NsSinkCreate(&spec);
+    sink = NsSinkCreate(&spec);
+    if (sink == NULL && errno == NS_SINK_TOO_MANY) {
+        Ns_Log(Error, "log: cannot make sink '%s': %s", spec.name,
+               NsSinkReason(errno));
+        errno = NS_SINK_TOO_MANY;
+    }
+    return sink;
+}
+
+const char *
+NsSinkReason(int reason)
+{
+    return reason == NS_SINK_TOO_MANY
+        ? "there are " STRINGIFY(NS_RING_SINKS) " sinks, and can be no more"
+        : strerror(reason);
 }
 
 bool
@@ -683,6 +705,17 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n, int64_t first,
     NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of stream '%s' are "
                   "missing here, from %s to %s: log memory was full", n,
                   NsStreamName(stream), from, to);
+}
+
+static bool
+IsFull(void)
+{
+    bool isFull;
+
+    Ns_MutexLock(&lock);
+    isFull = FreeIndexLocked() < 0;
+    Ns_MutexUnlock(&lock);
+    return isFull;
 }
 
 /*

@@ -92,6 +92,13 @@ void NsSinkInit(void);
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
+ * In errno: NS_RING_SINKS is all there can be.  Reason is the text for it, or
+ * for another errno.
+ */
+#define NS_SINK_TOO_MANY EUSERS
+const char *NsSinkReason(int reason);
+
+/*
  * False: this server was built without what the type needs.
  */
 bool NsSinkHasType(const char *type);

@@ -57,6 +57,7 @@ static atomic_int nStreams;
 static NsRing *ring;
 static bool    isForked;        /* Set in a child, before it has threads. */
 
+static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
 static void NoteFork(void);
 static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 static NsLaneClass ClassOf(Ns_LogStream stream, int severity);
@@ -87,8 +88,7 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
 
         if (n == NS_RING_STREAMS || strlen(name) >= NS_RING_NAME) {
             Ns_MutexUnlock(&lock);
-            Ns_Fatal("log: cannot create stream '%s': too long a name, or more "
-                     "than %d streams", name, NS_RING_STREAMS);
+            RefuseStream(name, n);
         }
         stream = &streams[n];
         strcpy(stream->name, name);
@@ -110,6 +110,17 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
         NsSinkStreamCreated(stream);
     }
     return stream;
+}
+
+static void
+RefuseStream(const char *name, int n)
+{
+    if (n == NS_RING_STREAMS) {
+        Ns_Fatal("log: cannot create stream '%s': there are %d streams, and "
+                 "can be no more", name, n);
+    }
+    Ns_Fatal("log: cannot create stream '%s': a name has at most %d bytes",
+             name, NS_RING_NAME - 1);
 }
 
 int

@@ -244,7 +244,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     if (sink == NULL) {
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          spec.file != NULL ? spec.file : spec.type,
-                         strerror(errno));
+                         NsSinkReason(errno));
     } else {
         SetOverflowOf(draftPtr, sink);
     }
