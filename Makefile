@@ -67,7 +67,7 @@ configure: configure.in
 	@tools/packages build
 	autoconf -o configure configure.in
 
-config.mk: configure config.mk.in nsd/base/config.h.in
+config.mk: configure config.mk.in include/Makefile.module.in nsd/base/config.h.in
 	@if test -x ./config.status; then ./config.status --recheck && ./config.status; \
 	else ./configure $(CONFIGURE_FLAGS); fi
 	@touch $@
@@ -144,7 +144,7 @@ clean:
 	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl $(foreach m,$(MODULES),$(m)/$(m).so)
 
 distclean: clean
-	rm -rf build-* configure config.mk config.status config.log autom4te.cache \
+	rm -rf build-* configure config.mk include/Makefile.module config.status config.log autom4te.cache \
 	    nsd/base/config.h configure~ run
 
 include bench/bench.mk
