@@ -58,6 +58,15 @@ NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected)
 }
 
 void
+NsSetRename(Ns_Set *setPtr, const char *name, int length)
+{
+    Set *sPtr = SetOf(setPtr);
+
+    FreeFor(sPtr, setPtr->name);
+    setPtr->name = DupFor(sPtr, name, length);
+}
+
+void
 Ns_SetFree(Ns_Set *setPtr)
 {
     if (setPtr != NULL && SetOf(setPtr)->arenaPtr == NULL) {

@@ -23,4 +23,9 @@ Ns_Set *NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected);
  */
 int NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value);
 
+/*
+ * Give the set another name; length as for Ns_SetPutSz.
+ */
+void NsSetRename(Ns_Set *setPtr, const char *name, int length);
+
 #endif

@@ -16,6 +16,7 @@
 #include "nsthread.h"
 #include "tcl/cachetxn.h"
 #include "tcl/chan.h"
+#include "tcl/http.h"
 #include "tcl/set.h"
 
 #define MAX_KEPT    64          /* More globals than this are not remembered. */
@@ -51,6 +52,7 @@ NsInterpCleanup(NsInterp *itPtr)
 {
     NsChanForget(itPtr);
     NsCacheTxnAbandon();
+    NsHttpForget(itPtr);
     NsInterpCleanupChannels(itPtr);
     NsInterpCleanupVars(itPtr);
     NsTclSetCleanup(itPtr);

@@ -25,6 +25,7 @@ void NsEnvCmdInit(void);
 void NsFileCmdInit(void);
 void NsFilterCmdInit(void);
 void NsFormCmdInit(void);
+void NsHttpCmdInit(void);
 void NsImageCmdInit(void);
 void NsInfoCmdInit(void);
 void NsIpCmdInit(void);

@@ -33,6 +33,7 @@ static void (*const families[])(void) = {
     NsFileCmdInit,
     NsFilterCmdInit,
     NsFormCmdInit,
+    NsHttpCmdInit,
     NsImageCmdInit,
     NsInfoCmdInit,
     NsIpCmdInit,

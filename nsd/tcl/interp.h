@@ -40,6 +40,7 @@ typedef struct NsInterp {
     Tcl_HashTable       sets;       /* Set id -> set; see set.h. */
     struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
     struct NsDeferred  *deferredPtr;
+    struct NsHttpRequest *httpPtr;  /* Requests of ns_http. */
     struct NsGlobals   *globalsPtr; /* Of the last clean-up, or NULL. */
     struct NsAdpInterp *adpPtr;     /* adp's part; NULL before first use. */
     NsScriptSlot        scripts[NS_SCRIPT_SLOTS];

@@ -1,0 +1,472 @@
+/*
+ * httpclient.c --
+ *
+ *      Requests to other HTTP servers, as socket tasks.
+ *
+ *          INIT --> sending --> receiving --> done: the peer has closed
+ *                      |            |
+ *                      +------------+-------> failed: says why
+ */
+
+#include "net/httpclient.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "nsprocess.h"
+#include "nssocket.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "nsversion.h"
+
+#define DEFAULT_PORT 80
+#define READ_BYTES   16384
+
+struct NsHttpClient {
+    char       *url;            /* Constant. */
+    Ns_Task    *task;           /* Constant. */
+    Ns_Time     start;          /* Constant. */
+    Ns_Time     deadline;       /* Constant. */
+    bool        isQueued;       /* The creator: the thread of requests has it. */
+    bool        hasRun;         /* The creator: it has run here. */
+
+    /* The thread that does the work; the creator when that is done. */
+    Tcl_DString request;
+    int         nSent;
+    Tcl_DString reply;
+    const char *error;          /* NULL: none. */
+    Ns_Time     end;
+};
+
+/*
+ * The parts of a URL, borrowed from it.
+ */
+typedef struct Target {
+    char       *host;           /* Own. */
+    const char *authority;      /* HOST?:PORT? */
+    int         authorityBytes;
+    int         port;
+    const char *path;
+} Target;
+
+static pthread_once_t queueOnce = PTHREAD_ONCE_INIT;
+static Ns_TaskQueue  *queue;    /* Constant after queueOnce. */
+static atomic_int     nRunning; /* In the queue; relaxed, as the next. */
+static atomic_long    nQueued;  /* So far. */
+
+static void MakeQueue(void);
+static bool ParseUrl(const char *url, Target *targetPtr);
+static void FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
+                          const Target *targetPtr);
+static void AppendField(Tcl_DString *dsPtr, const char *name, const char *value);
+static bool IsGenerated(const char *name);
+static const char *FindField(const Ns_Set *headers, const char *name);
+static Ns_TaskProc Work;
+static void SendSome(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void Fail(NsHttpClient *clientPtr, const char *error);
+static const char *EndOfHeader(const char *text, const char *end,
+                               const char **bodyPtr);
+static void PutField(Ns_Set *headers, const char *line, size_t length);
+
+
+NsHttpClient *
+NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
+{
+    NsHttpClient *clientPtr;
+    Target        target;
+    NS_SOCKET     sock;
+
+    if (!ParseUrl(specPtr->url, &target)) {
+        Ns_DStringVarAppend(errorPtr, "invalid url: ", specPtr->url, NULL);
+        return NULL;
+    }
+    errno = 0;
+    sock = Ns_SockAsyncConnect(target.host, target.port);
+    if (sock == NS_INVALID_SOCKET) {
+        Ns_DStringVarAppend(errorPtr, "connect to \"", specPtr->url,
+                            "\" failed: ", errno == 0 ? "unknown host"
+                            : Tcl_ErrnoMsg(errno), NULL);
+        ns_free(target.host);
+        return NULL;
+    }
+    clientPtr = ns_calloc(1u, sizeof(NsHttpClient));
+    clientPtr->url = ns_strdup(specPtr->url);
+    Ns_GetTime(&clientPtr->start);
+    clientPtr->end = clientPtr->deadline = clientPtr->start;
+    Ns_IncrTime(&clientPtr->deadline, specPtr->timeout.sec,
+                specPtr->timeout.usec);
+    Tcl_DStringInit(&clientPtr->request);
+    Tcl_DStringInit(&clientPtr->reply);
+    FormatRequest(&clientPtr->request, specPtr, &target);
+    clientPtr->task = Ns_TaskCreate(sock, Work, clientPtr);
+    ns_free(target.host);
+    return clientPtr;
+}
+
+static bool
+ParseUrl(const char *url, Target *targetPtr)
+{
+    const char *colon;
+    int         hostBytes;
+
+    if (strncasecmp(url, "http://", 7u) != 0 || strpbrk(url, " \r\n") != NULL) {
+        return false;
+    }
+    *targetPtr = (Target) {.authority = url + 7, .port = DEFAULT_PORT};
+    targetPtr->authorityBytes = (int) strcspn(targetPtr->authority, "/?#");
+    targetPtr->path = targetPtr->authority + targetPtr->authorityBytes;
+
+    colon = memchr(targetPtr->authority, ':',
+                   (size_t) targetPtr->authorityBytes);
+    if (*targetPtr->authority == '[') {
+        colon = memchr(targetPtr->authority, ']',
+                       (size_t) targetPtr->authorityBytes);
+        colon = colon != NULL && colon[1] == ':' ? colon + 1 : NULL;
+    }
+    hostBytes = colon == NULL ? targetPtr->authorityBytes
+        : (int) (colon - targetPtr->authority);
+    if (hostBytes == 0) {
+        return false;
+    }
+    if (colon != NULL) {
+        char *end;
+        long  port = strtol(colon + 1, &end, 10);
+
+        if (end != targetPtr->path || port < 1 || port > 65535) {
+            return false;
+        }
+        targetPtr->port = (int) port;
+    }
+    /* An address in brackets is connected to without them. */
+    if (*targetPtr->authority == '[' && hostBytes > 2) {
+        targetPtr->host = ns_strncopy(targetPtr->authority + 1, hostBytes - 2);
+    } else {
+        targetPtr->host = ns_strncopy(targetPtr->authority, hostBytes);
+    }
+    return true;
+}
+
+static void
+FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
+              const Target *targetPtr)
+{
+    const Ns_Set *headers = specPtr->headers;
+    const char   *method = specPtr->method != NULL ? specPtr->method : "GET";
+    int           pathBytes = (int) strcspn(targetPtr->path, "#");
+    const char   *host = FindField(headers, "Host");
+    const char   *length = FindField(headers, "Content-Length");
+
+    Tcl_DStringAppend(dsPtr, method, -1);
+    Ns_StrToUpper(dsPtr->string);
+    Tcl_DStringAppend(dsPtr, *targetPtr->path == '/' ? " " : " /", -1);
+    Tcl_DStringAppend(dsPtr, targetPtr->path, pathBytes);
+    Tcl_DStringAppend(dsPtr, " HTTP/1.0\r\n", -1);
+    for (int i = 0; headers != NULL && i < (int) Ns_SetSize(headers); i++) {
+        const char *name = Ns_SetKey(headers, i);
+        const char *value = Ns_SetValue(headers, i);
+
+        if (name != NULL && !IsGenerated(name)) {
+            AppendField(dsPtr, name, value != NULL ? value : "");
+        }
+    }
+    if (FindField(headers, "User-Agent") == NULL) {
+        AppendField(dsPtr, "User-Agent",
+                    "NaviServer/" NS_PATCH_LEVEL);
+    }
+    AppendField(dsPtr, "Connection", "close");
+    if (host != NULL) {
+        AppendField(dsPtr, "Host", host);
+    } else {
+        Ns_DStringPrintf(dsPtr, "Host: %.*s\r\n", targetPtr->authorityBytes,
+                         targetPtr->authority);
+    }
+    if (length != NULL) {
+        AppendField(dsPtr, "Content-Length", length);
+    } else if (specPtr->bodyBytes > 0) {
+        Ns_DStringPrintf(dsPtr, "Content-Length: %zu\r\n",
+                         specPtr->bodyBytes);
+    }
+    Tcl_DStringAppend(dsPtr, "\r\n", 2);
+    Tcl_DStringAppend(dsPtr, specPtr->body, (int) specPtr->bodyBytes);
+}
+
+/*
+ * What would end the line is a blank instead.
+ */
+static void
+AppendField(Tcl_DString *dsPtr, const char *name, const char *value)
+{
+    int start = dsPtr->length;
+
+    Ns_DStringVarAppend(dsPtr, name, ": ", value, NULL);
+    for (char *next = dsPtr->string + start;
+         (next = strpbrk(next, "\r\n")) != NULL; next++) {
+        *next = ' ';
+    }
+    Tcl_DStringAppend(dsPtr, "\r\n", 2);
+}
+
+/*
+ * Fields that stand behind those of the caller, who may give their value.
+ */
+static bool
+IsGenerated(const char *name)
+{
+    return STRIEQ(name, "Connection") || STRIEQ(name, "Host")
+        || STRIEQ(name, "Content-Length");
+}
+
+static const char *
+FindField(const Ns_Set *headers, const char *name)
+{
+    return headers == NULL ? NULL : Ns_SetIGet((Ns_Set *) headers, name);
+}
+
+static void
+MakeQueue(void)
+{
+    queue = Ns_CreateTaskQueue("ns_http");
+}
+
+Ns_ReturnCode
+NsHttpClientQueue(NsHttpClient *clientPtr)
+{
+    pthread_once(&queueOnce, MakeQueue);
+    clientPtr->isQueued = true;
+    atomic_fetch_add_explicit(&nRunning, 1, memory_order_relaxed);
+    if (Ns_TaskEnqueue(clientPtr->task, queue) != NS_OK) {
+        atomic_fetch_sub_explicit(&nRunning, 1, memory_order_relaxed);
+        clientPtr->isQueued = false;
+        return NS_ERROR;
+    }
+    atomic_fetch_add_explicit(&nQueued, 1, memory_order_relaxed);
+    return NS_OK;
+}
+
+void
+NsHttpClientRun(NsHttpClient *clientPtr)
+{
+    Ns_TaskRun(clientPtr->task);
+    clientPtr->hasRun = true;
+}
+
+bool
+NsHttpClientIsDone(NsHttpClient *clientPtr)
+{
+    return clientPtr->hasRun || Ns_TaskCompleted(clientPtr->task);
+}
+
+Ns_ReturnCode
+NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr)
+{
+    return clientPtr->hasRun ? NS_OK
+        : Ns_TaskWait(clientPtr->task, timeoutPtr);
+}
+
+void
+NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
+{
+    NsHttpClient *clientPtr = *clientPtrPtr;
+
+    *clientPtrPtr = NULL;
+    if (clientPtr->isQueued && !NsHttpClientIsDone(clientPtr)) {
+        /* An error means that the queue stops, and cancels by itself. */
+        (void) Ns_TaskCancel(clientPtr->task);
+        (void) Ns_TaskWait(clientPtr->task, NULL);
+    }
+    ns_sockclose(Ns_TaskFree(clientPtr->task));
+    Tcl_DStringFree(&clientPtr->request);
+    Tcl_DStringFree(&clientPtr->reply);
+    ns_free(clientPtr->url);
+    ns_free(clientPtr);
+}
+
+static void
+Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    NsHttpClient *clientPtr = arg;
+    Ns_Time       now;
+
+    Ns_GetTime(&now);
+    if ((why == NS_SOCK_READ || why == NS_SOCK_WRITE)
+            && Ns_DiffTime(&clientPtr->deadline, &now, NULL) <= 0) {
+        why = NS_SOCK_TIMEOUT;
+    }
+    switch (why) {
+    case NS_SOCK_INIT:
+        Ns_TaskCallback(task, NS_SOCK_WRITE, &clientPtr->deadline);
+        break;
+    case NS_SOCK_WRITE:
+        SendSome(clientPtr, sock);
+        break;
+    case NS_SOCK_READ:
+        ReceiveSome(clientPtr, sock);
+        break;
+    case NS_SOCK_TIMEOUT:
+        Fail(clientPtr, "timeout");
+        break;
+    case NS_SOCK_CANCEL:
+        Fail(clientPtr, Ns_InfoShutdownPending() ? "shutdown" : "cancelled");
+        break;
+    case NS_SOCK_DONE:
+        clientPtr->end = now;
+        if (clientPtr->isQueued) {
+            atomic_fetch_sub_explicit(&nRunning, 1, memory_order_relaxed);
+        }
+        break;
+    }
+}
+
+static void
+SendSome(NsHttpClient *clientPtr, NS_SOCKET sock)
+{
+    const Tcl_DString *requestPtr = &clientPtr->request;
+    ssize_t            n;
+
+    n = send(sock, requestPtr->string + clientPtr->nSent,
+             (size_t) (requestPtr->length - clientPtr->nSent), MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        Fail(clientPtr, "send failed");
+    } else if (n > 0) {
+        clientPtr->nSent += (int) n;
+        if (clientPtr->nSent == requestPtr->length) {
+            Ns_TaskCallback(clientPtr->task, NS_SOCK_READ,
+                            &clientPtr->deadline);
+        }
+    }
+}
+
+static void
+ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock)
+{
+    char    buffer[READ_BYTES];
+    ssize_t n = recv(sock, buffer, sizeof(buffer), 0);
+
+    if (n > 0) {
+        Tcl_DStringAppend(&clientPtr->reply, buffer, (int) n);
+    } else if (n == 0) {
+        Ns_TaskDone(clientPtr->task);
+    } else if (errno != EAGAIN && errno != EINTR) {
+        Fail(clientPtr, "recv failed");
+    }
+}
+
+static void
+Fail(NsHttpClient *clientPtr, const char *error)
+{
+    clientPtr->error = error;
+    Ns_TaskDone(clientPtr->task);
+}
+
+const char *
+NsHttpClientUrl(const NsHttpClient *clientPtr)
+{
+    return clientPtr->url;
+}
+
+const char *
+NsHttpClientError(const NsHttpClient *clientPtr)
+{
+    return clientPtr->error;
+}
+
+Ns_Time
+NsHttpClientElapsed(const NsHttpClient *clientPtr)
+{
+    Ns_Time span;
+
+    (void) Ns_DiffTime((Ns_Time *) &clientPtr->end,
+                       (Ns_Time *) &clientPtr->start, &span);
+    return span;
+}
+
+void
+NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
+                     Ns_Set *headers)
+{
+    const char *text = clientPtr->reply.string;
+    const char *end = text + clientPtr->reply.length;
+    const char *body = text, *headerEnd = EndOfHeader(text, end, &body);
+    bool        isFirst = true;
+
+    *replyPtr = (NsHttpClientReply) {
+        .body = body, .bodyBytes = (size_t) (end - body)
+    };
+    while (text < headerEnd) {
+        const char *newline = memchr(text, '\n', (size_t) (headerEnd - text));
+        const char *lineEnd = newline == NULL ? headerEnd : newline;
+        size_t      length = (size_t) (lineEnd - text);
+
+        if (length > 0 && text[length - 1] == '\r') {
+            length--;
+        }
+        if (isFirst) {
+            replyPtr->statusLine = text;
+            replyPtr->statusLineBytes = length;
+            (void) sscanf(text, "HTTP/%*d.%*d %d", &replyPtr->status);
+            isFirst = false;
+        } else if (headers != NULL) {
+            PutField(headers, text, length);
+        }
+        text = lineEnd + 1;
+    }
+}
+
+/*
+ * Where the header ends at the first empty line; text itself when there is none.
+ */
+static const char *
+EndOfHeader(const char *text, const char *end, const char **bodyPtr)
+{
+    for (const char *next = text;
+         (next = memchr(next, '\n', (size_t) (end - next))) != NULL; next++) {
+        const char *after = next + 1;
+
+        if (after < end && *after == '\r') {
+            after++;
+        }
+        if (after < end && *after == '\n') {
+            *bodyPtr = after + 1;
+            return next + 1;
+        }
+    }
+    return text;
+}
+
+static void
+PutField(Ns_Set *headers, const char *line, size_t length)
+{
+    const char *colon = memchr(line, ':', length);
+    const char *value;
+    Ns_DString  name, text;
+
+    if (colon == NULL) {
+        return;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringInit(&text);
+    Ns_DStringNAppend(&name, line, (int) (colon - line));
+    Ns_StrToLower(name.string);
+    value = colon + 1;
+    while (value < line + length && (*value == ' ' || *value == '\t')) {
+        value++;
+    }
+    Ns_DStringNAppend(&text, value, (int) (line + length - value));
+    (void) Ns_SetPut(headers, name.string, text.string);
+    Ns_DStringFree(&name);
+    Ns_DStringFree(&text);
+}
+
+void
+NsHttpClientThreads(Ns_DString *dsPtr)
+{
+    if (atomic_load_explicit(&nQueued, memory_order_relaxed) > 0) {
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringPrintf(dsPtr, "name ns_http running %d requests %ld",
+            atomic_load_explicit(&nRunning, memory_order_relaxed),
+            atomic_load_explicit(&nQueued, memory_order_relaxed));
+        Tcl_DStringEndSublist(dsPtr);
+    }
+}
