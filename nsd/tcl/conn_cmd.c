@@ -29,12 +29,13 @@ static Tcl_ObjCmdProc ConnObjCmd;
 
 static OptionProc ConnAuth, ConnAuthPassword, ConnAuthUser, ConnChannel,
     ConnClientData, ConnCloseNow, ConnCompress, ConnContent, ConnContentFile,
-    ConnContentLength, ConnContentSentLength, ConnCopy, ConnDetails, ConnDriver,
-    ConnEncoding, ConnFileHeaders, ConnFileLength, ConnFileOffset, ConnFiles,
-    ConnFlags, ConnForm, ConnHeaders, ConnHost, ConnId, ConnIsConnected,
-    ConnKeepAlive, ConnLocation, ConnMethod, ConnOutputHeaders,
-    ConnPartialTimes, ConnPeerAddr, ConnPeerPort, ConnPool, ConnPort,
-    ConnProtocol, ConnQuery, ConnRateLimit, ConnRequest, ConnServer, ConnSockNumber, ConnStart,
+    ConnContentLength, ConnContentSentLength, ConnCopy, ConnCurrentAddr,
+    ConnCurrentPort, ConnDetails, ConnDriver, ConnEncoding, ConnFileHeaders,
+    ConnFileLength, ConnFileOffset, ConnFiles, ConnFlags, ConnForm,
+    ConnHeaders, ConnHost, ConnId, ConnIsConnected, ConnKeepAlive,
+    ConnLocation, ConnMethod, ConnOutputHeaders, ConnPartialTimes,
+    ConnPeerAddr, ConnPeerPort, ConnPool, ConnPort, ConnProtocol, ConnQuery,
+    ConnRateLimit, ConnRequest, ConnServer, ConnSockNumber, ConnStart,
     ConnStatus, ConnTimeout, ConnUrl, ConnUrlc, ConnUrlEncoding, ConnUrlv,
     ConnVersion, ConnZipAccepted;
 
@@ -42,6 +43,7 @@ static int ReturnInt(Call *callPtr, Tcl_WideInt value);
 static int ReturnString(Call *callPtr, const char *value);
 static int ReturnSet(Call *callPtr, Ns_Set *setPtr);
 static int ReturnCharset(Call *callPtr, Tcl_Encoding encoding);
+static int GetOwnAddress(Call *callPtr, char *address, size_t size);
 static Tcl_Encoding GetCharset(Call *callPtr);
 static int GetSlice(Call *callPtr, size_t bodyBytes, size_t *offsetPtr,
                     size_t *lengthPtr);
@@ -94,7 +96,9 @@ static const Option options[] = {
  * Of later releases; not named in the error message.
  */
 static const Option laterOptions[] = {
-    {"details", ConnDetails, NULL}, {"partialtimes", ConnPartialTimes, NULL},
+    {"currentaddr", ConnCurrentAddr, NULL},
+    {"currentport", ConnCurrentPort, NULL}, {"details", ConnDetails, NULL},
+    {"partialtimes", ConnPartialTimes, NULL},
     {"ratelimit", ConnRateLimit, "ratelimit ?n?"}, {NULL, NULL, NULL}
 };
 
@@ -250,14 +254,67 @@ static int
 ConnDetails(Call *callPtr)
 {
     Tcl_Obj *dictObj = Tcl_NewDictObj();
+    char     address[INET6_ADDRSTRLEN];
+    int      port = GetOwnAddress(callPtr, address, sizeof(address));
 
     Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("proxied", -1), Tcl_NewIntObj(0));
     Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("currentaddr", -1),
-                   Tcl_NewStringObj(Ns_ConnHost(callPtr->conn), -1));
+                   Tcl_NewStringObj(address, -1));
     Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("currentport", -1),
-                   Tcl_NewIntObj(Ns_ConnPort(callPtr->conn)));
+                   Tcl_NewIntObj(port));
     Tcl_SetObjResult(callPtr->interp, dictObj);
     return TCL_OK;
+}
+
+static int
+ConnCurrentAddr(Call *callPtr)
+{
+    char address[INET6_ADDRSTRLEN];
+
+    (void) GetOwnAddress(callPtr, address, sizeof(address));
+    return ReturnString(callPtr, address);
+}
+
+static int
+ConnCurrentPort(Call *callPtr)
+{
+    char address[INET6_ADDRSTRLEN];
+
+    return ReturnInt(callPtr, GetOwnAddress(callPtr, address, sizeof(address)));
+}
+
+/*
+ * The address and port at which the connection came in; "" and 0 when the
+ * socket is gone.
+ */
+static int
+GetOwnAddress(Call *callPtr, char *address, size_t size)
+{
+    struct sockaddr_storage space;
+    struct sockaddr_in     *inPtr = (struct sockaddr_in *) (void *) &space;
+    struct sockaddr_in6    *in6Ptr = (struct sockaddr_in6 *) (void *) &space;
+    socklen_t               length = sizeof(space);
+
+    *address = '\0';
+    if (getsockname(Ns_ConnSock(callPtr->conn), (struct sockaddr *) &space,
+                    &length) != 0) {
+        return 0;
+    }
+    if (space.ss_family == AF_INET) {
+        (void) inet_ntop(AF_INET, &inPtr->sin_addr, address, (socklen_t) size);
+        return ntohs(inPtr->sin_port);
+    }
+    if (space.ss_family != AF_INET6) {
+        return 0;
+    }
+    if (IN6_IS_ADDR_V4MAPPED(&in6Ptr->sin6_addr)) {
+        (void) inet_ntop(AF_INET, in6Ptr->sin6_addr.s6_addr + 12, address,
+                         (socklen_t) size);
+    } else {
+        (void) inet_ntop(AF_INET6, &in6Ptr->sin6_addr, address,
+                         (socklen_t) size);
+    }
+    return ntohs(in6Ptr->sin6_port);
 }
 
 /* ---- The request line. ---- */
