@@ -43,7 +43,7 @@ typedef enum {
     NS_RANK_POOL_WQUEUE     = 410,  /* Wait queue of a pool. */
     NS_RANK_POOL_TQUEUE     = 420,  /* Idle threads of a pool. */
     NS_RANK_POOL_THREADS    = 430,  /* Counters of a pool. */
-    NS_RANK_POOL_THREAD     = 440,  /* Hand-over slot of one thread. */
+    NS_RANK_POOL_THREAD     = 440,  /* What one thread runs. */
 
     /* net */
     NS_RANK_DRIVERS         = 500,  /* List of drivers. */
