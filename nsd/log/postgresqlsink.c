@@ -61,6 +61,7 @@ static char   *QuoteTable(Database *dbPtr, const char *schema,
 static bool    MakeTables(Database *dbPtr);
 static bool    MakeTable(Database *dbPtr, const char *table,
                          const char *columns);
+static bool    HasTable(Database *dbPtr, const char *table, bool *isTherePtr);
 static bool    AskNumber(Database *dbPtr, Ns_LogSink sink);
 static bool    Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes,
                            size_t length);
@@ -212,27 +213,47 @@ MakeTables(Database *dbPtr)
 }
 
 /*
- * Who may use a table need not have the right to make one, so look first.
+ * Who may use a table need not have the right to make one, so look first; and
+ * once more, for another sink may have made it between the two.
  */
 static bool
 MakeTable(Database *dbPtr, const char *table, const char *columns)
 {
+    bool      isThere;
+    PGresult *resultPtr;
+    NsPq      failed;
+
+    if (!HasTable(dbPtr, table, &isThere) || isThere) {
+        return isThere;
+    }
+    resultPtr = Query(dbPtr, "CREATE TABLE IF NOT EXISTS %s %s", table,
+                      columns);
+    if (resultPtr != NULL) {
+        PQclear(resultPtr);
+        return true;
+    }
+    failed = dbPtr->pq;
+    if (HasTable(dbPtr, table, &isThere) && !isThere) {
+        dbPtr->pq = failed;
+    }
+    return isThere;
+}
+
+/*
+ * False: it cannot be told, and *isTherePtr is false, too.
+ */
+static bool
+HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
+{
     char     *name = Quote(dbPtr, PQescapeLiteral(dbPtr->pq.conn, table,
                                                   strlen(table)));
-    PGresult *resultPtr = Query(dbPtr, "SELECT to_regclass(%s)", name);
-    bool      isThere = resultPtr != NULL && !PQgetisnull(resultPtr, 0, 0);
+    PGresult *resultPtr = name != NULL
+        ? Query(dbPtr, "SELECT to_regclass(%s)", name) : NULL;
     bool      isOk = resultPtr != NULL;
 
-    ns_free(name);
+    *isTherePtr = isOk && !PQgetisnull(resultPtr, 0, 0);
     PQclear(resultPtr);
-    if (isOk && !isThere) {
-        resultPtr = Query(dbPtr, "CREATE TABLE IF NOT EXISTS %s %s", table,
-                          columns);
-        /* Another sink may have made it between the two. */
-        isOk = resultPtr != NULL || STREQ(dbPtr->pq.sqlState, "23505")
-            || STREQ(dbPtr->pq.sqlState, "42P07");
-        PQclear(resultPtr);
-    }
+    ns_free(name);
     return isOk;
 }
 

@@ -941,8 +941,10 @@ FlushIfPumped(Ns_LogSink sink)
     while (atomic_load(&sink->isPumpDue) && TryLock(sink)) {
         (void) atomic_exchange(&sink->isPumpDue, false);
         NsDeliverPass(sink);
-        if (sink->settings.bufferLines == 0
-                || sink->nLines > sink->settings.bufferLines) {
+        /* A database need not be there; its rows wait for NsSinkFinish. */
+        if (!sink->typePtr->isDatabase
+                && (sink->settings.bufferLines == 0
+                    || sink->nLines > sink->settings.bufferLines)) {
             (void) NsDeliverFlush(sink);
         }
         NsSinkUnlock(sink);
