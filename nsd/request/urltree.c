@@ -18,10 +18,11 @@ typedef struct Slot {
 } Slot;
 
 typedef struct Filter {
-    char *glob;
-    bool  matchesAll;           /* The glob is "*". */
-    Slot  inherited;
-    Slot  exact;                /* Registered with NS_OP_NOINHERIT. */
+    char  *glob;
+    size_t suffixBytes;         /* Of "*.adp" and the like; 0: another form. */
+    bool   matchesAll;          /* The glob is "*". */
+    Slot   inherited;
+    Slot   exact;               /* Registered with NS_OP_NOINHERIT. */
 } Filter;
 
 typedef struct Node {
@@ -76,6 +77,7 @@ static Filter *AddFilter(Node *nodePtr, const Pattern *patternPtr);
 static void   *FindAtNode(const Node *nodePtr, const char *lastSegment,
                           bool isWhole, bool isFast,
                           NsUrlAcceptProc *acceptProc, void *arg);
+static bool    MatchesFilter(const Filter *filterPtr, const char *segment);
 static void    DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
 static void    DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr);
 static void    VisitNode(const Method *methodPtr, const Node *nodePtr,
@@ -426,6 +428,8 @@ AddFilter(Node *nodePtr, const Pattern *patternPtr)
     nodePtr->nFilters++;
     *filterPtr = (Filter) {
         .glob = glob,
+        .suffixBytes = glob[0] == '*' && strpbrk(glob + 1, "*?[\\") == NULL
+            ? strlen(glob + 1) : 0u,
         .matchesAll = patternPtr->glob == NULL
     };
     return filterPtr;
@@ -450,7 +454,7 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
                     && (acceptProc == NULL || (*acceptProc)(data, arg))) {
                 return data;
             }
-        } else if (isFast || !Tcl_StringMatch(lastSegment, filterPtr->glob)) {
+        } else if (isFast || !MatchesFilter(filterPtr, lastSegment)) {
             continue;
         }
         data = filterPtr->inherited.data;
@@ -459,6 +463,20 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
         }
     }
     return NULL;
+}
+
+static bool
+MatchesFilter(const Filter *filterPtr, const char *segment)
+{
+    size_t length;
+
+    if (filterPtr->suffixBytes == 0u) {
+        return Tcl_StringMatch(segment, filterPtr->glob);
+    }
+    length = strlen(segment);
+    return length >= filterPtr->suffixBytes
+        && memcmp(segment + length - filterPtr->suffixBytes,
+                  filterPtr->glob + 1, filterPtr->suffixBytes) == 0;
 }
 
 static void

@@ -109,6 +109,11 @@ filter_looks_at_the_last_segment(void **state)
     assert_true(Matches("/a/?[xy]*", 0, "/a/1x2"));
     assert_false(Matches("/a/?[xy]*", 0, "/a/1z2"));
     assert_true(Matches("/*.adp", 0, "/d/index.adp"));
+    assert_true(Matches("/*.adp", 0, "/.adp"));
+    assert_false(Matches("/*.adp", 0, "/adp"));
+    assert_false(Matches("/*.adp", 0, "/index.adpx"));
+    assert_true(Matches("/*.ad?", 0, "/index.adx"));
+    assert_false(Matches("/*.ad?", 0, "/index.ad"));
     assert_true(Matches("/*.adp", 0, "/d/index.adp/"));
 }
 
