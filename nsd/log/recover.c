@@ -175,9 +175,15 @@ Claim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
 bool
 NsRecoverClaims(Ns_LogSink sink)
 {
-    bool isOk = sink->failure == 0
-        || (NsLogClock() >= sink->retryAt && !NsSinkIsPumping());
+    bool isOk;
 
+    if (sink->claims == NULL) {
+        return true;
+    }
+    NsSinkLock(sink);
+    isOk = sink->failure == 0
+        || (NsLogClock() >= sink->retryAt && !NsSinkIsPumping());
+    NsSinkUnlock(sink);
     while (isOk && sink->claims != NULL) {
         isOk = WriteClaim(sink, sink->claims);
         NsSinkLock(sink);

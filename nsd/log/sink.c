@@ -63,6 +63,7 @@ static _Thread_local int       nWorking;
 static _Thread_local Deferred *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
+static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
@@ -499,7 +500,7 @@ NsSinkStop(void)
             Ns_Log(Warning, "log: sink '%s' does not come back from writing to "
                    "'%s'; the next start writes what is left", sink->name,
                    NsSinkFile(sink));
-        } else if (sink->failure != 0) {
+        } else if (IsFailing(sink)) {
             NsSinkStats stats;
 
             NsSinkGetStats(sink, &stats);
@@ -705,6 +706,21 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n, int64_t first,
     NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of stream '%s' are "
                   "missing here, from %s to %s: log memory was full", n,
                   NsStreamName(stream), from, to);
+}
+
+/*
+ * False also while another thread works for the sink.
+ */
+static bool
+IsFailing(Ns_LogSink sink)
+{
+    bool isFailing = false;
+
+    if (TryLock(sink)) {
+        isFailing = sink->failure != 0;
+        NsSinkUnlock(sink);
+    }
+    return isFailing;
 }
 
 static bool
