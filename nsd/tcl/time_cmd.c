@@ -319,7 +319,8 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char        text[200];
     Tcl_WideInt seconds;
     time_t      when;
-    size_t      length;
+    struct tm  *tmPtr;
+    size_t      length = 0;
 
     if (objc != 2 && objc != 3) {
         Tcl_WrongNumArgs(interp, 1, objv, "time ?fmt?");
@@ -332,10 +333,13 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         format = Tcl_GetString(objv[2]);
     }
     when = (time_t) seconds;
+    tmPtr = ns_localtime(&when);
+    if (tmPtr != NULL) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    length = strftime(text, sizeof(text), format, ns_localtime(&when));
+        length = strftime(text, sizeof(text), format, tmPtr);
 #pragma GCC diagnostic pop
+    }
     if (length == 0) {
         Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
         return TCL_ERROR;
