@@ -36,8 +36,18 @@ typedef struct NsGlobals {
     Tcl_Obj       *emptyPtr;    /* What these two were set to. */
 } NsGlobals;
 
+/*
+ * Globals that are not kept.
+ */
+typedef struct Finding {
+    int      n;
+    Tcl_Obj *names[MAX_AT_ONCE];    /* Referenced. */
+    bool     isQuiet;           /* To unset them runs no trace. */
+    bool     isKnown;           /* All that is remembered is there, in order. */
+} Finding;
+
 static bool UnsetGlobals(NsInterp *itPtr);
-static int  FindGlobals(NsInterp *itPtr, Tcl_Obj **names, bool *isKnownPtr);
+static void FindGlobals(NsInterp *itPtr, Finding *findingPtr);
 static bool HasNoError(const NsGlobals *globalsPtr);
 static void Remember(NsInterp *itPtr);
 static void ForgetNames(NsGlobals *globalsPtr);
@@ -154,52 +164,55 @@ HasOpened(Tcl_Interp *interp)
 static bool
 UnsetGlobals(NsInterp *itPtr)
 {
-    Tcl_Obj *names[MAX_AT_ONCE];
-    bool     isKnown;
-    int      n, left;
+    Finding finding;
+    int     n, left;
 
     do {
-        n = FindGlobals(itPtr, names, &isKnown);
+        FindGlobals(itPtr, &finding);
+        n = finding.n;
         left = GlobalTable(itPtr->interp)->numEntries;
         for (int i = 0; i < n; i++) {
-            (void) Tcl_UnsetVar(itPtr->interp, Tcl_GetString(names[i]),
+            (void) Tcl_UnsetVar(itPtr->interp, Tcl_GetString(finding.names[i]),
                                 TCL_GLOBAL_ONLY);
-            Tcl_DecrRefCount(names[i]);
+            Tcl_DecrRefCount(finding.names[i]);
+        }
+        if (finding.isQuiet && n < MAX_AT_ONCE) {
+            return finding.isKnown && left - n == itPtr->globalsPtr->n;
         }
         /* A trace may have set some again: then that is all. */
     } while (n > 0 && GlobalTable(itPtr->interp)->numEntries < left);
 
-    return n == 0 && isKnown && left == itPtr->globalsPtr->n;
+    return false;
 }
 
-/*
- * The names of some globals that are not kept, referenced.  *isKnownPtr: all
- * that is remembered is there, in that order; what is new is among the names.
- */
-static int
-FindGlobals(NsInterp *itPtr, Tcl_Obj **names, bool *isKnownPtr)
+static void
+FindGlobals(NsInterp *itPtr, Finding *findingPtr)
 {
     const NsGlobals *globalsPtr = itPtr->globalsPtr;
     Tcl_HashEntry   *entryPtr;
     Tcl_HashSearch   search;
-    int              nSeen = 0, n = 0;
+    int              nSeen = 0;
 
+    findingPtr->n = 0;
+    findingPtr->isQuiet = true;
     for (entryPtr = Tcl_FirstHashEntry(GlobalTable(itPtr->interp), &search);
-         entryPtr != NULL && n < MAX_AT_ONCE;
+         entryPtr != NULL && findingPtr->n < MAX_AT_ONCE;
          entryPtr = Tcl_NextHashEntry(&search)) {
-        Tcl_Obj *namePtr = entryPtr->key.objPtr;
+        Tcl_Obj   *namePtr = entryPtr->key.objPtr;
+        const Var *varPtr = VarOf(entryPtr);
 
         if (nSeen < globalsPtr->n && entryPtr == globalsPtr->entries[nSeen]
                 && namePtr == globalsPtr->names[nSeen]) {
             nSeen++;
-        } else if (!TclIsVarUndefined(VarOf(entryPtr))
+        } else if (!TclIsVarUndefined(varPtr)
                    && !IsKeptVar(Tcl_GetString(namePtr))) {
+            findingPtr->isQuiet &= TclIsVarScalar(varPtr)
+                && !TclIsVarTraced(varPtr);
             Tcl_IncrRefCount(namePtr);
-            names[n++] = namePtr;
+            findingPtr->names[findingPtr->n++] = namePtr;
         }
     }
-    *isKnownPtr = globalsPtr->n > 0 && nSeen == globalsPtr->n;
-    return n;
+    findingPtr->isKnown = globalsPtr->n > 0 && nSeen == globalsPtr->n;
 }
 
 /*
