@@ -28,6 +28,8 @@ LIBS     = $(TCL_LIBS) $(CRYPTO_LIBS) $(Z_LIBS) $(SQLITE_LIBS) $(PQ_LIBS) \
 
 ROOM_SOURCES   = $(foreach r,$(ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
 ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
+# The library is there from the start of the process, never loaded later.
+$(ROOM_OBJECTS): COMPILE += -ftls-model=initial-exec
 # Starts and stops the rooms; in the library for programs that embed the server.
 MAIN_OBJECTS   = obj/nsd/nsmain.o
 MODULE_OBJECTS = $(foreach m,$(MODULES),$(patsubst %.c,obj/%.o,$(sort $(wildcard $(m)/*.c))))

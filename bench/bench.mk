@@ -1,11 +1,16 @@
 # Programs that the scripts in bench/ run; they make them when they need them.
 
-obj/bench/%: bench/%.c bench/measure.h bench/producers.h nsd/libnsd.so
+BENCH_HEADERS = bench/measure.h bench/producers.h bench/lines.h
+
+# Access records become lines as in the module.
+obj/bench/log_end_to_end: obj/nslog/format.o
+
+obj/bench/%: bench/%.c $(BENCH_HEADERS) nsd/libnsd.so
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd \
+	$(Q)$(COMPILE) -o $@ $(filter %.c %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd \
 	    -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
 
-obj/bench/%: bench/%.cc bench/measure.h bench/producers.h config.mk
+obj/bench/%: bench/%.cc $(BENCH_HEADERS) config.mk
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -D_GNU_SOURCE -g -pthread $(OPTIMIZE) -Wall -Wextra \
 	    -o $@ $< -lspdlog -lfmt

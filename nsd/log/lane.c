@@ -48,6 +48,7 @@ typedef struct ThreadLanes {
 } ThreadLanes;
 
 static NsRing *ring;            /* Constant after NsLaneInit. */
+size_t nsLaneMaxRecord;
 
 static Ns_Mutex lock;           /* Guards what follows. */
 static Lane    *freeLanes[NS_RING_STREAMS];
@@ -69,8 +70,7 @@ static Ns_Cond    freed;
 static atomic_int nWaiting;     /* Read without the lock to skip signals. */
 
 static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
-static _Thread_local ThreadLanes *threadLanes
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local ThreadLanes *threadLanes;
 static _Thread_local bool isDrainerThread;
 
 static Lane    *ThreadLane(int stream, const NsLaneRecord *recordPtr);
@@ -81,9 +81,10 @@ static bool     PutCommon(int stream, const NsLaneRecord *recordPtr);
 static uint32_t OwnLanes(void);
 static bool     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
 static bool     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static void     FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
-                           const NsLaneRecord *recordPtr, uint32_t kind,
-                           uint32_t length);
+static inline void FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
+                              const NsLaneRecord *recordPtr, uint32_t kind,
+                              uint32_t length);
+static inline void Copy(char *to, const NsLaneRecord *recordPtr);
 static void     Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
                        size_t length);
 static bool     NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
@@ -104,6 +105,7 @@ NsLaneInit(NsRing *ringPtr)
     uint32_t n = ringPtr->headerPtr->nSegments;
 
     ring = ringPtr;
+    nsLaneMaxRecord = (size_t) (n / 4) * ringPtr->headerPtr->segmentBytes;
     NsMutexSetup(&lock, NS_RANK_LOG_SEGMENTS, "ns:log", "lanes");
     NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
     NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");
@@ -132,14 +134,6 @@ NsLanePut(int stream, const NsLaneRecord *recordPtr)
     lanePtr = ThreadLane(stream, recordPtr);
     return likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
                                    : PutCommon(stream, recordPtr);
-}
-
-size_t
-NsLaneMaxRecord(void)
-{
-    const NsRingHeader *headerPtr = ring->headerPtr;
-
-    return (size_t) (headerPtr->nSegments / 4) * headerPtr->segmentBytes;
 }
 
 void
@@ -413,7 +407,7 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
         }
     }
     toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
-    Gather((char *) (toPtr + 1), recordPtr, 0, recordPtr->length);
+    Copy((char *) (toPtr + 1), recordPtr);
     FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
                (uint32_t) recordPtr->length);
     atomic_store_explicit(&lanePtr->sequence, toPtr->sequence + 1,
@@ -490,7 +484,7 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
     return true;
 }
 
-static void
+static inline void
 FillRecord(NsRingRecord *toPtr, Lane *lanePtr, const NsLaneRecord *recordPtr,
            uint32_t kind, uint32_t length)
 {
@@ -505,6 +499,22 @@ FillRecord(NsRingRecord *toPtr, Lane *lanePtr, const NsLaneRecord *recordPtr,
     toPtr->kind = kind;
     toPtr->pad = 0;
     toPtr->checksum = NsRingChecksum(toPtr, NsRingSum(0, toPtr + 1, length));
+}
+
+/*
+ * Copy all pieces.
+ */
+static inline void
+Copy(char *to, const NsLaneRecord *recordPtr)
+{
+    for (int i = 0; i < recordPtr->nPieces; i++) {
+        const struct iovec *piecePtr = &recordPtr->pieces[i];
+
+        if (piecePtr->iov_len > 0) {
+            memcpy(to, piecePtr->iov_base, piecePtr->iov_len);
+            to += piecePtr->iov_len;
+        }
+    }
 }
 
 /*

@@ -52,9 +52,9 @@ void NsLaneInit(NsRing *ringPtr);
 bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
 
 /*
- * Records longer than this cannot be put.
+ * Records longer than this cannot be put.  Constant after NsLaneInit.
  */
-size_t NsLaneMaxRecord(void);
+extern size_t nsLaneMaxRecord;
 
 /*
  * The lane's first segments up to, not including, the one with that number in

@@ -60,7 +60,7 @@ static bool    isForked;        /* Set in a child, before it has threads. */
 static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
 static void NoteFork(void);
 static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
-static NsLaneClass ClassOf(Ns_LogStream stream, int severity);
+static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NameInRingLocked(Ns_LogStream stream);
 
@@ -171,7 +171,7 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         PutInChild(stream, &record);
         return NS_OK;
     }
-    if (unlikely(record.length > NsLaneMaxRecord())) {
+    if (unlikely(record.length > nsLaneMaxRecord)) {
         NsSinkPutHuge(stream, &record);
         return NS_OK;
     }
@@ -393,7 +393,7 @@ PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     }
 }
 
-static NsLaneClass
+static inline NsLaneClass
 ClassOf(Ns_LogStream stream, int severity)
 {
     if (severity == Error || severity == Fatal || severity == Bug) {

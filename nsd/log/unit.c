@@ -63,8 +63,7 @@ typedef struct Rest {
 } Rest;
 
 static Ns_Tls unitTls;
-static _Thread_local Unit *myUnit
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local Unit *myUnit;
 
 static void FreeUnit(void *arg);
 static Ns_LogFormatProc FormatUnit;
