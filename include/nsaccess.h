@@ -12,6 +12,12 @@
 
 #include "nstypes.h"
 
+typedef enum {
+    NS_ACCESS_FINISHED,
+    NS_ACCESS_SENDING,
+    NS_ACCESS_FORGOTTEN
+} Ns_AccessStage;
+
 typedef struct Ns_Access {
     const char *server;         /* Virtual server. */
     const char *driver;         /* Driver module. */
@@ -28,11 +34,19 @@ typedef struct Ns_Access {
     Ns_Time     filterSpan;
     Ns_Time     runSpan;
     const struct Ns_AccessFields *fields;   /* For Ns_AccessHeader. */
+    Ns_AccessStage stage;
 } Ns_Access;
 
 /*
  * The procedure runs in the thread that finished the request, connection or
- * driver thread, once per request.  All pointers end with the call.
+ * driver thread, once per request with stage NS_ACCESS_FINISHED.  All pointers
+ * end with the call.
+ *
+ * Before that, in the same thread, it may run with NS_ACCESS_SENDING: the last
+ * bytes of the reply are about to leave, and should the process die before the
+ * request is finished, this is all that will be known of it.  A log calls
+ * Ns_LogStreamPrepare here.  With NS_ACCESS_FORGOTTEN after that, the request
+ * will not be logged: a trace failed.
  */
 typedef void (Ns_AccessProc) (const Ns_Access *accessPtr, void *arg);
 

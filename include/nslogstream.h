@@ -72,6 +72,16 @@ NS_EXTERN int Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
                               const struct iovec *pieces, int n);
 
 /*
+ * Leave a record that counts only if the process dies before this thread's next
+ * Ns_LogStreamPut into the stream, which replaces it; or another call of this,
+ * or Forget.  Of the record and its replacement, exactly one reaches the sinks
+ * that log threads write.  NS_ERROR: as for Ns_LogStreamPut.
+ */
+NS_EXTERN int  Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
+                                   const struct iovec *pieces, int n);
+NS_EXTERN void Ns_LogStreamForget(Ns_LogStream stream);
+
+/*
  * A sink that writes one stream to a file.
  */
 typedef struct Ns_LogSinkSpec {

@@ -265,6 +265,10 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     Ns_DString        headers;
     struct iovec      pieces[7];
 
+    if (accessPtr->stage == NS_ACCESS_FORGOTTEN) {
+        Ns_LogStreamForget(logPtr->stream);
+        return;
+    }
     if ((flags & LOG_CHECKFORPROXY) != 0) {
         const char *value = Ns_AccessHeader(accessPtr, "x-forwarded-for");
 
@@ -308,8 +312,13 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     pieces[5] = (struct iovec){(void *) agent, r.agentLength};
     pieces[6] = (struct iovec){Ns_DStringValue(&headers),
                                (size_t) Ns_DStringLength(&headers)};
-    (void) Ns_LogStreamPut(logPtr->stream, Notice, pieces,
-                           Ns_NrElements(pieces));
+    if (accessPtr->stage == NS_ACCESS_SENDING) {
+        (void) Ns_LogStreamPrepare(logPtr->stream, Notice, pieces,
+                                   Ns_NrElements(pieces));
+    } else {
+        (void) Ns_LogStreamPut(logPtr->stream, Notice, pieces,
+                               Ns_NrElements(pieces));
+    }
     Ns_DStringFree(&headers);
 }
 

@@ -9,6 +9,12 @@
  *      into new segments only, which are linked when all of it is there, so it
  *      becomes visible as a whole.
  *
+ *      A prepared record stands at the end of the segment, far from `committed`,
+ *      and the segment's `prepared` points there.  It counts for a later process
+ *      while `committed` stays and no segment follows.  The record that replaces
+ *      it changes either in the same store that makes it visible, so there is
+ *      always exactly one of the two.
+ *
  *      Free segments form a stack without a lock.  Its head carries a counter
  *      against a segment that is taken and comes back while another thread is
  *      about to take it.
@@ -34,6 +40,7 @@ typedef struct Lane {
     NsRingSegment *segmentPtr;  /* The thread's part begins here ... */
     uint32_t       offset;
     uint32_t       room;        /* Bytes left in the segment. */
+    uint32_t       reserved;    /* Bytes behind the room: a prepared record. */
     uint64_t       number;      /* Of the segment in the lane. */
     uint64_t       nudgeBytes;  /* Put since sinks were told. */
     atomic_uint_fast64_t sequence;  /* Written by the owner, read for counts. */
@@ -92,6 +99,7 @@ static uint32_t PrepareSegment(Lane *lanePtr, uint64_t number,
                                const NsLaneRecord *recordPtr);
 static void     EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
                              uint32_t offset);
+static void     Forget(Lane *lanePtr);
 static uint32_t TakeSegment(const NsLaneRecord *recordPtr);
 static bool     IsSampledOut(const NsLaneRecord *recordPtr);
 static void     WaitForSegment(int allowed);
@@ -129,11 +137,52 @@ NsLanePut(int stream, const NsLaneRecord *recordPtr)
     Lane *lanePtr;
 
     if (recordPtr->overflow == NS_OVERFLOW_SAMPLE && IsSampledOut(recordPtr)) {
+        NsLaneForget(stream);
         return false;
     }
     lanePtr = ThreadLane(stream, recordPtr);
     return likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
                                    : PutCommon(stream, recordPtr);
+}
+
+bool
+NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
+{
+    const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
+    size_t         need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
+    Lane          *lanePtr = ThreadLane(stream, recordPtr);
+    NsRingSegment *segmentPtr;
+    NsRingRecord  *toPtr;
+
+    if (lanePtr == NULL || 2 * need > segmentBytes - sizeof(NsRingSegment)) {
+        return false;
+    }
+    Forget(lanePtr);
+    if (2 * need > lanePtr->room && !NextSegment(lanePtr, recordPtr)) {
+        return false;
+    }
+    segmentPtr = lanePtr->segmentPtr;
+    toPtr = NsRingRecordAt(segmentPtr, segmentBytes - (uint32_t) need);
+    Gather((char *) (toPtr + 1), recordPtr, 0, recordPtr->length);
+    FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
+               (uint32_t) recordPtr->length);
+    lanePtr->reserved = (uint32_t) need;
+    lanePtr->room -= lanePtr->reserved;
+    segmentPtr->preparedFor = lanePtr->offset;
+    atomic_store_explicit(&segmentPtr->prepared,
+                          segmentBytes - lanePtr->reserved,
+                          memory_order_release);
+    return true;
+}
+
+void
+NsLaneForget(int stream)
+{
+    ThreadLanes *mine = threadLanes;
+
+    if (mine != NULL && stream < mine->n && mine->lanes[stream] != NULL) {
+        Forget(mine->lanes[stream]);
+    }
 }
 
 void
@@ -270,6 +319,7 @@ FreeThreadLanes(void *arg)
     Ns_MutexLock(&lock);
     for (int i = 0; i < mine->n; i++) {
         if (mine->lanes[i] != NULL) {
+            Forget(mine->lanes[i]);
             mine->lanes[i]->nextFreePtr = freeLanes[i];
             freeLanes[i] = mine->lanes[i];
         }
@@ -399,7 +449,8 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
     NsRingRecord *toPtr;
 
     if (unlikely(need > lanePtr->room)) {
-        if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)) {
+        if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)
+                || lanePtr->reserved > 0) {
             return AppendLarge(lanePtr, recordPtr);
         }
         if (!NextSegment(lanePtr, recordPtr)) {
@@ -413,7 +464,8 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
     atomic_store_explicit(&lanePtr->sequence, toPtr->sequence + 1,
                           memory_order_relaxed);
     lanePtr->offset += (uint32_t) need;
-    lanePtr->room -= (uint32_t) need;
+    lanePtr->room += lanePtr->reserved - (uint32_t) need;
+    lanePtr->reserved = 0;
     atomic_store_explicit(&lanePtr->segmentPtr->committed, lanePtr->offset,
                           memory_order_release);
 
@@ -473,6 +525,7 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
             PushFree(first);
             first = next;
         }
+        Forget(lanePtr);
         return false;
     }
     atomic_fetch_add(&lanePtr->sequence, 1);
@@ -565,6 +618,7 @@ PrepareSegment(Lane *lanePtr, uint64_t number, const NsLaneRecord *recordPtr)
                               memory_order_relaxed);
         atomic_store_explicit(&segmentPtr->next, NS_RING_NONE,
                               memory_order_relaxed);
+        atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
         segmentPtr->lane = lanePtr->index;
         segmentPtr->number = number;
         segmentPtr->epoch = ring->headerPtr->epoch;
@@ -579,6 +633,21 @@ EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
     lanePtr->number = number;
     lanePtr->offset = offset;
     lanePtr->room = ring->headerPtr->segmentBytes - offset;
+    lanePtr->reserved = 0;
+}
+
+/*
+ * The prepared record, if there is one, will not count.
+ */
+static void
+Forget(Lane *lanePtr)
+{
+    if (lanePtr->reserved > 0) {
+        atomic_store_explicit(&lanePtr->segmentPtr->prepared, 0,
+                              memory_order_release);
+        lanePtr->room += lanePtr->reserved;
+        lanePtr->reserved = 0;
+    }
 }
 
 /*

@@ -52,6 +52,19 @@ void NsLaneInit(NsRing *ringPtr);
 bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
 
 /*
+ * Leave a record that counts only if the process dies before this thread puts
+ * its next one into the stream, which replaces it.  False: this cannot be had,
+ * for want of a lane of the thread's own, of memory, or because of the record's
+ * length.
+ */
+bool NsLanePrepare(int stream, const NsLaneRecord *recordPtr);
+
+/*
+ * What this thread has prepared in the stream does not count any more.
+ */
+void NsLaneForget(int stream);
+
+/*
  * Records longer than this cannot be put.  Constant after NsLaneInit.
  */
 extern size_t nsLaneMaxRecord;

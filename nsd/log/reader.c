@@ -11,7 +11,6 @@
 static NsRingRecord *LookAgain(const NsRing *ringPtr, NsPlace *placePtr);
 static NsRingRecord *RecordAt(const NsRing *ringPtr, const NsPlace *placePtr);
 static bool NextSegment(const NsRing *ringPtr, NsPlace *placePtr);
-static bool IsIntact(const NsRingRecord *recordPtr, const void *bytes);
 static bool Before(const NsPlace *left, const NsPlace *right);
 static void SiftDown(NsMerge *mergePtr);
 
@@ -69,7 +68,7 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
 
     if (recordPtr->kind == NS_RING_WHOLE) {
         return total == recordPtr->length
-            && (!withChecksum || IsIntact(recordPtr, recordPtr + 1))
+            && (!withChecksum || NsRingIsIntact(recordPtr))
             ? recordPtr + 1 : NULL;
     }
     if (total > (uint64_t) headerPtr->nSegments * headerPtr->segmentBytes) {
@@ -84,7 +83,7 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
         if (recordPtr == NULL || recordPtr->kind != NS_RING_PART
                 || recordPtr->sequence != sequence
                 || recordPtr->length == 0 || recordPtr->length > total - got
-                || (withChecksum && !IsIntact(recordPtr, recordPtr + 1))) {
+                || (withChecksum && !NsRingIsIntact(recordPtr))) {
             return NULL;
         }
         memcpy(*scratchPtr + got, recordPtr + 1, recordPtr->length);
@@ -214,13 +213,6 @@ NextSegment(const NsRing *ringPtr, NsPlace *placePtr)
     placePtr->offset = (uint32_t) sizeof(NsRingSegment);
     placePtr->end = 0;
     return true;
-}
-
-static bool
-IsIntact(const NsRingRecord *recordPtr, const void *bytes)
-{
-    return recordPtr->checksum
-        == NsRingChecksum(recordPtr, NsRingSum(0, bytes, recordPtr->length));
 }
 
 static bool

@@ -83,6 +83,7 @@ NsSinkFindLeftovers(const NsRingKey *keyPtr)
         NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);
 
         if (ringPtr != NULL) {
+            NsRingCommitPrepared(ringPtr);
             leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
             leftoverPtr->ringPtr = ringPtr;
             atomic_store(&leftoverPtr->nUsers, 1);

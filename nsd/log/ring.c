@@ -59,6 +59,8 @@ static int     ByName(const void *left, const void *right);
 static const char *CheckFile(int fd, bool isReadOnly, struct stat *stPtr);
 static const char *CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes);
 static const char *CheckLanes(const NsRing *ringPtr);
+static void    CommitPrepared(const NsRing *ringPtr, uint32_t lane,
+                              NsRingSegment *segmentPtr);
 
 
 NsRing *
@@ -275,6 +277,62 @@ Word(const unsigned char *bytes)
 
     memcpy(&word, bytes, sizeof(word));
     return word;
+}
+
+bool
+NsRingIsIntact(const NsRingRecord *recordPtr)
+{
+    return recordPtr->checksum == NsRingChecksum(
+        recordPtr, NsRingSum(0, recordPtr + 1, recordPtr->length));
+}
+
+void
+NsRingCommitPrepared(NsRing *ringPtr)
+{
+    uint32_t nSegments = ringPtr->headerPtr->nSegments;
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+
+    for (uint32_t lane = 0; lane < nLanes; lane++) {
+        uint32_t segment = atomic_load(&ringPtr->lanes[lane].first);
+        NsRingSegment *lastPtr = NULL;
+
+        for (uint32_t n = 0; segment < nSegments && n < nSegments; n++) {
+            lastPtr = NsRingSegmentAt(ringPtr, segment);
+            segment = atomic_load(&lastPtr->next);
+        }
+        if (lastPtr != NULL && segment == NS_RING_NONE) {
+            CommitPrepared(ringPtr, lane, lastPtr);
+        }
+    }
+}
+
+/*
+ * A process killed after the copy makes it again; one killed after the store
+ * finds the record committed.
+ */
+static void
+CommitPrepared(const NsRing *ringPtr, uint32_t lane, NsRingSegment *segmentPtr)
+{
+    uint32_t      segmentBytes = ringPtr->headerPtr->segmentBytes;
+    uint32_t      from = atomic_load(&segmentPtr->prepared);
+    uint32_t      to = segmentPtr->preparedFor;
+    NsRingRecord *recordPtr = NsRingRecordAt(segmentPtr, from);
+    size_t        most, size;
+
+    if (to != atomic_load(&segmentPtr->committed) || to % 8 != 0
+            || to < sizeof(NsRingSegment) || from % 8 != 0 || from < to
+            || from > segmentBytes - sizeof(*recordPtr)) {
+        return;
+    }
+    most = MIN(from - to, segmentBytes - from);
+    size = sizeof(*recordPtr) + NS_RING_ALIGN((size_t) recordPtr->length);
+    if (size <= most && recordPtr->kind == NS_RING_WHOLE
+            && recordPtr->lane == lane
+            && recordPtr->epoch == (uint32_t) ringPtr->headerPtr->epoch
+            && NsRingIsIntact(recordPtr)) {
+        memcpy(NsRingRecordAt(segmentPtr, to), recordPtr, size);
+        atomic_store(&segmentPtr->committed, to + (uint32_t) size);
+    }
 }
 
 /*

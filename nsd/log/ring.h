@@ -60,10 +60,12 @@ typedef struct NsRingSegment {
     atomic_uint committed;      /* Offset behind the last complete record. */
     atomic_uint next;           /* Segment, or NS_RING_NONE. */
     uint32_t    lane;
-    uint32_t    pad;
+    atomic_uint prepared;       /* Offset of the prepared record; 0: none. */
     uint64_t    number;         /* In the lane, from 1. */
     uint64_t    epoch;
-    uint64_t    pad2[4];
+    uint32_t    preparedFor;    /* It counts while this is committed. */
+    uint32_t    pad;
+    uint64_t    pad2[3];
 } NsRingSegment;
 
 #define NS_RING_WHOLE 0         /* The record is in one piece. */
@@ -241,5 +243,16 @@ NsRingChecksum(const NsRingRecord *recordPtr, uint64_t sum)
     a *= UINT64_C(0x9e3779b185ebca87);
     return (uint32_t) (a >> 32);
 }
+
+/*
+ * The record, which lies within its segment, has its checksum.
+ */
+bool NsRingIsIntact(const NsRingRecord *recordPtr);
+
+/*
+ * Append what threads of a process that died had prepared.  Not for a mapping
+ * in use.
+ */
+void NsRingCommitPrepared(NsRing *ringPtr);
 
 #endif

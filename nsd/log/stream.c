@@ -57,9 +57,22 @@ static atomic_int nStreams;
 static NsRing *ring;
 static bool    isForked;        /* Set in a child, before it has threads. */
 
+/*
+ * Streams whose record this thread could not prepare: it was put at once, and
+ * the one that would replace it is not.
+ */
+static _Thread_local uint64_t putEarly[NS_RING_STREAMS / 64]
+    __attribute__((tls_model("initial-exec")));
+
 static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
 static void NoteFork(void);
 static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
+static inline void FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream,
+                              int severity, int64_t time,
+                              const struct iovec *pieces, int n);
+static Ns_ReturnCode PutInLane(Ns_LogStream stream,
+                               const NsLaneRecord *recordPtr);
+static inline uint64_t BitOf(Ns_LogStream stream);
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NameInRingLocked(Ns_LogStream stream);
@@ -142,25 +155,46 @@ Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
     return NsStreamPut(stream, (int) severity, NsLogClock(), pieces, n);
 }
 
+int
+Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
+                    const struct iovec *pieces, int n)
+{
+    const Route *routePtr = atomic_load_explicit(&stream->routePtr,
+                                                 memory_order_acquire);
+    NsLaneRecord record;
+
+    if (!routePtr->hasLane || isForked) {
+        return NS_OK;
+    }
+    FillRecord(&record, stream, (int) severity, NsLogClock(), pieces, n);
+    if (likely(NsLanePrepare(stream->index, &record))) {
+        return NS_OK;
+    }
+    if ((putEarly[stream->index / 64] & BitOf(stream)) == 0) {
+        if (PutInLane(stream, &record) != NS_OK) {
+            return NS_ERROR;
+        }
+        putEarly[stream->index / 64] |= BitOf(stream);
+    }
+    return NS_OK;
+}
+
+void
+Ns_LogStreamForget(Ns_LogStream stream)
+{
+    NsLaneForget(stream->index);
+    putEarly[stream->index / 64] &= ~BitOf(stream);
+}
+
 Ns_ReturnCode
 NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
             const struct iovec *pieces, int n)
 {
     const Route *routePtr = atomic_load_explicit(&stream->routePtr,
                                                  memory_order_acquire);
-    NsLaneRecord record = {
-        .severity = severity,
-        .class = ClassOf(stream, severity),
-        .overflow = (NsOverflow) atomic_load_explicit(&stream->overflow,
-                                                      memory_order_relaxed),
-        .time = time,
-        .pieces = pieces,
-        .nPieces = n
-    };
+    NsLaneRecord record;
 
-    for (int i = 0; i < n; i++) {
-        record.length += pieces[i].iov_len;
-    }
+    FillRecord(&record, stream, severity, time, pieces, n);
     for (int i = 0; i < routePtr->nDirect; i++) {
         NsSinkPutDirect(routePtr->direct[i], stream, &record);
     }
@@ -171,12 +205,40 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         PutInChild(stream, &record);
         return NS_OK;
     }
-    if (unlikely(record.length > nsLaneMaxRecord)) {
-        NsSinkPutHuge(stream, &record);
+    if (unlikely((putEarly[stream->index / 64] & BitOf(stream)) != 0)) {
+        putEarly[stream->index / 64] &= ~BitOf(stream);
         return NS_OK;
     }
-    if (unlikely(!NsLanePut(stream->index, &record))) {
-        CountDrop(stream, time);
+    return PutInLane(stream, &record);
+}
+
+static inline void
+FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream, int severity,
+           int64_t time, const struct iovec *pieces, int n)
+{
+    *recordPtr = (NsLaneRecord){
+        .severity = severity,
+        .class = ClassOf(stream, severity),
+        .overflow = (NsOverflow) atomic_load_explicit(&stream->overflow,
+                                                      memory_order_relaxed),
+        .time = time,
+        .pieces = pieces,
+        .nPieces = n
+    };
+    for (int i = 0; i < n; i++) {
+        recordPtr->length += pieces[i].iov_len;
+    }
+}
+
+static Ns_ReturnCode
+PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    if (unlikely(recordPtr->length > nsLaneMaxRecord)) {
+        NsSinkPutHuge(stream, recordPtr);
+        return NS_OK;
+    }
+    if (unlikely(!NsLanePut(stream->index, recordPtr))) {
+        CountDrop(stream, recordPtr->time);
         return NS_ERROR;
     }
     /*
@@ -188,7 +250,7 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
     if (atomic_load_explicit(&stream->nIdle, memory_order_relaxed) > 0) {
         NsSinkWake(stream->index);
     }
-    if (unlikely(record.class == NS_LANE_CRITICAL)) {
+    if (unlikely(recordPtr->class == NS_LANE_CRITICAL)) {
         NsSinkNudge(stream->index);
     }
     if (unlikely(NsSinkIsPumping())) {
@@ -391,6 +453,12 @@ PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     if (length <= sizeof(line) && write(STDERR_FILENO, line, length) < 0) {
         return;
     }
+}
+
+static inline uint64_t
+BitOf(Ns_LogStream stream)
+{
+    return UINT64_C(1) << stream->index % 64;
 }
 
 static inline NsLaneClass

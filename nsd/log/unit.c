@@ -149,7 +149,7 @@ NsUnitEnd(const Ns_Access *accessPtr)
     UnitHead     head;
     struct iovec pieces[8];
 
-    if (hasEvents) {
+    if (hasEvents && accessPtr->stage == NS_ACCESS_FINISHED) {
         unitPtr->isOpen = false;
     }
     if (likely(!Ns_LogStreamWanted(nsOperationStream))) {
@@ -185,8 +185,13 @@ NsUnitEnd(const Ns_Access *accessPtr)
         hasEvents ? Ns_DStringValue(&unitPtr->events) : NULL,
         hasEvents ? (size_t) Ns_DStringLength(&unitPtr->events) : 0
     };
-    (void) Ns_LogStreamPut(nsOperationStream, Notice, pieces,
-                           Ns_NrElements(pieces));
+    if (accessPtr->stage == NS_ACCESS_SENDING) {
+        (void) Ns_LogStreamPrepare(nsOperationStream, Notice, pieces,
+                                   Ns_NrElements(pieces));
+    } else {
+        (void) Ns_LogStreamPut(nsOperationStream, Notice, pieces,
+                               Ns_NrElements(pieces));
+    }
 }
 
 int64_t

@@ -4,8 +4,12 @@
  *      What access procedures are told of a request.
  */
 
+#include "log/unit.h"
 #include "nsset.h"
 #include "request/access.h"
+#include "request/conn_int.h"
+#include "request/filter.h"
+#include "request/reqserver.h"
 
 static void FillSpans(Ns_Access *accessPtr, const NsWork *workPtr);
 
@@ -67,6 +71,24 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
     FillSpans(accessPtr, replyPtr->workPtr);
 }
 
+void
+NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
+{
+    Ns_Access access;
+
+    if (NsUnitIsWanted()
+            || atomic_load(&connPtr->serverPtr->requestPtr->traces) != NULL) {
+        NsAccessFill(&access, connPtr);
+        access.stage = stage;
+        access.bytesSent += bytes;
+        NsAccessRun(connPtr->serverPtr, &access);
+        connPtr->isAnnounced = stage == NS_ACCESS_SENDING;
+    }
+}
+
+/*
+ * A request that still runs ends now.
+ */
 static void
 FillSpans(Ns_Access *accessPtr, const NsWork *workPtr)
 {
@@ -77,5 +99,7 @@ FillSpans(Ns_Access *accessPtr, const NsWork *workPtr)
                                        workPtr->dequeueStamp);
     accessPtr->filterSpan = NsClockSpan(workPtr->dequeueStamp,
                                         workPtr->filterStamp);
-    accessPtr->runSpan = NsClockSpan(workPtr->filterStamp, workPtr->endStamp);
+    accessPtr->runSpan = NsClockSpan(workPtr->filterStamp,
+                                     workPtr->endStamp != 0
+                                     ? workPtr->endStamp : NsClockNow());
 }

@@ -68,6 +68,7 @@ typedef struct NsConn {
     int                  compressLevel;
     int                  nRedirects;    /* Internal ones, for the limit of 3. */
     bool                 isBroken;      /* Output failed: the client is gone. */
+    bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */
     size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
     Tcl_Encoding         outputEncoding;/* NULL: none, text is sent as it is. */

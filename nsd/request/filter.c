@@ -218,7 +218,9 @@ NsAccessRun(NsServer *serverPtr, const Ns_Access *accessPtr)
             (*tracePtr->accessProc)(accessPtr, tracePtr->arg);
         }
     }
-    NsUnitEnd(accessPtr);
+    if (accessPtr->stage != NS_ACCESS_FORGOTTEN) {
+        NsUnitEnd(accessPtr);
+    }
 }
 
 int

@@ -35,7 +35,7 @@ void NsTracesRun(NsConn *connPtr);
 void NsCleanupsRun(NsConn *connPtr);
 
 /*
- * Tell all access procedures of the server.
+ * Tell all access procedures of the server, and the log unit.
  */
 void NsAccessRun(NsServer *serverPtr, const Ns_Access *accessPtr);
 

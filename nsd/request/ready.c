@@ -54,6 +54,8 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     NsStamp    now = NsClockNow();
     Ns_Access  access;
 
+    connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
+    connPtr->work.filterStamp = connPtr->work.endStamp = now;
     if (isFull) {
         Ns_ConnPrintfHeaders(conn, "Retry-After", "%d",
                              NsPoolRetryAfter(poolPtr));
@@ -63,8 +65,6 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     connPtr->compressLevel = 0;
     (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
 
-    connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
-    connPtr->work.filterStamp = connPtr->work.endStamp = now;
     NsAccessFill(&access, connPtr);
     NsAccessRun(connPtr->serverPtr, &access);
     NsConnFreeParts(connPtr);

@@ -10,6 +10,7 @@
 
 #include "nsstring.h"
 #include "base/assert.h"
+#include "request/access.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
@@ -33,6 +34,7 @@ static void    Release(const NsPiece *pieces, int nPieces);
 static int64_t SumBytes(const NsPiece *pieces, int nPieces);
 static Ns_ReturnCode Transmit(NsConn *connPtr, const Gather *gatherPtr,
                               int64_t bodyBytes, int flags);
+static void    Announce(NsConn *connPtr, const Gather *gatherPtr);
 static void    NoteBytes(NsConn *connPtr);
 
 Ns_ReturnCode
@@ -96,6 +98,9 @@ NsReplyFinish(NsConn *connPtr)
         (void) NsReplySend(connPtr, NULL, 0, NS_CONN_STREAM_CLOSE);
     }
     NoteBytes(connPtr);
+    if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
+        NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, 0);
+    }
     if (NsSockIsQueued(sockPtr)) {
         connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
         if (connPtr->work.poolPtr != NULL) {
@@ -170,6 +175,7 @@ NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
     } else {
         AddBody(&gather, connPtr, pieces, nPieces, bodyBytes);
     }
+    Announce(connPtr, &gather);
     if (NsSockQueue(connPtr->sockPtr, gather.pieces, gather.n) != NS_OK) {
         connPtr->keep = 0;
     }
@@ -273,6 +279,9 @@ Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
     if (gatherPtr->n == 0) {
         return NS_OK;
     }
+    if ((flags & NS_CONN_STREAM) == 0 || connPtr->responseLength >= 0) {
+        Announce(connPtr, gatherPtr);
+    }
     if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize
             && (!isStream || settingsPtr->writerStreaming)) {
         result = NsSockQueue(connPtr->sockPtr, gatherPtr->pieces, gatherPtr->n);
@@ -285,6 +294,17 @@ Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
     }
     NoteBytes(connPtr);
     return result;
+}
+
+/*
+ * Whoever has the whole reply finds it in the log, even if the process dies
+ * before the request ends.
+ */
+static void
+Announce(NsConn *connPtr, const Gather *gatherPtr)
+{
+    NsAccessAnnounce(connPtr, NS_ACCESS_SENDING,
+                     SumBytes(gatherPtr->pieces, gatherPtr->n));
 }
 
 static void

@@ -293,6 +293,8 @@ Trace(NsConn *connPtr)
             (void) NsFiltersRun(connPtr, NS_FILTER_VOID_TRACE);
         }
         NsTracesRun(connPtr);
+    } else if (connPtr->isAnnounced) {
+        NsAccessAnnounce(connPtr, NS_ACCESS_FORGOTTEN, 0);
     }
     NsCleanupsRun(connPtr);
     connPtr->work.traceStamp = NsClockNow();

@@ -9,6 +9,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "http/charset.h"
+#include "request/access.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
@@ -142,12 +143,17 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
 {
     NsConn *connPtr = NsConnOf(conn);
     NsPiece pieces[NS_CONN_MAXBUFS];
+    int64_t bytes = 0;
     ssize_t sent = 0;
     int     i;
 
     if (connPtr->sockPtr == NULL) {
         return -1;
     }
+    for (i = 0; i < nBufs; i++) {
+        bytes += (int64_t) bufs[i].iov_len;
+    }
+    NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, bytes);
     while (nBufs > 0) {
         int n = MIN(nBufs, NS_CONN_MAXBUFS);
 

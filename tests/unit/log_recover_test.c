@@ -198,6 +198,117 @@ NothingIsWrittenTwice(void **state)
     }
 }
 
+static void
+Prepare(Ns_LogStream stream, int number, size_t length)
+{
+    Record       record = {number, 0};
+    char         filler[10000] = "";
+    struct iovec pieces[2] = {{&record, sizeof(record)}, {filler, length}};
+
+    assert_int_equal(Ns_LogStreamPrepare(stream, Notice, pieces, 2), NS_OK);
+}
+
+/*
+ * Each record is announced by one that must not count: short, longer than what
+ * replaces it, and too long for a segment.
+ */
+static void
+ReplaceAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    for (int i = 0; i < NRECORDS; i++) {
+        Prepare(stream, 1000000 + i, i % 300 == 0 ? 1500 : 0);
+        Put(stream, i, i + 1);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void
+PrepareAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    for (int i = 0; i < NRECORDS - 1; i++) {
+        Prepare(stream, 1000000 + i, 0);
+        Put(stream, i, i + 1);
+    }
+    Prepare(stream, 2000000, 100);
+    Prepare(stream, NRECORDS - 1, 0);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+PrepareLongAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    for (int i = 0; i < NRECORDS - 1; i++) {
+        if (i % 1000 == 0) {
+            /* It counts already; what would replace it does not. */
+            Prepare(stream, i, 10000);
+            Put(stream, 1000000, 1000001);
+        } else {
+            Put(stream, i, i + 1);
+        }
+    }
+    Prepare(stream, NRECORDS - 1, 10000);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+ForgetAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+
+    for (int i = 0; i < NRECORDS; i++) {
+        Prepare(stream, 1000000 + i, 0);
+        Ns_LogStreamForget(stream);
+        Put(stream, i, i + 1);
+    }
+    Prepare(stream, 1000000, 0);
+    Ns_LogStreamForget(stream);
+    kill(getpid(), SIGKILL);
+}
+
+/*
+ * Prepared records of a process that dies while its log threads write.
+ */
+static void
+PrepareWhileWritingAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(1000, &sink);
+
+    NsLogStart();
+    for (int i = 0; i < NRECORDS - 1; i++) {
+        Prepare(stream, 1000000 + i, 0);
+        Put(stream, i, i + 1);
+    }
+    Prepare(stream, NRECORDS - 1, 0);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+APreparedRecordCountsUnlessReplaced(void **state)
+{
+    static void (*const deaths[]) (void) = {
+        ReplaceAndDie, PrepareAndDie, PrepareLongAndDie, ForgetAndDie,
+        PrepareWhileWritingAndDie
+    };
+
+    for (size_t i = 0; i < Ns_NrElements(deaths); i++) {
+        assert_true(WIFSIGNALED(InChild(deaths[i])));
+        assert_int_equal(InChild(StartAndStop), 0);
+        CheckFile(NRECORDS + 1);
+        unlink(file);
+    }
+}
+
 /*
  * Die as if in the middle of a write: let the mapping say that one is under
  * way.
@@ -415,6 +526,8 @@ main(void)
         cmocka_unit_test_setup_teardown(AllThatWasHandedOverIsWritten, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(NothingIsWrittenTwice, SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(APreparedRecordCountsUnlessReplaced,
+                                        SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(RowsAreInsertedOnce, SetUp, TearDown),
