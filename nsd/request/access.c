@@ -4,6 +4,7 @@
  *      What access procedures are told of a request.
  */
 
+#include "log/init.h"
 #include "log/unit.h"
 #include "nsset.h"
 #include "request/access.h"
@@ -77,7 +78,9 @@ NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
     Ns_Access access;
 
     if (NsUnitIsWanted()
-            || atomic_load(&connPtr->serverPtr->requestPtr->traces) != NULL) {
+            || (NsLogIsAsync() && atomic_load_explicit(
+                    &connPtr->serverPtr->requestPtr->traces,
+                    memory_order_acquire) != NULL)) {
         NsAccessFill(&access, connPtr);
         access.stage = stage;
         access.bytesSent += bytes;
