@@ -3,7 +3,7 @@
 #       Runs all suites and adds up their results.  The last line is
 #       `N passed, N failed, N skipped`; the exit status is 0 only if none failed.
 #
-#       tclsh tests/run.tcl ?-only GLOB? ?-skip GLOB? ?-jobs N? ?-verbose?
+#       tclsh tests/run.tcl ?-only GLOB? ?-skip GLOB ...? ?-jobs N? ?-verbose?
 #
 #       GLOB is matched against names such as unit/http_parse_test,
 #       command/ns_set, wire/static, stress/pool_stress, model/run.
@@ -18,7 +18,7 @@ set jobs 2
 for {set i 0} {$i < [llength $argv]} {incr i} {
     switch -- [lindex $argv $i] {
         -only    { set only [lindex $argv [incr i]] }
-        -skip    { set skip [lindex $argv [incr i]] }
+        -skip    { lappend skip [lindex $argv [incr i]] }
         -jobs    { set jobs [lindex $argv [incr i]] }
         -verbose { set verbose 1 }
         default  { puts stderr "unknown option [lindex $argv $i]"; exit 2 }
@@ -113,11 +113,17 @@ set queue $suites
 set running 0
 set done 0
 
+proc isSkipped {name} {
+    global skip
+    foreach pattern $skip { if {[string match $pattern $name]} { return 1 } }
+    return 0
+}
+
 proc startNext {} {
-    global queue running only skip jobs done state reports
+    global queue running only jobs done state reports
     while {$running < $jobs && [llength $queue] > 0} {
         set queue [lassign $queue name command]
-        if {![string match $only $name] || [string match $skip $name]} continue
+        if {![string match $only $name] || [isSkipped $name]} continue
         reportTo $reports/$name
         if {[catch {open "|$command 2>@1" r} channel]} {
             report $name 0.0 $channel 1
