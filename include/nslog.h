@@ -64,6 +64,14 @@ NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 NS_EXTERN size_t Ns_LogCharBytes(const char *bytes, size_t length);
 
 /*
+ * Write the bytes as a string of JSON, quotes included, and return its length;
+ * of one that is greater than room the buffer is not used.  What is no UTF-8
+ * becomes U+FFFD, and what may not be shown an escape.
+ */
+NS_EXTERN size_t Ns_LogJsonString(char *buffer, size_t room, const char *bytes,
+                                  size_t length);
+
+/*
  * The time as "[21/Nov/2026:00:07:00 +0000]"; Ns_LogTime2 leaves the offset
  * from UTC out if withOffset is 0.  The buffer has at least 41 bytes and is
  * returned.

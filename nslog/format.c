@@ -31,7 +31,30 @@ typedef struct Strings {
     size_t      left;
 } Strings;
 
+/*
+ * A record as it is read.
+ */
+typedef struct Access {
+    AccessRecord r;             /* nHeaders: those that are left. */
+    Strings      strings;
+    const char  *peer;
+    const char  *user;
+    const char  *request;
+    const char  *referer;
+    const char  *agent;
+} Access;
+
+static bool ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
+static bool TakeHeader(Access *accessPtr, const char **namePtr,
+                       uint32_t *nNamePtr, const char **valuePtr,
+                       uint32_t *nValuePtr);
+static const char *TakeCounted(Strings *stringsPtr, uint32_t *lengthPtr);
 static const char *Take(Strings *stringsPtr, size_t length);
+static void PutText(Line *linePtr, const char *text);
+static void PutMember(Line *linePtr, const char *name, const char *bytes,
+                      size_t length);
+static void PutJson(Line *linePtr, const char *bytes, size_t length);
+static void PutJsonTime(Line *linePtr, int64_t micros);
 static void Put(Line *linePtr, const char *bytes, size_t length);
 static void PutEscaped(Line *linePtr, const char *bytes, size_t length);
 static size_t PlainRun(const char *bytes, size_t length);
@@ -47,83 +70,155 @@ size_t
 NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
                 void *arg)
 {
-    Line         line = {buffer, room, 0};
-    Strings      strings;
-    AccessRecord r;
-    const char  *peer, *user, *request, *referer, *agent;
+    Line        line = {buffer, room, 0};
+    Access      access;
+    const char *name, *value;
+    uint32_t    nName, nValue, flags;
 
-    if (recordPtr->length < sizeof(r)) {
+    if (!ReadRecord(recordPtr, &access)) {
         return 0;
     }
-    memcpy(&r, recordPtr->bytes, sizeof(r));
-    r.start = MAX(r.start, 0);
-    if (arg != NULL) {
-        r.flags = *(const uint32_t *) arg;
-        r.nHeaders = 0;
-    }
-    strings = (Strings){(const char *) recordPtr->bytes + sizeof(r),
-                        recordPtr->length - sizeof(r)};
-    peer = Take(&strings, r.peerLength);
-    user = Take(&strings, r.userLength);
-    request = Take(&strings, r.requestLength);
-    referer = Take(&strings, r.refererLength);
-    agent = Take(&strings, r.agentLength);
-    if (agent == NULL) {
-        return 0;
-    }
-
-    PutEscaped(&line, peer, r.peerLength);
+    flags = arg == NULL ? access.r.flags : *(const uint32_t *) arg;
+    PutEscaped(&line, access.peer, access.r.peerLength);
     Put(&line, " - ", 3);
-    PutUser(&line, user, r.userLength);
+    PutUser(&line, access.user, access.r.userLength);
     Put(&line, " ", 1);
     PutTime(&line, (time_t) (recordPtr->time / 1000000000),
-            (r.flags & LOG_FMTTIME) != 0);
+            (flags & LOG_FMTTIME) != 0);
     Put(&line, " ", 1);
-    PutQuoted(&line, request, r.requestLength);
+    PutQuoted(&line, access.request, access.r.requestLength);
     Put(&line, " ", 1);
-    PutNumber(&line, r.status);
+    PutNumber(&line, access.r.status);
     Put(&line, " ", 1);
-    PutNumber(&line, r.bytesSent);
-    if ((r.flags & LOG_COMBINED) != 0) {
+    PutNumber(&line, access.r.bytesSent);
+    if ((flags & LOG_COMBINED) != 0) {
         Put(&line, " ", 1);
-        PutQuoted(&line, referer, r.refererLength);
+        PutQuoted(&line, access.referer, access.r.refererLength);
         Put(&line, " ", 1);
-        PutQuoted(&line, agent, r.agentLength);
+        PutQuoted(&line, access.agent, access.r.agentLength);
     }
-    if ((r.flags & LOG_REQTIME) != 0) {
+    if ((flags & LOG_REQTIME) != 0) {
         Put(&line, " ", 1);
-        PutMicros(&line, recordPtr->time / 1000 - r.start);
+        PutMicros(&line, recordPtr->time / 1000 - access.r.start);
     }
-    if ((r.flags & LOG_PARTIALTIMES) != 0) {
+    if ((flags & LOG_PARTIALTIMES) != 0) {
         Put(&line, " \"", 2);
-        PutMicros(&line, r.start);
+        PutMicros(&line, access.r.start);
         Put(&line, " ", 1);
-        PutMicros(&line, r.acceptSpan);
+        PutMicros(&line, access.r.acceptSpan);
         Put(&line, " ", 1);
-        PutMicros(&line, r.queueSpan);
+        PutMicros(&line, access.r.queueSpan);
         Put(&line, " ", 1);
-        PutMicros(&line, r.filterSpan);
+        PutMicros(&line, access.r.filterSpan);
         Put(&line, " ", 1);
-        PutMicros(&line, r.runSpan);
+        PutMicros(&line, access.r.runSpan);
         Put(&line, "\"", 1);
     }
-    for (uint32_t i = 0; i < r.nHeaders; i++) {
-        const char *header = Take(&strings, sizeof(uint32_t));
-        uint32_t    length;
-
-        if (header == NULL) {
-            break;
-        }
-        memcpy(&length, header, sizeof(length));
-        header = Take(&strings, length);
-        if (header == NULL) {
-            break;
-        }
+    while (arg == NULL && TakeHeader(&access, &name, &nName, &value, &nValue)) {
         Put(&line, " ", 1);
-        PutQuoted(&line, header, length);
+        PutQuoted(&line, value, nValue);
     }
     Put(&line, "\n", 1);
     return line.length;
+}
+
+size_t
+NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
+                void *arg)
+{
+    Line        line = {buffer, room, 0};
+    Access      access;
+    const char *name, *value, *comma = "";
+    uint32_t    nName, nValue;
+
+    if (!ReadRecord(recordPtr, &access)) {
+        return 0;
+    }
+    PutText(&line, "{\"time\":");
+    PutJsonTime(&line, recordPtr->time / 1000);
+    PutMember(&line, "peer", access.peer, access.r.peerLength);
+    PutMember(&line, "user", access.user, access.r.userLength);
+    PutMember(&line, "request", access.request, access.r.requestLength);
+    PutText(&line, ",\"status\":");
+    PutNumber(&line, access.r.status);
+    PutText(&line, ",\"bytes\":");
+    PutNumber(&line, access.r.bytesSent);
+    PutMember(&line, "referer", access.referer, access.r.refererLength);
+    PutMember(&line, "agent", access.agent, access.r.agentLength);
+    PutText(&line, ",\"start\":");
+    PutJsonTime(&line, access.r.start);
+    PutText(&line, ",\"duration\":");
+    PutMicros(&line, recordPtr->time / 1000 - access.r.start);
+    PutText(&line, ",\"accept\":");
+    PutMicros(&line, access.r.acceptSpan);
+    PutText(&line, ",\"queue\":");
+    PutMicros(&line, access.r.queueSpan);
+    PutText(&line, ",\"filter\":");
+    PutMicros(&line, access.r.filterSpan);
+    PutText(&line, ",\"run\":");
+    PutMicros(&line, access.r.runSpan);
+    PutText(&line, ",\"headers\":{");
+    while (TakeHeader(&access, &name, &nName, &value, &nValue)) {
+        PutText(&line, comma);
+        PutJson(&line, name, nName);
+        PutText(&line, ":");
+        PutJson(&line, value, nValue);
+        comma = ",";
+    }
+    PutText(&line, "}}\n");
+    return line.length;
+}
+
+/*
+ * False: it is none, or damaged.
+ */
+static bool
+ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr)
+{
+    AccessRecord *rPtr = &accessPtr->r;
+    Strings      *stringsPtr = &accessPtr->strings;
+
+    if (recordPtr->length < sizeof(*rPtr)) {
+        return false;
+    }
+    memcpy(rPtr, recordPtr->bytes, sizeof(*rPtr));
+    rPtr->start = MIN(MAX(rPtr->start, 0), INT64_MAX / 1000);
+    *stringsPtr = (Strings){(const char *) recordPtr->bytes + sizeof(*rPtr),
+                            recordPtr->length - sizeof(*rPtr)};
+    accessPtr->peer = Take(stringsPtr, rPtr->peerLength);
+    accessPtr->user = Take(stringsPtr, rPtr->userLength);
+    accessPtr->request = Take(stringsPtr, rPtr->requestLength);
+    accessPtr->referer = Take(stringsPtr, rPtr->refererLength);
+    accessPtr->agent = Take(stringsPtr, rPtr->agentLength);
+    return accessPtr->agent != NULL;
+}
+
+/*
+ * The next of the extended headers; false: there are no more.
+ */
+static bool
+TakeHeader(Access *accessPtr, const char **namePtr, uint32_t *nNamePtr,
+           const char **valuePtr, uint32_t *nValuePtr)
+{
+    if (accessPtr->r.nHeaders == 0) {
+        return false;
+    }
+    accessPtr->r.nHeaders--;
+    *namePtr = TakeCounted(&accessPtr->strings, nNamePtr);
+    *valuePtr = TakeCounted(&accessPtr->strings, nValuePtr);
+    return *valuePtr != NULL;
+}
+
+static const char *
+TakeCounted(Strings *stringsPtr, uint32_t *lengthPtr)
+{
+    const char *length = Take(stringsPtr, sizeof(*lengthPtr));
+
+    if (length == NULL) {
+        return NULL;
+    }
+    memcpy(lengthPtr, length, sizeof(*lengthPtr));
+    return Take(stringsPtr, *lengthPtr);
 }
 
 /*
@@ -150,6 +245,47 @@ Put(Line *linePtr, const char *bytes, size_t length)
         memcpy(linePtr->buffer + linePtr->length, bytes, length);
     }
     linePtr->length += length;
+}
+
+static void
+PutText(Line *linePtr, const char *text)
+{
+    Put(linePtr, text, strlen(text));
+}
+
+/*
+ * A member of the object that is not the first.
+ */
+static void
+PutMember(Line *linePtr, const char *name, const char *bytes, size_t length)
+{
+    PutText(linePtr, ",\"");
+    PutText(linePtr, name);
+    PutText(linePtr, "\":");
+    PutJson(linePtr, bytes, length);
+}
+
+static void
+PutJson(Line *linePtr, const char *bytes, size_t length)
+{
+    size_t start = MIN(linePtr->length, linePtr->room);
+
+    linePtr->length += Ns_LogJsonString(linePtr->buffer + start,
+                                        linePtr->room - start, bytes, length);
+}
+
+static void
+PutJsonTime(Line *linePtr, int64_t micros)
+{
+    time_t    seconds = (time_t) (micros / MICROS);
+    struct tm tm;
+    char      text[80];
+    size_t    n;
+
+    gmtime_r(&seconds, &tm);
+    n = strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + n, sizeof(text) - n, ".%06dZ\"", (int) (micros % MICROS));
+    PutText(linePtr, text);
 }
 
 /*

@@ -21,8 +21,8 @@
 #define LOG_SUPPRESSQUERY 0x20
 
 /*
- * The strings follow in the order of their lengths, then nHeaders times a
- * uint32_t and as many bytes.
+ * The strings follow in the order of their lengths, then for each of nHeaders
+ * its name and its value, each a uint32_t and as many bytes.
  */
 typedef struct AccessRecord {
     uint32_t flags;
@@ -45,5 +45,10 @@ typedef struct AccessRecord {
  * Arg: NULL, or the flags (uint32_t) to use in place of the record's.
  */
 Ns_LogFormatProc NsLogAccessLine;
+
+/*
+ * One object with all that the record has, whatever its flags.
+ */
+Ns_LogFormatProc NsLogAccessJson;
 
 #endif

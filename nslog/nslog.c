@@ -2,7 +2,7 @@
  * nslog.c --
  *
  *      The access log: one line per finished request, in common or combined
- *      log format.
+ *      log format, or in JSON for sinks that ask for it.
  *
  *      The thread that finished a request puts what the line needs into the
  *      log's stream; a log thread makes the line and writes it, unless
@@ -81,6 +81,7 @@ static Ns_AccessProc   LogAccess;
 static int64_t   Micros(const Ns_Time *timePtr);
 static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
                                const Ns_Access *accessPtr);
+static void      AppendCounted(Ns_DString *dsPtr, const char *string);
 static Ns_LogRenameProc Rename;
 static int       MoveFile(const char *from, const char *to);
 static int       RenameByFormat(const char *file, const char *format, int max);
@@ -147,6 +148,7 @@ Ns_ModuleInit(const char *server, const char *module)
                                  (void *) &commonFlags);
     (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
                                  (void *) &combinedFlags);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "json", NsLogAccessJson, NULL);
     logPtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = Ns_DStringValue(&name),
         .stream = logPtr->stream,
@@ -259,7 +261,9 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     const HeaderList *headersPtr = atomic_load(&logPtr->headersPtr);
     int               flags = atomic_load(&logPtr->flags);
     const char       *peer = accessPtr->peer, *request = accessPtr->line;
-    const char       *user = accessPtr->user, *referer = NULL, *agent = NULL;
+    const char       *user = accessPtr->user;
+    const char       *referer = Ns_AccessHeader(accessPtr, "referer");
+    const char       *agent = Ns_AccessHeader(accessPtr, "user-agent");
     size_t            requestLength = accessPtr->lineLength;
     AccessRecord      r;
     Ns_DString        headers;
@@ -279,10 +283,6 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     if ((flags & LOG_SUPPRESSQUERY) != 0) {
         request = accessPtr->url;
         requestLength = request == NULL ? 0 : strlen(request);
-    }
-    if ((flags & LOG_COMBINED) != 0) {
-        referer = Ns_AccessHeader(accessPtr, "referer");
-        agent = Ns_AccessHeader(accessPtr, "user-agent");
     }
     r = (AccessRecord){
         .flags = (uint32_t) flags,
@@ -334,11 +334,19 @@ AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
 {
     for (int i = 0; i < headersPtr->n; i++) {
         const char *value = Ns_AccessHeader(accessPtr, headersPtr->names[i]);
-        uint32_t    length = value == NULL ? 0 : (uint32_t) strlen(value);
 
-        Ns_DStringNAppend(dsPtr, (const char *) &length, (int) sizeof(length));
-        Ns_DStringNAppend(dsPtr, value == NULL ? "" : value, (int) length);
+        AppendCounted(dsPtr, headersPtr->names[i]);
+        AppendCounted(dsPtr, value == NULL ? "" : value);
     }
+}
+
+static void
+AppendCounted(Ns_DString *dsPtr, const char *string)
+{
+    uint32_t length = (uint32_t) strlen(string);
+
+    Ns_DStringNAppend(dsPtr, (const char *) &length, (int) sizeof(length));
+    Ns_DStringNAppend(dsPtr, string, (int) length);
 }
 
 /*

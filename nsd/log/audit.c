@@ -26,6 +26,7 @@ void
 NsAuditInit(void)
 {
     (void) Ns_LogStreamCreate("audit", FormatAudit, NULL);
+    (void) Ns_LogStreamAddFormat(nsAuditStream, "json", FormatAudit, NULL);
 }
 
 Ns_ReturnCode

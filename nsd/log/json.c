@@ -35,6 +35,15 @@ NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
     NsLogPut(outPtr, "\"", 1);
 }
 
+size_t
+Ns_LogJsonString(char *buffer, size_t room, const char *bytes, size_t length)
+{
+    NsLogOut out = {buffer, room, 0};
+
+    NsJsonString(&out, bytes, length);
+    return out.length;
+}
+
 void
 NsJsonName(NsLogOut *outPtr, const char *name, bool isFirst)
 {

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/lock.h"
+#include "log/json.h"
 #include "log/line.h"
 #include "log/sink.h"
 #include "nslog.h"
@@ -65,6 +66,8 @@ static _Thread_local uint64_t putEarly[NS_RING_STREAMS / 64]
     __attribute__((tls_model("initial-exec")));
 
 static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
+static size_t WrapInJson(char *buffer, size_t room,
+                         const Ns_LogRecord *recordPtr, size_t length);
 static void NoteFork(void);
 static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 static inline void FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream,
@@ -345,12 +348,25 @@ NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
         &stream->formats[format].proc, memory_order_acquire);
 
     if (proc == NULL) {
-        format = NS_LOG_NATIVE;
-        proc = atomic_load_explicit(&stream->formats[format].proc,
+        size_t n;
+
+        proc = atomic_load_explicit(&stream->formats[NS_LOG_NATIVE].proc,
                                     memory_order_acquire);
+        n = proc == NULL ? 0 : proc(buffer, room, recordPtr,
+                                    stream->formats[NS_LOG_NATIVE].arg);
+        *lengthPtr = format == NS_LOG_JSON && n > 0
+            ? WrapInJson(buffer, room, recordPtr, n) : n;
+    } else {
+        *lengthPtr = proc(buffer, room, recordPtr,
+                          stream->formats[format].arg);
     }
-    *lengthPtr = proc == NULL ? 0
-        : proc(buffer, room, recordPtr, stream->formats[format].arg);
+}
+
+bool
+NsStreamKnowsFormat(Ns_LogStream stream, int format)
+{
+    return format == NS_LOG_JSON || !NsStreamHasFormat(stream)
+        || atomic_load(&stream->formats[format].proc) != NULL;
 }
 
 NsOverflow
@@ -415,6 +431,38 @@ NsStreamNudgeBytes(int index)
 {
     return atomic_load_explicit(&streams[index].nudgeBytes,
                                 memory_order_relaxed);
+}
+
+/*
+ * The buffer has a line of the stream's own, of that length if there is room:
+ * make it a member of an object.
+ */
+static size_t
+WrapInJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
+           size_t length)
+{
+    const char *severity = Ns_LogSeverityName(
+        (Ns_LogSeverity) recordPtr->severity);
+    NsLogOut    out = {buffer, room, 0};
+    char       *line;
+
+    if (length > room) {
+        return length;
+    }
+    line = ns_malloc(length);
+    memcpy(line, buffer, length);
+    NsLogPut(&out, "{", 1);
+    NsJsonName(&out, "time", true);
+    NsJsonTime(&out, recordPtr->time);
+    NsJsonName(&out, "stream", false);
+    NsJsonString(&out, recordPtr->stream, strlen(recordPtr->stream));
+    NsJsonName(&out, "severity", false);
+    NsJsonString(&out, severity, strlen(severity));
+    NsJsonName(&out, "line", false);
+    NsJsonString(&out, line, length - (line[length - 1] == '\n'));
+    NsLogPut(&out, "}\n", 2);
+    ns_free(line);
+    return out.length;
 }
 
 /*

@@ -58,8 +58,15 @@ const char *NsStreamFormatName(int format);
 bool        NsStreamHasFormat(Ns_LogStream stream);     /* Its own. */
 
 /*
+ * False: it has one of its own, which is used in place of the one that is asked
+ * for.  JSON can be had of every stream.
+ */
+bool NsStreamKnowsFormat(Ns_LogStream stream, int format);
+
+/*
  * The line of a record, in the stream's own format if it lacks the one that is
- * asked for; 0 bytes if it has none at all.
+ * asked for; 0 bytes if it has none at all.  For JSON the line is wrapped in an
+ * object then.
  */
 void NsStreamFormat(Ns_LogStream stream, int format,
                     const Ns_LogRecord *recordPtr, char *buffer, size_t room,

@@ -87,6 +87,7 @@ static const char *const overflows[] = {
 };
 
 static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
+static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static int  FindOption(const char *name);
 static void SetUpOne(const char *name);
 static bool GetNumber(const char *value, Tcl_WideInt min, Tcl_WideInt max,
@@ -195,6 +196,9 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                          "to %d bytes long", name, NS_RING_NAME - 1);
         return NS_ERROR;
     }
+    if (!HasFormat(draftPtr, errorPtr)) {
+        return NS_ERROR;
+    }
     isFile = STREQ(draftPtr->type, "file") || STREQ(draftPtr->type, "sqlite");
     isDatabase = STREQ(draftPtr->type, "sqlite")
         || STREQ(draftPtr->type, "postgresql");
@@ -255,10 +259,42 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
 }
 
 Ns_ReturnCode
-NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink)
+NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
+                 Ns_DString *errorPtr)
 {
+    if (!HasFormat(draftPtr, errorPtr)) {
+        return NS_ERROR;
+    }
     SetOverflowOf(draftPtr, sink);
     return NsSinkConfigure(sink, &draftPtr->settings);
+}
+
+/*
+ * False: one of the streams has lines of its own, and none in this format.
+ */
+static bool
+HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
+{
+    int          format = draftPtr->settings.format, n;
+    const char **patterns;
+    Ns_LogStream stream, lacking = NULL;
+
+    (void) Tcl_SplitList(NULL, draftPtr->streams, &n, &patterns);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; (stream = NsStreamAt(j)) != NULL; j++) {
+            if (NsStreamMatches(stream, patterns[i])
+                    && !NsStreamKnowsFormat(stream, format)) {
+                lacking = stream;
+            }
+        }
+    }
+    Tcl_Free((char *) patterns);
+    if (lacking != NULL) {
+        Ns_DStringPrintf(errorPtr, "invalid format \"%s\": stream \"%s\" should "
+                         "be native or json", NsStreamFormatName(format),
+                         NsStreamName(lacking));
+    }
+    return lacking == NULL;
 }
 
 static void

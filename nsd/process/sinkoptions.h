@@ -44,7 +44,8 @@ Ns_ReturnCode NsSinkDraftSet(NsSinkDraft *draftPtr, const char *name,
  */
 Ns_ReturnCode NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                                 Ns_DString *errorPtr);
-Ns_ReturnCode NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink);
+Ns_ReturnCode NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
+                               Ns_DString *errorPtr);
 
 /*
  * Names of parameters by index, NULL behind the last, and the value in a draft.

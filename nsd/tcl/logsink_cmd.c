@@ -30,6 +30,8 @@ static Tcl_ObjCmdProc StatsCmd;
 
 static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
                       Tcl_Obj *const *objv);
+static int Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
+                 Ns_LogSink sink);
 static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                    int most, const char *args, Ns_LogSink *sinkPtr);
 static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -152,10 +154,25 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else {
         status = SetOptions(interp, &draft, objc - 3, objv + 3);
         if (status == TCL_OK) {
-            (void) NsSinkDraftApply(&draft, sink);
+            status = Apply(interp, &draft, sink);
         }
     }
     NsSinkDraftFree(&draft);
+    return status;
+}
+
+static int
+Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr, Ns_LogSink sink)
+{
+    Ns_DString error;
+    int        status = TCL_OK;
+
+    Ns_DStringInit(&error);
+    if (NsSinkDraftApply(draftPtr, sink, &error) != NS_OK) {
+        Tcl_DStringResult(interp, &error);
+        status = TCL_ERROR;
+    }
+    Ns_DStringFree(&error);
     return status;
 }
 
