@@ -1,7 +1,7 @@
 /*
  * lane.c --
  *
- *      The writing side of the mapping: lanes of threads, and free segments.
+ *      The writing side of the mapping: lanes of threads.
  *
  *      A record is complete when the segment's `committed` covers it: that
  *      store releases all bytes before it.  A new segment is filled in before
@@ -14,22 +14,17 @@
  *      while `committed` stays and no segment follows.  The record that replaces
  *      it changes either in the same store that makes it visible, so there is
  *      always exactly one of the two.
- *
- *      Free segments form a stack without a lock.  Its head carries a counter
- *      against a segment that is taken and comes back while another thread is
- *      about to take it.
  */
 
 #include "log/lane.h"
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "log/segment.h"
 #include "log/sink.h"
 #include "log/stream.h"
 
 #define RECORD_BYTES    sizeof(NsRingRecord)
-#define SAMPLE_ONE_IN   16
-#define WAIT_USEC       100000
 /* Lanes kept back so that each stream can have a common one. */
 #define COMMON_LANES(n) ((n) / 4)
 
@@ -66,19 +61,8 @@ static Ns_Mutex commonLock;     /* Held while using a common lane. */
 static Ns_Mutex largeLock;      /* One record of many segments at a time. */
 static Ns_Mutex chainLock;      /* Guards lanes' first segments. */
 
-static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
-static atomic_uint *nextFree;           /* By segment. */
-static atomic_int   nFree;
-static atomic_int   leastFree;
-static int          reserve[3];         /* By class; constant. */
-
-static Ns_Mutex   waitLock;     /* Guards nWaiting. */
-static Ns_Cond    freed;
-static atomic_int nWaiting;     /* Read without the lock to skip signals. */
-
 static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
-static _Thread_local bool isDrainerThread;
 
 static Lane    *ThreadLane(int stream, const NsLaneRecord *recordPtr);
 static void     FreeThreadLanes(void *arg);
@@ -100,11 +84,6 @@ static uint32_t PrepareSegment(Lane *lanePtr, uint64_t number,
 static void     EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
                              uint32_t offset);
 static void     Forget(Lane *lanePtr);
-static uint32_t TakeSegment(const NsLaneRecord *recordPtr);
-static bool     IsSampledOut(const NsLaneRecord *recordPtr);
-static void     WaitForSegment(int allowed);
-static uint32_t PopFree(void);
-static void     PushFree(uint32_t segment);
 
 
 void
@@ -118,17 +97,8 @@ NsLaneInit(NsRing *ringPtr)
     NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
     NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");
     NsMutexSetup(&chainLock, NS_RANK_LOG_CHAINS, "ns:log", "chains");
-    NsMutexSetup(&waitLock, NS_RANK_LOG_WAKE, "ns:log", "memory");
     Ns_TlsAlloc(&laneTls, FreeThreadLanes);
-    reserve[NS_LANE_DETAIL] = (int) n / 4;
-    reserve[NS_LANE_NORMAL] = (int) n / 16;
-    reserve[NS_LANE_CRITICAL] = 0;
-    nextFree = ns_calloc(n, sizeof(*nextFree));
-    atomic_store(&freeHead, NS_RING_NONE);
-    for (uint32_t i = n; i > 0; i--) {
-        PushFree(i - 1);
-    }
-    atomic_store(&leastFree, (int) n);
+    NsSegmentsInit(n);
 }
 
 bool
@@ -136,7 +106,8 @@ NsLanePut(int stream, const NsLaneRecord *recordPtr)
 {
     Lane *lanePtr;
 
-    if (recordPtr->overflow == NS_OVERFLOW_SAMPLE && IsSampledOut(recordPtr)) {
+    if (recordPtr->overflow == NS_OVERFLOW_SAMPLE
+            && NsSegmentIsSampledOut(recordPtr)) {
         NsLaneForget(stream);
         return false;
     }
@@ -201,15 +172,11 @@ NsLaneFree(uint32_t lane, uint64_t number)
             break;
         }
         atomic_store_explicit(&ringLanePtr->first, next, memory_order_release);
-        PushFree(first);
+        NsSegmentFree(first);
     }
     Ns_MutexUnlock(&chainLock);
 
-    if (atomic_load(&nWaiting) > 0) {
-        Ns_MutexLock(&waitLock);
-        Ns_CondBroadcast(&freed);
-        Ns_MutexUnlock(&waitLock);
-    }
+    NsSegmentsFreed();
 }
 
 uint64_t
@@ -231,20 +198,6 @@ NsLaneRecords(int stream)
     return sum;
 }
 
-bool
-NsLaneIsTight(void)
-{
-    return atomic_load_explicit(&nFree, memory_order_relaxed)
-        <= reserve[NS_LANE_DETAIL];
-}
-
-bool
-NsLaneIsFull(void)
-{
-    return atomic_load_explicit(&nFree, memory_order_relaxed)
-        <= reserve[NS_LANE_NORMAL];
-}
-
 void
 NsLaneGetUsage(NsLaneUsage *usagePtr)
 {
@@ -258,8 +211,8 @@ NsLaneGetUsage(NsLaneUsage *usagePtr)
             .nLanes = atomic_load(&headerPtr->nLanes),
             .segmentBytes = headerPtr->segmentBytes,
             .nSegments = all,
-            .nUsed = all - (uint32_t) MAX(atomic_load(&nFree), 0),
-            .mostUsed = all - (uint32_t) MAX(atomic_load(&leastFree), 0)
+            .nUsed = all - NsSegmentsLeft(false),
+            .mostUsed = all - NsSegmentsLeft(true)
         };
     }
 }
@@ -274,12 +227,6 @@ void
 NsLaneUnlockChains(void)
 {
     Ns_MutexUnlock(&chainLock);
-}
-
-void
-NsLaneSetDrainer(bool isDrainer)
-{
-    isDrainerThread = isDrainer;
 }
 
 /*
@@ -352,7 +299,7 @@ TakeLane(int stream, const NsLaneRecord *recordPtr)
         return lanePtr;
     }
 
-    segment = TakeSegment(recordPtr);
+    segment = NsSegmentTake(recordPtr);
     if (segment == NS_RING_NONE) {
         return NULL;
     }
@@ -362,7 +309,7 @@ TakeLane(int stream, const NsLaneRecord *recordPtr)
     }
     Ns_MutexUnlock(&lock);
     if (lanePtr == NULL) {
-        PushFree(segment);
+        NsSegmentFree(segment);
     }
     return lanePtr;
 }
@@ -392,7 +339,7 @@ PutCommon(int stream, const NsLaneRecord *recordPtr)
     isMissing = commonLanes[stream] == NULL;
     Ns_MutexUnlock(&lock);
     if (isMissing) {
-        segment = TakeSegment(recordPtr);
+        segment = NsSegmentTake(recordPtr);
         if (segment == NS_RING_NONE) {
             return false;
         }
@@ -412,7 +359,7 @@ PutCommon(int stream, const NsLaneRecord *recordPtr)
     Ns_MutexUnlock(&commonLock);
 
     if (segment != NS_RING_NONE) {
-        PushFree(segment);
+        NsSegmentFree(segment);
     }
     return isPut;
 }
@@ -522,7 +469,7 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
         while (first != NS_RING_NONE) {
             uint32_t next = atomic_load(&NsRingSegmentAt(ring, first)->next);
 
-            PushFree(first);
+            NsSegmentFree(first);
             first = next;
         }
         Forget(lanePtr);
@@ -609,7 +556,7 @@ NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr)
 static uint32_t
 PrepareSegment(Lane *lanePtr, uint64_t number, const NsLaneRecord *recordPtr)
 {
-    uint32_t segment = TakeSegment(recordPtr);
+    uint32_t segment = NsSegmentTake(recordPtr);
 
     if (segment != NS_RING_NONE) {
         NsRingSegment *segmentPtr = NsRingSegmentAt(ring, segment);
@@ -648,105 +595,4 @@ Forget(Lane *lanePtr)
         lanePtr->room += lanePtr->reserved;
         lanePtr->reserved = 0;
     }
-}
-
-/*
- * A free segment, as the record's class and overflow rule have it.
- */
-static uint32_t
-TakeSegment(const NsLaneRecord *recordPtr)
-{
-    int allowed = reserve[recordPtr->class];
-
-    for (;;) {
-        int left = atomic_load_explicit(&nFree, memory_order_relaxed);
-
-        if (likely(left > allowed)) {
-            uint32_t segment = PopFree();
-
-            if (likely(segment != NS_RING_NONE)) {
-                /* Idle sinks hold segments that they have not looked at. */
-                if (left < (int) ring->headerPtr->nSegments / 2
-                        && left % 16 == 0) {
-                    NsSinkWakeAll();
-                }
-                return segment;
-            }
-        }
-        NsSinkWakeAll();
-        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK) {
-            return NS_RING_NONE;
-        }
-        if (!NsSinkPumpAll()) {
-            WaitForSegment(allowed);
-        }
-    }
-}
-
-/*
- * By the rule `sample`, one in so many records gets through when memory is
- * short.
- */
-static bool
-IsSampledOut(const NsLaneRecord *recordPtr)
-{
-    static atomic_uint nSampled;
-
-    return recordPtr->class != NS_LANE_CRITICAL
-        && NsLaneIsTight()
-        && atomic_fetch_add(&nSampled, 1) % SAMPLE_ONE_IN != 0;
-}
-
-static void
-WaitForSegment(int allowed)
-{
-    Ns_Time until;
-
-    Ns_MutexLock(&waitLock);
-    atomic_fetch_add(&nWaiting, 1);
-    if (atomic_load(&nFree) <= allowed) {
-        /* The limit only guards against a sink that never ran. */
-        Ns_GetTime(&until);
-        Ns_IncrTime(&until, 0, WAIT_USEC);
-        (void) Ns_CondTimedWait(&freed, &waitLock, &until);
-    }
-    atomic_fetch_sub(&nWaiting, 1);
-    Ns_MutexUnlock(&waitLock);
-}
-
-static uint32_t
-PopFree(void)
-{
-    uint64_t head = atomic_load_explicit(&freeHead, memory_order_acquire);
-    uint32_t segment;
-    int      left;
-
-    do {
-        segment = (uint32_t) head;
-        if (segment == NS_RING_NONE) {
-            return NS_RING_NONE;
-        }
-    } while (!atomic_compare_exchange_weak(
-                 &freeHead, &head,
-                 ((head >> 32) + 1) << 32
-                 | atomic_load_explicit(&nextFree[segment],
-                                        memory_order_relaxed)));
-    left = atomic_fetch_sub(&nFree, 1) - 1;
-    if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
-        atomic_store_explicit(&leastFree, left, memory_order_relaxed);
-    }
-    return segment;
-}
-
-static void
-PushFree(uint32_t segment)
-{
-    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
-
-    do {
-        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
-                              memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak(
-                 &freeHead, &head, ((head >> 32) + 1) << 32 | segment));
-    atomic_fetch_add(&nFree, 1);
 }

@@ -1,0 +1,180 @@
+/*
+ * segment.c --
+ *
+ *      Free segments of the mapping, and what happens when few are left.
+ *
+ *      They form a stack without a lock.  Its head carries a counter against a
+ *      segment that is taken and comes back while another thread is about to
+ *      take it.
+ */
+
+#include "log/segment.h"
+
+#include "base/lock.h"
+#include "log/sink.h"
+#include "nsthread.h"
+
+#define SAMPLE_ONE_IN 16
+#define WAIT_USEC     100000
+
+static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
+static atomic_uint *nextFree;           /* By segment. */
+static atomic_int   nFree;
+static atomic_int   leastFree;
+static int          reserve[3];         /* By class; constant. */
+static int          nSegments;          /* Constant. */
+
+static Ns_Mutex   waitLock;     /* Guards nWaiting. */
+static Ns_Cond    freed;
+static atomic_int nWaiting;     /* Read without the lock to skip signals. */
+
+static _Thread_local bool isDrainerThread;
+
+static void     WaitForSegment(int allowed);
+static uint32_t Pop(void);
+
+
+void
+NsSegmentsInit(uint32_t n)
+{
+    NsMutexSetup(&waitLock, NS_RANK_LOG_WAKE, "ns:log", "memory");
+    nSegments = (int) n;
+    reserve[NS_LANE_DETAIL] = nSegments / 4;
+    reserve[NS_LANE_NORMAL] = nSegments / 16;
+    reserve[NS_LANE_CRITICAL] = 0;
+    nextFree = ns_calloc(n, sizeof(*nextFree));
+    atomic_store(&freeHead, NS_RING_NONE);
+    for (uint32_t i = n; i > 0; i--) {
+        NsSegmentFree(i - 1);
+    }
+    atomic_store(&leastFree, nSegments);
+}
+
+uint32_t
+NsSegmentTake(const NsLaneRecord *recordPtr)
+{
+    int allowed = reserve[recordPtr->class];
+
+    for (;;) {
+        int left = atomic_load_explicit(&nFree, memory_order_relaxed);
+
+        if (likely(left > allowed)) {
+            uint32_t segment = Pop();
+
+            if (likely(segment != NS_RING_NONE)) {
+                /* Idle sinks hold segments that they have not looked at. */
+                if (left < nSegments / 2 && left % 16 == 0) {
+                    NsSinkWakeAll();
+                }
+                return segment;
+            }
+        }
+        NsSinkWakeAll();
+        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK) {
+            return NS_RING_NONE;
+        }
+        if (!NsSinkPumpAll()) {
+            WaitForSegment(allowed);
+        }
+    }
+}
+
+void
+NsSegmentFree(uint32_t segment)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
+
+    do {
+        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
+                              memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head, ((head >> 32) + 1) << 32 | segment));
+    atomic_fetch_add(&nFree, 1);
+}
+
+void
+NsSegmentsFreed(void)
+{
+    if (atomic_load(&nWaiting) > 0) {
+        Ns_MutexLock(&waitLock);
+        Ns_CondBroadcast(&freed);
+        Ns_MutexUnlock(&waitLock);
+    }
+}
+
+uint32_t
+NsSegmentsLeft(bool isLeast)
+{
+    return (uint32_t) MAX(atomic_load(isLeast ? &leastFree : &nFree), 0);
+}
+
+bool
+NsSegmentIsSampledOut(const NsLaneRecord *recordPtr)
+{
+    static atomic_uint nSampled;
+
+    return recordPtr->class != NS_LANE_CRITICAL
+        && NsLaneIsTight()
+        && atomic_fetch_add(&nSampled, 1) % SAMPLE_ONE_IN != 0;
+}
+
+bool
+NsLaneIsTight(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_DETAIL];
+}
+
+bool
+NsLaneIsFull(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_NORMAL];
+}
+
+void
+NsLaneSetDrainer(bool isDrainer)
+{
+    isDrainerThread = isDrainer;
+}
+
+static void
+WaitForSegment(int allowed)
+{
+    Ns_Time until;
+
+    Ns_MutexLock(&waitLock);
+    atomic_fetch_add(&nWaiting, 1);
+    if (atomic_load(&nFree) <= allowed) {
+        /* The limit only guards against a sink that never ran. */
+        Ns_GetTime(&until);
+        Ns_IncrTime(&until, 0, WAIT_USEC);
+        (void) Ns_CondTimedWait(&freed, &waitLock, &until);
+    }
+    atomic_fetch_sub(&nWaiting, 1);
+    Ns_MutexUnlock(&waitLock);
+}
+
+static uint32_t
+Pop(void)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_acquire);
+    uint32_t segment;
+    int      left;
+
+    do {
+        segment = (uint32_t) head;
+        if (segment == NS_RING_NONE) {
+            return NS_RING_NONE;
+        }
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head,
+                 ((head >> 32) + 1) << 32
+                 | atomic_load_explicit(&nextFree[segment],
+                                        memory_order_relaxed)));
+    left = atomic_fetch_sub(&nFree, 1) - 1;
+    if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
+        atomic_store_explicit(&leastFree, left, memory_order_relaxed);
+    }
+    return segment;
+}

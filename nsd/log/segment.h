@@ -1,0 +1,41 @@
+/*
+ * segment.h --
+ *
+ *      Free segments of the mapping, for lane.c.  Any thread, no lock held but
+ *      those of lane.c.
+ */
+
+#ifndef NSD_LOG_SEGMENT_H
+#define NSD_LOG_SEGMENT_H
+
+#include "log/lane.h"
+
+/*
+ * So many segments, all free.
+ */
+void NsSegmentsInit(uint32_t n);
+
+/*
+ * A free segment, as the record's class and overflow rule have it: waits for
+ * one, or returns NS_RING_NONE.
+ */
+uint32_t NsSegmentTake(const NsLaneRecord *recordPtr);
+
+/*
+ * Give one back; then tell those who wait, after one or several.
+ */
+void NsSegmentFree(uint32_t segment);
+void NsSegmentsFreed(void);
+
+/*
+ * How many are free, or the least that ever were.
+ */
+uint32_t NsSegmentsLeft(bool isLeast);
+
+/*
+ * By the rule `sample`, one in so many records gets through when memory is
+ * short.  True: this one does not.
+ */
+bool NsSegmentIsSampledOut(const NsLaneRecord *recordPtr);
+
+#endif
