@@ -104,6 +104,14 @@ NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 NS_EXTERN int Ns_RollFileByDate(const char *file, int max);
 
 /*
+ * Rename FILE to FILE.SUFFIX and keep max of these; format is for strftime, and
+ * the suffix has `-` for `/`.  NULL or empty: as Ns_RollFile.  A file of that
+ * name is itself rolled first.
+ */
+NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
+                                  int max);
+
+/*
  * Log a Notice that the command words are deprecated; alternative and
  * explanation may be NULL.
  */

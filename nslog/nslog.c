@@ -84,7 +84,6 @@ static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
 static void      AppendCounted(Ns_DString *dsPtr, const char *string);
 static Ns_LogRenameProc Rename;
 static int       MoveFile(const char *from, const char *to);
-static int       RenameByFormat(const char *file, const char *format, int max);
 static int       RollLog(Log *logPtr, const char *toPath);
 static char     *DupFile(Log *logPtr);
 static Ns_SchedProc    DailyRoll;
@@ -363,10 +362,7 @@ Rename(const char *file, void *arg)
         }
         return MoveFile(file, rollPtr->toPath);
     }
-    if (rollPtr->rollFormat != NULL) {
-        return RenameByFormat(file, rollPtr->rollFormat, rollPtr->maxBackup);
-    }
-    return Ns_RollFile(file, rollPtr->maxBackup);
+    return Ns_RollFileByFormat(file, rollPtr->rollFormat, rollPtr->maxBackup);
 }
 
 /*
@@ -376,38 +372,6 @@ static int
 MoveFile(const char *from, const char *to)
 {
     return access(from, F_OK) != 0 || rename(from, to) == 0 ? NS_OK : NS_ERROR;
-}
-
-static int
-RenameByFormat(const char *file, const char *format, int max)
-{
-    char       suffix[256];
-    struct tm  tm;
-    time_t     now = time(NULL);
-    Ns_DString path;
-    int        status = NS_OK;
-
-    localtime_r(&now, &tm);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (strftime(suffix, sizeof(suffix), format, &tm) == 0) {
-        errno = EINVAL;
-        return NS_ERROR;
-    }
-#pragma GCC diagnostic pop
-    Ns_DStringInit(&path);
-    Ns_DStringVarAppend(&path, file, ".", suffix, (char *) NULL);
-    if (access(Ns_DStringValue(&path), F_OK) == 0) {
-        status = Ns_RollFile(Ns_DStringValue(&path), max);
-    }
-    if (status == NS_OK) {
-        status = MoveFile(file, Ns_DStringValue(&path));
-    }
-    Ns_DStringFree(&path);
-    if (status == NS_OK) {
-        status = Ns_PurgeFiles(file, max);
-    }
-    return status;
 }
 
 /*

@@ -72,17 +72,27 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     if (sink->file == NULL || !sink->typePtr->isFile) {
         return NS_OK;
     }
-    (void) NsDeliverFlush(sink);
+    if (!sink->isClosed) {
+        sink->retryAt = 0;
+        if (!NsDeliverFlush(sink)) {
+            /* What the old file has the beginning of belongs there. */
+            return NS_ERROR;
+        }
+    }
     if (rename(sink->file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
     }
     NoteReopen(sink);
     if (!NsFileReopen(sink)) {
-        status = NS_ERROR;
-        reason = errno;
+        int cause = errno;
+
         Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", sink->file,
-               strerror(reason));
+               strerror(cause));
+        if (status == NS_OK) {
+            status = NS_ERROR;
+            reason = cause;
+        }
     }
     sink->isClosed = false;
     errno = reason;
@@ -132,11 +142,14 @@ OpenFile(Ns_LogSink sink)
     if (sink->file == NULL) {
         return OpenStderr(sink);
     }
-    fd = open(sink->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
-              0644);
+    /* A FIFO that nobody reads makes open wait, else; writing waits then. */
+    fd = open(sink->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY
+              | O_NONBLOCK, 0644);
     if (fd < 0) {
-        return false;
+        return errno == ENXIO && stat(sink->file, &st) == 0
+            && S_ISFIFO(st.st_mode);
     }
+    (void) fcntl(fd, F_SETFL, O_APPEND);
     if (sink->isStandardOutput) {
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
@@ -172,6 +185,10 @@ static ssize_t
 WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
 {
     if (sink->fd < 0 && !sink->typePtr->openProc(sink)) {
+        return -1;
+    }
+    if (sink->fd < 0) {
+        errno = ENXIO;          /* Open, but for a reader. */
         return -1;
     }
     return write(sink->fd, bytes, length);
@@ -210,7 +227,7 @@ RenameBySettings(const char *file, void *arg)
 {
     const NsSinkSettings *settingsPtr = arg;
 
-    return NsRollFileFormatted(file, settingsPtr->rollFormat,
+    return Ns_RollFileByFormat(file, settingsPtr->rollFormat,
                                settingsPtr->maxBackup);
 }
 

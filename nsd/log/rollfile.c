@@ -95,11 +95,11 @@ Ns_PurgeFiles(const char *file, int max)
 int
 Ns_RollFileByDate(const char *file, int max)
 {
-    return NsRollFileFormatted(file, "%Y%m%d-%H%M%S", max);
+    return Ns_RollFileByFormat(file, "%Y%m%d-%H%M%S", max);
 }
 
 int
-NsRollFileFormatted(const char *file, const char *format, int max)
+Ns_RollFileByFormat(const char *file, const char *format, int max)
 {
     char       suffix[256];
     struct tm  tm;

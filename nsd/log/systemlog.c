@@ -413,7 +413,7 @@ static int
 Rename(const char *path, void *arg)
 {
     if (access(path, F_OK) == 0) {
-        (void) NsRollFileFormatted(path, rollFormat, MAX(maxBackup, 1));
+        (void) Ns_RollFileByFormat(path, rollFormat, MAX(maxBackup, 1));
     }
     return NS_OK;
 }
