@@ -4,8 +4,18 @@
  *      The allocator: the C library's, which never returns NULL.
  */
 
-#include "nsthread.h"
+#include "base/memory.h"
+
+#include <malloc.h>
+
 #include "base/fatal.h"
+
+/*
+ * TCMalloc's: there only when it is the allocator of the process.
+ */
+extern int MallocExtension_GetNumericProperty(const char *property,
+                                              size_t *valuePtr)
+    __attribute__((weak));
 
 static void OutOfMemory(size_t bytes) NS_GNUC_NORETURN;
 
@@ -83,6 +93,24 @@ ns_strncopy(const char *string, ssize_t length)
     memcpy(copy, string, bytes);
     copy[bytes] = '\0';
     return copy;
+}
+
+void
+NsMemoryGetStats(NsMemoryStats *statsPtr)
+{
+    *statsPtr = (NsMemoryStats) {.allocator = "libc"};
+    if (MallocExtension_GetNumericProperty != NULL) {
+        statsPtr->allocator = "tcmalloc";
+        (void) MallocExtension_GetNumericProperty(
+            "generic.current_allocated_bytes", &statsPtr->allocated);
+        (void) MallocExtension_GetNumericProperty("generic.heap_size",
+                                                  &statsPtr->heap);
+    } else {
+        struct mallinfo2 info = mallinfo2();
+
+        statsPtr->allocated = info.uordblks + info.hblkhd;
+        statsPtr->heap = info.arena + info.hblkhd;
+    }
 }
 
 static void

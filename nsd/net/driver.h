@@ -57,6 +57,12 @@ void NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr);
 void NsWriterList(Ns_DString *dsPtr, const char *server);
 
 /*
+ * Append a dict per writer thread: module, thread, deliveries, queued and sent (both
+ * in bytes).
+ */
+void NsWriterStats(Ns_DString *dsPtr);
+
+/*
  * Query (value NULL) or set writersize, writerstreaming of the first driver
  * whose name starts with prefix.  NS_ERROR if there is none.
  */

@@ -99,6 +99,17 @@ NsWriterList(Ns_DString *dsPtr, const char *server)
     }
 }
 
+void
+NsWriterStats(Ns_DString *dsPtr)
+{
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0; i < drvPtr->nWriters; i++) {
+            NsWriterAppendStats(drvPtr->writers[i], dsPtr);
+        }
+    }
+}
+
 Ns_ReturnCode
 NsWriterSize(const char *prefix, int64_t *newPtr, int64_t *valuePtr)
 {

@@ -364,6 +364,7 @@ void NsWriterEnd(NsWriter *writerPtr);
 
 void NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr,
                         const char *server);
+void NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr);
 
 /*
  * hostmap.c: Host fields to servers and locations.

@@ -82,6 +82,8 @@ struct NsWriter {
     NsWheel     wheel;
     NsWriterJob *firstReadyPtr;
     NsWriterJob *lastReadyPtr;
+
+    _Atomic int64_t sent;           /* Written by the thread; a figure. */
 };
 
 static NsWriterJob *CreateJob(NsSock *sockPtr);
@@ -256,6 +258,29 @@ NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server)
     Ns_MutexUnlock(&writerPtr->lock);
 }
 
+void
+NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
+{
+    int64_t nQueued = 0;
+    int     nJobs = 0;
+
+    Ns_MutexLock(&writerPtr->lock);
+    for (const NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
+         jobPtr = jobPtr->nextPtr) {
+        nJobs++;
+        nQueued += atomic_load_explicit(&jobPtr->remaining,
+                                        memory_order_relaxed);
+    }
+    Ns_MutexUnlock(&writerPtr->lock);
+    Tcl_DStringStartSublist(dsPtr);
+    Ns_DStringPrintf(dsPtr, "thread -writer%d- module", writerPtr->index);
+    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
+    Ns_DStringPrintf(dsPtr, " deliveries %d queued %" PRId64 " sent %" PRId64,
+                     nJobs, nQueued, atomic_load_explicit(&writerPtr->sent,
+                                                          memory_order_relaxed));
+    Tcl_DStringEndSublist(dsPtr);
+}
+
 /*
  * A job of the next writer thread in turn.
  */
@@ -416,6 +441,8 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
             NsOutputConsume(&jobPtr->output, (size_t) sent);
             jobPtr->windowBytes += sent;
             atomic_fetch_add_explicit(&jobPtr->sent, sent, memory_order_relaxed);
+            atomic_fetch_add_explicit(&writerPtr->sent, sent,
+                                      memory_order_relaxed);
             atomic_fetch_sub_explicit(&jobPtr->remaining, sent,
                                       memory_order_relaxed);
             atomic_store_explicit(&jobPtr->fd, NsOutputFd(&jobPtr->output),

@@ -25,6 +25,7 @@
 #include "process/heap.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
+#define LATE        NS_STAMP_SECOND
 #define DAY         86400
 #define WEEK        (7 * DAY)
 
@@ -55,6 +56,10 @@ static struct {
     int           nThreads;     /* Pooled threads. */
     int           nStarting;    /* Those of them that have not looked yet. */
     int           nWaiting;     /* Those of them that wait for work. */
+    int           nRunning;
+    int64_t       nRuns;
+    int64_t       nLate;
+    NsStamp       delay;        /* From due to begun, of all runs together. */
     int           nextThread;   /* Number for a name. */
     bool          hasThread;    /* -sched- exists. */
     bool          isStarted;
@@ -69,6 +74,7 @@ static Event *TakeDueLocked(NsStamp now);
 static void RunBatch(Event *batchPtr);
 static void QueueLocked(Event *eventPtr);
 static void RunEvent(Event *eventPtr);
+static void CountRunLocked(const Event *eventPtr);
 static void EndEvent(Event *eventPtr);
 static void EnterLocked(Event *eventPtr);
 static void SetDue(Event *eventPtr);
@@ -217,6 +223,21 @@ NsSchedList(Ns_DString *dsPtr)
     for (; entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
         ListEventLocked(dsPtr, Tcl_GetHashValue(entryPtr));
     }
+    Ns_MutexUnlock(&sched.lock);
+}
+
+void
+NsSchedGetStats(NsSchedStats *statsPtr)
+{
+    Ns_MutexLock(&sched.lock);
+    *statsPtr = (NsSchedStats) {
+        .nProcs = sched.events.numEntries,
+        .nRunning = sched.nRunning,
+        .nQueued = sched.nQueued,
+        .nRuns = sched.nRuns,
+        .nLate = sched.nLate,
+        .delay = sched.delay
+    };
     Ns_MutexUnlock(&sched.lock);
 }
 
@@ -509,6 +530,7 @@ RunEvent(Event *eventPtr)
     if (mayRun) {
         eventPtr->spec.flags |= NS_SCHED_RUNNING;
         eventPtr->lastStart = time(NULL);
+        CountRunLocked(eventPtr);
         if ((specPtr->flags & NS_SCHED_ONCE) != 0) {
             ForgetLocked(eventPtr);
             eventPtr->isRemoved = true;
@@ -524,6 +546,22 @@ RunEvent(Event *eventPtr)
     EndEvent(eventPtr);
 }
 
+static void
+CountRunLocked(const Event *eventPtr)
+{
+    NsStamp delay = NsClockNow() - eventPtr->entry.due;
+
+    NsAssertLocked(&sched.lock);
+    sched.nRunning++;
+    sched.nRuns++;
+    if (delay > LATE) {
+        sched.nLate++;
+    }
+    if (delay > 0) {
+        sched.delay += delay;   /* Else before its time, with others. */
+    }
+}
+
 /*
  * Schedule the next run, unless it was the last one.
  */
@@ -535,6 +573,7 @@ EndEvent(Event *eventPtr)
     Ns_MutexLock(&sched.lock);
     if ((eventPtr->spec.flags & NS_SCHED_RUNNING) != 0) {
         eventPtr->spec.flags &= ~NS_SCHED_RUNNING;
+        sched.nRunning--;
         eventPtr->lastEnd = time(NULL);
     }
     isRemoved = eventPtr->isRemoved;

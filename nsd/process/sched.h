@@ -11,6 +11,7 @@
 #ifndef NSD_PROCESS_SCHED_H
 #define NSD_PROCESS_SCHED_H
 
+#include "base/clock.h"
 #include "nsprocess.h"
 
 /*
@@ -58,5 +59,20 @@ Ns_ReturnCode NsSchedWait(const Ns_Time *deadlinePtr);
  * each.
  */
 void NsSchedList(Ns_DString *dsPtr);
+
+/*
+ * Figures since the start.  A run is late when it began more than a second after
+ * it was due.
+ */
+typedef struct NsSchedStats {
+    int     nProcs;             /* That can run again. */
+    int     nRunning;
+    int     nQueued;            /* For pooled threads. */
+    int64_t nRuns;
+    int64_t nLate;
+    NsStamp delay;              /* From due to begun, of all runs together. */
+} NsSchedStats;
+
+void NsSchedGetStats(NsSchedStats *statsPtr);
 
 #endif

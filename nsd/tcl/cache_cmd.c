@@ -12,6 +12,7 @@
 #include "tcl/cacheupdate.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
 static Tcl_ObjCmdProc CreateObjCmd;
@@ -291,16 +292,23 @@ static int
 NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    Ns_DString ds;
+    NsServerArg serverArg;
+    Ns_DString  ds;
+    int         result = TCL_ERROR;
 
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_DStringInit(&ds);
-    NsTclCacheNames(ServerOf(clientData), &ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    if (serverArg.objc != 1) {
+        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    } else {
+        Ns_DStringInit(&ds);
+        NsTclCacheNames(serverArg.serverPtr, &ds);
+        Tcl_DStringResult(interp, &ds);
+        result = TCL_OK;
+    }
+    NsServerArgFree(&serverArg);
+    return result;
 }
 
 /*
@@ -326,7 +334,8 @@ static int
 StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    NsTclCache *cachePtr;
+    NsServerArg serverArg;
+    NsTclCache *cachePtr = NULL;
     Tcl_Obj    *nameObj;
     Ns_DString  ds;
     int         isContents = 0, isReset = 0;
@@ -341,9 +350,15 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {NULL, NULL, NULL, NULL}
     };
 
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
-               == NULL) {
+    if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (Ns_ParseObjv(options, args, interp, 1, serverArg.objc, serverArg.objv)
+            == NS_OK) {
+        cachePtr = NsTclCacheLookup(serverArg.serverPtr, interp, nameObj);
+    }
+    NsServerArgFree(&serverArg);
+    if (cachePtr == NULL) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

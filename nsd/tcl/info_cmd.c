@@ -9,6 +9,7 @@
  */
 
 #include "ns.h"
+#include "base/memory.h"
 #include "base/thread.h"
 #include "http/mimetype.h"
 #include "net/sockcallback.h"
@@ -27,6 +28,7 @@
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
 
 static InfoProc Address;
+static InfoProc Allocator;
 static InfoProc Argv;
 static InfoProc Argv0;
 static InfoProc BinDir;
@@ -53,6 +55,7 @@ static InfoProc Pid;
 static InfoProc Platform;
 static InfoProc Pools;
 static InfoProc Scheduled;
+static InfoProc ScheduleStats;
 static InfoProc Server;
 static InfoProc Servers;
 static InfoProc ShutdownPending;
@@ -115,12 +118,14 @@ static const Option options[] = {
 };
 
 static const Option newOptions[] = {
+    {"allocator", Allocator, false, NULL},
     {"argv",      Argv, false, NULL},
     {"bindir",    BinDir, false, NULL},
     {"buildinfo", BuildInfo, false, NULL},
     {"ipv6",      Ipv6, false, NULL},
     {"logdir",    LogDir, false, NULL},
     {"meminfo",   MemInfo, false, NULL},
+    {"schedulestats", ScheduleStats, false, NULL},
     {"ssl",       Ssl, false, NULL},
     {NULL, NULL, false, NULL}
 };
@@ -464,6 +469,28 @@ static void
 Scheduled(Ns_DString *dsPtr, NsServer *serverPtr)
 {
     NsSchedList(dsPtr);
+}
+
+static void
+Allocator(Ns_DString *dsPtr, NsServer *serverPtr)
+{
+    NsMemoryStats stats;
+
+    NsMemoryGetStats(&stats);
+    Ns_DStringPrintf(dsPtr, "name %s allocated %zu heap %zu", stats.allocator,
+                     stats.allocated, stats.heap);
+}
+
+static void
+ScheduleStats(Ns_DString *dsPtr, NsServer *serverPtr)
+{
+    NsSchedStats stats;
+
+    NsSchedGetStats(&stats);
+    Ns_DStringPrintf(dsPtr, "procs %d running %d queued %d runs %" PRId64
+                     " late %" PRId64 " delay %.6f", stats.nProcs,
+                     stats.nRunning, stats.nQueued, stats.nRuns, stats.nLate,
+                     (double) stats.delay / NS_STAMP_SECOND);
 }
 
 static void

@@ -54,6 +54,8 @@ struct Queue {
     Job           *firstPtr;    /* Pending. */
     Job          **lastPtrPtr;
     int            nRunning;
+    int            nPending;
+    int64_t        nDone;       /* Since it was made. */
     unsigned       nextId;
     bool           isDeleted;
 };
@@ -241,6 +243,7 @@ AddPendingLocked(Job *jobPtr, bool isHead)
 {
     Queue *queuePtr = jobPtr->queuePtr;
 
+    queuePtr->nPending++;
     if (isHead) {
         jobPtr->nextPtr = queuePtr->firstPtr;
         queuePtr->firstPtr = jobPtr;
@@ -267,6 +270,7 @@ RemovePendingLocked(Job *jobPtr)
         queuePtr->lastPtrPtr = linkPtr;
     }
     jobPtr->nextPtr = NULL;
+    queuePtr->nPending--;
 }
 
 /*
@@ -473,6 +477,7 @@ FinishLocked(Job *jobPtr)
     NsAssertLocked(&pool.lock);
 
     jobPtr->queuePtr->nRunning--;
+    jobPtr->queuePtr->nDone++;
     jobPtr->state = JOB_DONE;
     jobPtr->threadId = 0;
     Ns_GetTime(&jobPtr->ended);
@@ -766,6 +771,23 @@ NsJobQueueList(Ns_DString *dsPtr)
         Ns_DStringPrintf(dsPtr, " maxthreads %d numrunning %d req %s",
                          queuePtr->maxThreads, queuePtr->nRunning,
                          queuePtr->isDeleted ? "delete" : "none");
+        Tcl_DStringEndSublist(dsPtr);
+    }
+    Ns_MutexUnlock(&pool.lock);
+}
+
+void
+NsJobStats(Ns_DString *dsPtr)
+{
+    Ns_MutexLock(&pool.lock);
+    for (const Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
+         queuePtr = queuePtr->nextPtr) {
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringAppendElement(dsPtr, "queue");
+        Ns_DStringAppendElement(dsPtr, queuePtr->name);
+        Ns_DStringPrintf(dsPtr, " running %d queued %d done %" PRId64,
+                         queuePtr->nRunning, queuePtr->nPending,
+                         queuePtr->nDone);
         Tcl_DStringEndSublist(dsPtr);
     }
     Ns_MutexUnlock(&pool.lock);

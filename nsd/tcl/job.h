@@ -79,12 +79,13 @@ NsJobStatus NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr);
 NsJobStatus NsJobExists(const char *queue, const char *id, bool *existsPtr);
 
 /*
- * What `ns_job jobs|joblist|queues|queuelist|threadlist|genid` give, appended.
+ * What `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid` give, appended.
  */
 NsJobStatus NsJobIds(const char *queue, Ns_DString *dsPtr);
 NsJobStatus NsJobList(const char *queue, Ns_DString *dsPtr);
 void        NsJobQueues(Ns_DString *dsPtr);
 void        NsJobQueueList(Ns_DString *dsPtr);
+void        NsJobStats(Ns_DString *dsPtr);
 void        NsJobThreadList(Ns_DString *dsPtr);
 void        NsJobGenId(Ns_DString *dsPtr);
 

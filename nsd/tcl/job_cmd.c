@@ -87,6 +87,10 @@ JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
         return TCL_ERROR;
     }
+    /* Not in the table: the text of its error message is as clients know it. */
+    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
+        return ListAll(interp, objc, objv, NsJobStats);
+    }
     if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
                                   "option", TCL_EXACT, &index) != TCL_OK) {
         return TCL_ERROR;

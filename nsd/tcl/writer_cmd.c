@@ -12,7 +12,7 @@
 
 static Tcl_ObjCmdProc WriterObjCmd;
 static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, ListObjCmd, SizeObjCmd,
-                      StreamingObjCmd;
+                      StreamingObjCmd, StatsObjCmd;
 
 static int OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
                     Tcl_WideInt size, NsPiece *piecePtr);
@@ -58,6 +58,10 @@ WriterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
         return TCL_ERROR;
+    }
+    /* Not in the table: the text of its error message is as clients know it. */
+    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
+        return StatsObjCmd(clientData, interp, objc, objv);
     }
     if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
                                   sizeof(subcommands[0]), "option", 0, &i)
@@ -187,6 +191,22 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     NsWriterList(&ds, server);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}
+
+static int
+StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    Ns_DString ds;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    NsWriterStats(&ds);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }

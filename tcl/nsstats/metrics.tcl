@@ -22,7 +22,7 @@ proc nsstats::answerMetrics {} {
 
 proc nsstats::metrics {isOpen} {
     set families [concat [ProcessMetrics] [PoolMetrics] [LogMetrics] [DriverMetrics] \
-                      [CacheMetrics] [LockMetrics] [JobMetrics]]
+                      [WriterMetrics] [CacheMetrics] [LockMetrics] [JobMetrics] [ScheduleMetrics]]
     set text ""
     foreach family $families {
         # A family without samples says nothing.
@@ -54,6 +54,17 @@ proc nsstats::Family {type name help {samples {}}} {
 }
 
 #
+# The families of kinds, a flat list of key, type, name and help, that have samples.
+#
+proc nsstats::Families {kinds samples} {
+    set families {}
+    foreach {key type name help} $kinds {
+        if {[dict exists $samples $key]} { lappend families [Family $type $name $help [dict get $samples $key]] }
+    }
+    return $families
+}
+
+#
 # One value without labels.
 #
 proc nsstats::Single {type name help value} {
@@ -62,6 +73,8 @@ proc nsstats::Single {type name help value} {
 
 proc nsstats::ProcessMetrics {} {
     set sizes [memory]
+    set heap [ns_info allocator]
+    set allocator [dict create allocator [dict get $heap name]]
     lassign [openFiles] nOpen mostOpen
     set families [list \
         [Family gauge nsd_build_info "The running server." \
@@ -71,6 +84,10 @@ proc nsstats::ProcessMetrics {} {
             [format %.2f [cpuSeconds]]] \
         [Single gauge process_resident_memory_bytes "Memory in use." [dict get $sizes VmRSS]] \
         [Single gauge process_virtual_memory_bytes "Address space in use." [dict get $sizes VmSize]] \
+        [Family gauge nsd_allocated_bytes "Memory that the allocator has given out." \
+            [list "" $allocator [dict get $heap allocated]]] \
+        [Family gauge nsd_heap_bytes "Memory that the allocator has taken from the system." \
+            [list "" $allocator [dict get $heap heap]]] \
         [Single gauge process_open_fds "Open files and sockets." $nOpen] \
         [Single gauge process_threads "Threads." [llength [ns_info threads]]]]
     if {[string is integer -strict $mostOpen]} {
@@ -146,6 +163,9 @@ proc nsstats::LogMetrics {} {
         bytes     counter nsd_log_written_bytes     "Bytes written."
         writes    counter nsd_log_writes            "Writes."
         errors    counter nsd_log_errors            "Writes that failed."
+        syncs     counter nsd_log_syncs             "Times that a file was synced to its disk."
+        writetime counter nsd_log_write_seconds     "Time that writes and syncs took."
+        deepest   gauge   nsd_log_peak_records      "The most records that waited at once."
         longestwrite gauge nsd_log_longest_write_seconds "The longest write so far."
     }
     set samples {}
@@ -161,33 +181,45 @@ proc nsstats::LogMetrics {} {
             }
         }
     }
-    set families [list \
+    set memory [ns_logsink memory]
+    return [list \
         [Family counter nsd_log_entries "Entries of the system log." $entries] \
-        [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped]]
-    foreach {key type name help} $kinds {
-        if {[dict exists $samples $key]} { lappend families [Family $type $name $help [dict get $samples $key]] }
-    }
-    return $families
+        [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped] \
+        [Single gauge nsd_log_lanes "Chains of records, one for each thread that logs." \
+            [dict get $memory lanes]] \
+        [Single gauge nsd_log_memory_bytes "Memory for records on their way." [dict get $memory bytes]] \
+        [Single gauge nsd_log_memory_used_bytes "The part of it in use." [dict get $memory used]] \
+        [Single gauge nsd_log_memory_peak_bytes "The most that was in use." [dict get $memory mostused]] \
+        {*}[Families $kinds $samples]]
 }
 
 proc nsstats::DriverMetrics {} {
     set kinds {
-        received nsd_driver_received_requests "Requests that a driver thread received."
-        spooled  nsd_driver_spooled_requests  "Requests that a driver thread handed to a spooler."
-        partial  nsd_driver_partial_requests  "Requests that came in several pieces."
-        errors   nsd_driver_errors            "Requests that a driver thread could not read."
+        received counter nsd_driver_received_requests "Requests that a driver thread received."
+        spooled  counter nsd_driver_spooled_requests  "Requests that a driver thread handed to a spooler."
+        partial  counter nsd_driver_partial_requests  "Requests that came in several pieces."
+        errors   counter nsd_driver_errors            "Requests that a driver thread could not read."
     }
     set samples {}
     foreach stats [ns_driver stats] {
         set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
-        foreach {key - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
     }
-    set families [list [Single gauge nsd_writer_deliveries "Replies that writer threads are sending." \
-                            [llength [ns_writer list]]]]
-    foreach {key name help} $kinds {
-        if {[dict exists $samples $key]} { lappend families [Family counter $name $help [dict get $samples $key]] }
+    return [Families $kinds $samples]
+}
+
+proc nsstats::WriterMetrics {} {
+    set kinds {
+        deliveries gauge   nsd_writer_deliveries   "Replies that a writer thread is sending."
+        queued     gauge   nsd_writer_queued_bytes "Bytes that it has still to send."
+        sent       counter nsd_writer_sent_bytes   "Bytes that it has sent."
     }
-    return $families
+    set samples {}
+    foreach stats [ns_writer stats] {
+        set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    }
+    return [Families $kinds $samples]
 }
 
 proc nsstats::CacheMetrics {} {
@@ -202,20 +234,19 @@ proc nsstats::CacheMetrics {} {
         flushed counter nsd_cache_flushed_entries "Entries flushed."
     }
     set samples {}
-    foreach cache [ns_cache_names] {
-        set stats [ns_cache_stats $cache]
-        set labels [dict create server [ns_info server] cache $cache]
-        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    foreach server [ns_info servers] {
+        foreach cache [ns_cache_names -server $server] {
+            set stats [ns_cache_stats -server $server -- $cache]
+            set labels [dict create server $server cache $cache]
+            foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+        }
     }
-    set families {}
-    foreach {key type name help} $kinds {
-        if {[dict exists $samples $key]} { lappend families [Family $type $name $help [dict get $samples $key]] }
-    }
-    return $families
+    return [Families $kinds $samples]
 }
 
 #
-# Locks of one kind, whose names differ in a number, are taken together.
+# Locks of one kind, whose names differ in a number, are taken together; so are those
+# that never got a name.
 #
 proc nsstats::LockMetrics {} {
     set taken {}
@@ -225,6 +256,7 @@ proc nsstats::LockMetrics {} {
         lassign $lock name owner id nTaken nBusy wait
         if {$nTaken == 0} continue
         regsub -all {:(?:\d+|0x[0-9a-f]+)(?=:|$)} $name "" kind
+        regsub {^mu\d+$} $kind unnamed kind
         dict incr taken $kind $nTaken
         dict incr busy $kind $nBusy
         dict set waits $kind [expr {$wait + ([dict exists $waits $kind] ? [dict get $waits $kind] : 0.0)}]
@@ -240,11 +272,32 @@ proc nsstats::LockMetrics {} {
 }
 
 proc nsstats::JobMetrics {} {
-    set running {}
-    foreach queue [ns_job queuelist] {
-        lappend running "" [dict create queue [dict get $queue name]] [dict get $queue numrunning]
+    set kinds {
+        running gauge   nsd_running_jobs  "Jobs that run."
+        queued  gauge   nsd_queued_jobs   "Jobs that wait for a thread."
+        done    counter nsd_finished_jobs "Jobs that have ended or were cancelled."
     }
+    set samples {}
+    foreach stats [ns_job stats] {
+        set labels [dict create queue [dict get $stats queue]]
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    }
+    set threads [ns_job threadlist]
+    set idle [dict get $threads numidle]
     return [list \
-        [Single gauge nsd_job_threads "Threads for jobs." [dict get [ns_job threadlist] numthreads]] \
-        [Family gauge nsd_running_jobs "Jobs that run." $running]]
+        [Family gauge nsd_job_threads "Threads for jobs." [list \
+            "" {state idle} $idle "" {state busy} [expr {[dict get $threads numthreads] - $idle}]]] \
+        {*}[Families $kinds $samples]]
+}
+
+proc nsstats::ScheduleMetrics {} {
+    set stats [ns_info schedulestats]
+    return [lmap {key type name help} {
+        procs   gauge   nsd_scheduled_procedures         "Procedures that are scheduled."
+        running gauge   nsd_running_scheduled_procedures "Those of them that run."
+        queued  gauge   nsd_queued_scheduled_procedures  "Those that are due and wait for a thread."
+        runs    counter nsd_schedule_runs                "Runs of scheduled procedures."
+        late    counter nsd_schedule_late_runs           "Runs that began more than a second after they were due."
+        delay   counter nsd_schedule_delay_seconds       "Time from due to begun, of all runs together."
+    } { Single $type $name $help [dict get $stats $key] }]
 }

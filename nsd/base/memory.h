@@ -1,0 +1,20 @@
+/*
+ * memory.h --
+ *
+ *      What the allocator knows about itself.
+ */
+
+#ifndef NSD_BASE_MEMORY_H
+#define NSD_BASE_MEMORY_H
+
+#include "nsthread.h"
+
+typedef struct NsMemoryStats {
+    const char *allocator;      /* "tcmalloc" or "libc". */
+    size_t      allocated;      /* Bytes that are in use. */
+    size_t      heap;           /* Bytes that it has taken from the system. */
+} NsMemoryStats;
+
+void NsMemoryGetStats(NsMemoryStats *statsPtr);
+
+#endif
