@@ -141,13 +141,16 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (settingsPtr->rotateBytes > 0 && sink->typePtr->isFile
             && sink->fileBytes + sink->nBuffered > 0
             && sink->fileBytes + sink->nBuffered + length
-               > (uint64_t) settingsPtr->rotateBytes) {
+               > (uint64_t) settingsPtr->rotateBytes
+            && NsLogClock() >= sink->rotateAfter) {
         size_t start = sink->nBuffered;
 
         if (!NsDeliverFlush(sink)) {
             return false;
         }
-        (void) NsFileRollBySettings(sink);
+        if (NsFileRollBySettings(sink) != NS_OK) {
+            sink->rotateAfter = NsLogClock() + REPORT_NANOS;
+        }
         memmove(sink->buffer + sink->nBuffered, sink->buffer + start, length);
     }
     sink->nBuffered += length;

@@ -82,6 +82,8 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     if (rename(sink->file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
+    } else {
+        sink->rotateAfter = 0;
     }
     NoteReopen(sink);
     if (!NsFileReopen(sink)) {

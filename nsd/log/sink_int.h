@@ -132,6 +132,7 @@ struct Ns_LogSink_ {
     char              *table;           /* Of a database. */
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
+    int64_t            rotateAfter;     /* Not by size before; one has failed. */
     bool               isClosed;        /* Drops everything. */
 
     char              *buffer;          /* Lines not written yet. */

@@ -1,0 +1,103 @@
+/*
+ * faulty_write.c --
+ *
+ *      To be preloaded: writes to files whose name has "faulty" in it are
+ *      interrupted one time in four, and short most of the other times.
+ *
+ *      Each such deed adds a byte to the file faulty.count in the current
+ *      directory.
+ */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static bool     IsFaulty(int fd);
+static unsigned Dice(void);
+static void     Count(void);
+static ssize_t  RealWrite(int fd, const void *bytes, size_t length);
+
+
+ssize_t
+write(int fd, const void *bytes, size_t length)
+{
+    if (length > 1 && IsFaulty(fd)) {
+        if (Dice() % 4 == 0) {
+            Count();
+            errno = EINTR;
+            return -1;
+        }
+        Count();
+        length = 1 + Dice() % length;
+    }
+    return RealWrite(fd, bytes, length);
+}
+
+/*
+ * The first piece alone, and of it maybe a part only.
+ */
+ssize_t
+writev(int fd, const struct iovec *pieces, int n)
+{
+    static ssize_t (*real)(int, const struct iovec *, int);
+
+    if (n > 0 && pieces[0].iov_len > 0 && IsFaulty(fd)) {
+        return write(fd, pieces[0].iov_base, pieces[0].iov_len);
+    }
+    if (real == NULL) {
+        *(void **) &real = dlsym(RTLD_NEXT, "writev");
+    }
+    return real(fd, pieces, n);
+}
+
+static bool
+IsFaulty(int fd)
+{
+    char    link[64], path[4096];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, path, sizeof(path) - 1);
+    return n > 0 && memmem(path, (size_t) n, "/faulty", 7) != NULL;
+}
+
+static unsigned
+Dice(void)
+{
+    static atomic_uint state = 1;
+    unsigned x = atomic_fetch_add(&state, 0x9e3779b9u);
+
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static void
+Count(void)
+{
+    int fd = open("faulty.count", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                  0644);
+
+    (void) RealWrite(fd, ".", 1);
+    close(fd);
+}
+
+static ssize_t
+RealWrite(int fd, const void *bytes, size_t length)
+{
+    static ssize_t (*real)(int, const void *, size_t);
+
+    if (real == NULL) {
+        *(void **) &real = dlsym(RTLD_NEXT, "write");
+    }
+    return real(fd, bytes, length);
+}
