@@ -206,9 +206,9 @@ NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 }
 
 /*
- * Put work into the slot of a thread that was taken off the idle stack, and
- * wake it, alone.  Slots are never freed, so it does not matter that the thread
- * may run before it is woken.
+ * Put work into the slot of a thread that was taken off the idle stack [give],
+ * and wake it, alone.  Slots are never freed, so it does not matter that the
+ * thread may run before it is woken.
  */
 void
 NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
@@ -229,6 +229,9 @@ NsConnThreadEnd(NsConnThread *threadPtr)
     Wake(threadPtr);
 }
 
+/*
+ * Post, if the thread says that it is asleep [wake].
+ */
 static void
 Wake(NsConnThread *threadPtr)
 {
@@ -239,7 +242,8 @@ Wake(NsConnThread *threadPtr)
 
 /*
  * The thread's own wait: for work, which runs from now on, or for the order to
- * end, or until the timeout; then the result is NULL and *mustEndPtr false.
+ * end [look], or until the timeout; then the result is NULL and *mustEndPtr
+ * false.
  */
 NsWork *
 NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
@@ -275,9 +279,9 @@ HasNews(NsConnThread *threadPtr)
 }
 
 /*
- * Sleep until woken, or the deadline.  Each time that another thread has cleared
- * isAsleep it posts, and that post is waited for: none is left for the next
- * sleep.
+ * Sleep until woken, or the deadline [sleep].  Each time that another thread has
+ * cleared isAsleep it posts, and that post is waited for [awake]: none is left
+ * for the next sleep.
  */
 static Ns_ReturnCode
 Sleep(NsConnThread *threadPtr, NsStamp deadline)

@@ -89,7 +89,7 @@ NsPatienceStop(void)
 
 /*
  * A request has begun to wait at queueStamp in a pool that may grow.  Stamp 0:
- * the pool may grow again, look what waits.
+ * the pool may grow again, look what waits [poke].
  */
 void
 NsPatienceWatch(NsPool *poolPtr, NsStamp queueStamp)

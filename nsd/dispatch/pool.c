@@ -3,8 +3,9 @@
  *
  *      Requests enter a pool, wait in it, and are taken by its threads.
  *
- *      This file is the whole of the hand-over protocol.  tests/model proves
- *      it: the words in brackets below are the names of the model's steps.
+ *      This is the hand-over protocol, but for the slot of a thread, which is
+ *      in connthread.c, and the watch over late requests in patience.c.
+ *      tests/model proves it: words in brackets are the names of its steps.
  *
  *      A submitter decides with tqueue locked: the pool stops, or is full, or
  *      has an idle thread, which is popped off the stack [assign].  Only if the
@@ -269,7 +270,7 @@ LogSubmission(const Submission *subPtr, const NsWork *workPtr)
 
 /*
  * Decide whether the pool gets one more thread.  nLate is the number of waiting
- * requests whose patience is over: each has a thread made for it.
+ * requests whose patience is over: each has a thread made for it [grow].
  */
 static void
 GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
@@ -302,6 +303,9 @@ ReserveLocked(NsPool *poolPtr)
 
     poolPtr->nCurrent++;
     poolPtr->nCreating++;
+    /* So an idle thread means a free place: no request is held beside it. */
+    NsAssert(poolPtr->nCurrent <= poolPtr->maxThreads
+             && poolPtr->maxThreads <= poolPtr->maxConnections);
     poolPtr->nThreadsMade++;
     return NsConnThreadReserve(poolPtr);
 }

@@ -238,6 +238,36 @@ AwaitFigure(const char *key, int value)
     assert_int_equal(Figure(key), value);
 }
 
+/*
+ * Let new threads wait, or not any more.
+ */
+static void
+HoldStart(bool isHeld)
+{
+    Ns_MutexLock(&lock);
+    isStartHeld = isHeld;
+    Ns_CondBroadcast(&changed);
+    Ns_MutexUnlock(&lock);
+}
+
+/*
+ * Whether so many threads have ended, or do so in that time.
+ */
+static bool
+HasEnded(int nThreads, NsStamp time)
+{
+    NsStamp deadline = NsClockNow() + time;
+    bool    hasEnded;
+
+    Ns_MutexLock(&lock);
+    while (nStopped < nThreads && NsClockNow() < deadline) {
+        NsCondWaitUntil(&changed, &lock, deadline);
+    }
+    hasEnded = nStopped >= nThreads;
+    Ns_MutexUnlock(&lock);
+    return hasEnded;
+}
+
 static void
 AThreadServesTheNextRequestWhenItIsOnTop(void **state)
 {
@@ -315,10 +345,7 @@ RequestsThatComeBeforeTheThreadIsReadyWait(void **state)
     Submit(0);
     assert_int_equal(NsPoolWaiting(poolPtr), 1);
     Let(0);
-    Ns_MutexLock(&lock);
-    isStartHeld = false;
-    Ns_CondBroadcast(&changed);
-    Ns_MutexUnlock(&lock);
+    HoldStart(false);
     Await(&nEnded, 1);
     Finish();
 }
@@ -423,18 +450,66 @@ OneThreadIsMadeAtATimeBelowTheHighWatermark(void **state)
     Start("minthreads 1 maxthreads 5 lowwatermark 0 highwatermark 100"
           " queuepatience 0");
     AwaitFigure("idle", 1);
-    Ns_MutexLock(&lock);
-    isStartHeld = true;
-    Ns_MutexUnlock(&lock);
+    HoldStart(true);
     for (int i = 0; i < 20; i++) {
         Submit(i);
     }
     assert_int_equal(Figure("current"), 2);
-    Ns_MutexLock(&lock);
-    isStartHeld = false;
-    Ns_CondBroadcast(&changed);
-    Ns_MutexUnlock(&lock);
+    HoldStart(false);
     AwaitFigure("current", 5);
+    Finish();
+}
+
+static void
+HighWatermarkZeroMakesSeveralThreadsAtATimeAboveTheLowWatermark(void **state)
+{
+    /* Length 20, so low water 2. */
+    Start("minthreads 1 maxthreads 10 maxconnections 30 highwatermark 0"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    for (int i = 0; i < 3; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 2);
+    assert_int_equal(Figure("current"), 1);
+    for (int i = 3; i < 7; i++) {
+        Submit(i);
+        assert_int_equal(Figure("current"), i - 1);
+    }
+    Finish();
+}
+
+static void
+ALowerLowWatermarkIsObeyedByWhatWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 100 queuepatience 0");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 4; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 3);
+    assert_int_equal(Figure("current"), 1);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, 0), NS_OK);
+    Await(&nBegun, 4);
+    assert_int_equal(Figure("current"), 4);
+    Finish();
+}
+
+static void
+ALowerHighWatermarkIsObeyedByWhatWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 0 highwatermark 100"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    for (int i = 0; i < 4; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 3);
+    assert_int_equal(Figure("current"), 2);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_HIGHWATERMARK, 0), NS_OK);
+    assert_int_equal(Figure("current"), 4);
     Finish();
 }
 
@@ -543,6 +618,44 @@ SurplusThreadsEndWhenIdle(void **state)
     Finish();
 }
 
+/*
+ * Ten threads, and then one request at a time.
+ */
+static void
+TheThreadOnTopGoesOnWhileThoseBelowEnd(void **state)
+{
+    int       i;
+    bool      isOne = true;
+    NsStamp   deadline = NsClockNow() + 20 * NS_STAMP_SECOND;
+    uintptr_t threadId = 0;
+
+    Start("minthreads 1 maxthreads 10 lowwatermark 0 highwatermark 0"
+          " threadtimeout 1");
+    for (i = 0; i < 10; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 10);
+    for (i = 0; i < 10; i++) {
+        Let(i);
+    }
+    AwaitFigure("idle", 10);
+
+    for (i = 0; !HasEnded(9, NS_STAMP_SECOND / 50); i++) {
+        TestWork *testPtr = &works[10];
+
+        assert_true(NsClockNow() < deadline);
+        memset(testPtr, 0, sizeof(*testPtr));
+        Let(10);
+        assert_int_equal(Submit(10), NS_OK);
+        Await(&nEnded, 11 + i);
+        isOne = isOne && (i == 0 || testPtr->threadId == threadId);
+        threadId = testPtr->threadId;
+    }
+    assert_true(i > 1 && isOne);
+    assert_int_equal(Figure("current"), 1);
+    Finish();
+}
+
 static void
 AThreadThatHasServedItsNumberIsReplaced(void **state)
 {
@@ -556,6 +669,40 @@ AThreadThatHasServedItsNumberIsReplaced(void **state)
     Await(&nStopped, 2);
     AwaitFigure("idle", 1);
     assert_int_equal(Figure("current"), 1);
+    Finish();
+}
+
+static void
+TheThreadOnTopReachesItsNumberAlone(void **state)
+{
+    Start("minthreads 5 maxthreads 5 connsperthread 4");
+    for (int i = 0; i < 20; i++) {
+        AwaitFigure("idle", 5);
+        Let(i);
+        Submit(i);
+        Await(&nEnded, i + 1);
+        Await(&nStopped, (i + 1) / 4);
+    }
+    Finish();
+}
+
+static void
+ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait(void **state)
+{
+    /* Length 30, so low water 3. */
+    Start("minthreads 10 maxthreads 10 maxconnections 40 connsperthread 1");
+    AwaitFigure("idle", 10);
+    HoldStart(true);
+    for (int i = 0; i < 30; i++) {
+        Submit(i);
+    }
+    for (int i = 0; i < 10; i++) {
+        Let(i);
+    }
+    Await(&nBegun, 20);
+    assert_int_equal(NsPoolWaiting(poolPtr), 10);
+    assert_int_equal(Figure("current"), 10);
+    assert_int_equal(nStopped, 0);
     Finish();
 }
 
@@ -704,6 +851,9 @@ main(void)
         cmocka_unit_test(TheQueueGrowsToTheLowWatermarkBeforeAThreadIsMade),
         cmocka_unit_test(LowWatermarkZeroMakesAThreadForEachWaitingRequest),
         cmocka_unit_test(OneThreadIsMadeAtATimeBelowTheHighWatermark),
+        cmocka_unit_test(HighWatermarkZeroMakesSeveralThreadsAtATimeAboveTheLowWatermark),
+        cmocka_unit_test(ALowerLowWatermarkIsObeyedByWhatWaits),
+        cmocka_unit_test(ALowerHighWatermarkIsObeyedByWhatWaits),
         cmocka_unit_test(LowWatermarkHundredMakesNoThreads),
         cmocka_unit_test(ARequestThatWaitsTooLongGetsAThread),
         cmocka_unit_test(EachLateRequestGetsAThreadOfItsOwn),
@@ -711,7 +861,10 @@ main(void)
         cmocka_unit_test(RaisedMinthreadsAreMadeAtOnce),
         cmocka_unit_test(SettingsKeepTheirRanges),
         cmocka_unit_test(SurplusThreadsEndWhenIdle),
+        cmocka_unit_test(TheThreadOnTopGoesOnWhileThoseBelowEnd),
         cmocka_unit_test(AThreadThatHasServedItsNumberIsReplaced),
+        cmocka_unit_test(TheThreadOnTopReachesItsNumberAlone),
+        cmocka_unit_test(ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait),
         cmocka_unit_test(TheOnlyThreadGoesOnWhileSomethingWaits),
         cmocka_unit_test(ConnsPerThreadZeroIsNoLimit),
         cmocka_unit_test(AfterTheStopWaitingRequestsAreServedAndNewOnesAreNot),
