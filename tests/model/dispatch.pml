@@ -1,399 +1,510 @@
 /*
  * dispatch.pml --
  *
- *      The hand-over of requests to connection threads, as nsd/dispatch/pool.c
- *      and connthread.c do it.  Names in brackets are those of the comments
- *      there.  What the code does in one go under its locks is one step here, and
- *      so is each access outside of any.  That a section holds the locks which
- *      guard what it touches is checked elsewhere, by assertions and
+ *      The hand-over of requests to connection threads, as nsd/dispatch does it.
+ *      Names in brackets are those of the comments in pool.c, connthread.c and
+ *      patience.c.  What the code does in one go under its locks is one step
+ *      here, and so is each access outside of any.  That a section holds the
+ *      locks which guard what it touches is checked elsewhere, by assertions and
  *      ThreadSanitizer.
  *
  *      Drivers submit requests; threads take them, become idle, and end: for
  *      having been idle too long, having served their number, or at the stop.
- *      Watermarks are left out: where the code may make a thread, the model may
- *      or may not.  How often threads end early is bounded, or they would come
- *      and go for ever.
+ *      Limits change.  Watermarks are left out: where the code may make a
+ *      thread, the model may or may not.
  *
  *      Shown for every order of events:
  *        - a request runs once if the pool accepted it, else never;
  *        - no slot is given a second request before the first is taken;
- *        - no request waits while a thread is idle;
+ *        - no request waits while a thread is idle, or outside of a pool that
+ *          has room;
  *        - no request is left behind, whether the pool stops or not;
- *        - no wakeup is lost, and after the stop all threads end.
- *      The first three are assertions; the others would be a state that is left
- *      by no step and is no valid end.
+ *        - no wakeup is lost, and after the stop all threads end;
+ *        - with SLOW, a request that waits while the others run on gets a
+ *          thread of its own if there may be one.
+ *      The first three are assertions; a breach of the others would be a state
+ *      that is left by no step and is no valid end.
+ *
+ *      Four things keep the states few.  Requests are alike, so they are
+ *      counted, not named: each step moves one from one place to the next, and
+ *      none may appear or vanish (countRequests).  Slots are alike, so a thread
+ *      that ends frees its slot in the step in which it leaves the pool: until
+ *      the code frees it, a moment later, nobody looks at it, and any other slot
+ *      would serve a new thread as well.  Threads, one per slot, exist from the
+ *      beginning.  And any idle thread may be the one on top of the stack: the
+ *      order on it matters to speed alone.
+ *
+ *      A thread's own steps are joined where what others do between them would
+ *      end in the same state if done before or behind.  So is what it does after
+ *      a post, or having taken back that it is asleep, with the look into its
+ *      slot; and before it says that it is asleep it need not look at all, since
+ *      it looks behind.
+ *
+ *      What happens by the clock may happen at any time and any number of times,
+ *      until the world becomes quiet; from then on nothing but the protocol
+ *      itself can wake a thread, and the stop waits until all is served.
  */
 
 #ifndef N_DRIVERS
-#define N_DRIVERS   2
+#define N_DRIVERS   1
 #endif
 #ifndef PER_DRIVER
-#define PER_DRIVER  2
+#define PER_DRIVER  4
 #endif
 #ifndef MAX_THREADS
 #define MAX_THREADS 3
 #endif
 #ifndef PLACES
-#define PLACES      3           /* maxconnections */
+#define PLACES      3           /* maxconnections; at least MAX_THREADS */
 #endif
-#ifndef EARLY_STOP
-#define EARLY_STOP  true        /* The stop may come before all is served. */
+#ifndef CHANGES
+#define CHANGES     1           /* How often the limits change. */
 #endif
-#ifndef LIMITS
-#define LIMITS      1           /* Threads that may end by their limit. */
-#endif
-#ifndef TIMEOUTS
-#define TIMEOUTS    1           /* Sleeps that may end by the clock. */
-#endif
-#ifndef LATE
-#define LATE        1           /* Threads made for a late request. */
+#ifndef SLOW
+#define SLOW        0           /* 1: requests run until none waits. */
 #endif
 
-/*
- * Mistakes that the model must find: each of these set to false.
- */
-#ifndef RECHECK
-#define RECHECK     true        /* Look at the stack again before queueing. */
-#endif
-#ifndef RECOUNT
-#define RECOUNT     true        /* An exiting thread's successor is made. */
-#endif
-#ifndef STAY
-#define STAY        true        /* The only thread stays while some wait. */
-#endif
-#ifndef ORDERED
-#define ORDERED     true        /* Store in the slot before waking. */
-#endif
-#ifndef LOOK_TWICE
-#define LOOK_TWICE  true        /* Look once more, having said "asleep". */
+#ifndef QUIET
+#define QUIET       0           /* 1: quiet from the beginning. */
 #endif
 
-#define MIN_THREADS 1
-#define N_REQUESTS  (N_DRIVERS * PER_DRIVER)
-#define N_SLOTS     (MAX_THREADS + LIMITS + TIMEOUTS)
-#define NONE        99
+#define N_SLOTS     MAX_THREADS
 
-/* Guarded by wqueue: */
-byte waiting[N_REQUESTS];
-byte held[N_REQUESTS];
-/* Changed with both locks held, read with tqueue or as a hint: */
+/* Changed with wqueue and tqueue locked, read with tqueue or as a hint: */
 byte nWaiting, nHeld;
 
 /* Guarded by tqueue: */
-byte stack[N_SLOTS];
 byte nIdle;
 bool isIdle[N_SLOTS];
 byte nPlaces, nCurrent, nCreating;
+byte minThreads = 1;
+byte maxThreads = MAX_THREADS;
 bool isOpen = true;
-bool isSlotUsed[N_SLOTS];       /* In the code guarded by `threads`. */
+
+/* Guarded by threads: */
+bool isUsed[N_SLOTS];
+byte nAlive;
 
 /* The hand-over's slot; each access is a step of its own: */
-byte slotWork[N_SLOTS];
+bool hasWork[N_SLOTS];
 bool mustEnd[N_SLOTS];
 bool isAsleep[N_SLOTS];
 byte nPosts[N_SLOTS];           /* The semaphore. */
 
-byte nAlive;
-byte limitsLeft = LIMITS;
-byte timeoutsLeft = TIMEOUTS;
+/* The watcher of patience.c.  Of its wakeStamp it matters whether it is NEVER. */
+bool isNever;
+bool isPoked;
+bool isWatcherAsleep;
 
-/* What happened to the requests; no part of the pool. */
-byte nRuns[N_REQUESTS];
-bool isAccepted[N_REQUESTS];
-byte nAccepted, nRan, nDriversDone;
-bool hasStopped;
+/* The world around the pool. */
+bool isQuiet;
+byte nAtWork;                   /* Drivers, those who change limits or stop. */
+byte nInHand;                   /* Requests between stack and slot. */
+byte nAccepted, nRan;
 
-/* Macros, because an inline cannot be given an array. */
-#define append(queue, n, request) \
-    queue[n] = request; n++
-
-#define removeFirst(queue, n, request) \
-    request = queue[0]; n--; i = 0; \
-    do \
-    :: i < n -> queue[i] = queue[i + 1]; i++ \
-    :: else -> queue[n] = 0; break \
-    od; \
-    i = 0
-
-/* pushIdle and removeIdle keep the stack dense: stack[nIdle - 1] is the top. */
-inline pushIdle(slot) {
-    assert(!isIdle[slot]);
-    stack[nIdle] = slot;
-    nIdle++;
-    isIdle[slot] = true
-}
-
-inline removeIdle(slot) {
-    assert(isIdle[slot]);
+inline countRequests() {
     i = 0;
+    n = nWaiting + nHeld + nInHand + nRan;
     do
-    :: stack[i] != slot -> i++
+    :: i < N_SLOTS -> n = n + hasWork[i]; i++
     :: else -> break
     od;
-    nIdle--;
-    do
-    :: i < nIdle -> stack[i] = stack[i + 1]; i++
-    :: else -> stack[nIdle] = 0; break
-    od;
+    assert(n == nAccepted);
     i = 0;
-    isIdle[slot] = false
+    n = 0
 }
 
 inline check() {
-    assert(!(nIdle > 0 && nWaiting > 0));
-    assert(!(nHeld > 0 && nPlaces < PLACES));
-    assert(nPlaces <= PLACES && nCurrent <= MAX_THREADS);
-    assert(nCreating <= nCurrent && nIdle <= nCurrent)
+    d_step {
+        countRequests();
+        assert(!(nIdle > 0 && nWaiting > 0));
+        assert(!(nHeld > 0 && nPlaces < PLACES));
+        assert(nPlaces <= PLACES && nCurrent <= MAX_THREADS);
+        assert(nCreating <= nCurrent && nIdle <= nCurrent)
+    }
 }
 
 /* The new thread exists at once; it may take long to come to its first step. */
 inline reserve() {
-    newSlot = 0;
-    do
-    :: isSlotUsed[newSlot] -> newSlot++
-    :: else -> break
-    od;
-    isSlotUsed[newSlot] = true;
-    mustEnd[newSlot] = false;
-    nCurrent++;
-    nCreating++;
-    nAlive++;
-    run Thread(newSlot);
-    newSlot = 0
+    d_step {
+        i = 0;
+        do
+        :: isUsed[i] -> i++
+        :: else -> break
+        od;
+        assert(!hasWork[i] && !isIdle[i]);
+        assert(!isAsleep[i] && nPosts[i] == 0);
+        isUsed[i] = true;
+        mustEnd[i] = false;
+        nAlive++;
+        nCurrent++;
+        nCreating++;
+        i = 0
+    }
 }
+
+#define isGrowable (isOpen && nCurrent < maxThreads)
+#define mustGrow   (nCurrent < minThreads && nCreating == 0)
+#define isWanted   (nWaiting > nCreating || nWaiting > 0 && nCurrent < minThreads)
 
 inline grow() {                         /* [grow] */
     if
-    :: isOpen && nCurrent < MAX_THREADS ->
-        if
-        :: nCurrent < MIN_THREADS && nCreating == 0 -> reserve()
-        :: nWaiting > 0 -> reserve()
-        :: !(nCurrent < MIN_THREADS && nCreating == 0) -> skip
-        fi
+    :: isGrowable && (mustGrow || isWanted) -> reserve()
+    :: !(isGrowable && mustGrow)
+    fi
+}
+
+/* More than one at a time outside of a submission. */
+inline checkSize(nLate) {
+    do
+    :: atomic {                         /* With tqueue. */
+            isGrowable && (mustGrow || isWanted || nCreating < nLate) ->
+            reserve();
+            check()
+       }
+    :: atomic {
+            !(isGrowable && (mustGrow || nCreating < nLate)) ->
+            break
+       }
+    od
+}
+
+/* Exchange, then post: in between the thread could do nothing that it could not
+ * do behind, but for waiting. */
+inline wake(which) {                    /* [wake] */
+    if
+    :: isAsleep[which] -> isAsleep[which] = false; nPosts[which]++
     :: else -> skip
     fi
+}
+
+#if SLOW
+inline poke() {                         /* [poke] */
+    isPoked = true;                     /* With the watcher's lock. */
+    isWatcherAsleep = false
+}
+#else
+#define poke() skip
+#endif
+
+inline accept() {
+    nPlaces++;
+    nAccepted++
+}
+
+inline assign() {                       /* [assign] */
+    accept();
+    if
+    :: isIdle[0] -> slot = 0
+    :: isIdle[1] -> slot = 1
+#if N_SLOTS > 2
+    :: isIdle[2] -> slot = 2
+#endif
+    fi;
+    nIdle--;
+    isIdle[slot] = false;
+    nInHand++;
+    grow();
+    check()
+}
+
+proctype Driver()
+{
+    byte nLeft = PER_DRIVER, slot, i, n;
+
+submit:
+    atomic {                            /* With tqueue. */
+        if
+        :: nLeft == 0 || !isOpen ->     /* Refused, as all that would follow. */
+            nLeft = 0;
+            nAtWork--;
+            goto end_done
+        :: nLeft > 0 && isOpen && nPlaces < PLACES && nIdle > 0 ->
+            nLeft--;
+            assign();
+            goto give
+        :: else ->
+            nLeft--
+        fi
+    };
+    atomic {                            /* With wqueue and tqueue. */
+        if
+        :: !isOpen ->
+            nLeft = 0;
+            goto submit
+        :: isOpen && nPlaces >= PLACES ->
+            nAccepted++;
+            nHeld++;
+            check();
+            goto submit
+        :: isOpen && nPlaces < PLACES && nIdle > 0 ->
+            assign();
+            goto give
+        :: isOpen && nPlaces < PLACES && nIdle == 0 ->      /* [enqueue] */
+            accept();
+            nWaiting++;
+            grow();
+            check();
+            if
+            :: SLOW && nCurrent < maxThreads -> goto watch
+            :: else -> goto submit
+            fi
+        fi
+    };
+give:                                   /* [give] */
+    atomic {
+        assert(!hasWork[slot] && !mustEnd[slot]);
+        hasWork[slot] = true;
+        nInHand--
+    };
+    atomic {
+        wake(slot);
+        slot = 0;
+        goto submit
+    };
+watch:
+    if
+    :: isNever -> poke()
+    :: else -> skip
+    fi;
+    goto submit;
+end_done:
+    false
+}
+
+inline pushIdle() {
+    assert(!isIdle[me]);
+    nIdle++;
+    isIdle[me] = true
+}
+
+inline removeIdle() {
+    assert(isIdle[me]);
+    nIdle--;
+    isIdle[me] = false
 }
 
 /* Requests that were held get places that have become free. */
 inline fillPlaces() {
     do
     :: nHeld > 0 && nPlaces < PLACES ->
-        removeFirst(held, nHeld, work);
+        nHeld--;
         nPlaces++;
-        append(waiting, nWaiting, work);
-        work = NONE
+        nWaiting++;
+        isNews = true
     :: else -> break
     od
 }
 
-/* Exchange, then post: the thread can do nothing between that it could not do
- * behind, but for waiting. */
-inline wake(slot) {
-    d_step {
-        if
-        :: isAsleep[slot] -> isAsleep[slot] = false; nPosts[slot]++
-        :: else -> skip
-        fi
-    }
+/* The request runs until the thread's next step. */
+inline start() {
+    nRan++;
+    assert(nRan <= nAccepted);
+    isServing = true
 }
 
-inline give(slot, request) {
+inline freeSlot() {
+    assert(!hasWork[me] && !isIdle[me]);
+    assert(!isAsleep[me] && nPosts[me] == 0);
+    isUsed[me] = false;
+    nAlive--
+}
+
+inline leave() {
+    nCurrent--;
+    freeSlot();
+    isNews = true
+}
+
+inline look() {                                                 /* [look] */
     if
-    :: !ORDERED -> wake(slot)
-    :: else -> skip
-    fi;
-    d_step {
-        assert(slotWork[slot] == NONE && !mustEnd[slot]);
-        slotWork[slot] = request
-    };
-    if
-    :: ORDERED -> wake(slot)
+    :: hasWork[me] ->
+        hasWork[me] = false;
+        start();
+        goto next
+    :: !hasWork[me] && mustEnd[me] ->
+        freeSlot();
+        goto end_unused
     :: else -> skip
     fi
 }
 
-proctype Driver(byte first)
-{
-    byte request = first, slot, newSlot, i;
-    bool mustWait;
-
-    do
-    :: request < first + PER_DRIVER ->
-        atomic {                        /* With tqueue. */
-            slot = NONE;
-            mustWait = false;
-            if
-            :: isOpen && nPlaces < PLACES && nIdle > 0 ->   /* [assign] */
-                slot = stack[nIdle - 1];
-                removeIdle(slot);
-                nPlaces++;
-                isAccepted[request] = true;
-                nAccepted++;
-                grow()
-            :: else -> mustWait = isOpen
-            fi;
-            check()
-        };
-        atomic {                        /* With wqueue and tqueue. */
-            if
-            :: mustWait && isOpen ->
-                isAccepted[request] = true;
-                nAccepted++;
-                if
-                :: nPlaces >= PLACES ->
-                    append(held, nHeld, request)
-                :: nPlaces < PLACES && nIdle > 0 && RECHECK ->  /* [assign] */
-                    slot = stack[nIdle - 1];
-                    removeIdle(slot);
-                    nPlaces++;
-                    grow()
-                :: nPlaces < PLACES && !(nIdle > 0 && RECHECK) ->
-                    nPlaces++;                              /* [enqueue] */
-                    append(waiting, nWaiting, request);
-                    grow()
-                fi
-            :: else -> skip
-            fi;
-            check()
-        };
-        if
-        :: slot != NONE -> give(slot, request)
-        :: else -> skip
-        fi;
-        request++
-    :: else -> break
-    od;
-    nDriversDone++
+/* By itself: because of what it saw, or of the clock. */
+inline awake() {                                                /* [awake] */
+    if
+    :: isAsleep[me] ->
+        isAsleep[me] = false;
+        look();
+        goto timeout_
+    :: else -> goto posted              /* Somebody posts. */
+    fi
 }
 
-/* The thread has work; it runs until the thread's next step. */
-inline run_(request) {
-    assert(isAccepted[request]);
-    nRuns[request]++;
-    assert(nRuns[request] == 1);
-    nRan++;
-    holdsPlace = true;
-    request = NONE
+#define mayFinish (!SLOW || !isOpen || nWaiting + nHeld == 0 || nCurrent >= maxThreads)
+
+/* With tqueue if nothing waits, else wqueue and tqueue. */
+inline becomeReady() {
+    fillPlaces();
+    if
+    :: isServing && (nWaiting == 0 || nCurrent > 1) ->          /* [limit] */
+        isServing = false;
+        leave()
+    :: !isOpen && nWaiting == 0 ->
+        isServing = false;
+        leave()
+    :: nWaiting > 0 ->                                          /* [take] */
+        nWaiting--;
+        start()
+    :: isOpen && nWaiting == 0 ->                               /* [idle] */
+        isServing = false;
+        pushIdle()
+    fi;
+    grow();
+    check();
+    isNews = (SLOW && isNews && nWaiting > 0 && nCurrent < maxThreads);
+    if
+    :: isIdle[me] -> skip
+    :: isNews -> goto tell
+    :: !isIdle[me] && !isNews && isServing -> goto next
+    :: else -> goto end_unused
+    fi
 }
 
 proctype Thread(byte me)
 {
-    byte work = NONE, newSlot, i;
-    bool isNew = true, holdsPlace, isTimedOut;
+    byte i, n;
+    bool isServing, isNews;
 
-next:
-    atomic {    /* With tqueue if nothing waits, else wqueue and tqueue. */
-        if
-        :: isNew -> isNew = false; nCreating--
-        :: else -> skip
-        fi;
-        if
-        :: holdsPlace -> holdsPlace = false; nPlaces--
-        :: else -> skip
-        fi;
-        fillPlaces();
-        if
-        :: limitsLeft > 0 && (nWaiting == 0 || nCurrent > 1 || !STAY) ->
-            limitsLeft--;                                       /* [limit] */
-            nCurrent--;
-            if
-            :: RECOUNT -> grow()
-            :: else -> skip
-            fi;
-            check();
-            goto end_
-        :: !isOpen && nWaiting == 0 ->
-            nCurrent--;
-            check();
-            goto end_
-        :: nWaiting > 0 ->                                      /* [take] */
-            removeFirst(waiting, nWaiting, work);
-            grow();
-            check();
-            run_(work);
-            goto next
-        :: isOpen && nWaiting == 0 ->                           /* [idle] */
-            pushIdle(me);
-            grow();
-            check()
-        fi
-    };
-
-look:
+end_unused:
     atomic {
-        if
-        :: slotWork[me] != NONE ->
-            work = slotWork[me];
-            slotWork[me] = NONE;
-            isTimedOut = false;
-            run_(work);
-            goto next
-        :: slotWork[me] == NONE && mustEnd[me] ->
-            goto end_
-        :: slotWork[me] == NONE && !mustEnd[me] && isTimedOut ->
-            isTimedOut = false;
-            goto timeout_
-        :: else -> skip
-        fi
+        isUsed[me] ->
+        nCreating--;
+        becomeReady();
+        goto sleep
+    };
+next:
+    atomic {
+        mayFinish ->
+        nPlaces--;
+        becomeReady()
     };
 
-    isAsleep[me] = true;
+sleep:
+    isAsleep[me] = true;                                        /* [sleep] */
     if
-    :: LOOK_TWICE && (slotWork[me] != NONE || mustEnd[me]) -> goto awake
+    :: atomic { hasWork[me] || mustEnd[me] -> awake() }
     :: else -> skip
     fi;
     if
-    :: atomic { nPosts[me] > 0 -> nPosts[me]--; goto look }
-    :: atomic { timeoutsLeft > 0 -> timeoutsLeft--; isTimedOut = true }
+    :: atomic { nPosts[me] > 0 -> nPosts[me]--; look(); goto sleep }
+    :: atomic { !isQuiet -> awake() }
     fi;
-
-awake:  /* By itself: somebody may be about to post, or have done so. */
-    atomic {
-        if
-        :: isAsleep[me] -> isAsleep[me] = false; goto look
-        :: else -> skip
-        fi
-    };
-    atomic { nPosts[me] > 0 -> nPosts[me]--; goto look };
-
 timeout_:
     atomic {                            /* With tqueue. */
         if
-        :: isIdle[me] && nCurrent > MIN_THREADS ->              /* [timeout] */
-            removeIdle(me);
-            nCurrent--;
-            check()
-        :: else -> goto look
+        :: isIdle[me] && nCurrent > minThreads ->               /* [timeout] */
+            removeIdle();
+            leave();
+            isNews = false;
+            check();
+            goto end_unused
+        :: else -> goto sleep
         fi
     };
 
-end_:
-    atomic {
-        assert(slotWork[me] == NONE && !isIdle[me]);
-        assert(!isAsleep[me] && nPosts[me] == 0);
-        isSlotUsed[me] = false;
-        nAlive--
-    }
+posted:
+    atomic { nPosts[me] > 0 -> nPosts[me]--; look(); goto timeout_ };
+
+tell:
+    isNews = false;
+    poke();
+    if
+    :: isServing -> goto next
+    :: else -> goto end_unused
+    fi
 }
 
-/* patience.c: a thread for a request that was late when it was looked at. */
-proctype Patience()
+/* patience.c: a thread for each request that is late when it is looked at. */
+#if SLOW
+proctype Watcher()
 {
-    byte newSlot, n;
+    byte nLate, i, n;
+    bool isSoon;
+
+again:
+    isNever = true;
+    atomic {                            /* With wqueue. */
+        do
+        :: nLate < nWaiting && nCurrent + nLate < maxThreads + nCreating ->
+            nLate++
+        :: break
+        od;
+        isSoon = (nLate < nWaiting && nCurrent + nLate < maxThreads + nCreating)
+    };
+    checkSize(nLate);
+    nLate = 0;
+    isNever = !isSoon;
+    atomic {                            /* With the watcher's lock. */
+        if
+        :: isPoked -> isPoked = false; goto again
+        :: else -> isWatcherAsleep = true
+        fi
+    };
+end_asleep:
+    atomic {
+        !isWatcherAsleep || isSoon ->
+        isWatcherAsleep = false;
+        isPoked = false;
+        goto again
+    }
+}
+#else
+/* To the pool, the watcher is somebody who may make a thread at any time. */
+proctype Watcher()
+{
+    byte i, n;
+
+end_watching:
+    do
+    :: atomic {                         /* With tqueue. */
+            !isQuiet && isGrowable -> reserve();
+            check()
+       }
+    od
+}
+#endif
+
+/* pool_config.c: new limits for the running pool. */
+proctype Changer()
+{
+    byte nLeft = CHANGES, i, n;
 
     do
-    :: n < LATE ->
-        n++;
-        nWaiting > 0 || hasStopped;
-        atomic {                        /* With tqueue. */
+    :: atomic {                         /* With tqueue. */
+            nLeft > 0 ->
+            nLeft--;
             if
-            :: isOpen && nCurrent < MAX_THREADS && nCreating == 0 -> reserve()
-            :: else -> skip
-            fi;
-            check()
-        }
-    :: else -> break
-    od
+            :: SLOW -> maxThreads = MAX_THREADS
+            :: !SLOW -> maxThreads = 1
+            :: !SLOW -> minThreads = 2
+            fi
+       };
+       checkSize(0);
+       poke()
+    :: atomic { nAtWork--; goto end_done }
+    od;
+end_done:
+    false
+}
+
+proctype World()
+{
+    if
+    :: !QUIET -> isQuiet = true
+    :: else -> skip
+    fi;
+end_quiet:
+    false
 }
 
 proctype Stopper()
@@ -401,62 +512,65 @@ proctype Stopper()
     bool isTold[N_SLOTS];
     byte i;
 
-    /* In the middle of things, or when all has been served. */
-    if
-    :: EARLY_STOP
-    :: nDriversDone == N_DRIVERS && nRan == nAccepted
-    fi;
     d_step {                            /* [stop], with tqueue. */
+        /* In the middle of things, or when all has been served. */
+        !isQuiet || (nAtWork == 1 && nRan == nAccepted);
         isOpen = false;
         do
-        :: nIdle > 0 ->
+        :: i < N_SLOTS && isIdle[i] ->
+            isTold[i] = true;
+            isIdle[i] = false;
             nIdle--;
-            isTold[stack[nIdle]] = true;
-            isIdle[stack[nIdle]] = false;
-            stack[nIdle] = 0;
-            nCurrent--
-        :: else -> break
+            nCurrent--;
+            i++
+        :: i < N_SLOTS && !isIdle[i] -> i++
+        :: i == N_SLOTS -> i = 0; break
         od
     };
     do
     :: i < N_SLOTS && isTold[i] ->
         d_step {
-            assert(slotWork[i] == NONE);
+            assert(!hasWork[i]);
             mustEnd[i] = true
         };
-        wake(i);
         d_step {
+            wake(i);
             isTold[i] = false;
             i++
         }
-    :: i < N_SLOTS && !isTold[i] -> i++
-    :: i == N_SLOTS -> break
+    :: d_step { i < N_SLOTS && !isTold[i] -> i++ }
+    :: atomic { i == N_SLOTS -> nAtWork--; goto end_done }
     od;
-    hasStopped = true
+end_done:
+    false
 }
 
 init
 {
-    byte newSlot, i;
+    byte i, n;
 
     atomic {
-        do
-        :: i < N_SLOTS -> slotWork[i] = NONE; i++
-        :: else -> break
-        od;
-        i = 0;
+        if
+        :: SLOW && CHANGES > 0 -> maxThreads = 1
+        :: !SLOW || CHANGES == 0
+        fi;
         reserve();
         do
-        :: i < N_DRIVERS -> run Driver(i * PER_DRIVER); i++
-        :: else -> break
+        :: n < N_SLOTS -> run Thread(n); n++
+        :: else -> n = 0; break
         od;
-        run Patience();
+        do
+        :: n < N_DRIVERS -> run Driver(); n++
+        :: else -> n = 0; break
+        od;
+        nAtWork = N_DRIVERS + 2;
+        run Watcher();
+        run Changer();
+        isQuiet = QUIET;
+        run World();
         run Stopper()
     };
-    hasStopped && nDriversDone == N_DRIVERS && nAlive == 0;
-    d_step {
-        assert(nWaiting == 0 && nHeld == 0 && nPlaces <= PLACES);
-        assert(nIdle == 0 && nCurrent == 0 && nCreating == 0);
-        assert(nRan == nAccepted)
-    }
+    nAtWork == 0 && nAlive == 0;
+    assert(nWaiting == 0 && nHeld == 0 && nIdle == 0 && nCreating == 0);
+    assert(nCurrent == 0 && nPlaces == 0 && nRan == nAccepted)
 }
