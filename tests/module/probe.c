@@ -43,6 +43,7 @@ static Probe *freedProbePtr;        /* For cleanups, which see their data only. 
 
 static Ns_OpProc            Greet;
 static Ns_OpProc            Fail;
+static Ns_RequestAuthorizeProc Authorize;
 static Ns_FilterProc        Filter;
 static Ns_TraceProc         Trace;
 static Ns_TraceProc         Cleanup;
@@ -75,6 +76,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_SlsAlloc(&connectionSlot, FreeString);
     severity = Ns_CreateLogSeverity("Probe");
 
+    Ns_SetRequestAuthorizeProc(server, Authorize);
     Ns_RegisterFilter(server, "GET", "/probe*", Filter, NS_FILTER_PRE_AUTH,
                       probePtr);
     Ns_RegisterRequest(server, "GET", "/probe", Greet, FreeArg, probePtr, 0);
@@ -102,6 +104,22 @@ Ns_ModuleInit(const char *server, const char *module)
     }
     Ns_DStringFree(&ds);
     return probePtr->sink == NULL ? NS_ERROR : NS_OK;
+}
+
+/*
+ * Nobody but ann gets what is below /probe/private.
+ */
+static int
+Authorize(char *server, char *method, char *url, char *user, char *pass,
+          char *peer)
+{
+    if (strncmp(url, "/probe/private", strlen("/probe/private")) != 0) {
+        return NS_OK;
+    }
+    if (user == NULL || *user == '\0') {
+        return NS_UNAUTHORIZED;
+    }
+    return strcmp(user, "ann") == 0 ? NS_OK : NS_FORBIDDEN;
 }
 
 /*
