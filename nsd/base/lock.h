@@ -67,6 +67,7 @@ typedef enum {
     NS_RANK_LOG_FILE        = 720,  /* One log file written directly. */
     NS_RANK_LOG_STREAMS     = 721,  /* Growth of the table of streams. */
     NS_RANK_LOG_COMMON      = 722,  /* Lanes that threads share. */
+    NS_RANK_LOG_BACKUPS     = 723,  /* Backups are being renamed. */
     NS_RANK_LOG_LARGE       = 724,  /* Records of many segments. */
     NS_RANK_LOG_SEGMENTS    = 730,  /* Lanes: who has them, which are free. */
     NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */

@@ -10,10 +10,12 @@
 #include "log/sink_int.h"
 
 #include "base/assert.h"
-#include "log/rollfile.h"
+#include "log/compress.h"
 #include "nslog.h"
 #include "nsthread.h"
 
+static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
+                                     void *arg);
 static bool    OpenFile(Ns_LogSink sink);
 static bool    OpenStdout(Ns_LogSink sink);
 static bool    OpenStderr(Ns_LogSink sink);
@@ -67,7 +69,8 @@ NsFileReopen(Ns_LogSink sink)
 Ns_ReturnCode
 NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
 {
-    int status = NS_OK, reason = 0;
+    Ns_ReturnCode status;
+    int           reason;
 
     if (sink->file == NULL || !sink->typePtr->isFile) {
         return NS_OK;
@@ -79,6 +82,27 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
             return NS_ERROR;
         }
     }
+    if (sink->settings.isCompressed) {
+        NsFileFinishBackups(sink);
+        NsBacklogBegin(sink->backlogPtr);
+        NsBacklogAsk(sink->backlogPtr, sink->file, sink->fd);
+    }
+    status = RenameAndReopen(sink, rename, arg);
+    reason = errno;
+    if (sink->settings.isCompressed) {
+        NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
+    }
+    sink->isClosed = false;
+    errno = reason;
+    return status;
+}
+
+static Ns_ReturnCode
+RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+{
+    Ns_ReturnCode status = NS_OK;
+    int           reason = 0;
+
     if (rename(sink->file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
@@ -96,9 +120,20 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
             reason = cause;
         }
     }
-    sink->isClosed = false;
     errno = reason;
     return status;
+}
+
+void
+NsFileFinishBackups(Ns_LogSink sink)
+{
+    if (!sink->settings.isCompressed || !sink->typePtr->isFile
+            || sink->file == NULL || sink->backlogPtr != NULL) {
+        return;
+    }
+    sink->backlogPtr = NsBacklogCreate();
+    NsBacklogBegin(sink->backlogPtr);
+    NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
 }
 
 Ns_ReturnCode

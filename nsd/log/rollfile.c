@@ -2,6 +2,9 @@
  * rollfile.c --
  *
  *      Backups of log files: numbered, dated, purged.
+ *
+ *      A backup may have been compressed, and is FILE.SUFFIX.gz then.  Both of
+ *      them, which a crash may leave, are moved together.
  */
 
 #include "log/rollfile.h"
@@ -25,7 +28,13 @@ typedef struct FoundList {
     int    max;
 } FoundList;
 
+static bool ShiftNumbers(const char *file, int max);
 static bool Exists(const char *path);
+static bool HasBackup(const char *path);
+static bool RenameBackup(const char *from, const char *to);
+static bool UnlinkBackup(const char *path);
+static int  RollBackup(const char *path, int max);
+static const char *ZippedName(char buffer[PATH_MAX], const char *path);
 static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
 static bool Rename(const char *from, const char *to);
 static bool Unlink(const char *path);
@@ -37,6 +46,24 @@ static int  NewestFirst(const void *left, const void *right);
 int
 Ns_RollFile(const char *file, int max)
 {
+    Ns_DString first;
+    bool       isOk = ShiftNumbers(file, max);
+
+    if (isOk && Exists(file)) {
+        Ns_DStringInit(&first);
+        NumberedName(&first, file, 0);
+        isOk = Rename(file, Ns_DStringValue(&first));
+        Ns_DStringFree(&first);
+    }
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+/*
+ * Make the first number free.
+ */
+static bool
+ShiftNumbers(const char *file, int max)
+{
     Ns_DString older, newer;
     int        number = 0;
     bool       isOk = true;
@@ -44,7 +71,7 @@ Ns_RollFile(const char *file, int max)
     if (max < 0 || max >= MAX_NUMBERS) {
         Ns_Log(Error, "rollfile: invalid max parameter '%d'; "
                "must be > 0 and < 999", max);
-        return NS_ERROR;
+        return false;
     }
     max = MAX(max, 1);
     Ns_DStringInit(&older);
@@ -53,24 +80,20 @@ Ns_RollFile(const char *file, int max)
     /* The first gap takes the shift; without one the last number goes. */
     do {
         NumberedName(&older, file, number);
-    } while (Exists(Ns_DStringValue(&older)) && ++number < max);
+    } while (HasBackup(Ns_DStringValue(&older)) && ++number < max);
     if (number == max) {
         number--;
         NumberedName(&older, file, number);
-        isOk = Unlink(Ns_DStringValue(&older));
+        isOk = UnlinkBackup(Ns_DStringValue(&older));
     }
     for (; isOk && number > 0; number--) {
         NumberedName(&newer, file, number - 1);
         NumberedName(&older, file, number);
-        isOk = Rename(Ns_DStringValue(&newer), Ns_DStringValue(&older));
-    }
-    if (isOk && Exists(file)) {
-        NumberedName(&older, file, 0);
-        isOk = Rename(file, Ns_DStringValue(&older));
+        isOk = RenameBackup(Ns_DStringValue(&newer), Ns_DStringValue(&older));
     }
     Ns_DStringFree(&older);
     Ns_DStringFree(&newer);
-    return isOk ? NS_OK : NS_ERROR;
+    return isOk;
 }
 
 int
@@ -120,9 +143,9 @@ Ns_RollFileByFormat(const char *file, const char *format, int max)
     Ns_DStringAppend(&name, ".");
     Ns_DStringAppend(&name, suffix);
     if (Exists(file)) {
-        if (Exists(Ns_DStringValue(&name))) {
-            status = Ns_RollFile(Ns_DStringValue(&name),
-                                 MIN(max, MAX_NUMBERS - 1));
+        if (HasBackup(Ns_DStringValue(&name))) {
+            status = RollBackup(Ns_DStringValue(&name),
+                                MIN(max, MAX_NUMBERS - 1));
         }
         if (status == NS_OK && !Rename(file, Ns_DStringValue(&name))) {
             status = NS_ERROR;
@@ -159,6 +182,58 @@ Exists(const char *path)
     struct stat st;
 
     return lstat(path, &st) == 0;
+}
+
+static bool
+HasBackup(const char *path)
+{
+    char zipped[PATH_MAX];
+
+    return Exists(path) || Exists(ZippedName(zipped, path));
+}
+
+static bool
+RenameBackup(const char *from, const char *to)
+{
+    char zippedFrom[PATH_MAX], zippedTo[PATH_MAX];
+
+    return (!Exists(from) || Rename(from, to))
+        && (!Exists(ZippedName(zippedFrom, from))
+            || Rename(zippedFrom, ZippedName(zippedTo, to)));
+}
+
+static bool
+UnlinkBackup(const char *path)
+{
+    char zipped[PATH_MAX];
+
+    return Unlink(path) && Unlink(ZippedName(zipped, path));
+}
+
+/*
+ * The backup of a date becomes number 0 of it.
+ */
+static int
+RollBackup(const char *path, int max)
+{
+    Ns_DString first;
+    bool       isOk = ShiftNumbers(path, max);
+
+    Ns_DStringInit(&first);
+    NumberedName(&first, path, 0);
+    isOk = isOk && RenameBackup(path, Ns_DStringValue(&first));
+    Ns_DStringFree(&first);
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+/*
+ * The name if it were compressed; cut, it names nothing.
+ */
+static const char *
+ZippedName(char buffer[PATH_MAX], const char *path)
+{
+    snprintf(buffer, PATH_MAX, "%s.gz", path);
+    return buffer;
 }
 
 static void

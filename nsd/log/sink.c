@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
+#include "log/compress.h"
 #include "log/init.h"
 #include "log/systemlog.h"
 #include "nslog.h"
@@ -81,6 +82,7 @@ void
 NsSinkInit(void)
 {
     NsMutexSetup(&lock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
+    NsCompressInit();
 }
 
 Ns_LogSink
@@ -135,6 +137,10 @@ NsSinkCreate(const NsSinkSpec *specPtr)
         NsSinkThreadStart(sink);
     }
     Ns_MutexUnlock(&lock);
+
+    NsSinkLock(sink);
+    NsFileFinishBackups(sink);
+    NsSinkUnlock(sink);
     return sink;
 }
 
@@ -474,6 +480,7 @@ NsSinkStart(void)
         }
     }
     Ns_MutexUnlock(&lock);
+    NsCompressStart();
 }
 
 void
@@ -518,6 +525,7 @@ NsSinkFinish(void)
     Ns_LogSink sink;
     bool       isAllWritten = true;
 
+    NsCompressStop();
     NsSinkStop();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkStats stats;

@@ -133,6 +133,7 @@ struct Ns_LogSink_ {
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
     int64_t            rotateAfter;     /* Not by size before; one has failed. */
+    struct NsBacklog  *backlogPtr;      /* NULL: never compressed. */
     bool               isClosed;        /* Drops everything. */
 
     char              *buffer;          /* Lines not written yet. */
@@ -290,6 +291,8 @@ bool NsSinkIsMine(Ns_LogSink sink);
 bool NsFileReopen(Ns_LogSink sink);
 Ns_ReturnCode NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
 Ns_ReturnCode NsFileRollBySettings(Ns_LogSink sink);
+/* What an earlier process left is compressed, if backups are at all. */
+void NsFileFinishBackups(Ns_LogSink sink);
 void NsFileRollIfDue(Ns_LogSink sink);
 time_t NsFileNextRoll(int hour);
 

@@ -185,6 +185,7 @@ static Ns_ReturnCode
 DoConfigure(Ns_LogSink sink, void *arg)
 {
     NsSinkApplySettings(sink, arg);
+    NsFileFinishBackups(sink);
     return NS_OK;
 }
 

@@ -170,6 +170,8 @@ static const NsParameter sinkParameters[] = {
     INTEGER("rollhour", "", 0, 23, "Roll every day at this hour."),
     TEXT("rollfmt", "", "Suffix (strftime) of rolled files; empty: numbers."),
     INTEGER("maxbackup", "10", 1, 999, "Rolled files that are kept."),
+    CHOICE("compress", "none", "none gzip",
+           "Rolled files are compressed in the background."),
     TEXT("sync", "none",
          "When the file is synced to disk: none, batch, or every so often."),
     CHOICE("overflow", "block", "block dropnewest sample",

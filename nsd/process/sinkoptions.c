@@ -32,12 +32,12 @@ typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 static SetProc SetType, SetStreams, SetFile, SetAddress, SetConnection,
     SetTable, SetFormat, SetMinSeverity, SetSlowThreshold, SetSample,
     SetOnlyErrors, SetBufferSize, SetBufferTime, SetBatchSize, SetRotateSize,
-    SetRollHour, SetRollFormat, SetMaxBackup, SetSync,
+    SetRollHour, SetRollFormat, SetMaxBackup, SetCompress, SetSync,
     SetOverflow;
 static GetProc GetType, GetStreams, GetFile, GetAddress, GetConnection,
     GetTable, GetFormat, GetMinSeverity, GetSlowThreshold, GetSample,
     GetOnlyErrors, GetBufferSize, GetBufferTime, GetBatchSize, GetRotateSize,
-    GetRollHour, GetRollFormat, GetMaxBackup, GetSync,
+    GetRollHour, GetRollFormat, GetMaxBackup, GetCompress, GetSync,
     GetOverflow;
 
 static const struct {
@@ -73,6 +73,7 @@ static const struct {
     {"rollfmt", SetRollFormat, GetRollFormat, false,
      "a format of strftime, or empty"},
     {"maxbackup", SetMaxBackup, GetMaxBackup, false, "1 to 999"},
+    {"compress", SetCompress, GetCompress, false, "none, or gzip"},
     {"sync", SetSync, GetSync, false, "none, batch, or a time"},
     {"overflow", SetOverflow, GetOverflow, false,
      "block, dropnewest, or sample"}
@@ -570,6 +571,13 @@ SetMaxBackup(NsSinkDraft *draftPtr, const char *value)
 }
 
 static bool
+SetCompress(NsSinkDraft *draftPtr, const char *value)
+{
+    draftPtr->settings.isCompressed = STREQ(value, "gzip");
+    return draftPtr->settings.isCompressed || STREQ(value, "none");
+}
+
+static bool
 SetSync(NsSinkDraft *draftPtr, const char *value)
 {
     if (STREQ(value, "none")) {
@@ -709,6 +717,12 @@ static void
 GetMaxBackup(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     Ns_DStringPrintf(dsPtr, "%d", draftPtr->settings.maxBackup);
+}
+
+static void
+GetCompress(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringAppend(dsPtr, draftPtr->settings.isCompressed ? "gzip" : "none");
 }
 
 static void

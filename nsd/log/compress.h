@@ -1,0 +1,45 @@
+/*
+ * compress.h --
+ *
+ *      Backups of log files are compressed in the background.
+ *
+ *      What is to be done stands in the directory of the log, so it outlives
+ *      the process: an empty file `.NAME.gz-INODE` asks for the backup of that
+ *      inode, whatever its name is by then, and takes what it becomes.
+ */
+
+#ifndef NSD_LOG_COMPRESS_H
+#define NSD_LOG_COMPRESS_H
+
+#include "nstypes.h"
+
+/*
+ * The backups of one log.
+ */
+typedef struct NsBacklog NsBacklog;
+
+/*
+ * Lives as long as the process.
+ */
+NsBacklog *NsBacklogCreate(void);
+
+/*
+ * Backups are renamed between the two only.  End says which file is the log,
+ * open as fd or not at all (-1), and has compressed what waits.
+ */
+void NsBacklogBegin(NsBacklog *backlogPtr);
+void NsBacklogEnd(NsBacklog *backlogPtr, const char *file, int fd);
+
+/*
+ * In between: what is open as fd is to be compressed once it is a backup.
+ */
+void NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd);
+
+/*
+ * Let the thread work; have it stop in the middle, for good.
+ */
+void NsCompressInit(void);
+void NsCompressStart(void);
+void NsCompressStop(void);
+
+#endif
