@@ -141,7 +141,6 @@ ns_section ns/logsinks
   #ns_param table                   {}         ;# Of the databases.
   #ns_param format                  {}         ;# How a record looks. Default: by stream.
   #ns_param minseverity             {}         ;# Least severity of system records. Default: all.
-  #ns_param ignore                  {}         ;# Kinds of events that are left out.
    # Of stream operation: only requests that took at least this long.
   #ns_param slowthreshold           0
   #ns_param sample                  1          ;# Of stream operation: one in so many.
@@ -151,8 +150,6 @@ ns_section ns/logsinks
    # The oldest record waits no longer than this. Default: 0.1s, databases 5s.
   #ns_param buffertime              {}
   #ns_param batchsize               50         ;# Rows of one insert into a database.
-   # How far behind the sink may fall. Default: all of logmemory.
-  #ns_param maxmemory               {}
   #ns_param rotatesize              0          ;# Roll when the file is larger; 0 = never.
   #ns_param rollhour                {}         ;# Roll every day at this hour.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled files; empty: numbers.
