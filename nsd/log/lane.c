@@ -11,9 +11,9 @@
  *
  *      A prepared record stands at the end of the segment, far from `committed`,
  *      and the segment's `prepared` points there.  It counts for a later process
- *      while `committed` stays and no segment follows.  The record that replaces
- *      it changes either in the same store that makes it visible, so there is
- *      always exactly one of the two.
+ *      while `committed` stays and no segment follows.  The store that makes the
+ *      record that replaces it visible changes one of these, so there is always
+ *      exactly one of the two.
  */
 
 #include "log/lane.h"
@@ -134,7 +134,7 @@ NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
     }
     segmentPtr = lanePtr->segmentPtr;
     toPtr = NsRingRecordAt(segmentPtr, segmentBytes - (uint32_t) need);
-    Gather((char *) (toPtr + 1), recordPtr, 0, recordPtr->length);
+    Copy((char *) (toPtr + 1), recordPtr);
     FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
                (uint32_t) recordPtr->length);
     lanePtr->reserved = (uint32_t) need;

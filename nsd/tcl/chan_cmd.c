@@ -37,6 +37,7 @@ static int  Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
+static int  GiveAway(NsInterp *itPtr, const char *name, Tcl_Channel channel);
 static bool Publish(Published *publishedPtr, const char *name,
                     Tcl_Channel channel);
 static void Detach(Tcl_Interp *interp, Tcl_Channel channel);
@@ -151,13 +152,7 @@ Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         return TCL_ERROR;
     }
     name = Tcl_GetString(objv[3]);
-    Detach(interp, channel);
-    if (!Publish(PublishedOf(itPtr), name, channel)) {
-        Attach(interp, channel);
-        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
-        return TCL_ERROR;
-    }
-    return TCL_OK;
+    return GiveAway(itPtr, name, channel);
 }
 
 /*
@@ -228,13 +223,7 @@ Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         Ns_TclPrintfResult(interp, "channel mismatch");
         return TCL_ERROR;
     }
-    Detach(interp, channel);
-    if (!Publish(PublishedOf(itPtr), name, channel)) {
-        Attach(interp, channel);
-        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
-        return TCL_ERROR;
-    }
-    return TCL_OK;
+    return GiveAway(itPtr, name, channel);
 }
 
 /*
@@ -322,6 +311,23 @@ ClosePublished(Published *publishedPtr)
             (void) Tcl_UnregisterChannel(NULL, channel);
         }
     } while (channel != NULL);
+}
+
+/*
+ * From the interpreter to the published channels.
+ */
+static int
+GiveAway(NsInterp *itPtr, const char *name, Tcl_Channel channel)
+{
+    Tcl_Interp *interp = itPtr->interp;
+
+    Detach(interp, channel);
+    if (!Publish(PublishedOf(itPtr), name, channel)) {
+        Attach(interp, channel);
+        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
 }
 
 /*

@@ -193,6 +193,16 @@ proc nsstats::LogMetrics {} {
         {*}[Families $kinds $samples]]
 }
 
+# Families with a sample for each thread of a driver.
+proc nsstats::ThreadFamilies {kinds threads} {
+    set samples {}
+    foreach stats $threads {
+        set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
+        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
+    }
+    return [Families $kinds $samples]
+}
+
 proc nsstats::DriverMetrics {} {
     set kinds {
         received counter nsd_driver_received_requests "Requests that a driver thread received."
@@ -200,12 +210,7 @@ proc nsstats::DriverMetrics {} {
         partial  counter nsd_driver_partial_requests  "Requests that came in several pieces."
         errors   counter nsd_driver_errors            "Requests that a driver thread could not read."
     }
-    set samples {}
-    foreach stats [ns_driver stats] {
-        set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
-        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
-    }
-    return [Families $kinds $samples]
+    return [ThreadFamilies $kinds [ns_driver stats]]
 }
 
 proc nsstats::WriterMetrics {} {
@@ -214,12 +219,7 @@ proc nsstats::WriterMetrics {} {
         queued     gauge   nsd_writer_queued_bytes "Bytes that it has still to send."
         sent       counter nsd_writer_sent_bytes   "Bytes that it has sent."
     }
-    set samples {}
-    foreach stats [ns_writer stats] {
-        set labels [dict create driver [dict get $stats module] thread [dict get $stats thread]]
-        foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
-    }
-    return [Families $kinds $samples]
+    return [ThreadFamilies $kinds [ns_writer stats]]
 }
 
 proc nsstats::CacheMetrics {} {
