@@ -103,7 +103,7 @@ nsssl_LIBS = $(SSL_LIBS)
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 
 # Tests.
-obj/tests/unit/%: tests/unit/%.c nsd/libnsd.so
+obj/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
 	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)

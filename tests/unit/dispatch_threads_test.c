@@ -1,0 +1,359 @@
+/*
+ * dispatch_threads_test.c --
+ *
+ *      How many threads a pool has.
+ *
+ *      1  more by watermarks  2  more by patience  3  settings  4  fewer
+ */
+
+#include "dispatch_works.h"
+
+/*
+ * Whether so many threads have ended, or do so in that time.
+ */
+static bool
+HasEnded(int nThreads, NsStamp time)
+{
+    NsStamp deadline = NsClockNow() + time;
+    bool    hasEnded;
+
+    Ns_MutexLock(&lock);
+    while (nStopped < nThreads && NsClockNow() < deadline) {
+        NsCondWaitUntil(&changed, &lock, deadline);
+    }
+    hasEnded = nStopped >= nThreads;
+    Ns_MutexUnlock(&lock);
+    return hasEnded;
+}
+
+static void
+TheQueueGrowsToTheLowWatermarkBeforeAThreadIsMade(void **state)
+{
+    /* Length 98, so low water 9. */
+    Start("minthreads 1 maxthreads 2 queuepatience 0");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 10; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 9);
+    assert_int_equal(Figure("current"), 1);
+    Submit(10);
+    assert_int_equal(Figure("current"), 2);
+}
+
+static void
+LowWatermarkZeroMakesAThreadForEachWaitingRequest(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 0 highwatermark 0"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 4; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 4);
+    assert_int_equal(Figure("current"), 4);
+}
+
+static void
+OneThreadIsMadeAtATimeBelowTheHighWatermark(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 0 highwatermark 100"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    for (int i = 0; i < 20; i++) {
+        Submit(i);
+    }
+    assert_int_equal(Figure("current"), 2);
+    HoldStart(false);
+    AwaitFigure("current", 5);
+}
+
+static void
+HighWatermarkZeroMakesSeveralThreadsAtATimeAboveTheLowWatermark(void **state)
+{
+    /* Length 20, so low water 2. */
+    Start("minthreads 1 maxthreads 10 maxconnections 30 highwatermark 0"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    for (int i = 0; i < 3; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 2);
+    assert_int_equal(Figure("current"), 1);
+    for (int i = 3; i < 7; i++) {
+        Submit(i);
+        assert_int_equal(Figure("current"), i - 1);
+    }
+}
+
+static void
+ALowerLowWatermarkIsObeyedByWhatWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 100 queuepatience 0");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 4; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 3);
+    assert_int_equal(Figure("current"), 1);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, 0), NS_OK);
+    Await(&nBegun, 4);
+    assert_int_equal(Figure("current"), 4);
+}
+
+static void
+ALowerHighWatermarkIsObeyedByWhatWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 5 lowwatermark 0 highwatermark 100"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    for (int i = 0; i < 4; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 3);
+    assert_int_equal(Figure("current"), 2);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_HIGHWATERMARK, 0), NS_OK);
+    assert_int_equal(Figure("current"), 4);
+}
+
+static void
+LowWatermarkHundredMakesNoThreads(void **state)
+{
+    Start("minthreads 1 maxthreads 5 maxconnections 10 lowwatermark 100"
+          " queuepatience 0");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 10; i++) {
+        Submit(i);
+    }
+    assert_int_equal(NsPoolWaiting(poolPtr), 9);
+    assert_int_equal(Figure("current"), 1);
+}
+
+static void
+ARequestThatWaitsTooLongGetsAThread(void **state)
+{
+    NsStamp waited;
+
+    Start("minthreads 2 maxthreads 3 lowwatermark 100 queuepatience 0.05");
+    AwaitFigure("idle", 2);
+    for (int i = 0; i < 3; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 3);
+    assert_int_equal(Figure("current"), 3);
+    waited = works[2].work.dequeueStamp - works[2].work.queueStamp;
+    assert_true(waited >= NS_STAMP_SECOND / 20);
+}
+
+static void
+EachLateRequestGetsAThreadOfItsOwn(void **state)
+{
+    Start("minthreads 1 maxthreads 4 lowwatermark 100 queuepatience 0.02");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 6; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 4);
+    assert_int_equal(Figure("current"), 4);
+    assert_int_equal(NsPoolWaiting(poolPtr), 2);
+}
+
+static void
+APoolThatMayGrowAgainLooksAtWhatWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 1 lowwatermark 100 queuepatience 0.02");
+    AwaitFigure("idle", 1);
+    Submit(0);
+    Submit(1);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 2), NS_OK);
+    Await(&nBegun, 2);
+}
+
+static void
+RaisedMinthreadsAreMadeAtOnce(void **state)
+{
+    Start("minthreads 1 maxthreads 5");
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 4), NS_OK);
+    AwaitFigure("idle", 4);
+    assert_int_equal(Figure("current"), 4);
+}
+
+static void
+SettingsKeepTheirRanges(void **state)
+{
+    Start("minthreads 2 maxthreads 5 maxconnections 9");
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 0), NS_ERROR);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 6), NS_ERROR);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 1), NS_ERROR);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 10), NS_ERROR);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, 101), NS_ERROR);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, -1), NS_ERROR);
+    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MINTHREADS), 2);
+    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MAXTHREADS), 5);
+    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 9), NS_OK);
+    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MAXTHREADS), 9);
+}
+
+static void
+SurplusThreadsEndWhenIdle(void **state)
+{
+    Start("minthreads 1 maxthreads 3 lowwatermark 0 highwatermark 0"
+          " threadtimeout 0.02");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 3; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 3);
+    for (int i = 0; i < 3; i++) {
+        Let(i);
+    }
+    Await(&nStopped, 2);
+    assert_int_equal(Figure("current"), 1);
+    Let(3);
+    assert_int_equal(Submit(3), NS_OK);
+    Await(&nEnded, 4);
+}
+
+/*
+ * Ten threads, and then one request at a time.
+ */
+static void
+TheThreadOnTopGoesOnWhileThoseBelowEnd(void **state)
+{
+    int       i;
+    bool      isOne = true;
+    NsStamp   deadline = NsClockNow() + 20 * NS_STAMP_SECOND;
+    uintptr_t threadId = 0;
+
+    Start("minthreads 1 maxthreads 10 lowwatermark 0 highwatermark 0"
+          " threadtimeout 1");
+    for (i = 0; i < 10; i++) {
+        Submit(i);
+    }
+    Await(&nBegun, 10);
+    for (i = 0; i < 10; i++) {
+        Let(i);
+    }
+    AwaitFigure("idle", 10);
+
+    for (i = 0; !HasEnded(9, NS_STAMP_SECOND / 50); i++) {
+        TestWork *testPtr = &works[10];
+
+        assert_true(NsClockNow() < deadline);
+        memset(testPtr, 0, sizeof(*testPtr));
+        Let(10);
+        assert_int_equal(Submit(10), NS_OK);
+        Await(&nEnded, 11 + i);
+        isOne = isOne && (i == 0 || testPtr->threadId == threadId);
+        threadId = testPtr->threadId;
+    }
+    assert_true(i > 1 && isOne);
+    assert_int_equal(Figure("current"), 1);
+}
+
+static void
+AThreadThatHasServedItsNumberIsReplaced(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 2");
+    for (int i = 0; i < 4; i++) {
+        AwaitFigure("idle", 1);
+        Let(i);
+        Submit(i);
+        Await(&nEnded, i + 1);
+    }
+    Await(&nStopped, 2);
+    AwaitFigure("idle", 1);
+    assert_int_equal(Figure("current"), 1);
+}
+
+static void
+TheThreadOnTopReachesItsNumberAlone(void **state)
+{
+    Start("minthreads 5 maxthreads 5 connsperthread 4");
+    for (int i = 0; i < 20; i++) {
+        AwaitFigure("idle", 5);
+        Let(i);
+        Submit(i);
+        Await(&nEnded, i + 1);
+        Await(&nStopped, (i + 1) / 4);
+    }
+}
+
+static void
+ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait(void **state)
+{
+    /* Length 30, so low water 3. */
+    Start("minthreads 10 maxthreads 10 maxconnections 40 connsperthread 1");
+    AwaitFigure("idle", 10);
+    HoldStart(true);
+    for (int i = 0; i < 30; i++) {
+        Submit(i);
+    }
+    for (int i = 0; i < 10; i++) {
+        Let(i);
+    }
+    Await(&nBegun, 20);
+    assert_int_equal(NsPoolWaiting(poolPtr), 10);
+    assert_int_equal(Figure("current"), 10);
+    assert_int_equal(nStopped, 0);
+}
+
+static void
+TheOnlyThreadGoesOnWhileSomethingWaits(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 1");
+    AwaitFigure("idle", 1);
+    for (int i = 0; i < 3; i++) {
+        Submit(i);
+    }
+    for (int i = 0; i < 3; i++) {
+        Let(i);
+    }
+    Await(&nEnded, 3);
+    assert_int_equal(works[2].threadId, works[0].threadId);
+    Await(&nStopped, 1);
+    AwaitFigure("idle", 1);
+}
+
+static void
+ConnsPerThreadZeroIsNoLimit(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 0");
+    for (int i = 0; i < 20; i++) {
+        Let(i);
+        Submit(i);
+        Await(&nEnded, i + 1);
+    }
+    assert_int_equal(nStopped, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(TheQueueGrowsToTheLowWatermarkBeforeAThreadIsMade),
+        TEST(LowWatermarkZeroMakesAThreadForEachWaitingRequest),
+        TEST(OneThreadIsMadeAtATimeBelowTheHighWatermark),
+        TEST(HighWatermarkZeroMakesSeveralThreadsAtATimeAboveTheLowWatermark),
+        TEST(ALowerLowWatermarkIsObeyedByWhatWaits),
+        TEST(ALowerHighWatermarkIsObeyedByWhatWaits),
+        TEST(LowWatermarkHundredMakesNoThreads),
+        TEST(ARequestThatWaitsTooLongGetsAThread),
+        TEST(EachLateRequestGetsAThreadOfItsOwn),
+        TEST(APoolThatMayGrowAgainLooksAtWhatWaits),
+        TEST(RaisedMinthreadsAreMadeAtOnce),
+        TEST(SettingsKeepTheirRanges),
+        TEST(SurplusThreadsEndWhenIdle),
+        TEST(TheThreadOnTopGoesOnWhileThoseBelowEnd),
+        TEST(AThreadThatHasServedItsNumberIsReplaced),
+        TEST(TheThreadOnTopReachesItsNumberAlone),
+        TEST(ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait),
+        TEST(TheOnlyThreadGoesOnWhileSomethingWaits),
+        TEST(ConnsPerThreadZeroIsNoLimit)
+    };
+
+    return cmocka_run_group_tests(tests, SetUpGroup, NULL);
+}
