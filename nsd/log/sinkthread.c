@@ -29,7 +29,11 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 
-#define REST_NANOS   INT64_C(2000000)   /* Between two passes under load. */
+/*
+ * Between the beginnings of two passes under load.  A wakeup takes a core from
+ * those who log, so few are better; a line may be late by 10 ms.
+ */
+#define REST_NANOS   INT64_C(8000000)
 
 /*
  * How the thread goes on: RUNNING at once, or sleep until a time, 0 for ever.
@@ -262,8 +266,10 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     } else if (NRecords(sink) != before) {
         plan.state = NS_SINK_RUNNING;
         if (NsLogClock() - start < REST_NANOS) {
+            int64_t until = start + REST_NANOS;
+
             plan.state = NS_SINK_RESTING;
-            plan.until = start + REST_NANOS;
+            plan.until = plan.until == 0 ? until : MIN(plan.until, until);
         }
     } else if (sink->nBuffered > 0) {
         plan.state = NS_SINK_BATCHING;
