@@ -338,6 +338,7 @@ NS_EXTERN int Ns_AdpFlush(Tcl_Interp *interp, int doStream);
  * exactly and may come in any order, then arguments in order.  Both tables end
  * with a NULL key, and may be NULL.  Arguments from the first whose key begins
  * with `?` on may be missing.  What is not given leaves its dest untouched.
+ * Options behind an empty key are not named in messages.
  * NS_ERROR, with a message: wrong number of words, in which case the message is
  * made of the tables, or a value that its procedure refused.
  */

@@ -3,9 +3,10 @@
  *
  *      Requests to other HTTP servers, as socket tasks.
  *
- *          INIT --> sending --> receiving --> done: the peer has closed
- *                      |            |
- *                      +------------+-------> failed: says why
+ *          INIT --> handshake --> sending --> receiving --> done: the peer has
+ *                   (of TLS)         |            |         closed
+ *                       |            |            |
+ *                       +------------+------------+-------> failed: says why
  */
 
 #include "net/httpclient.h"
@@ -19,9 +20,11 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "nsversion.h"
+#include "net/tlsclient.h"
 
-#define DEFAULT_PORT 80
-#define READ_BYTES   16384
+#define HTTP_PORT    80
+#define HTTPS_PORT   443
+#define READ_BYTES   16384      /* A record of TLS, RFC 8446, section 5.1. */
 
 struct NsHttpClient {
     char       *url;            /* Constant. */
@@ -32,10 +35,12 @@ struct NsHttpClient {
     bool        hasRun;         /* The creator: it has run here. */
 
     /* The thread that does the work; the creator when that is done. */
+    enum {HANDSHAKE, SENDING, RECEIVING} stage;
+    NsTlsClient *tls;           /* NULL: plain TCP. */
     Tcl_DString request;
     int         nSent;
     Tcl_DString reply;
-    const char *error;          /* NULL: none. */
+    char       *error;          /* NULL: none. */
     Ns_Time     end;
 };
 
@@ -43,6 +48,7 @@ struct NsHttpClient {
  * The parts of a URL, borrowed from it.
  */
 typedef struct Target {
+    bool        isSecure;
     char       *host;           /* Own. */
     const char *authority;      /* HOST?:PORT? */
     int         authorityBytes;
@@ -57,15 +63,25 @@ static atomic_long    nQueued;  /* So far. */
 
 static void MakeQueue(void);
 static bool ParseUrl(const char *url, Target *targetPtr);
+static bool CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
+                      const NsHttpClientSpec *specPtr,
+                      const Target *targetPtr, Ns_DString *errorPtr);
 static void FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
                           const Target *targetPtr);
 static void AppendField(Tcl_DString *dsPtr, const char *name, const char *value);
 static bool IsGenerated(const char *name);
 static const char *FindField(const Ns_Set *headers, const char *name);
 static Ns_TaskProc Work;
+static void GoOn(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void Shake(NsHttpClient *clientPtr);
 static void SendSome(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void SendThroughTls(NsHttpClient *clientPtr);
+static void CountSent(NsHttpClient *clientPtr, int nSent);
 static void ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
-static void Fail(NsHttpClient *clientPtr, const char *error);
+static void ReceiveThroughTls(NsHttpClient *clientPtr);
+static bool IsWhole(const NsHttpClient *clientPtr);
+static void WaitUntil(NsHttpClient *clientPtr, int when);
+static void Fail(NsHttpClient *clientPtr, const char *error, const char *reason);
 static const char *EndOfHeader(const char *text, const char *end,
                                const char **bodyPtr);
 static void PutField(Ns_Set *headers, const char *line, size_t length);
@@ -92,6 +108,14 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
         return NULL;
     }
     clientPtr = ns_calloc(1u, sizeof(NsHttpClient));
+    if (target.isSecure
+            && !CreateTls(clientPtr, sock, specPtr, &target, errorPtr)) {
+        ns_sockclose(sock);
+        ns_free(target.host);
+        ns_free(clientPtr);
+        return NULL;
+    }
+    clientPtr->stage = target.isSecure ? HANDSHAKE : SENDING;
     clientPtr->url = ns_strdup(specPtr->url);
     Ns_GetTime(&clientPtr->start);
     clientPtr->end = clientPtr->deadline = clientPtr->start;
@@ -111,10 +135,18 @@ ParseUrl(const char *url, Target *targetPtr)
     const char *colon;
     int         hostBytes;
 
-    if (strncasecmp(url, "http://", 7u) != 0 || strpbrk(url, " \r\n") != NULL) {
+    if (strpbrk(url, " \r\n") != NULL) {
         return false;
     }
-    *targetPtr = (Target) {.authority = url + 7, .port = DEFAULT_PORT};
+    if (strncasecmp(url, "http://", 7u) == 0) {
+        *targetPtr = (Target) {.authority = url + 7, .port = HTTP_PORT};
+    } else if (strncasecmp(url, "https://", 8u) == 0) {
+        *targetPtr = (Target) {
+            .authority = url + 8, .port = HTTPS_PORT, .isSecure = true
+        };
+    } else {
+        return false;
+    }
     targetPtr->authorityBytes = (int) strcspn(targetPtr->authority, "/?#");
     targetPtr->path = targetPtr->authority + targetPtr->authorityBytes;
 
@@ -146,6 +178,30 @@ ParseUrl(const char *url, Target *targetPtr)
         targetPtr->host = ns_strncopy(targetPtr->authority, hostBytes);
     }
     return true;
+}
+
+static bool
+CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
+          const NsHttpClientSpec *specPtr, const Target *targetPtr,
+          Ns_DString *errorPtr)
+{
+    Ns_DString reason;
+
+    Ns_DStringInit(&reason);
+    clientPtr->tls = NsTlsClientCreate(&(NsTlsClientSpec) {
+        .sock = sock,
+        /* To the library, an empty name would be any. */
+        .host = specPtr->hostName != NULL && *specPtr->hostName != '\0'
+            ? specPtr->hostName : targetPtr->host,
+        .caFile = specPtr->caFile, .caPath = specPtr->caPath,
+        .certificate = specPtr->certificate, .isInsecure = specPtr->isInsecure
+    }, &reason);
+    if (clientPtr->tls == NULL) {
+        Ns_DStringVarAppend(errorPtr, "ssl connect failed: ", reason.string,
+                            NULL);
+    }
+    Ns_DStringFree(&reason);
+    return clientPtr->tls != NULL;
 }
 
 static void
@@ -276,9 +332,13 @@ NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
         (void) Ns_TaskCancel(clientPtr->task);
         (void) Ns_TaskWait(clientPtr->task, NULL);
     }
+    if (clientPtr->tls != NULL) {
+        NsTlsClientDestroy(&clientPtr->tls);
+    }
     ns_sockclose(Ns_TaskFree(clientPtr->task));
     Tcl_DStringFree(&clientPtr->request);
     Tcl_DStringFree(&clientPtr->reply);
+    ns_free(clientPtr->error);
     ns_free(clientPtr->url);
     ns_free(clientPtr);
 }
@@ -296,25 +356,64 @@ Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
     }
     switch (why) {
     case NS_SOCK_INIT:
-        Ns_TaskCallback(task, NS_SOCK_WRITE, &clientPtr->deadline);
+        WaitUntil(clientPtr, NS_SOCK_WRITE);
         break;
     case NS_SOCK_WRITE:
-        SendSome(clientPtr, sock);
-        break;
     case NS_SOCK_READ:
-        ReceiveSome(clientPtr, sock);
+        GoOn(clientPtr, sock);
         break;
     case NS_SOCK_TIMEOUT:
-        Fail(clientPtr, "timeout");
+        Fail(clientPtr, "timeout", NULL);
         break;
     case NS_SOCK_CANCEL:
-        Fail(clientPtr, Ns_InfoShutdownPending() ? "shutdown" : "cancelled");
+        Fail(clientPtr, Ns_InfoShutdownPending() ? "shutdown" : "cancelled",
+             NULL);
         break;
     case NS_SOCK_DONE:
         clientPtr->end = now;
         if (clientPtr->isQueued) {
             atomic_fetch_sub_explicit(&nRunning, 1, memory_order_relaxed);
         }
+        break;
+    }
+}
+
+/*
+ * TLS may have to read in order to write, and the other way round: what is done
+ * depends on the stage, not on what the socket is ready for.
+ */
+static void
+GoOn(NsHttpClient *clientPtr, NS_SOCKET sock)
+{
+    bool isSecure = clientPtr->tls != NULL;
+
+    if (clientPtr->stage == HANDSHAKE) {
+        Shake(clientPtr);
+    } else if (clientPtr->stage == SENDING && isSecure) {
+        SendThroughTls(clientPtr);
+    } else if (clientPtr->stage == SENDING) {
+        SendSome(clientPtr, sock);
+    } else if (isSecure) {
+        ReceiveThroughTls(clientPtr);
+    } else {
+        ReceiveSome(clientPtr, sock);
+    }
+}
+
+static void
+Shake(NsHttpClient *clientPtr)
+{
+    switch (NsTlsClientHandshake(clientPtr->tls)) {
+    case NS_TLS_OK:
+        clientPtr->stage = SENDING;
+        WaitUntil(clientPtr, NS_SOCK_WRITE);
+        break;
+    case NS_TLS_WAIT:
+        WaitUntil(clientPtr, NsTlsClientWhen(clientPtr->tls));
+        break;
+    default:
+        Fail(clientPtr, "ssl connect failed: ",
+             NsTlsClientReason(clientPtr->tls));
         break;
     }
 }
@@ -328,13 +427,41 @@ SendSome(NsHttpClient *clientPtr, NS_SOCKET sock)
     n = send(sock, requestPtr->string + clientPtr->nSent,
              (size_t) (requestPtr->length - clientPtr->nSent), MSG_NOSIGNAL);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        Fail(clientPtr, "send failed");
+        Fail(clientPtr, "send failed", NULL);
     } else if (n > 0) {
-        clientPtr->nSent += (int) n;
-        if (clientPtr->nSent == requestPtr->length) {
-            Ns_TaskCallback(clientPtr->task, NS_SOCK_READ,
-                            &clientPtr->deadline);
-        }
+        CountSent(clientPtr, (int) n);
+    }
+}
+
+static void
+SendThroughTls(NsHttpClient *clientPtr)
+{
+    const Tcl_DString *requestPtr = &clientPtr->request;
+    int                n;
+
+    switch (NsTlsClientSend(clientPtr->tls,
+                            requestPtr->string + clientPtr->nSent,
+                            requestPtr->length - clientPtr->nSent, &n)) {
+    case NS_TLS_OK:
+        WaitUntil(clientPtr, NS_SOCK_WRITE);
+        CountSent(clientPtr, n);
+        break;
+    case NS_TLS_WAIT:
+        WaitUntil(clientPtr, NsTlsClientWhen(clientPtr->tls));
+        break;
+    default:
+        Fail(clientPtr, "ssl failed: ", NsTlsClientReason(clientPtr->tls));
+        break;
+    }
+}
+
+static void
+CountSent(NsHttpClient *clientPtr, int nSent)
+{
+    clientPtr->nSent += nSent;
+    if (clientPtr->nSent == clientPtr->request.length) {
+        clientPtr->stage = RECEIVING;
+        WaitUntil(clientPtr, NS_SOCK_READ);
     }
 }
 
@@ -349,14 +476,70 @@ ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock)
     } else if (n == 0) {
         Ns_TaskDone(clientPtr->task);
     } else if (errno != EAGAIN && errno != EINTR) {
-        Fail(clientPtr, "recv failed");
+        Fail(clientPtr, "recv failed", NULL);
     }
 }
 
+/*
+ * The buffer takes a whole record, so nothing stays behind in the library where
+ * poll() does not see it.
+ */
 static void
-Fail(NsHttpClient *clientPtr, const char *error)
+ReceiveThroughTls(NsHttpClient *clientPtr)
 {
-    clientPtr->error = error;
+    char        buffer[READ_BYTES];
+    int         n;
+    NsTlsStatus status = NsTlsClientReceive(clientPtr->tls, buffer,
+                                            (int) sizeof(buffer), &n);
+
+    if (status == NS_TLS_OK) {
+        Tcl_DStringAppend(&clientPtr->reply, buffer, n);
+        WaitUntil(clientPtr, NS_SOCK_READ);
+    } else if (status == NS_TLS_WAIT) {
+        WaitUntil(clientPtr, NsTlsClientWhen(clientPtr->tls));
+    } else if (status == NS_TLS_END || IsWhole(clientPtr)) {
+        Ns_TaskDone(clientPtr->task);
+    } else {
+        Fail(clientPtr, "ssl failed: ", NsTlsClientReason(clientPtr->tls));
+    }
+}
+
+/*
+ * Anybody on the way can cut a connection: without a word from the peer, only
+ * the length that it told shows that this was all (RFC 8446, section 6.1).
+ */
+static bool
+IsWhole(const NsHttpClient *clientPtr)
+{
+    NsHttpClientReply reply;
+    Ns_Set           *headers = Ns_SetCreate(NULL);
+    const char       *length;
+    bool              isWhole;
+
+    NsHttpClientGetReply(clientPtr, &reply, headers);
+    length = Ns_SetGet(headers, "content-length");
+    isWhole = length != NULL && strtoull(length, NULL, 10) == reply.bodyBytes;
+    Ns_SetFree(headers);
+    return isWhole;
+}
+
+static void
+WaitUntil(NsHttpClient *clientPtr, int when)
+{
+    Ns_TaskCallback(clientPtr->task, when, &clientPtr->deadline);
+}
+
+/*
+ * reason NULL: error says it all.
+ */
+static void
+Fail(NsHttpClient *clientPtr, const char *error, const char *reason)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, error, reason, NULL);
+    clientPtr->error = Ns_DStringExport(&ds);
     Ns_TaskDone(clientPtr->task);
 }
 

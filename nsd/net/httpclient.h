@@ -3,8 +3,8 @@
  *
  *      Requests to other HTTP servers, as socket tasks.
  *
- *      A request is HTTP/1.0, and its reply ends when the peer closes.  It
- *      belongs to the thread that created it; while it is queued, a thread of
+ *      A request is HTTP/1.0, over TCP or TLS, and its reply ends when the peer
+ *      closes.  It belongs to the thread that created it; while it is queued, a thread of
  *      all requests does the work.
  */
 
@@ -19,12 +19,19 @@
 typedef struct NsHttpClient NsHttpClient;
 
 typedef struct NsHttpClientSpec {
-    const char   *url;          /* http://HOST?:PORT??/PATH? */
+    const char   *url;          /* http?s?://HOST?:PORT??/PATH? */
     const char   *method;       /* NULL: GET. */
     const Ns_Set *headers;      /* NULL: none. */
     const char   *body;
     size_t        bodyBytes;
     Ns_Time       timeout;      /* For the whole request, from now on. */
+
+    /* For https. */
+    const char   *hostName;     /* To ask for; NULL: that of the URL. */
+    const char   *caFile;       /* Authorities; both NULL: the system's. */
+    const char   *caPath;
+    const char   *certificate;  /* Our own, with its key; NULL: none. */
+    bool          isInsecure;   /* Believe whatever certificate there is. */
 } NsHttpClientSpec;
 
 /*

@@ -135,7 +135,8 @@ RunObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
 /*
  * ns_http queue|run ?-timeout timeout? ?-method method? ?-body body?
- *     ?-headers headers? url
+ *     ?-headers headers? ?-hostname hostname? ?-cafile cafile?
+ *     ?-capath capath? ?-cert cert? ?-insecure? ?-verify? url
  */
 static NsHttpClient *
 Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
@@ -145,14 +146,23 @@ Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     Ns_Time         *timeoutPtr = NULL;
     Ns_Set          *headers = NULL;
     Tcl_Obj         *bodyObj = NULL;
-    char            *url, *method = NULL;
+    char            *url, *method = NULL, *hostName = NULL;
+    char            *caFile = NULL, *caPath = NULL, *certificate = NULL;
     Ns_DString       error;
-    int              length = 0;
+    int              length = 0, isInsecure = 0, mustVerify = 0;
     Ns_ObjvSpec      options[] = {
         {"-timeout", Ns_ObjvTime,   &timeoutPtr, NULL},
         {"-method",  Ns_ObjvString, &method,     NULL},
         {"-body",    Ns_ObjvObj,    &bodyObj,    NULL},
         {"-headers", Ns_ObjvSet,    &headers,    NULL},
+        /* Of later releases; not named in the usage message. */
+        {"", NULL, NULL, NULL},
+        {"-hostname", Ns_ObjvString, &hostName,    NULL},
+        {"-cafile",   Ns_ObjvString, &caFile,      NULL},
+        {"-capath",   Ns_ObjvString, &caPath,      NULL},
+        {"-cert",     Ns_ObjvString, &certificate, NULL},
+        {"-insecure", Ns_ObjvBool,   &isInsecure,  INT2PTR(1)},
+        {"-verify",   Ns_ObjvBool,   &mustVerify,  INT2PTR(1)},
         {NULL, NULL, NULL, NULL}
     };
     Ns_ObjvSpec      args[] = {
@@ -166,6 +176,11 @@ Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     spec.url = url;
     spec.method = method;
     spec.headers = headers;
+    spec.hostName = hostName;
+    spec.caFile = caFile;
+    spec.caPath = caPath;
+    spec.certificate = certificate;
+    spec.isInsecure = isInsecure && !mustVerify;
     if (timeoutPtr != NULL) {
         spec.timeout = *timeoutPtr;
     }

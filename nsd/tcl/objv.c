@@ -136,8 +136,8 @@ WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
         return NS_ERROR;
     }
     Ns_DStringInit(&ds);
-    for (specPtr = optSpecs; specPtr != NULL && specPtr->key != NULL;
-         specPtr++) {
+    for (specPtr = optSpecs; specPtr != NULL && specPtr->key != NULL
+         && *specPtr->key != '\0'; specPtr++) {
         bool isFlag = specPtr->proc == Ns_ObjvBreak
             || (specPtr->proc == Ns_ObjvBool && specPtr->arg != NULL);
 
