@@ -141,6 +141,9 @@ ns_section ns/logsinks
   #ns_param table                   {}         ;# Of the databases.
   #ns_param format                  {}         ;# How a record looks. Default: by stream.
   #ns_param minseverity             {}         ;# Least severity of system records. Default: all.
+   # Kinds of events that are left out: of audit records, severities of
+   # system records, and what happened during requests.
+  #ns_param ignore                  {}
    # Of stream operation: only requests that took at least this long.
   #ns_param slowthreshold           0
   #ns_param sample                  1          ;# Of stream operation: one in so many.

@@ -42,6 +42,10 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
         errno = ENODEV;
         return isDurable ? NS_ERROR : NS_OK;
     }
+    if (!NsStreamTakes(nsAuditStream, Notice, recordPtr->kind)) {
+        errno = ENOMSG;
+        return isDurable ? NS_ERROR : NS_OK;
+    }
     Ns_DStringInit(&ds);
     Ns_DStringAppendArg(&ds, Ns_ThreadGetName());
     Ns_DStringAppendArg(&ds, recordPtr->kind);
@@ -66,6 +70,16 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
         }
     }
     return status;
+}
+
+const char *
+NsAuditKind(const Ns_LogRecord *recordPtr)
+{
+    const char *next = recordPtr->bytes;
+    const char *end = next + recordPtr->length;
+
+    (void) Next(&next, end);    /* The thread. */
+    return Next(&next, end);
 }
 
 /*

@@ -8,6 +8,7 @@
 #define NSD_LOG_AUDIT_H
 
 #include "nslog.h"
+#include "nslogstream.h"
 
 void NsAuditInit(void);
 
@@ -22,9 +23,14 @@ typedef struct NsAuditRecord {
 
 /*
  * Write an audit record.  With isDurable, return when every sink of the stream
- * has it on disk.  NS_ERROR: it is not, or no sink takes the stream; errno
- * tells why.
+ * has it on disk.  NS_ERROR: it is not, and errno tells why; ENODEV: no sink
+ * takes the stream, ENOMSG: all of its sinks ignore the record.
  */
 Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable);
+
+/*
+ * The kind of a record of the stream; NULL: it is damaged.
+ */
+const char *NsAuditKind(const Ns_LogRecord *recordPtr);
 
 #endif

@@ -121,7 +121,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                 const Ns_LogRecord *recordPtr)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
-    size_t length;
+    Ns_LogRecord reduced;
+    size_t       length;
 
     if (sink->isClosed) {
         atomic_fetch_add(&sink->nFailed, 1);
@@ -130,6 +131,11 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (!IsWanted(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
+    }
+    if (stream == nsOperationStream && sink->ignored.n > 0) {
+        reduced = NsUnitWithout(recordPtr, &sink->ignored, &sink->reduced,
+                                &sink->reducedBytes);
+        recordPtr = &reduced;
     }
     if (!FormatRecord(sink, stream, recordPtr, &length)) {
         return false;
@@ -456,9 +462,10 @@ IsWanted(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
         return settingsPtr->sample <= 1
             || sink->nSampled++ % (unsigned) settingsPtr->sample == 0;
     }
-    return settingsPtr->minSeverity < 0
-        || NsSeverityWeight(recordPtr->severity)
-           >= NsSeverityWeight(settingsPtr->minSeverity);
+    return (settingsPtr->minSeverity < 0
+            || NsSeverityWeight(recordPtr->severity)
+               >= NsSeverityWeight(settingsPtr->minSeverity))
+        && !NsKindsHaveRecord(&sink->ignored, stream, recordPtr);
 }
 
 /*

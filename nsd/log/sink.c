@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "log/compress.h"
 #include "log/init.h"
+#include "log/severity.h"
 #include "log/systemlog.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -70,6 +71,8 @@ static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
 static bool IsMatch(Ns_LogSink sink, Ns_LogStream stream);
 static void RouteLocked(Ns_LogStream stream);
+static void Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
+                  Ns_LogStream stream, bool isFirst);
 static void RouteAll(Ns_LogSink sink);
 static void AttachLocked(Ns_LogSink sink);
 static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
@@ -120,6 +123,7 @@ NsSinkCreate(const NsSinkSpec *specPtr)
 
         NsStreamGetDrops(NsStreamAt(i), &drops);
         sink->seenDrops[i] = sink->baseDrops[i] = drops.n;
+        sink->baseIgnored[i] = NsStreamIgnored(NsStreamAt(i));
         if (IsMatch(sink, NsStreamAt(i))) {
             atomic_store(&sink->wants[i], 1);
         }
@@ -191,7 +195,9 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     ns_free(sink->patterns);
     ns_free(sink->buffer);
     ns_free(sink->scratch);
-    ns_free(sink->settings.rollFormat);
+    ns_free(sink->reduced);
+    NsSinkFreeSettings(&sink->settings);
+    NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
     ns_free(sink->connection);
@@ -317,6 +323,7 @@ NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
     Ns_MutexLock(&sink->wakeLock);
     *settingsPtr = sink->settings;
     settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
+    settingsPtr->ignore = ns_strcopy(sink->settings.ignore);
     Ns_MutexUnlock(&sink->wakeLock);
 }
 
@@ -324,7 +331,8 @@ void
 NsSinkFreeSettings(NsSinkSettings *settingsPtr)
 {
     ns_free(settingsPtr->rollFormat);
-    settingsPtr->rollFormat = NULL;
+    ns_free(settingsPtr->ignore);
+    settingsPtr->rollFormat = settingsPtr->ignore = NULL;
 }
 
 Ns_ReturnCode
@@ -393,6 +401,12 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
         NsStreamDrops drops;
 
+        if (NsSinkWants(sink, i)) {
+            uint64_t n = NsStreamIgnored(stream) - sink->baseIgnored[i];
+
+            statsPtr->ignored += n;
+            statsPtr->accepted += n;
+        }
         if (NsSinkWants(sink, i) && atomic_load(&sink->isOnLanes)) {
             NsStreamGetDrops(stream, &drops);
             statsPtr->droppedMemory += drops.n - sink->baseDrops[i];
@@ -804,12 +818,14 @@ RouteLocked(Ns_LogStream stream)
     int        nDirect = 0, index = NsStreamIndex(stream);
     bool       hasLane = false;
     size_t     nudgeBytes = SIZE_MAX;
+    NsStreamFilter filter = {0, NULL};
 
     NsAssertLocked(&lock);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkWants(sink, index)) {
             continue;
         }
+        Widen(&filter, sink, stream, !hasLane && nDirect == 0);
         if (atomic_load(&sink->isOnLanes)) {
             size_t most = MAX(atomic_load(&sink->wakeBytes), 4096);
 
@@ -819,7 +835,34 @@ RouteLocked(Ns_LogStream stream)
             direct[nDirect++] = sink;
         }
     }
-    NsStreamSetRoute(stream, hasLane, nDirect, direct, nudgeBytes);
+    NsStreamSetRoute(stream, &(NsStreamRoute){
+        .hasLane = hasLane, .nDirect = nDirect, .direct = direct,
+        .nudgeBytes = nudgeBytes, .filter = filter
+    });
+    ns_free(filter.ignore);
+}
+
+/*
+ * Let what the sink takes of the stream pass the filter.
+ */
+static void
+Widen(NsStreamFilter *filterPtr, Ns_LogSink sink, Ns_LogStream stream,
+      bool isFirst)
+{
+    NsSinkSettings settings;
+    char          *common;
+    int            weight;
+
+    NsSinkGetSettings(sink, &settings);
+    weight = settings.minSeverity < 0 || stream == nsOperationStream
+        ? 0 : NsSeverityWeight(settings.minSeverity);
+    common = isFirst ? ns_strcopy(settings.ignore)
+        : NsKindsCommon(filterPtr->ignore, settings.ignore);
+    ns_free(filterPtr->ignore);
+    filterPtr->ignore = common;
+    filterPtr->minWeight = isFirst ? weight
+        : MIN(filterPtr->minWeight, weight);
+    NsSinkFreeSettings(&settings);
 }
 
 static void
@@ -899,13 +942,16 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
 void
 NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
-    char *old = sink->settings.rollFormat;
+    NsSinkSettings old = sink->settings;
 
     Ns_MutexLock(&sink->wakeLock);
     sink->settings = *settingsPtr;
     sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
     Ns_MutexUnlock(&sink->wakeLock);
-    ns_free(old);
+    NsSinkFreeSettings(&old);
+    NsKindsFree(&sink->ignored);
+    (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
     sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     NoteSettings(sink);

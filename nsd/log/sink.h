@@ -28,6 +28,7 @@ typedef enum {
 typedef struct NsSinkSettings {
     int        format;          /* See stream.h. */
     int        minSeverity;     /* -1: all. */
+    char      *ignore;          /* Kinds; or NULL.  Owned by the settings. */
     int64_t    slowNanos;       /* These three: of stream operation only. */
     int        sample;
     bool       onlyErrors;
@@ -41,7 +42,7 @@ typedef struct NsSinkSettings {
     int        rollHour;        /* -1: never by time. */
     int        maxBackup;
     bool       isCompressed;    /* gzip backups. */
-    char      *rollFormat;      /* NULL: numbers.  Owned by the settings. */
+    char      *rollFormat;      /* NULL: numbers.  Owned, too. */
 } NsSinkSettings;
 
 extern const NsSinkSettings nsSinkDefaults;

@@ -10,6 +10,7 @@
 #define NSD_LOG_SINK_INT_H
 
 #include "base/lock.h"
+#include "log/kinds.h"
 #include "log/line.h"
 #include "log/reader.h"
 #include "log/sink.h"
@@ -147,6 +148,9 @@ struct Ns_LogSink_ {
     int64_t            syncDue;         /* 0: nothing to sync. */
     char              *scratch;
     size_t             scratchBytes;
+    NsKinds            ignored;         /* Of the settings. */
+    char              *reduced;         /* A unit without events ignored. */
+    size_t             reducedBytes;
     unsigned           nSampled;        /* Units that could be taken. */
     bool               isUrgent;        /* Flush at the end of the pass. */
     uint64_t           seenDrops[NS_RING_STREAMS];
@@ -154,6 +158,7 @@ struct Ns_LogSink_ {
     atomic_size_t      wakeBytes;       /* For routes: bufferBytes. */
     uint64_t           baseDrops[NS_RING_STREAMS];
     uint64_t           baseRecords[NS_RING_STREAMS];
+    uint64_t           baseIgnored[NS_RING_STREAMS];
 
     uint64_t           nRefused;        /* Rows, in the last write, */
     char               refusal[256];    /* and why the first of them. */

@@ -10,7 +10,9 @@
 
 #include "base/lock.h"
 #include "log/json.h"
+#include "log/kinds.h"
 #include "log/line.h"
+#include "log/severity.h"
 #include "log/sink.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -18,6 +20,9 @@
 typedef struct Route {
     const struct Route *olderPtr;   /* Readers may still be in it. */
     bool               hasLane;
+    bool               isFiltered;  /* What follows leaves out something. */
+    int                minWeight;
+    NsKinds            ignored;
     int                nDirect;
     struct Ns_LogSink_ *direct[];
 } Route;
@@ -34,6 +39,7 @@ struct Ns_LogStream_ {
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
     atomic_int    overflow;     /* NsOverflow */
+    atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nDropped;
     atomic_int_fast64_t  firstDrop;
     atomic_int_fast64_t  lastDrop;
@@ -50,7 +56,7 @@ static const char *const formatNames[NS_LOG_NFORMATS] = {
     [NS_LOG_COMBINED] = "combined", [NS_LOG_JSON] = "json"
 };
 
-static const Route nowhere = {NULL, false, 0};
+static const Route nowhere = {.hasLane = false};
 
 static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
 static struct Ns_LogStream_ streams[NS_RING_STREAMS];
@@ -73,6 +79,8 @@ static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 static inline void FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream,
                               int severity, int64_t time,
                               const struct iovec *pieces, int n);
+static bool Passes(const Route *routePtr, Ns_LogStream stream, int severity,
+                   const char *kind);
 static Ns_ReturnCode PutInLane(Ns_LogStream stream,
                                const NsLaneRecord *recordPtr);
 static inline uint64_t BitOf(Ns_LogStream stream);
@@ -166,7 +174,9 @@ Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
                                                  memory_order_acquire);
     NsLaneRecord record;
 
-    if (!routePtr->hasLane || isForked) {
+    if (!routePtr->hasLane || isForked
+            || (unlikely(routePtr->isFiltered)
+                && !Passes(routePtr, stream, (int) severity, NULL))) {
         return NS_OK;
     }
     FillRecord(&record, stream, (int) severity, NsLogClock(), pieces, n);
@@ -197,6 +207,13 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
                                                  memory_order_acquire);
     NsLaneRecord record;
 
+    if (unlikely(routePtr->isFiltered)
+            && !Passes(routePtr, stream, severity, NULL)) {
+        atomic_fetch_add(&stream->nIgnored, 1);
+        /* It may have been prepared when it still was to be taken. */
+        Ns_LogStreamForget(stream);
+        return NS_OK;
+    }
     FillRecord(&record, stream, severity, time, pieces, n);
     for (int i = 0; i < routePtr->nDirect; i++) {
         NsSinkPutDirect(routePtr->direct[i], stream, &record);
@@ -231,6 +248,20 @@ FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream, int severity,
     for (int i = 0; i < n; i++) {
         recordPtr->length += pieces[i].iov_len;
     }
+}
+
+static bool
+Passes(const Route *routePtr, Ns_LogStream stream, int severity,
+       const char *kind)
+{
+    if (NsSeverityWeight(severity) < routePtr->minWeight) {
+        return false;
+    }
+    if (kind == NULL && stream == nsSystemStream) {
+        kind = Ns_LogSeverityName((Ns_LogSeverity) severity);
+    }
+    return kind == NULL
+        || !NsKindsHave(&routePtr->ignored, kind, strlen(kind));
 }
 
 static Ns_ReturnCode
@@ -369,6 +400,36 @@ NsStreamKnowsFormat(Ns_LogStream stream, int format)
         || atomic_load(&stream->formats[format].proc) != NULL;
 }
 
+bool
+NsStreamTakes(Ns_LogStream stream, int severity, const char *kind)
+{
+    const Route *routePtr = atomic_load_explicit(&stream->routePtr,
+                                                 memory_order_acquire);
+
+    if (likely(!routePtr->isFiltered)
+            || Passes(routePtr, stream, severity, kind)) {
+        return true;
+    }
+    atomic_fetch_add(&stream->nIgnored, 1);
+    return false;
+}
+
+bool
+NsStreamIgnores(Ns_LogStream stream, const char *kind)
+{
+    const Route *routePtr = atomic_load_explicit(&stream->routePtr,
+                                                 memory_order_acquire);
+
+    return unlikely(routePtr->isFiltered)
+        && NsKindsHave(&routePtr->ignored, kind, strlen(kind));
+}
+
+uint64_t
+NsStreamIgnored(Ns_LogStream stream)
+{
+    return atomic_load(&stream->nIgnored);
+}
+
 NsOverflow
 NsStreamOverflow(Ns_LogStream stream)
 {
@@ -404,19 +465,22 @@ NsStreamUseRing(NsRing *ringPtr)
 }
 
 void
-NsStreamSetRoute(Ns_LogStream stream, bool hasLane, int nDirect,
-                 struct Ns_LogSink_ *const *direct, size_t nudgeBytes)
+NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
 {
-    Route *routePtr = ns_calloc(1u, sizeof(*routePtr)
-                                + (size_t) nDirect * sizeof(direct[0]));
+    int    nDirect = fromPtr->nDirect;
+    Route *routePtr = ns_calloc(1u, sizeof(*routePtr) + (size_t) nDirect
+                                * sizeof(fromPtr->direct[0]));
 
     routePtr->olderPtr = atomic_load(&stream->routePtr);
-    routePtr->hasLane = hasLane;
+    routePtr->hasLane = fromPtr->hasLane;
+    routePtr->minWeight = fromPtr->filter.minWeight;
+    (void) NsKindsInit(&routePtr->ignored, fromPtr->filter.ignore);
+    routePtr->isFiltered = routePtr->minWeight > 0 || routePtr->ignored.n > 0;
     routePtr->nDirect = nDirect;
     for (int i = 0; i < nDirect; i++) {
-        routePtr->direct[i] = direct[i];
+        routePtr->direct[i] = fromPtr->direct[i];
     }
-    atomic_store(&stream->nudgeBytes, nudgeBytes);
+    atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
     atomic_store(&stream->routePtr, routePtr);
 }
 

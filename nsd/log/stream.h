@@ -4,8 +4,8 @@
  *      Streams inside the server: names, and the way of a record to the sinks.
  *
  *      A stream knows its route: whether a lane takes its records for log
- *      threads, and which sinks the calling thread serves itself.  A route
- *      never changes; a new one takes its place.
+ *      threads, which sinks the calling thread serves itself, and what none of
+ *      them wants.  A route never changes; a new one takes its place.
  */
 
 #ifndef NSD_LOG_STREAM_H
@@ -87,6 +87,22 @@ typedef struct NsStreamDrops {
 void NsStreamGetDrops(Ns_LogStream stream, NsStreamDrops *dropsPtr);
 
 /*
+ * False: all sinks of the stream leave out such a record; it has been counted
+ * as ignored.  The kind of a system record may be NULL: its severity says it.
+ */
+bool NsStreamTakes(Ns_LogStream stream, int severity, const char *kind);
+
+/*
+ * True: all sinks of the stream leave out events of that kind.
+ */
+bool NsStreamIgnores(Ns_LogStream stream, const char *kind);
+
+/*
+ * Records that were left out for all sinks.
+ */
+uint64_t NsStreamIgnored(Ns_LogStream stream);
+
+/*
  * The names of all streams go into a new mapping, and those of streams made
  * later.
  */
@@ -97,8 +113,23 @@ void NsStreamUseRing(NsRing *ringPtr);
  */
 struct Ns_LogSink_;
 
-void   NsStreamSetRoute(Ns_LogStream stream, bool hasLane, int nDirect,
-                        struct Ns_LogSink_ *const *direct, size_t nudgeBytes);
+/*
+ * What all sinks of a stream leave out.
+ */
+typedef struct NsStreamFilter {
+    int   minWeight;            /* See severity.h. */
+    char *ignore;               /* A list of kinds, or NULL. */
+} NsStreamFilter;
+
+typedef struct NsStreamRoute {
+    bool                       hasLane;
+    int                        nDirect;
+    struct Ns_LogSink_ *const *direct;
+    size_t                     nudgeBytes;
+    NsStreamFilter             filter;
+} NsStreamRoute;
+
+void   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
 void   NsStreamCountIdle(int index, int change);
 size_t NsStreamNudgeBytes(int index);
 

@@ -73,6 +73,7 @@ static void PutString(NsLogOut *outPtr, const char *name, Rest *restPtr,
 static void PutSpan(NsLogOut *outPtr, const char *name, int64_t micros);
 static int64_t Span(int64_t micros);
 static const char *Take(Rest *restPtr, size_t length);
+static void CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length);
 static int64_t Micros(const Ns_Time *timePtr);
 static uint16_t ShortLength(const char *string);
 
@@ -128,6 +129,11 @@ NsUnitEvent(const char *kind, const char *text, size_t length)
     if (unitPtr == NULL || !unitPtr->isOpen) {
         return;
     }
+    /* An error makes the unit one with an error, whoever wants to read it. */
+    unitPtr->hasError |= STREQ(kind, "Error") || STREQ(kind, "Bug");
+    if (NsStreamIgnores(nsOperationStream, kind)) {
+        return;
+    }
     head = (EventHead){
         .time = NsLogClock(),
         .kindLength = (uint32_t) strlen(kind),
@@ -138,7 +144,6 @@ NsUnitEvent(const char *kind, const char *text, size_t length)
     Ns_DStringNAppend(&unitPtr->events, kind, (int) head.kindLength);
     Ns_DStringNAppend(&unitPtr->events, text, (int) head.textLength);
     unitPtr->nEvents++;
-    unitPtr->hasError |= STREQ(kind, "Error") || STREQ(kind, "Bug");
 }
 
 void
@@ -218,6 +223,51 @@ NsUnitHasError(const Ns_LogRecord *recordPtr)
     }
     memcpy(&head, recordPtr->bytes, sizeof(head));
     return head.hasError != 0;
+}
+
+Ns_LogRecord
+NsUnitWithout(const Ns_LogRecord *recordPtr, const NsKinds *kindsPtr,
+              char **bufferPtr, size_t *bufferBytesPtr)
+{
+    Ns_LogRecord reduced = *recordPtr;
+    Rest         rest = {recordPtr->bytes, recordPtr->length};
+    UnitHead     head;
+    NsLogOut     out;
+    uint32_t     nLeft = 0;
+
+    if (recordPtr->length < sizeof(head)) {
+        return reduced;
+    }
+    if (recordPtr->length > *bufferBytesPtr) {
+        *bufferBytesPtr = recordPtr->length;
+        *bufferPtr = ns_realloc(*bufferPtr, recordPtr->length);
+    }
+    memcpy(&head, recordPtr->bytes, sizeof(head));
+    out = (NsLogOut){*bufferPtr, *bufferBytesPtr, 0};
+    CopyBytes(&out, &rest, sizeof(head) + head.serverLength
+              + head.threadLength + head.driverLength + head.peerLength
+              + head.userLength + head.lineLength);
+    for (uint32_t i = 0; i < head.nEvents; i++) {
+        Rest        event = rest;
+        const char *bytes = Take(&rest, sizeof(EventHead)), *kind;
+        EventHead   eventHead;
+
+        if (bytes == NULL) {
+            break;
+        }
+        memcpy(&eventHead, bytes, sizeof(eventHead));
+        kind = Take(&rest, eventHead.kindLength);
+        if (Take(&rest, eventHead.textLength) != NULL
+                && !NsKindsHave(kindsPtr, kind, eventHead.kindLength)) {
+            CopyBytes(&out, &event, event.left - rest.left);
+            nLeft++;
+        }
+    }
+    head.nEvents = nLeft;
+    memcpy(*bufferPtr, &head, sizeof(head));
+    reduced.bytes = *bufferPtr;
+    reduced.length = out.length;
+    return reduced;
 }
 
 static void
@@ -330,6 +380,19 @@ Take(Rest *restPtr, size_t length)
     restPtr->next += length;
     restPtr->left -= length;
     return taken;
+}
+
+/*
+ * As far as there are so many.
+ */
+static void
+CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length)
+{
+    const char *bytes = Take(restPtr, length);
+
+    if (bytes != NULL) {
+        NsLogPut(outPtr, bytes, length);
+    }
 }
 
 static int64_t

@@ -10,6 +10,7 @@
 #ifndef NSD_LOG_UNIT_H
 #define NSD_LOG_UNIT_H
 
+#include "log/kinds.h"
 #include "nsaccess.h"
 #include "nslog.h"
 #include "nslogstream.h"
@@ -49,5 +50,13 @@ void NsUnitEnd(const Ns_Access *accessPtr);
  */
 int64_t NsUnitNanos(const Ns_LogRecord *recordPtr);
 bool    NsUnitHasError(const Ns_LogRecord *recordPtr);
+
+/*
+ * The record without events of these kinds, its bytes in *bufferPtr, which is
+ * enlarged with ns_realloc.
+ */
+Ns_LogRecord NsUnitWithout(const Ns_LogRecord *recordPtr,
+                           const NsKinds *kindsPtr, char **bufferPtr,
+                           size_t *bufferBytesPtr);
 
 #endif

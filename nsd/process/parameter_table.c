@@ -156,6 +156,9 @@ static const NsParameter sinkParameters[] = {
     CHOICE("format", "native", "native common combined json",
            "How a record looks."),
     TEXT("minseverity", "all", "Least severity of system records."),
+    LIST("ignore", "",
+         "Kinds of events that are left out: of audit records, severities of "
+         "system records, and what happened during requests."),
     TIME("slowthreshold", "0", 0, ANY,
          "Of stream operation: only requests that took at least this long."),
     INTEGER("sample", "1", 1, ANY, "Of stream operation: one in so many."),

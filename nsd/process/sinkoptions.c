@@ -7,6 +7,7 @@
 #include "process/sinkoptions.h"
 
 #include "log/init.h"
+#include "log/kinds.h"
 #include "log/postgresql.h"
 #include "log/severity.h"
 #include "log/stream.h"
@@ -30,13 +31,13 @@ typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
 static SetProc SetType, SetStreams, SetFile, SetAddress, SetConnection,
-    SetTable, SetFormat, SetMinSeverity, SetSlowThreshold, SetSample,
-    SetOnlyErrors, SetBufferSize, SetBufferTime, SetBatchSize, SetRotateSize,
+    SetTable, SetFormat, SetMinSeverity, SetIgnore, SetSlowThreshold,
+    SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime, SetBatchSize, SetRotateSize,
     SetRollHour, SetRollFormat, SetMaxBackup, SetCompress, SetSync,
     SetOverflow;
 static GetProc GetType, GetStreams, GetFile, GetAddress, GetConnection,
-    GetTable, GetFormat, GetMinSeverity, GetSlowThreshold, GetSample,
-    GetOnlyErrors, GetBufferSize, GetBufferTime, GetBatchSize, GetRotateSize,
+    GetTable, GetFormat, GetMinSeverity, GetIgnore, GetSlowThreshold,
+    GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime, GetBatchSize, GetRotateSize,
     GetRollHour, GetRollFormat, GetMaxBackup, GetCompress, GetSync,
     GetOverflow;
 
@@ -60,6 +61,7 @@ static const struct {
      "native, common, combined, or json"},
     {"minseverity", SetMinSeverity, GetMinSeverity, false,
      "all, or a severity"},
+    {"ignore", SetIgnore, GetIgnore, false, "a list of event kinds"},
     {"slowthreshold", SetSlowThreshold, GetSlowThreshold, false,
      "a time, 0 or more"},
     {"sample", SetSample, GetSample, false, "a number, 1 or more"},
@@ -355,8 +357,8 @@ SetUpOne(const char *name)
         status = NsSinkDraftCreate(&draft, name, &error);
     }
     if (status != NS_OK) {
-        Ns_Log(Error, "log: sink '%s' is left out: %s", name,
-               Ns_DStringValue(&error));
+        Ns_Log(Error, "log: sink '%s' is left out: section %s: %s", name,
+               Ns_DStringValue(&section), Ns_DStringValue(&error));
     }
     NsSinkDraftFree(&draft);
     Ns_DStringFree(&section);
@@ -468,6 +470,20 @@ SetMinSeverity(NsSinkDraft *draftPtr, const char *value)
         return false;
     }
     draftPtr->settings.minSeverity = severity;
+    return true;
+}
+
+static bool
+SetIgnore(NsSinkDraft *draftPtr, const char *value)
+{
+    NsKinds kinds;
+
+    if (!NsKindsInit(&kinds, value)) {
+        return false;
+    }
+    ns_free(draftPtr->settings.ignore);
+    draftPtr->settings.ignore = kinds.n == 0 ? NULL : ns_strdup(value);
+    NsKindsFree(&kinds);
     return true;
 }
 
@@ -653,6 +669,14 @@ GetMinSeverity(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 
     Ns_DStringAppend(dsPtr, severity < 0 ? "all"
                      : Ns_LogSeverityName((Ns_LogSeverity) severity));
+}
+
+static void
+GetIgnore(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    if (draftPtr->settings.ignore != NULL) {
+        Ns_DStringAppend(dsPtr, draftPtr->settings.ignore);
+    }
 }
 
 static void

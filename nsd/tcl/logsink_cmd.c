@@ -342,7 +342,9 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
             "audit record is not safe: %s", reason == ENODEV
-            ? "no sink takes stream audit" : strerror(reason)));
+            ? "no sink takes stream audit"
+            : reason == ENOMSG ? "all sinks of stream audit ignore it"
+            : strerror(reason)));
         status = TCL_ERROR;
     }
     ns_free(words);

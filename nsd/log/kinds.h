@@ -1,0 +1,44 @@
+/*
+ * kinds.h --
+ *
+ *      Lists of event kinds: what a sink's parameter `ignore` says.
+ *
+ *      The kind of an audit record is what its writer calls it, that of a
+ *      system record is its severity; events in a log unit have one each.
+ *      Records of other streams have none, and are in no list.
+ */
+
+#ifndef NSD_LOG_KINDS_H
+#define NSD_LOG_KINDS_H
+
+#include "nslogstream.h"
+
+/*
+ * A list taken apart.  {0, NULL} is the empty one.
+ */
+typedef struct NsKinds {
+    int          n;
+    const char **names;         /* One block with the strings. */
+} NsKinds;
+
+/*
+ * Take apart a Tcl list; NULL is the empty one.  False: it is no list, and
+ * there is nothing to free.
+ */
+bool NsKindsInit(NsKinds *kindsPtr, const char *list);
+void NsKindsFree(NsKinds *kindsPtr);
+
+bool NsKindsHave(const NsKinds *kindsPtr, const char *kind, size_t length);
+
+/*
+ * The kind of the record is in the list.
+ */
+bool NsKindsHaveRecord(const NsKinds *kindsPtr, Ns_LogStream stream,
+                       const Ns_LogRecord *recordPtr);
+
+/*
+ * What is in both lists, for the caller to free; NULL if that is nothing.
+ */
+char *NsKindsCommon(const char *left, const char *right);
+
+#endif
