@@ -62,6 +62,8 @@ Ns_CreateLogSeverity(const char *name)
     if (found < 0 && n < NS_LOG_MAX_SEVERITIES) {
         found = n;
         severities[n].name = ns_strdup(name);
+        /* Its number may have been turned on before. */
+        atomic_store(&severities[n].isEnabled, false);
         atomic_store_explicit(&nSeverities, n + 1, memory_order_release);
     }
     Ns_MutexUnlock(&lock);
