@@ -142,7 +142,7 @@ DoReopen(Ns_LogSink sink, void *arg)
         return NS_OK;
     }
     reason = errno;
-    if (file != NULL) {
+    if (file != NULL && !sink->isStandardOutput) {
         sink->typePtr->closeProc(sink);
         sink->isClosed = true;
     }
@@ -167,7 +167,9 @@ DoRollBySettings(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoSetLines(Ns_LogSink sink, void *arg)
 {
+    Ns_MutexLock(&sink->wakeLock);
     sink->settings.bufferLines = *(const int *) arg;
+    Ns_MutexUnlock(&sink->wakeLock);
     return NS_OK;
 }
 

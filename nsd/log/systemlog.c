@@ -44,14 +44,15 @@ static bool       formatsJson; /* Its address says so. */
 static atomic_int pid;          /* Set by NsLogInit and after a fork. */
 static NsLogStyle style = {.sanitize = 2};  /* Constant after NsLogConfigure, */
 static char      *file;                     /* like the rest. */
-static bool       isFileOpen;   /* Not on standard error any more. */
 static bool       isAsync;
 static int        maxBackup = 10;
 static char      *rollFormat;
 static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
+static atomic_bool isFileOpen;  /* Not on standard error any more. */
 static NsRingKey  ringKey;
 static int64_t    memoryBytes;
 
+static Ns_ReturnCode OpenFile(void);
 static const char *TailOf(const char *path);
 static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
                         struct iovec *pieces);
@@ -119,15 +120,9 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     NsSeverityEnable(Debug, settingsPtr->debug);
     NsSeverityEnable(Dev, settingsPtr->dev);
 
-    if (!settingsPtr->stayOnStderr) {
-        if (Ns_LogSinkReopen(systemSink, file) != NS_OK) {
-            int reason = errno;
-
-            (void) Ns_LogSinkReopen(systemSink, "");
-            Ns_Fatal("log: failed to open server log '%s': '%s'", file,
-                     strerror(reason));
-        }
-        isFileOpen = true;
+    if (!settingsPtr->stayOnStderr && OpenFile() != NS_OK) {
+        Ns_Fatal("log: failed to open server log '%s': '%s'", file,
+                 strerror(errno));
     }
     NsSinkFindLeftovers(&ringKey);
     NsSinkRecoverByName(SYSTEM_SINK);
@@ -294,18 +289,18 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
 int
 Ns_LogRoll(void)
 {
-    Ns_ReturnCode status;
-
     if (file == NULL) {
         return NS_OK;
     }
-    if (!isFileOpen) {
-        isFileOpen = true;
-        status = Ns_LogSinkReopen(systemSink, file);
-    } else {
-        status = Ns_LogSinkRoll(systemSink, Rename, NULL);
+    if (atomic_load(&isFileOpen)) {
+        return Ns_LogSinkRoll(systemSink, Rename, NULL);
     }
-    return status;
+    if (OpenFile() != NS_OK) {
+        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", file,
+               strerror(errno));
+        return NS_ERROR;
+    }
+    return NS_OK;
 }
 
 void
@@ -320,6 +315,25 @@ NsAsyncWriterQueueEnable(void)
     if (isAsync) {
         NsSinkStart();
     }
+}
+
+/*
+ * Leave standard error for the file.  NS_ERROR: errno tells why not, and the
+ * log goes on where it was.
+ */
+static Ns_ReturnCode
+OpenFile(void)
+{
+    int reason;
+
+    if (Ns_LogSinkReopen(systemSink, file) == NS_OK) {
+        atomic_store(&isFileOpen, true);
+        return NS_OK;
+    }
+    reason = errno;
+    (void) Ns_LogSinkReopen(systemSink, "");
+    errno = reason;
+    return NS_ERROR;
 }
 
 /*
