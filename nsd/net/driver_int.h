@@ -315,6 +315,11 @@ void NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr);
 bool NsReaderIsIdle(const NsSock *sockPtr);
 
 /*
+ * True when there is something to read that the poller may not have told of yet.
+ */
+bool NsReaderHasUnread(const NsSock *sockPtr);
+
+/*
  * Forget a half-received request.
  */
 void NsReaderDrop(NsSock *sockPtr);

@@ -29,6 +29,8 @@ static int  WaitMs(NsDriverThread *threadPtr);
 static void HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr);
 static void TakeInbox(NsDriverThread *threadPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
+static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
+                          NsStamp now);
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void BeginStop(NsDriverThread *threadPtr);
 static void Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
@@ -366,14 +368,27 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
         NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
     } else if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
                && NsReaderIsIdle(sockPtr)) {
+        EndLastMoment(threadPtr, sockPtr, now);
+    } else {
+        NsSockDestroy(threadPtr, sockPtr);
+    }
+}
+
+/*
+ * What came in time is served all the same, if this thread was busy meanwhile.
+ */
+static void
+EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp now)
+{
+    if (NsReaderHasUnread(sockPtr)) {
+        Hurry(threadPtr, sockPtr, now + STOP_GRACE_NS);
+    } else {
         NsReaderDrop(sockPtr);
         NsSockBeginClose(sockPtr);
         atomic_store_explicit(&sockPtr->deadline, now + STOP_LINGER_NS,
                               memory_order_relaxed);
-        NsSockComeBack(threadPtr, sockPtr, false);
-    } else {
-        NsSockDestroy(threadPtr, sockPtr);
     }
+    NsSockComeBack(threadPtr, sockPtr, false);
 }
 
 /*

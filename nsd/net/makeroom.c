@@ -102,7 +102,6 @@ static NsStamp
 IdleSince(NsSock *sockPtr, NsStamp now)
 {
     NsStamp since;
-    char    byte;
 
     if (sockPtr->isLeaving
             || atomic_load_explicit(&sockPtr->state, memory_order_acquire)
@@ -117,9 +116,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
         since = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
             - sockPtr->drvPtr->settings.keepwait * NS_STAMP_SECOND;
     }
-    /* A request may have arrived that we have not been told of yet. */
-    return recv(sockPtr->pub.sock, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) > 0
-        ? 0 : since;
+    return NsReaderHasUnread(sockPtr) ? 0 : since;
 }
 
 /*

@@ -124,6 +124,14 @@ NsReaderIsIdle(const NsSock *sockPtr)
         && !NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
 }
 
+bool
+NsReaderHasUnread(const NsSock *sockPtr)
+{
+    char byte;
+
+    return recv(sockPtr->pub.sock, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void
 NsReaderDrop(NsSock *sockPtr)
 {
