@@ -22,13 +22,16 @@ static atomic_uint *nextFree;           /* By segment. */
 static atomic_int   nFree;
 static atomic_int   leastFree;
 static int          reserve[3];         /* By class; constant. */
+static int          batch;              /* Worth waking a thread; constant. */
 static int          nSegments;          /* Constant. */
 
-static Ns_Mutex   waitLock;     /* Guards nWaiting. */
+static Ns_Mutex   waitLock;     /* Guards what follows. */
 static Ns_Cond    freed;
-static atomic_int nWaiting;     /* Read without the lock to skip signals. */
+static atomic_int nWaiting;     /* Read without the lock to skip signals, */
+static atomic_int wakeAt;       /* like this: so many free are enough. */
 
-static _Thread_local bool isDrainerThread;
+static _Thread_local bool     isDrainerThread;
+static _Thread_local unsigned nTaken;   /* When memory was short. */
 
 static void     WaitForSegment(int allowed);
 static uint32_t Pop(void);
@@ -42,6 +45,7 @@ NsSegmentsInit(uint32_t n)
     reserve[NS_LANE_DETAIL] = nSegments / 4;
     reserve[NS_LANE_NORMAL] = nSegments / 16;
     reserve[NS_LANE_CRITICAL] = 0;
+    batch = MAX(nSegments / 64, 1);
     nextFree = ns_calloc(n, sizeof(*nextFree));
     atomic_store(&freeHead, NS_RING_NONE);
     for (uint32_t i = n; i > 0; i--) {
@@ -62,8 +66,12 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
             uint32_t segment = Pop();
 
             if (likely(segment != NS_RING_NONE)) {
-                /* Idle sinks hold segments that they have not looked at. */
-                if (left < nSegments / 2 && left % 16 == 0) {
+                /*
+                 * Sleeping sinks hold segments that they have not looked at.
+                 * `left` would be no measure of how often to wake them: it
+                 * stays about the same as long as memory is short.
+                 */
+                if (left < nSegments / 2 && ++nTaken % 16 == 0) {
                     NsSinkWakeAll();
                 }
                 return segment;
@@ -95,7 +103,8 @@ NsSegmentFree(uint32_t segment)
 void
 NsSegmentsFreed(void)
 {
-    if (atomic_load(&nWaiting) > 0) {
+    if (atomic_load(&nWaiting) > 0
+            && atomic_load(&nFree) >= atomic_load(&wakeAt)) {
         Ns_MutexLock(&waitLock);
         Ns_CondBroadcast(&freed);
         Ns_MutexUnlock(&waitLock);
@@ -144,6 +153,10 @@ WaitForSegment(int allowed)
     Ns_Time until;
 
     Ns_MutexLock(&waitLock);
+    if (atomic_load(&nWaiting) == 0
+            || atomic_load(&wakeAt) > allowed + batch) {
+        atomic_store(&wakeAt, allowed + batch);
+    }
     atomic_fetch_add(&nWaiting, 1);
     if (atomic_load(&nFree) <= allowed) {
         /* The limit only guards against a sink that never ran. */

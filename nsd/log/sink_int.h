@@ -120,6 +120,7 @@ struct Ns_LogSink_ {
     atomic_bool        isRemoved;
     atomic_bool        isStuck;         /* Its thread did not end in time. */
     atomic_bool        isPumpDue;       /* Someone has put a record since. */
+    atomic_bool        hasLines;        /* When its thread worked last. */
     Ns_LogSink         olderPtr;        /* Removed, had this place before. */
 
     /* Guards the rest: one thread at a time does the sink's work. */

@@ -203,7 +203,13 @@ NsSinkWakeAll(void)
     Ns_LogSink sink;
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        NsSinkKick(sink);
+        /* An idle one has read all, and holds only what its buffer has. */
+        if (atomic_load(&sink->hasLines)) {
+            NsSinkKick(sink);
+        } else {
+            (void) (WakeFrom(sink, NS_SINK_BATCHING)
+                    || WakeFrom(sink, NS_SINK_RESTING));
+        }
     }
 }
 
@@ -281,6 +287,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     } else {
         plan.state = NS_SINK_IDLE;
     }
+    atomic_store(&sink->hasLines, sink->nBuffered > 0);
     NsSinkUnlock(sink);
     return plan;
 }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "log/init.h"
+#include "log/lane.h"
 #include "log/sink.h"
 #include "log/stream.h"
 #include "ns.h"
@@ -247,6 +248,48 @@ FillMemory(void)
 }
 
 static void
+OpenGateWhenFull(void *arg)
+{
+    while (!NsLaneIsFull()) {
+        Nap();
+    }
+    Ns_MutexLock(&gateLock);
+    isGateClosed = false;
+    Ns_CondBroadcast(&gateOpened);
+    Ns_MutexUnlock(&gateLock);
+}
+
+/*
+ * The memory is filled more than once, and records wait for it.
+ */
+static void
+WaitForMemory(void)
+{
+    Ns_LogStream stream, held;
+    Ns_LogSink   idle = Start(&stream), sink;
+    Ns_Thread    opener;
+    NsSinkStats  stats;
+
+    held = Ns_LogStreamCreate("held", Format, &gateLock);
+    sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "held", .stream = held, .file = PathOf("held"),
+        .bufferBytes = 65536
+    });
+    isGateClosed = true;
+    Ns_ThreadCreate(OpenGateWhenFull, NULL, 0, &opener);
+    for (int i = 0; i < 300000; i++) {
+        PutLine(held, i);
+    }
+    Ns_ThreadJoin(&opener, NULL);
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 2);
+    MUST(CountLines("held") == 300000, 3);
+    NsSinkGetStats(idle, &stats);
+    MUST(stats.wakeups <= 1, 4);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
 PutAnyLength(void)
 {
     static const size_t lengths[] = {
@@ -318,6 +361,12 @@ WhatIsDroppedIsCountedAndTold(void **state)
 }
 
 static void
+ASinkWithNothingToWriteSleepsWhileMemoryIsShort(void **state)
+{
+    RunInChild(WaitForMemory);
+}
+
+static void
 RecordsOfAnyLengthArriveWhole(void **state)
 {
     RunInChild(PutAnyLength);
@@ -330,6 +379,7 @@ main(void)
         cmocka_unit_test(AFileThatCannotGrowLosesNothing),
         cmocka_unit_test(ASinkThatHangsDoesNotHoldUpOthers),
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
+        cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
         cmocka_unit_test(RecordsOfAnyLengthArriveWhole)
     };
 
