@@ -3,13 +3,16 @@
  *
  *      How long it takes to wake a sleeping thread by a condition variable.
  *
- *      condvar RATE SECONDS
+ *      condvar RATE SECONDS ?WAKER SLEEPER?
+ *
+ *      Waker and sleeper stay on these cores, if told so.
  *
  *      Prints percentiles in microseconds, from before the lock is taken until
  *      the woken thread has it.
  */
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -50,6 +53,19 @@ Send(int64_t stamp, bool isLast)
     pthread_cond_signal(&wakeup);
 }
 
+static void
+StayOn(pthread_t thread, const char *core)
+{
+    cpu_set_t cores;
+
+    CPU_ZERO(&cores);
+    CPU_SET(atoi(core), &cores);
+    if (pthread_setaffinity_np(thread, sizeof(cores), &cores) != 0) {
+        fprintf(stderr, "condvar: no core %s\n", core);
+        exit(1);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -60,8 +76,12 @@ main(int argc, char **argv)
 
     if (rate < 1 || seconds < 1
             || pthread_create(&thread, NULL, Sleep, NULL) != 0) {
-        fprintf(stderr, "usage: condvar RATE SECONDS\n");
+        fprintf(stderr, "usage: condvar RATE SECONDS ?WAKER SLEEPER?\n");
         return 1;
+    }
+    if (argc > 4) {
+        StayOn(pthread_self(), argv[3]);
+        StayOn(thread, argv[4]);
     }
     for (int i = 0; i < rate * seconds; i++) {
         next += 1000000000 / rate;
