@@ -106,7 +106,8 @@ $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 obj/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
-	$(Q)$(COMPILE) -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+obj/tests/unit/nslog_format_test: obj/nslog/format.o
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 	@mkdir -p $(@D)

@@ -1,0 +1,341 @@
+/*
+ * nslog_format_test.c --
+ *
+ *      The access line and its JSON form.
+ *
+ *      The layouts, every byte in every field, damaged records.
+ */
+
+#include "unit.h"
+
+#include "../../nslog/format.h"
+
+enum {PEER, USER, REQUEST, REFERER, AGENT, HEADER, NFIELDS};
+
+typedef struct Fields {
+    const char *bytes[NFIELDS];
+    size_t      lengths[NFIELDS];
+} Fields;
+
+static const uint32_t commonFlags = LOG_FMTTIME;
+static const uint32_t combinedFlags = LOG_FMTTIME | LOG_COMBINED;
+
+static Fields
+Plain(void)
+{
+    static const char *const texts[NFIELDS] = {
+        "127.0.0.1", "ann", "GET /hello.tcl?q=1&r=2 HTTP/1.1",
+        "http://example.org/start", "curl/7.88.1", "abc"
+    };
+    Fields fields;
+
+    for (int i = 0; i < NFIELDS; i++) {
+        fields.bytes[i] = texts[i];
+        fields.lengths[i] = strlen(texts[i]);
+    }
+    return fields;
+}
+
+static size_t
+Append(char *buffer, size_t n, const void *bytes, size_t length)
+{
+    memcpy(buffer + n, bytes, length);
+    return n + length;
+}
+
+/*
+ * A record as the module makes it, with one extended header.
+ */
+static size_t
+Encode(char *buffer, const Fields *fieldsPtr, uint32_t flags)
+{
+    uint32_t     nName = 7, nValue = (uint32_t) fieldsPtr->lengths[HEADER];
+    AccessRecord r = {
+        .flags = flags, .status = 200, .bytesSent = 195,
+        .start = INT64_C(1795219621704179), .acceptSpan = 645,
+        .queueSpan = 176, .filterSpan = 23, .runSpan = 1000147,
+        .peerLength = (uint32_t) fieldsPtr->lengths[PEER],
+        .userLength = (uint32_t) fieldsPtr->lengths[USER],
+        .requestLength = (uint32_t) fieldsPtr->lengths[REQUEST],
+        .refererLength = (uint32_t) fieldsPtr->lengths[REFERER],
+        .agentLength = (uint32_t) fieldsPtr->lengths[AGENT],
+        .nHeaders = 1
+    };
+    size_t n = Append(buffer, 0, &r, sizeof(r));
+
+    for (int i = 0; i < HEADER; i++) {
+        n = Append(buffer, n, fieldsPtr->bytes[i], fieldsPtr->lengths[i]);
+    }
+    n = Append(buffer, n, &nName, sizeof(nName));
+    n = Append(buffer, n, "X-Trace", nName);
+    n = Append(buffer, n, &nValue, sizeof(nValue));
+    return Append(buffer, n, fieldsPtr->bytes[HEADER], nValue);
+}
+
+static const char *
+Format(Ns_LogFormatProc *proc, const Fields *fieldsPtr, uint32_t flags,
+       const uint32_t *arg)
+{
+    static char   line[2000];
+    _Alignas(8) char bytes[1000];
+    Ns_LogRecord  record = {
+        .time = INT64_C(1795219621704535999), .bytes = bytes,
+        .length = Encode(bytes, fieldsPtr, flags)
+    };
+    size_t length = proc(NULL, 0, &record, (void *) arg);
+
+    assert_true(length < sizeof(line));
+    assert_int_equal(proc(line, sizeof(line), &record, (void *) arg), length);
+    line[length] = '\0';
+    assert_int_equal(strlen(line), length);
+    return line;
+}
+
+static const char *
+Line(const Fields *fieldsPtr, uint32_t flags)
+{
+    return Format(NsLogAccessLine, fieldsPtr, flags, NULL);
+}
+
+static void
+TheLineFollowsItsFlags(void **state)
+{
+    static const struct {
+        uint32_t    flags;
+        const char *line;
+    } cases[] = {
+        {0, "127.0.0.1 - ann [1795219621] "
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
+        {LOG_FMTTIME, "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
+        {LOG_COMBINED, "127.0.0.1 - ann [1795219621] "
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+            "\"http://example.org/start\" \"curl/7.88.1\" \"abc\"\n"},
+        {LOG_FMTTIME | LOG_REQTIME,
+            "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 0.000356 \"abc\"\n"},
+        {LOG_FMTTIME | LOG_COMBINED | LOG_REQTIME | LOG_PARTIALTIMES,
+            "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+            "\"http://example.org/start\" \"curl/7.88.1\" 0.000356 "
+            "\"1795219621.704179 0.000645 0.000176 0.000023 1.000147\" "
+            "\"abc\"\n"}
+    };
+    Fields fields = Plain();
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        assert_string_equal(Line(&fields, cases[i].flags), cases[i].line);
+    }
+}
+
+static void
+CommonAndCombinedAreTheSameWhateverTheFlags(void **state)
+{
+    Fields fields = Plain();
+
+    assert_string_equal(
+        Format(NsLogAccessLine, &fields, LOG_REQTIME, &commonFlags),
+        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195\n");
+    assert_string_equal(
+        Format(NsLogAccessLine, &fields, LOG_PARTIALTIMES, &combinedFlags),
+        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+        "\"http://example.org/start\" \"curl/7.88.1\"\n");
+}
+
+static void
+WhatIsNotThereIsADashOrEmptyQuotes(void **state)
+{
+    Fields fields = Plain();
+
+    for (int i = USER; i < NFIELDS; i++) {
+        fields.lengths[i] = 0;
+    }
+    assert_string_equal(Line(&fields, LOG_COMBINED),
+                        "127.0.0.1 - - [1795219621] \"\" 200 195 "
+                        "\"\" \"\" \"\"\n");
+}
+
+/*
+ * How a byte of a client's has to look.
+ */
+static const char *
+Escaped(unsigned char c)
+{
+    static char text[8];
+
+    switch (c) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\r':
+        return "\\r";
+    case '\n':
+        return "\\n";
+    case '\t':
+        return "\\t";
+    default:
+        snprintf(text, sizeof(text), c < 0x20 || c >= 0x7f ? "\\x%02x" : "%c",
+                 c);
+        return text;
+    }
+}
+
+static void
+NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
+{
+    for (int field = 0; field < NFIELDS; field++) {
+        for (int c = 0; c < 256; c++) {
+            Fields fields = Plain();
+            char   value[] = {'a', (char) c, 'b'};
+            char   shown[NFIELDS][40], wanted[400];
+            const char *quote = field == USER && isspace(c) ? "\"" : "";
+
+            fields.bytes[field] = value;
+            fields.lengths[field] = sizeof(value);
+            for (int i = 0; i < NFIELDS; i++) {
+                snprintf(shown[i], sizeof(shown[i]), "%s", fields.bytes[i]);
+            }
+            snprintf(shown[field], sizeof(shown[field]), "a%sb", Escaped(
+                         (unsigned char) c));
+            snprintf(wanted, sizeof(wanted), "%s - %s%s%s [1795219621] "
+                     "\"%s\" 200 195 \"%s\" \"%s\" \"%s\"\n", shown[PEER],
+                     quote, shown[USER], quote, shown[REQUEST], shown[REFERER],
+                     shown[AGENT], shown[HEADER]);
+            assert_string_equal(Line(&fields, LOG_COMBINED), wanted);
+        }
+    }
+}
+
+static void
+TextBeyondAsciiStaysInAnyField(void **state)
+{
+    static const char text[] = "gr\xc3\xbc\xc3\x9f\xe2\x82\xac";
+
+    for (int field = 0; field < NFIELDS; field++) {
+        Fields fields = Plain();
+
+        fields.bytes[field] = text;
+        fields.lengths[field] = sizeof(text) - 1;
+        assert_non_null(strstr(Line(&fields, LOG_COMBINED), text));
+        assert_non_null(strstr(
+            Format(NsLogAccessJson, &fields, 0, NULL), text));
+    }
+}
+
+/*
+ * The members of strings, in the order of the fields.
+ */
+static const char *
+WantedJson(const Fields *fieldsPtr)
+{
+    static const char *const keys[NFIELDS] = {
+        "peer", "user", "request", "referer", "agent", "X-Trace"
+    };
+    static char wanted[1000];
+    char        members[NFIELDS][100];
+
+    for (int i = 0; i < NFIELDS; i++) {
+        size_t n = (size_t) snprintf(members[i], sizeof(members[i]), "\"%s\":",
+                                     keys[i]);
+
+        for (size_t k = 0; k <= fieldsPtr->lengths[i] + 1; k++) {
+            unsigned char c = k == 0 || k > fieldsPtr->lengths[i] ? '\0'
+                : (unsigned char) fieldsPtr->bytes[i][k - 1];
+            char         *end = members[i] + n;
+            size_t        room = sizeof(members[i]) - n;
+
+            if (k == 0 || k > fieldsPtr->lengths[i]) {
+                n += (size_t) snprintf(end, room, "\"");
+            } else if (c == '"' || c == '\\' || c == '\r' || c == '\n'
+                       || c == '\t' || (c >= 0x20 && c < 0x7f)) {
+                n += (size_t) snprintf(end, room, "%s", Escaped(c));
+            } else {
+                n += (size_t) snprintf(end, room, "\\u%04x",
+                                       c < 0x80 ? c : 0xfffd);
+            }
+        }
+    }
+    snprintf(wanted, sizeof(wanted), "{\"time\":\"2026-11-21T00:07:01.704535Z\""
+             ",%s,%s,%s,\"status\":200,\"bytes\":195,%s,%s,\"start\":"
+             "\"2026-11-21T00:07:01.704179Z\",\"duration\":0.000356,"
+             "\"accept\":0.000645,\"queue\":0.000176,\"filter\":0.000023,"
+             "\"run\":1.000147,\"headers\":{%s}}\n", members[PEER],
+             members[USER], members[REQUEST], members[REFERER], members[AGENT],
+             members[HEADER]);
+    return wanted;
+}
+
+static void
+NoByteOfAnyFieldEndsTheStringOrTheObject(void **state)
+{
+    Fields plain = Plain();
+
+    assert_string_equal(Format(NsLogAccessJson, &plain, 0, NULL),
+                        WantedJson(&plain));
+    for (int field = 0; field < NFIELDS; field++) {
+        for (int c = 0; c < 256; c++) {
+            Fields fields = Plain();
+            char   value[] = {'a', (char) c, 'b'};
+
+            fields.bytes[field] = value;
+            fields.lengths[field] = sizeof(value);
+            assert_string_equal(Format(NsLogAccessJson, &fields, 0, NULL),
+                                WantedJson(&fields));
+        }
+    }
+}
+
+/*
+ * Records come from the memory of a process that crashed.
+ */
+static void
+ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
+{
+    _Alignas(8) char bytes[1000];
+    char             line[1000];
+    Fields           fields = Plain();
+    size_t           length = Encode(bytes, &fields, LOG_COMBINED);
+
+    for (size_t n = 0; n < length; n++) {
+        /* On the heap, so that a sanitizer sees who reads beyond. */
+        void        *copy = malloc(n == 0 ? 1 : n);
+        Ns_LogRecord record = {.time = 0, .bytes = copy, .length = n};
+        size_t       nLine, nJson;
+
+        memcpy(copy, bytes, n);
+        nLine = NsLogAccessLine(line, sizeof(line), &record, NULL);
+        nJson = NsLogAccessJson(line, sizeof(line), &record, NULL);
+        assert_true(nLine == 0 || nLine > 1);
+        assert_int_equal(nLine == 0, nJson == 0);
+        assert_int_equal(nLine == 0, n < length - fields.lengths[HEADER]
+                         - sizeof(uint32_t) - 7 - sizeof(uint32_t));
+        free(copy);
+    }
+}
+
+static int
+SetUp(void **state)
+{
+    setenv("TZ", "UTC", 1);
+    tzset();
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TheLineFollowsItsFlags),
+        cmocka_unit_test(CommonAndCombinedAreTheSameWhateverTheFlags),
+        cmocka_unit_test(WhatIsNotThereIsADashOrEmptyQuotes),
+        cmocka_unit_test(NoByteOfAnyFieldEndsTheFieldOrTheLine),
+        cmocka_unit_test(TextBeyondAsciiStaysInAnyField),
+        cmocka_unit_test(NoByteOfAnyFieldEndsTheStringOrTheObject),
+        cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne)
+    };
+
+    return cmocka_run_group_tests(tests, SetUp, NULL);
+}
