@@ -57,6 +57,8 @@ typedef struct NsHttpHead {
     const char  *target;        /* Inside line: URL as sent, with query. */
     uint32_t     targetLength;
     double       version;       /* As sent: 1.0, 1.1 ...  0.0 without one. */
+    size_t       headBytes;     /* Of all lines; what follows in the buffer is
+                                 * body, or the next request. */
 
     bool         hasVersion;    /* Without one: no header fields. */
     bool         isFramingRepeated;     /* Several Content-Length or

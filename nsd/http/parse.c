@@ -153,7 +153,7 @@ NsHttpParse(NsHttpParser *parserPtr, char *buffer, size_t length)
         status = TakeLine(parserPtr, line, end, (size_t) (lf - line));
     }
     if (status == NS_PARSE_DONE) {
-        parserPtr->headBytes = parserPtr->lineStart;
+        parserPtr->headPtr->headBytes = parserPtr->lineStart;
         status = FinishHead(parserPtr->headPtr);
     }
     return status;

@@ -36,13 +36,9 @@ typedef struct NsParseLimits {
 } NsParseLimits;
 
 /*
- * Owned by the thread that reads the connection.  To be treated as opaque
- * except for headBytes.
+ * Owned by the thread that reads the connection.  To be treated as opaque.
  */
 typedef struct NsHttpParser {
-    size_t       headBytes;     /* After NS_PARSE_DONE: length of the head.
-                                 * What follows in the buffer is body, or the
-                                 * next request. */
     NsHttpHead  *headPtr;
     NsArena     *arenaPtr;
     NsParseLimits limits;

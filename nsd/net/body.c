@@ -32,7 +32,7 @@ NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
     NsReader  *readerPtr = messagePtr->readerPtr;
-    size_t     headBytes = readerPtr->parser.headBytes;
+    size_t     headBytes = messagePtr->head.headBytes;
 
     if (messagePtr->head.isChunked) {
         return BeginChunks(sockPtr);
@@ -83,7 +83,7 @@ NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
     switch (readerPtr->phase) {
     case NS_READ_BUFFER:
         readerPtr->used += nNew;
-        messagePtr->contentLength = readerPtr->used - readerPtr->parser.headBytes;
+        messagePtr->contentLength = readerPtr->used - messagePtr->head.headBytes;
         break;
     case NS_READ_MEMORY:
         messagePtr->contentLength += nNew;
@@ -117,7 +117,7 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsMessage  *messagePtr = sockPtr->messagePtr;
     NsReader   *readerPtr = messagePtr->readerPtr;
     int64_t     total = messagePtr->head.contentLength;
-    size_t      headBytes = readerPtr->parser.headBytes;
+    size_t      headBytes = messagePtr->head.headBytes;
     const char *bytes = readerPtr->buffer + headBytes;
     size_t      nThere = readerPtr->used - headBytes;
 
@@ -160,8 +160,9 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
 static NsReadStep
 BeginChunks(NsSock *sockPtr)
 {
-    NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
-    size_t    headBytes = readerPtr->parser.headBytes;
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    size_t     headBytes = messagePtr->head.headBytes;
 
     readerPtr->phase = NS_READ_CHUNKS;
     NsChunkInit(&readerPtr->chunks, (uint64_t) sockPtr->drvPtr->params.maxInput);
@@ -218,7 +219,7 @@ Complete(NsSock *sockPtr)
     NsReader  *readerPtr = messagePtr->readerPtr;
 
     if (readerPtr->phase == NS_READ_BUFFER) {
-        size_t end = readerPtr->parser.headBytes + (size_t) readerPtr->bodyBytes;
+        size_t end = messagePtr->head.headBytes + (size_t) readerPtr->bodyBytes;
 
         messagePtr->contentLength = (size_t) readerPtr->bodyBytes;
         readerPtr->rest = readerPtr->buffer + end;

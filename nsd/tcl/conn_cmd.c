@@ -13,6 +13,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/set.h"
+#include "http/negotiate.h"
 
 typedef struct Call {
     NsInterp       *interpPtr;
@@ -27,12 +28,12 @@ typedef int (OptionProc) (Call *callPtr);
 
 static Tcl_ObjCmdProc ConnObjCmd;
 
-static OptionProc ConnAuth, ConnAuthPassword, ConnAuthUser, ConnChannel,
+static OptionProc ConnAcceptedCompression, ConnAuth, ConnAuthPassword, ConnAuthUser, ConnChannel,
     ConnClientData, ConnCloseNow, ConnCompress, ConnContent, ConnContentFile,
     ConnContentLength, ConnContentSentLength, ConnCopy, ConnCurrentAddr,
     ConnCurrentPort, ConnDetails, ConnDriver, ConnEncoding, ConnFileHeaders,
     ConnFileLength, ConnFileOffset, ConnFiles, ConnFlags, ConnForm,
-    ConnHeaders, ConnHost, ConnId, ConnIsConnected, ConnKeepAlive,
+    ConnHeaderLength, ConnHeaders, ConnHost, ConnId, ConnIsConnected, ConnKeepAlive,
     ConnLocation, ConnMethod, ConnOutputHeaders, ConnPartialTimes,
     ConnPeerAddr, ConnPeerPort, ConnPool, ConnPort, ConnProtocol, ConnQuery,
     ConnRateLimit, ConnRequest, ConnServer, ConnSockNumber, ConnStart,
@@ -96,8 +97,10 @@ static const Option options[] = {
  * Of later releases; not named in the error message.
  */
 static const Option laterOptions[] = {
+    {"acceptedcompression", ConnAcceptedCompression, NULL},
     {"currentaddr", ConnCurrentAddr, NULL},
     {"currentport", ConnCurrentPort, NULL}, {"details", ConnDetails, NULL},
+    {"headerlength", ConnHeaderLength, NULL},
     {"partialtimes", ConnPartialTimes, NULL},
     {"ratelimit", ConnRateLimit, "ratelimit ?n?"}, {NULL, NULL, NULL}
 };
@@ -417,6 +420,16 @@ ConnHeaders(Call *callPtr)
     return ReturnSet(callPtr, Ns_ConnHeaders(callPtr->conn));
 }
 
+/*
+ * Bytes of the request's head, as received.
+ */
+static int
+ConnHeaderLength(Call *callPtr)
+{
+    return ReturnInt(callPtr, (Tcl_WideInt)
+                     callPtr->connPtr->messagePtr->head.headBytes);
+}
+
 static int
 ConnOutputHeaders(Call *callPtr)
 {
@@ -723,6 +736,25 @@ static int
 ConnZipAccepted(Call *callPtr)
 {
     return ReturnInt(callPtr, (callPtr->conn->flags & NS_CONN_ZIPACCEPTED) != 0);
+}
+
+/*
+ * A list of those named here that the client takes.
+ */
+static int
+ConnAcceptedCompression(Call *callPtr)
+{
+    const NsHttpHead *headPtr = &callPtr->connPtr->messagePtr->head;
+    Tcl_Obj          *listObj = Tcl_NewListObj(0, NULL);
+
+    if (NsAcceptsCoding(NsHttpKnown(headPtr, NS_FIELD_ACCEPT_ENCODING), "br")) {
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj("brotli", -1));
+    }
+    if ((callPtr->conn->flags & NS_CONN_ZIPACCEPTED) != 0) {
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj("gzip", -1));
+    }
+    Tcl_SetObjResult(callPtr->interp, listObj);
+    return TCL_OK;
 }
 
 static int

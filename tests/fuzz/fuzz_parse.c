@@ -91,7 +91,7 @@ Compare(const Run *aPtr, const Run *bPtr)
     if (aPtr->status != NS_PARSE_DONE) {
         return;
     }
-    FuzzAssert(aPtr->parser.headBytes == bPtr->parser.headBytes);
+    FuzzAssert(a->headBytes == b->headBytes);
     FuzzAssert(strcmp(a->line, b->line) == 0);
     FuzzAssert(a->methodLength == b->methodLength);
     FuzzAssert(a->targetLength == b->targetLength);

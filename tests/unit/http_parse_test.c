@@ -174,7 +174,7 @@ WithoutVersionNothingMoreIsRead(void **state)
     Parse(&p, "GET /a\r\nHost: x\r\n\r\n");
     assert_int_equal(p.status, NS_PARSE_DONE);
     assert_int_equal(p.head.nFields, 0);
-    assert_int_equal(p.parser.headBytes, 8);
+    assert_int_equal(p.head.headBytes, 8);
     Done(&p);
 }
 
@@ -460,9 +460,9 @@ AssertBrowserRequest(const Parsed *p)
     assert_string_equal(NsHttpFind(&p->head, "x-folded"), "one two three");
     assert_int_equal(p->head.contentLength, 11);
     assert_string_equal(NsHttpKnown(&p->head, NS_FIELD_CONNECTION), "keep-alive");
-    assert_int_equal(p->parser.headBytes,
+    assert_int_equal(p->head.headBytes,
                      sizeof(browserRequest) - 1 - strlen("hello world"));
-    assert_memory_equal(p->buffer + p->parser.headBytes, "hello world", 11);
+    assert_memory_equal(p->buffer + p->head.headBytes, "hello world", 11);
 }
 
 /*
@@ -492,8 +492,8 @@ PiecesGiveTheSameAsTheWhole(void **state)
             if (p.status == NS_PARSE_MORE) {
                 p.status = NsHttpParse(&p.parser, p.buffer, length);
                 if (p.status != NS_PARSE_MORE) {
-                    assert_true(length >= p.parser.headBytes);
-                    assert_true(length - p.parser.headBytes < step);
+                    assert_true(length >= p.head.headBytes);
+                    assert_true(length - p.head.headBytes < step);
                 }
             } else {
                 NsHttpHeadMove(&p.head, p.parser.buffer, p.buffer);
@@ -520,8 +520,8 @@ PipelinedRequestStaysInTheBuffer(void **state)
     snprintf(both, sizeof(both), "%s%s", one, two);
     Parse(&p, both);
     assert_int_equal(p.status, NS_PARSE_DONE);
-    assert_int_equal(p.parser.headBytes, sizeof(one) - 1);
-    assert_memory_equal(p.buffer + p.parser.headBytes, two, sizeof(two) - 1);
+    assert_int_equal(p.head.headBytes, sizeof(one) - 1);
+    assert_memory_equal(p.buffer + p.head.headBytes, two, sizeof(two) - 1);
     Done(&p);
 }
 
