@@ -54,7 +54,7 @@ void NsDriverNames(Ns_DString *dsPtr);
 void NsDriverThreads(Ns_DString *dsPtr);
 void NsDriverStats(Ns_DString *dsPtr);
 void NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr);
-void NsWriterList(Ns_DString *dsPtr, const char *server);
+void NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong);
 
 /*
  * Append a dict per writer thread: module, thread, deliveries, queued and sent (both

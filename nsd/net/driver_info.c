@@ -89,12 +89,12 @@ NsDriverStats(Ns_DString *dsPtr)
 }
 
 void
-NsWriterList(Ns_DString *dsPtr, const char *server)
+NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
         for (int i = 0; i < drvPtr->nWriters; i++) {
-            NsWriterAppendList(drvPtr->writers[i], dsPtr, server);
+            NsWriterAppendList(drvPtr->writers[i], dsPtr, server, isLong);
         }
     }
 }

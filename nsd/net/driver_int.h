@@ -368,7 +368,7 @@ Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr, const Ns_Time *deadlinePtr)
 void NsWriterEnd(NsWriter *writerPtr);
 
 void NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr,
-                        const char *server);
+                        const char *server, bool isLong);
 void NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr);
 
 /*

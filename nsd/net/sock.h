@@ -101,6 +101,7 @@ const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
  */
 typedef struct NsSockNotes {
     NsStamp  queueStamp;        /* For `ns_writer list`. */
+    const char *pool;           /* Likewise; lives as long as the process. */
     int64_t  bytesPerSecond;    /* Of this reply; 0: no limit. */
     NsRate  *sharedRatePtr;     /* Limit of all replies of its kind, or NULL;
                                  * lives as long as the process. */

@@ -32,6 +32,8 @@ struct NsWriterJob {
     NsWriter      *writerPtr;       /* Constant. */
     NsServer      *serverPtr;       /* Constant; these are for the list. */
     NsStamp        queueStamp;      /* Constant. */
+    NsStamp        startStamp;      /* Constant. */
+    const char    *pool;            /* Constant. */
     NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
     char          *clientData;      /* Constant. */
 
@@ -102,7 +104,9 @@ static void GiveUp(NsWriterJob *jobPtr, const char *reason);
 static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
-static void AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr);
+static void AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
+                            bool isLong);
+static int64_t Limit(NsWriterJob *jobPtr);
 static Ns_ArgProc DescribeWriter;
 
 NsWriter *
@@ -243,16 +247,17 @@ NsWriterEnd(NsWriter *writerPtr)
 }
 
 void
-NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server)
+NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
+                   bool isLong)
 {
     Ns_MutexLock(&writerPtr->lock);
-    for (const NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
+    for (NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
          jobPtr = jobPtr->nextPtr) {
         const NsServer *serverPtr = jobPtr->serverPtr;
 
         if (server == NULL
                 || (serverPtr != NULL && STREQ(serverPtr->name, server))) {
-            AppendJobLocked(dsPtr, jobPtr);
+            AppendJobLocked(dsPtr, jobPtr, isLong);
         }
     }
     Ns_MutexUnlock(&writerPtr->lock);
@@ -298,6 +303,8 @@ CreateJob(NsSock *sockPtr)
     NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
     jobPtr->serverPtr = sockPtr->serverPtr;
     jobPtr->queueStamp = sockPtr->notes.queueStamp;
+    jobPtr->startStamp = NsClockNow();
+    jobPtr->pool = sockPtr->notes.pool;
     jobPtr->sharedRatePtr = sockPtr->notes.sharedRatePtr;
     NsWriterSetRate(jobPtr, sockPtr->notes.bytesPerSecond);
     jobPtr->clientData = ns_strcopy(sockPtr->clientData);
@@ -675,25 +682,58 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
 }
 
 /*
- * {START THREAD DRIVER PEER FD REMAINING SENT CLIENTDATA}
+ * {START THREAD DRIVER ?POOL? PEER FD REMAINING SENT ?RATE RATELIMIT?
+ * CLIENTDATA}; rates in kB/s.
  */
 static void
-AppendJobLocked(Ns_DString *dsPtr, const NsWriterJob *jobPtr)
+AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
 {
     const NsSock *sockPtr = jobPtr->sockPtr;
     Ns_Time       start = NsClockWall(jobPtr->queueStamp);
+    int64_t       sent = atomic_load_explicit(&jobPtr->sent,
+                                              memory_order_relaxed);
 
     Tcl_DStringStartSublist(dsPtr);
     Ns_DStringPrintf(dsPtr, "%ld.%06ld -writer%d- ", start.sec, start.usec,
                      jobPtr->writerPtr->index);
     Tcl_DStringAppendElement(dsPtr, sockPtr->drvPtr->procs.name);
+    if (isLong) {
+        Tcl_DStringAppendElement(dsPtr, jobPtr->pool);
+    }
     Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, sockPtr->peer,
         atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
-        atomic_load_explicit(&jobPtr->remaining, memory_order_relaxed),
-        atomic_load_explicit(&jobPtr->sent, memory_order_relaxed));
+        atomic_load_explicit(&jobPtr->remaining, memory_order_relaxed), sent);
+    if (isLong) {
+        NsStamp span = MAX(NsClockNow() - jobPtr->startStamp, 1);
+
+        Ns_DStringPrintf(dsPtr, " %.0f %" PRId64, (double) sent / 1024.0
+                         * (double) NS_STAMP_SECOND / (double) span,
+                         Limit(jobPtr) / 1024);
+    }
     Tcl_DStringAppendElement(dsPtr,
         jobPtr->clientData == NULL ? "" : jobPtr->clientData);
     Tcl_DStringEndSublist(dsPtr);
+}
+
+/*
+ * The tightest limit that holds for the job, in bytes per second; 0 if none.
+ */
+static int64_t
+Limit(NsWriterJob *jobPtr)
+{
+    NsRate *rates[MAX_RATES];
+    int     nRates = Rates(jobPtr, rates);
+    int64_t least = 0;
+
+    for (int i = 0; i < nRates; i++) {
+        int64_t limit = atomic_load_explicit(&rates[i]->bytesPerSecond,
+                                             memory_order_relaxed);
+
+        if (limit > 0 && (least == 0 || limit < least)) {
+            least = limit;
+        }
+    }
+    return least;
 }
 
 /*

@@ -422,6 +422,7 @@ Send(const Direct *directPtr)
 
     NsSockSetNotes(sockPtr, &(NsSockNotes) {
         .queueStamp = directPtr->messagePtr->acceptStamp,
+        .pool = NsPoolName(poolPtr),
         .bytesPerSecond = NsPoolConnectionRate(poolPtr),
         .sharedRatePtr = NsPoolRate(poolPtr)
     });

@@ -31,6 +31,7 @@ static void    AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes);
 static void    AddBody(Gather *gatherPtr, NsConn *connPtr,
                        const NsPiece *pieces, int nPieces, int64_t bodyBytes);
 static void    Release(const NsPiece *pieces, int nPieces);
+static NsPiece *MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces);
 static int64_t SumBytes(const NsPiece *pieces, int nPieces);
 static Ns_ReturnCode Transmit(NsConn *connPtr, const Gather *gatherPtr,
                               int64_t bodyBytes, int flags);
@@ -41,17 +42,13 @@ Ns_ReturnCode
 NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
 {
     NsPiece  stackPieces[NS_REPLY_MAX_PIECES];
-    Gather   gather = {.pieces = stackPieces};
+    Gather   gather = {.pieces = MakeRoom(connPtr, stackPieces, nPieces)};
     int64_t  bodyBytes = SumBytes(pieces, nPieces);
     bool     isStream = (flags & NS_CONN_STREAM) != 0;
 
     if (NsReplyIsClosed(connPtr)) {
         Release(pieces, nPieces);
         return NS_ERROR;
-    }
-    if (nPieces + 4 > NS_REPLY_MAX_PIECES) {
-        gather.pieces = NsArenaAlloc(NsConnArena(connPtr),
-                                     sizeof(NsPiece) * ((size_t) nPieces + 4));
     }
     if (isStream) {
         connPtr->pub.flags |= NS_CONN_STREAM;
@@ -71,6 +68,18 @@ NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
         }
     }
     return Transmit(connPtr, &gather, bodyBytes, flags);
+}
+
+/*
+ * Room for a body, and what goes before it and behind it: on the caller's stack
+ * if that is enough.
+ */
+static NsPiece *
+MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces)
+{
+    return nPieces + 4 <= NS_REPLY_MAX_PIECES ? stackPieces
+        : NsArenaAlloc(NsConnArena(connPtr),
+                       sizeof(NsPiece) * ((size_t) nPieces + 4));
 }
 
 void
@@ -159,14 +168,12 @@ Ns_ReturnCode
 NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
 {
     NsPiece stackPieces[NS_REPLY_MAX_PIECES];
-    Gather  gather = {.pieces = stackPieces};
+    Gather  gather = {.pieces = MakeRoom(connPtr, stackPieces, nPieces)};
     int64_t bodyBytes = SumBytes(pieces, nPieces);
 
     if (NsReplyIsClosed(connPtr) || connPtr->settingsPtr->nWriters == 0) {
         return NS_ERROR;
     }
-    NsAssert(nPieces + 4 <= NS_REPLY_MAX_PIECES);
-
     if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
         AddHead(&gather, connPtr, bodyBytes);
     }

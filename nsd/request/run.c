@@ -60,6 +60,7 @@ NsConnRun(NsWork *workPtr)
     NsUnitBegin();
     NsSockSetNotes(connPtr->sockPtr, &(NsSockNotes) {
         .queueStamp = workPtr->queueStamp,
+        .pool = NsPoolName(workPtr->poolPtr),
         .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
         .sharedRatePtr = NsPoolRate(workPtr->poolPtr)
     });

@@ -7,15 +7,24 @@
 #include "net/driver.h"
 #include "nsreturn.h"
 #include "nsstring.h"
+#include "nsthread.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
 
 static Tcl_ObjCmdProc WriterObjCmd;
-static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, ListObjCmd, SizeObjCmd,
-                      StreamingObjCmd, StatsObjCmd;
+static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, SubmitFilesObjCmd,
+                      ListObjCmd, SizeObjCmd, StreamingObjCmd, StatsObjCmd;
 
 static int OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
                     Tcl_WideInt size, NsPiece *piecePtr);
+static int OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
+                     const char **firstPtr);
+static int GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
+                   Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr);
+static int GetSize(Tcl_Interp *interp, Tcl_Obj *partObj, const char *key,
+                   Tcl_WideInt *sizePtr);
+static Tcl_Obj *ValueOf(Tcl_Obj *dictObj, const char *key);
+static void CloseParts(const NsPiece *pieces, int nPieces);
 static int NoWriter(Tcl_Interp *interp, const char *driver);
 static int NoConnection(Tcl_Interp *interp);
 static int ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -29,7 +38,7 @@ static const NsTclCommand commands[] = {
 /*
  * In the order in which the error message names them.
  */
-static const struct {
+static const struct Subcommand {
     const char     *name;
     Tcl_ObjCmdProc *proc;
 } subcommands[] = {
@@ -38,6 +47,15 @@ static const struct {
     {"list",       ListObjCmd},
     {"size",       SizeObjCmd},
     {"streaming",  StreamingObjCmd},
+    {NULL, NULL}
+};
+
+/*
+ * Not named in the error message.
+ */
+static const struct Subcommand laterSubcommands[] = {
+    {"submitfiles", SubmitFilesObjCmd},
+    {"stats",       StatsObjCmd},
     {NULL, NULL}
 };
 
@@ -59,9 +77,10 @@ WriterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
         return TCL_ERROR;
     }
-    /* Not in the table: the text of its error message is as clients know it. */
-    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
-        return StatsObjCmd(clientData, interp, objc, objv);
+    if (Tcl_GetIndexFromObjStruct(NULL, objv[1], laterSubcommands,
+                                  sizeof(laterSubcommands[0]), "option",
+                                  TCL_EXACT, &i) == TCL_OK) {
+        return laterSubcommands[i].proc(clientData, interp, objc, objv);
     }
     if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
                                   sizeof(subcommands[0]), "option", 0, &i)
@@ -159,25 +178,163 @@ SubmitFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_writer list ?-server server?
+ * ns_writer submitfiles ?-headers? {{filename F ?-offset N? ?-length N?} ...}
+ *
+ * 1, or 0 when the driver has no writer threads, as later releases have it for
+ * all of these commands.
+ */
+static int
+SubmitFilesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
+{
+    NsInterp    *interpPtr = clientData;
+    NsConn      *connPtr = interpPtr->connPtr;
+    int          withHeaders = 0, nParts;
+    const char  *file = NULL;
+    NsPiece     *pieces;
+    Tcl_Obj     *partsObj;
+    bool         isQueued;
+    Ns_ObjvSpec  options[] = {
+        {"-headers", Ns_ObjvBool, &withHeaders, INT2PTR(1)},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec  args[] = {
+        {"files", Ns_ObjvObj, &partsObj, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+            || Tcl_ListObjLength(interp, partsObj, &nParts) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (connPtr == NULL) {
+        return NoConnection(interp);
+    }
+    if (nParts == 0) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj("no files", -1));
+        return TCL_ERROR;
+    }
+    pieces = ns_calloc((size_t) nParts, sizeof(NsPiece));
+    if (OpenParts(interp, partsObj, pieces, &file) != TCL_OK) {
+        ns_free(pieces);
+        return TCL_ERROR;
+    }
+    if (withHeaders) {
+        Ns_ConnSetTypeHeader(&connPtr->pub, Ns_GetMimeType(file));
+    }
+    isQueued = NsConnSubmit(connPtr, pieces, nParts) == NS_OK;
+    CloseParts(pieces, nParts);
+    ns_free(pieces);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(isQueued));
+    return TCL_OK;
+}
+
+/*
+ * All or none of them.
+ */
+static int
+OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
+          const char **firstPtr)
+{
+    Tcl_Obj   **partObjs;
+    const char *file;
+    Tcl_WideInt offset, length;
+    int         nParts;
+
+    (void) Tcl_ListObjGetElements(NULL, partsObj, &nParts, &partObjs);
+    for (int i = 0; i < nParts; i++) {
+        if (GetPart(interp, partObjs[i], &file, &offset, &length) != TCL_OK
+                || OpenPart(interp, file, offset, length, &pieces[i])
+                != TCL_OK) {
+            CloseParts(pieces, i);
+            return TCL_ERROR;
+        }
+        if (i == 0) {
+            *firstPtr = file;
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
+        Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr)
+{
+    Tcl_Obj *fileObj;
+    int      nKeys;
+
+    if (Tcl_DictObjSize(interp, partObj, &nKeys) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    fileObj = ValueOf(partObj, "filename");
+    if (fileObj == NULL) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("missing filename in \"%s\"",
+                                               Tcl_GetString(partObj)));
+        return TCL_ERROR;
+    }
+    *filePtr = Tcl_GetString(fileObj);
+    return GetSize(interp, partObj, "-offset", offsetPtr) == TCL_OK
+        ? GetSize(interp, partObj, "-length", lengthPtr) : TCL_ERROR;
+}
+
+/*
+ * 0 when there is no such key.
+ */
+static int
+GetSize(Tcl_Interp *interp, Tcl_Obj *partObj, const char *key,
+        Tcl_WideInt *sizePtr)
+{
+    Tcl_Obj *sizeObj = ValueOf(partObj, key);
+
+    *sizePtr = 0;
+    return sizeObj == NULL ? TCL_OK
+        : Tcl_GetWideIntFromObj(interp, sizeObj, sizePtr);
+}
+
+static Tcl_Obj *
+ValueOf(Tcl_Obj *dictObj, const char *key)
+{
+    Tcl_Obj *keyObj = Tcl_NewStringObj(key, -1), *valueObj = NULL;
+
+    Tcl_IncrRefCount(keyObj);
+    (void) Tcl_DictObjGet(NULL, dictObj, keyObj, &valueObj);
+    Tcl_DecrRefCount(keyObj);
+    return valueObj;
+}
+
+static void
+CloseParts(const NsPiece *pieces, int nPieces)
+{
+    for (int i = 0; i < nPieces; i++) {
+        close(pieces[i].fd);
+    }
+}
+
+/*
+ * ns_writer list ?-server server? ?-long?
  */
 static int
 ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     char       *server = NULL;
+    int         isLong = 0;
     Ns_DString  ds;
     Ns_ObjvSpec options[] = {
         {"-server", Ns_ObjvString, &server, NULL},
+        /* Ours; not named in the usage message. */
+        {"", NULL, NULL, NULL},
+        {"-long", Ns_ObjvBool, &isLong, INT2PTR(1)},
         {NULL, NULL, NULL, NULL}
     };
+    const char *first = objc > 2 ? Tcl_GetString(objv[2]) : "-server";
 
-    if (objc > 2 && !STREQ(Tcl_GetString(objv[2]), "-server")) {
+    if (!STREQ(first, "-server") && !STREQ(first, "-long")) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "bad option \"%s\": must be -server", Tcl_GetString(objv[2])));
+            "bad option \"%s\": must be -server", first));
         return TCL_ERROR;
     }
-    if (objc == 3) {
+    if (objc == 3 && STREQ(first, "-server")) {
         Tcl_WrongNumArgs(interp, 2, objv, "?-server server?");
         return TCL_ERROR;
     }
@@ -190,7 +347,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
-    NsWriterList(&ds, server);
+    NsWriterList(&ds, server, isLong != 0);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }
