@@ -35,6 +35,8 @@ namespace eval harness {
     variable current ""
     variable servers
     array set servers {}
+    variable logMemory
+    array set logMemory {}
 }
 tcltest::configure -verbose {body error} -testdir [file dirname [file normalize [info script]]]
 tcltest::configure {*}$argv
@@ -180,11 +182,19 @@ proc harness::waitUntilReady {handle ms} {
         }
         if {![catch {socket 127.0.0.1 [port $handle]} channel]} {
             close $channel
+            noteLogMemory $handle
             return
         }
         if {[clock milliseconds] > $end} { error "server does not listen:\n[readFile $home/console.log]" }
         after 20
     }
+}
+
+# The log memory of a server that was killed, or that could not write everything,
+# outlives it.  Its name is known for certain only while the process lives.
+proc harness::noteLogMemory {handle} {
+    variable logMemory
+    foreach file [glob -nocomplain /dev/shm/nsd-*-[serverPid $handle]] { set logMemory($file) 1 }
 }
 
 proc harness::get {handle key} {
@@ -217,6 +227,7 @@ proc stopServer {{handle ""} {signal TERM}} {
     if {$handle eq ""} { set handle $harness::current }
     set home [home $handle]
     if {[isRunning $handle]} {
+        harness::noteLogMemory $handle
         catch {exec kill -$signal [serverPid $handle]}
         if {[catch {waitFor {[file exists $home/status]} 30000}]} {
             catch {exec kill -KILL [serverPid $handle]}
@@ -238,6 +249,7 @@ proc finish {} {
         if {[catch {stopServer $handle} message]} { puts "$handle: $message" }
         if {![info exists ::env(NSD_TEST_KEEP)]} { file delete -force [home $handle] }
     }
+    if {![info exists ::env(NSD_TEST_KEEP)]} { file delete {*}[array names harness::logMemory] }
     tcltest::cleanupTests
     exit 0
 }
