@@ -10,140 +10,58 @@
  *      One lock guards all, and is never held while a script runs.
  */
 
-#include "ns.h"
-#include "base/assert.h"
-#include "base/clock.h"
-#include "base/lock.h"
-#include "tcl/job.h"
-
-typedef enum {
-    JOB_SCHEDULED,
-    JOB_RUNNING,
-    JOB_DONE
-} JobState;
-
-typedef struct Queue Queue;
-
-typedef struct Job {
-    Queue      *queuePtr;       /* These are constant. */
-    const char *id;
-    char       *server;
-    char       *script;
-    bool        isDetached;
-
-    struct Job *nextPtr;        /* Pending jobs of the queue. */
-    JobState    state;
-    bool        isWaited;
-    bool        isCancelled;
-    Tcl_Interp *interp;         /* While running. */
-    uintptr_t   threadId;       /* Likewise. */
-    Ns_Time     started;        /* Until it runs: when it was submitted. */
-    NsStamp     startStamp;
-    Ns_Time     ended;
-    NsStamp     endStamp;
-    NsJobResult result;
-} Job;
-
-struct Queue {
-    const char    *name;        /* These are constant. */
-    char          *description;
-    int            maxThreads;
-
-    Queue         *nextPtr;     /* All queues, in order of creation. */
-    Tcl_HashTable  jobs;        /* By id. */
-    Job           *firstPtr;    /* Pending. */
-    Job          **lastPtrPtr;
-    int            nRunning;
-    int            nPending;
-    int64_t        nDone;       /* Since it was made. */
-    unsigned       nextId;
-    bool           isDeleted;
-};
-
-/*
- * All of this, and all queues and jobs, are guarded by the lock.
- */
-static struct {
-    Ns_Mutex      lock;
-    Ns_Cond       work;         /* For threads: a job may run, or stop. */
-    Ns_Cond       done;         /* For waiters: a job is done or gone. */
-    Tcl_HashTable queues;       /* By name. */
-    Queue        *firstPtr;
-    Queue       **lastPtrPtr;
-    int           maxThreads;   /* Sum over all queues. */
-    int           nThreads;
-    int           nIdle;
-    int           nStarted;     /* N of thread names. */
-    unsigned      nGenerated;
-    int           jobsPerThread;
-    int           timeout;      /* Seconds; 0: never. */
-    Ns_Thread     endedThread;  /* Ended last, to be joined. */
-    bool          hasEnded;     /* endedThread is set. */
-    bool          isConfigured;
-    bool          isStopping;
-} pool;
+#include "tcl/job_int.h"
 
 static void ConfigureLocked(void);
-static Queue *FindQueueLocked(const char *name);
-static Job *FindJobLocked(const char *queue, const char *id,
-                          NsJobStatus *statusPtr);
-static void AddPendingLocked(Job *jobPtr, bool isHead);
-static void RemovePendingLocked(Job *jobPtr);
-static int GrowLocked(void);
-static void StartThread(int thread);
-static Ns_ThreadProc RunJobs;
-static Job *NextJobLocked(void);
-static Job *WaitForJobLocked(void);
-static void RunJob(Job *jobPtr, int thread);
-static void SetCancelled(NsJobResult *resultPtr);
-static void KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr);
-static void FinishLocked(Job *jobPtr);
-static void FreeJobLocked(Job *jobPtr);
-static void FreeQueueLocked(Queue *queuePtr);
-static bool HasDoneLocked(Queue *queuePtr);
-static void AppendJob(Ns_DString *dsPtr, const Job *jobPtr);
-static Ns_ShutdownProc Stop;
+static void AddPendingLocked(NsJob *jobPtr, bool isHead);
+static void FreeJobLocked(NsJob *jobPtr);
+static void FreeQueueLocked(NsJobQueue *queuePtr);
+static NsJob *FindJobLocked(const char *queue, const char *id,
+                            NsJobStatus *statusPtr);
+static bool HasDoneLocked(NsJobQueue *queuePtr);
+
+NsJobPool nsJobs;
 
 void
 NsJobInit(void)
 {
-    NsMutexSetup(&pool.lock, NS_RANK_TCL_JOBS, "tcljob", "pool");
-    Ns_CondInit(&pool.work);
-    Ns_CondInit(&pool.done);
-    Tcl_InitHashTable(&pool.queues, TCL_STRING_KEYS);
-    pool.lastPtrPtr = &pool.firstPtr;
-    Ns_RegisterProcInfo((void *) RunJobs, "ns:jobthread", NULL);
-    Ns_RegisterProcInfo((void *) Stop, "ns:jobstop", NULL);
+    NsMutexSetup(&nsJobs.lock, NS_RANK_TCL_JOBS, "tcljob", "pool");
+    Ns_CondInit(&nsJobs.work);
+    Ns_CondInit(&nsJobs.done);
+    Tcl_InitHashTable(&nsJobs.queues, TCL_STRING_KEYS);
+    nsJobs.lastPtrPtr = &nsJobs.firstPtr;
+    Ns_RegisterProcInfo((void *) NsJobRunThread, "ns:jobthread", NULL);
+    Ns_RegisterProcInfo((void *) NsJobStopThreads, "ns:jobstop", NULL);
 }
 
 NsJobStatus
 NsJobQueueCreate(const char *queue, const char *description, int maxThreads)
 {
     Tcl_HashEntry *hPtr;
-    Queue         *queuePtr;
+    NsJobQueue    *queuePtr;
     int            isNew;
     bool           isFirst;
 
-    Ns_MutexLock(&pool.lock);
-    isFirst = !pool.isConfigured;
+    Ns_MutexLock(&nsJobs.lock);
+    isFirst = !nsJobs.isConfigured;
     ConfigureLocked();
-    hPtr = Tcl_CreateHashEntry(&pool.queues, queue, &isNew);
+    hPtr = Tcl_CreateHashEntry(&nsJobs.queues, queue, &isNew);
     if (isNew) {
         queuePtr = ns_calloc(1, sizeof(*queuePtr));
-        queuePtr->name = Tcl_GetHashKey(&pool.queues, hPtr);
+        queuePtr->name = Tcl_GetHashKey(&nsJobs.queues, hPtr);
         queuePtr->description = ns_strdup(description);
         queuePtr->maxThreads = maxThreads;
         queuePtr->lastPtrPtr = &queuePtr->firstPtr;
         Tcl_InitHashTable(&queuePtr->jobs, TCL_STRING_KEYS);
         Tcl_SetHashValue(hPtr, queuePtr);
-        *pool.lastPtrPtr = queuePtr;
-        pool.lastPtrPtr = &queuePtr->nextPtr;
-        pool.maxThreads += maxThreads;
+        *nsJobs.lastPtrPtr = queuePtr;
+        nsJobs.lastPtrPtr = &queuePtr->nextPtr;
+        nsJobs.maxThreads += maxThreads;
     }
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
 
     if (isFirst) {
-        Ns_RegisterAtShutdown(Stop, NULL);
+        Ns_RegisterAtShutdown(NsJobStopThreads, NULL);
     }
     return isNew ? NS_JOB_OK : NS_JOB_QUEUE_EXISTS;
 }
@@ -151,56 +69,56 @@ NsJobQueueCreate(const char *queue, const char *description, int maxThreads)
 static void
 ConfigureLocked(void)
 {
-    if (!pool.isConfigured) {
-        pool.isConfigured = true;
-        pool.jobsPerThread = Ns_ConfigIntRange("ns/parameters", "jobsperthread",
-                                               0, 0, INT_MAX);
-        pool.timeout = Ns_ConfigIntRange("ns/parameters", "jobtimeout", 300, 0,
-                                         INT_MAX);
+    if (!nsJobs.isConfigured) {
+        nsJobs.isConfigured = true;
+        nsJobs.jobsPerThread = Ns_ConfigIntRange(
+            "ns/parameters", "jobsperthread", 0, 0, INT_MAX);
+        nsJobs.timeout = Ns_ConfigIntRange(
+            "ns/parameters", "jobtimeout", 300, 0, INT_MAX);
     }
 }
 
 NsJobStatus
 NsJobQueueDelete(const char *queue)
 {
-    Queue *queuePtr;
+    NsJobQueue *queuePtr;
 
-    Ns_MutexLock(&pool.lock);
-    queuePtr = FindQueueLocked(queue);
+    Ns_MutexLock(&nsJobs.lock);
+    queuePtr = NsJobFindQueueLocked(queue);
     if (queuePtr != NULL) {
         queuePtr->isDeleted = true;
         FreeQueueLocked(queuePtr);
     }
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
     return queuePtr != NULL ? NS_JOB_OK : NS_JOB_NO_QUEUE;
 }
 
-static Queue *
-FindQueueLocked(const char *name)
+NsJobQueue *
+NsJobFindQueueLocked(const char *name)
 {
-    Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&pool.queues, name);
+    Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&nsJobs.queues, name);
 
-    NsAssertLocked(&pool.lock);
+    NsAssertLocked(&nsJobs.lock);
     return hPtr != NULL ? Tcl_GetHashValue(hPtr) : NULL;
 }
 
 NsJobStatus
 NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr)
 {
-    Queue         *queuePtr;
+    NsJobQueue    *queuePtr;
     Tcl_HashEntry *hPtr;
-    Job           *jobPtr;
+    NsJob         *jobPtr;
     NsJobStatus    status = NS_JOB_OK;
     char           made[32];
     int            isNew = 0, thread = 0;
 
-    Ns_MutexLock(&pool.lock);
-    queuePtr = FindQueueLocked(specPtr->queue);
+    Ns_MutexLock(&nsJobs.lock);
+    queuePtr = NsJobFindQueueLocked(specPtr->queue);
     if (queuePtr == NULL) {
         status = NS_JOB_NO_QUEUE;
         goto done;
     }
-    if (queuePtr->isDeleted || pool.isStopping) {
+    if (queuePtr->isDeleted || nsJobs.isStopping) {
         status = NS_JOB_STOPPING;
         goto done;
     }
@@ -228,20 +146,20 @@ NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr)
     jobPtr->startStamp = NsClockNow();
     Tcl_SetHashValue(hPtr, jobPtr);
     AddPendingLocked(jobPtr, specPtr->isHead);
-    thread = GrowLocked();
+    thread = NsJobGrowLocked();
     if (thread == 0) {
-        Ns_CondSignal(&pool.work);
+        Ns_CondSignal(&nsJobs.work);
     }
 done:
-    Ns_MutexUnlock(&pool.lock);
-    StartThread(thread);
+    Ns_MutexUnlock(&nsJobs.lock);
+    NsJobStartThread(thread);
     return status;
 }
 
 static void
-AddPendingLocked(Job *jobPtr, bool isHead)
+AddPendingLocked(NsJob *jobPtr, bool isHead)
 {
-    Queue *queuePtr = jobPtr->queuePtr;
+    NsJobQueue *queuePtr = jobPtr->queuePtr;
 
     queuePtr->nPending++;
     if (isHead) {
@@ -256,11 +174,11 @@ AddPendingLocked(Job *jobPtr, bool isHead)
     }
 }
 
-static void
-RemovePendingLocked(Job *jobPtr)
+void
+NsJobRemovePendingLocked(NsJob *jobPtr)
 {
-    Queue  *queuePtr = jobPtr->queuePtr;
-    Job   **linkPtr = &queuePtr->firstPtr;
+    NsJobQueue  *queuePtr = jobPtr->queuePtr;
+    NsJob      **linkPtr = &queuePtr->firstPtr;
 
     while (*linkPtr != jobPtr) {
         linkPtr = &(*linkPtr)->nextPtr;
@@ -273,180 +191,8 @@ RemovePendingLocked(Job *jobPtr)
     queuePtr->nPending--;
 }
 
-/*
- * Whether more jobs could run now than there are threads without one: then the
- * number of a new thread, else 0.
- */
-static int
-GrowLocked(void)
-{
-    int nStartable = 0;
-
-    NsAssertLocked(&pool.lock);
-
-    for (Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
-         queuePtr = queuePtr->nextPtr) {
-        int nFree = queuePtr->maxThreads - queuePtr->nRunning;
-
-        for (Job *jobPtr = queuePtr->firstPtr;
-             jobPtr != NULL && nFree > 0 && nStartable <= pool.nIdle;
-             jobPtr = jobPtr->nextPtr) {
-            nFree--;
-            nStartable++;
-        }
-    }
-    if (nStartable <= pool.nIdle || pool.nThreads >= pool.maxThreads
-            || pool.isStopping) {
-        return 0;
-    }
-    pool.nThreads++;
-    return ++pool.nStarted;
-}
-
-static void
-StartThread(int thread)
-{
-    Ns_Thread handle;
-
-    if (thread > 0) {
-        Ns_ThreadCreate(RunJobs, INT2PTR(thread), 0, &handle);
-    }
-}
-
-/*
- * The life of a job thread.  It joins the one that ended before it, so that
- * only the last is left to be joined at the end.
- */
-static void
-RunJobs(void *arg)
-{
-    int        thread = PTR2INT(arg), nRun = 0, successor;
-    Job       *jobPtr;
-    Ns_Thread  predecessor;
-    bool       hasPredecessor;
-
-    Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
-    Ns_WaitForStartup();
-
-    Ns_MutexLock(&pool.lock);
-    while ((pool.jobsPerThread == 0 || nRun < pool.jobsPerThread)
-            && (jobPtr = WaitForJobLocked()) != NULL) {
-        Ns_MutexUnlock(&pool.lock);
-        RunJob(jobPtr, thread);
-        nRun++;
-        Ns_MutexLock(&pool.lock);
-        FinishLocked(jobPtr);
-    }
-    Ns_MutexUnlock(&pool.lock);
-    Ns_Log(Notice, "exiting");
-
-    Ns_MutexLock(&pool.lock);
-    pool.nThreads--;
-    successor = GrowLocked();
-    hasPredecessor = pool.hasEnded;
-    predecessor = pool.endedThread;
-    pool.hasEnded = true;
-    Ns_ThreadSelf(&pool.endedThread);
-    Ns_CondBroadcast(&pool.done);
-    Ns_MutexUnlock(&pool.lock);
-
-    StartThread(successor);
-    if (hasPredecessor) {
-        Ns_ThreadJoin(&predecessor, NULL);
-    }
-}
-
-/*
- * A job, which counts as running from now on.  NULL: the thread was idle too
- * long, or the process ends.
- */
-static Job *
-WaitForJobLocked(void)
-{
-    Job     *jobPtr;
-    NsStamp  deadline;
-    int      status = NS_OK;
-
-    NsAssertLocked(&pool.lock);
-
-    deadline = pool.timeout > 0
-        ? NsClockNow() + pool.timeout * NS_STAMP_SECOND : INT64_MAX;
-    while (!pool.isStopping && (jobPtr = NextJobLocked()) == NULL
-            && status == NS_OK) {
-        pool.nIdle++;
-        status = NsCondWaitUntil(&pool.work, &pool.lock, deadline);
-        pool.nIdle--;
-    }
-    if (pool.isStopping || jobPtr == NULL) {
-        return NULL;
-    }
-    RemovePendingLocked(jobPtr);
-    jobPtr->queuePtr->nRunning++;
-    jobPtr->state = JOB_RUNNING;
-    jobPtr->threadId = Ns_ThreadId();
-    Ns_GetTime(&jobPtr->started);
-    jobPtr->startStamp = NsClockNow();
-    return jobPtr;
-}
-
-/*
- * The first pending job of a queue that may run one more.
- */
-static Job *
-NextJobLocked(void)
-{
-    for (Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
-         queuePtr = queuePtr->nextPtr) {
-        if (queuePtr->firstPtr != NULL
-                && queuePtr->nRunning < queuePtr->maxThreads) {
-            return queuePtr->firstPtr;
-        }
-    }
-    return NULL;
-}
-
-static void
-RunJob(Job *jobPtr, int thread)
-{
-    Tcl_Interp *interp = Ns_TclAllocateInterp(jobPtr->server);
-    int         code = TCL_OK;
-    bool        isCancelled;
-
-    if (interp == NULL) {
-        jobPtr->result.code = TCL_ERROR;
-        jobPtr->result.text = ns_strdup("no interpreter for the job");
-        return;
-    }
-    Ns_ThreadSetName("-%s:%x", jobPtr->queuePtr->name, (unsigned) thread);
-    Ns_MutexLock(&pool.lock);
-    jobPtr->interp = interp;
-    isCancelled = jobPtr->isCancelled;
-    Ns_MutexUnlock(&pool.lock);
-
-    if (!isCancelled) {
-        code = Tcl_EvalEx(interp, jobPtr->script, -1, 0);
-    }
-    Ns_MutexLock(&pool.lock);
-    jobPtr->interp = NULL;
-    isCancelled = jobPtr->isCancelled;
-    Ns_MutexUnlock(&pool.lock);
-
-    if (isCancelled) {
-        /* The cancellation may still be on its way to the interpreter. */
-        Ns_TclMarkForDelete(interp);
-        SetCancelled(&jobPtr->result);
-    } else {
-        if (code == TCL_ERROR && jobPtr->isDetached) {
-            Ns_TclLogErrorInfo(interp, NULL);
-        }
-        KeepResult(interp, code, &jobPtr->result);
-    }
-    Ns_TclDeAllocateInterp(interp);
-    Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
-}
-
-static void
-SetCancelled(NsJobResult *resultPtr)
+void
+NsJobSetCancelled(NsJobResult *resultPtr)
 {
     resultPtr->code = TCL_ERROR;
     resultPtr->text = ns_strdup("Job cancelled.");
@@ -454,45 +200,31 @@ SetCancelled(NsJobResult *resultPtr)
     resultPtr->errorInfo = ns_strdup("Job cancelled.");
 }
 
-static void
-KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr)
-{
-    resultPtr->code = code;
-    resultPtr->text = ns_strdup(Tcl_GetStringResult(interp));
-    if (code == TCL_ERROR) {
-        const char *text = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
-
-        resultPtr->errorCode = ns_strcopy(text);
-        text = Tcl_GetVar(interp, "errorInfo", TCL_GLOBAL_ONLY);
-        resultPtr->errorInfo = ns_strcopy(text);
-    }
-}
-
 /*
  * A job has run.
  */
-static void
-FinishLocked(Job *jobPtr)
+void
+NsJobFinishLocked(NsJob *jobPtr)
 {
-    NsAssertLocked(&pool.lock);
+    NsAssertLocked(&nsJobs.lock);
 
     jobPtr->queuePtr->nRunning--;
     jobPtr->queuePtr->nDone++;
-    jobPtr->state = JOB_DONE;
+    jobPtr->state = NS_JOB_DONE;
     jobPtr->threadId = 0;
     Ns_GetTime(&jobPtr->ended);
     jobPtr->endStamp = NsClockNow();
     if (jobPtr->isDetached) {
         FreeJobLocked(jobPtr);
     }
-    Ns_CondBroadcast(&pool.done);
-    Ns_CondSignal(&pool.work);      /* The queue may have held one back. */
+    Ns_CondBroadcast(&nsJobs.done);
+    Ns_CondSignal(&nsJobs.work);      /* The queue may have held one back. */
 }
 
 static void
-FreeJobLocked(Job *jobPtr)
+FreeJobLocked(NsJob *jobPtr)
 {
-    Queue *queuePtr = jobPtr->queuePtr;
+    NsJobQueue *queuePtr = jobPtr->queuePtr;
 
     Tcl_DeleteHashEntry(Tcl_FindHashEntry(&queuePtr->jobs, jobPtr->id));
     NsJobResultFree(&jobPtr->result);
@@ -506,11 +238,11 @@ FreeJobLocked(Job *jobPtr)
  * If it is to be deleted, and has no job left.
  */
 static void
-FreeQueueLocked(Queue *queuePtr)
+FreeQueueLocked(NsJobQueue *queuePtr)
 {
-    Queue **linkPtr = &pool.firstPtr;
+    NsJobQueue **linkPtr = &nsJobs.firstPtr;
 
-    NsAssertLocked(&pool.lock);
+    NsAssertLocked(&nsJobs.lock);
     if (!queuePtr->isDeleted || queuePtr->jobs.numEntries > 0) {
         return;
     }
@@ -519,14 +251,14 @@ FreeQueueLocked(Queue *queuePtr)
     }
     *linkPtr = queuePtr->nextPtr;
     if (queuePtr->nextPtr == NULL) {
-        pool.lastPtrPtr = linkPtr;
+        nsJobs.lastPtrPtr = linkPtr;
     }
-    pool.maxThreads -= queuePtr->maxThreads;
+    nsJobs.maxThreads -= queuePtr->maxThreads;
     Tcl_DeleteHashTable(&queuePtr->jobs);
-    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&pool.queues, queuePtr->name));
+    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&nsJobs.queues, queuePtr->name));
     ns_free(queuePtr->description);
     ns_free(queuePtr);
-    Ns_CondBroadcast(&pool.done);
+    Ns_CondBroadcast(&nsJobs.done);
 }
 
 NsJobStatus
@@ -534,10 +266,10 @@ NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
           NsJobResult *resultPtr)
 {
     NsJobStatus  status;
-    Job         *jobPtr;
+    NsJob       *jobPtr;
     int          wait = NS_OK;
 
-    Ns_MutexLock(&pool.lock);
+    Ns_MutexLock(&nsJobs.lock);
     jobPtr = FindJobLocked(queue, id, &status);
     if (jobPtr != NULL && jobPtr->isDetached) {
         status = NS_JOB_IS_DETACHED;
@@ -545,12 +277,12 @@ NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
         status = NS_JOB_IS_WAITED;
     } else if (jobPtr != NULL) {
         jobPtr->isWaited = true;
-        while (jobPtr->state != JOB_DONE && wait == NS_OK
-                && !(pool.isStopping && jobPtr->state == JOB_SCHEDULED)) {
-            wait = Ns_CondTimedWait(&pool.done, &pool.lock, deadlinePtr);
+        while (jobPtr->state != NS_JOB_DONE && wait == NS_OK
+                && !(nsJobs.isStopping && jobPtr->state == NS_JOB_SCHEDULED)) {
+            wait = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, deadlinePtr);
         }
         jobPtr->isWaited = false;
-        if (jobPtr->state == JOB_DONE) {
+        if (jobPtr->state == NS_JOB_DONE) {
             *resultPtr = jobPtr->result;
             jobPtr->result = (NsJobResult) {0};
             FreeJobLocked(jobPtr);
@@ -558,14 +290,14 @@ NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
             status = wait != NS_OK ? NS_JOB_TIMEOUT : NS_JOB_STOPPING;
         }
     }
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
     return status;
 }
 
-static Job *
+static NsJob *
 FindJobLocked(const char *queue, const char *id, NsJobStatus *statusPtr)
 {
-    Queue         *queuePtr = FindQueueLocked(queue);
+    NsJobQueue    *queuePtr = NsJobFindQueueLocked(queue);
     Tcl_HashEntry *hPtr;
 
     if (queuePtr == NULL) {
@@ -588,22 +320,22 @@ NsJobResultFree(NsJobResult *resultPtr)
 NsJobStatus
 NsJobWaitAny(const char *queue, Ns_Time *deadlinePtr)
 {
-    Queue *queuePtr;
-    int    wait = NS_OK;
-    bool   isDone = false, hasQueue = false;
+    NsJobQueue *queuePtr;
+    int         wait = NS_OK;
+    bool        isDone = false, hasQueue = false;
 
     /* The queue may vanish while we wait: then it has no job. */
-    Ns_MutexLock(&pool.lock);
-    while ((queuePtr = FindQueueLocked(queue)) != NULL && !isDone
+    Ns_MutexLock(&nsJobs.lock);
+    while ((queuePtr = NsJobFindQueueLocked(queue)) != NULL && !isDone
             && wait == NS_OK) {
         hasQueue = true;
         isDone = queuePtr->jobs.numEntries == 0 || HasDoneLocked(queuePtr)
-            || pool.isStopping;
+            || nsJobs.isStopping;
         if (!isDone) {
-            wait = Ns_CondTimedWait(&pool.done, &pool.lock, deadlinePtr);
+            wait = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, deadlinePtr);
         }
     }
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
 
     if (!hasQueue) {
         return NS_JOB_NO_QUEUE;
@@ -612,14 +344,14 @@ NsJobWaitAny(const char *queue, Ns_Time *deadlinePtr)
 }
 
 static bool
-HasDoneLocked(Queue *queuePtr)
+HasDoneLocked(NsJobQueue *queuePtr)
 {
     Tcl_HashSearch  search;
     Tcl_HashEntry  *hPtr;
 
     for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
          hPtr = Tcl_NextHashEntry(&search)) {
-        if (((Job *) Tcl_GetHashValue(hPtr))->state == JOB_DONE) {
+        if (((NsJob *) Tcl_GetHashValue(hPtr))->state == NS_JOB_DONE) {
             return true;
         }
     }
@@ -630,28 +362,28 @@ NsJobStatus
 NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr)
 {
     NsJobStatus  status;
-    Job         *jobPtr;
+    NsJob       *jobPtr;
 
     *wasRunningPtr = false;
-    Ns_MutexLock(&pool.lock);
+    Ns_MutexLock(&nsJobs.lock);
     jobPtr = FindJobLocked(queue, id, &status);
     if (jobPtr != NULL && jobPtr->isWaited) {
         status = NS_JOB_IS_WAITED;
-    } else if (jobPtr != NULL && jobPtr->state == JOB_RUNNING) {
+    } else if (jobPtr != NULL && jobPtr->state == NS_JOB_RUNNING) {
         *wasRunningPtr = true;
         jobPtr->isCancelled = true;
         if (jobPtr->interp != NULL) {
             (void) Tcl_CancelEval(jobPtr->interp, NULL, NULL,
                                   TCL_CANCEL_UNWIND);
         }
-    } else if (jobPtr != NULL && jobPtr->state == JOB_SCHEDULED) {
-        RemovePendingLocked(jobPtr);
+    } else if (jobPtr != NULL && jobPtr->state == NS_JOB_SCHEDULED) {
+        NsJobRemovePendingLocked(jobPtr);
         jobPtr->isCancelled = true;
-        SetCancelled(&jobPtr->result);
+        NsJobSetCancelled(&jobPtr->result);
         jobPtr->queuePtr->nRunning++;       /* FinishLocked takes it back. */
-        FinishLocked(jobPtr);
+        NsJobFinishLocked(jobPtr);
     }
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
     return status;
 }
 
@@ -660,147 +392,10 @@ NsJobExists(const char *queue, const char *id, bool *existsPtr)
 {
     NsJobStatus status;
 
-    Ns_MutexLock(&pool.lock);
+    Ns_MutexLock(&nsJobs.lock);
     *existsPtr = FindJobLocked(queue, id, &status) != NULL;
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexUnlock(&nsJobs.lock);
     return status == NS_JOB_NO_JOB ? NS_JOB_OK : status;
-}
-
-NsJobStatus
-NsJobIds(const char *queue, Ns_DString *dsPtr)
-{
-    Queue          *queuePtr;
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
-
-    Ns_MutexLock(&pool.lock);
-    queuePtr = FindQueueLocked(queue);
-    if (queuePtr != NULL) {
-        for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
-             hPtr = Tcl_NextHashEntry(&search)) {
-            Ns_DStringAppendElement(dsPtr,
-                                    Tcl_GetHashKey(&queuePtr->jobs, hPtr));
-        }
-    }
-    Ns_MutexUnlock(&pool.lock);
-    return queuePtr != NULL ? NS_JOB_OK : NS_JOB_NO_QUEUE;
-}
-
-NsJobStatus
-NsJobList(const char *queue, Ns_DString *dsPtr)
-{
-    Queue          *queuePtr;
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
-
-    Ns_MutexLock(&pool.lock);
-    queuePtr = FindQueueLocked(queue);
-    if (queuePtr != NULL) {
-        for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
-             hPtr = Tcl_NextHashEntry(&search)) {
-            Tcl_DStringStartSublist(dsPtr);
-            AppendJob(dsPtr, Tcl_GetHashValue(hPtr));
-            Tcl_DStringEndSublist(dsPtr);
-        }
-    }
-    Ns_MutexUnlock(&pool.lock);
-    return queuePtr != NULL ? NS_JOB_OK : NS_JOB_NO_QUEUE;
-}
-
-static void
-AppendJob(Ns_DString *dsPtr, const Job *jobPtr)
-{
-    static const char *const states[] = {
-        [JOB_SCHEDULED] = "scheduled",
-        [JOB_RUNNING]   = "running",
-        [JOB_DONE]      = "done"
-    };
-    static const char *const codes[] = {
-        [TCL_OK]       = "TCL_OK",
-        [TCL_ERROR]    = "TCL_ERROR",
-        [TCL_RETURN]   = "TCL_RETURN",
-        [TCL_BREAK]    = "TCL_BREAK",
-        [TCL_CONTINUE] = "TCL_CONTINUE"
-    };
-    bool    isDone = jobPtr->state == JOB_DONE;
-    int     code = isDone ? jobPtr->result.code : TCL_OK;
-    NsStamp endStamp = isDone ? jobPtr->endStamp : NsClockNow();
-
-    Ns_DStringAppendElement(dsPtr, "id");
-    Ns_DStringAppendElement(dsPtr, jobPtr->id);
-    Ns_DStringAppendElement(dsPtr, "state");
-    Ns_DStringAppendElement(dsPtr, states[jobPtr->state]);
-    Ns_DStringAppendElement(dsPtr, "results");
-    Ns_DStringAppendElement(dsPtr, isDone && jobPtr->result.text != NULL
-                            ? jobPtr->result.text : "");
-    Ns_DStringAppendElement(dsPtr, "script");
-    Ns_DStringAppendElement(dsPtr, jobPtr->script);
-    Ns_DStringAppendElement(dsPtr, "code");
-    Ns_DStringAppendElement(dsPtr, code >= 0 && code < Ns_NrElements(codes)
-                            ? codes[code] : "TCL_OK");
-    Ns_DStringPrintf(dsPtr, " type %s req %s thread %" PRIxPTR " time %.3f"
-                     " starttime %ld endtime %ld",
-                     jobPtr->isDetached ? "detached" : "nondetached",
-                     jobPtr->isWaited ? "wait" : "none", jobPtr->threadId,
-                     (double) (endStamp - jobPtr->startStamp) / 1e6,
-                     jobPtr->started.sec, jobPtr->ended.sec);
-}
-
-void
-NsJobQueues(Ns_DString *dsPtr)
-{
-    Ns_MutexLock(&pool.lock);
-    for (Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
-         queuePtr = queuePtr->nextPtr) {
-        Ns_DStringAppendElement(dsPtr, queuePtr->name);
-    }
-    Ns_MutexUnlock(&pool.lock);
-}
-
-void
-NsJobQueueList(Ns_DString *dsPtr)
-{
-    Ns_MutexLock(&pool.lock);
-    for (Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
-         queuePtr = queuePtr->nextPtr) {
-        Tcl_DStringStartSublist(dsPtr);
-        Ns_DStringAppendElement(dsPtr, "name");
-        Ns_DStringAppendElement(dsPtr, queuePtr->name);
-        Ns_DStringAppendElement(dsPtr, "desc");
-        Ns_DStringAppendElement(dsPtr, queuePtr->description);
-        Ns_DStringPrintf(dsPtr, " maxthreads %d numrunning %d req %s",
-                         queuePtr->maxThreads, queuePtr->nRunning,
-                         queuePtr->isDeleted ? "delete" : "none");
-        Tcl_DStringEndSublist(dsPtr);
-    }
-    Ns_MutexUnlock(&pool.lock);
-}
-
-void
-NsJobStats(Ns_DString *dsPtr)
-{
-    Ns_MutexLock(&pool.lock);
-    for (const Queue *queuePtr = pool.firstPtr; queuePtr != NULL;
-         queuePtr = queuePtr->nextPtr) {
-        Tcl_DStringStartSublist(dsPtr);
-        Ns_DStringAppendElement(dsPtr, "queue");
-        Ns_DStringAppendElement(dsPtr, queuePtr->name);
-        Ns_DStringPrintf(dsPtr, " running %d queued %d done %" PRId64,
-                         queuePtr->nRunning, queuePtr->nPending,
-                         queuePtr->nDone);
-        Tcl_DStringEndSublist(dsPtr);
-    }
-    Ns_MutexUnlock(&pool.lock);
-}
-
-void
-NsJobThreadList(Ns_DString *dsPtr)
-{
-    Ns_MutexLock(&pool.lock);
-    Ns_DStringPrintf(dsPtr, "maxthreads %d numthreads %d numidle %d req %s",
-                     pool.maxThreads, pool.nThreads, pool.nIdle,
-                     pool.isStopping ? "stop" : "none");
-    Ns_MutexUnlock(&pool.lock);
 }
 
 void
@@ -810,59 +405,24 @@ NsJobGenId(Ns_DString *dsPtr)
     unsigned number;
 
     Ns_GetTime(&now);
-    Ns_MutexLock(&pool.lock);
-    number = pool.nGenerated++;
-    Ns_MutexUnlock(&pool.lock);
+    Ns_MutexLock(&nsJobs.lock);
+    number = nsJobs.nGenerated++;
+    Ns_MutexUnlock(&nsJobs.lock);
     Ns_DStringPrintf(dsPtr, "queue_id_%x_%lx", number, now.sec);
 }
 
 void
 NsJobConfigure(int *jobsPerThreadPtr, int *timeoutPtr)
 {
-    Ns_MutexLock(&pool.lock);
+    Ns_MutexLock(&nsJobs.lock);
     ConfigureLocked();
     if (*jobsPerThreadPtr >= 0) {
-        pool.jobsPerThread = *jobsPerThreadPtr;
+        nsJobs.jobsPerThread = *jobsPerThreadPtr;
     }
     if (*timeoutPtr >= 0) {
-        pool.timeout = *timeoutPtr;
+        nsJobs.timeout = *timeoutPtr;
     }
-    *jobsPerThreadPtr = pool.jobsPerThread;
-    *timeoutPtr = pool.timeout;
-    Ns_MutexUnlock(&pool.lock);
-}
-
-/*
- * The process ends: pending jobs are dropped, running ones may finish until the
- * deadline.
- */
-static void
-Stop(const Ns_Time *deadlinePtr, void *arg)
-{
-    Ns_Thread thread = NULL;
-    bool      hasEnded = false;
-    int       status = NS_OK;
-
-    Ns_MutexLock(&pool.lock);
-    if (deadlinePtr == NULL) {
-        pool.isStopping = true;
-        Ns_CondBroadcast(&pool.work);
-        Ns_CondBroadcast(&pool.done);
-    } else {
-        Ns_Time deadline = *deadlinePtr;
-
-        while (pool.nThreads > 0 && status == NS_OK) {
-            status = Ns_CondTimedWait(&pool.done, &pool.lock, &deadline);
-        }
-        hasEnded = pool.nThreads == 0 && pool.hasEnded;
-        thread = pool.endedThread;
-        pool.hasEnded = false;
-    }
-    Ns_MutexUnlock(&pool.lock);
-    if (hasEnded) {
-        Ns_ThreadJoin(&thread, NULL);
-    }
-    if (status != NS_OK) {
-        Ns_Log(Warning, "tcljobs: timeout waiting for exit");
-    }
+    *jobsPerThreadPtr = nsJobs.jobsPerThread;
+    *timeoutPtr = nsJobs.timeout;
+    Ns_MutexUnlock(&nsJobs.lock);
 }

@@ -1,0 +1,225 @@
+/*
+ * jobthread.c --
+ *
+ *      The threads that run jobs, shared by all queues.
+ */
+
+#include "tcl/job_int.h"
+
+static NsJob *WaitForJobLocked(void);
+static NsJob *NextJobLocked(void);
+static void RunJob(NsJob *jobPtr, int thread);
+static void KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr);
+
+int
+NsJobGrowLocked(void)
+{
+    int nStartable = 0;
+
+    NsAssertLocked(&nsJobs.lock);
+
+    for (NsJobQueue *queuePtr = nsJobs.firstPtr; queuePtr != NULL;
+         queuePtr = queuePtr->nextPtr) {
+        int nFree = queuePtr->maxThreads - queuePtr->nRunning;
+
+        for (NsJob *jobPtr = queuePtr->firstPtr;
+             jobPtr != NULL && nFree > 0 && nStartable <= nsJobs.nIdle;
+             jobPtr = jobPtr->nextPtr) {
+            nFree--;
+            nStartable++;
+        }
+    }
+    if (nStartable <= nsJobs.nIdle || nsJobs.nThreads >= nsJobs.maxThreads
+            || nsJobs.isStopping) {
+        return 0;
+    }
+    nsJobs.nThreads++;
+    return ++nsJobs.nStarted;
+}
+
+void
+NsJobStartThread(int thread)
+{
+    Ns_Thread handle;
+
+    if (thread > 0) {
+        Ns_ThreadCreate(NsJobRunThread, INT2PTR(thread), 0, &handle);
+    }
+}
+
+/*
+ * It joins the one that ended before it, so that only the last is left to be
+ * joined at the end.
+ */
+void
+NsJobRunThread(void *arg)
+{
+    int        thread = PTR2INT(arg), nRun = 0, successor;
+    NsJob     *jobPtr;
+    Ns_Thread  predecessor;
+    bool       hasPredecessor;
+
+    Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
+    Ns_WaitForStartup();
+
+    Ns_MutexLock(&nsJobs.lock);
+    while ((nsJobs.jobsPerThread == 0 || nRun < nsJobs.jobsPerThread)
+            && (jobPtr = WaitForJobLocked()) != NULL) {
+        Ns_MutexUnlock(&nsJobs.lock);
+        RunJob(jobPtr, thread);
+        nRun++;
+        Ns_MutexLock(&nsJobs.lock);
+        NsJobFinishLocked(jobPtr);
+    }
+    Ns_MutexUnlock(&nsJobs.lock);
+    Ns_Log(Notice, "exiting");
+
+    Ns_MutexLock(&nsJobs.lock);
+    nsJobs.nThreads--;
+    successor = NsJobGrowLocked();
+    hasPredecessor = nsJobs.hasEnded;
+    predecessor = nsJobs.endedThread;
+    nsJobs.hasEnded = true;
+    Ns_ThreadSelf(&nsJobs.endedThread);
+    Ns_CondBroadcast(&nsJobs.done);
+    Ns_MutexUnlock(&nsJobs.lock);
+
+    NsJobStartThread(successor);
+    if (hasPredecessor) {
+        Ns_ThreadJoin(&predecessor, NULL);
+    }
+}
+
+/*
+ * A job, which counts as running from now on.  NULL: the thread was idle too
+ * long, or the process ends.
+ */
+static NsJob *
+WaitForJobLocked(void)
+{
+    NsJob   *jobPtr;
+    NsStamp  deadline;
+    int      status = NS_OK;
+
+    NsAssertLocked(&nsJobs.lock);
+
+    deadline = nsJobs.timeout > 0
+        ? NsClockNow() + nsJobs.timeout * NS_STAMP_SECOND : INT64_MAX;
+    while (!nsJobs.isStopping && (jobPtr = NextJobLocked()) == NULL
+            && status == NS_OK) {
+        nsJobs.nIdle++;
+        status = NsCondWaitUntil(&nsJobs.work, &nsJobs.lock, deadline);
+        nsJobs.nIdle--;
+    }
+    if (nsJobs.isStopping || jobPtr == NULL) {
+        return NULL;
+    }
+    NsJobRemovePendingLocked(jobPtr);
+    jobPtr->queuePtr->nRunning++;
+    jobPtr->state = NS_JOB_RUNNING;
+    jobPtr->threadId = Ns_ThreadId();
+    Ns_GetTime(&jobPtr->started);
+    jobPtr->startStamp = NsClockNow();
+    return jobPtr;
+}
+
+/*
+ * The first pending job of a queue that may run one more.
+ */
+static NsJob *
+NextJobLocked(void)
+{
+    for (NsJobQueue *queuePtr = nsJobs.firstPtr; queuePtr != NULL;
+         queuePtr = queuePtr->nextPtr) {
+        if (queuePtr->firstPtr != NULL
+                && queuePtr->nRunning < queuePtr->maxThreads) {
+            return queuePtr->firstPtr;
+        }
+    }
+    return NULL;
+}
+
+static void
+RunJob(NsJob *jobPtr, int thread)
+{
+    Tcl_Interp *interp = Ns_TclAllocateInterp(jobPtr->server);
+    int         code = TCL_OK;
+    bool        isCancelled;
+
+    if (interp == NULL) {
+        jobPtr->result.code = TCL_ERROR;
+        jobPtr->result.text = ns_strdup("no interpreter for the job");
+        return;
+    }
+    Ns_ThreadSetName("-%s:%x", jobPtr->queuePtr->name, (unsigned) thread);
+    Ns_MutexLock(&nsJobs.lock);
+    jobPtr->interp = interp;
+    isCancelled = jobPtr->isCancelled;
+    Ns_MutexUnlock(&nsJobs.lock);
+
+    if (!isCancelled) {
+        code = Tcl_EvalEx(interp, jobPtr->script, -1, 0);
+    }
+    Ns_MutexLock(&nsJobs.lock);
+    jobPtr->interp = NULL;
+    isCancelled = jobPtr->isCancelled;
+    Ns_MutexUnlock(&nsJobs.lock);
+
+    if (isCancelled) {
+        /* The cancellation may still be on its way to the interpreter. */
+        Ns_TclMarkForDelete(interp);
+        NsJobSetCancelled(&jobPtr->result);
+    } else {
+        if (code == TCL_ERROR && jobPtr->isDetached) {
+            Ns_TclLogErrorInfo(interp, NULL);
+        }
+        KeepResult(interp, code, &jobPtr->result);
+    }
+    Ns_TclDeAllocateInterp(interp);
+    Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
+}
+
+static void
+KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr)
+{
+    resultPtr->code = code;
+    resultPtr->text = ns_strdup(Tcl_GetStringResult(interp));
+    if (code == TCL_ERROR) {
+        const char *text = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+
+        resultPtr->errorCode = ns_strcopy(text);
+        text = Tcl_GetVar(interp, "errorInfo", TCL_GLOBAL_ONLY);
+        resultPtr->errorInfo = ns_strcopy(text);
+    }
+}
+
+void
+NsJobStopThreads(const Ns_Time *deadlinePtr, void *arg)
+{
+    Ns_Thread thread = NULL;
+    bool      hasEnded = false;
+    int       status = NS_OK;
+
+    Ns_MutexLock(&nsJobs.lock);
+    if (deadlinePtr == NULL) {
+        nsJobs.isStopping = true;
+        Ns_CondBroadcast(&nsJobs.work);
+        Ns_CondBroadcast(&nsJobs.done);
+    } else {
+        Ns_Time deadline = *deadlinePtr;
+
+        while (nsJobs.nThreads > 0 && status == NS_OK) {
+            status = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, &deadline);
+        }
+        hasEnded = nsJobs.nThreads == 0 && nsJobs.hasEnded;
+        thread = nsJobs.endedThread;
+        nsJobs.hasEnded = false;
+    }
+    Ns_MutexUnlock(&nsJobs.lock);
+    if (hasEnded) {
+        Ns_ThreadJoin(&thread, NULL);
+    }
+    if (status != NS_OK) {
+        Ns_Log(Warning, "tcljobs: timeout waiting for exit");
+    }
+}
