@@ -15,6 +15,8 @@
 #include "ns.h"
 #include "dispatch/pool_int.h"
 
+#include <sched.h>
+
 /*
  * The slot of the calling thread; NULL outside of connection threads.
  */
@@ -66,6 +68,7 @@ NsConnThreadReserve(NsPool *poolPtr)
     }
     threadPtr->threadId = poolPtr->nextThreadId++;
     threadPtr->nLeft = poolPtr->connsPerThread;
+    threadPtr->tookWaiting = false;
     threadPtr->isNew = true;
     threadPtr->mustEnd = false;
     poolPtr->nAlive++;
@@ -254,6 +257,14 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
 
     if (__builtin_add_overflow(NsClockNow(), timeout, &deadline)) {
         deadline = INT64_MAX;
+    }
+    if (threadPtr->tookWaiting) {
+        /* It has emptied the wait queue.  More may be on its way, held up by
+         * this thread itself: then neither has to sleep nor to be woken. */
+        threadPtr->tookWaiting = false;
+        if (!HasNews(threadPtr)) {
+            sched_yield();
+        }
     }
     while (!HasNews(threadPtr) && status == NS_OK) {
         status = Sleep(threadPtr, deadline);

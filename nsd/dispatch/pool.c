@@ -25,6 +25,7 @@
 
 #include "ns.h"
 #include "dispatch/pool_int.h"
+#include "net/driver.h"
 
 typedef enum {
     FATE_ASSIGN,                /* An idle thread gets it. */
@@ -117,6 +118,7 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
     case FATE_ASSIGN:
         break;
     case FATE_QUEUE:
+        NsDriverYield();
         if (sub.mayGrow) {
             NsPatienceWatch(poolPtr, sub.queueStamp);
         }
@@ -418,6 +420,7 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         NsPatienceWatch(poolPtr, 0);
     }
     if (workPtr != NULL) {
+        threadPtr->tookWaiting = true;
         NsConnThreadSetRunning(threadPtr, workPtr);
     } else if (*reasonPtr == NS_END_NONE) {
         workPtr = WaitForWork(threadPtr, reasonPtr);

@@ -57,6 +57,7 @@ typedef struct NsConnThread {
     /* Owned by the thread; set by its starter before that. */
     int                  threadId;      /* N of its name. */
     int                  nLeft;         /* Requests until it is replaced. */
+    bool                 tookWaiting;   /* Its last work was in the queue. */
     bool                 isNew;         /* Counts as being created. */
     bool                 holdsPlace;    /* Its last work is still counted. */
 } NsConnThread;

@@ -32,6 +32,13 @@ Ns_ReturnCode NsDriversStart(void);
 bool NsDriversStopping(void);
 
 /*
+ * What was read just now has to wait for a thread.  If a driver thread calls:
+ * it lets others run once before it looks for more, which would only wait as
+ * well.
+ */
+void NsDriverYield(void);
+
+/*
  * Stop accepting.  Requests in the making may complete until NsDriversWait,
  * which ends driver, spooler and writer threads when their work is done, or at
  * the deadline (absolute time).

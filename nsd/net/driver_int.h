@@ -122,6 +122,7 @@ struct NsDriverThread {
     int             nSockets;
     int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
+    bool            mustYield;          /* Before it waits for events. */
     bool            isListening;        /* The listeners are watched. */
     bool            isStarved;          /* Out of descriptors. */
     bool            hasStopped;         /* The listeners are closed. */
