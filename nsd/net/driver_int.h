@@ -77,6 +77,8 @@ struct NsSock {
     /* The driver thread; while a body is spooled, the spooler thread. */
     NsWheelEntry     wheelEntry;
     NsStamp          acceptStamp;       /* 0 after the first request. */
+    NsStamp          reportStamp;       /* What has come was here by then; 0:
+                                         * not known. */
     bool             isRegistered;      /* With the poller. */
     bool             isPartial;         /* Counted in the peer table. */
     bool             isLeaving;         /* Closed to make room. */
@@ -123,6 +125,7 @@ struct NsDriverThread {
     int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
     bool            mustYield;          /* Before it waits for events. */
+    NsStamp         reportStamp;        /* The last wait was over. */
     bool            isListening;        /* The listeners are watched. */
     bool            isStarved;          /* Out of descriptors. */
     bool            hasStopped;         /* The listeners are closed. */

@@ -267,6 +267,7 @@ DriverThread(void *arg)
         }
         n = NsInboxWait(&threadPtr->inbox, events, Ns_NrElements(events),
                         WaitMs(threadPtr));
+        threadPtr->reportStamp = NsClockNow();
         for (int i = 0; i < n; i++) {
             HandleEvent(threadPtr, &events[i]);
         }
@@ -325,6 +326,7 @@ HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr)
     if ((eventPtr->what & NS_POLL_HANGUP) != 0u) {
         sockPtr->sawHangup = true;
     }
+    sockPtr->reportStamp = threadPtr->reportStamp;
     NsSockComeBack(threadPtr, sockPtr, false);
 }
 

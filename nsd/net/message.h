@@ -50,6 +50,8 @@ typedef struct NsMessage {
     bool              mustClose;        /* The socket cannot be kept: unread body,
                                          * or the client has said so. */
     NsStamp           acceptStamp;      /* Connection or first byte. */
+    NsStamp           reportStamp;      /* Its first bytes were here by then;
+                                         * 0: not known. */
     char              peer[NS_PEER_BYTES];
     unsigned short    peerPort;
 

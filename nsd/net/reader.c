@@ -297,6 +297,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     ChooseServer(sockPtr, messagePtr);
     sockPtr->serverPtr = messagePtr->serverPtr;
     sockPtr->acceptStamp = 0;
+    sockPtr->reportStamp = 0;
     sockPtr->messagePtr = NULL;
     if (readerPtr->restBytes > 0u) {
         KeepRest(sockPtr, readerPtr);
@@ -425,6 +426,8 @@ Begin(NsSock *sockPtr)
     readerPtr->windowStamp = NsClockNow();
     messagePtr->acceptStamp = sockPtr->acceptStamp != 0
         ? sockPtr->acceptStamp : readerPtr->windowStamp;
+    messagePtr->reportStamp = sockPtr->reportStamp;
+    sockPtr->reportStamp = 0;
     return readerPtr;
 }
 

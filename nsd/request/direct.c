@@ -6,9 +6,10 @@
  *      Each driver thread keeps a small table from the path as sent to the file
  *      behind it, with the header fields ready made.  An entry is good for one
  *      generation of the request room: any change of handlers, filters and
- *      their like voids all.  The file's status is looked at each time, so a
- *      changed file is noticed at once.  On the way of a hit there is no lock
- *      and no allocation.
+ *      their like voids all.  The file's status is looked at when a request has
+ *      come in, once for all requests that one wait reported: a changed file is
+ *      noticed by each request that begins later.  On the way of a hit there is
+ *      no lock and no allocation.
  *
  *      A second table tells the paths that are for scripts in this generation.
  */
@@ -46,6 +47,7 @@ typedef struct Slot {
     unsigned  generation;
     uint32_t  hash;
     bool      isHead;
+    NsStamp   checkedStamp;     /* The file was current at a later time. */
     size_t    pathBytes;
     char     *path;             /* As sent; then the decoded URL behind it. */
     char     *url;
@@ -344,23 +346,29 @@ FreeTable(void *arg)
 
 /*
  * Whether the file is still what the slot says: one system call for a file in
- * memory.  Another one is opened now, so that what is checked is what is sent.
+ * memory, or none if one was made for another request since this one came in.
+ * Another file is opened now, so that what is checked is what is sent.
  */
 static bool
 CheckFile(Direct *directPtr)
 {
     Slot       *slotPtr = directPtr->slotPtr;
     NsFile     *filePtr = slotPtr->filePtr;
+    NsStamp     reportStamp = directPtr->messagePtr->reportStamp;
     struct stat status;
     bool        isGood;
 
-    if (filePtr->content != NULL) {
-        isGood = stat(filePtr->path, &status) == 0;
-    } else {
+    if (filePtr->content == NULL) {
         directPtr->fd = open(filePtr->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        isGood = directPtr->fd >= 0 && fstat(directPtr->fd, &status) == 0;
+        isGood = directPtr->fd >= 0 && fstat(directPtr->fd, &status) == 0
+            && NsFileIsCurrent(filePtr, &status);
+    } else if (reportStamp != 0 && reportStamp <= slotPtr->checkedStamp) {
+        isGood = true;
+    } else {
+        isGood = stat(filePtr->path, &status) == 0
+            && NsFileIsCurrent(filePtr, &status);
+        slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, reportStamp);
     }
-    isGood = isGood && NsFileIsCurrent(filePtr, &status);
     if (isGood && directPtr->since != NULL) {
         /* Only the answer to our own Last-Modified is worked out here. */
         isGood = STREQ(directPtr->since, filePtr->lastModified)
