@@ -1,9 +1,11 @@
 /*
  * sink_int.h --
  *
- *      A sink from inside, for the files that make it up: sink.c has the table
- *      and the modes, sinkthread.c the log thread and requests to it, deliver.c
- *      the way of records into the buffer and out, the types the target.
+ *      A sink from inside, for the files that make it up: sink.c has the table,
+ *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
+ *      sinkwork.c the lock and the work of other threads, sinkthread.c the log
+ *      thread, sinkrequest.c requests to it, deliver.c the way of records into
+ *      the buffer and out, the types the target.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -250,13 +252,11 @@ bool NsDeliverHasWork(Ns_LogSink sink);
  * sink.c
  */
 
+/* Guards the growth of the table of sinks, and routes. */
+extern Ns_Mutex nsSinksLock;
+
 /* The present mapping; NULL before NsSinkUseRing. */
 NsRing *NsSinkRing(void);
-
-/* Lock the sink for its work.  What is logged meanwhile is kept and logged
- * after the unlock: the sink itself may be where it goes. */
-void NsSinkLock(Ns_LogSink sink);
-void NsSinkUnlock(Ns_LogSink sink);
 
 /* Make a sink, target open, that is in no table yet; NULL and errno. */
 Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
@@ -264,9 +264,39 @@ Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
 /* Undo that, target closed. */
 void NsSinkUnmake(Ns_LogSink *sinkPtr);
 
-/* Take over a copy of the settings; tell streams what follows from them. */
-void NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+/*
+ * sinkroute.c
+ */
+
+/* True when the stream is one that the sink was told to read. */
+bool NsSinkMatches(Ns_LogSink sink, Ns_LogStream stream);
+
+/* Tell the stream, or all streams of the sink, which sinks want them now. */
+void NsSinkRouteLocked(Ns_LogStream stream);
+void NsSinkRouteAllLocked(Ns_LogSink sink);
+
+/* The sink's settings have changed. */
 void NsSinkRouteAgain(Ns_LogSink sink);
+
+/*
+ * sinkstate.c
+ */
+
+/* Take over a copy of the settings. */
+void NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
+
+/* For a later process that finds the mapping but does not have the sink. */
+void NsSinkNoteSettings(Ns_LogSink sink);
+
+/*
+ * sinkwork.c
+ */
+
+/* Lock the sink for its work.  What is logged meanwhile is kept and logged
+ * after the unlock: the sink itself may be where it goes. */
+void NsSinkLock(Ns_LogSink sink);
+bool NsSinkTryLock(Ns_LogSink sink);
+void NsSinkUnlock(Ns_LogSink sink);
 
 /* The record in one piece on the heap; NULL if it is in one piece already. */
 char *NsSinkGathered(const NsLaneRecord *recordPtr);

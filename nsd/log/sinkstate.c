@@ -1,0 +1,112 @@
+/*
+ * sinkstate.c --
+ *
+ *      The settings of a sink, and its statistics.
+ */
+
+#include "log/sink_int.h"
+
+const NsSinkSettings nsSinkDefaults = {
+    .minSeverity = -1,
+    .sample = 1,
+    .bufferBytes = 65536,
+    .bufferNanos = 100000000,
+    .batchRows = 50,
+    .rollHour = -1,
+    .maxBackup = 10
+};
+
+
+void
+NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
+{
+    /* The sink's own lock may be held for as long as a write takes. */
+    Ns_MutexLock(&sink->wakeLock);
+    *settingsPtr = sink->settings;
+    settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
+    settingsPtr->ignore = ns_strcopy(sink->settings.ignore);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+void
+NsSinkFreeSettings(NsSinkSettings *settingsPtr)
+{
+    ns_free(settingsPtr->rollFormat);
+    ns_free(settingsPtr->ignore);
+    settingsPtr->rollFormat = settingsPtr->ignore = NULL;
+}
+
+void
+NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    NsSinkSettings old = sink->settings;
+
+    Ns_MutexLock(&sink->wakeLock);
+    sink->settings = *settingsPtr;
+    sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
+    Ns_MutexUnlock(&sink->wakeLock);
+    NsSinkFreeSettings(&old);
+    NsKindsFree(&sink->ignored);
+    (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
+    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
+    atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+    NsSinkNoteSettings(sink);
+}
+
+void
+NsSinkNoteSettings(Ns_LogSink sink)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    if (sink->slotPtr != NULL) {
+        sink->slotPtr->slowNanos = settingsPtr->slowNanos;
+        sink->slotPtr->minSeverity = settingsPtr->minSeverity;
+        sink->slotPtr->format = settingsPtr->format;
+        sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+    }
+}
+
+void
+NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
+{
+    Ns_LogStream stream;
+
+    memset(statsPtr, 0, sizeof(*statsPtr));
+    statsPtr->delivered = atomic_load(&sink->nDelivered);
+    statsPtr->ignored = atomic_load(&sink->nIgnored);
+    statsPtr->droppedFailed = atomic_load(&sink->nFailed);
+    statsPtr->droppedDamaged = atomic_load(&sink->nDamaged);
+    statsPtr->droppedRejected = atomic_load(&sink->nRejected);
+    statsPtr->bytes = atomic_load(&sink->nBytes);
+    statsPtr->writes = atomic_load(&sink->nWrites);
+    statsPtr->syncs = atomic_load(&sink->nSyncs);
+    statsPtr->errors = atomic_load(&sink->nErrors);
+    statsPtr->wakeups = atomic_load(&sink->nWakeups);
+    statsPtr->longestWrite = atomic_load(&sink->longestWrite);
+    statsPtr->writeNanos = atomic_load(&sink->writeNanos);
+    statsPtr->accepted = atomic_load(&sink->nDirect);
+    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+        NsStreamDrops drops;
+
+        if (NsSinkWants(sink, i)) {
+            uint64_t n = NsStreamIgnored(stream) - sink->baseIgnored[i];
+
+            statsPtr->ignored += n;
+            statsPtr->accepted += n;
+        }
+        if (NsSinkWants(sink, i) && atomic_load(&sink->isOnLanes)) {
+            NsStreamGetDrops(stream, &drops);
+            statsPtr->droppedMemory += drops.n - sink->baseDrops[i];
+            statsPtr->accepted += NsLaneRecords(i) - sink->baseRecords[i];
+        }
+    }
+    statsPtr->pending = statsPtr->accepted - statsPtr->delivered
+        - statsPtr->ignored - statsPtr->droppedFailed
+        - statsPtr->droppedDamaged - statsPtr->droppedRejected;
+    statsPtr->accepted += statsPtr->droppedMemory;
+    if (statsPtr->pending > atomic_load(&sink->deepest)) {
+        atomic_store(&sink->deepest, statsPtr->pending);
+    }
+    statsPtr->deepest = atomic_load(&sink->deepest);
+}
