@@ -416,7 +416,7 @@ ns_section ns/server/default/module/nslog
   #ns_param checkforproxy           false      ;# Peer from X-Forwarded-For.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
   #ns_param maxbuffer               0          ;# Lines collected before a write.
-  #ns_param maxbackup               100        ;# Rolled logs that are kept.
+  #ns_param maxbackup               100        ;# Rolled logs that are kept; by number at most 999.
   #ns_param rolllog                 true       ;# Roll once a day.
   #ns_param rollhour                0          ;# At this hour.
   #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.

@@ -90,6 +90,7 @@ typedef struct Ns_LogSinkSpec {
     const char  *file;          /* Absolute. */
     size_t       bufferBytes;   /* Collected before a write; 0: none. */
     int          bufferLines;   /* Lines likewise; 0: no such limit. */
+    bool         mayOpenLater;  /* If it cannot be opened now, lines wait. */
 } Ns_LogSinkSpec;
 
 /*

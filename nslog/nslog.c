@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#define MAX_BACKUP 999
+#define MAX_BACKUP 999          /* By number; by date there may be more. */
 
 NS_EXPORT int Ns_ModuleVersion = 1;
 NS_EXPORT int Ns_ModuleInit(const char *server, const char *module);
@@ -75,6 +75,7 @@ static const struct {
 
 static char *FindFile(const char *server, const char *module, const char *path);
 static void  MakeDirectories(char *path);
+static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
@@ -105,14 +106,13 @@ int
 Ns_ModuleInit(const char *server, const char *module)
 {
     const char *path, *text;
-    Ns_DString  name, section;
+    Ns_DString  section;
     Log        *logPtr;
 
     if (server == NULL) {
         Ns_Log(Error, "nslog: '%s' must be loaded by a server", module);
         return NS_ERROR;
     }
-    Ns_DStringInit(&name);
     Ns_DStringInit(&section);
     Ns_DStringPrintf(&section, "ns/server/%s/module/%s", server, module);
     path = Ns_DStringValue(&section);
@@ -123,11 +123,12 @@ Ns_ModuleInit(const char *server, const char *module)
     logPtr->server = server;
     logPtr->module = module;
     logPtr->file = FindFile(server, module, path);
-    logPtr->maxBackup = Ns_ConfigIntRange(path, "maxbackup", 100, 1,
-                                          MAX_BACKUP);
     logPtr->maxBuffer = Ns_ConfigIntRange(path, "maxbuffer", 0, 0, INT_MAX);
     text = Ns_ConfigString(path, "rollfmt", NULL);
     logPtr->rollFormat = text == NULL || *text == '\0' ? NULL : ns_strdup(text);
+    logPtr->maxBackup = Ns_ConfigIntRange(
+        path, "maxbackup", 100, 1,
+        logPtr->rollFormat == NULL ? MAX_BACKUP : INT_MAX);
     for (int i = 0; i < Ns_NrElements(flagTable); i++) {
         if (Ns_ConfigBool(path, flagTable[i].name, flagTable[i].isDefault)) {
             atomic_fetch_or(&logPtr->flags, flagTable[i].flag);
@@ -140,30 +141,10 @@ Ns_ModuleInit(const char *server, const char *module)
         (void) SetHeaders(logPtr, NULL, "");
     }
 
-    Ns_DStringVarAppend(&name, "access/", server, "/", module, (char *) NULL);
-    logPtr->stream = Ns_LogStreamCreate(Ns_DStringValue(&name),
-                                        NsLogAccessLine, NULL);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "common", NsLogAccessLine,
-                                 (void *) &commonFlags);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
-                                 (void *) &combinedFlags);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "json", NsLogAccessJson, NULL);
-    logPtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = Ns_DStringValue(&name),
-        .stream = logPtr->stream,
-        .file = logPtr->file,
-        .bufferBytes = 65536,
-        .bufferLines = logPtr->maxBuffer
-    });
-    Ns_DStringFree(&name);
-    if (logPtr->sink == NULL) {
-        Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(errno),
-               logPtr->file);
+    if (!OpenLog(logPtr)) {
         Ns_DStringFree(&section);
         return NS_ERROR;
     }
-    Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);
-
     if (Ns_ConfigBool(path, "rolllog", NS_TRUE)) {
         int hour = Ns_ConfigIntRange(path, "rollhour", 0, 0, 23);
 
@@ -220,6 +201,43 @@ MakeDirectories(char *path)
         *slash = '/';
     }
     (void) mkdir(path, 0755);
+}
+
+/*
+ * A file that cannot be opened keeps no server from its work: lines wait until
+ * it can.
+ */
+static bool
+OpenLog(Log *logPtr)
+{
+    Ns_LogSinkSpec spec = {
+        .file = logPtr->file, .bufferBytes = 65536,
+        .bufferLines = logPtr->maxBuffer
+    };
+    Ns_DString     name;
+
+    Ns_DStringInit(&name);
+    Ns_DStringVarAppend(&name, "access/", logPtr->server, "/", logPtr->module,
+                        (char *) NULL);
+    spec.name = Ns_DStringValue(&name);
+    spec.stream = logPtr->stream = Ns_LogStreamCreate(spec.name,
+                                                      NsLogAccessLine, NULL);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "common", NsLogAccessLine,
+                                 (void *) &commonFlags);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
+                                 (void *) &combinedFlags);
+    (void) Ns_LogStreamAddFormat(logPtr->stream, "json", NsLogAccessJson, NULL);
+    logPtr->sink = Ns_LogSinkOpen(&spec);
+    if (logPtr->sink != NULL) {
+        Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);
+    } else {
+        Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(errno),
+               logPtr->file);
+        spec.mayOpenLater = true;
+        logPtr->sink = Ns_LogSinkOpen(&spec);
+    }
+    Ns_DStringFree(&name);
+    return logPtr->sink != NULL;
 }
 
 /*
@@ -358,7 +376,8 @@ Rename(const char *file, void *arg)
 
     if (rollPtr->toPath != NULL) {
         if (access(rollPtr->toPath, F_OK) == 0) {
-            return Ns_RollFile(rollPtr->toPath, rollPtr->maxBackup);
+            return Ns_RollFile(rollPtr->toPath,
+                               MIN(rollPtr->maxBackup, MAX_BACKUP));
         }
         return MoveFile(file, rollPtr->toPath);
     }
@@ -524,11 +543,13 @@ MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
             return TCL_ERROR;
         }
         Ns_MutexLock(&logPtr->lock);
-        logPtr->maxBackup = n < 1 ? 100 : MIN(n, MAX_BACKUP);
+        logPtr->maxBackup = n < 1 ? 100 : n;
         Ns_MutexUnlock(&logPtr->lock);
     }
     Ns_MutexLock(&logPtr->lock);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(logPtr->maxBackup));
+    n = logPtr->rollFormat == NULL ? MIN(logPtr->maxBackup, MAX_BACKUP)
+        : logPtr->maxBackup;
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(n));
     Ns_MutexUnlock(&logPtr->lock);
     return TCL_OK;
 }

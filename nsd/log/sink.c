@@ -140,7 +140,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
     NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
     NsSinkApplySettings(sink, &specPtr->settings);
-    if (!sink->typePtr->openProc(sink)) {
+    if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
         int reason = errno;
 
         NsSinkUnmake(&sink);
@@ -190,6 +190,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     Ns_LogSink  sink;
 
     spec.isModules = true;
+    spec.mayOpenLater = specPtr->mayOpenLater;
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
     sink = NsSinkCreate(&spec);

@@ -81,6 +81,7 @@ typedef struct NsSinkSpec {
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
     bool            isModules;          /* A module keeps the handle. */
+    bool            mayOpenLater;       /* Made though it cannot be opened. */
     NsSinkSettings  settings;
 } NsSinkSpec;
 
@@ -88,7 +89,8 @@ void NsSinkInit(void);
 
 /*
  * Make a sink; what an earlier process left for it is written first.  NULL: its
- * target cannot be opened, and errno tells why.
+ * target cannot be opened, and errno tells why.  One that may open later is
+ * made, and its records wait for that.
  */
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
