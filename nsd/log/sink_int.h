@@ -298,8 +298,10 @@ void NsSinkLock(Ns_LogSink sink);
 bool NsSinkTryLock(Ns_LogSink sink);
 void NsSinkUnlock(Ns_LogSink sink);
 
-/* The record in one piece on the heap; NULL if it is in one piece already. */
-char *NsSinkGathered(const NsLaneRecord *recordPtr);
+/* The record in one piece, in *outPtr: on the heap, then that is returned; NULL
+ * if it was in one piece already. */
+char *NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
+                   Ns_LogRecord *outPtr);
 
 /* Write a line about records that are missing. */
 void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,

@@ -92,14 +92,8 @@ Ns_LogSinkClose(Ns_LogSink sink)
 void
 NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 {
-    char        *gathered = NsSinkGathered(recordPtr);
-    Ns_LogRecord record = {
-        .stream = NsStreamName(stream),
-        .severity = recordPtr->severity,
-        .time = recordPtr->time,
-        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
-        .length = recordPtr->length
-    };
+    Ns_LogRecord record;
+    char        *gathered = NsSinkGather(stream, recordPtr, &record);
     Ns_LogSink   sink;
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {

@@ -90,14 +90,8 @@ void
 NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
                 const NsLaneRecord *recordPtr)
 {
-    char        *gathered = NsSinkGathered(recordPtr);
-    Ns_LogRecord record = {
-        .stream = NsStreamName(stream),
-        .severity = recordPtr->severity,
-        .time = recordPtr->time,
-        .bytes = gathered != NULL ? gathered : recordPtr->pieces[0].iov_base,
-        .length = recordPtr->length
-    };
+    Ns_LogRecord record;
+    char        *gathered = NsSinkGather(stream, recordPtr, &record);
 
     NsSinkLock(sink);
     atomic_fetch_add(&sink->nDirect, 1);
@@ -167,22 +161,29 @@ NsSinkDrain(Ns_LogSink sink)
 }
 
 char *
-NsSinkGathered(const NsLaneRecord *recordPtr)
+NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
+             Ns_LogRecord *outPtr)
 {
-    char  *bytes;
+    char  *bytes = NULL;
     size_t n = 0;
 
-    if (recordPtr->nPieces == 1) {
-        return NULL;
-    }
-    bytes = ns_malloc(recordPtr->length);
-    for (int i = 0; i < recordPtr->nPieces; i++) {
-        if (recordPtr->pieces[i].iov_len > 0) {
-            memcpy(bytes + n, recordPtr->pieces[i].iov_base,
-                   recordPtr->pieces[i].iov_len);
+    if (recordPtr->nPieces > 1) {
+        bytes = ns_malloc(recordPtr->length);
+        for (int i = 0; i < recordPtr->nPieces; i++) {
+            if (recordPtr->pieces[i].iov_len > 0) {
+                memcpy(bytes + n, recordPtr->pieces[i].iov_base,
+                       recordPtr->pieces[i].iov_len);
+            }
+            n += recordPtr->pieces[i].iov_len;
         }
-        n += recordPtr->pieces[i].iov_len;
     }
+    *outPtr = (Ns_LogRecord) {
+        .stream = NsStreamName(stream),
+        .severity = recordPtr->severity,
+        .time = recordPtr->time,
+        .bytes = bytes != NULL ? bytes : recordPtr->pieces[0].iov_base,
+        .length = recordPtr->length
+    };
     return bytes;
 }
 

@@ -19,6 +19,7 @@
 static _Thread_local bool reusePort;
 
 static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address, int port);
+static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
 static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
 static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
 static Ns_ReturnCode FillUnix(struct sockaddr_un *saPtr, const char *path);
@@ -106,6 +107,15 @@ Ns_SockListenEx(const char *address, int port, int backlog)
     if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
         sock = Ns_SockBinderListen('T', address, port, backlog);
     }
+    return Listening(sock, backlog);
+}
+
+/*
+ * Listen on the socket, if there is one; close it if that fails.
+ */
+static NS_SOCKET
+Listening(NS_SOCKET sock, int backlog)
+{
     if (sock != NS_INVALID_SOCKET && listen(sock, backlog) != 0) {
         int reason = errno;
 
@@ -161,14 +171,7 @@ Ns_SockListenUnix(const char *path, int backlog, int mode)
     if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
         sock = Ns_SockBinderListen('D', path, mode, backlog);
     }
-    if (sock != NS_INVALID_SOCKET && backlog > 0 && listen(sock, backlog) != 0) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
-    }
-    return sock;
+    return backlog > 0 ? Listening(sock, backlog) : sock;
 }
 
 NS_SOCKET

@@ -30,12 +30,11 @@ typedef struct Pending {
 
 static _Thread_local Transaction *innermostPtr;
 
-static int CommitOne(void);
-static int RollbackOne(void);
+static int EndOne(bool isCommit);
+static bool GiveUp(const Pending *pendingPtr);
 static bool StoreInCache(const Pending *pendingPtr);
 static void StoreInOuter(Transaction *outerPtr, const char *tableKey,
                          Pending *pendingPtr);
-static Transaction *TakeInnermost(void);
 static const char *TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr,
                             const char *key);
 static void FreePending(Pending *pendingPtr);
@@ -63,11 +62,11 @@ NsCacheTxnBegin(void)
 int
 NsCacheTxnCommit(bool isAll)
 {
-    int n = CommitOne();
+    int n = EndOne(true);
 
     while (isAll && innermostPtr != NULL) {
         /* What came from inside is among these. */
-        n = CommitOne();
+        n = EndOne(true);
     }
     return n;
 }
@@ -75,10 +74,10 @@ NsCacheTxnCommit(bool isAll)
 int
 NsCacheTxnRollback(bool isAll)
 {
-    int n = RollbackOne();
+    int n = EndOne(false);
 
     while (isAll && innermostPtr != NULL) {
-        n += RollbackOne();
+        n += EndOne(false);
     }
     return n;
 }
@@ -92,25 +91,30 @@ NsCacheTxnAbandon(void)
     }
 }
 
+/*
+ * End the innermost transaction; how many of its values were stored or given up.
+ */
 static int
-CommitOne(void)
+EndOne(bool isCommit)
 {
-    Transaction   *transactionPtr = TakeInnermost();
+    Transaction   *transactionPtr = innermostPtr;
+    Transaction   *outerPtr = transactionPtr->outerPtr;
     Tcl_HashSearch search;
     Tcl_HashEntry *hPtr;
     int            n = 0;
 
+    innermostPtr = outerPtr;
     for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
          hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         Pending *pendingPtr = Tcl_GetHashValue(hPtr);
 
-        if (transactionPtr->outerPtr != NULL) {
-            StoreInOuter(transactionPtr->outerPtr,
+        if (isCommit && outerPtr != NULL) {
+            StoreInOuter(outerPtr,
                          Tcl_GetHashKey(&transactionPtr->values, hPtr),
                          pendingPtr);
             n++;
         } else {
-            n += StoreInCache(pendingPtr);
+            n += isCommit ? StoreInCache(pendingPtr) : GiveUp(pendingPtr);
             FreePending(pendingPtr);
         }
     }
@@ -119,37 +123,15 @@ CommitOne(void)
     return n;
 }
 
-static int
-RollbackOne(void)
+static bool
+GiveUp(const Pending *pendingPtr)
 {
-    Transaction   *transactionPtr = TakeInnermost();
-    Tcl_HashSearch search;
-    Tcl_HashEntry *hPtr;
-    int            n = 0;
+    Ns_Cache *cache = pendingPtr->cachePtr->cache;
 
-    for (hPtr = Tcl_FirstHashEntry(&transactionPtr->values, &search);
-         hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
-        Pending  *pendingPtr = Tcl_GetHashValue(hPtr);
-        Ns_Cache *cache = pendingPtr->cachePtr->cache;
-
-        Ns_CacheLock(cache);
-        NsCacheCountTransaction(cache, false);
-        Ns_CacheUnlock(cache);
-        FreePending(pendingPtr);
-        n++;
-    }
-    Tcl_DeleteHashTable(&transactionPtr->values);
-    ns_free(transactionPtr);
-    return n;
-}
-
-static Transaction *
-TakeInnermost(void)
-{
-    Transaction *transactionPtr = innermostPtr;
-
-    innermostPtr = transactionPtr->outerPtr;
-    return transactionPtr;
+    Ns_CacheLock(cache);
+    NsCacheCountTransaction(cache, false);
+    Ns_CacheUnlock(cache);
+    return true;
 }
 
 /*

@@ -6,47 +6,49 @@
 
 #include "tcl/job_int.h"
 
-static void AppendJob(Ns_DString *dsPtr, const NsJob *jobPtr);
+typedef void (AppendProc) (Ns_DString *dsPtr, const NsJob *jobPtr);
+
+static AppendProc AppendId;
+static AppendProc AppendJob;
+
+static NsJobStatus AppendJobs(const char *name, Ns_DString *dsPtr,
+                              AppendProc *append);
 
 NsJobStatus
 NsJobIds(const char *queue, Ns_DString *dsPtr)
+{
+    return AppendJobs(queue, dsPtr, AppendId);
+}
+
+NsJobStatus
+NsJobList(const char *queue, Ns_DString *dsPtr)
+{
+    return AppendJobs(queue, dsPtr, AppendJob);
+}
+
+static NsJobStatus
+AppendJobs(const char *name, Ns_DString *dsPtr, AppendProc *append)
 {
     NsJobQueue     *queuePtr;
     Tcl_HashSearch  search;
     Tcl_HashEntry  *hPtr;
 
     Ns_MutexLock(&nsJobs.lock);
-    queuePtr = NsJobFindQueueLocked(queue);
+    queuePtr = NsJobFindQueueLocked(name);
     if (queuePtr != NULL) {
         for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
              hPtr = Tcl_NextHashEntry(&search)) {
-            Ns_DStringAppendElement(dsPtr,
-                                    Tcl_GetHashKey(&queuePtr->jobs, hPtr));
+            append(dsPtr, Tcl_GetHashValue(hPtr));
         }
     }
     Ns_MutexUnlock(&nsJobs.lock);
     return queuePtr != NULL ? NS_JOB_OK : NS_JOB_NO_QUEUE;
 }
 
-NsJobStatus
-NsJobList(const char *queue, Ns_DString *dsPtr)
+static void
+AppendId(Ns_DString *dsPtr, const NsJob *jobPtr)
 {
-    NsJobQueue     *queuePtr;
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
-
-    Ns_MutexLock(&nsJobs.lock);
-    queuePtr = NsJobFindQueueLocked(queue);
-    if (queuePtr != NULL) {
-        for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
-             hPtr = Tcl_NextHashEntry(&search)) {
-            Tcl_DStringStartSublist(dsPtr);
-            AppendJob(dsPtr, Tcl_GetHashValue(hPtr));
-            Tcl_DStringEndSublist(dsPtr);
-        }
-    }
-    Ns_MutexUnlock(&nsJobs.lock);
-    return queuePtr != NULL ? NS_JOB_OK : NS_JOB_NO_QUEUE;
+    Ns_DStringAppendElement(dsPtr, jobPtr->id);
 }
 
 static void
@@ -68,6 +70,7 @@ AppendJob(Ns_DString *dsPtr, const NsJob *jobPtr)
     int     code = isDone ? jobPtr->result.code : TCL_OK;
     NsStamp endStamp = isDone ? jobPtr->endStamp : NsClockNow();
 
+    Tcl_DStringStartSublist(dsPtr);
     Ns_DStringAppendElement(dsPtr, "id");
     Ns_DStringAppendElement(dsPtr, jobPtr->id);
     Ns_DStringAppendElement(dsPtr, "state");
@@ -86,6 +89,7 @@ AppendJob(Ns_DString *dsPtr, const NsJob *jobPtr)
                      jobPtr->isWaited ? "wait" : "none", jobPtr->threadId,
                      (double) (endStamp - jobPtr->startStamp) / 1e6,
                      jobPtr->started.sec, jobPtr->ended.sec);
+    Tcl_DStringEndSublist(dsPtr);
 }
 
 void

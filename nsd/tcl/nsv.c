@@ -34,11 +34,16 @@ typedef struct Buckets {
 
 static NsPerServer allBuckets;
 
+typedef const char *(PutProc) (NsvArray *arrayPtr, const char *key,
+                               const char *value, size_t length);
+
 static NsPerServerProc CreateBuckets;
 static Buckets *BucketsOf(NsServer *serverPtr);
 static Bucket *BucketOf(NsServer *serverPtr, const char *name);
 static Value *Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep,
                     const char *text, size_t length);
+static int Put(const char *server, const char *array, const char *key,
+               const char *value, size_t length, PutProc *put);
 
 static void *
 CreateBuckets(NsServer *serverPtr)
@@ -358,6 +363,13 @@ int
 Ns_VarSet(const char *server, const char *array, const char *key,
           const char *value, size_t length)
 {
+    return Put(server, array, key, value, length, NsvSet);
+}
+
+static int
+Put(const char *server, const char *array, const char *key, const char *value,
+    size_t length, PutProc *put)
+{
     NsServer *serverPtr = NsServerFind(server);
     NsvArray *arrayPtr;
 
@@ -365,7 +377,7 @@ Ns_VarSet(const char *server, const char *array, const char *key,
         return NS_ERROR;
     }
     arrayPtr = NsvLock(serverPtr, array, false);
-    NsvSet(arrayPtr, key, value, length);
+    (void) put(arrayPtr, key, value, length);
     NsvUnlock(arrayPtr);
     return NS_OK;
 }
@@ -409,14 +421,5 @@ int
 Ns_VarAppend(const char *server, const char *array, const char *key,
              const char *value, size_t length)
 {
-    NsServer *serverPtr = NsServerFind(server);
-    NsvArray *arrayPtr;
-
-    if (serverPtr == NULL) {
-        return NS_ERROR;
-    }
-    arrayPtr = NsvLock(serverPtr, array, false);
-    NsvAppend(arrayPtr, key, value, length);
-    NsvUnlock(arrayPtr);
-    return NS_OK;
+    return Put(server, array, key, value, length, NsvAppend);
 }

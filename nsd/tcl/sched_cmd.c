@@ -20,6 +20,8 @@ static Tcl_ObjCmdProc CancelObjCmd;
 static Tcl_ObjCmdProc PauseObjCmd;
 static Tcl_ObjCmdProc ResumeObjCmd;
 
+static int ScheduleClock(Tcl_Interp *interp, int period, int objc,
+                         Tcl_Obj *const *objv);
 static int Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
                     Tcl_Obj *scriptPtr, int nArgs, Tcl_Obj *const *args);
 static int GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr,
@@ -92,31 +94,7 @@ static int
 ScheduleDailyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
-    int         isOnce = 0, isThread = 0, nArgs = 0, hour, minute;
-    Tcl_Obj    *scriptPtr;
-    Ns_Time     interval = {0, 0};
-    Ns_ObjvSpec options[] = {
-        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
-        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
-        {"--",      Ns_ObjvBreak, NULL,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"hour",   Ns_ObjvInt,  &hour,      NULL},
-        {"minute", Ns_ObjvInt,  &minute,    NULL},
-        {"script", Ns_ObjvObj,  &scriptPtr, NULL},
-        {"?args",  Ns_ObjvArgs, &nArgs,     NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || CheckRange(interp, "hour", hour, 23) != TCL_OK
-            || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    interval.sec = hour * 3600 + minute * 60;
-    return Schedule(interp, isOnce | isThread | NS_SCHED_DAILY, &interval,
-                    scriptPtr, nArgs, objv + objc - nArgs);
+    return ScheduleClock(interp, NS_SCHED_DAILY, objc, objv);
 }
 
 /*
@@ -126,7 +104,13 @@ static int
 ScheduleWeeklyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                      Tcl_Obj *const *objv)
 {
-    int         isOnce = 0, isThread = 0, nArgs = 0, day, hour, minute;
+    return ScheduleClock(interp, NS_SCHED_WEEKLY, objc, objv);
+}
+
+static int
+ScheduleClock(Tcl_Interp *interp, int period, int objc, Tcl_Obj *const *objv)
+{
+    int         isOnce = 0, isThread = 0, nArgs = 0, day = 0, hour, minute;
     Tcl_Obj    *scriptPtr;
     Ns_Time     interval = {0, 0};
     Ns_ObjvSpec options[] = {
@@ -135,7 +119,7 @@ ScheduleWeeklyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"--",      Ns_ObjvBreak, NULL,      NULL},
         {NULL, NULL, NULL, NULL}
     };
-    Ns_ObjvSpec args[] = {
+    Ns_ObjvSpec words[] = {
         {"day",    Ns_ObjvInt,  &day,       NULL},
         {"hour",   Ns_ObjvInt,  &hour,      NULL},
         {"minute", Ns_ObjvInt,  &minute,    NULL},
@@ -144,15 +128,16 @@ ScheduleWeeklyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {NULL, NULL, NULL, NULL}
     };
 
-    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
+    if (Ns_ParseObjv(options, period == NS_SCHED_WEEKLY ? words : words + 1,
+                     interp, 1, objc, objv) != NS_OK
             || CheckRange(interp, "day", day, 6) != TCL_OK
             || CheckRange(interp, "hour", hour, 23) != TCL_OK
             || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
         return TCL_ERROR;
     }
     interval.sec = (day * 24 + hour) * 3600 + minute * 60;
-    return Schedule(interp, isOnce | isThread | NS_SCHED_WEEKLY, &interval,
-                    scriptPtr, nArgs, objv + objc - nArgs);
+    return Schedule(interp, isOnce | isThread | period, &interval, scriptPtr,
+                    nArgs, objv + objc - nArgs);
 }
 
 /*
