@@ -51,6 +51,7 @@ static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                          const Ns_LogRecord *recordPtr, size_t *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room);
 static bool WriteOut(Ns_LogSink sink);
+static bool WriteAll(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
 static uint64_t NeededFrom(uint32_t lane, int stream);
@@ -259,12 +260,17 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
 bool
 NsDeliverSync(Ns_LogSink sink)
 {
+    bool isSynced;
+
     sink->syncDue = 0;
     if (sink->typePtr->syncProc == NULL || sink->fd < 0) {
         return true;
     }
     atomic_fetch_add(&sink->nSyncs, 1);
-    if (!sink->typePtr->syncProc(sink)) {
+    atomic_store(&sink->busySince, NsLogClock());
+    isSynced = sink->typePtr->syncProc(sink);
+    atomic_store(&sink->busySince, 0);
+    if (!isSynced) {
         int reason = errno;
 
         atomic_fetch_add(&sink->nErrors, 1);
@@ -524,9 +530,38 @@ static bool
 WriteOut(Ns_LogSink sink)
 {
     int64_t start = NsLogClock(), span;
+    bool    isWritten;
 
+    isWritten = WriteAll(sink);
+    atomic_store(&sink->busySince, 0);
+    if (!isWritten) {
+        return false;
+    }
+    atomic_fetch_add(&sink->nWrites, 1);
+    span = NsLogClock() - start;
+    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
+    if (span > atomic_load(&sink->longestWrite)) {
+        atomic_store(&sink->longestWrite, span);
+    }
+    if (sink->settings.sync == NS_SYNC_BATCH) {
+        (void) NsDeliverSync(sink);
+    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
+        sink->syncDue = start + sink->settings.syncNanos;
+    }
+    return true;
+}
+
+/*
+ * As long as something is taken now and then, the target does not stall.
+ */
+static bool
+WriteAll(Ns_LogSink sink)
+{
     while (sink->nWritten < sink->nBuffered) {
-        ssize_t n = sink->typePtr->writeProc(
+        ssize_t n;
+
+        atomic_store(&sink->busySince, NsLogClock());
+        n = sink->typePtr->writeProc(
             sink, sink->buffer + sink->nWritten,
             sink->nBuffered - sink->nWritten);
 
@@ -543,17 +578,6 @@ WriteOut(Ns_LogSink sink)
             && !sink->typePtr->confirmProc(sink)) {
         NsDeliverFailed(sink, errno);
         return false;
-    }
-    atomic_fetch_add(&sink->nWrites, 1);
-    span = NsLogClock() - start;
-    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
-    if (span > atomic_load(&sink->longestWrite)) {
-        atomic_store(&sink->longestWrite, span);
-    }
-    if (sink->settings.sync == NS_SYNC_BATCH) {
-        (void) NsDeliverSync(sink);
-    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
-        sink->syncDue = start + sink->settings.syncNanos;
     }
     return true;
 }
@@ -647,7 +671,7 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
 {
     atomic_fetch_add(&sink->nErrors, 1);
     if (sink->failure == 0) {
-        sink->failedSince = NsLogClock();
+        atomic_store(&sink->failedSince, NsLogClock());
         sink->retryNanos = RETRY_NANOS;
         if (MayReport(sink)) {
             Ns_Log(Error, "log: sink '%s': writing to '%s' failed: '%s'; "
@@ -722,10 +746,12 @@ MayReport(Ns_LogSink sink)
 static void
 NoteSuccess(Ns_LogSink sink)
 {
-    double seconds = (double) (NsLogClock() - sink->failedSince) / 1e9;
+    double seconds = (double) (NsLogClock()
+                               - atomic_load(&sink->failedSince)) / 1e9;
     int    reason = sink->failure;
 
     sink->failure = 0;
+    atomic_store(&sink->failedSince, 0);
     sink->retryAt = 0;
     sink->complaint[0] = '\0';
     if (MayReport(sink)) {

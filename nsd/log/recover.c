@@ -545,6 +545,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         sink->nRecords = 0;
         sink->nMoved = 0;
         sink->failure = 0;
+        atomic_store(&sink->failedSince, 0);
         sink->retryAt = 0;
     }
     NsMergeFree(&merge);

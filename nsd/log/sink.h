@@ -50,7 +50,15 @@ extern const NsSinkSettings nsSinkDefaults;
 /*
  * The ledger of one sink.  Accepted is the sum of the others, at every moment.
  */
+typedef enum {
+    NS_TROUBLE_NONE,
+    NS_TROUBLE_STALLED,         /* In a write or sync that takes long. */
+    NS_TROUBLE_FAILING          /* Writing failed, and is tried again. */
+} NsSinkTrouble;
+
 typedef struct NsSinkStats {
+    NsSinkTrouble trouble;
+    int64_t  troubleSince;      /* As NsLogClock; 0 if there is none. */
     uint64_t accepted;
     uint64_t delivered;
     uint64_t ignored;           /* Not wanted by the sink's settings. */

@@ -171,7 +171,6 @@ struct Ns_LogSink_ {
     NsClaim           *claims;          /* See recover.c. */
     char               complaint[256];  /* In place of errno's text; or "". */
     int                failure;         /* errno of the present episode. */
-    int64_t            failedSince;
     int64_t            retryAt;
     int64_t            retryNanos;
 
@@ -210,6 +209,8 @@ struct Ns_LogSink_ {
     atomic_uint_fast64_t nErrors;
     atomic_uint_fast64_t nWakeups;
     atomic_uint_fast64_t deepest;
+    atomic_int_fast64_t  failedSince;       /* 0: it does not fail. */
+    atomic_int_fast64_t  busySince;         /* In a write or sync; 0: in none. */
     atomic_int_fast64_t  longestWrite;
     atomic_int_fast64_t  writeNanos;
 };

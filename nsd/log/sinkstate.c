@@ -6,6 +6,10 @@
 
 #include "log/sink_int.h"
 
+#define STALL_NANOS INT64_C(1000000000)     /* A write that takes longer. */
+
+static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
+
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
     .sample = 1,
@@ -85,6 +89,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     statsPtr->wakeups = atomic_load(&sink->nWakeups);
     statsPtr->longestWrite = atomic_load(&sink->longestWrite);
     statsPtr->writeNanos = atomic_load(&sink->writeNanos);
+    GetTrouble(sink, statsPtr);
     statsPtr->accepted = atomic_load(&sink->nDirect);
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
         NsStreamDrops drops;
@@ -109,4 +114,22 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         atomic_store(&sink->deepest, statsPtr->pending);
     }
     statsPtr->deepest = atomic_load(&sink->deepest);
+}
+
+/*
+ * No lock: who works for the sink may hold it for long, just now.
+ */
+static void
+GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr)
+{
+    int64_t failed = atomic_load(&sink->failedSince);
+    int64_t busy = atomic_load(&sink->busySince);
+
+    if (failed != 0) {
+        statsPtr->trouble = NS_TROUBLE_FAILING;
+        statsPtr->troubleSince = failed;
+    } else if (busy != 0 && NsLogClock() - busy > STALL_NANOS) {
+        statsPtr->trouble = NS_TROUBLE_STALLED;
+        statsPtr->troubleSince = busy;
+    }
 }

@@ -446,10 +446,18 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static Tcl_Obj *
 StatsObj(Ns_LogSink sink)
 {
+    static const char *const states[] = {
+        [NS_TROUBLE_NONE] = "ok", [NS_TROUBLE_STALLED] = "stalled",
+        [NS_TROUBLE_FAILING] = "failing"
+    };
     Tcl_Obj    *dictObj = Tcl_NewObj();
     NsSinkStats stats;
 
     NsSinkGetStats(sink, &stats);
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj("state", -1));
+    Tcl_ListObjAppendElement(NULL, dictObj,
+                             Tcl_NewStringObj(states[stats.trouble], -1));
+    PutSeconds(dictObj, "since", stats.troubleSince);
     Put(dictObj, "accepted", stats.accepted);
     Put(dictObj, "delivered", stats.delivered);
     Put(dictObj, "ignored", stats.ignored);

@@ -42,6 +42,11 @@ proc nsstats::bars {title counts} {
     return [dict create kind bars title $title counts $counts]
 }
 
+#
+# What somebody has to look after, a sentence each; nothing is shown without any.
+#
+proc nsstats::alerts {sentences} { return [dict create kind alerts sentences $sentences] }
+
 proc nsstats::note {text} { return [dict create kind note text $text] }
 
 #
@@ -249,6 +254,10 @@ proc nsstats::Json-bars {block} {
             "\"text\":[JsonString [Text count $n]],\"height\":[format %.1f [expr {76.0 * $n / $most}]]}"
     }]
     return "{\"kind\":\"bars\",\"items\":\[[join $items ,]\]}"
+}
+
+proc nsstats::Json-alerts {block} {
+    return "{\"kind\":\"alerts\",\"sentences\":[JsonStrings [dict get $block sentences]]}"
 }
 
 proc nsstats::Json-note {block} {

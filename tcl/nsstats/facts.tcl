@@ -97,6 +97,14 @@ proc nsstats::now {} {
 }
 
 #
+# How long a sink has been in trouble, by its statistics.
+#
+proc nsstats::troubleSeconds {stats} {
+    if {[dict get $stats state] eq "ok"} { return 0 }
+    return [expr {max(0.0, [clock milliseconds] / 1000.0 - [dict get $stats since])}]
+}
+
+#
 # For each bound, as a dict, how many spans of that kind did not exceed it, in all
 # servers together; the bound Inf stands for all.
 #

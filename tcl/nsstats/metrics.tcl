@@ -167,6 +167,7 @@ proc nsstats::LogMetrics {} {
         writetime counter nsd_log_write_seconds     "Time that writes and syncs took."
         deepest   gauge   nsd_log_peak_records      "The most records that waited at once."
         longestwrite gauge nsd_log_longest_write_seconds "The longest write so far."
+        trouble   gauge   nsd_log_trouble_seconds   "How long a sink has stalled or failed; 0 while it writes."
     }
     set samples {}
     set dropped {}
@@ -174,6 +175,7 @@ proc nsstats::LogMetrics {} {
         # One that was removed meanwhile is not there.
         if {[catch {ns_logsink stats $sink} stats]} continue
         set labels [dict create sink $sink]
+        dict set stats trouble [troubleSeconds $stats]
         foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
         foreach {key n} $stats {
             if {[regexp {^dropped(.+)$} $key - reason]} {

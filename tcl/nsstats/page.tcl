@@ -194,6 +194,13 @@ $drawing</svg>
 "
 }
 
+proc nsstats::Html-alerts {block {i 0}} {
+    set sentences [dict get $block sentences]
+    set html ""
+    foreach sentence $sentences { append html "<li>[ns_quotehtml $sentence]</li>\n" }
+    return "<ul class=\"alerts\" role=\"status\"[expr {$sentences eq "" ? " hidden" : ""}]>$html</ul>\n"
+}
+
 proc nsstats::Html-note {block {i 0}} {
     return "<p class=\"faint\">[ns_quotehtml [dict get $block text]]</p>\n"
 }
@@ -275,6 +282,9 @@ figcaption { display: flex; justify-content: space-between; color: var(--faint);
 .legend .s0::before { color: var(--s0); } .legend .s1::before { color: var(--s1); }
 .legend .s2::before { color: var(--s2); } .legend .s3::before { color: var(--s3); }
 .legend b { font-variant-numeric: tabular-nums; }
+.alerts { list-style: none; margin: .5rem 0; padding: .6rem .9rem; background: var(--card); border: 1px solid var(--s3); border-left-width: .4rem; border-radius: .5rem; }
+.alerts li::before { content: "⚠ "; color: var(--s3); }
+.alerts[hidden] { display: none; }
 form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 1rem; }
 input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .6rem; max-width: 100%; }
 @media (max-width: 50rem) {
@@ -331,6 +341,15 @@ const show = {
             bar.setAttribute("y", 78 - block.items[i].height);
             bar.firstChild.textContent = block.items[i].label + ": " + block.items[i].text;
         });
+    },
+    alerts(section, block) {
+        const list = section.querySelector("ul");
+        list.replaceChildren(...block.sentences.map(sentence => {
+            const item = document.createElement("li");
+            item.textContent = sentence;
+            return item;
+        }));
+        list.hidden = block.sentences.length === 0;
     },
     note(section, block) {
         fill(section.querySelectorAll("p"), [block.text]);

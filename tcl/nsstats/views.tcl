@@ -60,6 +60,7 @@ proc nsstats::View-overview {} {
     set axis [list "[Text time $since] ago" now]
     set severities [ns_logctl stats]
     return [list \
+        [alerts [SinkTroubles]] \
         [figures [list \
             "Requests/s" number [dict get $last requests] \
             "Requests" count [dict get $now requests] \
@@ -294,6 +295,21 @@ proc nsstats::AllocatorRows {} {
     return $rows
 }
 
+#
+# A sentence about each sink that does not write just now.
+#
+proc nsstats::SinkTroubles {} {
+    set troubles {}
+    foreach sink [ns_logsink list] {
+        # One that was removed meanwhile is not there.
+        if {[catch {ns_logsink stats $sink} stats] || [dict get $stats state] eq "ok"} continue
+        set waiting [dict get $stats pending]
+        lappend troubles "Log sink $sink: [dict get $stats state] since [Text clock [dict get $stats since]], for [
+            Text time [troubleSeconds $stats]]; [Text count $waiting] [expr {$waiting == 1 ? "line waits" : "lines wait"}]."
+    }
+    return $troubles
+}
+
 proc nsstats::View-logs {} {
     set rows {}
     set settings {}
@@ -304,7 +320,8 @@ proc nsstats::View-logs {} {
         dict for {key value} $stats {
             if {[string match dropped* $key] && $value > 0} { lappend lost "$key $value" }
         }
-        set row [list $sink]
+        set row [list $sink [dict get $stats state] \
+            [expr {[dict get $stats state] eq "ok" ? "" : [troubleSeconds $stats]}]]
         foreach key {accepted delivered ignored pending} { lappend row [dict get $stats $key] }
         lappend row [join $lost {, }]
         foreach key {bytes writes syncs errors wakeups deepest longestwrite} {
@@ -322,10 +339,11 @@ proc nsstats::View-logs {} {
     }]
     set memory [ns_logsink memory]
     return [list \
+        [alerts [SinkTroubles]] \
         [figures [list Memory bytes [dict get $memory bytes] "In use" bytes [dict get $memory used] \
             "Most in use" bytes [dict get $memory mostused] Lanes count [dict get $memory lanes]]] \
         [table Sinks {
-            Sink text Accepted count Delivered count Ignored count Pending count Lost text Bytes bytes
+            Sink text State text "In trouble for" time Accepted count Delivered count Ignored count Pending count Lost text Bytes bytes
             Writes count Syncs count Errors count Wakeups count "Deepest backlog" count "Longest write" time
         } $rows {0 up}] \
         [table Settings {
@@ -336,19 +354,22 @@ proc nsstats::View-logs {} {
 }
 
 proc nsstats::View-caches {} {
-    set rows [lmap cache [ns_cache_names] {
-        set stats [ns_cache_stats $cache]
-        set row [list $cache]
-        foreach key {entries size maxsize hits missed} { lappend row [dict get $stats $key] }
-        set asked [expr {[dict get $stats hits] + [dict get $stats missed]}]
-        lappend row [Quotient [dict get $stats hits] $asked]
-        foreach key {expired pruned flushed saved} { lappend row [dict get $stats $key] }
-        set row
-    }]
+    set rows {}
+    foreach server [ns_info servers] {
+        foreach cache [ns_cache_names -server $server] {
+            set stats [ns_cache_stats -server $server -- $cache]
+            set row [list $cache $server]
+            foreach key {entries size maxsize hits missed} { lappend row [dict get $stats $key] }
+            set asked [expr {[dict get $stats hits] + [dict get $stats missed]}]
+            lappend row [Quotient [dict get $stats hits] $asked]
+            foreach key {expired pruned flushed saved} { lappend row [dict get $stats $key] }
+            lappend rows $row
+        }
+    }
     return [list [table "" {
-        Cache text Entries count Size bytes Most bytes Hits count Missed count "Hit rate" share
+        Cache text Server text Entries count Size bytes Most bytes Hits count Missed count "Hit rate" share
         Expired count Pruned count Flushed count Saved time
-    } $rows {2 down}]]
+    } $rows {3 down}]]
 }
 
 proc nsstats::View-drivers {} {
@@ -363,10 +384,10 @@ proc nsstats::View-drivers {} {
         set row
     }]
     set now [expr {[clock milliseconds] / 1000.0}]
-    set writers [lmap job [ns_writer list] {
-        # The fields in the middle differ between releases, the first ones do not.
-        lassign $job start thread driver
-        list $thread $driver [expr {$now - $start}] {*}[lrange $job end-4 end]
+    set writers [lmap job [ns_writer list -long] {
+        set rest [lassign $job start thread driver pool peer fd remaining sent rate limit]
+        list $thread $driver [poolName $pool] [expr {$now - $start}] $peer $fd $remaining $sent \
+            [expr {$rate * 1024}] [expr {$limit > 0 ? $limit * 1024 : ""}] [lindex $rest 0]
     }]
     return [list \
         [table Drivers {
@@ -376,8 +397,9 @@ proc nsstats::View-drivers {} {
             Thread text Module text Received count Spooled count Partial count Errors count
         } $threads {0 up}] \
         [table "Deliveries of writers" {
-            Thread text Driver text Since time Peer text Descriptor id Remaining bytes Sent bytes Note text
-        } $writers {2 down}]]
+            Thread text Driver text Pool text Since time Peer text Descriptor id Remaining bytes Sent bytes
+            "Per second" bytes "At most" bytes Note text
+        } $writers {3 down}]]
 }
 
 proc nsstats::View-schedule {} {

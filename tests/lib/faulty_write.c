@@ -2,10 +2,11 @@
  * faulty_write.c --
  *
  *      To be preloaded: writes to files whose name has "faulty" in it are
- *      interrupted one time in four, and short most of the other times.
+ *      interrupted one time in four, and short most of the other times.  Each
+ *      such deed adds a byte to the file faulty.count in the current directory.
  *
- *      Each such deed adds a byte to the file faulty.count in the current
- *      directory.
+ *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate" is
+ *      in the current directory, until somebody opens that for writing.
  */
 
 #define _GNU_SOURCE
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 static bool     IsFaulty(int fd);
+static bool     HasName(int fd, const char *name);
+static void     WaitAtGate(void);
 static unsigned Dice(void);
 static void     Count(void);
 static ssize_t  RealWrite(int fd, const void *bytes, size_t length);
@@ -36,6 +39,8 @@ write(int fd, const void *bytes, size_t length)
         }
         Count();
         length = 1 + Dice() % length;
+    } else if (HasName(fd, "/stuck")) {
+        WaitAtGate();
     }
     return RealWrite(fd, bytes, length);
 }
@@ -60,12 +65,28 @@ writev(int fd, const struct iovec *pieces, int n)
 static bool
 IsFaulty(int fd)
 {
+    return HasName(fd, "/faulty");
+}
+
+static bool
+HasName(int fd, const char *name)
+{
     char    link[64], path[4096];
     ssize_t n;
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     n = readlink(link, path, sizeof(path) - 1);
-    return n > 0 && memmem(path, (size_t) n, "/faulty", 7) != NULL;
+    return n > 0 && memmem(path, (size_t) n, name, strlen(name)) != NULL;
+}
+
+static void
+WaitAtGate(void)
+{
+    int fd = open("gate", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 static unsigned
