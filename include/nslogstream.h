@@ -34,8 +34,9 @@ typedef struct Ns_LogRecord {
 
 /*
  * Write the line of a record, newline included, to buffer, and return its
- * length.  A length greater than room: the procedure is called again with more
- * room, and what it wrote is not used.  0: the record makes no line.
+ * length.  A length greater than room, which may be more than the line needs:
+ * the procedure is called again with so much room, and what it wrote is not
+ * used.  0: the record makes no line.
  *
  * It runs in a log thread, or in the thread that puts the record, and after a
  * crash with records of an earlier process: it must not follow pointers in

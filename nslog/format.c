@@ -2,131 +2,126 @@
  * format.c --
  *
  *      An access record becomes a line.
+ *
+ *      How long the line may become is known from the length of the record.
+ *      The buffer has room for that or is not touched, so nothing below asks
+ *      for room.  Functions that put something return where to go on.
  */
 
 #include "format.h"
 
 #define MICROS 1000000
 
+/* Of the bytes of a record, escaped; and of all else in a line. */
+#define MAX_ESCAPED      4
+#define MAX_JSON_ESCAPED 6
+#define MAX_REST         1024
+
 /*
  * Compared all at once where the processor can.
  */
-typedef unsigned char Bytes __attribute__((vector_size(16)));
+typedef unsigned char Bytes  __attribute__((vector_size(16)));
+typedef signed char   Signed __attribute__((vector_size(16)));
+typedef uint64_t      Words  __attribute__((vector_size(16)));
 #define ALL(c) ((Bytes) {c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c})
-
-/*
- * Pieces of the line; what does not fit is counted all the same.
- */
-typedef struct Line {
-    char  *buffer;
-    size_t room;
-    size_t length;
-} Line;
-
-/*
- * The strings of a record, taken off one by one.
- */
-typedef struct Strings {
-    const char *next;
-    size_t      left;
-} Strings;
 
 /*
  * A record as it is read.
  */
 typedef struct Access {
-    AccessRecord r;             /* nHeaders: those that are left. */
-    Strings      strings;
-    const char  *peer;
-    const char  *user;
-    const char  *request;
-    const char  *referer;
-    const char  *agent;
+    const AccessRecord *r;
+    int64_t     start;          /* Microseconds since 1970. */
+    uint32_t    nHeaders;       /* That are left. */
+    const char *next;           /* They begin here ... */
+    const char *end;
+    const char *peer;
+    const char *user;
+    const char *request;
+    const char *referer;
+    const char *agent;
 } Access;
 
 static bool ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
 static bool TakeHeader(Access *accessPtr, const char **namePtr,
                        uint32_t *nNamePtr, const char **valuePtr,
                        uint32_t *nValuePtr);
-static const char *TakeCounted(Strings *stringsPtr, uint32_t *lengthPtr);
-static const char *Take(Strings *stringsPtr, size_t length);
-static void PutText(Line *linePtr, const char *text);
-static void PutMember(Line *linePtr, const char *name, const char *bytes,
-                      size_t length);
-static void PutJson(Line *linePtr, const char *bytes, size_t length);
-static void PutJsonTime(Line *linePtr, int64_t micros);
-static void Put(Line *linePtr, const char *bytes, size_t length);
-static void PutEscaped(Line *linePtr, const char *bytes, size_t length);
-static size_t PlainRun(const char *bytes, size_t length);
-static inline bool HasSpecial(const char *bytes);
-static void PutQuoted(Line *linePtr, const char *bytes, size_t length);
-static void PutUser(Line *linePtr, const char *bytes, size_t length);
-static void PutNumber(Line *linePtr, int64_t number);
-static void PutMicros(Line *linePtr, int64_t micros);
-static void PutTime(Line *linePtr, time_t seconds, bool isFormatted);
+static const char *TakeCounted(Access *accessPtr, uint32_t *lengthPtr);
+static char *PutText(char *to, const char *text);
+static char *PutMember(char *to, const char *name, const char *bytes,
+                       size_t length);
+static char *PutJson(char *to, const char *bytes, size_t length);
+static char *PutJsonTime(char *to, int64_t micros);
+static inline char *PutQuoted(char *to, const char *bytes, size_t length,
+                              bool isPlain);
+static inline char *PutString(char *to, const char *bytes, size_t length,
+                              bool isPlain);
+static bool IsPlain(const char *bytes, size_t length);
+static char *PutEscaped(char *to, const char *bytes, size_t length);
+static char *PutUser(char *to, const char *bytes, size_t length, bool isPlain);
+static char *PutNumber(char *to, int64_t number);
+static char *PutMicros(char *to, int64_t micros);
+static char *PutTimes(char *to, const Access *accessPtr);
+static char *PutTime(char *to, time_t seconds, bool isFormatted);
 
 
 size_t
 NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
                 void *arg)
 {
-    Line        line = {buffer, room, 0};
+    size_t      most = MAX_ESCAPED * recordPtr->length + MAX_REST;
+    char       *to = buffer;
     Access      access;
     const char *name, *value;
     uint32_t    nName, nValue, flags;
+    bool        isPlain;        /* No string needs an escape. */
 
     if (!ReadRecord(recordPtr, &access)) {
         return 0;
     }
-    flags = arg == NULL ? access.r.flags : *(const uint32_t *) arg;
-    PutEscaped(&line, access.peer, access.r.peerLength);
-    Put(&line, " - ", 3);
-    PutUser(&line, access.user, access.r.userLength);
-    Put(&line, " ", 1);
-    PutTime(&line, (time_t) (recordPtr->time / 1000000000),
-            (flags & LOG_FMTTIME) != 0);
-    Put(&line, " ", 1);
-    PutQuoted(&line, access.request, access.r.requestLength);
-    Put(&line, " ", 1);
-    PutNumber(&line, access.r.status);
-    Put(&line, " ", 1);
-    PutNumber(&line, access.r.bytesSent);
+    if (most > room) {
+        return most;
+    }
+    flags = arg == NULL ? access.r->flags : *(const uint32_t *) arg;
+    isPlain = IsPlain(access.peer, (size_t) (access.next - access.peer));
+    to = PutString(to, access.peer, access.r->peerLength, isPlain);
+    to = PutText(to, " - ");
+    to = PutUser(to, access.user, access.r->userLength, isPlain);
+    *to++ = ' ';
+    to = PutTime(to, (time_t) (recordPtr->time / 1000000000),
+                 (flags & LOG_FMTTIME) != 0);
+    *to++ = ' ';
+    to = PutQuoted(to, access.request, access.r->requestLength, isPlain);
+    *to++ = ' ';
+    to = PutNumber(to, access.r->status);
+    *to++ = ' ';
+    to = PutNumber(to, access.r->bytesSent);
     if ((flags & LOG_COMBINED) != 0) {
-        Put(&line, " ", 1);
-        PutQuoted(&line, access.referer, access.r.refererLength);
-        Put(&line, " ", 1);
-        PutQuoted(&line, access.agent, access.r.agentLength);
+        *to++ = ' ';
+        to = PutQuoted(to, access.referer, access.r->refererLength, isPlain);
+        *to++ = ' ';
+        to = PutQuoted(to, access.agent, access.r->agentLength, isPlain);
     }
     if ((flags & LOG_REQTIME) != 0) {
-        Put(&line, " ", 1);
-        PutMicros(&line, recordPtr->time / 1000 - access.r.start);
+        *to++ = ' ';
+        to = PutMicros(to, recordPtr->time / 1000 - access.start);
     }
     if ((flags & LOG_PARTIALTIMES) != 0) {
-        Put(&line, " \"", 2);
-        PutMicros(&line, access.r.start);
-        Put(&line, " ", 1);
-        PutMicros(&line, access.r.acceptSpan);
-        Put(&line, " ", 1);
-        PutMicros(&line, access.r.queueSpan);
-        Put(&line, " ", 1);
-        PutMicros(&line, access.r.filterSpan);
-        Put(&line, " ", 1);
-        PutMicros(&line, access.r.runSpan);
-        Put(&line, "\"", 1);
+        to = PutTimes(to, &access);
     }
     while (arg == NULL && TakeHeader(&access, &name, &nName, &value, &nValue)) {
-        Put(&line, " ", 1);
-        PutQuoted(&line, value, nValue);
+        *to++ = ' ';
+        to = PutQuoted(to, value, nValue, IsPlain(value, nValue));
     }
-    Put(&line, "\n", 1);
-    return line.length;
+    *to++ = '\n';
+    return (size_t) (to - buffer);
 }
 
 size_t
 NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
                 void *arg)
 {
-    Line        line = {buffer, room, 0};
+    size_t      most = MAX_JSON_ESCAPED * recordPtr->length + MAX_REST;
+    char       *to = buffer;
     Access      access;
     const char *name, *value, *comma = "";
     uint32_t    nName, nValue;
@@ -134,39 +129,42 @@ NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     if (!ReadRecord(recordPtr, &access)) {
         return 0;
     }
-    PutText(&line, "{\"time\":");
-    PutJsonTime(&line, recordPtr->time / 1000);
-    PutMember(&line, "peer", access.peer, access.r.peerLength);
-    PutMember(&line, "user", access.user, access.r.userLength);
-    PutMember(&line, "request", access.request, access.r.requestLength);
-    PutText(&line, ",\"status\":");
-    PutNumber(&line, access.r.status);
-    PutText(&line, ",\"bytes\":");
-    PutNumber(&line, access.r.bytesSent);
-    PutMember(&line, "referer", access.referer, access.r.refererLength);
-    PutMember(&line, "agent", access.agent, access.r.agentLength);
-    PutText(&line, ",\"start\":");
-    PutJsonTime(&line, access.r.start);
-    PutText(&line, ",\"duration\":");
-    PutMicros(&line, recordPtr->time / 1000 - access.r.start);
-    PutText(&line, ",\"accept\":");
-    PutMicros(&line, access.r.acceptSpan);
-    PutText(&line, ",\"queue\":");
-    PutMicros(&line, access.r.queueSpan);
-    PutText(&line, ",\"filter\":");
-    PutMicros(&line, access.r.filterSpan);
-    PutText(&line, ",\"run\":");
-    PutMicros(&line, access.r.runSpan);
-    PutText(&line, ",\"headers\":{");
+    if (most > room) {
+        return most;
+    }
+    to = PutText(to, "{\"time\":");
+    to = PutJsonTime(to, recordPtr->time / 1000);
+    to = PutMember(to, "peer", access.peer, access.r->peerLength);
+    to = PutMember(to, "user", access.user, access.r->userLength);
+    to = PutMember(to, "request", access.request, access.r->requestLength);
+    to = PutText(to, ",\"status\":");
+    to = PutNumber(to, access.r->status);
+    to = PutText(to, ",\"bytes\":");
+    to = PutNumber(to, access.r->bytesSent);
+    to = PutMember(to, "referer", access.referer, access.r->refererLength);
+    to = PutMember(to, "agent", access.agent, access.r->agentLength);
+    to = PutText(to, ",\"start\":");
+    to = PutJsonTime(to, access.start);
+    to = PutText(to, ",\"duration\":");
+    to = PutMicros(to, recordPtr->time / 1000 - access.start);
+    to = PutText(to, ",\"accept\":");
+    to = PutMicros(to, access.r->acceptSpan);
+    to = PutText(to, ",\"queue\":");
+    to = PutMicros(to, access.r->queueSpan);
+    to = PutText(to, ",\"filter\":");
+    to = PutMicros(to, access.r->filterSpan);
+    to = PutText(to, ",\"run\":");
+    to = PutMicros(to, access.r->runSpan);
+    to = PutText(to, ",\"headers\":{");
     while (TakeHeader(&access, &name, &nName, &value, &nValue)) {
-        PutText(&line, comma);
-        PutJson(&line, name, nName);
-        PutText(&line, ":");
-        PutJson(&line, value, nValue);
+        to = PutText(to, comma);
+        to = PutJson(to, name, nName);
+        *to++ = ':';
+        to = PutJson(to, value, nValue);
         comma = ",";
     }
-    PutText(&line, "}}\n");
-    return line.length;
+    to = PutText(to, "}}\n");
+    return (size_t) (to - buffer);
 }
 
 /*
@@ -175,22 +173,26 @@ NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 static bool
 ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr)
 {
-    AccessRecord *rPtr = &accessPtr->r;
-    Strings      *stringsPtr = &accessPtr->strings;
+    const AccessRecord *r = recordPtr->bytes;
+    const char         *strings = (const char *) (r + 1);
 
-    if (recordPtr->length < sizeof(*rPtr)) {
+    if (recordPtr->length < sizeof(*r)
+            || (uint64_t) r->peerLength + r->userLength + r->requestLength
+               + r->refererLength + r->agentLength
+               > recordPtr->length - sizeof(*r)) {
         return false;
     }
-    memcpy(rPtr, recordPtr->bytes, sizeof(*rPtr));
-    rPtr->start = MIN(MAX(rPtr->start, 0), INT64_MAX / 1000);
-    *stringsPtr = (Strings){(const char *) recordPtr->bytes + sizeof(*rPtr),
-                            recordPtr->length - sizeof(*rPtr)};
-    accessPtr->peer = Take(stringsPtr, rPtr->peerLength);
-    accessPtr->user = Take(stringsPtr, rPtr->userLength);
-    accessPtr->request = Take(stringsPtr, rPtr->requestLength);
-    accessPtr->referer = Take(stringsPtr, rPtr->refererLength);
-    accessPtr->agent = Take(stringsPtr, rPtr->agentLength);
-    return accessPtr->agent != NULL;
+    accessPtr->r = r;
+    accessPtr->start = MIN(MAX(r->start, 0), INT64_MAX / 1000);
+    accessPtr->nHeaders = r->nHeaders;
+    accessPtr->peer = strings;
+    accessPtr->user = accessPtr->peer + r->peerLength;
+    accessPtr->request = accessPtr->user + r->userLength;
+    accessPtr->referer = accessPtr->request + r->requestLength;
+    accessPtr->agent = accessPtr->referer + r->refererLength;
+    accessPtr->next = accessPtr->agent + r->agentLength;
+    accessPtr->end = (const char *) r + recordPtr->length;
+    return true;
 }
 
 /*
@@ -200,82 +202,64 @@ static bool
 TakeHeader(Access *accessPtr, const char **namePtr, uint32_t *nNamePtr,
            const char **valuePtr, uint32_t *nValuePtr)
 {
-    if (accessPtr->r.nHeaders == 0) {
+    if (accessPtr->nHeaders == 0) {
         return false;
     }
-    accessPtr->r.nHeaders--;
-    *namePtr = TakeCounted(&accessPtr->strings, nNamePtr);
-    *valuePtr = TakeCounted(&accessPtr->strings, nValuePtr);
-    return *valuePtr != NULL;
-}
-
-static const char *
-TakeCounted(Strings *stringsPtr, uint32_t *lengthPtr)
-{
-    const char *length = Take(stringsPtr, sizeof(*lengthPtr));
-
-    if (length == NULL) {
-        return NULL;
-    }
-    memcpy(lengthPtr, length, sizeof(*lengthPtr));
-    return Take(stringsPtr, *lengthPtr);
+    accessPtr->nHeaders--;
+    *namePtr = TakeCounted(accessPtr, nNamePtr);
+    *valuePtr = TakeCounted(accessPtr, nValuePtr);
+    return *namePtr != NULL && *valuePtr != NULL;
 }
 
 /*
- * NULL if the record ends before, and ever after.
+ * NULL if the record ends before.
  */
 static const char *
-Take(Strings *stringsPtr, size_t length)
+TakeCounted(Access *accessPtr, uint32_t *lengthPtr)
 {
-    const char *taken = stringsPtr->next;
+    const char *bytes = accessPtr->next + sizeof(*lengthPtr);
 
-    if (taken == NULL || length > stringsPtr->left) {
-        stringsPtr->next = NULL;
+    if ((size_t) (accessPtr->end - accessPtr->next) < sizeof(*lengthPtr)) {
         return NULL;
     }
-    stringsPtr->next += length;
-    stringsPtr->left -= length;
-    return taken;
-}
-
-static void
-Put(Line *linePtr, const char *bytes, size_t length)
-{
-    if (linePtr->length + length <= linePtr->room) {
-        memcpy(linePtr->buffer + linePtr->length, bytes, length);
+    memcpy(lengthPtr, accessPtr->next, sizeof(*lengthPtr));
+    if (*lengthPtr > (size_t) (accessPtr->end - bytes)) {
+        return NULL;
     }
-    linePtr->length += length;
+    accessPtr->next = bytes + *lengthPtr;
+    return bytes;
 }
 
-static void
-PutText(Line *linePtr, const char *text)
+static char *
+PutText(char *to, const char *text)
 {
-    Put(linePtr, text, strlen(text));
+    size_t length = strlen(text);
+
+    memcpy(to, text, length);
+    return to + length;
 }
 
 /*
  * A member of the object that is not the first.
  */
-static void
-PutMember(Line *linePtr, const char *name, const char *bytes, size_t length)
+static char *
+PutMember(char *to, const char *name, const char *bytes, size_t length)
 {
-    PutText(linePtr, ",\"");
-    PutText(linePtr, name);
-    PutText(linePtr, "\":");
-    PutJson(linePtr, bytes, length);
+    to = PutText(to, ",\"");
+    to = PutText(to, name);
+    to = PutText(to, "\":");
+    return PutJson(to, bytes, length);
 }
 
-static void
-PutJson(Line *linePtr, const char *bytes, size_t length)
+static char *
+PutJson(char *to, const char *bytes, size_t length)
 {
-    size_t start = MIN(linePtr->length, linePtr->room);
-
-    linePtr->length += Ns_LogJsonString(linePtr->buffer + start,
-                                        linePtr->room - start, bytes, length);
+    return to + Ns_LogJsonString(to, MAX_JSON_ESCAPED * length + 2, bytes,
+                                 length);
 }
 
-static void
-PutJsonTime(Line *linePtr, int64_t micros)
+static char *
+PutJsonTime(char *to, int64_t micros)
 {
     time_t    seconds = (time_t) (micros / MICROS);
     struct tm tm;
@@ -285,176 +269,192 @@ PutJsonTime(Line *linePtr, int64_t micros)
     gmtime_r(&seconds, &tm);
     n = strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(text + n, sizeof(text) - n, ".%06dZ\"", (int) (micros % MICROS));
-    PutText(linePtr, text);
+    return PutText(to, text);
+}
+
+static inline char *
+PutQuoted(char *to, const char *bytes, size_t length, bool isPlain)
+{
+    *to++ = '"';
+    to = PutString(to, bytes, length, isPlain);
+    *to++ = '"';
+    return to;
+}
+
+static inline char *
+PutString(char *to, const char *bytes, size_t length, bool isPlain)
+{
+    if (unlikely(!isPlain)) {
+        return PutEscaped(to, bytes, length);
+    }
+    memcpy(to, bytes, length);
+    return to + length;
+}
+
+/*
+ * False: some of the bytes may need an escape.  Those beyond '~', one more than
+ * which is a negative number, count as below ' '.
+ */
+static bool
+IsPlain(const char *bytes, size_t length)
+{
+    Words       quotes = {0, 0}, texts = ~quotes;
+    const char *last;
+    Bytes       v;
+
+    if (length < sizeof(v)) {
+        return length == 0;
+    }
+    last = bytes + length - sizeof(v);
+    for (bool isLast = false; !isLast; bytes += sizeof(v)) {
+        /* The last ones overlap those before them. */
+        isLast = bytes >= last;
+        memcpy(&v, isLast ? last : bytes, sizeof(v));
+        texts &= (Words) ((Signed) (v + ALL(1)) > (Signed) ALL(' '));
+        quotes |= (Words) (v == ALL('"')) | (Words) (v == ALL('\\'));
+    }
+    texts &= ~quotes;
+    return (texts[0] & texts[1]) == UINT64_MAX;
 }
 
 /*
  * What a client sent must not end the line or the field.
  */
-static void
-PutEscaped(Line *linePtr, const char *bytes, size_t length)
+static char *
+PutEscaped(char *to, const char *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
-    size_t start = 0;
+    static const char letters[] = {
+        ['"'] = '"', ['\\'] = '\\', ['\r'] = 'r', ['\n'] = 'n', ['\t'] = 't'
+    };
 
-    for (size_t i = PlainRun(bytes, length); i < length;
-         i += PlainRun(bytes + i, length - i)) {
-        unsigned char c = UCHAR(bytes[i]);
-        char   text[4] = {'\\', (char) c};
-        size_t n = c < 0x80 ? 0 : Ns_LogCharBytes(bytes + i, length - i);
+    while (length > 0) {
+        unsigned char c = UCHAR(*bytes);
+        bool          hasLetter = c < sizeof(letters) && letters[c] != '\0';
+        size_t        n = hasLetter ? 0 : Ns_LogCharBytes(bytes, length);
 
         if (n > 0) {
-            i += n;
-            continue;
+            memcpy(to, bytes, n);
+            to += n;
+        } else if (hasLetter) {
+            n = 1;
+            *to++ = '\\';
+            *to++ = letters[c];
+        } else {
+            n = 1;
+            *to++ = '\\';
+            *to++ = 'x';
+            *to++ = digits[c >> 4];
+            *to++ = digits[c & 15];
         }
-        n = 2;
-        switch (c) {
-        case '"':
-        case '\\':
-            break;
-        case '\r':
-            text[1] = 'r';
-            break;
-        case '\n':
-            text[1] = 'n';
-            break;
-        case '\t':
-            text[1] = 't';
-            break;
-        default:
-            text[1] = 'x';
-            text[2] = digits[c >> 4];
-            text[3] = digits[c & 15];
-            n = 4;
-            break;
-        }
-        Put(linePtr, bytes + start, i - start);
-        Put(linePtr, text, n);
-        start = ++i;
+        bytes += n;
+        length -= n;
     }
-    Put(linePtr, bytes + start, length - start);
-}
-
-/*
- * How many bytes need no escape; sixteen at a time as long as none does.
- */
-static size_t
-PlainRun(const char *bytes, size_t length)
-{
-    size_t n = 0;
-
-    while (length - n >= sizeof(Bytes) && !HasSpecial(bytes + n)) {
-        n += sizeof(Bytes);
-    }
-    if (length >= sizeof(Bytes) && length - n < sizeof(Bytes)
-            && !HasSpecial(bytes + length - sizeof(Bytes))) {
-        return length;
-    }
-    while (n < length && UCHAR(bytes[n]) >= 0x20 && bytes[n] != '"'
-           && bytes[n] != '\\' && UCHAR(bytes[n]) < 0x7f) {
-        n++;
-    }
-    return n;
-}
-
-static inline bool
-HasSpecial(const char *bytes)
-{
-    Bytes    v;
-    uint64_t found[2];
-
-    memcpy(&v, bytes, sizeof(v));
-    v = (Bytes) ((v < ALL(0x20)) | (v == ALL('"')) | (v == ALL('\\'))
-                 | (v > ALL(0x7e)));
-    memcpy(found, &v, sizeof(v));
-    return (found[0] | found[1]) != 0;
-}
-
-static void
-PutQuoted(Line *linePtr, const char *bytes, size_t length)
-{
-    Put(linePtr, "\"", 1);
-    PutEscaped(linePtr, bytes, length);
-    Put(linePtr, "\"", 1);
+    return to;
 }
 
 /*
  * Fields are separated by blanks, so a name with white space needs quotes.
  */
-static void
-PutUser(Line *linePtr, const char *bytes, size_t length)
+static char *
+PutUser(char *to, const char *bytes, size_t length, bool isPlain)
 {
+    if (length == 0) {
+        *to++ = '-';
+        return to;
+    }
     for (size_t i = 0; i < length; i++) {
         if (isspace(UCHAR(bytes[i]))) {
-            PutQuoted(linePtr, bytes, length);
-            return;
+            return PutQuoted(to, bytes, length, isPlain);
         }
     }
-    if (length == 0) {
-        Put(linePtr, "-", 1);
-    } else {
-        PutEscaped(linePtr, bytes, length);
-    }
+    return PutString(to, bytes, length, isPlain);
 }
 
-static void
-PutNumber(Line *linePtr, int64_t number)
+/*
+ * Where the last digit goes is found first: to read digits again that have just
+ * been written would take longer.
+ */
+static char *
+PutNumber(char *to, int64_t number)
 {
-    char     digits[24];
-    size_t   n = sizeof(digits);
     uint64_t rest = number < 0 ? 0 - (uint64_t) number : (uint64_t) number;
+    char    *digit;
 
-    do {
-        digits[--n] = (char) ('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
-    if (number < 0) {
-        digits[--n] = '-';
+    *to = '-';
+    to += number < 0;
+    for (uint64_t more = rest; more >= 10; more /= 10) {
+        to++;
     }
-    Put(linePtr, digits + n, sizeof(digits) - n);
+    for (digit = to; rest >= 10; rest /= 10) {
+        *digit-- = (char) ('0' + rest % 10);
+    }
+    *digit = (char) ('0' + rest);
+    return to + 1;
 }
 
-static void
-PutMicros(Line *linePtr, int64_t micros)
+static char *
+PutMicros(char *to, int64_t micros)
 {
-    char digits[7] = ".";
-
     micros = MAX(micros, 0);
-    PutNumber(linePtr, micros / MICROS);
+    to = PutNumber(to, micros / MICROS);
     micros %= MICROS;
+    *to = '.';
     for (int i = 6; i > 0; i--) {
-        digits[i] = (char) ('0' + micros % 10);
+        to[i] = (char) ('0' + micros % 10);
         micros /= 10;
     }
-    Put(linePtr, digits, sizeof(digits));
+    return to + 7;
 }
 
-static void
-PutTime(Line *linePtr, time_t seconds, bool isFormatted)
+static char *
+PutTimes(char *to, const Access *accessPtr)
+{
+    to = PutText(to, " \"");
+    to = PutMicros(to, accessPtr->start);
+    *to++ = ' ';
+    to = PutMicros(to, accessPtr->r->acceptSpan);
+    *to++ = ' ';
+    to = PutMicros(to, accessPtr->r->queueSpan);
+    *to++ = ' ';
+    to = PutMicros(to, accessPtr->r->filterSpan);
+    *to++ = ' ';
+    to = PutMicros(to, accessPtr->r->runSpan);
+    *to++ = '"';
+    return to;
+}
+
+static char *
+PutTime(char *to, time_t seconds, bool isFormatted)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    static _Thread_local time_t cached;
-    static _Thread_local char   text[64];
-    static _Thread_local size_t length;
+    static _Thread_local struct {
+        time_t seconds;
+        size_t length;          /* 0: not used yet. */
+        char   text[64];
+    } last;
 
     if (!isFormatted) {
-        Put(linePtr, "[", 1);
-        PutNumber(linePtr, seconds);
-        Put(linePtr, "]", 1);
-        return;
+        *to++ = '[';
+        to = PutNumber(to, seconds);
+        *to++ = ']';
+        return to;
     }
-    if (cached != seconds || length == 0) {
+    if (unlikely(last.seconds != seconds || last.length == 0)) {
         struct tm tm;
         long      offset;
 
         localtime_r(&seconds, &tm);
         offset = labs(tm.tm_gmtoff / 60);
-        length = (size_t) snprintf(
-            text, sizeof(text), "[%02d/%.3s/%04d:%02d:%02d:%02d %c%02ld%02ld]",
+        last.length = (size_t) snprintf(
+            last.text, sizeof(last.text),
+            "[%02d/%.3s/%04d:%02d:%02d:%02d %c%02ld%02ld]",
             tm.tm_mday, months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour,
             tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+', offset / 60,
             offset % 60);
-        cached = seconds;
+        last.seconds = seconds;
     }
-    Put(linePtr, text, length);
+    /* A fixed number of bytes is faster than the right one. */
+    memcpy(to, last.text, sizeof(last.text));
+    return to + last.length;
 }

@@ -20,6 +20,9 @@ typedef struct Fields {
 static const uint32_t commonFlags = LOG_FMTTIME;
 static const uint32_t combinedFlags = LOG_FMTTIME | LOG_COMBINED;
 
+static const char *FormatRecord(Ns_LogFormatProc *proc, const AccessRecord *r,
+                                size_t length, const uint32_t *arg);
+
 static Fields
 Plain(void)
 {
@@ -76,18 +79,40 @@ static const char *
 Format(Ns_LogFormatProc *proc, const Fields *fieldsPtr, uint32_t flags,
        const uint32_t *arg)
 {
-    static char   line[2000];
     _Alignas(8) char bytes[1000];
-    Ns_LogRecord  record = {
-        .time = INT64_C(1795219621704535999), .bytes = bytes,
-        .length = Encode(bytes, fieldsPtr, flags)
-    };
-    size_t length = proc(NULL, 0, &record, (void *) arg);
+    size_t length = Encode(bytes, fieldsPtr, flags);
 
-    assert_true(length < sizeof(line));
-    assert_int_equal(proc(line, sizeof(line), &record, (void *) arg), length);
-    line[length] = '\0';
-    assert_int_equal(strlen(line), length);
+    return FormatRecord(proc, (const AccessRecord *) (void *) bytes, length,
+                        arg);
+}
+
+/*
+ * Record and buffer are on the heap and as long as they have to be, so that a
+ * sanitizer sees who reads or writes beyond.
+ */
+static const char *
+FormatRecord(Ns_LogFormatProc *proc, const AccessRecord *r, size_t length,
+             const uint32_t *arg)
+{
+    static char  line[10000];
+    void        *copy = malloc(length);
+    Ns_LogRecord record = {
+        .time = INT64_C(1795219621704535999), .bytes = copy, .length = length
+    };
+    size_t room, n;
+    char  *buffer;
+
+    memcpy(copy, r, length);
+    room = proc(NULL, 0, &record, (void *) arg);
+    assert_in_range(room, 1, sizeof(line) - 1);
+    buffer = malloc(room);
+    n = proc(buffer, room, &record, (void *) arg);
+    assert_in_range(n, 1, room);
+    memcpy(line, buffer, n);
+    line[n] = '\0';
+    assert_int_equal(strlen(line), n);
+    free(buffer);
+    free(copy);
     return line;
 }
 
@@ -196,7 +221,8 @@ NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
             fields.bytes[field] = value;
             fields.lengths[field] = sizeof(value);
             for (int i = 0; i < NFIELDS; i++) {
-                snprintf(shown[i], sizeof(shown[i]), "%s", fields.bytes[i]);
+                snprintf(shown[i], sizeof(shown[i]), "%.*s",
+                         (int) fields.lengths[i], fields.bytes[i]);
             }
             snprintf(shown[field], sizeof(shown[field]), "a%sb", Escaped(
                          (unsigned char) c));
@@ -206,6 +232,85 @@ NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
                      shown[AGENT], shown[HEADER]);
             assert_string_equal(Line(&fields, LOG_COMBINED), wanted);
         }
+    }
+}
+
+/*
+ * Bytes are looked at sixteen at a time, the last of them twice.
+ */
+static void
+AByteIsEscapedWhereverItStands(void **state)
+{
+    static const char specials[] = "\x1f\"\\\x7f\x80\xff";
+    static const int  last[] = {REQUEST, AGENT, HEADER};
+    char              value[40], wanted[100];
+
+    for (size_t i = 0; i < sizeof(value) * sizeof(value) * 18; i++) {
+        Fields fields = Plain();
+        size_t length = i % sizeof(value) + 1;
+        size_t at = i / sizeof(value) % sizeof(value);
+        int    field = last[i / sizeof(value) / sizeof(value) / 6];
+        char   c = specials[i / sizeof(value) / sizeof(value) % 6];
+
+        if (at < length) {
+            memset(value, '~', sizeof(value));
+            value[at] = c;
+            fields.bytes[field] = value;
+            fields.lengths[field] = length;
+            snprintf(wanted, sizeof(wanted), " \"%.*s%s%.*s\"", (int) at,
+                     value, Escaped((unsigned char) c),
+                     (int) (length - at - 1), value + at + 1);
+            assert_non_null(strstr(Line(&fields, LOG_COMBINED), wanted));
+        }
+    }
+}
+
+static void
+NumbersMayBeAsLargeAsTheyGet(void **state)
+{
+    static const struct {
+        int64_t     number;
+        const char *text;
+    } cases[] = {
+        {0, "0"}, {9, "9"}, {10, "10"}, {99, "99"}, {100, "100"}, {-1, "-1"},
+        {INT64_MAX, "9223372036854775807"}, {INT64_MIN, "-9223372036854775808"}
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        AccessRecord r = {.status = INT32_MIN, .bytesSent = cases[i].number};
+        char         wanted[100];
+
+        snprintf(wanted, sizeof(wanted), " - - [1795219621] \"\" -2147483648 "
+                 "%s\n", cases[i].text);
+        assert_string_equal(FormatRecord(NsLogAccessLine, &r, sizeof(r), NULL),
+                            wanted);
+    }
+}
+
+static void
+TheLongestLineFits(void **state)
+{
+    Ns_LogFormatProc *const procs[] = {NsLogAccessLine, NsLogAccessJson};
+    struct {
+        AccessRecord r;
+        char         strings[400];
+    } record = {.r = {
+        .flags = LOG_FMTTIME | LOG_COMBINED | LOG_REQTIME | LOG_PARTIALTIMES,
+        .status = INT32_MIN, .bytesSent = INT64_MIN, .start = INT64_MAX,
+        .acceptSpan = INT64_MAX, .queueSpan = INT64_MAX,
+        .filterSpan = INT64_MAX, .runSpan = INT64_MAX
+    }};
+
+    for (int i = 0; i < Ns_NrElements(procs); i++) {
+        /* Nothing but empty headers; then a request of control characters. */
+        memset(record.strings, 0, sizeof(record.strings));
+        record.r.requestLength = 0;
+        record.r.nHeaders = sizeof(record.strings) / 8;
+        FormatRecord(procs[i], &record.r, sizeof(record), NULL);
+        memset(record.strings, 1, sizeof(record.strings));
+        record.r.requestLength = sizeof(record.strings);
+        record.r.nHeaders = 0;
+        FormatRecord(procs[i], &record.r, sizeof(record), NULL);
     }
 }
 
@@ -295,7 +400,7 @@ static void
 ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
 {
     _Alignas(8) char bytes[1000];
-    char             line[1000];
+    char             line[10000];
     Fields           fields = Plain();
     size_t           length = Encode(bytes, &fields, LOG_COMBINED);
 
@@ -332,6 +437,9 @@ main(void)
         cmocka_unit_test(CommonAndCombinedAreTheSameWhateverTheFlags),
         cmocka_unit_test(WhatIsNotThereIsADashOrEmptyQuotes),
         cmocka_unit_test(NoByteOfAnyFieldEndsTheFieldOrTheLine),
+        cmocka_unit_test(AByteIsEscapedWhereverItStands),
+        cmocka_unit_test(NumbersMayBeAsLargeAsTheyGet),
+        cmocka_unit_test(TheLongestLineFits),
         cmocka_unit_test(TextBeyondAsciiStaysInAnyField),
         cmocka_unit_test(NoByteOfAnyFieldEndsTheStringOrTheObject),
         cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne)
