@@ -25,10 +25,10 @@ typedef struct Ns_Access {
     const char *line;           /* Request line as received; NULL if none. */
     size_t      lineLength;
     const char *url;            /* Decoded path; NULL if none. */
-    const char *user;           /* From Authorization, unchecked; NULL if none. */
+    const char *user;           /* From Authorization, unchecked; or NULL. */
     int         status;
     int64_t     bytesSent;      /* Response header included. */
-    Ns_Time     start;          /* Wall clock: queued, or taken by the driver. */
+    Ns_Time     start;          /* Wall clock: queued, or taken by driver. */
     Ns_Time     acceptSpan;
     Ns_Time     queueSpan;
     Ns_Time     filterSpan;

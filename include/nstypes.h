@@ -160,7 +160,8 @@ typedef int Ns_ReturnCode;
 #define NS_SOCK_CANCEL            0x20
 #define NS_SOCK_TIMEOUT           0x40
 #define NS_SOCK_INIT              0x80
-#define NS_SOCK_ANY               (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
+#define NS_SOCK_ANY \
+    (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
 
 #define NS_DRIVER_ASYNC           1
 #define NS_DRIVER_SSL             2
@@ -413,8 +414,10 @@ typedef void  (Ns_ArgProc) (Ns_DString *dsPtr, void *arg);
 typedef int   (Ns_Url2FileProc) (Ns_DString *dsPtr, const char *url, void *arg);
 typedef int   (Ns_UrlToFileProc) (Ns_DString *dsPtr, const char *server,
                                   const char *url);
-typedef char *(Ns_ServerRootProc) (Ns_DString *dest, const char *host, void *arg);
-typedef char *(Ns_ConnLocationProc) (Ns_Conn *conn, Ns_DString *dest, void *arg);
+typedef char *(Ns_ServerRootProc) (Ns_DString *dest, const char *host,
+                                   void *arg);
+typedef char *(Ns_ConnLocationProc) (Ns_Conn *conn, Ns_DString *dest,
+                                     void *arg);
 typedef char *(Ns_LocationProc) (Ns_Conn *conn);
 typedef void  (Ns_LogFlushProc) (Ns_DString *dsPtr);
 typedef void  (Ns_LogProc) (Ns_DString **msg, Ns_LogSeverity severity,
@@ -468,9 +471,11 @@ typedef NS_SOCKET (Ns_DriverListenProc) (Ns_Driver *driver, const char *address,
 typedef NS_DRIVER_ACCEPT_STATUS (Ns_DriverAcceptProc) (Ns_Sock *sock,
     NS_SOCKET listensock, struct sockaddr *sockaddrPtr, int *socklenPtr);
 typedef ssize_t   (Ns_DriverRecvProc) (Ns_Sock *sock, struct iovec *bufs,
-                                       int nbufs, Ns_Time *timeoutPtr, int flags);
+                                       int nbufs, Ns_Time *timeoutPtr,
+                                       int flags);
 typedef ssize_t   (Ns_DriverSendProc) (Ns_Sock *sock, struct iovec *bufs,
-                                       int nbufs, Ns_Time *timeoutPtr, int flags);
+                                       int nbufs, Ns_Time *timeoutPtr,
+                                       int flags);
 typedef ssize_t   (Ns_DriverSendFileProc) (Ns_Sock *sock, Ns_FileVec *bufs,
                                            int nbufs, Ns_Time *timeoutPtr,
                                            int flags);
@@ -491,7 +496,7 @@ typedef struct Ns_DriverInitData {
     Ns_DriverCloseProc    *closeProc;
     int                    opts;
     void                  *arg;
-    char                  *path;         /* Parameter section; NULL: the module's. */
+    char                  *path;         /* Section; NULL: the module's. */
 } Ns_DriverInitData;
 
 #endif

@@ -75,13 +75,15 @@ Accept(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
 }
 
 static ssize_t
-Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr, int flags)
+Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+     int flags)
 {
     return Ns_SockRecvBufs(sock->sock, bufs, nbufs, timeoutPtr, flags);
 }
 
 static ssize_t
-Send(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr, int flags)
+Send(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+     int flags)
 {
     return Ns_SockSendBufs(sock, bufs, nbufs, timeoutPtr, flags);
 }

@@ -4,8 +4,8 @@
  *      Certificates and rules of the TLS driver.
  *
  *      A context of the library is never changed once connections use it: a
- *      reload makes a new one and exchanges them.  Connections keep the one they
- *      were made with.
+ *      reload makes a new one and exchanges them.  Connections keep the one
+ *      they were made with.
  */
 
 #include "context.h"
@@ -65,7 +65,8 @@ static bool     SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx,
                                bool isReload);
 static void     SetGroups(const SslContext *contextPtr, SSL_CTX *ctx);
 static bool     SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
-static int      AskPassword(char *buffer, int size, int isForWriting, void *arg);
+static int      AskPassword(char *buffer, int size, int isForWriting,
+                            void *arg);
 
 SslContext *
 SslContextCreate(const char *module, const char *path)
@@ -162,7 +163,8 @@ const char *
 SslErrorReason(void)
 {
     unsigned long code = ERR_peek_last_error();
-    const char   *reason = code == 0 ? "unknown" : ERR_reason_error_string(code);
+    const char   *reason = code == 0
+        ? "unknown" : ERR_reason_error_string(code);
 
     ERR_clear_error();
     return reason == NULL ? "unknown" : reason;
@@ -220,8 +222,8 @@ ReadProtocols(SslContext *contextPtr, const char *list)
             }
         }
         if (!isKnown) {
-            Ns_Log(Warning, "%s: unknown protocol %.*s in %s", contextPtr->module,
-                   (int) n, p, contextPtr->path);
+            Ns_Log(Warning, "%s: unknown protocol %.*s in %s",
+                   contextPtr->module, (int) n, p, contextPtr->path);
         }
         p += n;
         p += *p != '\0';

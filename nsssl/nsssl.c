@@ -233,7 +233,8 @@ Accept(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
  * on the way.
  */
 static ssize_t
-Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr, int flags)
+Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+     int flags)
 {
     Connection *connPtr = sock->arg;
     char       *buffer = bufs[0].iov_base;
@@ -263,7 +264,8 @@ Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr, int flag
  * Write until all is taken or the socket is full.
  */
 static ssize_t
-Send(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr, int flags)
+Send(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+     int flags)
 {
     Connection *connPtr = sock->arg;
     size_t      wanted = Ns_SumVec(bufs, nbufs);
@@ -352,7 +354,8 @@ LogFailure(const Connection *connPtr, const Ns_Sock *sock)
     const char   *module = sock->driver->module;
     unsigned long code = ERR_peek_last_error();
 
-    if (getpeername(connPtr->sock, (struct sockaddr *) &address, &length) == 0) {
+    if (getpeername(connPtr->sock, (struct sockaddr *) &address, &length)
+            == 0) {
         (void) getnameinfo((struct sockaddr *) &address, length, peer,
                            sizeof(peer), NULL, 0, NI_NUMERICHOST);
     }

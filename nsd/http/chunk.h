@@ -43,8 +43,8 @@ void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
  * body: all of them, except after NS_CHUNK_DONE, when the rest is the next
  * request.  The rest stays where it was, at data + *consumedPtr.
  *
- * Bytes beyond maxBytes are dropped.  After TOO_LARGE further calls may go on to
- * read the body to its end, which NsChunkIsDone tells; the status stays.
+ * Bytes beyond maxBytes are dropped.  After TOO_LARGE further calls may go on
+ * to read the body to its end, which NsChunkIsDone tells; the status stays.
  */
 NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data,
                             size_t length, size_t *decodedPtr,

@@ -136,7 +136,7 @@ struct Ns_LogSink_ {
     char              *table;           /* Of a database. */
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
-    int64_t            rotateAfter;     /* Not by size before; one has failed. */
+    int64_t            rotateAfter;     /* Not by size before: one failed. */
     struct NsBacklog  *backlogPtr;      /* NULL: never compressed. */
     bool               isClosed;        /* Drops everything. */
 

@@ -39,9 +39,9 @@ bool NsUnitIsOpen(void);
 bool NsUnitIsWanted(void);
 
 /*
- * The request ended, with events or, answered by a driver thread, without; or it
- * is at an earlier stage, and what is known of it goes to the log in case the
- * process dies.
+ * The request ended, with events or, answered by a driver thread, without; or
+ * it is at an earlier stage, and what is known of it goes to the log in case
+ * the process dies.
  */
 void NsUnitEnd(const Ns_Access *accessPtr);
 

@@ -224,8 +224,8 @@ static const NsParameter serverParameters[] = {
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
     INTEGER("poolratelimit", "0", 0, ANY,
-            "Writers send replies of the pool with at most so many kB/s in all; "
-            "0 = no limit."),
+            "Writers send replies of the pool with at most so many kB/s in "
+            "all; 0 = no limit."),
     INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
@@ -255,8 +255,8 @@ static const NsParameter poolParameters[] = {
          "A full pool answers 503 instead of letting requests wait."),
     TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
     INTEGER("poolratelimit", "0", 0, ANY,
-            "Writers send replies of the pool with at most so many kB/s in all; "
-            "0 = no limit."),
+            "Writers send replies of the pool with at most so many kB/s in "
+            "all; 0 = no limit."),
     INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
     IGNORED("spread", "Of an earlier release, without effect."),
     END
@@ -437,7 +437,8 @@ static const NsParameter nslogParameters[] = {
 
 static const NsParameter nsstatsParameters[] = {
     BOOL("enabled", "false", "The monitoring page is there."),
-    TEXT("user", "", "Ask for this user, instead of allowing local clients alone."),
+    TEXT("user", "",
+         "Ask for this user, instead of allowing local clients alone."),
     TEXT("password", "", "Password of that user."),
     BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
     IGNORED("bglocks", "Of another monitoring page."),

@@ -61,8 +61,8 @@ Ns_ReturnCode NsSchedWait(const Ns_Time *deadlinePtr);
 void NsSchedList(Ns_DString *dsPtr);
 
 /*
- * Figures since the start.  A run is late when it began more than a second after
- * it was due.
+ * Figures since the start.  A run is late when it began more than a second
+ * after it was due.
  */
 typedef struct NsSchedStats {
     int     nProcs;             /* That can run again. */

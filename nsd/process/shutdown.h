@@ -24,9 +24,9 @@ int  NsShutdownSetTimeout(int seconds);
 int NsShutdownStatus(int number, int *timeoutPtr);
 
 /*
- * From now on the process has that many seconds to end, one at least; what still
- * hangs then does not keep it.  *deadlinePtr: when all phases are to be done, so
- * that exit callbacks and the end of the log have their share.
+ * From now on the process has that many seconds to end, one at least; what
+ * still hangs then does not keep it.  *deadlinePtr: when all phases are to be
+ * done, so that exit callbacks and the end of the log have their share.
  */
 void NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr);
 

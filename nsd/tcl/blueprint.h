@@ -17,8 +17,8 @@
 void NsBlueprintAddModule(NsTclServer *tclPtr, const char *module);
 
 /*
- * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed; the
- * epoch counts as reached, so that it is not tried at every use.
+ * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed;
+ * the epoch counts as reached, so that it is not tried at every use.
  */
 int NsBlueprintApply(NsInterp *itPtr);
 

@@ -345,7 +345,7 @@ LoadModules(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * Evaluate a script in a new interpreter, and make its state that of all others.
+ * Evaluate a script in a new interpreter, and give its state to all others.
  */
 static int
 Remake(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -182,8 +182,8 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
-               == NULL) {
+            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp,
+                                            nameObj)) == NULL) {
         return TCL_ERROR;
     }
     isExact = pattern != NULL && (isExact || IsLiteral(pattern));
@@ -233,8 +233,8 @@ FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
-               == NULL) {
+            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp,
+                                            nameObj)) == NULL) {
         return TCL_ERROR;
     }
     Ns_CacheLock(cachePtr->cache);

@@ -92,7 +92,7 @@ NsCacheTxnAbandon(void)
 }
 
 /*
- * End the innermost transaction; how many of its values were stored or given up.
+ * End the innermost transaction; how many values were stored or given up.
  */
 static int
 EndOne(bool isCommit)

@@ -26,7 +26,7 @@ int NsCacheTxnCommit(bool isAll);
 int NsCacheTxnRollback(bool isAll);
 
 /*
- * An interpreter has done its work: roll back what it left open, with a Warning.
+ * An interpreter has done its work: roll back, with a Warning, what it left.
  */
 void NsCacheTxnAbandon(void);
 

@@ -319,7 +319,8 @@ ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     updatePtr->args = objv + objc - updatePtr->nArgs;
-    updatePtr->cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj);
+    updatePtr->cachePtr = NsTclCacheLookup(ServerOf(clientData), interp,
+                                           nameObj);
     return updatePtr->cachePtr != NULL ? TCL_OK : TCL_ERROR;
 }
 

@@ -179,9 +179,9 @@ EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
 }
 
 /*
- * A script that is one command without any substitution, as a list of its words:
- * calling it costs less than running compiled code that calls it.  NULL if it is
- * not.
+ * A script that is one command without any substitution, as a list of its
+ * words: calling it costs less than running compiled code that calls it.  NULL
+ * if it is not.
  */
 static Tcl_Obj *
 CommandOf(const char *script, int length)

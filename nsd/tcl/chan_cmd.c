@@ -3,10 +3,10 @@
  *
  *      ns_chan: open Tcl channels that go from thread to thread.
  *
- *      A published channel belongs to no interpreter; who gets it takes it out of
- *      the table.  What an interpreter has taken is in its own table, by the name
- *      that Tcl gives the channel: the script may have closed it.  At the end of
- *      a use all channels are closed, taken ones among them.
+ *      A published channel belongs to no interpreter; who gets it takes it out
+ *      of the table.  What an interpreter has taken is in its own table, by the
+ *      name that Tcl gives the channel: the script may have closed it.  At the
+ *      end of a use all channels are closed, taken ones among them.
  */
 
 #include "nsthread.h"

@@ -66,7 +66,8 @@ NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
         return TCL_ERROR;
     }
     if ((Tcl_GetChannelMode(*channelPtr) & TCL_WRITABLE) == 0) {
-        Ns_TclPrintfResult(interp, "channel \"%s\" wasn't opened for writing", name);
+        Ns_TclPrintfResult(interp, "channel \"%s\" wasn't opened for writing",
+                           name);
         return TCL_ERROR;
     }
     return TCL_OK;

@@ -150,8 +150,8 @@ AddFile(Ns_Set *formPtr, const char *field, const char *type, const char *path)
 }
 
 /*
- * A new temporary file with these bytes: its name, the caller's; NULL with errno
- * when that fails.
+ * A new temporary file with these bytes: its name, the caller's; NULL with
+ * errno when that fails.
  */
 static char *
 SaveBytes(const char *bytes, size_t length)
@@ -203,7 +203,8 @@ GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objc == 2 && *Tcl_GetString(objv[1]) != '\0') {
         encoding = Ns_GetCharsetEncoding(Tcl_GetString(objv[1]));
         if (encoding == NULL) {
-            Ns_TclPrintfResult(interp, "no such encoding: %s", Tcl_GetString(objv[1]));
+            Ns_TclPrintfResult(interp, "no such encoding: %s",
+                               Tcl_GetString(objv[1]));
             return TCL_ERROR;
         }
         if (encoding != Ns_ConnGetUrlEncoding(&connPtr->pub)) {
@@ -299,7 +300,8 @@ QueryGetAllObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
             if (value != NULL && *value != '\0'
                     && STRIEQ(Ns_SetKey(formPtr, i), Tcl_GetString(objv[1]))) {
-                Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(value, -1));
+                Tcl_ListObjAppendElement(NULL, listObj,
+                                         Tcl_NewStringObj(value, -1));
                 n++;
             }
         }
@@ -350,11 +352,13 @@ GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     formPtr = GetForm(interpPtr);
     if (formPtr == NULL) {
-        Ns_ConnReturnBadRequest(&interpPtr->connPtr->pub, "Missing HTML FORM data");
+        Ns_ConnReturnBadRequest(&interpPtr->connPtr->pub,
+                                "Missing HTML FORM data");
         Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
         return TCL_OK;
     }
-    if (Tcl_ObjSetVar2(interp, objv[1], NULL, NsTclSetEnterKnown(interpPtr, formPtr),
+    if (Tcl_ObjSetVar2(interp, objv[1], NULL,
+                       NsTclSetEnterKnown(interpPtr, formPtr),
                        TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
@@ -390,12 +394,13 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         return TCL_ERROR;
     }
-    status = NsFormParseMultipart(&source, Tcl_GetString(objv[3]), NULL, AddPart,
-                                  setPtr);
+    status = NsFormParseMultipart(&source, Tcl_GetString(objv[3]), NULL,
+                                  AddPart, setPtr);
     NsFormSourceClose(&source);
     (void) close(fd);
     if (status != NS_OK) {
-        Ns_TclPrintfResult(interp, "no multipart form: %s", Tcl_GetString(objv[3]));
+        Ns_TclPrintfResult(interp, "no multipart form: %s",
+                           Tcl_GetString(objv[3]));
         return TCL_ERROR;
     }
     return TCL_OK;

@@ -1,8 +1,8 @@
 /*
  * image.c --
  *
- *      Kind and size of a picture: GIF87a and GIF89a, JPEG (ITU-T T.81, annex B),
- *      PNG (W3C PNG, 11.2.2).
+ *      Kind and size of a picture: GIF87a and GIF89a, JPEG (ITU-T T.81, annex
+ *      B), PNG (W3C PNG, 11.2.2).
  */
 
 #include "tcl/image.h"

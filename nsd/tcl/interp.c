@@ -4,8 +4,8 @@
  *      Interpreters: how they are made, used, bound to a request, and ended.
  *
  *      A thread keeps its interpreters in a list, at most one per server.  What
- *      is nested in one use shares the interpreter; the traces of allocation run
- *      around the outermost use.
+ *      is nested in one use shares the interpreter; the traces of allocation
+ *      run around the outermost use.
  */
 
 #include "nslog.h"
@@ -34,8 +34,8 @@ typedef struct NsDeferred {
 
 static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
 static int                 nTables;
-static Ns_Tls              tls;                 /* First NsInterp of a thread. */
-static Ns_Tls              finalTls;            /* Set: finish Tcl at the end. */
+static Ns_Tls              tls;                 /* A thread's first NsInterp. */
+static Ns_Tls              finalTls;            /* Set: finish Tcl then. */
 static Ns_Cs               initLock;            /* Parameter tclinitlock. */
 
 /*

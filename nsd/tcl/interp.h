@@ -1,7 +1,7 @@
 /*
  * interp.h --
  *
- *      Interpreters: one per thread and server, made from the server's blueprint.
+ *      Interpreters, one per thread and server, made from its blueprint.
  */
 
 #ifndef NSD_TCL_INTERP_H
@@ -34,7 +34,7 @@ typedef struct NsInterp {
     Tcl_Interp         *interp;
     NsServer           *serverPtr;  /* NULL: a basic interpreter, no server. */
     NsConn             *connPtr;    /* The request being served, or NULL. */
-    int                 epoch;      /* Of the blueprint it was last made from. */
+    int                 epoch;      /* Of the blueprint it was made from. */
     int                 nUses;      /* Nesting of allocations. */
     bool                isDoomed;   /* Delete when released. */
     Tcl_HashTable       sets;       /* Set id -> set; see set.h. */

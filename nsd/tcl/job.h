@@ -79,7 +79,8 @@ NsJobStatus NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr);
 NsJobStatus NsJobExists(const char *queue, const char *id, bool *existsPtr);
 
 /*
- * What `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid` give, appended.
+ * What `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid` give,
+ * appended.
  */
 NsJobStatus NsJobIds(const char *queue, Ns_DString *dsPtr);
 NsJobStatus NsJobList(const char *queue, Ns_DString *dsPtr);

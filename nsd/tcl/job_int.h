@@ -95,7 +95,7 @@ void NsJobSetCancelled(NsJobResult *resultPtr);
 
 /*
  * jobthread.c: whether more jobs could run now than there are threads without
- * one; then the number of a new thread, else 0.  It is started with no lock held.
+ * one; then the number of a new thread, else 0.  Started with no lock held.
  */
 int  NsJobGrowLocked(void);
 void NsJobStartThread(int thread);

@@ -15,7 +15,8 @@ static int  Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr,
 static int  FindPair(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *key,
                      size_t length, int *indexPtr, Tcl_Obj **valuePtr);
 static int  CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr);
-static bool SplitPath(const char *path, size_t *lengthPtr, const char **restPtr);
+static bool SplitPath(const char *path, size_t *lengthPtr,
+                      const char **restPtr);
 static char *DupResult(Tcl_Obj *objPtr);
 
 

@@ -193,7 +193,8 @@ Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *type,
                              addr);
     }
     if (TYPE_OF(objPtr) != type) {
-        return BadAddress(interp, "incorrect type: ", Tcl_GetString(objPtr), "");
+        return BadAddress(interp, "incorrect type: ", Tcl_GetString(objPtr),
+                          "");
     }
     *addrPtrPtr = ADDRESS_OF(objPtr);
     return TCL_OK;

@@ -80,8 +80,8 @@ ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp,
-                            ReturnObj(connPtr, status, dataObj, type, isBinary));
+    return NsTclReplyResult(
+        interp, ReturnObj(connPtr, status, dataObj, type, isBinary));
 }
 
 static int
@@ -91,9 +91,10 @@ ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj, const char *type,
     int length;
 
     if (isBinary || NsTclIsByteArray(dataObj)) {
-        const char *bytes = (const char *) Tcl_GetByteArrayFromObj(dataObj, &length);
+        const unsigned char *bytes = Tcl_GetByteArrayFromObj(dataObj, &length);
 
-        return Ns_ConnReturnData(&connPtr->pub, status, bytes, length, type);
+        return Ns_ConnReturnData(&connPtr->pub, status, (const char *) bytes,
+                                 length, type);
     } else {
         const char *text = Tcl_GetStringFromObj(dataObj, &length);
 
@@ -138,7 +139,8 @@ RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (headersObj != NULL
-            && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers) != TCL_OK) {
+            && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers)
+            != TCL_OK) {
         Ns_TclPrintfResult(interp, "illegal ns_set id: \"%s\"",
                            Tcl_GetString(headersObj));
         return TCL_ERROR;
@@ -151,7 +153,8 @@ RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_ConnReplaceHeaders(&connPtr->pub, headers);
     }
     if (fileIdObj != NULL) {
-        return ReturnChannel(interpPtr, connPtr, status, type, fileIdObj, length);
+        return ReturnChannel(interpPtr, connPtr, status, type, fileIdObj,
+                             length);
     }
     if (binaryObj != NULL) {
         result = ReturnObj(connPtr, status, binaryObj, type, true);
@@ -206,8 +209,8 @@ ReturnFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status, const char *type,
-              Tcl_Obj *channelObj, int length)
+ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
+              const char *type, Tcl_Obj *channelObj, int length)
 {
     Tcl_Channel channel;
 
@@ -344,28 +347,32 @@ static int
 ReturnBadRequestObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv)
 {
-    return ReturnWithWord(clientData, interp, objc, objv, "reason", Ns_ConnReturnBadRequest);
+    return ReturnWithWord(clientData, interp, objc, objv, "reason",
+                          Ns_ConnReturnBadRequest);
 }
 
 static int
 RedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnReturnRedirect);
+    return ReturnWithWord(clientData, interp, objc, objv, "location",
+                          Ns_ConnReturnRedirect);
 }
 
 static int
 MovedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnReturnMoved);
+    return ReturnWithWord(clientData, interp, objc, objv, "location",
+                          Ns_ConnReturnMoved);
 }
 
 static int
 InternalRedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv)
 {
-    return ReturnWithWord(clientData, interp, objc, objv, "location", Ns_ConnRedirect);
+    return ReturnWithWord(clientData, interp, objc, objv, "location",
+                          Ns_ConnRedirect);
 }
 
 static int
@@ -384,8 +391,9 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if ((objc != 2 && objc != 4)
             || (objc == 4
                 && (!STREQ(Tcl_GetString(objv[1]), "-cache-control")
-                    || Tcl_GetIndexFromObj(NULL, objv[2], directives, "", TCL_EXACT,
-                                           &directive) != TCL_OK))) {
+                    || Tcl_GetIndexFromObj(NULL, objv[2], directives, "",
+                                           TCL_EXACT, &directive)
+                    != TCL_OK))) {
         Ns_TclPrintfResult(interp, "usage: ns_setexpires ?-cache-control "
             "public|private|no-cache|no-store|no-transform|must-revalidate|"
             "proxy-revalidate? secs");
@@ -398,7 +406,8 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_DStringInit(&ds);
     if (directive >= 0) {
         Ns_DStringPrintf(&ds, "max-age=%d, %s", seconds, directives[directive]);
-        Ns_ConnUpdateHeaders(&connPtr->pub, "Cache-Control", Tcl_DStringValue(&ds));
+        Ns_ConnUpdateHeaders(&connPtr->pub, "Cache-Control",
+                             Tcl_DStringValue(&ds));
         Tcl_DStringSetLength(&ds, 0);
     }
     when = time(NULL) + seconds;

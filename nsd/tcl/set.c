@@ -87,7 +87,8 @@ NsTclSetEnterKnown(NsInterp *interpPtr, Ns_Set *setPtr)
         const Entry *entryPtr = Tcl_GetHashValue(hashPtr);
 
         if (entryPtr->setPtr == setPtr) {
-            return Tcl_NewStringObj(Tcl_GetHashKey(&interpPtr->sets, hashPtr), -1);
+            return Tcl_NewStringObj(Tcl_GetHashKey(&interpPtr->sets, hashPtr),
+                                    -1);
         }
     }
     return NsTclSetEnter(interpPtr, setPtr, false);
@@ -160,7 +161,7 @@ int
 Ns_TclGetSet2(Tcl_Interp *interp, const char *setId, Ns_Set **setPtrPtr)
 {
     NsInterp *interpPtr = NsInterpOf(interp);
-    Entry    *entryPtr = (interpPtr != NULL) ? FindEntry(interpPtr, setId) : NULL;
+    Entry    *entryPtr = interpPtr != NULL ? FindEntry(interpPtr, setId) : NULL;
 
     if (entryPtr == NULL) {
         Ns_TclPrintfResult(interp, "no such set: %s", setId);

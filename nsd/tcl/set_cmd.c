@@ -128,8 +128,8 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     if (subPtr == NULL) {
-        if (Tcl_GetIndexFromObjStruct(interp, objv[1], subs, sizeof(Sub), "option",
-                                      0, &i) != TCL_OK) {
+        if (Tcl_GetIndexFromObjStruct(interp, objv[1], subs, sizeof(Sub),
+                                      "option", 0, &i) != TCL_OK) {
             return TCL_ERROR;
         }
         subPtr = &subs[i];
@@ -158,7 +158,8 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         call.objv++;
         if (call.objc < subPtr->minWords
                 || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
-            Ns_TclPrintfResult(interp, "wrong # args: should be \"ns_set %s %s\"",
+            Ns_TclPrintfResult(interp,
+                               "wrong # args: should be \"ns_set %s %s\"",
                                subPtr->name, subPtr->usage);
             return TCL_ERROR;
         }
@@ -388,8 +389,8 @@ SetCput(Call *callPtr)
 static int
 SetIcput(Call *callPtr)
 {
-    return PutUnlessFound(callPtr, Ns_SetIFind(callPtr->setPtr,
-                                               Tcl_GetString(callPtr->objv[0])));
+    return PutUnlessFound(callPtr, Ns_SetIFind(
+        callPtr->setPtr, Tcl_GetString(callPtr->objv[0])));
 }
 
 static int
@@ -481,7 +482,8 @@ SetIsNull(Call *callPtr)
     int i;
 
     return GetIndex(callPtr, &i) == TCL_OK
-        ? ReturnInt(callPtr, Ns_SetValue(callPtr->setPtr, i) == NULL) : TCL_ERROR;
+        ? ReturnInt(callPtr, Ns_SetValue(callPtr->setPtr, i) == NULL)
+        : TCL_ERROR;
 }
 
 static int
@@ -517,7 +519,8 @@ GetIndex(Call *callPtr, int *indexPtr)
         return TCL_ERROR;
     }
     if (*indexPtr < 0) {
-        Ns_TclPrintfResult(callPtr->interp, "invalid index \"%s\": must be >= 0",
+        Ns_TclPrintfResult(callPtr->interp,
+                           "invalid index \"%s\": must be >= 0",
                            Tcl_GetString(obj));
         return TCL_ERROR;
     }
@@ -602,13 +605,14 @@ ParseHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         } else if (STREQ(name, "preserve")) {
             disposition = Preserve;
         } else if (!STREQ(name, "tolower")) {
-            Ns_TclPrintfResult(interp, "unknown case disposition \"%s\":  should be "
-                               "toupper, tolower, or preserve", name);
+            Ns_TclPrintfResult(interp, "unknown case disposition \"%s\":  "
+                               "should be toupper, tolower, or preserve", name);
             return TCL_ERROR;
         }
     }
     if (Ns_ParseHeader(setPtr, Tcl_GetString(objv[2]), disposition) != NS_OK) {
-        Ns_TclPrintfResult(interp, "invalid header:  %s", Tcl_GetString(objv[2]));
+        Ns_TclPrintfResult(interp, "invalid header:  %s",
+                           Tcl_GetString(objv[2]));
         return TCL_ERROR;
     }
     return TCL_OK;

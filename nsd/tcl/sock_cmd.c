@@ -387,7 +387,8 @@ SelectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             goto done;
         }
     }
-    if (PollUntil(fds, total, hasBuffered ? &(Ns_Time) {0, 0} : timeoutPtr) < 0) {
+    if (PollUntil(fds, total, hasBuffered ? &(Ns_Time) {0, 0} : timeoutPtr)
+            < 0) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf("select failed: %s",
                                                Tcl_PosixError(interp)));
     } else {
@@ -433,7 +434,8 @@ FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
 }
 
 static Tcl_Obj *
-ReadyList(Tcl_Interp *interp, const SelectList *listPtr, const struct pollfd *fds)
+ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
+          const struct pollfd *fds)
 {
     Tcl_Obj *resultPtr = Tcl_NewListObj(0, NULL);
 

@@ -25,7 +25,7 @@ static const NsTclCommand commands[] = {
  */
 typedef struct ScriptCallback {
     const char *server;         /* Constant. */
-    Tcl_Channel channel;        /* On our duplicate; NULL before the first call. */
+    Tcl_Channel channel;        /* On our duplicate; NULL before a call. */
     int         when;           /* What the script asked for. */
     char        script[];
 } ScriptCallback;
@@ -212,8 +212,8 @@ RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why)
     Tcl_DStringAppend(&script, callbackPtr->script, -1);
     Tcl_DStringAppendElement(&script, Tcl_GetChannelName(callbackPtr->channel));
     Tcl_DStringAppendElement(&script, reason);
-    if (Tcl_EvalEx(interp, Tcl_DStringValue(&script), Tcl_DStringLength(&script),
-                   TCL_EVAL_GLOBAL) != TCL_OK) {
+    if (Tcl_EvalEx(interp, Tcl_DStringValue(&script),
+                   Tcl_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
         (void) Ns_TclLogErrorInfo(interp, "\n(context: sock callback)");
     } else if (Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &isTrue)
                != TCL_OK) {

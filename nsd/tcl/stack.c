@@ -275,9 +275,10 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
 }
 
 /*
- * Without its lock, for Tcl has locks of its own; nAskers keeps the handler.  When
- * the question has been dropped by then, the answer goes nowhere.  A function of
- * its own because ThreadSanitizer has to be told of it (tests/lib/tsan.supp).
+ * Without its lock, for Tcl has locks of its own; nAskers keeps the handler.
+ * When the question has been dropped by then, the answer goes nowhere.  A
+ * function of its own because ThreadSanitizer has to be told of it
+ * (tests/lib/tsan.supp).
  */
 static void
 MarkRunner(Runner *runnerPtr)

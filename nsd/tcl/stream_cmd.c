@@ -148,8 +148,9 @@ WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
         const char *bytes;
 
         isBinary = isBinary || NsTclIsByteArray(objv[i]);
-        bytes = isBinary ? (const char *) Tcl_GetByteArrayFromObj(objv[i], &length)
-                         : Tcl_GetStringFromObj(objv[i], &length);
+        bytes = isBinary
+            ? (const char *) Tcl_GetByteArrayFromObj(objv[i], &length)
+            : Tcl_GetStringFromObj(objv[i], &length);
         Tcl_DStringAppend(&ds, bytes, length);
     }
     result = Ns_ConnWriteData(&connPtr->pub, Tcl_DStringValue(&ds),
@@ -193,7 +194,8 @@ StartContentObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (charset != NULL && type != NULL) {
-        Ns_TclPrintfResult(interp, "only one of -charset or -type may be specified");
+        Ns_TclPrintfResult(interp,
+                           "only one of -charset or -type may be specified");
         return TCL_ERROR;
     }
     if (charset != NULL) {
@@ -255,7 +257,8 @@ ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     connPtr = NsTclConn(clientData);
     if (connPtr == NULL
-            || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel) != TCL_OK
+            || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel)
+            != TCL_OK
             || Tcl_GetWideIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -297,7 +300,8 @@ ConnCpToFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (bytes >= 0 && (size_t) bytes < rest) {
         rest = (size_t) bytes;
     }
-    if (rest > 0 && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
+    if (rest > 0
+            && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
         Ns_TclPrintfResult(interp, "could not copy content");
         return TCL_ERROR;
     }

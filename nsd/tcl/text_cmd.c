@@ -349,8 +349,8 @@ TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (delimiter != NULL && Tcl_NumUtfChars(delimiter, -1) != 1) {
-        Ns_TclPrintfResult(interp, "invalid -delimiter \"%s\": must be a single "
-                           "character", delimiter);
+        Ns_TclPrintfResult(interp, "invalid -delimiter \"%s\": must be a "
+                           "single character", delimiter);
         return TCL_ERROR;
     }
     if (isSubst) {
