@@ -205,6 +205,7 @@ Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
     Tcl_HashEntry *entryPtr;
     Tcl_Channel    channel;
     const char    *name;
+    int            result = TCL_ERROR;
 
     if (objc != 3) {
         Tcl_WrongNumArgs(interp, 2, objv, "name");
@@ -217,13 +218,17 @@ Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         return TCL_ERROR;
     }
     channel = Tcl_GetChannel(interp, Tcl_GetHashValue(entryPtr), NULL);
-    ns_free(Tcl_GetHashValue(entryPtr));
-    Tcl_DeleteHashEntry(entryPtr);
-    if (channel == NULL || Tcl_IsChannelShared(channel)) {
+    if (channel != NULL && !Tcl_IsChannelShared(channel)) {
+        result = GiveAway(itPtr, name, channel);
+    } else {
         Ns_TclPrintfResult(interp, "channel mismatch");
-        return TCL_ERROR;
     }
-    return GiveAway(itPtr, name, channel);
+    /* One that was not given away can be put another time. */
+    if (channel == NULL || result == TCL_OK) {
+        ns_free(Tcl_GetHashValue(entryPtr));
+        Tcl_DeleteHashEntry(entryPtr);
+    }
+    return result;
 }
 
 /*
