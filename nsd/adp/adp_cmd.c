@@ -29,7 +29,6 @@ static Tcl_ObjCmdProc TagObjCmd;
 static Tcl_ObjCmdProc ParseObjCmd;
 
 static NsAdpInterp *Active(const NsInterp *interpPtr);
-static bool HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
                  bool isTrusted);
 static int  RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
@@ -76,15 +75,6 @@ Active(const NsInterp *interpPtr)
         return NULL;
     }
     return adpPtr;
-}
-
-static bool
-HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
-    }
-    return objc == 1;
 }
 
 static int
@@ -152,7 +142,7 @@ TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr;
 
-    if (!HasNoArguments(interp, objc, objv)
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)
             || (adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
@@ -168,7 +158,7 @@ DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr;
     Tcl_DString *bufferPtr;
 
-    if (!HasNoArguments(interp, objc, objv)
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)
             || (adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
@@ -212,7 +202,7 @@ static int
 FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    if (!HasNoArguments(interp, objc, objv)) {
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     return Ns_AdpFlush(interp, NS_TRUE);
@@ -224,7 +214,7 @@ CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
-    if (!HasNoArguments(interp, objc, objv)
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)
             || Ns_AdpFlush(interp, NS_FALSE) != TCL_OK) {
         return TCL_ERROR;
     }

@@ -24,7 +24,6 @@ static Tcl_ObjCmdProc CtlObjCmd;
 static Tcl_ObjCmdProc DebugObjCmd;
 
 static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
-static bool HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 static int  Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                   NsAdpException exception);
 static int  SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv);
@@ -66,22 +65,13 @@ ActiveFrame(Tcl_Interp *interp)
     return adpPtr->framePtr;
 }
 
-static bool
-HasNoArguments(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
-    }
-    return objc == 1;
-}
-
 static int
 ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
 
-    if (!HasNoArguments(interp, objc, objv)
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)
             || (framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
@@ -159,7 +149,7 @@ DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_DString dir;
 
-    if (!HasNoArguments(interp, objc, objv)) {
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     Tcl_DStringInit(&dir);
@@ -176,7 +166,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char       *file;
     Tcl_Obj          *items[3];
 
-    if (!HasNoArguments(interp, objc, objv)
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)
             || (framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
@@ -218,7 +208,7 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_DString stats;
 
-    if (!HasNoArguments(interp, objc, objv)) {
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     Tcl_DStringInit(&stats);

@@ -195,7 +195,8 @@ StatusOf(NsTlsClient *tlsPtr, int result)
         tlsPtr->reason = errno == 0 ? "connection closed" : Tcl_ErrnoMsg(errno);
         return NS_TLS_FAILED;
     default:
-        if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+        if (ERR_GET_REASON(ERR_peek_error())
+                == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             ERR_clear_error();
             tlsPtr->reason = "connection closed";
             return NS_TLS_FAILED;

@@ -535,8 +535,7 @@ MemoizeStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
     Ns_DString  ds;
 
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

@@ -488,8 +488,7 @@ static int
 BeginObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     NsCacheTxnBegin();

@@ -138,8 +138,7 @@ ConfigSectionsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set **sections;
     int      result = TCL_OK;
 
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     sections = Ns_ConfigGetSections();

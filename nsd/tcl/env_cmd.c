@@ -92,16 +92,7 @@ ExistsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 static int
 NamesSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    Ns_DString ds;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    NsEnvironNames(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclAppendedResult(interp, objc, objv, NsEnvironNames);
 }
 
 /*

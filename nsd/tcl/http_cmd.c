@@ -371,8 +371,7 @@ static int
 CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     NsHttpForget(clientData);
@@ -389,8 +388,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
     Ns_DString      ds;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
@@ -413,8 +411,7 @@ static int
 KeepalivesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     return TCL_OK;
@@ -427,14 +424,5 @@ static int
 TaskThreadsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    Ns_DString ds;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    NsHttpClientThreads(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclAppendedResult(interp, objc, objv, NsHttpClientThreads);
 }

@@ -508,3 +508,27 @@ Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
     va_end(ap);
     Tcl_DStringResult(interp, &ds);
 }
+
+bool
+NsTclNoMoreWords(Tcl_Interp *interp, int nNames, int objc, Tcl_Obj *const *objv)
+{
+    if (objc != nNames) {
+        Tcl_WrongNumArgs(interp, nNames, objv, NULL);
+    }
+    return objc == nNames;
+}
+
+int
+NsTclAppendedResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                    void (*proc)(Ns_DString *dsPtr))
+{
+    Ns_DString ds;
+
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    (*proc)(&ds);
+    Tcl_DStringResult(interp, &ds);
+    return TCL_OK;
+}

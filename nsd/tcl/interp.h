@@ -96,4 +96,17 @@ typedef struct NsTclCommand {
  */
 void NsTclAddCommands(const NsTclCommand *commands);
 
+/*
+ * Whether nothing follows the nNames words that name a command; if not, the
+ * usage message is left.
+ */
+bool NsTclNoMoreWords(Tcl_Interp *interp, int nNames, int objc,
+                      Tcl_Obj *const *objv);
+
+/*
+ * All of a subcommand without further words, whose result is what proc appends.
+ */
+int NsTclAppendedResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        void (*proc)(Ns_DString *dsPtr));
+
 #endif

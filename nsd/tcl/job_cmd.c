@@ -35,8 +35,6 @@ static int PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
 static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
 static int ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                      NsJobStatus (*proc)(const char *, Ns_DString *));
-static int ListAll(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                   void (*proc)(Ns_DString *));
 
 typedef struct Subcmd {
     const char *name;
@@ -89,7 +87,7 @@ JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     /* Not in the table: the text of its error message is as clients know it. */
     if (STREQ(Tcl_GetString(objv[1]), "stats")) {
-        return ListAll(interp, objc, objv, NsJobStats);
+        return NsTclAppendedResult(interp, objc, objv, NsJobStats);
     }
     if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
                                   "option", TCL_EXACT, &index) != TCL_OK) {
@@ -371,7 +369,7 @@ static int
 QueuesSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
              Tcl_Obj *const *objv)
 {
-    return ListAll(interp, objc, objv, NsJobQueues);
+    return NsTclAppendedResult(interp, objc, objv, NsJobQueues);
 }
 
 /*
@@ -381,7 +379,7 @@ static int
 QueueListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
                 Tcl_Obj *const *objv)
 {
-    return ListAll(interp, objc, objv, NsJobQueueList);
+    return NsTclAppendedResult(interp, objc, objv, NsJobQueueList);
 }
 
 /*
@@ -391,7 +389,7 @@ static int
 ThreadListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
                  Tcl_Obj *const *objv)
 {
-    return ListAll(interp, objc, objv, NsJobThreadList);
+    return NsTclAppendedResult(interp, objc, objv, NsJobThreadList);
 }
 
 /*
@@ -401,23 +399,7 @@ static int
 GenIdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
             Tcl_Obj *const *objv)
 {
-    return ListAll(interp, objc, objv, NsJobGenId);
-}
-
-static int
-ListAll(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-        void (*proc)(Ns_DString *))
-{
-    Ns_DString ds;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    proc(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclAppendedResult(interp, objc, objv, NsJobGenId);
 }
 
 /*

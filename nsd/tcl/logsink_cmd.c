@@ -428,8 +428,7 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLaneUsage usage;
     uint64_t    segmentBytes;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     NsLaneGetUsage(&usage);

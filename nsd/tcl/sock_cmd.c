@@ -316,8 +316,7 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channels[2];
     Tcl_Obj    *names[2];
 
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
         return TCL_ERROR;
     }
     if (ns_sockpair(socks) != 0) {

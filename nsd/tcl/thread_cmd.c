@@ -295,8 +295,7 @@ GetSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
 {
     Ns_Thread thread;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     Ns_ThreadSelf(&thread);
@@ -320,8 +319,7 @@ static int
 IdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
          Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     Ns_TclPrintfResult(interp, "%" PRIxPTR, Ns_ThreadId());
@@ -335,8 +333,7 @@ static int
 YieldSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
             Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     Ns_ThreadYield();
@@ -352,8 +349,7 @@ StackInfoSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
 {
     size_t bytes, usedBytes;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
         return TCL_ERROR;
     }
     NsThreadStack(&bytes, &usedBytes);

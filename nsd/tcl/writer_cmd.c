@@ -356,16 +356,7 @@ static int
 StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    Ns_DString ds;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    NsWriterStats(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclAppendedResult(interp, objc, objv, NsWriterStats);
 }
 
 /*
