@@ -26,7 +26,6 @@
  * records apart.
  */
 struct NsHistogram {
-    _Atomic uint64_t count;
     _Atomic uint64_t sum;       /* Nanoseconds. */
     _Atomic NsStamp  max;
     _Atomic uint64_t buckets[N_BUCKETS];
@@ -55,7 +54,6 @@ NsHistogramRecord(NsHistogram *histogramPtr, NsStamp duration)
     duration = MAX(duration, 0);
     atomic_fetch_add_explicit(&histogramPtr->buckets[BucketIndex(duration)], 1,
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(&histogramPtr->count, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&histogramPtr->sum, (uint64_t) duration,
                               memory_order_relaxed);
     RaiseMax(histogramPtr, duration);
@@ -84,8 +82,6 @@ NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr)
         atomic_fetch_add_explicit(&toPtr->buckets[i], count,
                                   memory_order_relaxed);
     }
-    atomic_fetch_add_explicit(&toPtr->count, NsHistogramCount(fromPtr),
-                              memory_order_relaxed);
     atomic_fetch_add_explicit(&toPtr->sum, (uint64_t) NsHistogramSum(fromPtr),
                               memory_order_relaxed);
     RaiseMax(toPtr, NsHistogramMax(fromPtr));
@@ -94,7 +90,13 @@ NsHistogramAdd(NsHistogram *toPtr, const NsHistogram *fromPtr)
 uint64_t
 NsHistogramCount(const NsHistogram *histogramPtr)
 {
-    return atomic_load_explicit(&histogramPtr->count, memory_order_relaxed);
+    uint64_t count = 0;
+
+    for (int i = 0; i < N_BUCKETS; i++) {
+        count += atomic_load_explicit(&histogramPtr->buckets[i],
+                                      memory_order_relaxed);
+    }
+    return count;
 }
 
 NsStamp
@@ -122,13 +124,9 @@ NsHistogramMax(const NsHistogram *histogramPtr)
 NsStamp
 NsHistogramPercentile(const NsHistogram *histogramPtr, double percent)
 {
-    uint64_t total = 0, wanted, seen = 0;
+    uint64_t total = NsHistogramCount(histogramPtr), wanted, seen = 0;
     NsStamp  max = NsHistogramMax(histogramPtr);
 
-    for (int i = 0; i < N_BUCKETS; i++) {
-        total += atomic_load_explicit(&histogramPtr->buckets[i],
-                                      memory_order_relaxed);
-    }
     if (total == 0) {
         return 0;
     }

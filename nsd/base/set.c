@@ -29,6 +29,7 @@ static int   Append(Set *sPtr, char *key, char *value);
 static void  FreeField(Set *sPtr, int index);
 static int   FindFrom(const Ns_Set *setPtr, int index, const char *key,
                       CompareProc *compare);
+static CompareProc CompareNames;
 
 Ns_Set *
 Ns_SetCreate(const char *name)
@@ -170,7 +171,7 @@ Ns_SetFind(Ns_Set *setPtr, const char *key)
 int
 Ns_SetIFind(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetFindCmp(setPtr, key, strcasecmp);
+    return Ns_SetFindCmp(setPtr, key, CompareNames);
 }
 
 char *
@@ -190,7 +191,7 @@ Ns_SetGet(Ns_Set *setPtr, const char *key)
 char *
 Ns_SetIGet(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetGetCmp(setPtr, key, strcasecmp);
+    return Ns_SetGetCmp(setPtr, key, CompareNames);
 }
 
 char *
@@ -450,4 +451,18 @@ FindFrom(const Ns_Set *setPtr, int index, const char *key, CompareProc *compare)
         }
     }
     return -1;
+}
+
+/*
+ * strcasecmp, but most names differ in their first letter already.
+ */
+static int
+CompareNames(const char *a, const char *b)
+{
+    unsigned first = UCHAR(*a), other = UCHAR(*b);
+
+    if (((first | other) & 0x80u) == 0u && ((first ^ other) & ~0x20u) != 0u) {
+        return 1;
+    }
+    return strcasecmp(a, b);
 }

@@ -135,7 +135,6 @@ struct NsPool {
     _Atomic uint64_t     nSpools;
     _Atomic uint64_t     nThreadsMade;
     _Atomic int64_t      nBytesSent;
-    _Atomic int64_t      sums[NS_SPAN_COUNT];
     NsHistogram         *histograms[NS_SPAN_COUNT];
 
     /* What writers obey of the rates above; relaxed. */

@@ -109,11 +109,7 @@ NsPoolCountTrace(NsWork *workPtr)
 static void
 AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to)
 {
-    NsStamp duration = MAX(to - from, 0);
-
-    atomic_fetch_add_explicit(&poolPtr->sums[span], duration,
-                              memory_order_relaxed);
-    NsHistogramRecord(poolPtr->histograms[span], duration);
+    NsHistogramRecord(poolPtr->histograms[span], to - from);
 }
 
 void
@@ -264,7 +260,7 @@ AppendSum(Ns_DString *dsPtr, NsPool *poolPtr, NsSpan span)
     char key[16];
 
     snprintf(key, sizeof(key), "%stime", spanNames[span]);
-    AppendDuration(dsPtr, key, atomic_load(&poolPtr->sums[span]));
+    AppendDuration(dsPtr, key, NsHistogramSum(poolPtr->histograms[span]));
 }
 
 static void

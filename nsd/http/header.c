@@ -34,8 +34,12 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
                  size_t *lengthPtr)
 {
     size_t      nameLength = strlen(name);
-    const char *p = SkipParameter(value);
+    const char *p;
 
+    if (strchr(value, ';') == NULL) {
+        return false;           /* As most. */
+    }
+    p = SkipParameter(value);
     while (*p == ';') {
         const char *start;
 
@@ -65,19 +69,24 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
     return false;
 }
 
+/*
+ * Eight bytes at a time; the last eight overlap those before.
+ */
 void
 NsHeaderCopyValue(char *to, const char *value, size_t length)
 {
     size_t i = 0;
 
-    for (; i + sizeof(uint64_t) <= length; i += sizeof(uint64_t)) {
+    while (i < length && length >= sizeof(uint64_t)) {
+        size_t   from = MIN(i, length - sizeof(uint64_t));
         uint64_t bytes;
 
-        memcpy(&bytes, value + i, sizeof(bytes));
+        memcpy(&bytes, value + from, sizeof(bytes));
         if (unlikely(HasControl(bytes))) {
             break;
         }
-        memcpy(to + i, &bytes, sizeof(bytes));
+        memcpy(to + from, &bytes, sizeof(bytes));
+        i = from + sizeof(bytes);
     }
     for (; i < length; i++) {
         unsigned char c = UCHAR(value[i]);

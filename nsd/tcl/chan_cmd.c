@@ -31,7 +31,7 @@ static NsPerServerProc NewPublished;
 static Tcl_InterpDeleteProc FreeTaken;
 
 static Published *PublishedOf(const NsInterp *itPtr);
-static Tcl_HashTable *TakenOf(Tcl_Interp *interp);
+static Tcl_HashTable *TakenOf(NsInterp *itPtr);
 static int  Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
@@ -102,16 +102,14 @@ NewPublished(NsServer *serverPtr)
  * The channels that the interpreter has taken, by the name they had.
  */
 static Tcl_HashTable *
-TakenOf(Tcl_Interp *interp)
+TakenOf(NsInterp *itPtr)
 {
-    Tcl_HashTable *tablePtr = Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
-
-    if (tablePtr == NULL) {
-        tablePtr = ns_malloc(sizeof(*tablePtr));
-        Tcl_InitHashTable(tablePtr, TCL_STRING_KEYS);
-        Tcl_SetAssocData(interp, ASSOC_KEY, FreeTaken, tablePtr);
+    if (itPtr->takenPtr == NULL) {
+        itPtr->takenPtr = ns_malloc(sizeof(*itPtr->takenPtr));
+        Tcl_InitHashTable(itPtr->takenPtr, TCL_STRING_KEYS);
+        Tcl_SetAssocData(itPtr->interp, ASSOC_KEY, FreeTaken, itPtr->takenPtr);
     }
-    return tablePtr;
+    return itPtr->takenPtr;
 }
 
 static void
@@ -185,7 +183,7 @@ Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         return TCL_ERROR;
     }
     Attach(interp, channel);
-    entryPtr = Tcl_CreateHashEntry(TakenOf(interp), name, &isNew);
+    entryPtr = Tcl_CreateHashEntry(TakenOf(itPtr), name, &isNew);
     if (!isNew) {
         ns_free(Tcl_GetHashValue(entryPtr));
     }
@@ -212,7 +210,7 @@ Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         return TCL_ERROR;
     }
     name = Tcl_GetString(objv[2]);
-    entryPtr = Tcl_FindHashEntry(TakenOf(interp), name);
+    entryPtr = Tcl_FindHashEntry(TakenOf(itPtr), name);
     if (entryPtr == NULL) {
         Ns_TclPrintfResult(interp, "channel \"%s\" not found", name);
         return TCL_ERROR;
@@ -244,7 +242,7 @@ List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
     Tcl_HashSearch  search;
 
     Ns_MutexLock(&publishedPtr->lock);
-    tablePtr = objc > 2 ? &publishedPtr->channels : TakenOf(itPtr->interp);
+    tablePtr = objc > 2 ? &publishedPtr->channels : TakenOf(itPtr);
     for (entryPtr = Tcl_FirstHashEntry(tablePtr, &search); entryPtr != NULL;
          entryPtr = Tcl_NextHashEntry(&search)) {
         Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewStringObj(
@@ -272,7 +270,7 @@ Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
 void
 NsChanForget(NsInterp *itPtr)
 {
-    Tcl_HashTable  *tablePtr = Tcl_GetAssocData(itPtr->interp, ASSOC_KEY, NULL);
+    Tcl_HashTable  *tablePtr = itPtr->takenPtr;
     Tcl_HashEntry  *entryPtr;
     Tcl_HashSearch  search;
 

@@ -42,6 +42,8 @@ typedef struct NsInterp {
     struct NsDeferred  *deferredPtr;
     struct NsHttpRequest *httpPtr;  /* Requests of ns_http. */
     struct NsGlobals   *globalsPtr; /* Of the last clean-up, or NULL. */
+    Tcl_HashTable      *channelsPtr; /* Tcl's own table; NULL: not known yet. */
+    Tcl_HashTable      *takenPtr;   /* By ns_chan; NULL before the first. */
     struct NsAdpInterp *adpPtr;     /* adp's part; NULL before first use. */
     NsScriptSlot        scripts[NS_SCRIPT_SLOTS];
 } NsInterp;

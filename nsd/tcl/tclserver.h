@@ -36,6 +36,7 @@ typedef struct NsTclServer {
     /* Lists that only grow: changed under the lock, read without it. */
     _Atomic(struct NsTclTrace *) firstTracePtr;
     _Atomic(struct NsTclTrace *) lastTracePtr;
+    atomic_int                   traceKinds;    /* The `when` of all. */
 
     _Atomic int epoch;              /* Counts up with each new script. */
 

@@ -96,6 +96,9 @@ NsTraceRun(NsInterp *itPtr, int when)
     struct NsTclTrace *tracePtr;
     bool               isForward = (when & FORWARD) != 0;
 
+    if ((atomic_load(&tclPtr->traceKinds) & when) == 0) {
+        return;
+    }
     tracePtr = isForward ? atomic_load(&tclPtr->firstTracePtr)
                          : atomic_load(&tclPtr->lastTracePtr);
     while (tracePtr != NULL) {
@@ -157,6 +160,7 @@ Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
         atomic_store(&tracePtr->prevPtr->nextPtr, tracePtr);
     }
     atomic_store(&tclPtr->lastTracePtr, tracePtr);
+    atomic_fetch_or(&tclPtr->traceKinds, when);
     Ns_MutexUnlock(&tclPtr->lock);
     RunNow(tclPtr, tracePtr);
     return NS_OK;
