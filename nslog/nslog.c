@@ -48,12 +48,13 @@ typedef struct Log {
 } Log;
 
 /*
- * A roll under way, as its rename procedure needs it.
+ * A roll under way, as its rename procedure needs it and leaves it.
  */
 typedef struct Roll {
     const char *toPath;         /* NULL: by the log's settings. */
     const char *rollFormat;
     int         maxBackup;
+    bool        hasFailed;      /* The file stays where it is. */
 } Roll;
 
 /* For sinks that ask for one of these formats. */
@@ -372,16 +373,20 @@ AppendCounted(Ns_DString *dsPtr, const char *string)
 static int
 Rename(const char *file, void *arg)
 {
-    const Roll *rollPtr = arg;
+    Roll *rollPtr = arg;
+    int   status;
 
-    if (rollPtr->toPath != NULL) {
-        if (access(rollPtr->toPath, F_OK) == 0) {
-            return Ns_RollFile(rollPtr->toPath,
-                               MIN(rollPtr->maxBackup, MAX_BACKUP));
-        }
-        return MoveFile(file, rollPtr->toPath);
+    if (rollPtr->toPath == NULL) {
+        status = Ns_RollFileByFormat(file, rollPtr->rollFormat,
+                                     rollPtr->maxBackup);
+    } else if (access(rollPtr->toPath, F_OK) == 0) {
+        status = Ns_RollFile(rollPtr->toPath,
+                             MIN(rollPtr->maxBackup, MAX_BACKUP));
+    } else {
+        status = MoveFile(file, rollPtr->toPath);
     }
-    return Ns_RollFileByFormat(file, rollPtr->rollFormat, rollPtr->maxBackup);
+    rollPtr->hasFailed = status != NS_OK;
+    return status;
 }
 
 /*
@@ -413,8 +418,10 @@ RollLog(Log *logPtr, const char *toPath)
     roll.rollFormat = format;
     status = Ns_LogSinkRoll(logPtr->sink, Rename, &roll);
     reason = errno;
-    Ns_Log(Notice, "nslog: closed '%s'", file);
-    Ns_Log(Notice, "nslog: opened '%s'", file);
+    if (status == NS_OK || roll.hasFailed) {
+        Ns_Log(Notice, "nslog: closed '%s'", file);
+        Ns_Log(Notice, "nslog: opened '%s'", file);
+    }
     ns_free(file);
     ns_free(format);
     errno = reason;
