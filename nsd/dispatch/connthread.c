@@ -290,9 +290,9 @@ HasNews(NsConnThread *threadPtr)
 }
 
 /*
- * Sleep until woken, or the deadline [sleep].  Each time that another thread has
- * cleared isAsleep it posts, and that post is waited for [awake]: none is left
- * for the next sleep.
+ * Sleep until woken, or the deadline [sleep].  Each time that another thread
+ * has cleared isAsleep it posts, and that post is waited for [awake]: none is
+ * left for the next sleep.
  */
 static Ns_ReturnCode
 Sleep(NsConnThread *threadPtr, NsStamp deadline)

@@ -172,8 +172,8 @@ Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
  * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
  * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
  * span, of the pool, or of all pools of the server when poolPtr is NULL.
- * NsPoolBuckets: likewise, but the count and sum of each span, and for each of a
- * row of fixed bounds how many did not exceed it (to 3 %).
+ * NsPoolBuckets: likewise, but the count and sum of each span, and for each of
+ * a row of fixed bounds how many did not exceed it (to 3 %).
  */
 void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
 void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags);

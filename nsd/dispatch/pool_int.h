@@ -40,10 +40,10 @@ typedef struct NsConnThread {
     bool                 isIdle;        /* On the stack. */
 
     /*
-     * The hand-over.  Who took the thread off the stack sets workPtr or mustEnd,
-     * then clears isAsleep, and posts if it was set; the thread sets isAsleep,
-     * then looks once more.  The order matters on both sides, so all of these
-     * are sequentially consistent.
+     * The hand-over.  Who took the thread off the stack sets workPtr or
+     * mustEnd, then clears isAsleep, and posts if it was set; the thread sets
+     * isAsleep, then looks once more.  The order matters on both sides, so all
+     * of these are sequentially consistent.
      */
     _Atomic(NsWork *)    workPtr;       /* Assigned, not yet taken. */
     atomic_bool          mustEnd;

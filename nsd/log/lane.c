@@ -9,11 +9,11 @@
  *      into new segments only, which are linked when all of it is there, so it
  *      becomes visible as a whole.
  *
- *      A prepared record stands at the end of the segment, far from `committed`,
- *      and the segment's `prepared` points there.  It counts for a later process
- *      while `committed` stays and no segment follows.  The store that makes the
- *      record that replaces it visible changes one of these, so there is always
- *      exactly one of the two.
+ *      A prepared record stands at the end of the segment, far from
+ *      `committed`, and the segment's `prepared` points there.  It counts for a
+ *      later process while `committed` stays and no segment follows.  The store
+ *      that makes the record that replaces it visible changes one of these, so
+ *      there is always exactly one of the two.
  */
 
 #include "log/lane.h"

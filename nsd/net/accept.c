@@ -4,10 +4,10 @@
  *      New connections.
  *
  *      When a driver thread has as many sockets as `maxqueuesize` allows, it
- *      closes an idle one for each client that waits; while none is idle, clients
- *      wait.  When the process has no descriptor left, it gives up a reserved one
- *      to accept and to refuse with 503, a few at a time, and closes idle ones,
- *      until descriptors are there again.
+ *      closes an idle one for each client that waits; while none is idle,
+ *      clients wait.  When the process has no descriptor left, it gives up a
+ *      reserved one to accept and to refuse with 503, a few at a time, and
+ *      closes idle ones, until descriptors are there again.
  */
 
 #include "net/driver_int.h"
@@ -15,8 +15,9 @@
 #include "nssocket.h"
 
 /*
- * Out of descriptors or of room: how often to look again; and how many to refuse
- * and how many idle connections to close then, for the lack of descriptors.
+ * Out of descriptors or of room: how often to look again; and how many to
+ * refuse and how many idle connections to close then, for the lack of
+ * descriptors.
  */
 #define RETRY_NS     INT64_C(100000000)
 #define MAX_REFUSALS 32
@@ -116,7 +117,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
                 || reason == ENOMEM) {
             Starve(threadPtr, listenFd, reason);
         }
-        /* A client that left while it waited; the next one may still be there. */
+        /* A client that left while it waited; the next may still be there. */
         return reason == ECONNABORTED || reason == EINTR || reason == EPROTO;
     }
     /* A datagram driver has no other socket: one at a time. */
@@ -154,8 +155,8 @@ SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)
 }
 
 /*
- * The process is out of descriptors: stop accepting for a moment, and tell those
- * who wait.
+ * The process is out of descriptors: stop accepting for a moment, and tell
+ * those who wait.
  */
 static void
 Starve(NsDriverThread *threadPtr, int listenFd, int reason)

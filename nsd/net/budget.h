@@ -3,9 +3,9 @@
  *
  *      Limits for the memory of all requests together.
  *
- *      A body that would exceed the limit of bodies goes to a temporary file.  A
- *      header cannot: one that needs more than the first buffer, and would exceed
- *      the limit of headers, 64 MB, is refused.
+ *      A body that would exceed the limit of bodies goes to a temporary file.
+ *      A header cannot: one that needs more than the first buffer, and would
+ *      exceed the limit of headers, 64 MB, is refused.
  */
 
 #ifndef NSD_NET_BUDGET_H

@@ -34,7 +34,8 @@ static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
-static NsDriverThread *CreateThread(NsDriver *drvPtr, int index, bool isSpooler);
+static NsDriverThread *CreateThread(NsDriver *drvPtr, int index,
+                                    bool isSpooler);
 static Ns_ReturnCode Listen(NsDriver *drvPtr, NsDriverThread *threadPtr);
 static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
                         const Ns_Time *deadlinePtr);
@@ -66,7 +67,8 @@ NsDriversStopping(void)
 }
 
 int
-Ns_DriverInit(const char *server, const char *module, Ns_DriverInitData *initPtr)
+Ns_DriverInit(const char *server, const char *module,
+              Ns_DriverInitData *initPtr)
 {
     NsDriver   *drvPtr;
     NsDriver  **endPtrPtr = &NsFirstDriver;
@@ -83,7 +85,8 @@ Ns_DriverInit(const char *server, const char *module, Ns_DriverInitData *initPtr
     }
     drvPtr = ns_calloc(1u, sizeof(NsDriver));
     drvPtr->procs = *initPtr;
-    drvPtr->procs.name = ns_strdup(initPtr->name != NULL ? initPtr->name : module);
+    drvPtr->procs.name = ns_strdup(initPtr->name != NULL ? initPtr->name
+                                                         : module);
     drvPtr->path = initPtr->path != NULL ? ns_strdup(initPtr->path)
         : Ns_ConfigGetPath(server, module, NULL);
     if (drvPtr->path == NULL) {
@@ -280,8 +283,8 @@ ReadWriterParams(NsDriver *drvPtr)
     drvPtr->params.writerMemory = Ns_ConfigMemUnitRange(path, "writermemory",
         "256KB", 262144, 0, LLONG_MAX);
     if (settingsPtr->nWriters > 0) {
-        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= %" PRId64
-               " bytes, bufsize=%d bytes, HTML streaming %d",
+        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= "
+               "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",
                drvPtr->pub.module, settingsPtr->nWriters,
                atomic_load(&settingsPtr->writerSize),
                drvPtr->params.writerBufSize,
@@ -303,7 +306,8 @@ ReadAddresses(NsDriver *drvPtr)
     Ns_DString  ds;
     char      **ports;
 
-    SplitList(Ns_ConfigString(path, "port", drvPtr->settings.isTls ? "443" : "80"),
+    SplitList(Ns_ConfigString(path, "port",
+                              drvPtr->settings.isTls ? "443" : "80"),
               &drvPtr->nPorts, &ports);
     drvPtr->ports = ns_calloc((size_t) MAX(drvPtr->nPorts, 1), sizeof(int));
     for (int i = 0; i < drvPtr->nPorts; i++) {

@@ -64,8 +64,8 @@ void NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr);
 void NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong);
 
 /*
- * Append a dict per writer thread: module, thread, deliveries, queued and sent (both
- * in bytes).
+ * Append a dict per writer thread: module, thread, deliveries, queued and sent
+ * (both in bytes).
  */
 void NsWriterStats(Ns_DString *dsPtr);
 

@@ -10,7 +10,8 @@
 
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
-static void AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr);
+static void AppendThreadStats(Ns_DString *dsPtr,
+                              const NsDriverThread *threadPtr);
 static NsDriver *FindByPrefix(const char *prefix);
 static bool MayShow(const NsDriver *drvPtr, const char *server);
 

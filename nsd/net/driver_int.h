@@ -6,10 +6,11 @@
  *      Who owns a socket is one atomic number.  NS_SOCK_DRIVER: its driver
  *      thread, which reads the next request from it.  NS_SOCK_BUSY: the thread
  *      that answers, or a writer thread; the driver thread keeps its hands off.
- *      NS_SOCK_BUSY_EVENT: likewise, and something has arrived meanwhile, so that
- *      the owner must hand the socket to the driver thread's inbox instead of
- *      just letting go.  Only the driver thread turns DRIVER into the others, and
- *      BUSY into BUSY_EVENT; only the thread that answers turns BUSY into DRIVER.
+ *      NS_SOCK_BUSY_EVENT: likewise, and something has arrived meanwhile, so
+ *      that the owner must hand the socket to the driver thread's inbox instead
+ *      of just letting go.  Only the driver thread turns DRIVER into the
+ *      others, and BUSY into BUSY_EVENT; only the thread that answers turns
+ *      BUSY into DRIVER.
  *
  *      So a request on a kept connection costs the driver thread one event, and
  *      the thread that answers one compare-and-swap.
@@ -319,7 +320,7 @@ void NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr);
 bool NsReaderIsIdle(const NsSock *sockPtr);
 
 /*
- * True when there is something to read that the poller may not have told of yet.
+ * True when there is something to read, whether or not the poller has told.
  */
 bool NsReaderHasUnread(const NsSock *sockPtr);
 
@@ -365,10 +366,11 @@ void NsWriterFinish(NsSock *sockPtr, bool keep);
 Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
 
 /*
- * Wait until there are no jobs, or the deadline; end the thread, which must have
- * none.
+ * Wait until there are no jobs, or the deadline; end the thread, which must
+ * have none.
  */
-Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr, const Ns_Time *deadlinePtr);
+Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr,
+                                const Ns_Time *deadlinePtr);
 void NsWriterEnd(NsWriter *writerPtr);
 
 void NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr,

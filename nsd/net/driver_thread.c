@@ -78,7 +78,8 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     threadPtr->nSockets++;
     sockPtr->acceptStamp = now;
     sockPtr->mode = NS_SOCK_READING;
-    atomic_store_explicit(&sockPtr->deadline, now + limit, memory_order_relaxed);
+    atomic_store_explicit(&sockPtr->deadline, now + limit,
+                          memory_order_relaxed);
     NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
@@ -151,7 +152,7 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     threadPtr->nSockets--;
     threadPtr->nLeaving -= sockPtr->isLeaving;
 
-    /* epoll forgets a descriptor that is closed, unless it lives on elsewhere. */
+    /* epoll forgets a closed descriptor, unless it lives on elsewhere. */
     if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken
             || !NsPollerIsAutomatic(threadPtr->pollerPtr))) {
         NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);

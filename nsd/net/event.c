@@ -195,7 +195,9 @@ BuildPoll(EventQueue *queuePtr, const Ns_Time *nowPtr, int *msPtr)
     int n = 1;
 
     *msPtr = -1;
-    queuePtr->fds[0] = (struct pollfd) {.fd = queuePtr->wakeFd, .events = POLLIN};
+    queuePtr->fds[0] = (struct pollfd) {
+        .fd = queuePtr->wakeFd, .events = POLLIN
+    };
     for (const Event *eventPtr = queuePtr->firstPtr; eventPtr != NULL;
          eventPtr = eventPtr->nextPtr) {
         int     events = 0;

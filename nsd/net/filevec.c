@@ -104,7 +104,8 @@ Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
         if (vecs[i].fd < 0) {
             struct iovec iov[MAX_VECS];
 
-            nNext = GatherMemory(&vecs[i], MIN(nVecs - i, MAX_VECS), iov, &asked);
+            nNext = GatherMemory(&vecs[i], MIN(nVecs - i, MAX_VECS), iov,
+                                 &asked);
             n = Ns_SockSendBufs(sock, iov, nNext, timeoutPtr,
                                 flags | (i + nNext < nVecs ? MSG_MORE : 0));
             nNext += i;
@@ -138,8 +139,9 @@ int
 Ns_SockCork(Ns_Sock *sock, int cork)
 {
     NsSock *sockPtr = (NsSock *) sock;
-    bool    isChange = cork ? sockPtr->corkDepth++ == 0
-                            : sockPtr->corkDepth > 0 && --sockPtr->corkDepth == 0;
+    bool    isChange = cork
+        ? sockPtr->corkDepth++ == 0
+        : sockPtr->corkDepth > 0 && --sockPtr->corkDepth == 0;
 
     return isChange && setsockopt(sock->sock, IPPROTO_TCP, TCP_CORK, &cork,
                                   sizeof(cork)) == 0;
@@ -155,7 +157,8 @@ GatherMemory(const Ns_FileVec *vecs, int nVecs, struct iovec *iov,
     int n = 0;
 
     while (n < nVecs && vecs[n].fd < 0) {
-        *lengthPtr += Ns_SetVec(iov, n, INT2PTR(vecs[n].offset), vecs[n].length);
+        *lengthPtr += Ns_SetVec(iov, n, INT2PTR(vecs[n].offset),
+                                vecs[n].length);
         n++;
     }
     return n;

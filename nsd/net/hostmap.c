@@ -70,8 +70,8 @@ NsHostMapFind(const NsHostMap *mapPtr, const char *host)
     char key[MAX_HOST];
 
     if (host != NULL && Normalize(key, host)) {
-        Tcl_HashEntry *hPtr = Tcl_FindHashEntry((Tcl_HashTable *) &mapPtr->entries,
-                                                key);
+        Tcl_HashEntry *hPtr = Tcl_FindHashEntry(
+            (Tcl_HashTable *) &mapPtr->entries, key);
 
         if (hPtr != NULL) {
             return Tcl_GetHashValue(hPtr);
@@ -92,7 +92,8 @@ NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
         const NsHostEntry *entryPtr = Tcl_GetHashValue(hPtr);
 
         if (entryPtr->serverPtr == serverPtr) {
-            Ns_SetUpdate(hostsPtr, Tcl_GetHashKey(&mapPtr->entries, hPtr), NULL);
+            Ns_SetUpdate(hostsPtr, Tcl_GetHashKey(&mapPtr->entries, hPtr),
+                         NULL);
         }
     }
 }

@@ -31,7 +31,7 @@ struct NsHttpClient {
     Ns_Task    *task;           /* Constant. */
     Ns_Time     start;          /* Constant. */
     Ns_Time     deadline;       /* Constant. */
-    bool        isQueued;       /* The creator: the thread of requests has it. */
+    bool        isQueued;       /* Creator: the thread of requests has it. */
     bool        hasRun;         /* The creator: it has run here. */
 
     /* The thread that does the work; the creator when that is done. */
@@ -68,7 +68,8 @@ static bool CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
                       const Target *targetPtr, Ns_DString *errorPtr);
 static void FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
                           const Target *targetPtr);
-static void AppendField(Tcl_DString *dsPtr, const char *name, const char *value);
+static void AppendField(Tcl_DString *dsPtr, const char *name,
+                        const char *value);
 static bool IsGenerated(const char *name);
 static const char *FindField(const Ns_Set *headers, const char *name);
 static Ns_TaskProc Work;
@@ -81,7 +82,8 @@ static void ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
 static void ReceiveThroughTls(NsHttpClient *clientPtr);
 static bool IsWhole(const NsHttpClient *clientPtr);
 static void WaitUntil(NsHttpClient *clientPtr, int when);
-static void Fail(NsHttpClient *clientPtr, const char *error, const char *reason);
+static void Fail(NsHttpClient *clientPtr, const char *error,
+                 const char *reason);
 static const char *EndOfHeader(const char *text, const char *end,
                                const char **bodyPtr);
 static void PutField(Ns_Set *headers, const char *line, size_t length);
@@ -598,7 +600,7 @@ NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
 }
 
 /*
- * Where the header ends at the first empty line; text itself when there is none.
+ * Where the header ends, at the first empty line; text itself without one.
  */
 static const char *
 EndOfHeader(const char *text, const char *end, const char **bodyPtr)

@@ -4,8 +4,8 @@
  *      Requests to other HTTP servers, as socket tasks.
  *
  *      A request is HTTP/1.0, over TCP or TLS, and its reply ends when the peer
- *      closes.  It belongs to the thread that created it; while it is queued, a thread of
- *      all requests does the work.
+ *      closes.  It belongs to the thread that created it; while it is queued, a
+ *      thread of all requests does the work.
  */
 
 #ifndef NSD_NET_HTTPCLIENT_H

@@ -34,7 +34,8 @@ NsInboxTake(NsInbox *inboxPtr)
 {
     NsInboxNode *nodePtr = NULL, *firstPtr = NULL;
 
-    if (atomic_load_explicit(&inboxPtr->headPtr, memory_order_relaxed) != NULL) {
+    if (atomic_load_explicit(&inboxPtr->headPtr, memory_order_relaxed)
+            != NULL) {
         nodePtr = atomic_exchange(&inboxPtr->headPtr, NULL);
     }
     while (nodePtr != NULL) {

@@ -18,7 +18,8 @@
 
 static _Thread_local bool reusePort;
 
-static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address, int port);
+static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
+                              int port);
 static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
 static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
 static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
@@ -33,7 +34,9 @@ NsListenReusePort(bool isOn)
 Ns_ReturnCode
 NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
 {
-    struct addrinfo  hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo  hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM
+    };
     struct addrinfo *listPtr = NULL;
 
     memset(addrPtr, 0, sizeof(NsSockAddr));

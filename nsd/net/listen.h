@@ -26,7 +26,8 @@ typedef struct NsSockAddr {
 /*
  * Resolve a host, numeric or a name; NULL or "*" means any address.
  */
-Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port);
+Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host,
+                                int port);
 
 /*
  * TCP sockets that the calling thread listens on from now on share their port

@@ -1,14 +1,14 @@
 /*
  * makeroom.c --
  *
- *      Which connection goes when there are as many as `maxqueuesize` allows and
- *      another client waits.
+ *      Which connection goes when there are as many as `maxqueuesize` allows
+ *      and another client waits.
  *
- *      The sockets of a driver thread are in the order of their last requests, so
- *      those that have been idle longest come first.  Between them stand some that
- *      are in use: a slow download, a request that has begun to arrive.  A search
- *      moves these to the end, where they belong, so that the next does not meet
- *      them again.
+ *      The sockets of a driver thread are in the order of their last requests,
+ *      so those that have been idle longest come first.  Between them stand
+ *      some that are in use: a slow download, a request that has begun to
+ *      arrive.  A search moves these to the end, where they belong, so that the
+ *      next does not meet them again.
  */
 
 #include "net/driver_int.h"

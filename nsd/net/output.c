@@ -101,7 +101,8 @@ NsOutputPeek(const NsOutput *outputPtr, Ns_FileVec *vecs, int maxVecs,
         size_t         length = MIN(piecePtr->length, maxBytes);
 
         if (piecePtr->fd >= 0) {
-            Ns_SetFileVec(vecs, n, piecePtr->fd, NULL, piecePtr->offset, length);
+            Ns_SetFileVec(vecs, n, piecePtr->fd, NULL, piecePtr->offset,
+                          length);
         } else {
             Ns_SetFileVec(vecs, n, -1, piecePtr->base, 0, length);
         }
@@ -124,7 +125,8 @@ NsOutputConsume(NsOutput *outputPtr, size_t bytes)
             if (nodePtr->piece.fd >= 0) {
                 nodePtr->piece.offset += (off_t) bytes;
             } else {
-                nodePtr->piece.base = (const char *) nodePtr->piece.base + bytes;
+                nodePtr->piece.base = (const char *) nodePtr->piece.base
+                    + bytes;
             }
             return;
         }
@@ -179,7 +181,8 @@ MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr, size_t skip)
     if (piecePtr->fd < 0 && !isBorrowed) {
         const char *bytes = (const char *) piecePtr->base + skip;
 
-        return storePtr->memoryBytes + (int64_t) length > storePtr->maxMemoryBytes
+        return storePtr->memoryBytes + (int64_t) length
+                > storePtr->maxMemoryBytes
             ? CopyToFile(storePtr, bytes, length)
             : CopyToMemory(storePtr, bytes, length);
     }

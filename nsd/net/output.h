@@ -4,8 +4,8 @@
  *      Pieces of output that wait for a client to take them.
  *
  *      A list of memory and file ranges, in order.  Borrowed pieces stay where
- *      they are; other memory is copied, and moves to an unlinked temporary file
- *      when more than a bound would be held.
+ *      they are; other memory is copied, and moves to an unlinked temporary
+ *      file when more than a bound would be held.
  */
 
 #ifndef NSD_NET_OUTPUT_H

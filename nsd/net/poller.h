@@ -6,9 +6,9 @@
  *      Two back ends stand behind one interface: epoll, and poll for systems
  *      without it.  A kqueue one would fit.
  *
- *      A descriptor is watched in one of two ways.  Edge: an arrival is reported
- *      once; the thread reads until nothing is left, and says NsPollerResume.
- *      Level: the condition is reported as long as it holds.
+ *      A descriptor is watched in one of two ways.  Edge: an arrival is
+ *      reported once; the thread reads until nothing is left, and says
+ *      NsPollerResume.  Level: the condition is reported as long as it holds.
  */
 
 #ifndef NSD_NET_POLLER_H

@@ -142,7 +142,8 @@ PollWait(void *implPtr, NsPollEvent *events, int maxEvents, int timeoutMs)
         if ((pollPtr->revents & POLLOUT) != 0) {
             what |= NS_POLL_WRITE;
         }
-        if ((pollPtr->revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) {
+        if ((pollPtr->revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL))
+                != 0) {
             what |= NS_POLL_HANGUP;
         }
         events[nEvents].data = setPtr->slots[i].data;

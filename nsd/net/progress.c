@@ -115,8 +115,8 @@ NsUploadStats(const char *url, int64_t *receivedPtr, int64_t *totalPtr)
 }
 
 /*
- * The value of query variable X-Progress-ID, else the decoded path and the query
- * as sent.
+ * The value of query variable X-Progress-ID, else the decoded path and the
+ * query as sent.
  */
 static void
 AppendKey(Ns_DString *dsPtr, const NsHttpHead *headPtr)

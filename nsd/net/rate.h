@@ -21,7 +21,7 @@
  */
 typedef struct NsRate {
     _Atomic int64_t bytesPerSecond;     /* 0: no limit. */
-    _Atomic NsStamp freeStamp;          /* When all that was sent is paid for. */
+    _Atomic NsStamp freeStamp;          /* When all that was sent is paid. */
 } NsRate;
 
 /*

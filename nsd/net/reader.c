@@ -381,8 +381,8 @@ Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 /*
- * All is read; the poller reports what comes next.  A request in the making gets
- * the full time again, an idle connection has its limit already.
+ * All is read; the poller reports what comes next.  A request in the making
+ * gets the full time again, an idle connection has its limit already.
  */
 static void
 Await(NsDriverThread *threadPtr, NsSock *sockPtr)

@@ -200,7 +200,8 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
         atomic_store_explicit(&sockPtr->deadline, NsClockNow()
-            + drvPtr->settings.keepwait * NS_STAMP_SECOND, memory_order_relaxed);
+            + drvPtr->settings.keepwait * NS_STAMP_SECOND,
+            memory_order_relaxed);
     } else {
         NsSockBeginClose(sockPtr);
     }
@@ -280,7 +281,8 @@ ssize_t
 NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
 {
     char         buffer[65536];
-    size_t       room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize, 16384);
+    size_t       room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize,
+                                     16384);
     Ns_Time      noWait = {0, 0};
     struct iovec iov = {buffer, 0u};
     ssize_t      n;
@@ -361,7 +363,8 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         Ns_Time wait = {sockPtr->drvPtr->pub.sendwait, 0};
         ssize_t n = -1;
 
-        if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait) == NS_OK) {
+        if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait)
+                == NS_OK) {
             n = SendPieces(sockPtr, pieces, nPieces, skip);
         }
         if (n < 0) {

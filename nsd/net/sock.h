@@ -49,8 +49,8 @@ Ns_ReturnCode NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
 
 /*
  * The request is answered.  The socket waits for the next request (keep) or is
- * closed gracefully, at once or when its queued output is sent.  The caller must
- * not use sockPtr afterwards.
+ * closed gracefully, at once or when its queued output is sent.  The caller
+ * must not use sockPtr afterwards.
  */
 void NsSockFinish(NsSock *sockPtr, bool keep);
 

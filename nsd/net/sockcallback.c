@@ -4,9 +4,9 @@
  *      The thread -socks-: procedures that are called when something happens on
  *      a socket.
  *
- *      Other threads register and cancel through a queue; the thread applies the
- *      queue, waits, and calls.  Replacing a callback is the same as cancelling
- *      it silently and registering.
+ *      Other threads register and cancel through a queue; the thread applies
+ *      the queue, waits, and calls.  Replacing a callback is the same as
+ *      cancelling it silently and registering.
  */
 
 #include "net/sockcallback.h"
@@ -40,7 +40,7 @@ static Ns_Mutex      lock;          /* Guards all below. */
 static Ns_Cond       changed;
 static Callback     *firstPtr;      /* Queue. */
 static Callback     *lastPtr;
-static Tcl_HashTable active;        /* Socket -> Callback; changed by the thread. */
+static Tcl_HashTable active;        /* Socket -> Callback; the thread's. */
 static Tcl_HashTable listening;     /* "address:port" -> port. */
 static int           wakeFd = -1;
 static bool          hasThread;
@@ -114,7 +114,8 @@ Ns_SockCloseLater(NS_SOCKET sock)
 }
 
 int
-Ns_SockListenCallback(const char *address, int port, Ns_SockProc *proc, void *arg)
+Ns_SockListenCallback(const char *address, int port, Ns_SockProc *proc,
+                      void *arg)
 {
     Tcl_HashEntry *hPtr = NULL;
     PortEntry     *entryPtr;
@@ -391,7 +392,8 @@ BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr)
     NsAssertLocked(&lock);
     if (*sizePtr <= active.numEntries) {
         *sizePtr = active.numEntries * 2 + 16;
-        *fdsPtr = ns_realloc(*fdsPtr, (size_t) *sizePtr * sizeof(struct pollfd));
+        *fdsPtr = ns_realloc(*fdsPtr,
+                             (size_t) *sizePtr * sizeof(struct pollfd));
     }
     (*fdsPtr)[n++] = (struct pollfd) {.fd = wakeFd, .events = POLLIN};
     hPtr = Tcl_FirstHashEntry(&active, &search);

@@ -24,7 +24,8 @@ Ns_SockConnect(const char *host, int port)
 }
 
 NS_SOCKET
-Ns_SockConnect2(const char *host, int port, const char *localHost, int localPort)
+Ns_SockConnect2(const char *host, int port, const char *localHost,
+                int localPort)
 {
     return Connect(host, port, localHost, localPort, false, NULL);
 }
@@ -53,7 +54,8 @@ Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
                      int localPort, Ns_Time *timeoutPtr)
 {
     bool      isPending = false;
-    NS_SOCKET sock = Connect(host, port, localHost, localPort, true, &isPending);
+    NS_SOCKET sock = Connect(host, port, localHost, localPort, true,
+                             &isPending);
     int       reason = 0;
     socklen_t length = sizeof(reason);
 
@@ -63,7 +65,8 @@ Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
     if (isPending) {
         if (Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) != NS_OK) {
             reason = ETIMEDOUT;
-        } else if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &reason, &length) != 0) {
+        } else if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &reason, &length)
+                   != 0) {
             reason = errno;
         }
     }
@@ -156,7 +159,8 @@ Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
 
     do {
         n = nVecs == 1
-            ? recv(sock, vecs[0].iov_base, vecs[0].iov_len, flags | MSG_DONTWAIT)
+            ? recv(sock, vecs[0].iov_base, vecs[0].iov_len,
+                   flags | MSG_DONTWAIT)
             : recvmsg(sock, &msg, flags | MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -307,7 +311,8 @@ Connect(const char *host, int port, const char *localHost, int localPort,
         return NS_INVALID_SOCKET;
     }
     sock = socket(peer.u.any.sa_family,
-                  SOCK_STREAM | SOCK_CLOEXEC | (isAsync ? SOCK_NONBLOCK : 0), 0);
+                  SOCK_STREAM | SOCK_CLOEXEC | (isAsync ? SOCK_NONBLOCK : 0),
+                  0);
     if (sock == NS_INVALID_SOCKET) {
         return sock;
     }

@@ -4,8 +4,8 @@
  *      Socket tasks: state machines driven by what happens on a socket, many of
  *      them in one thread.
  *
- *      A task belongs to the thread that runs it, except for the few fields that
- *      the creator may look at or set, guarded by one lock for all tasks.
+ *      A task belongs to the thread that runs it, except for the few fields
+ *      that the creator may look at or set, guarded by one lock for all tasks.
  */
 
 #include "nslog.h"
@@ -159,7 +159,9 @@ Ns_TaskRun(Ns_Task *task)
 
     Call(taskPtr, NS_SOCK_INIT);
     while (!FinishIfDone(taskPtr)) {
-        struct pollfd pollFd = {.fd = taskPtr->sock, .events = EventsOf(taskPtr)};
+        struct pollfd pollFd = {
+            .fd = taskPtr->sock, .events = EventsOf(taskPtr)
+        };
         Ns_Time       now;
         int           ms = -1;
 
@@ -251,7 +253,7 @@ Ns_TaskFree(Ns_Task *task)
 }
 
 /*
- * Put the task into its queue's list of signals.  NS_ERROR when the queue stops.
+ * Put the task into its queue's list of signals.  NS_ERROR: the queue stops.
  */
 static Ns_ReturnCode
 SignalLocked(Task *taskPtr)
@@ -438,7 +440,8 @@ Deliver(Task *taskPtr, short got, const Ns_Time *nowPtr)
 
     if (got == 0) {
         if (taskPtr->timeout.sec != 0 && !taskPtr->isDone
-                && Ns_DiffTime(&taskPtr->timeout, (Ns_Time *) nowPtr, NULL) <= 0) {
+                && Ns_DiffTime(&taskPtr->timeout, (Ns_Time *) nowPtr, NULL)
+                <= 0) {
             taskPtr->timeout = (Ns_Time) {0, 0};
             Call(taskPtr, NS_SOCK_TIMEOUT);
         }
@@ -452,7 +455,8 @@ Deliver(Task *taskPtr, short got, const Ns_Time *nowPtr)
             && !taskPtr->isDone) {
         Call(taskPtr, NS_SOCK_EXCEPTION);
     }
-    if ((got & POLLOUT) != 0 && (when & NS_SOCK_WRITE) != 0 && !taskPtr->isDone) {
+    if ((got & POLLOUT) != 0 && (when & NS_SOCK_WRITE) != 0
+            && !taskPtr->isDone) {
         Call(taskPtr, NS_SOCK_WRITE);
     }
     if ((got & POLLIN) != 0 && (when & NS_SOCK_READ) != 0 && !taskPtr->isDone) {
@@ -531,8 +535,9 @@ Shutdown(const Ns_Time *deadlinePtr, void *arg)
         queuePtr->isStopping = true;
         Wake(queuePtr);
     }
-    for (Queue *queuePtr = firstQueuePtr; deadlinePtr != NULL && queuePtr != NULL
-             && result == NS_OK; queuePtr = queuePtr->nextQueuePtr) {
+    for (Queue *queuePtr = firstQueuePtr;
+         deadlinePtr != NULL && queuePtr != NULL && result == NS_OK;
+         queuePtr = queuePtr->nextQueuePtr) {
         Ns_Time deadline = *deadlinePtr;
 
         while (!queuePtr->hasEnded && result == NS_OK) {

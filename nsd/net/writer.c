@@ -3,11 +3,11 @@
  *
  *      Threads that send what clients do not take at once.
  *
- *      A job is the queued output of one reply.  The thread that answers appends
- *      to it, under the writer's lock; the writer thread takes what is there,
- *      sends it without holding the lock, and ends the job when it is finished
- *      and empty.  Each client gets one portion per turn, so that a fast one
- *      does not keep others waiting.
+ *      A job is the queued output of one reply.  The thread that answers
+ *      appends to it, under the writer's lock; the writer thread takes what is
+ *      there, sends it without holding the lock, and ends the job when it is
+ *      finished and empty.  Each client gets one portion per turn, so that a
+ *      fast one does not keep others waiting.
  */
 
 #include "net/driver_int.h"

@@ -24,9 +24,9 @@ struct Ns_AccessFields {
 void NsAccessFill(Ns_Access *accessPtr, NsConn *connPtr);
 
 /*
- * Tell the logs of a request that goes on: as many bytes are about to leave, and
- * may be all that the client waits for (NS_ACCESS_SENDING); or it will not be
- * logged (NS_ACCESS_FORGOTTEN).
+ * Tell the logs of a request that goes on: as many bytes are about to leave,
+ * and may be all that the client waits for (NS_ACCESS_SENDING); or it will not
+ * be logged (NS_ACCESS_FORGOTTEN).
  */
 void NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes);
 

@@ -3,11 +3,11 @@
  *
  *      Counts the uses of a connection's members.
  *
- *      SIGSEGV on a page of ours: count the member at the faulting address, open
- *      the page, and step over one instruction (trap flag).  SIGTRAP: close the
- *      page again.  While one thread steps, another one's uses of the same
- *      connection may go uncounted; connections are used by one thread at a time
- *      but for displays.
+ *      SIGSEGV on a page of ours: count the member at the faulting address,
+ *      open the page, and step over one instruction (trap flag).  SIGTRAP:
+ *      close the page again.  While one thread steps, another one's uses of the
+ *      same connection may go uncounted; connections are used by one thread at
+ *      a time but for displays.
  */
 
 #include "request/connprofile.h"
@@ -31,7 +31,8 @@
 #define TRAP_FLAG   0x100       /* In EFLAGS. */
 #define WRITE_ERROR 0x2         /* In the error code of a page fault. */
 
-#define MEMBER(name) {#name, offsetof(NsConn, name), sizeof(((NsConn *) 0)->name)}
+#define MEMBER(name) \
+    {#name, offsetof(NsConn, name), sizeof(((NsConn *) 0)->name)}
 
 static const struct {
     const char *name;
@@ -268,7 +269,8 @@ Report(void *arg)
 
     Ns_DStringInit(&ds);
     Ns_MutexLock(&lock);
-    Ns_DStringPrintf(&ds, "connprofile: reads/writes per request\n%-20s", "member");
+    Ns_DStringPrintf(&ds, "connprofile: reads/writes per request\n%-20s",
+                     "member");
     for (k = 0; k < nKinds; k++) {
         Ns_DStringPrintf(&ds, " %18s", kinds[k].name);
     }
@@ -281,7 +283,8 @@ Report(void *arg)
         for (k = 0; k < nKinds; k++) {
             double n = (double) MAX(kinds[k].nRequests, 1);
 
-            Ns_DStringPrintf(&ds, " %9.1f/%8.1f", (double) kinds[k].nReads[i] / n,
+            Ns_DStringPrintf(&ds, " %9.1f/%8.1f",
+                             (double) kinds[k].nReads[i] / n,
                              (double) kinds[k].nWrites[i] / n);
         }
     }

@@ -33,7 +33,7 @@
 
 #define N_SLOTS         512
 #define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
-#define MAX_PATH_ROOM   4096    /* For decoding; longer ones are not for here. */
+#define MAX_PATH_ROOM   4096    /* For decoding; longer ones go elsewhere. */
 #define MAX_HEAD_BYTES  1024
 #define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
 

@@ -75,7 +75,8 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     int           i;
 
     if (connPtr->status == 200) {
-        const char *start = NsReplyStart(connPtr->request.version > 1.0, &startBytes);
+        const char *start = NsReplyStart(connPtr->request.version > 1.0,
+                                         &startBytes);
 
         memcpy(text, start, startBytes);
     } else {
