@@ -201,13 +201,13 @@ a_client_that_takes_nothing_is_given_up(void **state)
     Ns_DStringInit(&ds);
     for (int i = 0; i < 500 && Ns_DStringLength(&ds) == 0; i++) {
         usleep(10000);
-        NsWriterList(&ds, "s1");
+        NsWriterList(&ds, "s1", false);
     }
     assert_non_null(strstr(Ns_DStringValue(&ds), " echo 127.0.0.1 "));
     for (int i = 0; i < 100 && Ns_DStringLength(&ds) > 0; i++) {
         usleep(100000);
         Ns_DStringTrunc(&ds, 0);
-        NsWriterList(&ds, NULL);
+        NsWriterList(&ds, NULL, false);
     }
     assert_int_equal(Ns_DStringLength(&ds), 0);
     Ns_DStringFree(&ds);
