@@ -72,7 +72,8 @@ static bool CopyTargets(void *data, void *arg);
 static Target *CreateTarget(NsPool *poolPtr, const char *header,
                             const char *pattern);
 static bool IsSameTarget(const Target *targetPtr, const Spec *specPtr);
-static PoolMap *CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags);
+static PoolMap *CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags,
+                        NsPool **leftOutPtr);
 static void FreeTarget(Target *targetPtr);
 static void FreeMap(void *data);
 static void AppendMap(const NsUrlEntry *entryPtr, void *arg);
@@ -163,12 +164,13 @@ NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr, const char *text,
     int      flags = inherits ? 0 : NS_OP_NOINHERIT;
     Spec     spec;
     PoolMap *mapPtr;
+    NsPool  *oldPtr;
     Target **linkPtr, *newPtr;
 
     if (!ParseSpec(&spec, text)) {
         return NS_ERROR;
     }
-    mapPtr = CopyMap(serverPtr, &spec, flags);
+    mapPtr = CopyMap(serverPtr, &spec, flags, &oldPtr);
     newPtr = CreateTarget(poolPtr, spec.header, spec.pattern);
     linkPtr = &mapPtr->targets;
     while (*linkPtr != NULL && (spec.header == NULL
@@ -190,17 +192,17 @@ NsPoolMapRemove(NsServer *serverPtr, NsPool *poolPtr, const char *text,
     int      flags = inherits ? 0 : NS_OP_NOINHERIT;
     Spec     spec;
     PoolMap *mapPtr;
+    NsPool  *oldPtr;
+    bool     isThere;
 
     if (!ParseSpec(&spec, text)) {
         return NS_ERROR;
     }
-    if (NsUrlSpaceFindExact(serverPtr, poolMapId, spec.method, spec.url, flags,
-                            NULL, NULL) == NULL) {
-        FreeSpec(&spec);
-        return NS_ERROR;
-    }
-    mapPtr = CopyMap(serverPtr, &spec, flags);
-    if (mapPtr->targets == NULL) {
+    mapPtr = CopyMap(serverPtr, &spec, flags, &oldPtr);
+    isThere = oldPtr == poolPtr;
+    if (!isThere) {
+        FreeMap(mapPtr);
+    } else if (mapPtr->targets == NULL) {
         FreeMap(mapPtr);
         (void) Ns_UrlSpecificDestroy(serverPtr->name, spec.method, spec.url,
                                      poolMapId, flags);
@@ -209,7 +211,7 @@ NsPoolMapRemove(NsServer *serverPtr, NsPool *poolPtr, const char *text,
                           mapPtr, flags, FreeMap);
     }
     FreeSpec(&spec);
-    return NS_OK;
+    return isThere ? NS_OK : NS_ERROR;
 }
 
 void
@@ -319,18 +321,22 @@ IsSameTarget(const Target *targetPtr, const Spec *specPtr)
 typedef struct CopyArg {
     PoolMap    *mapPtr;
     const Spec *specPtr;
+    NsPool     *leftOutPtr;
 } CopyArg;
 
 /*
- * The targets of a pattern without the one of the same condition.
+ * The targets of a pattern without the one of the same condition, and to which
+ * pool that one led; NULL if there is none.
  */
 static PoolMap *
-CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags)
+CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags,
+        NsPool **leftOutPtr)
 {
-    CopyArg copy = {ns_calloc(1, sizeof(PoolMap)), specPtr};
+    CopyArg copy = {ns_calloc(1, sizeof(PoolMap)), specPtr, NULL};
 
     (void) NsUrlSpaceFindExact(serverPtr, poolMapId, specPtr->method,
                                specPtr->url, flags, CopyTargets, &copy);
+    *leftOutPtr = copy.leftOutPtr;
     return copy.mapPtr;
 }
 
@@ -346,6 +352,8 @@ CopyTargets(void *data, void *arg)
             *linkPtr = CreateTarget(targetPtr->poolPtr, targetPtr->header,
                                     targetPtr->pattern);
             linkPtr = &(*linkPtr)->nextPtr;
+        } else {
+            copyPtr->leftOutPtr = targetPtr->poolPtr;
         }
     }
     return true;

@@ -30,6 +30,7 @@ typedef struct Call {
     NsServer   *serverPtr;
     NsPool     *poolPtr;
     bool        hasPool;        /* -pool was given. */
+    bool        hasBoth;        /* Options -server and -pool, that is. */
     Tcl_Obj    *subcmdObj;
     unsigned    flags;          /* Options of the subcommand. */
     Tcl_Obj    *const *args;    /* Words behind these. */
@@ -192,6 +193,7 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
           Call *callPtr)
 {
     const char *pool = NULL;
+    bool        hasServer = false;
     int         i = 1;
 
     *callPtr = (Call) {.serverPtr = itPtr->serverPtr};
@@ -208,6 +210,7 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
             return TCL_ERROR;
         }
         if (isServer) {
+            hasServer = true;
             callPtr->serverPtr = NsServerFind(Tcl_GetString(objv[i]));
             if (callPtr->serverPtr == NULL) {
                 Ns_TclPrintfResult(interp, "invalid argument for -server: %s",
@@ -228,6 +231,7 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
         callPtr->poolPtr = NsPoolFind(callPtr->serverPtr, "");
         return TCL_OK;
     }
+    callPtr->hasBoth = hasServer;
     return FindPool(interp, pool, callPtr);
 }
 
@@ -342,7 +346,7 @@ WaitingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * Who names a pool is used to the longer form.
+ * Who names server and pool is used to the longer form.
  */
 static int
 StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)
@@ -350,7 +354,7 @@ StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsPoolStats(&ds, callPtr->poolPtr, callPtr->hasPool);
+    NsPoolStats(&ds, callPtr->poolPtr, callPtr->hasBoth);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }
