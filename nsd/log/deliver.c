@@ -11,12 +11,13 @@
  *
  *      When writing fails, the buffer stays as it is and is tried
  *      again.  Nothing is read from the lanes meanwhile: the records wait
- *      there, until memory is short, and are dropped, counted, then.
+ *      there, until there are more of them than there may be; see bound.c.
  */
 
 #include "log/sink_int.h"
 
 #include "base/assert.h"
+#include "log/bound.h"
 #include "log/severity.h"
 #include "log/systemlog.h"
 #include "log/unit.h"
@@ -39,14 +40,15 @@
 /* Of a buffer that is counted in lines. */
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
+static void Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
+static bool FlushFirst(Ns_LogSink sink);
+static bool IsGone(Ns_LogSink sink);
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
 static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
 static bool DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
-static bool IsWanted(Ns_LogSink sink, Ns_LogStream stream,
-                     const Ns_LogRecord *recordPtr);
 static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                          const Ns_LogRecord *recordPtr, size_t *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room);
@@ -58,7 +60,6 @@ static uint64_t NeededFrom(uint32_t lane, int stream);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
 static bool MayReport(Ns_LogSink sink);
-static void SkipUnread(Ns_LogSink sink);
 static void NoteDrops(Ns_LogSink sink);
 
 
@@ -72,35 +73,51 @@ NsDeliverPass(Ns_LogSink sink)
         || NsDeliverFlush(sink);
 
     NsFileRollIfDue(sink);
-    sink->merge.n = 0;
-    if (isReading) {
-        GatherHeads(sink, cutoff);
-    }
-    do {
-        NsSinkOp *nextPtr;
+    Gather(sink, isReading, cutoff);
+    for (;;) {
+        if (sink->hasSkipped) {
+            Gather(sink, sink->failure == 0 && sink->claims == NULL, cutoff);
+        }
+        placePtr = NsMergeFirst(&sink->merge);
+        if (opPtr != NULL && (placePtr == NULL
+                              || opPtr->time < placePtr->headPtr->time)) {
+            NsSinkOp *nextPtr = opPtr->nextPtr;
 
-        placePtr = isReading ? NsMergeFirst(&sink->merge) : NULL;
-        for (; opPtr != NULL
-                 && (placePtr == NULL || opPtr->time < placePtr->headPtr->time);
-             opPtr = nextPtr) {
-            nextPtr = opPtr->nextPtr;
             RunOp(sink, opPtr, &goals);
+            opPtr = nextPtr;
+        } else if (placePtr == NULL) {
+            break;
+        } else if (!DeliverRun(sink, placePtr,
+                               RunUntil(sink, opPtr, cutoff))) {
+            sink->merge.n = 0;
+        } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
+            NsMergeFirstMoved(&sink->merge);
+        } else {
+            NsMergeFirstEnded(&sink->merge);
         }
-        if (placePtr != NULL) {
-            isReading = DeliverRun(sink, placePtr,
-                                   RunUntil(sink, opPtr, cutoff));
-            if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
-                NsMergeFirstMoved(&sink->merge);
-            } else {
-                NsMergeFirstEnded(&sink->merge);
-            }
-        }
-    } while (placePtr != NULL || opPtr != NULL);
+    }
 
     NoteDrops(sink);
     ReachGoals(sink, goals);
     if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
-        SkipUnread(sink);
+        /* Others need the memory more. */
+        NsBoundGiveUpAll(sink);
+    }
+}
+
+/*
+ * Begin to read what the lanes have.
+ */
+static void
+Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
+{
+    sink->hasSkipped = false;
+    sink->merge.n = 0;
+    if (isReading) {
+        NsBoundTellGap(sink);
+    }
+    if (isReading && !sink->hasSkipped) {
+        GatherHeads(sink, cutoff);
     }
 }
 
@@ -129,7 +146,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nFailed, 1);
         return true;
     }
-    if (!IsWanted(sink, stream, recordPtr)) {
+    if (!NsDeliverWants(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
@@ -152,11 +169,14 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
             && NsLogClock() >= sink->rotateAfter) {
         size_t start = sink->nBuffered;
 
-        if (!NsDeliverFlush(sink)) {
+        if (!FlushFirst(sink)) {
             return false;
         }
         if (NsFileRollBySettings(sink) != NS_OK) {
             sink->rotateAfter = NsLogClock() + REPORT_NANOS;
+        }
+        if (IsGone(sink)) {
+            return false;
         }
         memmove(sink->buffer + sink->nBuffered, sink->buffer + start, length);
     }
@@ -216,7 +236,8 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
 
     if (sink->failure == 0 && (sink->nBuffered > 0 || sink->nMoved > 0)) {
         bool isDue = sink->isUrgent || sink->nBuffered == 0
-            || (sink->slotPtr != NULL && NsLaneIsTight());
+            || (sink->slotPtr != NULL && NsLaneIsTight())
+            || NsBoundIsNear(sink);
 
         if (settingsPtr->bufferLines > 0) {
             isDue |= sink->nLines > settingsPtr->bufferLines;
@@ -260,7 +281,8 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
 bool
 NsDeliverSync(Ns_LogSink sink)
 {
-    bool isSynced;
+    bool isOk;
+    int  reason;
 
     sink->syncDue = 0;
     if (sink->typePtr->syncProc == NULL || sink->fd < 0) {
@@ -268,11 +290,12 @@ NsDeliverSync(Ns_LogSink sink)
     }
     atomic_fetch_add(&sink->nSyncs, 1);
     atomic_store(&sink->busySince, NsLogClock());
-    isSynced = sink->typePtr->syncProc(sink);
+    NsBoundLend(sink);
+    isOk = sink->typePtr->syncProc(sink);
+    reason = errno;
+    NsBoundTakeBack(sink);
     atomic_store(&sink->busySince, 0);
-    if (!isSynced) {
-        int reason = errno;
-
+    if (!isOk) {
         atomic_fetch_add(&sink->nErrors, 1);
         Ns_Log(Error, "log: sink '%s': sync failed: '%s'", sink->name,
                strerror(reason));
@@ -282,7 +305,7 @@ NsDeliverSync(Ns_LogSink sink)
     return true;
 }
 
-void
+bool
 NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 {
     char         text[1024];
@@ -291,15 +314,21 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     Ns_LogRecord record;
     char        *bytes;
     size_t       length;
+    bool         hasRoom;
     int          n;
 
+    if (sink->typePtr == &nsFdSinkType) {
+        /* Its buffer is no text. */
+        return true;
+    }
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     NsSystemLogDescribe(&entry, severity, text,
                         MIN((size_t) MAX(n, 0), sizeof(text) - 1));
     bytes = NsSystemLogEncode(&entry, &record);
-    if (FormatRecord(sink, nsSystemStream, &record, &length)) {
+    hasRoom = FormatRecord(sink, nsSystemStream, &record, &length);
+    if (hasRoom) {
         sink->nBuffered += length;
         sink->nLines++;
         if (sink->oldest == 0) {
@@ -307,6 +336,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
         }
     }
     ns_free(bytes);
+    return hasRoom;
 }
 
 /*
@@ -390,8 +420,15 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
                                     &sink->scratch, &sink->scratchBytes);
         if (unlikely(record.bytes == NULL)) {
             atomic_fetch_add(&sink->nDamaged, 1);
-        } else if (!NsDeliverRecord(sink, stream, &record)) {
-            return false;
+        } else {
+            bool isDelivered;
+
+            sink->isInLane = true;
+            isDelivered = NsDeliverRecord(sink, stream, &record);
+            sink->isInLane = false;
+            if (!isDelivered) {
+                return false;
+            }
         }
         /* After the record: a flush in between leaves no lane moved. */
         if (!placePtr->isMoved) {
@@ -455,8 +492,9 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     }
 }
 
-static bool
-IsWanted(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
+bool
+NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
+               const Ns_LogRecord *recordPtr)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
 
@@ -489,7 +527,7 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
             && (settingsPtr->bufferLines > 0
                 ? sink->nLines > settingsPtr->bufferLines
                 : sink->nBuffered >= most)
-            && !NsDeliverFlush(sink)) {
+            && !FlushFirst(sink)) {
         return false;
     }
     for (;;) {
@@ -510,7 +548,7 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
             return true;
         }
         if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
-                && !NsDeliverFlush(sink)) {
+                && !FlushFirst(sink)) {
             return false;
         }
         Grow(sink, sink->nBuffered + *lengthPtr);
@@ -526,15 +564,34 @@ Grow(Ns_LogSink sink, size_t room)
     }
 }
 
+/*
+ * Write what comes before the record at hand.  False: it failed, or the record
+ * was given up meanwhile and must not be looked at.
+ */
+static bool
+FlushFirst(Ns_LogSink sink)
+{
+    return NsDeliverFlush(sink) && !IsGone(sink);
+}
+
+static bool
+IsGone(Ns_LogSink sink)
+{
+    return sink->isInLane && sink->hasSkipped;
+}
+
 static bool
 WriteOut(Ns_LogSink sink)
 {
     int64_t start = NsLogClock(), span;
     bool    isWritten;
 
+    NsBoundLend(sink);
     isWritten = WriteAll(sink);
+    NsBoundTakeBack(sink);
     atomic_store(&sink->busySince, 0);
     if (!isWritten) {
+        NsDeliverFailed(sink, errno);
         return false;
     }
     atomic_fetch_add(&sink->nWrites, 1);
@@ -553,6 +610,7 @@ WriteOut(Ns_LogSink sink)
 
 /*
  * As long as something is taken now and then, the target does not stall.
+ * False: errno tells why.
  */
 static bool
 WriteAll(Ns_LogSink sink)
@@ -570,16 +628,12 @@ WriteAll(Ns_LogSink sink)
             sink->fileBytes += (uint64_t) n;
             atomic_fetch_add(&sink->nBytes, (uint64_t) n);
         } else if (n == 0 || errno != EINTR) {
-            NsDeliverFailed(sink, n == 0 ? EIO : errno);
+            errno = n == 0 ? EIO : errno;
             return false;
         }
     }
-    if (sink->typePtr->confirmProc != NULL
-            && !sink->typePtr->confirmProc(sink)) {
-        NsDeliverFailed(sink, errno);
-        return false;
-    }
-    return true;
+    return sink->typePtr->confirmProc == NULL
+        || sink->typePtr->confirmProc(sink);
 }
 
 static void
@@ -636,12 +690,19 @@ CommitCursors(Ns_LogSink sink)
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
                 && sink->ringPtr == NsSinkRing()) {
-            NsLaneFree(lane, NeededFrom(
-                lane, (int) sink->ringPtr->lanes[lane].stream));
+            NsDeliverFreeLane(sink->ringPtr, lane);
         }
     }
     atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
+    slotPtr->missing = sink->gap.n;
     sink->nMoved = 0;
+    sink->nToldLost = 0;
+}
+
+void
+NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane)
+{
+    NsLaneFree(lane, NeededFrom(lane, (int) ringPtr->lanes[lane].stream));
 }
 
 /*
@@ -758,35 +819,10 @@ NoteSuccess(Ns_LogSink sink)
         Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
                "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
     } else {
-        NsDeliverNote(sink, Error, "log: writing to '%s' failed for %.3f "
-                      "seconds: '%s'", NsSinkFile(sink), seconds,
-                      strerror(reason));
+        (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
+                             "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
+                             strerror(reason));
     }
-}
-
-/*
- * Writing fails and the memory is full: others need it more.
- */
-static void
-SkipUnread(Ns_LogSink sink)
-{
-    uint64_t n = 0;
-
-    sink->merge.n = 0;
-    GatherHeads(sink, NsLogClock());
-    for (int i = 0; i < sink->merge.n; i++) {
-        NsPlace *placePtr = sink->merge.heap[i];
-
-        for (; placePtr->headPtr != NULL; n++) {
-            NsPlaceAdvance(sink->ringPtr, placePtr);
-        }
-        if (!placePtr->isMoved) {
-            placePtr->isMoved = true;
-            sink->moved[sink->nMoved++] = placePtr->lane;
-        }
-    }
-    atomic_fetch_add(&sink->nFailed, n);
-    CommitCursors(sink);
 }
 
 /*
@@ -811,8 +847,10 @@ NoteDrops(Ns_LogSink sink)
                     && drops.last - sink->seenDropTime[i] < SECOND_NANOS)) {
             continue;
         }
-        NsSinkNoteGap(sink, stream, n, MAX(drops.first, sink->seenDropTime[i]),
-                      drops.last);
+        (void) NsSinkNoteGap(sink, stream, &(NsGap){
+            .n = n, .first = MAX(drops.first, sink->seenDropTime[i]),
+            .last = drops.last
+        });
         sink->seenDrops[i] = drops.n;
         sink->seenDropTime[i] = drops.last;
     }

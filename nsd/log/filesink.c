@@ -275,8 +275,8 @@ static void
 NoteReopen(Ns_LogSink sink)
 {
     if (sink->isStandardOutput) {
-        NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
-                      sink->file);
+        (void) NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
+                             sink->file);
         (void) NsDeliverFlush(sink);
     }
 }

@@ -36,9 +36,9 @@ typedef struct Lane {
     uint32_t       offset;
     uint32_t       room;        /* Bytes left in the segment. */
     uint32_t       reserved;    /* Bytes behind the room: a prepared record. */
-    uint64_t       number;      /* Of the segment in the lane. */
     uint64_t       nudgeBytes;  /* Put since sinks were told. */
-    atomic_uint_fast64_t sequence;  /* Written by the owner, read for counts. */
+    atomic_uint_fast64_t number;    /* Of the segment in the lane; this and */
+    atomic_uint_fast64_t sequence;  /* that the owner writes, others read. */
     uint32_t       index;       /* Constant, as what follows. */
     int            stream;
     struct Lane   *nextFreePtr; /* Guarded by lock. */
@@ -177,6 +177,12 @@ NsLaneFree(uint32_t lane, uint64_t number)
     Ns_MutexUnlock(&chainLock);
 
     NsSegmentsFreed();
+}
+
+uint64_t
+NsLaneEnd(uint32_t lane)
+{
+    return atomic_load_explicit(&laneAt[lane]->number, memory_order_relaxed);
 }
 
 uint64_t
@@ -577,7 +583,7 @@ static void
 EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
 {
     lanePtr->segmentPtr = NsRingSegmentAt(ring, segment);
-    lanePtr->number = number;
+    atomic_store_explicit(&lanePtr->number, number, memory_order_relaxed);
     lanePtr->offset = offset;
     lanePtr->room = ring->headerPtr->segmentBytes - offset;
     lanePtr->reserved = 0;

@@ -76,6 +76,11 @@ extern size_t nsLaneMaxRecord;
 void NsLaneFree(uint32_t lane, uint64_t number);
 
 /*
+ * The number of a lane's newest segment.
+ */
+uint64_t NsLaneEnd(uint32_t lane);
+
+/*
  * How many records all lanes of a stream have taken.
  */
 uint64_t NsLaneRecords(int stream);

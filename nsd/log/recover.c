@@ -324,7 +324,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     };
     Ns_LogSink sink = NULL;
 
-    if (n == 0 && atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
+    if (n == 0 && slotPtr->missing == 0
+            && atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
         return true;
     }
     spec.settings.minSeverity = slotPtr->minSeverity;
@@ -501,6 +502,13 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         if (OpenPlace(ringPtr, slotPtr, i, &sink->places[i])) {
             NsMergeAdd(&merge, &sink->places[i]);
         }
+    }
+    if (slotPtr->missing > 0) {
+        isOk = NsDeliverNote(sink, Warning, "log: up to %" PRIu64 " records "
+                             "are missing here: they could not be written in "
+                             "time before process %d was killed",
+                             slotPtr->missing,
+                             (int) ringPtr->headerPtr->pid);
     }
     while (isOk && (placePtr = NsMergeFirst(&merge)) != NULL) {
         const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true,

@@ -116,7 +116,7 @@ typedef struct NsRingSink {
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
     int32_t     pad;
-    uint64_t    pad2;
+    uint64_t    missing;                /* Records it has not, and will not. */
     NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 

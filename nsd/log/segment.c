@@ -11,6 +11,7 @@
 #include "log/segment.h"
 
 #include "base/lock.h"
+#include "log/bound.h"
 #include "log/sink.h"
 #include "nsthread.h"
 
@@ -21,6 +22,8 @@ static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
 static atomic_uint *nextFree;           /* By segment. */
 static atomic_int   nFree;
 static atomic_int   leastFree;
+static atomic_uint_fast64_t nTakenEver;
+static atomic_uint_fast64_t watchAt = UINT64_MAX;   /* Of that. */
 static int          reserve[3];         /* By class; constant. */
 static int          batch;              /* Worth waking a thread; constant. */
 static int          nSegments;          /* Constant. */
@@ -33,6 +36,7 @@ static atomic_int wakeAt;       /* like this: so many free are enough. */
 static _Thread_local bool     isDrainerThread;
 static _Thread_local unsigned nTaken;   /* When memory was short. */
 
+static void     CountTaken(void);
 static void     WaitForSegment(int allowed);
 static uint32_t Pop(void);
 
@@ -74,6 +78,7 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
                 if (left < nSegments / 2 && ++nTaken % 16 == 0) {
                     NsSinkWakeAll();
                 }
+                CountTaken();
                 return segment;
             }
         }
@@ -117,6 +122,14 @@ NsSegmentsLeft(bool isLeast)
     return (uint32_t) MAX(atomic_load(isLeast ? &leastFree : &nFree), 0);
 }
 
+void
+NsSegmentsWatch(uint64_t n)
+{
+    uint64_t now = atomic_load(&nTakenEver);
+
+    atomic_store(&watchAt, n < UINT64_MAX - now ? now + n : UINT64_MAX);
+}
+
 bool
 NsSegmentIsSampledOut(const NsLaneRecord *recordPtr)
 {
@@ -145,6 +158,18 @@ void
 NsLaneSetDrainer(bool isDrainer)
 {
     isDrainerThread = isDrainer;
+}
+
+static void
+CountTaken(void)
+{
+    uint64_t n = atomic_fetch_add_explicit(&nTakenEver, 1,
+                                           memory_order_relaxed) + 1;
+
+    if (unlikely(n >= atomic_load_explicit(&watchAt, memory_order_relaxed))
+            && n >= atomic_exchange(&watchAt, UINT64_MAX)) {
+        NsBoundAsk();
+    }
 }
 
 static void

@@ -33,6 +33,12 @@ void NsSegmentsFreed(void);
 uint32_t NsSegmentsLeft(bool isLeast);
 
 /*
+ * Have NsBoundAsk called, once, when so many more have been taken.  UINT64_MAX:
+ * never.
+ */
+void NsSegmentsWatch(uint64_t n);
+
+/*
  * By the rule `sample`, one in so many records gets through when memory is
  * short.  True: this one does not.
  */

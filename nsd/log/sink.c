@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/config.h"
+#include "log/bound.h"
 #include "log/compress.h"
 #include "log/init.h"
 #include "nslog.h"
@@ -53,6 +54,7 @@ NsSinkInit(void)
 {
     NsMutexSetup(&nsSinksLock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
     NsCompressInit();
+    NsBoundInit();
 }
 
 Ns_LogSink
@@ -112,6 +114,7 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     NsSinkLock(sink);
     NsFileFinishBackups(sink);
     NsSinkUnlock(sink);
+    NsBoundCheck();
     return sink;
 }
 
@@ -139,6 +142,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     }
     NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
     NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
+    NsMutexSetup(&sink->lendLock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
     NsSinkApplySettings(sink, &specPtr->settings);
     if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
         int reason = errno;
@@ -167,6 +171,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
+    Ns_MutexDestroy(&sink->lendLock);
     ns_free(sink->connection);
     ns_free(sink->table);
     ns_free(sink->file);
@@ -400,6 +405,7 @@ NsSinkStart(void)
     }
     Ns_MutexUnlock(&nsSinksLock);
     NsCompressStart();
+    NsBoundStart();
 }
 
 void
@@ -445,6 +451,7 @@ NsSinkFinish(void)
     bool       isAllWritten = true;
 
     NsCompressStop();
+    NsBoundStop();
     NsSinkStop();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkStats stats;
@@ -568,6 +575,8 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
 
     sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
+    sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
+    sink->slotPtr->missing = 0;
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
         sink->baseRecords[i] = NsLaneRecords(i);
     }

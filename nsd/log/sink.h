@@ -32,6 +32,7 @@ typedef struct NsSinkSettings {
     int64_t    slowNanos;       /* These three: of stream operation only. */
     int        sample;
     bool       onlyErrors;
+    size_t     maxMemory;       /* How far behind it may be; 0: no bound. */
     size_t     bufferBytes;
     int64_t    bufferNanos;
     int        bufferLines;     /* 0: no limit, and the two above hold. */
@@ -63,10 +64,11 @@ typedef struct NsSinkStats {
     uint64_t delivered;
     uint64_t ignored;           /* Not wanted by the sink's settings. */
     uint64_t droppedMemory;     /* The log memory was full. */
-    uint64_t droppedFailed;     /* The sink could not write, and it was full. */
+    uint64_t droppedFailed;     /* The sink could not write them in time. */
     uint64_t droppedDamaged;    /* Overwritten from outside. */
     uint64_t droppedRejected;   /* The database refuses the row. */
     uint64_t pending;
+    uint64_t behind;            /* Bytes of memory in use because of it. */
     uint64_t bytes;
     uint64_t writes;
     uint64_t syncs;

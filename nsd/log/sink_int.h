@@ -104,6 +104,15 @@ typedef enum {
     NS_SINK_RESTING             /* Requests, and a shortage of memory. */
 } NsSinkState;
 
+/*
+ * Records that are missing in a log, and when they were.
+ */
+typedef struct NsGap {
+    uint64_t n;
+    int64_t  first;
+    int64_t  last;
+} NsGap;
+
 typedef struct NsClaim NsClaim;
 
 struct Ns_LogSink_ {
@@ -123,6 +132,7 @@ struct Ns_LogSink_ {
     atomic_bool        isStuck;         /* Its thread did not end in time. */
     atomic_bool        isPumpDue;       /* Someone has put a record since. */
     atomic_bool        hasLines;        /* When its thread worked last. */
+    atomic_size_t      maxMemory;       /* Of the settings. */
     Ns_LogSink         olderPtr;        /* Removed, had this place before. */
 
     /* Guards the rest: one thread at a time does the sink's work. */
@@ -181,7 +191,20 @@ struct Ns_LogSink_ {
     NsMerge            merge;
     uint32_t          *moved;           /* Lanes read since the last write. */
     uint32_t           nMoved;
-    atomic_uint_fast64_t nPassed;       /* Records behind the cursors. */
+    bool               isInLane;        /* The record at hand stands there. */
+    bool               hasSkipped;      /* Places are new; see bound.c. */
+    uint64_t           nToldLost;       /* By notes in the buffer. */
+
+    /* Likewise; but while the places are lent, guarded by lendLock. */
+    Ns_Mutex           lendLock;
+    bool               isLent;
+    bool               hasFloors;       /* Not in use yet. */
+    uint64_t          *floors;          /* By lane: positions to go on from. */
+    NsGap              gap;             /* Given up, and not told yet. */
+
+    /* Of the keeper in bound.c. */
+    uint64_t           nUntoldLost;
+    int64_t            lostTold;        /* When; 0: never. */
 
     /* The log thread and requests. */
     Ns_Mutex           wakeLock;        /* Guards what follows. */
@@ -242,9 +265,17 @@ void NsDeliverFailed(Ns_LogSink sink, int reason);
 /* Sync the target. */
 bool NsDeliverSync(Ns_LogSink sink);
 
-/* Write a line into the sink itself: about its own state. */
-void NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
+/* Write a line into the sink itself: about its own state.  False: not now, since
+ * writing fails. */
+bool NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
                    ...) NS_GNUC_PRINTF(3, 4);
+
+/* The sink's settings let the record pass. */
+bool NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
+                    const Ns_LogRecord *recordPtr);
+
+/* Free what no sink needs of a lane of the present mapping. */
+void NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane);
 
 /* Lanes have something that the sink has not read, or there is a request. */
 bool NsDeliverHasWork(Ns_LogSink sink);
@@ -304,9 +335,9 @@ void NsSinkUnlock(Ns_LogSink sink);
 char *NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
                    Ns_LogRecord *outPtr);
 
-/* Write a line about records that are missing. */
-void NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n,
-                   int64_t first, int64_t last);
+/* Write a line about records that are missing: dropped by the rule of the
+ * stream, or, NULL, because of the sink. */
+bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);
 
 /*
  * sinkthread.c

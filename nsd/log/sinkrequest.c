@@ -9,6 +9,7 @@
 
 #include "log/sink_int.h"
 
+#include "log/bound.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -34,9 +35,12 @@ static NsSinkOpProc DoPut;
 Ns_ReturnCode
 NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
-    Ns_ReturnCode status = Run(sink, DoConfigure, (void *) settingsPtr,
-                               NS_OP_PLAIN);
+    Ns_ReturnCode status;
 
+    /* This at once: the sink may be at it for want of its target. */
+    atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+    NsBoundCheck();
+    status = Run(sink, DoConfigure, (void *) settingsPtr, NS_OP_PLAIN);
     NsSinkRouteAgain(sink);
     return status;
 }

@@ -4,6 +4,7 @@
  *      The settings of a sink, and its statistics.
  */
 
+#include "log/bound.h"
 #include "log/sink_int.h"
 
 #define STALL_NANOS INT64_C(1000000000)     /* A write that takes longer. */
@@ -55,6 +56,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
     sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+    atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
     NsSinkNoteSettings(sink);
 }
 
@@ -110,6 +112,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         - statsPtr->ignored - statsPtr->droppedFailed
         - statsPtr->droppedDamaged - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
+    statsPtr->behind = NsBoundHeld(sink);
     if (statsPtr->pending > atomic_load(&sink->deepest)) {
         atomic_store(&sink->deepest, statsPtr->pending);
     }

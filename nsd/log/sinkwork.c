@@ -7,6 +7,7 @@
 
 #include "log/sink_int.h"
 
+#include "log/bound.h"
 #include "nslog.h"
 
 #define DRAIN_SECONDS 2
@@ -98,12 +99,15 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
     NsFileRollIfDue(sink);
     if (sink->failure != 0 && !NsDeliverFlush(sink)
             && sink->nBuffered > FAILED_MAX_BYTES) {
-        atomic_fetch_add(&sink->nFailed, 1);
-    } else if (!NsDeliverRecord(sink, stream, &record)) {
-        atomic_fetch_add(&sink->nFailed, 1);
-    } else if (sink->settings.bufferLines == 0
-               || sink->nLines > sink->settings.bufferLines) {
-        (void) NsDeliverFlush(sink);
+        NsBoundNoteLost(sink, record.time);
+    } else {
+        NsBoundTellGap(sink);
+        if (!NsDeliverRecord(sink, stream, &record)) {
+            NsBoundNoteLost(sink, record.time);
+        } else if (sink->settings.bufferLines == 0
+                   || sink->nLines > sink->settings.bufferLines) {
+            (void) NsDeliverFlush(sink);
+        }
     }
     NsSinkUnlock(sink);
     ns_free(gathered);
@@ -187,17 +191,25 @@ NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
     return bytes;
 }
 
-void
-NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, uint64_t n, int64_t first,
-              int64_t last)
+bool
+NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 {
     char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
 
-    strcpy(from, NsLogZonedTimeText((time_t) (first / 1000000000)));
-    strcpy(to, NsLogZonedTimeText((time_t) (last / 1000000000)));
-    NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of stream '%s' are "
-                  "missing here, from %s to %s: log memory was full", n,
-                  NsStreamName(stream), from, to);
+    strcpy(from, NsLogZonedTimeText((time_t) (gapPtr->first / 1000000000)));
+    strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / 1000000000)));
+    if (stream != NULL) {
+        return NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of "
+                             "stream '%s' are missing here, from %s to %s: log "
+                             "memory was full", gapPtr->n,
+                             NsStreamName(stream), from, to);
+    }
+    return NsDeliverNote(sink, Warning, "log: %" PRIu64 " records are missing "
+                         "here, from %s to %s: they could not be written in "
+                         "time, and %s", gapPtr->n, from, to,
+                         sink->settings.maxMemory > 0
+                         ? "their sink was more than maxmemory behind"
+                         : "memory was full");
 }
 
 /*

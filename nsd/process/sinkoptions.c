@@ -26,20 +26,21 @@
 #define MAX_BATCH   10000
 #define CONNECTION  "connection"       /* Its value may be secret. */
 #define MAX_BUFFER  (INT64_C(1) << 30)
+#define LEAST_MEMORY 65536
 
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 
 static SetProc SetType, SetStreams, SetFile, SetAddress, SetConnection,
     SetTable, SetFormat, SetMinSeverity, SetIgnore, SetSlowThreshold,
-    SetSample, SetOnlyErrors, SetBufferSize, SetBufferTime, SetBatchSize, SetRotateSize,
-    SetRollHour, SetRollFormat, SetMaxBackup, SetCompress, SetSync,
-    SetOverflow;
+    SetSample, SetOnlyErrors, SetMaxMemory, SetBufferSize, SetBufferTime,
+    SetBatchSize, SetRotateSize, SetRollHour, SetRollFormat, SetMaxBackup,
+    SetCompress, SetSync, SetOverflow;
 static GetProc GetType, GetStreams, GetFile, GetAddress, GetConnection,
     GetTable, GetFormat, GetMinSeverity, GetIgnore, GetSlowThreshold,
-    GetSample, GetOnlyErrors, GetBufferSize, GetBufferTime, GetBatchSize, GetRotateSize,
-    GetRollHour, GetRollFormat, GetMaxBackup, GetCompress, GetSync,
-    GetOverflow;
+    GetSample, GetOnlyErrors, GetMaxMemory, GetBufferSize, GetBufferTime,
+    GetBatchSize, GetRotateSize, GetRollHour, GetRollFormat, GetMaxBackup,
+    GetCompress, GetSync, GetOverflow;
 
 static const struct {
     const char *name;
@@ -66,6 +67,8 @@ static const struct {
      "a time, 0 or more"},
     {"sample", SetSample, GetSample, false, "a number, 1 or more"},
     {"onlyerrors", SetOnlyErrors, GetOnlyErrors, false, "a boolean"},
+    {"maxmemory", SetMaxMemory, GetMaxMemory, false,
+     "0, or a size from 64KiB on"},
     {"buffersize", SetBufferSize, GetBufferSize, false,
      "a size from 0 to 1GiB"},
     {"buffertime", SetBufferTime, GetBufferTime, false, "a time, 0 or more"},
@@ -512,6 +515,18 @@ SetOnlyErrors(NsSinkDraft *draftPtr, const char *value)
 }
 
 static bool
+SetMaxMemory(NsSinkDraft *draftPtr, const char *value)
+{
+    Tcl_WideInt n;
+
+    if (!GetSize(value, INT64_MAX, &n) || (n > 0 && n < LEAST_MEMORY)) {
+        return false;
+    }
+    draftPtr->settings.maxMemory = (size_t) n;
+    return true;
+}
+
+static bool
 SetBufferSize(NsSinkDraft *draftPtr, const char *value)
 {
     Tcl_WideInt n;
@@ -695,6 +710,12 @@ static void
 GetOnlyErrors(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 {
     Ns_DStringAppend(dsPtr, draftPtr->settings.onlyErrors ? "1" : "0");
+}
+
+static void
+GetMaxMemory(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    Ns_DStringPrintf(dsPtr, "%zu", draftPtr->settings.maxMemory);
 }
 
 static void

@@ -465,6 +465,7 @@ StatsObj(Ns_LogSink sink)
     Put(dictObj, "droppeddamaged", stats.droppedDamaged);
     Put(dictObj, "droppedrejected", stats.droppedRejected);
     Put(dictObj, "pending", stats.pending);
+    Put(dictObj, "behind", stats.behind);
     Put(dictObj, "bytes", stats.bytes);
     Put(dictObj, "writes", stats.writes);
     Put(dictObj, "syncs", stats.syncs);

@@ -1,0 +1,63 @@
+/*
+ * bound.h --
+ *
+ *      How far a sink may fall behind.
+ */
+
+#ifndef NSD_LOG_BOUND_H
+#define NSD_LOG_BOUND_H
+
+#include "log/sink.h"
+
+void NsBoundInit(void);
+
+/*
+ * From Start to Stop there is a thread, if a sink has a bound, that sees to it
+ * that such sinks keep no more than they may.
+ */
+void NsBoundStart(void);
+void NsBoundStop(void);
+
+/*
+ * Sinks or their bounds have changed.
+ */
+void NsBoundCheck(void);
+
+/*
+ * Have that thread look at all sinks now.
+ */
+void NsBoundAsk(void);
+
+/*
+ * Bytes of log memory that are in use because the sink needs them.
+ */
+size_t NsBoundHeld(Ns_LogSink sink);
+
+/*
+ * True: a write is due, or else it may soon be more than there may be.
+ */
+bool NsBoundIsNear(Ns_LogSink sink);
+
+/*
+ * For the thread that works for the sink.
+ *
+ * Until it takes them back it does not use the sink's places, and what stands
+ * there may be given up.  Then the sink's hasSkipped is set, and no place is
+ * what it was before.
+ */
+void NsBoundLend(Ns_LogSink sink);
+void NsBoundTakeBack(Ns_LogSink sink);
+
+/*
+ * Give up what the sink has not read; or a record that it was handed.
+ */
+void NsBoundGiveUpAll(Ns_LogSink sink);
+void NsBoundNoteLost(Ns_LogSink sink, int64_t time);
+
+/*
+ * Write into the log how many records were given up since the last time, if the
+ * sink can write.
+ */
+void NsBoundTellGap(Ns_LogSink sink);
+
+#endif
