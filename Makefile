@@ -1,7 +1,9 @@
 # The whole build, without recursion.
 #
 #   make run     build and start the server on port 8080 (PORT=9000 for another)
-#   make test    build and run all tests
+#   make test    build and run all tests (TESTFLAGS="-only command/*" for some)
+#   make install copy it below the prefix of configure, /usr/local/ns
+#   make layers check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log process net dispatch request tcl adp
