@@ -11,7 +11,8 @@
  *      None of them may wait: sockets are non-blocking, and the time limit they
  *      get is zero.  recvProc: bytes read; 0 = nothing there now; -1 = end of
  *      data or error.  sendProc, sendFileProc: bytes taken, 0 = none now; -1 =
- *      error.
+ *      error.  detailsProc appends keys and values about the connection, as
+ *      list elements.
  *
  *      Options (Ns_DriverInitData.opts):
  *

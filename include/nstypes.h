@@ -482,6 +482,7 @@ typedef ssize_t   (Ns_DriverSendFileProc) (Ns_Sock *sock, Ns_FileVec *bufs,
 typedef int       (Ns_DriverKeepProc) (Ns_Sock *sock);
 typedef int       (Ns_DriverRequestProc) (void *arg, Ns_Conn *conn);
 typedef void      (Ns_DriverCloseProc) (Ns_Sock *sock);
+typedef void      (Ns_DriverDetailsProc) (Ns_Sock *sock, Ns_DString *dsPtr);
 
 typedef struct Ns_DriverInitData {
     int                    version;      /* NS_DRIVER_VERSION_2 */
@@ -497,6 +498,7 @@ typedef struct Ns_DriverInitData {
     int                    opts;
     void                  *arg;
     char                  *path;         /* Section; NULL: the module's. */
+    Ns_DriverDetailsProc  *detailsProc;  /* Optional. */
 } Ns_DriverInitData;
 
 #endif

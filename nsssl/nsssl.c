@@ -52,6 +52,7 @@ static Ns_DriverRecvProc   Recv;
 static Ns_DriverSendProc   Send;
 static Ns_DriverKeepProc   Keep;
 static Ns_DriverCloseProc  Close;
+static Ns_DriverDetailsProc Details;
 
 static void InitLibrary(void);
 static Ns_Callback ReloadAll;
@@ -96,6 +97,7 @@ Ns_ModuleInit(const char *server, const char *module)
     init.sendProc = Send;
     init.keepProc = Keep;
     init.closeProc = Close;
+    init.detailsProc = Details;
     init.opts = NS_DRIVER_ASYNC | NS_DRIVER_SSL | NS_DRIVER_FULLIO
         | NS_DRIVER_LINGER;
     init.arg = instancePtr;
@@ -397,6 +399,28 @@ Close(Ns_Sock *sock)
     ERR_clear_error();
     ns_free(connPtr);
     sock->arg = NULL;
+}
+
+/*
+ * What was agreed on, and who the client has shown to be.
+ */
+static void
+Details(Ns_Sock *sock, Ns_DString *dsPtr)
+{
+    const Connection *connPtr = sock->arg;
+    SSL              *ssl = connPtr->ssl;
+    const char       *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    bool              hasCertificate = SSL_get0_peer_certificate(ssl) != NULL;
+    long              result = SSL_get_verify_result(ssl);
+
+    Ns_DStringVarAppend(dsPtr, " sslversion ", SSL_get_version(ssl), " cipher ",
+                        SSL_get_cipher_name(ssl), " servername", NULL);
+    Ns_DStringAppendElement(dsPtr, name != NULL ? name : "");
+    Ns_DStringPrintf(dsPtr, " clientcert {present %d verified %d verifyresult",
+                     hasCertificate, hasCertificate && result == X509_V_OK);
+    Ns_DStringAppendElement(dsPtr, !hasCertificate ? "absent"
+                            : X509_verify_cert_error_string(result));
+    Ns_DStringAppend(dsPtr, "}");
 }
 
 /*

@@ -128,6 +128,16 @@ NsSockDriver(const NsSock *sockPtr)
     return &sockPtr->drvPtr->pub;
 }
 
+void
+NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr)
+{
+    Ns_DriverDetailsProc *proc = sockPtr->drvPtr->procs.detailsProc;
+
+    if (proc != NULL && sockPtr->jobPtr == NULL) {
+        (*proc)(&sockPtr->pub, dsPtr);
+    }
+}
+
 const char *
 NsSockDriverName(const NsSock *sockPtr)
 {

@@ -75,6 +75,12 @@ Ns_Sock   *NsSockPublic(NsSock *sockPtr);
 Ns_Driver *NsSockDriver(const NsSock *sockPtr);
 
 /*
+ * Keys and values that the driver tells of the connection, appended as list
+ * elements; none while a writer thread has it.
+ */
+void NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr);
+
+/*
  * The name that the driver gave itself ("nssock"); and its requestProc, NS_OK
  * if it has none.
  */

@@ -256,16 +256,19 @@ ConnSockNumber(Call *callPtr)
 static int
 ConnDetails(Call *callPtr)
 {
-    Tcl_Obj *dictObj = Tcl_NewDictObj();
-    char     address[INET6_ADDRSTRLEN];
-    int      port = GetOwnAddress(callPtr, address, sizeof(address));
+    NsSock    *sockPtr = callPtr->connPtr->sockPtr;
+    char       address[INET6_ADDRSTRLEN];
+    int        port = GetOwnAddress(callPtr, address, sizeof(address));
+    Ns_DString ds;
 
-    Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("proxied", -1), Tcl_NewIntObj(0));
-    Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("currentaddr", -1),
-                   Tcl_NewStringObj(address, -1));
-    Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("currentport", -1),
-                   Tcl_NewIntObj(port));
-    Tcl_SetObjResult(callPtr->interp, dictObj);
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, "proxied 0 currentaddr");
+    Ns_DStringAppendElement(&ds, address);
+    Ns_DStringPrintf(&ds, " currentport %d", port);
+    if (sockPtr != NULL) {
+        NsSockDetails(sockPtr, &ds);
+    }
+    Tcl_DStringResult(callPtr->interp, &ds);
     return TCL_OK;
 }
 
