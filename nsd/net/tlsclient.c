@@ -22,6 +22,7 @@ static SSL_CTX *CreateContext(const NsTlsClientSpec *specPtr,
                               Ns_DString *errorPtr);
 static const char *SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr);
 static const char *SetCertificate(SSL_CTX *ctx, const char *file);
+static pem_password_cb RefusePassword;
 static bool SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr);
 static NsTlsStatus StatusOf(NsTlsClient *tlsPtr, int result);
 static const char *LibraryReason(void);
@@ -105,9 +106,19 @@ SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr)
 static const char *
 SetCertificate(SSL_CTX *ctx, const char *file)
 {
+    SSL_CTX_set_default_passwd_cb(ctx, RefusePassword);
     return SSL_CTX_use_certificate_chain_file(ctx, file) == 1
         && SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1
         ? NULL : file;
+}
+
+/*
+ * The library would ask at the terminal, and wait.
+ */
+static int
+RefusePassword(char *buffer, int size, int isForWriting, void *arg)
+{
+    return -1;
 }
 
 /*

@@ -5,6 +5,7 @@
  */
 
 #include "net/driver.h"
+#include "process/units.h"
 #include "nsreturn.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -375,7 +376,7 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (valueObj != NULL
-            && (Tcl_GetWideIntFromObj(NULL, valueObj, &size) != TCL_OK
+            && (!NsUnitsSize(Tcl_GetString(valueObj), &size)
                 || size < MIN_WRITER_SIZE)) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
             "argument is not an integer in valid range: %s (min %d)",
