@@ -36,6 +36,12 @@ NsClockNow(void)
     return ReadClock(CLOCK_MONOTONIC);
 }
 
+NsStamp
+NsClockRecent(void)
+{
+    return ReadClock(CLOCK_MONOTONIC_COARSE);
+}
+
 Ns_Time
 NsClockWall(NsStamp stamp)
 {

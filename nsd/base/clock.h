@@ -22,6 +22,12 @@ typedef int64_t NsStamp;        /* Nanoseconds; 0 means "not taken". */
 NsStamp NsClockNow(void);
 
 /*
+ * Some milliseconds ago at most, for a fraction of the cost: for deadlines of
+ * seconds.
+ */
+NsStamp NsClockRecent(void);
+
+/*
  * The wall clock time at which the stamp was taken, to the microsecond.  Two
  * stamps convert in their order, unless the wall clock was set back meanwhile.
  * When it was set, conversions follow within a second.

@@ -349,9 +349,11 @@ NsPoolWithdraw(NsWork *workPtr)
     if (Ns_LogSeverityEnabled(Debug)) {
         LogJob(workPtr);
     }
-    Ns_MutexLock(&selfPtr->lock);
-    atomic_store_explicit(&selfPtr->runningPtr, NULL, memory_order_relaxed);
-    Ns_MutexUnlock(&selfPtr->lock);
+    atomic_store(&selfPtr->runningPtr, NULL);
+    if (atomic_load(&selfPtr->isLookedAt)) {
+        Ns_MutexLock(&selfPtr->lock);
+        Ns_MutexUnlock(&selfPtr->lock);
+    }
 
     /* Nobody can find it now.  Those who found it before finish first. */
     if (atomic_load(&workPtr->nPins) > 0) {
@@ -409,11 +411,12 @@ NsConnThreadPin(NsConnThread *threadPtr)
     NsWork *workPtr;
 
     Ns_MutexLock(&threadPtr->lock);
-    workPtr = atomic_load_explicit(&threadPtr->runningPtr,
-                                   memory_order_acquire);
+    atomic_store(&threadPtr->isLookedAt, true);
+    workPtr = atomic_load(&threadPtr->runningPtr);
     if (workPtr != NULL) {
         atomic_fetch_add(&workPtr->nPins, 1);
     }
+    atomic_store(&threadPtr->isLookedAt, false);
     Ns_MutexUnlock(&threadPtr->lock);
     return workPtr;
 }

@@ -51,8 +51,14 @@ typedef struct NsConnThread {
                                          * thread, posts. */
     sem_t                wakeup;
 
-    _Atomic(NsWork *)    runningPtr;    /* What the thread runs.  Set by it; */
-    Ns_Mutex             lock;          /* pinned and cleared with the lock. */
+    /*
+     * Others pin what runs: with the lock they set isLookedAt, look, pin, and
+     * clear isLookedAt.  The thread clears runningPtr, then looks at isLookedAt,
+     * and waits for the lock only if that is set.  Hence the order matters.
+     */
+    _Atomic(NsWork *)    runningPtr;    /* What the thread runs; set by it. */
+    atomic_bool          isLookedAt;
+    Ns_Mutex             lock;
 
     /* Owned by the thread; set by its starter before that. */
     int                  threadId;      /* N of its name. */

@@ -209,7 +209,7 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         && drvPtr->procs.keepProc != NULL
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
-        atomic_store_explicit(&sockPtr->deadline, NsClockNow()
+        atomic_store_explicit(&sockPtr->deadline, NsClockRecent()
             + drvPtr->settings.keepwait * NS_STAMP_SECOND,
             memory_order_relaxed);
     } else {

@@ -45,6 +45,7 @@ static const char *ForwardedPeer(const NsMessage *messagePtr);
 static void Answer(NsConn *connPtr);
 static void AnswerFailure(NsConn *connPtr, int result);
 static int  RunFilters(NsConn *connPtr, int phase);
+static bool HasBegun(const NsConn *connPtr);
 static int  HandlerResult(int result);
 static void Trace(NsConn *connPtr);
 static void EndUnit(NsConn *connPtr);
@@ -255,7 +256,8 @@ RunFilters(NsConn *connPtr, int phase)
     }
     if (!NsFiltersExist(connPtr->serverPtr)) {
         if (phase == NS_FILTER_POST_AUTH) {
-            connPtr->work.filterStamp = NsClockNow();
+            connPtr->work.filterStamp = HasBegun(connPtr)
+                ? NsClockNow() : connPtr->work.dequeueStamp;
         }
         return NS_OK;
     }
@@ -263,6 +265,16 @@ RunFilters(NsConn *connPtr, int phase)
     result = NsFiltersRun(connPtr, phase);
     connPtr->work.filterStamp = NsClockNow();
     return result;
+}
+
+/*
+ * Whether a stage before the handler, other than filters, had something to do.
+ */
+static bool
+HasBegun(const NsConn *connPtr)
+{
+    return NsAuthExists(connPtr->serverPtr)
+        || NsSockHasRequestProc(connPtr->sockPtr);
 }
 
 /*

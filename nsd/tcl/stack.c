@@ -30,13 +30,20 @@ typedef struct Runner {
     int               nAskers;
 
     Tcl_AsyncHandler  handler;      /* Constant. */
+    Tcl_Interp       *interp;       /* The thread's own. */
 
-    Ns_Mutex          lock;         /* Guards the rest. */
-    Ns_Cond           answered;
-    NsServer         *serverPtr;    /* NULL: runs no request. */
-    uint64_t          id;
-    Tcl_Interp       *interp;       /* Written and used by the thread alone. */
-    Question         *questionPtr;
+    /*
+     * The request.  Written by the thread, without the lock: an asker puts its
+     * question, then looks whether the request still runs; the thread ends the
+     * request, then looks whether there is a question.  The order matters, so
+     * all are sequentially consistent.
+     */
+    _Atomic(const NsServer *) serverPtr;    /* NULL: runs no request. */
+    _Atomic uint64_t          id;
+
+    Ns_Mutex            lock;           /* Guards changes of the question. */
+    Ns_Cond             answered;
+    _Atomic(Question *) questionPtr;
 } Runner;
 
 static Ns_Mutex  listLock;
@@ -46,6 +53,7 @@ static Ns_Tls    tls;
 
 static void Setup(void) __attribute__((constructor));
 static Runner *Self(void);
+static bool Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
 static Ns_TlsCleanup ForgetRunner;
 static Tcl_AsyncProc Answer;
 static void AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
@@ -66,11 +74,11 @@ NsStackEnter(NsConn *connPtr, Tcl_Interp *interp)
 {
     Runner *runnerPtr = Self();
 
-    Ns_MutexLock(&runnerPtr->lock);
-    runnerPtr->serverPtr = connPtr->serverPtr;
-    runnerPtr->id = connPtr->work.id;
     runnerPtr->interp = interp;
-    Ns_MutexUnlock(&runnerPtr->lock);
+    atomic_store_explicit(&runnerPtr->id, connPtr->work.id,
+                          memory_order_relaxed);
+    atomic_store_explicit(&runnerPtr->serverPtr, connPtr->serverPtr,
+                          memory_order_release);
 }
 
 void
@@ -78,14 +86,14 @@ NsStackLeave(void)
 {
     Runner *runnerPtr = Self();
 
-    Ns_MutexLock(&runnerPtr->lock);
-    runnerPtr->serverPtr = NULL;
     runnerPtr->interp = NULL;
-    if (runnerPtr->questionPtr != NULL) {
+    atomic_store(&runnerPtr->serverPtr, NULL);
+    if (atomic_load(&runnerPtr->questionPtr) != NULL) {
+        Ns_MutexLock(&runnerPtr->lock);
         runnerPtr->questionPtr = NULL;      /* Too late. */
         Ns_CondBroadcast(&runnerPtr->answered);
+        Ns_MutexUnlock(&runnerPtr->lock);
     }
-    Ns_MutexUnlock(&runnerPtr->lock);
 }
 
 static Runner *
@@ -215,21 +223,30 @@ static Runner *
 FindRunner(const NsServer *serverPtr, uint64_t id)
 {
     Runner *runnerPtr;
-    bool    isFound = false;
 
     Ns_MutexLock(&listLock);
     for (runnerPtr = firstPtr; runnerPtr != NULL;
          runnerPtr = runnerPtr->nextPtr) {
-        Ns_MutexLock(&runnerPtr->lock);
-        isFound = runnerPtr->serverPtr == serverPtr && runnerPtr->id == id;
-        Ns_MutexUnlock(&runnerPtr->lock);
-        if (isFound) {
+        if (Runs(runnerPtr, serverPtr, id)) {
             runnerPtr->nAskers++;
             break;
         }
     }
     Ns_MutexUnlock(&listLock);
     return runnerPtr;
+}
+
+/*
+ * Whether the thread runs the request just now.  Numbers are of their servers:
+ * looked at twice, the server cannot have been that of another request, since a
+ * thread that has a question ends no request without the lock.
+ */
+static bool
+Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id)
+{
+    return atomic_load(&runnerPtr->serverPtr) == serverPtr
+        && atomic_load(&runnerPtr->id) == id
+        && atomic_load(&runnerPtr->serverPtr) == serverPtr;
 }
 
 /*
@@ -248,12 +265,15 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
         status = NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
                                  deadline);
     }
-    if (status == NS_OK
-            && (runnerPtr->serverPtr != serverPtr || runnerPtr->id != id)) {
-        status = NS_ERROR;
-    }
     if (status == NS_OK) {
         runnerPtr->questionPtr = &question;
+        if (!Runs(runnerPtr, serverPtr, id)) {
+            runnerPtr->questionPtr = NULL;
+            Ns_CondBroadcast(&runnerPtr->answered);
+            status = NS_ERROR;
+        }
+    }
+    if (status == NS_OK) {
         Ns_MutexUnlock(&runnerPtr->lock);
         MarkRunner(runnerPtr);
         Ns_MutexLock(&runnerPtr->lock);

@@ -23,6 +23,18 @@ stamps_never_go_back(void **state)
 }
 
 static void
+the_recent_time_is_hardly_behind_and_never_ahead(void **state)
+{
+    for (int i = 0; i < 1000; i++) {
+        NsStamp before = NsClockNow();
+        NsStamp recent = NsClockRecent();
+
+        assert_true(recent > before - NS_STAMP_SECOND / 10);
+        assert_true(recent <= NsClockNow());
+    }
+}
+
+static void
 a_stamp_converts_to_the_wall_clock_time_of_its_moment(void **state)
 {
     for (int i = 0; i < 100; i++) {
@@ -170,6 +182,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stamps_never_go_back),
+        cmocka_unit_test(the_recent_time_is_hardly_behind_and_never_ahead),
         cmocka_unit_test(a_stamp_converts_to_the_wall_clock_time_of_its_moment),
         cmocka_unit_test(stamps_convert_in_their_order),
         cmocka_unit_test(a_span_is_never_negative),
