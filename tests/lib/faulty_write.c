@@ -5,8 +5,8 @@
  *      interrupted one time in four, and short most of the other times.  Each
  *      such deed adds a byte to the file faulty.count in the current directory.
  *
- *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate" is
- *      in the current directory, until somebody opens that for writing.
+ *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate"
+ *      is in the current directory, until somebody opens that for writing.
  */
 
 #define _GNU_SOURCE

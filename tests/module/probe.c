@@ -3,8 +3,8 @@
  *
  *      A module that uses the server as modules do, for tests of the C API: a
  *      handler, a filter, traces, storage that belongs to requests and to
- *      connections, a Tcl command, a severity, a log stream with a format of its
- *      own, and callbacks at the stages of the process's life.
+ *      connections, a Tcl command, a severity, a log stream with a format of
+ *      its own, and callbacks at the stages of the process's life.
  */
 
 #include "ns.h"

@@ -6,8 +6,8 @@
  *      numbered_client PORT ROUND CONNECTIONS PATH ...
  *
  *      Each connection asks for the paths in turn, with a query that no other
- *      request has, ?id=ROUND.CONNECTION.NUMBER, until the server is gone.  Then
- *      the numbers of the answers that had arrived to the last byte are
+ *      request has, ?id=ROUND.CONNECTION.NUMBER, until the server is gone.
+ *      Then the numbers of the answers that had arrived to the last byte are
  *      printed, one line each.
  */
 

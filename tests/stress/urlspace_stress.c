@@ -4,8 +4,8 @@
  *      Handlers that are registered, replaced and removed while other threads
  *      look them up, list them, and add filters.
  *
- *      A handler's argument counts its lives: it must be freed exactly once, and
- *      never while a thread that found it still reads it.  Under
+ *      A handler's argument counts its lives: it must be freed exactly once,
+ *      and never while a thread that found it still reads it.  Under
  *      ThreadSanitizer, a race is a failure.
  */
 

@@ -164,8 +164,8 @@ MembersAreSeparatedByCommas(void **state)
     NsJsonName(&out, "", false);
     NsJsonSeconds(&out, 999999);
     buffer[out.length] = '\0';
-    assert_string_equal(buffer, "\"first\":0.000000,\"a \\\"name\\\"\":12.000034,"
-                        "\"\":0.999999");
+    assert_string_equal(buffer, "\"first\":0.000000,"
+                        "\"a \\\"name\\\"\":12.000034,\"\":0.999999");
 }
 
 static void

@@ -93,13 +93,14 @@ a_request_that_came_in_time_is_answered_late(void **state)
     ExpectReply(kept, "GET /2 0 0 ");
     ExpectReply(fresh, "GET /3 0 0 ");
 
-    Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 20, 0);
-    NsDriversWait(&deadline);
     close(kept);
     close(fresh);
     close(half);
     close(first);
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, 20, 0);
+    NsDriversWait(&deadline);
+    assert_int_equal(NsFirstDriver->threads[0]->nSockets, 0);
 }
 
 int
