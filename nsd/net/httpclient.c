@@ -516,11 +516,16 @@ IsWhole(const NsHttpClient *clientPtr)
     NsHttpClientReply reply;
     Ns_Set           *headers = Ns_SetCreate(NULL);
     const char       *length;
-    bool              isWhole;
+    bool              hasNoBody, isWhole;
 
     NsHttpClientGetReply(clientPtr, &reply, headers);
     length = Ns_SetGet(headers, "content-length");
-    isWhole = length != NULL && strtoull(length, NULL, 10) == reply.bodyBytes;
+    /* RFC 9112, section 6.3: whatever the header says. */
+    hasNoBody = reply.status == 204 || reply.status == 304
+        || (reply.status != 0
+            && strncmp(clientPtr->request.string, "HEAD ", 5u) == 0);
+    isWhole = hasNoBody || (length != NULL
+        && strtoull(length, NULL, 10) == reply.bodyBytes);
     Ns_SetFree(headers);
     return isWhole;
 }
