@@ -68,7 +68,6 @@ static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
 static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
                           NsPlace *placePtr);
-static uint64_t CountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
 
 
 void
@@ -281,6 +280,24 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
     }
 }
 
+uint64_t
+NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        NsPlace place;
+
+        if (OpenPlace(ringPtr, slotPtr, i, &place)) {
+            for (; place.headPtr != NULL; n++) {
+                NsPlaceAdvance(ringPtr, &place);
+            }
+        }
+    }
+    return n;
+}
+
 /*
  * Write what the slot's sink had not written, and free the slot.
  */
@@ -317,7 +334,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static bool
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    uint64_t   n = CountUnread(ringPtr, slotPtr);
+    uint64_t   n = NsRecoverCountUnread(ringPtr, slotPtr);
     NsSinkSpec spec = {
         .name = slotPtr->name, .type = slotPtr->type, .table = slotPtr->table,
         .file = slotPtr->file, .settings = nsSinkDefaults
@@ -347,7 +364,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (slotPtr->name[0] != '\0') {
         Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
-               "which no longer exists; nsd --logs prints them",
+               "which no longer exists; nsd --logs prints them, "
+               "ns_logsink forget gives them up",
                ringPtr->path, n, slotPtr->name);
     }
     return slotPtr->name[0] == '\0';
@@ -580,22 +598,4 @@ OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
         && NsPlaceOpen(ringPtr, placePtr, atomic_load(
                            &slotPtr->cursors[lane].done))
         && NsPlaceHead(ringPtr, placePtr) != NULL;
-}
-
-static uint64_t
-CountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
-{
-    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < nLanes; i++) {
-        NsPlace place;
-
-        if (OpenPlace(ringPtr, slotPtr, i, &place)) {
-            for (; place.headPtr != NULL; n++) {
-                NsPlaceAdvance(ringPtr, &place);
-            }
-        }
-    }
-    return n;
 }

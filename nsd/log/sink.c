@@ -293,7 +293,14 @@ Ns_ReturnCode
 NsSinkRemove(Ns_LogSink sink)
 {
     Ns_ReturnCode status = Ns_LogSinkFlush(sink);
+    NsSinkStats   stats;
 
+    NsSinkGetStats(sink, &stats);
+    if (status != NS_OK && stats.pending > 0) {
+        Ns_Log(Warning, "log: sink '%s' is removed with %" PRIu64 " records "
+               "that could not be written to '%s', which are dropped",
+               sink->name, stats.pending, NsSinkFile(sink));
+    }
     Ns_MutexLock(&nsSinksLock);
     atomic_store(&sink->isRemoved, true);
     for (int i = 0; NsStreamAt(i) != NULL; i++) {

@@ -378,6 +378,9 @@ bool NsRecoverClaims(Ns_LogSink sink);
 /* The sink will not: the next process may. */
 void NsRecoverDropClaims(Ns_LogSink sink);
 
+/* How many records the slot's sink has not written. */
+uint64_t NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
+
 /* A database says that this lane was written up to there. */
 void NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                     int64_t position);

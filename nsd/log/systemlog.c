@@ -177,6 +177,12 @@ NsSystemLogStyle(void)
     return &style;
 }
 
+const NsRingKey *
+NsSystemLogRingKey(void)
+{
+    return &ringKey;
+}
+
 void
 NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
                     const char *message, size_t length)

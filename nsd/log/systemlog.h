@@ -8,6 +8,7 @@
 #define NSD_LOG_SYSTEMLOG_H
 
 #include "log/line.h"
+#include "log/ring.h"
 #include "nslog.h"
 #include "nslogstream.h"
 
@@ -43,5 +44,10 @@ void NsSystemLogDrain(void);
  * How lines look; constant after NsLogConfigure.
  */
 const NsLogStyle *NsSystemLogStyle(void);
+
+/*
+ * Which mappings are this server's; constant after NsLogConfigure.
+ */
+const NsRingKey *NsSystemLogRingKey(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "log/audit.h"
 #include "log/lane.h"
+#include "log/leftover.h"
 #include "log/sink.h"
 #include "log/unit.h"
 #include "nsstring.h"
@@ -24,6 +25,8 @@ static Tcl_ObjCmdProc RemoveCmd;
 static Tcl_ObjCmdProc ListCmd;
 static Tcl_ObjCmdProc InfoCmd;
 static Tcl_ObjCmdProc FlushCmd;
+static Tcl_ObjCmdProc ForgetCmd;
+static Tcl_ObjCmdProc LeftoversCmd;
 static Tcl_ObjCmdProc MemoryCmd;
 static Tcl_ObjCmdProc RollCmd;
 static Tcl_ObjCmdProc StatsCmd;
@@ -38,6 +41,7 @@ static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                     Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb);
 static Tcl_Obj *StatsObj(Ns_LogSink sink);
 static void Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
+static void PutString(Tcl_Obj *dictObj, const char *key, const char *value);
 static void PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos);
 
 static const NsTclCommand commands[] = {
@@ -67,6 +71,8 @@ LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"list",      ListCmd},
         {"info",      InfoCmd},
         {"flush",     FlushCmd},
+        {"forget",    ForgetCmd},
+        {"leftovers", LeftoversCmd},
         {"memory",    MemoryCmd},
         {"roll",      RollCmd},
         {"stats",     StatsCmd},
@@ -252,6 +258,69 @@ RollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
     return ForSinks(interp, objc, objv, NsSinkRollNow, "roll");
+}
+
+/*
+ * Give up what killed processes left for a sink that no longer exists; how many
+ * records.
+ */
+static int
+ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    const char *name;
+    int64_t     n;
+
+    if (objc != 3) {
+        Tcl_WrongNumArgs(interp, 2, objv, "name");
+        return TCL_ERROR;
+    }
+    name = Tcl_GetString(objv[2]);
+    if (NsSinkFind(name) != NULL) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "sink \"%s\" exists, and writes what is left for it", name));
+        return TCL_ERROR;
+    }
+    n = NsLeftoverForget(name);
+    if (n < 0) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "nothing is left for sink \"%s\"", name));
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(n));
+    return TCL_OK;
+}
+
+/*
+ * A list of dictionaries.
+ */
+static int
+LeftoversCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *listObj;
+    NsLeftover *leftovers;
+    int         n;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, NULL);
+        return TCL_ERROR;
+    }
+    n = NsLeftovers(&leftovers);
+    listObj = Tcl_NewObj();
+    for (int i = 0; i < n; i++) {
+        Tcl_Obj *dictObj = Tcl_NewObj();
+
+        PutString(dictObj, "sink", leftovers[i].sink);
+        PutString(dictObj, "type", leftovers[i].type);
+        PutString(dictObj, "file", leftovers[i].file);
+        Put(dictObj, "pid", (uint64_t) leftovers[i].pid);
+        Put(dictObj, "records", leftovers[i].nRecords);
+        Tcl_ListObjAppendElement(NULL, listObj, dictObj);
+    }
+    NsLeftoversFree(leftovers, n);
+    Tcl_SetObjResult(interp, listObj);
+    return TCL_OK;
 }
 
 /*
@@ -453,9 +522,7 @@ StatsObj(Ns_LogSink sink)
     NsSinkStats stats;
 
     NsSinkGetStats(sink, &stats);
-    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj("state", -1));
-    Tcl_ListObjAppendElement(NULL, dictObj,
-                             Tcl_NewStringObj(states[stats.trouble], -1));
+    PutString(dictObj, "state", states[stats.trouble]);
     PutSeconds(dictObj, "since", stats.troubleSince);
     Put(dictObj, "accepted", stats.accepted);
     Put(dictObj, "delivered", stats.delivered);
@@ -483,6 +550,13 @@ Put(Tcl_Obj *dictObj, const char *key, uint64_t value)
     Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
     Tcl_ListObjAppendElement(NULL, dictObj,
                              Tcl_NewWideIntObj((Tcl_WideInt) value));
+}
+
+static void
+PutString(Tcl_Obj *dictObj, const char *key, const char *value)
+{
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
+    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(value, -1));
 }
 
 static void
