@@ -148,8 +148,7 @@ ns_section ns/logsinks
   #ns_param slowthreshold           0
   #ns_param sample                  1          ;# Of stream operation: one in so many.
   #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
-   # How far the sink may fall behind, in bytes of logmemory, 64KiB or more;
-   # 0 = all of it.
+   # How far the sink may fall behind, in bytes of logmemory; 0 = all of it.
   #ns_param maxmemory               0
    # Bytes collected before a write; 0 = each record by itself.
   #ns_param buffersize              64KiB

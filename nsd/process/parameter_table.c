@@ -165,8 +165,8 @@ static const NsParameter sinkParameters[] = {
     BOOL("onlyerrors", "false",
          "Of stream operation: only requests with an error."),
     SIZE("maxmemory", "0", 0, ANY,
-         "How far the sink may fall behind, in bytes of logmemory, 64KiB or "
-         "more; 0 = all of it."),
+         "How far the sink may fall behind, in bytes of logmemory; 0 = all of "
+         "it."),
     SIZE("buffersize", "64KiB", 0, ANY,
          "Bytes collected before a write; 0 = each record by itself."),
     TIME("buffertime", "0.1s, databases 5s", 0, ANY,

@@ -26,7 +26,6 @@
 #define MAX_BATCH   10000
 #define CONNECTION  "connection"       /* Its value may be secret. */
 #define MAX_BUFFER  (INT64_C(1) << 30)
-#define LEAST_MEMORY 65536
 
 typedef bool (SetProc) (NsSinkDraft *draftPtr, const char *value);
 typedef void (GetProc) (Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
@@ -67,8 +66,7 @@ static const struct {
      "a time, 0 or more"},
     {"sample", SetSample, GetSample, false, "a number, 1 or more"},
     {"onlyerrors", SetOnlyErrors, GetOnlyErrors, false, "a boolean"},
-    {"maxmemory", SetMaxMemory, GetMaxMemory, false,
-     "0, or a size from 64KiB on"},
+    {"maxmemory", SetMaxMemory, GetMaxMemory, false, "a size, 0 or more"},
     {"buffersize", SetBufferSize, GetBufferSize, false,
      "a size from 0 to 1GiB"},
     {"buffertime", SetBufferTime, GetBufferTime, false, "a time, 0 or more"},
@@ -519,7 +517,7 @@ SetMaxMemory(NsSinkDraft *draftPtr, const char *value)
 {
     Tcl_WideInt n;
 
-    if (!GetSize(value, INT64_MAX, &n) || (n > 0 && n < LEAST_MEMORY)) {
+    if (!GetSize(value, INT64_MAX, &n)) {
         return false;
     }
     draftPtr->settings.maxMemory = (size_t) n;
