@@ -51,6 +51,7 @@ static bool      isAsked;
 static bool      mustStop;
 static Ns_Thread keeper;
 
+static bool     IsBeyond(Ns_LogSink sink);
 static void     Keep(void *arg);
 static uint64_t Check(Ns_LogSink sink);
 static void     Report(Ns_LogSink sink, uint64_t nGivenUp);
@@ -168,6 +169,10 @@ NsBoundLend(Ns_LogSink sink)
     Ns_MutexLock(&sink->lendLock);
     sink->isLent = true;
     Ns_MutexUnlock(&sink->lendLock);
+    if (IsBeyond(sink)) {
+        /* The keeper may have come while we were reading. */
+        NsBoundAsk();
+    }
 }
 
 void
@@ -220,6 +225,14 @@ NsBoundTellGap(Ns_LogSink sink)
     }
 }
 
+static bool
+IsBeyond(Ns_LogSink sink)
+{
+    size_t most = atomic_load(&sink->maxMemory);
+
+    return most > 0 && NsBoundHeld(sink) > most;
+}
+
 static void
 Keep(void *arg)
 {
@@ -256,11 +269,10 @@ Keep(void *arg)
 static uint64_t
 Check(Ns_LogSink sink)
 {
-    size_t   most = atomic_load(&sink->maxMemory), held = NsBoundHeld(sink);
-    size_t   limit = most;
+    size_t   most = atomic_load(&sink->maxMemory), held, limit = most;
     uint64_t nGivenUp = 0;
 
-    if (held > most) {
+    if (IsBeyond(sink)) {
         bool isLent;
 
         Ns_MutexLock(&sink->lendLock);
@@ -277,8 +289,8 @@ Check(Ns_LogSink sink)
             NsSinkUnlock(sink);
         }
         Report(sink, nGivenUp);
-        held = NsBoundHeld(sink);
     }
+    held = NsBoundHeld(sink);
     if (held > most / 2) {
         /* It may be asleep with much to read. */
         NsSinkKick(sink);
