@@ -42,6 +42,10 @@ typedef struct Ns_Access {
  * driver thread, once per request with stage NS_ACCESS_FINISHED.  All pointers
  * end with the call.
  *
+ * bytesSent counts what still waits for the client as sent.  A log whose stream
+ * has Ns_LogStreamSetBytesSent need not care: what it puts comes when the reply
+ * has been sent or given up, with the bytes that were sent.
+ *
  * Before that, in the same thread, it may run with NS_ACCESS_SENDING: the last
  * bytes of the reply are about to leave, and should the process die before the
  * request is finished, this is all that will be known of it.  A log calls

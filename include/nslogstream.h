@@ -83,6 +83,14 @@ NS_EXTERN int  Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
 NS_EXTERN void Ns_LogStreamForget(Ns_LogStream stream);
 
 /*
+ * The records of the stream tell, as an int64_t at that offset, which is not 0,
+ * how many bytes of a reply were sent.  What an access procedure puts while a
+ * part of the reply still waits for the client is kept back until that is sent
+ * or given up, and the number is put right then.
+ */
+NS_EXTERN void Ns_LogStreamSetBytesSent(Ns_LogStream stream, size_t offset);
+
+/*
  * A sink that writes one stream to a file.
  */
 typedef struct Ns_LogSinkSpec {

@@ -228,6 +228,7 @@ OpenLog(Log *logPtr)
     (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
                                  (void *) &combinedFlags);
     (void) Ns_LogStreamAddFormat(logPtr->stream, "json", NsLogAccessJson, NULL);
+    Ns_LogStreamSetBytesSent(logPtr->stream, offsetof(AccessRecord, bytesSent));
     logPtr->sink = Ns_LogSinkOpen(&spec);
     if (logPtr->sink != NULL) {
         Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);

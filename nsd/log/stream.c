@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/lock.h"
+#include "log/held.h"
 #include "log/json.h"
 #include "log/kinds.h"
 #include "log/line.h"
@@ -36,6 +37,7 @@ struct Ns_LogStream_ {
         _Atomic(Ns_LogFormatProc *) proc;
     } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
+    atomic_size_t sentOffset;   /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
     atomic_int    overflow;     /* NsOverflow */
@@ -160,7 +162,14 @@ int
 Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
                 const struct iovec *pieces, int n)
 {
+    size_t offset = atomic_load_explicit(&stream->sentOffset,
+                                         memory_order_relaxed);
+
     if (!Ns_LogStreamWanted(stream)) {
+        return NS_OK;
+    }
+    if (unlikely(offset != 0 && nsHeldIsCollecting)) {
+        NsHeldAdd(stream, (int) severity, pieces, n, offset);
         return NS_OK;
     }
     return NsStreamPut(stream, (int) severity, NsLogClock(), pieces, n);
@@ -195,8 +204,17 @@ Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
 void
 Ns_LogStreamForget(Ns_LogStream stream)
 {
+    (void) NsStreamForget(stream);
+}
+
+bool
+NsStreamForget(Ns_LogStream stream)
+{
+    bool isPut = (putEarly[stream->index / 64] & BitOf(stream)) != 0;
+
     NsLaneForget(stream->index);
     putEarly[stream->index / 64] &= ~BitOf(stream);
+    return isPut;
 }
 
 Ns_ReturnCode
@@ -346,6 +364,12 @@ Ns_LogStreamAddFormat(Ns_LogStream stream, const char *format,
     stream->formats[index].arg = arg;
     atomic_store(&stream->formats[index].proc, proc);
     return NS_OK;
+}
+
+void
+Ns_LogStreamSetBytesSent(Ns_LogStream stream, size_t offset)
+{
+    atomic_store(&stream->sentOffset, offset);
 }
 
 int

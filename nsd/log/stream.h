@@ -30,6 +30,12 @@ Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
                           const struct iovec *pieces, int n);
 
 /*
+ * Ns_LogStreamForget.  True: what this thread wanted to prepare was put instead,
+ * as it could not be prepared.
+ */
+bool NsStreamForget(Ns_LogStream stream);
+
+/*
  * All streams there are, by index; NULL behind the last.
  */
 Ns_LogStream NsStreamAt(int index);

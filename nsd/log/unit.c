@@ -84,6 +84,7 @@ NsUnitInit(void)
     Ns_TlsAlloc(&unitTls, FreeUnit);
     (void) Ns_LogStreamCreate("operation", FormatUnit, NULL);
     (void) Ns_LogStreamAddFormat(nsOperationStream, "json", FormatUnit, NULL);
+    Ns_LogStreamSetBytesSent(nsOperationStream, offsetof(UnitHead, bytesSent));
 }
 
 void

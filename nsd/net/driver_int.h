@@ -69,6 +69,8 @@ struct NsSock {
     NsMessage       *messagePtr;        /* Being received, or NULL. */
     NsWriterJob     *jobPtr;            /* Queued output of this request. */
     int64_t          nBytes;            /* Sent or queued for this request. */
+    NsHeld          *heldPtr;           /* See NsSockHold; or NULL. */
+    int64_t          heldBytes;
     void           **sls;               /* Socket-local storage. */
     char            *clientData;        /* For `ns_writer list`. */
     NsSockNotes      notes;             /* Of the request being answered. */
@@ -358,6 +360,7 @@ void NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond);
 Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                              size_t skip);
 void NsWriterFinish(NsSock *sockPtr, bool keep);
+NsDelivery *NsWriterFollow(NsSock *sockPtr);    /* See delivery.h. */
 
 /*
  * Wait until all is sent; NS_ERROR when the client is gone.  The socket has no
@@ -366,8 +369,8 @@ void NsWriterFinish(NsSock *sockPtr, bool keep);
 Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
 
 /*
- * Wait until there are no jobs, or the deadline; end the thread, which must
- * have none.
+ * Wait until there are no jobs; at the deadline they are given up.  End the
+ * thread, which must have none.
  */
 Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr,
                                 const Ns_Time *deadlinePtr);

@@ -30,16 +30,18 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
         return NS_ERROR;
     }
     if (sockPtr->jobPtr == NULL) {
+        if (unlikely(sockPtr->heldPtr != NULL)) {
+            NsHeldPrepare(sockPtr->heldPtr);
+        }
         n = SendPieces(sockPtr, pieces, nPieces, 0u);
         if (n < 0) {
             sockPtr->isBroken = true;
-        } else {
-            sockPtr->nBytes += n;
         }
         if (n < 0 || (size_t) n == total) {
             NsPiecesRelease(pieces, nPieces);
             return n < 0 ? NS_ERROR : NS_OK;
         }
+        NsHeldForget(sockPtr->heldPtr);
         if (sockPtr->drvPtr->settings.nWriters == 0 && MayWait(sockPtr)) {
             return SendWaiting(sockPtr, pieces, nPieces, (size_t) n);
         }
@@ -55,21 +57,41 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 Ns_ReturnCode
 NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 {
+    int64_t total = (int64_t) TotalBytes(pieces, nPieces);
+
     if (sockPtr->drvPtr->settings.nWriters == 0) {
         return NS_ERROR;
     }
-    sockPtr->nBytes += (int64_t) TotalBytes(pieces, nPieces);
     if (sockPtr->isBroken) {
         NsPiecesRelease(pieces, nPieces);
     } else if (NsWriterAppend(sockPtr, pieces, nPieces, 0u) != NS_OK) {
         sockPtr->isBroken = true;
+    } else {
+        sockPtr->nBytes += total;
     }
     return NS_OK;
 }
 
 void
+NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes)
+{
+    sockPtr->heldPtr = heldPtr;
+    sockPtr->heldBytes = bytes;
+}
+
+NsDelivery *
+NsSockFollow(NsSock *sockPtr)
+{
+    return NsWriterFollow(sockPtr);
+}
+
+void
 NsSockFinish(NsSock *sockPtr, bool keep)
 {
+    if (sockPtr->heldPtr != NULL) {
+        NsHeldPut(sockPtr->heldPtr, sockPtr->heldBytes - sockPtr->nBytes);
+        sockPtr->heldPtr = NULL;
+    }
     if (sockPtr->jobPtr != NULL) {
         NsWriterFinish(sockPtr, keep);
     } else {
@@ -308,7 +330,8 @@ NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
 }
 
 /*
- * Send as much as the client takes; the number of bytes behind skip, or -1.
+ * Send as much as the client takes, and count it; the number of bytes behind
+ * skip, or -1.
  */
 static ssize_t
 SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
@@ -352,6 +375,7 @@ SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
             return -1;
         }
         total += sent;
+        sockPtr->nBytes += sent;
         skip += (size_t) sent;
         if (sent == 0 || ((size_t) sent < asked
                 && (sockPtr->drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0)) {
@@ -381,7 +405,6 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
             sockPtr->isBroken = true;
         } else {
             skip += (size_t) n;
-            sockPtr->nBytes += n;
         }
     }
     NsPiecesRelease(pieces, nPieces);

@@ -12,6 +12,7 @@
 #define NSD_NET_SOCK_H
 
 #include "nsdriver.h"
+#include "net/delivery.h"
 #include "net/message.h"
 #include "net/rate.h"
 
@@ -53,6 +54,19 @@ Ns_ReturnCode NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
  * must not use sockPtr afterwards.
  */
 void NsSockFinish(NsSock *sockPtr, bool keep);
+
+/*
+ * Before anything is sent: these log records of a reply of that many bytes are
+ * put when it has been sent or given up, with the number of bytes that were
+ * sent.  They are prepared before the last bytes leave.
+ */
+void NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes);
+
+/*
+ * When output is queued, before NsSockFinish: the log records of the reply will
+ * come by NsDeliveryLeave.
+ */
+NsDelivery *NsSockFollow(NsSock *sockPtr);
 
 /*
  * Take the descriptor out of the server's hands, in blocking mode; queued

@@ -10,6 +10,7 @@
  *      fast one does not keep others waiting.
  */
 
+#include "net/delivery.h"
 #include "net/driver_int.h"
 #include "net/output.h"
 #include "nslog.h"
@@ -23,6 +24,7 @@
  */
 #define PORTION ((size_t) 262144u)
 
+#define LAST_WAIT_US 100000     /* For what a stop at the deadline gives up. */
 #define MAX_RATES 3             /* Limits of one job: its own, shared, driver's. */
 
 struct NsWriterJob {
@@ -36,6 +38,8 @@ struct NsWriterJob {
     const char    *pool;            /* Constant. */
     NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
     char          *clientData;      /* Constant. */
+    NsDelivery    *deliveryPtr;     /* Constant until sawEnd; then the writer
+                                     * thread's, NULL when it has ended. */
 
     /* The thread that answers, until it has finished. */
     NsOutputStore  store;
@@ -55,6 +59,7 @@ struct NsWriterJob {
     bool           isReady;         /* In the list of those to be served. */
     bool           isRegistered;
     bool           isPaused;        /* wheelEntry is the end of the pause. */
+    bool           sawEnd;          /* Nothing more will be appended. */
     NsStamp        windowStamp;     /* For the minimum rate. */
     int64_t        windowBytes;
 
@@ -63,6 +68,7 @@ struct NsWriterJob {
     /* Relaxed: figures for the list and for the appending thread. */
     atomic_bool    isGone;          /* Sending failed. */
     _Atomic int64_t remaining;
+    _Atomic int64_t appended;
     _Atomic int64_t sent;
     atomic_int     fd;              /* Of the file being sent; -1. */
 };
@@ -79,6 +85,7 @@ struct NsWriter {
     NsWriterJob *firstPtr;
     NsWriterJob *lastPtr;
     bool        isStopping;
+    bool        mustGiveUp;         /* All jobs, once. */
 
     /* The writer thread. */
     NsWheel     wheel;
@@ -88,6 +95,7 @@ struct NsWriter {
     _Atomic int64_t sent;           /* Written by the thread; a figure. */
 };
 
+static void GiveUpAllLocked(NsWriter *writerPtr);
 static NsWriterJob *CreateJob(NsSock *sockPtr);
 static void Post(NsWriterJob *jobPtr);
 static void WriterThread(void *arg);
@@ -102,6 +110,7 @@ static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
 static void GiveUp(NsWriterJob *jobPtr, const char *reason);
 static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static int64_t Missing(const NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
@@ -162,11 +171,25 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     }
     atomic_fetch_add_explicit(&jobPtr->remaining, added.bytes,
                               memory_order_relaxed);
+    atomic_fetch_add_explicit(&jobPtr->appended, added.bytes,
+                              memory_order_relaxed);
+    if (sockPtr->heldPtr != NULL) {
+        NsDeliveryGive(jobPtr->deliveryPtr, sockPtr->heldPtr);
+        sockPtr->heldPtr = NULL;
+    }
     Ns_MutexLock(&jobPtr->writerPtr->lock);
     NsOutputMove(&jobPtr->incoming, &added);
+    NsDeliveryMore(jobPtr->deliveryPtr);
     Ns_MutexUnlock(&jobPtr->writerPtr->lock);
     Post(jobPtr);
     return NS_OK;
+}
+
+NsDelivery *
+NsWriterFollow(NsSock *sockPtr)
+{
+    NsDeliveryFollow(sockPtr->jobPtr->deliveryPtr);
+    return sockPtr->jobPtr->deliveryPtr;
 }
 
 void
@@ -207,6 +230,7 @@ NsWriterDrain(NsSock *sockPtr)
     Ns_MutexUnlock(&writerPtr->lock);
 
     isGone = atomic_load(&jobPtr->isGone);
+    NsDeliveryDestroy(&jobPtr->deliveryPtr);
     NsOutputStoreFree(&jobPtr->store);
     ns_free(jobPtr->clientData);
     ns_free(jobPtr);
@@ -227,6 +251,8 @@ NsWriterWaitEmpty(NsWriter *writerPtr, const Ns_Time *deadlinePtr)
     }
     if (writerPtr->firstPtr == NULL) {
         result = NS_OK;
+    } else {
+        GiveUpAllLocked(writerPtr);
     }
     Ns_MutexUnlock(&writerPtr->lock);
     if (result != NS_OK) {
@@ -287,6 +313,27 @@ NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
 }
 
 /*
+ * Jobs whose request has ended are to end now: their replies get into the log,
+ * with what was sent of them.
+ */
+static void
+GiveUpAllLocked(NsWriter *writerPtr)
+{
+    Ns_Time limit;
+
+    NsAssertLocked(&writerPtr->lock);
+    writerPtr->mustGiveUp = true;
+    NsPollerWake(writerPtr->pollerPtr);
+    Ns_GetTime(&limit);
+    Ns_IncrTime(&limit, 0, LAST_WAIT_US);
+    while (writerPtr->firstPtr != NULL
+           && Ns_CondTimedWait(&writerPtr->changed, &writerPtr->lock, &limit)
+              == NS_OK) {
+        continue;
+    }
+}
+
+/*
  * A job of the next writer thread in turn.
  */
 static NsWriterJob *
@@ -299,6 +346,7 @@ CreateJob(NsSock *sockPtr)
     NsWriter    *writerPtr = drvPtr->writers[turn % (unsigned) drvPtr->nWriters];
 
     jobPtr->sockPtr = sockPtr;
+    jobPtr->deliveryPtr = NsDeliveryCreate();
     jobPtr->writerPtr = writerPtr;
     NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
     jobPtr->serverPtr = sockPtr->serverPtr;
@@ -362,6 +410,15 @@ WriterThread(void *arg)
 
         Ns_MutexLock(&writerPtr->lock);
         isDone = writerPtr->isStopping && writerPtr->firstPtr == NULL;
+        if (writerPtr->mustGiveUp) {
+            writerPtr->mustGiveUp = false;
+            for (NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
+                 jobPtr = jobPtr->nextPtr) {
+                atomic_store_explicit(&jobPtr->isGone, true,
+                                      memory_order_relaxed);
+                MakeReady(jobPtr);
+            }
+        }
         Ns_MutexUnlock(&writerPtr->lock);
     }
 }
@@ -424,6 +481,7 @@ static void
 Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
 {
     ssize_t sent;
+    bool    mayBeAll;
 
     if (jobPtr->output.bytes == 0) {
         /* Only the time counts during which something waits. */
@@ -432,6 +490,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
     Ns_MutexLock(&writerPtr->lock);
     NsOutputMove(&jobPtr->output, &jobPtr->incoming);
+    jobPtr->sawEnd = jobPtr->isFinished && !jobPtr->isDraining;
     Ns_MutexUnlock(&writerPtr->lock);
 
     if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
@@ -440,8 +499,17 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->output.bytes > 0 && MustPause(writerPtr, jobPtr)) {
         return;
     }
+    mayBeAll = jobPtr->output.bytes <= (int64_t) PORTION;
+    if (jobPtr->output.bytes > 0 && mayBeAll
+            && !NsDeliveryBegin(jobPtr->deliveryPtr)) {
+        MakeReady(jobPtr);
+        return;
+    }
     if (jobPtr->output.bytes > 0) {
         sent = SendPortion(jobPtr);
+        if (mayBeAll && sent < jobPtr->output.bytes) {
+            NsDeliveryPause(jobPtr->deliveryPtr);
+        }
         if (sent < 0) {
             GiveUp(jobPtr, NULL);
         } else if (sent > 0) {
@@ -618,7 +686,18 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->isReady) {
         return;
     }
+    if (jobPtr->sawEnd && jobPtr->deliveryPtr != NULL) {
+        if (!NsDeliveryEnd(jobPtr->deliveryPtr, Missing(jobPtr))) {
+            MakeReady(jobPtr);
+            return;
+        }
+        jobPtr->deliveryPtr = NULL;
+    }
     Ns_MutexLock(&writerPtr->lock);
+    if (!jobPtr->isFinished && jobPtr->incoming.firstPtr == NULL
+            && !atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
+        NsDeliverySent(jobPtr->deliveryPtr);
+    }
     if (!jobPtr->isFinished || jobPtr->incoming.firstPtr != NULL
             || atomic_load(&jobPtr->isPosted)) {
         Ns_MutexUnlock(&writerPtr->lock);
@@ -649,6 +728,16 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
     ns_free(jobPtr);
     sockPtr->jobPtr = NULL;
     NsSockGiveBack(sockPtr, keep);
+}
+
+/*
+ * Bytes that were appended and did not go out.
+ */
+static int64_t
+Missing(const NsWriterJob *jobPtr)
+{
+    return atomic_load_explicit(&jobPtr->appended, memory_order_relaxed)
+        - atomic_load_explicit(&jobPtr->sent, memory_order_relaxed);
 }
 
 static void

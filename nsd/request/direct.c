@@ -35,6 +35,7 @@
 #define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
 #define MAX_PATH_ROOM   4096    /* For decoding; longer ones go elsewhere. */
 #define MAX_HEAD_BYTES  1024
+#define WHOLE_BYTES     16384   /* A socket takes so much in one call. */
 #define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
 
 /*
@@ -385,7 +386,8 @@ CheckFile(Direct *directPtr)
 
 /*
  * Counted and logged before it is sent: whoever has the whole reply finds it in
- * the log, even if the process dies in between.
+ * the log, even if the process dies in between.  Of a long one it is not known
+ * how much the client will take, so its log records are held.
  */
 static void
 Send(const Direct *directPtr)
@@ -398,7 +400,7 @@ Send(const Direct *directPtr)
     char        head[MAX_HEAD_BYTES];
     NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
     int         status = directPtr->since != NULL ? 304 : 200, nPieces = 1;
-    int64_t     bodyBytes = status == 304 ? 0 : filePtr->size;
+    int64_t     bodyBytes = status == 304 ? 0 : filePtr->size, bytes;
     bool        keep;
     Ns_ReturnCode result;
 
@@ -426,7 +428,14 @@ Send(const Direct *directPtr)
     } else if (directPtr->fd >= 0) {
         (void) close(directPtr->fd);
     }
-    Account(directPtr, status, bodyBytes + (int64_t) pieces[0].length);
+    bytes = bodyBytes + (int64_t) pieces[0].length;
+    if (bytes <= WHOLE_BYTES) {
+        Account(directPtr, status, bytes);
+    } else {
+        NsHeldCollect();
+        Account(directPtr, status, bytes);
+        NsSockHold(sockPtr, NsHeldTake(), bytes);
+    }
 
     NsSockSetNotes(sockPtr, &(NsSockNotes) {
         .queueStamp = directPtr->messagePtr->acceptStamp,

@@ -112,6 +112,7 @@ NsReplyFinish(NsConn *connPtr)
     }
     if (NsSockIsQueued(sockPtr)) {
         connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
+        NsConnGetRare(connPtr)->deliveryPtr = NsSockFollow(sockPtr);
         if (connPtr->work.poolPtr != NULL) {
             NsPoolCountSpool(connPtr->work.poolPtr);
         }

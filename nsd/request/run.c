@@ -48,6 +48,7 @@ static int  RunFilters(NsConn *connPtr, int phase);
 static bool HasBegun(const NsConn *connPtr);
 static int  HandlerResult(int result);
 static void Trace(NsConn *connPtr);
+static void EndLog(NsConn *connPtr);
 static void EndUnit(NsConn *connPtr);
 static void Release(NsConn *connPtr);
 
@@ -70,8 +71,7 @@ NsConnRun(NsWork *workPtr)
     NsReplyFinish(connPtr);
     Ns_ConnTimeStats(&connPtr->pub);
     NsPoolCountSent(workPtr->poolPtr, Ns_ConnContentSent(&connPtr->pub));
-    Trace(connPtr);
-    EndUnit(connPtr);
+    EndLog(connPtr);
     Release(connPtr);
 }
 
@@ -170,6 +170,26 @@ AnswerFailure(NsConn *connPtr, int result)
         (void) Ns_ConnReturnUnavailable(&connPtr->pub);
     } else {
         NsReplyAbort(connPtr);
+    }
+}
+
+/*
+ * Traces and the log.  When a writer thread still sends the reply, the records
+ * that tell how much of it was sent are left with that thread.
+ */
+static void
+EndLog(NsConn *connPtr)
+{
+    NsDelivery *deliveryPtr = connPtr->rarePtr == NULL ? NULL
+        : connPtr->rarePtr->deliveryPtr;
+
+    if (deliveryPtr != NULL) {
+        NsHeldCollect();
+    }
+    Trace(connPtr);
+    EndUnit(connPtr);
+    if (deliveryPtr != NULL) {
+        NsDeliveryLeave(deliveryPtr, NsHeldTake());
     }
 }
 

@@ -1,0 +1,46 @@
+/*
+ * held.h --
+ *
+ *      Records of a reply that is still being sent.
+ *
+ *      A thread collects the records of streams that tell how many bytes were
+ *      sent (Ns_LogStreamSetBytesSent), instead of putting them.  What it
+ *      collected may go to another thread, and is put there when that number
+ *      is known.
+ */
+
+#ifndef NSD_LOG_HELD_H
+#define NSD_LOG_HELD_H
+
+#include <stdbool.h>
+
+#include "nslogstream.h"
+
+typedef struct NsHeld NsHeld;
+
+/*
+ * Collect from now on, and end it.  NULL: there was no such record.
+ */
+void    NsHeldCollect(void);
+NsHeld *NsHeldTake(void);
+
+/*
+ * For stream.c: whether the calling thread collects; keep a record whose count
+ * of bytes stands at that offset.
+ */
+extern _Thread_local bool nsHeldIsCollecting
+    __attribute__((tls_model("initial-exec")));
+
+void NsHeldAdd(Ns_LogStream stream, int severity, const struct iovec *pieces,
+               int n, size_t offset);
+
+/*
+ * In any one thread, with NULL, too: prepare all records as they are, see
+ * Ns_LogStreamPrepare; that they do not count any more; put them with so many
+ * bytes less than they say.  Put ends heldPtr.
+ */
+void NsHeldPrepare(NsHeld *heldPtr);
+void NsHeldForget(NsHeld *heldPtr);
+void NsHeldPut(NsHeld *heldPtr, int64_t missing);
+
+#endif
