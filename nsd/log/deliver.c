@@ -49,9 +49,16 @@ static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
 static bool DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
-static bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
-                         const Ns_LogRecord *recordPtr, size_t *lengthPtr);
-static void Grow(Ns_LogSink sink, size_t room);
+static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
+                                const Ns_LogRecord *recordPtr,
+                                size_t *lengthPtr);
+static inline bool IsBufferFull(Ns_LogSink sink);
+static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
+                            const Ns_LogRecord *recordPtr);
+static bool FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
+                               const Ns_LogRecord *recordPtr,
+                               size_t *lengthPtr);
+static void Grow(Ns_LogSink sink, size_t room) __attribute__((noinline));
 static bool WriteOut(Ns_LogSink sink);
 static bool WriteAll(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
@@ -509,52 +516,71 @@ NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
     return (settingsPtr->minSeverity < 0
             || NsSeverityWeight(recordPtr->severity)
                >= NsSeverityWeight(settingsPtr->minSeverity))
-        && !NsKindsHaveRecord(&sink->ignored, stream, recordPtr);
+        && (sink->ignored.n == 0
+            || !NsKindsHaveRecord(&sink->ignored, stream, recordPtr));
 }
 
 /*
  * Put the record's line behind the buffered bytes, without counting it yet.
  */
-static bool
+static inline bool
 FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
-    const NsSinkSettings *settingsPtr = &sink->settings;
-    size_t most = settingsPtr->bufferLines > 0
-        ? LINES_MAX_BYTES : settingsPtr->bufferBytes;
-
-    if (sink->nBuffered > 0
-            && (settingsPtr->bufferLines > 0
-                ? sink->nLines > settingsPtr->bufferLines
-                : sink->nBuffered >= most)
-            && !FlushFirst(sink)) {
+    if (IsBufferFull(sink) && !FlushFirst(sink)) {
         return false;
     }
-    for (;;) {
-        size_t left;
+    if (unlikely(sink->room < sink->nBuffered + MIN_ROOM / 4)) {
+        Grow(sink, sink->nBuffered + MIN_ROOM);
+    }
+    *lengthPtr = Format(sink, stream, recordPtr);
+    return likely(*lengthPtr <= sink->room - sink->nBuffered)
+        || FormatWithMoreRoom(sink, stream, recordPtr, lengthPtr);
+}
 
-        if (sink->room < sink->nBuffered + MIN_ROOM / 4) {
-            Grow(sink, sink->nBuffered + MIN_ROOM);
-        }
-        left = sink->room - sink->nBuffered;
-        if (sink->typePtr->formatProc != NULL) {
-            *lengthPtr = sink->typePtr->formatProc(
-                sink, stream, recordPtr, sink->buffer + sink->nBuffered, left);
-        } else {
-            NsStreamFormat(stream, settingsPtr->format, recordPtr,
-                           sink->buffer + sink->nBuffered, left, lengthPtr);
-        }
-        if (*lengthPtr <= left) {
-            return true;
-        }
+static inline bool
+IsBufferFull(Ns_LogSink sink)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    return sink->nBuffered > 0
+        && (settingsPtr->bufferLines > 0
+            ? sink->nLines > settingsPtr->bufferLines
+            : sink->nBuffered >= settingsPtr->bufferBytes);
+}
+
+static inline size_t
+Format(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
+{
+    char  *to = sink->buffer + sink->nBuffered;
+    size_t room = sink->room - sink->nBuffered;
+
+    return unlikely(sink->typePtr->formatProc != NULL)
+        ? sink->typePtr->formatProc(sink, stream, recordPtr, to, room)
+        : NsStreamFormat(stream, sink->settings.format, recordPtr, to, room);
+}
+
+static bool
+FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
+                   const Ns_LogRecord *recordPtr, size_t *lengthPtr)
+{
+    size_t most = sink->settings.bufferLines > 0
+        ? LINES_MAX_BYTES : sink->settings.bufferBytes;
+
+    do {
         if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
                 && !FlushFirst(sink)) {
             return false;
         }
         Grow(sink, sink->nBuffered + *lengthPtr);
-    }
+        *lengthPtr = Format(sink, stream, recordPtr);
+    } while (*lengthPtr > sink->room - sink->nBuffered);
+    return true;
 }
 
+/*
+ * Rare, and kept apart so that what every record passes through stays small.
+ */
 static void
 Grow(Ns_LogSink sink, size_t room)
 {

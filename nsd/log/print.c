@@ -274,8 +274,8 @@ PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
     size_t       length = 0;
 
     while (known != NULL) {
-        NsStreamFormat(known, NS_LOG_NATIVE, recordPtr, printerPtr->line,
-                       printerPtr->lineRoom, &length);
+        length = NsStreamFormat(known, NS_LOG_NATIVE, recordPtr,
+                                printerPtr->line, printerPtr->lineRoom);
         if (length <= printerPtr->lineRoom) {
             break;
         }

@@ -8,8 +8,10 @@
 
 #include "nsthread.h"
 
+static inline void Step(const NsRing *ringPtr, NsPlace *placePtr);
 static NsRingRecord *LookAgain(const NsRing *ringPtr, NsPlace *placePtr);
-static NsRingRecord *RecordAt(const NsRing *ringPtr, const NsPlace *placePtr);
+static inline NsRingRecord *RecordAt(const NsRing *ringPtr,
+                                     const NsPlace *placePtr);
 static bool NextSegment(const NsRing *ringPtr, NsPlace *placePtr);
 static bool Before(const NsPlace *left, const NsPlace *right);
 static void SiftDown(NsMerge *mergePtr);
@@ -97,19 +99,28 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
 void
 NsPlaceAdvance(const NsRing *ringPtr, NsPlace *placePtr)
 {
-    NsRingRecord *recordPtr = placePtr->headPtr;
-    uint64_t      sequence = recordPtr->sequence;
-    bool          isPart = recordPtr->kind == NS_RING_PART;
+    uint64_t sequence = placePtr->headPtr->sequence;
+    bool     isPart = placePtr->headPtr->kind == NS_RING_PART;
 
-    do {
-        placePtr->offset += (uint32_t) (sizeof(*recordPtr)
-                                        + NS_RING_ALIGN(recordPtr->length));
-        recordPtr = RecordAt(ringPtr, placePtr);
-        placePtr->headPtr = recordPtr;
-        if (recordPtr == NULL) {
-            recordPtr = NsPlaceHead(ringPtr, placePtr);
-        }
-    } while (isPart && recordPtr != NULL && recordPtr->sequence == sequence);
+    Step(ringPtr, placePtr);
+    while (unlikely(isPart) && placePtr->headPtr != NULL
+           && placePtr->headPtr->sequence == sequence) {
+        Step(ringPtr, placePtr);
+    }
+}
+
+/*
+ * Go behind the piece at the head.
+ */
+static inline void
+Step(const NsRing *ringPtr, NsPlace *placePtr)
+{
+    placePtr->offset += (uint32_t) (sizeof(NsRingRecord)
+                                    + NS_RING_ALIGN(placePtr->headPtr->length));
+    placePtr->headPtr = RecordAt(ringPtr, placePtr);
+    if (unlikely(placePtr->headPtr == NULL)) {
+        (void) NsPlaceHead(ringPtr, placePtr);
+    }
 }
 
 void

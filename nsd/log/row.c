@@ -42,8 +42,8 @@ NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
     NsLogPut(&out, recordPtr->stream, head.streamBytes);
     NsLogPut(&out, severity, head.severityBytes);
     start = MIN(out.length, room);
-    NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
-                   room - start, &n);
+    n = NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
+                       room - start);
     if (n == 0) {
         return 0;
     }

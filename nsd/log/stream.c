@@ -74,6 +74,9 @@ static _Thread_local uint64_t putEarly[NS_RING_STREAMS / 64]
     __attribute__((tls_model("initial-exec")));
 
 static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
+static size_t FormatNatively(Ns_LogStream stream, int format,
+                             const Ns_LogRecord *recordPtr, char *buffer,
+                             size_t room) __attribute__((noinline));
 static size_t WrapInJson(char *buffer, size_t room,
                          const Ns_LogRecord *recordPtr, size_t length);
 static void NoteFork(void);
@@ -395,26 +398,32 @@ NsStreamHasFormat(Ns_LogStream stream)
     return atomic_load(&stream->formats[NS_LOG_NATIVE].proc) != NULL;
 }
 
-void
+size_t
 NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
-               char *buffer, size_t room, size_t *lengthPtr)
+               char *buffer, size_t room)
 {
     Ns_LogFormatProc *proc = atomic_load_explicit(
         &stream->formats[format].proc, memory_order_acquire);
 
-    if (proc == NULL) {
-        size_t n;
+    return likely(proc != NULL)
+        ? proc(buffer, room, recordPtr, stream->formats[format].arg)
+        : FormatNatively(stream, format, recordPtr, buffer, room);
+}
 
-        proc = atomic_load_explicit(&stream->formats[NS_LOG_NATIVE].proc,
-                                    memory_order_acquire);
-        n = proc == NULL ? 0 : proc(buffer, room, recordPtr,
-                                    stream->formats[NS_LOG_NATIVE].arg);
-        *lengthPtr = format == NS_LOG_JSON && n > 0
-            ? WrapInJson(buffer, room, recordPtr, n) : n;
-    } else {
-        *lengthPtr = proc(buffer, room, recordPtr,
-                          stream->formats[format].arg);
-    }
+/*
+ * Apart from the function above, which every record passes through.
+ */
+static size_t
+FormatNatively(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
+               char *buffer, size_t room)
+{
+    Ns_LogFormatProc *proc = atomic_load_explicit(
+        &stream->formats[NS_LOG_NATIVE].proc, memory_order_acquire);
+    size_t            n = proc == NULL ? 0
+        : proc(buffer, room, recordPtr, stream->formats[NS_LOG_NATIVE].arg);
+
+    return format == NS_LOG_JSON && n > 0
+        ? WrapInJson(buffer, room, recordPtr, n) : n;
 }
 
 bool
@@ -585,7 +594,7 @@ PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
         n += recordPtr->pieces[i].iov_len;
     }
     record.length = n;
-    NsStreamFormat(stream, NS_LOG_NATIVE, &record, line, sizeof(line), &length);
+    length = NsStreamFormat(stream, NS_LOG_NATIVE, &record, line, sizeof(line));
     if (length <= sizeof(line) && write(STDERR_FILENO, line, length) < 0) {
         return;
     }

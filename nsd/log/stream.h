@@ -70,13 +70,13 @@ bool        NsStreamHasFormat(Ns_LogStream stream);     /* Its own. */
 bool NsStreamKnowsFormat(Ns_LogStream stream, int format);
 
 /*
- * The line of a record, in the stream's own format if it lacks the one that is
- * asked for; 0 bytes if it has none at all.  For JSON the line is wrapped in an
- * object then.
+ * The line of a record, as by a format procedure, in the stream's own format if
+ * it lacks the one that is asked for; 0 bytes if it has none at all.  For JSON
+ * the line is wrapped in an object then.
  */
-void NsStreamFormat(Ns_LogStream stream, int format,
-                    const Ns_LogRecord *recordPtr, char *buffer, size_t room,
-                    size_t *lengthPtr);
+size_t NsStreamFormat(Ns_LogStream stream, int format,
+                      const Ns_LogRecord *recordPtr, char *buffer,
+                      size_t room);
 
 NsOverflow NsStreamOverflow(Ns_LogStream stream);
 void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);

@@ -354,8 +354,8 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     if (isEntry) {
         NsLogSanitize(&out, entry.message, entry.messageLength, 1);
     } else {
-        NsStreamFormat(stream, sink->settings.format, recordPtr,
-                       buffer + MIN(start, room), room - MIN(start, room), &n);
+        n = NsStreamFormat(stream, sink->settings.format, recordPtr,
+                           buffer + MIN(start, room), room - MIN(start, room));
         if (n == 0) {
             return 0;
         }

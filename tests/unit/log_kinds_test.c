@@ -120,8 +120,8 @@ Without(const char *list, size_t length)
     record.bytes = bytes;
     assert_true(NsKindsInit(&kinds, list));
     record = NsUnitWithout(&record, &kinds, &buffer, &bufferBytes);
-    NsStreamFormat(nsOperationStream, NS_LOG_JSON, &record, line,
-                   sizeof(line) - 1, &n);
+    n = NsStreamFormat(nsOperationStream, NS_LOG_JSON, &record, line,
+                       sizeof(line) - 1);
     assert_true(n < sizeof(line));
     line[n] = '\0';
     NsKindsFree(&kinds);
