@@ -1,6 +1,6 @@
 # Programs that the scripts in bench/ run; they make them when they need them.
 
-BENCH_HEADERS = bench/measure.h bench/producers.h bench/lines.h
+BENCH_HEADERS = bench/measure.h bench/producers.h bench/lines.h bench/engine.h
 
 # Access records become lines as in the module.
 obj/bench/log_end_to_end: obj/nslog/format.o

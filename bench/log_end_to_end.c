@@ -14,10 +14,9 @@
 
 #include <pthread.h>
 
-#include "log/init.h"
-#include "log/sink.h"
+#include "engine.h"
 #include "lines.h"
-#include "ns.h"
+#include "log/sink.h"
 #include "../nslog/format.h"
 
 #define WRITE_BYTES ((size_t) 65536)
@@ -38,9 +37,6 @@ typedef struct Writer {
 static Writer    writers[BENCH_MAX_WRITERS];
 static BenchLine expected[BENCH_MAX_WRITERS];
 
-static Ns_LogStream StartLog(const char *directory, const char *file,
-                             bool isAccess, Ns_LogSink *sinkPtr);
-static Ns_LogFormatProc Copy;
 static void  InitLine(BenchLine *linePtr, int writer, bool isAccess);
 static void *PutLines(void *arg);
 static void *PutAccess(void *arg);
@@ -101,13 +97,16 @@ static void
 RunLog(const char *directory, const char *file, bool isAccess, int nThreads,
        BenchEnd *endPtr)
 {
-    Ns_LogSink   sink;
-    Ns_LogStream stream = StartLog(directory, file, isAccess, &sink);
-    double       all = BenchCpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
-    int64_t      start = BenchNow();
+    BenchLog log = BenchOpenLog(directory, file,
+                                isAccess ? NsLogAccessLine : BenchCopy, 0);
+    double   all;
+    int64_t  start;
 
+    NsLogStart();
+    all = BenchCpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
+    start = BenchNow();
     for (int i = 0; i < nThreads; i++) {
-        writers[i].stream = stream;
+        writers[i].stream = log.stream;
         if (pthread_create(&writers[i].thread, NULL,
                            isAccess ? PutAccess : PutLines, &writers[i]) != 0) {
             perror("thread");
@@ -118,50 +117,13 @@ RunLog(const char *directory, const char *file, bool isAccess, int nThreads,
         pthread_join(writers[i].thread, NULL);
         endPtr->putSeconds += writers[i].seconds;
     }
-    if (NsSinkSync(sink) != NS_OK) {
+    if (NsSinkSync(log.sink) != NS_OK) {
         perror(file);
         exit(1);
     }
     endPtr->nanos = BenchNow() - start;
     endPtr->logSeconds = BenchCpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - all
         - endPtr->putSeconds;
-}
-
-static Ns_LogStream
-StartLog(const char *directory, const char *file, bool isAccess,
-         Ns_LogSink *sinkPtr)
-{
-    char         systemLog[512];
-    Ns_LogStream stream;
-
-    snprintf(systemLog, sizeof(systemLog), "%s/system.log", directory);
-    Tcl_FindExecutable("log_end_to_end");
-    Nsthreads_LibInit();
-    NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2, .isAsync = true,
-        .home = directory
-    });
-    stream = Ns_LogStreamCreate("bench", isAccess ? NsLogAccessLine : Copy,
-                                NULL);
-    *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "bench", .stream = stream, .file = file, .bufferBytes = 65536
-    });
-    if (*sinkPtr == NULL) {
-        perror(file);
-        exit(1);
-    }
-    NsLogStart();
-    return stream;
-}
-
-static size_t
-Copy(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
-{
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
 }
 
 static void

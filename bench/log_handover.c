@@ -15,9 +15,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "engine.h"
 #include "log/entry.h"
-#include "log/init.h"
-#include "ns.h"
 #include "producers.h"
 
 #define RECORD_BYTES  256
@@ -46,9 +45,6 @@ static struct {
 static char record[RECORD_BYTES];
 static char message[MESSAGE_BYTES + 1];
 
-static size_t Copy(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
-                   void *arg);
-static Ns_LogStream StartLog(const char *directory, Ns_LogSink *sinkPtr);
 static void PutRecord(void *arg);
 static void PutLine(void *arg);
 static void PutMutex(void *arg);
@@ -60,11 +56,11 @@ static void RunMutex(FILE *fp, const char *directory, BenchRun *run, int all);
 int
 main(int argc, char **argv)
 {
-    BenchRun     run = {0};
-    Ns_LogStream stream;
-    Ns_LogSink   sink;
-    FILE        *report = fdopen(dup(STDOUT_FILENO), "w");
-    int          showsAll = argc > 5;
+    char     file[512];
+    BenchRun run = {0};
+    BenchLog log;
+    FILE    *report = fdopen(dup(STDOUT_FILENO), "w");
+    int      showsAll = argc > 5;
 
     if (argc < 5) {
         fprintf(stderr, "usage: log_handover DIRECTORY CALLS THREADS RATE"
@@ -77,12 +73,14 @@ main(int argc, char **argv)
     memset(record, 'r', sizeof(record) - 1);
     record[sizeof(record) - 1] = '\n';
     memset(message, 'm', MESSAGE_BYTES);
-    stream = StartLog(argv[1], &sink);
+    snprintf(file, sizeof(file), "%s/records", argv[1]);
+    log = BenchOpenLog(argv[1], file, BenchCopy, 0);
+    NsLogStart();
 
     run.put = PutRecord;
-    run.arg = stream;
+    run.arg = log.stream;
     BenchProduceAll(report, "record", &run, showsAll);
-    Ns_LogSinkFlush(sink);
+    Ns_LogSinkFlush(log.sink);
     run.put = PutLine;
     BenchProduceAll(report, "line", &run, showsAll);
     NsLogStop();
@@ -90,42 +88,6 @@ main(int argc, char **argv)
     fclose(report);
     NsLogFinish();
     return 0;
-}
-
-static size_t
-Copy(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
-{
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
-}
-
-static Ns_LogStream
-StartLog(const char *directory, Ns_LogSink *sinkPtr)
-{
-    char         systemLog[512], file[512];
-    Ns_LogStream stream;
-
-    snprintf(systemLog, sizeof(systemLog), "%s/system.log", directory);
-    snprintf(file, sizeof(file), "%s/records", directory);
-    Tcl_FindExecutable("log_handover");
-    Nsthreads_LibInit();
-    NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2, .isAsync = true,
-        .home = directory
-    });
-    stream = Ns_LogStreamCreate("bench", Copy, NULL);
-    *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "bench", .stream = stream, .file = file, .bufferBytes = 65536
-    });
-    if (*sinkPtr == NULL) {
-        perror(file);
-        exit(1);
-    }
-    NsLogStart();
-    return stream;
 }
 
 static void

@@ -14,10 +14,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "log/init.h"
-#include "log/sink.h"
+#include "engine.h"
 #include "measure.h"
-#include "ns.h"
 
 #define RECORD_BYTES 64
 #define POLL_NANOS   200000
@@ -29,8 +27,6 @@ typedef struct Reader {
     BenchHistogram histogram;   /* Of microseconds. */
 } Reader;
 
-static size_t Copy(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
-                   void *arg);
 static void *ReadRecords(void *arg);
 
 
@@ -39,8 +35,8 @@ main(int argc, char **argv)
 {
     static Reader reader;
     FILE        *report = fdopen(dup(STDOUT_FILENO), "w");
-    char         systemLog[512], file[512];
-    Ns_LogStream stream;
+    char         file[512];
+    BenchLog     log;
     pthread_t    thread;
     int64_t      start;
     double       rate;
@@ -51,19 +47,10 @@ main(int argc, char **argv)
     }
     rate = atof(argv[2]);
     reader.nExpected = (long) (rate * atof(argv[3]));
-    snprintf(systemLog, sizeof(systemLog), "%s/system.log", argv[1]);
     snprintf(file, sizeof(file), "%s/records", argv[1]);
-    Tcl_FindExecutable("log_latency");
-    Nsthreads_LibInit();
-    NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .isAsync = true, .home = argv[1]
-    });
-    stream = Ns_LogStreamCreate("bench", Copy, NULL);
-    if (Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-            .name = "bench", .stream = stream, .file = file,
-            .bufferBytes = 65536}) == NULL
-            || (reader.fd = open(file, O_RDONLY | O_CLOEXEC)) < 0
+    log = BenchOpenLog(argv[1], file, BenchCopy, 0);
+    reader.fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (reader.fd < 0
             || pthread_create(&thread, NULL, ReadRecords, &reader) != 0) {
         perror(file);
         return 1;
@@ -78,7 +65,7 @@ main(int argc, char **argv)
             BenchSleepUntil(due);
         }
         snprintf(text, sizeof(text), "%-63lld\n", (long long) BenchNow());
-        Ns_LogStreamPut(stream, Notice,
+        Ns_LogStreamPut(log.stream, Notice,
                         &(struct iovec){text, RECORD_BYTES}, 1);
     }
     pthread_join(thread, NULL);
@@ -88,15 +75,6 @@ main(int argc, char **argv)
     NsLogStop();
     NsLogFinish();
     return 0;
-}
-
-static size_t
-Copy(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
-{
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
 }
 
 static void *

@@ -18,12 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log/init.h"
+#include "engine.h"
 #include "log/lane.h"
-#include "log/sink.h"
-#include "log/stream.h"
 #include "measure.h"
-#include "ns.h"
 
 #define LINE_BYTES 256
 
@@ -33,11 +30,11 @@ typedef struct Result {
 } Result;
 
 static const char *directory;
+static char        path[4096];
 static int64_t     megabytes;
 static Result     *resultPtr;       /* Shared with the children. */
 
-static Ns_LogStream Start(Ns_LogSink *sinkPtr);
-static Ns_LogFormatProc Format;
+static BenchLog Open(void);
 static void FillAndDie(void);
 static void Recover(void);
 static int  InChild(void (*proc) (void));
@@ -53,6 +50,7 @@ main(int argc, char **argv)
         return 2;
     }
     directory = argv[1];
+    snprintf(path, sizeof(path), "%s/lines.log", directory);
     megabytes = atoll(argv[2]);
     resultPtr = mmap(NULL, sizeof(*resultPtr), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -66,34 +64,10 @@ main(int argc, char **argv)
     return 0;
 }
 
-static Ns_LogStream
-Start(Ns_LogSink *sinkPtr)
+static BenchLog
+Open(void)
 {
-    char         systemLog[4096], file[4096];
-    Ns_LogStream stream;
-
-    snprintf(systemLog, sizeof(systemLog), "%s/nsd.log", directory);
-    snprintf(file, sizeof(file), "%s/lines.log", directory);
-    NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = megabytes << 20, .ringDirectory = directory,
-        .home = directory
-    });
-    stream = Ns_LogStreamCreate("lines", Format, NULL);
-    *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "lines", .stream = stream, .file = file, .bufferBytes = 65536
-    });
-    return stream;
-}
-
-static size_t
-Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
-{
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
+    return BenchOpenLog(directory, path, BenchCopy, megabytes << 20);
 }
 
 /*
@@ -104,13 +78,12 @@ FillAndDie(void)
 {
     char         line[LINE_BYTES];
     struct iovec piece = {line, sizeof(line)};
-    Ns_LogSink   sink;
-    Ns_LogStream stream = Start(&sink);
+    BenchLog     log = Open();
 
     memset(line, 'x', sizeof(line));
     line[LINE_BYTES - 1] = '\n';
     while (!NsLaneIsFull()) {
-        (void) Ns_LogStreamPut(stream, Notice, &piece, 1);
+        (void) Ns_LogStreamPut(log.stream, Notice, &piece, 1);
         resultPtr->nLines++;
     }
     kill(getpid(), SIGKILL);
@@ -119,10 +92,9 @@ FillAndDie(void)
 static void
 Recover(void)
 {
-    Ns_LogSink sink;
-    int64_t    start = BenchNow();
+    int64_t start = BenchNow();
 
-    (void) Start(&sink);
+    (void) Open();
     resultPtr->nanos = BenchNow() - start;
     NsLogStart();
     NsLogStop();
@@ -146,13 +118,10 @@ InChild(void (*proc) (void))
 static long
 CountLines(void)
 {
-    char  path[4096];
-    FILE *file;
+    FILE *file = fopen(path, "r");
     long  n = 0;
     int   c;
 
-    snprintf(path, sizeof(path), "%s/lines.log", directory);
-    file = fopen(path, "r");
     while (file != NULL && (c = getc_unlocked(file)) != EOF) {
         n += c == '\n';
     }
