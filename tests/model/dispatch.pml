@@ -223,7 +223,8 @@ submit:
             nLeft--;
             assign();
             goto give
-        :: else ->
+        :: nLeft > 0 ->                 /* None is idle, or the hint said that
+                                         * others wait. */
             nLeft--
         fi
     };
