@@ -136,11 +136,12 @@ Await(const char *path, bool isThere)
 static int
 SetUp(void **state)
 {
-    static int number;
+    static NsBacklog *backlogs[16];     /* They live as long as the process. */
+    static int        number;
 
-    snprintf(logFile, sizeof(logFile), "%s/%d.log", directory, ++number);
+    snprintf(logFile, sizeof(logFile), "%s/%d.log", directory, number);
     fd = open(logFile, O_RDWR | O_CREAT | O_APPEND, 0640);
-    backlogPtr = NsBacklogCreate();
+    backlogPtr = backlogs[number++] = NsBacklogCreate();
     return fd >= 0 ? 0 : -1;
 }
 
