@@ -88,10 +88,6 @@ NsSockFollow(NsSock *sockPtr)
 void
 NsSockFinish(NsSock *sockPtr, bool keep)
 {
-    if (sockPtr->heldPtr != NULL) {
-        NsHeldPut(sockPtr->heldPtr, sockPtr->heldBytes - sockPtr->nBytes);
-        sockPtr->heldPtr = NULL;
-    }
     if (sockPtr->jobPtr != NULL) {
         NsWriterFinish(sockPtr, keep);
     } else {
@@ -222,6 +218,10 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
     NsDriverThread *homePtr = sockPtr->homePtr;
     int             state = NS_SOCK_BUSY;
 
+    if (sockPtr->heldPtr != NULL) {
+        NsHeldPut(sockPtr->heldPtr, sockPtr->heldBytes - sockPtr->nBytes);
+        sockPtr->heldPtr = NULL;
+    }
     sockPtr->nBytes = 0;
     if (sockPtr->clientData != NULL) {
         ns_free(sockPtr->clientData);

@@ -401,7 +401,7 @@ Send(const Direct *directPtr)
     NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
     int         status = directPtr->since != NULL ? 304 : 200, nPieces = 1;
     int64_t     bodyBytes = status == 304 ? 0 : filePtr->size, bytes;
-    bool        keep;
+    bool        keep, isLong;
     Ns_ReturnCode result;
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
@@ -429,11 +429,12 @@ Send(const Direct *directPtr)
         (void) close(directPtr->fd);
     }
     bytes = bodyBytes + (int64_t) pieces[0].length;
-    if (bytes <= WHOLE_BYTES) {
-        Account(directPtr, status, bytes);
-    } else {
+    isLong = bytes > WHOLE_BYTES;
+    if (unlikely(isLong)) {
         NsHeldCollect();
-        Account(directPtr, status, bytes);
+    }
+    Account(directPtr, status, bytes);
+    if (unlikely(isLong)) {
         NsSockHold(sockPtr, NsHeldTake(), bytes);
     }
 
