@@ -41,7 +41,7 @@
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
 static void Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
-static bool FlushFirst(Ns_LogSink sink);
+static bool FlushFirst(Ns_LogSink sink) __attribute__((noinline));
 static bool IsGone(Ns_LogSink sink);
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
