@@ -257,8 +257,9 @@ Walk(size_t start, size_t end, size_t step)
             assert_in_range(CountReadable() + 1, 0, NRECORDS + 1);
             if (at % 8 == 7) {
                 assert_in_range(CountPrinted(), 0, NRECORDS);
-                /* The name of the file is the test's own. */
-                assert_in_range(CountRecovered(), 0, NRECORDS);
+                /* The name of the file is the test's own.  There may be a line
+                 * about records that are missing. */
+                assert_in_range(CountRecovered(), 0, NRECORDS + 1);
                 Save(image, imageBytes);
             }
             memcpy(bytes + at, image + at, MIN(8, imageBytes - at));
