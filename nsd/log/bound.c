@@ -427,7 +427,7 @@ EndWalk(Walk *walkPtr)
     Ns_LogSink  sink = walkPtr->sink;
     NsRingSink *slotPtr = sink->slotPtr;
 
-    slotPtr->missing = sink->gap.n + sink->nToldLost + sink->nRecords;
+    NsRingSetMissing(slotPtr, sink->gap.n + sink->nToldLost + sink->nRecords);
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         const NsPlace *placePtr = &walkPtr->places[i];
         uint64_t       position = NsPlacePosition(placePtr);

@@ -720,7 +720,7 @@ CommitCursors(Ns_LogSink sink)
         }
     }
     atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
-    slotPtr->missing = sink->gap.n;
+    NsRingSetMissing(slotPtr, sink->gap.n);
     sink->nMoved = 0;
     sink->nToldLost = 0;
 }

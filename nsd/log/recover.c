@@ -341,7 +341,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     };
     Ns_LogSink sink = NULL;
 
-    if (n == 0 && slotPtr->missing == 0
+    if (n == 0 && NsRingMissing(slotPtr) == 0
             && atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
         return true;
     }
@@ -521,11 +521,11 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
             NsMergeAdd(&merge, &sink->places[i]);
         }
     }
-    if (slotPtr->missing > 0) {
+    if (NsRingMissing(slotPtr) > 0) {
         isOk = NsDeliverNote(sink, Warning, "log: up to %" PRIu64 " records "
                              "are missing here: they could not be written in "
                              "time before process %d was killed",
-                             slotPtr->missing,
+                             NsRingMissing(slotPtr),
                              (int) ringPtr->headerPtr->pid);
     }
     while (isOk && (placePtr = NsMergeFirst(&merge)) != NULL) {

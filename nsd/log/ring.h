@@ -116,7 +116,7 @@ typedef struct NsRingSink {
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
     int32_t     pad;
-    uint64_t    missing;                /* Records it has not, and will not. */
+    uint64_t    missing;                /* See NsRingMissing. */
     NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 
@@ -214,6 +214,26 @@ const char *NsRingStreamOf(const NsRing *ringPtr, uint32_t lane);
  * where a sum is right.
  */
 uint64_t NsRingIntentSum(const NsRingSink *slotPtr);
+
+/*
+ * How many records the sink has given up and not told of.  The number stands
+ * there with its complement; what does not is damaged, and taken for 0.
+ */
+static inline uint64_t
+NsRingMissing(const NsRingSink *slotPtr)
+{
+    uint32_t n = (uint32_t) (slotPtr->missing >> 32);
+
+    return (uint32_t) slotPtr->missing == ~n ? n : 0;
+}
+
+static inline void
+NsRingSetMissing(NsRingSink *slotPtr, uint64_t n)
+{
+    uint32_t most = (uint32_t) MIN(n, UINT32_MAX);
+
+    slotPtr->missing = (uint64_t) most << 32 | (uint32_t) ~most;
+}
 
 /*
  * A cheap sum of bytes, continued from seed.

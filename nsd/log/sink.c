@@ -583,7 +583,7 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
     sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
-    sink->slotPtr->missing = 0;
+    NsRingSetMissing(sink->slotPtr, 0);
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
         sink->baseRecords[i] = NsLaneRecords(i);
     }
