@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 #include "log/line.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -42,6 +43,9 @@ typedef struct Geometry {
     Layout   layout;
 } Geometry;
 
+static Ns_Mutex openLock;       /* Guards the list of open mappings. */
+static NsRing  *firstOpen;
+
 static inline uint64_t Rotate(uint64_t sum);
 static inline uint64_t Word(const unsigned char *bytes);
 static Geometry GeometryFor(int64_t bytes);
@@ -54,6 +58,9 @@ static NsRing *Attach(void *base, const Layout *layoutPtr, int fd,
 static int     CreateFile(const NsRingKey *keyPtr, size_t bytes,
                           Ns_DString *pathPtr, const char **reasonPtr);
 static bool    Lock(int fd);
+static bool    IsOpen(const char *path);
+static void    AddOpen(NsRing *ringPtr);
+static void    RemoveOpen(const NsRing *ringPtr);
 static void    AppendPrefix(Ns_DString *dsPtr, const NsRingKey *keyPtr);
 static int     ByName(const void *left, const void *right);
 static const char *CheckFile(int fd, bool isReadOnly, struct stat *stPtr);
@@ -62,6 +69,12 @@ static const char *CheckLanes(const NsRing *ringPtr);
 static void    CommitPrepared(const NsRing *ringPtr, uint32_t lane,
                               NsRingSegment *segmentPtr);
 
+
+void
+NsRingInit(void)
+{
+    NsMutexSetup(&openLock, NS_RANK_LOG_MAPPINGS, "ns:log", "mappings");
+}
 
 NsRing *
 NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
@@ -102,6 +115,7 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
     FillHeader(base, &geometry);
     ringPtr = Attach(base, &geometry.layout, fd,
                      fd < 0 ? NULL : Ns_DStringValue(&path));
+    AddOpen(ringPtr);
     Ns_DStringFree(&path);
     return ringPtr;
 }
@@ -114,9 +128,14 @@ NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
     NsRing     *ringPtr = NULL;
     void       *base = MAP_FAILED;
     const NsRingHeader *headerPtr;
-    int         fd = open(path, (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC
-                          | O_NOFOLLOW | O_NONBLOCK);
+    int         fd;
 
+    if (IsOpen(path)) {
+        *reasonPtr = "in use";
+        return NULL;
+    }
+    fd = open(path, (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW
+              | O_NONBLOCK);
     if (fd < 0) {
         *reasonPtr = strerror(errno);
         return NULL;
@@ -139,6 +158,7 @@ NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
             ringPtr = Attach(base, &layout, fd, path);
             *reasonPtr = isReadOnly ? NULL : CheckLanes(ringPtr);
             if (*reasonPtr == NULL) {
+                AddOpen(ringPtr);
                 return ringPtr;
             }
             ns_free(ringPtr->path);
@@ -163,6 +183,7 @@ NsRingClose(NsRing **ringPtrPtr, bool isDone)
     if (ringPtr->fd >= 0) {
         close(ringPtr->fd);
     }
+    RemoveOpen(ringPtr);
     ns_free(ringPtr->path);
     ns_free(ringPtr);
 }
@@ -463,7 +484,9 @@ CreateFile(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
 
 /*
  * A lock of this process, not shared with its children, so that a child that
- * lives on does not keep the next server from the mapping.
+ * lives on does not keep the next server from the mapping.  Such a lock does not
+ * keep out the process itself, and is gone when the process closes any
+ * descriptor of the file; so that must not be opened twice.
  */
 static bool
 Lock(int fd)
@@ -471,6 +494,47 @@ Lock(int fd)
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
     return fcntl(fd, F_SETLK, &range) == 0;
+}
+
+static bool
+IsOpen(const char *path)
+{
+    const NsRing *ringPtr;
+
+    Ns_MutexLock(&openLock);
+    for (ringPtr = firstOpen; ringPtr != NULL; ringPtr = ringPtr->nextPtr) {
+        if (STREQ(ringPtr->path, path)) {
+            break;
+        }
+    }
+    Ns_MutexUnlock(&openLock);
+    return ringPtr != NULL;
+}
+
+static void
+AddOpen(NsRing *ringPtr)
+{
+    if (ringPtr->path != NULL) {
+        Ns_MutexLock(&openLock);
+        ringPtr->nextPtr = firstOpen;
+        firstOpen = ringPtr;
+        Ns_MutexUnlock(&openLock);
+    }
+}
+
+static void
+RemoveOpen(const NsRing *ringPtr)
+{
+    NsRing **linkPtr = &firstOpen;
+
+    Ns_MutexLock(&openLock);
+    while (*linkPtr != NULL && *linkPtr != ringPtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    if (*linkPtr != NULL) {
+        *linkPtr = ringPtr->nextPtr;
+    }
+    Ns_MutexUnlock(&openLock);
 }
 
 static void

@@ -121,7 +121,7 @@ typedef struct NsRingSink {
 } NsRingSink;
 
 /*
- * A mapping as a process has it.  Constant after creation.
+ * A mapping as a process has it.  Constant after creation, but for nextPtr.
  */
 typedef struct NsRing {
     NsRingHeader *headerPtr;
@@ -131,6 +131,7 @@ typedef struct NsRing {
     size_t        sinkBytes;            /* Distance of two sinks. */
     int           fd;                   /* -1: anonymous memory. */
     char         *path;                 /* NULL: likewise. */
+    struct NsRing *nextPtr;             /* ring.c: open ones with a path. */
 } NsRing;
 
 /*
@@ -143,6 +144,11 @@ typedef struct NsRingKey {
 } NsRingKey;
 
 /*
+ * Once, before other threads are started.
+ */
+void NsRingInit(void);
+
+/*
  * A new mapping of about so many bytes, preallocated, mode 0600, locked while
  * this process lives; a smaller one, if the file system is too small.  When
  * there can be none, memory of the process serves, and *reasonPtr is why, else
@@ -152,9 +158,10 @@ NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
                      const char **reasonPtr);
 
 /*
- * Map the file at path.  It is ours, no process holds it, and all that the
- * functions below rely on has been checked; else NULL, and *reasonPtr is why.
- * Read only: others may own or hold it, and nothing is ever written.
+ * Map the file at path.  It is ours, nobody holds it, and all that the functions
+ * below rely on has been checked; else NULL, and *reasonPtr is why.  Read only:
+ * other users may own it and other processes hold it, and nothing is ever
+ * written.
  */
 NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
 

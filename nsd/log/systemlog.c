@@ -78,6 +78,7 @@ NsLogInit(void)
     isDone = true;
     NoteFork();
     pthread_atfork(NULL, NULL, NoteFork);
+    NsRingInit();
     NsSinkInit();
     NsStreamInit();
     NsSeverityInit();

@@ -453,6 +453,66 @@ AnotherUsersMemoryIsRefused(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/*
+ * Another process, which knows nothing of what this one opens later: for each
+ * byte it tells with one whether it could have the mapping.
+ */
+static void
+TryWhenAsked(int fd)
+{
+    const char *reason;
+    NsRing     *ringPtr;
+    char        answer;
+
+    while (read(fd, &answer, 1) == 1) {
+        ringPtr = NsRingOpen(path, false, &reason);
+        answer = ringPtr != NULL ? 'y' : STREQ(reason, "in use") ? 'n' : '?';
+        if (ringPtr != NULL) {
+            NsRingClose(&ringPtr, false);
+        }
+        if (write(fd, &answer, 1) != 1) {
+            break;
+        }
+    }
+    _exit(0);
+}
+
+static int
+Ask(int fd)
+{
+    char answer = 'q';
+
+    assert_int_equal(write(fd, &answer, 1), 1);
+    assert_int_equal(read(fd, &answer, 1), 1);
+    return answer;
+}
+
+static void
+WhatAProcessHoldsNobodyElseGets(void **state)
+{
+    const char *reason;
+    NsRing     *ringPtr;
+    int         fds[2];
+
+    Save(image, imageBytes);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    if (fork() == 0) {
+        close(fds[0]);
+        TryWhenAsked(fds[1]);
+    }
+    close(fds[1]);
+    ringPtr = NsRingOpen(path, false, &reason);
+    assert_non_null(ringPtr);
+    assert_int_equal(Ask(fds[0]), 'n');
+    assert_null(NsRingOpen(path, false, &reason));
+    assert_string_equal(reason, "in use");
+    assert_int_equal(Ask(fds[0]), 'n');
+    NsRingClose(&ringPtr, false);
+    assert_int_equal(Ask(fds[0]), 'y');
+    close(fds[0]);
+    wait(NULL);
+}
+
 int
 main(void)
 {
@@ -467,7 +527,8 @@ main(void)
         cmocka_unit_test(ALogIsNotCutOffAtADamagedPlace),
         cmocka_unit_test(AShortMemoryIsRefused),
         cmocka_unit_test(AnotherVersionIsRefused),
-        cmocka_unit_test(AnotherUsersMemoryIsRefused)
+        cmocka_unit_test(AnotherUsersMemoryIsRefused),
+        cmocka_unit_test(WhatAProcessHoldsNobodyElseGets)
     };
 
     return cmocka_run_group_tests(tests, SetUp, TearDown);
