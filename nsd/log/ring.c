@@ -130,7 +130,7 @@ NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
     const NsRingHeader *headerPtr;
     int         fd;
 
-    if (IsOpen(path)) {
+    if (!isReadOnly && IsOpen(path)) {
         *reasonPtr = "in use";
         return NULL;
     }

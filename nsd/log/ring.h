@@ -160,8 +160,8 @@ NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
 /*
  * Map the file at path.  It is ours, nobody holds it, and all that the functions
  * below rely on has been checked; else NULL, and *reasonPtr is why.  Read only:
- * other users may own it and other processes hold it, and nothing is ever
- * written.
+ * others may own or hold it, and nothing is ever written; to close it again is
+ * not for a process that holds it.
  */
 NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
 
