@@ -1,17 +1,8 @@
 /*
  * deliver.c --
  *
- *      A record's way through a sink: from the lanes, merged by time, into the
- *      buffer, from there to the target.
- *
- *      A write moves three things: the bytes, the cursors in the mapping, and
- *      the counters.  For the case that the process dies in between, the
- *      mapping says before a write where it goes, how much it is, and where the
- *      cursors will be after it; see recover.c for what is made of that.
- *
- *      When writing fails, the buffer stays as it is and is tried
- *      again.  Nothing is read from the lanes meanwhile: the records wait
- *      there, until there are more of them than there may be; see bound.c.
+ *      A record's way into a sink: from the lanes, merged by time, into the
+ *      buffer.  flush.c has the way from there to the target.
  */
 
 #include "log/sink_int.h"
@@ -24,12 +15,10 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* Between attempts at what fails: at first, and a database after many. */
-#define RETRY_NANOS      INT64_C(250000000)
-#define MAX_RETRY_NANOS  INT64_C(2000000000)
 /* How often a database's sink looks whether a batch is complete. */
 #define LOOK_NANOS       INT64_C(100000000)
-#define REPORT_NANOS     INT64_C(60000000000)
+/* After a rotation by size that failed. */
+#define ROLL_NANOS       INT64_C(60000000000)
 #define SECOND_NANOS     INT64_C(1000000000)
 #ifdef NS_DEBUG
 #define CHECKS_RECORDS   true
@@ -59,14 +48,6 @@ static bool FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
                                const Ns_LogRecord *recordPtr,
                                size_t *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room) __attribute__((noinline));
-static bool WriteOut(Ns_LogSink sink);
-static bool WriteAll(Ns_LogSink sink);
-static void NoteIntent(Ns_LogSink sink);
-static void CommitCursors(Ns_LogSink sink);
-static uint64_t NeededFrom(uint32_t lane, int stream);
-static void CountDelivered(Ns_LogSink sink);
-static void NoteSuccess(Ns_LogSink sink);
-static bool MayReport(Ns_LogSink sink);
 static void NoteDrops(Ns_LogSink sink);
 
 
@@ -180,7 +161,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
             return false;
         }
         if (NsFileRollBySettings(sink) != NS_OK) {
-            sink->rotateAfter = NsLogClock() + REPORT_NANOS;
+            sink->rotateAfter = NsLogClock() + ROLL_NANOS;
         }
         if (IsGone(sink)) {
             return false;
@@ -195,43 +176,6 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     }
     sink->isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
-    return true;
-}
-
-bool
-NsDeliverFlush(Ns_LogSink sink)
-{
-    if (sink->claims != NULL) {
-        /* What an earlier process left goes first. */
-        errno = sink->failure != 0 ? sink->failure : EAGAIN;
-        return false;
-    }
-    if (sink->failure != 0
-            && (NsLogClock() < sink->retryAt
-                || (sink->typePtr->isRemote && NsSinkIsPumping()))) {
-        /* A shutdown does not wait for a server again and again. */
-        errno = sink->failure;
-        return false;
-    }
-    if (sink->nBuffered > 0) {
-        if (sink->nWritten == 0) {
-            NoteIntent(sink);
-        }
-        if (!WriteOut(sink)) {
-            return false;
-        }
-    }
-    CommitCursors(sink);
-    CountDelivered(sink);
-    sink->nBuffered = sink->nWritten = 0;
-    sink->nLines = 0;
-    sink->nRecords = 0;
-    sink->oldest = 0;
-    sink->isUrgent = false;
-    sink->lastFlush = NsLogClock();
-    if (sink->failure != 0) {
-        NoteSuccess(sink);
-    }
     return true;
 }
 
@@ -283,33 +227,6 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
         next = next == 0 || roll < next ? roll : next;
     }
     return next;
-}
-
-bool
-NsDeliverSync(Ns_LogSink sink)
-{
-    bool isOk;
-    int  reason;
-
-    sink->syncDue = 0;
-    if (sink->typePtr->syncProc == NULL || sink->fd < 0) {
-        return true;
-    }
-    atomic_fetch_add(&sink->nSyncs, 1);
-    atomic_store(&sink->busySince, NsLogClock());
-    NsBoundLend(sink);
-    isOk = sink->typePtr->syncProc(sink);
-    reason = errno;
-    NsBoundTakeBack(sink);
-    atomic_store(&sink->busySince, 0);
-    if (!isOk) {
-        atomic_fetch_add(&sink->nErrors, 1);
-        Ns_Log(Error, "log: sink '%s': sync failed: '%s'", sink->name,
-               strerror(reason));
-        errno = reason;
-        return false;
-    }
-    return true;
 }
 
 bool
@@ -604,251 +521,6 @@ static bool
 IsGone(Ns_LogSink sink)
 {
     return sink->isInLane && sink->hasSkipped;
-}
-
-static bool
-WriteOut(Ns_LogSink sink)
-{
-    int64_t start = NsLogClock(), span;
-    bool    isWritten;
-
-    NsBoundLend(sink);
-    isWritten = WriteAll(sink);
-    NsBoundTakeBack(sink);
-    atomic_store(&sink->busySince, 0);
-    if (!isWritten) {
-        NsDeliverFailed(sink, errno);
-        return false;
-    }
-    atomic_fetch_add(&sink->nWrites, 1);
-    span = NsLogClock() - start;
-    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
-    if (span > atomic_load(&sink->longestWrite)) {
-        atomic_store(&sink->longestWrite, span);
-    }
-    if (sink->settings.sync == NS_SYNC_BATCH) {
-        (void) NsDeliverSync(sink);
-    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
-        sink->syncDue = start + sink->settings.syncNanos;
-    }
-    return true;
-}
-
-/*
- * As long as something is taken now and then, the target does not stall.
- * False: errno tells why.
- */
-static bool
-WriteAll(Ns_LogSink sink)
-{
-    while (sink->nWritten < sink->nBuffered) {
-        ssize_t n;
-
-        atomic_store(&sink->busySince, NsLogClock());
-        n = sink->typePtr->writeProc(
-            sink, sink->buffer + sink->nWritten,
-            sink->nBuffered - sink->nWritten);
-
-        if (n > 0) {
-            sink->nWritten += (size_t) n;
-            sink->fileBytes += (uint64_t) n;
-            atomic_fetch_add(&sink->nBytes, (uint64_t) n);
-        } else if (n == 0 || errno != EINTR) {
-            errno = n == 0 ? EIO : errno;
-            return false;
-        }
-    }
-    return sink->typePtr->confirmProc == NULL
-        || sink->typePtr->confirmProc(sink);
-}
-
-static void
-NoteIntent(Ns_LogSink sink)
-{
-    NsRingSink *slotPtr = sink->slotPtr;
-
-    if (slotPtr == NULL || sink->typePtr->whereProc == NULL
-            || !sink->typePtr->whereProc(sink, &slotPtr->offset,
-                                         &slotPtr->inode)) {
-        return;
-    }
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
-
-        atomic_store_explicit(&slotPtr->cursors[lane].ahead,
-                              NsPlacePosition(&sink->places[lane]),
-                              memory_order_relaxed);
-    }
-    slotPtr->length = sink->nBuffered;
-    slotPtr->checksum = (uint32_t) NsRingSumOfEnds(
-        sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
-                                                           NS_RING_END),
-        sink->nBuffered);
-    slotPtr->intentSum = NsRingIntentSum(slotPtr);
-    atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
-                          memory_order_release);
-}
-
-/*
- * All that was read is written: move the cursors, and free what no other sink
- * needs either.
- */
-static void
-CommitCursors(Ns_LogSink sink)
-{
-    NsRingSink *slotPtr = sink->slotPtr;
-
-    if (slotPtr == NULL) {
-        return;
-    }
-    if (atomic_load(&slotPtr->intent) == NS_RING_WRITING) {
-        atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
-                              memory_order_release);
-    }
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t      lane = sink->moved[i];
-        NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
-        uint64_t      old = atomic_load(&cursorPtr->done);
-        uint64_t      new = NsPlacePosition(&sink->places[lane]);
-
-        sink->places[lane].isMoved = false;
-        atomic_store(&cursorPtr->done, new);
-        atomic_store(&cursorPtr->ahead, new);
-        if (NsRingNumberOf(old) != NsRingNumberOf(new)
-                && sink->ringPtr == NsSinkRing()) {
-            NsDeliverFreeLane(sink->ringPtr, lane);
-        }
-    }
-    atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
-    NsRingSetMissing(slotPtr, sink->gap.n);
-    sink->nMoved = 0;
-    sink->nToldLost = 0;
-}
-
-void
-NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane)
-{
-    NsLaneFree(lane, NeededFrom(lane, (int) ringPtr->lanes[lane].stream));
-}
-
-/*
- * The number of the first segment of a lane that some sink has not passed.
- */
-static uint64_t
-NeededFrom(uint32_t lane, int stream)
-{
-    uint64_t   least = UINT64_MAX;
-    Ns_LogSink sink;
-
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes) && NsSinkWants(sink, stream)) {
-            uint64_t done = atomic_load(&sink->slotPtr->cursors[lane].done);
-
-            least = MIN(least, NsRingNumberOf(done));
-        }
-    }
-    return least;
-}
-
-/*
- * An episode begins: say so once.
- */
-void
-NsDeliverFailed(Ns_LogSink sink, int reason)
-{
-    atomic_fetch_add(&sink->nErrors, 1);
-    if (sink->failure == 0) {
-        atomic_store(&sink->failedSince, NsLogClock());
-        sink->retryNanos = RETRY_NANOS;
-        if (MayReport(sink)) {
-            Ns_Log(Error, "log: sink '%s': writing to '%s' failed: '%s'; "
-                   "trying again", sink->name, NsSinkFile(sink),
-                   sink->complaint[0] != '\0' ? sink->complaint
-                   : strerror(reason));
-        }
-    } else if (sink->typePtr->isDatabase) {
-        sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
-    }
-    sink->retryAt = NsLogClock() + sink->retryNanos;
-    sink->failure = reason;
-    errno = reason;
-}
-
-void
-NsDeliverRefused(Ns_LogSink sink, const char *reason)
-{
-    if (sink->nRefused++ == 0) {
-        snprintf(sink->refusal, sizeof(sink->refusal), "%s", reason);
-    }
-}
-
-/*
- * Rows that were refused are reported once in a while, not one by one.
- */
-static void
-CountDelivered(Ns_LogSink sink)
-{
-    uint64_t nRefused = MIN(sink->nRefused, sink->nRecords);
-    int64_t  now = NsLogClock();
-
-    atomic_fetch_add(&sink->nRejected, nRefused);
-    atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
-    sink->nUnreported += nRefused;
-    sink->nRefused = 0;
-    if (sink->nUnreported > 0 && MayReport(sink)
-            && (sink->refusalReported == 0
-                || now - sink->refusalReported >= REPORT_NANOS)) {
-        Ns_Log(Error, "log: sink '%s': '%s' refused %" PRIu64 " rows, which "
-               "are dropped: '%s'", sink->name, NsSinkFile(sink),
-               sink->nUnreported, sink->refusal);
-        sink->nUnreported = 0;
-        sink->refusalReported = now;
-    }
-}
-
-/*
- * A log cannot tell of itself, unless another one hears of it, too.  A sink in
- * no table works for another one, which does the talking.
- */
-static bool
-MayReport(Ns_LogSink sink)
-{
-    int        index = NsStreamIndex(nsSystemStream);
-    Ns_LogSink other;
-
-    if (NsSinkAt(sink->index) != sink) {
-        return false;
-    }
-    if (!NsSinkWants(sink, index)) {
-        return true;
-    }
-    for (int i = 0; (other = NsSinkAt(i)) != NULL; i++) {
-        if (other != sink && NsSinkWants(other, index)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-NoteSuccess(Ns_LogSink sink)
-{
-    double seconds = (double) (NsLogClock()
-                               - atomic_load(&sink->failedSince)) / 1e9;
-    int    reason = sink->failure;
-
-    sink->failure = 0;
-    atomic_store(&sink->failedSince, 0);
-    sink->retryAt = 0;
-    sink->complaint[0] = '\0';
-    if (MayReport(sink)) {
-        Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
-               "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
-    } else {
-        (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
-                             "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
-                             strerror(reason));
-    }
 }
 
 /*

@@ -5,7 +5,7 @@
  *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
  *      sinkwork.c the lock and the work of other threads, sinkthread.c the log
  *      thread, sinkrequest.c requests to it, deliver.c the way of records into
- *      the buffer and out, the types the target.
+ *      the buffer, flush.c the buffer's way to the target, the types the target.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -239,7 +239,7 @@ struct Ns_LogSink_ {
 };
 
 /*
- * deliver.c.  All with the sink locked.
+ * deliver.c and flush.c.  All with the sink locked.
  */
 
 /* Read what the lanes have up to now, and carry out requests between. */
