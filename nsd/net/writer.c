@@ -11,8 +11,7 @@
  */
 
 #include "net/delivery.h"
-#include "net/driver_int.h"
-#include "net/output.h"
+#include "net/writer_int.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
@@ -25,75 +24,6 @@
 #define PORTION ((size_t) 262144u)
 
 #define LAST_WAIT_US 100000     /* For what a stop at the deadline gives up. */
-#define MAX_RATES 3             /* Limits of one job: its own, shared, driver's. */
-
-struct NsWriterJob {
-    NsInboxNode    inboxNode;
-    atomic_bool    isPosted;        /* The node is in the inbox. */
-    NsSock        *sockPtr;         /* Constant. */
-    NsWriter      *writerPtr;       /* Constant. */
-    NsServer      *serverPtr;       /* Constant; these are for the list. */
-    NsStamp        queueStamp;      /* Constant. */
-    NsStamp        startStamp;      /* Constant. */
-    const char    *pool;            /* Constant. */
-    NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
-    char          *clientData;      /* Constant. */
-    NsDelivery    *deliveryPtr;     /* Constant until sawEnd; then the writer
-                                     * thread's, NULL when it has ended. */
-
-    /* The thread that answers, until it has finished. */
-    NsOutputStore  store;
-
-    /* Guarded by the writer's lock. */
-    NsWriterJob   *nextPtr;
-    NsWriterJob   *prevPtr;
-    NsOutput       incoming;
-    bool           isFinished;
-    bool           isDraining;      /* NsWriterDrain waits for the end. */
-    bool           keep;
-
-    /* The writer thread. */
-    NsOutput       output;
-    NsWheelEntry   wheelEntry;
-    NsWriterJob   *nextReadyPtr;
-    bool           isReady;         /* In the list of those to be served. */
-    bool           isRegistered;
-    bool           isPaused;        /* wheelEntry is the end of the pause. */
-    bool           sawEnd;          /* Nothing more will be appended. */
-    NsStamp        windowStamp;     /* For the minimum rate. */
-    int64_t        windowBytes;
-
-    NsRate         rate;            /* Any thread may set the limit. */
-
-    /* Relaxed: figures for the list and for the appending thread. */
-    atomic_bool    isGone;          /* Sending failed. */
-    _Atomic int64_t remaining;
-    _Atomic int64_t appended;
-    _Atomic int64_t sent;
-    atomic_int     fd;              /* Of the file being sent; -1. */
-};
-
-struct NsWriter {
-    NsDriver   *drvPtr;             /* Constant. */
-    int         index;              /* Constant. */
-    NsPoller   *pollerPtr;          /* Constant. */
-    Ns_Thread   thread;             /* Constant. */
-    NsInbox     inbox;              /* Jobs with something new. */
-
-    Ns_Mutex    lock;               /* Guards the jobs as said there, and: */
-    Ns_Cond     changed;            /* A job ended. */
-    NsWriterJob *firstPtr;
-    NsWriterJob *lastPtr;
-    bool        isStopping;
-    bool        mustGiveUp;         /* All jobs, once. */
-
-    /* The writer thread. */
-    NsWheel     wheel;
-    NsWriterJob *firstReadyPtr;
-    NsWriterJob *lastReadyPtr;
-
-    _Atomic int64_t sent;           /* Written by the thread; a figure. */
-};
 
 static void GiveUpAllLocked(NsWriter *writerPtr);
 static NsWriterJob *CreateJob(NsSock *sockPtr);
@@ -105,7 +35,6 @@ static void ServeReady(NsWriter *writerPtr);
 static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static ssize_t SendPortion(NsWriterJob *jobPtr);
-static int  Rates(NsWriterJob *jobPtr, NsRate **rates);
 static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
 static void GiveUp(NsWriterJob *jobPtr, const char *reason);
@@ -113,10 +42,6 @@ static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static int64_t Missing(const NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
-static void AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
-                            bool isLong);
-static int64_t Limit(NsWriterJob *jobPtr);
-static Ns_ArgProc DescribeWriter;
 
 NsWriter *
 NsWriterCreate(NsDriver *drvPtr, int index)
@@ -136,7 +61,7 @@ NsWriterCreate(NsDriver *drvPtr, int index)
                  drvPtr->pub.module);
     Ns_CondInit(&writerPtr->changed);
     Ns_RegisterProcInfo((void *) WriterThread, "ns:writerthread",
-                        DescribeWriter);
+                        NsWriterDescribe);
     Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
     return writerPtr;
 }
@@ -272,44 +197,21 @@ NsWriterEnd(NsWriter *writerPtr)
     Ns_ThreadJoin(&writerPtr->thread, NULL);
 }
 
-void
-NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
-                   bool isLong)
+int
+NsWriterRates(NsWriterJob *jobPtr, NsRate **rates)
 {
-    Ns_MutexLock(&writerPtr->lock);
-    for (NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
-         jobPtr = jobPtr->nextPtr) {
-        const NsServer *serverPtr = jobPtr->serverPtr;
+    NsRate *all[NS_WRITER_RATES] = {
+        &jobPtr->rate, jobPtr->sharedRatePtr, &jobPtr->writerPtr->drvPtr->rate
+    };
+    int     n = 0;
 
-        if (server == NULL
-                || (serverPtr != NULL && STREQ(serverPtr->name, server))) {
-            AppendJobLocked(dsPtr, jobPtr, isLong);
+    for (int i = 0; i < NS_WRITER_RATES; i++) {
+        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
+                                                   memory_order_relaxed) > 0) {
+            rates[n++] = all[i];
         }
     }
-    Ns_MutexUnlock(&writerPtr->lock);
-}
-
-void
-NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
-{
-    int64_t nQueued = 0;
-    int     nJobs = 0;
-
-    Ns_MutexLock(&writerPtr->lock);
-    for (const NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
-         jobPtr = jobPtr->nextPtr) {
-        nJobs++;
-        nQueued += atomic_load_explicit(&jobPtr->remaining,
-                                        memory_order_relaxed);
-    }
-    Ns_MutexUnlock(&writerPtr->lock);
-    Tcl_DStringStartSublist(dsPtr);
-    Ns_DStringPrintf(dsPtr, "thread -writer%d- module", writerPtr->index);
-    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
-    Ns_DStringPrintf(dsPtr, " deliveries %d queued %" PRId64 " sent %" PRId64,
-                     nJobs, nQueued, atomic_load_explicit(&writerPtr->sent,
-                                                          memory_order_relaxed));
-    Tcl_DStringEndSublist(dsPtr);
+    return n;
 }
 
 /*
@@ -543,8 +445,8 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
 static bool
 MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
 {
-    NsRate *rates[MAX_RATES];
-    int     nRates = Rates(jobPtr, rates);
+    NsRate *rates[NS_WRITER_RATES];
+    int     nRates = NsWriterRates(jobPtr, rates);
     NsStamp now = nRates > 0 ? NsClockNow() : 0, until = now;
 
     for (int i = 0; i < nRates; i++) {
@@ -564,8 +466,8 @@ static ssize_t
 SendPortion(NsWriterJob *jobPtr)
 {
     Ns_FileVec vecs[NS_OUTPUT_PIECES];
-    NsRate    *rates[MAX_RATES];
-    int        nRates = Rates(jobPtr, rates);
+    NsRate    *rates[NS_WRITER_RATES];
+    int        nRates = NsWriterRates(jobPtr, rates);
     size_t     portion = PORTION;
     ssize_t    sent;
 
@@ -579,26 +481,6 @@ SendPortion(NsWriterJob *jobPtr)
         NsRateCount(rates[i], (size_t) sent, NsClockNow());
     }
     return sent;
-}
-
-/*
- * The limits that hold for the job.
- */
-static int
-Rates(NsWriterJob *jobPtr, NsRate **rates)
-{
-    NsRate *all[MAX_RATES] = {
-        &jobPtr->rate, jobPtr->sharedRatePtr, &jobPtr->writerPtr->drvPtr->rate
-    };
-    int     n = 0;
-
-    for (int i = 0; i < MAX_RATES; i++) {
-        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
-                                                   memory_order_relaxed) > 0) {
-            rates[n++] = all[i];
-        }
-    }
-    return n;
 }
 
 /*
@@ -770,68 +652,3 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     EndIfFinished(arg, jobPtr);
 }
 
-/*
- * {START THREAD DRIVER ?POOL? PEER FD REMAINING SENT ?RATE RATELIMIT?
- * CLIENTDATA}; rates in kB/s.
- */
-static void
-AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
-{
-    const NsSock *sockPtr = jobPtr->sockPtr;
-    Ns_Time       start = NsClockWall(jobPtr->queueStamp);
-    int64_t       sent = atomic_load_explicit(&jobPtr->sent,
-                                              memory_order_relaxed);
-
-    Tcl_DStringStartSublist(dsPtr);
-    Ns_DStringPrintf(dsPtr, "%ld.%06ld -writer%d- ", start.sec, start.usec,
-                     jobPtr->writerPtr->index);
-    Tcl_DStringAppendElement(dsPtr, sockPtr->drvPtr->procs.name);
-    if (isLong) {
-        Tcl_DStringAppendElement(dsPtr, jobPtr->pool);
-    }
-    Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, sockPtr->peer,
-        atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
-        atomic_load_explicit(&jobPtr->remaining, memory_order_relaxed), sent);
-    if (isLong) {
-        NsStamp span = MAX(NsClockNow() - jobPtr->startStamp, 1);
-
-        Ns_DStringPrintf(dsPtr, " %.0f %" PRId64, (double) sent / 1024.0
-                         * (double) NS_STAMP_SECOND / (double) span,
-                         Limit(jobPtr) / 1024);
-    }
-    Tcl_DStringAppendElement(dsPtr,
-        jobPtr->clientData == NULL ? "" : jobPtr->clientData);
-    Tcl_DStringEndSublist(dsPtr);
-}
-
-/*
- * The tightest limit that holds for the job, in bytes per second; 0 if none.
- */
-static int64_t
-Limit(NsWriterJob *jobPtr)
-{
-    NsRate *rates[MAX_RATES];
-    int     nRates = Rates(jobPtr, rates);
-    int64_t least = 0;
-
-    for (int i = 0; i < nRates; i++) {
-        int64_t limit = atomic_load_explicit(&rates[i]->bytesPerSecond,
-                                             memory_order_relaxed);
-
-        if (limit > 0 && (least == 0 || limit < least)) {
-            least = limit;
-        }
-    }
-    return least;
-}
-
-/*
- * The argument of WriterThread, for lists of threads.
- */
-static void
-DescribeWriter(Ns_DString *dsPtr, void *arg)
-{
-    const NsWriter *writerPtr = arg;
-
-    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
-}

@@ -1,0 +1,94 @@
+/*
+ * writer_int.h --
+ *
+ *      Writer threads and their jobs from inside: writer.c does the work,
+ *      writer_info.c tells of it.
+ */
+
+#ifndef NSD_NET_WRITER_INT_H
+#define NSD_NET_WRITER_INT_H
+
+#include "net/driver_int.h"
+#include "net/output.h"
+
+#define NS_WRITER_RATES 3       /* Limits of one job: its own, shared, driver's. */
+
+struct NsWriterJob {
+    NsInboxNode    inboxNode;
+    atomic_bool    isPosted;        /* The node is in the inbox. */
+    NsSock        *sockPtr;         /* Constant. */
+    NsWriter      *writerPtr;       /* Constant. */
+    NsServer      *serverPtr;       /* Constant; these are for the list. */
+    NsStamp        queueStamp;      /* Constant. */
+    NsStamp        startStamp;      /* Constant. */
+    const char    *pool;            /* Constant. */
+    NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
+    char          *clientData;      /* Constant. */
+    NsDelivery    *deliveryPtr;     /* Constant until sawEnd; then the writer
+                                     * thread's, NULL when it has ended. */
+
+    /* The thread that answers, until it has finished. */
+    NsOutputStore  store;
+
+    /* Guarded by the writer's lock. */
+    NsWriterJob   *nextPtr;
+    NsWriterJob   *prevPtr;
+    NsOutput       incoming;
+    bool           isFinished;
+    bool           isDraining;      /* NsWriterDrain waits for the end. */
+    bool           keep;
+
+    /* The writer thread. */
+    NsOutput       output;
+    NsWheelEntry   wheelEntry;
+    NsWriterJob   *nextReadyPtr;
+    bool           isReady;         /* In the list of those to be served. */
+    bool           isRegistered;
+    bool           isPaused;        /* wheelEntry is the end of the pause. */
+    bool           sawEnd;          /* Nothing more will be appended. */
+    NsStamp        windowStamp;     /* For the minimum rate. */
+    int64_t        windowBytes;
+
+    NsRate         rate;            /* Any thread may set the limit. */
+
+    /* Relaxed: figures for the list and for the appending thread. */
+    atomic_bool    isGone;          /* Sending failed. */
+    _Atomic int64_t remaining;
+    _Atomic int64_t appended;
+    _Atomic int64_t sent;
+    atomic_int     fd;              /* Of the file being sent; -1. */
+};
+
+struct NsWriter {
+    NsDriver   *drvPtr;             /* Constant. */
+    int         index;              /* Constant. */
+    NsPoller   *pollerPtr;          /* Constant. */
+    Ns_Thread   thread;             /* Constant. */
+    NsInbox     inbox;              /* Jobs with something new. */
+
+    Ns_Mutex    lock;               /* Guards the jobs as said there, and: */
+    Ns_Cond     changed;            /* A job ended. */
+    NsWriterJob *firstPtr;
+    NsWriterJob *lastPtr;
+    bool        isStopping;
+    bool        mustGiveUp;         /* All jobs, once. */
+
+    /* The writer thread. */
+    NsWheel     wheel;
+    NsWriterJob *firstReadyPtr;
+    NsWriterJob *lastReadyPtr;
+
+    _Atomic int64_t sent;           /* Written by the thread; a figure. */
+};
+
+/*
+ * The limits that hold for the job, NS_WRITER_RATES at most; how many.
+ */
+int NsWriterRates(NsWriterJob *jobPtr, NsRate **rates);
+
+/*
+ * The argument of a writer thread, for lists of threads.
+ */
+Ns_ArgProc NsWriterDescribe;
+
+#endif
