@@ -160,6 +160,8 @@ proc nsstats::LogMetrics {} {
         delivered counter nsd_log_delivered_records "Records that a sink has written."
         ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
         pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
+        behind    gauge   nsd_log_behind_bytes      "Memory for records in use because of a sink."
+        bound     gauge   nsd_log_max_behind_bytes  "The most that may be in use because of it."
         bytes     counter nsd_log_written_bytes     "Bytes written."
         writes    counter nsd_log_writes            "Writes."
         errors    counter nsd_log_errors            "Writes that failed."
@@ -169,13 +171,16 @@ proc nsstats::LogMetrics {} {
         longestwrite gauge nsd_log_longest_write_seconds "The longest write so far."
         trouble   gauge   nsd_log_trouble_seconds   "How long a sink has stalled or failed; 0 while it writes."
     }
+    set memory [ns_logsink memory]
+    set logmemory [dict get $memory bytes]
     set samples {}
     set dropped {}
     foreach sink [ns_logsink list] {
         # One that was removed meanwhile is not there.
-        if {[catch {ns_logsink stats $sink} stats]} continue
+        if {[catch {ns_logsink stats $sink} stats] || [catch {ns_logsink configure $sink -maxmemory} bound]} continue
         set labels [dict create sink $sink]
         dict set stats trouble [troubleSeconds $stats]
+        dict set stats bound [expr {$bound > 0 ? min($bound, $logmemory) : $logmemory}]
         foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
         foreach {key n} $stats {
             if {[regexp {^dropped(.+)$} $key - reason]} {
@@ -183,13 +188,12 @@ proc nsstats::LogMetrics {} {
             }
         }
     }
-    set memory [ns_logsink memory]
     return [list \
         [Family counter nsd_log_entries "Entries of the system log." $entries] \
         [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped] \
         [Single gauge nsd_log_lanes "Chains of records, one for each thread that logs." \
             [dict get $memory lanes]] \
-        [Single gauge nsd_log_memory_bytes "Memory for records on their way." [dict get $memory bytes]] \
+        [Single gauge nsd_log_memory_bytes "Memory for records on their way." $logmemory] \
         [Single gauge nsd_log_memory_used_bytes "The part of it in use." [dict get $memory used]] \
         [Single gauge nsd_log_memory_peak_bytes "The most that was in use." [dict get $memory mostused]] \
         {*}[Families $kinds $samples]]
