@@ -322,14 +322,15 @@ proc nsstats::View-logs {} {
         }
         set row [list $sink [dict get $stats state] \
             [expr {[dict get $stats state] eq "ok" ? "" : [troubleSeconds $stats]}]]
-        foreach key {accepted delivered ignored pending} { lappend row [dict get $stats $key] }
-        lappend row [join $lost {, }]
+        foreach key {accepted delivered ignored pending behind} { lappend row [dict get $stats $key] }
+        set bound [dict get $info maxmemory]
+        lappend row [expr {$bound > 0 ? $bound : "logmemory"}] [join $lost {, }]
         foreach key {bytes writes syncs errors wakeups deepest longestwrite} {
             lappend row [dict get $stats $key]
         }
         lappend rows $row
         set row [list $sink]
-        foreach key {type streams file address format minseverity overflow buffersize buffertime sync} {
+        foreach key {type streams file address format minseverity ignore overflow buffersize buffertime sync} {
             lappend row [dict get $info $key]
         }
         lappend settings $row
@@ -343,12 +344,13 @@ proc nsstats::View-logs {} {
         [figures [list Memory bytes [dict get $memory bytes] "In use" bytes [dict get $memory used] \
             "Most in use" bytes [dict get $memory mostused] Lanes count [dict get $memory lanes]]] \
         [table Sinks {
-            Sink text State text "In trouble for" time Accepted count Delivered count Ignored count Pending count Lost text Bytes bytes
-            Writes count Syncs count Errors count Wakeups count "Deepest backlog" count "Longest write" time
+            Sink text State text "In trouble for" time Accepted count Delivered count Ignored count Pending count
+            Behind bytes Bound bytes Lost text Bytes bytes Writes count Syncs count Errors count Wakeups count
+            "Deepest backlog" count "Longest write" time
         } $rows {0 up}] \
         [table Settings {
             Sink text Type text Streams text File text Address text Format text "Least severity" text
-            Overflow text Buffer bytes "Longest in it" time Sync text
+            Ignore text Overflow text Buffer bytes "Longest in it" time Sync text
         } $settings {0 up}] \
         [table Severities {Severity text Entries count State text} $severities {1 down}]]
 }
