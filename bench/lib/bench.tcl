@@ -60,7 +60,7 @@ proc bench::start {name args} {
         accesslog true extra "" pages "" scripts ""
     } $args]
     set dir $work/$name
-    set port [peers::freePort]
+    set port [freePort]
     file mkdir $dir/logs $dir/pages $dir/tcl
     dict for {page size} [dict get $settings pages] {
         peers::write $dir/pages/$page [string repeat x $size]

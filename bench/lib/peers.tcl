@@ -3,6 +3,8 @@
 #       Starts nsd and the servers it is compared with, each with one worker and its
 #       access log on, serving the files of one directory and a scripted page /hello.
 
+source [file join [file dirname [file normalize [info script]]] .. .. tests lib port.tcl]
+
 namespace eval peers {
     variable ports
     variable pids {}
@@ -24,13 +26,6 @@ proc peers::url {name row path} {
     variable ports
     if {$row eq "adp" && $name ne "nsd"} { set path /hello }
     return http://127.0.0.1:$ports($name)$path
-}
-
-proc peers::freePort {} {
-    set s [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
-    set port [lindex [fconfigure $s -sockname] 2]
-    close $s
-    return $port
 }
 
 proc peers::write {file text} {

@@ -49,9 +49,7 @@ proc pg::create {{parameters "fsync = off"}} {
     variable port
     set dir [string trim [exec mktemp -d /tmp/nsd-pg-XXXXXX]]
     if {[exec id -u] == 0} { exec chown postgres $dir }
-    set channel [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
-    set port [lindex [fconfigure $channel -sockname] 2]
-    close $channel
+    set port [freePort]
     exec {*}[As $bin/initdb -D $dir/data -U test -A trust -N -E UTF8 --locale=C] 2>@1
     set conf [open $dir/data/postgresql.conf a]
     puts $conf "listen_addresses = '127.0.0.1'

@@ -21,6 +21,7 @@
 #                                        dict: status reason version headers body
 #       connect ?handle?  send  readReply  replyBody  atEof  disconnect
 #       port home consoleLog serverLog accessLog pageRoot complaints   ?handle?
+#       freePort                         a port for this file alone (see port.tcl)
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
 #       finish                           stops all, removes all, ends the file
@@ -28,6 +29,8 @@
 package require Tcl 8.6
 package require tcltest 2.3
 namespace import -force ::tcltest::test ::tcltest::testConstraint
+
+source [file join [file dirname [file normalize [info script]]] port.tcl]
 
 namespace eval harness {
     variable root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
@@ -43,13 +46,6 @@ tcltest::configure {*}$argv
 
 # A sanitizer keeps what was freed for a while, and shadows of all memory.
 testConstraint exactMemory [expr {![regexp {lib[at]san} [exec ldd $harness::root/nsd/libnsd.so]]}]
-
-proc freePort {} {
-    set channel [socket -server {apply {{args} {}}} -myaddr 127.0.0.1 0]
-    set number [lindex [fconfigure $channel -sockname] 2]
-    close $channel
-    return $number
-}
 
 proc waitFor {condition {ms 10000}} {
     set end [expr {[clock milliseconds] + $ms}]
@@ -180,8 +176,8 @@ proc harness::waitUntilReady {handle ms} {
         if {[file exists $home/status]} {
             error "server ended with status [string trim [readFile $home/status]]:\n[readFile $home/console.log]"
         }
-        if {![catch {socket 127.0.0.1 [port $handle]} channel]} {
-            close $channel
+        # A connection would not tell whose port it is.
+        if {[isListening [serverPid $handle] [port $handle]]} {
             noteLogMemory $handle
             return
         }
