@@ -10,8 +10,7 @@
  *      A submitter decides with tqueue locked: the pool stops, or is full, or
  *      has an idle thread, which is popped off the stack [assign].  Only if the
  *      request has to wait are both locks taken and the decision made again
- *      [enqueue], because a thread may have become idle in between.  When others
- *      wait it takes both at once.
+ *      [enqueue], because a thread may have become idle in between.
  *
  *      A thread that wants work locks tqueue, and if nothing waits pushes
  *      itself on the stack [idle].  Else it locks both and takes the head of
@@ -82,31 +81,28 @@ Ns_ReturnCode
 NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 {
     Submission sub = {.fate = FATE_ASSIGN};
-    bool       hasBoth = !NothingWaits(poolPtr);
 
     workPtr->poolPtr = poolPtr;
     workPtr->nextPtr = NULL;
     workPtr->fromQueue = false;
 
-    if (hasBoth) {
-        Ns_MutexLock(&poolPtr->wqueue);
-    }
     Ns_MutexLock(&poolPtr->tqueue);
     sub.fate = DecideLocked(poolPtr);
-    if (!hasBoth && sub.fate != FATE_ASSIGN && sub.fate != FATE_STOPPING) {
-        hasBoth = true;
-        Ns_MutexUnlock(&poolPtr->tqueue);
+    if (sub.fate == FATE_ASSIGN) {
+        AssignLocked(poolPtr, workPtr, &sub);
+    }
+    Ns_MutexUnlock(&poolPtr->tqueue);
+
+    if (sub.fate != FATE_ASSIGN && sub.fate != FATE_STOPPING) {
         Ns_MutexLock(&poolPtr->wqueue);
         Ns_MutexLock(&poolPtr->tqueue);
         sub.fate = DecideLocked(poolPtr);
-    }
-    if (sub.fate == FATE_ASSIGN) {
-        AssignLocked(poolPtr, workPtr, &sub);
-    } else if (sub.fate != FATE_STOPPING) {
-        EnqueueLocked(poolPtr, workPtr, &sub);
-    }
-    Ns_MutexUnlock(&poolPtr->tqueue);
-    if (hasBoth) {
+        if (sub.fate == FATE_ASSIGN) {
+            AssignLocked(poolPtr, workPtr, &sub);
+        } else {
+            EnqueueLocked(poolPtr, workPtr, &sub);
+        }
+        Ns_MutexUnlock(&poolPtr->tqueue);
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
 

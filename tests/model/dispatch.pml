@@ -223,8 +223,7 @@ submit:
             nLeft--;
             assign();
             goto give
-        :: nLeft > 0 ->                 /* None is idle, or the hint said that
-                                         * others wait. */
+        :: else ->
             nLeft--
         fi
     };
