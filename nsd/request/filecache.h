@@ -4,7 +4,8 @@
  *      Static files kept in memory, with what a reply needs of them.
  *
  *      One cache for all servers.  A file is valid as long as its size, times,
- *      device and inode are unchanged; the caller looks, by stat(), each time.
+ *      device and inode are unchanged; the caller looks, by stat(), after the
+ *      request has come in.
  */
 
 #ifndef NSD_REQUEST_FILECACHE_H

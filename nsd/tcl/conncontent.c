@@ -7,6 +7,8 @@
 #include "tcl/conncall.h"
 #include "tcl/connoption.h"
 
+static int GetBody(const NsConnCall *callPtr, const char **bodyPtr,
+                   size_t *bytesPtr);
 static int GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
                     size_t *lengthPtr);
 static const NsConnFile *GetFile(NsConnCall *callPtr, const char *option);
@@ -49,14 +51,8 @@ NsConnOptionContent(NsConnCall *callPtr)
     if (callPtr->objc != 0 && callPtr->objc != 2) {
         return NsConnWrongArgs(callPtr, "content ?off len?");
     }
-    if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0) {
-        Ns_TclPrintfResult(callPtr->interp,
-                           "connection already closed, can't get content");
+    if (GetBody(callPtr, &body, &bodyBytes) != TCL_OK) {
         return TCL_ERROR;
-    }
-    body = NsConnBody(callPtr->connPtr, &bodyBytes);
-    if (body == NULL) {
-        bodyBytes = 0;
     }
     length = bodyBytes;
     if (callPtr->objc == 2
@@ -81,14 +77,8 @@ NsConnOptionCopy(NsConnCall *callPtr)
     if (callPtr->objc != 3) {
         return NsConnWrongArgs(callPtr, "copy off len chan");
     }
-    if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0) {
-        Ns_TclPrintfResult(callPtr->interp,
-                           "connection already closed, can't get content");
+    if (GetBody(callPtr, &body, &bodyBytes) != TCL_OK) {
         return TCL_ERROR;
-    }
-    body = NsConnBody(callPtr->connPtr, &bodyBytes);
-    if (body == NULL) {
-        bodyBytes = 0;
     }
     if (GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK
             || NsTclGetChannel(callPtr->interp, callPtr->objv[2], TCL_WRITABLE,
@@ -109,6 +99,24 @@ NsConnOptionCopy(NsConnCall *callPtr)
         }
         offset += (size_t) n;
         length -= (size_t) n;
+    }
+    return TCL_OK;
+}
+
+/*
+ * The body in memory; no bytes if there is none.
+ */
+static int
+GetBody(const NsConnCall *callPtr, const char **bodyPtr, size_t *bytesPtr)
+{
+    if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0) {
+        Ns_TclPrintfResult(callPtr->interp,
+                           "connection already closed, can't get content");
+        return TCL_ERROR;
+    }
+    *bodyPtr = NsConnBody(callPtr->connPtr, bytesPtr);
+    if (*bodyPtr == NULL) {
+        *bytesPtr = 0;
     }
     return TCL_OK;
 }
