@@ -109,6 +109,7 @@ proc counts {output} {
 }
 
 array set total {passed 0 failed 0 skipped 0}
+set failures {}
 set queue $suites
 set running 0
 set done 0
@@ -154,8 +155,21 @@ proc readSuite {channel} {
     startNext
 }
 
+# The lines of a suite's output that name what failed in it.
+proc failedTests {output} {
+    set tests {}
+    foreach line [split $output \n] {
+        if {[regexp {^==== (.*) FAILED$} $line - test]
+            || [regexp {^\[  FAILED  \] ([[:alpha:]].*)$} $line - test]
+            || [regexp {((?:Thread|Address|Leak)Sanitizer: .*|runtime error: .*)$} $line - test]} {
+            lappend tests $test
+        }
+    }
+    return [lrange [lsort -unique $tests] 0 9]
+}
+
 proc report {name seconds output broken} {
-    global total verbose
+    global total verbose failures
     lassign [counts $output] found passed failed skipped
     append output [sanitizerReports $name]
     if {[regexp {(ThreadSanitizer|AddressSanitizer|LeakSanitizer|runtime error):} $output] && $failed == 0} {
@@ -169,10 +183,16 @@ proc report {name seconds output broken} {
     puts [format "%-34s %4d passed %3d failed %3d skipped  %6.1f s" \
               $name $passed $failed $skipped $seconds]
     if {$failed > 0 || $verbose} { puts $output }
+    if {$failed > 0} { lappend failures $name [failedTests $output] }
     flush stdout
 }
 
 startNext
 if {!$done} { vwait done }
+# Once more, where a log that was cut shows it.
+foreach {name tests} $failures {
+    puts "FAILED: $name"
+    foreach test $tests { puts "    $test" }
+}
 puts "$total(passed) passed, $total(failed) failed, $total(skipped) skipped"
 exit [expr {$total(failed) > 0}]
