@@ -18,7 +18,7 @@
  *          Each connection makes a request and then idles.
  *      load PORT slow PATH CONNECTIONS
  *          Each connection asks for the page and takes 1 KB of it ten times a
- *          second.
+ *          second, one after the other: clients far away do not read in step.
  *
  *      The last two print "ready" and go on until standard input ends.
  */
@@ -39,7 +39,8 @@
 #include "measure.h"
 
 #define SLOW_BYTES   1024
-#define SLOW_PAUSE   100        /* Milliseconds. */
+#define SLOW_TURNS   100        /* In which all take something, */
+#define SLOW_PAUSE   1          /* with so many milliseconds between two. */
 #define SMALL_BUFFER 4096
 #define PATIENCE     5          /* Seconds until a reply is an error. */
 
@@ -335,7 +336,7 @@ ReadSlowly(int n)
 {
     int *fds = calloc((size_t) n, sizeof(int));
     char buffer[SLOW_BYTES];
-    int  nLost = 0;
+    int  nLost = 0, turn = 0;
 
     for (int i = 0; i < n; i++) {
         fds[i] = Connect(SMALL_BUFFER);
@@ -351,7 +352,8 @@ ReadSlowly(int n)
     printf("ready\n");
     fflush(stdout);
     while (!InputEnded(SLOW_PAUSE)) {
-        for (int i = 0; i < n; i++) {
+        turn = (turn + 1) % SLOW_TURNS;
+        for (int i = turn; i < n; i += SLOW_TURNS) {
             if (fds[i] >= 0
                     && recv(fds[i], buffer, sizeof(buffer), MSG_DONTWAIT) == 0) {
                 close(fds[i]);
