@@ -24,11 +24,12 @@
 #       freePort                         a port for this file alone (see port.tcl)
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
+#       isQuick ms script ?before?       true when one of some runs of the script took less than ms
 #       finish                           stops all, removes all, ends the file
 
 package require Tcl 8.6
 package require tcltest 2.3
-namespace import -force ::tcltest::test ::tcltest::testConstraint
+namespace import -force ::tcltest::testConstraint
 
 source [file join [file dirname [file normalize [info script]]] port.tcl]
 
@@ -47,17 +48,40 @@ tcltest::configure {*}$argv
 # A sanitizer keeps what was freed for a while, and shadows of all memory.
 testConstraint exactMemory [expr {![regexp {lib[at]san} [exec ldd $harness::root/nsd/libnsd.so]]}]
 
-proc waitFor {condition {ms 10000}} {
+# A failed test shows what its servers logged.
+proc test {args} {
+    set nFailed $::tcltest::numTests(Failed)
+    uplevel 1 [list ::tcltest::test {*}$args]
+    if {$::tcltest::numTests(Failed) > $nFailed} { puts [harness::unseenLogs] }
+}
+
+# The limits of these procedures are for what must come: on a busy machine it may take
+# long, and a limit that is not reached costs nothing.
+proc waitFor {condition {ms 120000}} {
     set end [expr {[clock milliseconds] + $ms}]
     while {![uplevel 1 [list expr $condition]]} {
-        if {[clock milliseconds] > $end} { error "waited $ms ms in vain for: $condition" }
+        if {[clock milliseconds] > $end} {
+            if {[catch {uplevel 1 [list subst $condition]} value]} { set value "error: $value" }
+            error "waited $ms ms in vain for: $condition\nwhich is: [string range $value end-2000 end]\n[harness::unseenLogs]"
+        }
         after 10
     }
 }
 
+# A busy machine delays some of the runs, a fault of the server all of them.
+proc isQuick {ms script {before {}}} {
+    for {set i 0} {$i < 20} {incr i} {
+        uplevel 1 $before
+        set start [clock milliseconds]
+        uplevel 1 $script
+        if {[clock milliseconds] - $start < $ms} { return 1 }
+    }
+    return 0
+}
+
 # A server may listen at more than one port; startServer waits for the first.
 proc waitForPort {number} {
-    waitFor {![catch {close [socket 127.0.0.1 $number]}]} 30000
+    waitFor {![catch {close [socket 127.0.0.1 $number]}]}
 }
 
 proc readFile {name} {
@@ -80,7 +104,7 @@ proc writeFile {name content} {
 proc startServer {args} {
     array set option {
         -config {} -serverconfig {} -init {} -pages {} -options {} -mode -f
-        -expect running -rawconfig {} -timeout 30000
+        -expect running -rawconfig {} -timeout 120000
     }
     array set option $args
     set root $harness::root
@@ -155,7 +179,7 @@ proc restartServer {{handle ""}} {
     waitFor {![isRunning $handle]}
     file delete [home $handle]/pid [home $handle]/status
     harness::launch $handle
-    harness::waitUntilReady $handle 30000
+    harness::waitUntilReady $handle 120000
 }
 
 proc harness::launch {handle} {
@@ -181,7 +205,7 @@ proc harness::waitUntilReady {handle ms} {
             noteLogMemory $handle
             return
         }
-        if {[clock milliseconds] > $end} { error "server does not listen:\n[readFile $home/console.log]" }
+        if {[clock milliseconds] > $end} { error "server does not listen after $ms ms:\n[consoleLog $handle]" }
         after 20
     }
 }
@@ -191,6 +215,37 @@ proc harness::waitUntilReady {handle ms} {
 proc harness::noteLogMemory {handle} {
     variable logMemory
     foreach file [glob -nocomplain /dev/shm/nsd-*-[serverPid $handle]] { set logMemory($file) 1 }
+}
+
+# What the servers have logged since this was asked last, or the end of it.
+proc harness::unseenLogs {} {
+    variable servers
+    variable nSeen
+    set text ""
+    foreach handle [lsort -dictionary [array names servers]] {
+        foreach name {console.log logs/nsd.log} {
+            set file [home $handle]/$name
+            if {[catch {readFile $file} log]} continue
+            set first [expr {[info exists nSeen($file)] ? $nSeen($file) : 0}]
+            set nSeen($file) [string length $log]
+            if {$first == [string length $log]} continue
+            set first [expr {max($first, [string length $log] - 5000)}]
+            append text "---- $name of $handle, from character $first:\n[string range $log $first end]"
+        }
+    }
+    return $text
+}
+
+# What each thread of a process does, as the kernel sees it.
+proc harness::threadsOf {pid} {
+    set text ""
+    foreach task [lsort -dictionary [glob -nocomplain /proc/$pid/task/*]] {
+        catch {
+            append text "thread [file tail $task] [string trim [readFile $task/comm]]:\
+                [regexp -inline -line {^State:.*$} [readFile $task/status]] in [readFile $task/wchan]\n"
+        }
+    }
+    return $text
 }
 
 proc harness::get {handle key} {
@@ -225,10 +280,11 @@ proc stopServer {{handle ""} {signal TERM}} {
     if {[isRunning $handle]} {
         harness::noteLogMemory $handle
         catch {exec kill -$signal [serverPid $handle]}
-        if {[catch {waitFor {[file exists $home/status]} 30000}]} {
+        if {[catch {waitFor {[file exists $home/status]}} message]} {
+            set threads [harness::threadsOf [serverPid $handle]]
             catch {exec kill -KILL [serverPid $handle]}
             waitFor {[file exists $home/status]}
-            error "server did not end within 30 s of SIG$signal:\n[consoleLog $handle]"
+            error "server does not end after SIG$signal: $message\n$threads"
         }
     }
     # Not all sanitizers report to the files that run.tcl names.
@@ -259,14 +315,16 @@ proc send {channel data} { puts -nonewline $channel $data; flush $channel }
 proc disconnect {channel} { catch {close $channel} }
 
 # What is read, with a limit in time so that a test fails instead of hanging.
-proc harness::receive {channel n {ms 15000}} {
+proc harness::receive {channel n {ms 120000}} {
     fconfigure $channel -blocking 0
     set data ""
     set end [expr {[clock milliseconds] + $ms}]
     while {[string length $data] < $n} {
         append data [read $channel [expr {$n - [string length $data]}]]
         if {[string length $data] >= $n || [eof $channel]} break
-        if {[clock milliseconds] > $end} { error "no data within $ms ms; so far: $data" }
+        if {[clock milliseconds] > $end} {
+            error "no data within $ms ms; so far [string length $data] of $n bytes: [string range $data 0 2000]\n[harness::unseenLogs]"
+        }
         harness::waitReadable $channel 200
     }
     fconfigure $channel -blocking 1
@@ -291,10 +349,10 @@ proc harness::receiveLine {channel} {
 }
 
 # All data until the server closes.
-proc readAll {channel {ms 15000}} { harness::receive $channel 1000000000 $ms }
+proc readAll {channel {ms 120000}} { harness::receive $channel 1000000000 $ms }
 
 # True when the server has closed (waits for it).
-proc atEof {channel {ms 15000}} {
+proc atEof {channel {ms 120000}} {
     expr {[harness::receive $channel 1 $ms] eq "" && [eof $channel]}
 }
 
