@@ -474,10 +474,10 @@ WaitForEnd(int *timeoutPtr)
 static bool
 Stop(int timeout, int status)
 {
-    Ns_Time deadline;
+    Ns_Time deadline, lastCall;
     bool    isClean;
 
-    NsShutdownGuard(timeout, status, &deadline);
+    NsShutdownGuard(timeout, status, &deadline, &lastCall);
     Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
     NsInfoSetLife(NS_LIFE_STOPPING);
 
@@ -488,7 +488,7 @@ Stop(int timeout, int status)
     NsSchedStop();
     NsCallbacksStartShutdown(&deadline);
     isClean &= NsSchedWait(&deadline) == NS_OK;
-    isClean &= NsCallbacksWaitShutdown(&deadline) == NS_OK;
+    isClean &= NsCallbacksWaitShutdown(&lastCall) == NS_OK;
 
     isClean &= NsShellEnd();
 

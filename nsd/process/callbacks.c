@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "nslog.h"
+#include "nsstring.h"
 #include "nsthread.h"
 
 typedef struct Entry {
@@ -44,6 +45,7 @@ static struct {
     bool      hasPassed[N_STAGES];
     bool      isClosed;
     bool      isShutdownDone;
+    Entry    *runningPtr;       /* At shutdown. */
     Ns_Thread thread;           /* Main thread only. */
     bool      isStarted;        /* Likewise. */
     Ns_Time   deadline;         /* Constant while the thread runs. */
@@ -54,6 +56,8 @@ static void *Handle(Ns_ReturnCode result);
 static Entry *First(NsCallbackStage stage);
 static Entry *Next(Entry *entryPtr);
 static Ns_ThreadProc RunShutdown;
+static void RunEach(const Ns_Time *deadlinePtr);
+static void LogRunning(void);
 
 
 void
@@ -118,7 +122,7 @@ NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr)
     if (result == NS_OK) {
         Ns_ThreadJoin(&callbacks.thread, NULL);
     } else {
-        Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs");
+        LogRunning();
     }
     return result;
 }
@@ -257,19 +261,47 @@ Next(Entry *entryPtr)
 static void
 RunShutdown(void *arg)
 {
-    Entry *firstPtr = First(NS_AT_SHUTDOWN);
-
     Ns_ThreadSetName("-shutdown-");
-    for (Entry *entryPtr = firstPtr; entryPtr != NULL;
-            entryPtr = Next(entryPtr)) {
-        entryPtr->shutdownProc(NULL, entryPtr->arg);
-    }
-    for (Entry *entryPtr = firstPtr; entryPtr != NULL;
-            entryPtr = Next(entryPtr)) {
-        entryPtr->shutdownProc(&callbacks.deadline, entryPtr->arg);
-    }
+    RunEach(NULL);
+    RunEach(&callbacks.deadline);
+
     Ns_MutexLock(&callbacks.lock);
     callbacks.isShutdownDone = true;
     Ns_CondSignal(&callbacks.done);
     Ns_MutexUnlock(&callbacks.lock);
+}
+
+static void
+RunEach(const Ns_Time *deadlinePtr)
+{
+    for (Entry *entryPtr = First(NS_AT_SHUTDOWN); entryPtr != NULL;
+            entryPtr = Next(entryPtr)) {
+        Ns_MutexLock(&callbacks.lock);
+        callbacks.runningPtr = entryPtr;
+        Ns_MutexUnlock(&callbacks.lock);
+
+        entryPtr->shutdownProc(deadlinePtr, entryPtr->arg);
+    }
+}
+
+/*
+ * Entries live as long as the process.
+ */
+static void
+LogRunning(void)
+{
+    Entry     *entryPtr;
+    Ns_DString ds;
+
+    Ns_MutexLock(&callbacks.lock);
+    entryPtr = callbacks.runningPtr;
+    Ns_MutexUnlock(&callbacks.lock);
+
+    Ns_DStringInit(&ds);
+    if (entryPtr != NULL) {
+        Ns_DStringAppend(&ds, ", now at");
+        Ns_GetProcInfo(&ds, (void *) entryPtr->shutdownProc, entryPtr->arg);
+    }
+    Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs%s", ds.string);
+    Ns_DStringFree(&ds);
 }

@@ -16,8 +16,9 @@
 #include <stdatomic.h>
 
 /*
- * What follows the phases - exit callbacks, the end of the log - has a tenth of
- * the time, at most a second.
+ * What follows the phases - shutdown procedures that waited until the deadline,
+ * exit callbacks, the end of the log - has a tenth of the time, at most a
+ * second, the first of these half of it.
  */
 #define LAST_SHARE   10
 #define LAST_MAX_NS  NS_STAMP_SECOND
@@ -68,16 +69,21 @@ NsShutdownStatus(int number, int *timeoutPtr)
 }
 
 void
-NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr)
+NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
+                Ns_Time *lastCallPtr)
 {
     NsStamp now = NsClockNow(), span = MAX(timeout, 1) * NS_STAMP_SECOND;
-    Ns_Time phases = NsClockSpan(0, span - MIN(span / LAST_SHARE, LAST_MAX_NS));
+    NsStamp last = MIN(span / LAST_SHARE, LAST_MAX_NS);
+    Ns_Time phases = NsClockSpan(0, span - last);
+    Ns_Time lastCall = NsClockSpan(0, span - last / 2);
 
     guard.end = now + span;
     guard.status = status;
     Ns_GetTime(deadlinePtr);
+    *lastCallPtr = *deadlinePtr;
     if (timeout > 0) {
         Ns_IncrTime(deadlinePtr, phases.sec, phases.usec);
+        Ns_IncrTime(lastCallPtr, lastCall.sec, lastCall.usec);
     }
     Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
     Ns_ThreadCreate(RunGuard, NULL, 0, NULL);

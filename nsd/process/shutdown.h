@@ -27,8 +27,11 @@ int NsShutdownStatus(int number, int *timeoutPtr);
  * From now on the process has that many seconds to end, one at least; what
  * still hangs then does not keep it.  *deadlinePtr: when all phases are to be
  * done, so that exit callbacks and the end of the log have their share.
+ * *lastCallPtr, a little later: when shutdown procedures are to be done, which
+ * may have waited until the deadline, or begun only then.
  */
-void NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr);
+void NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
+                     Ns_Time *lastCallPtr);
 
 /*
  * End the process now.
