@@ -153,7 +153,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (settingsPtr->rotateBytes > 0 && sink->typePtr->isFile
             && sink->fileBytes + sink->nBuffered > 0
             && sink->fileBytes + sink->nBuffered + length
-               > (uint64_t) settingsPtr->rotateBytes
+               > settingsPtr->rotateBytes
             && NsLogClock() >= sink->rotateAfter) {
         size_t start = sink->nBuffered;
 

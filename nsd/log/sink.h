@@ -39,7 +39,7 @@ typedef struct NsSinkSettings {
     int        batchRows;       /* Of one insert into a database. */
     NsSyncMode sync;
     int64_t    syncNanos;
-    int64_t    rotateBytes;     /* 0: never by size. */
+    size_t     rotateBytes;     /* 0: never by size. */
     int        rollHour;        /* -1: never by time. */
     int        maxBackup;
     bool       isCompressed;    /* gzip backups. */

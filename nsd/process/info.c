@@ -7,6 +7,8 @@
 #include "process/info.h"
 
 #include "base/lock.h"
+#include "nsfile.h"
+#include "nsstring.h"
 #include "nsthread.h"
 
 #include <stdatomic.h>
@@ -109,6 +111,18 @@ const char *
 NsInfoPrefix(void)
 {
     return info.prefix;
+}
+
+void
+NsInfoLogPath(Ns_DString *dsPtr, const char *file)
+{
+    if (file != NULL && Ns_PathIsAbsolute(file)) {
+        Ns_DStringAppend(dsPtr, file);
+    } else if (Ns_HomePathExists("logs", NULL)) {
+        Ns_HomePath(dsPtr, "logs", file, NULL);
+    } else {
+        Ns_HomePath(dsPtr, file, NULL);
+    }
 }
 
 void

@@ -35,6 +35,12 @@ void NsInfoSetErrorLog(const char *file);
 const char *NsInfoPrefix(void);
 
 /*
+ * Append the path of a log file: relative names stand below home/logs, if there
+ * is such a directory, else below home.  NULL: that directory.
+ */
+void NsInfoLogPath(Ns_DString *dsPtr, const char *file);
+
+/*
  * The life of the process: only ever forward.
  */
 typedef enum {

@@ -8,9 +8,10 @@
 
 #include "log/init.h"
 #include "nsconfig.h"
-#include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsset.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
 #include "process/sinkoptions.h"
@@ -20,6 +21,8 @@
 static Ns_Callback RollSystemLog;
 static char *FindFile(void);
 static bool IsWritable(const char *file);
+static void MakeSinks(void);
+static void MakeSink(const char *name);
 
 
 void
@@ -47,7 +50,7 @@ NsLogSetup(bool stayOnStderr)
 
     NsInfoSetErrorLog(file);
     NsLogConfigure(&settings);
-    NsSinkOptionsSetup();
+    MakeSinks();
     if (!settings.stayOnStderr
             && Ns_ConfigBool(SECTION, "logrollonsignal",
                              Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {
@@ -63,29 +66,15 @@ RollSystemLog(void *arg)
     (void) Ns_LogRoll();
 }
 
-/*
- * Relative names stand below home/logs, if there is such a directory, else
- * below home.
- */
 static char *
 FindFile(void)
 {
-    const char *name = Ns_ConfigString(SECTION, "systemlog",
-        Ns_ConfigString(SECTION, "serverlog", "nsd.log"));
-    Ns_DString  ds;
-    char       *file;
+    Ns_DString ds;
 
-    Tcl_DStringInit(&ds);
-    if (Ns_PathIsAbsolute(name)) {
-        Tcl_DStringAppend(&ds, name, -1);
-    } else if (Ns_HomePathExists("logs", NULL)) {
-        Ns_HomePath(&ds, "logs", name, NULL);
-    } else {
-        Ns_HomePath(&ds, name, NULL);
-    }
-    file = ns_strdup(ds.string);
-    Tcl_DStringFree(&ds);
-    return file;
+    Ns_DStringInit(&ds);
+    NsInfoLogPath(&ds, Ns_ConfigString(SECTION, "systemlog",
+        Ns_ConfigString(SECTION, "serverlog", "nsd.log")));
+    return Ns_DStringExport(&ds);
 }
 
 static bool
@@ -100,4 +89,48 @@ IsWritable(const char *file)
     }
     close(fd);
     return true;
+}
+
+/*
+ * The sinks of sections ns/logsinks and ns/logsink/NAME.  One that cannot be
+ * made is logged and left out.
+ */
+static void
+MakeSinks(void)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection("ns/logsinks");
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        MakeSink(Ns_SetKey(setPtr, i));
+    }
+}
+
+static void
+MakeSink(const char *name)
+{
+    Ns_DString    section, error;
+    const Ns_Set *setPtr;
+    NsSinkDraft   draft;
+    Ns_ReturnCode status = NS_OK;
+
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&error);
+    Ns_DStringVarAppend(&section, "ns/logsink/", name, (char *) NULL);
+    setPtr = Ns_ConfigGetSection(Ns_DStringValue(&section));
+    NsSinkDraftInit(&draft, NULL);
+    for (int i = 0; setPtr != NULL && status == NS_OK
+             && i < (int) Ns_SetSize(setPtr); i++) {
+        status = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
+                                 Ns_SetValue(setPtr, i), &error);
+    }
+    if (status == NS_OK) {
+        status = NsSinkDraftCreate(&draft, name, &error);
+    }
+    if (status != NS_OK) {
+        Ns_Log(Error, "log: sink '%s' is left out: section %s: %s", name,
+               Ns_DStringValue(&section), Ns_DStringValue(&error));
+    }
+    NsSinkDraftFree(&draft);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&error);
 }

@@ -391,11 +391,7 @@ Log(Ns_DString *dsPtr, NsServer *serverPtr)
 static void
 LogDir(Ns_DString *dsPtr, NsServer *serverPtr)
 {
-    if (Ns_HomePathExists("logs", NULL)) {
-        Ns_HomePath(dsPtr, "logs", NULL);
-    } else {
-        Home(dsPtr, serverPtr);
-    }
+    NsInfoLogPath(dsPtr, NULL);
 }
 
 static void

@@ -431,8 +431,8 @@ SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
     for (int i = 0; i + 1 < objc && status == TCL_OK; i += 2) {
         const char *name = Tcl_GetString(objv[i]);
 
-        if (NsSinkDraftSet(draftPtr, *name == '-' ? name + 1 : name,
-                           Tcl_GetString(objv[i + 1]), &error) != NS_OK) {
+        if (NsSinkOptionSet(draftPtr, *name == '-' ? name + 1 : name,
+                            Tcl_GetString(objv[i + 1]), &error) != NS_OK) {
             Tcl_DStringResult(interp, &error);
             status = TCL_ERROR;
         }

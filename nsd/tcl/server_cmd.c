@@ -12,6 +12,7 @@
 #include "ns.h"
 #include "dispatch/pool.h"
 #include "net/driver.h"
+#include "process/info.h"
 #include "request/auth.h"
 #include "request/filter.h"
 #include "request/op.h"
@@ -457,11 +458,7 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else if (STREQ(name, "tcllib")) {
         Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
     } else if (STREQ(name, "logdir")) {
-        if (Ns_HomePathExists("logs", NULL)) {
-            Ns_HomePath(&ds, "logs", NULL);
-        } else {
-            Ns_DStringAppend(&ds, Ns_InfoHomePath());
-        }
+        NsInfoLogPath(&ds, NULL);
     } else {
         if (STREQ(name, "pageroot")) {
             LogDeprecated(callPtr, "ns_server pagedir");

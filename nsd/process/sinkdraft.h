@@ -1,0 +1,49 @@
+/*
+ * sinkdraft.h --
+ *
+ *      Log sinks in the making: what sinkoptions.h has been told, until it is
+ *      made a sink, or applied to one.
+ */
+
+#ifndef NSD_PROCESS_SINKDRAFT_H
+#define NSD_PROCESS_SINKDRAFT_H
+
+#include "log/sink.h"
+
+/*
+ * Owned by the thread that made it.  Texts are on the heap; NULL or empty: not
+ * given.
+ */
+typedef struct NsSinkDraft {
+    const char     *type;       /* One of the names of types; borrowed. */
+    char           *streams;    /* A list. */
+    char           *file;       /* Of types file and sqlite. */
+    char           *address;    /* Of type syslog. */
+    char           *connection; /* Of type postgresql. */
+    char           *table;      /* Of a database. */
+    int             overflow;   /* NsOverflow, -1: not given. */
+    bool            isNew;      /* Type to table can still be set. */
+    NsSinkSettings  settings;   /* bufferNanos -1: the default of the type. */
+} NsSinkDraft;
+
+/*
+ * Begin with the defaults (sink NULL), or with what is in force in a sink.
+ */
+void NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink);
+void NsSinkDraftFree(NsSinkDraft *draftPtr);
+
+/*
+ * Make a sink of that name; apply to one.  NS_ERROR: nothing has changed, and
+ * the reason is appended to errorPtr.  The draft remains the caller's.
+ */
+Ns_ReturnCode NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
+                                Ns_DString *errorPtr);
+Ns_ReturnCode NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
+                               Ns_DString *errorPtr);
+
+/*
+ * The name of a type, constant; NULL: no sink of such a type can be asked for.
+ */
+const char *NsSinkDraftType(const char *name);
+
+#endif
