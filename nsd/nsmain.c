@@ -463,7 +463,7 @@ WaitForEnd(int *timeoutPtr)
         if (number != SIGHUP) {
             return NsShutdownStatus(number, timeoutPtr);
         }
-        NsCallbacksRun(NS_AT_SIGNAL);
+        NsCallbacksSignal();
     }
 }
 
@@ -488,6 +488,7 @@ Stop(int timeout, int status)
     NsSchedStop();
     NsCallbacksStartShutdown(&deadline);
     isClean &= NsSchedWait(&deadline) == NS_OK;
+    isClean &= NsCallbacksWaitSignals(&deadline) == NS_OK;
     isClean &= NsCallbacksWaitShutdown(&lastCall) == NS_OK;
 
     isClean &= NsShellEnd();

@@ -149,7 +149,8 @@ Ns_ModuleInit(const char *server, const char *module)
     if (Ns_ConfigBool(path, "rolllog", NS_TRUE)) {
         int hour = Ns_ConfigIntRange(path, "rollhour", 0, 0, 23);
 
-        (void) Ns_ScheduleDaily(DailyRoll, logPtr, 0, hour, 0, NULL);
+        (void) Ns_ScheduleDaily(DailyRoll, logPtr, NS_SCHED_THREAD, hour,
+                                0, NULL);
     }
     if (Ns_ConfigBool(path, "rollonsignal", NS_FALSE)) {
         (void) Ns_RegisterAtSignal(SignalRoll, logPtr);

@@ -49,6 +49,13 @@ static struct {
     Ns_Thread thread;           /* Main thread only. */
     bool      isStarted;        /* Likewise. */
     Ns_Time   deadline;         /* Constant while the thread runs. */
+
+    Ns_Cond   signalled;        /* For the thread of the signal stage. */
+    Ns_Cond   signalsDone;      /* It has ended. */
+    bool      isSignalled;
+    bool      mustEndSignals;
+    bool      hasSignalThread;
+    Ns_Thread signalThread;     /* Main thread only. */
 } callbacks;
 
 static Ns_ReturnCode Add(NsCallbackStage stage, Entry entry);
@@ -58,6 +65,7 @@ static Entry *Next(Entry *entryPtr);
 static Ns_ThreadProc RunShutdown;
 static void RunEach(const Ns_Time *deadlinePtr);
 static void LogRunning(void);
+static Ns_ThreadProc RunSignals;
 
 
 void
@@ -65,6 +73,7 @@ NsCallbacksInit(void)
 {
     NsMutexSetup(&callbacks.lock, NS_RANK_CALLBACKS, "ns:callbacks", NULL);
     Ns_RegisterProcInfo((void *) RunShutdown, "ns:shutdown", NULL);
+    Ns_RegisterProcInfo((void *) RunSignals, "ns:signal", NULL);
 }
 
 Ns_ReturnCode
@@ -89,6 +98,49 @@ NsCallbacksRun(NsCallbackStage stage)
     Ns_MutexLock(&callbacks.lock);
     callbacks.hasPassed[stage] = stages[stage].isOnce;
     Ns_MutexUnlock(&callbacks.lock);
+}
+
+void
+NsCallbacksSignal(void)
+{
+    bool isNew;
+
+    Ns_MutexLock(&callbacks.lock);
+    callbacks.isSignalled = true;
+    isNew = !callbacks.hasSignalThread;
+    callbacks.hasSignalThread = true;
+    Ns_CondSignal(&callbacks.signalled);
+    Ns_MutexUnlock(&callbacks.lock);
+    if (isNew) {
+        Ns_ThreadCreate(RunSignals, NULL, 0, &callbacks.signalThread);
+    }
+}
+
+Ns_ReturnCode
+NsCallbacksWaitSignals(const Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+    bool          hadThread, hasThread;
+
+    Ns_MutexLock(&callbacks.lock);
+    hadThread = callbacks.hasSignalThread;
+    callbacks.mustEndSignals = true;
+    Ns_CondSignal(&callbacks.signalled);
+    while (callbacks.hasSignalThread && result == NS_OK) {
+        result = Ns_CondTimedWait(&callbacks.signalsDone, &callbacks.lock,
+                                  &deadline);
+    }
+    hasThread = callbacks.hasSignalThread;
+    Ns_MutexUnlock(&callbacks.lock);
+    if (hasThread) {
+        Ns_Log(Warning, "shutdown: timeout waiting for signal callbacks");
+        return NS_TIMEOUT;
+    }
+    if (hadThread) {
+        Ns_ThreadJoin(&callbacks.signalThread, NULL);
+    }
+    return NS_OK;
 }
 
 void
@@ -304,4 +356,24 @@ LogRunning(void)
     }
     Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs%s", ds.string);
     Ns_DStringFree(&ds);
+}
+
+static void
+RunSignals(void *arg)
+{
+    Ns_ThreadSetName("-signal-");
+    Ns_MutexLock(&callbacks.lock);
+    while (callbacks.isSignalled || !callbacks.mustEndSignals) {
+        if (!callbacks.isSignalled) {
+            Ns_CondWait(&callbacks.signalled, &callbacks.lock);
+            continue;
+        }
+        callbacks.isSignalled = false;
+        Ns_MutexUnlock(&callbacks.lock);
+        NsCallbacksRun(NS_AT_SIGNAL);
+        Ns_MutexLock(&callbacks.lock);
+    }
+    callbacks.hasSignalThread = false;
+    Ns_CondSignal(&callbacks.signalsDone);
+    Ns_MutexUnlock(&callbacks.lock);
 }

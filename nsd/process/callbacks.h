@@ -5,7 +5,7 @@
  *      nsprocess.h.
  *
  *      A stage runs once, in the main thread (at shutdown: in a thread of its
- *      own).  A callback registered for a stage that has passed never runs;
+ *      own), but that of SIGHUP each time.  A callback registered for a stage that has passed never runs;
  *      once shutdown has begun, none is accepted.
  */
 
@@ -37,6 +37,14 @@ Ns_ReturnCode NsCallbackAddShutdown(Ns_ShutdownProc *proc, void *arg);
  * Run the callbacks of a stage other than shutdown.
  */
 void NsCallbacksRun(NsCallbackStage stage);
+
+/*
+ * Have those of SIGHUP run in thread -signal-, once more if it is at it: one
+ * that hangs, on a disk or in a script, must not keep the main thread from the
+ * signal that ends the server.  Wait until they have run, and end the thread.
+ */
+void NsCallbacksSignal(void);
+Ns_ReturnCode NsCallbacksWaitSignals(const Ns_Time *deadlinePtr);
 
 /*
  * Begin the shutdown stage in thread -shutdown-; wait for it until the
