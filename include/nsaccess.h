@@ -35,6 +35,7 @@ typedef struct Ns_Access {
     Ns_Time     runSpan;
     const struct Ns_AccessFields *fields;   /* For Ns_AccessHeader. */
     Ns_AccessStage stage;
+    int         isAnnounced;    /* All but figures is as it was told before. */
 } Ns_Access;
 
 /*
@@ -51,6 +52,10 @@ typedef struct Ns_Access {
  * request is finished, this is all that will be known of it.  A log calls
  * Ns_LogStreamPrepare here.  With NS_ACCESS_FORGOTTEN after that, the request
  * will not be logged: a trace failed.
+ *
+ * isAnnounced says that since the latest NS_ACCESS_SENDING of this request
+ * nothing has changed but status, bytesSent, and the spans, so that a log can
+ * go on from what it has prepared (Ns_LogStreamPrepared).
  */
 typedef void (Ns_AccessProc) (const Ns_Access *accessPtr, void *arg);
 

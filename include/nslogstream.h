@@ -83,6 +83,13 @@ NS_EXTERN int  Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
 NS_EXTERN void Ns_LogStreamForget(Ns_LogStream stream);
 
 /*
+ * The bytes of that record, until the thread's next call of one of these or
+ * Put: what replaces it may have pieces of them.  NULL: there is none.
+ */
+NS_EXTERN const void *Ns_LogStreamPrepared(Ns_LogStream stream,
+                                           size_t *lengthPtr);
+
+/*
  * The records of the stream tell, as an int64_t at that offset, which is not 0,
  * how many bytes of a reply were sent.  What an access procedure puts while a
  * part of the reply still waits for the client is kept back until that is sent

@@ -80,6 +80,10 @@ static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
+static void      PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
+                             const void *prepared, size_t length);
+static void      PutNew(const Log *logPtr, const Ns_Access *accessPtr);
+static void      SetFigures(AccessRecord *r, const Ns_Access *accessPtr);
 static int64_t   Micros(const Ns_Time *timePtr);
 static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
                                const Ns_Access *accessPtr);
@@ -277,7 +281,47 @@ AddCommand(Tcl_Interp *interp, void *arg)
 static void
 LogAccess(const Ns_Access *accessPtr, void *arg)
 {
-    Log              *logPtr = arg;
+    const Log  *logPtr = arg;
+    const void *prepared;
+    size_t      length;
+
+    if (accessPtr->stage == NS_ACCESS_FORGOTTEN) {
+        Ns_LogStreamForget(logPtr->stream);
+        return;
+    }
+    if (accessPtr->stage == NS_ACCESS_FINISHED && accessPtr->isAnnounced) {
+        prepared = Ns_LogStreamPrepared(logPtr->stream, &length);
+        if (prepared != NULL) {
+            PutPrepared(logPtr, accessPtr, prepared, length);
+            return;
+        }
+    }
+    PutNew(logPtr, accessPtr);
+}
+
+/*
+ * The record is the one that the reply was announced with, in the layout of
+ * that time, with the figures of now.
+ */
+static void
+PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
+            const void *prepared, size_t length)
+{
+    AccessRecord r;
+    struct iovec pieces[2];
+
+    memcpy(&r, prepared, sizeof(r));
+    SetFigures(&r, accessPtr);
+    pieces[0] = (struct iovec){&r, sizeof(r)};
+    pieces[1] = (struct iovec){(char *) prepared + sizeof(r),
+                               length - sizeof(r)};
+    (void) Ns_LogStreamPut(logPtr->stream, Notice, pieces,
+                           Ns_NrElements(pieces));
+}
+
+static void
+PutNew(const Log *logPtr, const Ns_Access *accessPtr)
+{
     const HeaderList *headersPtr = atomic_load(&logPtr->headersPtr);
     int               flags = atomic_load(&logPtr->flags);
     const char       *peer = accessPtr->peer, *request = accessPtr->line;
@@ -289,10 +333,6 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     Ns_DString        headers;
     struct iovec      pieces[7];
 
-    if (accessPtr->stage == NS_ACCESS_FORGOTTEN) {
-        Ns_LogStreamForget(logPtr->stream);
-        return;
-    }
     if ((flags & LOG_CHECKFORPROXY) != 0) {
         const char *value = Ns_AccessHeader(accessPtr, "x-forwarded-for");
 
@@ -306,13 +346,6 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     }
     r = (AccessRecord){
         .flags = (uint32_t) flags,
-        .status = accessPtr->status,
-        .bytesSent = accessPtr->bytesSent,
-        .start = Micros(&accessPtr->start),
-        .acceptSpan = Micros(&accessPtr->acceptSpan),
-        .queueSpan = Micros(&accessPtr->queueSpan),
-        .filterSpan = Micros(&accessPtr->filterSpan),
-        .runSpan = Micros(&accessPtr->runSpan),
         .peerLength = (uint32_t) (peer == NULL ? 0 : strlen(peer)),
         .userLength = (uint32_t) (user == NULL ? 0 : strlen(user)),
         .requestLength = (uint32_t) (request == NULL ? 0 : requestLength),
@@ -320,6 +353,7 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
         .agentLength = (uint32_t) (agent == NULL ? 0 : strlen(agent)),
         .nHeaders = (uint32_t) headersPtr->n
     };
+    SetFigures(&r, accessPtr);
     Ns_DStringInit(&headers);
     if (headersPtr->n > 0) {
         AppendHeaders(&headers, headersPtr, accessPtr);
@@ -340,6 +374,21 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
                                Ns_NrElements(pieces));
     }
     Ns_DStringFree(&headers);
+}
+
+/*
+ * What is known only when the request has ended.
+ */
+static void
+SetFigures(AccessRecord *r, const Ns_Access *accessPtr)
+{
+    r->status = accessPtr->status;
+    r->bytesSent = accessPtr->bytesSent;
+    r->start = Micros(&accessPtr->start);
+    r->acceptSpan = Micros(&accessPtr->acceptSpan);
+    r->queueSpan = Micros(&accessPtr->queueSpan);
+    r->filterSpan = Micros(&accessPtr->filterSpan);
+    r->runSpan = Micros(&accessPtr->runSpan);
 }
 
 static int64_t

@@ -64,6 +64,7 @@ static Ns_Mutex chainLock;      /* Guards lanes' first segments. */
 static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
 
+static inline Lane *OwnLane(int stream);
 static Lane    *ThreadLane(int stream, const NsLaneRecord *recordPtr);
 static void     FreeThreadLanes(void *arg);
 static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
@@ -146,13 +147,29 @@ NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
     return true;
 }
 
+const void *
+NsLanePrepared(int stream, size_t *lengthPtr)
+{
+    const Lane         *lanePtr = OwnLane(stream);
+    const NsRingRecord *recordPtr;
+
+    if (lanePtr == NULL || lanePtr->reserved == 0) {
+        return NULL;
+    }
+    recordPtr = NsRingRecordAt(lanePtr->segmentPtr,
+                               ring->headerPtr->segmentBytes
+                               - lanePtr->reserved);
+    *lengthPtr = recordPtr->length;
+    return recordPtr + 1;
+}
+
 void
 NsLaneForget(int stream)
 {
-    ThreadLanes *mine = threadLanes;
+    Lane *lanePtr = OwnLane(stream);
 
-    if (mine != NULL && stream < mine->n && mine->lanes[stream] != NULL) {
-        Forget(mine->lanes[stream]);
+    if (lanePtr != NULL) {
+        Forget(lanePtr);
     }
 }
 
@@ -236,16 +253,27 @@ NsLaneUnlockChains(void)
 }
 
 /*
- * The calling thread's lane, or NULL if it has to share.
+ * The calling thread's lane, or NULL if it has none.
+ */
+static inline Lane *
+OwnLane(int stream)
+{
+    const ThreadLanes *mine = threadLanes;
+
+    return mine != NULL && stream < mine->n ? mine->lanes[stream] : NULL;
+}
+
+/*
+ * Likewise; it gets one, or NULL if it has to share.
  */
 static Lane *
 ThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
     ThreadLanes *mine = threadLanes;
+    Lane        *lanePtr = OwnLane(stream);
 
-    if (likely(mine != NULL && stream < mine->n
-               && mine->lanes[stream] != NULL)) {
-        return mine->lanes[stream];
+    if (likely(lanePtr != NULL)) {
+        return lanePtr;
     }
     if (mine == NULL) {
         mine = threadLanes = ns_calloc(1u, sizeof(*mine));

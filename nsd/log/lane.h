@@ -60,6 +60,12 @@ bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
 bool NsLanePrepare(int stream, const NsLaneRecord *recordPtr);
 
 /*
+ * The bytes of what this thread has prepared in the stream; NULL: nothing.  The
+ * record that replaces it may have pieces of them.
+ */
+const void *NsLanePrepared(int stream, size_t *lengthPtr);
+
+/*
  * What this thread has prepared in the stream does not count any more.
  */
 void NsLaneForget(int stream);

@@ -210,6 +210,12 @@ Ns_LogStreamForget(Ns_LogStream stream)
     (void) NsStreamForget(stream);
 }
 
+const void *
+Ns_LogStreamPrepared(Ns_LogStream stream, size_t *lengthPtr)
+{
+    return NsLanePrepared(stream->index, lengthPtr);
+}
+
 bool
 NsStreamForget(Ns_LogStream stream)
 {

@@ -12,7 +12,21 @@
 #include "request/filter.h"
 #include "request/reqserver.h"
 
+/*
+ * What logs are told of a request, and have been told.
+ */
+typedef struct NsConnAccess {
+    Ns_Access              access;
+    struct Ns_AccessFields fields;
+    int                    nAnnounced;
+    Ns_SetField           *announced;   /* The headers when that was. */
+} NsConnAccess;
+
+static bool IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr);
+static void Describe(NsConnAccess *toldPtr, NsConn *connPtr);
+static void NoteAnnounced(NsConn *connPtr);
 static void FillSpans(Ns_Access *accessPtr, const NsWork *workPtr);
+static void FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr);
 
 const char *
 Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
@@ -25,29 +39,25 @@ Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
     return NsHttpFind(fieldsPtr->headPtr, name);
 }
 
-void
-NsAccessFill(Ns_Access *accessPtr, NsConn *connPtr)
+Ns_Access *
+NsAccessGet(NsConn *connPtr)
 {
-    struct Ns_AccessFields *fieldsPtr;
+    NsConnAccess *toldPtr = connPtr->accessPtr;
 
-    fieldsPtr = NsArenaZalloc(NsConnArena(connPtr),
-                              sizeof(struct Ns_AccessFields));
-    fieldsPtr->headers = connPtr->pub.headers;
-    *accessPtr = (Ns_Access) {
-        .server = connPtr->serverPtr->name,
-        .driver = connPtr->driverPtr->module,
-        .peer = Ns_ConnPeer(&connPtr->pub),
-        .line = connPtr->request.line,
-        .lineLength = connPtr->request.line == NULL ? 0
-            : strlen(connPtr->request.line),
-        .url = connPtr->request.url,
-        .user = Ns_ConnAuthUser(&connPtr->pub),
-        .status = connPtr->status,
-        .bytesSent = atomic_load_explicit(&connPtr->bytesSent,
-                                          memory_order_relaxed),
-        .fields = fieldsPtr
-    };
-    FillSpans(accessPtr, &connPtr->work);
+    if (toldPtr == NULL) {
+        toldPtr = connPtr->accessPtr = NsArenaZalloc(NsConnArena(connPtr),
+                                                     sizeof(*toldPtr));
+    }
+    if (IsAsAnnounced(toldPtr, connPtr)) {
+        FillLastSpans(&toldPtr->access, &connPtr->work);
+    } else {
+        Describe(toldPtr, connPtr);
+    }
+    toldPtr->access.stage = NS_ACCESS_FINISHED;
+    toldPtr->access.status = connPtr->status;
+    toldPtr->access.bytesSent = atomic_load_explicit(&connPtr->bytesSent,
+                                                     memory_order_relaxed);
+    return &toldPtr->access;
 }
 
 void
@@ -75,23 +85,75 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
 void
 NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
 {
-    Ns_Access access;
-
     if (NsUnitIsWanted()
             || (NsLogIsAsync() && atomic_load_explicit(
                     &connPtr->serverPtr->requestPtr->traces,
                     memory_order_acquire) != NULL)) {
-        NsAccessFill(&access, connPtr);
-        access.stage = stage;
-        access.bytesSent += bytes;
-        NsAccessRun(connPtr->serverPtr, &access);
+        Ns_Access *accessPtr = NsAccessGet(connPtr);
+
+        accessPtr->stage = stage;
+        accessPtr->bytesSent += bytes;
+        NsAccessRun(connPtr->serverPtr, accessPtr);
         connPtr->isAnnounced = stage == NS_ACCESS_SENDING;
+        if (connPtr->isAnnounced && !accessPtr->isAnnounced) {
+            NoteAnnounced(connPtr);
+        }
     }
 }
 
 /*
- * A request that still runs ends now.
+ * The strings of a request stand in its arena: one that changes gets another
+ * address, and keeps it to the end.
  */
+static bool
+IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
+{
+    const Ns_Access *accessPtr = &toldPtr->access;
+    const Ns_Set    *headers = connPtr->pub.headers;
+
+    return accessPtr->isAnnounced
+        && accessPtr->line == connPtr->request.line
+        && accessPtr->url == connPtr->request.url
+        && accessPtr->peer == Ns_ConnPeer(&connPtr->pub)
+        && accessPtr->user == Ns_ConnAuthUser(&connPtr->pub)
+        && toldPtr->fields.headers == headers
+        && toldPtr->nAnnounced == headers->size
+        && memcmp(toldPtr->announced, headers->fields,
+                  (size_t) headers->size * sizeof(Ns_SetField)) == 0;
+}
+
+static void
+Describe(NsConnAccess *toldPtr, NsConn *connPtr)
+{
+    const char *line = connPtr->request.line;
+
+    toldPtr->fields = (struct Ns_AccessFields) {connPtr->pub.headers, NULL};
+    toldPtr->access = (Ns_Access) {
+        .server = connPtr->serverPtr->name,
+        .driver = connPtr->driverPtr->module,
+        .peer = Ns_ConnPeer(&connPtr->pub),
+        .line = line,
+        .lineLength = line == NULL ? 0 : strlen(line),
+        .url = connPtr->request.url,
+        .user = Ns_ConnAuthUser(&connPtr->pub),
+        .fields = &toldPtr->fields
+    };
+    FillSpans(&toldPtr->access, &connPtr->work);
+}
+
+static void
+NoteAnnounced(NsConn *connPtr)
+{
+    NsConnAccess *toldPtr = connPtr->accessPtr;
+    const Ns_Set *headers = connPtr->pub.headers;
+    size_t        bytes = (size_t) headers->size * sizeof(Ns_SetField);
+
+    toldPtr->access.isAnnounced = true;
+    toldPtr->nAnnounced = headers->size;
+    toldPtr->announced = NsArenaAlloc(NsConnArena(connPtr), bytes);
+    memcpy(toldPtr->announced, headers->fields, bytes);
+}
+
 static void
 FillSpans(Ns_Access *accessPtr, const NsWork *workPtr)
 {
@@ -100,6 +162,16 @@ FillSpans(Ns_Access *accessPtr, const NsWork *workPtr)
                                         workPtr->queueStamp);
     accessPtr->queueSpan = NsClockSpan(workPtr->queueStamp,
                                        workPtr->dequeueStamp);
+    FillLastSpans(accessPtr, workPtr);
+}
+
+/*
+ * Those of what happens in the connection thread.  A request that still runs
+ * ends now.
+ */
+static void
+FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr)
+{
     accessPtr->filterSpan = NsClockSpan(workPtr->dequeueStamp,
                                         workPtr->filterStamp);
     accessPtr->runSpan = NsClockSpan(workPtr->filterStamp,

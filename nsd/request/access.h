@@ -19,9 +19,9 @@ struct Ns_AccessFields {
 };
 
 /*
- * Describe a finished request.  The result points into the connection.
+ * Describe the request as it is now.  The result is the connection's.
  */
-void NsAccessFill(Ns_Access *accessPtr, NsConn *connPtr);
+Ns_Access *NsAccessGet(NsConn *connPtr);
 
 /*
  * Tell the logs of a request that goes on: as many bytes are about to leave,

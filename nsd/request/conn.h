@@ -41,6 +41,7 @@
 struct NsConnForm;              /* Query or form, uploaded files. */
 struct NsConnStream;            /* Compression, streaming. */
 struct NsConnRare;              /* Client data, local storage, overrides ... */
+struct NsConnAccess;            /* What logs are told of the request. */
 
 /*
  * Owned by the thread that serves the request, but for what says otherwise.
@@ -78,6 +79,7 @@ typedef struct NsConn {
     struct NsConnForm   *formPtr;
     struct NsConnStream *streamPtr;
     struct NsConnRare   *rarePtr;
+    struct NsConnAccess *accessPtr;
 } NsConn;
 
 #define NsConnOf(conn) ((NsConn *) (conn))

@@ -178,17 +178,14 @@ void
 NsTracesRun(NsConn *connPtr)
 {
     NsRequestServer *requestPtr = connPtr->serverPtr->requestPtr;
-    const NsTrace   *tracePtr = atomic_load(&requestPtr->traces);
-    Ns_Access        access;
+    const NsTrace   *tracePtr;
 
-    if (tracePtr != NULL) {
-        NsAccessFill(&access, connPtr);
-    }
-    for (; tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
+    for (tracePtr = atomic_load(&requestPtr->traces); tracePtr != NULL;
+         tracePtr = atomic_load(&tracePtr->nextPtr)) {
         if (tracePtr->proc != NULL) {
             (*tracePtr->proc)(tracePtr->arg, &connPtr->pub);
         } else {
-            (*tracePtr->accessProc)(&access, tracePtr->arg);
+            (*tracePtr->accessProc)(NsAccessGet(connPtr), tracePtr->arg);
         }
     }
 }

@@ -52,7 +52,6 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     Ns_Conn   *conn = &connPtr->pub;
     NsMessage *messagePtr = connPtr->messagePtr;
     NsStamp    now = NsClockNow();
-    Ns_Access  access;
 
     connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
     connPtr->work.filterStamp = connPtr->work.endStamp = now;
@@ -65,8 +64,7 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     connPtr->compressLevel = 0;
     (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
 
-    NsAccessFill(&access, connPtr);
-    NsAccessRun(connPtr->serverPtr, &access);
+    NsAccessRun(connPtr->serverPtr, NsAccessGet(connPtr));
     NsConnFreeParts(connPtr);
 #ifdef NS_CONN_PROFILE
     NsConnProfileEnd(connPtr);

@@ -199,11 +199,8 @@ EndLog(NsConn *connPtr)
 static void
 EndUnit(NsConn *connPtr)
 {
-    Ns_Access access;
-
     if (unlikely(NsUnitIsWanted())) {
-        NsAccessFill(&access, connPtr);
-        NsUnitEnd(&access);
+        NsUnitEnd(NsAccessGet(connPtr));
     }
 }
 

@@ -293,12 +293,41 @@ PrepareWhileWritingAndDie(void)
     kill(getpid(), SIGKILL);
 }
 
+/*
+ * What replaces a prepared record is made of it, but for its number.
+ */
+static void
+CorrectAndDie(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+    size_t       length;
+
+    assert_null(Ns_LogStreamPrepared(stream, &length));
+    for (int i = 0; i < NRECORDS; i++) {
+        const char  *bytes;
+        struct iovec pieces[2] = {{&i, sizeof(i)}};
+
+        Prepare(stream, 1000000 + i, i % 300 == 0 ? 1500 : 0);
+        bytes = Ns_LogStreamPrepared(stream, &length);
+        assert_int_equal(length, sizeof(Record) + (i % 300 == 0 ? 1500 : 0));
+        pieces[1] = (struct iovec) {(char *) bytes + sizeof(i),
+                                    length - sizeof(i)};
+        assert_int_equal(Ns_LogStreamPut(stream, Notice, pieces, 2), NS_OK);
+        assert_null(Ns_LogStreamPrepared(stream, &length));
+    }
+    Prepare(stream, 1000000, 0);
+    Ns_LogStreamForget(stream);
+    assert_null(Ns_LogStreamPrepared(stream, &length));
+    kill(getpid(), SIGKILL);
+}
+
 static void
 APreparedRecordCountsUnlessReplaced(void **state)
 {
     static void (*const deaths[]) (void) = {
         ReplaceAndDie, PrepareAndDie, PrepareLongAndDie, ForgetAndDie,
-        PrepareWhileWritingAndDie
+        PrepareWhileWritingAndDie, CorrectAndDie
     };
 
     for (size_t i = 0; i < Ns_NrElements(deaths); i++) {
