@@ -45,6 +45,8 @@ static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
+static void FreeWork(Ns_LogSink sink);
+static void DetachLocked(Ns_LogSink sink);
 static void AttachLocked(Ns_LogSink sink);
 static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
 
@@ -79,12 +81,14 @@ NsSinkCreate(const NsSinkSpec *specPtr)
 
     Ns_MutexLock(&nsSinksLock);
     sink->index = FreeIndexLocked();
-    if (sink->index < 0) {
+    if (sink->index < 0 || NsSinkFind(sink->name) != NULL) {
+        int reason = sink->index < 0 ? NS_SINK_TOO_MANY : EEXIST;
+
         Ns_MutexUnlock(&nsSinksLock);
         NsRecoverDropClaims(sink);
         sink->typePtr->closeProc(sink);
         NsSinkUnmake(&sink);
-        errno = NS_SINK_TOO_MANY;
+        errno = reason;
         return NULL;
     }
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
@@ -97,13 +101,15 @@ NsSinkCreate(const NsSinkSpec *specPtr)
             atomic_store(&sink->wants[i], 1);
         }
     }
-    if (!specPtr->isDirect) {
-        AttachLocked(sink);
-    }
     sink->olderPtr = atomic_load(&sinks[sink->index]);
     atomic_store(&sinks[sink->index], sink);
     if (sink->index == atomic_load(&nSinks)) {
         atomic_store(&nSinks, sink->index + 1);
+    }
+    if (!specPtr->isDirect) {
+        NsSinkLock(sink);
+        AttachLocked(sink);
+        NsSinkUnlock(sink);
     }
     NsSinkRouteAllLocked(sink);
     if (isStarted && atomic_load(&sink->isOnLanes)) {
@@ -164,9 +170,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
         ns_free(sink->patterns[i]);
     }
     ns_free(sink->patterns);
-    ns_free(sink->buffer);
-    ns_free(sink->scratch);
-    ns_free(sink->reduced);
+    FreeWork(sink);
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
@@ -177,6 +181,29 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     ns_free(sink->file);
     ns_free(sink->name);
     ns_free(sink);
+}
+
+/*
+ * What it needs for its work, beside the target.
+ */
+static void
+FreeWork(Ns_LogSink sink)
+{
+    ns_free(sink->buffer);
+    ns_free(sink->scratch);
+    ns_free(sink->reduced);
+    ns_free(sink->places);
+    ns_free(sink->moved);
+    ns_free(sink->floors);
+    NsMergeFree(&sink->merge);
+    sink->buffer = sink->scratch = sink->reduced = NULL;
+    sink->room = sink->nBuffered = sink->nWritten = 0;
+    sink->scratchBytes = sink->reducedBytes = 0;
+    sink->places = NULL;
+    sink->moved = NULL;
+    sink->floors = NULL;
+    sink->nMoved = 0;
+    sink->hasFloors = false;
 }
 
 Ns_LogSink
@@ -302,14 +329,15 @@ NsSinkRemove(Ns_LogSink sink)
                sink->name, stats.pending, NsSinkFile(sink));
     }
     Ns_MutexLock(&nsSinksLock);
-    atomic_store(&sink->isRemoved, true);
-    for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        if (atomic_exchange(&sink->wants[i], 0) != 0) {
-            NsSinkRouteLocked(NsStreamAt(i));
-        }
+    if (atomic_exchange(&sink->isRemoved, true)) {
+        /* Another thread was faster. */
+        Ns_MutexUnlock(&nsSinksLock);
+        return NS_OK;
     }
+    NsSinkRouteAllLocked(sink);
     Ns_MutexUnlock(&nsSinksLock);
 
+    /* Until its thread has ended, what the sink wants is kept for it. */
     if (!NsSinkThreadStop(sink, NULL)) {
         return NS_ERROR;
     }
@@ -320,12 +348,36 @@ NsSinkRemove(Ns_LogSink sink)
     NsRecoverDropClaims(sink);
     NsSinkUnlock(sink);
     Ns_MutexLock(&nsSinksLock);
-    atomic_store(&sink->isOnLanes, false);
-    if (sink->slotPtr != NULL) {
-        sink->slotPtr->name[0] = '\0';
-    }
+    DetachLocked(sink);
     Ns_MutexUnlock(&nsSinksLock);
     return status;
+}
+
+/*
+ * The sink needs nothing any more.  The structure itself stays: others look at
+ * sinks without a lock.
+ */
+static void
+DetachLocked(Ns_LogSink sink)
+{
+    NsRing *ringPtr = NsSinkRing();
+
+    NsAssertLocked(&nsSinksLock);
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        atomic_store(&sink->wants[i], 0);
+    }
+    atomic_store(&sink->isOnLanes, false);
+    if (sink->slotPtr != NULL) {
+        uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+
+        sink->slotPtr->name[0] = '\0';
+        for (uint32_t i = 0; i < n; i++) {
+            NsDeliverFreeLane(ringPtr, i);
+        }
+    }
+    NsSinkLock(sink);
+    FreeWork(sink);
+    NsSinkUnlock(sink);
 }
 
 bool
@@ -571,14 +623,14 @@ AttachLocked(Ns_LogSink sink)
     if (sink->typePtr != &nsFdSinkType) {
         snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
     }
-    atomic_store(&sink->isOnLanes, true);
 }
 
 static void
 StartAt(Ns_LogSink sink, NsRing *ringPtr)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    uint32_t n = atomic_load(&headerPtr->nLanes);
+    NsRingCursor *cursors = sink->slotPtr->cursors;
+    uint32_t n;
 
     sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
@@ -587,21 +639,26 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
         sink->baseRecords[i] = NsLaneRecords(i);
     }
-    NsLaneLockChains();
     for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
+        sink->places[i].lane = i;
+        sink->places[i].segment = NS_RING_NONE;
+        atomic_store(&cursors[i].done, 0);
+        atomic_store(&cursors[i].ahead, 0);
+    }
+    /* From now on others free nothing, so that the ends found below stay. */
+    atomic_store(&sink->isOnLanes, true);
+    n = atomic_load(&headerPtr->nLanes);
+    NsLaneLockChains();
+    for (uint32_t i = 0; i < n; i++) {
         NsPlace *placePtr = &sink->places[i];
-        uint64_t position = 0;
 
-        placePtr->lane = i;
-        placePtr->segment = NS_RING_NONE;
-        if (i < n && NsPlaceOpen(ringPtr, placePtr, 0)) {
+        if (NsPlaceOpen(ringPtr, placePtr, 0)) {
             while (NsPlaceHead(ringPtr, placePtr) != NULL) {
                 NsPlaceAdvance(ringPtr, placePtr);
             }
-            position = NsPlacePosition(placePtr);
+            atomic_store(&cursors[i].done, NsPlacePosition(placePtr));
+            atomic_store(&cursors[i].ahead, NsPlacePosition(placePtr));
         }
-        atomic_store(&sink->slotPtr->cursors[i].done, position);
-        atomic_store(&sink->slotPtr->cursors[i].ahead, position);
     }
     NsLaneUnlockChains();
 }

@@ -67,7 +67,7 @@ NsSinkRouteLocked(Ns_LogStream stream)
 
     NsAssertLocked(&nsSinksLock);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (!NsSinkWants(sink, index)) {
+        if (!NsSinkWants(sink, index) || atomic_load(&sink->isRemoved)) {
             continue;
         }
         Widen(&filter, sink, stream, !hasLane && nDirect == 0);

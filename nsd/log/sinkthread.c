@@ -408,6 +408,12 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     Ns_ReturnCode status = NS_OK;
 
     NsSinkLock(sink);
+    if (atomic_load(&sink->isRemoved)) {
+        /* Since its caller found it. */
+        NsSinkUnlock(sink);
+        errno = ENOENT;
+        return NS_ERROR;
+    }
     NsDeliverPass(sink);
     errno = 0;
     if (opPtr->proc != NULL) {

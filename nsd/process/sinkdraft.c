@@ -45,6 +45,7 @@ static const Type *FindType(const char *name);
 static const char *GetTarget(const NsSinkDraft *draftPtr, const Type *typePtr);
 static bool IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr,
                        const char *name, Ns_DString *errorPtr);
+static void RefuseName(const char *name, Ns_DString *errorPtr);
 static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static const char **SplitStreams(const NsSinkDraft *draftPtr, int *nPtr);
 static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
@@ -124,7 +125,9 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     }
     NsLogUseMemory();
     sink = NsSinkCreate(&spec);
-    if (sink == NULL) {
+    if (sink == NULL && errno == EEXIST) {
+        RefuseName(name, errorPtr);
+    } else if (sink == NULL) {
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          shown != NULL ? shown : spec.type,
                          NsSinkReason(errno));
@@ -195,8 +198,7 @@ IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr, const char *name,
 {
     if (*name == '\0' || strlen(name) >= NS_RING_NAME
             || NsSinkFind(name) != NULL) {
-        Ns_DStringPrintf(errorPtr, "invalid name \"%s\": should be new, and 1 "
-                         "to %d bytes long", name, NS_RING_NAME - 1);
+        RefuseName(name, errorPtr);
         return false;
     }
     if (!HasFormat(draftPtr, errorPtr)) {
@@ -213,6 +215,13 @@ IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr, const char *name,
         return false;
     }
     return true;
+}
+
+static void
+RefuseName(const char *name, Ns_DString *errorPtr)
+{
+    Ns_DStringPrintf(errorPtr, "invalid name \"%s\": should be new, and 1 to "
+                     "%d bytes long", name, NS_RING_NAME - 1);
 }
 
 /*
