@@ -216,6 +216,7 @@ struct Ns_LogSink_ {
     bool               mustStop;
     Ns_Thread          thread;
     atomic_int         state;           /* NsSinkState; see sinkthread.c. */
+    atomic_bool        isNudged;        /* Since the last pass began. */
     int                idleStreams[NS_RING_STREAMS];    /* Counted as idle. */
     int                nIdleStreams;
 

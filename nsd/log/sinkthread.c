@@ -6,8 +6,8 @@
  *          RUNNING --nothing buffered, nothing came--> IDLE
  *              reads the lanes                           any record wakes it
  *          RUNNING --lines buffered, or just written--> BATCHING
- *              until the buffer time is over; a nudge wakes it: many bytes, or
- *              an error
+ *              until the buffer time is over; a nudge wakes it, or keeps it
+ *              awake: many bytes, or an error
  *          RUNNING --a pass right after a pass, or writing fails--> RESTING
  *              only requests and a shortage of memory wake it
  *
@@ -192,6 +192,8 @@ NsSinkNudge(int stream)
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, stream)) {
+            /* It may be on its way to sleep, done with looking. */
+            atomic_store(&sink->isNudged, true);
             (void) WakeFrom(sink, NS_SINK_BATCHING);
         }
     }
@@ -263,6 +265,8 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     (void) NsRecoverClaims(sink);
     NsSinkLock(sink);
     before = NRecords(sink);
+    /* What a nudge is about is in the lanes by then, and not in the future. */
+    (void) atomic_exchange(&sink->isNudged, false);
     NsDeliverPass(sink);
     plan.until = NsDeliverDue(sink, isTimeUp);
     if (sink->failure != 0) {
@@ -323,6 +327,8 @@ Sleep(Ns_LogSink sink, NsSinkState state, int64_t until)
         hasWork = NsDeliverHasWork(sink);
         NsSinkUnlock(sink);
         Ns_MutexLock(&sink->wakeLock);
+    } else if (state == NS_SINK_BATCHING) {
+        hasWork = atomic_load(&sink->isNudged);
     }
     while (!hasWork && !isTimeUp && atomic_load(&sink->state) == (int) state
            && sink->firstOp == NULL && !sink->mustStop) {
@@ -370,15 +376,14 @@ LeaveLocked(Ns_LogSink sink)
 
 /*
  * Wake the thread if it is in that state.  Looking is free of the lock, so only
- * those who find it asleep meet there.
+ * those who find it asleep meet there; it does not precede a nudge's mark.
  */
 static bool
 WakeFrom(Ns_LogSink sink, NsSinkState state)
 {
     bool isMine;
 
-    if (atomic_load_explicit(&sink->state, memory_order_relaxed)
-            != (int) state) {
+    if (atomic_load(&sink->state) != (int) state) {
         return false;
     }
     Ns_MutexLock(&sink->wakeLock);

@@ -57,7 +57,6 @@ port = $port
 unix_socket_directories = '$dir'
 max_connections = 20
 shared_buffers = 8MB
-log_min_messages = fatal
 $parameters"
     close $conf
 }
@@ -66,7 +65,11 @@ proc pg::start {} {
     variable bin
     variable dir
     variable port
-    exec {*}[As $bin/pg_ctl -D $dir/data -l $dir/log -w -t 60 start] >/dev/null 2>@1
+    if {[catch {exec {*}[As $bin/pg_ctl -D $dir/data -l $dir/log -w -t 300 start] 2>@1} message]} {
+        set log ""
+        catch { set log [exec tail -n 30 $dir/log] }
+        error "PostgreSQL does not start: $message\n$log"
+    }
     if {[sqlIn postgres "SELECT 1 FROM pg_database WHERE datname = 'test'"] eq ""} {
         sqlIn postgres "CREATE DATABASE test"
     }
@@ -75,7 +78,7 @@ proc pg::start {} {
 proc pg::stop {} {
     variable bin
     variable dir
-    exec {*}[As $bin/pg_ctl -D $dir/data -w -t 60 -m fast stop] >/dev/null 2>@1
+    exec {*}[As $bin/pg_ctl -D $dir/data -w -t 300 -m fast stop] >/dev/null 2>@1
 }
 
 proc pg::Processes {} {
@@ -101,7 +104,7 @@ proc pg::sqlIn {database text} {
     variable bin
     variable dir
     variable port
-    exec timeout 60 $bin/psql -X -q -A -t -v ON_ERROR_STOP=1 -h $dir -p $port -U test -d $database -c $text
+    exec timeout 300 $bin/psql -X -q -A -t -v ON_ERROR_STOP=1 -h $dir -p $port -U test -d $database -c $text
 }
 proc pg::sql {text} { sqlIn test $text }
 

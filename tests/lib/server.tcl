@@ -21,6 +21,7 @@
 #                                        dict: status reason version headers body
 #       connect ?handle?  send  readReply  replyBody  atEof  disconnect
 #       port home consoleLog serverLog accessLog pageRoot complaints   ?handle?
+#       ownMs script ?handle?            how long it takes, without waits for a processor
 #       freePort                         a port for this file alone (see port.tcl)
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
@@ -41,6 +42,9 @@ namespace eval harness {
     array set servers {}
     variable logMemory
     array set logMemory {}
+    variable waits
+    array set waits {}
+    variable nSeen
 }
 tcltest::configure -verbose {body error} -testdir [file dirname [file normalize [info script]]]
 tcltest::configure {*}$argv
@@ -77,6 +81,31 @@ proc isQuick {ms script {before {}}} {
         if {[clock milliseconds] - $start < $ms} { return 1 }
     }
     return 0
+}
+
+# The time in ms that a script takes, without that during which a thread of the server,
+# or of ours, could have run and had no processor: what a busy machine adds.
+proc ownMs {script {handle ""}} {
+    array unset harness::waits
+    harness::noteWaits [serverPid $handle]
+    array set before [array get harness::waits]
+    set start [clock milliseconds]
+    uplevel 1 $script
+    set ms [expr {[clock milliseconds] - $start}]
+    # Of a server that has ended, stopServer has noted it.
+    harness::noteWaits [serverPid $handle]
+    foreach {file nanoseconds} [array get harness::waits] {
+        if {[info exists before($file)]} { incr nanoseconds -$before($file) }
+        incr ms [expr {-$nanoseconds / 1000000}]
+    }
+    return [expr {max($ms, 0)}]
+}
+proc harness::noteWaits {pid} {
+    variable waits
+    foreach file [glob -nocomplain /proc/{$pid,[pid]}/task/*/schedstat] {
+        # The thread may end.
+        catch { set waits($file) [lindex [readFile $file] 1] }
+    }
 }
 
 # A server may listen at more than one port; startServer waits for the first.
@@ -280,7 +309,7 @@ proc stopServer {{handle ""} {signal TERM}} {
     if {[isRunning $handle]} {
         harness::noteLogMemory $handle
         catch {exec kill -$signal [serverPid $handle]}
-        if {[catch {waitFor {[file exists $home/status]}} message]} {
+        if {[catch {waitFor {[harness::noteWaits [serverPid $handle]; file exists $home/status]}} message]} {
             set threads [harness::threadsOf [serverPid $handle]]
             catch {exec kill -KILL [serverPid $handle]}
             waitFor {[file exists $home/status]}
