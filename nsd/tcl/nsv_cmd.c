@@ -204,13 +204,15 @@ IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsvArray      *arrayPtr;
     Ns_ReturnCode  status;
     Tcl_WideInt    value;
-    int            count = 1;
+    int            count = 1, nWords = objc - 3;
+    Ns_ObjvSpec    countSpec = {.dest = &count};
 
     if (objc != 3 && objc != 4) {
         Tcl_WrongNumArgs(interp, 1, objv, "array key ?count?");
         return TCL_ERROR;
     }
-    if (objc == 4 && Tcl_GetIntFromObj(interp, objv[3], &count) != TCL_OK) {
+    if (nWords > 0
+            && Ns_ObjvInt(&countSpec, interp, &nWords, objv + 3) != TCL_OK) {
         return TCL_ERROR;
     }
     arrayPtr = LockArray(clientData, interp, objv[1], false);

@@ -159,12 +159,25 @@ WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
     return NS_ERROR;
 }
 
+/*
+ * Tcl_GetIntFromObj takes numbers of up to 32 bits without a sign as well, so
+ * that some become negative.
+ */
 int
 Ns_ObjvInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
            Tcl_Obj *const *objv)
 {
+    static char text[] = "integer value too large to represent";
+    Tcl_WideInt wide;
+
     if (*objcPtr < 1
-            || Tcl_GetIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+            || Tcl_GetIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+            || Tcl_GetWideIntFromObj(interp, objv[0], &wide) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (wide != *(int *) specPtr->dest) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
+        Tcl_SetErrorCode(interp, "ARITH", "IOVERFLOW", text, NULL);
         return TCL_ERROR;
     }
     --*objcPtr;

@@ -160,6 +160,10 @@ WrongType(void **state)
     assert_int_equal(number, 16);
     assert_int_equal(ParseWith(NULL, specs, "cmd x"), NS_ERROR);
     AssertResult("expected integer but got \"x\"");
+    assert_int_equal(ParseWith(NULL, specs, "cmd -2147483648"), NS_OK);
+    assert_int_equal(number, INT_MIN);
+    assert_int_equal(ParseWith(NULL, specs, "cmd 2147483648"), NS_ERROR);
+    AssertResult("integer value too large to represent");
 }
 
 /* objv-3.2: keywords match exactly; flags are ORed */
