@@ -47,7 +47,9 @@ NsSignalsBlock(bool isDebugged)
         sigaddset(&waited, SIGINT);
     }
     blocked = waited;
+    /* What would send these fails instead, and says why. */
     sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
     sigaddset(&blocked, END_OF_START);
     ns_sigmask(SIG_BLOCK, &blocked, NULL);
 
