@@ -11,16 +11,24 @@
 #include "http/chars.h"
 
 /*
- * Whether one of eight bytes is a control character; it may say so wrongly.
+ * Compared all at once where the processor can.
  */
-static inline bool
-HasControl(uint64_t bytes)
-{
-    const uint64_t ones = UINT64_MAX / 255u;
-    uint64_t       del = bytes ^ (ones * 0x7Fu);
-    uint64_t       low = (bytes - ones * 0x20u) & ~bytes;
+typedef unsigned char Bytes  __attribute__((vector_size(8)));
+typedef signed char   Signed __attribute__((vector_size(8)));
 
-    return ((low | ((del - ones) & ~del)) & (ones * 0x80u)) != 0u;
+/*
+ * Copy eight bytes.  All bits of the result are set if none is a control
+ * character, or beyond ASCII: one more than these is a negative number, or none
+ * that is greater than a blank.
+ */
+static inline uint64_t
+CopyWord(char *to, const char *from)
+{
+    Bytes bytes;
+
+    memcpy(&bytes, from, sizeof(bytes));
+    memcpy(to, &bytes, sizeof(bytes));
+    return (uint64_t) ((Signed) (bytes + 1) > ' ');
 }
 
 static const char *SkipSpace(const char *p);
@@ -75,20 +83,18 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
 void
 NsHeaderCopyValue(char *to, const char *value, size_t length)
 {
-    size_t i = 0;
+    if (length >= sizeof(uint64_t)) {
+        size_t   last = length - sizeof(uint64_t);
+        uint64_t plain = CopyWord(to + last, value + last);
 
-    while (i < length && length >= sizeof(uint64_t)) {
-        size_t   from = MIN(i, length - sizeof(uint64_t));
-        uint64_t bytes;
-
-        memcpy(&bytes, value + from, sizeof(bytes));
-        if (unlikely(HasControl(bytes))) {
-            break;
+        for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
+            plain &= CopyWord(to + i, value + i);
         }
-        memcpy(to + from, &bytes, sizeof(bytes));
-        i = from + sizeof(bytes);
+        if (likely(plain == UINT64_MAX)) {
+            return;
+        }
     }
-    for (; i < length; i++) {
+    for (size_t i = 0; i < length; i++) {
         unsigned char c = UCHAR(value[i]);
 
         to[i] = unlikely((c < ' ' && c != '\t') || c == 0x7F) ? ' ' : (char) c;

@@ -24,6 +24,13 @@ typedef struct Start {
     size_t length;
 } Start;
 
+typedef struct Field {
+    const char *name;
+    const char *value;
+    size_t      nameLength;
+    size_t      valueLength;
+} Field;
+
 static Start starts[2];         /* HTTP/1.0, HTTP/1.1; written once. */
 static pthread_once_t startsOnce = PTHREAD_ONCE_INIT;
 
@@ -32,7 +39,8 @@ static void   AddExtraHeaders(NsConn *connPtr);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
 static bool   IsMultipart(const NsConn *connPtr);
-static size_t FieldBytes(const Ns_Set *setPtr);
+static int    MeasureFields(NsConn *connPtr, Field **fieldsPtr,
+                            size_t *bytesPtr);
 
 void
 NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
@@ -66,13 +74,13 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 char *
 NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
 {
-    const Ns_Set *setPtr = connPtr->pub.outputheaders;
-    size_t        bytes = NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 4
-                        + FieldBytes(setPtr) + room;
-    char         *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
-    char         *next = text;
-    size_t        startBytes;
-    int           i;
+    size_t  bytes = NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 4 + room;
+    Field  *fields;
+    int     n = MeasureFields(connPtr, &fields, &bytes);
+    char   *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
+    char   *next = text;
+    size_t  startBytes;
+    int     i;
 
     if (connPtr->status == 200) {
         const char *start = NsReplyStart(connPtr->request.version > 1.0,
@@ -89,14 +97,9 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     next += NS_HTTP_DATE_LENGTH;
     *next++ = '\r';
     *next++ = '\n';
-    for (i = 0; i < Ns_SetSize(setPtr); i++) {
-        const char *name = Ns_SetKey(setPtr, i);
-        const char *value = Ns_SetValue(setPtr, i);
-
-        if (name != NULL && value != NULL) {
-            next = NsHeaderWrite(next, name, strlen(name), value,
-                                 strlen(value));
-        }
+    for (i = 0; i < n; i++) {
+        next = NsHeaderWrite(next, fields[i].name, fields[i].nameLength,
+                             fields[i].value, fields[i].valueLength);
     }
     *next++ = '\r';
     *next++ = '\n';
@@ -239,19 +242,27 @@ IsMultipart(const NsConn *connPtr)
 }
 
 /*
- * Room that the fields take.
+ * The fields, how many, and the room that they take, added.
  */
-static size_t
-FieldBytes(const Ns_Set *setPtr)
+static int
+MeasureFields(NsConn *connPtr, Field **fieldsPtr, size_t *bytesPtr)
 {
-    size_t bytes = 0;
-    int    i;
+    const Ns_Set *setPtr = connPtr->pub.outputheaders;
+    Field        *fields = NsArenaAlloc(NsConnArena(connPtr), sizeof(Field)
+                                        * (size_t) Ns_SetSize(setPtr));
+    int           i, n = 0;
 
     for (i = 0; i < Ns_SetSize(setPtr); i++) {
-        if (Ns_SetKey(setPtr, i) != NULL && Ns_SetValue(setPtr, i) != NULL) {
-            bytes += strlen(Ns_SetKey(setPtr, i)) + NS_HEADER_EXTRA
-                + strlen(Ns_SetValue(setPtr, i));
+        const char *name = Ns_SetKey(setPtr, i);
+        const char *value = Ns_SetValue(setPtr, i);
+
+        if (name != NULL && value != NULL) {
+            fields[n] = (Field) {name, value, strlen(name), strlen(value)};
+            *bytesPtr += fields[n].nameLength + fields[n].valueLength
+                + NS_HEADER_EXTRA;
+            n++;
         }
     }
-    return bytes;
+    *fieldsPtr = fields;
+    return n;
 }
