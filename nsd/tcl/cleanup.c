@@ -20,6 +20,7 @@
 #include "tcl/set.h"
 
 #define MAX_KEPT    64          /* More globals than this are not remembered. */
+#define MAX_BUCKETS 64          /* Tcl makes no more for so many globals. */
 #define MAX_AT_ONCE 32          /* Unset between two looks at the table. */
 
 /*
@@ -30,7 +31,10 @@
 typedef struct NsGlobals {
     int            n;           /* 0: unknown. */
     Tcl_HashEntry *entries[MAX_KEPT];   /* In the table's order. */
+    Tcl_HashEntry *next[MAX_KEPT];      /* In the entry's bucket. */
     Tcl_Obj       *names[MAX_KEPT];
+    int            nBuckets;    /* 0: there are more. */
+    Tcl_HashEntry *buckets[MAX_BUCKETS];
     const Var     *errorInfoPtr;
     const Var     *errorCodePtr;
     Tcl_Obj       *emptyPtr;    /* What these two were set to. */
@@ -62,6 +66,7 @@ NextEntry(const Tcl_HashTable *tablePtr, Tcl_HashEntry *entryPtr, int *nextPtr)
     return entryPtr;
 }
 
+static bool HasOnlyKept(NsInterp *itPtr);
 static bool UnsetGlobals(NsInterp *itPtr);
 static void FindGlobals(NsInterp *itPtr, Finding *findingPtr);
 static bool HasNoError(const NsGlobals *globalsPtr);
@@ -141,7 +146,7 @@ NsInterpCleanupVars(NsInterp *itPtr)
         globalsPtr->emptyPtr = Tcl_NewObj();
         Tcl_IncrRefCount(globalsPtr->emptyPtr);
     }
-    if (UnsetGlobals(itPtr) && HasNoError(globalsPtr)) {
+    if ((HasOnlyKept(itPtr) || UnsetGlobals(itPtr)) && HasNoError(globalsPtr)) {
         return;
     }
     ForgetNames(globalsPtr);
@@ -176,6 +181,35 @@ HasOpened(NsInterp *itPtr)
         }
     }
     return false;
+}
+
+/*
+ * Whether the table holds just what is remembered.  An entry that is looked at
+ * exists: it is the first of a bucket, or the next of the one before it.
+ */
+static bool
+HasOnlyKept(NsInterp *itPtr)
+{
+    const NsGlobals     *globalsPtr = itPtr->globalsPtr;
+    const Tcl_HashTable *tablePtr = GlobalTable(itPtr->interp);
+    int                  n = globalsPtr->n;
+
+    if (n == 0 || tablePtr->numEntries != n
+            || tablePtr->numBuckets != globalsPtr->nBuckets
+            || memcmp(tablePtr->buckets, globalsPtr->buckets,
+                      (size_t) globalsPtr->nBuckets
+                      * sizeof(globalsPtr->buckets[0])) != 0) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        const Tcl_HashEntry *entryPtr = globalsPtr->entries[i];
+
+        if (entryPtr->key.objPtr != globalsPtr->names[i]
+                || entryPtr->nextPtr != globalsPtr->next[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /*
@@ -260,6 +294,12 @@ Remember(NsInterp *itPtr)
     if (tablePtr->numEntries > MAX_KEPT) {
         return;
     }
+    globalsPtr->nBuckets = 0;
+    if (tablePtr->numBuckets <= MAX_BUCKETS) {
+        globalsPtr->nBuckets = tablePtr->numBuckets;
+        memcpy(globalsPtr->buckets, tablePtr->buckets,
+               (size_t) tablePtr->numBuckets * sizeof(globalsPtr->buckets[0]));
+    }
     while ((entryPtr = NextEntry(tablePtr, entryPtr, &next)) != NULL) {
         Tcl_Obj    *namePtr = entryPtr->key.objPtr;
         const char *name = Tcl_GetString(namePtr);
@@ -274,6 +314,7 @@ Remember(NsInterp *itPtr)
         }
         Tcl_IncrRefCount(namePtr);
         globalsPtr->entries[i] = entryPtr;
+        globalsPtr->next[i] = entryPtr->nextPtr;
         globalsPtr->names[i++] = namePtr;
     }
     globalsPtr->n = i;
