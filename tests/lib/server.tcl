@@ -83,6 +83,22 @@ proc isQuick {ms script {before {}}} {
     return 0
 }
 
+# Stop a process for a while.  The signal takes effect when its threads run next.
+proc freezeProcess {pid} {
+    exec kill -STOP $pid
+    waitFor {![catch {harness::threadStates $pid} states] && ![regexp {[^Tt ]} $states]}
+}
+proc thawProcess {pid} { exec kill -CONT $pid }
+proc harness::threadStates {pid} {
+    set states {}
+    foreach file [glob /proc/$pid/task/*/stat] {
+        # The name before it may hold anything.
+        regexp {.*\) (\S)} [readFile $file] - state
+        lappend states $state
+    }
+    return $states
+}
+
 # The time in ms that a script takes, without that during which a thread of the server,
 # or of ours, could have run and had no processor: what a busy machine adds.
 proc ownMs {script {handle ""}} {
