@@ -16,6 +16,7 @@
 
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
                                      void *arg);
+static bool    IsRegular(Ns_LogSink sink);
 static bool    OpenFile(Ns_LogSink sink);
 static bool    OpenStdout(Ns_LogSink sink);
 static bool    OpenStderr(Ns_LogSink sink);
@@ -103,7 +104,10 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     Ns_ReturnCode status = NS_OK;
     int           reason = 0;
 
-    if (rename(sink->file, arg) != NS_OK) {
+    if (!IsRegular(sink)) {
+        /* A pipe or a device, /dev/null say, stays where it is. */
+        sink->rotateAfter = 0;
+    } else if (rename(sink->file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
     } else {
@@ -122,6 +126,19 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     }
     errno = reason;
     return status;
+}
+
+/*
+ * True also for what is not there.
+ */
+static bool
+IsRegular(Ns_LogSink sink)
+{
+    struct stat st;
+    int         result = sink->fd >= 0 ? fstat(sink->fd, &st)
+        : stat(sink->file, &st);
+
+    return result != 0 || S_ISREG(st.st_mode);
 }
 
 void

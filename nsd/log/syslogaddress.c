@@ -8,6 +8,7 @@
 
 #define DEFAULT_PORT "514"
 
+static bool IsPort(const char *text);
 static bool Copy(char *to, size_t room, const char *from, size_t length);
 
 bool
@@ -39,9 +40,22 @@ NsSyslogParseAddress(const char *text, NsSyslogAddress *addressPtr)
         return false;
     }
     port = *port == ':' ? port + 1 : DEFAULT_PORT;
-    return Copy(addressPtr->host, sizeof(addressPtr->host), host,
+    return IsPort(port)
+        && Copy(addressPtr->host, sizeof(addressPtr->host), host,
                 (size_t) (end - host))
         && Copy(addressPtr->port, sizeof(addressPtr->port), port, strlen(port));
+}
+
+/*
+ * False: a number that no port has.  Names are looked up later.
+ */
+static bool
+IsPort(const char *text)
+{
+    char *end;
+    long  number = strtol(text, &end, 10);
+
+    return *end != '\0' || (number > 0 && number <= UINT16_MAX);
 }
 
 /*

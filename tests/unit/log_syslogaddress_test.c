@@ -45,7 +45,8 @@ WhatIsNoneIsRefused(void **state)
 {
     static const char *const texts[] = {
         "", "unix:", "tcp:", "udp::514", "tcp:host:", "tcp:[::1", "tcp:[]:514",
-        "tcp:[::1]514", "tls:host:6514", "/dev/log", "TCP:host", "host:514"
+        "tcp:[::1]514", "tls:host:6514", "/dev/log", "TCP:host", "host:514",
+        "udp:host:99999", "tcp:host:0", "tcp:host:-514"
     };
     NsSyslogAddress address;
 
