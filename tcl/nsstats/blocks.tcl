@@ -60,7 +60,7 @@ proc nsstats::form {view fields} {
 proc nsstats::Text {type value} {
     if {$value eq ""} { return "–" }
     switch -- $type {
-        text - id { return $value }
+        text - line - id { return $value }
         clock {
             if {$value <= 0} { return "–" }
             return [clock format [expr {int($value)}] -format "%Y-%m-%d %H:%M:%S"]
@@ -69,7 +69,7 @@ proc nsstats::Text {type value} {
     if {![string is double -strict $value]} { return $value }
     switch -- $type {
         count  { return [Grouped $value] }
-        number { return [format %.[expr {abs($value) < 10 ? 2 : abs($value) < 100 ? 1 : 0}]f $value] }
+        number { return [Grouped [format %.[expr {abs($value) < 10 ? 2 : abs($value) < 100 ? 1 : 0}]f $value]] }
         bytes  { return [Scaled $value 1024.0 {B KiB MiB GiB TiB}] }
         time   { return [Duration $value] }
         share  { return [format %.[expr {$value > 0 && $value < 0.001 ? 4 : 1}]f%% [expr {100.0 * $value}]] }
@@ -127,7 +127,7 @@ proc nsstats::Sorted {block} {
     set rows [dict get $block rows]
     if {[dict get $block order] ne ""} {
         lassign [dict get $block order] column direction
-        set isText [expr {[lindex [dict get $block columns] [expr {2 * $column + 1}]] eq "text"}]
+        set isText [expr {[lindex [dict get $block columns] [expr {2 * $column + 1}]] in {text line}}]
         set keyed [lmap row $rows {
             set key [lindex $row $column]
             if {!$isText && ![string is double -strict $key]} { set key -1e300 }
@@ -210,7 +210,7 @@ proc nsstats::JsonStrings {texts} {
 # A value as number, if its type says that it is one.
 #
 proc nsstats::JsonValue {type value} {
-    if {$type ne "text" && [regexp {^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$} $value]} { return $value }
+    if {$type ni {text line} && [regexp {^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$} $value]} { return $value }
     return [JsonString $value]
 }
 

@@ -120,11 +120,14 @@ proc nsstats::Html-table {block {i 0}} {
 }
 
 #
-# Numbers stand on the right; they and times are not broken into lines.
+# Numbers stand on the right; they and times are not broken into lines.  Nor is a
+# line, which is cut where it is too long: what changes from look to look would
+# make the rows jump.
 #
 proc nsstats::Class {type} {
     switch -- $type {
         text    { return "" }
+        line    { return { class="l"} }
         clock   { return { class="c"} }
         default { return { class="n"} }
     }
@@ -134,7 +137,7 @@ proc nsstats::Class {type} {
 # The head of a column leads to the page that is sorted by it.
 #
 proc nsstats::Head {table column head type order} {
-    set next [expr {$type eq "text" ? "up" : "down"}]
+    set next [expr {$type in {text line} ? "up" : "down"}]
     set mark ""
     if {[lindex $order 0] eq $column} {
         set isUp [expr {[lindex $order 1] eq "up"}]
@@ -261,7 +264,8 @@ dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; overflow-
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem; border-bottom: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: break-word; max-width: 40rem; }
 tbody tr:last-child td { border-bottom: 0; }
-th, .n, .c, td:first-child:not(:only-child) { white-space: nowrap; }
+.l { overflow: hidden; text-overflow: ellipsis; }
+th, .n, .c, .l, td:first-child:not(:only-child) { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 th a { color: var(--faint); text-decoration: none; font-weight: 600; }
 th[aria-sort] a { color: var(--text); }

@@ -230,7 +230,7 @@ proc nsstats::View-threads {} {
     }
     return [list [table "" {
         Name text "System's id" id State text User time System time Share share Since clock
-        Procedure text Argument text "Started by" text
+        Procedure text Argument line "Started by" text
     } $rows {5 down}]]
 }
 
@@ -409,16 +409,26 @@ proc nsstats::View-schedule {} {
     foreach event [ns_info scheduled] {
         set args [lassign $event id flags interval next queued started ended proc]
         set kinds {}
-        foreach {bit word} {1 thread 2 once 4 daily 8 weekly 16 paused 32 running} {
+        foreach {bit word} {4 daily 8 weekly 2 once 1 thread 16 paused 32 running} {
             if {$flags & $bit} { lappend kinds $word }
         }
+        set every [expr {$flags & 12 ? "at [ClockTime $flags $interval]" : "every [Text time $interval]"}]
         set took ""
         if {$ended > 0 && $ended >= $started} { set took [expr {$ended - $started}] }
-        lappend rows [list $id $kinds $interval $next $started $took $proc [Short [join $args]]]
+        lappend rows [list $id [join $kinds] $every $next $started $took $proc [Short [join $args]]]
     }
     return [list [table "" {
-        Id id Kind text Interval time Next clock "Last start" clock Took time Procedure text Arguments text
+        Id id Kind text Runs text Next clock "Last start" clock Took time Procedure text Arguments text
     } $rows {3 up}]]
+}
+
+#
+# Daily, seconds count from midnight; weekly, from that of Sunday.
+#
+proc nsstats::ClockTime {flags seconds} {
+    set days {Sunday Monday Tuesday Wednesday Thursday Friday Saturday}
+    set day [expr {$flags & 8 ? "[lindex $days [expr {$seconds / 86400 % 7}]] " : ""}]
+    return $day[format %02d:%02d [expr {$seconds / 3600 % 24}] [expr {$seconds / 60 % 60}]]
 }
 
 proc nsstats::View-jobs {} {
