@@ -222,7 +222,11 @@ GetTraces(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
-    NsTraceDescribe(&ds, itPtr->serverPtr, when);
+    for (int i = 0; whenTable[i].key != NULL; i++) {
+        if ((when & whenTable[i].value) != 0) {
+            NsTraceDescribe(&ds, itPtr->serverPtr, whenTable[i].value);
+        }
+    }
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
 }

@@ -12,6 +12,8 @@
 #include "nsthread.h"
 #include "process/server.h"
 
+#define NS_TCL_TRACE_KINDS 6        /* Values of NS_TCL_TRACE_*. */
+
 struct NsInterp;
 struct NsTclTrace;
 
@@ -34,9 +36,7 @@ typedef struct NsTclServer {
     char       *moduleShared;
 
     /* Lists that only grow: changed under the lock, read without it. */
-    _Atomic(struct NsTclTrace *) firstTracePtr;
-    _Atomic(struct NsTclTrace *) lastTracePtr;
-    atomic_int                   traceKinds;    /* The `when` of all. */
+    _Atomic(struct NsTclTrace *) traces[NS_TCL_TRACE_KINDS];
 
     _Atomic int epoch;              /* Counts up with each new script. */
 

@@ -7,6 +7,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
+#include "base/lock.h"
 #include "process/info.h"
 #include "tcl/tclserver.h"
 #include "tcl/trace.h"
@@ -15,14 +16,13 @@
                  | NS_TCL_TRACE_GETCONN)
 
 /*
- * Constant once it can be seen in the list.
+ * One of a kind, in the order of execution.  Constant once it can be seen in
+ * the list.
  */
 struct NsTclTrace {
-    _Atomic(struct NsTclTrace *) nextPtr;   /* Set when the next one comes. */
-    struct NsTclTrace           *prevPtr;
+    _Atomic(struct NsTclTrace *) nextPtr;   /* But for this. */
     Ns_TclTraceProc             *proc;
     void                        *arg;
-    int                          when;
 };
 
 static Ns_TclTraceProc RunScript;
@@ -30,7 +30,11 @@ static Ns_TclTraceProc RunScript;
 static int  Register(const char *server, Ns_TclTraceProc *proc, void *arg,
                      int when);
 static int  RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when);
-static void RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr);
+static void AddLocked(NsTclServer *tclPtr, int when, Ns_TclTraceProc *proc,
+                      void *arg);
+static _Atomic(struct NsTclTrace *) *ListOf(NsTclServer *tclPtr, int when);
+static void RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr,
+                   int when);
 static int  Run(NsInterp *itPtr, const struct NsTclTrace *tracePtr);
 
 
@@ -92,50 +96,32 @@ NsTraceAddScript(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
 void
 NsTraceRun(NsInterp *itPtr, int when)
 {
-    NsTclServer       *tclPtr = itPtr->serverPtr->tclPtr;
-    struct NsTclTrace *tracePtr;
-    bool               isForward = (when & FORWARD) != 0;
+    const struct NsTclTrace *tracePtr;
 
-    if ((atomic_load(&tclPtr->traceKinds) & when) == 0) {
-        return;
-    }
-    tracePtr = isForward ? atomic_load(&tclPtr->firstTracePtr)
-                         : atomic_load(&tclPtr->lastTracePtr);
-    while (tracePtr != NULL) {
-        if ((tracePtr->when & when) != 0) {
-            (void) Run(itPtr, tracePtr);
-        }
-        tracePtr = isForward ? atomic_load(&tracePtr->nextPtr)
-                             : tracePtr->prevPtr;
+    for (tracePtr = atomic_load(ListOf(itPtr->serverPtr->tclPtr, when));
+         tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
+        (void) Run(itPtr, tracePtr);
     }
 }
 
 void
 NsTraceDescribe(Ns_DString *dsPtr, NsServer *serverPtr, int when)
 {
-    NsTclServer       *tclPtr = serverPtr->tclPtr;
-    struct NsTclTrace *tracePtr;
-    bool               isForward = (when & FORWARD) != 0;
+    const struct NsTclTrace *tracePtr;
 
-    tracePtr = isForward ? atomic_load(&tclPtr->firstTracePtr)
-                         : atomic_load(&tclPtr->lastTracePtr);
-    while (tracePtr != NULL) {
-        if ((tracePtr->when & when) != 0) {
-            Tcl_DStringStartSublist(dsPtr);
-            Ns_GetProcInfo(dsPtr, (void *) tracePtr->proc, tracePtr->arg);
-            Tcl_DStringEndSublist(dsPtr);
-        }
-        tracePtr = isForward ? atomic_load(&tracePtr->nextPtr)
-                             : tracePtr->prevPtr;
+    for (tracePtr = atomic_load(ListOf(serverPtr->tclPtr, when));
+         tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_GetProcInfo(dsPtr, (void *) tracePtr->proc, tracePtr->arg);
+        Tcl_DStringEndSublist(dsPtr);
     }
 }
 
 static int
 Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
 {
-    NsServer          *serverPtr = server == NULL ? NULL : NsServerFind(server);
-    NsTclServer       *tclPtr;
-    struct NsTclTrace *tracePtr;
+    NsServer    *serverPtr = server == NULL ? NULL : NsServerFind(server);
+    NsTclServer *tclPtr;
 
     if (serverPtr == NULL || serverPtr->tclPtr == NULL) {
         Ns_Log(Error, "Ns_TclRegisterTrace: no such server: %s",
@@ -147,23 +133,41 @@ Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
         return NS_ERROR;
     }
     tclPtr = serverPtr->tclPtr;
-    tracePtr = ns_calloc(1, sizeof(*tracePtr));
+    Ns_MutexLock(&tclPtr->lock);
+    for (int kind = 0; kind < NS_TCL_TRACE_KINDS; kind++) {
+        if ((when & 1 << kind) != 0) {
+            AddLocked(tclPtr, 1 << kind, proc, arg);
+        }
+    }
+    Ns_MutexUnlock(&tclPtr->lock);
+    RunNow(tclPtr, &(struct NsTclTrace) {.proc = proc, .arg = arg}, when);
+    return NS_OK;
+}
+
+static void
+AddLocked(NsTclServer *tclPtr, int when, Ns_TclTraceProc *proc, void *arg)
+{
+    struct NsTclTrace            *tracePtr = ns_calloc(1, sizeof(*tracePtr));
+    _Atomic(struct NsTclTrace *) *linkPtr = ListOf(tclPtr, when);
+
+    NsAssertLocked(&tclPtr->lock);
+
+    while ((when & FORWARD) != 0 && atomic_load(linkPtr) != NULL) {
+        linkPtr = &atomic_load(linkPtr)->nextPtr;
+    }
     tracePtr->proc = proc;
     tracePtr->arg = arg;
-    tracePtr->when = when;
+    atomic_store(&tracePtr->nextPtr, atomic_load(linkPtr));
+    atomic_store(linkPtr, tracePtr);
+}
 
-    Ns_MutexLock(&tclPtr->lock);
-    tracePtr->prevPtr = atomic_load(&tclPtr->lastTracePtr);
-    if (tracePtr->prevPtr == NULL) {
-        atomic_store(&tclPtr->firstTracePtr, tracePtr);
-    } else {
-        atomic_store(&tracePtr->prevPtr->nextPtr, tracePtr);
-    }
-    atomic_store(&tclPtr->lastTracePtr, tracePtr);
-    atomic_fetch_or(&tclPtr->traceKinds, when);
-    Ns_MutexUnlock(&tclPtr->lock);
-    RunNow(tclPtr, tracePtr);
-    return NS_OK;
+/*
+ * The list of a kind, which is a single bit.
+ */
+static _Atomic(struct NsTclTrace *) *
+ListOf(NsTclServer *tclPtr, int when)
+{
+    return &tclPtr->traces[__builtin_ctz((unsigned) when)];
 }
 
 static int
@@ -179,12 +183,11 @@ RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when)
  * The bootstrap interpreter is in use already.
  */
 static void
-RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr)
+RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr, int when)
 {
     if (NsServerInitializing() == tclPtr->serverPtr
             && tclPtr->bootPtr != NULL
-            && (tracePtr->when
-                & (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE)) != 0) {
+            && (when & (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE)) != 0) {
         (void) Run(tclPtr->bootPtr, tracePtr);
     }
 }

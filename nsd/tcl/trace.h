@@ -20,7 +20,7 @@
 void NsTraceRun(NsInterp *itPtr, int when);
 
 /*
- * Append a description of each trace, in the order of execution.
+ * Append a description of each trace of that kind, in the order of execution.
  */
 void NsTraceDescribe(Ns_DString *dsPtr, NsServer *serverPtr, int when);
 
