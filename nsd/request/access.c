@@ -45,13 +45,13 @@ NsAccessGet(NsConn *connPtr)
     NsConnAccess *toldPtr = connPtr->accessPtr;
 
     if (toldPtr == NULL) {
-        toldPtr = connPtr->accessPtr = NsArenaZalloc(NsConnArena(connPtr),
-                                                     sizeof(*toldPtr));
-    }
-    if (IsAsAnnounced(toldPtr, connPtr)) {
-        FillLastSpans(&toldPtr->access, &connPtr->work);
-    } else {
+        toldPtr = connPtr->accessPtr = NsArenaAlloc(NsConnArena(connPtr),
+                                                    sizeof(*toldPtr));
         Describe(toldPtr, connPtr);
+    } else if (!IsAsAnnounced(toldPtr, connPtr)) {
+        Describe(toldPtr, connPtr);
+    } else {
+        FillLastSpans(&toldPtr->access, &connPtr->work);
     }
     toldPtr->access.stage = NS_ACCESS_FINISHED;
     toldPtr->access.status = connPtr->status;

@@ -82,6 +82,7 @@ void
 Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
 {
     static const char word[] = "; charset=";
+    const NsRequestServer *requestPtr = NsConnRequestServer(NsConnOf(conn));
     Tcl_Encoding encoding;
     const char  *charset;
     char        *value, *next;
@@ -95,11 +96,12 @@ Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
         return;
     }
     encoding = Ns_ConnGetEncoding(conn);
-    charset = encoding == NULL ? NULL : Ns_GetEncodingCharset(encoding);
-    if (charset == NULL) {
+    if (encoding == NULL) {
         Ns_ConnSetTypeHeader(conn, type);
         return;
     }
+    charset = encoding == requestPtr->outputEncoding
+        ? requestPtr->outputCharset : Ns_GetEncodingCharset(encoding);
     typeBytes = strlen(type);
     length = strlen(charset);
     value = NsArenaAlloc(NsConnArena(NsConnOf(conn)),

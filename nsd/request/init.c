@@ -181,6 +181,8 @@ ReadEncodings(NsRequestServer *requestPtr)
         Ns_Fatal("could not find encoding for default output charset \"%s\"",
                  output);
     }
+    requestPtr->outputCharset
+        = Ns_GetEncodingCharset(requestPtr->outputEncoding);
     requestPtr->urlEncoding = Ns_GetCharsetEncoding(url);
     if (requestPtr->urlEncoding == NULL) {
         Ns_Log(Warning, "no encoding found for charset \"%s\" from config",

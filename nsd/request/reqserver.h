@@ -34,6 +34,7 @@ typedef struct NsRequestServer {
     int         compressLevel;
     int         compressMinSize;        /* Bytes. */
     Tcl_Encoding outputEncoding;
+    const char *outputCharset;          /* Its name outside. */
     Tcl_Encoding urlEncoding;
     bool        isDriverFastPath;       /* Answer from driver threads. */
     int         retryAfter;             /* Seconds; of a 503 for a full pool. */

@@ -87,8 +87,10 @@ NsInterpCleanup(NsInterp *itPtr)
     NsInterpCleanupChannels(itPtr);
     NsInterpCleanupVars(itPtr);
     NsTclSetCleanup(itPtr);
-    NsInterpRunDeferred(itPtr);
-    Tcl_ResetResult(itPtr->interp);
+    if (itPtr->deferredPtr != NULL) {
+        NsInterpRunDeferred(itPtr);
+        Tcl_ResetResult(itPtr->interp);
+    }
 }
 
 void
