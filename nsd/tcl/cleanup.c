@@ -46,6 +46,7 @@ typedef struct NsGlobals {
 typedef struct Finding {
     int      n;
     Tcl_Obj *names[MAX_AT_ONCE];    /* Referenced. */
+    Var     *vars[MAX_AT_ONCE];
     bool     isQuiet;           /* To unset them runs no trace. */
     bool     isKnown;           /* All that is remembered is there, in order. */
 } Finding;
@@ -68,12 +69,13 @@ NextEntry(const Tcl_HashTable *tablePtr, Tcl_HashEntry *entryPtr, int *nextPtr)
 
 static bool HasOnlyKept(NsInterp *itPtr);
 static bool UnsetGlobals(NsInterp *itPtr);
+static void Unset(Tcl_Interp *interp, const Finding *findingPtr, int i);
 static void FindGlobals(NsInterp *itPtr, Finding *findingPtr);
 static bool HasNoError(const NsGlobals *globalsPtr);
 static void Remember(NsInterp *itPtr);
 static void ForgetNames(NsGlobals *globalsPtr);
 static Tcl_HashTable *GlobalTable(Tcl_Interp *interp);
-static const Var *VarOf(const Tcl_HashEntry *entryPtr);
+static Var *VarOf(Tcl_HashEntry *entryPtr);
 static bool IsKeptVar(const char *name);
 static void SetEmpty(NsInterp *itPtr, const char *name);
 static bool HasOpened(NsInterp *itPtr);
@@ -228,8 +230,7 @@ UnsetGlobals(NsInterp *itPtr)
         n = finding.n;
         left = GlobalTable(itPtr->interp)->numEntries;
         for (int i = 0; i < n; i++) {
-            (void) Tcl_UnsetVar(itPtr->interp, Tcl_GetString(finding.names[i]),
-                                TCL_GLOBAL_ONLY);
+            Unset(itPtr->interp, &finding, i);
             Tcl_DecrRefCount(finding.names[i]);
         }
         if (finding.isQuiet && n < MAX_AT_ONCE) {
@@ -239,6 +240,21 @@ UnsetGlobals(NsInterp *itPtr)
     } while (n > 0 && GlobalTable(itPtr->interp)->numEntries < left);
 
     return false;
+}
+
+/*
+ * A trace could free other variables, so then each is looked up by its name.
+ */
+static void
+Unset(Tcl_Interp *interp, const Finding *findingPtr, int i)
+{
+    if (findingPtr->isQuiet) {
+        (void) TclPtrUnsetVar(interp, (Tcl_Var) findingPtr->vars[i], NULL,
+                              findingPtr->names[i], NULL, TCL_GLOBAL_ONLY);
+    } else {
+        (void) Tcl_UnsetVar(interp, Tcl_GetString(findingPtr->names[i]),
+                            TCL_GLOBAL_ONLY);
+    }
 }
 
 static void
@@ -253,8 +269,8 @@ FindGlobals(NsInterp *itPtr, Finding *findingPtr)
     findingPtr->isQuiet = true;
     while (findingPtr->n < MAX_AT_ONCE
            && (entryPtr = NextEntry(tablePtr, entryPtr, &next)) != NULL) {
-        Tcl_Obj   *namePtr = entryPtr->key.objPtr;
-        const Var *varPtr = VarOf(entryPtr);
+        Tcl_Obj *namePtr = entryPtr->key.objPtr;
+        Var     *varPtr = VarOf(entryPtr);
 
         if (nSeen < globalsPtr->n && entryPtr == globalsPtr->entries[nSeen]
                 && namePtr == globalsPtr->names[nSeen]) {
@@ -264,6 +280,7 @@ FindGlobals(NsInterp *itPtr, Finding *findingPtr)
             findingPtr->isQuiet &= TclIsVarScalar(varPtr)
                 && !TclIsVarTraced(varPtr);
             Tcl_IncrRefCount(namePtr);
+            findingPtr->vars[findingPtr->n] = varPtr;
             findingPtr->names[findingPtr->n++] = namePtr;
         }
     }
@@ -343,11 +360,11 @@ GlobalTable(Tcl_Interp *interp)
     return &globalPtr->varTable.table;
 }
 
-static const Var *
-VarOf(const Tcl_HashEntry *entryPtr)
+static Var *
+VarOf(Tcl_HashEntry *entryPtr)
 {
-    return &((const VarInHash *) (const void *)
-             ((const char *) entryPtr - offsetof(VarInHash, entry)))->var;
+    return &((VarInHash *) (void *)
+             ((char *) entryPtr - offsetof(VarInHash, entry)))->var;
 }
 
 static bool
