@@ -6,6 +6,7 @@
  *
  *      handler.c   requests for pages; reads the settings
  *      page.c      parsed pages of a server, shared by its interpreters
+ *      route.c     the pages that URLs led to
  *      interp.c    the state of an interpreter
  *      run.c       frames: running a page or a string
  *      error.c     reports of errors
@@ -119,6 +120,7 @@ typedef struct NsAdpInterp {
     struct NsAdpHeld *newestPtr;    /* By last use. */
     struct NsAdpHeld *oldestPtr;
     size_t            heldBytes;
+    struct NsAdpRoute *routes;      /* Made at first use. */
 } NsAdpInterp;
 
 /* ---- handler.c ---- */
@@ -236,6 +238,7 @@ typedef struct NsAdpHeld {
     struct NsAdpHeld *newerPtr;
     struct NsAdpHeld *olderPtr;
     NsAdpPage        *pagePtr;
+    Tcl_Obj          *fileObj;      /* Name of the file. */
     Tcl_Obj         **scripts;      /* One per block; NULL for text. */
     int               nUses;        /* Frames that run it. */
     bool              isStale;      /* Drop when no longer in use. */
@@ -243,9 +246,18 @@ typedef struct NsAdpHeld {
 
 /*
  * The page of a file, parsed with these flags.  NULL with an error in the
- * interpreter.  In use until NsAdpRelease.
+ * interpreter.  In use until NsAdpRelease.  The file is looked at, unless one
+ * has done so after lookStamp (of the connection; 0: in any case).
  */
-NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags);
+NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags,
+                     NsStamp lookStamp);
+
+/*
+ * Use a page once more, and true, if it is still that of its file.
+ */
+bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr,
+                    NsStamp lookStamp);
+
 void NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 
 const NsAdpCode *NsAdpPageCode(const NsAdpPage *pagePtr);
@@ -268,6 +280,27 @@ void NsAdpPagesFree(NsAdpInterp *adpPtr);
  * Result of ns_adp_stats.
  */
 void NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr);
+
+/* ---- route.c ---- */
+
+/*
+ * The page that a URL led to with these flags, in use until NsAdpRelease; NULL
+ * when it is not known, or not to be had any more.
+ */
+NsAdpHeld *NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
+                          NsStamp lookStamp);
+
+/*
+ * Remember a page for a URL.  generation: NsRequestGeneration before it was
+ * found.
+ */
+void NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
+                   unsigned generation, NsAdpHeld *heldPtr);
+
+/*
+ * Forget a page that goes away.
+ */
+void NsAdpRouteForget(NsAdpInterp *adpPtr, const NsAdpHeld *heldPtr);
 
 /* ---- tag.c ---- */
 

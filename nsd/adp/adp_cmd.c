@@ -68,7 +68,7 @@ NsAdpCmdInit(void)
 static NsAdpInterp *
 Active(const NsInterp *interpPtr)
 {
-    NsAdpInterp *adpPtr = NsAdpGet(interpPtr->interp);
+    NsAdpInterp *adpPtr = interpPtr->adpPtr;
 
     if (adpPtr == NULL || adpPtr->framePtr == NULL) {
         Ns_TclPrintfResult(interpPtr->interp, "no active adp");

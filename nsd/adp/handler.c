@@ -18,7 +18,10 @@
 #include "adp/adp.h"
 #include "adp/init.h"
 #include "base/lock.h"
+#include "request/conn.h"
 #include "request/fastpath.h"
+#include "request/url2file.h"
+#include "request/urlspace.h"
 
 #define CACHE_BYTES  5120000
 #define BUFFER_BYTES 1024000
@@ -32,6 +35,17 @@ typedef struct Page {
     Ns_Time ttl;
     int     flags;              /* Switched on for the request. */
 } Page;
+
+/*
+ * One request for a page.
+ */
+typedef struct Visit {
+    Ns_Conn       *conn;
+    const char    *file;        /* NULL: the one that the URL maps to. */
+    const Ns_Time *ttlPtr;      /* NULL: its output is not kept. */
+    int            flags;
+    NsStamp        lookStamp;   /* See NsConn. */
+} Visit;
 
 typedef struct Setting {
     const char *key;
@@ -78,12 +92,17 @@ static Ns_OpProc RequestPage;
 static Ns_Callback FreePage;
 static Ns_ArgProc DescribePage;
 static NsDirectoryProc ListDirectory;
-static int  Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr,
-                  int pageFlags);
-static int  RunAndSend(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
-                       const Ns_Time *ttlPtr, int pageFlags);
-static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
-                           const char *runFile, int flags, int *resultPtr);
+static int  Serve(const Visit *visitPtr);
+static int  RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr);
+static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                           Tcl_Obj **fileObjPtr, int *resultPtr);
+static NsAdpHeld *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                           int parseFlags);
+static NsAdpHeld *HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                                int parseFlags, Tcl_Obj **fileObjPtr,
+                                int *resultPtr);
+static Ns_ReturnCode FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr,
+                              Ns_DString *pathPtr, bool *isDefaultPtr);
 static const char *TypeOf(const char *file);
 
 void
@@ -239,27 +258,30 @@ RequestPage(void *arg, Ns_Conn *conn)
 {
     const Page *pagePtr = arg;
 
-    return Serve(conn, pagePtr->file,
-                 pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0 ? &pagePtr->ttl
-                 : NULL, pagePtr->flags);
+    return Serve(&(Visit) {
+        .conn = conn, .file = pagePtr->file,
+        .ttlPtr = pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0
+            ? &pagePtr->ttl : NULL,
+        .flags = pagePtr->flags, .lookStamp = NsConnOf(conn)->lookStamp
+    });
 }
 
 int
 Ns_AdpRequest(Ns_Conn *conn, const char *file)
 {
-    return Serve(conn, file, NULL, 0);
+    return Serve(&(Visit) {.conn = conn, .file = file});
 }
 
 int
 Ns_AdpRequestEx(Ns_Conn *conn, const char *file, Ns_Time *ttlPtr)
 {
-    return Serve(conn, file, ttlPtr, 0);
+    return Serve(&(Visit) {.conn = conn, .file = file, .ttlPtr = ttlPtr});
 }
 
 static int
 ListDirectory(Ns_Conn *conn, const char *file)
 {
-    return Serve(conn, file, NULL, 0);
+    return Serve(&(Visit) {.conn = conn, .file = file});
 }
 
 /*
@@ -267,30 +289,16 @@ ListDirectory(Ns_Conn *conn, const char *file)
  * afresh, and what this one has buffered is void.
  */
 static int
-Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr, int pageFlags)
+Serve(const Visit *visitPtr)
 {
-    const char  *server = Ns_ConnServer(conn);
-    Tcl_Interp  *interp = Ns_GetConnInterp(conn);
+    Tcl_Interp  *interp = Ns_GetConnInterp(visitPtr->conn);
     NsAdpInterp *adpPtr = (interp == NULL) ? NULL : NsAdpGet(interp);
     NsAdpFrame  *framePtr;
-    Ns_DString   path;
     int          depth, nRecordings, result;
 
     if (adpPtr == NULL) {
         return NS_ERROR;
     }
-    Ns_DStringInit(&path);
-    if (file == NULL) {
-        if (Ns_UrlToFile(&path, server, conn->request->url) != NS_OK) {
-            Ns_DStringFree(&path);
-            return Ns_ConnReturnNotFound(conn);
-        }
-    } else if (Ns_PathIsAbsolute(file)) {
-        Ns_NormalizePath(&path, file);
-    } else {
-        Ns_PagePath(&path, server, file, (char *) NULL);
-    }
-
     framePtr = adpPtr->framePtr;
     depth = adpPtr->depth;
     nRecordings = adpPtr->nRecordings;
@@ -298,45 +306,35 @@ Serve(Ns_Conn *conn, const char *file, const Ns_Time *ttlPtr, int pageFlags)
     adpPtr->depth = 0;
     adpPtr->nRecordings = 0;
     NsAdpReset(adpPtr);
-    adpPtr->flags |= pageFlags & ~NS_ADP_TCL;
-    result = RunAndSend(adpPtr, conn, Ns_DStringValue(&path), ttlPtr,
-                        pageFlags);
+    adpPtr->flags |= visitPtr->flags & ~NS_ADP_TCL;
+    result = RunAndSend(adpPtr, visitPtr);
     NsAdpReset(adpPtr);
     adpPtr->nRecordings = nRecordings;
     adpPtr->depth = depth;
     adpPtr->framePtr = framePtr;
-    Ns_DStringFree(&path);
     return result;
 }
 
 static int
-RunAndSend(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
-           const Ns_Time *ttlPtr, int pageFlags)
+RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
 {
-    bool        isTcl = (pageFlags & NS_ADP_TCL) != 0;
-    const char *startPage = isTcl ? NULL : adpPtr->adpServerPtr->startPage;
-    const char *runFile = (startPage != NULL) ? startPage : file;
-    NsAdpHeld  *heldPtr;
-    Tcl_Obj    *args[2];
-    int         result;
+    NsAdpHeld *heldPtr;
+    Tcl_Obj   *args[2];
+    int        result;
 
-    heldPtr = HoldPage(adpPtr, conn, file, runFile,
-                       (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
-                       | (isTcl ? NS_ADP_TCL : 0), &result);
+    heldPtr = HoldPage(adpPtr, visitPtr, &args[1], &result);
     if (heldPtr == NULL) {
         return result;
     }
-    Ns_ConnSetEncodedTypeHeader(conn, TypeOf(file));
-    args[0] = Tcl_NewStringObj(runFile, -1);
-    Tcl_IncrRefCount(args[0]);
-    args[1] = (runFile == file) ? args[0] : Tcl_NewStringObj(file, -1);
+    args[0] = heldPtr->fileObj;
     Tcl_IncrRefCount(args[1]);
+    Ns_ConnSetEncodedTypeHeader(visitPtr->conn, TypeOf(Tcl_GetString(args[1])));
     (void) NsAdpRun(adpPtr, &(NsAdpSource) {
-        .file = runFile, .heldPtr = heldPtr, .isTcl = isTcl, .isGlobal = true,
-        .ttlPtr = ttlPtr, .nArgs = 2, .args = args
+        .file = Tcl_GetString(args[0]), .heldPtr = heldPtr,
+        .isTcl = (visitPtr->flags & NS_ADP_TCL) != 0, .isGlobal = true,
+        .ttlPtr = visitPtr->ttlPtr, .nArgs = 2, .args = args
     });
     Tcl_DecrRefCount(args[1]);
-    Tcl_DecrRefCount(args[0]);
     NsAdpRelease(adpPtr, heldPtr);
 
     if (adpPtr->exception == NS_ADP_TIMEOUT) {
@@ -349,28 +347,110 @@ RunAndSend(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
 }
 
 /*
- * The page to run, or NULL after answering otherwise.
+ * The page to run, and the name of the requested file; or NULL after answering
+ * otherwise.
  */
 static NsAdpHeld *
-HoldPage(NsAdpInterp *adpPtr, Ns_Conn *conn, const char *file,
-         const char *runFile, int flags, int *resultPtr)
+HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
+         int *resultPtr)
 {
-    NsAdpHeld  *heldPtr;
-    struct stat st;
+    bool       isTcl = (visitPtr->flags & NS_ADP_TCL) != 0;
+    int        parseFlags = (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
+        | (isTcl ? NS_ADP_TCL : 0);
+    NsAdpHeld *heldPtr = NULL;
 
-    if (runFile != file && (stat(file, &st) != 0 || !S_ISREG(st.st_mode))) {
-        *resultPtr = Ns_ConnReturnNotFound(conn);
+    if (adpPtr->adpServerPtr->startPage != NULL && !isTcl) {
+        return HoldStartPage(adpPtr, visitPtr, parseFlags, fileObjPtr,
+                             resultPtr);
+    }
+    if (visitPtr->file == NULL) {
+        heldPtr = NsAdpRouteHold(adpPtr, visitPtr->conn->request->url,
+                                 parseFlags, visitPtr->lookStamp);
+    }
+    if (heldPtr == NULL) {
+        heldPtr = HoldFile(adpPtr, visitPtr, parseFlags);
+    }
+    if (heldPtr == NULL) {
+        *resultPtr = Ns_ConnReturnNotFound(visitPtr->conn);
         return NULL;
     }
-    heldPtr = NsAdpHold(adpPtr, runFile, flags);
-    if (heldPtr == NULL && runFile != file) {
+    *fileObjPtr = heldPtr->fileObj;
+    return heldPtr;
+}
+
+static NsAdpHeld *
+HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags)
+{
+    unsigned   generation = NsRequestGeneration();
+    NsAdpHeld *heldPtr = NULL;
+    Ns_DString path;
+    bool       isDefault;
+
+    Ns_DStringInit(&path);
+    if (FindFile(adpPtr, visitPtr, &path, &isDefault) == NS_OK) {
+        heldPtr = NsAdpHold(adpPtr, Ns_DStringValue(&path), parseFlags,
+                            visitPtr->lookStamp);
+    }
+    if (heldPtr != NULL && isDefault) {
+        NsAdpRoutePut(adpPtr, visitPtr->conn->request->url, parseFlags,
+                      generation, heldPtr);
+    }
+    Ns_DStringFree(&path);
+    return heldPtr;
+}
+
+static NsAdpHeld *
+HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags,
+              Tcl_Obj **fileObjPtr, int *resultPtr)
+{
+    NsAdpHeld  *heldPtr;
+    Ns_DString  path;
+    bool        isDefault;
+    struct stat st;
+
+    Ns_DStringInit(&path);
+    if (FindFile(adpPtr, visitPtr, &path, &isDefault) != NS_OK
+            || stat(Ns_DStringValue(&path), &st) != 0
+            || !S_ISREG(st.st_mode)) {
+        *resultPtr = Ns_ConnReturnNotFound(visitPtr->conn);
+        Ns_DStringFree(&path);
+        return NULL;
+    }
+    heldPtr = NsAdpHold(adpPtr, adpPtr->adpServerPtr->startPage, parseFlags,
+                        visitPtr->lookStamp);
+    if (heldPtr == NULL) {
         Ns_Log(Error, "adp: start page: %s",
                Tcl_GetStringResult(adpPtr->interpPtr->interp));
-        *resultPtr = Ns_ConnReturnInternalError(conn);
-    } else if (heldPtr == NULL) {
-        *resultPtr = Ns_ConnReturnNotFound(conn);
+        *resultPtr = Ns_ConnReturnInternalError(visitPtr->conn);
+    } else {
+        *fileObjPtr = Tcl_NewStringObj(Ns_DStringValue(&path),
+                                       Ns_DStringLength(&path));
     }
+    Ns_DStringFree(&path);
     return heldPtr;
+}
+
+/*
+ * The requested file; *isDefaultPtr tells whether its name depends on the URL
+ * alone.
+ */
+static Ns_ReturnCode
+FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr, Ns_DString *pathPtr,
+         bool *isDefaultPtr)
+{
+    NsServer *serverPtr = adpPtr->adpServerPtr->serverPtr;
+
+    *isDefaultPtr = false;
+    if (visitPtr->file == NULL) {
+        return NsUrlToFile(pathPtr, serverPtr, visitPtr->conn->request->url,
+                           isDefaultPtr);
+    }
+    if (Ns_PathIsAbsolute(visitPtr->file)) {
+        Ns_NormalizePath(pathPtr, visitPtr->file);
+    } else {
+        Ns_PagePath(pathPtr, serverPtr->name, visitPtr->file, (char *) NULL);
+    }
+    return NS_OK;
 }
 
 static const char *

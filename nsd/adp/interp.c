@@ -109,6 +109,7 @@ DeleteTrace(Tcl_Interp *interp, void *arg)
         NsAdpReset(adpPtr);
         NsAdpPagesFree(adpPtr);
         Tcl_DeleteHashTable(&adpPtr->pages);
+        ns_free(adpPtr->routes);
         Tcl_DStringFree(&adpPtr->output);
         ns_free(adpPtr);
     }

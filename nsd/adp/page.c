@@ -5,6 +5,8 @@
  *
  *      A server keeps one parsed form per file and parse flags; it is replaced
  *      when the file changes, and freed when no interpreter holds it any more.
+ *      The file is looked at before each run, unless another thread has done so
+ *      since the request came.
  *      Each interpreter keeps the pages that it used last, with its own script
  *      objects, since compiled scripts cannot leave their thread.
  */
@@ -30,6 +32,9 @@ struct NsAdpPage {
     NsAdpCode     code;
 
     _Atomic uint64_t nRuns;     /* Counted by all threads, relaxed: a figure. */
+    _Atomic NsStamp lookStamp;  /* The file was this one at a later time.  Set
+                                 * by all threads, relaxed: nothing else of the
+                                 * page changes with it. */
     atomic_bool   isReplaced;   /* Left the table; set under the lock. */
 
     int           nRefs;        /* Guarded by the server's lock, like the rest:
@@ -40,8 +45,11 @@ struct NsAdpPage {
 };
 
 static void MakeKey(Tcl_DString *dsPtr, const char *file, int flags);
-static NsAdpHeld *FindCurrent(NsAdpInterp *adpPtr, const char *key,
-                              const struct stat *statPtr);
+static NsAdpHeld *Find(NsAdpInterp *adpPtr, const char *key);
+static NsAdpHeld *HoldNew(NsAdpInterp *adpPtr, const char *file, int flags,
+                          const char *key);
+static bool IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp);
+static void Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key, const struct stat *statPtr);
 static NsAdpPage *ReadPage(NsAdpInterp *adpPtr, const char *file, int flags,
@@ -58,35 +66,17 @@ static void LimitHeld(NsAdpInterp *adpPtr);
 static bool IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr);
 
 NsAdpHeld *
-NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags)
+NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsStamp lookStamp)
 {
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
     Tcl_DString key;
-    NsAdpPage  *pagePtr;
     NsAdpHeld  *heldPtr;
-    struct stat st;
 
-    if (stat(file, &st) != 0) {
-        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s", file,
-                           Tcl_PosixError(interp));
-        return NULL;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
-        return NULL;
-    }
     MakeKey(&key, file, flags);
-    heldPtr = FindCurrent(adpPtr, Tcl_DStringValue(&key), &st);
-    if (heldPtr == NULL) {
-        pagePtr = GetPage(adpPtr, file, flags, Tcl_DStringValue(&key), &st);
-        heldPtr = (pagePtr == NULL) ? NULL : FindHeld(adpPtr, pagePtr);
+    heldPtr = Find(adpPtr, Tcl_DStringValue(&key));
+    if (heldPtr == NULL || !NsAdpHoldAgain(adpPtr, heldPtr, lookStamp)) {
+        heldPtr = HoldNew(adpPtr, file, flags, Tcl_DStringValue(&key));
     }
     Tcl_DStringFree(&key);
-    if (heldPtr != NULL) {
-        heldPtr->nUses++;
-        atomic_fetch_add_explicit(&heldPtr->pagePtr->nRuns, 1,
-                                  memory_order_relaxed);
-    }
     return heldPtr;
 }
 
@@ -103,30 +93,91 @@ MakeKey(Tcl_DString *dsPtr, const char *file, int flags)
     Tcl_DStringAppend(dsPtr, file, -1);
 }
 
-/*
- * What the interpreter holds already, if it is still the server's page and the
- * file's: the usual case, without a lock.
- */
 static NsAdpHeld *
-FindCurrent(NsAdpInterp *adpPtr, const char *key, const struct stat *statPtr)
+Find(NsAdpInterp *adpPtr, const char *key)
 {
     Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&adpPtr->pages, key);
-    NsAdpHeld     *heldPtr;
 
-    if (entryPtr == NULL) {
+    return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+static NsAdpHeld *
+HoldNew(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
+{
+    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    NsAdpPage  *pagePtr;
+    NsAdpHeld  *heldPtr;
+    struct stat st;
+
+    if (stat(file, &st) != 0) {
+        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s", file,
+                           Tcl_PosixError(interp));
         return NULL;
     }
-    heldPtr = Tcl_GetHashValue(entryPtr);
-    if (atomic_load_explicit(&heldPtr->pagePtr->isReplaced,
-                             memory_order_relaxed)
-            || !IsSameFile(heldPtr->pagePtr, statPtr)) {
+    if (!S_ISREG(st.st_mode)) {
+        Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
         return NULL;
     }
+    pagePtr = GetPage(adpPtr, file, flags, key, &st);
+    if (pagePtr == NULL) {
+        return NULL;
+    }
+    heldPtr = FindHeld(adpPtr, pagePtr);
+    Use(adpPtr, heldPtr);
+    return heldPtr;
+}
+
+/*
+ * The usual case, without a lock.
+ */
+bool
+NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp)
+{
+    if (!IsCurrent(heldPtr->pagePtr, lookStamp)) {
+        return false;
+    }
+    Use(adpPtr, heldPtr);
+    return true;
+}
+
+/*
+ * Whether this is still the server's page, and the file's.
+ */
+static bool
+IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp)
+{
+    NsStamp     lastStamp;
+    struct stat st;
+
+    if (atomic_load_explicit(&pagePtr->isReplaced, memory_order_relaxed)) {
+        return false;
+    }
+    lastStamp = atomic_load_explicit(&pagePtr->lookStamp,
+                                     memory_order_relaxed);
+    if (lookStamp != 0 && lookStamp <= lastStamp) {
+        return true;
+    }
+    if (stat(pagePtr->key + KEY_PREFIX, &st) != 0
+            || !IsSameFile(pagePtr, &st)) {
+        return false;
+    }
+    if (lookStamp != 0) {
+        atomic_store_explicit(&pagePtr->lookStamp, lookStamp,
+                              memory_order_relaxed);
+    }
+    return true;
+}
+
+static void
+Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
+{
     if (adpPtr->newestPtr != heldPtr) {
         Unlink(adpPtr, heldPtr);
         LinkNewest(adpPtr, heldPtr);
     }
-    return heldPtr;
+    heldPtr->nUses++;
+    atomic_fetch_add_explicit(&heldPtr->pagePtr->nRuns, 1,
+                              memory_order_relaxed);
 }
 
 void
@@ -333,10 +384,6 @@ FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr)
             Ns_MutexLock(&adpPtr->adpServerPtr->lock);
             UnrefLocked(pagePtr);
             Ns_MutexUnlock(&adpPtr->adpServerPtr->lock);
-            if (adpPtr->newestPtr != heldPtr) {
-                Unlink(adpPtr, heldPtr);
-                LinkNewest(adpPtr, heldPtr);
-            }
             return heldPtr;
         }
         /* The file has changed; frames may still run the old page. */
@@ -349,6 +396,8 @@ FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr)
     }
     heldPtr = ns_calloc(1, sizeof(*heldPtr));
     heldPtr->pagePtr = pagePtr;
+    heldPtr->fileObj = Tcl_NewStringObj(pagePtr->key + KEY_PREFIX, -1);
+    Tcl_IncrRefCount(heldPtr->fileObj);
     heldPtr->scripts = ns_calloc((size_t) pagePtr->code.nBlocks + 1,
                                  sizeof(Tcl_Obj *));
     Tcl_SetHashValue(entryPtr, heldPtr);
@@ -388,12 +437,14 @@ Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
     if (entryPtr != NULL && Tcl_GetHashValue(entryPtr) == heldPtr) {
         Tcl_DeleteHashEntry(entryPtr);
     }
+    NsAdpRouteForget(adpPtr, heldPtr);
     Unlink(adpPtr, heldPtr);
     for (i = 0; i < pagePtr->code.nBlocks; i++) {
         if (heldPtr->scripts[i] != NULL) {
             Tcl_DecrRefCount(heldPtr->scripts[i]);
         }
     }
+    Tcl_DecrRefCount(heldPtr->fileObj);
     ns_free(heldPtr->scripts);
     ns_free(heldPtr);
     Ns_MutexLock(&adpPtr->adpServerPtr->lock);

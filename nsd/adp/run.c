@@ -53,7 +53,7 @@ NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
         return RunHeld(adpPtr, sourcePtr, heldPtr);
     }
     heldPtr = NsAdpHold(adpPtr, sourcePtr->file,
-                        ParseFlags(adpPtr, sourcePtr));
+                        ParseFlags(adpPtr, sourcePtr), 0);
     if (heldPtr == NULL) {
         return TCL_ERROR;
     }

@@ -51,7 +51,7 @@ typedef struct NsMessage {
                                          * or the client has said so. */
     NsStamp           acceptStamp;      /* Connection or first byte. */
     NsStamp           reportStamp;      /* Its first bytes were here by then;
-                                         * 0: not known. */
+                                         * 0: not known, or it came in pieces. */
     char              peer[NS_PEER_BYTES];
     unsigned short    peerPort;
 

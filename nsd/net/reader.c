@@ -290,6 +290,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     atomic_fetch_add_explicit(&threadPtr->nReceived, 1, memory_order_relaxed);
     if (readerPtr->nReads > 1) {
         atomic_fetch_add_explicit(&threadPtr->nPartial, 1, memory_order_relaxed);
+        messagePtr->reportStamp = 0;
     }
     messagePtr->sockPtr = sockPtr;
     messagePtr->peerPort = sockPtr->peerPort;

@@ -9,7 +9,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "request/auth.h"
-#include "request/reqserver.h"
+#include "request/conn_int.h"
 #include "request/urlspace.h"
 
 static _Atomic(Ns_UserAuthorizeProc *) userAuthorizeProc;
@@ -121,6 +121,7 @@ NsConnAuthorize(NsConn *connPtr)
     if (!NsAuthExists(connPtr->serverPtr)) {
         return NS_OK;
     }
+    NsConnMayChangeFiles(connPtr);
     result = Ns_AuthorizeRequest(connPtr->serverPtr->name,
                                  connPtr->request.method, connPtr->request.url,
                                  Ns_ConnAuthUser(conn), Ns_ConnAuthPasswd(conn),

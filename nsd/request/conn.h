@@ -72,6 +72,9 @@ typedef struct NsConn {
     bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */
     size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
+    NsStamp              lookStamp;     /* For the running handler: a look at
+                                         * a file since then, by any thread, is
+                                         * as good as its own; 0: none is. */
     Tcl_Encoding         outputEncoding;/* NULL: none, text is sent as it is. */
     Tcl_Encoding         urlEncoding;   /* Likewise for queries and forms. */
 

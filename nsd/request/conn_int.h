@@ -38,6 +38,16 @@ NsConnRare *NsConnGetRare(NsConn *connPtr);
 #define NsConnRequestServer(connPtr) ((connPtr)->serverPtr->requestPtr)
 
 /*
+ * Code that may change files is about to run for the request: who comes after
+ * it has to look at files itself.
+ */
+static inline void
+NsConnMayChangeFiles(NsConn *connPtr)
+{
+    connPtr->messagePtr->reportStamp = 0;
+}
+
+/*
  * The request to be served by the calling thread from now on, or NULL.
  */
 void NsConnSetCurrent(NsConn *connPtr);

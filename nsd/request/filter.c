@@ -14,8 +14,8 @@
 #include "nsprocess.h"
 #include "base/lock.h"
 #include "request/access.h"
+#include "request/conn_int.h"
 #include "request/filter.h"
-#include "request/reqserver.h"
 
 typedef struct NsFilter {
     _Atomic(struct NsFilter *) nextPtr;
@@ -138,6 +138,7 @@ NsFiltersRun(NsConn *connPtr, int phase)
         if ((filterPtr->when & phase) != 0
                 && IsMatch(filterPtr, connPtr->request.method,
                            connPtr->request.url)) {
+            NsConnMayChangeFiles(connPtr);
             result = (*filterPtr->proc)(filterPtr->arg, &connPtr->pub, phase);
         }
     }

@@ -11,8 +11,8 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "base/lock.h"
+#include "request/conn_int.h"
 #include "request/op.h"
-#include "request/reqserver.h"
 #include "request/urlspace.h"
 
 typedef struct Op {
@@ -275,8 +275,11 @@ UnrefOp(void *data)
 static int
 RunOp(NsConn *connPtr, Op *opPtr)
 {
-    int result = (*opPtr->proc)(opPtr->arg, &connPtr->pub);
+    int result;
 
+    connPtr->lookStamp = connPtr->messagePtr->reportStamp;
+    NsConnMayChangeFiles(connPtr);
+    result = (*opPtr->proc)(opPtr->arg, &connPtr->pub);
     UnrefOp(opPtr);
     return result;
 }

@@ -207,6 +207,10 @@ EndUnit(NsConn *connPtr)
 static int
 AskDriver(NsConn *connPtr)
 {
+    if (!NsSockHasRequestProc(connPtr->sockPtr)) {
+        return NS_OK;
+    }
+    NsConnMayChangeFiles(connPtr);
     return NsSockRequestProc(connPtr->sockPtr, &connPtr->pub);
 }
 

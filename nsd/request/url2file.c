@@ -46,6 +46,7 @@ static Ns_ArgProc      FastArgProc;
 static bool     RefMapping(void *data, void *arg);
 static void     UnrefMapping(void *data);
 static Mapping *FindMapping(NsServer *serverPtr, const char *url);
+static bool     IsDefault(const Mapping *mappingPtr, const NsServer *serverPtr);
 static void     AppendMapping(const NsUrlEntry *entryPtr, void *arg);
 static void     TrimSlashes(Ns_DString *dsPtr, int start);
 static int      FileMode(const char *server, const char *url);
@@ -119,24 +120,10 @@ int
 Ns_UrlToFile(Ns_DString *dsPtr, const char *server, const char *url)
 {
     NsServer *serverPtr = NsServerFind(server);
-    Mapping  *mappingPtr;
-    int       start = Ns_DStringLength(dsPtr), result;
+    bool      isDefault;
 
-    if (serverPtr == NULL) {
-        return NS_ERROR;
-    }
-    if (serverPtr->requestPtr->oldUrlToFileProc != NULL) {
-        result = (*serverPtr->requestPtr->oldUrlToFileProc)(dsPtr, server, url);
-    } else {
-        mappingPtr = FindMapping(serverPtr, url);
-        if (mappingPtr == NULL) {
-            return NS_ERROR;
-        }
-        result = (*mappingPtr->proc)(dsPtr, url, mappingPtr->arg);
-        UnrefMapping(mappingPtr);
-    }
-    TrimSlashes(dsPtr, start);
-    return result;
+    return serverPtr == NULL ? NS_ERROR
+        : NsUrlToFile(dsPtr, serverPtr, url, &isDefault);
 }
 
 int
@@ -158,18 +145,40 @@ NsUrl2FileIsDefault(NsServer *serverPtr, const char *url)
     Mapping *mappingPtr;
     bool     isDefault;
 
-    if (serverPtr->requestPtr->oldUrlToFileProc != NULL
-            || NsVhostIsEnabled(serverPtr)) {
+    if (serverPtr->requestPtr->oldUrlToFileProc != NULL) {
         return false;
     }
     mappingPtr = FindMapping(serverPtr, url);
     if (mappingPtr == NULL) {
         return false;
     }
-    isDefault = mappingPtr->proc == Ns_FastUrl2FileProc
-        && mappingPtr->arg == serverPtr;
+    isDefault = IsDefault(mappingPtr, serverPtr);
     UnrefMapping(mappingPtr);
     return isDefault;
+}
+
+int
+NsUrlToFile(Ns_DString *dsPtr, NsServer *serverPtr, const char *url,
+            bool *isDefaultPtr)
+{
+    Ns_UrlToFileProc *oldProc = serverPtr->requestPtr->oldUrlToFileProc;
+    Mapping          *mappingPtr;
+    int               start = Ns_DStringLength(dsPtr), result;
+
+    *isDefaultPtr = false;
+    if (oldProc != NULL) {
+        result = (*oldProc)(dsPtr, serverPtr->name, url);
+    } else {
+        mappingPtr = FindMapping(serverPtr, url);
+        if (mappingPtr == NULL) {
+            return NS_ERROR;
+        }
+        *isDefaultPtr = IsDefault(mappingPtr, serverPtr);
+        result = (*mappingPtr->proc)(dsPtr, url, mappingPtr->arg);
+        UnrefMapping(mappingPtr);
+    }
+    TrimSlashes(dsPtr, start);
+    return result;
 }
 
 int
@@ -278,6 +287,13 @@ static Mapping *
 FindMapping(NsServer *serverPtr, const char *url)
 {
     return NsUrlSpaceFind(serverPtr, mappingId, METHOD, url, RefMapping, NULL);
+}
+
+static bool
+IsDefault(const Mapping *mappingPtr, const NsServer *serverPtr)
+{
+    return mappingPtr->proc == Ns_FastUrl2FileProc
+        && mappingPtr->arg == serverPtr && !NsVhostIsEnabled(serverPtr);
 }
 
 static void

@@ -20,9 +20,16 @@ void NsRegisterFastUrl2File(const char *server, const char *url,
                             const char *basePath, int flags);
 
 /*
- * Whether url is mapped by the default mapping, which no script takes part in.
+ * Whether url is mapped by the default mapping, which no script takes part in:
+ * it leads to the same file as long as NsRequestGeneration is the same.
  */
 bool NsUrl2FileIsDefault(NsServer *serverPtr, const char *url);
+
+/*
+ * Ns_UrlToFile for those who want to know that as well.
+ */
+int NsUrlToFile(Ns_DString *dsPtr, NsServer *serverPtr, const char *url,
+                bool *isDefaultPtr);
 
 /*
  * Result of `ns_server url2file`, appended.

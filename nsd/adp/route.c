@@ -1,0 +1,93 @@
+/*
+ * route.c --
+ *
+ *      The pages that URLs led to, as an interpreter remembers them.
+ *
+ *      An entry is good for one generation of the request room, like those of
+ *      the driver threads' direct answers, and as long as its page is the one
+ *      of its file.  A URL takes the place of another one of the same hash.
+ */
+
+#include "nsthread.h"
+#include "adp/adp.h"
+#include "request/urlspace.h"
+
+#define N_ROUTES 64
+
+typedef struct NsAdpRoute {
+    NsAdpHeld *heldPtr;         /* NULL: free. */
+    char      *url;
+    int        flags;
+    unsigned   generation;
+} NsAdpRoute;
+
+static NsAdpRoute *RouteOf(NsAdpInterp *adpPtr, const char *url);
+static void Clear(NsAdpRoute *routePtr);
+
+NsAdpHeld *
+NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
+               NsStamp lookStamp)
+{
+    const NsAdpRoute *routePtr;
+
+    if (adpPtr->routes == NULL) {
+        return NULL;
+    }
+    routePtr = RouteOf(adpPtr, url);
+    if (routePtr->heldPtr != NULL && routePtr->flags == flags
+            && routePtr->generation == NsRequestGeneration()
+            && STREQ(routePtr->url, url)
+            && NsAdpHoldAgain(adpPtr, routePtr->heldPtr, lookStamp)) {
+        return routePtr->heldPtr;
+    }
+    return NULL;
+}
+
+void
+NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
+              unsigned generation, NsAdpHeld *heldPtr)
+{
+    NsAdpRoute *routePtr;
+
+    if (adpPtr->routes == NULL) {
+        adpPtr->routes = ns_calloc(N_ROUTES, sizeof(NsAdpRoute));
+    }
+    routePtr = RouteOf(adpPtr, url);
+    Clear(routePtr);
+    *routePtr = (NsAdpRoute) {
+        .heldPtr = heldPtr, .url = ns_strdup(url), .flags = flags,
+        .generation = generation
+    };
+}
+
+void
+NsAdpRouteForget(NsAdpInterp *adpPtr, const NsAdpHeld *heldPtr)
+{
+    int i;
+
+    for (i = 0; adpPtr->routes != NULL && i < N_ROUTES; i++) {
+        if (adpPtr->routes[i].heldPtr == heldPtr) {
+            Clear(&adpPtr->routes[i]);
+        }
+    }
+}
+
+static NsAdpRoute *
+RouteOf(NsAdpInterp *adpPtr, const char *url)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *url != '\0'; url++) {
+        hash = (hash ^ UCHAR(*url)) * 16777619u;
+    }
+    return &adpPtr->routes[hash % N_ROUTES];
+}
+
+static void
+Clear(NsAdpRoute *routePtr)
+{
+    if (routePtr->heldPtr != NULL) {
+        ns_free(routePtr->url);
+        routePtr->heldPtr = NULL;
+    }
+}
