@@ -265,6 +265,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem; border-bottom: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: break-word; max-width: 40rem; }
 tbody tr:last-child td { border-bottom: 0; }
 .l { overflow: hidden; text-overflow: ellipsis; }
+td:last-child:not(:only-child):not(.n, .c, .l) { min-width: 14rem; }
 th, .n, .c, .l, td:first-child:not(:only-child) { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 th a { color: var(--faint); text-decoration: none; font-weight: 600; }

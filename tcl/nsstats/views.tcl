@@ -230,7 +230,7 @@ proc nsstats::View-threads {} {
     }
     return [list [table "" {
         Name text "System's id" id State text User time System time Share share Since clock
-        Procedure text Argument line "Started by" text
+        Procedure text Argument line "Started by" line
     } $rows {5 down}]]
 }
 
@@ -418,7 +418,7 @@ proc nsstats::View-schedule {} {
         lappend rows [list $id [join $kinds] $every $next $started $took $proc [Short [join $args]]]
     }
     return [list [table "" {
-        Id id Kind text Runs text Next clock "Last start" clock Took time Procedure text Arguments text
+        Id id Kind line Runs line Next clock "Last start" clock Took time Procedure text Arguments text
     } $rows {3 up}]]
 }
 
