@@ -65,7 +65,9 @@ static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
 
 static inline Lane *OwnLane(int stream);
-static Lane    *ThreadLane(int stream, const NsLaneRecord *recordPtr);
+static inline Lane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
+static Lane    *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+    __attribute__((noinline));
 static void     FreeThreadLanes(void *arg);
 static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
 static Lane    *NewLaneLocked(int stream, uint32_t segment);
@@ -266,15 +268,20 @@ OwnLane(int stream)
 /*
  * Likewise; it gets one, or NULL if it has to share.
  */
-static Lane *
+static inline Lane *
 ThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
-    ThreadLanes *mine = threadLanes;
-    Lane        *lanePtr = OwnLane(stream);
+    Lane *lanePtr = OwnLane(stream);
 
-    if (likely(lanePtr != NULL)) {
-        return lanePtr;
-    }
+    return likely(lanePtr != NULL) ? lanePtr
+        : FirstThreadLane(stream, recordPtr);
+}
+
+static Lane *
+FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+{
+    ThreadLanes *mine = threadLanes;
+
     if (mine == NULL) {
         mine = threadLanes = ns_calloc(1u, sizeof(*mine));
         Ns_TlsSet(&laneTls, mine);
