@@ -173,7 +173,7 @@ Round(NsServer *serverPtr, int nToSubmit)
         NsPoolsStop(serverPtr);
     }
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 60, 0);
+    Ns_IncrTime(&deadline, 300, 0);
     if (NsPoolsWait(serverPtr, &deadline) != NS_OK) {
         printf("the threads do not end\n0 passed, 1 failed\n");
         abort();

@@ -170,7 +170,7 @@ Finish(void **state)
     Ns_CondBroadcast(&changed);
     Ns_MutexUnlock(&lock);
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 20, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     assert_int_equal(NsPoolsWait(serverPtr, &deadline), NS_OK);
     assert_int_equal(nStarted, nStopped);
     return 0;
@@ -193,7 +193,7 @@ Await(const int *numberPtr, int value)
     int     found, status = NS_OK;
 
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 20, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     Ns_MutexLock(&lock);
     while (*numberPtr != value && status == NS_OK) {
         status = Ns_CondTimedWait(&changed, &lock, &deadline);
@@ -234,7 +234,7 @@ Figure(const char *key)
 static void
 AwaitFigure(const char *key, int value)
 {
-    NsStamp deadline = NsClockNow() + 20 * NS_STAMP_SECOND;
+    NsStamp deadline = NsClockNow() + 120 * NS_STAMP_SECOND;
 
     while (Figure(key) != value && NsClockNow() < deadline) {
         Ns_ThreadYield();

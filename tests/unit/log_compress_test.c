@@ -122,7 +122,7 @@ AssertUnzipped(const char *path, const char *text)
 static void
 Await(const char *path, bool isThere)
 {
-    NsStamp deadline = NsClockNow() + 20 * NS_STAMP_SECOND;
+    NsStamp deadline = NsClockNow() + 120 * NS_STAMP_SECOND;
 
     while (Exists(path) != isThere && NsClockNow() < deadline) {
         usleep(1000);
@@ -221,7 +221,7 @@ IsDone(const struct stat *stPtr)
 static void
 AwaitRequest(ino_t inode, bool (*test)(const struct stat *stPtr))
 {
-    NsStamp     deadline = NsClockNow() + 60 * NS_STAMP_SECOND;
+    NsStamp     deadline = NsClockNow() + 120 * NS_STAMP_SECOND;
     struct stat st;
 
     do {

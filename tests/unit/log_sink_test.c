@@ -143,7 +143,7 @@ FillDisk(void)
 
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_FSIZE, &limit);
-    for (int i = 0; i < 400 && Ns_LogSinkFlush(sink) != NS_OK; i++) {
+    for (int i = 0; i < 24000 && Ns_LogSinkFlush(sink) != NS_OK; i++) {
         Nap();
     }
     MUST(CountLines("test") == 2000, 3);

@@ -221,29 +221,41 @@ a_slow_reader_gets_all_and_delays_nobody(void **state)
     }
 }
 
+/*
+ * For how many milliseconds a connection lives after this request, if any.  A
+ * busy machine makes it longer, so there are some tries.
+ */
+static int64_t
+ShortestLife(const char *request, int64_t enough)
+{
+    int64_t shortest = INT64_MAX;
+
+    for (int i = 0; i < 10 && shortest > enough; i++) {
+        NsStamp start = NsClockNow();
+        int     fd = EchoConnect();
+
+        if (*request != '\0') {
+            EchoWrite(fd, request);
+            assert_non_null(EchoReadReply(fd));
+        }
+        assert_null(EchoReadReply(fd));
+        shortest = MIN(shortest, (NsClockNow() - start) / 1000000);
+        close(fd);
+    }
+    return shortest;
+}
+
 static void
 an_idle_connection_is_closed_after_keepwait(void **state)
 {
-    int     fd = EchoConnect();
-    NsStamp start;
-
-    EchoWrite(fd, "GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_string_equal(EchoReadReply(fd), "GET /a 0 0 ");
-    start = NsClockNow();
-    assert_null(EchoReadReply(fd));
-    assert_in_range((NsClockNow() - start) / 1000000, 900, 2000);
-    close(fd);
+    assert_in_range(ShortestLife("GET /a HTTP/1.1\r\nHost: x\r\n\r\n", 4900),
+                    3900, 4900);
 }
 
 static void
 a_silent_connection_is_closed_after_recvwait(void **state)
 {
-    int     fd = EchoConnect();
-    NsStamp start = NsClockNow();
-
-    assert_null(EchoReadReply(fd));
-    assert_in_range((NsClockNow() - start) / 1000000, 1900, 3000);
-    close(fd);
+    assert_in_range(ShortestLife("", 3000), 1900, 3000);
 }
 
 static void
@@ -269,7 +281,7 @@ AnswerDirectly(void **state)
 static void
 stopping_ends_all_threads_and_resets_nobody(void **state)
 {
-    int     fd = EchoConnect();
+    int     fd = EchoConnect(), nBefore = atomic_load(&nEchoed);
     NsStamp start;
     Ns_Time deadline;
 
@@ -277,14 +289,16 @@ stopping_ends_all_threads_and_resets_nobody(void **state)
     assert_string_equal(EchoReadReply(fd), "GET /a 0 0 ");
     /* Its thread gives the socket back just after we have the reply.  If it had
      * not yet, the server would wait for us to close, which we do not. */
-    usleep(100000);
+    while (atomic_load(&nEchoed) == nBefore) {
+        usleep(1000);
+    }
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 5, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     start = NsClockNow();
     NsDriversStop();
     NsDriversWait(&deadline);
     /* Well below keepwait, also on a busy machine. */
-    assert_in_range((NsClockNow() - start) / 1000000, 0, 700);
+    assert_in_range((NsClockNow() - start) / 1000000, 0, 3500);
     assert_null(EchoReadReply(fd));
     assert_int_equal(errno, 0);
     close(fd);
@@ -317,7 +331,7 @@ main(void)
     int failed;
 
     signal(SIGPIPE, SIG_IGN);
-    EchoStart("keepwait", "1", "recvwait", "2", "readahead", "65536", NULL);
+    EchoStart("keepwait", "4", "recvwait", "2", "readahead", "65536", NULL);
     failed = cmocka_run_group_tests_name("in a thread", tests, NULL, NULL);
     failed += cmocka_run_group_tests_name("directly", tests, AnswerDirectly,
                                           NULL);

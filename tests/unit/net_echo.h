@@ -25,6 +25,7 @@
 #endif
 
 static bool answersDirectly;
+static atomic_int nEchoed;          /* Answers given, and sockets given back. */
 static int  bigBytes;               /* Length of the answer to /big. */
 static int  echoPort;
 static NsServer *echoServer;
@@ -131,6 +132,7 @@ EchoAnswer(NsMessage *messagePtr)
     NsSockFinish(sockPtr, keep);
     messagePtr->sockPtr = NULL;
     NsMessageRelease(&messagePtr);
+    atomic_fetch_add(&nEchoed, 1);
 }
 
 static void

@@ -87,27 +87,48 @@ a_spooled_upload_that_breaks_off_is_forgotten(void **state)
     fd = EchoConnect();
     EchoWrite(fd, "POST /up HTTP/1.1\r\nHost: x\r\n"
               "Content-Length: 700000\r\n\r\nzzzz");
-    assert_true(IsClosedWithin(fd, 3000));
+    /* Without recvwait it were 30 seconds. */
+    assert_true(IsClosedWithin(fd, 20000));
     close(fd);
 }
 
-static void
-one_peer_may_not_hold_many_unfinished_requests(void **state)
+/*
+ * Of 12 connections with unfinished requests, how many are closed when no more
+ * are for a while.
+ */
+static int
+CountRefused(void)
 {
-    int fds[12], nClosed = 0;
+    int fds[12], nClosed, nBefore, nLooks = 0;
 
     for (int i = 0; i < 12; i++) {
         fds[i] = EchoConnect();
         EchoWrite(fds[i], "GET /partial HTTP/1.1\r\nHo");
     }
-    usleep(200000);
-    for (int i = 0; i < 12; i++) {
-        nClosed += IsClosedWithin(fds[i], 0);
+    for (nBefore = -1, nClosed = 0; nClosed != nBefore && ++nLooks < 100;) {
+        usleep(200000);
+        nBefore = nClosed == 0 ? -1 : nClosed;
+        nClosed = 0;
+        for (int i = 0; i < 12; i++) {
+            nClosed += IsClosedWithin(fds[i], 0);
+        }
     }
-    assert_int_equal(nClosed, 12 - 8);
     for (int i = 0; i < 12; i++) {
         close(fds[i]);
     }
+    return nClosed;
+}
+
+static void
+one_peer_may_not_hold_many_unfinished_requests(void **state)
+{
+    int nRefused = 0;
+
+    /* On a busy machine, recvwait may have passed for all of them. */
+    for (int i = 0; i < 20 && nRefused != 12 - 8; i++) {
+        nRefused = CountRefused();
+    }
+    assert_int_equal(nRefused, 12 - 8);
 }
 
 static void
@@ -118,7 +139,7 @@ a_client_that_drips_loses_its_connection(void **state)
     bool    isClosed = false;
 
     EchoWrite(fd, "GET /drip HTTP/1.1\r\nX: ");
-    while (!isClosed && NsClockNow() - start < 10 * NS_STAMP_SECOND) {
+    while (!isClosed && NsClockNow() - start < 120 * NS_STAMP_SECOND) {
         (void) !send(fd, "x", 1, MSG_NOSIGNAL);
         isClosed = IsClosedWithin(fd, 100);
     }
@@ -160,7 +181,8 @@ without_descriptors_clients_are_refused_until_there_are_some(void **state)
         struct pollfd poller = {.fd = clients[i], .events = POLLIN};
 
         assert_int_equal(connect(clients[i], (struct sockaddr *) &sa, sizeof(sa)), 0);
-        if (poll(&poller, 1, 500) == 1) {
+        if (poll(&poller, 1, i < Ns_NrElements(clients) - 1 ? 500 : 60000)
+                == 1) {
             isRefused = recv(clients[i], reply, sizeof(reply) - 1, 0) > 0
                 && strstr(reply, "503") != NULL;
         }
@@ -174,7 +196,7 @@ without_descriptors_clients_are_refused_until_there_are_some(void **state)
     }
     assert_true(isRefused);
 
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 2400; i++) {
         const char *answer;
         int         fd = EchoConnect();
 
@@ -199,12 +221,12 @@ a_client_that_takes_nothing_is_given_up(void **state)
     bigBytes = 30000000;
     EchoWrite(fd, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
     Ns_DStringInit(&ds);
-    for (int i = 0; i < 500 && Ns_DStringLength(&ds) == 0; i++) {
+    for (int i = 0; i < 12000 && Ns_DStringLength(&ds) == 0; i++) {
         usleep(10000);
         NsWriterList(&ds, "s1", false);
     }
     assert_non_null(strstr(Ns_DStringValue(&ds), " echo 127.0.0.1 "));
-    for (int i = 0; i < 100 && Ns_DStringLength(&ds) > 0; i++) {
+    for (int i = 0; i < 1200 && Ns_DStringLength(&ds) > 0; i++) {
         usleep(100000);
         Ns_DStringTrunc(&ds, 0);
         NsWriterList(&ds, NULL, false);
@@ -218,12 +240,17 @@ static void
 requests_in_flight_are_answered_when_the_server_stops(void **state)
 {
     int     busy = EchoConnect(), half = EchoConnect(), idle = EchoConnect();
+    int     last;
     Ns_Time deadline;
 
     bigBytes = 5000000;
     EchoWrite(busy, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
     EchoWrite(half, "GET /half HTTP/1.1\r\nHo");
-    usleep(100000);
+    /* When a later one is answered, the others have been accepted and read. */
+    last = EchoConnect();
+    EchoWrite(last, "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert_string_equal(EchoReadReply(last), "GET /last 0 0 ");
+    close(last);
     NsDriversStop();
     EchoWrite(half, "st: x\r\n\r\n");
     assert_string_equal(EchoReadReply(half), "GET /half 0 0 ");
@@ -233,7 +260,7 @@ requests_in_flight_are_answered_when_the_server_stops(void **state)
     assert_null(EchoReadReply(busy));
     assert_null(EchoReadReply(idle));
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 5, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     NsDriversWait(&deadline);
     close(busy);
     close(half);

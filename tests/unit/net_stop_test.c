@@ -98,7 +98,7 @@ a_request_that_came_in_time_is_answered_late(void **state)
     close(half);
     close(first);
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 20, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     NsDriversWait(&deadline);
     assert_int_equal(NsFirstDriver->threads[0]->nSockets, 0);
 }

@@ -36,7 +36,7 @@ Note(int why)
 static void
 WaitFor(const char *expected)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 12000; i++) {
         bool isThere;
 
         Ns_MutexLock(&lock);
@@ -161,12 +161,12 @@ a_listen_callback_gets_each_connection(void **state)
 }
 
 /*
- * Writes when it may, then reads an answer.
+ * Writes when it may, then reads an answer, for which it waits *arg.
  */
 static void
 PingProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
 {
-    Ns_Time soon = {0, 200000};
+    Ns_Time *waitPtr = arg;
     char    byte;
 
     Note(why);
@@ -176,7 +176,7 @@ PingProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
         break;
     case NS_SOCK_WRITE:
         assert_int_equal(write(sock, "p", 1), 1);
-        Ns_TaskCallback(task, NS_SOCK_READ, &soon);
+        Ns_TaskCallback(task, NS_SOCK_READ, waitPtr);
         break;
     case NS_SOCK_READ:
         assert_int_equal(read(sock, &byte, 1), 1);
@@ -196,10 +196,11 @@ a_task_runs_in_a_queue_until_it_is_done(void **state)
     Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
     NS_SOCKET     socks[2];
     Ns_Task      *task;
+    Ns_Time       patience = {120, 0};
     char          byte;
 
     assert_int_equal(ns_sockpair(socks), 0);
-    task = Ns_TaskCreate(socks[0], PingProc, NULL);
+    task = Ns_TaskCreate(socks[0], PingProc, &patience);
     assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
     assert_int_equal(read(socks[1], &byte, 1), 1);
     assert_int_equal(write(socks[1], "a", 1), 1);
@@ -217,9 +218,10 @@ a_task_that_gets_no_answer_times_out(void **state)
 {
     NS_SOCKET socks[2];
     Ns_Task  *task;
+    Ns_Time   soon = {0, 200000};
 
     assert_int_equal(ns_sockpair(socks), 0);
-    task = Ns_TaskCreate(socks[0], PingProc, NULL);
+    task = Ns_TaskCreate(socks[0], PingProc, &soon);
     Ns_TaskRun(task);
     WaitFor("iwtd");
     Ns_TaskFree(task);

@@ -77,6 +77,23 @@ AddToTrace(const char *text)
     Ns_MutexUnlock(&lock);
 }
 
+/*
+ * Wait until a counter has reached n, two minutes at most.
+ */
+static void
+WaitFor(const int *counterPtr, int n)
+{
+    Ns_Time deadline;
+
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, 120, 0);
+    Ns_MutexLock(&lock);
+    while (*counterPtr < n) {
+        assert_int_equal(Ns_CondTimedWait(&changed, &lock, &deadline), NS_OK);
+    }
+    Ns_MutexUnlock(&lock);
+}
+
 static void
 Note(void *arg, int id)
 {
@@ -97,29 +114,26 @@ Work(void *arg, int id)
     AddToTrace("w");
 }
 
+/*
+ * Ends when another one runs, too.
+ */
+static void
+Meet(void *arg, int id)
+{
+    Ns_MutexLock(&lock);
+    nRunning++;
+    maxRunning = MAX(maxRunning, nRunning);
+    Ns_CondBroadcast(&changed);
+    Ns_MutexUnlock(&lock);
+    WaitFor(&maxRunning, 2);
+}
+
 static void
 CleanUp(void *arg, int id)
 {
     Ns_MutexLock(&lock);
     nCleanups++;
     Ns_CondBroadcast(&changed);
-    Ns_MutexUnlock(&lock);
-}
-
-/*
- * Wait until a counter has reached n, five seconds at most.
- */
-static void
-WaitFor(const int *counterPtr, int n)
-{
-    Ns_Time deadline;
-
-    Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 5, 0);
-    Ns_MutexLock(&lock);
-    while (*counterPtr < n) {
-        assert_int_equal(Ns_CondTimedWait(&changed, &lock, &deadline), NS_OK);
-    }
     Ns_MutexUnlock(&lock);
 }
 
@@ -192,29 +206,46 @@ BadTimesAreRefused(void **state)
 static void
 AnIntervalMayBeAFractionAndRepeats(void **state)
 {
-    NsStamp start = NsClockNow();
-    int     id = Add(Note, "x", 0, 0, 100000);
+    NsStamp span = 2 * NS_STAMP_SECOND;
 
-    WaitFor(&nRuns, 3);
-    assert_true(NsClockNow() - start >= 3 * NS_STAMP_SECOND / 10);
-    assert_true(NsClockNow() - start < 2 * NS_STAMP_SECOND);
-    (void) Ns_Cancel(id);
-    WaitFor(&nCleanups, 1);
+    /* A busy machine delays some tries. */
+    for (int i = 0; i < 20 && span >= 2 * NS_STAMP_SECOND; i++) {
+        NsStamp start = NsClockNow();
+        int     id;
+
+        SetUp(NULL);
+        id = Add(Note, "x", 0, 0, 100000);
+        WaitFor(&nRuns, 3);
+        span = NsClockNow() - start;
+        assert_true(span >= 3 * NS_STAMP_SECOND / 10);
+        (void) Ns_Cancel(id);
+        WaitFor(&nCleanups, 1);
+    }
+    assert_true(span < 2 * NS_STAMP_SECOND);
 }
 
 static void
 OfTwoDueTogetherTheLaterOneRunsFirst(void **state)
 {
-    (void) Add(Note, "a", NS_SCHED_ONCE, 0, 50000);
-    (void) Add(Note, "b", NS_SCHED_ONCE, 0, 50000);
-    WaitFor(&nCleanups, 2);
+    NsStamp between;
+
+    /* Unless this thread was stopped between the two. */
+    do {
+        NsStamp start = NsClockNow();
+
+        SetUp(NULL);
+        (void) Add(Note, "a", NS_SCHED_ONCE, 0, 50000);
+        (void) Add(Note, "b", NS_SCHED_ONCE, 0, 50000);
+        between = NsClockNow() - start;
+        WaitFor(&nCleanups, 2);
+    } while (between > NS_STAMP_SECOND / 1000);
     assert_string_equal(trace, "ba");
 }
 
 static void
 AnEarlierOneOvertakes(void **state)
 {
-    (void) Add(Note, "late", NS_SCHED_ONCE, 0, 300000);
+    (void) Add(Note, "late", NS_SCHED_ONCE, 3, 0);
     (void) Add(Note, "early", NS_SCHED_ONCE, 0, 50000);
     WaitFor(&nCleanups, 2);
     assert_string_equal(trace, "earlylate");
@@ -224,7 +255,7 @@ static void
 ThreadedOnesRunSideBySideTheOthersDoNot(void **state)
 {
     for (int i = 0; i < 4; i++) {
-        (void) Add(Work, NULL, NS_SCHED_ONCE | NS_SCHED_THREAD, 0, 1000);
+        (void) Add(Meet, NULL, NS_SCHED_ONCE | NS_SCHED_THREAD, 0, 1000);
     }
     WaitFor(&nCleanups, 4);
     assert_true(maxRunning > 1);
@@ -251,12 +282,12 @@ ARepeatedThreadedOneNeverOverlapsItself(void **state)
 static void
 WhatIsCancelledDoesNotRun(void **state)
 {
-    int id = Add(Note, "x", 0, 0, 100000);
+    int id = Add(Note, "x", 0, 3, 0);
 
     assert_int_equal(Ns_Cancel(id), 1);
     assert_int_equal(nCleanups, 1);
     assert_int_equal(Ns_Cancel(id), 0);
-    (void) Add(Note, "y", NS_SCHED_ONCE, 0, 200000);
+    (void) Add(Note, "y", NS_SCHED_ONCE, 3, 200000);
     WaitFor(&nRuns, 1);
     assert_string_equal(trace, "y");
     WaitFor(&nCleanups, 2);
@@ -265,11 +296,11 @@ WhatIsCancelledDoesNotRun(void **state)
 static void
 WhatIsPausedWaitsUntilItIsResumed(void **state)
 {
-    int id = Add(Note, "p", 0, 0, 50000);
+    int id = Add(Note, "p", 0, 2, 0);
 
     assert_int_equal(Ns_Pause(id), 1);
     assert_int_equal(Ns_Pause(id), 0);
-    (void) Add(Note, "y", NS_SCHED_ONCE, 0, 150000);
+    (void) Add(Note, "y", NS_SCHED_ONCE, 2, 200000);
     WaitFor(&nRuns, 1);
     assert_string_equal(trace, "y");
     assert_int_equal(Ns_Resume(id), 1);
@@ -313,7 +344,7 @@ AfterTheStopNothingRunsOrIsAccepted(void **state)
     WaitFor(&nRuns, 1);
     NsSchedStop();
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, 5, 0);
+    Ns_IncrTime(&deadline, 120, 0);
     assert_int_equal(NsSchedWait(&deadline), NS_OK);
     assert_int_equal(Add(Note, "x", 0, 0, 0), NS_ERROR);
 }
