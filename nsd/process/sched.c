@@ -21,13 +21,12 @@
 #include "base/lock.h"
 #include "nsconfig.h"
 #include "nslog.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "process/heap.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
 #define LATE        NS_STAMP_SECOND
-#define DAY         86400
-#define WEEK        (7 * DAY)
 
 typedef struct Event {
     NsHeapEntry   entry;        /* Among the waiting; first member. */
@@ -73,6 +72,7 @@ static Ns_ThreadProc RunPooled;
 static Event *TakeDueLocked(NsStamp now);
 static void RunBatch(Event *batchPtr);
 static void QueueLocked(Event *eventPtr);
+static void StartPooledLocked(void);
 static void RunEvent(Event *eventPtr);
 static void CountRunLocked(const Event *eventPtr);
 static void EndEvent(Event *eventPtr);
@@ -82,8 +82,9 @@ static Event *FindLocked(int id);
 static void ForgetLocked(Event *eventPtr);
 static void FreeEvent(Event *eventPtr);
 static bool Remove(int id);
+static bool SetPaused(int id, bool isPaused);
 static bool BatchesBefore(const Event *aPtr, const Event *bPtr);
-static void ListEventLocked(Ns_DString *dsPtr, Event *eventPtr);
+static void ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr);
 
 
 void
@@ -105,9 +106,9 @@ NsSchedAdd(const NsSchedSpec *specPtr)
 
     if (specPtr->interval.sec < 0 || specPtr->interval.usec < 0
             || ((specPtr->flags & NS_SCHED_DAILY) != 0
-                && specPtr->interval.sec >= DAY)
+                && specPtr->interval.sec >= NS_SCHED_DAY_SECONDS)
             || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
-                && specPtr->interval.sec >= WEEK)) {
+                && specPtr->interval.sec >= 7 * NS_SCHED_DAY_SECONDS)) {
         return NS_ERROR;
     }
     eventPtr = ns_calloc(1, sizeof(Event));
@@ -138,32 +139,6 @@ NsSchedAdd(const NsSchedSpec *specPtr)
         Ns_ThreadCreate(RunScheduler, NULL, 0, NULL);
     }
     return id;
-}
-
-/*
- * mktime finds its way over changes to and from summer time.
- */
-time_t
-NsSchedNextClock(int flags, time_t interval, time_t now)
-{
-    bool      isWeekly = (flags & NS_SCHED_WEEKLY) != 0;
-    struct tm base, when;
-    time_t    next;
-    int       days;
-
-    (void) localtime_r(&now, &base);
-    days = isWeekly ? -base.tm_wday : 0;
-    do {
-        when = base;
-        when.tm_mday += days + (int) (interval / DAY);
-        when.tm_hour = (int) (interval % DAY / 3600);
-        when.tm_min = (int) (interval % 3600 / 60);
-        when.tm_sec = (int) (interval % 60);
-        when.tm_isdst = -1;
-        next = mktime(&when);
-        days += isWeekly ? 7 : 1;
-    } while (next <= now);
-    return next;
 }
 
 void
@@ -242,58 +217,6 @@ NsSchedGetStats(NsSchedStats *statsPtr)
 }
 
 int
-Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread, int interval)
-{
-    return NsSchedAdd(&(NsSchedSpec){
-        .callback = proc, .arg = arg, .interval = {interval, 0},
-        .flags = thread != 0 ? NS_SCHED_THREAD : 0
-    });
-}
-
-int
-Ns_ScheduleProcEx(Ns_SchedProc *proc, void *arg, int flags, int interval,
-                  Ns_SchedProc *cleanupProc)
-{
-    return NsSchedAdd(&(NsSchedSpec){
-        .proc = proc, .cleanupProc = cleanupProc, .arg = arg, .flags = flags,
-        .interval = {interval, 0}
-    });
-}
-
-int
-Ns_ScheduleDaily(Ns_SchedProc *proc, void *arg, int flags, int hour, int minute,
-                 Ns_SchedProc *cleanupProc)
-{
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) {
-        return NS_ERROR;
-    }
-    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_DAILY,
-                             hour * 3600 + minute * 60, cleanupProc);
-}
-
-int
-Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags, int day, int hour,
-                  int minute, Ns_SchedProc *cleanupProc)
-{
-    if (day < 0 || day > 6 || hour < 0 || hour > 23 || minute < 0
-            || minute > 59) {
-        return NS_ERROR;
-    }
-    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_WEEKLY,
-                             day * DAY + hour * 3600 + minute * 60,
-                             cleanupProc);
-}
-
-int
-Ns_After(int delay, Ns_Callback *proc, void *arg, Ns_Callback *cleanupProc)
-{
-    return NsSchedAdd(&(NsSchedSpec){
-        .callback = proc, .cleanupCallback = cleanupProc, .arg = arg,
-        .flags = NS_SCHED_ONCE, .interval = {delay, 0}
-    });
-}
-
-int
 Ns_Cancel(int id)
 {
     return Remove(id) ? 1 : 0;
@@ -308,37 +231,37 @@ Ns_UnscheduleProc(int id)
 int
 Ns_Pause(int id)
 {
-    Event *eventPtr;
-    int    hasChanged = 0;
-
-    Ns_MutexLock(&sched.lock);
-    eventPtr = FindLocked(id);
-    if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_PAUSED) == 0) {
-        eventPtr->spec.flags |= NS_SCHED_PAUSED;
-        if (NsHeapContains(&eventPtr->entry)) {
-            NsHeapRemove(&sched.waiting, &eventPtr->entry);
-        }
-        hasChanged = 1;
-    }
-    Ns_MutexUnlock(&sched.lock);
-    return hasChanged;
+    return SetPaused(id, true) ? 1 : 0;
 }
 
 int
 Ns_Resume(int id)
 {
+    return SetPaused(id, false) ? 1 : 0;
+}
+
+/*
+ * True: it was not so before.  One that is running, or on its way, looks at its
+ * flags itself.
+ */
+static bool
+SetPaused(int id, bool isPaused)
+{
     Event *eventPtr;
-    int    hasChanged = 0;
+    bool   hasChanged;
 
     Ns_MutexLock(&sched.lock);
     eventPtr = FindLocked(id);
-    if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_PAUSED) != 0) {
-        eventPtr->spec.flags &= ~NS_SCHED_PAUSED;
-        if ((eventPtr->spec.flags & NS_SCHED_RUNNING) == 0
-                && !eventPtr->isQueued) {
+    hasChanged = eventPtr != NULL
+        && ((eventPtr->spec.flags & NS_SCHED_PAUSED) != 0) != isPaused;
+    if (hasChanged) {
+        eventPtr->spec.flags ^= NS_SCHED_PAUSED;
+        if (isPaused && NsHeapContains(&eventPtr->entry)) {
+            NsHeapRemove(&sched.waiting, &eventPtr->entry);
+        } else if (!isPaused && !eventPtr->isQueued
+                   && (eventPtr->spec.flags & NS_SCHED_RUNNING) == 0) {
             EnterLocked(eventPtr);
         }
-        hasChanged = 1;
     }
     Ns_MutexUnlock(&sched.lock);
     return hasChanged;
@@ -462,12 +385,19 @@ QueueLocked(Event *eventPtr)
     sched.lastQueuedPtr = eventPtr;
     sched.nQueued++;
     if (sched.nQueued > sched.nWaiting + sched.nStarting) {
-        sched.nThreads++;
-        sched.nStarting++;
-        Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
+        StartPooledLocked();
     } else {
         Ns_CondSignal(&sched.work);
     }
+}
+
+static void
+StartPooledLocked(void)
+{
+    NsAssertLocked(&sched.lock);
+    sched.nThreads++;
+    sched.nStarting++;
+    Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
 }
 
 /*
@@ -508,9 +438,7 @@ RunPooled(void *arg)
     if (sched.nQueued > 0 && sched.nWaiting + sched.nStarting == 0
             && !sched.isStopping) {
         /* This thread has done its share; another one must go on. */
-        sched.nThreads++;
-        sched.nStarting++;
-        Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
+        StartPooledLocked();
     }
     sched.nThreads--;
     Ns_CondBroadcast(&sched.gone);
@@ -679,33 +607,23 @@ BatchesBefore(const Event *aPtr, const Event *bPtr)
 }
 
 static void
-ListEventLocked(Ns_DString *dsPtr, Event *eventPtr)
+ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr)
 {
-    char    text[TCL_DOUBLE_SPACE];
-    int64_t times[4];
+    const NsSchedSpec *specPtr = &eventPtr->spec;
 
-    times[0] = (int64_t) eventPtr->nextTime;
-    times[1] = (int64_t) eventPtr->lastQueue;
-    times[2] = (int64_t) eventPtr->lastStart;
-    times[3] = (int64_t) eventPtr->lastEnd;
     Tcl_DStringStartSublist(dsPtr);
-    snprintf(text, sizeof(text), "%d", eventPtr->id);
-    Tcl_DStringAppendElement(dsPtr, text);
-    snprintf(text, sizeof(text), "%d", eventPtr->spec.flags);
-    Tcl_DStringAppendElement(dsPtr, text);
-    if (eventPtr->spec.interval.usec == 0) {
-        snprintf(text, sizeof(text), "%ld", eventPtr->spec.interval.sec);
-    } else {
-        snprintf(text, sizeof(text), "%ld.%06ld", eventPtr->spec.interval.sec,
-                 eventPtr->spec.interval.usec);
+    Ns_DStringPrintf(dsPtr, "%d %d %ld", eventPtr->id, specPtr->flags,
+                     specPtr->interval.sec);
+    if (specPtr->interval.usec != 0) {
+        Ns_DStringPrintf(dsPtr, ".%06ld", specPtr->interval.usec);
     }
-    Tcl_DStringAppendElement(dsPtr, text);
-    for (int i = 0; i < 4; i++) {
-        snprintf(text, sizeof(text), "%" PRId64, times[i]);
-        Tcl_DStringAppendElement(dsPtr, text);
-    }
-    Ns_GetProcInfo(dsPtr, eventPtr->spec.proc != NULL
-                   ? (void *) eventPtr->spec.proc
-                   : (void *) eventPtr->spec.callback, eventPtr->spec.arg);
+    Ns_DStringPrintf(dsPtr, " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+                     (int64_t) eventPtr->nextTime,
+                     (int64_t) eventPtr->lastQueue,
+                     (int64_t) eventPtr->lastStart,
+                     (int64_t) eventPtr->lastEnd);
+    Ns_GetProcInfo(dsPtr, specPtr->proc != NULL
+                   ? (void *) specPtr->proc : (void *) specPtr->callback,
+                   specPtr->arg);
     Tcl_DStringEndSublist(dsPtr);
 }

@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "nsprocess.h"
 
+#define NS_SCHED_DAY_SECONDS 86400
+
 /*
  * Either proc and cleanupProc, which get the id, or callback and
  * cleanupCallback.  The clean-up may be NULL, or is called when arg will not be
@@ -33,8 +35,9 @@ typedef struct NsSchedSpec {
 void NsSchedInit(void);
 
 /*
- * The new id, or NS_ERROR: a negative interval, or shutdown has begun; arg is
- * then still the caller's.
+ * The new id, or NS_ERROR: the interval is negative, or longer than the day or
+ * week that it is part of, or shutdown has begun; arg is then still the
+ * caller's.
  */
 int NsSchedAdd(const NsSchedSpec *specPtr);
 

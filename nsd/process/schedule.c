@@ -1,0 +1,87 @@
+/*
+ * schedule.c --
+ *
+ *      Scheduling by the clock, and as modules ask for it.
+ */
+
+#include "process/sched.h"
+
+
+/*
+ * mktime finds its way over changes to and from summer time.
+ */
+time_t
+NsSchedNextClock(int flags, time_t interval, time_t now)
+{
+    bool      isWeekly = (flags & NS_SCHED_WEEKLY) != 0;
+    struct tm base, when;
+    time_t    next;
+    int       days;
+
+    (void) localtime_r(&now, &base);
+    days = isWeekly ? -base.tm_wday : 0;
+    do {
+        when = base;
+        when.tm_mday += days + (int) (interval / NS_SCHED_DAY_SECONDS);
+        when.tm_hour = (int) (interval % NS_SCHED_DAY_SECONDS / 3600);
+        when.tm_min = (int) (interval % 3600 / 60);
+        when.tm_sec = (int) (interval % 60);
+        when.tm_isdst = -1;
+        next = mktime(&when);
+        days += isWeekly ? 7 : 1;
+    } while (next <= now);
+    return next;
+}
+
+int
+Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread, int interval)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .callback = proc, .arg = arg, .interval = {interval, 0},
+        .flags = thread != 0 ? NS_SCHED_THREAD : 0
+    });
+}
+
+int
+Ns_ScheduleProcEx(Ns_SchedProc *proc, void *arg, int flags, int interval,
+                  Ns_SchedProc *cleanupProc)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .proc = proc, .cleanupProc = cleanupProc, .arg = arg, .flags = flags,
+        .interval = {interval, 0}
+    });
+}
+
+int
+Ns_ScheduleDaily(Ns_SchedProc *proc, void *arg, int flags, int hour, int minute,
+                 Ns_SchedProc *cleanupProc)
+{
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) {
+        return NS_ERROR;
+    }
+    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_DAILY,
+                             hour * 3600 + minute * 60, cleanupProc);
+}
+
+int
+Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags, int day, int hour,
+                  int minute, Ns_SchedProc *cleanupProc)
+{
+    if (day < 0 || day > 6 || hour < 0 || hour > 23 || minute < 0
+            || minute > 59) {
+        return NS_ERROR;
+    }
+    return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_WEEKLY,
+                             day * NS_SCHED_DAY_SECONDS + hour * 3600
+                             + minute * 60,
+                             cleanupProc);
+}
+
+int
+Ns_After(int delay, Ns_Callback *proc, void *arg, Ns_Callback *cleanupProc)
+{
+    return NsSchedAdd(&(NsSchedSpec){
+        .callback = proc, .cleanupCallback = cleanupProc, .arg = arg,
+        .flags = NS_SCHED_ONCE, .interval = {delay, 0}
+    });
+}
