@@ -68,13 +68,10 @@ static const NsTclCommand commands[] = {
     {NULL, NULL, false}
 };
 
-/*
- * Those behind the first NULL are the init file's own and stand in no message.
- */
-static const struct Subcommand {
+static const struct Subcmd {
     const char     *name;
     Tcl_ObjCmdProc *proc;
-} subcommands[] = {
+} subcmds[] = {
     {"addmodule",     AddModule},
     {"cleanup",       RunDeferred},
     {"epoch",         Epoch},
@@ -91,6 +88,7 @@ static const struct Subcommand {
     {"trace",         Trace},
     {"update",        Update},
     {NULL,            NULL},
+    /* The init file's own. */
     {"loadmodules",   LoadModules},
     {"remake",        Remake},
     {NULL,            NULL}
@@ -129,28 +127,16 @@ static int
 IctlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    const struct Subcommand *hiddenPtr;
-    int                      i;
+    const struct Subcmd *subcmdPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
         return TCL_ERROR;
     }
-    for (i = 0; subcommands[i].name != NULL; i++) {
-        /* Behind the visible ones. */
-    }
-    for (hiddenPtr = &subcommands[i + 1]; hiddenPtr->name != NULL;
-         hiddenPtr++) {
-        if (STREQ(hiddenPtr->name, Tcl_GetString(objv[1]))) {
-            return (*hiddenPtr->proc)(clientData, interp, objc, objv);
-        }
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
-                                  sizeof(subcommands[0]), "option", 0, &i)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return (*subcommands[i].proc)(clientData, interp, objc, objv);
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
+                             "option");
+    return subcmdPtr == NULL ? TCL_ERROR
+        : subcmdPtr->proc(clientData, interp, objc, objv);
 }
 
 static int

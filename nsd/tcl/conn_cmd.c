@@ -80,13 +80,8 @@ static const Option options[] = {
     {"urlv", ConnUrlv, "urlv ?n?"},
     {"version", ConnVersion, NULL},
     {"zipaccepted", NsConnOptionZipAccepted, NULL},
-    {NULL, NULL, NULL}
-};
-
-/*
- * Of later releases; not named in the error message.
- */
-static const Option laterOptions[] = {
+    {NULL, NULL, NULL},
+    /* Of later releases. */
     {"acceptedcompression", NsConnOptionAcceptedCompression, NULL},
     {"currentaddr", ConnCurrentAddr, NULL},
     {"currentport", ConnCurrentPort, NULL},
@@ -113,27 +108,17 @@ ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     NsInterp     *interpPtr = clientData;
-    NsConnCall call = {.interpPtr = interpPtr, .interp = interp};
-    const Option *optionPtr = NULL;
-    int           i;
+    NsConnCall    call = {.interpPtr = interpPtr, .interp = interp};
+    const Option *optionPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(NULL, objv[1], options, sizeof(Option),
-                                  "option", 0, &i) == TCL_OK) {
-        optionPtr = &options[i];
-    } else {
-        for (i = 0; laterOptions[i].name != NULL && optionPtr == NULL; i++) {
-            if (STREQ(laterOptions[i].name, Tcl_GetString(objv[1]))) {
-                optionPtr = &laterOptions[i];
-            }
-        }
-        if (optionPtr == NULL) {
-            return Tcl_GetIndexFromObjStruct(interp, objv[1], options,
-                                             sizeof(Option), "option", 0, &i);
-        }
+    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
+                             "option");
+    if (optionPtr == NULL) {
+        return TCL_ERROR;
     }
     call.objc = objc - 2;
     call.objv = objv + 2;

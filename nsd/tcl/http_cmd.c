@@ -40,13 +40,8 @@ typedef struct Subcmd {
 static const Subcmd subcmds[] = {
     {"cancel", CancelObjCmd}, {"cleanup", CleanupObjCmd}, {"run", RunObjCmd},
     {"queue", QueueObjCmd}, {"wait", WaitObjCmd}, {"list", ListObjCmd},
-    {NULL, NULL}
-};
-
-/*
- * Of later releases; not named in the error message.
- */
-static const Subcmd laterSubcmds[] = {
+    {NULL, NULL},
+    /* Of later releases. */
     {"keepalives", KeepalivesObjCmd}, {"taskthreads", TaskThreadsObjCmd},
     {NULL, NULL}
 };
@@ -85,21 +80,16 @@ static int
 HttpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    int i;
+    const Subcmd *subcmdPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?args ...?");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(NULL, objv[1], laterSubcmds, sizeof(Subcmd),
-                                  "option", TCL_EXACT, &i) == TCL_OK) {
-        return laterSubcmds[i].proc(clientData, interp, objc, objv);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(Subcmd),
-                                  "option", 0, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcmds[i].proc(clientData, interp, objc, objv);
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(Subcmd),
+                             "option");
+    return subcmdPtr == NULL ? TCL_ERROR
+        : subcmdPtr->proc(clientData, interp, objc, objv);
 }
 
 static int

@@ -114,10 +114,8 @@ static const Option options[] = {
     {"url2file",        NsUrl2FileList, true, "ns_server ?-server s? url2file"},
     {"shutdownpending", ShutdownPending, false, NULL},
     {"started",         Started, false, NULL},
-    {NULL, NULL, false, NULL}
-};
-
-static const Option newOptions[] = {
+    {NULL, NULL, false, NULL},
+    /* Of later releases. */
     {"allocator", Allocator, false, NULL},
     {"argv",      Argv, false, NULL},
     {"bindir",    BinDir, false, NULL},
@@ -131,7 +129,6 @@ static const Option newOptions[] = {
 };
 
 static Tcl_ObjCmdProc InfoObjCmd;
-static const Option *FindOption(Tcl_Interp *interp, Tcl_Obj *nameObj);
 
 static const NsTclCommand commands[] = {
     {"ns_info", InfoObjCmd, true},
@@ -163,7 +160,8 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "option");
         return TCL_ERROR;
     }
-    optionPtr = FindOption(interp, objv[1]);
+    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
+                             "option");
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }
@@ -178,23 +176,6 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     optionPtr->proc(&ds, serverPtr);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
-}
-
-static const Option *
-FindOption(Tcl_Interp *interp, Tcl_Obj *nameObj)
-{
-    int index;
-
-    if (Tcl_GetIndexFromObjStruct(NULL, nameObj, newOptions,
-                                  sizeof(newOptions[0]), "option", TCL_EXACT,
-                                  &index) == TCL_OK) {
-        return &newOptions[index];
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, nameObj, options, sizeof(options[0]),
-                                  "option", 0, &index) == TCL_OK) {
-        return &options[index];
-    }
-    return NULL;
 }
 
 /*

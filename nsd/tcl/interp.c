@@ -55,6 +55,7 @@ static NsInterp *ThreadInterp(NsServer *serverPtr);
 static void Unlist(NsInterp *itPtr);
 static void Delete(NsInterp *itPtr);
 static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
+static const char *NameOf(const void *row);
 
 
 void
@@ -507,6 +508,39 @@ Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
     Ns_DStringVPrintf(&ds, fmt, ap);
     va_end(ap);
     Tcl_DStringResult(interp, &ds);
+}
+
+/*
+ * Whole names first: Tcl keeps in the word which row it was.
+ */
+const void *
+NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
+             size_t rowBytes, const char *noun)
+{
+    const char *row = table;
+    int         i;
+
+    if (Tcl_GetIndexFromObjStruct(NULL, wordObj, table, (int) rowBytes, noun,
+                                  TCL_EXACT, &i) == TCL_OK) {
+        return row + (size_t) i * rowBytes;
+    }
+    while (NameOf(row) != NULL) {
+        row += rowBytes;
+    }
+    for (row += rowBytes; NameOf(row) != NULL; row += rowBytes) {
+        if (STREQ(NameOf(row), Tcl_GetString(wordObj))) {
+            return row;
+        }
+    }
+    return Tcl_GetIndexFromObjStruct(interp, wordObj, table, (int) rowBytes,
+                                     noun, 0, &i) == TCL_OK
+        ? (const char *) table + (size_t) i * rowBytes : NULL;
+}
+
+static const char *
+NameOf(const void *row)
+{
+    return *(const char *const *) row;
 }
 
 bool

@@ -99,6 +99,16 @@ typedef struct NsTclCommand {
 void NsTclAddCommands(const NsTclCommand *commands);
 
 /*
+ * The row of a table that a word names, in full or abbreviated; each row begins
+ * with its name.  Rows behind the first NULL must be named in full, and no
+ * message names them: scripts know those texts without them.  A second NULL ends
+ * the table.  NULL: there is none; the message is left, where noun says what the
+ * word should have been.
+ */
+const void *NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj,
+                         const void *table, size_t rowBytes, const char *noun);
+
+/*
  * Whether nothing follows the nNames words that name a command; if not, the
  * usage message is left.
  */

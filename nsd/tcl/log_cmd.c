@@ -113,7 +113,7 @@ static int
 LogCtlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    static const struct {
+    static const struct Option {
         const char     *name;
         Tcl_ObjCmdProc *proc;
     } options[] = {
@@ -128,23 +128,20 @@ LogCtlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"severities", SeveritiesCmd},
         {"register",   RegisterCmd},
         {"unregister", UnregisterCmd},
+        {NULL, NULL},
+        {"stats",      StatsCmd},
         {NULL, NULL}
     };
-    int i;
+    const struct Option *optionPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
         return TCL_ERROR;
     }
-    /* Not in the table: the text of its error message is as clients know it. */
-    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
-        return StatsCmd(clientData, interp, objc, objv);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
-                                  "option", 0, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return options[i].proc(clientData, interp, objc, objv);
+    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(*optionPtr),
+                             "option");
+    return optionPtr == NULL ? TCL_ERROR
+        : optionPtr->proc(clientData, interp, objc, objv);
 }
 
 static int

@@ -98,10 +98,8 @@ static const Subcmd subcmds[] = {
     {"traces",       TableSubcmd,       true,  0, 0},
     {"url2file",     TableSubcmd,       false, 0, 0},
     {"waiting",      WaitingSubcmd,     true,  0, 0},
-    {NULL, NULL, false, 0, 0}
-};
-
-static const Subcmd newSubcmds[] = {
+    {NULL, NULL, false, 0, 0},
+    /* Of later releases. */
     {"authprocs",     TableSubcmd,     true,  0, 0},
     {"buckets",       HistogramSubcmd, true,  0, 0},
     {"charset",       PropertySubcmd,  true,  0, 0},
@@ -127,7 +125,6 @@ static Tcl_ObjCmdProc ServerObjCmd;
 static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
                      Tcl_Obj *const *objv, Call *callPtr);
 static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
-static const Subcmd *FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj);
 static void TakeFlags(Call *callPtr, unsigned known);
 static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
@@ -158,7 +155,8 @@ ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (ParseCall(interp, clientData, objc, objv, &call) != TCL_OK) {
         return TCL_ERROR;
     }
-    subcmdPtr = FindSubcmd(interp, call.subcmdObj);
+    subcmdPtr = NsTclFindRow(interp, call.subcmdObj, subcmds, sizeof(Subcmd),
+                             "subcmd");
     if (subcmdPtr == NULL) {
         return TCL_ERROR;
     }
@@ -247,23 +245,6 @@ FindPool(Tcl_Interp *interp, const char *name, Call *callPtr)
         return TCL_ERROR;
     }
     return TCL_OK;
-}
-
-static const Subcmd *
-FindSubcmd(Tcl_Interp *interp, Tcl_Obj *nameObj)
-{
-    int index;
-
-    if (Tcl_GetIndexFromObjStruct(NULL, nameObj, newSubcmds,
-                                  sizeof(newSubcmds[0]), "subcmd", TCL_EXACT,
-                                  &index) == TCL_OK) {
-        return &newSubcmds[index];
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, nameObj, subcmds, sizeof(subcmds[0]),
-                                  "subcmd", 0, &index) == TCL_OK) {
-        return &subcmds[index];
-    }
-    return NULL;
 }
 
 /*

@@ -83,13 +83,8 @@ static const Sub subs[] = {
     {"unique",   SetUnique,   true,  1, 1,  "setId key"},
     {"update",   SetUpdate,   true,  2, 2,  "setId key value"},
     {"value",    SetValue,    true,  1, 1,  "setId index"},
-    {NULL, NULL, false, 0, 0, NULL}
-};
-
-/*
- * Of later releases; not named in the error message.
- */
-static const Sub laterSubs[] = {
+    {NULL, NULL, false, 0, 0, NULL},
+    /* Of later releases. */
     {"iupdate",  SetIupdate,  true,  2, 2,  "setId key value"},
     {"keys",     SetKeys,     true,  0, 1,  "setId ?pattern?"},
     {"values",   SetValues,   true,  0, 1,  "setId ?pattern?"},
@@ -115,26 +110,16 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     Call       call = {.interpPtr = clientData, .interp = interp};
-    const Sub *subPtr = NULL;
-    int        i;
+    const Sub *subPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
         return TCL_ERROR;
     }
-    for (i = 0; laterSubs[i].name != NULL && subPtr == NULL; i++) {
-        if (STREQ(laterSubs[i].name, Tcl_GetString(objv[1]))) {
-            subPtr = &laterSubs[i];
-        }
-    }
+    subPtr = NsTclFindRow(interp, objv[1], subs, sizeof(Sub), "option");
     if (subPtr == NULL) {
-        if (Tcl_GetIndexFromObjStruct(interp, objv[1], subs, sizeof(Sub),
-                                      "option", 0, &i) != TCL_OK) {
-            return TCL_ERROR;
-        }
-        subPtr = &subs[i];
+        return TCL_ERROR;
     }
-
     call.objc = objc - 2;
     call.objv = objv + 2;
     if (subPtr->needsSet) {

@@ -60,6 +60,8 @@ static const Subcmd subcmds[] = {
     {"id",            IdSubcmd},
     {"yield",         YieldSubcmd},
     {"stackinfo",     StackInfoSubcmd},
+    {NULL, NULL},
+    {"handle",        GetSubcmd},
     {NULL, NULL}
 };
 
@@ -97,21 +99,16 @@ static int
 ThreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    int       index;
+    NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
+    const Subcmd *subcmdPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "cmd ?arg ...?");
         return TCL_ERROR;
     }
-    if (STREQ(Tcl_GetString(objv[1]), "handle")) {
-        return GetSubcmd(interp, serverPtr, objc, objv);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
-                                  "cmd", 0, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcmds[index].proc(interp, serverPtr, objc, objv);
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(Subcmd), "cmd");
+    return subcmdPtr == NULL ? TCL_ERROR
+        : subcmdPtr->proc(interp, serverPtr, objc, objv);
 }
 
 /*

@@ -46,10 +46,10 @@ static const NsTclCommand commands[] = {
     {NULL, NULL, false}
 };
 
-static const struct Subcommand {
+static const struct Subcmd {
     const char *name;
     SubcmdProc *proc;
-} subcommands[] = {
+} subcmds[] = {
     {"adjust",       AdjustSubcmd},
     {"diff",         DiffSubcmd},
     {"get",          GetSubcmd},
@@ -57,6 +57,8 @@ static const struct Subcommand {
     {"make",         MakeSubcmd},
     {"seconds",      SecondsSubcmd},
     {"microseconds", MicrosecondsSubcmd},
+    {NULL,           NULL},
+    {"format",       FormatSubcmd},
     {NULL,           NULL}
 };
 
@@ -74,21 +76,16 @@ static int
 TimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    int i;
+    const struct Subcmd *subcmdPtr;
 
     if (objc < 2) {
         Tcl_SetObjResult(interp, Tcl_NewWideIntObj(time(NULL)));
         return TCL_OK;
     }
-    if (STREQ(Tcl_GetString(objv[1]), "format")) {
-        return FormatSubcmd(interp, objc, objv);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
-                                  sizeof(subcommands[0]), "option", 0, &i)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return (*subcommands[i].proc)(interp, objc, objv);
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
+                             "option");
+    return subcmdPtr == NULL ? TCL_ERROR
+        : subcmdPtr->proc(interp, objc, objv);
 }
 
 static int

@@ -39,22 +39,17 @@ static const NsTclCommand commands[] = {
 /*
  * In the order in which the error message names them.
  */
-static const struct Subcommand {
+static const struct Subcmd {
     const char     *name;
     Tcl_ObjCmdProc *proc;
-} subcommands[] = {
+} subcmds[] = {
     {"submit",     SubmitObjCmd},
     {"submitfile", SubmitFileObjCmd},
     {"list",       ListObjCmd},
     {"size",       SizeObjCmd},
     {"streaming",  StreamingObjCmd},
-    {NULL, NULL}
-};
-
-/*
- * Not named in the error message.
- */
-static const struct Subcommand laterSubcommands[] = {
+    {NULL, NULL},
+    /* Of later releases. */
     {"submitfiles", SubmitFilesObjCmd},
     {"stats",       StatsObjCmd},
     {NULL, NULL}
@@ -72,23 +67,16 @@ static int
 WriterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    int i;
+    const struct Subcmd *subcmdPtr;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(NULL, objv[1], laterSubcommands,
-                                  sizeof(laterSubcommands[0]), "option",
-                                  TCL_EXACT, &i) == TCL_OK) {
-        return laterSubcommands[i].proc(clientData, interp, objc, objv);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
-                                  sizeof(subcommands[0]), "option", 0, &i)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcommands[i].proc(clientData, interp, objc, objv);
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
+                             "option");
+    return subcmdPtr == NULL ? TCL_ERROR
+        : subcmdPtr->proc(clientData, interp, objc, objv);
 }
 
 /*
