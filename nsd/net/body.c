@@ -242,14 +242,7 @@ Refuse(NsSock *sockPtr, int status)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
 
-    if (messagePtr->contentFd >= 0) {
-        close(messagePtr->contentFd);
-        messagePtr->contentFd = -1;
-    }
-    if (messagePtr->contentFile != NULL) {
-        unlink(messagePtr->contentFile);
-        messagePtr->contentFile = NULL;
-    }
+    NsMessageDropFile(messagePtr);
     messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
     messagePtr->contentLength = 0u;
     messagePtr->refusal = status;

@@ -120,11 +120,7 @@ static NS_SOCKET
 Listening(NS_SOCKET sock, int backlog)
 {
     if (sock != NS_INVALID_SOCKET && listen(sock, backlog) != 0) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
+        return NsSockCloseAfter(sock);
     }
     return sock;
 }
@@ -215,11 +211,7 @@ Ns_SockBindUnix(const char *path, int type, int mode)
     if (sock != NS_INVALID_SOCKET
             && (bind(sock, (struct sockaddr *) &sa, sizeof(sa)) != 0
                 || (mode > 0 && chmod(path, (mode_t) mode) != 0))) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
+        return NsSockCloseAfter(sock);
     }
     return sock;
 }
@@ -261,11 +253,7 @@ Ns_SockBinderListen(int type, const char *address, int port, int options)
     sock = NsBinderBind(kind, address == NULL ? "0.0.0.0" : address, port);
     if (sock != NS_INVALID_SOCKET && options > 0
             && (type == 'T' || type == 'D') && listen(sock, options) != 0) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
+        return NsSockCloseAfter(sock);
     }
     return sock;
 }
@@ -308,11 +296,7 @@ BindInet(const NsSockAddr *addrPtr, int type)
         (void) setsockopt(sock, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
     }
     if (bind(sock, &addrPtr->u.any, addrPtr->length) != 0) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
+        return NsSockCloseAfter(sock);
     }
     return sock;
 }

@@ -30,6 +30,11 @@ Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host,
                                 int port);
 
 /*
+ * Close, keeping the errno that led here.  Returns NS_INVALID_SOCKET.
+ */
+NS_SOCKET NsSockCloseAfter(NS_SOCKET sock);
+
+/*
  * TCP sockets that the calling thread listens on from now on share their port
  * with others of the same process.
  */

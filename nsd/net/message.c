@@ -85,6 +85,20 @@ NsMessageRelease(NsMessage **messagePtrPtr)
 }
 
 void
+NsMessageDropFile(NsMessage *messagePtr)
+{
+    if (messagePtr->contentFd >= 0) {
+        close(messagePtr->contentFd);
+        messagePtr->contentFd = -1;
+    }
+    if (messagePtr->contentFile != NULL) {
+        /* Not there any more when a script has renamed it. */
+        unlink(messagePtr->contentFile);
+        messagePtr->contentFile = NULL;
+    }
+}
+
+void
 NsMessageThreadBegin(void)
 {
     hasOwn = true;
@@ -105,15 +119,7 @@ NsMessageThreadEnd(void)
 static void
 Clear(NsMessage *messagePtr)
 {
-    if (messagePtr->contentFd >= 0) {
-        close(messagePtr->contentFd);
-        messagePtr->contentFd = -1;
-    }
-    if (messagePtr->contentFile != NULL) {
-        /* Not there any more when a script has renamed it. */
-        unlink(messagePtr->contentFile);
-        messagePtr->contentFile = NULL;
-    }
+    NsMessageDropFile(messagePtr);
     if (messagePtr->budgetBytes > 0) {
         NsBudgetGive(NS_BUDGET_BODIES, messagePtr->budgetBytes);
         messagePtr->budgetBytes = 0;

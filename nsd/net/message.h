@@ -71,4 +71,10 @@ NsMessage *NsMessageCreate(void);
  */
 void NsMessageRelease(NsMessage **messagePtrPtr);
 
+/*
+ * Close and delete the file of the body, if it has one.  For the message's
+ * owner.
+ */
+void NsMessageDropFile(NsMessage *messagePtr);
+
 #endif

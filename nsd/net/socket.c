@@ -73,6 +73,15 @@ Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
     if (reason == 0 && Ns_SockSetBlocking(sock) == NS_OK) {
         return sock;
     }
+    errno = reason;
+    return NsSockCloseAfter(sock);
+}
+
+NS_SOCKET
+NsSockCloseAfter(NS_SOCKET sock)
+{
+    int reason = errno;
+
     close(sock);
     errno = reason;
     return NS_INVALID_SOCKET;
@@ -329,11 +338,7 @@ Connect(const char *host, int port, const char *localHost, int localPort,
         }
     }
     if (result != 0) {
-        int reason = errno;
-
-        close(sock);
-        errno = reason;
-        sock = NS_INVALID_SOCKET;
+        return NsSockCloseAfter(sock);
     }
     return sock;
 }
