@@ -75,6 +75,7 @@ static void AddParam(NsSection *sectionPtr, const char *key, const char *value,
 static void KeepReplaced(const char *key, char *value);
 static int FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
+static NsSection *FindNormalized(const char *name);
 static bool LockUnlessFrozen(void);
 static void Unlock(bool isLocked);
 static char *Normalize(Ns_DString *dsPtr, const char *name);
@@ -105,7 +106,7 @@ NsConfigOpen(const char *name, NsConfigPlace place)
     Tcl_DStringInit(&ds);
     Normalize(&ds, name);
     isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
+    sectionPtr = FindNormalized(ds.string);
     if (sectionPtr == NULL && isLocked) {
         int            isNew;
         Tcl_HashEntry *entryPtr;
@@ -177,7 +178,6 @@ const char *
 NsConfigLookup(const char *section, const char *key, bool exact,
                const char *defaultValue)
 {
-    Ns_DString  ds;
     NsSection  *sectionPtr;
     const char *value = NULL;
     bool        isLocked;
@@ -185,30 +185,22 @@ NsConfigLookup(const char *section, const char *key, bool exact,
     if (section == NULL) {
         return NULL;
     }
-    Tcl_DStringInit(&ds);
-    Normalize(&ds, section);
     isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
+    sectionPtr = FindSection(section);
     if (sectionPtr != NULL) {
         value = LookupInSection(sectionPtr, key, exact, defaultValue);
     }
     Unlock(isLocked);
-    Tcl_DStringFree(&ds);
     return value;
 }
 
 int
 NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr)
 {
-    Ns_DString  name;
-    NsSection  *sectionPtr;
-    bool        isLocked;
-    int         nFound = 0;
+    bool       isLocked = LockUnlessFrozen();
+    NsSection *sectionPtr = FindSection(section);
+    int        nFound = 0;
 
-    Tcl_DStringInit(&name);
-    Normalize(&name, section);
-    isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(name.string);
     if (sectionPtr != NULL) {
         Ns_Set *setPtr = sectionPtr->setPtr;
 
@@ -236,28 +228,21 @@ NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr)
         }
     }
     Unlock(isLocked);
-    Tcl_DStringFree(&name);
     return nFound;
 }
 
 Ns_Set *
 NsConfigDupSection(const char *section, NsConfigFilter filter)
 {
-    Ns_DString  ds;
-    NsSection  *sectionPtr;
-    Ns_Set     *copyPtr = NULL;
-    bool        isLocked;
+    bool       isLocked = LockUnlessFrozen();
+    NsSection *sectionPtr = FindSection(section);
+    Ns_Set    *copyPtr = NULL;
 
-    Tcl_DStringInit(&ds);
-    Normalize(&ds, section);
-    isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
     if (sectionPtr != NULL) {
         copyPtr = Ns_SetCreate(Ns_SetName(sectionPtr->setPtr));
         CopyFields(sectionPtr, filter, copyPtr);
     }
     Unlock(isLocked);
-    Tcl_DStringFree(&ds);
     return copyPtr;
 }
 
@@ -345,7 +330,7 @@ Ns_ConfigGetPath(const char *server, const char *module, ...)
         *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
     }
     isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
+    sectionPtr = FindNormalized(ds.string);
     Unlock(isLocked);
     Tcl_DStringFree(&ds);
     return sectionPtr == NULL ? NULL : Ns_SetName(sectionPtr->setPtr);
@@ -354,19 +339,15 @@ Ns_ConfigGetPath(const char *server, const char *module, ...)
 Ns_Set *
 Ns_ConfigGetSection(const char *section)
 {
-    Ns_DString  ds;
-    NsSection  *sectionPtr;
-    bool        isLocked;
+    NsSection *sectionPtr;
+    bool       isLocked;
 
     if (section == NULL) {
         return NULL;
     }
-    Tcl_DStringInit(&ds);
-    Normalize(&ds, section);
     isLocked = LockUnlessFrozen();
-    sectionPtr = FindSection(ds.string);
+    sectionPtr = FindSection(section);
     Unlock(isLocked);
-    Tcl_DStringFree(&ds);
     return sectionPtr == NULL ? NULL : sectionPtr->setPtr;
 }
 
@@ -570,12 +551,24 @@ FindField(const Ns_Set *setPtr, const char *key, bool exact)
     return -1;
 }
 
-/*
- * By normalized name.  Tcl_FindHashEntry does not write, so that readers need
- * no lock after the freeze.
- */
 static NsSection *
 FindSection(const char *name)
+{
+    Ns_DString ds;
+    NsSection *sectionPtr;
+
+    Tcl_DStringInit(&ds);
+    sectionPtr = FindNormalized(Normalize(&ds, name));
+    Tcl_DStringFree(&ds);
+    return sectionPtr;
+}
+
+/*
+ * Tcl_FindHashEntry does not write, so that readers need no lock after the
+ * freeze.
+ */
+static NsSection *
+FindNormalized(const char *name)
 {
     Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&store.sections, name);
 
