@@ -11,19 +11,15 @@
 
 typedef int (SubcmdProc)(Tcl_Interp *interp, NsServer *serverPtr, int objc,
                          Tcl_Obj *const *objv);
+typedef void (AppendProc) (Ns_DString *dsPtr);
+typedef NsJobStatus (ListProc) (const char *queue, Ns_DString *dsPtr);
 
 static Tcl_ObjCmdProc JobObjCmd;
 
 static SubcmdProc CancelSubcmd;
 static SubcmdProc CreateSubcmd;
 static SubcmdProc DeleteSubcmd;
-static SubcmdProc GenIdSubcmd;
-static SubcmdProc JobsSubcmd;
-static SubcmdProc JobListSubcmd;
-static SubcmdProc ThreadListSubcmd;
 static SubcmdProc QueueSubcmd;
-static SubcmdProc QueuesSubcmd;
-static SubcmdProc QueueListSubcmd;
 static SubcmdProc WaitSubcmd;
 static SubcmdProc WaitAnySubcmd;
 static SubcmdProc ExistsSubcmd;
@@ -34,29 +30,35 @@ static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
 static int PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
 static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
 static int ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                     NsJobStatus (*proc)(const char *, Ns_DString *));
+                     ListProc *proc);
 
+/*
+ * One with a procedure of its own, or one whose result is what a procedure
+ * appends: without further words, or about the queue that the next word names.
+ */
 typedef struct Subcmd {
     const char *name;
     SubcmdProc *proc;
+    AppendProc *appendProc;
+    ListProc   *listProc;
 } Subcmd;
 
 static const Subcmd subcmds[] = {
-    {"cancel",     CancelSubcmd},
-    {"create",     CreateSubcmd},
-    {"delete",     DeleteSubcmd},
-    {"genid",      GenIdSubcmd},
-    {"jobs",       JobsSubcmd},
-    {"joblist",    JobListSubcmd},
-    {"threadlist", ThreadListSubcmd},
-    {"queue",      QueueSubcmd},
-    {"queues",     QueuesSubcmd},
-    {"queuelist",  QueueListSubcmd},
-    {"wait",       WaitSubcmd},
-    {"waitany",    WaitAnySubcmd},
-    {"exists",     ExistsSubcmd},
-    {"configure",  ConfigureSubcmd},
-    {NULL, NULL}
+    {"cancel",     CancelSubcmd,    NULL,            NULL},
+    {"create",     CreateSubcmd,    NULL,            NULL},
+    {"delete",     DeleteSubcmd,    NULL,            NULL},
+    {"genid",      NULL,            NsJobGenId,      NULL},
+    {"jobs",       NULL,            NULL,            NsJobIds},
+    {"joblist",    NULL,            NULL,            NsJobList},
+    {"threadlist", NULL,            NsJobThreadList, NULL},
+    {"queue",      QueueSubcmd,     NULL,            NULL},
+    {"queues",     NULL,            NsJobQueues,     NULL},
+    {"queuelist",  NULL,            NsJobQueueList,  NULL},
+    {"wait",       WaitSubcmd,      NULL,            NULL},
+    {"waitany",    WaitAnySubcmd,   NULL,            NULL},
+    {"exists",     ExistsSubcmd,    NULL,            NULL},
+    {"configure",  ConfigureSubcmd, NULL,            NULL},
+    {NULL, NULL, NULL, NULL}
 };
 
 static const NsTclCommand commands[] = {
@@ -79,7 +81,8 @@ static int
 JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    int index;
+    const Subcmd *subcmdPtr;
+    int           index;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
@@ -93,8 +96,15 @@ JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                                   "option", TCL_EXACT, &index) != TCL_OK) {
         return TCL_ERROR;
     }
-    return subcmds[index].proc(interp, ((NsInterp *) clientData)->serverPtr,
-                               objc, objv);
+    subcmdPtr = &subcmds[index];
+    if (subcmdPtr->appendProc != NULL) {
+        return NsTclAppendedResult(interp, objc, objv, subcmdPtr->appendProc);
+    }
+    if (subcmdPtr->listProc != NULL) {
+        return ListQueue(interp, objc, objv, subcmdPtr->listProc);
+    }
+    return subcmdPtr->proc(interp, ((NsInterp *) clientData)->serverPtr, objc,
+                           objv);
 }
 
 /*
@@ -324,29 +334,8 @@ ExistsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
     return TCL_OK;
 }
 
-/*
- * ns_job jobs queueId
- */
 static int
-JobsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-           Tcl_Obj *const *objv)
-{
-    return ListQueue(interp, objc, objv, NsJobIds);
-}
-
-/*
- * ns_job joblist queueId
- */
-static int
-JobListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-              Tcl_Obj *const *objv)
-{
-    return ListQueue(interp, objc, objv, NsJobList);
-}
-
-static int
-ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-          NsJobStatus (*proc)(const char *, Ns_DString *))
+ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, ListProc *proc)
 {
     NsJobStatus status;
     Ns_DString  ds;
@@ -360,46 +349,6 @@ ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
     Tcl_DStringResult(interp, &ds);
     return status == NS_JOB_OK ? TCL_OK
         : Fail(interp, status, Tcl_GetString(objv[2]), NULL);
-}
-
-/*
- * ns_job queues
- */
-static int
-QueuesSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-             Tcl_Obj *const *objv)
-{
-    return NsTclAppendedResult(interp, objc, objv, NsJobQueues);
-}
-
-/*
- * ns_job queuelist
- */
-static int
-QueueListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-                Tcl_Obj *const *objv)
-{
-    return NsTclAppendedResult(interp, objc, objv, NsJobQueueList);
-}
-
-/*
- * ns_job threadlist
- */
-static int
-ThreadListSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-                 Tcl_Obj *const *objv)
-{
-    return NsTclAppendedResult(interp, objc, objv, NsJobThreadList);
-}
-
-/*
- * ns_job genid
- */
-static int
-GenIdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-            Tcl_Obj *const *objv)
-{
-    return NsTclAppendedResult(interp, objc, objv, NsJobGenId);
 }
 
 /*
