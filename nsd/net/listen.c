@@ -16,6 +16,8 @@
 
 #include <sys/un.h>
 
+#define MAX_PORT 65535
+
 static _Thread_local bool reusePort;
 
 static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
@@ -40,6 +42,9 @@ NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
     struct addrinfo *listPtr = NULL;
 
     memset(addrPtr, 0, sizeof(NsSockAddr));
+    if (port < 0 || port > MAX_PORT) {
+        return NS_ERROR;
+    }
     if (host == NULL || *host == '\0' || STREQ(host, "*")) {
         addrPtr->u.in.sin_family = AF_INET;
         addrPtr->u.in.sin_addr.s_addr = htonl(INADDR_ANY);
@@ -75,6 +80,9 @@ Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
     memset(saPtr, 0, sizeof(struct sockaddr_in));
     saPtr->sin_family = AF_INET;
     saPtr->sin_addr.s_addr = htonl(INADDR_ANY);
+    if (port < 0 || port > MAX_PORT) {
+        return NS_ERROR;
+    }
     if (host != NULL && inet_pton(AF_INET, host, &saPtr->sin_addr) != 1) {
         if (getaddrinfo(host, NULL, &hints, &listPtr) != 0 || listPtr == NULL) {
             return NS_ERROR;

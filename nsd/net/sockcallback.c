@@ -28,6 +28,7 @@ typedef struct Callback {
     int              when;          /* NS_SOCK_CANCEL: cancel. */
     int              timeout;       /* Seconds; 0: none. */
     NsStamp          expires;       /* The thread; 0: never. */
+    char            *description;   /* Constant while active. */
 } Callback;
 
 typedef struct PortEntry {
@@ -57,6 +58,7 @@ static int  BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr);
 static void CallReady(const struct pollfd *fds, int n);
 static bool Call(const Callback *callbackPtr, int why);
 static int  ConditionsOf(const Callback *callbackPtr, short got);
+static char *Description(const Callback *callbackPtr);
 static void Remove(NS_SOCKET sock, const Callback *callbackPtr);
 static void CallExits(void);
 static Callback *FindActive(NS_SOCKET sock);
@@ -203,8 +205,8 @@ NsSockCallbacksList(Ns_DString *dsPtr)
             Tcl_DStringAppendElement(dsPtr, "exit");
         }
         Tcl_DStringEndSublist(dsPtr);
-        Ns_GetProcInfo(dsPtr, (void *) callbackPtr->proc, callbackPtr->arg);
-        Ns_DStringPrintf(dsPtr, " %d", callbackPtr->timeout);
+        Ns_DStringPrintf(dsPtr, " %s %d", callbackPtr->description,
+                         callbackPtr->timeout);
         Tcl_DStringEndSublist(dsPtr);
         hPtr = Tcl_NextHashEntry(&search);
     }
@@ -363,6 +365,7 @@ ApplyQueue(void)
             Tcl_HashEntry *hPtr;
             int            isNew;
 
+            callbackPtr->description = Description(callbackPtr);
             if (callbackPtr->timeout > 0) {
                 callbackPtr->expires = NsClockNow()
                     + callbackPtr->timeout * NS_STAMP_SECOND;
@@ -375,6 +378,28 @@ ApplyQueue(void)
         }
         callbackPtr = nextPtr;
     }
+}
+
+/*
+ * What lists show.  Made before the first call, because a procedure frees its
+ * argument in the last.
+ */
+static char *
+Description(const Callback *callbackPtr)
+{
+    const PortEntry *entryPtr = callbackPtr->arg;
+    Ns_DString       ds;
+    char            *text;
+
+    Ns_DStringInit(&ds);
+    if (callbackPtr->proc == AcceptProc) {
+        Ns_GetProcInfo(&ds, (void *) entryPtr->proc, entryPtr->arg);
+    } else {
+        Ns_GetProcInfo(&ds, (void *) callbackPtr->proc, callbackPtr->arg);
+    }
+    text = ns_strdup(ds.string);
+    Ns_DStringFree(&ds);
+    return text;
 }
 
 /*
@@ -509,6 +534,7 @@ Remove(NS_SOCKET sock, const Callback *callbackPtr)
     Ns_MutexLock(&lock);
     Tcl_DeleteHashEntry(Tcl_FindHashEntry(&active, INT2PTR(sock)));
     Ns_MutexUnlock(&lock);
+    ns_free(callbackPtr->description);
     ns_free((void *) callbackPtr);
 }
 

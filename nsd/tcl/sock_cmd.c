@@ -61,6 +61,7 @@ static int FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
                     bool *isBufferedPtr);
 static Tcl_Obj *ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
                           const struct pollfd *fds);
+static int CheckPort(Tcl_Interp *interp, int port);
 static int PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
 static int LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                         int (*proc)(Ns_DString *, const char *));
@@ -233,9 +234,18 @@ ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, OpenSpec *specPtr)
     if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->port) != TCL_OK) {
         return TCL_ERROR;
     }
-    if (specPtr->port < 0 || specPtr->localPort < 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid port: %d; must be > 0",
-            specPtr->port < 0 ? specPtr->port : specPtr->localPort));
+    if (CheckPort(interp, specPtr->port) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return CheckPort(interp, specPtr->localPort);
+}
+
+static int
+CheckPort(Tcl_Interp *interp, int port)
+{
+    if (port < 0 || port > 65535) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid port: %d; must be %s",
+            port, port < 0 ? "> 0" : "<= 65535"));
         return TCL_ERROR;
     }
     return TCL_OK;
