@@ -223,6 +223,12 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
         NsSinkUnlock(sink);
         writer->typePtr->closeProc(writer);
         NsSinkUnmake(&writer);
+    } else if (reason == NS_SINK_COMPLAINS) {
+        NsSinkLock(sink);
+        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+                 NsSinkReason(reason));
+        NsSinkUnlock(sink);
+        reason = EIO;
     }
     errno = reason;
     return isOk;

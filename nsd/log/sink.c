@@ -36,6 +36,9 @@ static bool       isStarted;    /* Log threads may run. */
 
 static _Atomic(NsRing *) ring;
 
+/* Of the sink that this thread could not make. */
+static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
+
 Ns_Mutex    nsSinksLock;
 atomic_bool nsSinkIsPumping;
 bool        nsSinkNeedsFence;
@@ -153,8 +156,9 @@ NsSinkMake(const NsSinkSpec *specPtr)
     if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
         int reason = errno;
 
+        snprintf(complaint, sizeof(complaint), "%s", sink->complaint);
         NsSinkUnmake(&sink);
-        errno = reason;
+        errno = complaint[0] != '\0' ? NS_SINK_COMPLAINS : reason;
         return NULL;
     }
     return sink;
@@ -239,6 +243,7 @@ NsSinkReason(int reason)
 {
     return reason == NS_SINK_TOO_MANY
         ? "there are " STRINGIFY(NS_RING_SINKS) " sinks, and can be no more"
+        : reason == NS_SINK_COMPLAINS && complaint[0] != '\0' ? complaint
         : strerror(reason);
 }
 

@@ -105,10 +105,12 @@ void NsSinkInit(void);
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
- * In errno: NS_RING_SINKS is all there can be.  Reason is the text for it, or
- * for another errno.
+ * In errno: NS_RING_SINKS is all there can be; the target has words of its own
+ * for what is wrong.  Reason is the text for these, or for another errno, right
+ * after it in the same thread.
  */
-#define NS_SINK_TOO_MANY EUSERS
+#define NS_SINK_TOO_MANY  EUSERS
+#define NS_SINK_COMPLAINS EBADMSG
 const char *NsSinkReason(int reason);
 
 /*

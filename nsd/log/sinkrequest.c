@@ -196,7 +196,7 @@ DoPut(Ns_LogSink sink, void *arg)
 
     atomic_fetch_add(&sink->nDirect, 1);
     if (!NsDeliverRecord(sink, NsStreamFind(recordPtr->stream), recordPtr)) {
-        atomic_fetch_add(&sink->nFailed, 1);
+        NsBoundNoteLost(sink, recordPtr->time);
     }
     return NS_OK;
 }

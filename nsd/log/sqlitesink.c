@@ -33,7 +33,7 @@ static bool    Execute(Database *dbPtr, const char *sql);
 static sqlite3_stmt *PrepareOne(Database *dbPtr, const char *fmt,
                                 const char *table);
 static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
-static int     Reason(const Database *dbPtr);
+static int     Reason(const Database *dbPtr, Ns_LogSink sink);
 static bool    InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes,
                           size_t length);
 static void    BindText(sqlite3_stmt *statement, int column, NsRowText text);
@@ -71,7 +71,7 @@ OpenDatabase(Ns_LogSink sink)
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                         | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK
             || !Prepare(dbPtr, sink)) {
-        int reason = Reason(dbPtr);
+        int reason = Reason(dbPtr, sink);
 
         CloseDatabase(sink);
         errno = reason;
@@ -100,11 +100,14 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
     sqlite3_free(create);
     if (isOk) {
         dbPtr->insertRow = PrepareOne(
-            dbPtr, "INSERT INTO \"%w\" VALUES (?, ?, ?, ?)", table);
+            dbPtr, "INSERT OR ABORT INTO \"%w\" VALUES (?, ?, ?, ?)", table);
+        isOk = dbPtr->insertRow != NULL;
+    }
+    if (isOk) {
         dbPtr->setPosition = PrepareOne(
             dbPtr, "INSERT OR REPLACE INTO \"%w\" VALUES (?, ?, ?, ?)",
             NS_ROW_POSITIONS);
-        isOk = dbPtr->insertRow != NULL && dbPtr->setPosition != NULL;
+        isOk = dbPtr->setPosition != NULL;
     }
     return isOk;
 }
@@ -149,17 +152,25 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
             && Execute(dbPtr, "COMMIT")) {
         return (ssize_t) length;
     }
-    reason = Reason(dbPtr);
+    reason = Reason(dbPtr, sink);
     (void) Execute(dbPtr, "ROLLBACK");
+    if (sink->complaint[0] != '\0') {
+        /* The table, or the whole database, is not what it was. */
+        CloseDatabase(sink);
+    }
     errno = reason;
     return -1;
 }
 
+/*
+ * As errno; what has none says so itself.
+ */
 static int
-Reason(const Database *dbPtr)
+Reason(const Database *dbPtr, Ns_LogSink sink)
 {
-    int reason;
+    int reason = EIO;
 
+    sink->complaint[0] = '\0';
     if (dbPtr->handle == NULL) {
         return ENOMEM;
     }
@@ -169,14 +180,20 @@ Reason(const Database *dbPtr)
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return EBUSY;
-    default:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
         reason = sqlite3_system_errno(dbPtr->handle);
-        return reason != 0 ? reason : EIO;
+        break;
+    default:
+        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+                 sqlite3_errmsg(dbPtr->handle));
     }
+    return reason != 0 ? reason : EIO;
 }
 
 /*
- * A row that the table's constraints refuse is left out.
+ * A row that the table's constraints refuse is left out; unless a trigger has
+ * undone the transaction with it.
  */
 static bool
 InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
@@ -195,7 +212,8 @@ InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
         BindText(dbPtr->insertRow, 3, row.severity);
         BindText(dbPtr->insertRow, 4, row.record);
         isOk = Step(dbPtr->insertRow);
-        if (!isOk && IsRowsFault(sqlite3_errcode(dbPtr->handle))) {
+        if (!isOk && IsRowsFault(sqlite3_errcode(dbPtr->handle))
+                && !sqlite3_get_autocommit(dbPtr->handle)) {
             NsDeliverRefused(sink, sqlite3_errmsg(dbPtr->handle));
             isOk = true;
         }
@@ -310,7 +328,7 @@ Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         }
     }
     if (code != SQLITE_DONE) {
-        errno = Reason(dbPtr);
+        errno = Reason(dbPtr, sink);
     }
     (void) sqlite3_finalize(statement);
     sqlite3_free(sql);
