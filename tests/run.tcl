@@ -113,6 +113,8 @@ set failures {}
 set queue $suites
 set running 0
 set done 0
+# A suite takes some minutes at most, also with a sanitizer on a busy machine.
+set limitMs 2400000
 
 proc isSkipped {name} {
     global skip
@@ -121,7 +123,7 @@ proc isSkipped {name} {
 }
 
 proc startNext {} {
-    global queue running only jobs done state reports
+    global queue running only jobs done state reports limit limitMs
     while {$running < $jobs && [llength $queue] > 0} {
         set queue [lassign $queue name command]
         if {![string match $only $name] || [isSkipped $name]} continue
@@ -133,19 +135,39 @@ proc startNext {} {
         incr running
         fconfigure $channel -blocking 0 -encoding binary -translation binary
         set state($channel) [list $name [clock milliseconds] ""]
+        set limit($channel) [after $limitMs [list endSuite $channel]]
         fileevent $channel readable [list readSuite $channel]
     }
     if {$running == 0 && [llength $queue] == 0} { set done 1 }
 }
 
+# A suite that does not end fails, and tells where its threads are.  What it has
+# started may go on, and may even keep our channel open.
+proc endSuite {channel} {
+    global state running limitMs
+    lassign $state($channel) name start output
+    append output "\nit does not end within [expr {$limitMs / 1000}] s\n"
+    foreach pid [pid $channel] {
+        catch {exec timeout 60 gdb -q -nx -batch -p $pid -ex "thread apply all backtrace 20" </dev/null 2>@1} stacks
+        append output $stacks\n
+        catch {exec kill -KILL $pid}
+    }
+    unset state($channel)
+    catch {close $channel}
+    incr running -1
+    report $name [expr {([clock milliseconds] - $start) / 1000.0}] $output 1
+    startNext
+}
+
 proc readSuite {channel} {
-    global state running
+    global state running limit
     lassign $state($channel) name start output
     append output [read $channel]
     if {![eof $channel]} {
         set state($channel) [list $name $start $output]
         return
     }
+    after cancel $limit($channel)
     fconfigure $channel -blocking 1
     set broken [catch {close $channel} message]
     if {$broken} { append output "\n$message" }
