@@ -118,8 +118,9 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
         && accessPtr->user == Ns_ConnAuthUser(&connPtr->pub)
         && toldPtr->fields.headers == headers
         && toldPtr->nAnnounced == headers->size
-        && memcmp(toldPtr->announced, headers->fields,
-                  (size_t) headers->size * sizeof(Ns_SetField)) == 0;
+        && (headers->size == 0
+            || memcmp(toldPtr->announced, headers->fields,
+                      (size_t) headers->size * sizeof(Ns_SetField)) == 0);
 }
 
 static void
@@ -146,12 +147,15 @@ NoteAnnounced(NsConn *connPtr)
 {
     NsConnAccess *toldPtr = connPtr->accessPtr;
     const Ns_Set *headers = connPtr->pub.headers;
-    size_t        bytes = (size_t) headers->size * sizeof(Ns_SetField);
 
     toldPtr->access.isAnnounced = true;
     toldPtr->nAnnounced = headers->size;
-    toldPtr->announced = NsArenaAlloc(NsConnArena(connPtr), bytes);
-    memcpy(toldPtr->announced, headers->fields, bytes);
+    if (headers->size > 0) {
+        size_t bytes = (size_t) headers->size * sizeof(Ns_SetField);
+
+        toldPtr->announced = NsArenaAlloc(NsConnArena(connPtr), bytes);
+        memcpy(toldPtr->announced, headers->fields, bytes);
+    }
 }
 
 static void

@@ -15,6 +15,7 @@ namespace eval logload {
         nsv_set load threads {}
         proc loadThread {t} {
             set channel [open [ns_info home]/load.$t w]
+            nsv_incr load started
             for {set i 0} {![nsv_get load stop]} {incr i} {
                 ns_audit load t $t n $i
                 puts $channel $i
@@ -25,7 +26,10 @@ namespace eval logload {
         }
         proc startLoad {} {
             nsv_set load stop 0
+            nsv_set load started 0
             foreach t {1 2 3} { nsv_lappend load threads [ns_thread create [list loadThread $t]] }
+            # What an earlier run noted is gone when all are there.
+            while {[nsv_get load started] < 3} { after 1 }
         }
         proc stopLoad {} {
             nsv_set load stop 1
@@ -35,4 +39,7 @@ namespace eval logload {
     }
 }
 
-proc logload::last {t} { lindex [split [string trim [readFile [home]/load.$t]] \n] end }
+proc logload::last {t} {
+    set numbers [split [string trim [readFile [home]/load.$t]] \n]
+    expr {[llength $numbers] > 0 ? [lindex $numbers end] : -1}
+}
