@@ -101,6 +101,7 @@ NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr)
 void
 NsSinkKick(Ns_LogSink sink)
 {
+    atomic_store(&sink->isNudged, true);
     (void) (WakeFrom(sink, NS_SINK_IDLE) || WakeFrom(sink, NS_SINK_BATCHING)
             || WakeFrom(sink, NS_SINK_RESTING));
 }
@@ -192,7 +193,6 @@ NsSinkNudge(int stream)
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, stream)) {
-            /* It may be on its way to sleep, done with looking. */
             atomic_store(&sink->isNudged, true);
             (void) WakeFrom(sink, NS_SINK_BATCHING);
         }
@@ -328,6 +328,7 @@ Sleep(Ns_LogSink sink, NsSinkState state, int64_t until)
         NsSinkUnlock(sink);
         Ns_MutexLock(&sink->wakeLock);
     } else if (state == NS_SINK_BATCHING) {
+        /* The nudge may have come when all that was to be read was. */
         hasWork = atomic_load(&sink->isNudged);
     }
     while (!hasWork && !isTimeUp && atomic_load(&sink->state) == (int) state
