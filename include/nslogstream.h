@@ -98,7 +98,7 @@ NS_EXTERN const void *Ns_LogStreamPrepared(Ns_LogStream stream,
 NS_EXTERN void Ns_LogStreamSetBytesSent(Ns_LogStream stream, size_t offset);
 
 /*
- * A sink that writes one stream to a file.
+ * A sink that writes one stream to a file.  Strings are copied.
  */
 typedef struct Ns_LogSinkSpec {
     const char  *name;          /* Unique; identifies it after a crash. */
@@ -116,7 +116,8 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
 
 /*
  * Each of these takes effect between two records: those put before by this
- * thread, and finished by others, are written the old way.  NS_ERROR: errno
+ * thread, and finished by others, are written the old way.  Any thread, but not
+ * from a format procedure; the caller waits until it is done.  NS_ERROR: errno
  * tells why.
  *
  * Reopen: write out, and go on with another file (NULL: the same path

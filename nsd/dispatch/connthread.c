@@ -41,10 +41,6 @@ NsConnThreadInit(void)
                         DescribeThread);
 }
 
-/*
- * A slot for a new thread, which is NsConnThreadStart'ed when the locks are
- * released.
- */
 NsConnThread *
 NsConnThreadReserve(NsPool *poolPtr)
 {
@@ -319,9 +315,6 @@ Sleep(NsConnThread *threadPtr, NsStamp deadline)
     return isLate ? NS_TIMEOUT : NS_OK;
 }
 
-/*
- * workPtr runs from now on.
- */
 void
 NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr)
 {
@@ -402,9 +395,6 @@ Seconds(NsStamp from, NsStamp to)
     return to > from ? (double) (to - from) / NS_STAMP_SECOND : 0.0;
 }
 
-/*
- * What the thread runs, kept from ending until NsPoolUnpin; NULL if nothing.
- */
 NsWork *
 NsConnThreadPin(NsConnThread *threadPtr)
 {

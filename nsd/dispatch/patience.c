@@ -43,9 +43,6 @@ NsPatienceInit(void)
     Ns_RegisterProcInfo((void *) WatchPools, "ns:patience", NULL);
 }
 
-/*
- * During configuration.
- */
 void
 NsPatienceAdd(NsPool *poolPtr)
 {
@@ -57,9 +54,6 @@ NsPatienceAdd(NsPool *poolPtr)
     }
 }
 
-/*
- * A server begins, ends to need the thread.
- */
 void
 NsPatienceStart(void)
 {

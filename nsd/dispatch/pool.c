@@ -312,9 +312,6 @@ ReserveLocked(NsPool *poolPtr)
     return NsConnThreadReserve(poolPtr);
 }
 
-/*
- * Open the pool, with minthreads threads from the beginning.
- */
 void
 NsPoolStart(NsPool *poolPtr)
 {
@@ -333,10 +330,6 @@ NsPoolStart(NsPool *poolPtr)
     } while (threadPtr != NULL);
 }
 
-/*
- * Make threads outside of a submission: below minthreads, after a thread has
- * ended or a setting has changed, and for late requests.
- */
 void
 NsPoolCheckSize(NsPool *poolPtr, int nLate)
 {
@@ -362,10 +355,6 @@ StartGrown(const NsGrowth *growthPtr)
     }
 }
 
-/*
- * The next work of a thread; waits for it.  NULL: the thread has to end and is
- * no longer counted, *reasonPtr says why.
- */
 NsWork *
 NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
 {

@@ -178,38 +178,80 @@ typedef enum {
     NS_END_SHUTDOWN
 } NsEndReason;
 
-/* pool.c */
-NsWork *NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-void    NsPoolCheckSize(NsPool *poolPtr, int nLate);
-void    NsPoolStart(NsPool *poolPtr);
-void    NsPoolStop(NsPool *poolPtr);
+/*
+ * pool.c
+ */
 
-/* pool_config.c */
-extern NsPoolProcs nsPoolProcs;
+/* The next work of the calling thread; waits for it.  NULL: the thread has to
+ * end and is no longer counted, *reasonPtr says why. */
+NsWork *NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+
+/* Make threads outside of a submission: below minthreads, after a thread has
+ * ended or a setting has changed, and for nLate late requests.  Any thread, with
+ * no lock held. */
+void NsPoolCheckSize(NsPool *poolPtr, int nLate);
+
+/* Open the pool, with minthreads threads from the beginning; take no more
+ * requests, and let the threads end when nothing waits any more. */
+void NsPoolStart(NsPool *poolPtr);
+void NsPoolStop(NsPool *poolPtr);
+
+/*
+ * pool_config.c
+ */
+extern NsPoolProcs nsPoolProcs;         /* Constant after the start. */
 void NsPoolLockSetup(const NsPool *poolPtr, Ns_Mutex *lockPtr, NsLockRank rank,
                      const char *name);
 
-/* pool_stats.c */
+/*
+ * pool_stats.c
+ */
+
+/* The work may be gone when this returns, its pool never. */
 void NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr);
 
-/* connthread.c */
+/*
+ * connthread.c
+ */
 #define NS_NO_TIMEOUT INT64_MAX
-void          NsConnThreadInit(void);
+void NsConnThreadInit(void);
+
+/* A slot for a new thread, which is started when the locks are released. */
 NsConnThread *NsConnThreadReserve(NsPool *poolPtr);
 void          NsConnThreadStart(NsConnThread *threadPtr);
-void          NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
-void          NsConnThreadEnd(NsConnThread *threadPtr);
-NsWork       *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
-                               bool *mustEndPtr);
-NsWork       *NsConnThreadPin(NsConnThread *threadPtr);
-void          NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
+
+/* For whoever took the thread off the idle stack: give it work, or tell it to
+ * end. */
+void NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
+void NsConnThreadEnd(NsConnThread *threadPtr);
+
+/* The thread itself: wait for work, which runs from now on; NULL: it has to end,
+ * or so much time has passed. */
+NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
+                         bool *mustEndPtr);
+
+/* Any thread: what the thread runs, kept from ending until NsPoolUnpin; NULL if
+ * nothing. */
+NsWork *NsConnThreadPin(NsConnThread *threadPtr);
+
+/* The thread itself: workPtr runs from now on. */
+void NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
+
+/* Wait until all threads of a stopped pool have ended.  NS_TIMEOUT: the deadline
+ * has passed first. */
 Ns_ReturnCode NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr);
 
-/* patience.c */
+/*
+ * patience.c
+ */
 void NsPatienceInit(void);
-void NsPatienceAdd(NsPool *poolPtr);
+void NsPatienceAdd(NsPool *poolPtr);    /* During configuration. */
+
+/* A server begins, ends to need the thread. */
 void NsPatienceStart(void);
 void NsPatienceStop(void);
+
+/* A request waits since that time: the thread looks in time, or is told to. */
 void NsPatienceWatch(NsPool *poolPtr, NsStamp queueStamp);
 
 #endif

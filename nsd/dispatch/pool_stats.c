@@ -218,9 +218,6 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
     }
 }
 
-/*
- * The work may be gone when this returns, its pool never.
- */
 void
 NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr)
 {

@@ -48,15 +48,16 @@ typedef struct NsSinkSettings {
 
 extern const NsSinkSettings nsSinkDefaults;
 
-/*
- * The ledger of one sink.  Accepted is the sum of the others, at every moment.
- */
 typedef enum {
     NS_TROUBLE_NONE,
     NS_TROUBLE_STALLED,         /* In a write or sync that takes long. */
     NS_TROUBLE_FAILING          /* Writing failed, and is tried again. */
 } NsSinkTrouble;
 
+/*
+ * The ledger of one sink: at every moment accepted is the sum of those from
+ * delivered to pending.
+ */
 typedef struct NsSinkStats {
     NsSinkTrouble trouble;
     int64_t  troubleSince;      /* As NsLogClock; 0 if there is none. */
@@ -79,8 +80,11 @@ typedef struct NsSinkStats {
     int64_t  writeNanos;        /* Of all writes. */
 } NsSinkStats;
 
+/*
+ * What a sink is made from; all of it is copied.
+ */
 typedef struct NsSinkSpec {
-    const char     *name;
+    const char     *name;           /* NS_RING_NAME - 1 bytes at most. */
     const char     *type;           /* "file", "stdout", "stderr",
                                      * "syslog", "sqlite", "postgresql". */
     const char     *const *streams; /* Names or their beginnings. */
@@ -132,7 +136,8 @@ bool        NsSinkIsDirect(Ns_LogSink sink);
 bool        NsSinkWants(Ns_LogSink sink, int stream);
 
 /*
- * In-band, like the functions of nslogstream.h.  Settings are copied.
+ * In-band, like the functions of nslogstream.h.  Settings are copied; what
+ * GetSettings fills in is the caller's, to be given to FreeSettings.
  */
 Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink,
                               const NsSinkSettings *settingsPtr);

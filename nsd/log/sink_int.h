@@ -343,7 +343,12 @@ bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);
 /*
  * sinkthread.c
  */
+
+/* Have a request carried out, and wait for that: by the log thread, or here if
+ * there is none.  Its status, and errno.  Not from the sink's own thread. */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
+
+/* Start the log thread of a sink that has none. */
 void NsSinkThreadStart(Ns_LogSink sink);
 
 /* Have the thread write out everything and end; and wait for that.  False: it
@@ -351,25 +356,43 @@ void NsSinkThreadStart(Ns_LogSink sink);
 void NsSinkThreadAskStop(Ns_LogSink sink);
 bool NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr);
 
+/* Wake the log thread, whatever it waits for. */
 void NsSinkKick(Ns_LogSink sink);
+
+/* The requests that were made by then, in their order, linked; each is its
+ * caller's again when it is done. */
 NsSinkOp *NsSinkTakeOps(Ns_LogSink sink, int64_t until);
 void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);
+
+/* The calling thread is the sink's. */
 bool NsSinkIsMine(Ns_LogSink sink);
 
 /*
- * filesink.c
+ * filesink.c.  All with the sink locked.
  */
+
+/* Open the file at its path anew.  False: errno tells why, and the sink goes on
+ * with the old one. */
 bool NsFileReopen(Ns_LogSink sink);
+
+/* Write out, rename the file as the procedure or the settings say, and open a
+ * new one.  NS_OK also for sinks without a file.  NS_ERROR: errno tells why. */
 Ns_ReturnCode NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
 Ns_ReturnCode NsFileRollBySettings(Ns_LogSink sink);
+
 /* What an earlier process left is compressed, if backups are at all. */
 void NsFileFinishBackups(Ns_LogSink sink);
+
+/* Roll if it is time for that by rollHour; when that is next, 0: never. */
 void NsFileRollIfDue(Ns_LogSink sink);
 time_t NsFileNextRoll(int hour);
 
 /*
  * recover.c
  */
+
+/* Before a sink begins: write what earlier processes left for it, or claim that
+ * for its thread. */
 void NsRecoverSink(Ns_LogSink sink);
 
 /* Log thread, sink not locked: write what is left for it.  False: it cannot be

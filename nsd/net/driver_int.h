@@ -89,6 +89,9 @@ struct NsSock {
     NsSock          *prevPtr;
 };
 
+/*
+ * Constant; closed by its driver thread when that stops.
+ */
 typedef struct NsListener {
     int   fd;
     char *address;
@@ -142,21 +145,25 @@ struct NsDriverThread {
 
 #define NS_SCRATCH_BYTES 65536
 
+/*
+ * From the configuration; sizes in bytes.
+ */
 typedef struct NsDriverParams {
-    int64_t maxInput;
-    int64_t maxUpload;
-    const char *uploadPath;
-    int64_t readAhead;
-    int     bufSize;
+    int64_t maxInput;                   /* Longest body. */
+    int64_t maxUpload;                  /* Longer ones into a named file; 0: none
+                                         * is. */
+    const char *uploadPath;             /* Directory of files for bodies. */
+    int64_t readAhead;                  /* Longer ones to disk. */
+    int     bufSize;                    /* Of the first read. */
     NsParseLimits limits;
-    int     maxQueueSize;
-    int     acceptSize;
+    int     maxQueueSize;               /* Sockets of all its threads. */
+    int     acceptSize;                 /* Accepted in one go. */
     int     backlog;
-    int     closeWait;
+    int     closeWait;                  /* Seconds. */
     int     nDriverThreads;
     int     nSpoolers;
     int     writerBufSize;
-    int64_t writerMemory;
+    int64_t writerMemory;               /* Of one reply that waits. */
     int     minReceiveRate;             /* Bytes per second; 0: none. */
     int     minSendRate;
     int     maxPartialPerPeer;          /* 0: no limit. */
@@ -174,16 +181,16 @@ struct NsDriver {
     NsRate            rate;             /* Of all writers together. */
     NsDriverParams    params;           /* Constant. */
     char            **addresses;        /* Constant. */
-    int               nAddresses;
+    int               nAddresses;       /* Constant. */
     int              *ports;            /* Constant. */
-    int               nPorts;
+    int               nPorts;           /* Constant. */
     int               defaultPort;      /* Constant. */
     NsSockSettings    settings;         /* See there. */
     NsDriverThread  **threads;          /* Constant after start. */
     NsDriverThread  **spoolers;         /* Constant after start. */
     NsWriter        **writers;          /* Constant after start; at least one. */
-    int               nWriters;
-    atomic_uint       nextWriter;
+    int               nWriters;         /* Constant after start. */
+    atomic_uint       nextWriter;       /* In turn; any thread, relaxed. */
     NsDriver         *nextPtr;          /* Constant after start. */
 };
 
