@@ -5,6 +5,7 @@
  */
 
 #include "unit.h"
+#include "port.h"
 #include "log/init.h"
 #include "net/init.h"
 #include "net/sockcallback.h"
@@ -135,15 +136,9 @@ GreetProc(NS_SOCKET sock, void *arg, int why)
 static void
 a_listen_callback_gets_each_connection(void **state)
 {
-    struct sockaddr_in sa;
-    socklen_t length = sizeof(sa);
-    NS_SOCKET probe = Ns_SockListen("127.0.0.1", 0);
-    char      text[3] = "";
-    int       port;
+    char text[3] = "";
+    int  port = FreePort();
 
-    assert_int_equal(getsockname(probe, (struct sockaddr *) &sa, &length), 0);
-    port = ntohs(sa.sin_port);
-    close(probe);
     assert_int_equal(Ns_SockListenCallback("127.0.0.1", port, GreetProc, NULL),
                      NS_OK);
     assert_int_equal(Ns_SockListenCallback("127.0.0.1", port, GreetProc, NULL),

@@ -6,12 +6,8 @@
  *      1  the table     2  the helper
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
+#include "port.h"
 #include "log/init.h"
 #include "process/prebind.h"
 
@@ -34,20 +30,6 @@ PortOf(int fd)
 
     assert_int_equal(getsockname(fd, (struct sockaddr *) &address, &length), 0);
     return ntohs(address.sin_port);
-}
-
-/*
- * A port that nobody uses at the moment.
- */
-static int
-FreePort(void)
-{
-    NsPrebindSpec spec = {NS_PREBIND_TCP, "127.0.0.1", 0};
-    int           fd = NsPrebindBind(&spec);
-    int           port = PortOf(fd);
-
-    close(fd);
-    return port;
 }
 
 static void
