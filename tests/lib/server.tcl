@@ -52,9 +52,10 @@ tcltest::configure {*}$argv
 # A sanitizer keeps what was freed for a while, and shadows of all memory.
 testConstraint exactMemory [expr {![regexp {lib[at]san} [exec ldd $harness::root/nsd/libnsd.so]]}]
 
-# A failed test shows what its servers logged.
+# A failed test shows what the servers logged meanwhile.
 proc test {args} {
     set nFailed $::tcltest::numTests(Failed)
+    harness::markLogs
     uplevel 1 [list ::tcltest::test {*}$args]
     if {$::tcltest::numTests(Failed) > $nFailed} { puts [harness::unseenLogs] }
 }
@@ -262,21 +263,34 @@ proc harness::noteLogMemory {handle} {
     foreach file [glob -nocomplain /dev/shm/nsd-*-[serverPid $handle]] { set logMemory($file) 1 }
 }
 
-# What the servers have logged since this was asked last, or the end of it.
-proc harness::unseenLogs {} {
+# The logs of all servers, with their sizes now.
+proc harness::logs {} {
     variable servers
-    variable nSeen
-    set text ""
+    set sizes {}
     foreach handle [lsort -dictionary [array names servers]] {
         foreach name {console.log logs/nsd.log} {
             set file [home $handle]/$name
-            if {[catch {readFile $file} log]} continue
-            set first [expr {[info exists nSeen($file)] ? $nSeen($file) : 0}]
-            set nSeen($file) [string length $log]
-            if {$first == [string length $log]} continue
-            set first [expr {max($first, [string length $log] - 5000)}]
-            append text "---- $name of $handle, from character $first:\n[string range $log $first end]"
+            if {[file exists $file]} { lappend sizes "$name of $handle" $file [file size $file] }
         }
+    }
+    return $sizes
+}
+proc harness::markLogs {} {
+    variable nSeen
+    foreach {- file size} [logs] { set nSeen($file) $size }
+}
+# What the servers have logged since the test began, or this was asked; or the end of it.
+proc harness::unseenLogs {} {
+    variable nSeen
+    set text ""
+    foreach {name file size} [logs] {
+        set first [expr {[info exists nSeen($file)] ? $nSeen($file) : 0}]
+        set nSeen($file) $size
+        if {$size <= $first} continue
+        set channel [open $file]
+        seek $channel [expr {max($first, $size - 5000)}]
+        append text "---- $name, the end of [expr {$size - $first}] new bytes:\n[read $channel]"
+        close $channel
     }
     return $text
 }
