@@ -20,6 +20,7 @@
  *          driverPtr, settingsPtr         4        4      4
  *          bytesSent, status, keep,
  *          responseLength                10       12     10
+ *          lookStamp                      1        1      2
  *          interp                         6        2      6
  *          outputEncoding, compressLevel  3        0      3
  *          form-, stream-, rarePtr        7        4      5
@@ -71,10 +72,10 @@ typedef struct NsConn {
     bool                 isBroken;      /* Output failed: the client is gone. */
     bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */
-    size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
     NsStamp              lookStamp;     /* For the running handler: a look at
                                          * a file since then, by any thread, is
                                          * as good as its own; 0: none is. */
+    size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
     Tcl_Encoding         outputEncoding;/* NULL: none, text is sent as it is. */
     Tcl_Encoding         urlEncoding;   /* Likewise for queries and forms. */
 

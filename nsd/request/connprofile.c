@@ -52,8 +52,9 @@ static const struct {
     MEMBER(firstUrl), MEMBER(driverPtr), MEMBER(settingsPtr),
     MEMBER(bytesSent), MEMBER(status), MEMBER(keep), MEMBER(compressLevel),
     MEMBER(nRedirects), MEMBER(isBroken), MEMBER(responseLength),
-    MEMBER(nRead), MEMBER(outputEncoding), MEMBER(urlEncoding),
-    MEMBER(interp), MEMBER(formPtr), MEMBER(streamPtr), MEMBER(rarePtr)
+    MEMBER(lookStamp), MEMBER(nRead), MEMBER(outputEncoding),
+    MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(streamPtr),
+    MEMBER(rarePtr)
 };
 
 #define N_MEMBERS Ns_NrElements(members)
