@@ -66,6 +66,9 @@ static bool     HasChecksum(int fd, const NsRingSink *slotPtr);
 static bool     ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
+static bool     DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr,
+                            const NsPlace *placePtr, uint64_t *nPtr);
+static void     ForgetFailure(Ns_LogSink sink);
 static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
                           NsPlace *placePtr);
 
@@ -535,27 +538,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
                              (int) ringPtr->headerPtr->pid);
     }
     while (isOk && (placePtr = NsMergeFirst(&merge)) != NULL) {
-        const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true,
-                                          &sink->scratch, &sink->scratchBytes);
-        const char  *name = ringPtr->headerPtr->streams[
-            ringPtr->lanes[placePtr->lane].stream];
-        Ns_LogStream stream = NsStreamFind(name);
-
-        atomic_fetch_add(&sink->nDirect, 1);
-        if (bytes == NULL || stream == NULL) {
-            atomic_fetch_add(&sink->nDamaged, 1);
-        } else {
-            Ns_LogRecord record = {
-                .stream = name,
-                .severity = placePtr->headPtr->severity,
-                .time = placePtr->headPtr->time,
-                .bytes = bytes,
-                .length = placePtr->headPtr->total
-            };
-
-            isOk = NsDeliverRecord(sink, stream, &record);
-            *nPtr += isOk;
-        }
+        isOk = DeliverFrom(sink, ringPtr, placePtr, nPtr);
         if (isOk) {
             if (!placePtr->isMoved) {
                 placePtr->isMoved = true;
@@ -571,14 +554,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     }
     isOk = isOk && NsDeliverFlush(sink);
     if (!isOk) {
-        errno = sink->failure;
-        sink->nBuffered = sink->nWritten = 0;
-        sink->nLines = 0;
-        sink->nRecords = 0;
-        sink->nMoved = 0;
-        sink->failure = 0;
-        atomic_store(&sink->failedSince, 0);
-        sink->retryAt = 0;
+        ForgetFailure(sink);
     }
     NsMergeFree(&merge);
     ns_free(sink->places);
@@ -588,6 +564,54 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     sink->ringPtr = NULL;
     sink->slotPtr = NULL;
     return isOk;
+}
+
+/*
+ * Deliver the record at a place.  One that is damaged counts as that.
+ */
+static bool
+DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr, const NsPlace *placePtr,
+            uint64_t *nPtr)
+{
+    const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true, &sink->scratch,
+                                      &sink->scratchBytes);
+    const char  *name = ringPtr->headerPtr->streams[
+        ringPtr->lanes[placePtr->lane].stream];
+    Ns_LogStream stream = NsStreamFind(name);
+    Ns_LogRecord record = {
+        .stream = name,
+        .severity = placePtr->headPtr->severity,
+        .time = placePtr->headPtr->time,
+        .bytes = bytes,
+        .length = placePtr->headPtr->total
+    };
+
+    atomic_fetch_add(&sink->nDirect, 1);
+    if (bytes == NULL || stream == NULL) {
+        atomic_fetch_add(&sink->nDamaged, 1);
+        return true;
+    }
+    if (!NsDeliverRecord(sink, stream, &record)) {
+        return false;
+    }
+    (*nPtr)++;
+    return true;
+}
+
+/*
+ * The sink as it was before a delivery that failed; errno tells why it did.
+ */
+static void
+ForgetFailure(Ns_LogSink sink)
+{
+    errno = sink->failure;
+    sink->nBuffered = sink->nWritten = 0;
+    sink->nLines = 0;
+    sink->nRecords = 0;
+    sink->nMoved = 0;
+    sink->failure = 0;
+    atomic_store(&sink->failedSince, 0);
+    sink->retryAt = 0;
 }
 
 /*

@@ -55,6 +55,9 @@ typedef struct SelectList {
 
 static int ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                      OpenSpec *specPtr);
+static int ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                            OpenSpec *specPtr);
+static bool IsOpenOption(const char *word);
 static int SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        bool isBlocking);
 static int FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
@@ -170,55 +173,10 @@ OpenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, OpenSpec *specPtr)
 {
-    int i = 1;
+    int i = ParseOpenOptions(interp, objc, objv, specPtr);
 
-    while (i < objc && *Tcl_GetString(objv[i]) == '-') {
-        const char *option = Tcl_GetString(objv[i]);
-
-        if (i == objc - 2 || STREQ(option, "--")) {
-            /* A host that begins with a dash is none; say so below. */
-            i += STREQ(option, "--");
-            break;
-        }
-        if (STREQ(option, "-nonblock") || STREQ(option, "-async")) {
-            specPtr->isAsync = true;
-            i++;
-            continue;
-        }
-        if (i + 1 == objc) {
-            break;
-        }
-        if (STREQ(option, "-timeout")) {
-            specPtr->hasTimeout = true;
-            if (Ns_TclGetTimeFromObj(interp, objv[i + 1], &specPtr->timeout)
-                    != TCL_OK) {
-                return TCL_ERROR;
-            }
-        } else if (STREQ(option, "-localhost")) {
-            specPtr->localHost = Tcl_GetString(objv[i + 1]);
-        } else if (STREQ(option, "-localport")) {
-            if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->localPort)
-                    != TCL_OK) {
-                return TCL_ERROR;
-            }
-        } else {
-            Tcl_SetObjResult(interp,
-                             Tcl_ObjPrintf("invalid option: \"%s\"", option));
-            return TCL_ERROR;
-        }
-        i += 2;
-    }
-    if (i < objc && *Tcl_GetString(objv[i]) == '-') {
-        const char *option = Tcl_GetString(objv[i]);
-
-        if (strcmp(option, "-nonblock") != 0 && strcmp(option, "-async") != 0
-                && strcmp(option, "-timeout") != 0
-                && strcmp(option, "-localhost") != 0
-                && strcmp(option, "-localport") != 0) {
-            Tcl_SetObjResult(interp,
-                             Tcl_ObjPrintf("invalid option: \"%s\"", option));
-            return TCL_ERROR;
-        }
+    if (i < 0) {
+        return TCL_ERROR;
     }
     if (objc - i != 2 || (specPtr->isAsync && specPtr->hasTimeout)) {
         Tcl_WrongNumArgs(interp, 1, objv, "?(-nonblock | -async) | -timeout"
@@ -249,6 +207,76 @@ CheckPort(Tcl_Interp *interp, int port)
         return TCL_ERROR;
     }
     return TCL_OK;
+}
+
+/*
+ * The index of the word behind the options, the host; -1: the message is left.
+ * A host that begins with a dash counts as an option that there is not.
+ */
+static int
+ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                 OpenSpec *specPtr)
+{
+    int i = 1;
+
+    while (i < objc && *Tcl_GetString(objv[i]) == '-') {
+        const char *option = Tcl_GetString(objv[i]);
+
+        if (i == objc - 2 || STREQ(option, "--")) {
+            /* A host that begins with a dash is none; say so below. */
+            i += STREQ(option, "--");
+            break;
+        }
+        if (STREQ(option, "-nonblock") || STREQ(option, "-async")) {
+            specPtr->isAsync = true;
+            i++;
+            continue;
+        }
+        if (i + 1 == objc) {
+            break;
+        }
+        if (STREQ(option, "-timeout")) {
+            specPtr->hasTimeout = true;
+            if (Ns_TclGetTimeFromObj(interp, objv[i + 1], &specPtr->timeout)
+                    != TCL_OK) {
+                return -1;
+            }
+        } else if (STREQ(option, "-localhost")) {
+            specPtr->localHost = Tcl_GetString(objv[i + 1]);
+        } else if (STREQ(option, "-localport")) {
+            if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->localPort)
+                    != TCL_OK) {
+                return -1;
+            }
+        } else {
+            Tcl_SetObjResult(interp,
+                             Tcl_ObjPrintf("invalid option: \"%s\"", option));
+            return -1;
+        }
+        i += 2;
+    }
+    if (i < objc && *Tcl_GetString(objv[i]) == '-'
+            && !IsOpenOption(Tcl_GetString(objv[i]))) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid option: \"%s\"",
+                                               Tcl_GetString(objv[i])));
+        return -1;
+    }
+    return i;
+}
+
+static bool
+IsOpenOption(const char *word)
+{
+    static const char *const options[] = {
+        "-nonblock", "-async", "-timeout", "-localhost", "-localport"
+    };
+
+    for (int i = 0; i < Ns_NrElements(options); i++) {
+        if (STREQ(word, options[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
