@@ -102,8 +102,8 @@ NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
 }
 
 /*
- * The strings of a request stand in its arena: one that changes gets another
- * address, and keeps it to the end.
+ * The strings of a request stay in its arena to the end, so that one that
+ * changes has another address.
  */
 static bool
 IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
