@@ -13,6 +13,7 @@
 #include "request/conn.h"
 #include "tcl/commands.h"
 #include "tcl/connchan.h"
+#include "tcl/serverarg.h"
 
 typedef struct ConnChan {
     /* Constant. */
@@ -118,8 +119,8 @@ ConnChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    if (server != NULL && (serverPtr = NsServerFind(server)) == NULL) {
-        Ns_TclPrintfResult(interp, "invalid argument for -server: %s", server);
+    if (server != NULL
+            && (serverPtr = NsServerArgFind(interp, server)) == NULL) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

@@ -7,9 +7,9 @@
 #include "net/driver.h"
 #include "nsconn.h"
 #include "nsstring.h"
-#include "process/server.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/serverarg.h"
 
 static Tcl_ObjCmdProc DriverObjCmd, UploadStatsObjCmd, SlsObjCmd;
 
@@ -56,9 +56,7 @@ DriverObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || Ns_ParseObjv(flags, NULL, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    if (server != NULL && NsServerFind(server) == NULL) {
-        Tcl_SetObjResult(interp,
-            Tcl_ObjPrintf("invalid argument for -server: %s", server));
+    if (server != NULL && NsServerArgFind(interp, server) == NULL) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

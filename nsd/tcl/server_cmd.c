@@ -22,6 +22,7 @@
 #include "request/vhost.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/serverarg.h"
 #include "tcl/stack.h"
 
 /*
@@ -210,10 +211,9 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
         }
         if (isServer) {
             hasServer = true;
-            callPtr->serverPtr = NsServerFind(Tcl_GetString(objv[i]));
+            callPtr->serverPtr = NsServerArgFind(interp,
+                                                 Tcl_GetString(objv[i]));
             if (callPtr->serverPtr == NULL) {
-                Ns_TclPrintfResult(interp, "invalid argument for -server: %s",
-                                   Tcl_GetString(objv[i]));
                 return TCL_ERROR;
             }
         } else {

@@ -7,6 +7,17 @@
 #include "nsthread.h"
 #include "tcl/serverarg.h"
 
+NsServer *
+NsServerArgFind(Tcl_Interp *interp, const char *name)
+{
+    NsServer *serverPtr = NsServerFind(name);
+
+    if (serverPtr == NULL) {
+        Ns_TclPrintfResult(interp, "invalid argument for -server: %s", name);
+    }
+    return serverPtr;
+}
+
 int
 NsServerArgTake(NsServerArg *argPtr, NsInterp *itPtr, int objc,
                 Tcl_Obj *const *objv)
@@ -31,11 +42,9 @@ NsServerArgTake(NsServerArg *argPtr, NsInterp *itPtr, int objc,
             Ns_TclPrintfResult(itPtr->interp, "missing argument for -server");
             break;
         }
-        argPtr->serverPtr = NsServerFind(Tcl_GetString(objv[i]));
+        argPtr->serverPtr = NsServerArgFind(itPtr->interp,
+                                            Tcl_GetString(objv[i]));
         if (argPtr->serverPtr == NULL) {
-            Ns_TclPrintfResult(itPtr->interp,
-                               "invalid argument for -server: %s",
-                               Tcl_GetString(objv[i]));
             break;
         }
     }

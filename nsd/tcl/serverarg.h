@@ -1,8 +1,7 @@
 /*
  * serverarg.h --
  *
- *      The option -server of commands that usually speak of the interpreter's
- *      own server.  It is accepted, but no part of their usage messages.
+ *      The option -server.
  */
 
 #ifndef NSD_TCL_SERVERARG_H
@@ -10,6 +9,15 @@
 
 #include "tcl/interp.h"
 
+/*
+ * The server of that name; NULL, with a message: there is none.
+ */
+NsServer *NsServerArgFind(Tcl_Interp *interp, const char *name);
+
+/*
+ * The option of commands that usually speak of the interpreter's own server.  It
+ * is accepted, but no part of their usage messages.
+ */
 typedef struct NsServerArg {
     NsServer  *serverPtr;       /* The one named, or the interpreter's. */
     int        objc;            /* The words without the option. */

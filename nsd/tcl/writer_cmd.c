@@ -11,6 +11,7 @@
 #include "nsthread.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/serverarg.h"
 
 static Tcl_ObjCmdProc WriterObjCmd;
 static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, SubmitFilesObjCmd,
@@ -330,9 +331,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    if (server != NULL && NsServerFind(server) == NULL) {
-        Tcl_SetObjResult(interp,
-            Tcl_ObjPrintf("invalid argument for -server: %s", server));
+    if (server != NULL && NsServerArgFind(interp, server) == NULL) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
