@@ -205,6 +205,7 @@ NsInterpCreate(NsServer *serverPtr)
     }
     itPtr = AddParts(NewTclInterp(), serverPtr);
     AddCommands(itPtr);
+    NsStackWatch(itPtr->interp);
     itPtr->nextPtr = Ns_TlsGet(&tls);
     Ns_TlsSet(&tls, itPtr);
     Ns_TlsSet(&finalTls, &finalTls);

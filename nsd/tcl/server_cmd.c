@@ -636,7 +636,7 @@ StackSubcmd(Tcl_Interp *interp, const Call *callPtr)
         return TCL_OK;
     case NS_TIMEOUT:
         Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "the request runs no Tcl command at the moment", -1));
+            "the request is in one command and does not answer", -1));
         break;
     default:
         Ns_TclPrintfResult(interp, "no such running request: %s",

@@ -6,10 +6,15 @@
  *      An interpreter belongs to its thread, so the thread has to look itself.
  *      The asker leaves a question with the thread's runner and marks its async
  *      handler, which Tcl calls between two commands.
+ *
+ *      A thread that hangs in one command never comes to that.  Therefore the
+ *      commands that may wait for others, watched ones, publish their words
+ *      while they run, and an asker that gets no answer reads these.
  */
 
 #include "ns.h"
 #include "base/lock.h"
+#include "tcl/conncall.h"
 #include "tcl/stack.h"
 
 #define PATIENCE NS_STAMP_SECOND
@@ -21,6 +26,31 @@ typedef struct Question {
     Ns_DString *answerPtr;
     bool        isAnswered;
 } Question;
+
+/*
+ * The words of a watched command that runs, up to one of mere bytes; on its
+ * thread's stack.
+ */
+typedef struct Words {
+    int             objc;
+    Tcl_Obj *const *objv;
+} Words;
+
+/*
+ * What a watched command was before.
+ */
+typedef struct Watched {
+    Tcl_ObjCmdProc    *proc;
+    ClientData         clientData;
+    Tcl_CmdDeleteProc *deleteProc;
+    ClientData         deleteData;
+} Watched;
+
+static const char *const watchedNames[] = {
+    "exec", "gets", "ns_cache_eval", "ns_cond", "ns_critsec", "ns_event",
+    "ns_http", "ns_job", "ns_memoize", "ns_mutex", "ns_rwlock", "ns_sema",
+    "ns_sleep", "ns_sockopen", "ns_sockselect", "ns_thread", "read", "socket"
+};
 
 /*
  * A thread that runs requests.
@@ -41,6 +71,12 @@ typedef struct Runner {
     _Atomic(const NsServer *) serverPtr;    /* NULL: runs no request. */
     _Atomic uint64_t          id;
 
+    /*
+     * Written by the thread, without the lock; it takes that before the words
+     * go, if there is a question.  NULL: no watched command runs.
+     */
+    _Atomic(const Words *) wordsPtr;
+
     Ns_Mutex            lock;           /* Guards changes of the question. */
     Ns_Cond             answered;
     _Atomic(Question *) questionPtr;
@@ -56,6 +92,9 @@ static Runner *Self(void);
 static bool Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
 static Ns_TlsCleanup ForgetRunner;
 static Tcl_AsyncProc Answer;
+static Tcl_ObjCmdProc RunWatched;
+static Tcl_CmdDeleteProc FreeWatched;
+static bool AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
 static void AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
 static Runner *FindRunner(const NsServer *serverPtr, uint64_t id);
 static Ns_ReturnCode Ask(Runner *runnerPtr, const NsServer *serverPtr,
@@ -94,6 +133,70 @@ NsStackLeave(void)
         Ns_CondBroadcast(&runnerPtr->answered);
         Ns_MutexUnlock(&runnerPtr->lock);
     }
+}
+
+void
+NsStackWatch(Tcl_Interp *interp)
+{
+    for (int i = 0; i < Ns_NrElements(watchedNames); i++) {
+        Tcl_CmdInfo  info;
+        Watched     *watchedPtr;
+
+        if (Tcl_GetCommandInfo(interp, watchedNames[i], &info) == 0
+                || info.isNativeObjectProc == 0) {
+            continue;
+        }
+        watchedPtr = ns_malloc(sizeof(*watchedPtr));
+        watchedPtr->proc = info.objProc;
+        watchedPtr->clientData = info.objClientData;
+        watchedPtr->deleteProc = info.deleteProc;
+        watchedPtr->deleteData = info.deleteData;
+        info.objProc = RunWatched;
+        info.objClientData = watchedPtr;
+        info.deleteProc = FreeWatched;
+        info.deleteData = watchedPtr;
+        (void) Tcl_SetCommandInfo(interp, watchedNames[i], &info);
+    }
+}
+
+static void
+FreeWatched(ClientData clientData)
+{
+    Watched *watchedPtr = clientData;
+
+    if (watchedPtr->deleteProc != NULL) {
+        watchedPtr->deleteProc(watchedPtr->deleteData);
+    }
+    ns_free(watchedPtr);
+}
+
+static int
+RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const Watched *watchedPtr = clientData;
+    Runner        *runnerPtr = Ns_TlsGet(&tls);
+    Words          words = {0, objv};
+    const Words   *outerPtr;
+    int            result;
+
+    if (runnerPtr == NULL || runnerPtr->interp == NULL) {
+        return watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
+    }
+    /* Another thread only reads, so their strings have to be there.  Not of
+     * bytes: with a string they would be taken for text. */
+    while (words.objc < objc && !NsTclIsByteArray(objv[words.objc])) {
+        (void) Tcl_GetString(objv[words.objc++]);
+    }
+    outerPtr = atomic_load(&runnerPtr->wordsPtr);
+    atomic_store(&runnerPtr->wordsPtr, &words);
+    result = watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
+    atomic_store(&runnerPtr->wordsPtr, outerPtr);
+    if (unlikely(atomic_load(&runnerPtr->questionPtr) != NULL)) {
+        Ns_MutexLock(&runnerPtr->lock);     /* An asker may be reading. */
+        Ns_MutexUnlock(&runnerPtr->lock);
+    }
+    return result;
 }
 
 static Runner *
@@ -284,6 +387,9 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
         if (question.isAnswered) {
             status = NS_OK;
         } else if (runnerPtr->questionPtr == &question) {
+            if (AppendWords(dsPtr, runnerPtr)) {
+                status = NS_OK;
+            }
             runnerPtr->questionPtr = NULL;
             Ns_CondBroadcast(&runnerPtr->answered);
         } else {
@@ -292,6 +398,36 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
     }
     Ns_MutexUnlock(&runnerPtr->lock);
     return status;
+}
+
+/*
+ * The watched command that runs, as a single frame; false when there is none.
+ * With a question and the lock, so that the words stay.
+ */
+static bool
+AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
+{
+    const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+    Ns_DString   command;
+
+    NsAssertLocked(&runnerPtr->lock);
+    if (wordsPtr == NULL) {
+        return false;
+    }
+    Ns_DStringInit(&command);
+    for (int i = 0; i < wordsPtr->objc; i++) {
+        Ns_DStringAppendElement(&command, Tcl_GetString(wordsPtr->objv[i]));
+    }
+    Tcl_DStringStartSublist(dsPtr);
+    Ns_DStringAppendElement(dsPtr, "type");
+    Ns_DStringAppendElement(dsPtr, "waiting");
+    Ns_DStringAppendElement(dsPtr, "cmd");
+    Ns_DStringAppendElement(dsPtr, command.string);
+    Ns_DStringAppendElement(dsPtr, "level");
+    Ns_DStringAppendElement(dsPtr, "0");
+    Tcl_DStringEndSublist(dsPtr);
+    Ns_DStringFree(&command);
+    return true;
 }
 
 /*

@@ -108,20 +108,24 @@ proc nsstats::View-requests {} {
             Elapsed time State text Method text URL text Peer text Server text Pool text Id text Sent bytes
         } $rows {0 down}]]
     if {$asked ne ""} {
+        set problem ""
         lappend blocks [table "Tcl stack, innermost first" {
             Level id Kind text Procedure text Line id Command text
-        } [StackRows $asked]]
+        } [StackRows $asked problem]]
+        lappend blocks [note [expr {$problem eq "" ? "" : "[string totitle $problem 0 0]."}]]
     }
     return $blocks
 }
 
 #
-# The frames of a request, SERVER/ID; none when it has ended or is in one command
-# all the time.
+# The frames of a request, SERVER/ID; none when it has ended or does not answer, and
+# then the reason in problemVar.
 #
-proc nsstats::StackRows {asked} {
-    if {![regexp {^(.*)/(cns\d+)$} $asked - server id]
-        || [catch {ns_server -server $server stack $id} frames]} {
+proc nsstats::StackRows {asked problemVar} {
+    upvar 1 $problemVar problem
+    if {![regexp {^(.*)/(cns\d+)$} $asked - server id]} { return {} }
+    if {[catch {ns_server -server $server stack $id} frames]} {
+        set problem $frames
         return {}
     }
     return [lmap frame $frames {
