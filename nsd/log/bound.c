@@ -400,6 +400,7 @@ PassFirst(Walk *walkPtr)
                               &walkPtr->scratch, &walkPtr->scratchBytes)
     };
 
+    NsDeliverNoteBegin(sink, placePtr);
     if (record.bytes == NULL) {
         atomic_fetch_add(&sink->nDamaged, 1);
     } else if (NsDeliverWants(sink, stream, &record)) {

@@ -334,6 +334,7 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
         (int) ringPtr->lanes[placePtr->lane].stream);
     Ns_LogRecord  record = {.stream = NsStreamName(stream)};
 
+    NsDeliverNoteBegin(sink, placePtr);
     do {
         const NsRingRecord *headPtr = placePtr->headPtr;
 

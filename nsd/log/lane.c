@@ -20,6 +20,7 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "log/reader.h"
 #include "log/segment.h"
 #include "log/sink.h"
 #include "log/stream.h"
@@ -205,7 +206,7 @@ NsLaneEnd(uint32_t lane)
 }
 
 uint64_t
-NsLaneRecords(int stream)
+NsLaneRecords(int stream, const atomic_uint_fast64_t *begins)
 {
     uint64_t sum = 0;
 
@@ -214,9 +215,11 @@ NsLaneRecords(int stream)
                                           memory_order_acquire);
 
         for (unsigned i = 0; i < n; i++) {
-            if (laneAt[i]->stream == stream) {
+            uint64_t begin = atomic_load(&begins[i]);
+
+            if (laneAt[i]->stream == stream && begin != NS_PLACE_UNKNOWN) {
                 sum += atomic_load_explicit(&laneAt[i]->sequence,
-                                            memory_order_relaxed);
+                                            memory_order_relaxed) - begin;
             }
         }
     }

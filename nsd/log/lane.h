@@ -87,9 +87,10 @@ void NsLaneFree(uint32_t lane, uint64_t number);
 uint64_t NsLaneEnd(uint32_t lane);
 
 /*
- * How many records all lanes of a stream have taken.
+ * How many records all lanes of a stream have taken since those of the given
+ * sequences, by lane; NS_PLACE_UNKNOWN counts as none.
  */
-uint64_t NsLaneRecords(int stream);
+uint64_t NsLaneRecords(int stream, const atomic_uint_fast64_t *begins);
 
 /*
  * Free segments below a quarter, a sixteenth.

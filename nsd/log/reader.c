@@ -45,6 +45,38 @@ NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position)
     return false;
 }
 
+bool
+NsPlaceOpenEnd(const NsRing *ringPtr, NsPlace *placePtr, uint64_t *sequencePtr)
+{
+    const NsRingSegment *segmentPtr;
+    const NsRingRecord  *recordPtr;
+    uint32_t             next;
+
+    if (!NsPlaceOpen(ringPtr, placePtr, 0)) {
+        return false;
+    }
+    *sequencePtr = placePtr->number == 1 ? 0 : NS_PLACE_UNKNOWN;
+    for (;;) {
+        segmentPtr = NsRingSegmentAt(ringPtr, placePtr->segment);
+        placePtr->end = atomic_load_explicit(&segmentPtr->committed,
+                                             memory_order_acquire);
+        next = atomic_load_explicit(&segmentPtr->next, memory_order_acquire);
+        if (next >= ringPtr->headerPtr->nSegments) {
+            break;
+        }
+        *sequencePtr = NS_PLACE_UNKNOWN;
+        placePtr->segment = next;
+        placePtr->number++;
+    }
+    placePtr->offset = sizeof(NsRingSegment);
+    while ((recordPtr = RecordAt(ringPtr, placePtr)) != NULL) {
+        *sequencePtr = recordPtr->sequence + 1;
+        placePtr->offset += (uint32_t) (sizeof(*recordPtr)
+                                        + NS_RING_ALIGN(recordPtr->length));
+    }
+    return true;
+}
+
 NsRingRecord *
 NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr)
 {

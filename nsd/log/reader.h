@@ -34,6 +34,15 @@ typedef struct NsPlace {
 bool NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position);
 
 /*
+ * Stand behind the last record of a lane of which nothing is freed meanwhile.
+ * *sequencePtr: that of the next record; NS_PLACE_UNKNOWN: only that record
+ * will tell.
+ */
+#define NS_PLACE_UNKNOWN UINT64_MAX
+bool NsPlaceOpenEnd(const NsRing *ringPtr, NsPlace *placePtr,
+                    uint64_t *sequencePtr);
+
+/*
  * Look at the next record, crossing into the next segment as needed.
  */
 NsRingRecord *NsPlaceHead(const NsRing *ringPtr, NsPlace *placePtr);

@@ -638,15 +638,14 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     uint32_t n;
 
     sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
+    sink->begins = ns_calloc(headerPtr->maxLanes, sizeof(*sink->begins));
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
     sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
     NsRingSetMissing(sink->slotPtr, 0);
-    for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        sink->baseRecords[i] = NsLaneRecords(i);
-    }
     for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
         sink->places[i].lane = i;
         sink->places[i].segment = NS_RING_NONE;
+        atomic_store(&sink->begins[i], NS_PLACE_UNKNOWN);
         atomic_store(&cursors[i].done, 0);
         atomic_store(&cursors[i].ahead, 0);
     }
@@ -654,16 +653,15 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     atomic_store(&sink->isOnLanes, true);
     n = atomic_load(&headerPtr->nLanes);
     NsLaneLockChains();
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
         NsPlace *placePtr = &sink->places[i];
+        uint64_t begin = 0;
 
-        if (NsPlaceOpen(ringPtr, placePtr, 0)) {
-            while (NsPlaceHead(ringPtr, placePtr) != NULL) {
-                NsPlaceAdvance(ringPtr, placePtr);
-            }
+        if (i < n && NsPlaceOpenEnd(ringPtr, placePtr, &begin)) {
             atomic_store(&cursors[i].done, NsPlacePosition(placePtr));
             atomic_store(&cursors[i].ahead, NsPlacePosition(placePtr));
         }
+        atomic_store(&sink->begins[i], begin);
     }
     NsLaneUnlockChains();
 }

@@ -170,7 +170,6 @@ struct Ns_LogSink_ {
     int64_t            seenDropTime[NS_RING_STREAMS];
     atomic_size_t      wakeBytes;       /* For routes: bufferBytes. */
     uint64_t           baseDrops[NS_RING_STREAMS];
-    uint64_t           baseRecords[NS_RING_STREAMS];
     uint64_t           baseIgnored[NS_RING_STREAMS];
 
     uint64_t           nRefused;        /* Rows, in the last write, */
@@ -188,6 +187,8 @@ struct Ns_LogSink_ {
     NsRing            *ringPtr;
     NsRingSink        *slotPtr;
     NsPlace           *places;          /* By lane. */
+    atomic_uint_fast64_t *begins;       /* By lane: the first record's sequence;
+                                         * read without the lock. */
     NsMerge            merge;
     uint32_t          *moved;           /* Lanes read since the last write. */
     uint32_t           nMoved;
@@ -249,6 +250,18 @@ void NsDeliverPass(Ns_LogSink sink);
 /* Add one record to the buffer.  False: there is no room, writing fails. */
 bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                      const Ns_LogRecord *recordPtr);
+
+/* The head is read or given up: now it is known where the sink began. */
+static inline void
+NsDeliverNoteBegin(Ns_LogSink sink, const NsPlace *placePtr)
+{
+    atomic_uint_fast64_t *beginPtr = &sink->begins[placePtr->lane];
+
+    if (unlikely(atomic_load_explicit(beginPtr, memory_order_relaxed)
+                 == NS_PLACE_UNKNOWN)) {
+        atomic_store(beginPtr, placePtr->headPtr->sequence);
+    }
+}
 
 /* Write the buffer and move the cursors.  False: it failed, and stays. */
 bool NsDeliverFlush(Ns_LogSink sink);

@@ -105,7 +105,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         if (NsSinkWants(sink, i) && atomic_load(&sink->isOnLanes)) {
             NsStreamGetDrops(stream, &drops);
             statsPtr->droppedMemory += drops.n - sink->baseDrops[i];
-            statsPtr->accepted += NsLaneRecords(i) - sink->baseRecords[i];
+            statsPtr->accepted += NsLaneRecords(i, sink->begins);
         }
     }
     statsPtr->pending = statsPtr->accepted - statsPtr->delivered
