@@ -28,6 +28,9 @@
 #include "nslog.h"
 #include "nsthread.h"
 
+/* How far behind the place of a write it is looked for. */
+#define SEARCH_BYTES ((uint64_t) 64 << 20)
+
 typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;
@@ -61,8 +64,11 @@ static bool     AreFormatsKnown(const NsRing *ringPtr,
                                 const NsRingSink *slotPtr);
 static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static void     SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr);
-static bool     IsInFile(const NsRingSink *slotPtr, bool *isPartPtr);
-static bool     HasChecksum(int fd, const NsRingSink *slotPtr);
+static bool     IsInFile(const NsRing *ringPtr, const NsRingSink *slotPtr,
+                         uint64_t *keepPtr);
+static bool     IsShared(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static uint64_t NextLine(int fd, uint64_t offset, uint64_t size);
+static bool     HasChecksum(int fd, const NsRingSink *slotPtr, uint64_t offset);
 static bool     ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
@@ -421,14 +427,14 @@ SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
     unsigned intent = atomic_load(&slotPtr->intent);
-    bool     isPart = false;
+    uint64_t keep = UINT64_MAX;
 
     if (intent == NS_RING_IDLE) {
         return;
     }
     if (intent == NS_RING_WRITTEN
             || (slotPtr->intentSum == NsRingIntentSum(slotPtr)
-                && IsInFile(slotPtr, &isPart))) {
+                && IsInFile(ringPtr, slotPtr, &keep))) {
         for (uint32_t i = 0; i < n; i++) {
             NsRingCursor *cursorPtr = &slotPtr->cursors[i];
             uint64_t      ahead = atomic_load(&cursorPtr->ahead);
@@ -437,34 +443,51 @@ SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
                 atomic_store(&cursorPtr->done, ahead);
             }
         }
-    } else if (isPart
-               && truncate(slotPtr->file, (off_t) slotPtr->offset) != 0) {
+    } else if (keep != UINT64_MAX
+               && truncate(slotPtr->file, (off_t) keep) != 0) {
         Ns_Log(Warning, "log: cannot cut off an incomplete line at the end of "
                "'%s': '%s'", slotPtr->file, strerror(errno));
     }
     atomic_store(&slotPtr->intent, NS_RING_IDLE);
 }
 
+/*
+ * What was to be written is all there.  Else, *keepPtr: where an incomplete end
+ * of the file is to be cut off.
+ *
+ * Other sinks may write to the same file, and their lines may stand before
+ * ours, or in the place of ours: none of them is cut off.
+ */
 static bool
-IsInFile(const NsRingSink *slotPtr, bool *isPartPtr)
+IsInFile(const NsRing *ringPtr, const NsRingSink *slotPtr, uint64_t *keepPtr)
 {
     struct stat st;
     bool        isThere = false;
     int         fd = open(slotPtr->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *isPartPtr = false;
     if (fd < 0) {
         return false;
     }
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-            && (uint64_t) st.st_ino == slotPtr->inode) {
-        uint64_t size = (uint64_t) st.st_size;
+            && (uint64_t) st.st_ino == slotPtr->inode
+            && (uint64_t) st.st_size > slotPtr->offset) {
+        uint64_t size = (uint64_t) st.st_size, at = slotPtr->offset;
+        uint64_t end = MIN(size, at + SEARCH_BYTES), line = at;
+        bool     isShared = IsShared(ringPtr, slotPtr);
 
-        if (size >= slotPtr->offset
-                && size - slotPtr->offset >= slotPtr->length) {
-            isThere = HasChecksum(fd, slotPtr);
-        } else {
-            *isPartPtr = size > slotPtr->offset;
+        while (!isThere && at < end && size - at >= slotPtr->length) {
+            isThere = HasChecksum(fd, slotPtr, at);
+            at = isShared ? NextLine(fd, at, end) : end;
+        }
+        if (!isThere && isShared) {
+            for (at = line; at < size; at = NextLine(fd, at, size)) {
+                line = at;
+            }
+            if (at > size) {
+                *keepPtr = line;
+            }
+        } else if (!isThere && size - slotPtr->offset < slotPtr->length) {
+            *keepPtr = slotPtr->offset;
         }
     }
     close(fd);
@@ -472,18 +495,55 @@ IsInFile(const NsRingSink *slotPtr, bool *isPartPtr)
 }
 
 static bool
-HasChecksum(int fd, const NsRingSink *slotPtr)
+IsShared(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        const NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
+
+        if (otherPtr != slotPtr && otherPtr->inode == slotPtr->inode) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Where the line at offset ends; behind the size: it does not.
+ */
+static uint64_t
+NextLine(int fd, uint64_t offset, uint64_t size)
+{
+    char bytes[4096];
+
+    while (offset < size) {
+        size_t      n = (size_t) MIN(sizeof(bytes), size - offset);
+        const char *end;
+
+        if (!ReadAt(fd, bytes, n, offset)) {
+            break;
+        }
+        end = memchr(bytes, '\n', n);
+        if (end != NULL) {
+            return offset + (uint64_t) (end - bytes) + 1;
+        }
+        offset += n;
+    }
+    return size + 1;
+}
+
+static bool
+HasChecksum(int fd, const NsRingSink *slotPtr, uint64_t offset)
 {
     char  *bytes = ns_malloc(2 * NS_RING_END);
     size_t length = slotPtr->length;
     bool   isSame = false;
 
     if (length <= 2 * NS_RING_END) {
-        isSame = ReadAt(fd, bytes, length, slotPtr->offset);
+        isSame = ReadAt(fd, bytes, length, offset);
     } else {
-        isSame = ReadAt(fd, bytes, NS_RING_END, slotPtr->offset)
+        isSame = ReadAt(fd, bytes, NS_RING_END, offset)
             && ReadAt(fd, bytes + NS_RING_END, NS_RING_END,
-                      slotPtr->offset + length - NS_RING_END);
+                      offset + length - NS_RING_END);
     }
     isSame = isSame && slotPtr->checksum
         == (uint32_t) NsRingSumOfEnds(bytes, bytes + NS_RING_END, length);

@@ -340,10 +340,10 @@ APreparedRecordCountsUnlessReplaced(void **state)
 
 /*
  * Die as if in the middle of a write: let the mapping say that one is under
- * way.
+ * way.  Meanwhile another sink has written something to the same file; or "".
  */
 static void
-PretendWriting(uint64_t length, int64_t written)
+PretendWriting(uint64_t length, int64_t written, const char *other)
 {
     Ns_LogSink   sink;
     Ns_LogStream stream = Start(65536, &sink);
@@ -392,13 +392,25 @@ PretendWriting(uint64_t length, int64_t written)
     slotPtr->checksum = (uint32_t) NsRingSum(0, text, length);
     slotPtr->intentSum = NsRingIntentSum(slotPtr);
     atomic_store(&slotPtr->intent, NS_RING_WRITING);
+    if (*other != '\0') {
+        /* Slots lie one behind the other. */
+        NsRingSink *otherPtr = (NsRingSink *) (void *) ((char *) slotPtr
+            + ringPtr->sinkBytes);
+
+        otherPtr->inode = slotPtr->inode;
+        assert_int_equal(write(fd, other, strlen(other)), strlen(other));
+    }
     assert_int_equal(write(fd, text, (size_t) written), written);
     kill(getpid(), SIGKILL);
 }
 
-static void DieBeforeWrite(void)  { PretendWriting(9, 0); }
-static void DieInsideWrite(void)  { PretendWriting(9, 4); }
-static void DieBehindWrite(void)  { PretendWriting(9, 9); }
+static void DieBeforeWrite(void)  { PretendWriting(9, 0, ""); }
+static void DieInsideWrite(void)  { PretendWriting(9, 4, ""); }
+static void DieBehindWrite(void)  { PretendWriting(9, 9, ""); }
+static void DieBeforeBeside(void) { PretendWriting(9, 0, "other\n"); }
+static void DieInsideBeside(void) { PretendWriting(9, 4, "other\n"); }
+static void DieBehindBeside(void) { PretendWriting(9, 9, "other\n"); }
+static void DieBehindLong(void)   { PretendWriting(9, 0, "another line\n"); }
 
 static void
 StartAndStopAfterOne(void)
@@ -426,6 +438,34 @@ TheFileTellsHowFarAWriteGot(void **state)
         assert_int_equal(WTERMSIG(status), SIGKILL);
         assert_int_equal(InChild(StartAndStopAfterOne), 0);
         CheckFile(2);
+        unlink(file);
+    }
+}
+
+static void
+LinesOfOthersInTheFileStay(void **state)
+{
+    static const struct {
+        void      (*die) (void);
+        const char *other;
+    } cases[] = {
+        {DieBeforeBeside, "other\n"}, {DieInsideBeside, "other\n"},
+        {DieBehindBeside, "other\n"}, {DieBehindLong, "another line\n"}
+    };
+
+    for (size_t i = 0; i < Ns_NrElements(cases); i++) {
+        char  expected[64], text[128];
+        FILE *fp;
+
+        assert_true(WIFSIGNALED(InChild(cases[i].die)));
+        assert_int_equal(InChild(StartAndStopAfterOne), 0);
+        snprintf(expected, sizeof(expected), "%srecord 0\nrecord 1\n",
+                 cases[i].other);
+        fp = fopen(file, "r");
+        assert_non_null(fp);
+        text[fread(text, 1, sizeof(text) - 1, fp)] = '\0';
+        fclose(fp);
+        assert_string_equal(text, expected);
         unlink(file);
     }
 }
@@ -558,6 +598,8 @@ main(void)
         cmocka_unit_test_setup_teardown(APreparedRecordCountsUnlessReplaced,
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
+                                        TearDown),
+        cmocka_unit_test_setup_teardown(LinesOfOthersInTheFileStay, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(RowsAreInsertedOnce, SetUp, TearDown),
         cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
