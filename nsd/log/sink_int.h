@@ -214,6 +214,7 @@ struct Ns_LogSink_ {
     NsSinkOp          *firstOp;
     NsSinkOp          *lastOp;
     bool               hasThread;
+    bool               isJoinable;      /* It has one, or had. */
     bool               mustStop;
     Ns_Thread          thread;
     atomic_int         state;           /* NsSinkState; see sinkthread.c. */

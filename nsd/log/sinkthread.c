@@ -63,6 +63,7 @@ NsSinkThreadStart(Ns_LogSink sink)
     Ns_MutexLock(&sink->wakeLock);
     NsAssert(!sink->hasThread);
     sink->hasThread = true;
+    sink->isJoinable = true;
     sink->mustStop = false;
     Ns_MutexUnlock(&sink->wakeLock);
     Ns_RegisterProcInfo((void *) SinkThread, "ns:logsink", DescribeSink);
@@ -81,18 +82,20 @@ NsSinkThreadAskStop(Ns_LogSink sink)
 bool
 NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr)
 {
-    bool hadThread, isTimeUp = false;
+    bool isTimeUp = false, mustJoin;
 
     NsSinkThreadAskStop(sink);
     Ns_MutexLock(&sink->wakeLock);
-    hadThread = sink->hasThread;
     while (sink->hasThread && !isTimeUp) {
         isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
             != NS_OK;
     }
     isTimeUp = sink->hasThread;
+    /* It may have ended before we looked. */
+    mustJoin = sink->isJoinable && !isTimeUp;
+    sink->isJoinable &= isTimeUp;
     Ns_MutexUnlock(&sink->wakeLock);
-    if (hadThread && !isTimeUp) {
+    if (mustJoin) {
         Ns_ThreadJoin(&sink->thread, NULL);
     }
     return !isTimeUp;
