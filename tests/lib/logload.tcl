@@ -20,9 +20,20 @@ namespace eval logload {
                 ns_audit load t $t n $i
                 puts $channel $i
                 flush $channel
-                if {$i % 20 == 19} { after 10 }
+                if {$i % 20 == 19} { after 10; loadWait }
             }
             close $channel
+        }
+        # A busy machine may write less than we log: requests to a sink come after all that.
+        proc loadWait {} {
+            while {![nsv_get load stop] && [loadPending] > 3000} { after 10 }
+        }
+        proc loadPending {} {
+            set most 0
+            foreach sink [ns_logsink list] {
+                catch { set most [expr {max($most, [dict get [ns_logsink stats $sink] pending])}] }
+            }
+            return $most
         }
         proc startLoad {} {
             nsv_set load stop 0
