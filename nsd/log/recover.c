@@ -15,9 +15,10 @@
  *      While they are delivered the old mapping's cursors move like those of
  *      the present one, so a process killed here is continued by the next.
  *
- *      A database may not be there during the start.  Its sink claims the
- *      records; its log thread writes them as soon as it can, before anything
- *      else.  The database itself knows how far the earlier process got.
+ *      A database may not be there during the start, and a file system may be
+ *      full.  The sink then claims the records; its log thread writes them as
+ *      soon as it can, before anything else.  A database itself knows how far the
+ *      earlier process got.
  */
 
 #include "log/sink_int.h"
@@ -74,7 +75,6 @@ static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
 static bool     DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr,
                             const NsPlace *placePtr, uint64_t *nPtr);
-static void     ForgetFailure(Ns_LogSink sink);
 static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
                           NsPlace *placePtr);
 
@@ -142,22 +142,23 @@ Release(Leftover *leftoverPtr, bool isDone)
 }
 
 void
-NsRecoverSink(Ns_LogSink sink)
+NsRecoverSink(Ns_LogSink sink, bool hasThread)
 {
     for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
         NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
 
-        if (slotPtr == NULL) {
-            continue;
-        }
-        if (sink->typePtr->isRemote) {
+        if (slotPtr != NULL) {
             Claim(sink, p, slotPtr);
-        } else if (!RecoverFrom(sink, p->ringPtr, slotPtr)) {
-            Ns_Log(Error, "log: sink '%s': cannot write what process %d had "
-                   "not written: '%s'; it stays in '%s'", sink->name,
-                   (int) p->ringPtr->headerPtr->pid, strerror(errno),
-                   p->ringPtr->path);
-            break;
+        }
+    }
+    if (!sink->typePtr->isRemote && !NsRecoverClaims(sink)) {
+        Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
+               "written: '%s'; %s", sink->name,
+               (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
+               strerror(sink->failure),
+               hasThread ? "trying again" : "the next start tries again");
+        if (!hasThread) {
+            NsRecoverDropClaims(sink);
         }
     }
 }
@@ -199,7 +200,10 @@ NsRecoverClaims(Ns_LogSink sink)
         if (isOk) {
             DropFirstClaim(sink, true);
             sink->retryAt = 0;
-        } else {
+            /* The file may have been rolled. */
+            isOk = !sink->typePtr->isFile || NsFileReopen(sink);
+        }
+        if (!isOk) {
             NsDeliverFailed(sink, errno);
         }
         NsSinkUnlock(sink);
@@ -314,13 +318,14 @@ NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * Write what the slot's sink had not written, and free the slot.
+ * Write what the slot's sink had not written, and free the slot.  False, with
+ * the reason in errno: something is left.
  */
 static bool
 RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    int      pid = (int) ringPtr->headerPtr->pid;
-    uint64_t n = 0;
+    int      pid = (int) ringPtr->headerPtr->pid, reason;
+    uint64_t n = 0, before = atomic_load(&sink->nDelivered);
     bool     isSettled = true, isDelivered;
 
     NsSinkLock(sink);
@@ -330,16 +335,19 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         SettleIntent(ringPtr, slotPtr);
     }
     isDelivered = isSettled && DeliverLeftover(sink, ringPtr, slotPtr, &n);
+    reason = errno;
     NsSinkUnlock(sink);
-    if (!isDelivered) {
-        return false;
+    if (isDelivered) {
+        slotPtr->name[0] = '\0';
+    } else {
+        n = atomic_load(&sink->nDelivered) - before;
     }
-    slotPtr->name[0] = '\0';
     if (n > 0) {
         Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
                "%d had not written", sink->name, n, pid);
     }
-    return true;
+    errno = reason;
+    return isDelivered;
 }
 
 /*
@@ -614,7 +622,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     }
     isOk = isOk && NsDeliverFlush(sink);
     if (!isOk) {
-        ForgetFailure(sink);
+        errno = sink->failure;
     }
     NsMergeFree(&merge);
     ns_free(sink->places);
@@ -656,22 +664,6 @@ DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr, const NsPlace *placePtr,
     }
     (*nPtr)++;
     return true;
-}
-
-/*
- * The sink as it was before a delivery that failed; errno tells why it did.
- */
-static void
-ForgetFailure(Ns_LogSink sink)
-{
-    errno = sink->failure;
-    sink->nBuffered = sink->nWritten = 0;
-    sink->nLines = 0;
-    sink->nRecords = 0;
-    sink->nMoved = 0;
-    sink->failure = 0;
-    atomic_store(&sink->failedSince, 0);
-    sink->retryAt = 0;
 }
 
 /*

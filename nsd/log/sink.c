@@ -80,7 +80,7 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     if (sink == NULL) {
         return NULL;
     }
-    NsRecoverSink(sink);
+    NsRecoverSink(sink, !specPtr->isDirect && NsSinkRing() != NULL);
 
     Ns_MutexLock(&nsSinksLock);
     sink->index = FreeIndexLocked();
@@ -316,9 +316,9 @@ NsSinkWants(Ns_LogSink sink, int stream)
 }
 
 void
-NsSinkRecoverByName(const char *name)
+NsSinkRecoverByName(const char *name, bool hasThread)
 {
-    NsRecoverSink(NsSinkFind(name));
+    NsRecoverSink(NsSinkFind(name), hasThread);
 }
 
 Ns_ReturnCode

@@ -167,12 +167,12 @@ void NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes);
 const char *NsSinkRingPath(void);
 
 /*
- * Find what earlier processes of this server left, for sinks made from now on;
- * and give up what no sink has claimed.
+ * Find what earlier processes of this server left, for sinks made from now on,
+ * and for one that was made before; and give up what no sink has claimed.
  */
 void NsSinkFindLeftovers(const NsRingKey *keyPtr);
 void NsSinkEndRecovery(void);
-void NsSinkRecoverByName(const char *name);
+void NsSinkRecoverByName(const char *name, bool hasThread);
 
 /*
  * Start and stop the log threads.  Stop writes out everything first.  Finish

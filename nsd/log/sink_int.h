@@ -406,8 +406,8 @@ time_t NsFileNextRoll(int hour);
  */
 
 /* Before a sink begins: write what earlier processes left for it, or claim that
- * for its thread. */
-void NsRecoverSink(Ns_LogSink sink);
+ * for its thread, if it gets one. */
+void NsRecoverSink(Ns_LogSink sink, bool hasThread);
 
 /* Log thread, sink not locked: write what is left for it.  False: it cannot be
  * written now. */

@@ -126,7 +126,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
                  strerror(errno));
     }
     NsSinkFindLeftovers(&ringKey);
-    NsSinkRecoverByName(SYSTEM_SINK);
+    NsSinkRecoverByName(SYSTEM_SINK, isAsync);
     if (isAsync) {
         NsLogUseMemory();
     }
