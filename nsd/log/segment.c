@@ -15,8 +15,9 @@
 #include "log/sink.h"
 #include "nsthread.h"
 
-#define SAMPLE_ONE_IN 16
-#define WAIT_USEC     100000
+#define SAMPLE_ONE_IN    16
+#define WAIT_USEC        100000
+#define DRAINER_SEGMENTS 2
 
 static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
 static atomic_uint *nextFree;           /* By segment. */
@@ -24,7 +25,9 @@ static atomic_int   nFree;
 static atomic_int   leastFree;
 static atomic_uint_fast64_t nTakenEver;
 static atomic_uint_fast64_t watchAt = UINT64_MAX;   /* Of that. */
-static int          reserve[3];         /* By class; constant. */
+/* By class; constant.  The last ones are for what log threads have to tell:
+ * they cannot wait for themselves. */
+static int          reserve[3];
 static int          batch;              /* Worth waking a thread; constant. */
 static int          nSegments;          /* Constant. */
 
@@ -48,7 +51,7 @@ NsSegmentsInit(uint32_t n)
     nSegments = (int) n;
     reserve[NS_LANE_DETAIL] = nSegments / 4;
     reserve[NS_LANE_NORMAL] = nSegments / 16;
-    reserve[NS_LANE_CRITICAL] = 0;
+    reserve[NS_LANE_CRITICAL] = MIN(reserve[NS_LANE_NORMAL], DRAINER_SEGMENTS);
     batch = MAX(nSegments / 64, 1);
     nextFree = ns_calloc(n, sizeof(*nextFree));
     atomic_store(&freeHead, NS_RING_NONE);
@@ -61,7 +64,8 @@ NsSegmentsInit(uint32_t n)
 uint32_t
 NsSegmentTake(const NsLaneRecord *recordPtr)
 {
-    int allowed = reserve[recordPtr->class];
+    int allowed = isDrainerThread && recordPtr->class == NS_LANE_CRITICAL
+        ? 0 : reserve[recordPtr->class];
 
     for (;;) {
         int left = atomic_load_explicit(&nFree, memory_order_relaxed);
