@@ -1,7 +1,7 @@
 /*
  * log_limits_test.c --
  *
- *      More sinks or streams than there can be: one line says so.
+ *      More sinks, streams or records than there can be.
  */
 
 #include "unit.h"
@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "log/init.h"
+#include "log/lane.h"
 #include "log/ring.h"
 #include "log/sink.h"
 #include "log/stream.h"
@@ -144,13 +145,62 @@ OneSinkTooManyIsRefused(void **state)
     assert_ptr_equal(strchr(text, '\n'), strrchr(text, '\n'));
 }
 
+/*
+ * Critical records until there is no room for another one; nobody reads.
+ */
+static int
+FillMemory(void)
+{
+    char         bytes[1024] = "";
+    struct iovec piece = {bytes, sizeof(bytes)};
+    NsLaneRecord record = {
+        .class = NS_LANE_CRITICAL, .overflow = NS_OVERFLOW_DROPNEWEST,
+        .pieces = &piece, .nPieces = 1, .length = sizeof(bytes)
+    };
+    int          n = 0;
+
+    while (NsLanePut(0, &record)) {
+        n++;
+    }
+    return n;
+}
+
+static void
+TellInFullMemory(void)
+{
+    static const char *const streams[] = {"system"};
+    bool isMuch, isLittle;
+
+    NsLogConfigure(&(NsLogSettings){
+        .stayOnStderr = true, .isAsync = true, .memoryBytes = 1 << 20
+    });
+    (void) NsSinkCreate(&(NsSinkSpec){
+        .name = "all", .type = "file", .file = "/dev/null", .nStreams = 1,
+        .streams = streams, .settings = nsSinkDefaults
+    });
+    isMuch = FillMemory() > 256;
+    NsLaneSetDrainer(true);
+    isLittle = FillMemory() > 0;
+    _exit(isMuch ? isLittle ? 0 : 3 : 4);
+}
+
+static void
+ALogThreadFindsRoomInMemoryThatOthersHaveFilled(void **state)
+{
+    int status = InChild(TellInFullMemory);
+
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TheServerEndsWithTooManyStreams),
         cmocka_unit_test(ANameOfAStreamIsLimited),
-        cmocka_unit_test(OneSinkTooManyIsRefused)
+        cmocka_unit_test(OneSinkTooManyIsRefused),
+        cmocka_unit_test(ALogThreadFindsRoomInMemoryThatOthersHaveFilled)
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
