@@ -33,9 +33,15 @@ proc port::listen {address number} {
     socket -server {apply {{channel args} {close $channel}}} -myaddr $address $number
 }
 
+# What the kernel tells of a process; nothing of one that has ended meanwhile.
+proc processFiles {pid pattern} {
+    if {[catch {glob -nocomplain /proc/$pid/$pattern} files]} { return {} }
+    return $files
+}
+
 proc isListening {pid number} {
     set sockets [port::listeners $number]
-    foreach file [glob -nocomplain /proc/$pid/fd/*] {
+    foreach file [processFiles $pid fd/*] {
         # It may be closed by now.
         if {![catch {file readlink $file} target] && $target in $sockets} { return 1 }
     }

@@ -92,7 +92,7 @@ proc freezeProcess {pid} {
 proc thawProcess {pid} { exec kill -CONT $pid }
 proc harness::threadStates {pid} {
     set states {}
-    foreach file [glob /proc/$pid/task/*/stat] {
+    foreach file [processFiles $pid task/*/stat] {
         # The name before it may hold anything.
         regexp {.*\) (\S)} [readFile $file] - state
         lappend states $state
@@ -119,7 +119,7 @@ proc ownMs {script {handle ""}} {
 }
 proc harness::noteWaits {pid} {
     variable waits
-    foreach file [glob -nocomplain /proc/{$pid,[pid]}/task/*/schedstat] {
+    foreach file [concat [processFiles $pid task/*/schedstat] [processFiles [pid] task/*/schedstat]] {
         # The thread may end.
         catch { set waits($file) [lindex [readFile $file] 1] }
     }
@@ -298,7 +298,7 @@ proc harness::unseenLogs {} {
 # What each thread of a process does, as the kernel sees it.
 proc harness::threadsOf {pid} {
     set text ""
-    foreach task [lsort -dictionary [glob -nocomplain /proc/$pid/task/*]] {
+    foreach task [lsort -dictionary [processFiles $pid task/*]] {
         catch {
             append text "thread [file tail $task] [string trim [readFile $task/comm]]:\
                 [regexp -inline -line {^State:.*$} [readFile $task/status]] in [readFile $task/wchan]\n"
