@@ -9,7 +9,7 @@ namespace eval peers {
     variable ports
     variable pids {}
     variable rows {
-        nsd      {static static10k static1m tcl adp}
+        nsd      {static static10k static1m tcl adp hello.adp page page.proc}
         nginx    {static static10k static1m}
         h2o      {static static10k static1m}
         lighttpd {static static10k static1m}
@@ -68,7 +68,20 @@ proc peers::start-nsd {dir port docs {extra ""}} {
     file mkdir $dir/logs $dir/modules/tcl
     file copy $docs $dir/pages
     write $dir/pages/page.adp "<html><body>Hello <%= \[ns_conn method\] %>, 3 times: <% foreach i {1 2 3} { ns_adp_append \$i } %></body></html>\n"
-    write $dir/modules/tcl/hello.tcl {ns_register_proc GET /hello { ns_return 200 text/plain "hello world\n" }}
+    write $dir/pages/hello.adp "hello world\n"
+    write $dir/modules/tcl/hello.tcl {
+        ns_register_proc GET /hello { ns_return 200 text/plain "hello world\n" }
+        set page {
+            set html "<html><body>Hello "
+            append html [ns_conn method] ", 3 times: "
+            foreach i {1 2 3} { append html $i }
+            append html " </body></html>\n"
+            ns_return 200 text/html $html
+        }
+        ns_register_proc GET /page $page
+        proc page {} $page
+        ns_register_proc GET /page.proc page
+    }
     write $dir/nsd.tcl [subst -nocommands {
 ns_section ns/parameters
 ns_param home $dir
