@@ -288,7 +288,11 @@ NsSinkTypeName(Ns_LogSink sink)
 const char *
 NsSinkFile(Ns_LogSink sink)
 {
-    return sink->file != NULL ? sink->file : sink->typePtr->name;
+    if (sink->file != NULL) {
+        return sink->file;
+    }
+    /* See filesink.c. */
+    return sink->typePtr->isFile ? nsStderrSinkType.name : sink->typePtr->name;
 }
 
 const char *
