@@ -154,7 +154,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
             && sink->fileBytes + sink->nBuffered > 0
             && sink->fileBytes + sink->nBuffered + length
                > settingsPtr->rotateBytes
-            && NsLogClock() >= sink->rotateAfter) {
+            && NsSinkIsDue(sink->rotateAfter, ROLL_NANOS)) {
         size_t start = sink->nBuffered;
 
         if (!FlushFirst(sink)) {
@@ -212,14 +212,15 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
             }
         }
     }
-    if (sink->syncDue != 0 && now >= sink->syncDue) {
+    if (sink->syncDue != 0
+            && NsSinkIsDue(sink->syncDue, settingsPtr->syncNanos)) {
         (void) NsDeliverSync(sink);
     }
     if (sink->failure != 0) {
-        next = sink->retryAt;
+        next = MIN(sink->retryAt, now + sink->retryNanos);
     }
     if (sink->syncDue != 0 && (next == 0 || sink->syncDue < next)) {
-        next = sink->syncDue;
+        next = MIN(sink->syncDue, now + settingsPtr->syncNanos);
     }
     if (sink->nextRoll != 0) {
         int64_t roll = (int64_t) sink->nextRoll * SECOND_NANOS;

@@ -43,7 +43,7 @@ NsDeliverFlush(Ns_LogSink sink)
         return false;
     }
     if (sink->failure != 0
-            && (NsLogClock() < sink->retryAt
+            && (!NsSinkIsDue(sink->retryAt, sink->retryNanos)
                 || (sink->typePtr->isRemote && NsSinkIsPumping()))) {
         /* A shutdown does not wait for a server again and again. */
         errno = sink->failure;

@@ -192,7 +192,8 @@ NsRecoverClaims(Ns_LogSink sink)
     }
     NsSinkLock(sink);
     isOk = sink->failure == 0
-        || (NsLogClock() >= sink->retryAt && !NsSinkIsPumping());
+        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
+            && !NsSinkIsPumping());
     NsSinkUnlock(sink);
     while (isOk && sink->claims != NULL) {
         isOk = WriteClaim(sink, sink->claims);

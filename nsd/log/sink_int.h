@@ -252,6 +252,16 @@ void NsDeliverPass(Ns_LogSink sink);
 bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                      const Ns_LogRecord *recordPtr);
 
+/* Whether a time of NsLogClock has come that was set no more than that span
+ * before: also when the clock has been set back since. */
+static inline bool
+NsSinkIsDue(int64_t when, int64_t span)
+{
+    int64_t now = NsLogClock();
+
+    return now >= when || when - now > span;
+}
+
 /* The head is read or given up: now it is known where the sink began. */
 static inline void
 NsDeliverNoteBegin(Ns_LogSink sink, const NsPlace *placePtr)

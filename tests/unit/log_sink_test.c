@@ -15,7 +15,7 @@
 
 #include "log/init.h"
 #include "log/lane.h"
-#include "log/sink.h"
+#include "log/sink_int.h"
 #include "log/stream.h"
 #include "ns.h"
 
@@ -372,6 +372,17 @@ RecordsOfAnyLengthArriveWhole(void **state)
     RunInChild(PutAnyLength);
 }
 
+static void
+AClockThatIsSetBackDoesNotDelayWhatIsDue(void **state)
+{
+    const int64_t second = 1000000000;
+    int64_t       now = NsLogClock();
+
+    assert_true(NsSinkIsDue(now, second));
+    assert_false(NsSinkIsDue(now + 60 * second, 61 * second));
+    assert_true(NsSinkIsDue(now + 3600 * second, second));
+}
+
 int
 main(void)
 {
@@ -380,7 +391,8 @@ main(void)
         cmocka_unit_test(ASinkThatHangsDoesNotHoldUpOthers),
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
-        cmocka_unit_test(RecordsOfAnyLengthArriveWhole)
+        cmocka_unit_test(RecordsOfAnyLengthArriveWhole),
+        cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
