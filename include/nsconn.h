@@ -60,7 +60,9 @@ NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *conn);
 
 /*
  * Append the fields of `a=b&c=d`, unescaped but not converted from any charset,
- * to a set; a field without `=` has a NULL value.  NS_OK.
+ * to a set; a field without `=` has a NULL value.  Fields whose names end in
+ * .tmpfile or .content-type are dropped: these names are for what the server
+ * itself adds to a form.  NS_OK.
  */
 NS_EXTERN int Ns_QueryToSet(const char *query, Ns_Set *setPtr);
 

@@ -8,6 +8,7 @@
 
 #include "nsconn.h"
 
+#include "http/chars.h"
 #include "http/charset.h"
 #include "http/url.h"
 
@@ -58,6 +59,22 @@ NsFormDecode(Ns_DString *dsPtr, const char *bytes, size_t length,
     }
 }
 
+bool
+NsFormIsServerKey(const char *name)
+{
+    static const char *const suffixes[] = {".tmpfile", ".content-type"};
+    size_t length = strlen(name);
+
+    for (int i = 0; i < Ns_NrElements(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+
+        if (length >= n && NsIsSameNoCase(name + length - n, suffixes[i], n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 ParseFields(const char *text, size_t length, Tcl_Encoding encoding,
             Ns_Set *setPtr, DecodeProc *decodeProc)
@@ -70,20 +87,18 @@ ParseFields(const char *text, size_t length, Tcl_Encoding encoding,
     Ns_DStringInit(&value);
     do {
         const char *stop = memchr(text, '&', (size_t) (end - text));
-        const char *equals;
+        const char *equals, *key;
 
         isLast = stop == NULL;
         stop = isLast ? end : stop;
         equals = memchr(text, '=', (size_t) (stop - text));
-        if (equals == NULL) {
-            Ns_SetPut(setPtr, decodeProc(&name, text, (size_t) (stop - text),
-                                         encoding), NULL);
-        } else {
-            Ns_SetPut(setPtr,
-                      decodeProc(&name, text, (size_t) (equals - text),
-                                 encoding),
-                      decodeProc(&value, equals + 1,
-                                 (size_t) (stop - equals - 1), encoding));
+        key = decodeProc(&name, text,
+                         (size_t) ((equals == NULL ? stop : equals) - text),
+                         encoding);
+        if (!NsFormIsServerKey(key)) {
+            Ns_SetPut(setPtr, key, equals == NULL ? NULL
+                      : decodeProc(&value, equals + 1,
+                                   (size_t) (stop - equals - 1), encoding));
         }
         text = stop + 1;
     } while (!isLast);

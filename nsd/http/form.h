@@ -2,6 +2,10 @@
  * form.h --
  *
  *      Forms: queries, URL-encoded bodies, multipart/form-data (RFC 7578).
+ *
+ *      The server adds the keys NAME.tmpfile and NAME.content-type for each
+ *      uploaded file, and scripts trust them.  So no parser here takes a field
+ *      of such a name from the client, in whatever case: it is dropped.
  */
 
 #ifndef NSD_HTTP_FORM_H
@@ -17,6 +21,11 @@
  */
 void NsFormParseQuery(const char *text, size_t length, Tcl_Encoding encoding,
                       Ns_Set *setPtr);
+
+/*
+ * Whether the server alone may add a field of this name.
+ */
+bool NsFormIsServerKey(const char *name);
 
 /*
  * A body in memory, or a file made to look like it.
@@ -65,7 +74,7 @@ typedef void (NsFormPartProc)(const NsFormPart *partPtr, void *arg);
 bool NsFormIsMultipart(const char *contentType);
 
 /*
- * Call proc for each part that has a name.  A body that breaks off ends its
+ * Call proc for each part that has a name, not the server's.  A body that breaks off ends its
  * last part there.  NS_ERROR: the type is not multipart/form-data.
  */
 Ns_ReturnCode NsFormParseMultipart(const NsFormSource *sourcePtr,

@@ -123,7 +123,8 @@ NsFormParseMultipart(const NsFormSource *sourcePtr, const char *contentType,
         }
         part.contentLength = (size_t) (p - part.content);
         part.contentOffset = (size_t) (part.content - sourcePtr->data);
-        if (TakeDisposition(&part, encoding, &name, &fileName, &hasFileName)) {
+        if (TakeDisposition(&part, encoding, &name, &fileName, &hasFileName)
+                && !NsFormIsServerKey(Ns_DStringValue(&name))) {
             part.name = Ns_DStringValue(&name);
             part.fileName = hasFileName ? Ns_DStringValue(&fileName) : NULL;
             proc(&part, arg);
