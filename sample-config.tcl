@@ -311,6 +311,7 @@ ns_section ns/server/default/adp
   #ns_param singlescript            false      ;# Make one script of a page.
   #ns_param trace                   false      ;# Log each block.
   #ns_param detailerror             true       ;# Log errors with the request.
+   ns_param errorstatus             500        ;# Status of a page that fails; 200: as if it had not.
   #ns_param stricterror             false      ;# An error ends the page.
   #ns_param displayerror            false      ;# Show errors in the page.
   #ns_param trimspace               false      ;# Trim white space around the page.

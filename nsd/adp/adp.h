@@ -59,6 +59,7 @@ typedef struct NsAdpServer {
     int         traceBytes;
     const char *startPage;      /* Or NULL. */
     const char *errorPage;      /* Or NULL. */
+    int         errorStatus;    /* Of pages that fail; 200: as of others. */
     const char *debugInit;
     bool        isDebugEnabled;
 
@@ -112,6 +113,8 @@ typedef struct NsAdpInterp {
     int             nRecordings;    /* Nesting of pages whose output is kept. */
     bool            isSpoilt;       /* The recorded output must not be kept. */
     bool            isErrorPage;    /* The error page runs. */
+    bool            hasFailed;      /* An error stopped nothing but its block:
+                                     * no caller will hear of it. */
     Tcl_Obj        *reportedObj;    /* Stack trace of the last error, ... */
     int             reportedDepth;  /* ... and where. */
     int             debugLevel;

@@ -64,7 +64,7 @@ NsAdpDebugFile(NsAdpInterp *adpPtr, const char *file)
                    QueryValue(querySet, "dprocs")) == TCL_OK) {
         return TCL_OK;
     }
-    (void) Ns_ConnReturnNotice(conn, 200, "Debug Init Failed",
+    (void) Ns_ConnReturnNotice(conn, 500, "Debug Init Failed",
         Tcl_GetStringResult(adpPtr->interpPtr->interp));
     adpPtr->exception = NS_ADP_ABORT;
     return TCL_ERROR;

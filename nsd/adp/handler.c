@@ -20,6 +20,7 @@
 #include "base/lock.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
+#include "request/notice.h"
 #include "request/url2file.h"
 #include "request/urlspace.h"
 
@@ -94,6 +95,8 @@ static Ns_ArgProc DescribePage;
 static NsDirectoryProc ListDirectory;
 static int  Serve(const Visit *visitPtr);
 static int  RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr);
+static bool MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn);
+static bool IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr);
 static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
                            Tcl_Obj **fileObjPtr, int *resultPtr);
 static NsAdpHeld *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
@@ -157,6 +160,8 @@ CreateServer(NsServer *serverPtr, const char *section)
                                                  TRACE_BYTES, 0, INT_MAX);
     adpServerPtr->startPage = PageFile(serverPtr, section, "startpage");
     adpServerPtr->errorPage = PageFile(serverPtr, section, "errorpage");
+    adpServerPtr->errorStatus = Ns_ConfigIntRange(section, "errorstatus", 500,
+                                                  200, 599);
     adpServerPtr->debugInit = ns_strdup(Ns_ConfigString(section, "debuginit",
                                                         "ns_adp_debuginit"));
     adpServerPtr->isDebugEnabled = Ns_ConfigBool(section, "enabledebug",
@@ -329,7 +334,7 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     args[0] = heldPtr->fileObj;
     Tcl_IncrRefCount(args[1]);
     Ns_ConnSetEncodedTypeHeader(visitPtr->conn, TypeOf(Tcl_GetString(args[1])));
-    (void) NsAdpRun(adpPtr, &(NsAdpSource) {
+    result = NsAdpRun(adpPtr, &(NsAdpSource) {
         .file = Tcl_GetString(args[0]), .heldPtr = heldPtr,
         .isTcl = (visitPtr->flags & NS_ADP_TCL) != 0, .isGlobal = true,
         .ttlPtr = visitPtr->ttlPtr, .nArgs = 2, .args = args
@@ -340,10 +345,46 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     if (adpPtr->exception == NS_ADP_TIMEOUT) {
         return NS_TIMEOUT;
     }
-    if (adpPtr->exception != NS_ADP_ABORT) {
-        (void) NsAdpFlush(adpPtr, true);
+    if (adpPtr->exception == NS_ADP_ABORT) {
+        return NS_OK;
     }
+    if ((result != TCL_OK || adpPtr->hasFailed)
+            && MayChangeStatus(adpPtr, visitPtr->conn)) {
+        int status = adpPtr->adpServerPtr->errorStatus;
+
+        if (!IsReply(adpPtr, visitPtr)) {
+            return NsReturnStatusPage(NsConnOf(visitPtr->conn), status);
+        }
+        Ns_ConnSetResponseStatus(visitPtr->conn, status);
+    }
+    (void) NsAdpFlush(adpPtr, true);
     return NS_OK;
+}
+
+/*
+ * Whether the failure of a page can still be told by the status.
+ */
+static bool
+MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn)
+{
+    return adpPtr->adpServerPtr->errorStatus != 200 && adpPtr->channel == NULL
+        && !adpPtr->isClosed
+        && (conn->flags & (NS_CONN_SENTHDRS | NS_CONN_CLOSED)) == 0;
+}
+
+/*
+ * Whether the output of a page that has failed is fit to be the reply: it tells
+ * of the error, or the page went on behind it.
+ */
+static bool
+IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr)
+{
+    bool isTold = adpPtr->adpServerPtr->errorPage != NULL
+        || (adpPtr->flags & NS_ADP_DISPLAY) != 0;
+    bool isCut = (visitPtr->flags & NS_ADP_TCL) != 0
+        || (adpPtr->flags & NS_ADP_STRICT) != 0;
+
+    return Tcl_DStringLength(&adpPtr->output) > 0 && (isTold || !isCut);
 }
 
 /*

@@ -55,6 +55,7 @@ NsAdpReset(NsAdpInterp *adpPtr)
     adpPtr->hasFlushed = false;
     adpPtr->isClosed = false;
     adpPtr->isErrorPage = false;
+    adpPtr->hasFailed = false;
     adpPtr->debugLevel = 0;
     Tcl_DStringSetLength(&adpPtr->output, 0);
     if (adpPtr->output.spaceAvl > KEPT_OUTPUT_BYTES) {

@@ -290,6 +290,7 @@ RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr, Tcl_Obj **scripts,
         }
         if (result != TCL_OK) {
             Tcl_ResetResult(interp);
+            adpPtr->hasFailed = true;
         }
         result = blockPtr->isScript
             ? RunScript(adpPtr, blockPtr, text, &scripts[i], evalFlags)

@@ -316,6 +316,8 @@ static const NsParameter adpParameters[] = {
     BOOL("singlescript", "false", "Make one script of a page."),
     BOOL("trace", "false", "Log each block."),
     BOOL("detailerror", "true", "Log errors with the request."),
+    INTEGER("errorstatus", "500", 200, 599,
+            "Status of a page that fails; 200: as if it had not."),
     BOOL("stricterror", "false", "An error ends the page."),
     BOOL("displayerror", "false", "Show errors in the page."),
     BOOL("trimspace", "false", "Trim white space around the page."),

@@ -25,7 +25,7 @@
  *          outputEncoding, compressLevel  3        0      3
  *          form-, stream-, rarePtr        7        4      5
  *          nRedirects, isBroken, nRead,
- *          first...                       0        0      0
+ *          documentStatus, first...       0        0      0
  */
 
 #ifndef NSD_REQUEST_CONN_H
@@ -69,6 +69,7 @@ typedef struct NsConn {
     int                  keep;          /* -1 automatic, 0 close, > 0 force. */
     int                  compressLevel;
     int                  nRedirects;    /* Internal ones, for the limit of 3. */
+    int                  documentStatus;/* Whose error document runs; 0. */
     bool                 isBroken;      /* Output failed: the client is gone. */
     bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */

@@ -59,7 +59,7 @@ static const Page pages[] = {
      "again later.", true}
 };
 
-static int  ReturnPage(Ns_Conn *conn, int status);
+static const Page *FindPage(int status);
 static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
                        const char *text);
 static void SetErrorPage(NsRequestServer *requestPtr, int status,
@@ -112,6 +112,8 @@ bool
 NsReturnErrorPage(NsConn *connPtr, int status, int *resultPtr)
 {
     const NsErrorPage *pagePtr = FindErrorPage(connPtr->serverPtr, status);
+    char              *method = connPtr->request.method;
+    int                outerStatus = connPtr->documentStatus;
 
     if (pagePtr == NULL || NsReplyIsClosed(connPtr)
             || (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
@@ -122,11 +124,54 @@ NsReturnErrorPage(NsConn *connPtr, int status, int *resultPtr)
                "exceeded recursion limit of %d", status, MAX_REDIRECTS);
         return false;
     }
+    if (status == outerStatus) {
+        Ns_Log(Error, "redirects[%s]: error document '%s' of status %d fails"
+               " with that status itself; the built-in page is sent",
+               connPtr->serverPtr->name, pagePtr->url, status);
+        return false;
+    }
     connPtr->nRedirects++;
+    connPtr->documentStatus = status;
     connPtr->status = status;
     connPtr->responseLength = -1;
+    if (method != NULL && !STREQ(method, "HEAD")) {
+        connPtr->request.method = (char *) "GET";
+    }
     *resultPtr = Ns_ConnRedirect(&connPtr->pub, pagePtr->url);
+    connPtr->request.method = method;
+    connPtr->documentStatus = outerStatus;
     return true;
+}
+
+int
+NsReturnStatusPage(NsConn *connPtr, int status)
+{
+    Ns_Conn    *conn = &connPtr->pub;
+    const Page *pagePtr = FindPage(status);
+    int         result;
+
+    if (pagePtr != NULL && pagePtr->dropsHeaders
+            && (conn->flags & NS_CONN_SENTHDRS) == 0) {
+        Ns_SetTrunc(conn->outputheaders, 0);
+    }
+    if (pagePtr == NULL) {
+        return Ns_ConnReturnStatus(conn, status);
+    }
+    if (NsReturnErrorPage(connPtr, status, &result)) {
+        return result;
+    }
+    return Ns_ConnReturnNotice(conn, status, pagePtr->title, pagePtr->text);
+}
+
+static const Page *
+FindPage(int status)
+{
+    for (int i = 0; i < Ns_NrElements(pages); i++) {
+        if (pages[i].status == status) {
+            return &pages[i];
+        }
+    }
+    return NULL;
 }
 
 int
@@ -205,37 +250,37 @@ Ns_ConnReturnUnauthorized(Ns_Conn *conn)
                              Ns_DStringValue(&ds));
         Ns_DStringFree(&ds);
     }
-    return ReturnPage(conn, 401);
+    return NsReturnStatusPage(NsConnOf(conn), 401);
 }
 
 int
 Ns_ConnReturnForbidden(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 403);
+    return NsReturnStatusPage(NsConnOf(conn), 403);
 }
 
 int
 Ns_ConnReturnNotFound(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 404);
+    return NsReturnStatusPage(NsConnOf(conn), 404);
 }
 
 int
 Ns_ConnReturnEntityTooLarge(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 413);
+    return NsReturnStatusPage(NsConnOf(conn), 413);
 }
 
 int
 Ns_ConnReturnRequestURITooLong(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 414);
+    return NsReturnStatusPage(NsConnOf(conn), 414);
 }
 
 int
 Ns_ConnReturnHeaderLineTooLong(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 431);
+    return NsReturnStatusPage(NsConnOf(conn), 431);
 }
 
 /*
@@ -253,19 +298,19 @@ Ns_ConnReturnInternalError(Ns_Conn *conn)
         NsReplyAbort(connPtr);
         return NS_OK;
     }
-    return ReturnPage(conn, 500);
+    return NsReturnStatusPage(NsConnOf(conn), 500);
 }
 
 int
 Ns_ConnReturnNotImplemented(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 501);
+    return NsReturnStatusPage(NsConnOf(conn), 501);
 }
 
 int
 Ns_ConnReturnUnavailable(Ns_Conn *conn)
 {
-    return ReturnPage(conn, 503);
+    return NsReturnStatusPage(NsConnOf(conn), 503);
 }
 
 int
@@ -285,25 +330,6 @@ Ns_ConnReturnMoved(Ns_Conn *conn, const char *url)
     }
     return ReturnLink(conn, 301, url,
                       "The requested URL has moved permanently here.");
-}
-
-static int
-ReturnPage(Ns_Conn *conn, int status)
-{
-    const Page *pagePtr = pages;
-    int         result;
-
-    while (pagePtr->status != status) {
-        pagePtr++;
-    }
-    if (pagePtr->dropsHeaders
-            && (conn->flags & NS_CONN_SENTHDRS) == 0) {
-        Ns_SetTrunc(conn->outputheaders, 0);
-    }
-    if (NsReturnErrorPage(NsConnOf(conn), status, &result)) {
-        return result;
-    }
-    return Ns_ConnReturnNotice(conn, status, pagePtr->title, pagePtr->text);
 }
 
 /*
