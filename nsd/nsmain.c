@@ -42,6 +42,7 @@
 #include "process/watchdog.h"
 #include "request/init.h"
 #include "tcl/init.h"
+#include "tcl/notifier.h"
 #include "tcl/shell.h"
 
 static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
@@ -77,8 +78,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     int         status = NS_STATUS_FAILED, timeout;
     bool        isStarted;
 
-    /* Before any other call into Tcl: it finds the encodings. */
-    Tcl_FindExecutable(argv[0]);
+    NsNotifierInstall(argv[0]);
     Nsd_LibInit();
     NsInfoInit(argc, argv);
     if (!NsOptionsParse(argc, argv, &options, &error)) {

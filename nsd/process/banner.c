@@ -9,7 +9,6 @@
 #include "nslog.h"
 
 #include <sys/resource.h>
-#include <sys/select.h>
 
 #define LIMIT_BYTES 24
 
@@ -46,10 +45,6 @@ NsBannerLogSecurity(void)
            (int) getuid(), (int) geteuid(), (int) getgid(), (int) getegid());
 }
 
-/*
- * Drivers use epoll, but Tcl's own notifier, for scripts that use file events,
- * does not work with descriptors from FD_SETSIZE on.
- */
 static void
 LogFileLimit(void)
 {
@@ -61,12 +56,9 @@ LogFileLimit(void)
                strerror(errno));
         return;
     }
-    Ns_Log(Notice, "nsmain: max files: FD_SETSIZE = %d, rl_cur = %s, "
-           "rl_max = %s", FD_SETSIZE, FormatLimit(current, limit.rlim_cur),
+    Ns_Log(Notice, "nsmain: max files: rl_cur = %s, rl_max = %s",
+           FormatLimit(current, limit.rlim_cur),
            FormatLimit(maximum, limit.rlim_max));
-    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur > FD_SETSIZE) {
-        Ns_Log(Warning, "nsmain: rl_cur > FD_SETSIZE");
-    }
 }
 
 static const char *
