@@ -356,8 +356,8 @@ TakeInbox(NsDriverThread *threadPtr)
 }
 
 /*
- * The wheel came round.  The real limit may lie in the future, because whoever
- * owned the socket has moved it, or because a wheel is finite.
+ * The socket's limit may have moved since it was set in the wheel: other owners
+ * of the socket move it, and cannot reach the wheel.
  */
 static void
 TimeUp(NsWheelEntry *entryPtr, void *arg)

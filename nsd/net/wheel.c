@@ -9,6 +9,7 @@
 
 #define TICK NS_WHEEL_SLOT
 
+static void          Place(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
 static NsWheelEntry *SlotOf(NsWheel *wheelPtr, int64_t tick);
 static void          Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
 
@@ -26,27 +27,11 @@ NsWheelInit(NsWheel *wheelPtr, NsStamp now)
 void
 NsWheelSet(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due)
 {
-    int64_t       tick = due / TICK + 1;        /* Never before it is due. */
-    NsWheelEntry *slotPtr;
-    unsigned      slot;
-
     if (entryPtr->nextPtr != NULL) {
         Unlink(wheelPtr, entryPtr);
     }
-    if (tick < wheelPtr->tick) {
-        tick = wheelPtr->tick;
-    } else if (tick > wheelPtr->tick + NS_WHEEL_SLOTS - 2) {
-        /* Not the last slot: Advance may be emptying that one now. */
-        tick = wheelPtr->tick + NS_WHEEL_SLOTS - 2;
-    }
-    slot = (unsigned) (tick % NS_WHEEL_SLOTS);
-    slotPtr = &wheelPtr->slots[slot];
-    entryPtr->due = tick * TICK;
-    entryPtr->nextPtr = slotPtr;
-    entryPtr->prevPtr = slotPtr->prevPtr;
-    slotPtr->prevPtr->nextPtr = entryPtr;
-    slotPtr->prevPtr = entryPtr;
-    wheelPtr->used[slot / 64u] |= UINT64_C(1) << (slot % 64u);
+    entryPtr->due = due;
+    Place(wheelPtr, entryPtr);
 }
 
 void
@@ -98,9 +83,41 @@ NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
             NsWheelEntry *entryPtr = slotPtr->nextPtr;
 
             Unlink(wheelPtr, entryPtr);
-            proc(entryPtr, arg);
+            if (entryPtr->due > now) {
+                Place(wheelPtr, entryPtr);
+            } else {
+                proc(entryPtr, arg);
+            }
         }
     }
+}
+
+/*
+ * The slot counts from the tick of the last Advance, which may be long ago: the
+ * last slot may lie in the past.
+ */
+static void
+Place(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
+{
+    int64_t       tick = entryPtr->due / TICK + 1;      /* Not before due. */
+    NsWheelEntry *slotPtr;
+    unsigned      slot;
+
+    NsAssert(entryPtr->nextPtr == NULL);
+    if (tick < wheelPtr->tick) {
+        tick = wheelPtr->tick;
+    } else if (tick > wheelPtr->tick + NS_WHEEL_SLOTS - 2) {
+        /* Not the last slot: Advance may be emptying that one now. */
+        tick = wheelPtr->tick + NS_WHEEL_SLOTS - 2;
+    }
+    slot = (unsigned) (tick % NS_WHEEL_SLOTS);
+    slotPtr = &wheelPtr->slots[slot];
+    entryPtr->tick = tick;
+    entryPtr->nextPtr = slotPtr;
+    entryPtr->prevPtr = slotPtr->prevPtr;
+    slotPtr->prevPtr->nextPtr = entryPtr;
+    slotPtr->prevPtr = entryPtr;
+    wheelPtr->used[slot / 64u] |= UINT64_C(1) << (slot % 64u);
 }
 
 static NsWheelEntry *
@@ -112,7 +129,7 @@ SlotOf(NsWheel *wheelPtr, int64_t tick)
 static void
 Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
 {
-    NsWheelEntry *slotPtr = SlotOf(wheelPtr, entryPtr->due / TICK);
+    NsWheelEntry *slotPtr = SlotOf(wheelPtr, entryPtr->tick);
 
     entryPtr->prevPtr->nextPtr = entryPtr->nextPtr;
     entryPtr->nextPtr->prevPtr = entryPtr->prevPtr;

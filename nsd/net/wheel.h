@@ -3,9 +3,9 @@
  *
  *      Time limits of many sockets, in constant time each.
  *
- *      Limits fall into slots of 32 ms, and a limit beyond the last slot into
- *      that; so an entry may come up early.  Whoever gets it compares with the
- *      real limit, and sets the entry again when that lies in the future.
+ *      Limits fall into slots of 32 ms.  An entry keeps its limit and is never
+ *      handed out before it: one that lies beyond the last slot is put into
+ *      that, and moves on when its slot comes round.
  */
 
 #ifndef NSD_NET_WHEEL_H
@@ -19,7 +19,8 @@
 typedef struct NsWheelEntry {
     struct NsWheelEntry *nextPtr;       /* NULL: not in a wheel. */
     struct NsWheelEntry *prevPtr;
-    NsStamp              due;           /* Start of its slot. */
+    NsStamp              due;           /* What it was set to. */
+    int64_t              tick;          /* The wheel's: its slot. */
 } NsWheelEntry;
 
 /*
@@ -36,13 +37,13 @@ typedef void (NsWheelProc)(NsWheelEntry *entryPtr, void *arg);
 void NsWheelInit(NsWheel *wheelPtr, NsStamp now);
 
 /*
- * Put the entry where it is due, out of where it was.  Entries start as zeros.
+ * The entry is due then, and no longer when it was.  Entries start as zeros.
  */
 void NsWheelSet(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due);
 void NsWheelCancel(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
 
 /*
- * Like NsWheelSet, but leaves an entry alone that comes up before that.
+ * Like NsWheelSet, but leaves an entry alone that is due before that.
  */
 static inline void
 NsWheelSetBefore(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due)
@@ -53,7 +54,7 @@ NsWheelSetBefore(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due)
 }
 
 /*
- * When the next entry comes up; 0 if there is none.
+ * When to call NsWheelAdvance; 0 if there is no entry.
  */
 NsStamp NsWheelNext(const NsWheel *wheelPtr);
 

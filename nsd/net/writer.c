@@ -439,8 +439,6 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
 
 /*
  * As long as a limit forbids to send, the client is not blamed for it.
- *
- * The wheel may come early by one slot.
  */
 static bool
 MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
@@ -456,8 +454,7 @@ MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->isPaused) {
         jobPtr->windowStamp = now;
         jobPtr->windowBytes = 0;
-        NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry,
-                   until + NS_WHEEL_SLOT);
+        NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry, until);
     }
     return jobPtr->isPaused;
 }

@@ -1,7 +1,7 @@
 /*
  * net_wheel_test.c --
  *
- *      1. order    2. early    3. cancel    4. long sleep
+ *      1. order    2. far limits    3. cancel    4. long sleep
  */
 
 #include "unit.h"
@@ -18,16 +18,6 @@ Count(NsWheelEntry *entryPtr, void *arg)
 {
     nDue++;
     lastDue = entryPtr;
-}
-
-/*
- * Sets the entry again, as a socket with a later limit does.
- */
-static void
-Again(NsWheelEntry *entryPtr, void *arg)
-{
-    nDue++;
-    NsWheelSet(&wheel, entryPtr, *(NsStamp *) arg);
 }
 
 static int
@@ -81,19 +71,37 @@ entries_come_in_order_of_their_slots(void **state)
 }
 
 static void
-an_entry_beyond_the_horizon_comes_early_and_can_be_set_again(void **state)
+an_entry_beyond_the_horizon_comes_when_it_is_due(void **state)
 {
     NsWheelEntry entry = {0};
-    NsStamp      due = 5000 * MS + 120 * NS_STAMP_SECOND;
+    NsStamp      due = 5000 * MS + 120 * NS_STAMP_SECOND, next = 0;
 
     NsWheelSet(&wheel, &entry, due);
-    assert_true(NsWheelNext(&wheel) < due);
-    NsWheelAdvance(&wheel, due - 1, Again, &due);
-    assert_true(nDue > 0);
-    assert_non_null(entry.nextPtr);
-    nDue = 0;
-    NsWheelAdvance(&wheel, due + 64 * MS, Count, NULL);
+    for (int i = 0; i < 8 && nDue == 0; i++) {
+        next = NsWheelNext(&wheel);
+        NsWheelAdvance(&wheel, next, Count, NULL);
+    }
     assert_int_equal(nDue, 1);
+    assert_in_range(next, due, due + 32 * MS);
+}
+
+static void
+an_entry_set_after_long_silence_does_not_come_before_it_is_due(void **state)
+{
+    for (int s = 1; s < 200; s++) {
+        NsWheelEntry entry = {0};
+        NsStamp      now = 5000 * MS + s * NS_STAMP_SECOND;
+        NsStamp      due = now + 30 * NS_STAMP_SECOND;
+
+        Setup(NULL);
+        NsWheelSet(&wheel, &entry, due);
+        NsWheelAdvance(&wheel, now, Count, NULL);
+        NsWheelAdvance(&wheel, due - 1, Count, NULL);
+        assert_int_equal(nDue, 0);
+        assert_in_range(NsWheelNext(&wheel), due, due + 32 * MS);
+        NsWheelAdvance(&wheel, due + 32 * MS, Count, NULL);
+        assert_int_equal(nDue, 1);
+    }
 }
 
 static void
@@ -146,8 +154,10 @@ main(void)
         cmocka_unit_test_setup(an_entry_never_comes_before_it_is_due_and_soon_after,
                                Setup),
         cmocka_unit_test_setup(entries_come_in_order_of_their_slots, Setup),
+        cmocka_unit_test_setup(an_entry_beyond_the_horizon_comes_when_it_is_due,
+                               Setup),
         cmocka_unit_test_setup(
-            an_entry_beyond_the_horizon_comes_early_and_can_be_set_again, Setup),
+            an_entry_set_after_long_silence_does_not_come_before_it_is_due, Setup),
         cmocka_unit_test_setup(a_cancelled_entry_does_not_come, Setup),
         cmocka_unit_test_setup(set_before_keeps_the_earlier_time, Setup),
         cmocka_unit_test_setup(after_a_long_sleep_every_entry_comes_once, Setup),
