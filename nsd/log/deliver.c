@@ -41,6 +41,10 @@ static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
 static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                                 const Ns_LogRecord *recordPtr,
                                 size_t *lengthPtr);
+static inline void CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr,
+                             size_t length);
+static inline bool IsRollDue(Ns_LogSink sink, size_t length);
+static bool RollBySize(Ns_LogSink sink) __attribute__((noinline));
 static inline bool IsBufferFull(Ns_LogSink sink);
 static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
                             const Ns_LogRecord *recordPtr);
@@ -126,7 +130,6 @@ bool
 NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                 const Ns_LogRecord *recordPtr)
 {
-    const NsSinkSettings *settingsPtr = &sink->settings;
     Ns_LogRecord reduced;
     size_t       length;
 
@@ -150,30 +153,16 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
-    if (settingsPtr->rotateBytes > 0 && sink->typePtr->isFile
-            && sink->fileBytes + sink->nBuffered > 0
-            && sink->fileBytes + sink->nBuffered + length
-               > settingsPtr->rotateBytes
-            && NsSinkIsDue(sink->rotateAfter, ROLL_NANOS)) {
-        size_t start = sink->nBuffered;
-
-        if (!FlushFirst(sink)) {
+    if (unlikely(IsRollDue(sink, length))) {
+        /* The roll may leave a note, or the flush before it, where the line
+         * stands now: it is made again after them. */
+        if (!RollBySize(sink)
+                || !FormatRecord(sink, stream, recordPtr, &length)) {
             return false;
         }
-        if (NsFileRollBySettings(sink) != NS_OK) {
-            sink->rotateAfter = NsLogClock() + ROLL_NANOS;
-        }
-        if (IsGone(sink)) {
-            return false;
-        }
-        memmove(sink->buffer + sink->nBuffered, sink->buffer + start, length);
     }
-    sink->nBuffered += length;
-    sink->nLines++;
+    CountLine(sink, recordPtr, length);
     sink->nRecords++;
-    if (sink->oldest == 0) {
-        sink->oldest = recordPtr->time;
-    }
     sink->isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
     return true;
@@ -254,11 +243,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     bytes = NsSystemLogEncode(&entry, &record);
     hasRoom = FormatRecord(sink, nsSystemStream, &record, &length);
     if (hasRoom) {
-        sink->nBuffered += length;
-        sink->nLines++;
-        if (sink->oldest == 0) {
-            sink->oldest = entry.time;
-        }
+        CountLine(sink, &record, length);
     }
     ns_free(bytes);
     return hasRoom;
@@ -457,6 +442,53 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
         || FormatWithMoreRoom(sink, stream, recordPtr, lengthPtr);
 }
 
+/*
+ * The line behind the buffered bytes is one of them from now on.  Nothing may
+ * have been formatted or written since it was put there.
+ */
+static inline void
+CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
+{
+    NsAssert(sink->uncounted == recordPtr);
+    NsAssert(length <= sink->room - sink->nBuffered);
+    sink->uncounted = NULL;
+    sink->nBuffered += length;
+    sink->nLines++;
+    if (sink->oldest == 0) {
+        sink->oldest = recordPtr->time;
+    }
+}
+
+/*
+ * With a line of that length the file would get larger than it may.
+ */
+static inline bool
+IsRollDue(Ns_LogSink sink, size_t length)
+{
+    uint64_t bytes = sink->fileBytes + sink->nBuffered;
+
+    return sink->settings.rotateBytes > 0 && bytes > 0
+        && bytes + length > sink->settings.rotateBytes
+        && sink->typePtr->isFile
+        && NsSinkIsDue(sink->rotateAfter, ROLL_NANOS);
+}
+
+/*
+ * False: what comes before could not be written, or the record at hand was
+ * given up meanwhile.
+ */
+static bool
+RollBySize(Ns_LogSink sink)
+{
+    if (!FlushFirst(sink)) {
+        return false;
+    }
+    if (NsFileRollBySettings(sink) != NS_OK) {
+        sink->rotateAfter = NsLogClock() + ROLL_NANOS;
+    }
+    return !IsGone(sink);
+}
+
 static inline bool
 IsBufferFull(Ns_LogSink sink)
 {
@@ -474,6 +506,7 @@ Format(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
     char  *to = sink->buffer + sink->nBuffered;
     size_t room = sink->room - sink->nBuffered;
 
+    sink->uncounted = recordPtr;
     return unlikely(sink->typePtr->formatProc != NULL)
         ? sink->typePtr->formatProc(sink, stream, recordPtr, to, room)
         : NsStreamFormat(stream, sink->settings.format, recordPtr, to, room);

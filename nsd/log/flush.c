@@ -60,6 +60,7 @@ NsDeliverFlush(Ns_LogSink sink)
     CommitCursors(sink);
     CountDelivered(sink);
     sink->nBuffered = sink->nWritten = 0;
+    sink->uncounted = NULL;
     sink->nLines = 0;
     sink->nRecords = 0;
     sink->oldest = 0;

@@ -154,6 +154,7 @@ struct Ns_LogSink_ {
     size_t             room;
     size_t             nBuffered;
     size_t             nWritten;        /* Of nBuffered, after a short write. */
+    const Ns_LogRecord *uncounted;      /* Its line stands behind nBuffered. */
     int                nLines;
     uint64_t           nRecords;        /* In the buffer. */
     int64_t            oldest;          /* When the first was added; 0: none. */
