@@ -10,9 +10,13 @@
 #include "log/sink_int.h"
 
 #include "base/assert.h"
+#include "base/calendar.h"
 #include "log/compress.h"
 #include "nslog.h"
 #include "nsthread.h"
+
+/* Rolls that follow each other faster are no rolls by the hour. */
+#define MIN_ROLL_SECONDS 60
 
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
                                      void *arg);
@@ -162,8 +166,11 @@ NsFileRollBySettings(Ns_LogSink sink)
 void
 NsFileRollIfDue(Ns_LogSink sink)
 {
-    if (sink->nextRoll != 0 && time(NULL) >= sink->nextRoll) {
+    time_t due = sink->nextRoll;
+
+    if (due != 0 && time(NULL) >= due) {
         sink->nextRoll = NsFileNextRoll(sink->settings.rollHour);
+        NsAssert(sink->nextRoll - due > MIN_ROLL_SECONDS);
         (void) NsFileRollBySettings(sink);
     }
 }
@@ -171,20 +178,8 @@ NsFileRollIfDue(Ns_LogSink sink)
 time_t
 NsFileNextRoll(int hour)
 {
-    time_t    now = time(NULL);
-    struct tm tm;
-
-    if (hour < 0) {
-        return 0;
-    }
-    localtime_r(&now, &tm);
-    if (tm.tm_hour >= hour) {
-        tm.tm_mday++;
-    }
-    tm.tm_hour = hour;
-    tm.tm_min = tm.tm_sec = 0;
-    tm.tm_isdst = -1;
-    return mktime(&tm);
+    return hour < 0 ? 0
+        : NsCalendarNext(time(NULL), NS_CALENDAR_ANY_DAY, hour * 3600);
 }
 
 static bool

@@ -18,6 +18,7 @@
 #include "process/sched.h"
 
 #include "base/clock.h"
+#include "base/calendar.h"
 #include "base/lock.h"
 #include "nsconfig.h"
 #include "nslog.h"
@@ -106,9 +107,9 @@ NsSchedAdd(const NsSchedSpec *specPtr)
 
     if (specPtr->interval.sec < 0 || specPtr->interval.usec < 0
             || ((specPtr->flags & NS_SCHED_DAILY) != 0
-                && specPtr->interval.sec >= NS_SCHED_DAY_SECONDS)
+                && specPtr->interval.sec >= NS_CALENDAR_DAY)
             || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
-                && specPtr->interval.sec >= 7 * NS_SCHED_DAY_SECONDS)) {
+                && specPtr->interval.sec >= 7 * NS_CALENDAR_DAY)) {
         return NS_ERROR;
     }
     eventPtr = ns_calloc(1, sizeof(Event));

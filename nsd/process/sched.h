@@ -14,8 +14,6 @@
 #include "base/clock.h"
 #include "nsprocess.h"
 
-#define NS_SCHED_DAY_SECONDS 86400
-
 /*
  * Either proc and cleanupProc, which get the id, or callback and
  * cleanupCallback.  The clean-up may be NULL, or is called when arg will not be

@@ -6,31 +6,17 @@
 
 #include "process/sched.h"
 
+#include "base/calendar.h"
 
-/*
- * mktime finds its way over changes to and from summer time.
- */
+
 time_t
 NsSchedNextClock(int flags, time_t interval, time_t now)
 {
-    bool      isWeekly = (flags & NS_SCHED_WEEKLY) != 0;
-    struct tm base, when;
-    time_t    next;
-    int       days;
-
-    (void) localtime_r(&now, &base);
-    days = isWeekly ? -base.tm_wday : 0;
-    do {
-        when = base;
-        when.tm_mday += days + (int) (interval / NS_SCHED_DAY_SECONDS);
-        when.tm_hour = (int) (interval % NS_SCHED_DAY_SECONDS / 3600);
-        when.tm_min = (int) (interval % 3600 / 60);
-        when.tm_sec = (int) (interval % 60);
-        when.tm_isdst = -1;
-        next = mktime(&when);
-        days += isWeekly ? 7 : 1;
-    } while (next <= now);
-    return next;
+    if ((flags & NS_SCHED_WEEKLY) == 0) {
+        return NsCalendarNext(now, NS_CALENDAR_ANY_DAY, (int) interval);
+    }
+    return NsCalendarNext(now, (int) (interval / NS_CALENDAR_DAY),
+                          (int) (interval % NS_CALENDAR_DAY));
 }
 
 int
@@ -72,7 +58,7 @@ Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags, int day, int hour,
         return NS_ERROR;
     }
     return Ns_ScheduleProcEx(proc, arg, flags | NS_SCHED_WEEKLY,
-                             day * NS_SCHED_DAY_SECONDS + hour * 3600
+                             day * NS_CALENDAR_DAY + hour * 3600
                              + minute * 60,
                              cleanupProc);
 }
