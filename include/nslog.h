@@ -94,7 +94,7 @@ NS_EXTERN int Ns_RollFile(const char *file, int max);
 
 /*
  * Delete the oldest files whose names are FILE and a dot and more, but for max
- * of them.
+ * of them, and never what a log sink of this process has open.
  */
 NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 
@@ -104,8 +104,9 @@ NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 NS_EXTERN int Ns_RollFileByDate(const char *file, int max);
 
 /*
- * Rename FILE to FILE.SUFFIX and keep max of these; format is for strftime, and
- * the suffix has `-` for `/`.  NULL or empty: as Ns_RollFile.  A file of that
+ * Rename FILE to FILE.SUFFIX and keep max of the files whose suffixes the format
+ * can have made (.NNN and .gz may follow), and what sinks have open; format is for
+ * strftime, and the suffix has `-` for `/`.  NULL or empty: as Ns_RollFile.  A file of that
  * name is itself rolled first.
  */
 NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,

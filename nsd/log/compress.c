@@ -16,6 +16,7 @@
 #include <zlib.h>
 
 #include "base/lock.h"
+#include "log/openfiles.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
@@ -480,7 +481,7 @@ RemoveDone(NsBacklog *backlogPtr, Place *placePtr)
             char *original = ns_strncopy(path, (ssize_t) n);
 
             if (lstat(original, &plain) == 0 && S_ISREG(plain.st_mode)
-                    && plain.st_ino != backlogPtr->inode
+                    && !NsOpenFilesHave(&plain)
                     && plain.st_mtim.tv_sec == zipped.st_mtim.tv_sec
                     && plain.st_mtim.tv_nsec == zipped.st_mtim.tv_nsec) {
                 unlink(original);

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/calendar.h"
 #include "log/compress.h"
+#include "log/openfiles.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -212,7 +213,11 @@ OpenFile(Ns_LogSink sink)
         fd = high;
     }
     sink->fd = fd;
-    sink->fileBytes = fstat(fd, &st) == 0 ? (uint64_t) st.st_size : 0;
+    sink->fileBytes = 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        sink->fileBytes = (uint64_t) st.st_size;
+        NsOpenFilesNote(sink, &st);
+    }
     return true;
 }
 
@@ -256,6 +261,7 @@ CloseFile(Ns_LogSink sink)
         close(sink->fd);
     }
     sink->fd = -1;
+    NsOpenFilesNote(sink, NULL);
 }
 
 static bool

@@ -5,9 +5,12 @@
  *
  *      A backup may have been compressed, and is FILE.SUFFIX.gz then.  Both of
  *      them, which a crash may leave, are moved together.
+ *
+ *      What somebody writes to is never deleted, whatever its name.
  */
 
-#include "log/rollfile.h"
+#include "log/openfiles.h"
+#include "log/rollname.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -15,11 +18,12 @@
 #define MAX_NUMBERS 1000
 
 /*
- * A file found by Ns_PurgeFiles.
+ * A file that may be deleted.
  */
 typedef struct Found {
     char   *path;
     int64_t mtime;              /* Nanoseconds. */
+    bool    isOpen;             /* A log that somebody writes to. */
 } Found;
 
 typedef struct FoundList {
@@ -38,7 +42,10 @@ static const char *ZippedName(char buffer[PATH_MAX], const char *path);
 static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
 static bool Rename(const char *from, const char *to);
 static bool Unlink(const char *path);
-static bool Collect(FoundList *listPtr, const char *file);
+static int  Purge(const char *file, const regex_t *patternPtr, int max);
+static int  PurgeByFormat(const char *file, const char *format, int max);
+static bool Collect(FoundList *listPtr, const char *file,
+                    const regex_t *patternPtr);
 static void AddFound(FoundList *listPtr, const char *path);
 static int  NewestFirst(const void *left, const void *right);
 
@@ -99,14 +106,24 @@ ShiftNumbers(const char *file, int max)
 int
 Ns_PurgeFiles(const char *file, int max)
 {
+    return Purge(file, NULL, max);
+}
+
+/*
+ * Delete the oldest of the files whose suffixes match, NULL: of all, but for
+ * max of them.
+ */
+static int
+Purge(const char *file, const regex_t *patternPtr, int max)
+{
     FoundList list = {NULL, 0, 0};
-    bool      isOk = Collect(&list, file);
+    bool      isOk = Collect(&list, file, patternPtr);
 
     if (list.n > 1) {
         qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
     }
     for (int i = 0; i < list.n; i++) {
-        if (isOk && i >= max) {
+        if (isOk && i >= max && !list.files[i].isOpen) {
             isOk = Unlink(list.files[i].path);
         }
         ns_free(list.files[i].path);
@@ -153,27 +170,24 @@ Ns_RollFileByFormat(const char *file, const char *format, int max)
     }
     Ns_DStringFree(&name);
     if (status == NS_OK) {
-        status = Ns_PurgeFiles(file, max);
+        status = PurgeByFormat(file, format, max);
     }
     return status;
 }
 
-size_t
-NsRollSuffix(char *buffer, size_t room, const char *format,
-             const struct tm *tmPtr)
+static int
+PurgeByFormat(const char *file, const char *format, int max)
 {
-    size_t n;
+    regex_t pattern;
+    int     status;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    n = strftime(buffer, room, format, tmPtr);
-#pragma GCC diagnostic pop
-    for (size_t i = 0; i < n; i++) {
-        if (buffer[i] == '/') {
-            buffer[i] = '-';    /* The backup stays beside its file. */
-        }
+    if (!NsRollPattern(&pattern, format)) {
+        errno = EINVAL;
+        return NS_ERROR;
     }
-    return n;
+    status = Purge(file, &pattern, max);
+    regfree(&pattern);
+    return status;
 }
 
 static bool
@@ -260,8 +274,11 @@ Rename(const char *from, const char *to)
 static bool
 Unlink(const char *path)
 {
-    if (unlink(path) != 0 && errno != ENOENT) {
-        int reason = errno;
+    struct stat st;
+    bool        isOpen = lstat(path, &st) == 0 && NsOpenFilesHave(&st);
+
+    if (isOpen || (unlink(path) != 0 && errno != ENOENT)) {
+        int reason = isOpen ? EBUSY : errno;
 
         Ns_Log(Error, "rollfile: failed to delete file '%s': '%s'", path,
                strerror(reason));
@@ -272,10 +289,11 @@ Unlink(const char *path)
 }
 
 /*
- * All plain files beside file whose names begin with its name and a dot.
+ * All plain files beside file whose names are its name, a dot, and what
+ * matches.
  */
 static bool
-Collect(FoundList *listPtr, const char *file)
+Collect(FoundList *listPtr, const char *file, const regex_t *patternPtr)
 {
     const char    *tail = strrchr(file, '/');
     size_t         nTail;
@@ -297,7 +315,10 @@ Collect(FoundList *listPtr, const char *file)
     }
     while ((entPtr = readdir(dir)) != NULL) {
         if (strncmp(entPtr->d_name, tail, nTail) == 0
-                && entPtr->d_name[nTail] == '.') {
+                && entPtr->d_name[nTail] == '.'
+                && (patternPtr == NULL
+                    || regexec(patternPtr, entPtr->d_name + nTail + 1, 0, NULL,
+                               0) == 0)) {
             Ns_DStringSetLength(&path, nPath);
             Ns_DStringAppend(&path, entPtr->d_name);
             AddFound(listPtr, Ns_DStringValue(&path));
@@ -323,7 +344,8 @@ AddFound(FoundList *listPtr, const char *path)
     }
     listPtr->files[listPtr->n++] = (Found){
         .path = ns_strdup(path),
-        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+        .isOpen = NsOpenFilesHave(&st)
     };
 }
 

@@ -17,7 +17,7 @@
 #include "log/filter.h"
 #include "log/init.h"
 #include "log/json.h"
-#include "log/rollfile.h"
+#include "log/openfiles.h"
 #include "log/severity.h"
 #include "log/sink.h"
 #include "log/stream.h"
@@ -79,6 +79,7 @@ NsLogInit(void)
     NoteFork();
     pthread_atfork(NULL, NULL, NoteFork);
     NsRingInit();
+    NsOpenFilesInit();
     NsSinkInit();
     NsStreamInit();
     NsSeverityInit();

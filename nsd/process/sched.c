@@ -17,8 +17,8 @@
 
 #include "process/sched.h"
 
-#include "base/clock.h"
 #include "base/calendar.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "nsconfig.h"
 #include "nslog.h"

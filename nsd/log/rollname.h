@@ -1,0 +1,27 @@
+/*
+ * rollname.h --
+ *
+ *      The names that rolled files get by a format of strftime.
+ */
+
+#ifndef NSD_LOG_ROLLNAME_H
+#define NSD_LOG_ROLLNAME_H
+
+#include <regex.h>
+
+#include "nstypes.h"
+
+/*
+ * The suffix of a time; 0 if it does not fit.
+ */
+size_t NsRollSuffix(char *buffer, size_t room, const char *format,
+                    const struct tm *tmPtr);
+
+/*
+ * What matches a suffix made by the format at some time, with the number that a
+ * further file of the same name gets, compressed or not; and nothing else.  For
+ * regexec, and regfree by the caller.  False: there can be no such pattern.
+ */
+bool NsRollPattern(regex_t *patternPtr, const char *format);
+
+#endif
