@@ -503,12 +503,17 @@ Stop(int timeout, int status)
     return isClean;
 }
 
+/*
+ * The pools stay open as long as a driver has something for them.
+ */
 static bool
 StopServers(const Ns_Time *deadlinePtr)
 {
-    bool isClean = true;
+    Ns_Time drainDeadline = NsShutdownShare(deadlinePtr);
+    bool    isClean = true;
 
     NsDriversStop();
+    (void) NsDriversDrain(&drainDeadline);
     for (int i = 0; i < NsServerCount(); i++) {
         NsPoolsStop(NsServerAt(i));
     }

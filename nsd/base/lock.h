@@ -46,8 +46,7 @@ typedef enum {
     NS_RANK_POOL_THREAD     = 440,  /* What one thread runs. */
 
     /* net */
-    NS_RANK_DRIVERS         = 500,  /* List of drivers. */
-    NS_RANK_DRIVER          = 510,  /* What others tell a driver thread. */
+    NS_RANK_DRIVERS         = 500,  /* Driver threads that may hand over. */
     NS_RANK_WRITER          = 520,  /* Jobs of a writer thread. */
     NS_RANK_SPOOLER         = 530,
     NS_RANK_SOCKCALLBACK    = 540,

@@ -17,6 +17,7 @@
 #include "nsprocess.h"
 #include "nssocket.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/lock.h"
 
 #include <netinet/tcp.h>
@@ -25,6 +26,15 @@ NsDriver *NsFirstDriver;
 
 static NsReadyProc *readyProc;
 static atomic_bool  isStopping;
+
+/*
+ * Driver threads that stop and may still hand over requests.
+ */
+static struct {
+    Ns_Mutex lock;              /* Guards the number. */
+    Ns_Cond  changed;
+    int      nThreads;
+} undrained;
 
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void ReadParams(NsDriver *drvPtr);
@@ -46,6 +56,8 @@ NsNetInit(void)
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();
+    NsMutexSetup(&undrained.lock, NS_RANK_DRIVERS, "nsd", "drivers");
+    Ns_CondInit(&undrained.changed);
 }
 
 void
@@ -146,10 +158,41 @@ NsDriversStop(void)
          drvPtr = drvPtr->nextPtr) {
         for (int i = 0; drvPtr->threads != NULL
                  && i < drvPtr->params.nDriverThreads; i++) {
+            Ns_MutexLock(&undrained.lock);
+            undrained.nThreads++;
+            Ns_MutexUnlock(&undrained.lock);
             atomic_store(&drvPtr->threads[i]->isStopping, true);
             NsPollerWake(drvPtr->threads[i]->pollerPtr);
         }
     }
+}
+
+Ns_ReturnCode
+NsDriversDrain(const Ns_Time *deadlinePtr)
+{
+    Ns_Time       deadline = *deadlinePtr;
+    Ns_ReturnCode result = NS_OK;
+
+    Ns_MutexLock(&undrained.lock);
+    while (undrained.nThreads > 0 && result == NS_OK) {
+        result = Ns_CondTimedWait(&undrained.changed, &undrained.lock,
+                                  &deadline);
+    }
+    if (undrained.nThreads == 0) {
+        result = NS_OK;
+    }
+    Ns_MutexUnlock(&undrained.lock);
+    return result;
+}
+
+void
+NsDriverNoteDrained(void)
+{
+    Ns_MutexLock(&undrained.lock);
+    NsAssert(undrained.nThreads > 0);
+    undrained.nThreads--;
+    Ns_CondBroadcast(&undrained.changed);
+    Ns_MutexUnlock(&undrained.lock);
 }
 
 void

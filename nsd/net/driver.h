@@ -39,11 +39,14 @@ bool NsDriversStopping(void);
 void NsDriverYield(void);
 
 /*
- * Stop accepting.  Requests in the making may complete until NsDriversWait,
- * which ends driver, spooler and writer threads when their work is done, or at
- * the deadline (absolute time).
+ * Stop accepting.  Requests in the making, and those that come within a moment
+ * on connections that were accepted, are still handed over: Drain waits until
+ * there can be no more of them (NS_OK), or until the deadline, an absolute time
+ * (NS_TIMEOUT).  Wait ends driver, spooler and writer threads when their work is
+ * done, or at the deadline.
  */
 void NsDriversStop(void);
+Ns_ReturnCode NsDriversDrain(const Ns_Time *deadlinePtr);
 void NsDriversWait(const Ns_Time *deadlinePtr);
 
 /*

@@ -135,6 +135,7 @@ struct NsDriverThread {
     bool            isListening;        /* The listeners are watched. */
     bool            isStarved;          /* Out of descriptors. */
     bool            hasStopped;         /* The listeners are closed. */
+    bool            isDrained;          /* Has no more requests to hand over. */
     int             reserveFd;          /* To be given up for a 503. */
     NsStamp         starveStamp;        /* Of the last line about it. */
     NsStamp         fullStamp;          /* Likewise, `maxqueuesize` reached. */
@@ -261,6 +262,11 @@ NsListenerUnmark(void *data)
  * driver_thread.c: the loop of driver and spooler threads.
  */
 void NsDriverThreadStart(NsDriverThread *threadPtr);
+
+/*
+ * driver.c: a driver thread that stops has no more requests to hand over.
+ */
+void NsDriverNoteDrained(void);
 
 /*
  * A message is complete: call the ready procedure.

@@ -36,6 +36,7 @@ static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void BeginStop(NsDriverThread *threadPtr);
 static void Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
+static bool MayHandOver(const NsDriverThread *threadPtr);
 static bool HasEnded(NsDriverThread *threadPtr);
 static void Abandon(NsDriverThread *threadPtr);
 
@@ -278,6 +279,11 @@ DriverThread(void *arg)
         if (atomic_load(&threadPtr->isStopping) && !threadPtr->hasStopped) {
             BeginStop(threadPtr);
         }
+        if (threadPtr->hasStopped && !threadPtr->isDrained
+                && !threadPtr->isSpooler && !MayHandOver(threadPtr)) {
+            threadPtr->isDrained = true;
+            NsDriverNoteDrained();
+        }
     }
     Abandon(threadPtr);
     NsMessageThreadEnd();
@@ -493,6 +499,23 @@ Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
         atomic_store_explicit(&sockPtr->deadline, limit, memory_order_relaxed);
         NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
     }
+}
+
+/*
+ * A connection that is not closing may bring a request, also one that another
+ * thread has, which may have told the client to keep it.
+ */
+static bool
+MayHandOver(const NsDriverThread *threadPtr)
+{
+    for (const NsSock *sockPtr = threadPtr->firstPtr; sockPtr != NULL;
+         sockPtr = sockPtr->nextPtr) {
+        if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+                != NS_SOCK_DRIVER || sockPtr->mode == NS_SOCK_READING) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool

@@ -284,6 +284,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     bool       isSpooler = threadPtr->isSpooler;
     bool       mustReturn;
 
+    NsAssert(!threadPtr->isDrained);
     if (readerPtr->progressPtr != NULL) {
         NsProgressEnd(&readerPtr->progressPtr);
     }

@@ -18,7 +18,8 @@
 /*
  * What follows the phases - shutdown procedures that waited until the deadline,
  * exit callbacks, the end of the log - has a tenth of the time, at most a
- * second, the first of these half of it.
+ * second, the first of these half of it.  So has what follows the first phase,
+ * of the phases' time.
  */
 #define LAST_SHARE   10
 #define LAST_MAX_NS  NS_STAMP_SECOND
@@ -34,7 +35,7 @@ static struct {
 } guard;
 
 static Ns_ThreadProc RunGuard;
-
+static NsStamp LastShare(NsStamp span);
 
 int
 NsShutdownTimeout(void)
@@ -73,7 +74,7 @@ NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
                 Ns_Time *lastCallPtr)
 {
     NsStamp now = NsClockNow(), span = MAX(timeout, 1) * NS_STAMP_SECOND;
-    NsStamp last = MIN(span / LAST_SHARE, LAST_MAX_NS);
+    NsStamp last = LastShare(span);
     Ns_Time phases = NsClockSpan(0, span - last);
     Ns_Time lastCall = NsClockSpan(0, span - last / 2);
 
@@ -87,6 +88,19 @@ NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
     }
     Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
     Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
+}
+
+Ns_Time
+NsShutdownShare(const Ns_Time *deadlinePtr)
+{
+    Ns_Time now, span, last, end = *deadlinePtr;
+
+    Ns_GetTime(&now);
+    if (Ns_DiffTime(&end, &now, &span) > 0) {
+        last = NsClockSpan(0, LastShare(NsClockFromTime(&span)));
+        (void) Ns_DiffTime(&end, &last, &end);
+    }
+    return end;
 }
 
 void
@@ -114,6 +128,12 @@ Ns_StopServer(const char *server)
     Ns_Log(Warning, "immediate shutdown of server %s requested",
            server == NULL ? "" : server);
     NsShutdownRequest(false);
+}
+
+static NsStamp
+LastShare(NsStamp span)
+{
+    return MIN(span / LAST_SHARE, LAST_MAX_NS);
 }
 
 static void

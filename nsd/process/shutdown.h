@@ -34,6 +34,11 @@ void NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
                      Ns_Time *lastCallPtr);
 
 /*
+ * When a phase has to be done that another one follows before the deadline.
+ */
+Ns_Time NsShutdownShare(const Ns_Time *deadlinePtr);
+
+/*
  * End the process now.
  */
 void NsShutdownForce(int status) NS_GNUC_NORETURN;
