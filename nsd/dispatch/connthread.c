@@ -23,7 +23,6 @@
 static _Thread_local NsConnThread *selfPtr;
 
 static Ns_ThreadProc RunConnThread;
-static void SetName(const NsConnThread *threadPtr);
 static void RunWork(NsConnThread *threadPtr, NsWork *workPtr);
 static void Wake(NsConnThread *threadPtr);
 static bool HasNews(NsConnThread *threadPtr);
@@ -89,9 +88,11 @@ RunConnThread(void *arg)
     NsEndReason   reason;
     NsWork       *workPtr;
     Ns_Time       spent;
+    char          name[128];
 
     selfPtr = threadPtr;
-    SetName(threadPtr);
+    NsConnThreadName(threadPtr, name, sizeof(name));
+    Ns_ThreadSetName("%s", name);
     if (nsPoolProcs.startProc != NULL) {
         nsPoolProcs.startProc(serverPtr);
     }
@@ -111,18 +112,14 @@ RunConnThread(void *arg)
     Leave(threadPtr);
 }
 
-static void
-SetName(const NsConnThread *threadPtr)
+void
+NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size)
 {
     const NsPool *poolPtr = threadPtr->poolPtr;
+    bool          hasName = *poolPtr->name != '\0';
 
-    if (*poolPtr->name == '\0') {
-        Ns_ThreadSetName("-conn:%s:%d", poolPtr->serverPtr->name,
-                         threadPtr->threadId);
-    } else {
-        Ns_ThreadSetName("-conn:%s:%s:%d", poolPtr->serverPtr->name,
-                         poolPtr->name, threadPtr->threadId);
-    }
+    snprintf(name, size, "-conn:%s:%s%s%d", poolPtr->serverPtr->name,
+             poolPtr->name, hasName ? ":" : "", threadPtr->threadId);
 }
 
 static void

@@ -234,6 +234,9 @@ NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
  * nothing. */
 NsWork *NsConnThreadPin(NsConnThread *threadPtr);
 
+/* The name of the thread: by itself, or while what it runs is pinned. */
+void NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size);
+
 /* The thread itself: workPtr runs from now on. */
 void NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
 

@@ -7,6 +7,10 @@
 #include "ns.h"
 #include "dispatch/pool_int.h"
 
+static int  LogHung(NsPool *poolPtr);
+static void LogHungThread(const NsConnThread *threadPtr,
+                          const char *description);
+
 void
 NsPoolsStart(NsServer *serverPtr)
 {
@@ -35,10 +39,13 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
 {
     NsPool        *poolPtr;
     Ns_ReturnCode  status = NS_OK;
+    int            nHung = 0, nWaiting = 0;
 
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
         if (NsConnThreadsWait(poolPtr, deadlinePtr) != NS_OK) {
             status = NS_TIMEOUT;
+            nHung += LogHung(poolPtr);
+            nWaiting += NsPoolWaiting(poolPtr) + atomic_load(&poolPtr->nHeld);
         }
     }
     if (serverPtr->poolsPtr->isStarted) {
@@ -50,8 +57,66 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
                serverPtr->name);
     } else {
         Ns_Log(Warning,
-               "server [%s]: timeout waiting for connection thread exit",
-               serverPtr->name);
+               "server [%s]: timeout waiting for connection thread exit:"
+               " gave up %d running requests and %d that waited",
+               serverPtr->name, nHung, nWaiting);
     }
     return status;
+}
+
+/*
+ * Say which requests run until now; their number.
+ */
+static int
+LogHung(NsPool *poolPtr)
+{
+    NsConnThread *threadPtr;
+    int           nHung = 0;
+
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+
+    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        NsWork    *workPtr = NsConnThreadPin(threadPtr);
+        Ns_DString ds;
+
+        if (workPtr != NULL) {
+            Ns_DStringInit(&ds);
+            nsPoolProcs.describeProc(&ds, workPtr, "running", false);
+            LogHungThread(threadPtr, Ns_DStringValue(&ds));
+            NsPoolUnpin(poolPtr, workPtr);
+            Ns_DStringFree(&ds);
+            nHung++;
+        }
+    }
+    return nHung;
+}
+
+/*
+ * The description is a list of one list: see describeProc.
+ */
+static void
+LogHungThread(const NsConnThread *threadPtr, const char *description)
+{
+    const NsPool *poolPtr = threadPtr->poolPtr;
+    const char  **works, **words;
+    int           nWorks, nWords;
+    char          name[128];
+
+    if (Tcl_SplitList(NULL, description, &nWorks, &works) != TCL_OK) {
+        return;
+    }
+    if (nWorks == 1
+            && Tcl_SplitList(NULL, works[0], &nWords, &words) == TCL_OK) {
+        if (nWords >= 6) {
+            NsConnThreadName(threadPtr, name, sizeof(name));
+            Ns_Log(Warning, "server [%s]: gave up a request that hangs:"
+                   " thread %s, %s %s from %s, for %s s",
+                   poolPtr->serverPtr->name, name, words[3], words[4], words[1],
+                   words[5]);
+        }
+        Tcl_Free((char *) words);
+    }
+    Tcl_Free((char *) works);
 }

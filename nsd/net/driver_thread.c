@@ -534,25 +534,30 @@ HasEnded(NsDriverThread *threadPtr)
 }
 
 /*
- * Close what is left at the deadline, except what another thread holds.
+ * Close what is left at the deadline, except what another thread holds, which
+ * is named by that.
  */
 static void
 Abandon(NsDriverThread *threadPtr)
 {
     NsSock *sockPtr = threadPtr->firstPtr;
+    int     nUnfinished = 0;
 
     while (sockPtr != NULL) {
         NsSock *nextPtr = sockPtr->nextPtr;
 
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
                 == NS_SOCK_DRIVER) {
+            nUnfinished += sockPtr->mode == NS_SOCK_READING
+                && !NsReaderIsIdle(sockPtr);
             NsSockDestroy(threadPtr, sockPtr);
         }
         sockPtr = nextPtr;
     }
-    if (!threadPtr->isSpooler && threadPtr->nSockets > 0) {
-        Ns_Log(Warning, "[driver:%s]: shutdown timeout",
-               threadPtr->drvPtr->pub.module);
+    if (nUnfinished > 0) {
+        Ns_Log(Warning, "[driver:%s]: timeout, dropped %d requests that had"
+               " not arrived completely", threadPtr->drvPtr->pub.module,
+               nUnfinished);
     }
 }
 
