@@ -368,18 +368,24 @@ static int
 EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
 {
     Tcl_Interp *interp = itPtr->interp;
+    Ns_DString  record;
     const char *state;
     int         length;
 
     /* Strings, not objects, go from one interpreter to the other. */
-    state = Tcl_GetStringFromObj(scriptPtr, &length);
-    if (Tcl_EvalEx(interp, state, length, TCL_EVAL_GLOBAL) != TCL_OK
+    Ns_DStringInit(&record);
+    Ns_DStringAppendElement(&record, "::nstrace::record");
+    Ns_DStringAppendElement(&record, Tcl_GetString(scriptPtr));
+    if (Tcl_EvalEx(interp, record.string, record.length, TCL_EVAL_GLOBAL)
+            != TCL_OK
             || Tcl_EvalEx(interp, "::nstrace::statescript", -1,
                           TCL_EVAL_GLOBAL) != TCL_OK) {
+        Ns_DStringFree(&record);
         Ns_DStringAppend(errorPtr, Tcl_GetStringResult(interp));
         (void) Ns_TclLogErrorInfo(interp, "\n(context: ns_eval)");
         return TCL_ERROR;
     }
+    Ns_DStringFree(&record);
     state = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &length);
     NsBlueprintSave(itPtr->serverPtr->tclPtr, state, (size_t) length);
     return TCL_OK;

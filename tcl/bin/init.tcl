@@ -8,16 +8,30 @@
 #
 #       Writes down the state of an interpreter as a script that gives it to
 #       another one: procs, namespaces with their variables, exports and imports,
-#       ensembles, renamed commands, packages.  Left out is what every new
-#       interpreter has anyway: a bare interpreter is asked for comparison.
+#       ensembles, aliases, classes and objects of TclOO and NX, renamed commands,
+#       packages.  Left out is what every new interpreter has anyway: a bare
+#       interpreter with the same binary packages is asked for comparison.
+#
+#       What only C code can make (classes of itcl, handles of a database) is left
+#       out.  So is the mark that its package is there: `package require` loads
+#       that again where it is needed.
+#
+#       Packages may have commands of their own called `namespace` or `list` in
+#       their namespaces, so what is evaluated there has qualified names.
 
 namespace eval nstrace {
-    # Namespaces that are left out: patterns.
-    variable excluded {::tcl ::tcl::* ::oo ::oo::*}
+    # Namespaces that are left out: patterns.  Those of the packages nsf and itcl
+    # come with the packages.
+    variable excluded {
+        ::tcl::clock ::tcl::tm ::oo::Obj* ::itcl ::nsf ::nx ::xotcl ::nstrace::noted
+    }
+    # Packages that every interpreter loads for itself, because of these.
+    variable reloaded {nsf nx nx::* XOTcl xotcl::*}
     # Name and script of those that add something of their own.
     variable added {}
     # Commands that were renamed, other than procs.
     variable renamed {}
+
 }
 
 # nstrace::excludensp pattern --
@@ -40,6 +54,38 @@ proc nstrace::addscript {name script} {
     dict set added $name $script
 }
 
+# nstrace::record script --
+#
+#       Evaluate script, and note what the interpreter cannot tell afterwards.
+
+proc nstrace::record {script} {
+    namespace eval noted {
+        # Packages being loaded, innermost last: {name commands}, or just {name} for one
+        # that is there.
+        variable loading {}
+        # By package: those that it requires.  By command: the package that made it.
+        variable needs
+        variable maker
+        array set needs {}
+        array set maker {}
+        # Names of the commands that were there before.
+        variable before
+    }
+    foreach name [Commands ::] {
+        set noted::before($name) 1
+    }
+    trace add execution ::rename enter ::nstrace::NoteRename
+    trace add execution ::package enter ::nstrace::NotePackage
+    trace add execution ::package leave ::nstrace::NoteLoaded
+    try {
+        uplevel #0 $script
+    } finally {
+        trace remove execution ::rename enter ::nstrace::NoteRename
+        trace remove execution ::package enter ::nstrace::NotePackage
+        trace remove execution ::package leave ::nstrace::NoteLoaded
+    }
+}
+
 # nstrace::statescript --
 #
 #       The state of this interpreter.
@@ -48,30 +94,43 @@ proc nstrace::statescript {} {
     variable added
     set base [interp create]
     try {
-        set script ""
-        append script [LibraryPaths] [LoadedPackages $base]
-        append script {::namespace eval ::nstrace {}} \n [Definition ::nstrace::Rename] \n [Renames]
-        set spaces [Namespaces ::]
-        foreach space $spaces {
-            append script [NamespaceItself $space $base]
-        }
-        foreach space $spaces {
-            append script [Procs $space $base]
-        }
-        foreach space $spaces {
-            append script [Ensembles $space $base] [Imports $space $base]
-        }
-        append script [ProvidedPackages $base]
-        dict for {name command} $added {
-            if {[catch {uplevel #0 $command} text] == 1} {
-                ns_log Error "nstrace: script of $name failed: $::errorInfo"
-            } else {
-                append script $text \n
+        set paths [LibraryPaths]
+        interp eval $base $paths
+        set loads [LoadedPackages $base]
+        set missing [Missing $base]
+        set spaces ""
+        set procs ""
+        set links ""
+        foreach space [Namespaces :: [dict get $missing commands]] {
+            try {
+                set parts [list [NamespaceItself $space $base] [Procs $space $base] \
+                    [Ensembles $space $base][Imports $space $base]]
+            } on error {message} {
+                ns_log Error "tcl\[[ns_info server]\]: namespace $space is not there in threads:\
+                    it cannot be written down: $message"
+                continue
             }
+            append spaces [lindex $parts 0]
+            append procs [lindex $parts 1]
+            append links [lindex $parts 2]
         }
+        append links [Aliases $base] [ProvidedPackages [dict get $missing packages] $base]
+        append script $paths {::namespace eval ::nstrace {}} \n $loads [ReloadedPackages] \
+            [Definition ::nstrace::Rename] \n [Definition ::nstrace::Import] \n [Renames] \
+            $spaces $procs [Objects [dict get $missing objects] $base]
+        # Loads packages, so it comes last.
+        append script [NxObjects] $links
     } finally {
         interp delete $base
     }
+    dict for {name command} $added {
+        if {[catch {uplevel #0 $command} text] == 1} {
+            ns_log Error "nstrace: script of $name failed: $::errorInfo"
+        } else {
+            append script $text \n
+        }
+    }
+    Tell $missing
     return $script
 }
 
@@ -82,23 +141,69 @@ proc nstrace::LibraryPaths {} {
     return $script
 }
 
+# Binary packages.  The base gets them, too: what they make when they are loaded
+# is in all interpreters.
+
 proc nstrace::LoadedPackages {base} {
     set script ""
+    if {[lsearch -nocase -index 1 [info loaded {}] nsf] >= 0} {
+        append script [Definition ::nstrace::Channel] \n \
+            {::close [::chan create write ::nstrace::Channel]} \n
+    }
     set known [info loaded $base]
     foreach item [lreverse [info loaded {}]] {
         if {$item ni $known} {
-            lassign $item file prefix
-            append script [list ::load $file $prefix] \n
+            set command [linsert $item 0 ::load]
+            if {[catch {interp eval $base $command} message]} {
+                ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is not there in threads:\
+                    a second interpreter cannot load it: $message"
+            } else {
+                append script $command \n
+            }
         }
     }
     return $script
 }
 
-proc nstrace::ProvidedPackages {base} {
+# The package nsf keeps the interpreter until the thread ends.  If Tcl has by then
+# forgotten the thread's channels that are written in Tcl, it crashes.  It forgets
+# last what it met first, so it meets one before the package.
+
+proc nstrace::Channel {method args} {
+    return {initialize finalize watch write}
+}
+
+proc nstrace::ReloadedPackages {} {
     set script ""
-    foreach name [package names] {
+    foreach name [lsort [package names]] {
+        if {[package provide $name] ne "" && [IsReloaded $name]} {
+            append script [list ::package require $name [package provide $name]] \n
+        }
+    }
+    return $script
+}
+
+# The serializer of NX writes down itself, with what it was told.
+
+proc nstrace::IsReloaded {package} {
+    variable reloaded
+    if {[string match *::serializer $package]} {
+        return 0
+    }
+    foreach pattern $reloaded {
+        if {[string match $pattern $package]} {
+            return 1
+        }
+    }
+    return 0
+}
+
+proc nstrace::ProvidedPackages {missing base} {
+    set script ""
+    foreach name [lsort [package names]] {
         set version [package provide $name]
-        if {$version ne "" && [interp eval $base [list package provide $name]] eq ""} {
+        if {$version ne "" && $name ni $missing && ![IsReloaded $name]
+                && [interp eval $base [list package provide $name]] eq ""} {
             append script [list ::package provide $name $version] \n
         }
     }
@@ -127,32 +232,101 @@ proc nstrace::Rename {old new} {
 proc nstrace::NoteRename {command operation} {
     variable renamed
     lassign $command - old new
-    set old [uplevel 1 [list namespace which -command $old]]
+    set old [uplevel 1 [list ::namespace which -command $old]]
     if {$old eq "" || [IsProc $old]} {
         return
     }
     if {$new ne "" && ![string match ::* $new]} {
-        set new [string trimright [uplevel 1 {namespace current}] :]::$new
+        set new [string trimright [uplevel 1 {::namespace current}] :]::$new
     }
     lappend renamed $old $new
+}
+
+# Called before and after each use of `package`.  What comes into being while a
+# package is loaded is made by it, or by one that it requires.
+
+proc nstrace::NotePackage {command operation} {
+    variable noted::loading
+    variable noted::needs
+    set name [RequiredPackage $command]
+    if {$name eq ""} {
+        return
+    }
+    if {[llength $loading] > 0} {
+        lappend needs([lindex $loading end 0]) $name
+    }
+    set entry [list $name]
+    if {[package provide $name] eq ""} {
+        lappend entry [Commands ::]
+    }
+    lappend loading $entry
+}
+
+proc nstrace::NoteLoaded {command code result operation} {
+    variable noted::loading
+    variable noted::maker
+    if {[RequiredPackage $command] eq ""} {
+        return
+    }
+    lassign [lindex $loading end] name before
+    set isNew [expr {[llength [lindex $loading end]] == 2}]
+    set loading [lrange $loading 0 end-1]
+    if {$isNew} {
+        foreach command $before {
+            set known($command) 1
+        }
+        foreach command [Commands ::] {
+            if {![info exists known($command)] && ![info exists maker($command)]} {
+                set maker($command) $name
+            }
+        }
+    }
+}
+
+proc nstrace::RequiredPackage {command} {
+    set words [lassign $command - operation]
+    if {![string match r?* $operation] || ![string match $operation* require]} {
+        return ""
+    }
+    return [lindex $words [expr {[lindex $words 0] eq "-exact"}]]
 }
 
 proc nstrace::IsProc {name} {
     expr {![catch {info body $name}]}
 }
 
-# The namespaces below and with parent, each before its children.
+# All commands in space and below it, except those of single objects.
 
-proc nstrace::Namespaces {parent} {
+proc nstrace::Commands {space} {
+    set names [info commands [Qualified $space *]]
+    foreach child [namespace children $space] {
+        if {![string match ::oo::Obj* $child]} {
+            lappend names {*}[Commands $child]
+        }
+    }
+    return $names
+}
+
+proc nstrace::IsExcluded {space} {
     variable excluded
     foreach pattern $excluded {
-        if {[string match $pattern $parent]} {
-            return {}
+        if {[string match $pattern $space]} {
+            return 1
         }
+    }
+    return 0
+}
+
+# The namespaces below and with parent, each before its children.  Objects that are
+# left out, and those of NX, bring their own.
+
+proc nstrace::Namespaces {parent without} {
+    if {[IsExcluded $parent] || $parent in $without || [IsNxObject $parent]} {
+        return {}
     }
     set result [list $parent]
     foreach child [lsort [namespace children $parent]] {
-        lappend result {*}[Namespaces $child]
+        lappend result {*}[Namespaces $child $without]
     }
     return $result
 }
@@ -166,15 +340,15 @@ proc nstrace::NamespaceItself {space base} {
             append script [Variable $name $base]
         }
     }
-    set exports [namespace eval $space {namespace export}]
+    set exports [namespace eval $space {::namespace export}]
     if {[llength $exports] > 0} {
         append script [list ::namespace export -clear {*}$exports] \n
     }
-    set path [namespace eval $space {namespace path}]
+    set path [namespace eval $space {::namespace path}]
     if {[llength $path] > 0} {
         append script [list ::namespace path $path] \n
     }
-    set unknown [namespace eval $space {namespace unknown}]
+    set unknown [namespace eval $space {::namespace unknown}]
     if {$unknown ne "" && $unknown ne "::unknown"} {
         append script [list ::namespace unknown $unknown] \n
     }
@@ -185,6 +359,15 @@ proc nstrace::NamespaceItself {space base} {
 }
 
 proc nstrace::Variable {name base} {
+    if {[info exists $name] && ![array exists $name]
+            && [interp eval $base [list info exists $name]]
+            && [interp eval $base [list set $name]] eq [set $name]} {
+        return ""
+    }
+    return [VariableItself $name]
+}
+
+proc nstrace::VariableItself {name} {
     set tail [namespace tail $name]
     if {[array exists $name]} {
         return [list ::variable $tail]\n[list ::array set $tail [array get $name]]\n
@@ -192,12 +375,7 @@ proc nstrace::Variable {name base} {
     if {![info exists $name]} {
         return [list ::variable $tail]\n
     }
-    set value [set $name]
-    if {[interp eval $base [list info exists $name]]
-            && [interp eval $base [list set $name]] eq $value} {
-        return ""
-    }
-    return [list ::variable $tail $value]\n
+    return [list ::variable $tail [set $name]]\n
 }
 
 proc nstrace::Procs {space base} {
@@ -256,14 +434,379 @@ proc nstrace::Imports {space base} {
                     && $known eq $origin} {
             continue
         }
-        append script [list ::namespace eval $space \
-            [list ::namespace import -force $origin]] \n
+        append script [list ::nstrace::Import $origin $name] \n
     }
     return $script
 }
 
+# An import may have been renamed since, and its origin not be exported any more.
+# Others are not renamed: a package may take that for a move of the origin.
+
+proc nstrace::Import {origin name} {
+    if {[info commands $name] ne ""} {
+        if {[namespace origin $name] eq $origin} {
+            return
+        }
+        rename $name ""
+    }
+    set tail [namespace tail $origin]
+    set isRenamed [expr {[namespace tail $name] ne $tail}]
+    set target [expr {$isRenamed ? "::nstrace::imported" : [namespace qualifiers $name]}]
+    set home [list ::namespace eval [namespace qualifiers $origin]::]
+    set exports [{*}$home {::namespace export}]
+    {*}$home [list ::namespace export $tail]
+    namespace eval ${target}:: [list ::namespace import -force $origin]
+    {*}$home [list ::namespace export -clear {*}$exports]
+    if {$isRenamed} {
+        rename ${target}::$tail $name
+    }
+}
+
+# Other names for commands of this interpreter.
+
+proc nstrace::Aliases {base} {
+    set script ""
+    set known [interp eval $base {interp aliases {}}]
+    foreach name [lsort [interp aliases {}]] {
+        if {$name ni $known && [IsOwnAlias $name]} {
+            append script [list ::interp alias {} $name {} {*}[interp alias {} $name]] \n
+        }
+    }
+    return $script
+}
+
+proc nstrace::IsOwnAlias {name} {
+    expr {![catch {interp target {} $name} target] && $target eq ""}
+}
+
 proc nstrace::Qualified {space tail} {
     return [string trimright $space :]::$tail
+}
+
+# What cannot be written down: the commands, the packages that made some of them or
+# require such a package, and the objects of TclOO that can be written, with their
+# definitions.  A missing package makes its objects anew.
+
+proc nstrace::Missing {base} {
+    set objects [NewObjects $base]
+    set commands {}
+    foreach name [Commands ::] {
+        if {![IsWritable $name $base]} {
+            lappend commands $name
+        }
+    }
+    set n -1
+    while {[llength $commands] > $n} {
+        set n [llength $commands]
+        set packages [PackagesOf $commands]
+        dict for {name definition} $objects {
+            if {[Maker $name] in $packages || [IsLost $name $definition $commands $base]} {
+                lappend commands $name
+                dict unset objects $name
+            }
+        }
+    }
+    return [dict create commands $commands packages $packages objects $objects]
+}
+
+proc nstrace::IsWritable {name base} {
+    variable renamed
+    expr {![array exists noted::before] || [info exists noted::before($name)]
+        || [IsProc $name] || [namespace origin $name] ne $name
+        || [namespace ensemble exists $name] || [info object isa object $name]
+        || [IsNxObject $name] || [IsNxProc $name] || $name in $renamed || $name eq "::$base"
+        || [IsElsewhere [namespace qualifiers $name]]
+        || [IsOwnAlias $name] || [IsOwnAlias [string range $name 2 end]]
+        || [interp eval $base [list info commands $name]] ne ""}
+}
+
+# In a namespace that is left out, or that an object of NX brings.
+
+proc nstrace::IsElsewhere {space} {
+    while {$space ne ""} {
+        if {[IsExcluded $space] || [IsNxObject $space]} {
+            return 1
+        }
+        set space [namespace qualifiers $space]
+    }
+    return 0
+}
+
+proc nstrace::Maker {command} {
+    expr {[info exists noted::maker($command)] ? $noted::maker($command) : ""}
+}
+
+proc nstrace::PackagesOf {commands} {
+    set packages {}
+    foreach name $commands {
+        lappend packages [Maker $name]
+    }
+    set n -1
+    while {[llength $packages] > $n} {
+        set n [llength $packages]
+        foreach {name needs} [array get noted::needs] {
+            foreach other $needs {
+                if {$other in $packages && $name ni $packages} {
+                    lappend packages $name
+                }
+            }
+        }
+    }
+    return [lsearch -all -inline -not -exact [lsort -unique $packages] ""]
+}
+
+# One line for what is not there.
+
+proc nstrace::Tell {missing} {
+    set packages [dict get $missing packages]
+    set names {}
+    foreach name [lsort [dict get $missing commands]] {
+        if {[Maker $name] ni $packages && [namespace qualifiers $name] ni $names} {
+            lappend names $name
+        }
+    }
+    if {[llength $names] > 0} {
+        lappend texts "commands [Shortened $names]"
+    }
+    if {[llength $packages] > 0} {
+        lappend texts "packages [Shortened $packages] (until 'package require' loads them there)"
+    }
+    if {[info exists texts]} {
+        ns_log Notice "tcl\[[ns_info server]\]: not there in threads,\
+            because only C code can make them: [join $texts {; }]"
+    }
+}
+
+proc nstrace::Shortened {names} {
+    set more [expr {[llength $names] - 20}]
+    return [join [lrange $names 0 19] ", "][expr {$more > 0 ? " and $more more" : ""}]
+}
+
+# TclOO.  The objects that the base does not have, or has with another definition.
+
+proc nstrace::NewObjects {base} {
+    interp eval $base {::namespace eval ::nstrace {}}
+    foreach proc {ObjectDefinition Members} {
+        interp eval $base [Definition ::nstrace::$proc]
+    }
+    set objects {}
+    foreach name [AllObjects] {
+        set isKnown [interp eval $base [list info object isa object $name]]
+        if {[catch {ObjectDefinition $name $isKnown} definition]} {
+            # IsLost knows it.
+            set definition ""
+        } elseif {$isKnown
+                && $definition eq [interp eval $base [list ::nstrace::ObjectDefinition $name 1]]} {
+            continue
+        }
+        dict set objects $name $definition
+    }
+    interp eval $base {::namespace delete ::nstrace}
+    return $objects
+}
+
+proc nstrace::AllObjects {} {
+    set classes {}
+    set below ::oo::object
+    while {[llength $below] > 0} {
+        lappend classes {*}$below
+        set next {}
+        foreach class $below {
+            lappend next {*}[info class subclasses $class]
+        }
+        set below $next
+    }
+    set objects {}
+    foreach class $classes {
+        lappend objects {*}[info class instances $class]
+    }
+    return [lsort -unique $objects]
+}
+
+# An error for what C code has made, unless that is known to be everywhere.
+
+proc nstrace::ObjectDefinition {name isKnown} {
+    append script [Members object ::oo::objdefine $name $isKnown]
+    if {[info object isa class $name]} {
+        append script [Members class ::oo::define $name $isKnown]
+        foreach member {constructor destructor} {
+            if {[catch {info class $member $name} words]} {
+                if {!$isKnown} {
+                    error $words
+                }
+            } elseif {$words ne ""} {
+                set words [expr {$member eq "destructor" ? [list $words] : $words}]
+                append script [list ::oo::define $name $member {*}$words] \n
+            }
+        }
+    }
+    return $script
+}
+
+proc nstrace::Members {kind define name isKnown} {
+    set all [info $kind methods $name -private]
+    set exported [info $kind methods $name]
+    foreach method [lsort $all] {
+        switch [info $kind methodtype $name $method] {
+            method {
+                append script [list $define $name method $method \
+                    {*}[info $kind definition $name $method]] \n
+            }
+            forward {
+                append script [list $define $name forward $method \
+                    {*}[info $kind forward $name $method]] \n
+            }
+            default {
+                if {!$isKnown} {
+                    error "$name $method is not written in Tcl"
+                }
+                continue
+            }
+        }
+        append script [list $define $name \
+            [expr {$method in $exported ? "export" : "unexport"}] $method] \n
+    }
+    foreach member {mixins filters variables} {
+        append script [list $define $name [string trimright $member s] -set \
+            {*}[info $kind $member $name]] \n
+    }
+    return $script
+}
+
+# Whether C code takes part in a class or object, or another one is needed that is
+# not there.
+
+proc nstrace::IsLost {name definition commands base} {
+    if {$definition eq ""} {
+        return 1
+    }
+    set class [info object class $name]
+    set parents [concat [list $class] [info object mixins $name]]
+    if {[info object isa class $name]} {
+        lappend parents {*}[info class superclasses $name] {*}[info class mixins $name]
+        set makers [list $class]
+    } else {
+        set makers [Ancestors $class]
+    }
+    foreach parent $parents {
+        if {$parent in $commands} {
+            return 1
+        }
+    }
+    if {[interp eval $base [list info object isa object $name]]} {
+        return 0
+    }
+    foreach maker $makers {
+        if {$maker ni {::oo::object ::oo::class}
+                && [interp eval $base [list info object isa object $maker]]} {
+            return 1
+        }
+    }
+    return 0
+}
+
+proc nstrace::Ancestors {class} {
+    set classes [list $class]
+    foreach parent [concat [info class superclasses $class] [info class mixins $class]] {
+        lappend classes {*}[Ancestors $parent]
+    }
+    return $classes
+}
+
+# All are made before the first is defined: they refer to each other.  No constructor
+# runs; what it did is in the variables.
+
+proc nstrace::Objects {objects base} {
+    if {[dict size $objects] == 0} {
+        return ""
+    }
+    append script [Definition ::nstrace::Make] \n
+    set last 0
+    foreach name [dict keys $objects] {
+        if {[scan $name ::oo::Obj%d%s number rest] == 1} {
+            set last [expr {max($last, $number)}]
+        }
+    }
+    append script [list ::nstrace::Make $last [lmap name [dict keys $objects] {
+        list $name [expr {[info object isa class $name] ? "class" : "object"}]
+    }]] \n
+    foreach name [dict keys $objects] {
+        if {[info object isa class $name] && [info class superclasses $name] ne ""} {
+            append script [list ::oo::define $name superclass -set \
+                {*}[info class superclasses $name]] \n
+        }
+    }
+    foreach name [dict keys $objects] {
+        if {[info object class $name] ni {::oo::object ::oo::class}} {
+            append script [list ::oo::objdefine $name class [info object class $name]] \n
+        }
+    }
+    dict for {name definition} $objects {
+        append script $definition [ObjectVariables $name $base]
+    }
+    return $script
+}
+
+# Objects with a number for a name have the numbers up to last: new ones must not
+# get them.
+
+proc nstrace::Make {last objects} {
+    set number 0
+    while {$number < $last} {
+        set name [::oo::object new]
+        scan [namespace tail $name] Obj%d number
+        $name destroy
+    }
+    foreach item $objects {
+        lassign $item name kind
+        if {![info object isa object $name]} {
+            ::oo::$kind create $name
+        }
+    }
+}
+
+proc nstrace::ObjectVariables {name base} {
+    if {[interp eval $base [list info object isa object $name]]} {
+        return ""
+    }
+    set script ""
+    foreach variable [lsort [info vars [info object namespace $name]::*]] {
+        append script [VariableItself $variable]
+    }
+    if {$script eq ""} {
+        return ""
+    }
+    return "::namespace eval \[::info object namespace [list $name]\] [list $script]\n"
+}
+
+# NX and XOTcl.  Their own serializer writes down procs and objects; if it is there
+# for us only, it does not write down itself.
+
+proc nstrace::NxObjects {} {
+    if {[info commands ::nsf::object::exists] eq ""} {
+        return ""
+    }
+    set isOurs [expr {[package provide nx::serializer] eq ""}]
+    try {
+        package require nx::serializer
+        if {$isOurs} {
+            ::nx::serializer::Serializer eval {array unset :exportObjects}
+        }
+        return [::nx::serializer::Serializer all]\n
+    } on error {message} {
+        ns_log Error "tcl\[[ns_info server]\]: objects of NX and XOTcl are not there in threads:\
+            the package nx::serializer cannot write them down: $message"
+        return ""
+    }
+}
+
+proc nstrace::IsNxObject {name} {
+    expr {[info commands ::nsf::object::exists] ne "" && [::nsf::object::exists $name]}
+}
+
+proc nstrace::IsNxProc {name} {
+    expr {[info commands ::nsf::cmd::info] ne ""
+        && ![catch {::nsf::cmd::info type $name} type] && $type eq "nsfproc"}
 }
 
 # nsboot --
@@ -314,7 +857,6 @@ proc nsboot::Modules {} {
 }
 
 proc nsboot::Boot {} {
-    ns_ictl loadmodules
     foreach module [Modules] {
         ns_ictl addmodule $module
     }
@@ -337,8 +879,7 @@ proc nsboot::InitCommands {script} {
     }
 }
 
-trace add execution ::rename enter ::nstrace::NoteRename
-nsboot::Boot
-trace remove execution ::rename enter ::nstrace::NoteRename
+ns_ictl loadmodules
+nstrace::record nsboot::Boot
 namespace delete nsboot
 ns_ictl save [nstrace::statescript]
