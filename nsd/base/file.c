@@ -5,6 +5,7 @@
  */
 
 #include "base/lock.h"
+#include "base/tempfile.h"
 #include "nsfile.h"
 
 /* Temporary files kept for the next use; more are closed. */
@@ -19,7 +20,6 @@ static void Setup(void) __attribute__((constructor));
 static int  SetCloseOnExec(int fd, bool isSet);
 static int  TakePooled(void);
 static bool GivePooled(int fd);
-static int  CreateTemp(void);
 
 int
 Ns_CloseOnExec(int fd)
@@ -54,7 +54,7 @@ Ns_GetTemp(void)
 {
     int fd = TakePooled();
 
-    return fd >= 0 ? fd : CreateTemp();
+    return fd >= 0 ? fd : NsTempFileOpen(NULL);
 }
 
 void
@@ -109,32 +109,4 @@ GivePooled(int fd)
     }
     Ns_MutexUnlock(&poolLock);
     return hasRoom;
-}
-
-static int
-CreateTemp(void)
-{
-    const char *dir = getenv("TMPDIR");
-    char        path[PATH_MAX];
-    int         fd, length;
-
-    if (dir == NULL || *dir == '\0') {
-        dir = P_tmpdir;
-    }
-#ifdef O_TMPFILE
-    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        return fd;
-    }
-#endif
-    length = snprintf(path, sizeof(path), "%s/ns-XXXXXX", dir);
-    if (length >= (int) sizeof(path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0) {
-        unlink(path);
-    }
-    return fd;
 }

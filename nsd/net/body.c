@@ -11,7 +11,7 @@
 #include "net/reader.h"
 #include "net/budget.h"
 #include "net/progress.h"
-#include "net/tempfile.h"
+#include "base/tempfile.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "base/assert.h"
@@ -326,7 +326,7 @@ static bool
 OpenFile(NsSock *sockPtr, bool isNamed)
 {
     NsMessage  *messagePtr = sockPtr->messagePtr;
-    const char *directory = sockPtr->drvPtr->params.uploadPath;
+    const char *directory = sockPtr->drvPtr->settings.uploadPath;
 
     if (isNamed) {
         Ns_DString ds;

@@ -19,6 +19,7 @@
 #include "nsstring.h"
 #include "base/assert.h"
 #include "base/lock.h"
+#include "base/tempfile.h"
 
 #include <netinet/tcp.h>
 
@@ -258,7 +259,8 @@ ReadParams(NsDriver *drvPtr)
                                                      16384, 1024, 1 << 30);
     paramsPtr->maxUpload = Ns_ConfigMemUnitRange(path, "maxupload", NULL, 0, 0,
                                                  paramsPtr->maxInput);
-    paramsPtr->uploadPath = Ns_ConfigString(path, "uploadpath", P_tmpdir);
+    drvPtr->settings.uploadPath = Ns_ConfigString(path, "uploadpath",
+                                                  NsTempDirectory());
     paramsPtr->readAhead = Ns_ConfigMemUnitRange(path, "readahead", NULL,
         paramsPtr->bufSize, paramsPtr->bufSize,
         MAX(paramsPtr->maxInput, paramsPtr->bufSize));

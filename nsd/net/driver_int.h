@@ -153,7 +153,6 @@ typedef struct NsDriverParams {
     int64_t maxInput;                   /* Longest body. */
     int64_t maxUpload;                  /* Longer ones into a named file; 0: none
                                          * is. */
-    const char *uploadPath;             /* Directory of files for bodies. */
     int64_t readAhead;                  /* Longer ones to disk. */
     int     bufSize;                    /* Of the first read. */
     NsParseLimits limits;

@@ -5,7 +5,7 @@
  */
 
 #include "net/output.h"
-#include "net/tempfile.h"
+#include "base/tempfile.h"
 #include "nsthread.h"
 #include "base/assert.h"
 

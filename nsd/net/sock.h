@@ -108,6 +108,7 @@ typedef struct NsSockSettings {
     int64_t keepaliveMaxDownloadSize;   /* Likewise. */
     int     nWriters;
     bool    isTls;
+    const char *uploadPath;             /* Directory of files for bodies. */
     const char *extraHeaders;           /* Tcl list of names and values, or NULL. */
 
     _Atomic int64_t writerSize;         /* Bytes; any thread may set it. */

@@ -6,6 +6,7 @@
  */
 
 #include "nsstring.h"
+#include "base/tempfile.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
 
@@ -67,14 +68,20 @@ static int
 TmpNamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    char template[] = P_tmpdir "/nsXXXXXX";
+    Ns_DString template;
+    int        result = TCL_OK;
 
-    if (!UnusedName(template)) {
+    Ns_DStringInit(&template);
+    Ns_DStringVarAppend(&template, NsTempDirectory(), "/nsXXXXXX", NULL);
+    if (UnusedName(Ns_DStringValue(&template))) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_DStringValue(&template),
+                                                  -1));
+    } else {
         Ns_TclPrintfResult(interp, "could not get temporary filename");
-        return TCL_ERROR;
+        result = TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(template, -1));
-    return TCL_OK;
+    Ns_DStringFree(&template);
+    return result;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/tempfile.h"
 #include "http/form.h"
 
 /*
@@ -32,7 +33,8 @@ static Ns_Cls filesCls;         /* NsFormFiles of a connection. */
 static Ns_Callback FreeFiles;
 static Ns_Set *GetForm(NsInterp *interpPtr);
 static int  SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
-static char *SaveBytes(const char *bytes, size_t length);
+static char *SaveBytes(const NsConn *connPtr, const char *bytes,
+                       size_t length);
 static void AddFile(Ns_Set *formPtr, const char *field, const char *type,
                     const char *path);
 static NsFormPartProc AddPart;
@@ -120,7 +122,7 @@ SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
         if (body == NULL || filePtr->offset + filePtr->length > bodyBytes) {
             continue;
         }
-        path = SaveBytes(body + filePtr->offset, filePtr->length);
+        path = SaveBytes(connPtr, body + filePtr->offset, filePtr->length);
         if (path == NULL) {
             Ns_TclPrintfResult(interpPtr->interp,
                                "could not write temporary file: %s",
@@ -150,38 +152,32 @@ AddFile(Ns_Set *formPtr, const char *field, const char *type, const char *path)
 }
 
 /*
- * A new temporary file with these bytes: its name, the caller's; NULL with
- * errno when that fails.
+ * A new temporary file with these bytes, where the driver of the request has
+ * those of uploads: its name, the caller's; NULL with errno when that fails.
  */
 static char *
-SaveBytes(const char *bytes, size_t length)
+SaveBytes(const NsConn *connPtr, const char *bytes, size_t length)
 {
-    char   *path = ns_strdup(P_tmpdir "/nsd-upload-XXXXXX");
-    int     fd = mkostemp(path, O_CLOEXEC), error;
+    Ns_DString path;
+    int        fd, error;
 
+    Ns_DStringInit(&path);
+    fd = NsTempFileOpenNamed(connPtr == NULL ? NULL
+                             : connPtr->settingsPtr->uploadPath, &path);
     if (fd < 0) {
-        ns_free(path);
+        Ns_DStringFree(&path);
         return NULL;
     }
-    while (length > 0) {
-        ssize_t n = write(fd, bytes, length);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            error = errno;
-            (void) close(fd);
-            (void) unlink(path);
-            ns_free(path);
-            errno = error;
-            return NULL;
-        }
-        bytes += n;
-        length -= (size_t) n;
+    if (NsTempFileWrite(fd, bytes, length, 0) != NS_OK) {
+        error = errno;
+        (void) close(fd);
+        (void) unlink(Ns_DStringValue(&path));
+        Ns_DStringFree(&path);
+        errno = error;
+        return NULL;
     }
     (void) close(fd);
-    return path;
+    return Ns_DStringExport(&path);
 }
 
 static int
@@ -430,7 +426,8 @@ AddPart(const NsFormPart *partPtr, void *arg)
                 break;
             }
         }
-        path = SaveBytes(partPtr->content, partPtr->contentLength);
+        path = SaveBytes(NsConnCurrent(), partPtr->content,
+                         partPtr->contentLength);
         if (path == NULL) {
             Ns_Log(Error, "ns_parseformfile: cannot write temporary file: %s",
                    strerror(errno));

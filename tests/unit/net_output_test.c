@@ -6,7 +6,7 @@
 
 #include "unit.h"
 #include "net/output.h"
-#include "net/tempfile.h"
+#include "base/tempfile.h"
 
 static int nReleased;
 

@@ -4,10 +4,33 @@
  *      Temporary files.
  */
 
-#include "net/tempfile.h"
+#include "base/tempfile.h"
 #include "nsstring.h"
+#include "nsthread.h"
 
+static const char *defaultDirectory = P_tmpdir; /* Constant after Setup. */
+
+static void Setup(void) __attribute__((constructor));
 static const char *Directory(const char *directory);
+
+/*
+ * Read once: a script may change the environment while other threads ask.
+ */
+static void
+Setup(void)
+{
+    const char *directory = getenv("TMPDIR");
+
+    if (directory != NULL && *directory != '\0') {
+        defaultDirectory = ns_strdup(directory);
+    }
+}
+
+const char *
+NsTempDirectory(void)
+{
+    return defaultDirectory;
+}
 
 int
 NsTempFileOpen(const char *directory)
@@ -71,8 +94,6 @@ NsTempFileWrite(int fd, const char *bytes, size_t length, off_t offset)
 static const char *
 Directory(const char *directory)
 {
-    if (directory == NULL) {
-        directory = getenv("TMPDIR");
-    }
-    return directory == NULL || *directory == '\0' ? P_tmpdir : directory;
+    return directory == NULL || *directory == '\0' ? NsTempDirectory()
+        : directory;
 }

@@ -1,0 +1,35 @@
+/*
+ * tempfile.h --
+ *
+ *      Files for what does not fit into memory.
+ */
+
+#ifndef NSD_BASE_TEMPFILE_H
+#define NSD_BASE_TEMPFILE_H
+
+#include "nstypes.h"
+
+/*
+ * The directory for temporary files where none is configured: TMPDIR of the
+ * environment that the process began with, or the system's.
+ */
+const char *NsTempDirectory(void);
+
+/*
+ * A file without a name, in directory or (NULL) that one, open for reading and writing, close-on-exec; -1 with errno.
+ */
+int NsTempFileOpen(const char *directory);
+
+/*
+ * A file with a unique name in directory or (NULL) NsTempDirectory, mode 0600;
+ * -1 with errno.  The path is appended to dsPtr.
+ */
+int NsTempFileOpenNamed(const char *directory, Ns_DString *dsPtr);
+
+/*
+ * Write all bytes at offset.  NS_ERROR with errno, for example on a full disk.
+ */
+Ns_ReturnCode NsTempFileWrite(int fd, const char *bytes, size_t length,
+                              off_t offset);
+
+#endif
