@@ -224,9 +224,6 @@ Complete(NsSock *sockPtr)
         messagePtr->contentLength = (size_t) readerPtr->bodyBytes;
         readerPtr->rest = readerPtr->buffer + end;
         readerPtr->restBytes = readerPtr->used - end;
-    } else if (messagePtr->contentFile != NULL) {
-        close(messagePtr->contentFd);
-        messagePtr->contentFd = -1;
     } else if (readerPtr->phase == NS_READ_CHUNKS && messagePtr->content == NULL
                && messagePtr->contentFd < 0) {
         messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);

@@ -482,9 +482,6 @@ SetFlags(NsConn *connPtr)
     }
     if (isBad) {
         NsRequestSetMethod(requestPtr, "BAD");
-    } else if (messagePtr->contentFile != NULL && requestPtr->query != NULL) {
-        /* The query is the form of an upload that went to a file. */
-        NsRequestSetMethod(requestPtr, "GET");
     }
     if (messagePtr->refusal == 413) {
         connPtr->pub.flags |= NS_CONN_ENTITYTOOLARGE;

@@ -126,11 +126,24 @@ typedef struct NsConnFile {
 const NsConnFile *NsConnFiles(const NsConn *connPtr);
 
 /*
- * The whole body in memory, mapping an anonymous file; NULL when there is none
- * or it is in a named file.  Null terminated only when in memory from the
- * start.
+ * Have a body that lies in a file at hand; once, before anything runs for the
+ * request, so that whoever asks for the body has it, or does not run.
+ * NS_ERROR, and a line in the log: it cannot be had; 503 is due.
+ */
+Ns_ReturnCode NsConnMapBody(NsConn *connPtr);
+
+/*
+ * The whole body; NULL when there is none or it is in a named file.  Null
+ * terminated only when in memory from the start.
  */
 const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
+
+/*
+ * Whether the body is a form by its type.  The same for parsing a form, be it
+ * in a named file; NULL also when a script has cut that.
+ */
+bool        NsConnIsForm(NsConn *connPtr);
+const char *NsConnFormBody(NsConn *connPtr, size_t *lengthPtr);
 
 /*
  * Counts up with each form that Ns_ConnClearQuery forgot.

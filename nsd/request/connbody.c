@@ -3,16 +3,18 @@
  *
  *      The body of a request.
  *
- *      It lies in memory, in an anonymous file that is mapped when someone
- *      wants it, or in a named file of an upload, which is the script's
- *      business.
+ *      It lies in memory, in an anonymous file that is mapped, or in a named
+ *      file of an upload, which is the script's business; that one is mapped
+ *      for the sake of a form in it.
  */
 
 #include <sys/mman.h>
 
 #include "nslog.h"
+#include "nsset.h"
 #include "nsstring.h"
 #include "base/assert.h"
+#include "http/form.h"
 #include "request/conn_int.h"
 
 typedef Ns_ReturnCode (TakeProc)(const char *bytes, size_t length, void *arg);
@@ -24,36 +26,76 @@ static Ns_ReturnCode TakeToFile(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToChannel(const char *bytes, size_t length, void *arg);
 static const char *Unread(NsConn *connPtr, size_t *lengthPtr);
 
+Ns_ReturnCode
+NsConnMapBody(NsConn *connPtr)
+{
+    NsMessage *messagePtr = connPtr->messagePtr;
+    void      *map;
+
+    if (messagePtr->contentFd < 0 || messagePtr->contentLength == 0
+            || (messagePtr->contentFile != NULL && !NsConnIsForm(connPtr))) {
+        return NS_OK;
+    }
+    map = mmap(NULL, messagePtr->contentLength, PROT_READ, MAP_PRIVATE,
+               messagePtr->contentFd, 0);
+    if (map == MAP_FAILED) {
+        Ns_Log(Error, "conn: cannot map %" PRIuz " bytes of a request's body:"
+               " %s; the request is answered with 503. Raise the limit on the"
+               " memory of the process, or lower maxinput",
+               messagePtr->contentLength, strerror(errno));
+        return NS_ERROR;
+    }
+    NsConnGetRare(connPtr)->bodyMap = map;
+    return NS_OK;
+}
+
 const char *
 NsConnBody(NsConn *connPtr, size_t *lengthPtr)
 {
-    NsMessage  *messagePtr = connPtr->messagePtr;
-    NsConnRare *rarePtr;
-    void       *map;
+    const NsMessage *messagePtr = connPtr->messagePtr;
+    const char      *bytes = messagePtr->content;
 
-    *lengthPtr = messagePtr->contentLength;
-    if (messagePtr->content != NULL) {
-        return messagePtr->content;
+    if (bytes == NULL && messagePtr->contentFile == NULL
+            && connPtr->rarePtr != NULL) {
+        bytes = connPtr->rarePtr->bodyMap;
     }
-    if (messagePtr->contentFd < 0 || messagePtr->contentFile != NULL
-            || messagePtr->contentLength == 0) {
-        *lengthPtr = 0;
+    *lengthPtr = bytes == NULL ? 0 : messagePtr->contentLength;
+    return bytes;
+}
+
+/*
+ * A script may cut the named file, which is its own: what is not there any more
+ * must not be read.
+ */
+const char *
+NsConnFormBody(NsConn *connPtr, size_t *lengthPtr)
+{
+    const NsMessage *messagePtr = connPtr->messagePtr;
+    const NsConnRare *rarePtr = connPtr->rarePtr;
+    struct stat      st;
+
+    if (messagePtr->contentFile == NULL) {
+        return NsConnBody(connPtr, lengthPtr);
+    }
+    *lengthPtr = 0;
+    if (rarePtr == NULL || rarePtr->bodyMap == NULL
+            || fstat(messagePtr->contentFd, &st) != 0
+            || (size_t) st.st_size < messagePtr->contentLength) {
         return NULL;
     }
-    rarePtr = NsConnGetRare(connPtr);
-    if (rarePtr->bodyMap == NULL) {
-        map = mmap(NULL, messagePtr->contentLength, PROT_READ, MAP_PRIVATE,
-                   messagePtr->contentFd, 0);
-        if (map == MAP_FAILED) {
-            Ns_Log(Error, "conn: cannot map %" PRIuz
-                   " bytes of request body: %s", messagePtr->contentLength,
-                   strerror(errno));
-            *lengthPtr = 0;
-            return NULL;
-        }
-        rarePtr->bodyMap = map;
-    }
+    *lengthPtr = messagePtr->contentLength;
     return rarePtr->bodyMap;
+}
+
+bool
+NsConnIsForm(NsConn *connPtr)
+{
+    const char *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+    static const char urlEncoded[] = "application/x-www-form-urlencoded";
+
+    return type != NULL
+        && (NsFormIsMultipart(type)
+            || strncasecmp(type, urlEncoded, sizeof(urlEncoded) - 1) == 0);
 }
 
 size_t

@@ -17,6 +17,7 @@ typedef struct PartArg {
 } PartArg;
 
 static NsConnForm *GetForm(NsConn *connPtr);
+static bool IsInBody(NsConn *connPtr);
 static void ParsePost(NsConn *connPtr, Ns_Set *setPtr);
 static void AddPart(const NsFormPart *partPtr, void *arg);
 static void AddFile(NsConn *connPtr, const NsFormPart *partPtr);
@@ -30,8 +31,7 @@ Ns_ConnGetQuery(Ns_Conn *conn)
 
     if (formPtr->querySet == NULL) {
         formPtr->querySet = NsSetCreateInArena(NsConnArena(connPtr), NULL, 8);
-        if (connPtr->request.method != NULL
-                && STREQ(connPtr->request.method, "POST")) {
+        if (IsInBody(connPtr)) {
             ParsePost(connPtr, formPtr->querySet);
         } else if (query != NULL) {
             NsFormParseQuery(query, strlen(query), connPtr->urlEncoding,
@@ -76,8 +76,19 @@ GetForm(NsConn *connPtr)
 }
 
 /*
- * After the reply is finished a body is no longer parsed.  An upload in a named
- * file is the script's.
+ * A large upload that is not a form, in a file of its own, has its form in the
+ * query.
+ */
+static bool
+IsInBody(NsConn *connPtr)
+{
+    return connPtr->request.method != NULL
+        && STREQ(connPtr->request.method, "POST")
+        && (connPtr->messagePtr->contentFile == NULL || NsConnIsForm(connPtr));
+}
+
+/*
+ * After the reply is finished a body is no longer parsed.
  */
 static void
 ParsePost(NsConn *connPtr, Ns_Set *setPtr)
@@ -86,10 +97,10 @@ ParsePost(NsConn *connPtr, Ns_Set *setPtr)
     PartArg      part = {connPtr, setPtr};
     const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
 
-    if (connPtr->sockPtr == NULL || connPtr->messagePtr->contentFile != NULL) {
+    if (connPtr->sockPtr == NULL) {
         return;
     }
-    source.data = NsConnBody(connPtr, &source.length);
+    source.data = NsConnFormBody(connPtr, &source.length);
     if (source.data == NULL) {
         source.data = "";
         source.length = 0;

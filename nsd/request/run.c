@@ -29,6 +29,7 @@
  */
 typedef int (StageProc)(NsConn *connPtr);
 
+static StageProc HaveBody;
 static StageProc AskDriver;
 static StageProc RunProxy;
 static StageProc FilterBeforeAuth;
@@ -37,8 +38,8 @@ static StageProc RefuseOversized;
 static StageProc RunHandler;
 
 static StageProc *const stages[] = {
-    AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize, FilterAfterAuth,
-    RefuseOversized, RunHandler
+    HaveBody, AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize,
+    FilterAfterAuth, RefuseOversized, RunHandler
 };
 
 static const char *ForwardedPeer(const NsMessage *messagePtr);
@@ -202,6 +203,12 @@ EndUnit(NsConn *connPtr)
     if (unlikely(NsUnitIsWanted())) {
         NsUnitEnd(NsAccessGet(connPtr));
     }
+}
+
+static int
+HaveBody(NsConn *connPtr)
+{
+    return NsConnMapBody(connPtr) == NS_OK ? NS_OK : NS_TIMEOUT;
 }
 
 static int

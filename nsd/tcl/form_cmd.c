@@ -9,7 +9,6 @@
 #include "tcl/set.h"
 
 #include "nsfile.h"
-#include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -23,6 +22,14 @@ typedef struct NsFormFiles {
     int       epoch;            /* Of the form that has their names. */
     Ns_Set   *files;            /* Field name, path. */
 } NsFormFiles;
+
+/*
+ * Where the parts of ns_parseformfile go.
+ */
+typedef struct Parts {
+    Ns_Set   *setPtr;
+    int       error;            /* Why a file could not be saved, or 0. */
+} Parts;
 
 static Tcl_ObjCmdProc GetFormObjCmd, GetFormFileObjCmd, QueryGetObjCmd,
     QueryGetAllObjCmd, QueryExistsObjCmd, GetFormDataObjCmd,
@@ -104,7 +111,7 @@ SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
     NsConn           *connPtr = interpPtr->connPtr;
     const NsConnFile *filePtr;
     size_t            bodyBytes;
-    const char       *body = NsConnBody(connPtr, &bodyBytes);
+    const char       *body = NsConnFormBody(connPtr, &bodyBytes);
     NsFormFiles      *filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
 
     if (filesPtr == NULL) {
@@ -370,15 +377,15 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
     NsFormSource source;
-    Ns_Set      *setPtr;
+    Parts        parts = {0};
     int          fd, status;
 
     if (objc != 4) {
         Tcl_WrongNumArgs(interp, 1, objv, "file set contentType");
         return TCL_ERROR;
     }
-    setPtr = NsTclSetGet(clientData, objv[2]);
-    if (setPtr == NULL) {
+    parts.setPtr = NsTclSetGet(clientData, objv[2]);
+    if (parts.setPtr == NULL) {
         return TCL_ERROR;
     }
     fd = open(Tcl_GetString(objv[1]), O_RDONLY | O_CLOEXEC);
@@ -391,9 +398,14 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     status = NsFormParseMultipart(&source, Tcl_GetString(objv[3]), NULL,
-                                  AddPart, setPtr);
+                                  AddPart, &parts);
     NsFormSourceClose(&source);
     (void) close(fd);
+    if (parts.error != 0) {
+        Ns_TclPrintfResult(interp, "could not write temporary file: %s",
+                           strerror(parts.error));
+        return TCL_ERROR;
+    }
     if (status != NS_OK) {
         Ns_TclPrintfResult(interp, "no multipart form: %s",
                            Tcl_GetString(objv[3]));
@@ -405,7 +417,8 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static void
 AddPart(const NsFormPart *partPtr, void *arg)
 {
-    Ns_Set     *setPtr = arg;
+    Parts      *partsPtr = arg;
+    Ns_Set     *setPtr = partsPtr->setPtr;
     Tcl_DString ds;
     char       *path;
     int         i;
@@ -429,8 +442,7 @@ AddPart(const NsFormPart *partPtr, void *arg)
         path = SaveBytes(NsConnCurrent(), partPtr->content,
                          partPtr->contentLength);
         if (path == NULL) {
-            Ns_Log(Error, "ns_parseformfile: cannot write temporary file: %s",
-                   strerror(errno));
+            partsPtr->error = errno;
         } else {
             AddFile(setPtr, partPtr->name, Tcl_DStringValue(&ds), path);
             ns_free(path);
