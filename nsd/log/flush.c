@@ -6,7 +6,7 @@
  *      A write moves three things: the bytes, the cursors in the mapping, and
  *      the counters.  For the case that the process dies in between, the
  *      mapping says before a write where it goes, how much it is, and where the
- *      cursors will be after it; see recover.c for what is made of that.
+ *      cursors will be after it; see settle.c for what is made of that.
  *
  *      When writing fails, the buffer stays as it is and is tried again.
  *      Nothing is read from the lanes meanwhile: the records wait there, until
@@ -132,12 +132,19 @@ static void
 NoteIntent(Ns_LogSink sink)
 {
     NsRingSink *slotPtr = sink->slotPtr;
+    uint64_t    offset, inode;
 
     if (slotPtr == NULL || sink->typePtr->whereProc == NULL
-            || !sink->typePtr->whereProc(sink, &slotPtr->offset,
-                                         &slotPtr->inode)) {
+            || !sink->typePtr->whereProc(sink, &offset, &inode)) {
         return;
     }
+    if (atomic_load(&slotPtr->intent) == NS_RING_WRITING
+            && slotPtr->inode == inode) {
+        /* An earlier process has begun this write; see settle.c. */
+        offset = MIN(offset, slotPtr->offset);
+    }
+    slotPtr->offset = offset;
+    slotPtr->inode = inode;
     for (uint32_t i = 0; i < sink->nMoved; i++) {
         uint32_t lane = sink->moved[i];
 
@@ -150,7 +157,6 @@ NoteIntent(Ns_LogSink sink)
         sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
                                                            NS_RING_END),
         sink->nBuffered);
-    slotPtr->intentSum = NsRingIntentSum(slotPtr);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
 }

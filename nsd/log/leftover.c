@@ -1,7 +1,12 @@
 /*
  * leftover.c --
  *
- *      What is left in mappings for sinks that no longer exist.
+ *      The mappings of processes that were killed.
+ *
+ *      However often that happens while a sink's target is away, they do not
+ *      pile up: each start gives back the memory of what has been written, and
+ *      puts several files together into one.  A process that dies in between
+ *      leaves both; the next takes each mapping once.
  */
 
 #include "log/leftover.h"
@@ -26,11 +31,159 @@ typedef struct Forget {
     int64_t     nRecords;
 } Forget;
 
+static bool IsToOpen(const char *path, NsRing **ringPtrPtr);
+static int  DropNeedless(NsRing **rings, int n);
+static bool IsAgain(NsRing *const *rings, int n, int i);
+static bool AreInOneFile(NsRing *const *rings, int n);
+static int  Collect(const NsRingKey *keyPtr, NsRing **rings, int n);
 static LeftoverProc Append;
 static LeftoverProc IsToForget;
 static void ForEach(LeftoverProc *proc, void *arg);
 static bool ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
+static void TellUnreadable(const char *path, const char *problem,
+                           LeftoverProc *proc, void *arg);
 
+
+int
+NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
+{
+    NsRing **rings = NULL;
+    char   **paths;
+    int      nPaths, n = 0;
+
+    NsRingSweep(keyPtr);
+    nPaths = NsRingList(keyPtr, &paths);
+    for (int i = 0; i < nPaths; i++) {
+        NsRing *ringPtr;
+
+        if (IsToOpen(paths[i], &ringPtr)) {
+            for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
+                NsRingCommitPrepared(ringPtr);
+                rings = ns_realloc(rings, (size_t) (n + 1) * sizeof(*rings));
+                rings[n++] = ringPtr;
+            }
+        }
+        ns_free(paths[i]);
+    }
+    ns_free(paths);
+    n = DropNeedless(rings, n);
+    if (!AreInOneFile(rings, n)) {
+        n = Collect(keyPtr, rings, n);
+    }
+    for (int i = 0; i < n; i++) {
+        NsRingPunch(rings[i]);
+    }
+    *ringsPtr = rings;
+    return n;
+}
+
+/*
+ * False: there is nothing to open, and what is to be said has been said.
+ */
+static bool
+IsToOpen(const char *path, NsRing **ringPtrPtr)
+{
+    const char *reason;
+
+    *ringPtrPtr = NsRingOpen(path, false, &reason);
+    if (*ringPtrPtr == NULL) {
+        if (reason == nsRingEmpty) {
+            unlink(path);
+        } else if (reason != nsRingInUse) {
+            Ns_Log(Warning, "log: cannot read what an earlier process left in "
+                   "'%s': %s; 'ns_logsink forget %s' deletes it", path, reason,
+                   path);
+        }
+        return false;
+    }
+    for (const NsRing *p = *ringPtrPtr; p != NULL; p = p->siblingPtr) {
+        if (p->nDamaged > 0) {
+            Ns_Log(Error, "log: what process %d left in '%s' is damaged in %d "
+                   "places: what stands there is left out, and the rest is "
+                   "recovered", (int) p->headerPtr->pid, path, p->nDamaged);
+        }
+    }
+    return true;
+}
+
+/*
+ * What is there twice is in a collection, too, and has not been read since that
+ * was made.
+ */
+static int
+DropNeedless(NsRing **rings, int n)
+{
+    int nKept = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!NsRingIsNeeded(rings[i]) || IsAgain(rings, n, i)) {
+            NsRingClose(&rings[i], true);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        if (rings[i] != NULL) {
+            rings[nKept++] = rings[i];
+        }
+    }
+    return nKept;
+}
+
+static bool
+IsAgain(NsRing *const *rings, int n, int i)
+{
+    const NsRingHeader *headerPtr = rings[i]->headerPtr;
+
+    for (int j = i + 1; j < n; j++) {
+        if (rings[j]->headerPtr->epoch == headerPtr->epoch
+                && rings[j]->headerPtr->pid == headerPtr->pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+AreInOneFile(NsRing *const *rings, int n)
+{
+    for (int i = 1; i < n; i++) {
+        if (!STREQ(rings[i]->path, rings[0]->path)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Put them into one file.  Where that cannot be done they stay where they are.
+ */
+static int
+Collect(const NsRingKey *keyPtr, NsRing **rings, int n)
+{
+    const char *reason;
+    char       *path = NsRingCollect(keyPtr, rings, n);
+    NsRing     *ringPtr = NULL;
+    int         nCollected = 0;
+
+    if (path != NULL) {
+        ringPtr = NsRingOpen(path, false, &reason);
+    }
+    if (ringPtr == NULL) {
+        Ns_Log(Warning, "log: cannot put together what earlier processes left "
+               "in '%s': '%s'; each keeps its own memory there until it is "
+               "written", keyPtr->directory,
+               path == NULL ? strerror(errno) : reason);
+        ns_free(path);
+        return n;
+    }
+    ns_free(path);
+    for (int i = 0; i < n; i++) {
+        NsRingClose(&rings[i], true);
+    }
+    for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
+        rings[nCollected++] = ringPtr;
+    }
+    return nCollected;
+}
 
 int
 NsLeftovers(NsLeftover **leftoversPtr)
@@ -77,6 +230,15 @@ IsToForget(const NsLeftover *leftoverPtr, void *arg)
 {
     Forget *forgetPtr = arg;
 
+    if (leftoverPtr->problem != NULL) {
+        if (!STREQ(leftoverPtr->file, forgetPtr->sink)) {
+            return false;
+        }
+        forgetPtr->nRecords = 0;
+        Ns_Log(Warning, "log: '%s', which cannot be read (%s), is deleted",
+               leftoverPtr->file, leftoverPtr->problem);
+        return true;
+    }
     if (!STREQ(leftoverPtr->sink, forgetPtr->sink)) {
         return false;
     }
@@ -98,12 +260,29 @@ ForEach(LeftoverProc *proc, void *arg)
         const char *reason;
         NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);
 
-        if (ringPtr != NULL) {
+        if (ringPtr == NULL && reason != nsRingInUse) {
+            TellUnreadable(paths[i], reason, proc, arg);
+        }
+        while (ringPtr != NULL) {
+            NsRing *nextPtr = ringPtr->siblingPtr;
+
             NsRingClose(&ringPtr, ForEachIn(ringPtr, proc, arg));
+            ringPtr = nextPtr;
         }
         ns_free(paths[i]);
     }
     ns_free(paths);
+}
+
+static void
+TellUnreadable(const char *path, const char *problem, LeftoverProc *proc,
+               void *arg)
+{
+    NsLeftover leftover = {.file = (char *) path, .problem = problem};
+
+    if (proc(&leftover, arg)) {
+        unlink(path);
+    }
 }
 
 /*
@@ -112,9 +291,7 @@ ForEach(LeftoverProc *proc, void *arg)
 static bool
 ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
 {
-    bool hasGivenUp = false, isLeft = false;
-
-    for (int i = 0; i < NS_RING_SINKS; i++) {
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
         NsLeftover  leftover = {
             .file = ringPtr->path, .pid = (int) ringPtr->headerPtr->pid
@@ -128,15 +305,10 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
                  NS_RING_NAME - 1, slotPtr->name);
         snprintf(leftover.type, sizeof(leftover.type), "%.*s",
                  (int) sizeof(slotPtr->type) - 1, slotPtr->type);
-        if (leftover.nRecords == 0) {
-            continue;
-        }
-        if (proc(&leftover, arg)) {
+        if ((leftover.nRecords > 0 || NsRingMissing(slotPtr) > 0)
+                && proc(&leftover, arg)) {
             slotPtr->name[0] = '\0';
-            hasGivenUp = true;
-        } else {
-            isLeft = true;
         }
     }
-    return hasGivenUp && !isLeft;
+    return !NsRingIsNeeded(ringPtr);
 }

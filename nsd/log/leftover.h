@@ -1,12 +1,12 @@
 /*
  * leftover.h --
  *
- *      What is left in mappings of processes that were killed, for sinks that
- *      no longer exist and whose target this server cannot know: a database, a
- *      syslog server.
+ *      The mappings of processes that were killed.
  *
- *      Such a mapping stays where it is until the sink is there again at a
- *      start, or until someone gives up what is left.
+ *      What is left there for a sink that no longer exists, and whose target
+ *      this server cannot know (a database, a syslog server), stays until the
+ *      sink is there again at a start, or until someone gives it up.  So does a
+ *      mapping that cannot be read.
  */
 
 #ifndef NSD_LOG_LEFTOVER_H
@@ -15,12 +15,21 @@
 #include "log/ring.h"
 
 typedef struct NsLeftover {
-    char     sink[NS_RING_NAME];
+    char     sink[NS_RING_NAME];    /* "": the mapping cannot be read. */
     char     type[16];
     char    *file;              /* The mapping. */
     int      pid;               /* Of the process that left it. */
     uint64_t nRecords;
+    const char *problem;        /* Why it cannot be read; else NULL. */
 } NsLeftover;
+
+/*
+ * At the start, before this process has a mapping: open what dead processes of
+ * this server left, oldest first; the caller closes each and frees the array.
+ * However many files there were, it is one afterwards, without what nobody
+ * needs any more.
+ */
+int NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr);
 
 /*
  * All of them; for NsLeftoversFree.  Mappings that a process uses are not
@@ -31,7 +40,8 @@ void NsLeftoversFree(NsLeftover *leftovers, int n);
 
 /*
  * Give up what is left for the sink, and delete mappings in which nothing else
- * is.  How many records these were; -1: nothing is left for it.
+ * is.  How many records these were; -1: nothing is left for it.  The path of a
+ * mapping that cannot be read in place of a sink's name: delete it.
  */
 int64_t NsLeftoverForget(const char *sink);
 

@@ -1,43 +1,40 @@
 /*
  * recover.c --
  *
- *      What an earlier process of this server handed over and did not write.
+ *      What earlier processes of this server handed over and did not write.
  *
  *      A process that ends in order deletes its mapping.  One that was killed
- *      leaves it, and the next start finds it.  As soon as a sink of the same
- *      name is made, it gets the records behind its cursors, exactly once:
+ *      leaves it, and the next start finds it.  Each sink claims what is left
+ *      under its name.  Until that is written it writes nothing else, so the
+ *      old records come first; its new ones wait.  A sink with a log thread
+ *      has that write its claims, which begins when all modules are loaded; for
+ *      a direct one the thread does it that makes the sink.
  *
- *      - No write was under way: the cursors tell what was written.
- *      - One was under way: the mapping says where and how much.  The bytes are
- *        all there: the cursors move on.  Some are there: the file is cut back
- *        to where the write began.  None are: the cursors stand.
+ *      What a claim stands for is delivered from the old mapping by a second
+ *      sink to the same target, behind its cursors, exactly once.  They move
+ *      like those of the present mapping, so a process killed here is continued
+ *      by the next.  About a write that was under way, settle.c asks the file,
+ *      and a database knows by itself.
  *
- *      While they are delivered the old mapping's cursors move like those of
- *      the present one, so a process killed here is continued by the next.
- *
- *      A database may not be there during the start, and a file system may be
- *      full.  The sink then claims the records; its log thread writes them as
- *      soon as it can, before anything else.  A database itself knows how far the
- *      earlier process got.
+ *      Records of a stream that nobody has made cannot be formatted.  They stay
+ *      where they are, and hold nothing up.
  */
 
 #include "log/sink_int.h"
 
-#include <sys/mman.h>
-
-#include "log/systemlog.h"
+#include "log/leftover.h"
+#include "log/settle.h"
 #include "nslog.h"
 #include "nsthread.h"
 
-/* How far behind the place of a write it is looked for. */
-#define SEARCH_BYTES ((uint64_t) 64 << 20)
-
+/*
+ * A mapping that an earlier process left.
+ */
 typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;
     bool             isClaimed[NS_RING_SINKS];
     atomic_int       nUsers;            /* The start, and claims. */
-    atomic_bool      isKept;            /* Something stays in the mapping. */
 } Leftover;
 
 /*
@@ -52,58 +49,45 @@ struct NsClaim {
 
 static Leftover *firstPtr;      /* Used by the main thread, during the start. */
 
-static void     Release(Leftover *leftoverPtr, bool isDone);
-static void     Claim(Ns_LogSink sink, Leftover *leftoverPtr,
-                      NsRingSink *slotPtr);
+static void     Release(Leftover *leftoverPtr);
+static void     AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
+                         NsRingSink *slotPtr);
 static bool     WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
-static void     DropFirstClaim(Ns_LogSink sink, bool isDone);
+static Ns_LogSink MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr);
+static void     EndWriter(Ns_LogSink *writerPtr);
 static void     AddCounts(Ns_LogSink to, Ns_LogSink from);
+static void     DropFirstClaim(Ns_LogSink sink);
+static void     CountClaimed(Ns_LogSink sink);
 static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr);
-static bool     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
-static bool     AreFormatsKnown(const NsRing *ringPtr,
-                                const NsRingSink *slotPtr);
+static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
 static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
-static void     SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr);
-static bool     IsInFile(const NsRing *ringPtr, const NsRingSink *slotPtr,
-                         uint64_t *keepPtr);
-static bool     IsShared(const NsRing *ringPtr, const NsRingSink *slotPtr);
-static uint64_t NextLine(int fd, uint64_t offset, uint64_t size);
-static bool     HasChecksum(int fd, const NsRingSink *slotPtr, uint64_t offset);
-static bool     ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
-static bool     DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr,
-                            const NsPlace *placePtr, uint64_t *nPtr);
+static bool     DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
+static bool     DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr,
+                            uint64_t *nextPtr, uint64_t *nPtr);
 static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
                           NsPlace *placePtr);
+static bool     HasFormat(const NsRing *ringPtr, uint32_t lane);
 
 
 void
 NsSinkFindLeftovers(const NsRingKey *keyPtr)
 {
-    Leftover  *leftoverPtr, **linkPtr = &firstPtr;
-    char     **paths;
-    int        n = NsRingList(keyPtr, &paths);
+    Leftover **linkPtr = &firstPtr;
+    NsRing   **rings;
+    int        n = NsLeftoverOpen(keyPtr, &rings);
 
     for (int i = 0; i < n; i++) {
-        const char *reason;
-        NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);
+        Leftover *leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
 
-        if (ringPtr != NULL) {
-            NsRingCommitPrepared(ringPtr);
-            leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
-            leftoverPtr->ringPtr = ringPtr;
-            atomic_store(&leftoverPtr->nUsers, 1);
-            *linkPtr = leftoverPtr;
-            linkPtr = &leftoverPtr->nextPtr;
-        } else if (!STREQ(reason, "in use")) {
-            Ns_Log(Warning, "log: cannot read what an earlier process left in "
-                   "'%s': %s", paths[i], reason);
-        }
-        ns_free(paths[i]);
+        leftoverPtr->ringPtr = rings[i];
+        atomic_store(&leftoverPtr->nUsers, 1);
+        *linkPtr = leftoverPtr;
+        linkPtr = &leftoverPtr->nextPtr;
     }
-    ns_free(paths);
+    ns_free(rings);
 }
 
 void
@@ -112,17 +96,16 @@ NsSinkEndRecovery(void)
     while (firstPtr != NULL) {
         Leftover *leftoverPtr = firstPtr;
         NsRing   *ringPtr = leftoverPtr->ringPtr;
-        bool      isDone = true;
 
-        for (int i = 0; i < NS_RING_SINKS; i++) {
+        for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
             if (!leftoverPtr->isClaimed[i] && slotPtr->name[0] != '\0') {
-                isDone &= DeliverOrphan(ringPtr, slotPtr);
+                DeliverOrphan(ringPtr, slotPtr);
             }
         }
         firstPtr = leftoverPtr->nextPtr;
-        Release(leftoverPtr, isDone);
+        Release(leftoverPtr);
     }
 }
 
@@ -130,48 +113,52 @@ NsSinkEndRecovery(void)
  * The last user deletes the mapping, if nothing is left there.
  */
 static void
-Release(Leftover *leftoverPtr, bool isDone)
+Release(Leftover *leftoverPtr)
 {
-    if (!isDone) {
-        atomic_store(&leftoverPtr->isKept, true);
-    }
     if (atomic_fetch_sub(&leftoverPtr->nUsers, 1) == 1) {
-        NsRingClose(&leftoverPtr->ringPtr, !atomic_load(&leftoverPtr->isKept));
+        NsRingClose(&leftoverPtr->ringPtr,
+                    !NsRingIsNeeded(leftoverPtr->ringPtr));
         ns_free(leftoverPtr);
     }
 }
 
 void
-NsRecoverSink(Ns_LogSink sink, bool hasThread)
+NsRecoverClaim(Ns_LogSink sink)
 {
     for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
         NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
 
         if (slotPtr != NULL) {
-            Claim(sink, p, slotPtr);
+            AddClaim(sink, p, slotPtr);
         }
     }
-    if (!sink->typePtr->isRemote && !NsRecoverClaims(sink)) {
+    CountClaimed(sink);
+}
+
+void
+NsRecoverHere(Ns_LogSink sink, bool getsThread)
+{
+    if (!NsRecoverClaims(sink)) {
         Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
                "written: '%s'; %s", sink->name,
                (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
                strerror(sink->failure),
-               hasThread ? "trying again" : "the next start tries again");
-        if (!hasThread) {
+               getsThread ? "trying again" : "the next start tries again");
+        if (!getsThread) {
             NsRecoverDropClaims(sink);
         }
     }
 }
 
 static void
-Claim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
+AddClaim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
 {
     NsClaim *claimPtr = ns_calloc(1u, sizeof(*claimPtr)), **linkPtr;
 
     claimPtr->leftoverPtr = leftoverPtr;
     claimPtr->slotPtr = slotPtr;
     atomic_fetch_add(&leftoverPtr->nUsers, 1);
-    for (int i = 0; i < NS_RING_SINKS; i++) {
+    for (int i = 0; i < (int) leftoverPtr->ringPtr->headerPtr->maxSinks; i++) {
         if (NsRingSinkAt(leftoverPtr->ringPtr, i) == slotPtr) {
             leftoverPtr->isClaimed[i] = true;
         }
@@ -199,7 +186,7 @@ NsRecoverClaims(Ns_LogSink sink)
         isOk = WriteClaim(sink, sink->claims);
         NsSinkLock(sink);
         if (isOk) {
-            DropFirstClaim(sink, true);
+            DropFirstClaim(sink);
             sink->retryAt = 0;
             /* The file may have been rolled. */
             isOk = !sink->typePtr->isFile || NsFileReopen(sink);
@@ -207,24 +194,16 @@ NsRecoverClaims(Ns_LogSink sink)
         if (!isOk) {
             NsDeliverFailed(sink, errno);
         }
+        CountClaimed(sink);
         NsSinkUnlock(sink);
     }
     return sink->claims == NULL;
 }
 
-/*
- * By a sink of its own to the same target, since the other reads the present
- * mapping.
- */
 static bool
 WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
 {
-    NsSinkSpec spec = {
-        .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
-        .connection = sink->connection, .table = sink->table,
-        .settings = sink->settings
-    };
-    Ns_LogSink writer = NsSinkMake(&spec);
+    Ns_LogSink writer = MakeWriter(sink, claimPtr->slotPtr);
     bool       isOk = false;
     int        reason = errno;
 
@@ -235,8 +214,7 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
         NsSinkLock(sink);
         AddCounts(sink, writer);
         NsSinkUnlock(sink);
-        writer->typePtr->closeProc(writer);
-        NsSinkUnmake(&writer);
+        EndWriter(&writer);
     } else if (reason == NS_SINK_COMPLAINS) {
         NsSinkLock(sink);
         snprintf(sink->complaint, sizeof(sink->complaint), "%s",
@@ -249,7 +227,45 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
 }
 
 /*
- * To the ledger: what was not written is still the earlier process's.
+ * A sink of its own to the same target, since the other reads the present
+ * mapping.  Two servers may have sinks of one name, and be each other's
+ * successor: records go to the file that they were meant for, unless its
+ * directory is gone.
+ */
+static Ns_LogSink
+MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
+{
+    NsSinkSpec spec = {
+        .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
+        .connection = sink->connection, .table = sink->table,
+        .settings = sink->settings
+    };
+    Ns_LogSink writer = NULL;
+
+    if (STREQ(slotPtr->type, spec.type) && slotPtr->file[0] == '/'
+            && spec.file != NULL && !STREQ(slotPtr->file, spec.file)) {
+        spec.file = slotPtr->file;
+        writer = NsSinkMake(&spec);
+        spec.file = sink->file;
+        if (writer == NULL && errno != ENOENT && errno != ENOTDIR
+                && errno != EACCES) {
+            return NULL;
+        }
+    }
+    return writer != NULL ? writer : NsSinkMake(&spec);
+}
+
+static void
+EndWriter(Ns_LogSink *writerPtr)
+{
+    NsSinkLock(*writerPtr);
+    (*writerPtr)->typePtr->closeProc(*writerPtr);
+    NsSinkUnlock(*writerPtr);
+    NsSinkUnmake(writerPtr);
+}
+
+/*
+ * To the ledger: what was not written is still claimed.
  */
 static void
 AddCounts(Ns_LogSink to, Ns_LogSink from)
@@ -272,12 +288,12 @@ AddCounts(Ns_LogSink to, Ns_LogSink from)
 }
 
 static void
-DropFirstClaim(Ns_LogSink sink, bool isDone)
+DropFirstClaim(Ns_LogSink sink)
 {
     NsClaim *claimPtr = sink->claims;
 
     sink->claims = claimPtr->nextPtr;
-    Release(claimPtr->leftoverPtr, isDone);
+    Release(claimPtr->leftoverPtr);
     ns_free(claimPtr);
 }
 
@@ -285,8 +301,23 @@ void
 NsRecoverDropClaims(Ns_LogSink sink)
 {
     while (sink->claims != NULL) {
-        DropFirstClaim(sink, false);
+        DropFirstClaim(sink);
     }
+    CountClaimed(sink);
+}
+
+/*
+ * For the ledger.
+ */
+static void
+CountClaimed(Ns_LogSink sink)
+{
+    uint64_t n = 0;
+
+    for (const NsClaim *p = sink->claims; p != NULL; p = p->nextPtr) {
+        n += NsRecoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
+    }
+    atomic_store(&sink->nClaimed, n);
 }
 
 void
@@ -319,33 +350,44 @@ NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * Write what the slot's sink had not written, and free the slot.  False, with
- * the reason in errno: something is left.
+ * Write what the slot's sink had not written, and free the slot, unless there
+ * are records of streams that nobody has made.  False: something is left for
+ * another reason, which is in errno.
  */
 static bool
 RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     int      pid = (int) ringPtr->headerPtr->pid, reason;
-    uint64_t n = 0, before = atomic_load(&sink->nDelivered);
-    bool     isSettled = true, isDelivered;
+    uint64_t n = 0, before = atomic_load(&sink->nDelivered), nDamaged, nLeft;
+    bool     isDelivered;
 
     NsSinkLock(sink);
-    if (sink->typePtr->settleProc != NULL) {
-        isSettled = sink->typePtr->settleProc(sink, ringPtr, slotPtr);
-    } else {
-        SettleIntent(ringPtr, slotPtr);
-    }
-    isDelivered = isSettled && DeliverLeftover(sink, ringPtr, slotPtr, &n);
+    isDelivered = (sink->typePtr->settleProc == NULL
+                   || sink->typePtr->settleProc(sink, ringPtr, slotPtr))
+        && DeliverLeftover(sink, ringPtr, slotPtr, &n);
     reason = errno;
     NsSinkUnlock(sink);
-    if (isDelivered) {
-        slotPtr->name[0] = '\0';
-    } else {
+    nLeft = NsRecoverCountUnread(ringPtr, slotPtr);
+    if (!isDelivered) {
         n = atomic_load(&sink->nDelivered) - before;
+    } else if (nLeft == 0) {
+        slotPtr->name[0] = '\0';
     }
     if (n > 0) {
         Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
                "%d had not written", sink->name, n, pid);
+    }
+    nDamaged = atomic_load(&sink->nDamaged);
+    if (nDamaged > 0) {
+        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records of process %d are "
+               "lost: the memory that it left is damaged", sink->name, nDamaged,
+               pid);
+    }
+    if (isDelivered && nLeft > 0) {
+        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s' of "
+               "streams that no module has made; nsd --logs prints them, "
+               "ns_logsink forget gives them up", ringPtr->path, nLeft,
+               sink->name);
     }
     errno = reason;
     return isDelivered;
@@ -353,9 +395,9 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 
 /*
  * The sink no longer exists, but its file can still get what belongs
- * there.  False: it cannot, and the records stay where they are.
+ * there; else the records stay where they are.
  */
-static bool
+static void
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     uint64_t   n = NsRecoverCountUnread(ringPtr, slotPtr);
@@ -364,10 +406,10 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
         .file = slotPtr->file, .settings = nsSinkDefaults
     };
     Ns_LogSink sink = NULL;
+    bool       isDelivered = false;
 
-    if (n == 0 && NsRingMissing(slotPtr) == 0
-            && atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
-        return true;
+    if (n == 0 && NsRingMissing(slotPtr) == 0) {
+        return;
     }
     spec.settings.minSeverity = slotPtr->minSeverity;
     spec.settings.slowNanos = slotPtr->slowNanos;
@@ -375,50 +417,25 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     spec.settings.format = slotPtr->format >= 0
         && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
     if ((STREQ(slotPtr->type, "file") || STREQ(slotPtr->type, "sqlite"))
-            && slotPtr->file[0] == '/' && AreFormatsKnown(ringPtr, slotPtr)) {
+            && slotPtr->file[0] == '/') {
         sink = NsSinkMake(&spec);
     }
     if (sink != NULL) {
-        (void) RecoverFrom(sink, ringPtr, slotPtr);
-        NsSinkLock(sink);
-        sink->typePtr->closeProc(sink);
-        NsSinkUnlock(sink);
-        /* The rest of it is small, and other threads never saw it. */
-        NsSinkUnmake(&sink);
+        isDelivered = RecoverFrom(sink, ringPtr, slotPtr);
+        EndWriter(&sink);
     }
-    if (slotPtr->name[0] != '\0') {
+    if (!isDelivered) {
         Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
                "which no longer exists; nsd --logs prints them, "
                "ns_logsink forget gives them up",
                ringPtr->path, n, slotPtr->name);
     }
-    return slotPtr->name[0] == '\0';
-}
-
-/*
- * Modules that made streams may no longer be there.
- */
-static bool
-AreFormatsKnown(const NsRing *ringPtr, const NsRingSink *slotPtr)
-{
-    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t     index = ringPtr->lanes[i].stream;
-        Ns_LogStream stream = NsStreamFind(ringPtr->headerPtr->streams[index]);
-
-        if (atomic_load(&slotPtr->wants[index])
-                && (stream == NULL || !NsStreamHasFormat(stream))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static NsRingSink *
 FindSlot(const NsRing *ringPtr, const char *name)
 {
-    for (int i = 0; i < NS_RING_SINKS; i++) {
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
         if (STREQ(slotPtr->name, name)) {
@@ -426,155 +443,6 @@ FindSlot(const NsRing *ringPtr, const char *name)
         }
     }
     return NULL;
-}
-
-/*
- * Find out how far the last write got, so that the cursors tell the truth.
- */
-static void
-SettleIntent(NsRing *ringPtr, NsRingSink *slotPtr)
-{
-    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
-    unsigned intent = atomic_load(&slotPtr->intent);
-    uint64_t keep = UINT64_MAX;
-
-    if (intent == NS_RING_IDLE) {
-        return;
-    }
-    if (intent == NS_RING_WRITTEN
-            || (slotPtr->intentSum == NsRingIntentSum(slotPtr)
-                && IsInFile(ringPtr, slotPtr, &keep))) {
-        for (uint32_t i = 0; i < n; i++) {
-            NsRingCursor *cursorPtr = &slotPtr->cursors[i];
-            uint64_t      ahead = atomic_load(&cursorPtr->ahead);
-
-            if (ahead > atomic_load(&cursorPtr->done)) {
-                atomic_store(&cursorPtr->done, ahead);
-            }
-        }
-    } else if (keep != UINT64_MAX
-               && truncate(slotPtr->file, (off_t) keep) != 0) {
-        Ns_Log(Warning, "log: cannot cut off an incomplete line at the end of "
-               "'%s': '%s'", slotPtr->file, strerror(errno));
-    }
-    atomic_store(&slotPtr->intent, NS_RING_IDLE);
-}
-
-/*
- * What was to be written is all there.  Else, *keepPtr: where an incomplete end
- * of the file is to be cut off.
- *
- * Other sinks may write to the same file, and their lines may stand before
- * ours, or in the place of ours: none of them is cut off.
- */
-static bool
-IsInFile(const NsRing *ringPtr, const NsRingSink *slotPtr, uint64_t *keepPtr)
-{
-    struct stat st;
-    bool        isThere = false;
-    int         fd = open(slotPtr->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0) {
-        return false;
-    }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-            && (uint64_t) st.st_ino == slotPtr->inode
-            && (uint64_t) st.st_size > slotPtr->offset) {
-        uint64_t size = (uint64_t) st.st_size, at = slotPtr->offset;
-        uint64_t end = MIN(size, at + SEARCH_BYTES), line = at;
-        bool     isShared = IsShared(ringPtr, slotPtr);
-
-        while (!isThere && at < end && size - at >= slotPtr->length) {
-            isThere = HasChecksum(fd, slotPtr, at);
-            at = isShared ? NextLine(fd, at, end) : end;
-        }
-        if (!isThere && isShared) {
-            for (at = line; at < size; at = NextLine(fd, at, size)) {
-                line = at;
-            }
-            if (at > size) {
-                *keepPtr = line;
-            }
-        } else if (!isThere && size - slotPtr->offset < slotPtr->length) {
-            *keepPtr = slotPtr->offset;
-        }
-    }
-    close(fd);
-    return isThere;
-}
-
-static bool
-IsShared(const NsRing *ringPtr, const NsRingSink *slotPtr)
-{
-    for (int i = 0; i < NS_RING_SINKS; i++) {
-        const NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
-
-        if (otherPtr != slotPtr && otherPtr->inode == slotPtr->inode) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * Where the line at offset ends; behind the size: it does not.
- */
-static uint64_t
-NextLine(int fd, uint64_t offset, uint64_t size)
-{
-    char bytes[4096];
-
-    while (offset < size) {
-        size_t      n = (size_t) MIN(sizeof(bytes), size - offset);
-        const char *end;
-
-        if (!ReadAt(fd, bytes, n, offset)) {
-            break;
-        }
-        end = memchr(bytes, '\n', n);
-        if (end != NULL) {
-            return offset + (uint64_t) (end - bytes) + 1;
-        }
-        offset += n;
-    }
-    return size + 1;
-}
-
-static bool
-HasChecksum(int fd, const NsRingSink *slotPtr, uint64_t offset)
-{
-    char  *bytes = ns_malloc(2 * NS_RING_END);
-    size_t length = slotPtr->length;
-    bool   isSame = false;
-
-    if (length <= 2 * NS_RING_END) {
-        isSame = ReadAt(fd, bytes, length, offset);
-    } else {
-        isSame = ReadAt(fd, bytes, NS_RING_END, offset)
-            && ReadAt(fd, bytes + NS_RING_END, NS_RING_END,
-                      offset + length - NS_RING_END);
-    }
-    isSame = isSame && slotPtr->checksum
-        == (uint32_t) NsRingSumOfEnds(bytes, bytes + NS_RING_END, length);
-    ns_free(bytes);
-    return isSame;
-}
-
-static bool
-ReadAt(int fd, char *bytes, size_t length, uint64_t offset)
-{
-    size_t got = 0;
-
-    while (got < length) {
-        ssize_t n = pread(fd, bytes + got, length - got,
-                          (off_t) (offset + got));
-
-        if (n <= 0) {
-            return false;
-        }
-        got += (size_t) n;
-    }
-    return true;
 }
 
 /*
@@ -587,42 +455,33 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
 {
     uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
     NsMerge  merge = {NULL, 0, 0};
-    NsPlace *placePtr;
-    bool     isOk = true;
+    bool     isOk;
 
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
     sink->places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
     sink->moved = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint32_t));
     for (uint32_t i = 0; i < nLanes; i++) {
-        if (OpenPlace(ringPtr, slotPtr, i, &sink->places[i])) {
+        if (!OpenPlace(ringPtr, slotPtr, i, &sink->places[i])
+                || !HasFormat(ringPtr, i)) {
+            sink->places[i].headPtr = NULL;
+        }
+    }
+    isOk = NsSettleWrite(sink, nPtr);
+    for (uint32_t i = 0; i < nLanes; i++) {
+        if (sink->places[i].headPtr != NULL) {
             NsMergeAdd(&merge, &sink->places[i]);
         }
     }
-    if (NsRingMissing(slotPtr) > 0) {
+    if (isOk && NsRingMissing(slotPtr) > 0) {
         isOk = NsDeliverNote(sink, Warning, "log: up to %" PRIu64 " records "
                              "are missing here: they could not be written in "
                              "time before process %d was killed",
                              NsRingMissing(slotPtr),
                              (int) ringPtr->headerPtr->pid);
     }
-    while (isOk && (placePtr = NsMergeFirst(&merge)) != NULL) {
-        isOk = DeliverFrom(sink, ringPtr, placePtr, nPtr);
-        if (isOk) {
-            if (!placePtr->isMoved) {
-                placePtr->isMoved = true;
-                sink->moved[sink->nMoved++] = placePtr->lane;
-            }
-            NsPlaceAdvance(ringPtr, placePtr);
-            if (placePtr->headPtr != NULL) {
-                NsMergeFirstMoved(&merge);
-            } else {
-                NsMergeFirstEnded(&merge);
-            }
-        }
-    }
-    isOk = isOk && NsDeliverFlush(sink);
-    if (!isOk) {
+    isOk = isOk && DeliverAll(sink, &merge, nPtr) && NsDeliverFlush(sink);
+    if (!isOk && sink->failure != 0) {
         errno = sink->failure;
     }
     NsMergeFree(&merge);
@@ -635,18 +494,49 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     return isOk;
 }
 
+static bool
+DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
+{
+    const NsRing *ringPtr = sink->ringPtr;
+    uint32_t  nLanes = ringPtr->headerPtr->maxLanes;
+    uint64_t *next = ns_malloc(nLanes * sizeof(uint64_t));
+    NsPlace  *placePtr;
+    bool      isOk = true;
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        next[i] = NS_PLACE_UNKNOWN;
+    }
+    while (isOk && (placePtr = NsMergeFirst(mergePtr)) != NULL) {
+        isOk = DeliverFrom(sink, placePtr, &next[placePtr->lane], nPtr);
+        if (isOk) {
+            if (!placePtr->isMoved) {
+                placePtr->isMoved = true;
+                sink->moved[sink->nMoved++] = placePtr->lane;
+            }
+            NsPlaceAdvance(ringPtr, placePtr);
+            if (placePtr->headPtr != NULL) {
+                NsMergeFirstMoved(mergePtr);
+            } else {
+                NsMergeFirstEnded(mergePtr);
+            }
+        }
+    }
+    ns_free(next);
+    return isOk;
+}
+
 /*
- * Deliver the record at a place.  One that is damaged counts as that.
+ * Deliver the record at a place.  One that is damaged counts as that, and so do
+ * those that are missing before it: *nextPtr is the sequence expected.
  */
 static bool
-DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr, const NsPlace *placePtr,
+DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr, uint64_t *nextPtr,
             uint64_t *nPtr)
 {
+    const NsRing *ringPtr = sink->ringPtr;
     const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true, &sink->scratch,
                                       &sink->scratchBytes);
-    const char  *name = ringPtr->headerPtr->streams[
-        ringPtr->lanes[placePtr->lane].stream];
-    Ns_LogStream stream = NsStreamFind(name);
+    const char  *name = NsRingStreamOf(ringPtr, placePtr->lane);
     Ns_LogRecord record = {
         .stream = name,
         .severity = placePtr->headPtr->severity,
@@ -654,13 +544,17 @@ DeliverFrom(Ns_LogSink sink, const NsRing *ringPtr, const NsPlace *placePtr,
         .bytes = bytes,
         .length = placePtr->headPtr->total
     };
+    uint64_t     sequence = placePtr->headPtr->sequence;
 
-    atomic_fetch_add(&sink->nDirect, 1);
-    if (bytes == NULL || stream == NULL) {
+    if (bytes == NULL) {
         atomic_fetch_add(&sink->nDamaged, 1);
         return true;
     }
-    if (!NsDeliverRecord(sink, stream, &record)) {
+    if (*nextPtr != NS_PLACE_UNKNOWN && sequence > *nextPtr) {
+        atomic_fetch_add(&sink->nDamaged, sequence - *nextPtr);
+    }
+    *nextPtr = sequence + 1;
+    if (!NsDeliverRecord(sink, NsStreamFind(name), &record)) {
         return false;
     }
     (*nPtr)++;
@@ -681,4 +575,15 @@ OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
         && NsPlaceOpen(ringPtr, placePtr, atomic_load(
                            &slotPtr->cursors[lane].done))
         && NsPlaceHead(ringPtr, placePtr) != NULL;
+}
+
+/*
+ * The stream exists: a module that makes it is loaded.
+ */
+static bool
+HasFormat(const NsRing *ringPtr, uint32_t lane)
+{
+    Ns_LogStream stream = NsStreamFind(NsRingStreamOf(ringPtr, lane));
+
+    return stream != NULL && NsStreamHasFormat(stream);
 }

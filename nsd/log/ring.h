@@ -18,6 +18,10 @@
  *
  *      Everything here is plain data without pointers: a later process, or a
  *      reader beside the running one, sees the same.
+ *
+ *      A file is a mapping of one process, or a collection: what several dead
+ *      processes left, one mapping behind the other, with holes where nothing
+ *      is that anyone still needs.
  */
 
 #ifndef NSD_LOG_RING_H
@@ -27,7 +31,7 @@
 
 #include "nstypes.h"
 
-#define NS_RING_VERSION    2u
+#define NS_RING_VERSION    3u
 #define NS_RING_STREAMS    256
 #define NS_RING_SINKS      128
 #define NS_RING_MAX_LANES  1024
@@ -42,12 +46,14 @@ typedef struct NsRingHeader {
     uint32_t segmentBytes;
     uint32_t nSegments;
     uint32_t maxLanes;
+    uint32_t maxSinks;          /* Slots; NS_RING_SINKS where one writes. */
+    uint32_t pad;
     uint64_t bytes;             /* Of the whole mapping. */
     uint64_t epoch;             /* When it was made; marks all its records. */
     int64_t  pid;               /* Of the process that writes. */
     atomic_uint nStreams;       /* Names are complete below these counts. */
     atomic_uint nLanes;
-    char     streams[NS_RING_STREAMS][NS_RING_NAME];
+    char     streams[NS_RING_STREAMS][NS_RING_NAME];    /* The last member. */
 } NsRingHeader;
 
 typedef struct NsRingLane {
@@ -110,7 +116,6 @@ typedef struct NsRingSink {
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
-    uint64_t    intentSum;              /* Of the four before. */
     int64_t     slowNanos;              /* What it wants of its streams, */
     int32_t     minSeverity;            /* and in which format; for a process */
     int32_t     format;                 /* that no longer has the sink. */
@@ -121,7 +126,7 @@ typedef struct NsRingSink {
 } NsRingSink;
 
 /*
- * A mapping as a process has it.  Constant after creation, but for nextPtr.
+ * A mapping as a process has it.  Constant after creation.
  */
 typedef struct NsRing {
     NsRingHeader *headerPtr;
@@ -129,9 +134,10 @@ typedef struct NsRing {
     char         *sinks;
     char         *segments;
     size_t        sinkBytes;            /* Distance of two sinks. */
-    int           fd;                   /* -1: anonymous memory. */
-    char         *path;                 /* NULL: likewise. */
-    struct NsRing *nextPtr;             /* ring.c: open ones with a path. */
+    char         *path;                 /* Its file's; NULL: anonymous memory. */
+    struct NsRingFile *filePtr;         /* ring.c; NULL likewise. */
+    struct NsRing *siblingPtr;          /* The next of the same file. */
+    int           nDamaged;             /* Parts that were left out. */
 } NsRing;
 
 /*
@@ -152,21 +158,31 @@ void NsRingInit(void);
  * A new mapping of about so many bytes, preallocated, mode 0600, locked while
  * this process lives; a smaller one, if the file system is too small.  When
  * there can be none, memory of the process serves, and *reasonPtr is why, else
- * NULL.
+ * NULL.  Its file has its name only when all that others rely on is in it.
  */
 NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
                      const char **reasonPtr);
 
 /*
- * Map the file at path.  It is ours, nobody holds it, and all that the functions
- * below rely on has been checked; else NULL, and *reasonPtr is why.  Read only:
- * others may own or hold it, and nothing is ever written; to close it again is
- * not for a process that holds it.
+ * Map the file at path: the first of its mappings, linked with the others.  It
+ * is ours, nobody holds it, and all that the functions below rely on has been
+ * checked; parts that are damaged have been left out and counted.  NULL: there
+ * is nothing to read, and *reasonPtr is why.  Read only: others may own or hold
+ * it, and nothing is ever written; to close it again is not for a process that
+ * holds it.
  */
 NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
 
 /*
- * Unmap; delete the file if isDone.  Clears *ringPtrPtr.
+ * What *reasonPtr is when another process, or this one, uses the mapping; when
+ * its process died before it had begun.
+ */
+extern const char nsRingInUse[];
+extern const char nsRingEmpty[];
+
+/*
+ * Unmap one mapping.  Clears *ringPtrPtr.  With the last one of a file that is
+ * deleted, if isDone was true for each.
  */
 void NsRingClose(NsRing **ringPtrPtr, bool isDone);
 
@@ -175,6 +191,29 @@ void NsRingClose(NsRing **ringPtrPtr, bool isDone);
  * processes included.  The caller frees each, and the array.
  */
 int NsRingList(const NsRingKey *keyPtr, char ***pathsPtr);
+
+/*
+ * Delete what processes left that died while they made a mapping.
+ */
+void NsRingSweep(const NsRingKey *keyPtr);
+
+/*
+ * Give back the memory of what no sink needs any more.  Not for a mapping in
+ * use.
+ */
+void NsRingPunch(NsRing *ringPtr);
+
+/*
+ * Put what is needed of these mappings, linked as siblings or not, into one new
+ * file, which the caller opens.  The path, for the caller to free; NULL: errno
+ * tells why not.
+ */
+char *NsRingCollect(const NsRingKey *keyPtr, NsRing *const *rings, int n);
+
+/*
+ * Some sink needs something of the mapping.
+ */
+bool NsRingIsNeeded(const NsRing *ringPtr);
 
 static inline uint64_t
 NsRingPosition(uint64_t number, uint32_t offset)
@@ -215,12 +254,6 @@ NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)
  * The name of the lane's stream; "" if that is damaged.
  */
 const char *NsRingStreamOf(const NsRing *ringPtr, uint32_t lane);
-
-/*
- * The sum of what a sink says about a write under way.  A file is only cut off
- * where a sum is right.
- */
-uint64_t NsRingIntentSum(const NsRingSink *slotPtr);
 
 /*
  * How many records the sink has given up and not told of.  The number stands

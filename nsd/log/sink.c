@@ -80,7 +80,10 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     if (sink == NULL) {
         return NULL;
     }
-    NsRecoverSink(sink, !specPtr->isDirect && NsSinkRing() != NULL);
+    NsRecoverClaim(sink);
+    if (specPtr->isDirect || NsSinkRing() == NULL) {
+        NsRecoverHere(sink, false);
+    }
 
     Ns_MutexLock(&nsSinksLock);
     sink->index = FreeIndexLocked();
@@ -320,9 +323,12 @@ NsSinkWants(Ns_LogSink sink, int stream)
 }
 
 void
-NsSinkRecoverByName(const char *name, bool hasThread)
+NsSinkRecoverByName(const char *name, bool getsThread)
 {
-    NsRecoverSink(NsSinkFind(name), hasThread);
+    Ns_LogSink sink = NsSinkFind(name);
+
+    NsRecoverClaim(sink);
+    NsRecoverHere(sink, getsThread);
 }
 
 Ns_ReturnCode
@@ -646,6 +652,7 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
     sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
     NsRingSetMissing(sink->slotPtr, 0);
+    atomic_store(&sink->slotPtr->intent, NS_RING_IDLE);
     for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
         sink->places[i].lane = i;
         sink->places[i].segment = NS_RING_NONE;

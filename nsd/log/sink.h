@@ -172,7 +172,7 @@ const char *NsSinkRingPath(void);
  */
 void NsSinkFindLeftovers(const NsRingKey *keyPtr);
 void NsSinkEndRecovery(void);
-void NsSinkRecoverByName(const char *name, bool hasThread);
+void NsSinkRecoverByName(const char *name, bool getsThread);
 
 /*
  * Start and stop the log threads.  Stop writes out everything first.  Finish

@@ -30,7 +30,7 @@ typedef struct NsSinkType {
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
     bool isDatabase;
 
-    /* Its target may be away: its thread alone tries again, and recovers. */
+    /* Its target may be away: its thread alone tries again. */
     bool isRemote;
 
     /* Open the target; errno tells why not. */
@@ -225,6 +225,7 @@ struct Ns_LogSink_ {
 
     /* Counters; written with the sink locked, read without. */
     atomic_uint_fast64_t nDirect;       /* Accepted outside the lanes. */
+    atomic_uint_fast64_t nClaimed;      /* Left by earlier processes. */
     atomic_uint_fast64_t nDelivered;
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;
@@ -416,9 +417,11 @@ time_t NsFileNextRoll(int hour);
  * recover.c
  */
 
-/* Before a sink begins: write what earlier processes left for it, or claim that
- * for its thread, if it gets one. */
-void NsRecoverSink(Ns_LogSink sink, bool hasThread);
+/* Before a sink begins: what earlier processes left for it is its own.  Then,
+ * for one without a log thread: write that now.  What cannot be written is for
+ * its thread, if it gets one, or for the next start. */
+void NsRecoverClaim(Ns_LogSink sink);
+void NsRecoverHere(Ns_LogSink sink, bool getsThread);
 
 /* Log thread, sink not locked: write what is left for it.  False: it cannot be
  * written now. */

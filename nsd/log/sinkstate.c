@@ -92,7 +92,8 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     statsPtr->longestWrite = atomic_load(&sink->longestWrite);
     statsPtr->writeNanos = atomic_load(&sink->writeNanos);
     GetTrouble(sink, statsPtr);
-    statsPtr->accepted = atomic_load(&sink->nDirect);
+    statsPtr->accepted = atomic_load(&sink->nDirect)
+        + atomic_load(&sink->nClaimed);
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
         NsStreamDrops drops;
 

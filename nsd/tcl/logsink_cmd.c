@@ -261,8 +261,8 @@ RollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * Give up what killed processes left for a sink that no longer exists; how many
- * records.
+ * Give up what killed processes left for a sink that no longer exists, or a
+ * mapping that cannot be read; how many records.
  */
 static int
 ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -284,7 +284,8 @@ ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     n = NsLeftoverForget(name);
     if (n < 0) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "nothing is left for sink \"%s\"", name));
+            *name == '/' ? "there is no mapping \"%s\" that cannot be read"
+            : "nothing is left for sink \"%s\"", name));
         return TCL_ERROR;
     }
     Tcl_SetObjResult(interp, Tcl_NewWideIntObj(n));
@@ -316,6 +317,9 @@ LeftoversCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         PutString(dictObj, "file", leftovers[i].file);
         Put(dictObj, "pid", (uint64_t) leftovers[i].pid);
         Put(dictObj, "records", leftovers[i].nRecords);
+        if (leftovers[i].problem != NULL) {
+            PutString(dictObj, "problem", leftovers[i].problem);
+        }
         Tcl_ListObjAppendElement(NULL, listObj, dictObj);
     }
     NsLeftoversFree(leftovers, n);

@@ -339,78 +339,58 @@ APreparedRecordCountsUnlessReplaced(void **state)
 }
 
 /*
- * Die as if in the middle of a write: let the mapping say that one is under
- * way.  Meanwhile another sink has written something to the same file; or "".
+ * What is in the file behind the place where a write was to begin.
+ */
+static const char *content;
+
+/*
+ * Die as if in the middle of a write of record 0: let the mapping say that one
+ * is under way.
  */
 static void
-PretendWriting(uint64_t length, int64_t written, const char *other)
+DieInsideWrite(void)
 {
     Ns_LogSink   sink;
     Ns_LogStream stream = Start(65536, &sink);
     NsRing      *ringPtr;
-    NsRingSink  *slotPtr;
-    char         text[32];
-    const char  *reason;
-    char       **paths;
+    NsRingSink  *slotPtr = NULL;
+    const char  *line = "record 0\n", *reason;
+    char       **paths, *base;
     NsRingKey    key = {directory, directory, NULL};
     struct stat  st;
-    int          fd = open(file, O_WRONLY | O_APPEND);
+    int          fd = open(file, O_WRONLY | O_APPEND), writable;
+    NsPlace      place = {.lane = 0};
 
     Put(stream, 0, 1);
     /* A second mapping of the same memory, to write to it. */
     assert_int_equal(NsRingList(&key, &paths), 1);
     ringPtr = NsRingOpen(paths[0], true, &reason);
     assert_non_null(ringPtr);
-    assert_int_equal(mprotect(ringPtr->headerPtr, ringPtr->headerPtr->bytes,
-                              PROT_READ), 0);
-    slotPtr = NULL;
-    {
-        int     writable = open(paths[0], O_RDWR);
-        char   *base = mmap(NULL, ringPtr->headerPtr->bytes,
-                            PROT_READ | PROT_WRITE, MAP_SHARED, writable, 0);
-        NsPlace place = {.lane = 0};
+    writable = open(paths[0], O_RDWR);
+    base = mmap(NULL, ringPtr->headerPtr->bytes, PROT_READ | PROT_WRITE,
+                MAP_SHARED, writable, 0);
+    for (int i = 0; i < NS_RING_SINKS; i++) {
+        NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
 
-        for (int i = 0; i < NS_RING_SINKS; i++) {
-            NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
-
-            if (STREQ(otherPtr->name, "test")) {
-                slotPtr = (NsRingSink *) (void *) (base + ((char *) otherPtr
-                    - (char *) ringPtr->headerPtr));
-            }
+        if (STREQ(otherPtr->name, "test")) {
+            slotPtr = (NsRingSink *) (void *) (base + ((char *) otherPtr
+                - (char *) ringPtr->headerPtr));
         }
-        assert_non_null(slotPtr);
-        assert_true(NsPlaceOpen(ringPtr, &place, 0));
-        assert_non_null(NsPlaceHead(ringPtr, &place));
-        NsPlaceAdvance(ringPtr, &place);
-        atomic_store(&slotPtr->cursors[0].ahead, NsPlacePosition(&place));
     }
+    assert_non_null(slotPtr);
+    assert_true(NsPlaceOpen(ringPtr, &place, 0));
+    assert_non_null(NsPlaceHead(ringPtr, &place));
+    NsPlaceAdvance(ringPtr, &place);
+    atomic_store(&slotPtr->cursors[0].ahead, NsPlacePosition(&place));
     fstat(fd, &st);
     slotPtr->offset = (uint64_t) st.st_size;
     slotPtr->inode = (uint64_t) st.st_ino;
-    slotPtr->length = length;
-    strcpy(text, "record 0\n");
-    slotPtr->checksum = (uint32_t) NsRingSum(0, text, length);
-    slotPtr->intentSum = NsRingIntentSum(slotPtr);
+    slotPtr->length = strlen(line);
+    slotPtr->checksum = (uint32_t) NsRingSum(0, line, strlen(line));
     atomic_store(&slotPtr->intent, NS_RING_WRITING);
-    if (*other != '\0') {
-        /* Slots lie one behind the other. */
-        NsRingSink *otherPtr = (NsRingSink *) (void *) ((char *) slotPtr
-            + ringPtr->sinkBytes);
-
-        otherPtr->inode = slotPtr->inode;
-        assert_int_equal(write(fd, other, strlen(other)), strlen(other));
-    }
-    assert_int_equal(write(fd, text, (size_t) written), written);
+    assert_int_equal(write(fd, content, strlen(content)), strlen(content));
     kill(getpid(), SIGKILL);
 }
-
-static void DieBeforeWrite(void)  { PretendWriting(9, 0, ""); }
-static void DieInsideWrite(void)  { PretendWriting(9, 4, ""); }
-static void DieBehindWrite(void)  { PretendWriting(9, 9, ""); }
-static void DieBeforeBeside(void) { PretendWriting(9, 0, "other\n"); }
-static void DieInsideBeside(void) { PretendWriting(9, 4, "other\n"); }
-static void DieBehindBeside(void) { PretendWriting(9, 9, "other\n"); }
-static void DieBehindLong(void)   { PretendWriting(9, 0, "another line\n"); }
 
 static void
 StartAndStopAfterOne(void)
@@ -425,49 +405,137 @@ StartAndStopAfterOne(void)
 }
 
 static void
+CheckText(const char *expected)
+{
+    char  text[1024];
+    FILE *fp = fopen(file, "r");
+
+    assert_non_null(fp);
+    text[fread(text, 1, sizeof(text) - 1, fp)] = '\0';
+    fclose(fp);
+    assert_string_equal(text, expected);
+}
+
+/*
+ * Others append to the file, before, between and behind.
+ */
+static void
 TheFileTellsHowFarAWriteGot(void **state)
 {
-    void (*const deaths[]) (void) = {
-        DieBeforeWrite, DieInsideWrite, DieBehindWrite
+    static const struct {
+        const char *content;
+        const char *expected;
+    } cases[] = {
+        {"", "record 0\n"},
+        {"r", "record 0\n"},
+        {"reco", "record 0\n"},
+        {"record 0", "record 0\n"},
+        {"record 0\n", "record 0\n"},
+        {"other\n", "other\nrecord 0\n"},
+        {"another line\n", "another line\nrecord 0\n"},
+        {"other\nreco", "other\nrecord 0\n"},
+        {"other\nrecord 0\n", "other\nrecord 0\n"},
+        {"record 0\nother\n", "record 0\nother\n"},
+        {"other\nrecord 0\nother\n", "other\nrecord 0\nother\n"},
+        {"recother\n", "recother\nrecord 0\n"},
+        {"recother", "recother\nrecord 0\n"},
+        {"oth", "oth\nrecord 0\n"},
+        {"reco\nrecord", "reco\nrecord 0\n"},
+        {"other 1\nother 2\nother 3\nother 4\n",
+         "other 1\nother 2\nother 3\nother 4\nrecord 0\n"},
+        {"record 00\n", "record 00\nrecord 0\n"},
+        {"a record 0\n", "a record 0\nrecord 0\n"}
     };
 
-    for (int i = 0; i < Ns_NrElements(deaths); i++) {
-        int status = InChild(deaths[i]);
+    for (size_t i = 0; i < Ns_NrElements(cases); i++) {
+        char expected[128];
+        int  status;
 
+        content = cases[i].content;
+        status = InChild(DieInsideWrite);
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGKILL);
         assert_int_equal(InChild(StartAndStopAfterOne), 0);
-        CheckFile(2);
+        snprintf(expected, sizeof(expected), "%srecord 1\n",
+                 cases[i].expected);
+        CheckText(expected);
         unlink(file);
     }
 }
 
 static void
-LinesOfOthersInTheFileStay(void **state)
+KeepRecoveringAndDie(void)
 {
-    static const struct {
-        void      (*die) (void);
-        const char *other;
-    } cases[] = {
-        {DieBeforeBeside, "other\n"}, {DieInsideBeside, "other\n"},
-        {DieBehindBeside, "other\n"}, {DieBehindLong, "another line\n"}
-    };
+    Ns_LogSink sink;
 
-    for (size_t i = 0; i < Ns_NrElements(cases); i++) {
-        char  expected[64], text[128];
-        FILE *fp;
+    (void) Start(65536, &sink);
+    NsLogStart();
+    (void) Ns_LogSinkFlush(sink);
+    kill(getpid(), SIGKILL);
+}
 
-        assert_true(WIFSIGNALED(InChild(cases[i].die)));
-        assert_int_equal(InChild(StartAndStopAfterOne), 0);
-        snprintf(expected, sizeof(expected), "%srecord 0\nrecord 1\n",
-                 cases[i].other);
-        fp = fopen(file, "r");
-        assert_non_null(fp);
-        text[fread(text, 1, sizeof(text) - 1, fp)] = '\0';
-        fclose(fp);
-        assert_string_equal(text, expected);
-        unlink(file);
+static void
+ARecoveryThatIsKilledIsContinued(void **state)
+{
+    content = "other\nreco";
+    assert_true(WIFSIGNALED(InChild(DieInsideWrite)));
+    for (int i = 0; i < 3; i++) {
+        assert_true(WIFSIGNALED(InChild(KeepRecoveringAndDie)));
     }
+    assert_int_equal(InChild(StartAndStopAfterOne), 0);
+    CheckText("other\nrecord 0\nrecord 1\n");
+    assert_int_equal(CountMappings(), 0);
+}
+
+/*
+ * The log was renamed before the next start, as rotators do.
+ */
+static void
+AFileThatWasRenamedStillTells(void **state)
+{
+    char backup[160];
+
+    snprintf(backup, sizeof(backup), "%s.1", file);
+    content = "record 0\n";
+    assert_true(WIFSIGNALED(InChild(DieInsideWrite)));
+    assert_int_equal(rename(file, backup), 0);
+    assert_int_equal(InChild(StartAndStopAfterOne), 0);
+    CheckText("record 1\n");
+}
+
+static void
+StartWithoutStream(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
+        .home = directory
+    });
+    if (NsSinkCreate(&(NsSinkSpec){
+            .name = "test", .type = "file", .file = file,
+            .settings = nsSinkDefaults}) == NULL) {
+        _exit(2);
+    }
+    NsLogStart();
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+RecordsOfAnUnknownStreamWaitForIt(void **state)
+{
+    assert_true(WIFSIGNALED(InChild(LogAndDieUnwritten)));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(InChild(StartWithoutStream), 0);
+        assert_int_equal(CountMappings(), 1);
+    }
+    assert_int_equal(InChild(StartAndStop), 0);
+    CheckFile(NRECORDS + 1);
+    assert_int_equal(CountMappings(), 0);
 }
 
 /*
@@ -581,7 +649,7 @@ DamagedMappingsAreRefused(void **state)
     }
     close(fd);
     assert_null(NsRingOpen(path, false, &reason));
-    assert_string_equal(reason, "no log memory");
+    assert_string_equal(reason, "not a log mapping");
     /* And the server starts all the same. */
     assert_int_equal(InChild(StartAndStop), 0);
     unlink(path);
@@ -599,8 +667,12 @@ main(void)
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
                                         TearDown),
-        cmocka_unit_test_setup_teardown(LinesOfOthersInTheFileStay, SetUp,
+        cmocka_unit_test_setup_teardown(ARecoveryThatIsKilledIsContinued, SetUp,
                                         TearDown),
+        cmocka_unit_test_setup_teardown(AFileThatWasRenamedStillTells, SetUp,
+                                        TearDown),
+        cmocka_unit_test_setup_teardown(RecordsOfAnUnknownStreamWaitForIt,
+                                        SetUp, TearDown),
         cmocka_unit_test_setup_teardown(RowsAreInsertedOnce, SetUp, TearDown),
         cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
                                         TearDown)

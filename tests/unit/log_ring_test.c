@@ -388,7 +388,6 @@ ALogIsNotCutOffAtADamagedPlace(void **state)
             slotPtr->inode = (uint64_t) st.st_ino;
             slotPtr->offset = 12;
             slotPtr->length = 100;
-            slotPtr->intentSum = NsRingIntentSum(slotPtr);
             slotPtr->offset = 3;
             atomic_store(&slotPtr->intent, NS_RING_WRITING);
         }
