@@ -71,6 +71,8 @@ static const struct {
                                   "null byte or bare CR in a line"},
     [NS_PARSE_BAD_LENGTH]      = {400, BARE("400 Bad Request"),
                                   "body length invalid or ambiguous"},
+    [NS_PARSE_BAD_CODING]      = {501, BARE("501 Not Implemented"),
+                                  "Transfer-Encoding other than chunked"},
     [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 Request-URI Too Long"),
                                   "too many header fields"},
 };
@@ -90,7 +92,7 @@ static NsParseStatus TakeContinuation(NsHttpHead *headPtr, char *line,
                                       char *end);
 static NsParseStatus FinishHead(NsHttpHead *headPtr);
 static NsParseStatus JudgeContentLength(NsHttpHead *headPtr);
-static void JudgeTransferEncoding(NsHttpHead *headPtr);
+static NsParseStatus JudgeTransferEncoding(NsHttpHead *headPtr);
 static bool IsKnown(const NsHttpField *fieldPtr, NsHttpKnownField known);
 static bool ParseLength(const NsHttpField *fieldPtr, int64_t *lengthPtr);
 
@@ -512,11 +514,9 @@ FinishHead(NsHttpHead *headPtr)
     if (headPtr->known[NS_FIELD_CONTENT_LENGTH] >= 0) {
         status = JudgeContentLength(headPtr);
     }
-    if (headPtr->known[NS_FIELD_TRANSFER_ENCODING] >= 0) {
-        JudgeTransferEncoding(headPtr);
-        if (headPtr->isChunked && headPtr->contentLength >= 0) {
-            status = NS_PARSE_BAD_LENGTH;
-        }
+    if (status == NS_PARSE_DONE
+            && headPtr->known[NS_FIELD_TRANSFER_ENCODING] >= 0) {
+        status = JudgeTransferEncoding(headPtr);
     }
     return status;
 }
@@ -540,27 +540,33 @@ JudgeContentLength(NsHttpHead *headPtr)
     return NS_PARSE_DONE;
 }
 
-static void
+/*
+ * What cannot be decoded is refused: a body that others see, and we do not,
+ * might be taken for the next request.  HTTP/1.0 knows no such field, so what
+ * sent it passes on what it did not understand (RFC 9112 6.1).
+ */
+static NsParseStatus
 JudgeTransferEncoding(NsHttpHead *headPtr)
 {
+    static const char  chunked[] = "chunked";
     int                i = headPtr->known[NS_FIELD_TRANSFER_ENCODING];
     const NsHttpField *fieldPtr = &headPtr->fields[i];
     size_t             length = fieldPtr->valueLength;
 
+    if (headPtr->contentLength >= 0 || headPtr->version < 1.05) {
+        return NS_PARSE_BAD_LENGTH;
+    }
     while (length > 0 && NsIsSpace(fieldPtr->value[length - 1])) {
         length--;
     }
-    headPtr->isChunked = length == 7
-        && (memcmp(fieldPtr->value, "chunked", 7) == 0
-            || memcmp(fieldPtr->value, "Chunked", 7) == 0);
-    if (!headPtr->isChunked) {
-        headPtr->isLengthUnclear = true;
-    }
+    headPtr->isChunked = length == sizeof(chunked) - 1
+        && NsIsSameNoCase(fieldPtr->value, chunked, length);
     while (headPtr->isFramingRepeated && ++i < headPtr->nFields) {
         if (IsKnown(&headPtr->fields[i], NS_FIELD_TRANSFER_ENCODING)) {
-            headPtr->isLengthUnclear = true;
+            headPtr->isChunked = false;
         }
     }
+    return headPtr->isChunked ? NS_PARSE_DONE : NS_PARSE_BAD_CODING;
 }
 
 static bool

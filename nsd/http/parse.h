@@ -24,7 +24,9 @@ typedef enum {
     NS_PARSE_BAD_FIELD,         /* No colon; continuation of nothing. */
     NS_PARSE_BAD_BYTE,          /* A null byte, or a CR that ends no line. */
     NS_PARSE_BAD_LENGTH,        /* Content-Length unusable, contradictory, or
-                                 * together with chunked. */
+                                 * together with Transfer-Encoding, or that
+                                 * from HTTP/1.0. */
+    NS_PARSE_BAD_CODING,        /* A Transfer-Encoding other than chunked. */
     NS_PARSE_TOO_MANY_FIELDS    /* More than maxFields. */
 } NsParseStatus;
 

@@ -281,6 +281,7 @@ KnownFieldsAreFoundInAnyCase(void **state)
  */
 
 #define REFUSED NS_PARSE_BAD_LENGTH, -1, false, false
+#define UNKNOWN NS_PARSE_BAD_CODING, -1, false, false
 
 static void
 BodyLengthIsJudged(void **state)
@@ -311,10 +312,14 @@ BodyLengthIsJudged(void **state)
         {"Content-Length : 4\r\n", NS_PARSE_DONE, -1, false, true},
         {"Transfer-Encoding: chunked\r\n", NS_PARSE_DONE, -1, true, false},
         {"Transfer-Encoding: Chunked\r\n", NS_PARSE_DONE, -1, true, false},
-        {"Transfer-Encoding: CHUNKED\r\n", NS_PARSE_DONE, -1, false, true},
-        {"Transfer-Encoding: gzip, chunked\r\n", NS_PARSE_DONE, -1, false, true},
-        {"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n",
-         NS_PARSE_DONE, -1, true, true},
+        {"Transfer-Encoding: CHUNKED \r\n", NS_PARSE_DONE, -1, true, false},
+        {"Transfer-Encoding: gzip, chunked\r\n", UNKNOWN},
+        {"Transfer-Encoding: chunked, chunked\r\n", UNKNOWN},
+        {"Transfer-Encoding: identity\r\n", UNKNOWN},
+        {"Transfer-Encoding:\r\n", UNKNOWN},
+        {"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n", UNKNOWN},
+        {"Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n", UNKNOWN},
+        {"Transfer-Encoding: gzip\r\nContent-Length: 4\r\n", REFUSED},
         {"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n",
          REFUSED},
         {"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
