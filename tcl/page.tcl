@@ -3,7 +3,8 @@
 #       Simple Tcl pages: a file below the page root is the body of a proc.
 
 namespace eval _ns_pages {
-    # By file: device, inode and time of change, and the number of the proc.
+    # By file: its state, the name of the proc, and the text until the state is sure
+    # to tell of later changes.
     variable known
     array set known {}
     variable nProcs 0
@@ -44,19 +45,22 @@ proc ns_tcl_abort {} {
 proc _ns_pages::Run {file} {
     variable known
     variable nProcs
-    file stat $file stat
-    set identity [list $stat(dev) $stat(ino) $stat(mtime)]
-    if {![info exists known($file)] || [lindex $known($file) 0] ne $identity} {
-        Forget $file
-        set name ::_ns_pages::page[incr nProcs]
+    lassign [_ns_filestate $file] state isSettled
+    set isKnown [expr {[info exists known($file)] && [lindex $known($file) 0] eq $state}]
+    if {!$isKnown || [llength $known($file)] == 3} {
         set channel [open $file]
         try {
             fconfigure $channel -encoding utf-8
-            proc $name {} [read $channel]
+            set text [read $channel]
         } finally {
             close $channel
         }
-        set known($file) [list $identity $name]
+        if {!$isKnown || [lindex $known($file) 2] ne $text} {
+            Forget $file
+            proc ::_ns_pages::page[incr nProcs] {} $text
+            set known($file) [list $state ::_ns_pages::page$nProcs $text]
+        }
+        if {$isSettled} { set known($file) [lrange $known($file) 0 1] }
     }
     [lindex $known($file) 1]
 }

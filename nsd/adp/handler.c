@@ -99,6 +99,7 @@ static bool MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn);
 static bool IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr);
 static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
                            Tcl_Obj **fileObjPtr, int *resultPtr);
+static int  AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn);
 static NsAdpHeld *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
                            int parseFlags);
 static NsAdpHeld *HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
@@ -412,11 +413,28 @@ HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
         heldPtr = HoldFile(adpPtr, visitPtr, parseFlags);
     }
     if (heldPtr == NULL) {
-        *resultPtr = Ns_ConnReturnNotFound(visitPtr->conn);
+        *resultPtr = AnswerUnread(adpPtr, visitPtr->conn);
         return NULL;
     }
     *fileObjPtr = heldPtr->fileObj;
     return heldPtr;
+}
+
+/*
+ * The page cannot be read; the interpreter says why.  What may be there must
+ * not be called missing: that may be remembered.
+ */
+static int
+AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
+{
+    int reason = Tcl_GetErrno();
+
+    if (reason == ENOENT || reason == ENOTDIR || reason == 0) {
+        return Ns_ConnReturnNotFound(conn);
+    }
+    Ns_Log(Error, "adp: %s", Tcl_GetStringResult(adpPtr->interpPtr->interp));
+    return reason == EMFILE || reason == ENFILE || reason == ENOMEM
+        ? Ns_ConnReturnUnavailable(conn) : Ns_ConnReturnNotFound(conn);
 }
 
 static NsAdpHeld *
@@ -428,6 +446,7 @@ HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags)
     bool       isDefault;
 
     Ns_DStringInit(&path);
+    Tcl_SetErrno(0);
     if (FindFile(adpPtr, visitPtr, &path, &isDefault) == NS_OK) {
         heldPtr = NsAdpHold(adpPtr, Ns_DStringValue(&path), parseFlags,
                             visitPtr->lookStamp);

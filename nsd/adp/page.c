@@ -6,7 +6,8 @@
  *      A server keeps one parsed form per file and parse flags; it is replaced
  *      when the file changes, and freed when no interpreter holds it any more.
  *      The file is looked at before each run, unless another thread has done so
- *      since the request came.
+ *      since the request came.  As long as a change of it might not show, it is
+ *      read, and the page kept if the text is the same.
  *      Each interpreter keeps the pages that it used last, with its own script
  *      objects, since compiled scripts cannot leave their thread.
  */
@@ -19,16 +20,15 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/lock.h"
+#include "base/filestate.h"
 
 #define READ_ATTEMPTS 10
 #define KEY_PREFIX    2         /* Parse flags and a colon before the file. */
 
 struct NsAdpPage {
     char         *key;          /* Constant after creation, up to code. */
-    dev_t         dev;
-    ino_t         ino;
-    time_t        mtime;
-    off_t         bytes;
+    NsFileState   state;
     NsAdpCode     code;
 
     _Atomic uint64_t nRuns;     /* Counted by all threads, relaxed: a figure. */
@@ -36,9 +36,12 @@ struct NsAdpPage {
                                  * by all threads, relaxed: nothing else of the
                                  * page changes with it. */
     atomic_bool   isReplaced;   /* Left the table; set under the lock. */
+    atomic_bool   isSettled;    /* The state tells of later changes; likewise,
+                                 * once. */
 
     int           nRefs;        /* Guarded by the server's lock, like the rest:
                                  * interpreters that hold it, and the table. */
+    char         *text;         /* The file's, until the page is settled. */
     char         *output;       /* Kept output, or NULL. */
     Ns_Time       outputExpires;
     bool          isMaking;     /* A thread makes the output. */
@@ -52,8 +55,17 @@ static bool IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp);
 static void Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key, const struct stat *statPtr);
-static NsAdpPage *ReadPage(NsAdpInterp *adpPtr, const char *file, int flags,
-                           const char *key);
+static NsAdpPage *RefSettledLocked(NsAdpServer *serverPtr, const char *key,
+                                   const struct stat *statPtr);
+static NsAdpPage *RefSameLocked(NsAdpServer *serverPtr, const char *key,
+                                const struct stat *statPtr, const char *text,
+                                bool isSettled);
+static NsAdpPage *FindLocked(NsAdpServer *serverPtr, const char *key);
+static void ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
+static NsAdpPage *CreatePage(NsAdpServer *serverPtr, const char *file,
+                             int flags, const char *key,
+                             const struct stat *statPtr, char *text,
+                             bool isSettled);
 static char *ReadStable(Tcl_Interp *interp, const char *file,
                         struct stat *statPtr);
 static bool ReadWhole(int fd, char *bytes, const struct stat *statPtr);
@@ -63,7 +75,6 @@ static void Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static void Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static void LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static void LimitHeld(NsAdpInterp *adpPtr);
-static bool IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr);
 
 NsAdpHeld *
 NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsStamp lookStamp)
@@ -116,6 +127,7 @@ HoldNew(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
     }
     if (!S_ISREG(st.st_mode)) {
         Ns_TclPrintfResult(interp, "not an ordinary file: %s", file);
+        Tcl_SetErrno(ENOENT);
         return NULL;
     }
     pagePtr = GetPage(adpPtr, file, flags, key, &st);
@@ -146,10 +158,11 @@ NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp)
 static bool
 IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp)
 {
-    NsStamp     lastStamp;
-    struct stat st;
+    NsStamp lastStamp;
 
-    if (atomic_load_explicit(&pagePtr->isReplaced, memory_order_relaxed)) {
+    if (atomic_load_explicit(&pagePtr->isReplaced, memory_order_relaxed)
+            || !atomic_load_explicit(&pagePtr->isSettled,
+                                     memory_order_relaxed)) {
         return false;
     }
     lastStamp = atomic_load_explicit(&pagePtr->lookStamp,
@@ -157,8 +170,7 @@ IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp)
     if (lookStamp != 0 && lookStamp <= lastStamp) {
         return true;
     }
-    if (stat(pagePtr->key + KEY_PREFIX, &st) != 0
-            || !IsSameFile(pagePtr, &st)) {
+    if (!NsFileStateIsCurrent(&pagePtr->state, pagePtr->key + KEY_PREFIX)) {
         return false;
     }
     if (lookStamp != 0) {
@@ -197,13 +209,13 @@ NsAdpPageCode(const NsAdpPage *pagePtr)
 off_t
 NsAdpPageBytes(const NsAdpPage *pagePtr)
 {
-    return pagePtr->bytes;
+    return pagePtr->state.bytes;
 }
 
 time_t
 NsAdpPageTime(const NsAdpPage *pagePtr)
 {
-    return pagePtr->mtime;
+    return pagePtr->state.modified.tv_sec;
 }
 
 /*
@@ -213,21 +225,14 @@ static NsAdpPage *
 GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
         const struct stat *statPtr)
 {
-    NsAdpServer   *serverPtr = adpPtr->adpServerPtr;
-    Tcl_HashEntry *entryPtr;
-    NsAdpPage     *pagePtr = NULL, *oldPtr;
-    int            isNew;
+    NsAdpServer *serverPtr = adpPtr->adpServerPtr;
+    NsAdpPage   *pagePtr;
+    struct stat  st;
+    Ns_Time      now;
+    char        *text;
 
     Ns_MutexLock(&serverPtr->lock);
-    entryPtr = Tcl_FindHashEntry(&serverPtr->pages, key);
-    if (entryPtr != NULL) {
-        pagePtr = Tcl_GetHashValue(entryPtr);
-        if (IsSameFile(pagePtr, statPtr)) {
-            pagePtr->nRefs++;
-        } else {
-            pagePtr = NULL;
-        }
-    }
+    pagePtr = RefSettledLocked(serverPtr, key, statPtr);
     Ns_MutexUnlock(&serverPtr->lock);
     if (pagePtr != NULL) {
         return pagePtr;
@@ -236,63 +241,130 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
     /*
      * Two threads may read the same page at the same time; the later one wins.
      */
-    pagePtr = ReadPage(adpPtr, file, flags, key);
-    if (pagePtr == NULL) {
+    Ns_GetTime(&now);
+    text = ReadStable(adpPtr->interpPtr->interp, file, &st);
+    if (text == NULL) {
         return NULL;
     }
     Ns_MutexLock(&serverPtr->lock);
-    entryPtr = Tcl_CreateHashEntry(&serverPtr->pages, key, &isNew);
+    pagePtr = RefSameLocked(serverPtr, key, &st, text,
+                            NsFileIsSettled(&st, &now));
+    Ns_MutexUnlock(&serverPtr->lock);
+    if (pagePtr != NULL) {
+        ns_free(text);
+        return pagePtr;
+    }
+    pagePtr = CreatePage(serverPtr, file, flags, key, &st, text,
+                         NsFileIsSettled(&st, &now));
+    Ns_MutexLock(&serverPtr->lock);
+    ReplaceLocked(serverPtr, pagePtr);
+    Ns_MutexUnlock(&serverPtr->lock);
+    return pagePtr;
+}
+
+/*
+ * The page in the table if it is settled and the one of the file, with a
+ * reference.
+ */
+static NsAdpPage *
+RefSettledLocked(NsAdpServer *serverPtr, const char *key,
+                 const struct stat *statPtr)
+{
+    NsAdpPage *pagePtr = FindLocked(serverPtr, key);
+
+    if (pagePtr == NULL || pagePtr->text != NULL
+            || !NsFileStateIs(&pagePtr->state, statPtr)) {
+        return NULL;
+    }
+    pagePtr->nRefs++;
+    return pagePtr;
+}
+
+/*
+ * The same for a page that is not settled, but of the same text; isSettled
+ * tells whether it is from now on.
+ */
+static NsAdpPage *
+RefSameLocked(NsAdpServer *serverPtr, const char *key,
+              const struct stat *statPtr, const char *text, bool isSettled)
+{
+    NsAdpPage *pagePtr = FindLocked(serverPtr, key);
+
+    if (pagePtr == NULL || pagePtr->text == NULL
+            || !NsFileStateIs(&pagePtr->state, statPtr)
+            || memcmp(pagePtr->text, text, (size_t) statPtr->st_size) != 0) {
+        return NULL;
+    }
+    if (isSettled) {
+        ns_free(pagePtr->text);
+        pagePtr->text = NULL;
+        atomic_store_explicit(&pagePtr->isSettled, true, memory_order_relaxed);
+    }
+    pagePtr->nRefs++;
+    return pagePtr;
+}
+
+static NsAdpPage *
+FindLocked(NsAdpServer *serverPtr, const char *key)
+{
+    Tcl_HashEntry *entryPtr;
+
+    NsAssertLocked(&serverPtr->lock);
+    entryPtr = Tcl_FindHashEntry(&serverPtr->pages, key);
+    return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+/*
+ * Put a new page into the table, with references for that and for the caller.
+ */
+static void
+ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr)
+{
+    Tcl_HashEntry *entryPtr;
+    int            isNew;
+
+    NsAssertLocked(&serverPtr->lock);
+    entryPtr = Tcl_CreateHashEntry(&serverPtr->pages, pagePtr->key, &isNew);
     if (!isNew) {
-        oldPtr = Tcl_GetHashValue(entryPtr);
+        NsAdpPage *oldPtr = Tcl_GetHashValue(entryPtr);
+
         atomic_store_explicit(&oldPtr->isReplaced, true, memory_order_relaxed);
         UnrefLocked(oldPtr);
     }
     Tcl_SetHashValue(entryPtr, pagePtr);
     pagePtr->nRefs = 2;
-    Ns_MutexUnlock(&serverPtr->lock);
-    return pagePtr;
-}
-
-static bool
-IsSameFile(const NsAdpPage *pagePtr, const struct stat *statPtr)
-{
-    return pagePtr->mtime == statPtr->st_mtime
-        && pagePtr->bytes == statPtr->st_size
-        && pagePtr->ino == statPtr->st_ino && pagePtr->dev == statPtr->st_dev;
 }
 
 /*
- * Read and parse.
+ * Parse; the text is the page's, or freed.
  */
 static NsAdpPage *
-ReadPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
+CreatePage(NsAdpServer *serverPtr, const char *file, int flags,
+           const char *key, const struct stat *statPtr, char *text,
+           bool isSettled)
 {
-    NsAdpServer *serverPtr = adpPtr->adpServerPtr;
     Tcl_Encoding encoding = Ns_GetFileEncoding(file);
-    NsAdpPage   *pagePtr;
-    struct stat  st;
-    Tcl_DString  text;
-    char        *bytes = ReadStable(adpPtr->interpPtr->interp, file, &st);
+    NsAdpPage   *pagePtr = ns_calloc(1, sizeof(*pagePtr));
+    Tcl_DString  decoded;
 
-    if (bytes == NULL) {
-        return NULL;
-    }
-    pagePtr = ns_calloc(1, sizeof(*pagePtr));
     pagePtr->key = ns_strdup(key);
-    pagePtr->dev = st.st_dev;
-    pagePtr->ino = st.st_ino;
-    pagePtr->mtime = st.st_mtime;
-    pagePtr->bytes = st.st_size;
+    NsFileStateSet(&pagePtr->state, statPtr);
     NsAdpCodeInit(&pagePtr->code);
     if (encoding == NULL) {
-        NsAdpParseFor(serverPtr, &pagePtr->code, bytes, flags);
+        NsAdpParseFor(serverPtr, &pagePtr->code, text, flags);
     } else {
-        Tcl_ExternalToUtfDString(encoding, bytes, (int) st.st_size, &text);
-        NsAdpParseFor(serverPtr, &pagePtr->code, Tcl_DStringValue(&text),
+        Tcl_ExternalToUtfDString(encoding, text, (int) statPtr->st_size,
+                                 &decoded);
+        NsAdpParseFor(serverPtr, &pagePtr->code, Tcl_DStringValue(&decoded),
                       flags);
-        Tcl_DStringFree(&text);
+        Tcl_DStringFree(&decoded);
     }
-    ns_free(bytes);
+    atomic_init(&pagePtr->isSettled, isSettled);
+    if (isSettled) {
+        ns_free(text);
+    } else {
+        pagePtr->text = text;
+    }
     return pagePtr;
 }
 
@@ -311,12 +383,15 @@ ReadStable(Tcl_Interp *interp, const char *file, struct stat *statPtr)
         bool isWhole;
 
         if (fd < 0 || fstat(fd, statPtr) != 0) {
+            int reason = errno;
+
             Ns_TclPrintfResult(interp, "could not open \"%s\": %s", file,
                                Tcl_PosixError(interp));
             if (fd >= 0) {
                 close(fd);
             }
             ns_free(bytes);
+            Tcl_SetErrno(reason);
             return NULL;
         }
         bytes = ns_realloc(bytes, (size_t) statPtr->st_size + 1);
@@ -339,6 +414,7 @@ static bool
 ReadWhole(int fd, char *bytes, const struct stat *statPtr)
 {
     size_t      want = (size_t) statPtr->st_size, n = 0;
+    NsFileState before;
     struct stat after;
 
     while (n < want) {
@@ -352,8 +428,8 @@ ReadWhole(int fd, char *bytes, const struct stat *statPtr)
         }
         n += (size_t) got;
     }
-    return fstat(fd, &after) == 0 && after.st_mtime == statPtr->st_mtime
-        && after.st_size == statPtr->st_size;
+    NsFileStateSet(&before, statPtr);
+    return fstat(fd, &after) == 0 && NsFileStateIs(&before, &after);
 }
 
 static void
@@ -361,6 +437,7 @@ UnrefLocked(NsAdpPage *pagePtr)
 {
     if (--pagePtr->nRefs == 0) {
         NsAdpCodeFree(&pagePtr->code);
+        ns_free(pagePtr->text);
         ns_free(pagePtr->output);
         ns_free(pagePtr->key);
         ns_free(pagePtr);
@@ -473,7 +550,7 @@ Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
     } else {
         adpPtr->oldestPtr = heldPtr->newerPtr;
     }
-    adpPtr->heldBytes -= (size_t) heldPtr->pagePtr->bytes;
+    adpPtr->heldBytes -= (size_t) heldPtr->pagePtr->state.bytes;
 }
 
 static void
@@ -487,7 +564,7 @@ LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
         adpPtr->oldestPtr = heldPtr;
     }
     adpPtr->newestPtr = heldPtr;
-    adpPtr->heldBytes += (size_t) heldPtr->pagePtr->bytes;
+    adpPtr->heldBytes += (size_t) heldPtr->pagePtr->state.bytes;
 }
 
 /*
@@ -551,10 +628,11 @@ NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
             "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64
             " refcnt %d evals %" PRIu64 " size %" PRId64
             " blocks %d scripts %d",
-            (uint64_t) pagePtr->dev, (uint64_t) pagePtr->ino,
-            (int64_t) pagePtr->mtime, pagePtr->nRefs - 1,
+            (uint64_t) pagePtr->state.device,
+            (uint64_t) pagePtr->state.inode,
+            (int64_t) pagePtr->state.modified.tv_sec, pagePtr->nRefs - 1,
             atomic_load_explicit(&pagePtr->nRuns, memory_order_relaxed),
-            (int64_t) pagePtr->bytes, pagePtr->code.nBlocks,
+            (int64_t) pagePtr->state.bytes, pagePtr->code.nBlocks,
             pagePtr->code.nScripts);
         Tcl_DStringEndSublist(dsPtr);
     }

@@ -362,12 +362,11 @@ CheckFile(Direct *directPtr)
     if (filePtr->content == NULL) {
         directPtr->fd = open(filePtr->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         isGood = directPtr->fd >= 0 && fstat(directPtr->fd, &status) == 0
-            && NsFileIsCurrent(filePtr, &status);
+            && NsFileStateIs(&filePtr->state, &status);
     } else if (reportStamp != 0 && reportStamp <= slotPtr->checkedStamp) {
         isGood = true;
     } else {
-        isGood = stat(filePtr->path, &status) == 0
-            && NsFileIsCurrent(filePtr, &status);
+        isGood = NsFileStateIsCurrent(&filePtr->state, filePtr->path);
         slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, reportStamp);
     }
     if (isGood && directPtr->since != NULL) {
@@ -400,7 +399,7 @@ Send(const Direct *directPtr)
     char        head[MAX_HEAD_BYTES];
     NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
     int         status = directPtr->since != NULL ? 304 : 200, nPieces = 1;
-    int64_t     bodyBytes = status == 304 ? 0 : filePtr->size, bytes;
+    int64_t     bodyBytes = status == 304 ? 0 : filePtr->state.bytes, bytes;
     bool        keep, isLong;
     Ns_ReturnCode result;
 

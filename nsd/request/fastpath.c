@@ -244,6 +244,7 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
 {
     NsConn *connPtr = NsConnOf(conn);
     NsFile *filePtr;
+    Ns_Time accepted;
     time_t  mtime = statusPtr->st_mtime;
 
     if ((conn->flags & NS_CONN_SENTHDRS) == 0) {
@@ -258,13 +259,13 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
     if (type == NULL) {
         type = Ns_GetMimeType(path);
     }
-    filePtr = NsFileCacheLoad(path, statusPtr,
-                              NsClockWall(connPtr->work.acceptStamp).sec);
+    accepted = NsClockWall(connPtr->work.acceptStamp);
+    filePtr = NsFileCacheLoad(path, statusPtr, &accepted);
     if (filePtr == NULL) {
         return ReturnOpened(connPtr, status, type, path);
     }
     return NsReturnBody(connPtr, status, type, &(NsBody) {
-        .fd = -1, .base = filePtr->content, .length = (size_t) filePtr->size,
+        .fd = -1, .base = filePtr->content, .length = (size_t) filePtr->state.bytes,
         .mtime = mtime, .releaseProc = NsFileUnref, .arg = filePtr
     });
 }

@@ -93,7 +93,7 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
     hash = HashPath(path);
     Ns_MutexLock(&cache.lock);
     filePtr = FindLocked(path, hash);
-    if (filePtr != NULL && !NsFileIsCurrent(filePtr, statusPtr)) {
+    if (filePtr != NULL && !NsFileStateIs(&filePtr->state, statusPtr)) {
         RemoveLocked(filePtr);
         cache.counts.nFlushed++;
         droppedPtr = filePtr;
@@ -117,7 +117,8 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
  * dropped.
  */
 NsFile *
-NsFileCacheLoad(const char *path, const struct stat *statusPtr, time_t accepted)
+NsFileCacheLoad(const char *path, const struct stat *statusPtr,
+                const Ns_Time *acceptedPtr)
 {
     NsFile *filePtr = NsFileCacheFind(path, statusPtr), *droppedPtr = NULL;
     char   *content;
@@ -127,7 +128,7 @@ NsFileCacheLoad(const char *path, const struct stat *statusPtr, time_t accepted)
     }
     if (statusPtr->st_size > cache.maxEntryBytes
             || statusPtr->st_size > cache.maxBytes
-            || statusPtr->st_ctime + 1 >= accepted) {
+            || !NsFileIsSettled(statusPtr, acceptedPtr)) {
         return NULL;
     }
     content = ReadFile(path, statusPtr);
@@ -157,16 +158,6 @@ NsFile *
 NsFileDescribe(const char *path, const struct stat *statusPtr)
 {
     return CreateFileEntry(path, statusPtr, NULL);
-}
-
-bool
-NsFileIsCurrent(const NsFile *filePtr, const struct stat *statusPtr)
-{
-    return filePtr->size == statusPtr->st_size
-        && filePtr->mtime.tv_sec == statusPtr->st_mtim.tv_sec
-        && filePtr->mtime.tv_nsec == statusPtr->st_mtim.tv_nsec
-        && filePtr->inode == statusPtr->st_ino
-        && filePtr->device == statusPtr->st_dev;
 }
 
 void
@@ -277,7 +268,7 @@ InsertLocked(NsFile *filePtr)
         filePtr->olderPtr->newerPtr = filePtr;
         cache.handPtr->olderPtr = filePtr;
     }
-    cache.bytes += filePtr->size;
+    cache.bytes += filePtr->state.bytes;
     cache.nFiles++;
 }
 
@@ -301,7 +292,7 @@ RemoveLocked(NsFile *filePtr)
             cache.handPtr = filePtr->newerPtr;
         }
     }
-    cache.bytes -= filePtr->size;
+    cache.bytes -= filePtr->state.bytes;
     cache.nFiles--;
     atomic_store_explicit(&filePtr->isDropped, true, memory_order_release);
 }
@@ -341,6 +332,7 @@ static char *
 ReadFile(const char *path, const struct stat *statusPtr)
 {
     size_t      bytes = (size_t) statusPtr->st_size, done = 0;
+    NsFileState before;
     struct stat after;
     char       *content;
     int         fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -357,11 +349,9 @@ ReadFile(const char *path, const struct stat *statusPtr)
         }
         done += n > 0 ? (size_t) n : 0;
     }
+    NsFileStateSet(&before, statusPtr);
     if (done < bytes || fstat(fd, &after) != 0
-            || after.st_ino != statusPtr->st_ino
-            || after.st_size != statusPtr->st_size
-            || after.st_mtim.tv_sec != statusPtr->st_mtim.tv_sec
-            || after.st_mtim.tv_nsec != statusPtr->st_mtim.tv_nsec) {
+            || !NsFileStateIs(&before, &after)) {
         ns_free(content);
         content = NULL;
     }
@@ -377,10 +367,7 @@ CreateFileEntry(const char *path, const struct stat *statusPtr, char *content)
     atomic_init(&filePtr->nRefs, 1);
     filePtr->path = ns_strdup(path);
     filePtr->hash = HashPath(path);
-    filePtr->device = statusPtr->st_dev;
-    filePtr->inode = statusPtr->st_ino;
-    filePtr->mtime = statusPtr->st_mtim;
-    filePtr->size = statusPtr->st_size;
+    NsFileStateSet(&filePtr->state, statusPtr);
     filePtr->type = Ns_GetMimeType(path);
     filePtr->content = content;
     MakeFields(filePtr);
@@ -392,14 +379,14 @@ MakeFields(NsFile *filePtr)
 {
     Ns_DString ds;
 
-    NsHttpDate(filePtr->lastModified, filePtr->mtime.tv_sec);
+    NsHttpDate(filePtr->lastModified, filePtr->state.modified.tv_sec);
     Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "Last-Modified: %s\r\n"
                      "Content-Type: %s\r\n"
                      "Accept-Ranges: bytes\r\n"
                      "Content-Length: %" PRId64 "\r\n",
                      filePtr->lastModified, filePtr->type,
-                     (int64_t) filePtr->size);
+                     (int64_t) filePtr->state.bytes);
     filePtr->fieldsBytes = (size_t) Ns_DStringLength(&ds);
     filePtr->fields = Ns_DStringExport(&ds);
 }
@@ -418,7 +405,7 @@ AppendContents(Ns_DString *dsPtr)
     while (filePtr != NULL) {
         char text[24];
 
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t) filePtr->size);
+        snprintf(text, sizeof(text), "%" PRId64, (int64_t) filePtr->state.bytes);
         Tcl_DStringAppendElement(dsPtr, text);
         Tcl_DStringAppendElement(dsPtr, "0");
         filePtr = filePtr->newerPtr == cache.handPtr ? NULL : filePtr->newerPtr;

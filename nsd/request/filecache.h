@@ -3,9 +3,8 @@
  *
  *      Static files kept in memory, with what a reply needs of them.
  *
- *      One cache for all servers.  A file is valid as long as its size, times,
- *      device and inode are unchanged; the caller looks, by stat(), after the
- *      request has come in.
+ *      One cache for all servers.  A file is valid as long as its state is
+ *      unchanged; the caller looks after the request has come in.
  */
 
 #ifndef NSD_REQUEST_FILECACHE_H
@@ -14,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "nstypes.h"
+#include "base/filestate.h"
 #include "http/date.h"
 
 /*
@@ -29,10 +29,7 @@ typedef struct NsFile {
 
     const char    *path;
     uint32_t       hash;        /* Of the path. */
-    dev_t          device;
-    ino_t          inode;
-    struct timespec mtime;
-    off_t          size;
+    NsFileState    state;
     const char    *type;        /* By extension; not freed. */
     const char    *content;     /* NULL: described only. */
     const char    *fields;      /* Last-Modified ... Content-Length. */
@@ -54,19 +51,16 @@ off_t NsFileCacheMaxEntry(void);
 /*
  * The file as statusPtr describes it, with a reference for the caller: from the
  * cache, or, with Load, by reading it.  NULL: not cached, or not to be cached:
- * too large, changed less than a second before the request was accepted, or
- * unreadable.
+ * too large, not settled when the request was accepted, or unreadable.
  */
 NsFile *NsFileCacheFind(const char *path, const struct stat *statusPtr);
 NsFile *NsFileCacheLoad(const char *path, const struct stat *statusPtr,
-                        time_t accepted);
+                        const Ns_Time *acceptedPtr);
 
 /*
  * A file outside the cache, without its content; with a reference.
  */
 NsFile *NsFileDescribe(const char *path, const struct stat *statusPtr);
-
-bool NsFileIsCurrent(const NsFile *filePtr, const struct stat *statusPtr);
 
 void NsFileRef(NsFile *filePtr);
 void NsFileUnref(void *filePtr);

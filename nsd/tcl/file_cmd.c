@@ -6,6 +6,8 @@
  */
 
 #include "nsstring.h"
+#include "nsthread.h"
+#include "base/filestate.h"
 #include "base/tempfile.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
@@ -16,6 +18,7 @@ static Tcl_ObjCmdProc TruncateObjCmd;
 static Tcl_ObjCmdProc FTruncateObjCmd;
 static Tcl_ObjCmdProc SymlinkObjCmd;
 static Tcl_ObjCmdProc FileStatObjCmd;
+static Tcl_ObjCmdProc FileStateObjCmd;
 
 static bool UnusedName(char *template);
 static int  GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -31,6 +34,7 @@ static const NsTclCommand commands[] = {
     {"ns_ftruncate", FTruncateObjCmd, true},
     {"ns_symlink",   SymlinkObjCmd, true},
     {"ns_filestat",  FileStatObjCmd, true},
+    {"_ns_filestate", FileStateObjCmd, true},
     {NULL, NULL, false}
 };
 
@@ -82,6 +86,38 @@ TmpNamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringFree(&template);
     return result;
+}
+
+/*
+ * _ns_filestate file: what the file is, to be compared with an earlier or later
+ * answer, and whether a later change of it would show there.
+ */
+static int
+FileStateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
+{
+    struct stat status;
+    Ns_Time     now;
+
+    if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "file");
+        return TCL_ERROR;
+    }
+    Ns_GetTime(&now);
+    if (stat(Tcl_GetString(objv[1]), &status) != 0) {
+        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s",
+                           Tcl_GetString(objv[1]), Tcl_PosixError(interp));
+        return TCL_ERROR;
+    }
+    Ns_TclPrintfResult(interp, "{%ju %ju %jd %jd.%09ld %jd.%09ld} %d",
+                       (uintmax_t) status.st_dev, (uintmax_t) status.st_ino,
+                       (intmax_t) status.st_size,
+                       (intmax_t) status.st_mtim.tv_sec,
+                       status.st_mtim.tv_nsec,
+                       (intmax_t) status.st_ctim.tv_sec,
+                       status.st_ctim.tv_nsec,
+                       NsFileIsSettled(&status, &now));
+    return TCL_OK;
 }
 
 /*
