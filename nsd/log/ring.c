@@ -23,7 +23,7 @@
 #define MAX_SEGMENT     32768
 #define WANTED_SEGMENTS 1024
 #define PAGE_BYTES      4096u
-#define LEAST_BYTES     (INT64_C(8) << 20)
+#define LEAST_BYTES     (INT64_C(1) << 20)
 
 /*
  * Where the parts of a mapping begin.
@@ -131,9 +131,9 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
 
     Ns_DStringInit(&path);
     fd = CreateFile(keyPtr, geometry.layout.bytes, &path, reasonPtr);
-    while (fd < 0 && errno == ENOSPC && bytes / 2 >= LEAST_BYTES) {
+    while (fd < 0 && errno == ENOSPC && bytes - bytes / 8 >= LEAST_BYTES) {
         /* A small one that survives is worth more than a large one. */
-        bytes /= 2;
+        bytes -= bytes / 8;
         geometry = GeometryFor(bytes);
         fd = CreateFile(keyPtr, geometry.layout.bytes, &path, reasonPtr);
     }

@@ -44,6 +44,7 @@ atomic_bool nsSinkIsPumping;
 bool        nsSinkNeedsFence;
 atomic_uint nsSinkFence;
 
+static void DeleteRing(void);
 static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
@@ -439,10 +440,14 @@ NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
     ringPtr = NsRingCreate(keyPtr, bytes, &reason);
     if (reason != NULL) {
         Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
-               "is lost when the process is killed", keyPtr->directory, reason);
+               "is lost when the process is killed: make room there (df, old "
+               "files nsd-*), lower logmemory, or set logringdir",
+               keyPtr->directory, reason);
     } else if ((int64_t) ringPtr->headerPtr->bytes < bytes / 2 + bytes / 4) {
-        Ns_Log(Warning, "log: logmemory is only %" PRIu64 " bytes, for want of "
-               "room in '%s'", ringPtr->headerPtr->bytes, keyPtr->directory);
+        Ns_Log(Warning, "log: logmemory is only %" PRIu64 " bytes for lack of "
+               "room in '%s': make room there (df, old files nsd-*), lower "
+               "logmemory, or set logringdir", ringPtr->headerPtr->bytes,
+               keyPtr->directory);
     }
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);
@@ -522,18 +527,12 @@ void
 NsSinkFinish(void)
 {
     Ns_LogSink sink;
-    bool       isAllWritten = true;
 
     NsCompressStop();
     NsBoundStop();
     NsSinkStop();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        NsSinkStats stats;
-
-        if (atomic_load(&sink->isRemoved)) {
-            continue;
-        }
-        if (!atomic_load(&sink->isStuck)) {
+        if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
             NsDeliverPass(sink);
             (void) NsDeliverFlush(sink);
@@ -542,12 +541,40 @@ NsSinkFinish(void)
             }
             NsSinkUnlock(sink);
         }
-        NsSinkGetStats(sink, &stats);
-        isAllWritten &= stats.pending == 0 || !atomic_load(&sink->isOnLanes);
     }
-    /* The memory stays mapped: a thread that is left may still log. */
-    if (isAllWritten && NsSinkRing() != NULL && NsSinkRing()->path != NULL) {
-        unlink(NsSinkRing()->path);
+    DeleteRing();
+}
+
+void
+NsSinkAbandon(void)
+{
+    Ns_LogSink sink;
+
+    if (isStarted || NsSinkRing() == NULL) {
+        return;
+    }
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!atomic_load(&sink->isRemoved) && !sink->typePtr->isRemote
+                && NsSinkTryLock(sink)) {
+            NsDeliverPass(sink);
+            (void) NsDeliverFlush(sink);
+            NsSinkUnlock(sink);
+        }
+    }
+    DeleteRing();
+}
+
+/*
+ * If all is written.  The memory stays mapped: a thread that is left may still
+ * log.
+ */
+static void
+DeleteRing(void)
+{
+    const NsRing *ringPtr = NsSinkRing();
+
+    if (ringPtr != NULL && ringPtr->path != NULL && !NsRingIsNeeded(ringPtr)) {
+        unlink(ringPtr->path);
     }
 }
 

@@ -183,6 +183,12 @@ void NsSinkStop(void);
 void NsSinkFinish(void);
 
 /*
+ * The process ends at once.  If that is before Start: write what can be written
+ * now, and leave no mapping behind in which nothing is.
+ */
+void NsSinkAbandon(void);
+
+/*
  * Write out what waits for a sink, without its thread; gives up when another
  * thread has been at it for two seconds.
  */

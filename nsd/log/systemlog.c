@@ -260,6 +260,7 @@ void
 NsSystemLogDrain(void)
 {
     NsSinkDrain(systemSink);
+    NsSinkAbandon();
 }
 
 bool
