@@ -346,13 +346,16 @@ ns_section ns/server/default/module/nssock
   #ns_param bufsize                 16384      ;# First read on a connection.
   #ns_param maxline                 8192       ;# Longest request or header line.
   #ns_param maxheaders              128        ;# Header fields of a request.
-   # Sockets of a driver; beyond, idle ones are closed for new clients, or
-   # these wait.
-  #ns_param maxqueuesize            1024
+   # Sockets of a driver; beyond, idle ones are closed for new clients, then
+   # those of the oldest unfinished requests.
+  #ns_param maxqueuesize            16384
    # Connections accepted in one go. Default: value of backlog.
   #ns_param acceptsize              {}
   #ns_param backlog                 256        ;# Backlog of listen().
   #ns_param recvwait                30         ;# Longest silence within a request.
+   # From the first byte of a request, or of a TLS handshake before it, to the
+   # end of its head.
+  #ns_param headtimeout             60
   #ns_param sendwait                30         ;# Longest time in which a client takes nothing.
   #ns_param keepwait                5          ;# Idle time of a kept connection; 0 = none is kept.
   #ns_param closewait               2          ;# Time for a graceful close.
@@ -377,8 +380,8 @@ ns_section ns/server/default/module/nssock
   #ns_param minrecvrate             100
    # Bytes per second that a client has to take; 0 = any.
   #ns_param minsendrate             100
-   # Half-received requests of one peer address; 0 = any number. Default: half
-   # of maxqueuesize.
+   # Half-received requests and TLS handshakes of one address, or one IPv6
+   # network (/64); 0 = any number. Default: 256, at most half of maxqueuesize.
   #ns_param maxpartialperpeer       {}
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
 

@@ -12,7 +12,9 @@
  *      get is zero.  recvProc: bytes read; 0 = nothing there now; -1 = end of
  *      data or error.  sendProc, sendFileProc: bytes taken, 0 = none now; -1 =
  *      error.  detailsProc appends keys and values about the connection, as
- *      list elements.
+ *      list elements.  setupProc: true while the client has begun, and not
+ *      finished, what has to come before a request, as a handshake; it is asked
+ *      when recvProc has returned 0.
  *
  *      Options (Ns_DriverInitData.opts):
  *

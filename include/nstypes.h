@@ -483,6 +483,7 @@ typedef int       (Ns_DriverKeepProc) (Ns_Sock *sock);
 typedef int       (Ns_DriverRequestProc) (void *arg, Ns_Conn *conn);
 typedef void      (Ns_DriverCloseProc) (Ns_Sock *sock);
 typedef void      (Ns_DriverDetailsProc) (Ns_Sock *sock, Ns_DString *dsPtr);
+typedef int       (Ns_DriverSetupProc) (const Ns_Sock *sock);
 
 typedef struct Ns_DriverInitData {
     int                    version;      /* NS_DRIVER_VERSION_2 */
@@ -499,6 +500,7 @@ typedef struct Ns_DriverInitData {
     void                  *arg;
     char                  *path;         /* Section; NULL: the module's. */
     Ns_DriverDetailsProc  *detailsProc;  /* Optional. */
+    Ns_DriverSetupProc    *setupProc;    /* Optional. */
 } Ns_DriverInitData;
 
 #endif

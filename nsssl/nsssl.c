@@ -28,6 +28,7 @@ typedef struct Connection {
     SSL      *ssl;
     NS_SOCKET sock;
     bool      isDrained;        /* The last read took all there was. */
+    bool      hasReceived;      /* Anything at all. */
     bool      hasFailed;        /* No goodbye any more. */
 } Connection;
 
@@ -53,6 +54,7 @@ static Ns_DriverSendProc   Send;
 static Ns_DriverKeepProc   Keep;
 static Ns_DriverCloseProc  Close;
 static Ns_DriverDetailsProc Details;
+static Ns_DriverSetupProc   IsShakingHands;
 
 static void InitLibrary(void);
 static Ns_Callback ReloadAll;
@@ -98,6 +100,7 @@ Ns_ModuleInit(const char *server, const char *module)
     init.keepProc = Keep;
     init.closeProc = Close;
     init.detailsProc = Details;
+    init.setupProc = IsShakingHands;
     init.opts = NS_DRIVER_ASYNC | NS_DRIVER_SSL | NS_DRIVER_FULLIO
         | NS_DRIVER_LINGER;
     init.arg = instancePtr;
@@ -423,6 +426,14 @@ Details(Ns_Sock *sock, Ns_DString *dsPtr)
     Ns_DStringAppend(dsPtr, "}");
 }
 
+static int
+IsShakingHands(const Ns_Sock *sock)
+{
+    const Connection *connPtr = sock->arg;
+
+    return connPtr->hasReceived && !SSL_is_init_finished(connPtr->ssl);
+}
+
 /*
  * The library's way to the socket.
  */
@@ -437,6 +448,7 @@ ReadSocket(BIO *bio, char *buffer, int length)
         n = recv(connPtr->sock, buffer, (size_t) length, MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
     connPtr->isDrained = n < length;
+    connPtr->hasReceived |= n > 0;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         BIO_set_retry_read(bio);
     }

@@ -4,8 +4,8 @@
  *      New connections.
  *
  *      When a driver thread has as many sockets as `maxqueuesize` allows, it
- *      closes an idle one for each client that waits; while none is idle,
- *      clients wait.  When the process has no descriptor left, it gives up a
+ *      closes one for each client that waits, an idle one, or that of an old
+ *      unfinished request; if there is neither, clients wait.  When the process has no descriptor left, it gives up a
  *      reserved one to accept and to refuse with 503, a few at a time, and
  *      closes idle ones, until descriptors are there again.
  */
@@ -171,8 +171,9 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
     if (threadPtr->reserveFd < 0) {
         threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
-    /* Those who come later find the descriptors of idle ones. */
-    while (threadPtr->nLeaving < MAX_LEAVING && NsSocksMakeRoom(threadPtr)) {
+    /* Those who come later find the descriptors of these. */
+    while (threadPtr->nLeaving < MAX_LEAVING
+           && NsSocksMakeRoom(threadPtr) != NULL) {
         continue;
     }
     Watch(threadPtr, false);
@@ -239,7 +240,7 @@ static bool
 HasRoom(NsDriverThread *threadPtr, int listenFd)
 {
     const NsDriver *drvPtr = threadPtr->drvPtr;
-    bool            canMakeRoom;
+    const char     *closed;
 
     if (!IsFull(threadPtr)) {
         return true;
@@ -247,18 +248,17 @@ HasRoom(NsDriverThread *threadPtr, int listenFd)
     if (!IsAnyWaiting(listenFd)) {
         return false;
     }
-    canMakeRoom = NsSocksMakeRoom(threadPtr);
+    closed = NsSocksMakeRoom(threadPtr);
     NsLogOncePerSecond(&threadPtr->fullStamp,
         "%s: as many connections as maxqueuesize allows (%d): %s",
         drvPtr->pub.module, drvPtr->params.maxQueueSize,
-        canMakeRoom ? "idle ones are closed for new clients"
-                    : "new clients wait");
-    if (!canMakeRoom) {
+        closed != NULL ? closed : "new clients wait");
+    if (closed == NULL) {
         Watch(threadPtr, false);
         NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,
                    NsClockNow() + RETRY_NS);
     }
-    return canMakeRoom;
+    return closed != NULL;
 }
 
 /*

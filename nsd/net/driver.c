@@ -269,12 +269,14 @@ ReadParams(NsDriver *drvPtr)
     paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, 1 << 30);
     paramsPtr->limits.maxFields = Ns_ConfigIntRange(path, "maxheaders", 128, 8,
                                                     32767);
-    maxQueue = Ns_ConfigIntRange(path, "maxqueuesize", 1024, 1, INT_MAX);
+    maxQueue = Ns_ConfigIntRange(path, "maxqueuesize", 16384, 1, INT_MAX);
     paramsPtr->maxQueueSize = maxQueue;
     paramsPtr->backlog = Ns_ConfigIntRange(path, "backlog", 256, 1, INT_MAX);
     paramsPtr->acceptSize = Ns_ConfigIntRange(path, "acceptsize",
                                               paramsPtr->backlog, 1, INT_MAX);
     drvPtr->pub.recvwait = Ns_ConfigIntRange(path, "recvwait", 30, 1, INT_MAX);
+    paramsPtr->headTimeout = Ns_ConfigIntRange(path, "headtimeout", 60, 1,
+                                               INT_MAX);
     drvPtr->pub.sendwait = Ns_ConfigIntRange(path, "sendwait", 30, 1, INT_MAX);
     drvPtr->pub.bufsize = paramsPtr->bufSize;
     drvPtr->settings.keepwait = Ns_ConfigIntRange(path, "keepwait", 5, 0,
@@ -295,7 +297,7 @@ ReadParams(NsDriver *drvPtr)
     paramsPtr->minSendRate = Ns_ConfigIntRange(path, "minsendrate", 100, 0,
                                                INT_MAX);
     paramsPtr->maxPartialPerPeer = Ns_ConfigIntRange(path, "maxpartialperpeer",
-        MAX(maxQueue / 2, 1), 0, INT_MAX);
+        MIN(256, MAX(maxQueue / 2, 1)), 0, INT_MAX);
     paramsPtr->deferAccept = Ns_ConfigBool(path, "deferaccept", false);
     paramsPtr->noDelay = Ns_ConfigBool(path, "nodelay", true);
 

@@ -80,14 +80,22 @@ struct NsSock {
     /* The driver thread; while a body is spooled, the spooler thread. */
     NsWheelEntry     wheelEntry;
     NsStamp          acceptStamp;       /* 0 after the first request. */
+    NsStamp          headStamp;         /* An unfinished head, or handshake,
+                                         * began; 0: there is none. */
     NsStamp          reportStamp;       /* What has come was here by then; 0:
                                          * not known. */
     bool             isRegistered;      /* With the poller. */
     bool             isPartial;         /* Counted in the peer table. */
     bool             isLeaving;         /* Closed to make room. */
-    NsSock          *nextPtr;           /* Used later than this one. */
+    NsSock          *nextPtr;           /* In heads if headStamp is set, else in
+                                         * others. */
     NsSock          *prevPtr;
 };
+
+typedef struct NsSockList {
+    NsSock *firstPtr;
+    NsSock *lastPtr;
+} NsSockList;
 
 /*
  * Constant; closed by its driver thread when that stops.
@@ -124,9 +132,10 @@ struct NsDriverThread {
     /* The thread itself. */
     NsWheel         wheel;
     NsWheelEntry    retryEntry;         /* When to accept again. */
-    NsSock         *firstPtr;           /* All its sockets, in the order of their
-                                         * last requests. */
-    NsSock         *lastPtr;
+    NsSockList      others;             /* Its sockets, in the order of their last
+                                         * requests; but these: */
+    NsSockList      heads;              /* Where a head or handshake has begun,
+                                         * the oldest first. */
     int             nSockets;
     int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
@@ -140,6 +149,7 @@ struct NsDriverThread {
     NsStamp         starveStamp;        /* Of the last line about it. */
     NsStamp         fullStamp;          /* Likewise, `maxqueuesize` reached. */
     NsStamp         partialStamp;       /* Likewise, too many of one peer. */
+    NsStamp         slowStamp;          /* Likewise, a client is too slow. */
     NsPeerTable    *peersPtr;           /* Half-received requests by peer. */
     char           *scratch;            /* NS_SCRATCH_BYTES for bodies. */
 };
@@ -160,6 +170,7 @@ typedef struct NsDriverParams {
     int     acceptSize;                 /* Accepted in one go. */
     int     backlog;
     int     closeWait;                  /* Seconds. */
+    int     headTimeout;                /* Likewise. */
     int     nDriverThreads;
     int     nSpoolers;
     int     writerBufSize;
@@ -214,27 +225,36 @@ void NsAcceptRetry(NsDriverThread *threadPtr);
 void NsAcceptStop(NsDriverThread *threadPtr);
 
 /*
- * makeroom.c: the driver thread's sockets in the order of their last requests.
+ * makeroom.c: the driver thread's sockets in the order of their last requests,
+ * and of unfinished heads.
  */
 void NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * The socket has a request: it is the last now.
+ * A head, or a handshake, has begun.  Touch ends that.
+ */
+void NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr,
+                      NsStamp stamp);
+
+/*
+ * The socket has a request, or a head no more: it is the last now.
  */
 static inline void
 NsSocksTouch(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    if (sockPtr->nextPtr != NULL) {
+    if (sockPtr->nextPtr != NULL || sockPtr->headStamp != 0) {
         NsSocksRemove(threadPtr, sockPtr);
         NsSocksAppend(threadPtr, sockPtr);
     }
 }
 
 /*
- * Close the connection that has been idle longest; false if none is idle.
+ * Close a connection for a new one: the one that has been idle longest, or else
+ * that of the oldest unfinished request.  Which kind was closed, in words; NULL
+ * if there is none.
  */
-bool NsSocksMakeRoom(NsDriverThread *threadPtr);
+const char *NsSocksMakeRoom(NsDriverThread *threadPtr);
 
 /*
  * The poller's data of a listener is marked, to tell it from a socket's.
@@ -294,6 +314,11 @@ void NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield);
 void NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
+ * A handshake is over, and no request has begun.
+ */
+void NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
  * Hand the socket to a spooler thread; end its connection with this one.
  */
 void NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr);
@@ -329,9 +354,19 @@ void NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * True when no byte of a request has arrived.
+ * True when no byte of a request, or of a handshake, has arrived.
  */
 bool NsReaderIsIdle(const NsSock *sockPtr);
+
+/*
+ * When the body that is arriving began to, with its head; 0: none is.
+ */
+NsStamp NsReaderBodySince(const NsSock *sockPtr);
+
+/*
+ * The client has taken too long for its request.
+ */
+void NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
  * True when there is something to read, whether or not the poller has told.

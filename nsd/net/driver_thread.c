@@ -171,6 +171,21 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 void
+NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsStamp now = NsClockNow();
+
+    NsSocksTouch(threadPtr, sockPtr);
+    NsSockForgetPartial(threadPtr, sockPtr);
+    /* Until now it was that of the handshake. */
+    atomic_store_explicit(&sockPtr->deadline, now
+        + sockPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND, memory_order_relaxed);
+    if (threadPtr->hasStopped) {
+        Hurry(threadPtr, sockPtr, now + STOP_GRACE_NS);
+    }
+}
+
+void
 NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsDriver *drvPtr = sockPtr->drvPtr;
@@ -178,6 +193,7 @@ NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     atomic_fetch_add_explicit(&threadPtr->nSpooled, 1, memory_order_relaxed);
     (void) NsSockCountPartial(threadPtr, sockPtr);
+    NsSocksTouch(threadPtr, sockPtr);
     if (sockPtr->isRegistered) {
         NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
         sockPtr->isRegistered = false;
@@ -397,6 +413,8 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     } else if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
                && NsReaderIsIdle(sockPtr)) {
         EndLastMoment(threadPtr, sockPtr, now);
+    } else if (sockPtr->mode == NS_SOCK_READING && !NsReaderIsIdle(sockPtr)) {
+        NsReadTimeUp(threadPtr, sockPtr);
     } else {
         NsSockDestroy(threadPtr, sockPtr);
     }
@@ -471,7 +489,8 @@ BeginStop(NsDriverThread *threadPtr)
     }
     Ns_Log(Notice, "[driver:%s]: stopping", threadPtr->drvPtr->pub.module);
     NsAcceptStop(threadPtr);
-    for (NsSock *sockPtr = threadPtr->firstPtr; sockPtr != NULL;
+    /* Unfinished heads have their time. */
+    for (NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
         int state = NS_SOCK_BUSY;
 
@@ -508,7 +527,10 @@ Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
 static bool
 MayHandOver(const NsDriverThread *threadPtr)
 {
-    for (const NsSock *sockPtr = threadPtr->firstPtr; sockPtr != NULL;
+    if (threadPtr->heads.firstPtr != NULL) {
+        return true;
+    }
+    for (const NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
                 != NS_SOCK_DRIVER || sockPtr->mode == NS_SOCK_READING) {
@@ -540,9 +562,13 @@ HasEnded(NsDriverThread *threadPtr)
 static void
 Abandon(NsDriverThread *threadPtr)
 {
-    NsSock *sockPtr = threadPtr->firstPtr;
+    NsSock *sockPtr;
     int     nUnfinished = 0;
 
+    while (threadPtr->heads.firstPtr != NULL) {
+        NsSocksTouch(threadPtr, threadPtr->heads.firstPtr);
+    }
+    sockPtr = threadPtr->others.firstPtr;
     while (sockPtr != NULL) {
         NsSock *nextPtr = sockPtr->nextPtr;
 

@@ -6,12 +6,17 @@
  *
  *      The sockets of a driver thread are in the order of their last requests,
  *      so those that have been idle longest come first.  Between them stand
- *      some that are in use: a slow download, a request that has begun to
- *      arrive.  A search moves these to the end, where they belong, so that the
- *      next does not meet them again.
+ *      some that are in use: a slow download, a body that arrives.  A search
+ *      moves these to the end, where they belong, so that the next does not
+ *      meet them again.  Unfinished heads have a list of their own.
+ *
+ *      An idle connection loses nothing.  If there is none, the oldest head that
+ *      is still incomplete goes, or the oldest body that has taken longer than
+ *      recvwait: who keeps many of those keeps others out.
  */
 
 #include "net/driver_int.h"
+#include "base/assert.h"
 
 /*
  * Sockets that one search looks at, and idle ones among them that it compares.
@@ -20,79 +25,136 @@
 #define MAX_IDLE 16
 
 /*
- * How long the client may take to close, too, and how long a new one may be
- * silent before it counts as idle.
+ * How long the client may take to close, too; and how long a new one may be
+ * silent before it counts as idle, or take for its head before it is slow.
  */
 #define LEAVE_NS    INT64_C(100000000)
 #define NEW_IDLE_NS NS_STAMP_SECOND
+#define NEW_HEAD_NS NS_STAMP_SECOND
 
-static NsSock *FindLongestIdle(NsDriverThread *threadPtr);
+/*
+ * The best candidates of a search; NULL: none.
+ */
+typedef struct Candidates {
+    NsSock *idlePtr;
+    NsStamp idleSince;
+    NsSock *bodyPtr;
+    NsStamp bodySince;
+} Candidates;
+
+static NsSockList *ListOf(NsDriverThread *threadPtr, const NsSock *sockPtr);
+static void    Search(NsDriverThread *threadPtr, NsStamp now,
+                      Candidates *bestPtr);
 static NsStamp IdleSince(NsSock *sockPtr, NsStamp now);
+static bool    IsLeavable(NsSock *sockPtr);
 static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 void
 NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    NsSockList *listPtr = ListOf(threadPtr, sockPtr);
+
     sockPtr->nextPtr = NULL;
-    sockPtr->prevPtr = threadPtr->lastPtr;
-    if (threadPtr->lastPtr != NULL) {
-        threadPtr->lastPtr->nextPtr = sockPtr;
+    sockPtr->prevPtr = listPtr->lastPtr;
+    if (listPtr->lastPtr != NULL) {
+        listPtr->lastPtr->nextPtr = sockPtr;
     } else {
-        threadPtr->firstPtr = sockPtr;
+        listPtr->firstPtr = sockPtr;
     }
-    threadPtr->lastPtr = sockPtr;
+    listPtr->lastPtr = sockPtr;
 }
 
+/*
+ * Whatever list the socket was in: it has no unfinished head afterwards.
+ */
 void
 NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    NsSockList *listPtr = ListOf(threadPtr, sockPtr);
+
     if (sockPtr->prevPtr != NULL) {
         sockPtr->prevPtr->nextPtr = sockPtr->nextPtr;
     } else {
-        threadPtr->firstPtr = sockPtr->nextPtr;
+        NsAssert(listPtr->firstPtr == sockPtr);
+        listPtr->firstPtr = sockPtr->nextPtr;
     }
     if (sockPtr->nextPtr != NULL) {
         sockPtr->nextPtr->prevPtr = sockPtr->prevPtr;
     } else {
-        threadPtr->lastPtr = sockPtr->prevPtr;
+        NsAssert(listPtr->lastPtr == sockPtr);
+        listPtr->lastPtr = sockPtr->prevPtr;
+    }
+    sockPtr->headStamp = 0;
+}
+
+void
+NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp stamp)
+{
+    NsAssert(stamp != 0 && !threadPtr->isSpooler);
+    if (sockPtr->headStamp == 0) {
+        NsSocksRemove(threadPtr, sockPtr);
+        sockPtr->headStamp = stamp;
+        NsSocksAppend(threadPtr, sockPtr);
     }
 }
 
-bool
+const char *
 NsSocksMakeRoom(NsDriverThread *threadPtr)
 {
-    NsSock *sockPtr = FindLongestIdle(threadPtr);
+    NsStamp     now = NsClockNow();
+    NsSock     *headPtr = threadPtr->heads.firstPtr;
+    Candidates  best = {0};
 
-    if (sockPtr == NULL) {
-        return false;
+    Search(threadPtr, now, &best);
+    if (best.idlePtr != NULL) {
+        Leave(threadPtr, best.idlePtr);
+        return "idle ones are closed for new clients";
     }
-    Leave(threadPtr, sockPtr);
-    return true;
+    if (headPtr != NULL && headPtr->headStamp <= now - NEW_HEAD_NS) {
+        Leave(threadPtr, headPtr);
+    } else if (best.bodyPtr != NULL) {
+        Leave(threadPtr, best.bodyPtr);
+    } else {
+        return NULL;
+    }
+    return "unfinished requests are dropped for new clients";
 }
 
-static NsSock *
-FindLongestIdle(NsDriverThread *threadPtr)
+static NsSockList *
+ListOf(NsDriverThread *threadPtr, const NsSock *sockPtr)
 {
-    NsStamp now = NsClockNow(), bestSince = 0;
-    NsSock *bestPtr = NULL, *nextPtr = threadPtr->firstPtr;
+    return sockPtr->headStamp != 0 ? &threadPtr->heads : &threadPtr->others;
+}
+
+static void
+Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr)
+{
+    NsStamp slow = now - threadPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND;
+    NsSock *nextPtr = threadPtr->others.firstPtr;
     int     nSeen = 0, nIdle = 0;
 
     while (nextPtr != NULL && nSeen++ < MAX_SEEN && nIdle < MAX_IDLE) {
         NsSock *sockPtr = nextPtr;
-        NsStamp since = IdleSince(sockPtr, now);
+        NsStamp since;
 
         nextPtr = sockPtr->nextPtr;
-        if (since == 0) {
-            NsSocksTouch(threadPtr, sockPtr);
+        since = IdleSince(sockPtr, now);
+        if (since != 0) {
+            nIdle++;
+            if (bestPtr->idlePtr == NULL || since < bestPtr->idleSince) {
+                bestPtr->idlePtr = sockPtr;
+                bestPtr->idleSince = since;
+            }
             continue;
         }
-        nIdle++;
-        if (bestPtr == NULL || since < bestSince) {
-            bestPtr = sockPtr;
-            bestSince = since;
+        NsSocksTouch(threadPtr, sockPtr);
+        since = IsLeavable(sockPtr) ? NsReaderBodySince(sockPtr) : 0;
+        if (since != 0 && since <= slow
+                && (bestPtr->bodyPtr == NULL || since < bestPtr->bodySince)) {
+            bestPtr->bodyPtr = sockPtr;
+            bestPtr->bodySince = since;
         }
     }
-    return bestPtr;
 }
 
 /*
@@ -103,10 +165,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
 {
     NsStamp since;
 
-    if (sockPtr->isLeaving
-            || atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-            != NS_SOCK_DRIVER
-            || sockPtr->mode != NS_SOCK_READING || !NsReaderIsIdle(sockPtr)) {
+    if (!IsLeavable(sockPtr) || !NsReaderIsIdle(sockPtr)) {
         return 0;
     }
     if (sockPtr->acceptStamp != 0) {
@@ -120,12 +179,26 @@ IdleSince(NsSock *sockPtr, NsStamp now)
 }
 
 /*
+ * This thread has it, and reads from it.
+ */
+static bool
+IsLeavable(NsSock *sockPtr)
+{
+    return !sockPtr->isLeaving
+        && atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+           == NS_SOCK_DRIVER
+        && sockPtr->mode == NS_SOCK_READING;
+}
+
+/*
  * Say goodbye.  An event of the socket may still be on the list at hand, so the
  * rest happens when it comes out of the inbox.
  */
 static void
 Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    NsAssert(IsLeavable(sockPtr));
+    NsSocksTouch(threadPtr, sockPtr);
     NsReaderDrop(sockPtr);
     NsSockBeginClose(sockPtr);
     atomic_store_explicit(&sockPtr->deadline, NsClockNow() + LEAVE_NS,

@@ -49,7 +49,8 @@ typedef struct NsMessage {
                                          * what was received, possibly nothing. */
     bool              mustClose;        /* The socket cannot be kept: unread body,
                                          * or the client has said so. */
-    NsStamp           acceptStamp;      /* Connection or first byte. */
+    NsStamp           acceptStamp;      /* First byte; or the accept, if that was
+                                         * there by then. */
     NsStamp           reportStamp;      /* Its first bytes were here by then;
                                          * 0: not known, or it came in pieces. */
     char              peer[NS_PEER_BYTES];

@@ -2,13 +2,18 @@
  * peers.c --
  *
  *      How many half-received requests each peer has.  Owned by one thread.
+ *
+ *      An IPv6 network of 64 bits is one peer: whoever has one address of it has
+ *      them all.
  */
 
 #include "net/driver_int.h"
 
 struct NsPeerTable {
-    Tcl_HashTable counts;       /* Address -> number. */
+    Tcl_HashTable counts;       /* Address or network -> number. */
 };
+
+static const char *KeyOf(const char *peer, char *buffer);
 
 NsPeerTable *
 NsPeerTableCreate(void)
@@ -30,8 +35,10 @@ NsPeerTableDestroy(NsPeerTable **tablePtrPtr)
 int
 NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer)
 {
+    char           buffer[INET6_ADDRSTRLEN];
     int            isNew;
-    Tcl_HashEntry *hPtr = Tcl_CreateHashEntry(&tablePtr->counts, peer, &isNew);
+    Tcl_HashEntry *hPtr = Tcl_CreateHashEntry(&tablePtr->counts,
+                                              KeyOf(peer, buffer), &isNew);
     int            n = isNew ? 1 : PTR2INT(Tcl_GetHashValue(hPtr)) + 1;
 
     Tcl_SetHashValue(hPtr, INT2PTR(n));
@@ -41,7 +48,9 @@ NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer)
 void
 NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer)
 {
-    Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&tablePtr->counts, peer);
+    char           buffer[INET6_ADDRSTRLEN];
+    Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&tablePtr->counts,
+                                            KeyOf(peer, buffer));
     int            n;
 
     if (hPtr == NULL) {
@@ -53,4 +62,16 @@ NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer)
     } else {
         Tcl_SetHashValue(hPtr, INT2PTR(n));
     }
+}
+
+static const char *
+KeyOf(const char *peer, char *buffer)
+{
+    struct in6_addr address;
+
+    if (inet_pton(AF_INET6, peer, &address) != 1) {
+        return peer;
+    }
+    memset(&address.s6_addr[8], 0, 8u);
+    return inet_ntop(AF_INET6, &address, buffer, INET6_ADDRSTRLEN);
 }

@@ -27,6 +27,8 @@ static bool HasMoreToRead(const NsSock *sockPtr, bool isDrained);
 static void ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
 static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void Await(NsDriverThread *threadPtr, NsSock *sockPtr);
+static bool HasBegun(const NsSock *sockPtr);
+static bool NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReader *Begin(NsSock *sockPtr);
 static void KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
 static void GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
@@ -114,14 +116,41 @@ NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
 bool
 NsReaderIsIdle(const NsSock *sockPtr)
 {
-    const NsReader *readerPtr;
+    return sockPtr->headStamp == 0
+        && (sockPtr->messagePtr == NULL || !HasBegun(sockPtr));
+}
 
-    if (sockPtr->messagePtr == NULL) {
-        return true;
+NsStamp
+NsReaderBodySince(const NsSock *sockPtr)
+{
+    const NsMessage *messagePtr = sockPtr->messagePtr;
+
+    return messagePtr == NULL || messagePtr->readerPtr->phase == NS_READ_HEAD
+        ? 0 : messagePtr->acceptStamp;
+}
+
+void
+NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    static const char reply[] = "HTTP/1.0 408 Request Timeout\r\n\r\n";
+    const NsDriver   *drvPtr = sockPtr->drvPtr;
+    NsStamp           limit = drvPtr->params.headTimeout * NS_STAMP_SECOND;
+
+    if (sockPtr->headStamp != 0
+            && NsClockNow() - sockPtr->headStamp >= limit) {
+        NsLogOncePerSecond(&threadPtr->slowStamp,
+            "%s: dropped a request from %s: its head took longer than"
+            " headtimeout (%d s)", drvPtr->pub.module, sockPtr->peer,
+            drvPtr->params.headTimeout);
     }
-    readerPtr = sockPtr->messagePtr->readerPtr;
-    return readerPtr->phase == NS_READ_HEAD
-        && !NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
+    if (sockPtr->messagePtr != NULL) {
+        Ns_FileVec vec;
+
+        Ns_SetFileVec(&vec, 0, -1, reply, 0, sizeof(reply) - 1u);
+        (void) NsSockSendNow(sockPtr, &vec, 1);
+        sockPtr->mode = NS_SOCK_CLOSING;
+    }
+    Lose(threadPtr, sockPtr);
 }
 
 bool
@@ -368,6 +397,9 @@ Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
     if (!NsReaderIsIdle(sockPtr)) {
         CountError(threadPtr);
     }
+    if (!threadPtr->isSpooler) {
+        NsSocksTouch(threadPtr, sockPtr);
+    }
     NsReaderDrop(sockPtr);
     if (sockPtr->mode == NS_SOCK_CLOSING && !sockPtr->sawHangup) {
         NsSockBeginClose(sockPtr);
@@ -384,24 +416,75 @@ Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
 
 /*
  * All is read; the poller reports what comes next.  A request in the making
- * gets the full time again, an idle connection has its limit already.
+ * may be silent for recvwait again, as long as its head is not overdue; an idle
+ * connection has its limit already.
  */
 static void
 Await(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    if (sockPtr->messagePtr != NULL) {
-        NsStamp deadline = NsClockNow()
-            + sockPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND;
+    const NsDriver *drvPtr = sockPtr->drvPtr;
 
-        if (!threadPtr->isSpooler && IsOneTooMany(threadPtr, sockPtr)) {
-            Lose(threadPtr, sockPtr);
-            return;
+    if (!threadPtr->isSpooler && !NoteProgress(threadPtr, sockPtr)) {
+        Lose(threadPtr, sockPtr);
+        return;
+    }
+    if (sockPtr->messagePtr != NULL || sockPtr->headStamp != 0) {
+        NsStamp deadline = NsClockNow()
+            + drvPtr->pub.recvwait * NS_STAMP_SECOND;
+
+        if (sockPtr->headStamp != 0) {
+            deadline = MIN(deadline, sockPtr->headStamp
+                           + drvPtr->params.headTimeout * NS_STAMP_SECOND);
         }
         atomic_store_explicit(&sockPtr->deadline, deadline,
                               memory_order_relaxed);
         NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry, deadline);
     }
     NsSockWatch(threadPtr, sockPtr);
+}
+
+/*
+ * What the socket waits for may have changed: the rest of a head or handshake,
+ * of a body, or a request.  False when its peer has too many unfinished ones.
+ */
+static bool
+NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    const NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if (!HasBegun(sockPtr)) {
+        if (sockPtr->headStamp != 0) {
+            NsSockBecomeIdle(threadPtr, sockPtr);
+        }
+        return true;
+    }
+    if (messagePtr == NULL) {
+        NsSocksBeginHead(threadPtr, sockPtr, NsClockNow());
+    } else if (messagePtr->readerPtr->phase == NS_READ_HEAD) {
+        NsSocksBeginHead(threadPtr, sockPtr, messagePtr->acceptStamp);
+    } else if (sockPtr->headStamp != 0) {
+        NsSocksTouch(threadPtr, sockPtr);
+    }
+    return !IsOneTooMany(threadPtr, sockPtr);
+}
+
+/*
+ * True when a byte of a request, or of a handshake, has arrived.
+ */
+static bool
+HasBegun(const NsSock *sockPtr)
+{
+    Ns_DriverSetupProc *proc = sockPtr->drvPtr->procs.setupProc;
+    const NsReader     *readerPtr;
+
+    if (sockPtr->messagePtr == NULL) {
+        /* Once per connection, before the first request. */
+        return sockPtr->acceptStamp != 0 && proc != NULL
+            && proc(&sockPtr->pub);
+    }
+    readerPtr = sockPtr->messagePtr->readerPtr;
+    return readerPtr->phase != NS_READ_HEAD
+        || NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
 }
 
 /*
@@ -426,8 +509,9 @@ Begin(NsSock *sockPtr)
     NsHttpParserInit(&readerPtr->parser, &messagePtr->head, &messagePtr->arena,
                      &paramsPtr->limits);
     readerPtr->windowStamp = NsClockNow();
-    messagePtr->acceptStamp = sockPtr->acceptStamp != 0
-        ? sockPtr->acceptStamp : readerPtr->windowStamp;
+    /* Before the first wait the accept is the reason to read. */
+    messagePtr->acceptStamp = sockPtr->isRegistered || sockPtr->acceptStamp == 0
+        ? readerPtr->windowStamp : sockPtr->acceptStamp;
     messagePtr->reportStamp = sockPtr->reportStamp;
     sockPtr->reportStamp = 0;
     return readerPtr;
@@ -503,7 +587,7 @@ IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     int limit = sockPtr->drvPtr->params.maxPartialPerPeer;
 
-    if (sockPtr->isPartial || NsReaderIsIdle(sockPtr)) {
+    if (sockPtr->isPartial) {
         return false;
     }
     if (NsSockCountPartial(threadPtr, sockPtr) <= limit || limit == 0) {

@@ -350,13 +350,16 @@ static const NsParameter adpParameters[] = {
     SIZE("bufsize", "16384", 1024, ANY, "First read on a connection."), \
     SIZE("maxline", "8192", 256, ANY, "Longest request or header line."), \
     INTEGER("maxheaders", "128", 8, ANY, "Header fields of a request."), \
-    INTEGER("maxqueuesize", "1024", 1, ANY, \
+    INTEGER("maxqueuesize", "16384", 1, ANY, \
             "Sockets of a driver; beyond, idle ones are closed for new " \
-            "clients, or these wait."), \
+            "clients, then those of the oldest unfinished requests."), \
     INTEGER("acceptsize", "value of backlog", 1, ANY, \
             "Connections accepted in one go."), \
     INTEGER("backlog", "256", 1, ANY, "Backlog of listen()."), \
     TIME("recvwait", "30", 1, ANY, "Longest silence within a request."), \
+    TIME("headtimeout", "60", 1, ANY, \
+         "From the first byte of a request, or of a TLS handshake before it, " \
+         "to the end of its head."), \
     TIME("sendwait", "30", 1, ANY, \
          "Longest time in which a client takes nothing."), \
     TIME("keepwait", "5", 0, ANY, \
@@ -388,8 +391,9 @@ static const NsParameter adpParameters[] = {
          "Bytes per second that a client has to send; 0 = any."), \
     SIZE("minsendrate", "100", 0, ANY, \
          "Bytes per second that a client has to take; 0 = any."), \
-    INTEGER("maxpartialperpeer", "half of maxqueuesize", 0, ANY, \
-            "Half-received requests of one peer address; 0 = any number."), \
+    INTEGER("maxpartialperpeer", "256, at most half of maxqueuesize", 0, ANY, \
+            "Half-received requests and TLS handshakes of one address, or one " \
+            "IPv6 network (/64); 0 = any number."), \
     BOOL("nodelay", "true", "Set TCP_NODELAY on connections."), \
     IGNORED("uploadsize", "Of an earlier release, without effect.")
 
