@@ -98,9 +98,9 @@ IsToOpen(const char *path, NsRing **ringPtrPtr)
     }
     for (const NsRing *p = *ringPtrPtr; p != NULL; p = p->siblingPtr) {
         if (p->nDamaged > 0) {
-            Ns_Log(Error, "log: what process %d left in '%s' is damaged in %d "
-                   "places: what stands there is left out, and the rest is "
-                   "recovered", (int) p->headerPtr->pid, path, p->nDamaged);
+            Ns_Log(Error, "log: what process %d left in '%s' is damaged: %d of "
+                   "its parts are left out, and the rest is recovered",
+                   (int) p->headerPtr->pid, path, p->nDamaged);
         }
     }
     return true;

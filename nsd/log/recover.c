@@ -64,6 +64,7 @@ static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
 static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
+static void     CountCutOff(Ns_LogSink sink);
 static bool     DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
 static bool     DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr,
                             uint64_t *nextPtr, uint64_t *nPtr);
@@ -379,9 +380,9 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     nDamaged = atomic_load(&sink->nDamaged);
     if (nDamaged > 0) {
-        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records of process %d are "
-               "lost: the memory that it left is damaged", sink->name, nDamaged,
-               pid);
+        Ns_Log(Error, "log: sink '%s': at least %" PRIu64 " records of process "
+               "%d are lost: the memory that it left is damaged", sink->name,
+               nDamaged, pid);
     }
     if (isDelivered && nLeft > 0) {
         Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s' of "
@@ -409,6 +410,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     bool       isDelivered = false;
 
     if (n == 0 && NsRingMissing(slotPtr) == 0) {
+        /* Or what is there cannot be read. */
+        slotPtr->name[0] = '\0';
         return;
     }
     spec.settings.minSeverity = slotPtr->minSeverity;
@@ -481,6 +484,9 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
                              (int) ringPtr->headerPtr->pid);
     }
     isOk = isOk && DeliverAll(sink, &merge, nPtr) && NsDeliverFlush(sink);
+    if (isOk) {
+        CountCutOff(sink);
+    }
     if (!isOk && sink->failure != 0) {
         errno = sink->failure;
     }
@@ -492,6 +498,25 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     sink->ringPtr = NULL;
     sink->slotPtr = NULL;
     return isOk;
+}
+
+/*
+ * Lanes that do not end with a record: how many there were nobody knows.
+ */
+static void
+CountCutOff(Ns_LogSink sink)
+{
+    const NsRing *ringPtr = sink->ringPtr;
+    uint32_t      nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        const NsPlace *placePtr = &sink->places[i];
+
+        if (placePtr->isMoved && placePtr->offset < atomic_load(
+                &NsRingSegmentAt(ringPtr, placePtr->segment)->committed)) {
+            atomic_fetch_add(&sink->nDamaged, 1);
+        }
+    }
 }
 
 static bool

@@ -9,6 +9,7 @@
 
 #include "unit.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -656,6 +657,127 @@ DamagedMappingsAreRefused(void **state)
     unlink(file);
 }
 
+#define NTHREADS 3
+#define NEACH    200
+
+static Ns_LogStream      threadStream;
+static pthread_barrier_t barrier;
+
+static void *
+PutFrom(void *arg)
+{
+    int from = *(int *) arg;
+
+    Put(threadStream, from, from + NEACH);
+    /* None ends before all have a lane of their own. */
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void
+LogFromThreadsAndDie(void)
+{
+    Ns_LogSink sink;
+    pthread_t  threads[NTHREADS];
+    int        from[NTHREADS];
+
+    threadStream = Start(65536, &sink);
+    pthread_barrier_init(&barrier, NULL, NTHREADS);
+    for (int i = 0; i < NTHREADS; i++) {
+        from[i] = i * NEACH;
+        pthread_create(&threads[i], NULL, PutFrom, &from[i]);
+    }
+    for (int i = 0; i < NTHREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+/*
+ * How many records of each thread the file has.
+ */
+static void
+CountByThread(int counts[NTHREADS])
+{
+    FILE *fp = fopen(file, "r");
+    int   number;
+
+    memset(counts, 0, NTHREADS * sizeof(int));
+    assert_non_null(fp);
+    while (fscanf(fp, "record %d\n", &number) == 1) {
+        if (number < NTHREADS * NEACH) {
+            counts[number / NEACH]++;
+        }
+    }
+    fclose(fp);
+}
+
+static bool
+SystemLogHas(const char *text)
+{
+    char  line[1024], path[128];
+    bool  isThere = false;
+    FILE *fp;
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    fp = fopen(path, "r");
+    assert_non_null(fp);
+    while (fgets(line, sizeof(line), fp) != NULL) {
+        isThere |= strstr(line, text) != NULL;
+    }
+    fclose(fp);
+    return isThere;
+}
+
+static void
+ADamagedSegmentCostsNoMoreThanItsLane(void **state)
+{
+    static const size_t fields[] = {
+        offsetof(NsRingSegment, committed), offsetof(NsRingSegment, next),
+        offsetof(NsRingSegment, lane), offsetof(NsRingSegment, number),
+        offsetof(NsRingSegment, epoch)
+    };
+
+    for (size_t i = 0; i < Ns_NrElements(fields); i++) {
+        NsRingKey   key = {directory, directory, NULL};
+        char        log[128], **paths;
+        const char *reason;
+        NsRing     *ringPtr;
+        uint32_t    lane = 0, bad = 0x7ffffff0;
+        int         counts[NTHREADS], nWhole = 0, n = 0;
+        char       *segment;
+
+        assert_true(WIFSIGNALED(InChild(LogFromThreadsAndDie)));
+        assert_int_equal(NsRingList(&key, &paths), 1);
+        ringPtr = NsRingOpen(paths[0], false, &reason);
+        assert_non_null(ringPtr);
+        while (!STREQ(NsRingStreamOf(ringPtr, lane), "test")) {
+            lane++;
+        }
+        segment = (char *) NsRingSegmentAt(
+            ringPtr, atomic_load(&ringPtr->lanes[lane].first));
+        memcpy(segment + fields[i], &bad, sizeof(bad));
+        NsRingClose(&ringPtr, false);
+
+        assert_int_equal(InChild(StartAndStop), 0);
+        CountByThread(counts);
+        for (int j = 0; j < NTHREADS; j++) {
+            nWhole += counts[j] == NEACH;
+            n += counts[j];
+        }
+        assert_int_equal(nWhole, NTHREADS - 1);
+        if (fields[i] == offsetof(NsRingSegment, committed)) {
+            /* What is behind that segment is read. */
+            assert_true(n > (NTHREADS - 1) * NEACH);
+        }
+        assert_true(SystemLogHas("is damaged: 1 of its parts"));
+        assert_int_equal(CountMappings(), 0);
+        snprintf(log, sizeof(log), "%s/nsd.log", directory);
+        unlink(log);
+        unlink(file);
+    }
+}
+
 int
 main(void)
 {
@@ -675,7 +797,9 @@ main(void)
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(RowsAreInsertedOnce, SetUp, TearDown),
         cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
-                                        TearDown)
+                                        TearDown),
+        cmocka_unit_test_setup_teardown(ADamagedSegmentCostsNoMoreThanItsLane,
+                                        SetUp, TearDown)
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
