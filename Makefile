@@ -1,6 +1,7 @@
 # The whole build, without recursion.
 #
-#   make run     build and start the server on port 8080 (PORT=9000 for another)
+#   make run     build and start the server on port 8080 of this machine (PORT=9000 for
+#                another port, ADDRESS=0.0.0.0 for the whole network)
 #   make test    build and run all tests (TESTFLAGS="-only command/*" for some)
 #   make install copy it below the prefix of configure, /usr/local/ns
 #   make layers check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
@@ -9,12 +10,17 @@
 ROOMS   = base http log process net dispatch request tcl adp
 MODULES = nssock nsssl nslog
 PORT    = 8080
+ADDRESS =
 # make V=1 shows the commands.
 Q       = $(if $(V),,@)
 
-GOALS_WITHOUT_CONFIG = clean distclean packages packages-test packages-bench help
+# The packages of a goal are installed before configure looks for them.
+GOALS_WITH_TESTS = test check-asan check-tsan coverage fuzz obj/tests/%
+GROUPS = build $(if $(filter $(GOALS_WITH_TESTS),$(MAKECMDGOALS)),test)
+
+GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),all)),)
--include config.mk
+include config.mk
 endif
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
@@ -50,7 +56,7 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 obj/nsd/tcl/cleanup.o: private COMPILE += $(TCL_PRIVATE)
 
 .PHONY: all build run test install check-asan check-tsan layers coverage bench \
-	clean distclean packages packages-test packages-bench help fuzz
+	clean distclean packages packages-test packages-optional packages-bench help fuzz
 
 all: build
 
@@ -59,16 +65,18 @@ build: nsd/nsd nsd/init.tcl $(BUILT_MODULES)
 help:
 	@sed -n 's/^#  *make /make /p' Makefile
 
-# Packages.  The scripts do nothing, and need no network, when all are there.
+# Packages.  The script does nothing, and needs no network, when all are there.
 packages:
 	@tools/packages build
 packages-test:
 	@tools/packages build test
+packages-optional:
+	@tools/packages build test optional
 packages-bench:
 	@tools/packages build test bench
 
 configure: configure.in
-	@tools/packages build
+	@tools/packages $(GROUPS)
 	autoconf -o configure configure.in
 
 config.mk: configure config.mk.in include/Makefile.module.in nsd/base/config.h.in
@@ -108,7 +116,8 @@ $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 obj/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
-	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(CMOCKA_LIBS) $(LIBS)
+	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd -lcmocka $(LIBS)
+$(UNIT_TESTS): | packages-test
 obj/tests/unit/nslog_format_test: obj/nslog/format.o
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
@@ -131,13 +140,14 @@ coverage-report:
 	@gcovr -r . --exclude tests --print-summary --html-details obj/coverage.html
 
 fuzz: packages-test
+	@tools/packages fuzz
 	@tools/fuzz $(FUZZ_SOURCES)
 
 bench: packages-bench build
 	@bench/run
 
 run: packages build
-	@tools/run-server $(PORT)
+	@exec tools/run-server $(PORT) "$(ADDRESS)"
 
 layers: build
 	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" tools/layers $(ROOMS)

@@ -3,7 +3,7 @@
 #       Runs all suites and adds up their results.  The last line is
 #       `N passed, N failed, N skipped`; the exit status is 0 only if none failed.
 #
-#       tclsh tests/run.tcl ?-only GLOB? ?-skip GLOB ...? ?-jobs N? ?-verbose?
+#       tclsh tests/run.tcl ?-only GLOB ...? ?-skip GLOB ...? ?-jobs N? ?-verbose?
 #
 #       GLOB is matched against names such as unit/http_parse_test,
 #       command/ns_set, wire/static, stress/pool_stress, model/run.
@@ -11,13 +11,13 @@
 set root [file dirname [file dirname [file normalize [info script]]]]
 cd $root
 
-set only *
+set only {}
 set skip {}
 set verbose 0
 set jobs 2
 for {set i 0} {$i < [llength $argv]} {incr i} {
     switch -- [lindex $argv $i] {
-        -only    { set only [lindex $argv [incr i]] }
+        -only    { lappend only [lindex $argv [incr i]] }
         -skip    { lappend skip [lindex $argv [incr i]] }
         -jobs    { set jobs [lindex $argv [incr i]] }
         -verbose { set verbose 1 }
@@ -116,17 +116,20 @@ set done 0
 # A suite takes some minutes at most, also with a sanitizer on a busy machine.
 set limitMs 2400000
 
-proc isSkipped {name} {
-    global skip
-    foreach pattern $skip { if {[string match $pattern $name]} { return 1 } }
+proc isAnyOf {patterns name} {
+    foreach pattern $patterns { if {[string match $pattern $name]} { return 1 } }
     return 0
+}
+proc isWanted {name} {
+    global only skip
+    expr {($only eq "" || [isAnyOf $only $name]) && ![isAnyOf $skip $name]}
 }
 
 proc startNext {} {
-    global queue running only jobs done state reports limit limitMs
+    global queue running jobs done state reports limit limitMs
     while {$running < $jobs && [llength $queue] > 0} {
         set queue [lassign $queue name command]
-        if {![string match $only $name] || [isSkipped $name]} continue
+        if {![isWanted $name]} continue
         reportTo $reports/$name
         if {[catch {open "|$command 2>@1" r} channel]} {
             report $name 0.0 $channel 1
@@ -211,6 +214,9 @@ proc report {name seconds output broken} {
 
 startNext
 if {!$done} { vwait done }
+if {![catch {exec tools/packages -missing optional} missing] && $missing ne ""} {
+    puts "Tests that need one of these packages were skipped: $missing (make packages-optional)"
+}
 # Once more, where a log that was cut shows it.
 foreach {name tests} $failures {
     puts "FAILED: $name"
