@@ -1,13 +1,16 @@
 # sample-config.tcl --
 #
-#       A configuration that shows every parameter.  It serves pages/ on port 8080
-#       (PORT in the environment names another) and works where it is: in the tree
-#       where the server was built, and below the prefix where it was installed.
+#       A configuration that shows every parameter.  It serves pages/ on port 8080 to
+#       this machine alone (PORT and ADDRESS in the environment name others) and works
+#       where it is: in the tree where the server was built, and below the prefix
+#       where it was installed.
 #
 #       What is commented out shows the default.  Sizes may be written as 10MB or
 #       64KiB, times as 500ms, 30s, 2m.  `nsd -T -t FILE` checks a configuration.
 
 set port [expr {[info exists env(PORT)] ? $env(PORT) : 8080}]
+# 0.0.0.0, or a list such as {0.0.0.0 ::}, opens the server to the network.
+set address [expr {[info exists env(ADDRESS)] ? $env(ADDRESS) : "127.0.0.1"}]
 
 if {[info exists env(NSD_TREE)]} {
     set top $env(NSD_TREE)
@@ -331,7 +334,7 @@ ns_section ns/server/default/limits
 # The HTTP driver.
 ns_section ns/server/default/module/nssock
    ns_param port                    $port      ;# Ports to listen on.
-   ns_param address                 0.0.0.0    ;# Addresses to listen on.
+   ns_param address                 $address   ;# Addresses to listen on.
    ns_param hostname                localhost  ;# Name in the location.
    # Location of the server. Default: protocol://hostname:port.
   #ns_param location                {}
