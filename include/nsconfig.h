@@ -8,8 +8,8 @@
  *      A key that is absent from an existing section is entered there with the
  *      default it was read with, so that listings show what is in force.
  *
- *      Numbers may carry a unit: kB, MB, GB (1000), KiB, MiB, GiB (1024) or us,
- *      ms, s, m, h, d, w.  A number out of range is clamped with a Warning; one
+ *      Numbers may carry a unit: kB, MB, GB or, the same, KiB, MiB, GiB (powers
+ *      of 1024); us, ms, s, m, h, d, w, y.  A number out of range is clamped with a Warning; one
  *      that cannot be read gives the default.
  *
  *      Every string here lives as long as the process.  All threads.

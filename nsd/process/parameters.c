@@ -132,9 +132,10 @@ NsParametersPrint(FILE *file)
     fputs("# Parameters\n\n"
           "All parameters of the configuration file, as `nsd --parameters` "
           "prints them.\n\n"
-          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, `KiB`, `MiB`, "
-          "`GiB`. A time is in\nseconds or has a unit: `us`, `ms`, `s`, `m`, "
-          "`h`, `d`, `w`. A boolean is `true` or `false`, `yes`\nor `no`, `on` "
+          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, which are "
+          "powers of 1024, or `KiB`, `MiB`,\n`GiB`, which are the same. A time "
+          "is in seconds, which may have a fraction, or has a unit:\n`us`, "
+          "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
           "or `off`, `1` or `0`.\n", file);
     for (; sectionPtr->pattern != NULL; sectionPtr++) {
         const NsParameter *parameterPtr = sectionPtr->parameters;

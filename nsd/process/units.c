@@ -13,15 +13,22 @@ typedef struct Unit {
     double      factor;         /* To bytes, or to seconds. */
 } Unit;
 
+#define KIB 1024.0
+
+/*
+ * Of 1024 with and without the i, as configurations of today mean it.
+ */
 static const Unit sizeUnits[] = {
-    {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-    {"TiB", 1099511627776.0}, {NULL, 0}
+    {"B", 1},
+    {"kB", KIB}, {"MB", KIB * KIB}, {"GB", KIB * KIB * KIB},
+    {"TB", KIB * KIB * KIB * KIB},
+    {"KiB", KIB}, {"MiB", KIB * KIB}, {"GiB", KIB * KIB * KIB},
+    {"TiB", KIB * KIB * KIB * KIB}, {NULL, 0}
 };
 
 static const Unit timeUnits[] = {
-    {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600},
-    {"d", 86400}, {"w", 604800}, {NULL, 0}
+    {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600},
+    {"d", 86400}, {"w", 604800}, {"y", 31536000}, {NULL, 0}
 };
 
 #define NAME_BYTES 64
@@ -207,7 +214,8 @@ WithUnit(const char *text, const Unit *units, double *valuePtr)
         return false;
     }
     name = SkipBlanks(end);
-    for (length = 0; isalpha(UCHAR(name[length])); length++) {
+    for (length = 0; isalpha(UCHAR(name[length])) || UCHAR(name[length]) > 127;
+            length++) {
         continue;
     }
     if (length == 0 || *SkipBlanks(name + length) != '\0') {

@@ -44,9 +44,9 @@ ANumberMayHaveBlanksASignAndAUnit(void **state)
         Tcl_WideInt value;
     } good[] = {
         {"0", 0}, {" 12 ", 12}, {"-3", -3}, {"+4", 4}, {"0x10", 16},
-        {"010", 10}, {"10MB", 10000000}, {"10 mb", 10000000}, {"64KiB", 65536},
+        {"010", 10}, {"10MB", 10485760}, {"10 mb", 10485760}, {"64KiB", 65536},
         {"5s", 5}, {"2m", 120}, {"1h", 3600}, {"1d", 86400}, {"500ms", 1},
-        {"1.5kB", 1500}, {"9223372036854775807", INT64_MAX}
+        {"1.5kB", 1536}, {"9223372036854775807", INT64_MAX}
     };
     Tcl_WideInt value;
 
@@ -72,6 +72,27 @@ WhatIsNoNumberLeavesTheValueAlone(void **state)
 }
 
 static void
+UnitsOfSizeArePowersOf1024WithAndWithoutTheI(void **state)
+{
+    static const char *const names[][4] = {
+        {"kB", "KB", "KiB", "kib"}, {"MB", "mb", "MiB", "mib"},
+        {"GB", "gb", "GiB", "gib"}, {"TB", "tb", "TiB", "tib"}
+    };
+    Tcl_WideInt value, bytes = 1;
+
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        bytes *= 1024;
+        for (int j = 0; j < Ns_NrElements(names[i]); j++) {
+            char text[16];
+
+            snprintf(text, sizeof(text), "3%s", names[i][j]);
+            assert_true(NsUnitsSize(text, &value));
+            assert_int_equal(value, 3 * bytes);
+        }
+    }
+}
+
+static void
 ASizeIsNoTime(void **state)
 {
     Tcl_WideInt value;
@@ -89,7 +110,7 @@ ATimeIsExactToTheMicrosecond(void **state)
         long        sec, usec;
     } good[] = {
         {"0", 0, 0}, {"2", 2, 0}, {"0.1s", 0, 100000}, {"1.25", 1, 250000},
-        {"1500ms", 1, 500000}, {"7us", 0, 7}, {"2m", 120, 0},
+        {"1500ms", 1, 500000}, {"7us", 0, 7}, {"7\u00b5s", 0, 7}, {"1y", 31536000, 0}, {"2m", 120, 0},
         {"10:500000", 10, 500000}, {" 3 s ", 3, 0}, {"0.9999999", 1, 0}
     };
     static const char *const bad[] = {
@@ -134,6 +155,7 @@ main(void)
         cmocka_unit_test(ATruthIsAWordOrANumber),
         cmocka_unit_test(ANumberMayHaveBlanksASignAndAUnit),
         cmocka_unit_test(WhatIsNoNumberLeavesTheValueAlone),
+        cmocka_unit_test(UnitsOfSizeArePowersOf1024WithAndWithoutTheI),
         cmocka_unit_test(ASizeIsNoTime),
         cmocka_unit_test(ATimeIsExactToTheMicrosecond),
         cmocka_unit_test(AnExchangeOfNeighboursCountsOnce),
