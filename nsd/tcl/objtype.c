@@ -28,7 +28,9 @@ static Tcl_UpdateStringProc   UpdateAddrString;
 
 static int BadAddress(Tcl_Interp *interp, const char *what, const char *text,
                       const char *end);
-static bool HasUnit(const char *text, int length, Ns_Time *timePtr);
+static bool HasFractionOrUnit(const char *text, Ns_Time *timePtr);
+static bool StartsNumber(const char *text);
+static int BadTime(Tcl_Interp *interp, const char *text);
 static int ParsePart(Tcl_Interp *interp, const char *part, int length,
                      long *valuePtr);
 
@@ -115,9 +117,9 @@ SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
     Ns_Time     time = {0, 0};
 
     if (colon == NULL) {
-        if (!HasUnit(text, length, &time)
-                && ParsePart(interp, text, length, &time.sec) != TCL_OK) {
-            return TCL_ERROR;
+        if (ParsePart(NULL, text, length, &time.sec) != TCL_OK
+                && !HasFractionOrUnit(text, &time)) {
+            return BadTime(interp, text);
         }
     } else {
         if (colon != text && ParsePart(interp, text, (int) (colon - text),
@@ -136,13 +138,42 @@ SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
 }
 
 /*
- * A time with a unit, as 2m or 0.5s.
+ * As 0.5, 2m, -250ms.
  */
 static bool
-HasUnit(const char *text, int length, Ns_Time *timePtr)
+HasFractionOrUnit(const char *text, Ns_Time *timePtr)
 {
-    return length > 1 && isalpha(UCHAR(text[length - 1]))
-        && NsUnitsTime(text, timePtr);
+    bool isNegative = *text == '-';
+
+    text += isNegative;
+    if (!StartsNumber(text) || !NsUnitsTime(text, timePtr)) {
+        return false;
+    }
+    if (isNegative) {
+        timePtr->sec = -timePtr->sec;
+        timePtr->usec = -timePtr->usec;
+    }
+    return true;
+}
+
+static bool
+StartsNumber(const char *text)
+{
+    return isdigit(UCHAR(*text)) || *text == '.';
+}
+
+/*
+ * For what is no number at all, the text that scripts have always seen.
+ */
+static int
+BadTime(Tcl_Interp *interp, const char *text)
+{
+    if (interp != NULL) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("expected %s but got \"%s\"",
+            StartsNumber(text + (*text == '-')) ? "time value" : "integer",
+            text));
+    }
+    return TCL_ERROR;
 }
 
 static int

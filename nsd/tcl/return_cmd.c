@@ -384,7 +384,8 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         "must-revalidate", "proxy-revalidate", NULL
     };
     NsConn     *connPtr;
-    int         directive = -1, seconds;
+    int         directive = -1;
+    Ns_Time     span;
     time_t      when;
     Tcl_DString ds;
 
@@ -399,18 +400,18 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             "proxy-revalidate? secs");
         return TCL_ERROR;
     }
-    if (Tcl_GetIntFromObj(interp, objv[objc - 1], &seconds) != TCL_OK
+    if (Ns_TclGetTimeFromObj(interp, objv[objc - 1], &span) != TCL_OK
             || (connPtr = NsTclCurrentConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
     Tcl_DStringInit(&ds);
     if (directive >= 0) {
-        Ns_DStringPrintf(&ds, "max-age=%d, %s", seconds, directives[directive]);
+        Ns_DStringPrintf(&ds, "max-age=%ld, %s", span.sec, directives[directive]);
         Ns_ConnUpdateHeaders(&connPtr->pub, "Cache-Control",
                              Tcl_DStringValue(&ds));
         Tcl_DStringSetLength(&ds, 0);
     }
-    when = time(NULL) + seconds;
+    when = time(NULL) + span.sec;
     Ns_HttpTime(&ds, &when);
     Ns_ConnUpdateHeaders(&connPtr->pub, "Expires", Tcl_DStringValue(&ds));
     Tcl_DStringFree(&ds);

@@ -238,18 +238,18 @@ static int
 HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    Tcl_WideInt seconds;
-    Ns_DString  ds;
-    time_t      when;
+    Ns_Time    time;
+    Ns_DString ds;
+    time_t     when;
 
     if (objc != 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "time");
         return TCL_ERROR;
     }
-    if (Tcl_GetWideIntFromObj(interp, objv[1], &seconds) != TCL_OK) {
+    if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
         return TCL_ERROR;
     }
-    when = (time_t) seconds;
+    when = (time_t) time.sec;
     Ns_DStringInit(&ds);
     (void) Ns_HttpTime(&ds, &when);
     Tcl_DStringResult(interp, &ds);
@@ -314,7 +314,7 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const char *format = "%c";
     char        text[200];
-    Tcl_WideInt seconds;
+    Ns_Time     time;
     time_t      when;
     struct tm  *tmPtr;
     size_t      length = 0;
@@ -323,13 +323,13 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "time ?fmt?");
         return TCL_ERROR;
     }
-    if (Tcl_GetWideIntFromObj(interp, objv[1], &seconds) != TCL_OK) {
+    if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
         return TCL_ERROR;
     }
     if (objc == 3) {
         format = Tcl_GetString(objv[2]);
     }
-    when = (time_t) seconds;
+    when = (time_t) time.sec;
     tmPtr = ns_localtime(&when);
     if (tmPtr != NULL) {
 #pragma GCC diagnostic push
