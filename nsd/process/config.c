@@ -531,11 +531,14 @@ AddParam(NsSection *sectionPtr, const char *key, const char *value,
 static void
 KeepReplaced(const char *key, char *value)
 {
+    int i;
+
     if (store.replacedPtr == NULL) {
         store.replacedPtr = Ns_SetCreate("replaced");
     }
-    Ns_SetValue(store.replacedPtr,
-                (int) Ns_SetPut(store.replacedPtr, key, NULL)) = value;
+    /* A statement of its own: it may move the fields. */
+    i = (int) Ns_SetPut(store.replacedPtr, key, NULL);
+    Ns_SetValue(store.replacedPtr, i) = value;
 }
 
 static int
