@@ -80,7 +80,7 @@ if {[file exists tests/model/run]} {
 foreach kind {command wire site} {
     foreach file [lsort [glob -nocomplain tests/$kind/*.test]] {
         lappend suites $kind/[file rootname [file tail $file]] \
-            [list [info nameofexecutable] $file]
+            [list [info nameofexecutable] -encoding utf-8 $file]
     }
 }
 
