@@ -9,8 +9,8 @@
  *      default it was read with, so that listings show what is in force.
  *
  *      Numbers may carry a unit: kB, MB, GB or, the same, KiB, MiB, GiB (powers
- *      of 1024); us, ms, s, m, h, d, w, y.  A number out of range is clamped with a Warning; one
- *      that cannot be read gives the default.
+ *      of 1024); us, ms, s, m, h, d, w, y.  A number out of range is clamped, a
+ *      value that cannot be read gives way to the default, both with a Warning.
  *
  *      Every string here lives as long as the process.  All threads.
  */
@@ -53,7 +53,7 @@ NS_EXTERN int Ns_ConfigFlag(const char *section, const char *key, int flag,
                             int defaultValue, int *flagsPtr);
 
 /*
- * Integers.  A time is in seconds, rounded up.
+ * Integers.  A time is in seconds; where it is rounded up, a Warning says so.
  */
 NS_EXTERN int Ns_ConfigInt(const char *section, const char *key,
                            int defaultValue);

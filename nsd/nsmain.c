@@ -32,6 +32,7 @@
 #include "process/logsetup.h"
 #include "process/module.h"
 #include "process/options.h"
+#include "process/parameter_value.h"
 #include "process/parameters.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
@@ -64,8 +65,8 @@ static void CreateServers(const char *only);
 static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void LoadGlobalModules(void *arg);
 static Ns_ReturnCode Start(void);
-static int WaitForEnd(int *timeoutPtr);
-static bool Stop(int timeout, int status);
+static int WaitForEnd(NsStamp *timeoutPtr);
+static bool Stop(NsStamp timeout, int status);
 static bool StopServers(const Ns_Time *deadlinePtr);
 static void FlushOutput(void);
 
@@ -75,7 +76,8 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
 {
     NsOptions   options;
     const char *error;
-    int         status = NS_STATUS_FAILED, timeout;
+    int         status = NS_STATUS_FAILED;
+    NsStamp     timeout;
     bool        isStarted;
 
     NsNotifierInstall(argv[0]);
@@ -359,12 +361,11 @@ UseTree(void)
 static void
 SetStackSize(void)
 {
-    Tcl_WideInt bytes;
+    NsParameters process = {"ns/parameters", "ns/parameters"};
+    NsParameters threads = {"ns/threads", "ns/threads"};
+    int64_t      bytes = NsParameterSize(process, "stacksize");
 
-    bytes = Ns_ConfigMemUnitRange("ns/parameters", "stacksize", NULL, 0, 0,
-                                  LONG_MAX);
-    bytes = Ns_ConfigMemUnitRange("ns/threads", "stacksize", NULL, bytes, 0,
-                                  LONG_MAX);
+    bytes = NsParameterSizeOr(threads, "stacksize", bytes);
     (void) Ns_ThreadStackSize((long) bytes);
 }
 
@@ -455,7 +456,7 @@ Start(void)
  * Serve signals until one ends the server; the exit status.
  */
 static int
-WaitForEnd(int *timeoutPtr)
+WaitForEnd(NsStamp *timeoutPtr)
 {
     for (;;) {
         int number = NsSignalsWait();
@@ -472,7 +473,7 @@ WaitForEnd(int *timeoutPtr)
  * still runs after it.
  */
 static bool
-Stop(int timeout, int status)
+Stop(NsStamp timeout, int status)
 {
     Ns_Time deadline, lastCall;
     bool    isClean;

@@ -18,15 +18,13 @@
 #include "adp/adp.h"
 #include "adp/init.h"
 #include "base/lock.h"
+#include "process/parameter_value.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
 #include "request/notice.h"
 #include "request/url2file.h"
 #include "request/urlspace.h"
 
-#define CACHE_BYTES  5120000
-#define BUFFER_BYTES 1024000
-#define TRACE_BYTES  40
 
 /*
  * Argument of a registered handler.
@@ -145,6 +143,7 @@ static NsAdpServer *
 CreateServer(NsServer *serverPtr, const char *section)
 {
     NsAdpServer *adpServerPtr = ns_calloc(1, sizeof(*adpServerPtr));
+    NsParameters from = {"ns/server/*/adp", section};
     int          i;
 
     adpServerPtr->serverPtr = serverPtr;
@@ -153,20 +152,15 @@ CreateServer(NsServer *serverPtr, const char *section)
             adpServerPtr->flags |= settings[i].flag;
         }
     }
-    adpServerPtr->bufferBytes = (size_t) Ns_ConfigMemUnitRange(section,
-        "bufsize", NULL, BUFFER_BYTES, 0, INT_MAX);
-    adpServerPtr->cacheBytes = (size_t) Ns_ConfigMemUnitRange(section,
-        "cachesize", NULL, CACHE_BYTES, 0, INT_MAX);
-    adpServerPtr->traceBytes = Ns_ConfigIntRange(section, "tracesize",
-                                                 TRACE_BYTES, 0, INT_MAX);
+    adpServerPtr->bufferBytes = (size_t) NsParameterSize(from, "bufsize");
+    adpServerPtr->cacheBytes = (size_t) NsParameterSize(from, "cachesize");
+    adpServerPtr->traceBytes = NsParameterInt(from, "tracesize");
     adpServerPtr->startPage = PageFile(serverPtr, section, "startpage");
     adpServerPtr->errorPage = PageFile(serverPtr, section, "errorpage");
-    adpServerPtr->errorStatus = Ns_ConfigIntRange(section, "errorstatus", 500,
-                                                  200, 599);
+    adpServerPtr->errorStatus = NsParameterInt(from, "errorstatus");
     adpServerPtr->debugInit = ns_strdup(Ns_ConfigString(section, "debuginit",
                                                         "ns_adp_debuginit"));
-    adpServerPtr->isDebugEnabled = Ns_ConfigBool(section, "enabledebug",
-                                                 NS_FALSE);
+    adpServerPtr->isDebugEnabled = NsParameterBool(from, "enabledebug");
 
     NsMutexSetup(&adpServerPtr->lock, NS_RANK_ADP_PAGES, "ns:adp:pages",
                  serverPtr->name);

@@ -8,14 +8,14 @@
 #include "ns.h"
 #include "dispatch/init.h"
 #include "dispatch/pool_int.h"
-#include "process/units.h"
+#include "process/parameter_value.h"
 
 NsPoolProcs nsPoolProcs;        /* Constant once a pool has started. */
 
 static void AddPool(NsServer *serverPtr, const char *name, const char *section);
 static void ReadLimits(NsPool *poolPtr, const char *section);
-static void ReadTime(const char *section, const char *key,
-                     const char *defaultText, Ns_Time *timePtr);
+static int NoMoreThan(const char *section, const char *key, int value,
+                      const char *maxKey, int max);
 static void ComputeWater(NsPool *poolPtr);
 static void SetRates(NsPool *poolPtr);
 static int  Water(const NsPool *poolPtr, int percent);
@@ -94,52 +94,44 @@ AddPool(NsServer *serverPtr, const char *name, const char *section)
 static void
 ReadLimits(NsPool *poolPtr, const char *section)
 {
-    int     perServer;
-    Ns_Time timeout, patience, retryAfter;
+    NsParameters from = {
+        *poolPtr->name == '\0' ? "ns/server/*" : "ns/server/*/pool/*", section
+    };
+    NsParameters server = {"ns/server/*", poolPtr->serverPtr->path};
+    int          perServer = NsParameterInt(server, "connsperthread");
+    NsStamp      retryAfter = NsParameterSpan(from, "retryafter");
 
-    poolPtr->maxConnections = Ns_ConfigIntRange(section, "maxconnections", 100,
-                                                1, INT_MAX);
-    poolPtr->maxThreads = Ns_ConfigIntRange(section, "maxthreads",
-                                            MIN(10, poolPtr->maxConnections),
-                                            1, poolPtr->maxConnections);
-    poolPtr->minThreads = Ns_ConfigIntRange(section, "minthreads", 1,
-                                            1, poolPtr->maxThreads);
-    perServer = Ns_ConfigIntRange(poolPtr->serverPtr->path, "connsperthread",
-                                  10000, 0, INT_MAX);
-    poolPtr->connsPerThread = Ns_ConfigIntRange(section, "connsperthread",
-                                                perServer, 0, INT_MAX);
-    poolPtr->lowPercent = Ns_ConfigIntRange(section, "lowwatermark", 10,
-                                            0, 100);
-    poolPtr->highPercent = Ns_ConfigIntRange(section, "highwatermark", 80,
-                                             0, 100);
-    poolPtr->rateKb = Ns_ConfigIntRange(section, "poolratelimit", 0, 0,
-                                        INT_MAX);
-    poolPtr->connectionRateKb = Ns_ConfigIntRange(section,
-                                                  "connectionratelimit", 0, 0,
-                                                  INT_MAX);
+    poolPtr->maxConnections = NsParameterInt(from, "maxconnections");
+    poolPtr->maxThreads = NoMoreThan(section, "maxthreads",
+        NsParameterIntOr(from, "maxthreads", MIN(10, poolPtr->maxConnections)),
+        "maxconnections", poolPtr->maxConnections);
+    poolPtr->minThreads = NoMoreThan(section, "minthreads",
+        NsParameterInt(from, "minthreads"), "maxthreads", poolPtr->maxThreads);
+    poolPtr->connsPerThread = NsParameterIntOr(from, "connsperthread",
+                                               perServer);
+    poolPtr->lowPercent = NsParameterInt(from, "lowwatermark");
+    poolPtr->highPercent = NsParameterInt(from, "highwatermark");
+    poolPtr->rateKb = NsParameterInt(from, "poolratelimit");
+    poolPtr->connectionRateKb = NsParameterInt(from, "connectionratelimit");
     SetRates(poolPtr);
-    poolPtr->rejectOverrun = Ns_ConfigBool(section, "rejectoverrun", NS_FALSE);
-
-    ReadTime(section, "threadtimeout", "120", &timeout);
-    ReadTime(section, "queuepatience", "0.1", &patience);
-    ReadTime(section, "retryafter", "5s", &retryAfter);
-    poolPtr->threadTimeout = NsClockFromTime(&timeout);
-    poolPtr->patience = NsClockFromTime(&patience);
-    poolPtr->retryAfter = (int) MIN(retryAfter.sec + (retryAfter.usec > 0),
-                                    INT_MAX);
+    poolPtr->rejectOverrun = NsParameterBool(from, "rejectoverrun");
+    poolPtr->threadTimeout = NsParameterSpan(from, "threadtimeout");
+    poolPtr->patience = NsParameterSpan(from, "queuepatience");
+    /* The header field knows whole seconds. */
+    poolPtr->retryAfter = (int) MIN((retryAfter + NS_STAMP_SECOND - 1)
+                                    / NS_STAMP_SECOND, INT_MAX);
 }
 
-static void
-ReadTime(const char *section, const char *key, const char *defaultText,
-         Ns_Time *timePtr)
+static int
+NoMoreThan(const char *section, const char *key, int value,
+           const char *maxKey, int max)
 {
-    const char *text = Ns_ConfigString(section, key, defaultText);
-
-    if (!NsUnitsTime(text, timePtr)) {
-        Ns_Log(Warning, "config: %s:%s value=%s is no duration, using %s",
-               section, key, text, defaultText);
-        (void) NsUnitsTime(defaultText, timePtr);
+    if (value > max) {
+        Ns_Log(Warning, "config: %s:%s value=%d, rounded down to %s, %d",
+               section, key, value, maxKey, max);
+        return max;
     }
+    return value;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/parameter_value.h"
 
 typedef bool (LookupProc)(Ns_DString *dsPtr, const char *key);
 
@@ -24,9 +25,9 @@ static LookupProc LookupName, LookupAddresses;
  */
 static Ns_Cache *nameCache;             /* Address -> name. */
 static Ns_Cache *addressCache;          /* Name -> list of addresses. */
-static int       timeToLive;            /* Seconds. */
-static int       waitSeconds;
+static Ns_Time   waitTime;
 
+static int TimeToLive(NsParameters from);
 static bool Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key,
                    LookupProc *proc);
 
@@ -34,18 +35,33 @@ void
 NsDnsConfigure(void)
 {
     static const char path[] = "ns/parameters";
-    int size = Ns_ConfigIntRange(path, "dnscachemaxsize", 512000, 0, INT_MAX);
+    static const NsParameters from = {path, path};
+    size_t size = (size_t) NsParameterSize(from, "dnscachemaxsize");
+    int    timeToLive = TimeToLive(from);
 
-    timeToLive = Ns_ConfigIntRange(path, "dnscachetimeout", 60, 0,
-                                   INT_MAX / 60) * 60;
-    waitSeconds = Ns_ConfigIntRange(path, "dnswaittimeout", 5, 0, INT_MAX);
-    if (nameCache == NULL && Ns_ConfigBool(path, "dnscache", true) && size > 0
+    waitTime = NsClockSpan(0, NsParameterSpan(from, "dnswaittimeout"));
+    if (nameCache == NULL && NsParameterBool(from, "dnscache") && size > 0
             && timeToLive > 0) {
         nameCache = Ns_CacheCreateEx("ns:dnshost", TCL_STRING_KEYS, timeToLive,
-                                     (size_t) size, ns_free);
+                                     size, ns_free);
         addressCache = Ns_CacheCreateEx("ns:dnsaddr", TCL_STRING_KEYS,
-                                        timeToLive, (size_t) size, ns_free);
+                                        timeToLive, size, ns_free);
     }
+}
+
+/*
+ * In seconds; a number without a unit is minutes.
+ */
+static int
+TimeToLive(NsParameters from)
+{
+    NsStamp     span = NsParameterSpan(from, "dnscachetimeout");
+    const char *text = Ns_ConfigGetValue(from.section, "dnscachetimeout");
+
+    if (text != NULL && text[strspn(text, " 0123456789.")] == '\0') {
+        span *= 60;
+    }
+    return (int) MIN((span + NS_STAMP_SECOND - 1) / NS_STAMP_SECOND, INT_MAX);
 }
 
 int
@@ -90,7 +106,7 @@ Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key, LookupProc *proc)
         return proc(dsPtr, key);
     }
     Ns_GetTime(&limit);
-    Ns_IncrTime(&limit, waitSeconds, 0);
+    Ns_IncrTime(&limit, waitTime.sec, waitTime.usec);
     Ns_CacheLock(cache);
     entry = Ns_CacheWaitCreateEntry(cache, key, &isNew, &limit);
     if (entry != NULL && !isNew) {

@@ -20,8 +20,14 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/tempfile.h"
+#include "process/parameter_value.h"
 
 #include <netinet/tcp.h>
+
+/*
+ * Where the table has the parameters of drivers, whatever module they are of.
+ */
+#define DRIVER_PARAMETERS "module/nssock"
 
 NsDriver *NsFirstDriver;
 
@@ -39,6 +45,10 @@ static struct {
 
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void ReadParams(NsDriver *drvPtr);
+static int64_t ReadAhead(const NsDriver *drvPtr);
+static int64_t AtMost(const char *path, const char *key, int64_t value,
+                      int64_t max);
+static int WholeSeconds(NsStamp span);
 static void ReadWriterParams(NsDriver *drvPtr);
 static bool ReadAddresses(NsDriver *drvPtr);
 static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
@@ -250,85 +260,115 @@ static void
 ReadParams(NsDriver *drvPtr)
 {
     const char     *path = drvPtr->path;
+    NsParameters    from = {DRIVER_PARAMETERS, path};
+    NsParameters    process = {"ns/parameters", "ns/parameters"};
     NsDriverParams *paramsPtr = &drvPtr->params;
+    NsSockSettings *settingsPtr = &drvPtr->settings;
     int             maxQueue;
 
-    paramsPtr->maxInput = Ns_ConfigMemUnitRange(path, "maxinput", NULL,
-                                                1048576, 1024, LLONG_MAX);
-    paramsPtr->bufSize = (int) Ns_ConfigMemUnitRange(path, "bufsize", NULL,
-                                                     16384, 1024, 1 << 30);
-    paramsPtr->maxUpload = Ns_ConfigMemUnitRange(path, "maxupload", NULL, 0, 0,
-                                                 paramsPtr->maxInput);
-    drvPtr->settings.uploadPath = Ns_ConfigString(path, "uploadpath",
-                                                  NsTempDirectory());
-    paramsPtr->readAhead = Ns_ConfigMemUnitRange(path, "readahead", NULL,
-        paramsPtr->bufSize, paramsPtr->bufSize,
-        MAX(paramsPtr->maxInput, paramsPtr->bufSize));
-    paramsPtr->limits.maxLineBytes = (size_t)
-        Ns_ConfigMemUnitRange(path, "maxline", NULL, 8192, 256, 1 << 30);
+    paramsPtr->maxInput = NsParameterSize(from, "maxinput");
+    paramsPtr->bufSize = (int) NsParameterSize(from, "bufsize");
+    paramsPtr->maxUpload = AtMost(path, "maxupload",
+                                  NsParameterSize(from, "maxupload"),
+                                  paramsPtr->maxInput);
+    settingsPtr->uploadPath = Ns_ConfigString(path, "uploadpath",
+                                              NsTempDirectory());
+    paramsPtr->readAhead = ReadAhead(drvPtr);
+    paramsPtr->limits.maxLineBytes = (size_t) NsParameterSize(from, "maxline");
     paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, 1 << 30);
-    paramsPtr->limits.maxFields = Ns_ConfigIntRange(path, "maxheaders", 128, 8,
-                                                    32767);
-    maxQueue = Ns_ConfigIntRange(path, "maxqueuesize", 16384, 1, INT_MAX);
+    paramsPtr->limits.maxFields = NsParameterInt(from, "maxheaders");
+    maxQueue = NsParameterInt(from, "maxqueuesize");
     paramsPtr->maxQueueSize = maxQueue;
-    paramsPtr->backlog = Ns_ConfigIntRange(path, "backlog", 256, 1, INT_MAX);
-    paramsPtr->acceptSize = Ns_ConfigIntRange(path, "acceptsize",
-                                              paramsPtr->backlog, 1, INT_MAX);
-    drvPtr->pub.recvwait = Ns_ConfigIntRange(path, "recvwait", 30, 1, INT_MAX);
-    paramsPtr->headTimeout = Ns_ConfigIntRange(path, "headtimeout", 60, 1,
-                                               INT_MAX);
-    drvPtr->pub.sendwait = Ns_ConfigIntRange(path, "sendwait", 30, 1, INT_MAX);
+    paramsPtr->backlog = NsParameterInt(from, "backlog");
+    paramsPtr->acceptSize = NsParameterIntOr(from, "acceptsize",
+                                             paramsPtr->backlog);
+    paramsPtr->recvWait = NsParameterSpan(from, "recvwait");
+    paramsPtr->headTimeout = NsParameterSpan(from, "headtimeout");
+    paramsPtr->sendWait = NsParameterSpan(from, "sendwait");
+    settingsPtr->keepWait = NsParameterSpan(from, "keepwait");
+    paramsPtr->closeWait = NsParameterSpan(from, "closewait");
+    drvPtr->pub.recvwait = WholeSeconds(paramsPtr->recvWait);
+    drvPtr->pub.sendwait = WholeSeconds(paramsPtr->sendWait);
     drvPtr->pub.bufsize = paramsPtr->bufSize;
-    drvPtr->settings.keepwait = Ns_ConfigIntRange(path, "keepwait", 5, 0,
-                                                  INT_MAX);
-    paramsPtr->closeWait = Ns_ConfigIntRange(path, "closewait", 2, 0, INT_MAX);
-    drvPtr->settings.keepaliveMaxUploadSize = Ns_ConfigMemUnitRange(path,
-        "keepalivemaxuploadsize", NULL, 0, 0, LLONG_MAX);
-    drvPtr->settings.keepaliveMaxDownloadSize = Ns_ConfigMemUnitRange(path,
-        "keepalivemaxdownloadsize", NULL, 0, 0, LLONG_MAX);
-    drvPtr->settings.extraHeaders = Ns_ConfigGetValue(path, "extraheaders");
-    paramsPtr->nSpoolers = Ns_ConfigIntRange(path, "spoolerthreads", 0, 0, 32);
-    paramsPtr->nDriverThreads = Ns_ConfigIntRange(path, "driverthreads", 1, 1,
-                                                  64);
-    paramsPtr->reusePort = Ns_ConfigBool(path, "reuseport",
-                                         paramsPtr->nDriverThreads > 1);
-    paramsPtr->minReceiveRate = Ns_ConfigIntRange(path, "minrecvrate", 100, 0,
-                                                  INT_MAX);
-    paramsPtr->minSendRate = Ns_ConfigIntRange(path, "minsendrate", 100, 0,
-                                               INT_MAX);
-    paramsPtr->maxPartialPerPeer = Ns_ConfigIntRange(path, "maxpartialperpeer",
-        MIN(256, MAX(maxQueue / 2, 1)), 0, INT_MAX);
-    paramsPtr->deferAccept = Ns_ConfigBool(path, "deferaccept", false);
-    paramsPtr->noDelay = Ns_ConfigBool(path, "nodelay", true);
+    settingsPtr->keepaliveMaxUploadSize
+        = NsParameterSize(from, "keepalivemaxuploadsize");
+    settingsPtr->keepaliveMaxDownloadSize
+        = NsParameterSize(from, "keepalivemaxdownloadsize");
+    settingsPtr->extraHeaders = Ns_ConfigGetValue(path, "extraheaders");
+    paramsPtr->nSpoolers = NsParameterInt(from, "spoolerthreads");
+    paramsPtr->nDriverThreads = NsParameterInt(from, "driverthreads");
+    paramsPtr->reusePort = NsParameterBoolOr(from, "reuseport",
+                                             paramsPtr->nDriverThreads > 1);
+    paramsPtr->minReceiveRate = (int) NsParameterSize(from, "minrecvrate");
+    paramsPtr->minSendRate = (int) NsParameterSize(from, "minsendrate");
+    paramsPtr->maxPartialPerPeer = NsParameterIntOr(from, "maxpartialperpeer",
+                                                    MIN(256, MAX(maxQueue / 2, 1)));
+    paramsPtr->deferAccept = NsParameterBool(from, "deferaccept");
+    paramsPtr->noDelay = NsParameterBool(from, "nodelay");
 
     /* Known to old configurations, without effect; read so that nobody is told
      * that it is unknown. */
     (void) Ns_ConfigGetValue(path, "uploadsize");
     NsBudgetSetLimit(NS_BUDGET_BODIES,
-        Ns_ConfigMemUnitRange("ns/parameters", "maxbodymemory", "256MB",
-                              INT64_C(256) << 20, 0, LLONG_MAX));
-    NsProgressSetMinimum(Ns_ConfigMemUnitRange("ns/parameters",
-                         "progressminsize", NULL, 0, 0, LLONG_MAX));
+                     NsParameterSize(process, "maxbodymemory"));
+    NsProgressSetMinimum(NsParameterSize(process, "progressminsize"));
+}
+
+/*
+ * What the first read may bring is in memory, and no body is larger than
+ * maxinput.
+ */
+static int64_t
+ReadAhead(const NsDriver *drvPtr)
+{
+    const NsDriverParams *paramsPtr = &drvPtr->params;
+    NsParameters          from = {DRIVER_PARAMETERS, drvPtr->path};
+    int64_t               value;
+
+    value = NsParameterSizeOr(from, "readahead", paramsPtr->bufSize);
+    if (value < paramsPtr->bufSize) {
+        Ns_Log(Warning, "config: %s:readahead value=%" PRId64 ", rounded up to "
+               "bufsize, %d", drvPtr->path, value, paramsPtr->bufSize);
+        return paramsPtr->bufSize;
+    }
+    return AtMost(drvPtr->path, "readahead", value,
+                  MAX(paramsPtr->maxInput, paramsPtr->bufSize));
+}
+
+static int64_t
+AtMost(const char *path, const char *key, int64_t value, int64_t max)
+{
+    if (value > max) {
+        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded down to "
+               "maxinput, %" PRId64, path, key, value, max);
+        return max;
+    }
+    return value;
+}
+
+/*
+ * For modules, which see no fractions.
+ */
+static int
+WholeSeconds(NsStamp span)
+{
+    return (int) MIN((span + NS_STAMP_SECOND - 1) / NS_STAMP_SECOND, INT_MAX);
 }
 
 static void
 ReadWriterParams(NsDriver *drvPtr)
 {
-    const char     *path = drvPtr->path;
+    NsParameters    from = {DRIVER_PARAMETERS, drvPtr->path};
     NsSockSettings *settingsPtr = &drvPtr->settings;
 
-    settingsPtr->nWriters = Ns_ConfigIntRange(path, "writerthreads", 1, 0, 32);
-    atomic_init(&settingsPtr->writerSize,
-        Ns_ConfigMemUnitRange(path, "writersize", NULL, 1048576, 1024,
-                              LLONG_MAX));
+    settingsPtr->nWriters = NsParameterInt(from, "writerthreads");
+    atomic_init(&settingsPtr->writerSize, NsParameterSize(from, "writersize"));
     atomic_init(&settingsPtr->writerStreaming,
-                (bool) Ns_ConfigBool(path, "writerstreaming", false));
-    drvPtr->params.writerBufSize = (int)
-        Ns_ConfigMemUnitRange(path, "writerbufsize", NULL, 8192, 512, 1 << 30);
-    atomic_init(&drvPtr->rate.bytesPerSecond, 1024
-        * (int64_t) Ns_ConfigIntRange(path, "writerratelimit", 0, 0, INT_MAX));
-    drvPtr->params.writerMemory = Ns_ConfigMemUnitRange(path, "writermemory",
-        "256KB", 262144, 0, LLONG_MAX);
+                NsParameterBool(from, "writerstreaming"));
+    drvPtr->params.writerBufSize = (int) NsParameterSize(from, "writerbufsize");
+    atomic_init(&drvPtr->rate.bytesPerSecond,
+                INT64_C(1024) * NsParameterInt(from, "writerratelimit"));
+    drvPtr->params.writerMemory = NsParameterSize(from, "writermemory");
     if (settingsPtr->nWriters > 0) {
         Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= "
                "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",

@@ -10,6 +10,7 @@
 
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
+static void AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp span);
 static void AppendThreadStats(Ns_DString *dsPtr,
                               const NsDriverThread *threadPtr);
 static NsDriver *FindByPrefix(const char *prefix);
@@ -32,8 +33,8 @@ NsDriverInfo(Ns_DString *dsPtr, const char *server)
         AppendNumber(dsPtr, "port", drvPtr->ports[0]);
         AppendNumber(dsPtr, "defaultport", drvPtr->defaultPort);
         AppendPair(dsPtr, "protocol", drvPtr->pub.protocol);
-        AppendNumber(dsPtr, "sendwait", drvPtr->pub.sendwait);
-        AppendNumber(dsPtr, "recvwait", drvPtr->pub.recvwait);
+        AppendSpan(dsPtr, "sendwait", drvPtr->params.sendWait);
+        AppendSpan(dsPtr, "recvwait", drvPtr->params.recvWait);
         AppendPair(dsPtr, "extraheaders", drvPtr->settings.extraHeaders);
         Tcl_DStringEndSublist(dsPtr);
     }
@@ -215,4 +216,16 @@ MayShow(const NsDriver *drvPtr, const char *server)
 {
     return server == NULL || drvPtr->pub.server == NULL
         || STREQ(drvPtr->pub.server, server);
+}
+
+/*
+ * In seconds.
+ */
+static void
+AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp span)
+{
+    char text[TCL_DOUBLE_SPACE];
+
+    snprintf(text, sizeof(text), "%.15g", (double) span / NS_STAMP_SECOND);
+    AppendPair(dsPtr, key, text);
 }

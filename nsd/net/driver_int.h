@@ -169,8 +169,10 @@ typedef struct NsDriverParams {
     int     maxQueueSize;               /* Sockets of all its threads. */
     int     acceptSize;                 /* Accepted in one go. */
     int     backlog;
-    int     closeWait;                  /* Seconds. */
-    int     headTimeout;                /* Likewise. */
+    NsStamp recvWait;
+    NsStamp sendWait;
+    NsStamp closeWait;
+    NsStamp headTimeout;
     int     nDriverThreads;
     int     nSpoolers;
     int     writerBufSize;

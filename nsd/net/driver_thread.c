@@ -21,6 +21,7 @@
  * connection may take to arrive, and how long an idle client may take to close.
  */
 #define STOP_GRACE_NS  INT64_C(30000000)
+#define LOOK_NS        INT64_C(50000000)    /* Not more often. */
 #define STOP_LINGER_NS INT64_C(40000000)
 
 static _Thread_local NsDriverThread *selfPtr;
@@ -73,7 +74,7 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsDriver *drvPtr = sockPtr->drvPtr;
     NsStamp   now = NsClockNow();
     NsStamp   limit = threadPtr->isStopping ? STOP_GRACE_NS
-        : drvPtr->pub.recvwait * NS_STAMP_SECOND;
+        : drvPtr->params.recvWait;
 
     NsSocksAppend(threadPtr, sockPtr);
     threadPtr->nSockets++;
@@ -179,7 +180,7 @@ NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSockForgetPartial(threadPtr, sockPtr);
     /* Until now it was that of the handshake. */
     atomic_store_explicit(&sockPtr->deadline, now
-        + sockPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND, memory_order_relaxed);
+        + sockPtr->drvPtr->params.recvWait, memory_order_relaxed);
     if (threadPtr->hasStopped) {
         Hurry(threadPtr, sockPtr, now + STOP_GRACE_NS);
     }
@@ -237,9 +238,14 @@ NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
 NsStamp
 NsSockShortestWait(const NsDriver *drvPtr)
 {
-    int seconds = MIN(drvPtr->settings.keepwait, drvPtr->params.closeWait);
+    NsStamp keep = drvPtr->settings.keepWait, end = drvPtr->params.closeWait;
 
-    return MAX(seconds, 1) * NS_STAMP_SECOND;
+    if (keep == 0 && end == 0) {
+        return NS_STAMP_SECOND;
+    }
+    keep = keep == 0 ? end : keep;
+    end = end == 0 ? keep : end;
+    return MAX(MIN(keep, end), LOOK_NS);
 }
 
 void
@@ -462,11 +468,10 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
         /* A client that sends its large body to the end, before it reads our
          * refusal: silence counts, but not for ever. */
         NsStamp now = NsClockNow();
-        NsStamp last = sockPtr->acceptStamp
-            + drvPtr->pub.recvwait * NS_STAMP_SECOND;
+        NsStamp last = sockPtr->acceptStamp + drvPtr->params.recvWait;
 
         atomic_store_explicit(&sockPtr->deadline,
-            MIN(now + drvPtr->params.closeWait * NS_STAMP_SECOND, last),
+            MIN(now + drvPtr->params.closeWait, last),
             memory_order_relaxed);
     }
     NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,

@@ -12,6 +12,7 @@
 #include "nsdriver.h"
 #include "nslog.h"
 #include "nsthread.h"
+#include "process/parameter_value.h"
 #include "process/prebind.h"
 
 #include <sys/un.h>
@@ -97,8 +98,10 @@ Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
 NS_SOCKET
 Ns_SockListen(const char *address, int port)
 {
+    NsParameters from = {"ns/parameters", "ns/parameters"};
+
     return Ns_SockListenEx(address, port,
-        Ns_ConfigIntRange("ns/parameters", "listenbacklog", 32, 0, INT_MAX));
+                           NsParameterInt(from, "listenbacklog"));
 }
 
 NS_SOCKET

@@ -129,7 +129,7 @@ ListOf(NsDriverThread *threadPtr, const NsSock *sockPtr)
 static void
 Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr)
 {
-    NsStamp slow = now - threadPtr->drvPtr->pub.recvwait * NS_STAMP_SECOND;
+    NsStamp slow = now - threadPtr->drvPtr->params.recvWait;
     NsSock *nextPtr = threadPtr->others.firstPtr;
     int     nSeen = 0, nIdle = 0;
 
@@ -173,7 +173,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
             ? 0 : sockPtr->acceptStamp;
     } else {
         since = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
-            - sockPtr->drvPtr->settings.keepwait * NS_STAMP_SECOND;
+            - sockPtr->drvPtr->settings.keepWait;
     }
     return NsReaderHasUnread(sockPtr) ? 0 : since;
 }

@@ -56,3 +56,10 @@ NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now)
         continue;
     }
 }
+
+int64_t
+NsRateBytes(int64_t bytesPerSecond, NsStamp span)
+{
+    return (int64_t) ((double) bytesPerSecond * (double) span
+                      / NS_STAMP_SECOND);
+}

@@ -36,4 +36,9 @@ size_t NsRatePortion(const NsRate *ratePtr, size_t bytes);
 
 void NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now);
 
+/*
+ * What comes to pass in a span at so many bytes per second.
+ */
+int64_t NsRateBytes(int64_t bytesPerSecond, NsStamp span);
+
 #endif

@@ -134,14 +134,14 @@ NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     static const char reply[] = "HTTP/1.0 408 Request Timeout\r\n\r\n";
     const NsDriver   *drvPtr = sockPtr->drvPtr;
-    NsStamp           limit = drvPtr->params.headTimeout * NS_STAMP_SECOND;
+    NsStamp           limit = drvPtr->params.headTimeout;
 
     if (sockPtr->headStamp != 0
             && NsClockNow() - sockPtr->headStamp >= limit) {
         NsLogOncePerSecond(&threadPtr->slowStamp,
             "%s: dropped a request from %s: its head took longer than"
-            " headtimeout (%d s)", drvPtr->pub.module, sockPtr->peer,
-            drvPtr->params.headTimeout);
+            " headtimeout (%.3g s)", drvPtr->pub.module, sockPtr->peer,
+            (double) drvPtr->params.headTimeout / NS_STAMP_SECOND);
     }
     if (sockPtr->messagePtr != NULL) {
         Ns_FileVec vec;
@@ -430,11 +430,11 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     if (sockPtr->messagePtr != NULL || sockPtr->headStamp != 0) {
         NsStamp deadline = NsClockNow()
-            + drvPtr->pub.recvwait * NS_STAMP_SECOND;
+            + drvPtr->params.recvWait;
 
         if (sockPtr->headStamp != 0) {
             deadline = MIN(deadline, sockPtr->headStamp
-                           + drvPtr->params.headTimeout * NS_STAMP_SECOND);
+                           + drvPtr->params.headTimeout);
         }
         atomic_store_explicit(&sockPtr->deadline, deadline,
                               memory_order_relaxed);
@@ -551,7 +551,7 @@ GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr)
 }
 
 /*
- * In each period of recvwait seconds the client must have sent at least at the
+ * In each period of recvwait the client must have sent at least at the
  * minimum rate.
  */
 static bool
@@ -566,10 +566,10 @@ IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr, size_t n)
     }
     now = NsClockNow();
     elapsed = now - readerPtr->windowStamp;
-    if (elapsed < drvPtr->pub.recvwait * NS_STAMP_SECOND) {
+    if (elapsed < drvPtr->params.recvWait) {
         return false;
     }
-    wanted = drvPtr->params.minReceiveRate * (elapsed / NS_STAMP_SECOND);
+    wanted = NsRateBytes(drvPtr->params.minReceiveRate, elapsed);
     if (readerPtr->windowBytes < wanted) {
         return true;
     }

@@ -227,13 +227,12 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         ns_free(sockPtr->clientData);
         sockPtr->clientData = NULL;
     }
-    keep = keep && !sockPtr->isBroken && drvPtr->settings.keepwait > 0
+    keep = keep && !sockPtr->isBroken && drvPtr->settings.keepWait > 0
         && drvPtr->procs.keepProc != NULL
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
         atomic_store_explicit(&sockPtr->deadline, NsClockRecent()
-            + drvPtr->settings.keepwait * NS_STAMP_SECOND,
-            memory_order_relaxed);
+            + drvPtr->settings.keepWait, memory_order_relaxed);
     } else {
         NsSockBeginClose(sockPtr);
     }
@@ -279,7 +278,7 @@ NsSockBeginClose(NsSock *sockPtr)
     sockPtr->acceptStamp = now;
     sockPtr->mode = NS_SOCK_CLOSING;
     atomic_store_explicit(&sockPtr->deadline,
-                          now + drvPtr->params.closeWait * NS_STAMP_SECOND,
+                          now + drvPtr->params.closeWait,
                           memory_order_relaxed);
 }
 
@@ -386,7 +385,7 @@ SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
 
 /*
  * Without writer threads, as in 4.99.5: the thread waits for the client, each
- * time at most sendwait seconds.
+ * time at most sendwait.
  */
 static Ns_ReturnCode
 SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
@@ -394,7 +393,7 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     size_t total = TotalBytes(pieces, nPieces);
 
     while (!sockPtr->isBroken && skip < total) {
-        Ns_Time wait = {sockPtr->drvPtr->pub.sendwait, 0};
+        Ns_Time wait = NsClockSpan(0, sockPtr->drvPtr->params.sendWait);
         ssize_t n = -1;
 
         if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait)

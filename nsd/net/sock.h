@@ -103,7 +103,7 @@ bool          NsSockHasRequestProc(const NsSock *sockPtr);
 Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
 
 typedef struct NsSockSettings {
-    int     keepwait;                   /* Seconds; 0: no keep-alive. */
+    NsStamp keepWait;                   /* 0: no keep-alive. */
     int64_t keepaliveMaxUploadSize;     /* Bytes; 0: no limit. */
     int64_t keepaliveMaxDownloadSize;   /* Likewise. */
     int     nWriters;

@@ -507,11 +507,11 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
         return;
     }
     NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry,
-               now + writerPtr->drvPtr->pub.sendwait * NS_STAMP_SECOND);
+               now + writerPtr->drvPtr->params.sendWait);
 }
 
 /*
- * In each period of sendwait seconds the client must have taken at least the
+ * In each period of sendwait the client must have taken at least the
  * minimum rate.
  */
 static bool
@@ -521,11 +521,10 @@ IsTooSlow(NsWriterJob *jobPtr, NsStamp now)
     NsStamp         elapsed = now - jobPtr->windowStamp;
 
     if (drvPtr->params.minSendRate == 0
-            || elapsed < drvPtr->pub.sendwait * NS_STAMP_SECOND) {
+            || elapsed < drvPtr->params.sendWait) {
         return false;
     }
-    if (jobPtr->windowBytes
-            < drvPtr->params.minSendRate * (elapsed / NS_STAMP_SECOND)) {
+    if (jobPtr->windowBytes < NsRateBytes(drvPtr->params.minSendRate, elapsed)) {
         return true;
     }
     jobPtr->windowStamp = now;

@@ -10,6 +10,10 @@
 #include "nsthread.h"
 #include "process/units.h"
 
+static void Unreadable(const char *section, const char *key, const char *value,
+                       const char *what);
+static void NoteFraction(const char *section, const char *key,
+                         const char *value, Tcl_WideInt number);
 static Tcl_WideInt Clamp(const char *section, const char *key,
                          Tcl_WideInt value, Tcl_WideInt min, Tcl_WideInt max);
 
@@ -42,6 +46,9 @@ Ns_ConfigBool(const char *section, const char *key, int defaultValue)
     bool        isTrue;
 
     if (value == NULL || !NsUnitsBool(value, &isTrue)) {
+        if (value != NULL) {
+            Unreadable(section, key, value, "boolean");
+        }
         return defaultValue ? NS_TRUE : NS_FALSE;
     }
     return isTrue ? NS_TRUE : NS_FALSE;
@@ -93,8 +100,10 @@ Ns_ConfigWideIntRange(const char *section, const char *key,
 
     snprintf(text, sizeof(text), "%" PRId64, (int64_t) defaultValue);
     value = NsConfigLookup(section, key, false, text);
-    if (value != NULL) {
-        (void) NsUnitsInteger(value, &number);
+    if (value != NULL && !NsUnitsInteger(value, &number)) {
+        Unreadable(section, key, value, "number");
+    } else if (value != NULL) {
+        NoteFraction(section, key, value, number);
     }
     return Clamp(section, key, number, min, max);
 }
@@ -115,8 +124,8 @@ Ns_ConfigMemUnitRange(const char *section, const char *key,
         (void) NsUnitsSize(defaultString, &number);
     }
     value = NsConfigLookup(section, key, false, defaultString);
-    if (value != NULL) {
-        (void) NsUnitsSize(value, &number);
+    if (value != NULL && !NsUnitsSize(value, &number)) {
+        Unreadable(section, key, value, "size");
     }
     return Clamp(section, key, number, min, max);
 }
@@ -130,9 +139,13 @@ Ns_ConfigTimeUnitRange(const char *section, const char *key,
     Ns_Time     min = {minSec, minUsec}, max = {maxSec, maxUsec};
     Ns_Time    *limitPtr = NULL;
 
-    if ((value == NULL || !NsUnitsTime(value, timePtr))
-            && !NsUnitsTime(defaultString, timePtr)) {
-        *timePtr = min;
+    if (value == NULL || !NsUnitsTime(value, timePtr)) {
+        if (value != NULL) {
+            Unreadable(section, key, value, "time");
+        }
+        if (!NsUnitsTime(defaultString, timePtr)) {
+            *timePtr = min;
+        }
     }
     if (Ns_DiffTime(timePtr, &min, NULL) < 0) {
         limitPtr = &min;
@@ -183,6 +196,29 @@ Ns_ConfigGetBool(const char *section, const char *key, int *valuePtr)
     }
     *valuePtr = isTrue ? NS_TRUE : NS_FALSE;
     return NS_TRUE;
+}
+
+static void
+Unreadable(const char *section, const char *key, const char *value,
+           const char *what)
+{
+    Ns_Log(Warning, "config: %s:%s value=%s is no %s, the default is used",
+           section, key, value, what);
+}
+
+/*
+ * A time where whole seconds are asked for.
+ */
+static void
+NoteFraction(const char *section, const char *key, const char *value,
+             Tcl_WideInt number)
+{
+    Ns_Time time;
+
+    if (NsUnitsTime(value, &time) && time.usec != 0) {
+        Ns_Log(Warning, "config: %s:%s value=%s, rounded up to %" PRId64,
+               section, key, value, (int64_t) number);
+    }
 }
 
 static Tcl_WideInt

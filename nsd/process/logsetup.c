@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
+#include "process/parameter_value.h"
 #include "process/sinkoptions.h"
 
 #define SECTION "ns/parameters"
@@ -28,21 +29,21 @@ static void MakeSink(const char *name);
 void
 NsLogSetup(bool stayOnStderr)
 {
+    NsParameters  from = {SECTION, SECTION};
     char         *file = FindFile();
     NsLogSettings settings = {
         .file = file,
         .stayOnStderr = stayOnStderr || !IsWritable(file),
-        .notice = Ns_ConfigBool(SECTION, "lognotice", NS_TRUE),
-        .debug = Ns_ConfigBool(SECTION, "logdebug", NS_FALSE),
-        .dev = Ns_ConfigBool(SECTION, "logdev", NS_FALSE),
-        .usec = Ns_ConfigBool(SECTION, "logusec", NS_FALSE),
-        .isExpanded = Ns_ConfigBool(SECTION, "logexpanded", NS_FALSE),
-        .maxBackup = Ns_ConfigIntRange(SECTION, "logmaxbackup", 10, 0, 999),
+        .notice = NsParameterBool(from, "lognotice"),
+        .debug = NsParameterBool(from, "logdebug"),
+        .dev = NsParameterBool(from, "logdev"),
+        .usec = NsParameterBool(from, "logusec"),
+        .isExpanded = NsParameterBool(from, "logexpanded"),
+        .maxBackup = NsParameterInt(from, "logmaxbackup"),
         .rollFormat = Ns_ConfigString(SECTION, "logrollfmt", ""),
-        .sanitize = Ns_ConfigIntRange(SECTION, "sanitizelogfiles", 2, 0, 2),
-        .isAsync = Ns_ConfigBool(SECTION, "asynclogwriter", NS_FALSE),
-        .memoryBytes = Ns_ConfigMemUnitRange(SECTION, "logmemory", "64MiB",
-            NS_LOG_MEMORY_DEFAULT, NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX),
+        .sanitize = NsParameterInt(from, "sanitizelogfiles"),
+        .isAsync = NsParameterBool(from, "asynclogwriter"),
+        .memoryBytes = NsParameterSize(from, "logmemory"),
         .ringDirectory = Ns_ConfigString(SECTION, "logringdir", "/dev/shm"),
         .home = Ns_InfoHomePath(),
         .configFile = Ns_InfoConfigFile()

@@ -12,7 +12,13 @@
 #define ANY NS_PARAM_NO_LIMIT
 
 /*
- * One row: key, default, (limits or choices,) sentence.
+ * What is kept in memory as a whole, or counted in an int.
+ */
+#define GIB (INT64_C(1) << 30)
+
+/*
+ * One row: key, default, (limits or choices,) sentence.  Limits of times are in
+ * milliseconds.
  */
 #define TEXT(key, text, sentence) \
     {key, NS_PARAM_STRING, 0, 0, text, NULL, sentence}
@@ -99,8 +105,8 @@ static const NsParameter processParameters[] = {
     BOOL("dnscache", "true", "Keep the results of name lookups."),
     SIZE("dnscachemaxsize", "512000", 0, ANY,
          "Size of each lookup cache; 0 = no cache."),
-    INTEGER("dnscachetimeout", "60", 0, ANY,
-            "Life time of a lookup result in minutes."),
+    TIME("dnscachetimeout", "1h", 0, ANY,
+         "Life time of a lookup result; without a unit, in minutes."),
     TIME("dnswaittimeout", "5", 0, ANY,
          "Wait at most this long for the same lookup in another thread."),
 
@@ -128,7 +134,7 @@ static const NsParameter threadParameters[] = {
 static const NsParameter fastpathProcessParameters[] = {
     BOOL("cache", "false", "Keep small files in memory, for all servers."),
     SIZE("cachemaxsize", "10240000", 1024, ANY, "Size of that cache."),
-    SIZE("cachemaxentry", "8192", 8, ANY, "Largest file in it."),
+    SIZE("cachemaxentry", "8192", 8, GIB, "Largest file in it."),
     BOOL("mmap", "false", "Map other files instead of reading them."),
     END
 };
@@ -167,7 +173,7 @@ static const NsParameter sinkParameters[] = {
     SIZE("maxmemory", "0", 0, ANY,
          "How far the sink may fall behind, in bytes of logmemory; 0 = all of "
          "it."),
-    SIZE("buffersize", "64KiB", 0, ANY,
+    SIZE("buffersize", "64KiB", 0, GIB,
          "Bytes collected before a write; 0 = each record by itself."),
     TIME("buffertime", "0.1s, databases 5s", 0, ANY,
          "The oldest record waits no longer than this."),
@@ -189,13 +195,13 @@ static const NsParameter serverParameters[] = {
     TEXT("realm", "server name", "Realm of the default authorization."),
     BOOL("noticedetail", "true",
          "Error pages end with the server's name, version and location."),
-    SIZE("errorminsize", "514", 0, ANY, "Error pages are at least this long."),
+    SIZE("errorminsize", "514", 0, GIB, "Error pages are at least this long."),
     CHOICE("headercase", "preserve", "preserve tolower toupper",
            "Letter case of request header names, as scripts see them."),
     BOOL("checkmodifiedsince", "true", "Honour If-Modified-Since."),
     BOOL("compressenable", "false", "Compress pages."),
     INTEGER("compresslevel", "4", 1, 9, "How hard."),
-    SIZE("compressminsize", "512", 0, ANY, "Pages below are not compressed."),
+    SIZE("compressminsize", "512", 0, GIB, "Pages below are not compressed."),
     TEXT("urlcharset", "utf-8", "Charset of query strings and forms."),
     IGNORED("formfallbackcharset", "Of a later release, without effect."),
     TEXT("outputcharset", "utf-8", "Charset of pages."),
@@ -210,8 +216,10 @@ static const NsParameter serverParameters[] = {
     /* The default pool; the other pools have the same. */
     INTEGER("maxconnections", "100", 1, ANY,
             "Requests that the pool holds, running and waiting."),
-    INTEGER("maxthreads", "10", 0, ANY, "Connection threads at most."),
-    INTEGER("minthreads", "1", 0, ANY, "Connection threads at least."),
+    INTEGER("maxthreads", "10", 1, ANY,
+            "Connection threads at most; no more than maxconnections."),
+    INTEGER("minthreads", "1", 1, ANY,
+            "Connection threads at least; no more than maxthreads."),
     INTEGER("connsperthread", "10000", 0, ANY,
             "Requests after which a thread ends; 0 = never."),
     TIME("threadtimeout", "120", 0, ANY,
@@ -241,8 +249,10 @@ static const NsParameter poolParameters[] = {
     TEXT("map-noinherit", "", "Likewise, for exactly this URL."),
     INTEGER("maxconnections", "100", 1, ANY,
             "Requests that the pool holds, running and waiting."),
-    INTEGER("maxthreads", "10", 0, ANY, "Connection threads at most."),
-    INTEGER("minthreads", "1", 0, ANY, "Connection threads at least."),
+    INTEGER("maxthreads", "10", 1, ANY,
+            "Connection threads at most; no more than maxconnections."),
+    INTEGER("minthreads", "1", 1, ANY,
+            "Connection threads at least; no more than maxthreads."),
     INTEGER("connsperthread", "that of the server", 0, ANY,
             "Requests after which a thread ends; 0 = never."),
     TIME("threadtimeout", "120", 0, ANY,
@@ -307,7 +317,7 @@ static const NsParameter adpParameters[] = {
          "Run /*.tcl below the page root with the template engine."),
     BOOL("cache", "false", "Honour -cache of included templates."),
     SIZE("cachesize", "5120000", 0, ANY, "Parsed pages of one interpreter."),
-    SIZE("bufsize", "1024000", 0, ANY, "Flush output beyond this."),
+    SIZE("bufsize", "1024000", 0, GIB, "Flush output beyond this."),
     INTEGER("tracesize", "40", 0, ANY, "Excerpt that trace logs."),
     BOOL("stream", "false", "Send output as soon as it is there."),
     BOOL("enableexpire", "false", "Replies expire at once."),
@@ -342,14 +352,14 @@ static const NsParameter adpParameters[] = {
          "servers."), \
     SIZE("maxinput", "1048576", 1024, ANY, "Largest request body."), \
     SIZE("maxupload", "0", 0, ANY, \
-         "Larger bodies go to a named file; 0 = none."), \
+         "Larger bodies go to a named file; 0 = none; at most maxinput."), \
     PATH("uploadpath", "system's directory for temporary files", \
          "Directory of those files."), \
-    SIZE("readahead", "value of bufsize", 0, ANY, \
-         "Larger bodies go to disk."), \
-    SIZE("bufsize", "16384", 1024, ANY, "First read on a connection."), \
-    SIZE("maxline", "8192", 256, ANY, "Longest request or header line."), \
-    INTEGER("maxheaders", "128", 8, ANY, "Header fields of a request."), \
+    SIZE("readahead", "value of bufsize", 1024, ANY, \
+         "Larger bodies go to disk; at least bufsize, at most maxinput."), \
+    SIZE("bufsize", "16384", 1024, GIB, "First read on a connection."), \
+    SIZE("maxline", "8192", 256, GIB, "Longest request or header line."), \
+    INTEGER("maxheaders", "128", 8, 32767, "Header fields of a request."), \
     INTEGER("maxqueuesize", "16384", 1, ANY, \
             "Sockets of a driver; beyond, idle ones are closed for new " \
             "clients, then those of the oldest unfinished requests."), \
@@ -375,7 +385,7 @@ static const NsParameter adpParameters[] = {
             "Threads that deliver what a client does not take at once."), \
     SIZE("writersize", "1048576", 1024, ANY, \
          "Replies of this size go to a writer at once."), \
-    SIZE("writerbufsize", "8192", 512, ANY, "Piece of a file that it sends."), \
+    SIZE("writerbufsize", "8192", 512, GIB, "Piece of a file that it sends."), \
     BOOL("writerstreaming", "false", "It also sends streamed output."), \
     INTEGER("writerratelimit", "0", 0, ANY, \
             "Writers send at most so many kB/s in all; 0 = no limit."), \
@@ -385,11 +395,12 @@ static const NsParameter adpParameters[] = {
          "Let the kernel wait for data before it reports a connection."), \
     INTEGER("driverthreads", "1", 1, 64, \
             "Driver threads that share the port."), \
-    BOOL("reuseport", "false", "Other processes may share the port."), \
+    BOOL("reuseport", "true with several driverthreads", \
+         "Other processes may share the port."), \
     LIST("extraheaders", "", "Header fields and values of every reply."), \
-    SIZE("minrecvrate", "100", 0, ANY, \
+    SIZE("minrecvrate", "100", 0, GIB, \
          "Bytes per second that a client has to send; 0 = any."), \
-    SIZE("minsendrate", "100", 0, ANY, \
+    SIZE("minsendrate", "100", 0, GIB, \
          "Bytes per second that a client has to take; 0 = any."), \
     INTEGER("maxpartialperpeer", "256, at most half of maxqueuesize", 0, ANY, \
             "Half-received requests and TLS handshakes of one address, or one " \

@@ -52,6 +52,22 @@ NsParameterFind(const NsParameterSection *sectionPtr, const char *key)
     return NULL;
 }
 
+int64_t
+NsParameterMax(const NsParameter *parameterPtr)
+{
+    if (parameterPtr->max != NS_PARAM_NO_LIMIT) {
+        return parameterPtr->max;
+    }
+    switch (parameterPtr->type) {
+    case NS_PARAM_INT:
+        return INT_MAX;
+    case NS_PARAM_TIME:
+        return INT64_C(1000) * INT_MAX;
+    default:
+        return INT64_MAX;
+    }
+}
+
 const char *
 NsParameterNearest(const NsParameterSection *sectionPtr, const char *key)
 {
@@ -231,8 +247,9 @@ IsBadTime(const NsParameter *parameterPtr, const char *value, char *buffer,
     Tcl_WideInt number;
 
     if (NsUnitsTime(value, &time)) {
-        return IsOutOfRange(parameterPtr, value, time.sec, time.usec > 0,
-                            buffer, bytes);
+        return IsOutOfRange(parameterPtr, value,
+                            time.sec * INT64_C(1000) + time.usec / 1000,
+                            time.usec % 1000 != 0, buffer, bytes);
     }
     if (NsUnitsInteger(value, &number)) {   /* A negative one. */
         return IsOutOfRange(parameterPtr, value, number, false, buffer, bytes);
@@ -271,8 +288,8 @@ IsOutOfRange(const NsParameter *parameterPtr, const char *value, int64_t number,
     char range[128];
 
     if (number >= parameterPtr->min
-            && (number < parameterPtr->max
-                || (number == parameterPtr->max && !isAbove))) {
+            && (number < NsParameterMax(parameterPtr)
+                || (number == NsParameterMax(parameterPtr) && !isAbove))) {
         return false;
     }
     FormatRange(parameterPtr, range, sizeof(range));
@@ -285,10 +302,15 @@ FormatRange(const NsParameter *parameterPtr, char *buffer, size_t bytes)
 {
     *buffer = '\0';
     switch (parameterPtr->type) {
+    case NS_PARAM_TIME:
+        snprintf(buffer, bytes, parameterPtr->min % 1000 == 0
+                 ? "at least %" PRId64 : "at least %" PRId64 "ms",
+                 parameterPtr->min % 1000 == 0 ? parameterPtr->min / 1000
+                 : parameterPtr->min);
+        break;
     case NS_PARAM_INT:
     case NS_PARAM_NUMBERS:
     case NS_PARAM_SIZE:
-    case NS_PARAM_TIME:
         if (parameterPtr->max == NS_PARAM_NO_LIMIT) {
             snprintf(buffer, bytes, "at least %" PRId64, parameterPtr->min);
         } else {

@@ -33,8 +33,8 @@ typedef enum {
 typedef struct NsParameter {
     const char     *key;        /* "*": any key. */
     NsParameterType type;
-    int64_t         min;        /* Of numbers; times in seconds. */
-    int64_t         max;
+    int64_t         min;        /* Of numbers; times in milliseconds. */
+    int64_t         max;        /* See NsParameterMax. */
     const char     *defaultText;    /* "" : none. */
     const char     *choices;    /* Separated by blanks, any case. */
     const char     *sentence;
@@ -62,6 +62,11 @@ const NsParameterSection *NsParameterSectionFind(const char *canonical);
  */
 const NsParameter *NsParameterFind(const NsParameterSection *sectionPtr,
                                    const char *key);
+
+/*
+ * The largest value; without a limit of its own, what the type can hold.
+ */
+int64_t NsParameterMax(const NsParameter *parameterPtr);
 
 /*
  * The known key that resembles one most; NULL if none does.

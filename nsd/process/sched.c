@@ -25,6 +25,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/heap.h"
+#include "process/parameter_value.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
 #define LATE        NS_STAMP_SECOND
@@ -65,7 +66,7 @@ static struct {
     bool          isStarted;
     bool          isStopping;
     int           perThread;    /* schedsperthread; constant after start. */
-    int           maxElapsed;   /* schedmaxelapsed; likewise. */
+    NsStamp       maxElapsed;   /* schedmaxelapsed; likewise. */
 } sched;
 
 static Ns_ThreadProc RunScheduler;
@@ -145,10 +146,9 @@ NsSchedAdd(const NsSchedSpec *specPtr)
 void
 NsSchedStart(void)
 {
-    int perThread = Ns_ConfigIntRange("ns/parameters", "schedsperthread", 0, 0,
-                                      INT_MAX);
-    int maxElapsed = Ns_ConfigIntRange("ns/parameters", "schedmaxelapsed", 2, 0,
-                                       INT_MAX);
+    NsParameters from = {"ns/parameters", "ns/parameters"};
+    int          perThread = NsParameterInt(from, "schedsperthread");
+    NsStamp      maxElapsed = NsParameterSpan(from, "schedmaxelapsed");
 
     Ns_MutexLock(&sched.lock);
     sched.perThread = perThread;
@@ -350,7 +350,7 @@ RunBatch(Event *batchPtr)
         Event  *eventPtr = batchPtr;
         int     id = eventPtr->id;
         NsStamp start;
-        Ns_Time span;
+        NsStamp span;
 
         batchPtr = eventPtr->nextPtr;
         if ((eventPtr->spec.flags & NS_SCHED_THREAD) != 0) {
@@ -361,10 +361,10 @@ RunBatch(Event *batchPtr)
         }
         start = NsClockNow();
         RunEvent(eventPtr);
-        span = NsClockSpan(start, NsClockNow());
-        if (span.sec > sched.maxElapsed) {
+        span = NsClockNow() - start;
+        if (span > sched.maxElapsed) {
             Ns_Log(Warning, "sched: excessive time taken by proc %d "
-                   "(%ld seconds)", id, span.sec);
+                   "(%.3g seconds)", id, (double) span / NS_STAMP_SECOND);
         }
     }
 }

@@ -11,6 +11,7 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "base/clock.h"
+#include "process/parameter_value.h"
 #include "process/pidfile.h"
 
 #include <stdatomic.h>
@@ -24,7 +25,7 @@
 #define LAST_SHARE   10
 #define LAST_MAX_NS  NS_STAMP_SECOND
 
-static atomic_int replacement;      /* Seconds; 0: none.  Last writer wins. */
+static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
 
 /*
  * Constant when the guard runs.
@@ -37,26 +38,26 @@ static struct {
 static Ns_ThreadProc RunGuard;
 static NsStamp LastShare(NsStamp span);
 
-int
+NsStamp
 NsShutdownTimeout(void)
 {
-    int seconds = atomic_load(&replacement);
+    NsParameters from = {"ns/parameters", "ns/parameters"};
+    NsStamp      timeout = atomic_load(&replacement);
 
-    return seconds > 0 ? seconds
-        : Ns_ConfigIntRange("ns/parameters", "shutdowntimeout", 20, 0, INT_MAX);
+    return timeout > 0 ? timeout : NsParameterSpan(from, "shutdowntimeout");
 }
 
-int
-NsShutdownSetTimeout(int seconds)
+NsStamp
+NsShutdownSetTimeout(NsStamp timeout)
 {
-    if (seconds > 0) {
-        atomic_store(&replacement, seconds);
+    if (timeout > 0) {
+        atomic_store(&replacement, timeout);
     }
     return NsShutdownTimeout();
 }
 
 int
-NsShutdownStatus(int number, int *timeoutPtr)
+NsShutdownStatus(int number, NsStamp *timeoutPtr)
 {
     *timeoutPtr = number == SIGQUIT ? 0 : NsShutdownTimeout();
     switch (number) {
@@ -70,10 +71,10 @@ NsShutdownStatus(int number, int *timeoutPtr)
 }
 
 void
-NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
+NsShutdownGuard(NsStamp timeout, int status, Ns_Time *deadlinePtr,
                 Ns_Time *lastCallPtr)
 {
-    NsStamp now = NsClockNow(), span = MAX(timeout, 1) * NS_STAMP_SECOND;
+    NsStamp now = NsClockNow(), span = timeout > 0 ? timeout : NS_STAMP_SECOND;
     NsStamp last = LastShare(span);
     Ns_Time phases = NsClockSpan(0, span - last);
     Ns_Time lastCall = NsClockSpan(0, span - last / 2);

@@ -7,30 +7,30 @@
 #ifndef NSD_PROCESS_SHUTDOWN_H
 #define NSD_PROCESS_SHUTDOWN_H
 
-#include "nstypes.h"
+#include "base/clock.h"
 
 /*
- * The time that is in force, in seconds; Set replaces what the configuration
- * says when seconds is above 0.  Any thread.
+ * The time that is in force; Set replaces what the configuration says when
+ * timeout is above 0.  Any thread.
  */
-int  NsShutdownTimeout(void);
-int  NsShutdownSetTimeout(int seconds);
+NsStamp NsShutdownTimeout(void);
+NsStamp NsShutdownSetTimeout(NsStamp timeout);
 
 /*
  * The exit status of a server that a signal ends, and the time that its
- * shutdown may take, in seconds.
+ * shutdown may take.
  */
 #define NS_STATUS_FAILED 1      /* It could not start. */
-int NsShutdownStatus(int number, int *timeoutPtr);
+int NsShutdownStatus(int number, NsStamp *timeoutPtr);
 
 /*
- * From now on the process has that many seconds to end, one at least; what
+ * From now on the process has that time to end, a second where it is 0; what
  * still hangs then does not keep it.  *deadlinePtr: when all phases are to be
  * done, so that exit callbacks and the end of the log have their share.
  * *lastCallPtr, a little later: when shutdown procedures are to be done, which
  * may have waited until the deadline, or begun only then.
  */
-void NsShutdownGuard(int timeout, int status, Ns_Time *deadlinePtr,
+void NsShutdownGuard(NsStamp timeout, int status, Ns_Time *deadlinePtr,
                      Ns_Time *lastCallPtr);
 
 /*

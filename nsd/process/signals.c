@@ -149,10 +149,12 @@ WaitForStart(void)
     Ns_ReturnCode result = NS_OK;
     Ns_Time       deadline;
     bool          isDone;
-    int           timeout, status = NsShutdownStatus(start.kept, &timeout);
+    NsStamp       timeout;
+    int           status = NsShutdownStatus(start.kept, &timeout);
+    Ns_Time       span = NsClockSpan(0, timeout);
 
     Ns_GetTime(&deadline);
-    Ns_IncrTime(&deadline, timeout, 0);
+    Ns_IncrTime(&deadline, span.sec, span.usec);
     Ns_MutexLock(&start.lock);
     while (!start.isDone && result == NS_OK) {
         result = Ns_CondTimedWait(&start.changed, &start.lock, &deadline);

@@ -12,6 +12,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "http/url.h"
+#include "process/parameter_value.h"
 #include "request/conn_int.h"
 #include "request/fastpath.h"
 #include "request/filecache.h"
@@ -48,7 +49,8 @@ NsFastPathServerInit(NsServer *serverPtr)
     const char      *path, *listing, *defaultProc;
 
     NsFileCacheInit();
-    usesMmap = Ns_ConfigBool("ns/fastpath", "mmap", NS_FALSE);
+    usesMmap = NsParameterBool((NsParameters) {"ns/fastpath", "ns/fastpath"},
+                               "mmap");
 
     Ns_DStringInit(&section);
     Ns_DStringInit(&ds);

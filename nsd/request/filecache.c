@@ -15,6 +15,7 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/lock.h"
+#include "process/parameter_value.h"
 #include "request/filecache.h"
 
 #define N_BUCKETS   4096
@@ -55,17 +56,16 @@ static void    AppendContents(Ns_DString *dsPtr);
 void
 NsFileCacheInit(void)
 {
+    static const NsParameters from = {SECTION, SECTION};
     static bool isDone;
 
     if (isDone) {
         return;
     }
     isDone = true;
-    cache.isOn = Ns_ConfigBool(SECTION, "cache", NS_FALSE);
-    cache.maxBytes = Ns_ConfigMemUnitRange(SECTION, "cachemaxsize", NULL,
-                                           10240000, 1024, INT64_MAX);
-    cache.maxEntryBytes = Ns_ConfigMemUnitRange(SECTION, "cachemaxentry", NULL,
-                                                8192, 8, INT_MAX / 2);
+    cache.isOn = NsParameterBool(from, "cache");
+    cache.maxBytes = NsParameterSize(from, "cachemaxsize");
+    cache.maxEntryBytes = NsParameterSize(from, "cachemaxentry");
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
 }
 

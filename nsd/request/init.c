@@ -13,6 +13,7 @@
 #include "http/charset.h"
 #include "http/mimetype.h"
 #include "net/driver.h"
+#include "process/parameter_value.h"
 #include "request/conn_int.h"
 #include "request/direct.h"
 #include "request/fastpath.h"
@@ -145,24 +146,21 @@ ReadTable(const char *section, void (*addProc)(const char *, const char *))
 static void
 ReadSettings(NsRequestServer *requestPtr)
 {
-    const char *path = requestPtr->serverPtr->path, *headerCase;
+    const char  *path = requestPtr->serverPtr->path, *headerCase;
+    NsParameters from = {"ns/server/*", path};
 
     requestPtr->realm = ns_strdup(Ns_ConfigString(path, "realm",
                                        requestPtr->serverPtr->name));
-    requestPtr->noticeDetail = Ns_ConfigBool(path, "noticedetail", NS_TRUE);
-    requestPtr->errorMinSize = Ns_ConfigIntRange(path, "errorminsize", 514, 0,
-                                                 INT_MAX / 2);
-    requestPtr->checkModifiedSince = Ns_ConfigBool(path, "checkmodifiedsince",
-                                                   NS_TRUE);
-    requestPtr->compressEnable = Ns_ConfigBool(path, "compressenable",
-                                               NS_FALSE);
-    requestPtr->compressLevel = Ns_ConfigIntRange(path, "compresslevel", 4, 1,
-                                                  9);
-    requestPtr->compressMinSize = Ns_ConfigIntRange(path, "compressminsize",
-                                                    512, 0, INT_MAX);
-    requestPtr->isDriverFastPath = Ns_ConfigBool(path, "driverfastpath",
-                                                 NS_TRUE);
-    (void) Ns_ConfigBool(path, "hackcontenttype", NS_TRUE);
+    requestPtr->noticeDetail = NsParameterBool(from, "noticedetail");
+    requestPtr->errorMinSize = (int) NsParameterSize(from, "errorminsize");
+    requestPtr->checkModifiedSince = NsParameterBool(from,
+                                                     "checkmodifiedsince");
+    requestPtr->compressEnable = NsParameterBool(from, "compressenable");
+    requestPtr->compressLevel = NsParameterInt(from, "compresslevel");
+    requestPtr->compressMinSize = (int) NsParameterSize(from,
+                                                        "compressminsize");
+    requestPtr->isDriverFastPath = NsParameterBool(from, "driverfastpath");
+    (void) NsParameterBool(from, "hackcontenttype");
 
     headerCase = Ns_ConfigString(path, "headercase", "preserve");
     requestPtr->headerCase = STRIEQ(headerCase, "tolower") ? ToLower
@@ -193,18 +191,19 @@ ReadEncodings(NsRequestServer *requestPtr)
 static void
 ReadVhost(NsRequestServer *requestPtr)
 {
-    Ns_DString  ds;
-    const char *path;
+    NsParameters from = {"ns/server/*/vhost", NULL};
+    Ns_DString   ds;
+    const char  *path;
 
     Ns_DStringInit(&ds);
     path = Ns_DStringVarAppend(&ds, requestPtr->serverPtr->path, "/vhost",
                                NULL);
-    requestPtr->isVhostEnabled = Ns_ConfigBool(path, "enabled", NS_FALSE);
+    from.section = path;
+    requestPtr->isVhostEnabled = NsParameterBool(from, "enabled");
     requestPtr->hostPrefix = Ns_ConfigString(path, "hostprefix", "");
-    requestPtr->hostHashLevel = Ns_ConfigIntRange(path, "hosthashlevel", 0, 0,
-                                                  5);
-    requestPtr->stripWww = Ns_ConfigBool(path, "stripwww", NS_TRUE);
-    requestPtr->stripPort = Ns_ConfigBool(path, "stripport", NS_TRUE);
+    requestPtr->hostHashLevel = NsParameterInt(from, "hosthashlevel");
+    requestPtr->stripWww = NsParameterBool(from, "stripwww");
+    requestPtr->stripPort = NsParameterBool(from, "stripport");
     if (requestPtr->isVhostEnabled && Ns_PathIsAbsolute(requestPtr->pageDir)) {
         Ns_Log(Error, "vhost[%s]: disabled, pagedir not relative: %s",
                requestPtr->serverPtr->name, requestPtr->pageDir);

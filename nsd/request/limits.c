@@ -10,6 +10,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/lock.h"
+#include "process/parameter_value.h"
 #include "request/limits.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
@@ -91,7 +92,8 @@ NsLimitsSet(const char *name, const NsLimitsValues *valuesPtr)
         limitsPtr = ns_calloc(1, sizeof(NsLimits));
         limitsPtr->name = ns_strdup(name);
         limitsPtr->values = (NsLimitsValues) {
-            .maxRun = 100, .maxWait = 100, .maxUpload = 10240000, .timeout = 60
+            .maxRun = 100, .maxWait = 100, .maxUpload = 10240000,
+            .timeout = 60 * NS_STAMP_SECOND
         };
         *linkPtr = limitsPtr;
     }
@@ -121,8 +123,9 @@ NsLimitsAppend(Ns_DString *dsPtr, NsLimits *limitsPtr)
     Ns_MutexUnlock(&lock);
     Ns_DStringPrintf(dsPtr, "nrunning 0 nwaiting 0 ntimeout 0 ndropped 0"
                      " noverflow 0 maxrun %d maxwait %d maxupload %" PRId64
-                     " timeout %d", values.maxRun, values.maxWait,
-                     values.maxUpload, values.timeout);
+                     " timeout %.15g", values.maxRun, values.maxWait,
+                     values.maxUpload,
+                     (double) values.timeout / NS_STAMP_SECOND);
 }
 
 void
@@ -185,17 +188,16 @@ ReadBundles(void)
     (void) NsLimitsSet("default", &(NsLimitsValues) {-1, -1, -1, -1});
     setPtr = Ns_ConfigGetSection("ns/limits");
     for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+        NsParameters   from = {"ns/limit/*", NULL};
         NsLimitsValues values;
-        const char    *section;
 
         Ns_DStringInit(&path);
-        section = Ns_DStringVarAppend(&path, "ns/limit/", Ns_SetKey(setPtr, i),
-                                      NULL);
-        values.maxRun = Ns_ConfigIntRange(section, "maxrun", 100, 0, INT_MAX);
-        values.maxWait = Ns_ConfigIntRange(section, "maxwait", 100, 0, INT_MAX);
-        values.maxUpload = Ns_ConfigMemUnitRange(section, "maxupload", NULL,
-                                                 10240000, 0, INT64_MAX);
-        values.timeout = Ns_ConfigIntRange(section, "timeout", 60, 0, INT_MAX);
+        from.section = Ns_DStringVarAppend(&path, "ns/limit/",
+                                           Ns_SetKey(setPtr, i), NULL);
+        values.maxRun = NsParameterInt(from, "maxrun");
+        values.maxWait = NsParameterInt(from, "maxwait");
+        values.maxUpload = NsParameterSize(from, "maxupload");
+        values.timeout = NsParameterSpan(from, "timeout");
         (void) NsLimitsSet(Ns_SetKey(setPtr, i), &values);
         Ns_DStringFree(&path);
     }

@@ -7,6 +7,7 @@
 #ifndef NSD_REQUEST_LIMITS_H
 #define NSD_REQUEST_LIMITS_H
 
+#include "base/clock.h"
 #include "nsrequest.h"
 #include "process/server.h"
 
@@ -19,7 +20,7 @@ typedef struct NsLimitsValues {
     int     maxRun;
     int     maxWait;
     int64_t maxUpload;          /* Bytes. */
-    int     timeout;            /* Seconds. */
+    NsStamp timeout;
 } NsLimitsValues;
 
 void NsLimitsInit(void);

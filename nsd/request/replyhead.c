@@ -111,7 +111,7 @@ bool
 NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
                const char *connection, int64_t bodyBytes)
 {
-    if (settingsPtr->keepwait <= 0 || NsDriversStopping()) {
+    if (settingsPtr->keepWait <= 0 || NsDriversStopping()) {
         return false;
     }
     if (version > 1.0) {
@@ -205,7 +205,7 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
         return false;
     }
     if (connPtr->keep >= 0) {
-        return connPtr->keep > 0 && settingsPtr->keepwait > 0
+        return connPtr->keep > 0 && settingsPtr->keepWait > 0
             && !NsDriversStopping();
     }
     if (bodyBytes == NS_LENGTH_UNKNOWN

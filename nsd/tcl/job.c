@@ -11,6 +11,7 @@
  */
 
 #include "tcl/job_int.h"
+#include "process/parameter_value.h"
 
 static void ConfigureLocked(void);
 static void AddPendingLocked(NsJob *jobPtr, bool isHead);
@@ -69,12 +70,12 @@ NsJobQueueCreate(const char *queue, const char *description, int maxThreads)
 static void
 ConfigureLocked(void)
 {
+    NsParameters from = {"ns/parameters", "ns/parameters"};
+
     if (!nsJobs.isConfigured) {
         nsJobs.isConfigured = true;
-        nsJobs.jobsPerThread = Ns_ConfigIntRange(
-            "ns/parameters", "jobsperthread", 0, 0, INT_MAX);
-        nsJobs.timeout = Ns_ConfigIntRange(
-            "ns/parameters", "jobtimeout", 300, 0, INT_MAX);
+        nsJobs.jobsPerThread = NsParameterInt(from, "jobsperthread");
+        nsJobs.timeout = NsParameterSpan(from, "jobtimeout");
     }
 }
 
@@ -412,7 +413,7 @@ NsJobGenId(Ns_DString *dsPtr)
 }
 
 void
-NsJobConfigure(int *jobsPerThreadPtr, int *timeoutPtr)
+NsJobConfigure(int *jobsPerThreadPtr, NsStamp *timeoutPtr)
 {
     Ns_MutexLock(&nsJobs.lock);
     ConfigureLocked();

@@ -94,6 +94,6 @@ void        NsJobGenId(Ns_DString *dsPtr);
  * Change what is not negative; get what is in force.  Jobs after which a thread
  * ends (0: never); idle seconds likewise.
  */
-void NsJobConfigure(int *jobsPerThreadPtr, int *timeoutPtr);
+void NsJobConfigure(int *jobsPerThreadPtr, NsStamp *timeoutPtr);
 
 #endif

@@ -358,7 +358,8 @@ static int
 ConfigureSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
                 Tcl_Obj *const *objv)
 {
-    int         jobsPerThread = -1, timeout = -1;
+    int         jobsPerThread = -1;
+    NsStamp     timeout = -1;
     Ns_Time    *timeoutPtr = NULL;
     Ns_ObjvSpec options[] = {
         {"-jobsperthread", Ns_ObjvInt,  &jobsPerThread, NULL},
@@ -370,11 +371,11 @@ ConfigureSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
         return TCL_ERROR;
     }
     if (timeoutPtr != NULL) {
-        timeout = (int) MIN(timeoutPtr->sec + (timeoutPtr->usec > 0), INT_MAX);
+        timeout = NsClockFromTime(timeoutPtr);
     }
     NsJobConfigure(&jobsPerThread, &timeout);
-    Ns_TclPrintfResult(interp, "jobsperthread %d timeout %d", jobsPerThread,
-                       timeout);
+    Ns_TclPrintfResult(interp, "jobsperthread %d timeout %.15g", jobsPerThread,
+                       (double) timeout / NS_STAMP_SECOND);
     return TCL_OK;
 }
 

@@ -72,7 +72,7 @@ typedef struct NsJobPool {
     int           nStarted;     /* N of thread names. */
     unsigned      nGenerated;
     int           jobsPerThread;
-    int           timeout;      /* Seconds; 0: never. */
+    NsStamp       timeout;      /* 0: never. */
     Ns_Thread     endedThread;  /* Ended last, to be joined. */
     bool          hasEnded;     /* endedThread is set. */
     bool          isConfigured;

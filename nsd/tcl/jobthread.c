@@ -104,7 +104,7 @@ WaitForJobLocked(void)
     NsAssertLocked(&nsJobs.lock);
 
     deadline = nsJobs.timeout > 0
-        ? NsClockNow() + nsJobs.timeout * NS_STAMP_SECOND : INT64_MAX;
+        ? NsClockNow() + nsJobs.timeout : INT64_MAX;
     while (!nsJobs.isStopping && (jobPtr = NextJobLocked()) == NULL
             && status == NS_OK) {
         nsJobs.nIdle++;

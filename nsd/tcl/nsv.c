@@ -7,6 +7,7 @@
 #include "ns.h"
 #include "base/assert.h"
 #include "base/lock.h"
+#include "process/parameter_value.h"
 #include "tcl/nsv.h"
 #include "tcl/perserver.h"
 
@@ -54,7 +55,8 @@ CreateBuckets(NsServer *serverPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    n = Ns_ConfigIntRange(ds.string, "nsvbuckets", 8, 1, INT_MAX);
+    n = NsParameterInt((NsParameters) {"ns/server/*/tcl", ds.string},
+                       "nsvbuckets");
     Ns_DStringFree(&ds);
 
     bucketsPtr = ns_calloc(1, sizeof(Buckets) + (size_t) n * sizeof(Bucket));

@@ -45,21 +45,25 @@ static int
 ShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    int         isRestart = 0, timeout = 0;
+    int         isRestart = 0;
+    NsStamp     inForce;
+    Ns_Time    *timeoutPtr = NULL;
     Ns_ObjvSpec options[] = {
         {"-restart", Ns_ObjvBool,  &isRestart, INT2PTR(NS_TRUE)},
         {"--",       Ns_ObjvBreak, NULL,       NULL},
         {NULL, NULL, NULL, NULL}
     };
     Ns_ObjvSpec args[] = {
-        {"?timeout", Ns_ObjvInt, &timeout, NULL},
+        {"?timeout", Ns_ObjvTime, &timeoutPtr, NULL},
         {NULL, NULL, NULL, NULL}
     };
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsShutdownSetTimeout(timeout)));
+    inForce = NsShutdownSetTimeout(timeoutPtr == NULL ? 0
+                                   : NsClockFromTime(timeoutPtr));
+    Ns_TclPrintfResult(interp, "%.15g", (double) inForce / NS_STAMP_SECOND);
     NsShutdownRequest(isRestart != 0);
     return TCL_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "ns.h"
 #include "base/lock.h"
+#include "process/parameter_value.h"
 #include "tcl/perserver.h"
 #include "tcl/tclcache.h"
 
@@ -31,8 +32,8 @@ CreateTable(NsServer *serverPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    settings.maxSize = (size_t) Ns_ConfigWideIntRange(ds.string, "memoizecache",
-                                                      10485760, 0, INT64_MAX);
+    settings.maxSize = (size_t) NsParameterSize(
+        (NsParameters) {"ns/server/*/tcl", ds.string}, "memoizecache");
     Ns_DStringFree(&ds);
 
     NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_CACHES, "ns:tclcaches",

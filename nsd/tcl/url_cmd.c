@@ -304,13 +304,14 @@ LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsLimitsValues values = {-1, -1, -1, -1};
     Tcl_WideInt    maxUpload = -1;
+    Ns_Time       *timeoutPtr = NULL;
     char          *name;
     Ns_DString     ds;
     Ns_ObjvSpec    opts[] = {
         {"-maxrun",    Ns_ObjvInt,     &values.maxRun, NULL},
         {"-maxwait",   Ns_ObjvInt,     &values.maxWait, NULL},
         {"-maxupload", Ns_ObjvWideInt, &maxUpload, NULL},
-        {"-timeout",   Ns_ObjvInt,     &values.timeout, NULL},
+        {"-timeout",   Ns_ObjvTime,    &timeoutPtr, NULL},
         {"--",         Ns_ObjvBreak,   NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -323,6 +324,9 @@ LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     values.maxUpload = maxUpload;
+    if (timeoutPtr != NULL) {
+        values.timeout = NsClockFromTime(timeoutPtr);
+    }
     Ns_DStringInit(&ds);
     NsLimitsAppend(&ds, NsLimitsSet(name, &values));
     Tcl_DStringResult(interp, &ds);

@@ -138,9 +138,9 @@ SizesAndTimesMayHaveUnits(void **state)
     Read("ns_section a; ns_param size 2MB; ns_param wait 2m; ns_param p 250ms");
     assert_int_equal(Ns_ConfigInt("a", "wait", 0), 120);
     assert_int_equal(Ns_ConfigMemUnitRange("a", "size", "1MB", 0, 0, INT64_MAX),
-                     2000000);
+                     2097152);
     assert_int_equal(Ns_ConfigMemUnitRange("a", "no", "1MB", 0, 0, INT64_MAX),
-                     1000000);
+                     1048576);
     Ns_ConfigTimeUnitRange("a", "p", "1s", 0, 0, 10, 0, &time);
     assert_int_equal(time.usec, 250000);
     Ns_ConfigTimeUnitRange("a", "none", "0.1s", 0, 0, 10, 0, &time);

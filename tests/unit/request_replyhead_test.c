@@ -27,7 +27,7 @@ Setup(void **state)
 
     memset(&f, 0, sizeof(f));
     NsArenaInit(arenaPtr, 4096);
-    f.settings.keepwait = 5;
+    f.settings.keepWait = 5 * NS_STAMP_SECOND;
     f.conn.messagePtr = &f.message;
     f.conn.settingsPtr = &f.settings;
     f.conn.request.version = 1.1;
@@ -253,7 +253,7 @@ keepwait_0_ends_every_connection(void **state)
 {
     Fixture *f = *state;
 
-    f->settings.keepwait = 0;
+    f->settings.keepWait = 0;
     assert_string_equal(Decide(f, 1.1, NULL), "close");
     Ns_SetTrunc(f->conn.pub.outputheaders, 0);
     f->conn.keep = 1;
