@@ -56,6 +56,9 @@ ns_section ns/parameters
   #ns_param jobsperthread           0
    # An idle job thread ends after this time; 0 = never.
   #ns_param jobtimeout              300
+   # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
+   # the client.
+  #ns_param trustedproxies          {}
    # Memory of all request bodies; beyond, they go to disk.
   #ns_param maxbodymemory           256MB
   #ns_param poller                  epoll      ;# How drivers wait for sockets.
@@ -422,7 +425,7 @@ ns_section ns/server/default/module/nslog
   #ns_param logreqtime              false      ;# Add the elapsed time.
   #ns_param logpartialtimes         false      ;# Add the start time and its parts.
   #ns_param suppressquery           false      ;# Log the path alone.
-  #ns_param checkforproxy           false      ;# Peer from X-Forwarded-For.
+  #ns_param checkforproxy           false      ;# Peer as proxies name it; see trustedproxies.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
   #ns_param maxbuffer               0          ;# Lines collected before a write.
   #ns_param maxbackup               100        ;# Rolled logs that are kept; by number at most 999.

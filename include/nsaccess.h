@@ -21,7 +21,8 @@ typedef enum {
 typedef struct Ns_Access {
     const char *server;         /* Virtual server. */
     const char *driver;         /* Driver module. */
-    const char *peer;           /* Address as text. */
+    const char *peer;           /* Address of the client as text: behind proxies
+                                 * of trustedproxies, as they say. */
     const char *line;           /* Request line as received; NULL if none. */
     size_t      lineLength;
     const char *url;            /* Decoded path; NULL if none. */
@@ -70,5 +71,14 @@ NS_EXTERN void Ns_RegisterAccessProc(const char *server, Ns_AccessProc *proc,
  */
 NS_EXTERN const char *Ns_AccessHeader(const Ns_Access *accessPtr,
                                       const char *name);
+
+/*
+ * The client as proxies name it, always one address: those of trustedproxies
+ * are believed, or, without such, those of this machine and of private
+ * networks.  The text is in buffer, or lives as long as the call.
+ */
+#define NS_ACCESS_PEER_BYTES 48
+NS_EXTERN const char *Ns_AccessForwardedPeer(const Ns_Access *accessPtr,
+                                             char buffer[NS_ACCESS_PEER_BYTES]);
 
 #endif

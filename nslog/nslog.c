@@ -139,6 +139,13 @@ Ns_ModuleInit(const char *server, const char *module)
             atomic_fetch_or(&logPtr->flags, flagTable[i].flag);
         }
     }
+    if ((atomic_load(&logPtr->flags) & LOG_CHECKFORPROXY) != 0
+            && *Ns_ConfigString("ns/parameters", "trustedproxies", "")
+                == '\0') {
+        Ns_Log(Warning, "nslog: checkforproxy without a list of proxies:"
+               " those on this machine and in private networks are believed;"
+               " set trustedproxies in ns/parameters");
+    }
     text = Ns_ConfigString(path, "extendedheaders", "");
     if (!SetHeaders(logPtr, NULL, text)) {
         Ns_Log(Error, "nslog: invalid %s/extendedHeaders parameter: '%s'", path,
@@ -330,15 +337,12 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     const char       *agent = Ns_AccessHeader(accessPtr, "user-agent");
     size_t            requestLength = accessPtr->lineLength;
     AccessRecord      r;
+    char              forwarded[NS_ACCESS_PEER_BYTES];
     Ns_DString        headers;
     struct iovec      pieces[7];
 
     if ((flags & LOG_CHECKFORPROXY) != 0) {
-        const char *value = Ns_AccessHeader(accessPtr, "x-forwarded-for");
-
-        if (value != NULL && *value != '\0' && !STRIEQ(value, "unknown")) {
-            peer = value;
-        }
+        peer = Ns_AccessForwardedPeer(accessPtr, forwarded);
     }
     if ((flags & LOG_SUPPRESSQUERY) != 0) {
         request = accessPtr->url;

@@ -10,6 +10,7 @@
 #include "request/access.h"
 #include "request/conn_int.h"
 #include "request/filter.h"
+#include "request/proxies.h"
 #include "request/reqserver.h"
 
 /*
@@ -37,6 +38,14 @@ Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
         return Ns_SetIGet(fieldsPtr->headers, name);
     }
     return NsHttpFind(fieldsPtr->headPtr, name);
+}
+
+const char *
+Ns_AccessForwardedPeer(const Ns_Access *accessPtr,
+                       char buffer[NS_ACCESS_PEER_BYTES])
+{
+    return NsProxiesForwarded(accessPtr->fields->headPtr,
+                              accessPtr->fields->peer, buffer);
 }
 
 Ns_Access *
@@ -68,10 +77,11 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
 
     fieldsPtr->headers = NULL;
     fieldsPtr->headPtr = &messagePtr->head;
+    fieldsPtr->peer = messagePtr->peer;
     *accessPtr = (Ns_Access) {
         .server = messagePtr->serverPtr->name,
         .driver = replyPtr->driverPtr->module,
-        .peer = messagePtr->peer,
+        .peer = NsProxiesClient(messagePtr),
         .line = messagePtr->head.line,
         .lineLength = messagePtr->head.lineLength,
         .url = replyPtr->url,
@@ -128,7 +138,10 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
 {
     const char *line = connPtr->request.line;
 
-    toldPtr->fields = (struct Ns_AccessFields) {connPtr->pub.headers, NULL};
+    toldPtr->fields = (struct Ns_AccessFields) {
+        connPtr->pub.headers, &connPtr->messagePtr->head,
+        connPtr->messagePtr->peer
+    };
     toldPtr->access = (Ns_Access) {
         .server = connPtr->serverPtr->name,
         .driver = connPtr->driverPtr->module,

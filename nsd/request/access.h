@@ -16,6 +16,7 @@
 struct Ns_AccessFields {
     Ns_Set           *headers;  /* NULL: use headPtr. */
     const NsHttpHead *headPtr;
+    const char       *peer;     /* The other end of the connection. */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "http/auth.h"
 #include "http/negotiate.h"
 #include "http/request_line.h"
+#include "request/proxies.h"
 #include "request/conn_int.h"
 #include "request/connprofile.h"
 
@@ -22,6 +23,7 @@ NsConnHooks nsConnHooks;
 
 static _Thread_local NsConn *currentPtr;
 
+static void NotePeer(NsConn *connPtr);
 static void SetFlags(NsConn *connPtr);
 static void SetHeaders(NsConn *connPtr);
 static Ns_Time *StampTime(NsConn *connPtr, int i, NsStamp stamp);
@@ -56,6 +58,7 @@ NsConnCreate(NsMessage *messagePtr)
     if (messagePtr->head.method != NULL) {
         NsRequestFromHead(arenaPtr, &messagePtr->head, &connPtr->request);
     }
+    NotePeer(connPtr);
     connPtr->pub.request = &connPtr->request;
     connPtr->pub.contentLength = messagePtr->contentLength;
     SetHeaders(connPtr);
@@ -66,6 +69,21 @@ NsConnCreate(NsMessage *messagePtr)
     NsConnProfileBegin(connPtr);
 #endif
     return connPtr;
+}
+
+/*
+ * What trusted proxies say overrides the peer, as Ns_ConnSetPeer does.
+ */
+static void
+NotePeer(NsConn *connPtr)
+{
+    NsMessage  *messagePtr = connPtr->messagePtr;
+    const char *client = NsProxiesClient(messagePtr);
+
+    if (client != messagePtr->peer) {
+        NsConnGetRare(connPtr)->peer = client;
+        NsConnGetRare(connPtr)->peerPort = messagePtr->peerPort;
+    }
 }
 
 NsConn *

@@ -22,6 +22,7 @@
 #include "request/notice.h"
 #include "request/op.h"
 #include "request/poolmap.h"
+#include "request/proxies.h"
 #include "request/ready.h"
 #include "request/run.h"
 #include "request/url2file.h"
@@ -66,6 +67,7 @@ NsRequestServerInit(NsServer *serverPtr)
 
     requestPtr->serverPtr = serverPtr;
     serverPtr->requestPtr = requestPtr;
+    NsProxiesInit();
     Ns_RWLockInit(&requestPtr->urlLock);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
                  serverPtr->name);

@@ -17,6 +17,7 @@
 #include "request/connprofile.h"
 #include "request/filter.h"
 #include "request/op.h"
+#include "request/proxies.h"
 #include "request/reply.h"
 #include "request/run.h"
 
@@ -42,7 +43,6 @@ static StageProc *const stages[] = {
     FilterAfterAuth, RefuseOversized, RunHandler
 };
 
-static const char *ForwardedPeer(const NsMessage *messagePtr);
 static void Answer(NsConn *connPtr);
 static void AnswerFailure(NsConn *connPtr, int result);
 static int  RunFilters(NsConn *connPtr, int phase);
@@ -107,14 +107,16 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
                bool isForwarded)
 {
     NsConn *connPtr = ConnOfWork(workPtr);
-    char    text[32];
+    char    text[32], peer[NS_FORWARDED_BYTES];
     Ns_Time elapsed = NsClockSpan(workPtr->queueStamp, NsClockNow());
 
     Tcl_DStringStartSublist(dsPtr);
     snprintf(text, sizeof(text), "cns%" PRIu64, workPtr->id);
     Tcl_DStringAppendElement(dsPtr, text);
     Tcl_DStringAppendElement(dsPtr, isForwarded
-                             ? ForwardedPeer(connPtr->messagePtr)
+                             ? NsProxiesForwarded(&connPtr->messagePtr->head,
+                                                  connPtr->messagePtr->peer,
+                                                  peer)
                              : connPtr->messagePtr->peer);
     Tcl_DStringAppendElement(dsPtr, state);
     Tcl_DStringAppendElement(dsPtr, connPtr->firstMethod == NULL ? "unknown"
@@ -127,19 +129,6 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
              atomic_load_explicit(&connPtr->bytesSent, memory_order_relaxed));
     Tcl_DStringAppendElement(dsPtr, text);
     Tcl_DStringEndSublist(dsPtr);
-}
-
-/*
- * The client as a proxy names it, or else the one of the connection.
- */
-static const char *
-ForwardedPeer(const NsMessage *messagePtr)
-{
-    const char *value = NsHttpKnown(&messagePtr->head,
-                                    NS_FIELD_X_FORWARDED_FOR);
-
-    return value == NULL || *value == '\0' || STRIEQ(value, "unknown")
-        ? messagePtr->peer : value;
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include "nsstring.h"
 #include "base/set.h"
+#include "request/proxies.h"
 
 static Tcl_ObjCmdProc ConnObjCmd;
 
@@ -166,7 +167,9 @@ ConnPeerAddr(NsConnCall *callPtr)
     static const char *const sources[] = {
         "configured", "direct", "forwarded", NULL
     };
-    const char *forwarded;
+    NsMessage  *messagePtr = callPtr->connPtr->messagePtr;
+    char        buffer[NS_FORWARDED_BYTES];
+    const char *address = Ns_ConnPeer(callPtr->conn);
     int         source = 0;
 
     if (callPtr->objc > 0) {
@@ -180,12 +183,16 @@ ConnPeerAddr(NsConnCall *callPtr)
             return TCL_ERROR;
         }
     }
-    if (source == 2) {
-        forwarded = Ns_SetIGet(Ns_ConnHeaders(callPtr->conn),
-                               "X-Forwarded-For");
-        return NsConnReturnString(callPtr, forwarded);
+    if (source == 1) {
+        address = messagePtr->peer;
+    } else if (source == 2) {
+        address = NsProxiesForwarded(&messagePtr->head, messagePtr->peer,
+                                     buffer);
+        if (address != buffer) {
+            address = "";               /* Nobody whom we believe says so. */
+        }
     }
-    return NsConnReturnString(callPtr, Ns_ConnPeer(callPtr->conn));
+    return NsConnReturnString(callPtr, address);
 }
 
 static int

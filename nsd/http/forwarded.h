@@ -1,0 +1,34 @@
+/*
+ * forwarded.h --
+ *
+ *      Clients as proxies name them.
+ *
+ *      Anybody can send the fields that tell of forwarding, so what they say
+ *      counts only as far as a trusted proxy has written it: from the right,
+ *      where the nearest proxy appends, up to the first address that is not a
+ *      proxy's.
+ */
+
+#ifndef NSD_HTTP_FORWARDED_H
+#define NSD_HTTP_FORWARDED_H
+
+#include "base/ipaddress.h"
+#include "http/head.h"
+
+#define NS_FORWARDED_BYTES 48   /* Any address as text. */
+
+typedef struct NsProxies {
+    const NsIpRange *ranges;
+    int              n;
+} NsProxies;
+
+/*
+ * The client: peer itself unless that is a trusted proxy, and X-Forwarded-For,
+ * or else Forwarded (RFC 7239), has an address at the place that counts; then
+ * that address, in buffer.
+ */
+const char *NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
+                            const NsProxies *proxiesPtr,
+                            char buffer[NS_FORWARDED_BYTES]);
+
+#endif

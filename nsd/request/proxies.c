@@ -1,0 +1,81 @@
+/*
+ * proxies.c --
+ *
+ *      The proxies that the server believes.
+ */
+
+#include "nsconfig.h"
+#include "nslog.h"
+#include "nsthread.h"
+#include "request/proxies.h"
+
+static NsProxies configured;    /* Constant after start. */
+static NsProxies nearby;        /* Likewise. */
+
+static NsProxies Parse(const char *list);
+
+void
+NsProxiesInit(void)
+{
+    static bool isDone;
+
+    if (isDone) {
+        return;
+    }
+    isDone = true;
+    configured = Parse(Ns_ConfigString("ns/parameters", "trustedproxies", ""));
+    nearby = Parse("127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16"
+                   " fc00::/7");
+}
+
+const char *
+NsProxiesClient(NsMessage *messagePtr)
+{
+    char        buffer[NS_FORWARDED_BYTES];
+    const char *client;
+
+    if (configured.n == 0) {
+        return messagePtr->peer;
+    }
+    client = NsForwardedPeer(&messagePtr->head, messagePtr->peer, &configured,
+                             buffer);
+    return client != buffer ? client
+        : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
+}
+
+const char *
+NsProxiesForwarded(const NsHttpHead *headPtr, const char *peer,
+                   char buffer[NS_FORWARDED_BYTES])
+{
+    return NsForwardedPeer(headPtr, peer,
+                           configured.n > 0 ? &configured : &nearby, buffer);
+}
+
+/*
+ * Whom a misspelt entry would have named is not believed.
+ */
+static NsProxies
+Parse(const char *list)
+{
+    NsProxies    proxies = {0};
+    NsIpRange   *ranges;
+    const char **words;
+    int          nWords;
+
+    if (Tcl_SplitList(NULL, list, &nWords, &words) != TCL_OK) {
+        Ns_Log(Error, "config: trustedproxies is not a list: %s", list);
+        return proxies;
+    }
+    ranges = ns_calloc((size_t) nWords + 1, sizeof(NsIpRange));
+    for (int i = 0; i < nWords; i++) {
+        if (NsIpRangeParse(words[i], &ranges[proxies.n])) {
+            proxies.n++;
+        } else {
+            Ns_Log(Error, "config: trustedproxies: '%s' is neither an address"
+                   " nor a network (ADDRESS/BITS); it is ignored", words[i]);
+        }
+    }
+    Tcl_Free((char *) words);
+    proxies.ranges = ranges;
+    return proxies;
+}

@@ -1,0 +1,32 @@
+/*
+ * proxies.h --
+ *
+ *      The proxies that the server believes: parameter trustedproxies.
+ */
+
+#ifndef NSD_REQUEST_PROXIES_H
+#define NSD_REQUEST_PROXIES_H
+
+#include "http/forwarded.h"
+#include "net/message.h"
+
+/*
+ * Read the parameter; once, when the configuration has been read.
+ */
+void NsProxiesInit(void);
+
+/*
+ * The client of a request for all purposes: the true peer unless trustedproxies
+ * is set.  The text is in the message's arena, or its own.
+ */
+const char *NsProxiesClient(NsMessage *messagePtr);
+
+/*
+ * The client for somebody who asks for what proxies say: without trustedproxies
+ * those of this machine and of private networks are believed.  The text is
+ * peer, or in buffer.
+ */
+const char *NsProxiesForwarded(const NsHttpHead *headPtr, const char *peer,
+                               char buffer[NS_FORWARDED_BYTES]);
+
+#endif
