@@ -93,10 +93,11 @@ TheRightmostAddressThatIsNoProxyIsTheClient(void **state)
 }
 
 int
-main(int argc, char *argv[])
+main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TheRightmostAddressThatIsNoProxyIsTheClient),
     };
 
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
