@@ -120,6 +120,7 @@ Release(Leftover *leftoverPtr)
         NsRingClose(&leftoverPtr->ringPtr,
                     !NsRingIsNeeded(leftoverPtr->ringPtr));
         ns_free(leftoverPtr);
+        NsSinkNoteRoom();
     }
 }
 

@@ -126,7 +126,7 @@ typedef struct NsRingSink {
 } NsRingSink;
 
 /*
- * A mapping as a process has it.  Constant after creation.
+ * A mapping as a process has it.  Constant after creation, but for its file.
  */
 typedef struct NsRing {
     NsRingHeader *headerPtr;
@@ -134,7 +134,7 @@ typedef struct NsRing {
     char         *sinks;
     char         *segments;
     size_t        sinkBytes;            /* Distance of two sinks. */
-    char         *path;                 /* Its file's; NULL: anonymous memory. */
+    char         *_Atomic path;         /* Its file's; NULL: there is none. */
     struct NsRingFile *filePtr;         /* ring.c; NULL likewise. */
     struct NsRing *siblingPtr;          /* The next of the same file. */
     int           nDamaged;             /* Parts that were left out. */
@@ -179,6 +179,17 @@ NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
  */
 extern const char nsRingInUse[];
 extern const char nsRingEmpty[];
+
+/*
+ * The file of the mapping is no longer there, or never was.
+ */
+bool NsRingIsHomeless(const NsRing *ringPtr);
+
+/*
+ * Give it a new file, while it is in use: threads that put something there wait
+ * until all of it has been copied.  NULL: done; else why it cannot be.
+ */
+const char *NsRingMove(NsRing *ringPtr, const NsRingKey *keyPtr);
 
 /*
  * Unmap one mapping.  Clears *ringPtrPtr.  With the last one of a file that is

@@ -18,6 +18,8 @@
 #include "nsthread.h"
 
 #define STOP_SECONDS 5      /* For all sinks together. */
+/* Between attempts to have a file for the mapping. */
+#define HOME_NANOS   INT64_C(10000000000)
 
 static const NsSinkType *const types[] = {
     &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType,
@@ -35,6 +37,8 @@ static atomic_int nSinks;
 static bool       isStarted;    /* Log threads may run. */
 
 static _Atomic(NsRing *) ring;
+static const NsRingKey  *ringKeyPtr;
+static atomic_bool       isRoomNew;     /* Where mappings are. */
 
 /* Of the sink that this thread could not make. */
 static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
@@ -437,6 +441,7 @@ NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
     nsSinkNeedsFence = syscall(SYS_membarrier,
                                MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
         != 0;
+    ringKeyPtr = keyPtr;
     ringPtr = NsRingCreate(keyPtr, bytes, &reason);
     if (reason != NULL) {
         Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
@@ -454,6 +459,46 @@ NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
     atomic_store(&ring, ringPtr);
 }
 
+void
+NsSinkWatchRing(void)
+{
+    static bool    isTold;      /* That there is no file. */
+    static int64_t lastTry;
+    NsRing        *ringPtr = NsSinkRing();
+    const char    *old, *reason;
+    bool           isNew;
+
+    if (ringPtr == NULL || !NsRingIsHomeless(ringPtr)) {
+        return;
+    }
+    /* At the start it has been said. */
+    isNew = atomic_load(&ringPtr->path) != NULL && !isTold;
+    if (!isNew && !atomic_exchange(&isRoomNew, false)
+            && !NsSinkIsDue(lastTry + HOME_NANOS, HOME_NANOS)) {
+        return;
+    }
+    lastTry = NsLogClock();
+    old = NsSinkRingPath();
+    reason = NsRingMove(ringPtr, ringKeyPtr);
+    isTold = reason != NULL;
+    if (isNew) {
+        Ns_Log(Warning, "log: the log memory, '%s', was deleted by someone "
+               "else; %s%s", old, reason == NULL ? "from now on it is "
+               : "until there can be a new file, what is logged last is lost "
+                 "when the process is killed: ",
+               reason == NULL ? NsSinkRingPath() : reason);
+    } else if (reason == NULL) {
+        Ns_Log(Notice, "log: log memory is in '%s' now, and outlives the "
+               "process again", NsSinkRingPath());
+    }
+}
+
+void
+NsSinkNoteRoom(void)
+{
+    atomic_store(&isRoomNew, true);
+}
+
 NsRing *
 NsSinkRing(void)
 {
@@ -465,7 +510,9 @@ NsSinkRingPath(void)
 {
     NsRing *ringPtr = NsSinkRing();
 
-    return ringPtr != NULL && ringPtr->path != NULL ? ringPtr->path : "";
+    const char *path = ringPtr == NULL ? NULL : atomic_load(&ringPtr->path);
+
+    return path != NULL ? path : "";
 }
 
 void

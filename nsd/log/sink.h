@@ -167,6 +167,12 @@ void NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes);
 const char *NsSinkRingPath(void);
 
 /*
+ * Now and then, in one thread: see that the mapping has its file, or give it
+ * another one.
+ */
+void NsSinkWatchRing(void);
+
+/*
  * Find what earlier processes of this server left, for sinks made from now on,
  * and for one that was made before; and give up what no sink has claimed.
  */

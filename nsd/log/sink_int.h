@@ -317,6 +317,9 @@ extern Ns_Mutex nsSinksLock;
 /* The present mapping; NULL before NsSinkUseRing. */
 NsRing *NsSinkRing(void);
 
+/* There may be room for one that lacks a file. */
+void NsSinkNoteRoom(void);
+
 /* Make a sink, target open, that is in no table yet; NULL and errno. */
 Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
 

@@ -19,7 +19,11 @@
 
 #define SECTION "ns/parameters"
 
+/* How often to look after the log memory. */
+#define WATCH_SECONDS 2
+
 static Ns_Callback RollSystemLog;
+static Ns_Callback WatchMemory;
 static char *FindFile(void);
 static bool IsWritable(const char *file);
 static void MakeSinks(void);
@@ -58,6 +62,8 @@ NsLogSetup(bool stayOnStderr)
         Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
+    Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
+    (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
     ns_free(file);
 }
 
@@ -65,6 +71,12 @@ static void
 RollSystemLog(void *arg)
 {
     (void) Ns_LogRoll();
+}
+
+static void
+WatchMemory(void *arg)
+{
+    NsSinkWatchRing();
 }
 
 static char *

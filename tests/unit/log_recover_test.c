@@ -23,6 +23,7 @@
 
 #define NRECORDS 5000
 
+static int64_t memoryBytes = NS_LOG_MEMORY_MIN;
 static char directory[64];
 static char file[128];
 
@@ -72,7 +73,7 @@ Start(size_t bufferBytes, Ns_LogSink *sinkPtr)
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
         .file = path, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
+        .memoryBytes = memoryBytes, .ringDirectory = directory,
         .home = directory
     });
     stream = Ns_LogStreamCreate("test", Format, NULL);
@@ -778,6 +779,71 @@ ADamagedSegmentCostsNoMoreThanItsLane(void **state)
     }
 }
 
+#define NMOVED 30000
+
+static atomic_int nPutting;
+
+static void *
+PutMany(void *arg)
+{
+    int from = *(int *) arg;
+
+    pthread_barrier_wait(&barrier);
+    Put(threadStream, from, from + NMOVED);
+    atomic_fetch_sub(&nPutting, 1);
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void
+DeleteMappingsAndDie(void)
+{
+    Ns_LogSink sink;
+    pthread_t  threads[NTHREADS];
+    int        from[NTHREADS], nMoves = 0;
+
+    memoryBytes = 8 << 20;
+    threadStream = Start(65536, &sink);
+    pthread_barrier_init(&barrier, NULL, NTHREADS + 1);
+    atomic_store(&nPutting, NTHREADS);
+    for (int i = 0; i < NTHREADS; i++) {
+        from[i] = i * NMOVED;
+        pthread_create(&threads[i], NULL, PutMany, &from[i]);
+    }
+    pthread_barrier_wait(&barrier);
+    do {
+        assert_int_equal(unlink(NsSinkRingPath()), 0);
+        NsSinkWatchRing();
+        assert_int_equal(access(NsSinkRingPath(), F_OK), 0);
+    } while (atomic_load(&nPutting) > 0 && ++nMoves < 100);
+    pthread_barrier_wait(&barrier);
+    kill(getpid(), SIGKILL);
+}
+
+static void
+AMappingThatIsDeletedGetsANewFileUnderLoad(void **state)
+{
+    bool *isThere = calloc(NTHREADS * NMOVED, sizeof(bool));
+    FILE *fp;
+    int   number, status = InChild(DeleteMappingsAndDie);
+
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    assert_int_equal(CountMappings(), 1);
+    assert_int_equal(InChild(StartAndStopAfterOne), 0);
+    fp = fopen(file, "r");
+    assert_non_null(fp);
+    for (int i = 0; i < NTHREADS * NMOVED; i++) {
+        assert_int_equal(fscanf(fp, "record %d\n", &number), 1);
+        assert_in_range(number, 0, NTHREADS * NMOVED - 1);
+        assert_false(isThere[number]);
+        isThere[number] = true;
+    }
+    fclose(fp);
+    free(isThere);
+    assert_true(SystemLogHas("was deleted by someone else; from now on it is"));
+}
+
 int
 main(void)
 {
@@ -799,7 +865,9 @@ main(void)
         cmocka_unit_test_setup_teardown(DamagedMappingsAreRefused, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(ADamagedSegmentCostsNoMoreThanItsLane,
-                                        SetUp, TearDown)
+                                        SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(
+            AMappingThatIsDeletedGetsANewFileUnderLoad, SetUp, TearDown)
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
