@@ -16,8 +16,8 @@ proc nsstats::isEnabled {} {
 
 #
 # What to do with this request: ok, unauthorized (a user and password are
-# configured, and these are others) or forbidden (none are, and the client is on
-# another machine).
+# configured, and these are others) or forbidden (none are, and the client is not
+# for certain on this machine).
 #
 proc nsstats::access {} {
     variable section
@@ -27,22 +27,21 @@ proc nsstats::access {} {
         set isRight [expr {[ns_conn authuser] eq $user && [ns_conn authpassword] eq $password}]
         return [expr {$isRight ? "ok" : "unauthorized"}]
     }
-    # A proxy on this machine passes on the requests of others.
-    foreach name {X-Forwarded-For Forwarded X-Real-IP Via} {
-        if {[ns_set ifind [ns_conn headers] $name] >= 0} { return forbidden }
-    }
-    set isLocal [expr {[ns_conn peeraddr] in {127.0.0.1 ::1 ::ffff:127.0.0.1}}]
-    return [expr {$isLocal ? "ok" : "forbidden"}]
+    return [expr {[_ns_islocal] ? "ok" : "forbidden"}]
 }
 
 #
 # True when this request may go on; otherwise it has been answered.
 #
 proc nsstats::admit {} {
+    variable section
     switch -- [access] {
         ok           { return 1 }
         unauthorized { ns_returnunauthorized }
-        forbidden    { ns_returnforbidden }
+        forbidden    {
+            ns_returnnotice 403 Forbidden "The monitor is shown only to clients on the server's own machine that ask for localhost,\
+                and not through a proxy. For others, set <code>user</code> and <code>password</code> in section <code>$section</code>."
+        }
     }
     return 0
 }
