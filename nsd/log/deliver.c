@@ -26,11 +26,15 @@
 #define CHECKS_RECORDS   false
 #endif
 #define MIN_ROOM         ((size_t) 16384)
+/* Kept by a sink without lanes while it cannot write. */
+#define FAILED_MAX_BYTES ((size_t) 1 << 20)
 /* Of a buffer that is counted in lines. */
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
 static void Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
 static bool FlushFirst(Ns_LogSink sink) __attribute__((noinline));
+static bool MakeRoom(Ns_LogSink sink) __attribute__((noinline));
+static bool MayKeep(Ns_LogSink sink);
 static bool IsGone(Ns_LogSink sink);
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
@@ -431,7 +435,8 @@ static inline bool
 FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
-    if (IsBufferFull(sink) && !FlushFirst(sink)) {
+    if (unlikely(IsBufferFull(sink) || sink->failure != 0)
+            && !MakeRoom(sink)) {
         return false;
     }
     if (unlikely(sink->room < sink->nBuffered + MIN_ROOM / 4)) {
@@ -474,14 +479,13 @@ IsRollDue(Ns_LogSink sink, size_t length)
 }
 
 /*
- * False: what comes before could not be written, or the record at hand was
- * given up meanwhile.
+ * False: the record at hand cannot be taken now, or was given up meanwhile.
  */
 static bool
 RollBySize(Ns_LogSink sink)
 {
     if (!FlushFirst(sink)) {
-        return false;
+        return MayKeep(sink);
     }
     if (NsFileRollBySettings(sink) != NS_OK) {
         sink->rotateAfter = NsLogClock() + ROLL_NANOS;
@@ -521,7 +525,7 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
 
     do {
         if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
-                && !FlushFirst(sink)) {
+                && !MakeRoom(sink)) {
             return false;
         }
         Grow(sink, sink->nBuffered + *lengthPtr);
@@ -550,6 +554,25 @@ static bool
 FlushFirst(Ns_LogSink sink)
 {
     return NsDeliverFlush(sink) && !IsGone(sink);
+}
+
+/*
+ * Likewise; but the record may also be kept with those before it.
+ */
+static bool
+MakeRoom(Ns_LogSink sink)
+{
+    return FlushFirst(sink) || MayKeep(sink);
+}
+
+/*
+ * The records of a sink without lanes have no other place to wait in while
+ * writing fails; whatever its buffer may hold otherwise.
+ */
+static bool
+MayKeep(Ns_LogSink sink)
+{
+    return sink->slotPtr == NULL && sink->nBuffered < FAILED_MAX_BYTES;
 }
 
 static bool

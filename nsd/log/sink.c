@@ -49,6 +49,7 @@ bool        nsSinkNeedsFence;
 atomic_uint nsSinkFence;
 
 static void DeleteRing(void);
+static void TellLost(Ns_LogSink sink);
 static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
@@ -562,9 +563,11 @@ NsSinkStop(void)
             NsSinkStats stats;
 
             NsSinkGetStats(sink, &stats);
-            Ns_Log(Warning, "log: sink '%s': %" PRIu64 " records are not "
-                   "written; the next start writes them", sink->name,
-                   stats.pending);
+            if (stats.pending > 0 && atomic_load(&sink->isOnLanes)) {
+                Ns_Log(Warning, "log: sink '%s': %" PRIu64 " records are not "
+                       "written; the next start writes them", sink->name,
+                       stats.pending);
+            }
         }
     }
     (void) NsSinkPumpAll();
@@ -581,15 +584,37 @@ NsSinkFinish(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
+            sink->retryAt = 0;
             NsDeliverPass(sink);
-            (void) NsDeliverFlush(sink);
+            if (NsDeliverFlush(sink) && sink->nBuffered > 0) {
+                /* A note that writing works again. */
+                (void) NsDeliverFlush(sink);
+            }
             if (sink->syncDue != 0) {
                 (void) NsDeliverSync(sink);
             }
             NsSinkUnlock(sink);
         }
+        TellLost(sink);
     }
     DeleteRing();
+}
+
+/*
+ * What a direct sink keeps, no later process will find.
+ */
+static void
+TellLost(Ns_LogSink sink)
+{
+    NsSinkStats stats;
+
+    NsSinkGetStats(sink, &stats);
+    if (stats.pending > 0 && !atomic_load(&sink->isOnLanes)
+            && !atomic_load(&sink->isRemoved)) {
+        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records could not be "
+               "written to '%s' before the process ends, and are lost",
+               sink->name, stats.pending, NsSinkFile(sink));
+    }
 }
 
 void

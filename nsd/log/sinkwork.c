@@ -11,8 +11,6 @@
 #include "nslog.h"
 
 #define DRAIN_SECONDS 2
-/* Kept by a direct sink while it cannot write. */
-#define FAILED_MAX_BYTES ((size_t) 1 << 20)
 
 /* What this thread logged while it worked for a sink. */
 typedef struct Deferred {
@@ -97,17 +95,15 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
     NsSinkLock(sink);
     atomic_fetch_add(&sink->nDirect, 1);
     NsFileRollIfDue(sink);
-    if (sink->failure != 0 && !NsDeliverFlush(sink)
-            && sink->nBuffered > FAILED_MAX_BYTES) {
+    if (sink->failure != 0) {
+        (void) NsDeliverFlush(sink);
+    }
+    NsBoundTellGap(sink);
+    if (!NsDeliverRecord(sink, stream, &record)) {
         NsBoundNoteLost(sink, record.time);
-    } else {
-        NsBoundTellGap(sink);
-        if (!NsDeliverRecord(sink, stream, &record)) {
-            NsBoundNoteLost(sink, record.time);
-        } else if (sink->settings.bufferLines == 0
-                   || sink->nLines > sink->settings.bufferLines) {
-            (void) NsDeliverFlush(sink);
-        }
+    } else if (sink->settings.bufferLines == 0
+               || sink->nLines > sink->settings.bufferLines) {
+        (void) NsDeliverFlush(sink);
     }
     NsSinkUnlock(sink);
     ns_free(gathered);
