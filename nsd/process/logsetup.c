@@ -6,6 +6,8 @@
 
 #include "process/logsetup.h"
 
+#include <stdatomic.h>
+
 #include "log/init.h"
 #include "nsconfig.h"
 #include "nslog.h"
@@ -62,9 +64,22 @@ NsLogSetup(bool stayOnStderr)
         Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
-    Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
-    (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
+    if (settings.isAsync) {
+        NsLogSetupMemory();
+    }
     ns_free(file);
+}
+
+void
+NsLogSetupMemory(void)
+{
+    static atomic_bool isWatched;
+
+    NsLogUseMemory();
+    if (!atomic_exchange(&isWatched, true)) {
+        Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
+        (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
+    }
 }
 
 static void

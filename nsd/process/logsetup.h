@@ -16,4 +16,9 @@
  */
 void NsLogSetup(bool stayOnStderr);
 
+/*
+ * Have the log memory made, if there is none, and looked after.
+ */
+void NsLogSetupMemory(void);
+
 #endif

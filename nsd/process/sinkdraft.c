@@ -12,6 +12,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
+#include "process/logsetup.h"
 #include "process/sinkoptions.h"
 
 #define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
@@ -123,7 +124,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         spec.settings.bufferNanos = typePtr->isDatabase
             ? DATABASE_NANOS : nsSinkDefaults.bufferNanos;
     }
-    NsLogUseMemory();
+    NsLogSetupMemory();
     sink = NsSinkCreate(&spec);
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);
