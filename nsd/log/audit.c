@@ -9,13 +9,17 @@
 
 #include "log/audit.h"
 
+#include <stdatomic.h>
+
 #include "log/json.h"
 #include "log/sink.h"
 #include "log/stream.h"
 #include "log/unit.h"
+#include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
+static void WarnOnce(void);
 static bool IsOurs(const char *key);
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static Ns_LogFormatProc FormatAudit;
@@ -30,15 +34,18 @@ NsAuditInit(void)
 }
 
 Ns_ReturnCode
-NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
+NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
+             Ns_LogSink *failedPtr)
 {
     Ns_DString    ds;
     struct iovec  piece;
     Ns_ReturnCode status = NS_OK;
     Ns_LogSink    sink;
 
+    *failedPtr = NULL;
     NsUnitEvent("audit", recordPtr->kind, strlen(recordPtr->kind));
     if (!Ns_LogStreamWanted(nsAuditStream)) {
+        WarnOnce();
         errno = ENODEV;
         return isDurable ? NS_ERROR : NS_OK;
     }
@@ -67,9 +74,24 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable)
              && (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, NsStreamIndex(nsAuditStream))) {
             status = NsSinkSync(sink);
+            *failedPtr = status == NS_OK ? NULL : sink;
         }
     }
     return status;
+}
+
+/*
+ * Nothing takes the stream: a site that writes audit records should know.
+ */
+static void
+WarnOnce(void)
+{
+    static atomic_bool isTold;
+
+    if (!atomic_exchange(&isTold, true)) {
+        Ns_Log(Warning, "audit: no log sink takes stream 'audit': what ns_audit "
+               "writes is kept nowhere; add a sink to ns/logsinks");
+    }
 }
 
 const char *

@@ -23,10 +23,12 @@ typedef struct NsAuditRecord {
 
 /*
  * Write an audit record.  With isDurable, return when every sink of the stream
- * has it on disk.  NS_ERROR: it is not, and errno tells why; ENODEV: no sink
- * takes the stream, ENOMSG: all of its sinks ignore the record.
+ * has it on disk, or committed.  NS_ERROR: it is not, and errno tells why; ENODEV:
+ * no sink takes the stream, ENOMSG: all of its sinks ignore the record; else
+ * *failedPtr is the sink that could not, ENOTSUP: and never can.
  */
-Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable);
+Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
+                           Ns_LogSink *failedPtr);
 
 /*
  * The kind of a record of the stream; NULL: it is damaged.

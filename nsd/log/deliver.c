@@ -48,7 +48,8 @@ static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
 static inline void CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr,
                              size_t length);
 static inline bool IsRollDue(Ns_LogSink sink, size_t length);
-static bool RollBySize(Ns_LogSink sink) __attribute__((noinline));
+static bool RollBySize(Ns_LogSink sink, size_t length)
+    __attribute__((noinline));
 static inline bool IsBufferFull(Ns_LogSink sink);
 static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
                             const Ns_LogRecord *recordPtr);
@@ -68,6 +69,7 @@ NsDeliverPass(Ns_LogSink sink)
     bool      isReading = (sink->failure == 0 && sink->claims == NULL)
         || NsDeliverFlush(sink);
 
+    NsFileReopenIfAsked(sink);
     NsFileRollIfDue(sink);
     Gather(sink, isReading, cutoff);
     for (;;) {
@@ -122,6 +124,9 @@ NsDeliverHasWork(Ns_LogSink sink)
 {
     int64_t cutoff = NsLogClock();
 
+    if (atomic_load(&sink->isReopenAsked)) {
+        return true;
+    }
     if (sink->ringPtr == NULL) {
         return false;
     }
@@ -160,7 +165,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     if (unlikely(IsRollDue(sink, length))) {
         /* The roll may leave a note, or the flush before it, where the line
          * stands now: it is made again after them. */
-        if (!RollBySize(sink)
+        if (!RollBySize(sink, length)
                 || !FormatRecord(sink, stream, recordPtr, &length)) {
             return false;
         }
@@ -210,7 +215,8 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
         (void) NsDeliverSync(sink);
     }
     if (sink->failure != 0) {
-        next = MIN(sink->retryAt, now + sink->retryNanos);
+        /* At once, if it has another file since. */
+        next = MAX(MIN(sink->retryAt, now + sink->retryNanos), 1);
     }
     if (sink->syncDue != 0 && (next == 0 || sink->syncDue < next)) {
         next = MIN(sink->syncDue, now + settingsPtr->syncNanos);
@@ -384,6 +390,11 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     if (goals == NULL) {
         return;
     }
+    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
+        if (opPtr->goal == NS_OP_SYNC) {
+            sink->lookDue = 0;  /* Not into a file that is gone. */
+        }
+    }
     isWritten = NsDeliverFlush(sink);
     if (!isWritten) {
         reason = sink->failure;
@@ -482,12 +493,15 @@ IsRollDue(Ns_LogSink sink, size_t length)
  * False: the record at hand cannot be taken now, or was given up meanwhile.
  */
 static bool
-RollBySize(Ns_LogSink sink)
+RollBySize(Ns_LogSink sink, size_t length)
 {
     if (!FlushFirst(sink)) {
         return MayKeep(sink);
     }
-    if (NsFileRollBySettings(sink) != NS_OK) {
+    /* Others may have cut the file since, or written to it. */
+    NsFileMeasure(sink);
+    if (IsRollDue(sink, length)
+            && NsFileRollBySettings(sink) != NS_OK) {
         sink->rotateAfter = NsLogClock() + ROLL_NANOS;
     }
     return !IsGone(sink);

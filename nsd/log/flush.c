@@ -29,6 +29,7 @@ static bool WriteAll(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
 static uint64_t NeededFrom(uint32_t lane, int stream);
+static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
 static bool MayReport(Ns_LogSink sink);
@@ -42,15 +43,13 @@ NsDeliverFlush(Ns_LogSink sink)
         errno = sink->failure != 0 ? sink->failure : EAGAIN;
         return false;
     }
-    if (sink->failure != 0
-            && (!NsSinkIsDue(sink->retryAt, sink->retryNanos)
-                || (sink->typePtr->isRemote && NsSinkIsPumping()))) {
-        /* A shutdown does not wait for a server again and again. */
+    if (!NsDeliverMayTry(sink)) {
         errno = sink->failure;
         return false;
     }
     if (sink->nBuffered > 0) {
         if (sink->nWritten == 0) {
+            NsFileLook(sink);
             NoteIntent(sink);
         }
         if (!WriteOut(sink)) {
@@ -66,10 +65,22 @@ NsDeliverFlush(Ns_LogSink sink)
     sink->oldest = 0;
     sink->isUrgent = false;
     sink->lastFlush = NsLogClock();
+    NsFileReopenIfDue(sink);
     if (sink->failure != 0) {
         NoteSuccess(sink);
     }
     return true;
+}
+
+/*
+ * A shutdown does not wait for a server again and again.
+ */
+bool
+NsDeliverMayTry(Ns_LogSink sink)
+{
+    return sink->failure == 0
+        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
+            && !(sink->typePtr->isRemote && NsSinkIsPumping()));
 }
 
 static bool
@@ -229,8 +240,16 @@ NsDeliverSync(Ns_LogSink sink)
     int  reason;
 
     sink->syncDue = 0;
-    if (sink->typePtr->syncProc == NULL || sink->fd < 0) {
-        return true;
+    if (sink->isClosed) {
+        errno = EBADF;
+        return false;
+    }
+    if (sink->typePtr->isDatabase) {
+        return true;            /* What is written is committed. */
+    }
+    if (sink->typePtr->syncProc == NULL) {
+        errno = ENOTSUP;
+        return false;
     }
     atomic_fetch_add(&sink->nSyncs, 1);
     atomic_store(&sink->busySince, NsLogClock());
@@ -240,13 +259,25 @@ NsDeliverSync(Ns_LogSink sink)
     NsBoundTakeBack(sink);
     atomic_store(&sink->busySince, 0);
     if (!isOk) {
-        atomic_fetch_add(&sink->nErrors, 1);
-        Ns_Log(Error, "log: sink '%s': sync failed: '%s'", sink->name,
-               strerror(reason));
-        errno = reason;
-        return false;
+        NoteUnsafe(sink, reason);
     }
-    return true;
+    sink->isSyncFailing = !isOk;
+    errno = reason;
+    return isOk;
+}
+
+/*
+ * Once, for each time that it begins.
+ */
+static void
+NoteUnsafe(Ns_LogSink sink, int reason)
+{
+    atomic_fetch_add(&sink->nErrors, 1);
+    if (!sink->isSyncFailing) {
+        Ns_Log(Error, "log: sink '%s': sync of '%s' failed: '%s'; what was "
+               "written may be lost when the machine loses power", sink->name,
+               NsSinkFile(sink), strerror(reason));
+    }
 }
 
 /*

@@ -180,9 +180,7 @@ NsRecoverClaims(Ns_LogSink sink)
         return true;
     }
     NsSinkLock(sink);
-    isOk = sink->failure == 0
-        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
-            && !NsSinkIsPumping());
+    isOk = NsDeliverMayTry(sink);
     NsSinkUnlock(sink);
     while (isOk && sink->claims != NULL) {
         isOk = WriteClaim(sink, sink->claims);

@@ -149,6 +149,11 @@ Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
 bool          NsSinkIsRemoved(Ns_LogSink sink);
 
 /*
+ * All sinks open their files anew, soon: someone has renamed them.
+ */
+void          NsSinkReopenAll(void);
+
+/*
  * False: the system log, and those that a module made and goes on using.
  */
 bool          NsSinkMayRemove(Ns_LogSink sink);

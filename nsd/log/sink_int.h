@@ -5,7 +5,8 @@
  *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
  *      sinkwork.c the lock and the work of other threads, sinkthread.c the log
  *      thread, sinkrequest.c requests to it, deliver.c the way of records into
- *      the buffer, flush.c the buffer's way to the target, the types the target.
+ *      the buffer, flush.c the buffer's way to the target, the types the target,
+ *      fileroll.c which file that is.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -141,6 +142,14 @@ struct Ns_LogSink_ {
     char              *file;
     int                fd;
     uint64_t           fileBytes;       /* Size of the file. */
+    int64_t            lookDue;         /* Whether it still has its name. */
+    bool               isAstray;        /* At the last look it had not. */
+    bool               isReopenDue;     /* As soon as the buffer is written. */
+    atomic_bool        isReopenAsked;   /* Set by any thread. */
+    bool               isSynced;        /* What it got is on disk, */
+    bool               isNameSynced;    /* and its name in the directory. */
+    int                leftReason;      /* Why the one before is not; or 0. */
+    bool               isSyncFailing;   /* And that was told. */
     void              *target;          /* The type's own. */
     char              *connection;      /* Of postgresql; may be secret. */
     char              *table;           /* Of a database. */
@@ -279,6 +288,9 @@ NsDeliverNoteBegin(Ns_LogSink sink, const NsPlace *placePtr)
 /* Write the buffer and move the cursors.  False: it failed, and stays. */
 bool NsDeliverFlush(Ns_LogSink sink);
 
+/* It does not fail, or it is time to try again. */
+bool NsDeliverMayTry(Ns_LogSink sink);
+
 /* Carry out what is due now; when to come again, 0: no need to. */
 int64_t NsDeliverDue(Ns_LogSink sink, bool isTimeUp);
 
@@ -289,7 +301,8 @@ void NsDeliverRefused(Ns_LogSink sink, const char *reason);
  * on. */
 void NsDeliverFailed(Ns_LogSink sink, int reason);
 
-/* Sync the target. */
+/* What is written is on disk, or committed.  False: errno tells why not; ENOTSUP:
+ * that cannot be with such a target. */
 bool NsDeliverSync(Ns_LogSink sink);
 
 /* Write a line into the sink itself: about its own state.  False: not now, since
@@ -397,12 +410,26 @@ void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);
 bool NsSinkIsMine(Ns_LogSink sink);
 
 /*
- * filesink.c.  All with the sink locked.
+ * fileroll.c.  All with the sink locked.
  */
 
 /* Open the file at its path anew.  False: errno tells why, and the sink goes on
  * with the old one. */
 bool NsFileReopen(Ns_LogSink sink);
+
+/* Likewise, when another thread has asked for it; when the buffer is written and
+ * it was to wait for that. */
+void NsFileReopenIfAsked(Ns_LogSink sink);
+void NsFileReopenIfDue(Ns_LogSink sink);
+
+/* The sink has another file now, or none: close this one, of which no line is left
+ * unfinished, and what it got is as safe as was asked for. */
+void NsFileLeave(Ns_LogSink sink, int fd);
+
+/* Before a write, once a second at most: what if the file has been renamed,
+ * deleted, or cut?  And how large is it? */
+void NsFileLook(Ns_LogSink sink);
+void NsFileMeasure(Ns_LogSink sink);
 
 /* Write out, rename the file as the procedure or the settings say, and open a
  * new one.  NS_OK also for sinks without a file.  NS_ERROR: errno tells why. */

@@ -109,6 +109,25 @@ NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     ns_free(gathered);
 }
 
+/*
+ * A sink that is stalled does not hold up who asks: its own thread does it.
+ */
+void
+NsSinkReopenAll(void)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        atomic_store(&sink->isReopenAsked, true);
+        if (atomic_load(&sink->isOnLanes)) {
+            NsSinkKick(sink);
+        } else if (NsSinkTryLock(sink)) {
+            NsFileReopenIfAsked(sink);
+            NsSinkUnlock(sink);
+        }
+    }
+}
+
 static Ns_ReturnCode
 Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
 {

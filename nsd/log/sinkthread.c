@@ -428,6 +428,9 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     if (opPtr->proc != NULL) {
         status = opPtr->proc(sink, opPtr->arg);
     }
+    if (opPtr->goal == NS_OP_SYNC) {
+        sink->lookDue = 0;
+    }
     if (status == NS_OK && opPtr->goal != NS_OP_PLAIN
             && (!NsDeliverFlush(sink)
                 || (opPtr->goal == NS_OP_SYNC && !NsDeliverSync(sink)))) {

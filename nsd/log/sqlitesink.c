@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 
+#include "log/openfiles.h"
 #include "log/row.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -24,7 +25,11 @@ typedef struct Database {
     sqlite3_stmt *insertRow;
     sqlite3_stmt *setPosition;
     bool          isPruned;     /* Positions of other mappings are deleted. */
+    struct stat   file;         /* When it was opened. */
 } Database;
+
+/* Between two looks at the name. */
+#define LOOK_NANOS INT64_C(1000000000)
 
 static bool    OpenSqlite(Ns_LogSink sink);
 static bool    OpenDatabase(Ns_LogSink sink);
@@ -33,6 +38,7 @@ static bool    Execute(Database *dbPtr, const char *sql);
 static sqlite3_stmt *PrepareOne(Database *dbPtr, const char *fmt,
                                 const char *table);
 static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
+static void    LookAtName(Ns_LogSink sink);
 static int     Reason(const Database *dbPtr, Ns_LogSink sink);
 static bool    InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes,
                           size_t length);
@@ -76,6 +82,9 @@ OpenDatabase(Ns_LogSink sink)
         CloseDatabase(sink);
         errno = reason;
         return false;
+    }
+    if (stat(sink->file, &dbPtr->file) == 0) {
+        NsOpenFilesNote(sink, &dbPtr->file);
     }
     return true;
 }
@@ -141,6 +150,7 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
     Database *dbPtr;
     int       reason;
 
+    LookAtName(sink);
     if (sink->target == NULL && !OpenDatabase(sink)) {
         return -1;
     }
@@ -160,6 +170,28 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
     }
     errno = reason;
     return -1;
+}
+
+/*
+ * What goes into a database that was deleted is lost.
+ */
+static void
+LookAtName(Ns_LogSink sink)
+{
+    const Database *dbPtr = sink->target;
+    struct stat     st;
+
+    if (dbPtr == NULL || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
+        return;
+    }
+    sink->lookDue = NsLogClock() + LOOK_NANOS;
+    if (stat(sink->file, &st) != 0 || st.st_ino != dbPtr->file.st_ino
+            || st.st_dev != dbPtr->file.st_dev) {
+        Ns_Log(Error, "log: sink '%s': database '%s' was deleted, renamed or "
+               "replaced: it is opened anew; rows are missing from it that were "
+               "written before", sink->name, sink->file);
+        CloseDatabase(sink);
+    }
 }
 
 /*
@@ -297,6 +329,7 @@ CloseDatabase(Ns_LogSink sink)
         (void) sqlite3_close(dbPtr->handle);
         ns_free(dbPtr);
         sink->target = NULL;
+        NsOpenFilesNote(sink, NULL);
     }
 }
 

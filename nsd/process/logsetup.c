@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "log/init.h"
+#include "log/sink.h"
 #include "nsconfig.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -24,6 +25,7 @@
 /* How often to look after the log memory. */
 #define WATCH_SECONDS 2
 
+static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
 static Ns_Callback WatchMemory;
 static char *FindFile(void);
@@ -58,6 +60,8 @@ NsLogSetup(bool stayOnStderr)
     NsInfoSetErrorLog(file);
     NsLogConfigure(&settings);
     MakeSinks();
+    Ns_RegisterProcInfo((void *) ReopenLogs, "ns:logreopen", NULL);
+    (void) Ns_RegisterAtSignal(ReopenLogs, NULL);
     if (!settings.stayOnStderr
             && Ns_ConfigBool(SECTION, "logrollonsignal",
                              Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {
@@ -80,6 +84,12 @@ NsLogSetupMemory(void)
         Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
         (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
     }
+}
+
+static void
+ReopenLogs(void *arg)
+{
+    NsSinkReopenAll();
 }
 
 static void

@@ -48,6 +48,7 @@ static bool IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr,
                        const char *name, Ns_DString *errorPtr);
 static void RefuseName(const char *name, Ns_DString *errorPtr);
 static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static const char **SplitStreams(const NsSinkDraft *draftPtr, int *nPtr);
 static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
 
@@ -144,7 +145,7 @@ Ns_ReturnCode
 NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
                  Ns_DString *errorPtr)
 {
-    if (!HasFormat(draftPtr, errorPtr)) {
+    if (!HasFormat(draftPtr, errorPtr) || !CanSync(draftPtr, errorPtr)) {
         return NS_ERROR;
     }
     SetOverflowOf(draftPtr, sink);
@@ -202,7 +203,7 @@ IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr, const char *name,
         RefuseName(name, errorPtr);
         return false;
     }
-    if (!HasFormat(draftPtr, errorPtr)) {
+    if (!HasFormat(draftPtr, errorPtr) || !CanSync(draftPtr, errorPtr)) {
         return false;
     }
     if (!NsSinkHasType(typePtr->name)) {
@@ -250,6 +251,22 @@ HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
                          NsStreamName(lacking));
     }
     return lacking == NULL;
+}
+
+/*
+ * What goes to another machine is out of our hands.
+ */
+static bool
+CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
+{
+    bool isAsked = draftPtr->settings.sync != NS_SYNC_NONE;
+
+    if (isAsked && STREQ(draftPtr->type, "syslog")) {
+        Ns_DStringPrintf(errorPtr, "invalid sync: should be none, as a sink of "
+                         "type syslog cannot be synced");
+        return false;
+    }
+    return true;
 }
 
 /*

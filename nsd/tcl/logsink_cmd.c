@@ -31,6 +31,7 @@ static Tcl_ObjCmdProc MemoryCmd;
 static Tcl_ObjCmdProc RollCmd;
 static Tcl_ObjCmdProc StatsCmd;
 
+static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
 static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
                       Tcl_Obj *const *objv);
 static int Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
@@ -388,6 +389,7 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const NsInterp *itPtr = NsInterpOf(interp);
     NsAuditRecord   record = {0};
+    Ns_LogSink      failed;
     const char    **words;
     bool            isDurable = objc > 1
         && STREQ(Tcl_GetString(objv[1]), "-durable");
@@ -410,18 +412,32 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         record.peer = Ns_ConnPeer((Ns_Conn *) itPtr->connPtr);
         record.user = Ns_ConnAuthUser((Ns_Conn *) itPtr->connPtr);
     }
-    if (NsAuditWrite(&record, isDurable) != NS_OK && isDurable) {
-        int reason = errno;
-
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "audit record is not safe: %s", reason == ENODEV
-            ? "no sink takes stream audit"
-            : reason == ENOMSG ? "all sinks of stream audit ignore it"
-            : strerror(reason)));
+    if (NsAuditWrite(&record, isDurable, &failed) != NS_OK && isDurable) {
+        SetUnsafeError(interp, failed, errno);
         status = TCL_ERROR;
     }
     ns_free(words);
     return status;
+}
+
+static void
+SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason)
+{
+    if (failed != NULL) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+            "audit record is not safe: sink \"%s\": %s%s",
+            NsSinkName(failed), NsSinkFile(failed),
+            reason == ENOTSUP ? " cannot be synced" : ""));
+        if (reason != ENOTSUP) {
+            Tcl_AppendResult(interp, ": ", strerror(reason), (char *) NULL);
+        }
+        return;
+    }
+    Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+        "audit record is not safe: %s", reason == ENODEV
+        ? "no sink takes stream audit"
+        : reason == ENOMSG ? "all sinks of stream audit ignore it"
+        : strerror(reason)));
 }
 
 static int

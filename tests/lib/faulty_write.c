@@ -5,6 +5,10 @@
  *      interrupted one time in four, and short most of the other times.  Each
  *      such deed adds a byte to the file faulty.count in the current directory.
  *
+ *      While there is a file "trouble" in the current directory, such writes fail
+ *      two times in three for lack of space, after a part of the bytes; and half
+ *      of the time such files cannot be renamed, nor opened.
+ *
  *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate"
  *      is in the current directory, until somebody opens that for writing.
  */
@@ -13,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,16 +27,27 @@
 
 static bool     IsFaulty(int fd);
 static bool     HasName(int fd, const char *name);
+static bool     IsTrouble(void);
 static void     WaitAtGate(void);
 static unsigned Dice(void);
 static void     Count(void);
 static ssize_t  RealWrite(int fd, const void *bytes, size_t length);
+static int      RealOpen(const char *path, int flags, int mode);
 
 
 ssize_t
 write(int fd, const void *bytes, size_t length)
 {
+    static atomic_bool isShort;
+
     if (length > 1 && IsFaulty(fd)) {
+        if (IsTrouble() && (atomic_exchange(&isShort, false)
+                            || Dice() % 3 == 0)) {
+            Count();
+            errno = ENOSPC;
+            return -1;
+        }
+        atomic_store(&isShort, IsTrouble());
         if (Dice() % 4 == 0) {
             Count();
             errno = EINTR;
@@ -62,6 +78,45 @@ writev(int fd, const struct iovec *pieces, int n)
     return real(fd, pieces, n);
 }
 
+int
+rename(const char *from, const char *to)
+{
+    static int (*real)(const char *, const char *);
+
+    if (strstr(from, "/faulty") != NULL && IsTrouble() && Dice() % 2 == 0) {
+        Count();
+        errno = EIO;
+        return -1;
+    }
+    if (real == NULL) {
+        *(void **) &real = dlsym(RTLD_NEXT, "rename");
+    }
+    return real(from, to);
+}
+
+int
+open(const char *path, int flags, ...)
+{
+    va_list ap;
+    int     mode;
+
+    va_start(ap, flags);
+    mode = va_arg(ap, int);
+    va_end(ap);
+    if (strstr(path, "/faulty") != NULL && IsTrouble() && Dice() % 2 == 0) {
+        Count();
+        errno = EMFILE;
+        return -1;
+    }
+    return RealOpen(path, flags, mode);
+}
+
+static bool
+IsTrouble(void)
+{
+    return access("trouble", F_OK) == 0;
+}
+
 static bool
 IsFaulty(int fd)
 {
@@ -82,7 +137,7 @@ HasName(int fd, const char *name)
 static void
 WaitAtGate(void)
 {
-    int fd = open("gate", O_RDONLY | O_CLOEXEC);
+    int fd = RealOpen("gate", O_RDONLY | O_CLOEXEC, 0);
 
     if (fd >= 0) {
         close(fd);
@@ -105,8 +160,8 @@ Dice(void)
 static void
 Count(void)
 {
-    int fd = open("faulty.count", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                  0644);
+    int fd = RealOpen("faulty.count",
+                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
     (void) RealWrite(fd, ".", 1);
     close(fd);
@@ -121,4 +176,15 @@ RealWrite(int fd, const void *bytes, size_t length)
         *(void **) &real = dlsym(RTLD_NEXT, "write");
     }
     return real(fd, bytes, length);
+}
+
+static int
+RealOpen(const char *path, int flags, int mode)
+{
+    static int (*real)(const char *, int, ...);
+
+    if (real == NULL) {
+        *(void **) &real = dlsym(RTLD_NEXT, "open");
+    }
+    return real(path, flags, mode);
 }
