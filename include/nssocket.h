@@ -57,15 +57,17 @@ NS_EXTERN NS_SOCKET Ns_SockAccept(NS_SOCKET sock, struct sockaddr *saPtr,
                                   int *lengthPtr);
 
 /*
- * Connect, from a local address and port if given.  errno 0: the host is not
- * known.
+ * Connect, from a local address and port if given.  The addresses of a name are
+ * tried one after the other, the next when one fails or is silent for 250 ms;
+ * the first that answers wins.  errno 0: the host is not known.
  */
 NS_EXTERN NS_SOCKET Ns_SockConnect(const char *host, int port);
 NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *host, int port,
                                     const char *localHost, int localPort);
 
 /*
- * Begin to connect; non-blocking.  Writable when connected or failed.
+ * Begin to connect; non-blocking.  Writable when connected or failed.  Of a name
+ * with several addresses, all but the last are waited for, 250 ms each.
  */
 NS_EXTERN NS_SOCKET Ns_SockAsyncConnect(const char *host, int port);
 NS_EXTERN NS_SOCKET Ns_SockAsyncConnect2(const char *host, int port,

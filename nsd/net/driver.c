@@ -58,6 +58,13 @@ static void StartHelpers(NsDriver *drvPtr);
 static NsDriverThread *CreateThread(NsDriver *drvPtr, int index,
                                     bool isSpooler);
 static Ns_ReturnCode Listen(NsDriver *drvPtr, NsDriverThread *threadPtr);
+static Ns_ReturnCode ListenOnAll(NsDriver *drvPtr, NsDriverThread *threadPtr,
+                                 const char *address, int port);
+static bool ListenOn(NsDriver *drvPtr, NsDriverThread *threadPtr,
+                     const char *address, int port);
+static const char *ShownAddress(const char *address);
+static Ns_ReturnCode FailToListen(const NsDriver *drvPtr, const char *address,
+                                  int port, int reason);
 static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
                         const Ns_Time *deadlinePtr);
 
@@ -542,45 +549,115 @@ CreateThread(NsDriver *drvPtr, int index, bool isSpooler)
 static Ns_ReturnCode
 Listen(NsDriver *drvPtr, NsDriverThread *threadPtr)
 {
-    int nAddresses = MAX(drvPtr->nAddresses, 1);
+    int           nAddresses = MAX(drvPtr->nAddresses, 1);
+    Ns_ReturnCode result = NS_OK;
 
-    threadPtr->listeners = ns_calloc((size_t) (nAddresses * drvPtr->nPorts),
-                                     sizeof(NsListener));
     NsListenReusePort(drvPtr->params.reusePort);
-    for (int i = 0; i < nAddresses * drvPtr->nPorts; i++) {
-        NsListener *listenerPtr = &threadPtr->listeners[i];
+    for (int i = 0; i < nAddresses && result == NS_OK; i++) {
         const char *address = drvPtr->nAddresses == 0
-            ? NULL : drvPtr->addresses[i / drvPtr->nPorts];
-        const char *shown = address == NULL ? "0.0.0.0" : address;
+            ? NULL : drvPtr->addresses[i];
 
-        listenerPtr->port = drvPtr->ports[i % drvPtr->nPorts];
-        listenerPtr->fd = drvPtr->procs.listenProc(&drvPtr->pub, address,
-            listenerPtr->port, drvPtr->params.backlog);
-        if (listenerPtr->fd < 0) {
-            Ns_Log(Error, "%s: failed to listen on %s:%d: %s",
-                   drvPtr->procs.name, shown, listenerPtr->port,
-                   strerror(errno));
-            NsListenReusePort(false);
-            return NS_ERROR;
-        }
-        threadPtr->nListeners++;
-        if (drvPtr->params.noDelay) {
-            /* Accepted sockets inherit it. */
-            int on = 1;
-
-            (void) setsockopt(listenerPtr->fd, IPPROTO_TCP, TCP_NODELAY, &on,
-                              sizeof(on));
-        }
-        if (drvPtr->params.deferAccept) {
-            Ns_SockSetDeferAccept(listenerPtr->fd, drvPtr->pub.recvwait);
-        }
-        if (threadPtr->index == 0) {
-            Ns_Log(Notice, "%s: listening on %s:%d", drvPtr->procs.name, shown,
-                   listenerPtr->port);
+        for (int j = 0; j < drvPtr->nPorts && result == NS_OK; j++) {
+            result = ListenOnAll(drvPtr, threadPtr, address, drvPtr->ports[j]);
         }
     }
     NsListenReusePort(false);
-    return NS_OK;
+    return result;
+}
+
+/*
+ * On every address of a name.  The machine need not have all of them, as ::1
+ * where there is no IPv6, but one.
+ */
+static Ns_ReturnCode
+ListenOnAll(NsDriver *drvPtr, NsDriverThread *threadPtr, const char *address,
+            int port)
+{
+    NsSockAddr *addrs;
+    int         n, nListening = 0, reason = EADDRNOTAVAIL;
+
+    if (!NsSockAddrIsName(address)) {
+        if (!ListenOn(drvPtr, threadPtr, address, port)) {
+            return FailToListen(drvPtr, address, port, errno);
+        }
+        return NS_OK;
+    }
+    n = NsSockAddrResolveAll(address, port, &addrs);
+    for (int i = 0; i < n; i++) {
+        char text[NI_MAXHOST];
+
+        /* The first one by its name: it may have been bound by that. */
+        NsSockAddrText(&addrs[i], text, sizeof(text));
+        if (ListenOn(drvPtr, threadPtr, i == 0 ? address : text, port)) {
+            nListening++;
+        } else {
+            reason = errno;
+            if (reason != EADDRNOTAVAIL && reason != EAFNOSUPPORT) {
+                ns_free(addrs);
+                return FailToListen(drvPtr, text, port, reason);
+            }
+            Ns_Log(Notice, "%s: not listening on %s, an address of %s: %s",
+                   drvPtr->procs.name, text, address, strerror(reason));
+        }
+    }
+    ns_free(addrs);
+    return nListening > 0 ? NS_OK
+        : FailToListen(drvPtr, address, port, reason);
+}
+
+static bool
+ListenOn(NsDriver *drvPtr, NsDriverThread *threadPtr, const char *address,
+         int port)
+{
+    int fd = drvPtr->procs.listenProc(&drvPtr->pub, address, port,
+                                      drvPtr->params.backlog);
+
+    if (fd < 0) {
+        return false;
+    }
+    threadPtr->listeners = ns_realloc(threadPtr->listeners,
+        (size_t) (threadPtr->nListeners + 1) * sizeof(NsListener));
+    threadPtr->listeners[threadPtr->nListeners++] = (NsListener) {
+        .fd = fd, .port = port
+    };
+    if (drvPtr->params.noDelay) {
+        /* Accepted sockets inherit it. */
+        int on = 1;
+
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    }
+    if (drvPtr->params.deferAccept) {
+        Ns_SockSetDeferAccept(fd, drvPtr->pub.recvwait);
+    }
+    if (threadPtr->index == 0) {
+        Ns_Log(Notice, "%s: listening on %s:%d", drvPtr->procs.name,
+               ShownAddress(address), port);
+    }
+    return true;
+}
+
+static const char *
+ShownAddress(const char *address)
+{
+    return address == NULL ? "0.0.0.0" : address;
+}
+
+static Ns_ReturnCode
+FailToListen(const NsDriver *drvPtr, const char *address, int port, int reason)
+{
+    const char *shown = ShownAddress(address);
+
+    if (reason == EACCES || reason == EPERM) {
+        Ns_Log(Error, "%s: failed to listen on %s:%d: %s; start as root, with"
+               " -u USER and -b %s:%d, or give the program the right to, with"
+               " setcap cap_net_bind_service=+ep FILE, or choose a port of 1024"
+               " or more", drvPtr->procs.name, shown, port, strerror(reason),
+               shown, port);
+    } else {
+        Ns_Log(Error, "%s: failed to listen on %s:%d: %s", drvPtr->procs.name,
+               shown, port, strerror(reason));
+    }
+    return NS_ERROR;
 }
 
 /*

@@ -101,9 +101,8 @@ typedef struct NsSockList {
  * Constant; closed by its driver thread when that stops.
  */
 typedef struct NsListener {
-    int   fd;
-    char *address;
-    int   port;
+    int fd;
+    int port;
 } NsListener;
 
 /*

@@ -3,10 +3,11 @@
  *
  *      Requests to other HTTP servers, as socket tasks.
  *
- *          INIT --> handshake --> sending --> receiving --> done: the peer has
- *                   (of TLS)         |            |         closed
- *                       |            |            |
- *                       +------------+------------+-------> failed: says why
+ *          connecting --> handshake --> sending --> receiving --> done: the
+ *              |          (of TLS)         |            |         peer has
+ *              |              |            |            |         closed
+ *              +--------------+------------+------------+-------> failed: says
+ *                                                                 why
  */
 
 #include "net/httpclient.h"
@@ -20,6 +21,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "nsversion.h"
+#include "net/connect.h"
 #include "net/tlsclient.h"
 
 #define HTTP_PORT    80
@@ -35,7 +37,8 @@ struct NsHttpClient {
     bool        hasRun;         /* The creator: it has run here. */
 
     /* The thread that does the work; the creator when that is done. */
-    enum {HANDSHAKE, SENDING, RECEIVING} stage;
+    enum {CONNECTING, HANDSHAKE, SENDING, RECEIVING} stage;
+    NsConnector *connectorPtr;  /* NULL when connected. */
     NsTlsClient *tls;           /* NULL: plain TCP. */
     Tcl_DString request;
     int         nSent;
@@ -74,6 +77,7 @@ static bool IsGenerated(const char *name);
 static const char *FindField(const Ns_Set *headers, const char *name);
 static Ns_TaskProc Work;
 static void GoOn(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void Connect(NsHttpClient *clientPtr);
 static void Shake(NsHttpClient *clientPtr);
 static void SendSome(NsHttpClient *clientPtr, NS_SOCKET sock);
 static void SendThroughTls(NsHttpClient *clientPtr);
@@ -94,30 +98,35 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
 {
     NsHttpClient *clientPtr;
     Target        target;
+    NsConnector  *connectorPtr;
     NS_SOCKET     sock;
 
     if (!ParseUrl(specPtr->url, &target)) {
         Ns_DStringVarAppend(errorPtr, "invalid url: ", specPtr->url, NULL);
         return NULL;
     }
-    errno = 0;
-    sock = Ns_SockAsyncConnect(target.host, target.port);
-    if (sock == NS_INVALID_SOCKET) {
+    connectorPtr = NsConnectorCreate(&(NsConnectSpec) {
+        .host = target.host, .port = target.port
+    });
+    if (connectorPtr == NULL) {
         Ns_DStringVarAppend(errorPtr, "connect to \"", specPtr->url,
                             "\" failed: ", errno == 0 ? "unknown host"
                             : Tcl_ErrnoMsg(errno), NULL);
         ns_free(target.host);
         return NULL;
     }
+    /* It will be that of the connection. */
+    sock = NsConnectorFd(connectorPtr);
     clientPtr = ns_calloc(1u, sizeof(NsHttpClient));
     if (target.isSecure
             && !CreateTls(clientPtr, sock, specPtr, &target, errorPtr)) {
-        ns_sockclose(sock);
+        NsConnectorDestroy(&connectorPtr);
         ns_free(target.host);
         ns_free(clientPtr);
         return NULL;
     }
-    clientPtr->stage = target.isSecure ? HANDSHAKE : SENDING;
+    clientPtr->stage = CONNECTING;
+    clientPtr->connectorPtr = connectorPtr;
     clientPtr->url = ns_strdup(specPtr->url);
     Ns_GetTime(&clientPtr->start);
     clientPtr->end = clientPtr->deadline = clientPtr->start;
@@ -327,6 +336,7 @@ void
 NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
 {
     NsHttpClient *clientPtr = *clientPtrPtr;
+    NS_SOCKET     sock;
 
     *clientPtrPtr = NULL;
     if (clientPtr->isQueued && !NsHttpClientIsDone(clientPtr)) {
@@ -337,7 +347,12 @@ NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
     if (clientPtr->tls != NULL) {
         NsTlsClientDestroy(&clientPtr->tls);
     }
-    ns_sockclose(Ns_TaskFree(clientPtr->task));
+    sock = Ns_TaskFree(clientPtr->task);
+    if (clientPtr->connectorPtr != NULL) {
+        NsConnectorDestroy(&clientPtr->connectorPtr);
+    } else {
+        ns_sockclose(sock);
+    }
     Tcl_DStringFree(&clientPtr->request);
     Tcl_DStringFree(&clientPtr->reply);
     ns_free(clientPtr->error);
@@ -355,11 +370,13 @@ Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
     if ((why == NS_SOCK_READ || why == NS_SOCK_WRITE)
             && Ns_DiffTime(&clientPtr->deadline, &now, NULL) <= 0) {
         why = NS_SOCK_TIMEOUT;
+    } else if (why == NS_SOCK_TIMEOUT && clientPtr->stage == CONNECTING
+               && Ns_DiffTime(&clientPtr->deadline, &now, NULL) > 0) {
+        /* Time for the next address. */
+        why = NS_SOCK_READ;
     }
     switch (why) {
     case NS_SOCK_INIT:
-        WaitUntil(clientPtr, NS_SOCK_WRITE);
-        break;
     case NS_SOCK_WRITE:
     case NS_SOCK_READ:
         GoOn(clientPtr, sock);
@@ -389,7 +406,9 @@ GoOn(NsHttpClient *clientPtr, NS_SOCKET sock)
 {
     bool isSecure = clientPtr->tls != NULL;
 
-    if (clientPtr->stage == HANDSHAKE) {
+    if (clientPtr->stage == CONNECTING) {
+        Connect(clientPtr);
+    } else if (clientPtr->stage == HANDSHAKE) {
         Shake(clientPtr);
     } else if (clientPtr->stage == SENDING && isSecure) {
         SendThroughTls(clientPtr);
@@ -399,6 +418,41 @@ GoOn(NsHttpClient *clientPtr, NS_SOCKET sock)
         ReceiveThroughTls(clientPtr);
     } else {
         ReceiveSome(clientPtr, sock);
+    }
+}
+
+static void
+Connect(NsHttpClient *clientPtr)
+{
+    Ns_DString ds;
+    Ns_Time    until, span;
+    NsStamp    again = 0;
+
+    switch (NsConnectorGoOn(clientPtr->connectorPtr, &again)) {
+    case NS_CONNECT_WAIT:
+        until = clientPtr->deadline;
+        if (again != 0) {
+            Ns_GetTime(&until);
+            span = NsClockSpan(NsClockNow(), again);
+            Ns_IncrTime(&until, span.sec, span.usec);
+            if (Ns_DiffTime(&clientPtr->deadline, &until, NULL) < 0) {
+                until = clientPtr->deadline;
+            }
+        }
+        Ns_TaskCallback(clientPtr->task, NS_SOCK_READ, &until);
+        break;
+    case NS_CONNECT_DONE:
+        (void) NsConnectorTake(clientPtr->connectorPtr);
+        NsConnectorDestroy(&clientPtr->connectorPtr);
+        clientPtr->stage = clientPtr->tls != NULL ? HANDSHAKE : SENDING;
+        WaitUntil(clientPtr, NS_SOCK_WRITE);
+        break;
+    case NS_CONNECT_FAILED:
+        Ns_DStringInit(&ds);
+        NsConnectorAppendError(clientPtr->connectorPtr, &ds);
+        Fail(clientPtr, Ns_DStringValue(&ds), NULL);
+        Ns_DStringFree(&ds);
+        break;
     }
 }
 

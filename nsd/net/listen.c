@@ -21,8 +21,12 @@
 
 static _Thread_local bool reusePort;
 
+static bool ParseNumeric(NsSockAddr *addrPtr, const char *host);
+static void SetPort(NsSockAddr *addrPtr, int port);
 static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
                               int port);
+static NS_SOCKET OrAskBinder(NS_SOCKET sock, int type, const char *address,
+                             int port, int options);
 static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
 static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
 static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
@@ -37,15 +41,81 @@ NsListenReusePort(bool isOn)
 Ns_ReturnCode
 NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
 {
+    NsSockAddr *addrs;
+
+    memset(addrPtr, 0, sizeof(NsSockAddr));
+    if (NsSockAddrResolveAll(host, port, &addrs) == 0) {
+        return NS_ERROR;
+    }
+    *addrPtr = addrs[0];
+    ns_free(addrs);
+    return NS_OK;
+}
+
+int
+NsSockAddrResolveAll(const char *host, int port, NsSockAddr **addrsPtr)
+{
     struct addrinfo  hints = {
         .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM
     };
     struct addrinfo *listPtr = NULL;
+    NsSockAddr       numeric;
+    int              n = 0;
 
-    memset(addrPtr, 0, sizeof(NsSockAddr));
+    *addrsPtr = NULL;
     if (port < 0 || port > MAX_PORT) {
-        return NS_ERROR;
+        return 0;
     }
+    if (ParseNumeric(&numeric, host)) {
+        SetPort(&numeric, port);
+        *addrsPtr = ns_malloc(sizeof(NsSockAddr));
+        (*addrsPtr)[0] = numeric;
+        return 1;
+    }
+    if (getaddrinfo(host, NULL, &hints, &listPtr) != 0) {
+        return 0;
+    }
+    for (const struct addrinfo *p = listPtr; p != NULL; p = p->ai_next) {
+        if (p->ai_family == AF_INET || p->ai_family == AF_INET6) {
+            NsSockAddr *addrPtr;
+
+            *addrsPtr = ns_realloc(*addrsPtr,
+                                   (size_t) (n + 1) * sizeof(NsSockAddr));
+            addrPtr = &(*addrsPtr)[n++];
+            memset(addrPtr, 0, sizeof(NsSockAddr));
+            memcpy(&addrPtr->u, p->ai_addr, p->ai_addrlen);
+            addrPtr->length = p->ai_addrlen;
+            SetPort(addrPtr, port);
+        }
+    }
+    freeaddrinfo(listPtr);
+    return n;
+}
+
+bool
+NsSockAddrIsName(const char *host)
+{
+    NsSockAddr addr;
+
+    return !ParseNumeric(&addr, host);
+}
+
+void
+NsSockAddrText(const NsSockAddr *addrPtr, char *text, size_t size)
+{
+    if (getnameinfo(&addrPtr->u.any, addrPtr->length, text, (socklen_t) size,
+                    NULL, 0, NI_NUMERICHOST) != 0) {
+        snprintf(text, size, "unknown");
+    }
+}
+
+/*
+ * False: it is a name.
+ */
+static bool
+ParseNumeric(NsSockAddr *addrPtr, const char *host)
+{
+    memset(addrPtr, 0, sizeof(NsSockAddr));
     if (host == NULL || *host == '\0' || STREQ(host, "*")) {
         addrPtr->u.in.sin_family = AF_INET;
         addrPtr->u.in.sin_addr.s_addr = htonl(INADDR_ANY);
@@ -57,19 +127,19 @@ NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
         addrPtr->u.in6.sin6_family = AF_INET6;
         addrPtr->length = sizeof(struct sockaddr_in6);
     } else {
-        if (getaddrinfo(host, NULL, &hints, &listPtr) != 0 || listPtr == NULL) {
-            return NS_ERROR;
-        }
-        memcpy(&addrPtr->u, listPtr->ai_addr, listPtr->ai_addrlen);
-        addrPtr->length = listPtr->ai_addrlen;
-        freeaddrinfo(listPtr);
+        return false;
     }
+    return true;
+}
+
+static void
+SetPort(NsSockAddr *addrPtr, int port)
+{
     if (addrPtr->u.any.sa_family == AF_INET6) {
         addrPtr->u.in6.sin6_port = htons((uint16_t) port);
     } else {
         addrPtr->u.in.sin_port = htons((uint16_t) port);
     }
-    return NS_OK;
 }
 
 int
@@ -118,10 +188,27 @@ Ns_SockListenEx(const char *address, int port, int backlog)
     if (sock == NS_INVALID_SOCKET) {
         sock = BindInet(&addr, SOCK_STREAM);
     }
-    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
-        sock = Ns_SockBinderListen('T', address, port, backlog);
+    return Listening(OrAskBinder(sock, 'T', address, port, backlog), backlog);
+}
+
+/*
+ * Ask the helper for what this process may not do.  When nobody answers, errno
+ * is still the reason to ask.
+ */
+static NS_SOCKET
+OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
+            int options)
+{
+    int reason = errno;
+
+    if (sock == NS_INVALID_SOCKET && (reason == EACCES || reason == EPERM)) {
+        sock = Ns_SockBinderListen(type, address, port, options);
+        if (sock == NS_INVALID_SOCKET
+                && (errno == ENOTCONN || errno == EPIPE)) {
+            errno = reason;
+        }
     }
-    return Listening(sock, backlog);
+    return sock;
 }
 
 /*
@@ -149,10 +236,7 @@ Ns_SockListenUdp(const char *address, int port)
     if (sock == NS_INVALID_SOCKET) {
         sock = BindInet(&addr, SOCK_DGRAM);
     }
-    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
-        sock = Ns_SockBinderListen('U', address, port, 0);
-    }
-    return sock;
+    return OrAskBinder(sock, 'U', address, port, 0);
 }
 
 NS_SOCKET
@@ -163,10 +247,7 @@ Ns_SockListenRaw(int protocol)
     if (sock == NS_INVALID_SOCKET) {
         sock = Ns_SockBindRaw(protocol);
     }
-    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
-        sock = Ns_SockBinderListen('R', NULL, protocol, 0);
-    }
-    return sock;
+    return OrAskBinder(sock, 'R', NULL, protocol, 0);
 }
 
 NS_SOCKET
@@ -178,9 +259,7 @@ Ns_SockListenUnix(const char *path, int backlog, int mode)
         sock = Ns_SockBindUnix(path, backlog > 0 ? SOCK_STREAM : SOCK_DGRAM,
                                mode);
     }
-    if (sock == NS_INVALID_SOCKET && (errno == EACCES || errno == EPERM)) {
-        sock = Ns_SockBinderListen('D', path, mode, backlog);
-    }
+    sock = OrAskBinder(sock, 'D', path, mode, backlog);
     return backlog > 0 ? Listening(sock, backlog) : sock;
 }
 

@@ -30,6 +30,22 @@ Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host,
                                 int port);
 
 /*
+ * All addresses of a host, in the order in which to try them; their number.
+ * *addrsPtr is the caller's, and NULL if there are none.
+ */
+int NsSockAddrResolveAll(const char *host, int port, NsSockAddr **addrsPtr);
+
+/*
+ * Whether the host is a name, that has to be resolved.
+ */
+bool NsSockAddrIsName(const char *host);
+
+/*
+ * The address without its port, as text.
+ */
+void NsSockAddrText(const NsSockAddr *addrPtr, char *text, size_t size);
+
+/*
  * Close, keeping the errno that led here.  Returns NS_INVALID_SOCKET.
  */
 NS_SOCKET NsSockCloseAfter(NS_SOCKET sock);

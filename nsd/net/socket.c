@@ -4,6 +4,7 @@
  *      Connecting, waiting, and transfers with a time limit.
  */
 
+#include "net/connect.h"
 #include "net/listen.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -11,8 +12,11 @@
 
 #include <netinet/tcp.h>
 
-static NS_SOCKET Connect(const char *host, int port, const char *localHost,
-                         int localPort, bool isAsync, bool *isPendingPtr);
+#define FOREVER INT64_MAX
+
+static NS_SOCKET Connect(const NsConnectSpec *specPtr, NsStamp end,
+                         bool isAsync);
+static NS_SOCKET Blocking(NS_SOCKET sock);
 static ssize_t SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
                         int flags);
 static int PollMs(const Ns_Time *timeoutPtr);
@@ -27,7 +31,8 @@ NS_SOCKET
 Ns_SockConnect2(const char *host, int port, const char *localHost,
                 int localPort)
 {
-    return Connect(host, port, localHost, localPort, false, NULL);
+    return Blocking(Connect(&(NsConnectSpec) {host, port, localHost, localPort},
+                            FOREVER, false));
 }
 
 NS_SOCKET
@@ -36,11 +41,16 @@ Ns_SockAsyncConnect(const char *host, int port)
     return Ns_SockAsyncConnect2(host, port, NULL, 0);
 }
 
+/*
+ * Whoever gets the socket cannot try another address: so all but the last are
+ * waited for, a moment each.
+ */
 NS_SOCKET
 Ns_SockAsyncConnect2(const char *host, int port, const char *localHost,
                      int localPort)
 {
-    return Connect(host, port, localHost, localPort, true, NULL);
+    return Connect(&(NsConnectSpec) {host, port, localHost, localPort}, FOREVER,
+                   true);
 }
 
 NS_SOCKET
@@ -53,28 +63,11 @@ NS_SOCKET
 Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
                      int localPort, Ns_Time *timeoutPtr)
 {
-    bool      isPending = false;
-    NS_SOCKET sock = Connect(host, port, localHost, localPort, true,
-                             &isPending);
-    int       reason = 0;
-    socklen_t length = sizeof(reason);
+    NsStamp end = timeoutPtr == NULL ? FOREVER
+        : NsClockNow() + NsClockFromTime(timeoutPtr);
 
-    if (sock == NS_INVALID_SOCKET) {
-        return sock;
-    }
-    if (isPending) {
-        if (Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) != NS_OK) {
-            reason = ETIMEDOUT;
-        } else if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &reason, &length)
-                   != 0) {
-            reason = errno;
-        }
-    }
-    if (reason == 0 && Ns_SockSetBlocking(sock) == NS_OK) {
-        return sock;
-    }
-    errno = reason;
-    return NsSockCloseAfter(sock);
+    return Blocking(Connect(&(NsConnectSpec) {host, port, localHost, localPort},
+                            end, false));
 }
 
 NS_SOCKET
@@ -303,41 +296,47 @@ ns_poll(struct pollfd *fds, unsigned long int nFds, int timeoutMs)
 }
 
 /*
- * The connection is in progress (isPendingPtr) or complete; blocking unless
- * isAsync.
+ * Until end (FOREVER: however long it takes); then errno is ETIMEDOUT.  With
+ * isAsync only until the last address is being tried.
  */
 static NS_SOCKET
-Connect(const char *host, int port, const char *localHost, int localPort,
-        bool isAsync, bool *isPendingPtr)
+Connect(const NsConnectSpec *specPtr, NsStamp end, bool isAsync)
 {
-    NsSockAddr peer, local;
-    NS_SOCKET  sock;
-    int        result;
+    NsConnector    *connectorPtr = NsConnectorCreate(specPtr);
+    NsConnectStatus status = NS_CONNECT_WAIT;
+    NS_SOCKET       sock = NS_INVALID_SOCKET;
+    int             reason = ETIMEDOUT;
+    NsStamp         again = 0, now;
 
-    if (NsSockAddrResolve(&peer, host, port) != NS_OK
-            || NsSockAddrResolve(&local, localHost, localPort) != NS_OK) {
-        errno = 0;
+    if (connectorPtr == NULL) {
         return NS_INVALID_SOCKET;
     }
-    sock = socket(peer.u.any.sa_family,
-                  SOCK_STREAM | SOCK_CLOEXEC | (isAsync ? SOCK_NONBLOCK : 0),
-                  0);
-    if (sock == NS_INVALID_SOCKET) {
-        return sock;
+    while ((status = NsConnectorGoOn(connectorPtr, &again)) == NS_CONNECT_WAIT
+           && (again != 0 || !isAsync) && (now = NsClockNow()) < end) {
+        struct pollfd pollFd = {
+            .fd = NsConnectorFd(connectorPtr), .events = POLLIN
+        };
+        NsStamp       until = again != 0 ? MIN(again, end) : end;
+
+        (void) poll(&pollFd, 1u, until == FOREVER
+                    ? -1 : (int) MIN((until - now) / 1000000 + 1, INT_MAX));
     }
-    if ((localHost != NULL || localPort != 0)
-            && bind(sock, &local.u.any, local.length) != 0) {
-        result = -1;
-    } else {
-        result = connect(sock, &peer.u.any, peer.length);
-        if (result != 0 && isAsync && errno == EINPROGRESS) {
-            if (isPendingPtr != NULL) {
-                *isPendingPtr = true;
-            }
-            result = 0;
-        }
+    if (status == NS_CONNECT_DONE) {
+        sock = NsConnectorTake(connectorPtr);
+    } else if (status == NS_CONNECT_FAILED) {
+        reason = errno;
+    } else if (isAsync) {
+        sock = NsConnectorTakePending(connectorPtr);
     }
-    if (result != 0) {
+    NsConnectorDestroy(&connectorPtr);
+    errno = reason;
+    return sock;
+}
+
+static NS_SOCKET
+Blocking(NS_SOCKET sock)
+{
+    if (sock != NS_INVALID_SOCKET && Ns_SockSetBlocking(sock) != NS_OK) {
         return NsSockCloseAfter(sock);
     }
     return sock;
