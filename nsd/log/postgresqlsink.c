@@ -124,10 +124,8 @@ Connect(Ns_LogSink sink)
     const char *table = sink->table != NULL && *sink->table != '\0'
         ? sink->table : NS_ROW_TABLE;
     const char *dot = strchr(table, '.');
-    NsRing     *ringPtr = NsSinkRing();
     char       *schema = NULL;
     Ns_DString  server;
-    char        host[256] = "";
 
     if (!NsPqConnect(&dbPtr->pq, sink->connection)) {
         return false;
@@ -136,15 +134,8 @@ Connect(Ns_LogSink sink)
         schema = ns_strncopy(table, dot - table);
         table = dot + 1;
     }
-    /* A mapping's name begins with what identifies the server here. */
-    (void) gethostname(host, sizeof(host) - 1);
     Ns_DStringInit(&server);
-    Ns_DStringPrintf(&server, "%s:", host);
-    if (ringPtr != NULL && ringPtr->path != NULL) {
-        const char *name = strrchr(ringPtr->path, '/') + 1;
-
-        Ns_DStringNAppend(&server, name, (int) strcspn(name, "."));
-    }
+    NsRowAppendServer(&server);
     dbPtr->table = QuoteTable(dbPtr, schema, table);
     dbPtr->positions = QuoteTable(dbPtr, schema, NS_ROW_POSITIONS);
     dbPtr->sink = Quote(dbPtr, PQescapeLiteral(dbPtr->pq.conn, sink->name,

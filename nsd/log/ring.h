@@ -29,6 +29,7 @@
 
 #include <stdatomic.h>
 
+#include "nsstring.h"
 #include "nstypes.h"
 
 #define NS_RING_VERSION    3u
@@ -153,6 +154,11 @@ typedef struct NsRingKey {
  * Once, before other threads are started.
  */
 void NsRingInit(void);
+
+/*
+ * What tells this server from others on this machine.
+ */
+void NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr);
 
 /*
  * A new mapping of about so many bytes, preallocated, mode 0600, locked while

@@ -96,12 +96,19 @@ ListNames(const NsRingKey *keyPtr, char separator, char ***pathsPtr)
 static void
 AppendPrefix(Ns_DString *dsPtr, const NsRingKey *keyPtr, char separator)
 {
+    NsRingAppendServer(dsPtr, keyPtr);
+    Ns_DStringNAppend(dsPtr, &separator, 1);
+}
+
+void
+NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr)
+{
     uint64_t sum = NsRingSum(1, keyPtr->home, strlen(keyPtr->home));
 
     if (keyPtr->configFile != NULL) {
         sum = NsRingSum(sum, keyPtr->configFile, strlen(keyPtr->configFile));
     }
-    Ns_DStringPrintf(dsPtr, "nsd-%016" PRIx64 "%c", sum, separator);
+    Ns_DStringPrintf(dsPtr, "nsd-%016" PRIx64, sum);
 }
 
 static int

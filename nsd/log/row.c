@@ -9,6 +9,7 @@
 #include "log/json.h"
 #include "log/severity.h"
 #include "log/sink_int.h"
+#include "log/systemlog.h"
 
 /*
  * Stream, severity and record follow, without separators.
@@ -23,6 +24,16 @@ typedef struct RowHead {
 
 static NsRowText TakeText(const char **bytesPtr, size_t length);
 
+
+void
+NsRowAppendServer(Ns_DString *dsPtr)
+{
+    char host[256] = "";
+
+    (void) gethostname(host, sizeof(host) - 1);
+    Ns_DStringVarAppend(dsPtr, host, ":", (char *) NULL);
+    NsRingAppendServer(dsPtr, NsSystemLogRingKey());
+}
 
 size_t
 NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,

@@ -12,9 +12,15 @@
 
 #include "log/line.h"
 #include "nslogstream.h"
+#include "nsstring.h"
 
 #define NS_ROW_TABLE     "log"          /* Unless there is a parameter. */
 #define NS_ROW_POSITIONS "nsd_log_position"
+
+/*
+ * Which server the positions belong to; several may write to one database.
+ */
+void NsRowAppendServer(Ns_DString *dsPtr);
 
 typedef struct NsRowText {
     const char *bytes;          /* Not terminated. */

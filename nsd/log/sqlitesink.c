@@ -19,11 +19,14 @@
 #include "nsthread.h"
 
 #define BUSY_MS 1000
+/* Nobody comes back for positions of an earlier version that are so old. */
+#define OLD_NANOS (INT64_C(30) * 86400 * 1000000000)
 
 typedef struct Database {
     sqlite3      *handle;
     sqlite3_stmt *insertRow;
     sqlite3_stmt *setPosition;
+    Ns_DString    server;       /* Whose positions are ours. */
     bool          isPruned;     /* Positions of other mappings are deleted. */
     struct stat   file;         /* When it was opened. */
 } Database;
@@ -34,6 +37,7 @@ typedef struct Database {
 static bool    OpenSqlite(Ns_LogSink sink);
 static bool    OpenDatabase(Ns_LogSink sink);
 static bool    Prepare(Database *dbPtr, Ns_LogSink sink);
+static bool    AddServer(Database *dbPtr);
 static bool    Execute(Database *dbPtr, const char *sql);
 static sqlite3_stmt *PrepareOne(Database *dbPtr, const char *fmt,
                                 const char *table);
@@ -72,6 +76,8 @@ OpenDatabase(Ns_LogSink sink)
 {
     Database *dbPtr = ns_calloc(1u, sizeof(*dbPtr));
 
+    Ns_DStringInit(&dbPtr->server);
+    NsRowAppendServer(&dbPtr->server);
     sink->target = dbPtr;
     if (sqlite3_open_v2(sink->file, &dbPtr->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -105,7 +111,9 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
         && Execute(dbPtr, create)
         && Execute(dbPtr, "CREATE TABLE IF NOT EXISTS " NS_ROW_POSITIONS
                    " (sink TEXT, epoch INTEGER, lane INTEGER,"
-                   " position INTEGER, PRIMARY KEY (sink, epoch, lane))");
+                   " position INTEGER, server TEXT,"
+                   " PRIMARY KEY (sink, epoch, lane))")
+        && AddServer(dbPtr);
     sqlite3_free(create);
     if (isOk) {
         dbPtr->insertRow = PrepareOne(
@@ -114,11 +122,25 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
     }
     if (isOk) {
         dbPtr->setPosition = PrepareOne(
-            dbPtr, "INSERT OR REPLACE INTO \"%w\" VALUES (?, ?, ?, ?)",
+            dbPtr, "INSERT OR REPLACE INTO \"%w\""
+            " (sink, epoch, lane, position, server) VALUES (?, ?, ?, ?, ?)",
             NS_ROW_POSITIONS);
         isOk = dbPtr->setPosition != NULL;
     }
     return isOk;
+}
+
+/*
+ * Tables of earlier versions did not say whose positions are there.  Another
+ * server may be at it as well.
+ */
+static bool
+AddServer(Database *dbPtr)
+{
+    return Execute(dbPtr, "SELECT server FROM " NS_ROW_POSITIONS " LIMIT 0")
+        || Execute(dbPtr, "ALTER TABLE " NS_ROW_POSITIONS
+                   " ADD COLUMN server TEXT")
+        || Execute(dbPtr, "SELECT server FROM " NS_ROW_POSITIONS " LIMIT 0");
 }
 
 static bool
@@ -282,6 +304,9 @@ SetPositions(Database *dbPtr, Ns_LogSink sink)
         (void) sqlite3_bind_int64(dbPtr->setPosition, 3, lane);
         (void) sqlite3_bind_int64(dbPtr->setPosition, 4, (sqlite3_int64)
                                   NsPlacePosition(&sink->places[lane]));
+        (void) sqlite3_bind_text(dbPtr->setPosition, 5,
+                                 Ns_DStringValue(&dbPtr->server), -1,
+                                 SQLITE_STATIC);
         isOk = Step(dbPtr->setPosition);
     }
     return isOk;
@@ -302,8 +327,11 @@ Prune(Database *dbPtr, Ns_LogSink sink)
         return true;
     }
     sql = sqlite3_mprintf("DELETE FROM " NS_ROW_POSITIONS
-                          " WHERE sink = %Q AND epoch <> %lld", sink->name,
-                          (sqlite3_int64) sink->ringPtr->headerPtr->epoch);
+                          " WHERE sink = %Q AND epoch <> %lld AND (server = %Q"
+                          " OR (server IS NULL AND epoch < %lld))", sink->name,
+                          (sqlite3_int64) sink->ringPtr->headerPtr->epoch,
+                          Ns_DStringValue(&dbPtr->server),
+                          (sqlite3_int64) (NsLogClock() - OLD_NANOS));
     isOk = dbPtr->isPruned = Execute(dbPtr, sql);
     sqlite3_free(sql);
     return isOk;
@@ -327,6 +355,7 @@ CloseDatabase(Ns_LogSink sink)
         (void) sqlite3_finalize(dbPtr->insertRow);
         (void) sqlite3_finalize(dbPtr->setPosition);
         (void) sqlite3_close(dbPtr->handle);
+        Ns_DStringFree(&dbPtr->server);
         ns_free(dbPtr);
         sink->target = NULL;
         NsOpenFilesNote(sink, NULL);
