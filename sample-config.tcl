@@ -193,6 +193,9 @@ ns_section ns/servers
 ns_section ns/server/default
    # Realm of the default authorization. Default: server name.
   #ns_param realm                   {}
+   # Links to this server have the host that the client asked for; else, the driver's
+   # location.
+  #ns_param redirectwithhost        true
    # Error pages end with the server's name, version and location.
   #ns_param noticedetail            true
   #ns_param errorminsize            514        ;# Error pages are at least this long.
@@ -338,7 +341,7 @@ ns_section ns/server/default/limits
 ns_section ns/server/default/module/nssock
    ns_param port                    $port      ;# Ports to listen on.
    ns_param address                 $address   ;# Addresses to listen on.
-   ns_param hostname                localhost  ;# Name in the location.
+  #ns_param hostname                {}         ;# Name in the location.
    # Location of the server. Default: protocol://hostname:port.
   #ns_param location                {}
    # Server of requests without a known host, for a driver of all servers.

@@ -17,7 +17,6 @@ typedef enum {
     NOBODY                      /* No address: what is left of it is hearsay. */
 } Verdict;
 
-static bool IsTrusted(const NsProxies *proxiesPtr, const char *text);
 static Verdict JudgeField(const NsHttpField *fieldPtr, bool isStandard,
                           const NsProxies *proxiesPtr, char *buffer);
 static Verdict JudgeElement(const char *start, const char *end,
@@ -34,7 +33,7 @@ NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
         == NULL;
     const char *name = isStandard ? "forwarded" : "x-forwarded-for";
     const char *client = peer;
-    Verdict     verdict = IsTrusted(proxiesPtr, peer) ? PROXY : NOBODY;
+    Verdict     verdict = NsProxiesHave(proxiesPtr, peer) ? PROXY : NOBODY;
 
     for (int i = headPtr->nFields - 1; i >= 0 && verdict == PROXY; i--) {
         if (HasName(&headPtr->fields[i], name)) {
@@ -46,12 +45,12 @@ NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
     return client;
 }
 
-static bool
-IsTrusted(const NsProxies *proxiesPtr, const char *text)
+bool
+NsProxiesHave(const NsProxies *proxiesPtr, const char *peer)
 {
     NsIpAddress address;
 
-    if (!NsIpParse(text, &address)) {
+    if (!NsIpParse(peer, &address)) {
         return false;
     }
     for (int i = 0; i < proxiesPtr->n; i++) {
@@ -97,7 +96,7 @@ JudgeElement(const char *start, const char *end, const NsProxies *proxiesPtr,
         return NOBODY;
     }
     memcpy(buffer, text, sizeof(text));
-    return IsTrusted(proxiesPtr, text) ? PROXY : CLIENT;
+    return NsProxiesHave(proxiesPtr, text) ? PROXY : CLIENT;
 }
 
 /*

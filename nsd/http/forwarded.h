@@ -23,6 +23,11 @@ typedef struct NsProxies {
 } NsProxies;
 
 /*
+ * Whether a peer is one of them.
+ */
+bool NsProxiesHave(const NsProxies *proxiesPtr, const char *peer);
+
+/*
  * The client: peer itself unless that is a trusted proxy, and X-Forwarded-For,
  * or else Forwarded (RFC 7239), has an address at the place that counts; then
  * that address, in buffer.

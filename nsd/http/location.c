@@ -58,6 +58,38 @@ NsParseHostPort(char *text, char **hostPtr, char **portPtr)
     return **hostPtr == '\0' ? NS_ERROR : NS_OK;
 }
 
+bool
+NsAuthorityIsValid(const char *text)
+{
+    const char *end;
+    bool        isName = *text != '[';
+
+    if (isName) {
+        end = text + strspn(text, "0123456789-_.abcdefghijklmnopqrstuvwxyz"
+                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (end == text || *text == '.' || *text == '-') {
+            return false;
+        }
+        for (const char *p = text; p + 1 < end; p++) {
+            if (p[0] == '.' && p[1] == '.') {
+                return false;
+            }
+        }
+    } else {
+        end = text + 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
+        if (end == text + 1 || *end != ']') {
+            return false;
+        }
+        end++;
+    }
+    if (*end == ':') {
+        size_t n = strspn(end + 1, "0123456789");
+
+        return n > 0 && n <= 5 && end[1 + n] == '\0' && atoi(end + 1) <= 65535;
+    }
+    return *end == '\0';
+}
+
 int
 Ns_StrIsHost(const char *text)
 {

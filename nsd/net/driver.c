@@ -144,7 +144,7 @@ Ns_DriverInit(const char *server, const char *module,
     }
     defaultServer = Ns_ConfigGetValue(drvPtr->path, "defaultserver");
     if (serverPtr == NULL) {
-        drvPtr->hostMapPtr = NsHostMapCreate(drvPtr, defaultServer);
+        drvPtr->settings.hostMapPtr = NsHostMapCreate(drvPtr, defaultServer);
     }
     while (*endPtrPtr != NULL) {
         endPtrPtr = &(*endPtrPtr)->nextPtr;

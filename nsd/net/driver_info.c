@@ -56,8 +56,8 @@ NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr)
 
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        if (drvPtr->hostMapPtr != NULL) {
-            NsHostMapAppend(hostsPtr, drvPtr->hostMapPtr, serverPtr);
+        if (drvPtr->settings.hostMapPtr != NULL) {
+            NsHostMapAppend(hostsPtr, drvPtr->settings.hostMapPtr, serverPtr);
         }
     }
     for (int i = 0; i < (int) Ns_SetSize(hostsPtr); i++) {

@@ -189,7 +189,6 @@ struct NsDriver {
     Ns_DriverInitData procs;            /* Constant. */
     const char       *path;             /* Constant: parameter section. */
     NsServer         *serverPtr;        /* Constant; NULL: by host map. */
-    NsHostMap        *hostMapPtr;       /* Constant after start. */
     NsRate            rate;             /* Of all writers together. */
     NsDriverParams    params;           /* Constant. */
     char            **addresses;        /* Constant. */

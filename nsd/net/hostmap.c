@@ -19,6 +19,7 @@ struct NsHostMap {
 
 #define MAX_HOST 256
 
+static const NsHostEntry *Find(const NsHostMap *mapPtr, const char *host);
 static void AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
                      const char *host);
 static bool Normalize(char *key, const char *host);
@@ -67,17 +68,29 @@ NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
 const NsHostEntry *
 NsHostMapFind(const NsHostMap *mapPtr, const char *host)
 {
-    char key[MAX_HOST];
+    const NsHostEntry *entryPtr = Find(mapPtr, host);
 
-    if (host != NULL && Normalize(key, host)) {
-        Tcl_HashEntry *hPtr = Tcl_FindHashEntry(
-            (Tcl_HashTable *) &mapPtr->entries, key);
+    return entryPtr == NULL ? mapPtr->defaultPtr : entryPtr;
+}
 
-        if (hPtr != NULL) {
-            return Tcl_GetHashValue(hPtr);
-        }
+bool
+NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host)
+{
+    return settingsPtr->hostMapPtr == NULL
+        || Find(settingsPtr->hostMapPtr, host) != NULL;
+}
+
+static const NsHostEntry *
+Find(const NsHostMap *mapPtr, const char *host)
+{
+    char           key[MAX_HOST];
+    Tcl_HashEntry *hPtr;
+
+    if (host == NULL || !Normalize(key, host)) {
+        return NULL;
     }
-    return mapPtr->defaultPtr;
+    hPtr = Tcl_FindHashEntry((Tcl_HashTable *) &mapPtr->entries, key);
+    return hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
 }
 
 void

@@ -375,8 +375,8 @@ ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
 {
     const NsDriver *drvPtr = sockPtr->drvPtr;
 
-    if (drvPtr->hostMapPtr != NULL) {
-        const NsHostEntry *entryPtr = NsHostMapFind(drvPtr->hostMapPtr,
+    if (drvPtr->settings.hostMapPtr != NULL) {
+        const NsHostEntry *entryPtr = NsHostMapFind(drvPtr->settings.hostMapPtr,
             messagePtr->isRaw ? NULL
                               : NsHttpKnown(&messagePtr->head, NS_FIELD_HOST));
 

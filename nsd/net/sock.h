@@ -108,12 +108,19 @@ typedef struct NsSockSettings {
     int64_t keepaliveMaxDownloadSize;   /* Likewise. */
     int     nWriters;
     bool    isTls;
+    const struct NsHostMap *hostMapPtr; /* Of a driver that all servers share. */
     const char *uploadPath;             /* Directory of files for bodies. */
     const char *extraHeaders;           /* Tcl list of names and values, or NULL. */
 
     _Atomic int64_t writerSize;         /* Bytes; any thread may set it. */
     atomic_bool     writerStreaming;    /* Likewise. */
 } NsSockSettings;
+
+/*
+ * Whether a Host field names the server that got the request: not the one that
+ * takes what is meant for none of those that share the driver.
+ */
+bool NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host);
 
 const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
 

@@ -196,6 +196,9 @@ static const NsParameter sinkParameters[] = {
 
 static const NsParameter serverParameters[] = {
     TEXT("realm", "server name", "Realm of the default authorization."),
+    BOOL("redirectwithhost", "true",
+         "Links to this server have the host that the client asked for; else, "
+         "the driver's location."),
     BOOL("noticedetail", "true",
          "Error pages end with the server's name, version and location."),
     SIZE("errorminsize", "514", 0, GIB, "Error pages are at least this long."),

@@ -153,6 +153,7 @@ ReadSettings(NsRequestServer *requestPtr)
 
     requestPtr->realm = ns_strdup(Ns_ConfigString(path, "realm",
                                        requestPtr->serverPtr->name));
+    requestPtr->redirectWithHost = NsParameterBool(from, "redirectwithhost");
     requestPtr->noticeDetail = NsParameterBool(from, "noticedetail");
     requestPtr->errorMinSize = (int) NsParameterSize(from, "errorminsize");
     requestPtr->checkModifiedSince = NsParameterBool(from,

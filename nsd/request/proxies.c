@@ -7,6 +7,7 @@
 #include "nsconfig.h"
 #include "nslog.h"
 #include "nsthread.h"
+#include "http/location.h"
 #include "request/proxies.h"
 
 static NsProxies configured;    /* Constant after start. */
@@ -41,6 +42,29 @@ NsProxiesClient(NsMessage *messagePtr)
                              buffer);
     return client != buffer ? client
         : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
+}
+
+/*
+ * A list of several is not understood: which of them counts is not defined.
+ */
+void
+NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
+                  const char **authorityPtr)
+{
+    const NsHttpHead *headPtr = &messagePtr->head;
+    const char       *scheme, *authority;
+
+    if (!NsProxiesHave(&configured, messagePtr->peer)) {
+        return;
+    }
+    scheme = NsHttpFind(headPtr, "X-Forwarded-Proto");
+    authority = NsHttpFind(headPtr, "X-Forwarded-Host");
+    if (scheme != NULL && (STRIEQ(scheme, "https") || STRIEQ(scheme, "http"))) {
+        *schemePtr = STRIEQ(scheme, "https") ? "https" : "http";
+    }
+    if (authority != NULL && NsAuthorityIsValid(authority)) {
+        *authorityPtr = authority;
+    }
 }
 
 const char *

@@ -22,6 +22,13 @@ void NsProxiesInit(void);
 const char *NsProxiesClient(NsMessage *messagePtr);
 
 /*
+ * Scheme and authority as the client used them, where one of trustedproxies
+ * says so with X-Forwarded-Proto and X-Forwarded-Host; unchanged otherwise.
+ */
+void NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
+                       const char **authorityPtr);
+
+/*
  * The client for somebody who asks for what proxies say: without trustedproxies
  * those of this machine and of private networks are believed.  The text is
  * peer, or in buffer.

@@ -27,6 +27,7 @@ typedef struct NsRequestServer {
 
     /* Settings: constant after NsRequestServerInit. */
     bool        noticeDetail;
+    bool        redirectWithHost;
     int         errorMinSize;           /* Bytes; 0: no padding. */
     bool        checkModifiedSince;
     Ns_HeaderCaseDisposition headerCase;

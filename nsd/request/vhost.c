@@ -7,6 +7,8 @@
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "http/location.h"
+#include "request/proxies.h"
 #include "request/conn_int.h"
 #include "request/vhost.h"
 
@@ -161,11 +163,16 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
         }
     } else if (requestPtr->oldLocationProc != NULL) {
         location = (*requestPtr->oldLocationProc)(conn);
-    } else if (requestPtr->isVhostEnabled) {
+    } else if (requestPtr->redirectWithHost) {
+        const char *protocol = connPtr->driverPtr->protocol;
+
         host = HostOf(connPtr);
-        if (host != NULL && *host != '\0' && Ns_StrIsHost(host)) {
-            return Ns_DStringVarAppend(dsPtr, connPtr->driverPtr->protocol,
-                                       "://", host, NULL);
+        if (host != NULL && !NsSockIsHostKnown(connPtr->settingsPtr, host)) {
+            host = NULL;
+        }
+        NsProxiesLocation(connPtr->messagePtr, &protocol, &host);
+        if (host != NULL && NsAuthorityIsValid(host)) {
+            return Ns_DStringVarAppend(dsPtr, protocol, "://", host, NULL);
         }
     }
     if (location == NULL) {
