@@ -169,6 +169,9 @@ ns_section ns/logsinks
    # When the file is synced to disk: none, batch, or every so often.
   #ns_param sync                    none
   #ns_param overflow                block      ;# What a record does when the memory is full.
+   # Without the sink the server does not start; else records wait until its
+   # target can be opened.
+  #ns_param required                false
 
 # For example audit records in PostgreSQL (the password is better kept in ~/.pgpass):
 #ns_section ns/logsinks

@@ -44,6 +44,7 @@ typedef struct NsSinkSettings {
     int        maxBackup;
     bool       isCompressed;    /* gzip backups. */
     char      *rollFormat;      /* NULL: numbers.  Owned, too. */
+    bool       isRequired;      /* Without it the server does not start. */
 } NsSinkSettings;
 
 extern const NsSinkSettings nsSinkDefaults;

@@ -21,6 +21,8 @@
 #include "process/sinkoptions.h"
 
 #define SECTION "ns/parameters"
+#define SINKS   "ns/logsinks"
+#define SINK    "ns/logsink/"
 
 /* How often to look after the log memory. */
 #define WATCH_SECONDS 2
@@ -32,6 +34,11 @@ static char *FindFile(void);
 static bool IsWritable(const char *file);
 static void MakeSinks(void);
 static void MakeSink(const char *name);
+static bool FillDraft(NsSinkDraft *draftPtr, const char *name,
+                      const char *section);
+static void Complain(const NsSinkDraft *draftPtr, const char *name,
+                     const char *section, const char *reason,
+                     const char *consequence);
 
 
 void
@@ -130,45 +137,90 @@ IsWritable(const char *file)
 }
 
 /*
- * The sinks of sections ns/logsinks and ns/logsink/NAME.  One that cannot be
- * made is logged and left out.
+ * The sinks of sections ns/logsinks and ns/logsink/NAME.
  */
 static void
 MakeSinks(void)
 {
-    const Ns_Set *setPtr = Ns_ConfigGetSection("ns/logsinks");
+    const Ns_Set *setPtr = Ns_ConfigGetSection(SINKS);
 
     for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
         MakeSink(Ns_SetKey(setPtr, i));
     }
 }
 
+/*
+ * A target that cannot be opened is waited for, and a bad value is not used.  A
+ * sink is left out only if it cannot be told what it is to be.
+ */
 static void
 MakeSink(const char *name)
 {
-    Ns_DString    section, error;
-    const Ns_Set *setPtr;
-    NsSinkDraft   draft;
-    Ns_ReturnCode status = NS_OK;
+    Ns_DString  section, error;
+    NsSinkDraft draft;
+    bool        isMade;
 
     Ns_DStringInit(&section);
     Ns_DStringInit(&error);
-    Ns_DStringVarAppend(&section, "ns/logsink/", name, (char *) NULL);
-    setPtr = Ns_ConfigGetSection(Ns_DStringValue(&section));
+    Ns_DStringVarAppend(&section, SINK, name, (char *) NULL);
     NsSinkDraftInit(&draft, NULL);
-    for (int i = 0; setPtr != NULL && status == NS_OK
-             && i < (int) Ns_SetSize(setPtr); i++) {
-        status = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
-                                 Ns_SetValue(setPtr, i), &error);
-    }
-    if (status == NS_OK) {
-        status = NsSinkDraftCreate(&draft, name, &error);
-    }
-    if (status != NS_OK) {
-        Ns_Log(Error, "log: sink '%s' is left out: section %s: %s", name,
-               Ns_DStringValue(&section), Ns_DStringValue(&error));
+    isMade = FillDraft(&draft, name, Ns_DStringValue(&section))
+        && NsSinkDraftCreate(&draft, name, &error) == NS_OK;
+    if (Ns_DStringLength(&error) > 0) {
+        Complain(&draft, name, Ns_DStringValue(&section),
+                 Ns_DStringValue(&error),
+                 isMade ? "records wait until that works" : "it is left out");
     }
     NsSinkDraftFree(&draft);
     Ns_DStringFree(&section);
     Ns_DStringFree(&error);
+}
+
+/*
+ * False: a value is bad without which there can be no sink.
+ */
+static bool
+FillDraft(NsSinkDraft *draftPtr, const char *name, const char *section)
+{
+    Ns_Set       *setPtr = Ns_ConfigGetSection(section);
+    int           n = setPtr == NULL ? 0 : (int) Ns_SetSize(setPtr);
+    bool          isUsable = true;
+    const char   *required = setPtr == NULL ? NULL
+        : Ns_SetIGet(setPtr, "required");
+    Ns_DString    error;
+
+    Ns_DStringInit(&error);
+    if (required != NULL) {
+        /* First: it says what to do about the others. */
+        (void) NsSinkOptionSet(draftPtr, "required", required, &error);
+        Ns_DStringSetLength(&error, 0);
+    }
+    for (int i = 0; i < n; i++) {
+        const char *key = Ns_SetKey(setPtr, i);
+
+        if (NsSinkOptionSet(draftPtr, key, Ns_SetValue(setPtr, i), &error)
+                != NS_OK) {
+            bool isFixed = NsSinkOptionIsFixed(key);
+
+            Complain(draftPtr, name, section, Ns_DStringValue(&error),
+                     isFixed ? "it is left out" : "this value is not used");
+            isUsable &= !isFixed;
+            Ns_DStringSetLength(&error, 0);
+        }
+    }
+    draftPtr->mayWait = !draftPtr->settings.isRequired;
+    Ns_DStringFree(&error);
+    return isUsable;
+}
+
+static void
+Complain(const NsSinkDraft *draftPtr, const char *name, const char *section,
+         const char *reason, const char *consequence)
+{
+    if (draftPtr->settings.isRequired) {
+        Ns_Fatal("log: sink '%s' is required: section %s: %s", name, section,
+                 reason);
+    }
+    Ns_Log(Error, "log: sink '%s': section %s: %s; %s", name, section, reason,
+           consequence);
 }

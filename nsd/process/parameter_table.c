@@ -191,6 +191,9 @@ static const NsParameter sinkParameters[] = {
          "When the file is synced to disk: none, batch, or every so often."),
     CHOICE("overflow", "block", "block dropnewest sample",
            "What a record does when the memory is full."),
+    BOOL("required", "false",
+         "Without the sink the server does not start; else records wait until "
+         "its target can be opened."),
     END
 };
 

@@ -130,10 +130,13 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);
     } else if (sink == NULL) {
+        spec.mayOpenLater = draftPtr->mayWait && errno != NS_SINK_TOO_MANY;
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          shown != NULL ? shown : spec.type,
                          NsSinkReason(errno));
-    } else {
+        sink = spec.mayOpenLater ? NsSinkCreate(&spec) : NULL;
+    }
+    if (sink != NULL) {
         SetOverflowOf(draftPtr, sink);
     }
     ns_free(shown);

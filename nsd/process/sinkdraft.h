@@ -23,6 +23,7 @@ typedef struct NsSinkDraft {
     char           *table;      /* Of a database. */
     int             overflow;   /* NsOverflow, -1: not given. */
     bool            isNew;      /* Type to table can still be set. */
+    bool            mayWait;    /* For a target that cannot be opened now. */
     NsSinkSettings  settings;   /* bufferNanos -1: the default of the type. */
 } NsSinkDraft;
 
@@ -34,7 +35,8 @@ void NsSinkDraftFree(NsSinkDraft *draftPtr);
 
 /*
  * Make a sink of that name; apply to one.  NS_ERROR: nothing has changed, and
- * the reason is appended to errorPtr.  The draft remains the caller's.
+ * the reason is appended to errorPtr.  The draft remains the caller's.  A sink that
+ * may wait, and must, is made with a reason, too.
  */
 Ns_ReturnCode NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                                 Ns_DString *errorPtr);

@@ -96,7 +96,8 @@ static const Option options[] = {
     {"compress", AT(Compress, settings.isCompressed), .range = "none, or gzip"},
     {"sync", AT(Sync, settings), .range = "none, batch, or a time"},
     {"overflow", AT(Overflow, overflow),
-     .range = "block, dropnewest, or sample"}
+     .range = "block, dropnewest, or sample"},
+    {"required", AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}
 };
 
 static const char *const overflows[] = {
@@ -146,6 +147,14 @@ NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int index)
 {
     options[index].appendProc(dsPtr, (const char *) draftPtr
                               + options[index].offset);
+}
+
+bool
+NsSinkOptionIsFixed(const char *name)
+{
+    const Option *optionPtr = FindOption(name);
+
+    return optionPtr != NULL && optionPtr->isFixed;
 }
 
 const char *

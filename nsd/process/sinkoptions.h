@@ -28,6 +28,11 @@ void        NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr,
                                int index);
 
 /*
+ * A parameter of that name exists, and belongs to what a sink is.
+ */
+bool NsSinkOptionIsFixed(const char *name);
+
+/*
  * What a parameter that exists may be, in words.
  */
 const char *NsSinkOptionRange(const char *name);
