@@ -452,7 +452,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsDriver *drvPtr = sockPtr->drvPtr;
     ssize_t   n = 1;
 
-    for (int i = 0; i < 16 && n > 0; i++) {
+    for (int i = 0; i < 16 && (n > 0 || errno == EINTR); i++) {
         n = recv(sockPtr->pub.sock, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
     }
     if (n > 0) {
@@ -460,7 +460,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
         NsSockComeBack(threadPtr, sockPtr, true);
         return;
     }
-    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    if (n == 0 || errno != EAGAIN) {
         NsSockDestroy(threadPtr, sockPtr);
         return;
     }

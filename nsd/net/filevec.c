@@ -12,6 +12,7 @@
 
 #define MAX_VECS 64
 
+static ssize_t SendFile(NS_SOCKET sock, const Ns_FileVec *vecPtr);
 static int GatherMemory(const Ns_FileVec *vecs, int nVecs, struct iovec *iov,
                         size_t *lengthPtr);
 
@@ -110,17 +111,8 @@ Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
                                 flags | (i + nNext < nVecs ? MSG_MORE : 0));
             nNext += i;
         } else {
-            off_t offset = vecs[i].offset;
-
             asked = vecs[i].length;
-            n = sendfile(sock->sock, vecs[i].fd, &offset, asked);
-            if (n == 0) {
-                /* The file is shorter than announced. */
-                n = -1;
-                errno = EIO;
-            } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-                n = 0;
-            }
+            n = SendFile(sock->sock, &vecs[i]);
             nNext = i + 1;
         }
         if (n < 0) {
@@ -133,6 +125,30 @@ Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
         i = nNext;
     }
     return total;
+}
+
+/*
+ * Send until the socket takes no more, whatever the kernel returns in between:
+ * a process that was stopped and goes on gets a short count with room left, and
+ * whoever waits for an edge then waits in vain.  0: the socket is full.
+ */
+static ssize_t
+SendFile(NS_SOCKET sock, const Ns_FileVec *vecPtr)
+{
+    off_t   offset = vecPtr->offset;
+    size_t  done = 0u;
+    ssize_t n;
+
+    do {
+        n = sendfile(sock, vecPtr->fd, &offset, vecPtr->length - done);
+        done += n > 0 ? (size_t) n : 0u;
+    } while ((n > 0 && done < vecPtr->length) || (n < 0 && errno == EINTR));
+    if (n == 0 && done == 0u) {
+        /* The file is shorter than announced. */
+        errno = EIO;
+        return -1;
+    }
+    return n >= 0 || done > 0u || errno == EAGAIN ? (ssize_t) done : -1;
 }
 
 int
