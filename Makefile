@@ -3,6 +3,7 @@
 #   make run     build and start the server on port 8080 of this machine (PORT=9000 for
 #                another port, ADDRESS=0.0.0.0 for the whole network)
 #   make test    build and run all tests (TESTFLAGS="-only command/*" for some)
+#   make test-fault SECONDS=7200 SEED=1   failing system calls, limits, kills
 #   make install copy it below the prefix of configure, /usr/local/ns
 #   make layers check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
 #
@@ -55,7 +56,7 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/cleanup.o: private COMPILE += $(TCL_PRIVATE)
 
-.PHONY: all build run test install check-asan check-tsan layers coverage bench \
+.PHONY: all build run test test-fault install check-asan check-tsan layers coverage bench \
 	clean distclean packages packages-test packages-optional packages-bench help fuzz
 
 all: build
@@ -127,6 +128,12 @@ obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 
 test: packages-test build $(UNIT_TESTS) $(STRESS_TESTS)
 	@$(TCLSH) tests/run.tcl $(TESTFLAGS)
+
+# The fault suite for as long as one likes; the short form is among the tests.
+SECONDS = 3600
+SEED    =
+test-fault: packages-test build
+	@$(TCLSH) tests/fault/long.tcl $(SECONDS) $(SEED)
 
 # A variant is built and tested in a copy of the tree.
 check-asan: packages-test

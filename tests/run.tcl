@@ -77,7 +77,7 @@ foreach file [lsort [glob -nocomplain tests/stress/*_stress.c]] {
 if {[file exists tests/model/run]} {
     lappend suites model/run tests/model/run
 }
-foreach kind {command wire site} {
+foreach kind {command wire site fault} {
     foreach file [lsort [glob -nocomplain tests/$kind/*.test]] {
         lappend suites $kind/[file rootname [file tail $file]] \
             [list [info nameofexecutable] -encoding utf-8 $file]

@@ -9,9 +9,12 @@
 #
 #       startServer ?-config TEXT? ?-init SCRIPT? ?-pages {NAME CONTENT ...}?
 #                   ?-serverconfig TEXT? ?-options WORDS? ?-mode -f? ?-expect running|exit?
+#                   ?-prefix WORDS? ?-prepare SCRIPT?
 #           Starts nsd in a directory of its own on a free port and waits until it
 #           listens (or, with -expect exit, until it has ended).  Returns a handle.
 #           TEXT is added to the configuration; $port and $home are set there.
+#           SCRIPT runs before the start, when the directory is complete.
+#           The words of -prefix stand before the command, as `prlimit --nofile=100`.
 #           The server is named "test" and also answers the commands below.
 #       stopServer ?handle? ?signal?     ends it; its exit status
 #       restartServer ?handle?           starts it again, in the same directory, after its end
@@ -150,7 +153,7 @@ proc writeFile {name content} {
 proc startServer {args} {
     array set option {
         -config {} -serverconfig {} -init {} -pages {} -options {} -mode -f
-        -expect running -rawconfig {} -timeout 120000
+        -expect running -rawconfig {} -timeout 120000 -prefix {} -prepare {}
     }
     array set option $args
     set root $harness::root
@@ -207,10 +210,11 @@ ns_param file access.log
     }
     writeFile $home/nsd.conf.tcl [encoding convertto utf-8 $config]
 
-    set words [list $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
+    set words [list {*}$option(-prefix) $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
     if {[exec id -u] == 0} { lappend words -u root }
     lappend words {*}$option(-options)
     dict set harness::servers($handle) words $words
+    uplevel 1 $option(-prepare)
     harness::launch $handle
     if {$option(-expect) eq "exit"} {
         waitFor {[file exists $home/status]} $option(-timeout)
