@@ -17,11 +17,11 @@
  */
 
 /*
- * Call proc at the events `when` (NS_TCL_TRACE_*, ORed) of a server's
- * interpreters: create, allocate and getconn in the order of registration, the
- * others in reverse.  For create and allocate proc is also called at once, in
- * the interpreter that boots the server.  NS_ERROR: no such server, or it has
- * started.
+ * Call proc at the events `when` (NS_TCL_TRACE_*, ORed) of the interpreters of a
+ * server (NULL: of all servers): create, allocate and getconn in the order of
+ * registration, the others in reverse.  For create and allocate proc is also
+ * called at once, in the interpreter that boots the server.  NS_ERROR: no such
+ * server, or it has started; logged.
  */
 NS_EXTERN int Ns_TclRegisterTrace(const char *server, Ns_TclTraceProc *proc,
                                   void *arg, int when);

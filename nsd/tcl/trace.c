@@ -29,6 +29,8 @@ static Ns_TclTraceProc RunScript;
 
 static int  Register(const char *server, Ns_TclTraceProc *proc, void *arg,
                      int when);
+static void RegisterAt(NsTclServer *tclPtr, Ns_TclTraceProc *proc, void *arg,
+                       int when);
 static int  RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when);
 static void AddLocked(NsTclServer *tclPtr, int when, Ns_TclTraceProc *proc,
                       void *arg);
@@ -120,19 +122,30 @@ NsTraceDescribe(Ns_DString *dsPtr, NsServer *serverPtr, int when)
 static int
 Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
 {
-    NsServer    *serverPtr = server == NULL ? NULL : NsServerFind(server);
-    NsTclServer *tclPtr;
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
-    if (serverPtr == NULL || serverPtr->tclPtr == NULL) {
-        Ns_Log(Error, "Ns_TclRegisterTrace: no such server: %s",
-               server == NULL ? "" : server);
+    if (server != NULL && (serverPtr == NULL || serverPtr->tclPtr == NULL)) {
+        Ns_Log(Error, "Ns_TclRegisterTrace: no such server: %s", server);
         return NS_ERROR;
     }
     if (NsInfoLife() != NS_LIFE_STARTING) {
         Ns_Log(Error, "can not register Tcl trace, server already started");
         return NS_ERROR;
     }
-    tclPtr = serverPtr->tclPtr;
+    for (int i = 0; server == NULL && i < NsServerCount(); i++) {
+        if (NsServerAt(i)->tclPtr != NULL) {
+            RegisterAt(NsServerAt(i)->tclPtr, proc, arg, when);
+        }
+    }
+    if (serverPtr != NULL) {
+        RegisterAt(serverPtr->tclPtr, proc, arg, when);
+    }
+    return NS_OK;
+}
+
+static void
+RegisterAt(NsTclServer *tclPtr, Ns_TclTraceProc *proc, void *arg, int when)
+{
     Ns_MutexLock(&tclPtr->lock);
     for (int kind = 0; kind < NS_TCL_TRACE_KINDS; kind++) {
         if ((when & 1 << kind) != 0) {
@@ -141,7 +154,6 @@ Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
     }
     Ns_MutexUnlock(&tclPtr->lock);
     RunNow(tclPtr, &(struct NsTclTrace) {.proc = proc, .arg = arg}, when);
-    return NS_OK;
 }
 
 static void
@@ -175,8 +187,12 @@ RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when)
 {
     NsServer *serverPtr = NsServerInitializing();
 
-    return Register(serverPtr == NULL ? NULL : serverPtr->name, proc, arg,
-                    when);
+    if (serverPtr == NULL) {
+        Ns_Log(Error, "can not register Tcl trace: no server is being "
+               "initialized");
+        return NS_ERROR;
+    }
+    return Register(serverPtr->name, proc, arg, when);
 }
 
 /*
