@@ -80,7 +80,7 @@ configure: configure.in
 	@tools/packages $(GROUPS)
 	autoconf -o configure configure.in
 
-config.mk: configure config.mk.in include/Makefile.module.in nsd/base/config.h.in
+config.mk: configure config.mk.in $(wildcard include/Makefile.*.in) nsd/base/config.h.in
 	@if test -x ./config.status; then ./config.status --recheck && ./config.status; \
 	else ./configure $(CONFIGURE_FLAGS); fi
 	@touch $@
@@ -108,7 +108,7 @@ nsd/init.tcl: tcl/bin/init.tcl
 define MODULE_RULE
 $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
 	@echo '  LINK  $$@'
-	$$(Q)$$(CC) $$(SANITIZE) -shared -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
+	$$(Q)$$(CC) $$(SANITIZE) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
 endef
 nsssl_LIBS = $(SSL_LIBS)
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))

@@ -13,7 +13,7 @@
 #include "nsstring.h"
 #include "nsindex.h"
 #include "nscache.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nslogstream.h"
 #include "nsprocess.h"

@@ -1,18 +1,8 @@
 /*
  * nsconfig.h --
  *
- *      Reading the configuration.
- *
- *      A section's name ignores case, counts `\` as `/`, and may have blanks
- *      around it.  Keys ignore case; of several equal ones the first counts.
- *      A key that is absent from an existing section is entered there with the
- *      default it was read with, so that listings show what is in force.
- *
- *      Numbers may carry a unit: kB, MB, GB or, the same, KiB, MiB, GiB (powers
- *      of 1024); us, ms, s, m, h, d, w, y.  A number out of range is clamped, a
- *      value that cannot be read gives way to the default, both with a Warning.
- *
- *      Every string here lives as long as the process.  All threads.
+ *      What older modules include if HAVE_CONFIG_H is set: facts of the platform.
+ *      Parameters of the configuration are in nsparam.h.
  */
 
 #ifndef NSCONFIG_H
@@ -20,100 +10,28 @@
 
 #include "nstypes.h"
 
-/*
- * The name of section `ns[/server/SERVER][/module/MODULE][/MORE...]`, NULL if
- * the configuration has no such section.  server and module may be NULL; the
- * further parts end with NULL.
- */
-NS_EXTERN char *Ns_ConfigGetPath(const char *server, const char *module, ...);
-
-/*
- * The value, or NULL if there is none.  Exact matches the case of the key.
- */
-NS_EXTERN char *Ns_ConfigGetValue(const char *section, const char *key);
-NS_EXTERN char *Ns_ConfigGetValueExact(const char *section, const char *key);
-
-/*
- * The value, or the default (which may be NULL).
- */
-NS_EXTERN const char *Ns_ConfigString(const char *section, const char *key,
-                                      const char *defaultValue);
-
-/*
- * NS_TRUE or NS_FALSE.
- */
-NS_EXTERN int Ns_ConfigBool(const char *section, const char *key,
-                            int defaultValue);
-
-/*
- * Add flag to *flagsPtr if the boolean (or its default) is true.  The result
- * says whether a valid value was found.
- */
-NS_EXTERN int Ns_ConfigFlag(const char *section, const char *key, int flag,
-                            int defaultValue, int *flagsPtr);
-
-/*
- * Integers.  A time is in seconds; where it is rounded up, a Warning says so.
- */
-NS_EXTERN int Ns_ConfigInt(const char *section, const char *key,
-                           int defaultValue);
-NS_EXTERN int Ns_ConfigIntRange(const char *section, const char *key,
-                                int defaultValue, int min, int max);
-NS_EXTERN Tcl_WideInt Ns_ConfigWideInt(const char *section, const char *key,
-                                       Tcl_WideInt defaultValue);
-NS_EXTERN Tcl_WideInt Ns_ConfigWideIntRange(const char *section,
-                                            const char *key,
-                                            Tcl_WideInt defaultValue,
-                                            Tcl_WideInt min, Tcl_WideInt max);
-
-/*
- * A size in bytes.  The default is written as people read it ("10MB"); when
- * that is NULL, defaultValue counts.
- */
-NS_EXTERN Tcl_WideInt Ns_ConfigMemUnitRange(const char *section,
-                                            const char *key,
-                                            const char *defaultString,
-                                            Tcl_WideInt defaultValue,
-                                            Tcl_WideInt min, Tcl_WideInt max);
-
-/*
- * A duration to the microsecond; without a unit, in seconds.  The default is
- * written as people read it ("0.1s").
- */
-NS_EXTERN void Ns_ConfigTimeUnitRange(const char *section, const char *key,
-                                      const char *defaultString,
-                                      long minSec, long minUsec,
-                                      long maxSec, long maxUsec,
-                                      Ns_Time *timePtr);
-
-/*
- * NS_TRUE and the value, if it is there and valid.  Otherwise NS_FALSE; Int
- * and Int64 then set the value to 0, Bool leaves it.
- */
-NS_EXTERN int Ns_ConfigGetInt(const char *section, const char *key,
-                              int *valuePtr);
-NS_EXTERN int Ns_ConfigGetInt64(const char *section, const char *key,
-                                int64_t *valuePtr);
-NS_EXTERN int Ns_ConfigGetBool(const char *section, const char *key,
-                               int *valuePtr);
-
-/*
- * The section, or NULL.  The set belongs to the configuration and must not be
- * changed once the server has started.  Defaults recorded after that are not
- * in it.
- */
-NS_EXTERN Ns_Set *Ns_ConfigGetSection(const char *section);
-
-/*
- * Likewise, but create the section if it is missing; after the start, NULL
- * instead.
- */
-NS_EXTERN Ns_Set *Ns_ConfigCreateSection(const char *section);
-
-/*
- * All sections in the order of the file, ending with NULL.  The caller frees
- * the array with ns_free.
- */
-NS_EXTERN Ns_Set **Ns_ConfigGetSections(void);
+#define HAVE_CMMSG            1
+#define HAVE_DLFCN_H          1
+#define HAVE_DRAND48          1
+#define HAVE_GETADDRINFO      1
+#define HAVE_GETHOSTBYNAME_R  1
+#define HAVE_GETNAMEINFO      1
+#define HAVE_GETTID           1
+#define HAVE_GMTIME_R         1
+#define HAVE_INTTYPES_H       1
+#define HAVE_LOCALTIME_R      1
+#define HAVE_MKSTEMP          1
+#define HAVE_NETINET_TCP_H    1
+#define HAVE_OPENSSL_EVP_H    1
+#define HAVE_POLL             1
+#define HAVE_PTHREAD          1
+#define HAVE_STDINT_H         1
+#define HAVE_STRTOLL          1
+#define HAVE_STRUCT_DIR64     1
+#define HAVE_STRUCT_STAT64    1
+#define HAVE_SYS_UIO_H        1
+#define HAVE_TIMEGM           1
+#define HAVE_UNISTD_H         1
+#define HAVE_ZLIB_H           1
 
 #endif

@@ -16,6 +16,9 @@
  *      finished, what has to come before a request, as a handshake; it is asked
  *      when recvProc has returned 0.
  *
+ *      Without recvProc or sendProc, all is up to requestProc: a
+ *      connection on which the server has to receive or send is closed.
+ *
  *      Options (Ns_DriverInitData.opts):
  *
  *      NS_DRIVER_ASYNC    the driver thread reads; always so

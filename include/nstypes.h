@@ -10,24 +10,49 @@
 #ifndef NSTYPES_H
 #define NSTYPES_H
 
+/*
+ * Before any header of the system.
+ */
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE
+#endif
+#ifndef _LARGEFILE64_SOURCE
+# define _LARGEFILE64_SOURCE
+#endif
+
 #include <tcl.h>
 
+/*
+ * Modules rely on all of these.
+ */
 #include <sys/types.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -41,6 +66,19 @@
 #include <unistd.h>
 
 #include "nsversion.h"
+
+/*
+ * Which generation of the interfaces a module was written for, as NS_VERSION_NUM
+ * counts: those of 4.99.5, or later ones where they differ.
+ */
+#ifndef NS_API_LEVEL
+# define NS_API_LEVEL 49905
+#endif
+#if NS_API_LEVEL >= 49933
+# define NS_API_CONST const
+#else
+# define NS_API_CONST
+#endif
 
 #ifdef __cplusplus
 # define NS_EXTERN extern "C"
@@ -60,6 +98,11 @@
 # define NS_GNUC_NONNULL(...)       __attribute__((nonnull(__VA_ARGS__)))
 # define NS_GNUC_RETURNS_NONNULL    __attribute__((returns_nonnull))
 # define NS_GNUC_WARN_UNUSED_RESULT __attribute__((warn_unused_result))
+# define NS_GNUC_DEPRECATED         __attribute__((deprecated))
+# define NS_GNUC_SENTINEL           __attribute__((sentinel))
+# define NS_GNUC_USED               __attribute__((used))
+# define NS_GNUC_MAYALIAS           __attribute__((may_alias))
+# define NS_GNUC_FORMAT(m)          __attribute__((format_arg(m)))
 # define likely(x)                  __builtin_expect(!!(x), 1)
 # define unlikely(x)                __builtin_expect(!!(x), 0)
 #else
@@ -74,10 +117,18 @@
 # define NS_GNUC_NONNULL(...)
 # define NS_GNUC_RETURNS_NONNULL
 # define NS_GNUC_WARN_UNUSED_RESULT
+# define NS_GNUC_DEPRECATED
+# define NS_GNUC_SENTINEL
+# define NS_GNUC_USED
+# define NS_GNUC_MAYALIAS
+# define NS_GNUC_FORMAT(m)
 # define likely(x)                  (x)
 # define unlikely(x)                (x)
 #endif
 #define NS_IMPORT
+#ifndef NS_STORAGE_CLASS
+# define NS_STORAGE_CLASS
+#endif
 #if defined(__GNUC__) && __GNUC__ >= 7
 # define NS_FALL_THROUGH            __attribute__((fallthrough))
 #else
@@ -170,6 +221,7 @@ typedef int Ns_ReturnCode;
 #define NS_DRIVER_LINGER          16
 #define NS_DRIVER_VERSION_1       1
 #define NS_DRIVER_VERSION_2       2
+#define NS_DRIVER_VERSION_OWN     100       /* With what only this server has. */
 
 #define NS_TCL_TRACE_CREATE       0x01
 #define NS_TCL_TRACE_DELETE       0x02
@@ -205,6 +257,25 @@ typedef int NS_SOCKET;
 #define NS_INVALID_SOCKET         (-1)
 #define NS_INVALID_FD             (-1)
 #define SOCKET_ERROR              (-1)
+
+/*
+ * What systems have that are not this one, or under other names.
+ */
+#ifndef F_CLOEXEC
+# define F_CLOEXEC                FD_CLOEXEC
+#endif
+#ifndef O_TEXT
+# define O_TEXT                   0
+#endif
+#ifndef O_BINARY
+# define O_BINARY                 0
+#endif
+#ifndef UIO_SMALLIOV
+# define UIO_SMALLIOV             8
+#endif
+#ifndef TIME_T_MAX
+# define TIME_T_MAX               ((time_t) INT64_MAX)
+#endif
 
 #define ns_open                   open
 #define ns_close                  close
@@ -251,6 +322,7 @@ typedef struct Ns_Task_      *Ns_Task;
 typedef struct Ns_TaskQueue_ *Ns_TaskQueue;
 typedef struct Ns_Event_     *Ns_Event;
 typedef struct Ns_EventQueue_ *Ns_EventQueue;
+typedef struct Ns_OpContext_ *Ns_OpContext;
 
 /*
  * Public structures.
@@ -390,7 +462,7 @@ typedef enum {
 
 typedef void  (*ns_funcptr_t) (void);
 typedef void  (Ns_Callback) (void *arg);
-typedef void  (Ns_ShutdownProc) (const Ns_Time *toPtr, void *arg);
+typedef void  (Ns_ShutdownProc) (NS_API_CONST Ns_Time *toPtr, void *arg);
 typedef int   (Ns_TclTraceProc) (Tcl_Interp *interp, void *arg);
 typedef int   (Ns_TclInterpInitProc) (Tcl_Interp *interp, void *arg);
 typedef void  (Ns_TclDeferProc) (Tcl_Interp *interp, void *arg);
@@ -419,9 +491,9 @@ typedef char *(Ns_ServerRootProc) (Ns_DString *dest, const char *host,
 typedef char *(Ns_ConnLocationProc) (Ns_Conn *conn, Ns_DString *dest,
                                      void *arg);
 typedef char *(Ns_LocationProc) (Ns_Conn *conn);
-typedef void  (Ns_LogFlushProc) (Ns_DString *dsPtr);
-typedef void  (Ns_LogProc) (Ns_DString **msg, Ns_LogSeverity severity,
-                            char *fmt, va_list ap);
+typedef int   (Ns_LogFlushProc) (NS_API_CONST char *msg, size_t len);
+typedef int   (Ns_LogProc) (Ns_DString *msg, Ns_LogSeverity severity,
+                            NS_API_CONST char *fmt, va_list ap);
 typedef int   (Ns_OptionConverter) (Tcl_Interp *interp, Tcl_Obj *labelPtr,
                                     Tcl_Obj *objPtr, ClientData *clientData);
 typedef void  (Ns_ThreadProc) (void *arg);
@@ -486,12 +558,12 @@ typedef void      (Ns_DriverDetailsProc) (Ns_Sock *sock, Ns_DString *dsPtr);
 typedef int       (Ns_DriverSetupProc) (const Ns_Sock *sock);
 
 typedef struct Ns_DriverInitData {
-    int                    version;      /* NS_DRIVER_VERSION_2 */
+    int                    version;      /* NS_DRIVER_VERSION_2 or _OWN */
     char                  *name;
     Ns_DriverListenProc   *listenProc;
     Ns_DriverAcceptProc   *acceptProc;
-    Ns_DriverRecvProc     *recvProc;
-    Ns_DriverSendProc     *sendProc;
+    Ns_DriverRecvProc     *recvProc;     /* Optional: requestProc reads. */
+    Ns_DriverSendProc     *sendProc;     /* Optional: requestProc answers. */
     Ns_DriverSendFileProc *sendFileProc; /* Optional. */
     Ns_DriverKeepProc     *keepProc;
     Ns_DriverRequestProc  *requestProc;  /* Optional. */
@@ -499,8 +571,26 @@ typedef struct Ns_DriverInitData {
     int                    opts;
     void                  *arg;
     char                  *path;         /* Section; NULL: the module's. */
+    /* Read with NS_DRIVER_VERSION_OWN only: other modules do not fill them. */
     Ns_DriverDetailsProc  *detailsProc;  /* Optional. */
     Ns_DriverSetupProc    *setupProc;    /* Optional. */
 } Ns_DriverInitData;
+
+/*
+ * What tells the server that these structures are those that a module was built
+ * with: it counts up when one of them changes.  Each object of a module has the
+ * function; the linker keeps one.
+ */
+#define NS_MODULE_INTERFACE       1
+
+#if defined(__GNUC__)
+NS_EXTERN int Ns_ModuleInterface(void)
+    __attribute__((weak, visibility("default")));
+int
+Ns_ModuleInterface(void)
+{
+    return NS_MODULE_INTERFACE;
+}
+#endif
 
 #endif

@@ -13,7 +13,7 @@
 #include "log/print.h"
 #include "net/driver.h"
 #include "net/init.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"

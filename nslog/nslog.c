@@ -115,7 +115,8 @@ Ns_ModuleInit(const char *server, const char *module)
     Log        *logPtr;
 
     if (server == NULL) {
-        Ns_Log(Error, "nslog: '%s' must be loaded by a server", module);
+        Ns_Log(Error, "nslog: '%s' must be loaded for a server, not "
+               "globally: name it in ns/server/SERVER/modules", module);
         return NS_ERROR;
     }
     Ns_DStringInit(&section);
@@ -504,7 +505,7 @@ SignalRoll(void *arg)
 }
 
 static void
-CloseLog(const Ns_Time *toPtr, void *arg)
+CloseLog(Ns_Time *toPtr, void *arg)
 {
     Log *logPtr = arg;
 

@@ -91,7 +91,7 @@ Ns_ModuleInit(const char *server, const char *module)
     instancePtr->nextPtr = firstInstancePtr;
     firstInstancePtr = instancePtr;
 
-    init.version = NS_DRIVER_VERSION_2;
+    init.version = NS_DRIVER_VERSION_OWN;
     init.name = (char *) "nsssl";
     init.listenProc = Listen;
     init.acceptProc = Accept;
@@ -108,7 +108,10 @@ Ns_ModuleInit(const char *server, const char *module)
     if (Ns_DriverInit(server, module, &init) != NS_OK) {
         return NS_ERROR;
     }
-    Ns_TclRegisterTrace(server, AddCommands, NULL, NS_TCL_TRACE_CREATE);
+    if (Ns_TclRegisterTrace(server, AddCommands, NULL, NS_TCL_TRACE_CREATE)
+            != NS_OK) {
+        return NS_ERROR;
+    }
     Ns_Log(Notice, "%s: version %s loaded", module, NS_PATCH_LEVEL);
     return NS_OK;
 }

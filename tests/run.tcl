@@ -32,7 +32,7 @@ set reports $root/obj/reports
 file delete -force $reports
 if {![info exists env(ASAN_OPTIONS)]} {
     # Tests ask for more memory than there is.
-    set env(ASAN_OPTIONS) detect_leaks=1:detect_odr_violation=0:allocator_may_return_null=1
+    set env(ASAN_OPTIONS) detect_leaks=1:allocator_may_return_null=1
 }
 if {![info exists env(TSAN_OPTIONS)]} {
     # A server that ends at its deadline leaves threads behind: no report of that.

@@ -5,7 +5,7 @@
  *      becomes a response.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsconn.h"
 #include "nsfile.h"
 #include "nslog.h"

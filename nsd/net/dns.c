@@ -9,7 +9,7 @@
 
 #include "net/dns.h"
 #include "nscache.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nssocket.h"
 #include "nsstring.h"

@@ -12,7 +12,7 @@
 #include "net/progress.h"
 #include "net/sockcallback.h"
 #include "net/tasks.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nssocket.h"
@@ -44,6 +44,8 @@ static struct {
 } undrained;
 
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
+static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
+static Ns_DriverRecvProc Refuse;
 static void ReadParams(NsDriver *drvPtr);
 static int64_t ReadAhead(const NsDriver *drvPtr);
 static int64_t AtMost(const char *path, const char *key, int64_t value,
@@ -114,7 +116,7 @@ Ns_DriverInit(const char *server, const char *module,
         return NS_ERROR;
     }
     drvPtr = ns_calloc(1u, sizeof(NsDriver));
-    drvPtr->procs = *initPtr;
+    TakeProcs(drvPtr, initPtr);
     drvPtr->procs.name = ns_strdup(initPtr->name != NULL ? initPtr->name
                                                          : module);
     drvPtr->path = initPtr->path != NULL ? ns_strdup(initPtr->path)
@@ -249,18 +251,48 @@ NsWritersStop(const Ns_Time *deadlinePtr)
 static bool
 CheckInit(const char *module, const Ns_DriverInitData *initPtr)
 {
-    if (initPtr->version != NS_DRIVER_VERSION_2) {
+    if (initPtr->version != NS_DRIVER_VERSION_2
+            && initPtr->version != NS_DRIVER_VERSION_OWN) {
         Ns_Log(Error, "%s: version field of init argument is invalid: %d",
                module, initPtr->version);
         return false;
     }
     if (initPtr->listenProc == NULL || initPtr->acceptProc == NULL
-            || initPtr->recvProc == NULL || initPtr->sendProc == NULL
             || initPtr->closeProc == NULL) {
         Ns_Log(Error, "%s: the driver lacks a callback", module);
         return false;
     }
     return true;
+}
+
+/*
+ * A driver whose requestProc does all the work need not receive or send: its
+ * connections end where that would be needed.  A module that knows version 2
+ * only has not filled in what came later.
+ */
+static void
+TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr)
+{
+    Ns_DriverInitData *procsPtr = &drvPtr->procs;
+
+    *procsPtr = *initPtr;
+    if (initPtr->recvProc == NULL) {
+        procsPtr->recvProc = Refuse;
+    }
+    if (initPtr->sendProc == NULL) {
+        procsPtr->sendProc = Refuse;
+    }
+    if (initPtr->version < NS_DRIVER_VERSION_OWN) {
+        procsPtr->detailsProc = NULL;
+        procsPtr->setupProc = NULL;
+    }
+}
+
+static ssize_t
+Refuse(Ns_Sock *sock, struct iovec *bufs, int nBufs, Ns_Time *timeoutPtr,
+       int flags)
+{
+    return -1;
 }
 
 static void

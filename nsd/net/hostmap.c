@@ -7,7 +7,7 @@
  */
 
 #include "net/driver_int.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsset.h"

@@ -8,7 +8,7 @@
  */
 
 #include "net/listen.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsdriver.h"
 #include "nslog.h"
 #include "nsthread.h"

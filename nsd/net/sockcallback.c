@@ -274,7 +274,7 @@ Start(void *arg)
  * Called to begin (NULL) and to wait, or once for both.
  */
 static void
-Shutdown(const Ns_Time *deadlinePtr, void *arg)
+Shutdown(Ns_Time *deadlinePtr, void *arg)
 {
     Ns_ReturnCode result = NS_OK;
 

@@ -524,7 +524,7 @@ MsUntil(const Ns_Time *deadlinePtr, const Ns_Time *nowPtr, int ms)
  * All queues end; whoever owns one may still destroy it.
  */
 static void
-Shutdown(const Ns_Time *deadlinePtr, void *arg)
+Shutdown(Ns_Time *deadlinePtr, void *arg)
 {
     Ns_ReturnCode result = NS_OK;
 

@@ -332,7 +332,7 @@ RunEach(const Ns_Time *deadlinePtr)
         callbacks.runningPtr = entryPtr;
         Ns_MutexUnlock(&callbacks.lock);
 
-        entryPtr->shutdownProc(deadlinePtr, entryPtr->arg);
+        entryPtr->shutdownProc((Ns_Time *) deadlinePtr, entryPtr->arg);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * config.h --
  *
- *      The configuration store, as the rooms share it; modules use nsconfig.h.
+ *      The configuration store, as the rooms share it; modules use nsparam.h.
  *
  *      Until NsConfigFreeze a lock guards everything.  From then on sections
  *      and their sets no longer change and are read without a lock; defaults
@@ -11,7 +11,7 @@
 #ifndef NSD_PROCESS_CONFIG_H
 #define NSD_PROCESS_CONFIG_H
 
-#include "nsconfig.h"
+#include "nsparam.h"
 
 /*
  * Where something was written; file NULL: nowhere, the server made it.

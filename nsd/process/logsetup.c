@@ -10,7 +10,7 @@
 
 #include "log/init.h"
 #include "log/sink.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsset.h"

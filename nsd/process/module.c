@@ -8,7 +8,7 @@
 
 #include "process/module.h"
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsset.h"
@@ -25,6 +25,7 @@ typedef struct StaticModule {
 static StaticModule *firstStaticPtr;    /* Main thread only. */
 
 static void *OpenObject(const char *file);
+static bool IsForUs(void *handle, void *initAddress);
 static bool FindObject(const char *file, char *path);
 static int RunInit(void *handle, const char *server, const char *module,
                    const char *file, const char *init);
@@ -141,6 +142,12 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
         Ns_Log(Error, "modload: %s: %s: symbol not found", file, init);
         return NS_ERROR;
     }
+    if (!IsForUs(handle, symbol.address)) {
+        Ns_Log(Error, "modload: %s: it was built for another server, or another "
+               "version of this one: build it again with the headers of this one",
+               file);
+        return NS_ERROR;
+    }
     status = symbol.proc(server, module);
     if (versionPtr == NULL || *versionPtr < 1) {
         return NS_OK;
@@ -150,6 +157,28 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
         return NS_ERROR;
     }
     return NS_OK;
+}
+
+/*
+ * Whether the module's own objects were compiled with the public structures of
+ * this server.  What it is linked with, our library first of all, has the
+ * function as well and does not count.
+ */
+static bool
+IsForUs(void *handle, void *initAddress)
+{
+    union {
+        void *address;
+        int (*proc) (void);
+    } symbol;
+    Dl_info own, found;
+
+    symbol.address = dlsym(handle, "Ns_ModuleInterface");
+
+    return symbol.address != NULL && dladdr(initAddress, &own) != 0
+        && dladdr(symbol.address, &found) != 0
+        && own.dli_fbase == found.dli_fbase
+        && symbol.proc() == NS_MODULE_INTERFACE;
 }
 
 /*

@@ -7,7 +7,7 @@
 #include "process/parameter_value.h"
 
 #include "base/assert.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "process/parameters.h"
 #include "process/units.h"
 

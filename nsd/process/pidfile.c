@@ -6,7 +6,7 @@
 
 #include "process/pidfile.h"
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"

@@ -20,7 +20,7 @@
 #include "base/calendar.h"
 #include "base/clock.h"
 #include "base/lock.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

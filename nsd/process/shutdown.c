@@ -6,7 +6,7 @@
 
 #include "process/shutdown.h"
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"

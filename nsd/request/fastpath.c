@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsreturn.h"
 #include "nsstring.h"

@@ -14,8 +14,6 @@
 #include "http/date.h"
 #include "request/conn_int.h"
 
-#define TIME_T_MAX ((time_t) INT64_MAX)
-
 static void UpdateBorrowed(Ns_Conn *conn, const char *field, const char *value);
 static void SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr);
 

@@ -9,7 +9,7 @@
  *      goes round: who was used since its last visit gets a second chance.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

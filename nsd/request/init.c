@@ -4,7 +4,7 @@
  *      Start of the request room, and its settings for each server.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"

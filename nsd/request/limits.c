@@ -4,7 +4,7 @@
  *      Named bundles of limits, mapped to URLs.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"

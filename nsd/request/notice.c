@@ -4,7 +4,7 @@
  *      Small pages of the server itself.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsreturn.h"

@@ -8,7 +8,7 @@
  *      one without comes last.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"

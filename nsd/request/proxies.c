@@ -4,7 +4,7 @@
  *      The proxies that the server believes.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsthread.h"
 #include "http/location.h"

@@ -8,7 +8,7 @@
  *      any other interpreter the same procs, namespaces and packages.
  */
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"

@@ -105,7 +105,7 @@ AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
  * Called twice; scripts know only one shutdown.
  */
 static void
-RunShutdownScript(const Ns_Time *toPtr, void *arg)
+RunShutdownScript(Ns_Time *toPtr, void *arg)
 {
     if (toPtr == NULL) {
         (void) Ns_TclEvalCallback(NULL, arg, NULL, NULL);

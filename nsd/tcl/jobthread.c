@@ -194,7 +194,7 @@ KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr)
 }
 
 void
-NsJobStopThreads(const Ns_Time *deadlinePtr, void *arg)
+NsJobStopThreads(Ns_Time *deadlinePtr, void *arg)
 {
     Ns_Thread thread = NULL;
     bool      hasEnded = false;

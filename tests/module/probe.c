@@ -307,7 +307,7 @@ AtStartup(void *arg)
 }
 
 static void
-AtShutdown(const Ns_Time *deadlinePtr, void *arg)
+AtShutdown(Ns_Time *deadlinePtr, void *arg)
 {
     Ns_Log(Notice, "probe: %s",
            deadlinePtr == NULL ? "shutdown begins" : "shutdown waits");

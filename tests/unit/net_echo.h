@@ -15,7 +15,7 @@
 #include "log/init.h"
 #include "process/config.h"
 #include "process/init.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nssocket.h"
 #include "nsstring.h"

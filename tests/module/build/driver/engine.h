@@ -1,0 +1,7 @@
+/*
+ * engine.h --
+ *
+ *      An engine that comes as one large source.
+ */
+
+const char *EngineName(const char *module);

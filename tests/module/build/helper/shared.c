@@ -1,0 +1,13 @@
+/*
+ * shared.c --
+ *
+ *      The library.
+ */
+
+#include "shared.h"
+
+int
+SharedAnswer(void)
+{
+    return 42;
+}

@@ -1,0 +1,9 @@
+/*
+ * shared.h --
+ *
+ *      What module and program have in common.
+ */
+
+#include "ns.h"
+
+int SharedAnswer(void);

@@ -1,0 +1,7 @@
+/*
+ * db.h --
+ *
+ *      Private: another library has a header of this name.
+ */
+
+#define STORE_LIMIT 10

@@ -1,0 +1,14 @@
+/*
+ * store.h --
+ *
+ *      Counts names.  There is one count in a process.
+ */
+
+#ifndef STORE_H
+#define STORE_H
+
+#include "ns.h"
+
+NS_EXTERN int StoreAdd(const char *name);
+
+#endif

@@ -1,0 +1,1 @@
+proc store_where {} { ns_module name }
