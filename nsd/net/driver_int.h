@@ -433,6 +433,7 @@ void NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr);
 typedef struct NsHostEntry {
     NsServer   *serverPtr;
     const char *location;
+    bool        isVariant;      /* Of what the configuration has. */
 } NsHostEntry;
 
 NsHostMap *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);

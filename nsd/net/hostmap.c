@@ -3,7 +3,10 @@
  *
  *      Which server answers to which Host field, for drivers that all share.
  *
- *      Names are compared without case, and without a dot at their end.
+ *      Names are compared without case, and without a dot at their end.  A name
+ *      is known with each port of the driver, with that of its protocol, and
+ *      without one, whichever of them the configuration has; what it has itself
+ *      comes first.
  */
 
 #include "net/driver_int.h"
@@ -22,6 +25,14 @@ struct NsHostMap {
 static const NsHostEntry *Find(const NsHostMap *mapPtr, const char *host);
 static void AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
                      const char *host);
+static void AddVariants(NsHostMap *mapPtr, const NsDriver *drvPtr,
+                        const char *host);
+static void AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
+                       const NsHostEntry *entryPtr, const char *name, int port);
+static NsHostEntry *CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr,
+                                const char *host, bool isVariant);
+static bool IsOfDriver(const NsDriver *drvPtr, const char *port);
+static size_t NameLength(const char *host);
 static bool Normalize(char *key, const char *host);
 
 NsHostMap *
@@ -56,6 +67,9 @@ NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
             hPtr = Tcl_FindHashEntry(&mapPtr->entries, key);
             mapPtr->defaultPtr = hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
         }
+    }
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        AddVariants(mapPtr, drvPtr, Ns_SetValue(setPtr, i));
     }
     if (mapPtr->defaultPtr == NULL) {
         Ns_Fatal("%s: default server %s not defined in %s", module,
@@ -104,7 +118,7 @@ NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
          hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         const NsHostEntry *entryPtr = Tcl_GetHashValue(hPtr);
 
-        if (entryPtr->serverPtr == serverPtr) {
+        if (entryPtr->serverPtr == serverPtr && !entryPtr->isVariant) {
             Ns_SetUpdate(hostsPtr, Tcl_GetHashKey(&mapPtr->entries, hPtr),
                          NULL);
         }
@@ -117,8 +131,6 @@ AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
 {
     char           key[MAX_HOST];
     Tcl_HashEntry *hPtr;
-    NsHostEntry   *entryPtr;
-    Ns_DString     ds;
     int            isNew;
 
     if (!Normalize(key, host)) {
@@ -130,12 +142,102 @@ AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
         Ns_Log(Error, "%s: duplicate host map: %s", drvPtr->pub.module, host);
         return;
     }
+    Tcl_SetHashValue(hPtr, CreateEntry(drvPtr, NsServerFind(server), host,
+                                       false));
+}
+
+/*
+ * The same name with and without a port.
+ */
+static void
+AddVariants(NsHostMap *mapPtr, const NsDriver *drvPtr, const char *host)
+{
+    char               key[MAX_HOST], name[MAX_HOST];
+    const NsHostEntry *entryPtr;
+    Tcl_HashEntry     *hPtr;
+    size_t             length = NameLength(host);
+
+    if (!Normalize(key, host)
+            || (hPtr = Tcl_FindHashEntry(&mapPtr->entries, key)) == NULL) {
+        return;
+    }
+    entryPtr = Tcl_GetHashValue(hPtr);
+    snprintf(name, sizeof(name), "%.*s", (int) length, host);
+    if (host[length] == '\0') {
+        AddVariant(mapPtr, drvPtr, entryPtr, name, drvPtr->defaultPort);
+        for (int i = 0; i < drvPtr->nPorts; i++) {
+            AddVariant(mapPtr, drvPtr, entryPtr, name, drvPtr->ports[i]);
+        }
+    } else if (IsOfDriver(drvPtr, host + length + 1)) {
+        AddVariant(mapPtr, drvPtr, entryPtr, name, 0);
+    }
+}
+
+/*
+ * The location has the port that the client used; 0: none.
+ */
+static void
+AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
+           const NsHostEntry *entryPtr, const char *name, int port)
+{
+    char           host[MAX_HOST + 8], key[MAX_HOST];
+    Tcl_HashEntry *hPtr;
+    int            isNew;
+
+    if (port == 0) {
+        snprintf(host, sizeof(host), "%s", name);
+    } else {
+        snprintf(host, sizeof(host), "%s:%d", name, port);
+    }
+    if (Normalize(key, host)) {
+        hPtr = Tcl_CreateHashEntry(&mapPtr->entries, key, &isNew);
+        if (isNew) {
+            Tcl_SetHashValue(hPtr, CreateEntry(drvPtr, entryPtr->serverPtr,
+                                               host, true));
+        }
+    }
+}
+
+static NsHostEntry *
+CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr, const char *host,
+            bool isVariant)
+{
+    NsHostEntry *entryPtr = ns_calloc(1u, sizeof(NsHostEntry));
+    Ns_DString   ds;
+
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, drvPtr->pub.protocol, "://", host, NULL);
-    entryPtr = ns_calloc(1u, sizeof(NsHostEntry));
-    entryPtr->serverPtr = NsServerFind(server);
+    entryPtr->serverPtr = serverPtr;
     entryPtr->location = Ns_DStringExport(&ds);
-    Tcl_SetHashValue(hPtr, entryPtr);
+    entryPtr->isVariant = isVariant;
+    return entryPtr;
+}
+
+static bool
+IsOfDriver(const NsDriver *drvPtr, const char *port)
+{
+    int number;
+
+    if (Ns_StrToInt(port, &number) != NS_OK) {
+        return false;
+    }
+    for (int i = 0; i < drvPtr->nPorts; i++) {
+        if (drvPtr->ports[i] == number) {
+            return true;
+        }
+    }
+    return number == drvPtr->defaultPort;
+}
+
+/*
+ * Without the port and its colon; an IPv6 address is in brackets.
+ */
+static size_t
+NameLength(const char *host)
+{
+    size_t bracket = *host == '[' ? strcspn(host, "]") : 0u;
+
+    return bracket + strcspn(host + bracket, ":");
 }
 
 /*
@@ -155,7 +257,7 @@ Normalize(char *key, const char *host)
                          ? host[i] + ('a' - 'A') : host[i]);
     }
     key[length] = '\0';
-    nameLength = strcspn(key, ":");
+    nameLength = NameLength(key);
     if (nameLength > 1u && key[nameLength - 1u] == '.') {
         memmove(key + nameLength - 1u, key + nameLength,
                 length - nameLength + 1u);
