@@ -60,6 +60,7 @@ static char *PutEscaped(char *to, const char *bytes, size_t length);
 static char *PutUser(char *to, const char *bytes, size_t length, bool isPlain);
 static char *PutNumber(char *to, int64_t number);
 static char *PutMicros(char *to, int64_t micros);
+static int64_t Duration(const AccessRecord *r);
 static char *PutTimes(char *to, const Access *accessPtr);
 static char *PutTime(char *to, time_t seconds, bool isFormatted);
 
@@ -103,7 +104,7 @@ NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     }
     if ((flags & LOG_REQTIME) != 0) {
         *to++ = ' ';
-        to = PutMicros(to, recordPtr->time / 1000 - access.start);
+        to = PutMicros(to, Duration(access.r));
     }
     if ((flags & LOG_PARTIALTIMES) != 0) {
         to = PutTimes(to, &access);
@@ -146,7 +147,7 @@ NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutText(to, ",\"start\":");
     to = PutJsonTime(to, access.start);
     to = PutText(to, ",\"duration\":");
-    to = PutMicros(to, recordPtr->time / 1000 - access.start);
+    to = PutMicros(to, Duration(access.r));
     to = PutText(to, ",\"accept\":");
     to = PutMicros(to, access.r->acceptSpan);
     to = PutText(to, ",\"queue\":");
@@ -405,6 +406,18 @@ PutMicros(char *to, int64_t micros)
         micros /= 10;
     }
     return to + 7;
+}
+
+/*
+ * Until the reply was finished or left to a writer thread.  Not until the time
+ * of the record: somebody may have set the clock in between.
+ */
+static int64_t
+Duration(const AccessRecord *r)
+{
+    /* Unsigned: a damaged record may have anything. */
+    return (int64_t) ((uint64_t) r->queueSpan + (uint64_t) r->filterSpan
+                      + (uint64_t) r->runSpan);
 }
 
 static char *

@@ -119,18 +119,22 @@ proc nsstats::counts {span} {
 }
 
 #
-# The least bound that a share of those spans did not exceed that came between two
-# results of counts; 0 if there were none.
+# What a share of those spans did not exceed that came between two results of
+# counts, as if they were spread evenly between the bounds; 0 if there were none.
 #
 proc nsstats::percentile {before after share} {
     set wanted [expr {$share * ([dict get $after Inf] - [dict get $before Inf])}]
     if {$wanted <= 0} { return 0.0 }
     set last 0.0
+    set nLast 0
     dict for {bound n} $after {
-        if {$bound eq "Inf" || $n - [dict get $before $bound] >= $wanted} {
-            return [expr {$bound eq "Inf" ? $last : $bound}]
+        if {$bound eq "Inf"} { return $last }
+        incr n -[dict get $before $bound]
+        if {$n >= $wanted} {
+            return [expr {$last + ($bound - $last) * ($wanted - $nLast) / double($n - $nLast)}]
         }
         set last $bound
+        set nLast $n
     }
 }
 

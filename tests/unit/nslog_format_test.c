@@ -138,11 +138,11 @@ TheLineFollowsItsFlags(void **state)
             "\"http://example.org/start\" \"curl/7.88.1\" \"abc\"\n"},
         {LOG_FMTTIME | LOG_REQTIME,
             "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 0.000356 \"abc\"\n"},
+            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 1.000346 \"abc\"\n"},
         {LOG_FMTTIME | LOG_COMBINED | LOG_REQTIME | LOG_PARTIALTIMES,
             "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
-            "\"http://example.org/start\" \"curl/7.88.1\" 0.000356 "
+            "\"http://example.org/start\" \"curl/7.88.1\" 1.000346 "
             "\"1795219621.704179 0.000645 0.000176 0.000023 1.000147\" "
             "\"abc\"\n"}
     };
@@ -365,7 +365,7 @@ WantedJson(const Fields *fieldsPtr)
     }
     snprintf(wanted, sizeof(wanted), "{\"time\":\"2026-11-21T00:07:01.704535Z\""
              ",%s,%s,%s,\"status\":200,\"bytes\":195,%s,%s,\"start\":"
-             "\"2026-11-21T00:07:01.704179Z\",\"duration\":0.000356,"
+             "\"2026-11-21T00:07:01.704179Z\",\"duration\":1.000346,"
              "\"accept\":0.000645,\"queue\":0.000176,\"filter\":0.000023,"
              "\"run\":1.000147,\"headers\":{%s}}\n", members[PEER],
              members[USER], members[REQUEST], members[REFERER], members[AGENT],
