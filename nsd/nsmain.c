@@ -155,7 +155,8 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     NsSignalsBlock(optionsPtr->isDebugged);
     TakeIdentityAndConfig(optionsPtr, argc, argv);
     GoHome(optionsPtr);
-    NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND);
+    NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
+               mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
     NsBannerLog();
     (void) NsConfigCheckLog();
     NsPidfileWrite();
@@ -442,6 +443,7 @@ Start(void)
         return NS_ERROR;
     }
     NsCallbacksRun(NS_AT_READY);
+    NsLogSetupEnd();
     Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);

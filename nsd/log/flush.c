@@ -32,7 +32,8 @@ static uint64_t NeededFrom(uint32_t lane, int stream);
 static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
-static bool MayReport(Ns_LogSink sink);
+static bool IsInTable(Ns_LogSink sink);
+static bool IsHeard(Ns_LogSink sink);
 
 
 bool
@@ -290,12 +291,10 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     if (sink->failure == 0) {
         atomic_store(&sink->failedSince, NsLogClock());
         sink->retryNanos = RETRY_NANOS;
-        if (MayReport(sink)) {
-            Ns_Log(Error, "log: sink '%s': writing to '%s' failed: '%s'; "
-                   "trying again", sink->name, NsSinkFile(sink),
-                   sink->complaint[0] != '\0' ? sink->complaint
-                   : strerror(reason));
-        }
+        NsDeliverTell(sink, Error, "log: sink '%s': writing to '%s' failed: "
+                      "'%s'; trying again", sink->name, NsSinkFile(sink),
+                      sink->complaint[0] != '\0' ? sink->complaint
+                      : strerror(reason));
     } else if (sink->typePtr->isDatabase) {
         sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
     }
@@ -325,12 +324,12 @@ CountDelivered(Ns_LogSink sink)
     atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
     sink->nUnreported += nRefused;
     sink->nRefused = 0;
-    if (sink->nUnreported > 0 && MayReport(sink)
+    if (sink->nUnreported > 0 && IsInTable(sink)
             && (sink->refusalReported == 0
                 || now - sink->refusalReported >= REPORT_NANOS)) {
-        Ns_Log(Error, "log: sink '%s': '%s' refused %" PRIu64 " rows, which "
-               "are dropped: '%s'", sink->name, NsSinkFile(sink),
-               sink->nUnreported, sink->refusal);
+        NsDeliverTell(sink, Error, "log: sink '%s': '%s' refused %" PRIu64
+                      " rows, which are dropped: '%s'", sink->name,
+                      NsSinkFile(sink), sink->nUnreported, sink->refusal);
         sink->nUnreported = 0;
         sink->refusalReported = now;
     }
@@ -347,34 +346,55 @@ NoteSuccess(Ns_LogSink sink)
     atomic_store(&sink->failedSince, 0);
     sink->retryAt = 0;
     sink->complaint[0] = '\0';
-    if (MayReport(sink)) {
-        Ns_Log(Notice, "log: sink '%s': writing to '%s' works again, after "
-               "%.3f seconds", sink->name, NsSinkFile(sink), seconds);
-    } else {
+    NsDeliverTell(sink, Notice, "log: sink '%s': writing to '%s' works again, "
+                  "after %.3f seconds", sink->name, NsSinkFile(sink), seconds);
+    if (!IsHeard(sink)) {
         (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
                              "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
                              strerror(reason));
     }
 }
 
+void
+NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
+{
+    char    text[1024];
+    va_list ap;
+
+    if (!IsInTable(sink)) {
+        return;                 /* It works for another one, which tells. */
+    }
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (IsHeard(sink)) {
+        Ns_Log(severity, "%s", text);
+    } else {
+        NsSystemLogToStderr(severity, text);
+    }
+}
+
+static bool
+IsInTable(Ns_LogSink sink)
+{
+    return NsSinkAt(sink->index) == sink;
+}
+
 /*
- * A log cannot tell of itself, unless another one hears of it, too.  A sink in
- * no table works for another one, which does the talking.
+ * A log cannot tell of itself, unless another one hears of it, too.
  */
 static bool
-MayReport(Ns_LogSink sink)
+IsHeard(Ns_LogSink sink)
 {
     int        index = NsStreamIndex(nsSystemStream);
     Ns_LogSink other;
 
-    if (NsSinkAt(sink->index) != sink) {
-        return false;
-    }
     if (!NsSinkWants(sink, index)) {
         return true;
     }
     for (int i = 0; (other = NsSinkAt(i)) != NULL; i++) {
-        if (other != sink && NsSinkWants(other, index)) {
+        if (other != sink && NsSinkWants(other, index)
+                && atomic_load(&other->failedSince) == 0) {
             return true;
         }
     }

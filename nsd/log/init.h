@@ -20,6 +20,7 @@
 typedef struct NsLogSettings {
     const char *file;           /* serverlog; absolute. */
     bool        stayOnStderr;   /* -f and -c: do not open the file. */
+    bool        isDetached;     /* Whoever started it does not wait for it. */
     bool        notice;         /* lognotice ... */
     bool        debug;
     bool        dev;

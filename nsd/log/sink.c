@@ -564,9 +564,9 @@ NsSinkStop(void)
 
             NsSinkGetStats(sink, &stats);
             if (stats.pending > 0 && atomic_load(&sink->isOnLanes)) {
-                Ns_Log(Warning, "log: sink '%s': %" PRIu64 " records are not "
-                       "written; the next start writes them", sink->name,
-                       stats.pending);
+                NsDeliverTell(sink, Warning, "log: sink '%s': %" PRIu64
+                              " records are not written; the next start writes "
+                              "them", sink->name, stats.pending);
             }
         }
     }
@@ -611,9 +611,9 @@ TellLost(Ns_LogSink sink)
     NsSinkGetStats(sink, &stats);
     if (stats.pending > 0 && !atomic_load(&sink->isOnLanes)
             && !atomic_load(&sink->isRemoved)) {
-        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records could not be "
-               "written to '%s' before the process ends, and are lost",
-               sink->name, stats.pending, NsSinkFile(sink));
+        NsDeliverTell(sink, Error, "log: sink '%s': %" PRIu64 " records could "
+                      "not be written to '%s' before the process ends, and are "
+                      "lost", sink->name, stats.pending, NsSinkFile(sink));
     }
 }
 

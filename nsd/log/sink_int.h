@@ -301,6 +301,11 @@ void NsDeliverRefused(Ns_LogSink sink, const char *reason);
  * on. */
 void NsDeliverFailed(Ns_LogSink sink, int reason);
 
+/* Something about the state of the sink: in the system log, or, when that is the
+ * one that cannot be written, on standard error. */
+void NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
+                   ...) NS_GNUC_PRINTF(3, 4);
+
 /* What is written is on disk, or committed.  False: errno tells why not; ENOTSUP:
  * that cannot be with such a target. */
 bool NsDeliverSync(Ns_LogSink sink);

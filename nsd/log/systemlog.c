@@ -49,6 +49,8 @@ static int        maxBackup = 10;
 static char      *rollFormat;
 static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
 static atomic_bool isFileOpen;  /* Not on standard error any more. */
+static bool       isDetached;   /* Standard error is nobody's. */
+static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 static NsRingKey  ringKey;
 static int64_t    memoryBytes;
 
@@ -57,7 +59,9 @@ static const char *TailOf(const char *path);
 static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
                         struct iovec *pieces);
 static void   NoteFork(void);
+static void   KeepStderr(void);
 static void   LastWords(const char *message);
+static void   WriteLine(int fd, Ns_LogSeverity severity, const char *message);
 static void   Panic(const char *fmt, ...)
     NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
 static size_t FormatEntry(char *buffer, size_t room,
@@ -110,6 +114,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     maxBackup = settingsPtr->maxBackup;
     rollFormat = ns_strcopy(settingsPtr->rollFormat);
     isAsync = settingsPtr->isAsync;
+    isDetached = settingsPtr->isDetached;
     memoryBytes = settingsPtr->memoryBytes > 0
         ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT;
     ringKey = (NsRingKey){
@@ -335,6 +340,7 @@ OpenFile(void)
 {
     int reason;
 
+    KeepStderr();
     if (Ns_LogSinkReopen(systemSink, file) == NS_OK) {
         atomic_store(&isFileOpen, true);
         return NS_OK;
@@ -343,6 +349,32 @@ OpenFile(void)
     (void) Ns_LogSinkReopen(systemSink, "");
     errno = reason;
     return NS_ERROR;
+}
+
+/*
+ * Before it becomes the log file.
+ */
+static void
+KeepStderr(void)
+{
+    if (atomic_load(&stderrFd) == STDERR_FILENO) {
+        atomic_store(&stderrFd, isDetached ? -1
+                     : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+                             STDERR_FILENO + 1));
+    }
+}
+
+void
+NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
+{
+    struct pollfd poller = {
+        .fd = atomic_load(&stderrFd), .events = POLLOUT
+    };
+
+    if (poller.fd >= 0 && poll(&poller, 1, 0) == 1
+            && (poller.revents & POLLOUT) != 0) {
+        WriteLine(poller.fd, severity, message);
+    }
 }
 
 /*
@@ -368,13 +400,19 @@ NoteFork(void)
 static void
 LastWords(const char *message)
 {
-    char     line[1024];
+    WriteLine(STDERR_FILENO, Fatal, message);
+}
+
+static void
+WriteLine(int fd, Ns_LogSeverity severity, const char *message)
+{
+    char     line[1500];
     NsLogOut out = {line, sizeof(line), 0};
     NsLogEntry entry;
 
-    NsSystemLogDescribe(&entry, Fatal, message, strlen(message));
+    NsSystemLogDescribe(&entry, severity, message, strlen(message));
     NsLogLine(&out, &entry, &style);
-    if (write(STDERR_FILENO, line, MIN(out.length, sizeof(line))) < 0) {
+    if (write(fd, line, MIN(out.length, sizeof(line))) < 0) {
         return;
     }
 }

@@ -41,6 +41,12 @@ bool NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
 void NsSystemLogDrain(void);
 
 /*
+ * Past the log, when it cannot be written: a line on standard error as the
+ * process got it, if somebody reads that.
+ */
+void NsSystemLogToStderr(Ns_LogSeverity severity, const char *message);
+
+/*
  * How lines look; constant after NsLogConfigure.
  */
 const NsLogStyle *NsSystemLogStyle(void);

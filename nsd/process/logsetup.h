@@ -14,7 +14,13 @@
  * Configure the system log.  A log file that cannot be written does not keep
  * the server from running: entries go to standard error then, with a Warning.
  */
-void NsLogSetup(bool stayOnStderr);
+void NsLogSetup(bool stayOnStderr, bool isDetached);
+
+/*
+ * When modules and scripts have made their streams: warn of what the
+ * configuration says about sinks and nothing comes of.
+ */
+void NsLogSetupEnd(void);
 
 /*
  * Have the log memory made, if there is none, and looked after.
