@@ -15,6 +15,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "base/assert.h"
+#include "base/episode.h"
 
 static NsReadStep BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReadStep BeginChunks(NsSock *sockPtr);
@@ -24,6 +25,7 @@ static NsReadStep Refuse(NsSock *sockPtr, int status);
 static bool Store(NsSock *sockPtr, const char *bytes, size_t length);
 static bool GrowMemory(NsSock *sockPtr, size_t length);
 static bool OpenFile(NsSock *sockPtr, bool isNamed);
+static void LogShortage(const NsSock *sockPtr, int reason);
 static bool Reserve(NsMessage *messagePtr, int64_t bytes);
 static void SendContinue(NsSock *sockPtr);
 
@@ -271,14 +273,14 @@ Store(NsSock *sockPtr, const char *bytes, size_t length)
         if (messagePtr->contentLength > 0u
                 && NsTempFileWrite(messagePtr->contentFd, messagePtr->content,
                                    messagePtr->contentLength, 0) != NS_OK) {
+            LogShortage(sockPtr, errno);
             return false;
         }
         messagePtr->content = NULL;
     }
     if (NsTempFileWrite(messagePtr->contentFd, bytes, length,
                         (off_t) messagePtr->contentLength) != NS_OK) {
-        Ns_Log(Error, "%s: cannot store the body of a request: %s",
-               sockPtr->drvPtr->pub.module, strerror(errno));
+        LogShortage(sockPtr, errno);
         return false;
     }
     messagePtr->contentLength += length;
@@ -339,11 +341,22 @@ OpenFile(NsSock *sockPtr, bool isNamed)
         messagePtr->contentFd = NsTempFileOpen(directory);
     }
     if (messagePtr->contentFd < 0) {
-        Ns_Log(Error, "%s: cannot create a file for the body of a request in"
-               " %s: %s", sockPtr->drvPtr->pub.module, directory,
-               strerror(errno));
+        LogShortage(sockPtr, errno);
     }
     return messagePtr->contentFd >= 0;
+}
+
+static void
+LogShortage(const NsSock *sockPtr, int reason)
+{
+    static NsEpisode shortage;
+    const NsDriver  *drvPtr = sockPtr->drvPtr;
+
+    if (NsEpisodeBegins(&shortage)) {
+        Ns_Log(Error, "%s: cannot store the body of a request in %s: %s; such"
+               " requests are refused until it works again", drvPtr->pub.module,
+               drvPtr->settings.uploadPath, strerror(reason));
+    }
 }
 
 static bool

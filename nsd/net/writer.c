@@ -16,6 +16,7 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "base/assert.h"
+#include "base/episode.h"
 #include "base/lock.h"
 
 /*
@@ -90,8 +91,13 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         return NS_ERROR;
     }
     if (NsOutputAppend(&added, &jobPtr->store, pieces, nPieces, skip) != NS_OK) {
-        Ns_Log(Error, "%s: cannot queue output: %s",
-               sockPtr->drvPtr->pub.module, strerror(errno));
+        static NsEpisode shortage;
+
+        if (NsEpisodeBegins(&shortage)) {
+            Ns_Log(Error, "%s: cannot queue output: %s; replies that clients do"
+                   " not take at once are cut until it works again",
+                   sockPtr->drvPtr->pub.module, strerror(errno));
+        }
         return NS_ERROR;
     }
     atomic_fetch_add_explicit(&jobPtr->remaining, added.bytes,

@@ -11,6 +11,7 @@
 #include "nsreturn.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/episode.h"
 #include "http/url.h"
 #include "process/parameter_value.h"
 #include "request/conn_int.h"
@@ -275,21 +276,29 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
 static int
 ReturnOpened(NsConn *connPtr, int status, const char *type, const char *path)
 {
-    struct stat fileStatus;
-    NsBody      body = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    static NsEpisode shortage;
+    struct stat      fileStatus;
+    NsBody           body = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
 
     if (body.fd < 0 || fstat(body.fd, &fileStatus) != 0) {
         int reason = errno;
 
-        Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
-               strerror(reason));
         if (body.fd >= 0) {
             (void) close(body.fd);
         }
+        if (reason != EMFILE && reason != ENFILE && reason != ENOMEM) {
+            Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
+                   strerror(reason));
+            return Ns_ConnReturnNotFound(&connPtr->pub);
+        }
+        if (NsEpisodeBegins(&shortage)) {
+            Ns_Log(Error, "fastpath: failed to open '%s': %s; requests for"
+                   " files get 503 until there are some again: raise the limit"
+                   " (ulimit -n, LimitNOFILE), or lower maxqueuesize", path,
+                   strerror(reason));
+        }
         /* What is there must not be called missing: that may be remembered. */
-        return reason == EMFILE || reason == ENFILE || reason == ENOMEM
-            ? Ns_ConnReturnUnavailable(&connPtr->pub)
-            : Ns_ConnReturnNotFound(&connPtr->pub);
+        return Ns_ConnReturnUnavailable(&connPtr->pub);
     }
     body.length = (size_t) fileStatus.st_size;
     body.mtime = fileStatus.st_mtime;
