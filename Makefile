@@ -61,7 +61,11 @@ obj/nsd/tcl/cleanup.o: private COMPILE += $(TCL_PRIVATE)
 
 all: build
 
-build: nsd/nsd nsd/init.tcl $(BUILT_MODULES)
+build: nsd/nsd nsd/init.tcl $(BUILT_MODULES) | run/logs
+
+# The home of a server that runs from the tree.
+run/logs:
+	@mkdir -p $@
 
 help:
 	@sed -n 's/^#  *make /make /p' Makefile

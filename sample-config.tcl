@@ -29,11 +29,6 @@ if {[file exists $top/nssock/nssock.so]} {
     set initfile $top/bin/init.tcl
     foreach module {nssock nsssl nslog} { set object($module) $module.so }
 }
-# Checking a configuration (-T) leaves no traces.
-if {"-T" ni $argv} {
-    file mkdir $home/logs
-}
-
 ######################################################################
 # The process
 
