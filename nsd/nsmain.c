@@ -200,7 +200,7 @@ CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
     text = NsConfigReadFile(Ns_InfoConfigFile());
     EvalConfig(optionsPtr, text, argc, argv);
     ns_free(text);
-    if (NsConfigCheckPrint(stdout) > 0) {
+    if (NsConfigCheckPrint(stdout) + NsConfigCheckReferences(stdout) > 0) {
         return NS_STATUS_FAILED;
     }
     puts("configuration ok");
@@ -381,6 +381,7 @@ InitServers(const NsOptions *optionsPtr, Ns_ServerInitProc *initProc)
     }
     NsCallbacksRun(NS_AT_PRESTARTUP);
     NsConfigFreeze();
+    NsConfigCheckUnread();
 }
 
 /*

@@ -16,6 +16,8 @@
 #define MAX_BACKUP 999          /* By number; by date there may be more. */
 
 NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
+NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 NS_EXPORT int Ns_ModuleInit(const char *server, const char *module);
 
 /*
@@ -107,6 +109,20 @@ static Tcl_ObjCmdProc FileCmd;
 static Tcl_ObjCmdProc RollCmd;
 
 
+/*
+ * For nsd -T.
+ */
+int
+Ns_ModuleCheck(const char *server, const char *module)
+{
+    if (server == NULL) {
+        Ns_Log(Error, "nslog: '%s' must be loaded for a server, not "
+               "globally: name it in ns/server/SERVER/modules", module);
+        return NS_ERROR;
+    }
+    return NS_OK;
+}
+
 int
 Ns_ModuleInit(const char *server, const char *module)
 {
@@ -114,9 +130,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_DString  section;
     Log        *logPtr;
 
-    if (server == NULL) {
-        Ns_Log(Error, "nslog: '%s' must be loaded for a server, not "
-               "globally: name it in ns/server/SERVER/modules", module);
+    if (Ns_ModuleCheck(server, module) != NS_OK) {
         return NS_ERROR;
     }
     Ns_DStringInit(&section);

@@ -162,10 +162,12 @@ SslContextRemainingDays(SslContext *contextPtr)
 const char *
 SslErrorReason(void)
 {
-    unsigned long code = ERR_peek_last_error();
-    const char   *reason = code == 0
-        ? "unknown" : ERR_reason_error_string(code);
+    unsigned long first = ERR_peek_error(), last = ERR_peek_last_error();
+    const char   *reason;
 
+    /* What the system said comes first, and what it broke above it. */
+    reason = first != 0 && ERR_SYSTEM_ERROR(first)
+        ? strerror(ERR_GET_REASON(first)) : ERR_reason_error_string(last);
     ERR_clear_error();
     return reason == NULL ? "unknown" : reason;
 }

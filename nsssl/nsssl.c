@@ -18,6 +18,7 @@
 
 NS_EXPORT int Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
+NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
 #define RECORD_BYTES 16384
 
@@ -56,6 +57,7 @@ static Ns_DriverCloseProc  Close;
 static Ns_DriverDetailsProc Details;
 static Ns_DriverSetupProc   IsShakingHands;
 
+static SslContext *CreateContext(const char *server, const char *module);
 static void InitLibrary(void);
 static Ns_Callback ReloadAll;
 static Ns_TclTraceProc AddCommands;
@@ -68,6 +70,28 @@ static int  ReadSocket(BIO *bio, char *buffer, int length);
 static int  WriteSocket(BIO *bio, const char *buffer, int length);
 static long ControlSocket(BIO *bio, int command, long number, void *pointer);
 
+/*
+ * For nsd -T: the certificate and all that belongs to it, as a start finds it.
+ */
+NS_EXPORT int
+Ns_ModuleCheck(const char *server, const char *module)
+{
+    return CreateContext(server, module) == NULL ? NS_ERROR : NS_OK;
+}
+
+static SslContext *
+CreateContext(const char *server, const char *module)
+{
+    char *path = Ns_ConfigGetPath(server, module, NULL);
+
+    if (path == NULL) {
+        Ns_Log(Error, "%s: certificate parameter must be specified in the"
+               " configuration file under the module's section", module);
+        return NULL;
+    }
+    return SslContextCreate(module, path);
+}
+
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
 {
@@ -76,14 +100,9 @@ Ns_ModuleInit(const char *server, const char *module)
     Instance         *instancePtr;
 
     InitLibrary();
-    if (path == NULL) {
-        Ns_Log(Error, "%s: certificate parameter must be specified in the"
-               " configuration file under the module's section", module);
-        return NS_ERROR;
-    }
     instancePtr = ns_calloc(1u, sizeof(Instance));
     instancePtr->module = module;
-    instancePtr->contextPtr = SslContextCreate(module, path);
+    instancePtr->contextPtr = CreateContext(server, module);
     if (instancePtr->contextPtr == NULL) {
         ns_free(instancePtr);
         return NS_ERROR;

@@ -43,6 +43,8 @@ struct NsSection {
     NsParam     **params;           /* One for each field of the set. */
     int           nParams;
     int           maxParams;
+    atomic_bool   isRead;           /* Somebody has asked for it, or for one of
+                                     * its keys; only ever becomes true. */
 
     atomic_int           nLate;     /* Written under the lock. */
     _Atomic(LateParam *) latePtr;   /* Written under the lock, read without;
@@ -76,6 +78,8 @@ static void KeepReplaced(const char *key, char *value);
 static int FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
 static NsSection *FindNormalized(const char *name);
+static void Mark(atomic_bool *markPtr);
+static bool IsMarked(const atomic_bool *markPtr);
 static bool LockUnlessFrozen(void);
 static void Unlock(bool isLocked);
 static char *Normalize(Ns_DString *dsPtr, const char *name);
@@ -188,6 +192,7 @@ NsConfigLookup(const char *section, const char *key, bool exact,
     isLocked = LockUnlessFrozen();
     sectionPtr = FindSection(section);
     if (sectionPtr != NULL) {
+        Mark(&sectionPtr->isRead);
         value = LookupInSection(sectionPtr, key, exact, defaultValue);
     }
     Unlock(isLocked);
@@ -212,8 +217,7 @@ NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr)
                 if (sectionPtr->params[i]->isEmpty) {
                     continue;
                 }
-                atomic_store_explicit(&sectionPtr->params[i]->isRead, true,
-                                      memory_order_relaxed);
+                Mark(&sectionPtr->params[i]->isRead);
             }
             Tcl_DStringAppendElement(dsPtr, Ns_SetValue(setPtr, i));
             nFound++;
@@ -239,6 +243,7 @@ NsConfigDupSection(const char *section, NsConfigFilter filter)
     Ns_Set    *copyPtr = NULL;
 
     if (sectionPtr != NULL) {
+        Mark(&sectionPtr->isRead);
         copyPtr = Ns_SetCreate(Ns_SetName(sectionPtr->setPtr));
         CopyFields(sectionPtr, filter, copyPtr);
     }
@@ -251,17 +256,25 @@ NsConfigVisit(NsConfigVisitProc *proc, void *arg)
 {
     for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
             sectionPtr = sectionPtr->nextPtr) {
-        Ns_Set     *setPtr = sectionPtr->setPtr;
-        const char *name = Ns_SetName(setPtr);
+        Ns_Set      *setPtr = sectionPtr->setPtr;
+        NsConfigItem item = {
+            .section = Ns_SetName(setPtr), .place = sectionPtr->place,
+            .isRead = IsMarked(&sectionPtr->isRead)
+        };
 
         if (sectionPtr->place.file == NULL) {
             continue;
         }
-        proc(name, NULL, NULL, sectionPtr->place, arg);
+        proc(&item, arg);
         for (int i = 0; i < MIN(sectionPtr->nParams, Ns_SetSize(setPtr)); i++) {
-            if (sectionPtr->params[i]->place.file != NULL) {
-                proc(name, Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i),
-                     sectionPtr->params[i]->place, arg);
+            const NsParam *paramPtr = sectionPtr->params[i];
+
+            if (paramPtr->place.file != NULL) {
+                item.key = Ns_SetKey(setPtr, i);
+                item.value = Ns_SetValue(setPtr, i);
+                item.place = paramPtr->place;
+                item.isRead = IsMarked(&paramPtr->isRead);
+                proc(&item, arg);
             }
         }
     }
@@ -348,7 +361,11 @@ Ns_ConfigGetSection(const char *section)
     isLocked = LockUnlessFrozen();
     sectionPtr = FindSection(section);
     Unlock(isLocked);
-    return sectionPtr == NULL ? NULL : sectionPtr->setPtr;
+    if (sectionPtr == NULL) {
+        return NULL;
+    }
+    Mark(&sectionPtr->isRead);
+    return sectionPtr->setPtr;
 }
 
 Ns_Set *
@@ -576,6 +593,23 @@ FindNormalized(const char *name)
     Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&store.sections, name);
 
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+/*
+ * Not written again and again: readers share it.
+ */
+static void
+Mark(atomic_bool *markPtr)
+{
+    if (!IsMarked(markPtr)) {
+        atomic_store_explicit(markPtr, true, memory_order_relaxed);
+    }
+}
+
+static bool
+IsMarked(const atomic_bool *markPtr)
+{
+    return atomic_load_explicit(markPtr, memory_order_relaxed);
 }
 
 /*

@@ -78,12 +78,18 @@ typedef enum {
 Ns_Set *NsConfigDupSection(const char *section, NsConfigFilter filter);
 
 /*
- * Visit what the file says, in its order.  key is NULL when a section begins.
- * Before the freeze, no other thread around.
+ * Visit what the file says, section by section.  Main thread, while no other
+ * one changes the configuration.
  */
-typedef void (NsConfigVisitProc)(const char *section, const char *key,
-                                 const char *value, NsConfigPlace place,
-                                 void *arg);
+typedef struct NsConfigItem {
+    const char   *section;
+    const char   *key;          /* NULL when a section begins. */
+    const char   *value;
+    NsConfigPlace place;
+    bool          isRead;       /* Somebody has asked for it. */
+} NsConfigItem;
+
+typedef void (NsConfigVisitProc)(const NsConfigItem *itemPtr, void *arg);
 void NsConfigVisit(NsConfigVisitProc *proc, void *arg);
 
 /*

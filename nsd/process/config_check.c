@@ -1,90 +1,132 @@
 /*
  * config_check.c --
  *
- *      Compares the configuration with the table of parameters.
+ *      Compares the configuration with the table of parameters, and with itself.
  */
 
 #include "process/config_check.h"
 
+#include "log/sink.h"
+#include "log/stream.h"
+#include "nsconfig.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsthread.h"
-#include "process/config.h"
-#include "process/parameters.h"
+#include "process/config_check_int.h"
 
-/*
- * Lives on the stack of a check; main thread.
- */
-typedef struct Check {
-    FILE                     *file;         /* NULL: the log. */
-    int                       nProblems;
-    const NsParameterSection *sectionPtr;   /* NULL: not checked. */
-} Check;
-
-static NsConfigVisitProc Visit;
-static const NsParameterSection *VisitSection(Check *checkPtr,
-                                              const char *section,
-                                              NsConfigPlace place);
-static void VisitParameter(Check *checkPtr, const char *section,
-                           const char *key, const char *value,
-                           NsConfigPlace place);
+static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread;
+static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+static void VisitParameter(NsConfigCheck *checkPtr,
+                           const NsConfigItem *itemPtr);
+static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
+                                             const char **nearestPtr);
+static void VisitUnreadSection(NsConfigCheck *checkPtr,
+                               const NsConfigItem *itemPtr);
+static void CheckStreams(NsConfigCheck *checkPtr);
 static bool Canonical(const char *section, Ns_DString *dsPtr);
 static bool AppendModule(const char *modules, const char *rest,
                          Ns_DString *dsPtr);
 static bool IsOurs(const char *kind);
-static void Report(Check *checkPtr, NsConfigPlace place, const char *format,
-                   ...) NS_GNUC_PRINTF(3, 4);
 
 
 int
 NsConfigCheckPrint(FILE *file)
 {
-    Check check = {.file = file};
+    NsConfigCheck check = {.file = file};
 
-    NsConfigVisit(Visit, &check);
+    NsConfigVisit(VisitNames, &check);
+    return check.nProblems;
+}
+
+int
+NsConfigCheckReferences(FILE *file)
+{
+    NsConfigCheck check = {.file = file};
+
+    if (NsConfigRefsHome(&check)) {
+        NsConfigVisit(VisitReferences, &check);
+        NsConfigRefsServers(&check);
+    }
     return check.nProblems;
 }
 
 int
 NsConfigCheckLog(void)
 {
-    Check check = {.file = NULL};
+    NsConfigCheck check = {.file = NULL};
 
-    NsConfigVisit(Visit, &check);
+    NsConfigVisit(VisitNames, &check);
     return check.nProblems;
 }
 
-static void
-Visit(const char *section, const char *key, const char *value,
-      NsConfigPlace place, void *arg)
+void
+NsConfigCheckUnread(void)
 {
-    Check *checkPtr = arg;
+    NsConfigCheck check = {.file = NULL};
 
-    if (key == NULL) {
-        checkPtr->sectionPtr = VisitSection(checkPtr, section, place);
+    NsConfigVisit(VisitUnread, &check);
+    CheckStreams(&check);
+}
+
+static void
+VisitNames(const NsConfigItem *itemPtr, void *arg)
+{
+    NsConfigCheck *checkPtr = arg;
+
+    if (itemPtr->key == NULL) {
+        VisitSection(checkPtr, itemPtr);
     } else if (checkPtr->sectionPtr != NULL) {
-        VisitParameter(checkPtr, section, key, value, place);
+        VisitParameter(checkPtr, itemPtr);
     }
 }
 
+/*
+ * What resembles nothing may be a module's or an application's own: a start
+ * tells of it when nobody has asked for it, and -T in passing.
+ */
+static void
+VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char *nearest;
+
+    checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+    if (checkPtr->sectionPtr != NULL) {
+        NsConfigRefsSection(checkPtr, itemPtr);
+    } else if (nearest != NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "unknown section \"%s\"; the "
+                       "nearest known one is \"%s\"", itemPtr->section,
+                       nearest);
+    } else if (checkPtr->file != NULL
+               && strncmp(itemPtr->section, "ns/", 3) == 0
+               && strstr(itemPtr->section, "/module/") == NULL) {
+        fprintf(checkPtr->file, "%s:%d: note: section \"%s\" is not the "
+                "server's; a module or an application may read it\n",
+                itemPtr->place.file, itemPtr->place.line, itemPtr->section);
+    }
+    if (checkPtr->file != NULL
+            && NsConfigRefsIsOfNoModule(itemPtr->section)) {
+        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\" belongs to a "
+                       "module that no section \"modules\" names",
+                       itemPtr->section);
+    }
+}
+
+/*
+ * NULL: not ours, or unknown; then *nearestPtr is a known one that resembles
+ * it, or NULL.
+ */
 static const NsParameterSection *
-VisitSection(Check *checkPtr, const char *section, NsConfigPlace place)
+FindSection(const NsConfigItem *itemPtr, const char **nearestPtr)
 {
     const NsParameterSection *sectionPtr = NULL;
     Ns_DString                ds;
 
+    *nearestPtr = NULL;
     Tcl_DStringInit(&ds);
-    if (Canonical(section, &ds)) {
+    if (Canonical(itemPtr->section, &ds)) {
         sectionPtr = NsParameterSectionFind(ds.string);
         if (sectionPtr == NULL) {
-            const char *nearest = NsParameterNearestSection(ds.string);
-
-            if (nearest != NULL) {
-                Report(checkPtr, place, "unknown section \"%s\"; the nearest "
-                       "known one is \"%s\"", section, nearest);
-            } else {
-                Report(checkPtr, place, "unknown section \"%s\"", section);
-            }
+            *nearestPtr = NsParameterNearestSection(ds.string);
         }
     }
     Tcl_DStringFree(&ds);
@@ -92,28 +134,111 @@ VisitSection(Check *checkPtr, const char *section, NsConfigPlace place)
 }
 
 static void
-VisitParameter(Check *checkPtr, const char *section, const char *key,
-               const char *value, NsConfigPlace place)
+VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     const NsParameter *parameterPtr;
+    const char        *nearest;
     char               problem[256];
 
-    parameterPtr = NsParameterFind(checkPtr->sectionPtr, key);
-    if (parameterPtr == NULL) {
-        const char *nearest = NsParameterNearest(checkPtr->sectionPtr, key);
-
-        if (nearest != NULL) {
-            Report(checkPtr, place, "unknown parameter \"%s\" in section "
-                   "\"%s\"; the nearest known one is \"%s\"", key, section,
-                   nearest);
-        } else {
-            Report(checkPtr, place, "unknown parameter \"%s\" in section "
-                   "\"%s\"", key, section);
+    parameterPtr = NsParameterFind(checkPtr->sectionPtr, itemPtr->key);
+    if (parameterPtr != NULL) {
+        if (NsParameterIsBad(parameterPtr, itemPtr->value, problem,
+                             sizeof(problem))) {
+            NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in "
+                           "section \"%s\": %s", itemPtr->key,
+                           itemPtr->section, problem);
         }
-    } else if (NsParameterIsBad(parameterPtr, value, problem,
-                                sizeof(problem))) {
-        Report(checkPtr, place, "parameter \"%s\" in section \"%s\": %s", key,
-               section, problem);
+        return;
+    }
+    nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
+    if (nearest != NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
+                       "section \"%s\"; the nearest known one is \"%s\"",
+                       itemPtr->key, itemPtr->section, nearest);
+    } else if (checkPtr->file != NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
+                       "section \"%s\"", itemPtr->key, itemPtr->section);
+    }
+}
+
+static void
+VisitReferences(const NsConfigItem *itemPtr, void *arg)
+{
+    NsConfigCheck *checkPtr = arg;
+    const char    *nearest;
+
+    if (itemPtr->key == NULL) {
+        checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+    } else if (checkPtr->sectionPtr != NULL) {
+        NsConfigRefsValue(checkPtr, itemPtr);
+    }
+}
+
+static void
+VisitUnread(const NsConfigItem *itemPtr, void *arg)
+{
+    NsConfigCheck *checkPtr = arg;
+    const char    *nearest;
+
+    if (itemPtr->key == NULL) {
+        checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+        if (!itemPtr->isRead && nearest == NULL
+                && strncmp(itemPtr->section, "ns/", 3) == 0) {
+            VisitUnreadSection(checkPtr, itemPtr);
+        }
+    } else if (checkPtr->sectionPtr != NULL && !itemPtr->isRead
+               && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL
+               && NsParameterNearest(checkPtr->sectionPtr, itemPtr->key)
+               == NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
+                       "section \"%s\": nothing has read it", itemPtr->key,
+                       itemPtr->section);
+    }
+}
+
+/*
+ * Scripts of a module may read its section at any time.
+ */
+static void
+VisitUnreadSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
+        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\" belongs to a "
+                       "module that is not loaded", itemPtr->section);
+    } else if (checkPtr->sectionPtr == NULL
+               && strstr(itemPtr->section, "/module/") == NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "unknown section \"%s\": "
+                       "nothing has read it", itemPtr->section);
+    }
+}
+
+/*
+ * A sink may wait for a stream that a script makes; more often its name is
+ * misspelt.
+ */
+static void
+CheckStreams(NsConfigCheck *checkPtr)
+{
+    const Ns_Set *sinks = Ns_ConfigGetSection("ns/logsinks");
+
+    for (int i = 0; sinks != NULL && i < (int) Ns_SetSize(sinks); i++) {
+        Ns_LogSink  sink = NsSinkFind(Ns_SetKey(sinks, i));
+        const char *pattern;
+
+        for (int j = 0; sink != NULL
+                 && (pattern = NsSinkPattern(sink, j)) != NULL; j++) {
+            Ns_LogStream stream;
+            bool         isThere = false;
+
+            for (int k = 0; (stream = NsStreamAt(k)) != NULL; k++) {
+                isThere = isThere || NsStreamMatches(stream, pattern);
+            }
+            if (!isThere) {
+                checkPtr->nProblems++;
+                Ns_Log(Warning, "config: log sink '%s': there is no stream "
+                       "'%s' (yet)", Ns_SetKey(sinks, i), pattern);
+            }
+        }
     }
 }
 
@@ -203,19 +328,23 @@ IsOurs(const char *kind)
     return isOurs;
 }
 
-static void
-Report(Check *checkPtr, NsConfigPlace place, const char *format, ...)
+void
+NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
+               ...)
 {
-    char    text[512];
+    char    text[1024], line[16] = "";
     va_list ap;
 
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     checkPtr->nProblems++;
+    if (place.line > 0) {
+        snprintf(line, sizeof(line), ":%d", place.line);
+    }
     if (checkPtr->file != NULL) {
-        fprintf(checkPtr->file, "%s:%d: %s\n", place.file, place.line, text);
+        fprintf(checkPtr->file, "%s%s: %s\n", place.file, line, text);
     } else {
-        Ns_Log(Warning, "config: %s:%d: %s", place.file, place.line, text);
+        Ns_Log(Warning, "config: %s%s: %s", place.file, line, text);
     }
 }

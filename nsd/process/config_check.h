@@ -1,11 +1,14 @@
 /*
  * config_check.h --
  *
- *      Compares the configuration with the table of parameters.
+ *      Compares the configuration with the table of parameters, and with what
+ *      it refers to.
  *
  *      Reported are sections and parameters that do not exist, with the nearest
- *      name that does, and values that are out of range.  Sections outside ns/
- *      and those of modules from elsewhere are their owners' business.
+ *      name that does, values that are out of range, and servers, pools, limits
+ *      and log sinks that nothing defines; for -T also files and directories
+ *      that are missing, modules that cannot be loaded, addresses that cannot be
+ *      listened on.  Sections outside ns/ are their owners' business.
  */
 
 #ifndef NSD_PROCESS_CONFIG_CHECK_H
@@ -19,5 +22,17 @@
  */
 int NsConfigCheckPrint(FILE *file);
 int NsConfigCheckLog(void);
+
+/*
+ * What a start would come upon.  Makes home the base of all paths, and loads
+ * modules, but leaves nothing behind outside the process.
+ */
+int NsConfigCheckReferences(FILE *file);
+
+/*
+ * Log what is unknown and resembles nothing, and what modules, libraries and
+ * applications have not read either.  After these are loaded.
+ */
+void NsConfigCheckUnread(void);
 
 #endif

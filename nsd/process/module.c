@@ -26,7 +26,6 @@ static StaticModule *firstStaticPtr;    /* Main thread only. */
 
 static void *OpenObject(const char *file);
 static bool IsForUs(void *handle, void *initAddress);
-static bool FindObject(const char *file, char *path);
 static int RunInit(void *handle, const char *server, const char *module,
                    const char *file, const char *init);
 static void InitStaticModules(const char *server);
@@ -87,8 +86,9 @@ OpenObject(const char *file)
     char  path[PATH_MAX];
     void *handle;
 
-    if (!FindObject(file, path)) {
-        Ns_Log(Error, "modload: %s: invalid path", file);
+    if (!NsModuleFind(file, path)) {
+        Ns_Log(Error, "modload: %s: invalid path '%s': %s", file, path,
+               strerror(errno));
         return NULL;
     }
     handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -98,14 +98,12 @@ OpenObject(const char *file)
     return handle;
 }
 
-/*
- * Relative files stand in home/bin.  The ending .so may be left out.
- */
-static bool
-FindObject(const char *file, char *path)
+bool
+NsModuleFind(const char *file, char *path)
 {
     Ns_DString ds;
     bool       isFound;
+    int        reason;
 
     Tcl_DStringInit(&ds);
     if (Ns_PathIsAbsolute(file)) {
@@ -115,11 +113,49 @@ FindObject(const char *file, char *path)
     }
     isFound = realpath(ds.string, path) != NULL;
     if (!isFound) {
+        reason = errno;
         Tcl_DStringAppend(&ds, ".so", 3);
         isFound = realpath(ds.string, path) != NULL;
+        if (!isFound) {
+            snprintf(path, PATH_MAX, "%.*s", Tcl_DStringLength(&ds) - 3,
+                     ds.string);
+            errno = reason;
+        }
     }
     Tcl_DStringFree(&ds);
     return isFound;
+}
+
+bool
+NsModuleIsBad(const char *server, const char *module, const char *file,
+              char *buffer, size_t bytes)
+{
+    union {
+        void              *address;
+        Ns_ModuleInitProc *proc;
+    } check;
+    char  path[PATH_MAX];
+    void *handle;
+
+    if (!NsModuleFind(file, path)) {
+        snprintf(buffer, bytes, "%s: %s", path, strerror(errno));
+        return true;
+    }
+    handle = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+    if (handle == NULL) {
+        snprintf(buffer, bytes, "%s", dlerror());
+        return true;
+    }
+    if (dlsym(handle, "Ns_ModuleInit") == NULL) {
+        snprintf(buffer, bytes, "%s: Ns_ModuleInit: symbol not found", path);
+        return true;
+    }
+    check.address = dlsym(handle, "Ns_ModuleCheck");
+    if (check.address != NULL && check.proc(server, module) != NS_OK) {
+        snprintf(buffer, bytes, "its settings are not usable, as logged");
+        return true;
+    }
+    return false;
 }
 
 /*

@@ -17,4 +17,18 @@
  */
 void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
 
+/*
+ * The file of a module, into a buffer of PATH_MAX bytes.  Relative ones stand
+ * in home/bin; the ending .so may be left out.  False: errno says why, and path
+ * is where it was looked for.
+ */
+bool NsModuleFind(const char *file, char *path);
+
+/*
+ * What would keep a module from being loaded, written into buffer; false:
+ * nothing.  Asks the module's own Ns_ModuleCheck, if it has one.
+ */
+bool NsModuleIsBad(const char *server, const char *module, const char *file,
+                   char *buffer, size_t bytes);
+
 #endif

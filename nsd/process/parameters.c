@@ -9,7 +9,7 @@
 #include "nsthread.h"
 #include "process/units.h"
 
-static bool Matches(const char *pattern, const char *name);
+static int SectionDistance(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
 static bool IsBadNumber(const NsParameter *parameterPtr, const char *value,
                         char *buffer, size_t bytes);
@@ -32,7 +32,7 @@ NsParameterSectionFind(const char *canonical)
     const NsParameterSection *sectionPtr = NsParameterSections();
 
     for (; sectionPtr->pattern != NULL; sectionPtr++) {
-        if (Matches(sectionPtr->pattern, canonical)) {
+        if (NsParameterMatches(sectionPtr->pattern, canonical)) {
             return sectionPtr;
         }
     }
@@ -94,14 +94,43 @@ NsParameterNearestSection(const char *canonical)
     int                       least = INT_MAX;
 
     for (; sectionPtr->pattern != NULL; sectionPtr++) {
-        int distance = NsUnitsDistance(sectionPtr->pattern, canonical);
+        int distance = SectionDistance(sectionPtr->pattern, canonical);
 
         if (distance < least) {
             least = distance;
             nearest = sectionPtr->shown;
         }
     }
-    return IsSimilar(least, canonical) ? nearest : NULL;
+    return nearest;
+}
+
+/*
+ * Part by part, each of which must be similar; INT_MAX: not all are.
+ */
+static int
+SectionDistance(const char *pattern, const char *name)
+{
+    int sum = 0;
+
+    while (*pattern != '\0' && *name != '\0') {
+        char   wanted[64], found[64];
+        size_t nWanted = strcspn(pattern, "/"), nFound = strcspn(name, "/");
+
+        snprintf(wanted, sizeof(wanted), "%.*s", (int) nWanted, pattern);
+        snprintf(found, sizeof(found), "%.*s", (int) MIN(nFound, INT_MAX),
+                 name);
+        if (!STREQ(wanted, "*")) {
+            int distance = NsUnitsDistance(wanted, found);
+
+            if (!IsSimilar(distance, found)) {
+                return INT_MAX;
+            }
+            sum += distance;
+        }
+        pattern += nWanted + (pattern[nWanted] == '/');
+        name += nFound + (name[nFound] == '/');
+    }
+    return *pattern == '\0' && *name == '\0' ? sum : INT_MAX;
 }
 
 bool
@@ -178,8 +207,8 @@ NsParametersPrint(FILE *file)
 /*
  * `*` stands for one part of the name, which may hold anything but a slash.
  */
-static bool
-Matches(const char *pattern, const char *name)
+bool
+NsParameterMatches(const char *pattern, const char *name)
 {
     while (*pattern != '\0' && *name != '\0') {
         if (*pattern == '*') {

@@ -58,6 +58,11 @@ const NsParameterSection *NsParameterSections(void);
 const NsParameterSection *NsParameterSectionFind(const char *canonical);
 
 /*
+ * Whether a name is of a pattern.
+ */
+bool NsParameterMatches(const char *pattern, const char *name);
+
+/*
  * A parameter of a section; NULL if there is none.
  */
 const NsParameter *NsParameterFind(const NsParameterSection *sectionPtr,

@@ -144,6 +144,13 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     return sink != NULL ? NS_OK : NS_ERROR;
 }
 
+bool
+NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
+                      Ns_DString *errorPtr)
+{
+    return IsComplete(draftPtr, FindType(draftPtr->type), name, errorPtr);
+}
+
 Ns_ReturnCode
 NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
                  Ns_DString *errorPtr)

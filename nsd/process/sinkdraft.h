@@ -34,12 +34,15 @@ void NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink);
 void NsSinkDraftFree(NsSinkDraft *draftPtr);
 
 /*
- * Make a sink of that name; apply to one.  NS_ERROR: nothing has changed, and
- * the reason is appended to errorPtr.  The draft remains the caller's.  A sink that
- * may wait, and must, is made with a reason, too.
+ * Make a sink of that name (or say whether one could be made); apply to one.
+ * NS_ERROR: nothing has changed, and the reason is appended to errorPtr.  The
+ * draft remains the caller's.  A sink that may wait, and must, is made with a
+ * reason, too.
  */
 Ns_ReturnCode NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                                 Ns_DString *errorPtr);
+bool NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
+                           Ns_DString *errorPtr);
 Ns_ReturnCode NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
                                Ns_DString *errorPtr);
 

@@ -28,6 +28,8 @@
 #include "request/url2file.h"
 #include "request/write.h"
 
+#include <dirent.h>
+
 static void StartThread(NsServer *serverPtr);
 static void StopThread(NsServer *serverPtr);
 static Tcl_Encoding ConnEncoding(void);
@@ -37,6 +39,7 @@ static void ReadTable(const char *section,
 static void ReadSettings(NsRequestServer *requestPtr);
 static void ReadEncodings(NsRequestServer *requestPtr);
 static void ReadVhost(NsRequestServer *requestPtr);
+static void NotePages(const NsRequestServer *requestPtr);
 static void RegisterDefaults(NsServer *serverPtr);
 
 void
@@ -212,7 +215,36 @@ ReadVhost(NsRequestServer *requestPtr)
                requestPtr->serverPtr->name, requestPtr->pageDir);
         requestPtr->isVhostEnabled = false;
     }
+    if (!requestPtr->isVhostEnabled) {
+        NotePages(requestPtr);
+    }
     Ns_DStringFree(&ds);
+}
+
+/*
+ * Where there are no pages, every request for one is a bare 404.
+ */
+static void
+NotePages(const NsRequestServer *requestPtr)
+{
+    DIR           *dirPtr = opendir(requestPtr->pageRoot);
+    struct dirent *entryPtr;
+    int            n = 0;
+
+    if (dirPtr == NULL) {
+        Ns_Log(Warning, "server[%s]: no pages: %s: %s; see pagedir in section "
+               "%s/fastpath", requestPtr->serverPtr->name, requestPtr->pageRoot,
+               strerror(errno), requestPtr->serverPtr->path);
+        return;
+    }
+    while (n == 0 && (entryPtr = readdir(dirPtr)) != NULL) {
+        n += !STREQ(entryPtr->d_name, ".") && !STREQ(entryPtr->d_name, "..");
+    }
+    closedir(dirPtr);
+    if (n == 0) {
+        Ns_Log(Notice, "server[%s]: no pages yet: %s is empty",
+               requestPtr->serverPtr->name, requestPtr->pageRoot);
+    }
 }
 
 static void

@@ -9,9 +9,10 @@
 #
 #       startServer ?-config TEXT? ?-init SCRIPT? ?-pages {NAME CONTENT ...}?
 #                   ?-serverconfig TEXT? ?-options WORDS? ?-mode -f? ?-expect running|exit?
-#                   ?-prefix WORDS? ?-prepare SCRIPT?
+#                   ?-check refuses|accepts? ?-prefix WORDS? ?-prepare SCRIPT?
 #           Starts nsd in a directory of its own on a free port and waits until it
-#           listens (or, with -expect exit, until it has ended).  Returns a handle.
+#           listens (or, with -expect exit, until it has ended; `nsd -T` is to refuse
+#           such a configuration, unless -check accepts).  Returns a handle.
 #           TEXT is added to the configuration; $port and $home are set there.
 #           SCRIPT runs before the start, when the directory is complete.
 #           The words of -prefix stand before the command, as `prlimit --nofile=100`.
@@ -153,7 +154,7 @@ proc writeFile {name content} {
 proc startServer {args} {
     array set option {
         -config {} -serverconfig {} -init {} -pages {} -options {} -mode -f
-        -expect running -rawconfig {} -timeout 120000 -prefix {} -prepare {}
+        -expect running -check refuses -rawconfig {} -timeout 120000 -prefix {} -prepare {}
     }
     array set option $args
     set root $harness::root
@@ -218,6 +219,9 @@ ns_param file access.log
     harness::launch $handle
     if {$option(-expect) eq "exit"} {
         waitFor {[file exists $home/status]} $option(-timeout)
+        if {$option(-check) eq "refuses" && [catch {exec $root/nsd/nsd -T -t $home/nsd.conf.tcl 2>@1} said] == 0} {
+            error "a start fails, but the check says: $said"
+        }
         return $handle
     }
     harness::waitUntilReady $handle $option(-timeout)

@@ -314,7 +314,8 @@ static void
 ValuesOutOfRangeAreReported(void **state)
 {
     int   n;
-    char *report = Check("ns_section ns/server/s\n"
+    char *report = Check("ns_section ns/servers; ns_param s S; "
+                         "ns_section ns/server/s\n"
                          "ns_param compresslevel 11\n"
                          "ns_param maxthreads many\n"
                          "ns_param threadtimeout 2m\n"
@@ -340,11 +341,68 @@ OtherPeoplesSectionsAreTheirBusiness(void **state)
 {
     int   n;
     char *report = Check("ns_section my/app; ns_param anything 1\n"
+                         "ns_section ns/servers; ns_param s S\n"
+                         "ns_section ns/modules; ns_param nsshop nsshop\n"
                          "ns_section ns/module/nsshop; ns_param user x\n"
-                         "ns_section ns/server/s/module/nsdbpg; ns_param q 1\n",
+                         "ns_section ns/server/s/modules; ns_param db nsdbpg\n"
+                         "ns_section ns/server/s/module/db; ns_param q 1\n",
                          &n);
 
     assert_int_equal(n, 0);
+    assert_string_equal(report, "");
+    free(report);
+}
+
+static void
+ASectionThatResemblesNothingIsNoted(void **state)
+{
+    static const char *const sections[] = {
+        "ns/db/drivers", "ns/db/pool/main", "ns/server/s/db", "ns/interps/x",
+        "ns/server/s/tdav", "ns/server/s/adp/parsers", "ns/server/s/acs",
+        "ns/server/s/acs/acs-kernel"
+    };
+
+    for (int i = 0; i < Ns_NrElements(sections); i++) {
+        char  text[200];
+        char *report;
+        int   n;
+
+        snprintf(text, sizeof(text), "ns_section ns/servers; ns_param s S\n"
+                 "ns_section %s; ns_param a b\n", sections[i]);
+        report = Check(text, &n);
+        assert_int_equal(n, 0);
+        assert_non_null(strstr(report, "test.tcl:2: note: section"));
+        free(report);
+        NsConfigReset();
+    }
+}
+
+static void
+WhatNothingDefinesIsReported(void **state)
+{
+    int   n;
+    char *report = Check("ns_section ns/servers; ns_param main M\n"
+                         "ns_section ns/server/mian\n"
+                         "ns_section ns/server/main/pools; ns_param slow S\n"
+                         "ns_section ns/server/main/pool/slwo\n"
+                         "ns_section ns/server/main/module/nssock\n"
+                         "ns_section ns/limit/upload\n"
+                         "ns_section ns/logsink/audit\n"
+                         "ns_section ns/module/nsstats\n"
+                         "ns_section ns/server/main/module/own\n", &n);
+
+    assert_int_equal(n, 7);
+    assert_non_null(strstr(report, ":2: section \"ns/server/mian\": there is no "
+        "server \"mian\" in section ns/servers; the nearest one is \"main\""));
+    assert_non_null(strstr(report, ":4: section \"ns/server/main/pool/slwo\": "
+        "there is no pool \"slwo\" in section ns/server/main/pools; the nearest "
+        "one is \"slow\""));
+    for (int line = 5; line <= 9; line++) {
+        char place[8];
+
+        snprintf(place, sizeof(place), ":%d: ", line);
+        assert_non_null(strstr(report, place));
+    }
     free(report);
 }
 
@@ -352,10 +410,12 @@ static void
 AModuleIsKnownByTheFileItIsLoadedFrom(void **state)
 {
     int   n;
-    char *report = Check("ns_section ns/server/s/modules\n"
+    char *report = Check("ns_section ns/servers; ns_param s S; "
+                         "ns_section ns/server/s/modules\n"
                          "ns_param http /lib/nssock.so\n"
                          "ns_section ns/server/s/module/http\n"
                          "ns_param prot 80\n"
+                         "ns_section ns/modules; ns_param nssock nssock; "
                          "ns_section ns/module/nssock/servers\n"
                          "ns_param s www.example.com\n", &n);
 
@@ -420,6 +480,8 @@ main(void)
         TEST(AMisspelledSectionIsReported),
         TEST(ValuesOutOfRangeAreReported),
         TEST(OtherPeoplesSectionsAreTheirBusiness),
+        TEST(ASectionThatResemblesNothingIsNoted),
+        TEST(WhatNothingDefinesIsReported),
         TEST(AModuleIsKnownByTheFileItIsLoadedFrom),
         TEST(LinesInsideABlockCountFromTheTopOfTheFile),
         TEST(AParameterNeedsASection),

@@ -1,0 +1,51 @@
+/*
+ * config_check_int.h --
+ *
+ *      What the parts of the check share.
+ */
+
+#ifndef NSD_PROCESS_CONFIG_CHECK_INT_H
+#define NSD_PROCESS_CONFIG_CHECK_INT_H
+
+#include "process/config.h"
+#include "process/parameters.h"
+
+/*
+ * Lives on the stack of a check; main thread.
+ */
+typedef struct NsConfigCheck {
+    FILE                     *file;         /* NULL: the log. */
+    int                       nProblems;
+    const NsParameterSection *sectionPtr;   /* NULL: not checked. */
+} NsConfigCheck;
+
+/*
+ * One thing that is wrong.
+ */
+void NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place,
+                    const char *format, ...) NS_GNUC_PRINTF(3, 4);
+
+/*
+ * config_refs.c.  Whether servers, pools, limits and log sinks that a section
+ * belongs to are defined.
+ */
+void NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+
+/*
+ * Whether a section belongs to a module that nothing loads.
+ */
+bool NsConfigRefsIsOfNoModule(const char *section);
+
+/*
+ * Whether home is there; makes it the base of all paths.
+ */
+bool NsConfigRefsHome(NsConfigCheck *checkPtr);
+
+/*
+ * What a parameter refers to, in the section of checkPtr; what each server
+ * needs, also without a word about it.
+ */
+void NsConfigRefsValue(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+void NsConfigRefsServers(NsConfigCheck *checkPtr);
+
+#endif

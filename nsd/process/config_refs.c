@@ -1,0 +1,640 @@
+/*
+ * config_refs.c --
+ *
+ *      What a configuration refers to: servers, pools, modules, files,
+ *      addresses.  Nothing is made or changed.
+ */
+
+#include "process/config_check_int.h"
+
+#include "nsconfig.h"
+#include "nsfile.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "process/info.h"
+#include "process/module.h"
+#include "process/sinkdraft.h"
+#include "process/sinkoptions.h"
+#include "process/units.h"
+
+#include <netdb.h>
+
+/*
+ * A section's name, taken apart at its slashes.
+ */
+#define MAX_PARTS 5
+
+typedef struct Parts {
+    int  n;
+    char at[MAX_PARTS][128];
+} Parts;
+
+typedef void (ValueProc)(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+
+static ValueProc CheckDirectory, CheckModule, CheckPoolMap, CheckRedirect;
+static ValueProc CheckLimit, CheckHost, CheckServer, CheckAddress, CheckSink;
+static ValueProc CheckServerKey;
+
+/*
+ * key "*": each one.
+ */
+static const struct {
+    const char *pattern;
+    const char *key;
+    ValueProc  *proc;
+} values[] = {
+    {"ns/parameters", "tcllibrary", CheckDirectory},
+    {"ns/parameters", "logringdir", CheckDirectory},
+    {"ns/modules", "*", CheckModule},
+    {"ns/server/*/modules", "*", CheckModule},
+    {"ns/server/*/pool/*", "map", CheckPoolMap},
+    {"ns/server/*/pool/*", "map-noinherit", CheckPoolMap},
+    {"ns/server/*/redirects", "*", CheckRedirect},
+    {"ns/server/*/limits", "*", CheckLimit},
+    {"ns/logsinks", "*", CheckSink},
+    {"module/*", "address", CheckAddress},
+    {"module/*", "hostname", CheckHost},
+    {"module/*", "uploadpath", CheckDirectory},
+    {"module/*", "defaultserver", CheckServer},
+    {"module/*/servers", "*", CheckServerKey}
+};
+
+static void Split(const char *section, Parts *partsPtr);
+static bool IsServer(const char *name);
+static bool HasKey(const char *section, const char *key);
+static const char *NearestKey(const char *section, const char *name);
+static void ReportUnlisted(NsConfigCheck *checkPtr,
+                           const NsConfigItem *itemPtr, const char *what,
+                           const char *name, const char *list);
+static void CheckOneServer(NsConfigCheck *checkPtr, const char *server,
+                           NsConfigPlace place);
+static void CheckPools(NsConfigCheck *checkPtr, const char *path,
+                       NsConfigPlace place);
+static void CheckThreads(NsConfigCheck *checkPtr, const char *section,
+                         NsConfigPlace place);
+static int IntOf(const char *section, const char *key, int value);
+static void AppendPath(Ns_DString *dsPtr, const char *base, const char *path);
+static bool IsDirectory(const char *path);
+static void CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+static bool HasTclModule(const char *section, const char *module);
+static void CheckOneAddress(NsConfigCheck *checkPtr,
+                            const NsConfigItem *itemPtr, const char *address);
+static int CountWords(const char *list);
+
+
+void
+NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    Parts      parts;
+    Ns_DString ds;
+
+    Split(itemPtr->section, &parts);
+    if (parts.n < 3) {
+        return;
+    }
+    Ns_DStringInit(&ds);
+    if (STREQ(parts.at[1], "server") && !IsServer(parts.at[2])) {
+        ReportUnlisted(checkPtr, itemPtr, "server", parts.at[2], "ns/servers");
+    } else if (STREQ(parts.at[1], "server") && parts.n >= 5
+               && STREQ(parts.at[3], "pool")) {
+        Ns_DStringVarAppend(&ds, "ns/server/", parts.at[2], "/pools", NULL);
+        if (!HasKey(ds.string, parts.at[4])) {
+            ReportUnlisted(checkPtr, itemPtr, "pool", parts.at[4], ds.string);
+        }
+    } else if (STREQ(parts.at[1], "limit")
+               && !HasKey("ns/limits", parts.at[2])) {
+        ReportUnlisted(checkPtr, itemPtr, "limit", parts.at[2], "ns/limits");
+    } else if (STREQ(parts.at[1], "logsink")
+               && !HasKey("ns/logsinks", parts.at[2])) {
+        ReportUnlisted(checkPtr, itemPtr, "log sink", parts.at[2],
+                       "ns/logsinks");
+    }
+    Ns_DStringFree(&ds);
+}
+
+bool
+NsConfigRefsIsOfNoModule(const char *section)
+{
+    Parts      parts;
+    Ns_DString ds;
+    bool       isOfNone = false;
+
+    Split(section, &parts);
+    if (parts.n >= 3 && STREQ(parts.at[1], "module")) {
+        const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+
+        isOfNone = !HasKey("ns/modules", parts.at[2]);
+        for (int i = 0; servers != NULL && i < (int) Ns_SetSize(servers); i++) {
+            Ns_DStringInit(&ds);
+            Ns_DStringVarAppend(&ds, "ns/server/", Ns_SetKey(servers, i),
+                                "/modules", NULL);
+            isOfNone = isOfNone && !HasKey(ds.string, parts.at[2]);
+            Ns_DStringFree(&ds);
+        }
+    } else if (parts.n >= 5 && STREQ(parts.at[1], "server")
+               && STREQ(parts.at[3], "module")) {
+        Ns_DStringInit(&ds);
+        Ns_DStringVarAppend(&ds, "ns/server/", parts.at[2], "/modules", NULL);
+        isOfNone = !HasKey(ds.string, parts.at[4])
+            && !HasKey("ns/modules", parts.at[4]);
+        Ns_DStringFree(&ds);
+    }
+    return isOfNone;
+}
+
+bool
+NsConfigRefsHome(NsConfigCheck *checkPtr)
+{
+    const char   *home = Ns_ConfigString("ns/parameters", "home",
+                                         NsInfoPrefix());
+    NsConfigPlace place = {Ns_InfoConfigFile(), 0};
+    char          path[PATH_MAX];
+
+    if (!IsDirectory(home) || realpath(home, path) == NULL) {
+        NsConfigReport(checkPtr, place, "home: %s: %s", home, strerror(errno));
+        return false;
+    }
+    NsInfoSetHome(path);
+    return true;
+}
+
+void
+NsConfigRefsValue(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    for (int i = 0; i < Ns_NrElements(values); i++) {
+        if (NsParameterMatches(values[i].pattern,
+                               checkPtr->sectionPtr->pattern)
+                && (STREQ(values[i].key, "*")
+                    || STRIEQ(values[i].key, itemPtr->key))) {
+            values[i].proc(checkPtr, itemPtr);
+        }
+    }
+}
+
+void
+NsConfigRefsServers(NsConfigCheck *checkPtr)
+{
+    const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+    NsConfigPlace place = {Ns_InfoConfigFile(), 0};
+
+    if (servers == NULL || Ns_SetSize(servers) == 0) {
+        CheckOneServer(checkPtr, "default", place);
+        return;
+    }
+    for (int i = 0; i < (int) Ns_SetSize(servers); i++) {
+        CheckOneServer(checkPtr, Ns_SetKey(servers, i), place);
+    }
+}
+
+/*
+ * What is longer than a part may be cannot be anybody's name.
+ */
+static void
+Split(const char *section, Parts *partsPtr)
+{
+    partsPtr->n = 0;
+    while (partsPtr->n < MAX_PARTS && *section != '\0') {
+        size_t length = strcspn(section, "/");
+
+        snprintf(partsPtr->at[partsPtr->n++], sizeof(partsPtr->at[0]), "%.*s",
+                 (int) MIN(length, INT_MAX), section);
+        section += length + (section[length] == '/');
+    }
+}
+
+static bool
+IsServer(const char *name)
+{
+    const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+
+    return servers == NULL || Ns_SetSize(servers) == 0
+        ? STRIEQ(name, "default") : HasKey("ns/servers", name);
+}
+
+/*
+ * Names of sections ignore case, so names in them do.
+ */
+static bool
+HasKey(const char *section, const char *key)
+{
+    Ns_Set *setPtr = Ns_ConfigGetSection(section);
+
+    return setPtr != NULL && Ns_SetIFind(setPtr, key) >= 0;
+}
+
+static const char *
+NearestKey(const char *section, const char *name)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection(section);
+    const char   *nearest = NULL;
+    int           least = INT_MAX;
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        int distance = NsUnitsDistance(Ns_SetKey(setPtr, i), name);
+
+        if (distance < least) {
+            least = distance;
+            nearest = Ns_SetKey(setPtr, i);
+        }
+    }
+    return least <= 1 + (int) strlen(name) / 4 ? nearest : NULL;
+}
+
+static void
+ReportUnlisted(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+               const char *what, const char *name, const char *list)
+{
+    const char *nearest = NearestKey(list, name);
+
+    NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": there is no %s "
+                   "\"%s\" in section %s%s%s%s", itemPtr->section, what, name,
+                   list, nearest == NULL ? "" : "; the nearest one is \"",
+                   nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"");
+}
+
+static void
+CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
+{
+    Ns_DString  path, section, file, base;
+    const char *text;
+
+    Ns_DStringInit(&path);
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&file);
+    Ns_DStringInit(&base);
+    Ns_DStringVarAppend(&path, "ns/server/", server, NULL);
+
+    Ns_DStringVarAppend(&section, path.string, "/tcl", NULL);
+    AppendPath(&file, Ns_InfoHomePath(),
+               Ns_ConfigString(section.string, "initfile", "bin/init.tcl"));
+    if (access(file.string, R_OK) != 0) {
+        NsConfigReport(checkPtr, place, "parameter \"initfile\" in section "
+                       "\"%s\": %s: %s", section.string, file.string,
+                       strerror(errno));
+    }
+
+    Ns_DStringTrunc(&section, 0);
+    Ns_DStringVarAppend(&section, path.string, "/vhost", NULL);
+    if (!Ns_ConfigBool(section.string, "enabled", NS_FALSE)) {
+        Ns_DStringTrunc(&section, 0);
+        Ns_DStringVarAppend(&section, path.string, "/fastpath", NULL);
+        text = Ns_ConfigString(section.string, "serverdir", "");
+        AppendPath(&base, Ns_InfoHomePath(), text);
+        Ns_DStringTrunc(&file, 0);
+        AppendPath(&file, base.string,
+                   Ns_ConfigString(section.string, "pagedir", "pages"));
+        if (!IsDirectory(file.string)) {
+            NsConfigReport(checkPtr, place, "parameter \"pagedir\" in section "
+                           "\"%s\": %s: %s", section.string, file.string,
+                           strerror(errno));
+        }
+    }
+    CheckThreads(checkPtr, path.string, place);
+    CheckPools(checkPtr, path.string, place);
+    Ns_DStringFree(&path);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&file);
+    Ns_DStringFree(&base);
+}
+
+static void
+CheckPools(NsConfigCheck *checkPtr, const char *path, NsConfigPlace place)
+{
+    Ns_DString    ds;
+    const Ns_Set *pools;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, path, "/pools", NULL);
+    pools = Ns_ConfigGetSection(ds.string);
+    for (int i = 0; pools != NULL && i < (int) Ns_SetSize(pools); i++) {
+        Ns_DStringTrunc(&ds, 0);
+        Ns_DStringVarAppend(&ds, path, "/pool/", Ns_SetKey(pools, i), NULL);
+        CheckThreads(checkPtr, ds.string, place);
+    }
+    Ns_DStringFree(&ds);
+}
+
+/*
+ * minthreads <= maxthreads <= maxconnections.
+ */
+static void
+CheckThreads(NsConfigCheck *checkPtr, const char *section, NsConfigPlace place)
+{
+    int connections = IntOf(section, "maxconnections", 100);
+    int most = IntOf(section, "maxthreads", MIN(10, connections));
+    int least = IntOf(section, "minthreads", 1);
+
+    if (most > connections) {
+        NsConfigReport(checkPtr, place, "section \"%s\": maxthreads (%d) is "
+                       "more than maxconnections (%d)", section, most,
+                       connections);
+    }
+    if (least > most) {
+        NsConfigReport(checkPtr, place, "section \"%s\": minthreads (%d) is "
+                       "more than maxthreads (%d)", section, least, most);
+    }
+}
+
+/*
+ * Without the Warnings of a reader.
+ */
+static int
+IntOf(const char *section, const char *key, int value)
+{
+    const char *text = Ns_ConfigGetValue(section, key);
+    Tcl_WideInt wide;
+
+    return text != NULL && NsUnitsInteger(text, &wide) && wide >= 1
+        && wide <= INT_MAX ? (int) wide : value;
+}
+
+static void
+AppendPath(Ns_DString *dsPtr, const char *base, const char *path)
+{
+    if (Ns_PathIsAbsolute(path)) {
+        Ns_DStringAppend(dsPtr, path);
+    } else if (*path == '\0') {
+        Ns_DStringAppend(dsPtr, base);
+    } else {
+        Ns_DStringVarAppend(dsPtr, base, "/", path, NULL);
+    }
+}
+
+/*
+ * False: errno says why not.
+ */
+static bool
+IsDirectory(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        return false;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        return false;
+    }
+    return access(path, X_OK) == 0;
+}
+
+static void
+CheckDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    AppendPath(&ds, Ns_InfoHomePath(), itemPtr->value);
+    if (!IsDirectory(ds.string)) {
+        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
+                       "\"%s\": %s: %s", itemPtr->key, itemPtr->section,
+                       ds.string, strerror(errno));
+    }
+    Ns_DStringFree(&ds);
+}
+
+static void
+CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    char  reason[512];
+    Parts parts;
+
+    if (STRIEQ(itemPtr->value, "tcl")) {
+        if (!HasTclModule(itemPtr->section, itemPtr->key)) {
+            NsConfigReport(checkPtr, itemPtr->place, "module \"%s\" in section "
+                           "\"%s\": no Tcl library has a directory of that "
+                           "name", itemPtr->key, itemPtr->section);
+        }
+        return;
+    }
+    CheckOwnName(checkPtr, itemPtr);
+    Split(itemPtr->section, &parts);
+    if (NsModuleIsBad(STREQ(parts.at[1], "server") ? parts.at[2] : NULL,
+                      itemPtr->key, itemPtr->value, reason, sizeof(reason))) {
+        NsConfigReport(checkPtr, itemPtr->place, "module \"%s\" in section "
+                       "\"%s\": %s", itemPtr->key, itemPtr->section, reason);
+    }
+}
+
+/*
+ * A driver that is told neither an address nor a name takes the machine's.
+ */
+static void
+CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char  *slash = strrchr(itemPtr->value, '/');
+    const char  *kind = slash == NULL ? itemPtr->value : slash + 1;
+    NsConfigItem ownName = *itemPtr;
+    Ns_DString   section;
+
+    if (strncmp(kind, "nssock", 6) != 0 && strncmp(kind, "nsssl", 5) != 0) {
+        return;
+    }
+    Ns_DStringInit(&section);
+    Ns_DStringNAppend(&section, itemPtr->section,
+        (int) (strrchr(itemPtr->section, '/') - itemPtr->section));
+    Ns_DStringVarAppend(&section, "/module/", itemPtr->key, NULL);
+    ownName.section = section.string;
+    ownName.key = "hostname";
+    ownName.value = Ns_InfoHostname();
+    if (Ns_ConfigGetValue(section.string, "hostname") == NULL) {
+        CheckHost(checkPtr, &ownName);
+    }
+    Ns_DStringFree(&section);
+}
+
+/*
+ * In the library of all servers, or in that of the server.
+ */
+static bool
+HasTclModule(const char *section, const char *module)
+{
+    Ns_DString ds, own;
+    bool       isThere;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringInit(&own);
+    AppendPath(&ds, Ns_InfoHomePath(),
+               Ns_ConfigString("ns/parameters", "tcllibrary", "tcl"));
+    Ns_DStringVarAppend(&ds, "/", module, NULL);
+    isThere = IsDirectory(ds.string);
+    Ns_DStringTrunc(&ds, 0);
+    Ns_DStringNAppend(&own, section,
+                      (int) (strrchr(section, '/') - section));
+    Ns_DStringVarAppend(&own, "/tcl", NULL);
+    AppendPath(&ds, Ns_InfoHomePath(),
+               Ns_ConfigString(own.string, "library", "modules/tcl"));
+    Ns_DStringVarAppend(&ds, "/", module, NULL);
+    isThere = isThere || IsDirectory(ds.string);
+    Ns_DStringFree(&ds);
+    Ns_DStringFree(&own);
+    return isThere;
+}
+
+static void
+CheckPoolMap(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    int n = CountWords(itemPtr->value);
+
+    if (n != 2 && n != 3) {
+        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
+                       "\"%s\": \"%s\" should be METHOD URLPATTERN ?{HEADER "
+                       "PATTERN}?", itemPtr->key, itemPtr->section,
+                       itemPtr->value);
+    }
+}
+
+static void
+CheckRedirect(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    int status;
+
+    if (Ns_StrToInt(itemPtr->key, &status) != NS_OK || status < 100
+            || status > 999 || *itemPtr->value == '\0') {
+        NsConfigReport(checkPtr, itemPtr->place, "\"%s\" in section \"%s\" is "
+                       "no status, or has no URL", itemPtr->key,
+                       itemPtr->section);
+    }
+}
+
+static void
+CheckLimit(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (!HasKey("ns/limits", itemPtr->key) && !STREQ(itemPtr->key, "default")) {
+        ReportUnlisted(checkPtr, itemPtr, "limit", itemPtr->key, "ns/limits");
+    } else if (CountWords(itemPtr->value) != 2) {
+        NsConfigReport(checkPtr, itemPtr->place, "\"%s\" in section \"%s\": "
+                       "\"%s\" should be METHOD URL", itemPtr->key,
+                       itemPtr->section, itemPtr->value);
+    }
+}
+
+static void
+CheckServer(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (!IsServer(itemPtr->value)) {
+        ReportUnlisted(checkPtr, itemPtr, "server", itemPtr->value,
+                       "ns/servers");
+    }
+}
+
+static void
+CheckServerKey(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (!IsServer(itemPtr->key)) {
+        ReportUnlisted(checkPtr, itemPtr, "server", itemPtr->key, "ns/servers");
+    }
+}
+
+static void
+CheckAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char **words;
+    int          n;
+
+    if (Tcl_SplitList(NULL, itemPtr->value, &n, &words) != TCL_OK) {
+        NsConfigReport(checkPtr, itemPtr->place, "parameter \"address\" in "
+                       "section \"%s\": no list", itemPtr->section);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        CheckOneAddress(checkPtr, itemPtr, words[i]);
+    }
+    Tcl_Free((char *) words);
+}
+
+/*
+ * Without an address, that of the host name is needed.
+ */
+static void
+CheckHost(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char *address = Ns_ConfigGetValue(itemPtr->section, "address");
+
+    if (address == NULL || *address == '\0') {
+        CheckOneAddress(checkPtr, itemPtr, itemPtr->value);
+    }
+}
+
+/*
+ * Can it be listened on, at some port?
+ */
+static void
+CheckOneAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                const char *address)
+{
+    struct addrinfo hints = {
+        .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE
+    }, *listPtr = NULL;
+    int             result = getaddrinfo(address, NULL, &hints, &listPtr);
+    const char     *reason = result == 0 ? NULL : gai_strerror(result);
+
+    if (result == 0 && STRIEQ(itemPtr->key, "address")) {
+        int sock = socket(listPtr->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (sock < 0 || bind(sock, listPtr->ai_addr, listPtr->ai_addrlen)
+                != 0) {
+            reason = strerror(errno);
+        }
+        if (sock >= 0) {
+            close(sock);
+        }
+    }
+    if (listPtr != NULL) {
+        freeaddrinfo(listPtr);
+    }
+    if (reason != NULL) {
+        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
+                       "\"%s\": %s: %s", itemPtr->key, itemPtr->section,
+                       address, reason);
+    }
+}
+
+/*
+ * As a start would make it, up to opening its file.
+ */
+static void
+CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    Ns_DString    section, error;
+    const Ns_Set *setPtr;
+    NsSinkDraft   draft;
+    Ns_ReturnCode status = NS_OK;
+
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&error);
+    Ns_DStringVarAppend(&section, "ns/logsink/", itemPtr->key, NULL);
+    setPtr = Ns_ConfigGetSection(section.string);
+    NsSinkDraftInit(&draft, NULL);
+    for (int i = 0; setPtr != NULL && status == NS_OK
+             && i < (int) Ns_SetSize(setPtr); i++) {
+        status = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
+                                 Ns_SetValue(setPtr, i), &error);
+    }
+    /* The check of values has told of a bad one. */
+    if (status == NS_OK
+            && !NsSinkDraftIsComplete(&draft, itemPtr->key, &error)) {
+        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": %s",
+                       section.string, error.string);
+    }
+    NsSinkDraftFree(&draft);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&error);
+}
+
+/*
+ * -1: no list.
+ */
+static int
+CountWords(const char *list)
+{
+    const char **words;
+    int          n;
+
+    if (Tcl_SplitList(NULL, list, &n, &words) != TCL_OK) {
+        return -1;
+    }
+    Tcl_Free((char *) words);
+    return n;
+}
