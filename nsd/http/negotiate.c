@@ -18,19 +18,18 @@ static int  ParseQuality(const char *parameters, const char *end);
 static const char *SkipSpace(const char *p, const char *end);
 
 bool
-NsAcceptsGzip(const char *acceptEncoding, double version)
+NsAcceptsGzip(const char *acceptEncoding)
 {
     int gzip, any, identity;
 
     if (acceptEncoding == NULL) {
-        return version >= 1.1;
+        return false;
     }
     gzip = FindQuality(acceptEncoding, "gzip");
     any = FindQuality(acceptEncoding, "*");
     identity = FindQuality(acceptEncoding, "identity");
     if (gzip == ABSENT) {
-        return any > 0 && version >= 1.1
-            && (identity == ABSENT || any >= identity);
+        return any > 0 && (identity == ABSENT || any >= identity);
     }
     if (gzip == 0 || gzip == FULL) {
         return gzip == FULL;
@@ -60,7 +59,7 @@ FindQuality(const char *list, const char *name)
         const char *start = SkipSpace(list, end);
 
         if ((size_t) (end - start) >= length
-                && memcmp(start, name, length) == 0) {
+                && NsIsSameNoCase(start, name, length)) {
             const char *p = SkipSpace(start + length, end);
 
             if (p == end || *p == ';') {
@@ -84,7 +83,7 @@ ParseQuality(const char *p, const char *end)
         return FULL;
     }
     p = SkipSpace(p + 1, end);
-    if (p == end || *p != 'q') {
+    if (p == end || NsToLower(*p) != 'q') {
         return FULL;
     }
     p = SkipSpace(p + 1, end);

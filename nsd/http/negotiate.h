@@ -10,10 +10,10 @@
 #include "nstypes.h"
 
 /*
- * Whether a reply may be gzipped, by the first Accept-Encoding field (NULL if
- * absent) and the version of the request.
+ * Whether a client asks for gzip, by its first Accept-Encoding field, NULL if
+ * absent: probes and programs that do not send one cannot read it.
  */
-bool NsAcceptsGzip(const char *acceptEncoding, double version);
+bool NsAcceptsGzip(const char *acceptEncoding);
 
 /*
  * Whether a coding is named with a quality above 0.

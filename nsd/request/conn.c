@@ -508,8 +508,8 @@ SetFlags(NsConn *connPtr)
     } else if (messagePtr->refusal == 431) {
         connPtr->pub.flags |= NS_CONN_LINETOOLONG;
     }
-    if (NsAcceptsGzip(NsHttpKnown(&messagePtr->head, NS_FIELD_ACCEPT_ENCODING),
-                      requestPtr->version)) {
+    if (NsAcceptsGzip(NsHttpKnown(&messagePtr->head,
+                                  NS_FIELD_ACCEPT_ENCODING))) {
         connPtr->pub.flags |= NS_CONN_ZIPACCEPTED;
     }
 }

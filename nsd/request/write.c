@@ -6,6 +6,7 @@
 
 #include "nsconn.h"
 #include "nslog.h"
+#include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "http/charset.h"
@@ -25,6 +26,7 @@ typedef ssize_t (ReadProc)(void *source, char *buffer, size_t size);
 
 static Ns_Tls gzipTls;          /* A stream for reuse by the thread. */
 
+static void AddVary(NsConn *connPtr);
 static bool ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
 static Ns_CompressStream *TakeGzip(void);
 static void GiveGzip(Ns_CompressStream *gzipPtr);
@@ -308,16 +310,18 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
     }
     if (connPtr->compressLevel <= 0
             || (conn->flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS
-                               | NS_CONN_SKIPBODY | NS_CONN_CLOSED)) != 0
-            || connPtr->responseLength >= 0) {
+                               | NS_CONN_CLOSED)) != 0
+            || connPtr->responseLength >= 0
+            || Ns_SetIFind(conn->outputheaders, "Content-Encoding") >= 0) {
         return false;
     }
     if ((flags & NS_CONN_STREAM) == 0
             && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
         return false;
     }
-    Ns_ConnSetHeaders(conn, "Vary", "Accept-Encoding");
-    if ((conn->flags & NS_CONN_ZIPACCEPTED) == 0) {
+    AddVary(connPtr);
+    if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
+            != NS_CONN_ZIPACCEPTED) {
         return false;
     }
     if (connPtr->streamPtr == NULL) {
@@ -330,6 +334,27 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
     }
     Ns_ConnSetHeaders(conn, "Content-Encoding", "gzip");
     return true;
+}
+
+/*
+ * Besides what a script says that the reply depends on.
+ */
+static void
+AddVary(NsConn *connPtr)
+{
+    Ns_Set     *headers = connPtr->pub.outputheaders;
+    const char *value = Ns_SetIGet(headers, "Vary");
+    Ns_DString  ds;
+
+    if (value == NULL || *value == '\0') {
+        Ns_ConnSetHeaders(&connPtr->pub, "Vary", "Accept-Encoding");
+    } else if (strcasestr(value, "Accept-Encoding") == NULL
+               && !STREQ(value, "*")) {
+        Ns_DStringInit(&ds);
+        Ns_DStringVarAppend(&ds, value, ", Accept-Encoding", NULL);
+        Ns_SetIUpdate(headers, "Vary", Ns_DStringValue(&ds));
+        Ns_DStringFree(&ds);
+    }
 }
 
 /*

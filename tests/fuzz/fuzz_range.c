@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
         }
     }
     NsRangeIsCurrent(text, 1000000);
-    NsAcceptsGzip(text, 1.1);
+    NsAcceptsGzip(text);
     NsAcceptsCoding(text, "br");
     free(text);
     return 0;

@@ -253,33 +253,29 @@ GzipIsAcceptedByQuality(void **state)
 {
     static const struct {
         const char *value;
-        bool        isAccepted;         /* By a 1.1 client. */
-        bool        isAcceptedBy10;
+        bool        isAccepted;
     } cases[] = {
-        {NULL, true, false}, {"", false, false},
-        {"gzip", true, true}, {"deflate, gzip", true, true},
-        {"gzip;q=0", false, false}, {"gzip;q=0.000", false, false},
-        {"gzip;q=0.001", true, true}, {"gzip ; q = 0.5", true, true},
-        {"gzip;q=x", true, true}, {"gzip;q=0.5x", true, true},
-        {"gzip;q=1.0, identity;q=1", true, true},
-        {"gzip;q=0.5, identity", false, false},
-        {"gzip;q=0.5, identity;q=0.5", true, true},
-        {"gzip;q=0.5, identity;q=0.6", false, false},
-        {"gzip;q=0.5, *", false, false}, {"gzip;q=0.5, *;q=0.5", true, true},
-        {"gzip;q=0.5, identity;q=0.4, *;q=1", true, true},
-        {"*", true, false}, {"*;q=0", false, false},
-        {"*;q=0.5, identity", false, false},
-        {"*;q=0.5, identity;q=0.5", true, false},
-        {"identity", false, false}, {"GZIP", false, false},
-        {"x-gzip", false, false}, {"gzipx", false, false},
-        {"br;q=1, gzip;q=0.8", true, true},
+        {NULL, false}, {"", false},
+        {"gzip", true}, {"deflate, gzip", true},
+        {"gzip;q=0", false}, {"gzip;q=0.000", false},
+        {"gzip;q=0.001", true}, {"gzip ; q = 0.5", true},
+        {"gzip;q=x", true}, {"gzip;q=0.5x", true},
+        {"gzip;q=1.0, identity;q=1", true},
+        {"gzip;q=0.5, identity", false},
+        {"gzip;q=0.5, identity;q=0.5", true},
+        {"gzip;q=0.5, identity;q=0.6", false},
+        {"gzip;q=0.5, *", false}, {"gzip;q=0.5, *;q=0.5", true},
+        {"gzip;q=0.5, identity;q=0.4, *;q=1", true},
+        {"*", true}, {"*;q=0", false},
+        {"*;q=0.5, identity", false},
+        {"*;q=0.5, identity;q=0.5", true},
+        {"identity", false}, {"GZIP", true},
+        {"Gzip;Q=0", false}, {"x-gzip", false}, {"gzipx", false},
+        {"br;q=1, gzip;q=0.8", true},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
-        assert_int_equal(NsAcceptsGzip(cases[i].value, 1.1),
-                         cases[i].isAccepted);
-        assert_int_equal(NsAcceptsGzip(cases[i].value, 1.0),
-                         cases[i].isAcceptedBy10);
+        assert_int_equal(NsAcceptsGzip(cases[i].value), cases[i].isAccepted);
     }
     assert_true(NsAcceptsCoding("gzip, br", "br"));
     assert_false(NsAcceptsCoding("gzip, br;q=0", "br"));
