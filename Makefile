@@ -123,7 +123,6 @@ obj/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) nsd/libnsd.so
 	@echo '  TEST  $<'
 	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd -lcmocka $(LIBS)
 $(UNIT_TESTS): | packages-test
-obj/tests/unit/nslog_format_test: obj/nslog/format.o
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 	@mkdir -p $(@D)

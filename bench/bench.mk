@@ -2,9 +2,6 @@
 
 BENCH_HEADERS = bench/measure.h bench/producers.h bench/lines.h bench/engine.h
 
-# Access records become lines as in the module.
-obj/bench/log_end_to_end: obj/nslog/format.o
-
 obj/bench/%: bench/%.c $(BENCH_HEADERS) nsd/libnsd.so
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -o $@ $(filter %.c %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd \

@@ -17,7 +17,7 @@
 #include "engine.h"
 #include "lines.h"
 #include "log/sink.h"
-#include "../nslog/format.h"
+#include "nsaccessline.h"
 
 #define WRITE_BYTES ((size_t) 65536)
 #define TIME_BYTES  (sizeof("127.0.0.1 - - [21/Nov/2026:00:07:00 +0000] ") - 1)
@@ -98,7 +98,7 @@ RunLog(const char *directory, const char *file, bool isAccess, int nThreads,
        BenchEnd *endPtr)
 {
     BenchLog log = BenchOpenLog(directory, file,
-                                isAccess ? NsLogAccessLine : BenchCopy, 0);
+                                isAccess ? Ns_LogAccessLine : BenchCopy, 0);
     double   all;
     int64_t  start;
 
@@ -159,8 +159,8 @@ PutAccess(void *arg)
 {
     Writer      *w = arg;
     const char  *request = w->line.text + 1;
-    AccessRecord r = {
-        .flags = LOG_COMBINED | LOG_FMTTIME,
+    Ns_AccessRecord r = {
+        .flags = NS_ACCESS_COMBINED | NS_ACCESS_FMTTIME,
         .status = 200,
         .bytesSent = 1234,
         .peerLength = sizeof(PEER) - 1,

@@ -9,9 +9,10 @@
  *      asynclogwriter is off.
  */
 
-#include "format.h"
-
 #include <stdatomic.h>
+
+#include "ns.h"
+#include "nsaccessline.h"
 
 #define MAX_BACKUP 999          /* By number; by date there may be more. */
 
@@ -59,21 +60,17 @@ typedef struct Roll {
     bool        hasFailed;      /* The file stays where it is. */
 } Roll;
 
-/* For sinks that ask for one of these formats. */
-static const uint32_t commonFlags = LOG_FMTTIME;
-static const uint32_t combinedFlags = LOG_FMTTIME | LOG_COMBINED;
-
 static const struct {
     const char *name;
     int         flag;
     bool        isDefault;
 } flagTable[] = {
-    {"logcombined",     LOG_COMBINED,      true},
-    {"formattedtime",   LOG_FMTTIME,       true},
-    {"logreqtime",      LOG_REQTIME,       false},
-    {"logpartialtimes", LOG_PARTIALTIMES,  false},
-    {"checkforproxy",   LOG_CHECKFORPROXY, false},
-    {"suppressquery",   LOG_SUPPRESSQUERY, false}
+    {"logcombined",     NS_ACCESS_COMBINED,      true},
+    {"formattedtime",   NS_ACCESS_FMTTIME,       true},
+    {"logreqtime",      NS_ACCESS_REQTIME,       false},
+    {"logpartialtimes", NS_ACCESS_PARTIALTIMES,  false},
+    {"checkforproxy",   NS_ACCESS_CHECKFORPROXY, false},
+    {"suppressquery",   NS_ACCESS_SUPPRESSQUERY, false}
 };
 
 static char *FindFile(const char *server, const char *module, const char *path);
@@ -85,7 +82,7 @@ static Ns_AccessProc   LogAccess;
 static void      PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
                              const void *prepared, size_t length);
 static void      PutNew(const Log *logPtr, const Ns_Access *accessPtr);
-static void      SetFigures(AccessRecord *r, const Ns_Access *accessPtr);
+static void      SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
 static int64_t   Micros(const Ns_Time *timePtr);
 static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
                                const Ns_Access *accessPtr);
@@ -154,7 +151,7 @@ Ns_ModuleInit(const char *server, const char *module)
             atomic_fetch_or(&logPtr->flags, flagTable[i].flag);
         }
     }
-    if ((atomic_load(&logPtr->flags) & LOG_CHECKFORPROXY) != 0
+    if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
             && *Ns_ConfigString("ns/parameters", "trustedproxies", "")
                 == '\0') {
         Ns_Log(Warning, "nslog: checkforproxy without a list of proxies:"
@@ -248,14 +245,8 @@ OpenLog(Log *logPtr)
     Ns_DStringVarAppend(&name, "access/", logPtr->server, "/", logPtr->module,
                         (char *) NULL);
     spec.name = Ns_DStringValue(&name);
-    spec.stream = logPtr->stream = Ns_LogStreamCreate(spec.name,
-                                                      NsLogAccessLine, NULL);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "common", NsLogAccessLine,
-                                 (void *) &commonFlags);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "combined", NsLogAccessLine,
-                                 (void *) &combinedFlags);
-    (void) Ns_LogStreamAddFormat(logPtr->stream, "json", NsLogAccessJson, NULL);
-    Ns_LogStreamSetBytesSent(logPtr->stream, offsetof(AccessRecord, bytesSent));
+    spec.stream = logPtr->stream = Ns_LogAccessStream(spec.name);
+    Ns_LogStreamSetBytesSent(logPtr->stream, offsetof(Ns_AccessRecord, bytesSent));
     logPtr->sink = Ns_LogSinkOpen(&spec);
     if (logPtr->sink != NULL) {
         Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);
@@ -329,7 +320,7 @@ static void
 PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
             const void *prepared, size_t length)
 {
-    AccessRecord r;
+    Ns_AccessRecord r;
     struct iovec pieces[2];
 
     memcpy(&r, prepared, sizeof(r));
@@ -351,19 +342,19 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     const char       *referer = Ns_AccessHeader(accessPtr, "referer");
     const char       *agent = Ns_AccessHeader(accessPtr, "user-agent");
     size_t            requestLength = accessPtr->lineLength;
-    AccessRecord      r;
+    Ns_AccessRecord      r;
     char              forwarded[NS_ACCESS_PEER_BYTES];
     Ns_DString        headers;
     struct iovec      pieces[7];
 
-    if ((flags & LOG_CHECKFORPROXY) != 0) {
+    if ((flags & NS_ACCESS_CHECKFORPROXY) != 0) {
         peer = Ns_AccessForwardedPeer(accessPtr, forwarded);
     }
-    if ((flags & LOG_SUPPRESSQUERY) != 0) {
+    if ((flags & NS_ACCESS_SUPPRESSQUERY) != 0) {
         request = accessPtr->url;
         requestLength = request == NULL ? 0 : strlen(request);
     }
-    r = (AccessRecord){
+    r = (Ns_AccessRecord){
         .flags = (uint32_t) flags,
         .peerLength = (uint32_t) (peer == NULL ? 0 : strlen(peer)),
         .userLength = (uint32_t) (user == NULL ? 0 : strlen(user)),
@@ -399,7 +390,7 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
  * What is known only when the request has ended.
  */
 static void
-SetFigures(AccessRecord *r, const Ns_Access *accessPtr)
+SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr)
 {
     r->status = accessPtr->status;
     r->bytesSent = accessPtr->bytesSent;

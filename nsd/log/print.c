@@ -42,6 +42,7 @@ typedef struct Printer {
     size_t   lineRoom;
 } Printer;
 
+static void Print(NsRing *ringPtr, const Wish *wishPtr, const char *file);
 static bool ParseWish(Wish *wishPtr, int argc, char *const *argv);
 static int  Usage(const char *problem, const char *what);
 static bool IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
@@ -58,7 +59,7 @@ int
 NsLogPrintMain(int argc, char *const *argv)
 {
     Wish        wish = {NULL, -1, 0, false};
-    Printer     printer = {0};
+    NsRing     *ringPtr;
     const char *reason;
 
     NsLogInit();
@@ -68,33 +69,45 @@ NsLogPrintMain(int argc, char *const *argv)
     if (!ParseWish(&wish, argc - 1, argv + 1)) {
         return 1;
     }
-    printer.ringPtr = NsRingOpen(argv[0], true, &reason);
-    if (printer.ringPtr == NULL) {
+    ringPtr = NsRingOpen(argv[0], true, &reason);
+    if (ringPtr == NULL) {
         fprintf(stderr, "nsd: cannot read '%s': %s\n", argv[0], reason);
         return 1;
     }
-    printer.lineRoom = LINE_BYTES;
+    while (ringPtr != NULL) {
+        /* One behind the other, where several are in one file. */
+        NsRing *nextPtr = ringPtr->siblingPtr;
+
+        Print(ringPtr, &wish, argv[0]);
+        NsRingClose(&ringPtr, false);
+        ringPtr = nextPtr;
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static void
+Print(NsRing *ringPtr, const Wish *wishPtr, const char *file)
+{
+    Printer printer = {.ringPtr = ringPtr, .lineRoom = LINE_BYTES};
+
     printer.line = ns_malloc(LINE_BYTES);
-    printer.places = ns_calloc(printer.ringPtr->headerPtr->maxLanes,
-                               sizeof(NsPlace));
-    for (uint32_t i = 0; i < printer.ringPtr->headerPtr->maxLanes; i++) {
+    printer.places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
+    for (uint32_t i = 0; i < ringPtr->headerPtr->maxLanes; i++) {
         printer.places[i].lane = i;
         printer.places[i].segment = NS_RING_NONE;
     }
-    PrintNew(&printer, &wish);
-    while (wish.isFollowing && access(argv[0], F_OK) == 0) {
+    PrintNew(&printer, wishPtr);
+    while (wishPtr->isFollowing && access(file, F_OK) == 0) {
         struct timeval pause = {0, POLL_USEC};
 
         fflush(stdout);
         (void) select(0, NULL, NULL, NULL, &pause);
-        PrintNew(&printer, &wish);
+        PrintNew(&printer, wishPtr);
     }
     NsMergeFree(&printer.merge);
     ns_free(printer.places);
     ns_free(printer.bytes);
     ns_free(printer.line);
-    NsRingClose(&printer.ringPtr, false);
-    return fflush(stdout) == 0 ? 0 : 1;
 }
 
 static bool
@@ -270,7 +283,7 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
 static void
 PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
 {
-    Ns_LogStream known = NsStreamFind(recordPtr->stream);
+    Ns_LogStream known = NsStreamOfLeftover(recordPtr->stream);
     size_t       length = 0;
 
     while (known != NULL) {

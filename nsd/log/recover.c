@@ -602,12 +602,10 @@ OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
 }
 
 /*
- * The stream exists: a module that makes it is loaded.
+ * Its records can become lines.
  */
 static bool
 HasFormat(const NsRing *ringPtr, uint32_t lane)
 {
-    Ns_LogStream stream = NsStreamFind(NsRingStreamOf(ringPtr, lane));
-
-    return stream != NULL && NsStreamHasFormat(stream);
+    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) != NULL;
 }

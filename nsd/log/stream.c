@@ -15,6 +15,7 @@
 #include "log/line.h"
 #include "log/severity.h"
 #include "log/sink.h"
+#include "nsaccessline.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -48,6 +49,8 @@ struct Ns_LogStream_ {
 };
 
 #define EPISODE_NANOS INT64_C(1000000000)
+/* Of the names of access logs. */
+#define ACCESS_PREFIX "access/"
 
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;
@@ -336,6 +339,22 @@ NsStreamFind(const char *name)
         if (STREQ(stream->name, name)) {
             return stream;
         }
+    }
+    return NULL;
+}
+
+Ns_LogStream
+NsStreamOfLeftover(const char *name)
+{
+    Ns_LogStream stream = NsStreamFind(name);
+
+    if (stream != NULL && NsStreamHasFormat(stream)) {
+        return stream;
+    }
+    /* The table is for those in use, and what is left may be damaged. */
+    if (strncmp(name, ACCESS_PREFIX, strlen(ACCESS_PREFIX)) == 0
+            && (stream != NULL || NsStreamAt(NS_RING_STREAMS / 2) == NULL)) {
+        return Ns_LogAccessStream(name);
     }
     return NULL;
 }

@@ -41,6 +41,12 @@ bool NsStreamForget(Ns_LogStream stream);
 Ns_LogStream NsStreamAt(int index);
 Ns_LogStream NsStreamFind(const char *name);
 const char  *NsStreamName(Ns_LogStream stream);
+
+/*
+ * The stream that can format records of that name, which an earlier process has
+ * left; NULL: a module would have to make it.
+ */
+Ns_LogStream NsStreamOfLeftover(const char *name);
 int          NsStreamIndex(Ns_LogStream stream);
 
 /*

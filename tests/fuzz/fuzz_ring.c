@@ -14,7 +14,7 @@
 
 #include <sys/wait.h>
 
-#include "../../nslog/format.h"
+#include "nsaccessline.h"
 #include "log/init.h"
 #include "log/print.h"
 #include "log/reader.h"
@@ -85,7 +85,7 @@ Prepare(void)
     FuzzAssert(freopen(output, "w+", stdout) != NULL);
 
     NsLogInit();
-    (void) Ns_LogStreamCreate("access/s/m", NsLogAccessLine, NULL);
+    (void) Ns_LogStreamCreate("access/s/m", Ns_LogAccessLine, NULL);
     for (int i = Notice; i <= Dev; i++) {
         NsSeverityEnable((Ns_LogSeverity) i, false);
     }
@@ -99,8 +99,8 @@ static void
 LogAndDie(void)
 {
     char         text[6000], audit[] = "thread\0kind\0key\0value";
-    AccessRecord access = {
-        .flags = LOG_COMBINED | LOG_FMTTIME | LOG_REQTIME | LOG_PARTIALTIMES,
+    Ns_AccessRecord access = {
+        .flags = NS_ACCESS_COMBINED | NS_ACCESS_FMTTIME | NS_ACCESS_REQTIME | NS_ACCESS_PARTIALTIMES,
         .status = 200, .start = 1, .peerLength = 3, .userLength = 4,
         .requestLength = 14, .refererLength = 2, .agentLength = 2, .nHeaders = 1
     };
@@ -116,7 +116,7 @@ LogAndDie(void)
         .memoryBytes = MEMORY_BYTES, .ringDirectory = directory,
         .home = directory
     });
-    (void) Ns_LogStreamCreate("access/s/m", NsLogAccessLine, NULL);
+    (void) Ns_LogStreamCreate("access/s/m", Ns_LogAccessLine, NULL);
     (void) NsSinkCreate(&(NsSinkSpec){
         .name = "all", .type = "file", .file = logFile, .nStreams = 4,
         .streams = (const char *[]) {"system", "access", "audit", "operation"},

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "../../nslog/format.h"
+#include "nsaccessline.h"
 
 enum {PEER, USER, REQUEST, REFERER, AGENT, HEADER, NFIELDS};
 
@@ -17,10 +17,10 @@ typedef struct Fields {
     size_t      lengths[NFIELDS];
 } Fields;
 
-static const uint32_t commonFlags = LOG_FMTTIME;
-static const uint32_t combinedFlags = LOG_FMTTIME | LOG_COMBINED;
+static const uint32_t commonFlags = NS_ACCESS_FMTTIME;
+static const uint32_t combinedFlags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED;
 
-static const char *FormatRecord(Ns_LogFormatProc *proc, const AccessRecord *r,
+static const char *FormatRecord(Ns_LogFormatProc *proc, const Ns_AccessRecord *r,
                                 size_t length, const uint32_t *arg);
 
 static Fields
@@ -53,7 +53,7 @@ static size_t
 Encode(char *buffer, const Fields *fieldsPtr, uint32_t flags)
 {
     uint32_t     nName = 7, nValue = (uint32_t) fieldsPtr->lengths[HEADER];
-    AccessRecord r = {
+    Ns_AccessRecord r = {
         .flags = flags, .status = 200, .bytesSent = 195,
         .start = INT64_C(1795219621704179), .acceptSpan = 645,
         .queueSpan = 176, .filterSpan = 23, .runSpan = 1000147,
@@ -82,7 +82,7 @@ Format(Ns_LogFormatProc *proc, const Fields *fieldsPtr, uint32_t flags,
     _Alignas(8) char bytes[1000];
     size_t length = Encode(bytes, fieldsPtr, flags);
 
-    return FormatRecord(proc, (const AccessRecord *) (void *) bytes, length,
+    return FormatRecord(proc, (const Ns_AccessRecord *) (void *) bytes, length,
                         arg);
 }
 
@@ -91,7 +91,7 @@ Format(Ns_LogFormatProc *proc, const Fields *fieldsPtr, uint32_t flags,
  * sanitizer sees who reads or writes beyond.
  */
 static const char *
-FormatRecord(Ns_LogFormatProc *proc, const AccessRecord *r, size_t length,
+FormatRecord(Ns_LogFormatProc *proc, const Ns_AccessRecord *r, size_t length,
              const uint32_t *arg)
 {
     static char  line[10000];
@@ -119,7 +119,7 @@ FormatRecord(Ns_LogFormatProc *proc, const AccessRecord *r, size_t length,
 static const char *
 Line(const Fields *fieldsPtr, uint32_t flags)
 {
-    return Format(NsLogAccessLine, fieldsPtr, flags, NULL);
+    return Format(Ns_LogAccessLine, fieldsPtr, flags, NULL);
 }
 
 static void
@@ -131,15 +131,16 @@ TheLineFollowsItsFlags(void **state)
     } cases[] = {
         {0, "127.0.0.1 - ann [1795219621] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
-        {LOG_FMTTIME, "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+        {NS_ACCESS_FMTTIME, "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
-        {LOG_COMBINED, "127.0.0.1 - ann [1795219621] "
+        {NS_ACCESS_COMBINED, "127.0.0.1 - ann [1795219621] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
             "\"http://example.org/start\" \"curl/7.88.1\" \"abc\"\n"},
-        {LOG_FMTTIME | LOG_REQTIME,
+        {NS_ACCESS_FMTTIME | NS_ACCESS_REQTIME,
             "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 1.000346 \"abc\"\n"},
-        {LOG_FMTTIME | LOG_COMBINED | LOG_REQTIME | LOG_PARTIALTIMES,
+        {NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED | NS_ACCESS_REQTIME
+             | NS_ACCESS_PARTIALTIMES,
             "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
             "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
             "\"http://example.org/start\" \"curl/7.88.1\" 1.000346 "
@@ -159,11 +160,11 @@ CommonAndCombinedAreTheSameWhateverTheFlags(void **state)
     Fields fields = Plain();
 
     assert_string_equal(
-        Format(NsLogAccessLine, &fields, LOG_REQTIME, &commonFlags),
+        Format(Ns_LogAccessLine, &fields, NS_ACCESS_REQTIME, &commonFlags),
         "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195\n");
     assert_string_equal(
-        Format(NsLogAccessLine, &fields, LOG_PARTIALTIMES, &combinedFlags),
+        Format(Ns_LogAccessLine, &fields, NS_ACCESS_PARTIALTIMES, &combinedFlags),
         "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
         "\"http://example.org/start\" \"curl/7.88.1\"\n");
@@ -177,7 +178,7 @@ WhatIsNotThereIsADashOrEmptyQuotes(void **state)
     for (int i = USER; i < NFIELDS; i++) {
         fields.lengths[i] = 0;
     }
-    assert_string_equal(Line(&fields, LOG_COMBINED),
+    assert_string_equal(Line(&fields, NS_ACCESS_COMBINED),
                         "127.0.0.1 - - [1795219621] \"\" 200 195 "
                         "\"\" \"\" \"\"\n");
 }
@@ -230,7 +231,7 @@ NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
                      "\"%s\" 200 195 \"%s\" \"%s\" \"%s\"\n", shown[PEER],
                      quote, shown[USER], quote, shown[REQUEST], shown[REFERER],
                      shown[AGENT], shown[HEADER]);
-            assert_string_equal(Line(&fields, LOG_COMBINED), wanted);
+            assert_string_equal(Line(&fields, NS_ACCESS_COMBINED), wanted);
         }
     }
 }
@@ -260,7 +261,7 @@ AByteIsEscapedWhereverItStands(void **state)
             snprintf(wanted, sizeof(wanted), " \"%.*s%s%.*s\"", (int) at,
                      value, Escaped((unsigned char) c),
                      (int) (length - at - 1), value + at + 1);
-            assert_non_null(strstr(Line(&fields, LOG_COMBINED), wanted));
+            assert_non_null(strstr(Line(&fields, NS_ACCESS_COMBINED), wanted));
         }
     }
 }
@@ -277,12 +278,12 @@ NumbersMayBeAsLargeAsTheyGet(void **state)
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
-        AccessRecord r = {.status = INT32_MIN, .bytesSent = cases[i].number};
+        Ns_AccessRecord r = {.status = INT32_MIN, .bytesSent = cases[i].number};
         char         wanted[100];
 
         snprintf(wanted, sizeof(wanted), " - - [1795219621] \"\" -2147483648 "
                  "%s\n", cases[i].text);
-        assert_string_equal(FormatRecord(NsLogAccessLine, &r, sizeof(r), NULL),
+        assert_string_equal(FormatRecord(Ns_LogAccessLine, &r, sizeof(r), NULL),
                             wanted);
     }
 }
@@ -290,12 +291,12 @@ NumbersMayBeAsLargeAsTheyGet(void **state)
 static void
 TheLongestLineFits(void **state)
 {
-    Ns_LogFormatProc *const procs[] = {NsLogAccessLine, NsLogAccessJson};
+    Ns_LogFormatProc *const procs[] = {Ns_LogAccessLine, Ns_LogAccessJson};
     struct {
-        AccessRecord r;
+        Ns_AccessRecord r;
         char         strings[400];
     } record = {.r = {
-        .flags = LOG_FMTTIME | LOG_COMBINED | LOG_REQTIME | LOG_PARTIALTIMES,
+        .flags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED | NS_ACCESS_REQTIME | NS_ACCESS_PARTIALTIMES,
         .status = INT32_MIN, .bytesSent = INT64_MIN, .start = INT64_MAX,
         .acceptSpan = INT64_MAX, .queueSpan = INT64_MAX,
         .filterSpan = INT64_MAX, .runSpan = INT64_MAX
@@ -324,9 +325,9 @@ TextBeyondAsciiStaysInAnyField(void **state)
 
         fields.bytes[field] = text;
         fields.lengths[field] = sizeof(text) - 1;
-        assert_non_null(strstr(Line(&fields, LOG_COMBINED), text));
+        assert_non_null(strstr(Line(&fields, NS_ACCESS_COMBINED), text));
         assert_non_null(strstr(
-            Format(NsLogAccessJson, &fields, 0, NULL), text));
+            Format(Ns_LogAccessJson, &fields, 0, NULL), text));
     }
 }
 
@@ -378,7 +379,7 @@ NoByteOfAnyFieldEndsTheStringOrTheObject(void **state)
 {
     Fields plain = Plain();
 
-    assert_string_equal(Format(NsLogAccessJson, &plain, 0, NULL),
+    assert_string_equal(Format(Ns_LogAccessJson, &plain, 0, NULL),
                         WantedJson(&plain));
     for (int field = 0; field < NFIELDS; field++) {
         for (int c = 0; c < 256; c++) {
@@ -387,7 +388,7 @@ NoByteOfAnyFieldEndsTheStringOrTheObject(void **state)
 
             fields.bytes[field] = value;
             fields.lengths[field] = sizeof(value);
-            assert_string_equal(Format(NsLogAccessJson, &fields, 0, NULL),
+            assert_string_equal(Format(Ns_LogAccessJson, &fields, 0, NULL),
                                 WantedJson(&fields));
         }
     }
@@ -402,7 +403,7 @@ ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
     _Alignas(8) char bytes[1000];
     char             line[10000];
     Fields           fields = Plain();
-    size_t           length = Encode(bytes, &fields, LOG_COMBINED);
+    size_t           length = Encode(bytes, &fields, NS_ACCESS_COMBINED);
 
     for (size_t n = 0; n < length; n++) {
         /* On the heap, so that a sanitizer sees who reads beyond. */
@@ -411,8 +412,8 @@ ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
         size_t       nLine, nJson;
 
         memcpy(copy, bytes, n);
-        nLine = NsLogAccessLine(line, sizeof(line), &record, NULL);
-        nJson = NsLogAccessJson(line, sizeof(line), &record, NULL);
+        nLine = Ns_LogAccessLine(line, sizeof(line), &record, NULL);
+        nJson = Ns_LogAccessJson(line, sizeof(line), &record, NULL);
         assert_true(nLine == 0 || nLine > 1);
         assert_int_equal(nLine == 0, nJson == 0);
         assert_int_equal(nLine == 0, n < length - fields.lengths[HEADER]

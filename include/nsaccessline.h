@@ -1,5 +1,5 @@
 /*
- * format.h --
+ * nsaccessline.h --
  *
  *      An access record, and the line it becomes.
  *
@@ -8,23 +8,23 @@
  *      process.
  */
 
-#ifndef NSLOG_FORMAT_H
-#define NSLOG_FORMAT_H
+#ifndef NSACCESSLINE_H
+#define NSACCESSLINE_H
 
-#include "ns.h"
+#include "nslogstream.h"
 
-#define LOG_COMBINED      0x01
-#define LOG_FMTTIME       0x02
-#define LOG_REQTIME       0x04
-#define LOG_PARTIALTIMES  0x08
-#define LOG_CHECKFORPROXY 0x10
-#define LOG_SUPPRESSQUERY 0x20
+#define NS_ACCESS_COMBINED      0x01
+#define NS_ACCESS_FMTTIME       0x02
+#define NS_ACCESS_REQTIME       0x04
+#define NS_ACCESS_PARTIALTIMES  0x08
+#define NS_ACCESS_CHECKFORPROXY 0x10
+#define NS_ACCESS_SUPPRESSQUERY 0x20
 
 /*
  * The strings follow in the order of their lengths, then for each of nHeaders
  * its name and its value, each a uint32_t and as many bytes.
  */
-typedef struct AccessRecord {
+typedef struct Ns_AccessRecord {
     uint32_t flags;
     int32_t  status;
     int64_t  bytesSent;
@@ -39,16 +39,24 @@ typedef struct AccessRecord {
     uint32_t refererLength;
     uint32_t agentLength;
     uint32_t nHeaders;
-} AccessRecord;
+} Ns_AccessRecord;
 
 /*
  * Arg: NULL, or the flags (uint32_t) to use in place of the record's.
  */
-Ns_LogFormatProc NsLogAccessLine;
+NS_EXTERN size_t Ns_LogAccessLine(char *buffer, size_t room,
+                                  const Ns_LogRecord *recordPtr, void *arg);
 
 /*
  * One object with all that the record has, whatever its flags.
  */
-Ns_LogFormatProc NsLogAccessJson;
+NS_EXTERN size_t Ns_LogAccessJson(char *buffer, size_t room,
+                                  const Ns_LogRecord *recordPtr, void *arg);
+
+/*
+ * The stream of that name, which takes such records, in the formats native (as
+ * a record says), common, combined, and json.
+ */
+NS_EXTERN Ns_LogStream Ns_LogAccessStream(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * format.c --
+ * accessline.c --
  *
  *      An access record becomes a line.
  *
@@ -8,7 +8,10 @@
  *      for room.  Functions that put something return where to go on.
  */
 
-#include "format.h"
+#include "nsaccessline.h"
+
+#include "nslog.h"
+#include "nsthread.h"
 
 #define MICROS 1000000
 
@@ -29,7 +32,7 @@ typedef uint64_t      Words  __attribute__((vector_size(16)));
  * A record as it is read.
  */
 typedef struct Access {
-    const AccessRecord *r;
+    const Ns_AccessRecord *r;
     int64_t     start;          /* Microseconds since 1970. */
     uint32_t    nHeaders;       /* That are left. */
     const char *next;           /* They begin here ... */
@@ -60,13 +63,28 @@ static char *PutEscaped(char *to, const char *bytes, size_t length);
 static char *PutUser(char *to, const char *bytes, size_t length, bool isPlain);
 static char *PutNumber(char *to, int64_t number);
 static char *PutMicros(char *to, int64_t micros);
-static int64_t Duration(const AccessRecord *r);
+static int64_t Duration(const Ns_AccessRecord *r);
 static char *PutTimes(char *to, const Access *accessPtr);
 static char *PutTime(char *to, time_t seconds, bool isFormatted);
 
 
+Ns_LogStream
+Ns_LogAccessStream(const char *name)
+{
+    static uint32_t commonFlags = NS_ACCESS_FMTTIME;
+    static uint32_t combinedFlags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED;
+    Ns_LogStream stream = Ns_LogStreamCreate(name, Ns_LogAccessLine, NULL);
+
+    (void) Ns_LogStreamAddFormat(stream, "common", Ns_LogAccessLine,
+                                 &commonFlags);
+    (void) Ns_LogStreamAddFormat(stream, "combined", Ns_LogAccessLine,
+                                 &combinedFlags);
+    (void) Ns_LogStreamAddFormat(stream, "json", Ns_LogAccessJson, NULL);
+    return stream;
+}
+
 size_t
-NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
+Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
                 void *arg)
 {
     size_t      most = MAX_ESCAPED * recordPtr->length + MAX_REST;
@@ -89,24 +107,24 @@ NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutUser(to, access.user, access.r->userLength, isPlain);
     *to++ = ' ';
     to = PutTime(to, (time_t) (recordPtr->time / 1000000000),
-                 (flags & LOG_FMTTIME) != 0);
+                 (flags & NS_ACCESS_FMTTIME) != 0);
     *to++ = ' ';
     to = PutQuoted(to, access.request, access.r->requestLength, isPlain);
     *to++ = ' ';
     to = PutNumber(to, access.r->status);
     *to++ = ' ';
     to = PutNumber(to, access.r->bytesSent);
-    if ((flags & LOG_COMBINED) != 0) {
+    if ((flags & NS_ACCESS_COMBINED) != 0) {
         *to++ = ' ';
         to = PutQuoted(to, access.referer, access.r->refererLength, isPlain);
         *to++ = ' ';
         to = PutQuoted(to, access.agent, access.r->agentLength, isPlain);
     }
-    if ((flags & LOG_REQTIME) != 0) {
+    if ((flags & NS_ACCESS_REQTIME) != 0) {
         *to++ = ' ';
         to = PutMicros(to, Duration(access.r));
     }
-    if ((flags & LOG_PARTIALTIMES) != 0) {
+    if ((flags & NS_ACCESS_PARTIALTIMES) != 0) {
         to = PutTimes(to, &access);
     }
     while (arg == NULL && TakeHeader(&access, &name, &nName, &value, &nValue)) {
@@ -118,7 +136,7 @@ NsLogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 }
 
 size_t
-NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
+Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
                 void *arg)
 {
     size_t      most = MAX_JSON_ESCAPED * recordPtr->length + MAX_REST;
@@ -174,7 +192,7 @@ NsLogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 static bool
 ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr)
 {
-    const AccessRecord *r = recordPtr->bytes;
+    const Ns_AccessRecord *r = recordPtr->bytes;
     const char         *strings = (const char *) (r + 1);
 
     if (recordPtr->length < sizeof(*r)
@@ -413,7 +431,7 @@ PutMicros(char *to, int64_t micros)
  * of the record: somebody may have set the clock in between.
  */
 static int64_t
-Duration(const AccessRecord *r)
+Duration(const Ns_AccessRecord *r)
 {
     /* Unsigned: a damaged record may have anything. */
     return (int64_t) ((uint64_t) r->queueSpan + (uint64_t) r->filterSpan
