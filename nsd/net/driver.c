@@ -23,6 +23,12 @@
 #include "process/parameter_value.h"
 
 #include <netinet/tcp.h>
+#include <sys/resource.h>
+
+/*
+ * For files, log sinks, connections to others.
+ */
+#define OTHER_DESCRIPTORS 1024
 
 /*
  * Where the table has the parameters of drivers, whatever module they are of.
@@ -55,6 +61,7 @@ static void ReadWriterParams(NsDriver *drvPtr);
 static bool ReadAddresses(NsDriver *drvPtr);
 static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
+static void RaiseDescriptorLimit(void);
 static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
 static NsDriverThread *CreateThread(NsDriver *drvPtr, int index,
@@ -158,6 +165,7 @@ Ns_DriverInit(const char *server, const char *module,
 Ns_ReturnCode
 NsDriversStart(void)
 {
+    RaiseDescriptorLimit();
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
         if (drvPtr->ports[0] != 0 || drvPtr->nPorts > 1
@@ -168,6 +176,31 @@ NsDriversStart(void)
         }
     }
     return NS_OK;
+}
+
+/*
+ * Connections are limited by maxqueuesize, not by a soft limit that was chosen
+ * for programs that use select(): as far as the hard limit allows it.
+ */
+static void
+RaiseDescriptorLimit(void)
+{
+    struct rlimit limit;
+    rlim_t        wanted = OTHER_DESCRIPTORS;
+
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        wanted += (rlim_t) drvPtr->params.maxQueueSize;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
+    }
+    limit.rlim_cur = MIN(wanted, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        Ns_Log(Notice, "driver: the process may open %" PRIu64 " files%s",
+               (uint64_t) limit.rlim_cur, limit.rlim_cur < wanted
+               ? ", fewer than connections by maxqueuesize" : "");
+    }
 }
 
 void
