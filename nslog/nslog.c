@@ -19,7 +19,6 @@
 NS_EXPORT int Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
-NS_EXPORT int Ns_ModuleInit(const char *server, const char *module);
 
 /*
  * Names of headers to append.  A new list takes the place of an old one, which
@@ -73,6 +72,7 @@ static const struct {
     {"suppressquery",   NS_ACCESS_SUPPRESSQUERY, false}
 };
 
+static bool IsForServer(const char *server, const char *module);
 static char *FindFile(const char *server, const char *module, const char *path);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
@@ -112,12 +112,20 @@ static Tcl_ObjCmdProc RollCmd;
 int
 Ns_ModuleCheck(const char *server, const char *module)
 {
+    return IsForServer(server, module) ? NS_OK : NS_ERROR;
+}
+
+/*
+ * Not in the above, which another module that is loaded has as well.
+ */
+static bool
+IsForServer(const char *server, const char *module)
+{
     if (server == NULL) {
         Ns_Log(Error, "nslog: '%s' must be loaded for a server, not "
                "globally: name it in ns/server/SERVER/modules", module);
-        return NS_ERROR;
     }
-    return NS_OK;
+    return server != NULL;
 }
 
 int
@@ -127,7 +135,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_DString  section;
     Log        *logPtr;
 
-    if (Ns_ModuleCheck(server, module) != NS_OK) {
+    if (!IsForServer(server, module)) {
         return NS_ERROR;
     }
     Ns_DStringInit(&section);

@@ -146,8 +146,14 @@ NsModuleIsBad(const char *server, const char *module, const char *file,
         snprintf(buffer, bytes, "%s", dlerror());
         return true;
     }
-    if (dlsym(handle, "Ns_ModuleInit") == NULL) {
+    check.address = dlsym(handle, "Ns_ModuleInit");
+    if (check.address == NULL) {
         snprintf(buffer, bytes, "%s: Ns_ModuleInit: symbol not found", path);
+        return true;
+    }
+    if (!IsForUs(handle, check.address)) {
+        snprintf(buffer, bytes, "%s: it was built for another server, or "
+                 "another version of this one", path);
         return true;
     }
     check.address = dlsym(handle, "Ns_ModuleCheck");
