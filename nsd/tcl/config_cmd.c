@@ -10,6 +10,7 @@
 #include "process/units.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/set.h"
 
 #include "nsconn.h"
 #include "nsset.h"
@@ -293,7 +294,7 @@ AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
     if ((value == NULL || !NsUnitsBool(value, &isTrue))
             && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
         Ns_TclPrintfResult(interp, "expected boolean value but got \"%s\"",
-                           value != NULL ? value : defaultValue);
+                           defaultValue != NULL ? defaultValue : value);
         return TCL_ERROR;
     }
     Tcl_SetObjResult(interp, Tcl_NewBooleanObj(isTrue));
@@ -363,10 +364,16 @@ CheckRange(Tcl_Interp *interp, const Query *queryPtr, Tcl_WideInt number,
 static int
 EnterCopy(Tcl_Interp *interp, const char *section, NsConfigFilter filter)
 {
-    Ns_Set *copyPtr = NsConfigDupSection(section, filter);
+    Ns_Set  *copyPtr = NsConfigDupSection(section, filter);
+    Tcl_Obj *idPtr;
 
-    return copyPtr == NULL ? TCL_OK
-        : Ns_TclEnterSet(interp, copyPtr, NS_TCL_SET_DYNAMIC);
+    if (copyPtr != NULL) {
+        idPtr = NsTclSetEnterCopy(NsInterpOf(interp), copyPtr);
+        Tcl_IncrRefCount(idPtr);
+        Tcl_AppendElement(interp, Tcl_GetString(idPtr));
+        Tcl_DecrRefCount(idPtr);
+    }
+    return TCL_OK;
 }
 
 static char *

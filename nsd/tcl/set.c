@@ -2,7 +2,7 @@
  * set.c --
  *
  *      Ids of sets: `dN` for those that the script owns, `tN` for those of the
- *      server, N counting up.
+ *      server and copies of them, N counting up.
  */
 
 #include "tcl/set.h"
@@ -16,6 +16,8 @@ typedef struct Entry {
     bool     isOwned;
 } Entry;
 
+static Tcl_Obj *Enter(NsInterp *interpPtr, Ns_Set *setPtr, char letter,
+                      bool isOwned);
 static Entry *FindEntry(NsInterp *interpPtr, const char *id);
 static void FreeEntry(Tcl_HashEntry *hashPtr);
 static int  CompareSerials(const void *left, const void *right);
@@ -52,6 +54,18 @@ NsTclSetFree(NsInterp *interpPtr)
 Tcl_Obj *
 NsTclSetEnter(NsInterp *interpPtr, Ns_Set *setPtr, bool isOwned)
 {
+    return Enter(interpPtr, setPtr, isOwned ? 'd' : 't', isOwned);
+}
+
+Tcl_Obj *
+NsTclSetEnterCopy(NsInterp *interpPtr, Ns_Set *setPtr)
+{
+    return Enter(interpPtr, setPtr, 't', true);
+}
+
+static Tcl_Obj *
+Enter(NsInterp *interpPtr, Ns_Set *setPtr, char letter, bool isOwned)
+{
     static _Thread_local uint64_t serial;
     Tcl_HashTable *tablePtr = &interpPtr->sets;
     Tcl_HashEntry *hashPtr;
@@ -71,9 +85,9 @@ NsTclSetEnter(NsInterp *interpPtr, Ns_Set *setPtr, bool isOwned)
     *entryPtr = (Entry) {
         .setPtr = setPtr, .serial = ++serial, .isOwned = isOwned
     };
-    hashPtr = Tcl_CreateHashEntry(tablePtr, id[isOwned], &isNew);
+    hashPtr = Tcl_CreateHashEntry(tablePtr, id[letter == 'd'], &isNew);
     Tcl_SetHashValue(hashPtr, entryPtr);
-    return Tcl_NewStringObj(id[isOwned], -1);
+    return Tcl_NewStringObj(id[letter == 'd'], -1);
 }
 
 Tcl_Obj *
