@@ -514,6 +514,14 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
 {
     int i, length = Tcl_DStringLength(pathPtr);
 
+    /* What is below comes first, and so "/" last. */
+    for (i = 0; i < nodePtr->nChildren; i++) {
+        Tcl_DStringAppend(pathPtr, "/", 1);
+        Tcl_DStringAppend(pathPtr, nodePtr->children[i]->segment,
+                          (int) nodePtr->children[i]->segmentBytes);
+        VisitNode(methodPtr, nodePtr->children[i], pathPtr, proc, arg);
+        Tcl_DStringSetLength(pathPtr, length);
+    }
     for (i = 0; i < nodePtr->nFilters; i++) {
         const Filter *filterPtr = &nodePtr->filters[i];
         NsUrlEntry    entry = {
@@ -532,12 +540,5 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
             entry.data = filterPtr->exact.data;
             (*proc)(&entry, arg);
         }
-    }
-    for (i = 0; i < nodePtr->nChildren; i++) {
-        Tcl_DStringAppend(pathPtr, "/", 1);
-        Tcl_DStringAppend(pathPtr, nodePtr->children[i]->segment,
-                          (int) nodePtr->children[i]->segmentBytes);
-        VisitNode(methodPtr, nodePtr->children[i], pathPtr, proc, arg);
-        Tcl_DStringSetLength(pathPtr, length);
     }
 }

@@ -320,8 +320,8 @@ listing_shows_restrictive_filters_first(void **state)
     Tcl_DStringInit(&ds);
     NsUrlTreeVisit(treePtr, AppendEntry, &ds);
     assert_string_equal(Tcl_DStringValue(&ds),
-        "{GET / * inherit} {GET /a x*.html inherit} {GET /a *.html inherit} "
-        "{GET /a * inherit} {GET /a * noinherit}");
+        "{GET /a x*.html inherit} {GET /a *.html inherit} {GET /a * inherit} "
+        "{GET /a * noinherit} {GET / * inherit}");
     Tcl_DStringFree(&ds);
 }
 
