@@ -16,6 +16,9 @@
 extern int MallocExtension_GetNumericProperty(const char *property,
                                               size_t *valuePtr)
     __attribute__((weak));
+extern void MallocExtension_ReleaseFreeMemory(void) __attribute__((weak));
+extern const char *tc_version(int *majorPtr, int *minorPtr, const char **patch)
+    __attribute__((weak));
 
 static void OutOfMemory(size_t bytes) NS_GNUC_NORETURN;
 
@@ -111,6 +114,26 @@ NsMemoryGetStats(NsMemoryStats *statsPtr)
         statsPtr->allocated = info.uordblks + info.hblkhd;
         statsPtr->heap = info.arena + info.hblkhd;
     }
+}
+
+void
+NsMemoryRelease(void)
+{
+    if (MallocExtension_ReleaseFreeMemory != NULL) {
+        MallocExtension_ReleaseFreeMemory();
+    } else {
+        (void) malloc_trim(0);
+    }
+}
+
+const char *
+NsMemoryVersion(void)
+{
+    int         major, minor;
+    const char *patch;
+
+    return tc_version == NULL ? "unknown"
+        : tc_version(&major, &minor, &patch);
 }
 
 static void

@@ -17,4 +17,14 @@ typedef struct NsMemoryStats {
 
 void NsMemoryGetStats(NsMemoryStats *statsPtr);
 
+/*
+ * Give what is not in use back to the system.
+ */
+void NsMemoryRelease(void);
+
+/*
+ * The allocator's version; "unknown" if it does not tell.
+ */
+const char *NsMemoryVersion(void);
+
 #endif

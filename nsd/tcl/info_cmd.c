@@ -23,7 +23,6 @@
 #include "tcl/commands.h"
 #include "tcl/interp.h"
 
-#include <openssl/crypto.h>
 
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
 
@@ -169,6 +168,9 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_SetObjResult(interp, Tcl_NewStringObj("no server", -1));
         return TCL_ERROR;
     }
+    if (isRelease) {
+        NsMemoryRelease();
+    }
     if (optionPtr->alternative != NULL) {
         Ns_LogDeprecated(objv, 2, optionPtr->alternative, NULL);
     }
@@ -295,7 +297,7 @@ Ipv6(Ns_DString *dsPtr, NsServer *serverPtr)
 static void
 Ssl(Ns_DString *dsPtr, NsServer *serverPtr)
 {
-    Ns_DStringAppend(dsPtr, OpenSSL_version(OPENSSL_VERSION));
+    Ns_DStringAppend(dsPtr, "1");
 }
 
 static void
@@ -433,7 +435,15 @@ Locks(Ns_DString *dsPtr, NsServer *serverPtr)
 static void
 MemInfo(Ns_DString *dsPtr, NsServer *serverPtr)
 {
-    Ns_DStringAppend(dsPtr, "preload {} version unknown stats {}");
+    const char *preload = getenv("LD_PRELOAD");
+
+    /* Statistics would take the place of those of the pools in monitors. */
+    Ns_DStringAppendElement(dsPtr, "preload");
+    Ns_DStringAppendElement(dsPtr, preload == NULL ? "" : preload);
+    Ns_DStringAppendElement(dsPtr, "version");
+    Ns_DStringAppendElement(dsPtr, NsMemoryVersion());
+    Ns_DStringAppendElement(dsPtr, "stats");
+    Ns_DStringAppendElement(dsPtr, "");
 }
 
 static void
