@@ -2,7 +2,7 @@
  * cache_cmd.c --
  *
  *      Caches as a whole, and looking into them: ns_cache_create, get, keys,
- *      flush, names, exists, stats, configure, size, and the older ns_cache.
+ *      flush, names, exists, stats, configure, size.
  */
 
 #include "ns.h"
@@ -26,10 +26,7 @@ static Tcl_ObjCmdProc ConfigureObjCmd;
 static Tcl_ObjCmdProc SizeObjCmd;
 static Tcl_ObjCmdProc MemoizeFlushObjCmd;
 static Tcl_ObjCmdProc MemoizeStatsObjCmd;
-static Tcl_ObjCmdProc CacheObjCmd;
 
-static int CreateOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv);
 static int AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
                     const NsTclCacheSettings *settingsPtr);
 static int GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
@@ -51,7 +48,6 @@ static const NsTclCommand commands[] = {
     {"ns_cache_size",      SizeObjCmd, false},
     {"ns_memoize_flush",   MemoizeFlushObjCmd, false},
     {"ns_memoize_stats",   MemoizeStatsObjCmd, false},
-    {"ns_cache",           CacheObjCmd, false},
     {NULL, NULL, false}
 };
 
@@ -544,67 +540,6 @@ MemoizeStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CacheUnlock(cachePtr->cache);
     Tcl_DStringResult(interp, &ds);
     return TCL_OK;
-}
-
-/*
- * ns_cache create|eval|flush|get|set|names cache ...
- *
- * As AOLserver had it.
- */
-static int
-CacheObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    static const char *const names[] = {
-        "create", "eval", "flush", "get", "set", "names", NULL
-    };
-    enum {CREATE, EVAL, FLUSH, GET, SET, NAMES} subcmd;
-    static Tcl_ObjCmdProc *const procs[] = {
-        [EVAL] = NsCacheEvalObjCmd, [FLUSH] = FlushObjCmd,
-        [GET] = GetObjCmd, [SET] = NsCacheSetObjCmd, [NAMES] = KeysObjCmd
-    };
-    NsServer *serverPtr = ServerOf(clientData);
-    int       index;
-
-    if (objc < 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option cache ?arg ...?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], names, "option", 0, &index)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmd = index;
-    return subcmd == CREATE ? CreateOld(serverPtr, interp, objc, objv)
-        : procs[subcmd](clientData, interp, objc - 1, objv + 1);
-}
-
-/*
- * ns_cache create cache ?-size size? ?-timeout timeout?: the timeout is the
- * time that entries live.
- */
-static int
-CreateOld(NsServer *serverPtr, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
-{
-    NsTclCacheSettings settings = {0};
-    Ns_Time    *expiresPtr = NULL;
-    Tcl_Obj    *sizeObj = NULL;
-    Ns_ObjvSpec options[] = {
-        {"-size",    Ns_ObjvObj,  &sizeObj,    NULL},
-        {"-timeout", Ns_ObjvTime, &expiresPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-
-    if (Ns_ParseObjv(options, NULL, interp, 3, objc, objv) != NS_OK
-            || (sizeObj != NULL
-                && GetSize(interp, sizeObj, &settings.maxSize) != TCL_OK)) {
-        return TCL_ERROR;
-    }
-    if (expiresPtr != NULL) {
-        settings.expires = *expiresPtr;
-    }
-    return AddCache(serverPtr, interp, objv[2], &settings);
 }
 
 /*

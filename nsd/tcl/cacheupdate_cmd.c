@@ -33,6 +33,7 @@ typedef struct Update {
     Tcl_Obj    *const *args;
 } Update;
 
+static Tcl_ObjCmdProc CacheEvalObjCmd;
 static Tcl_ObjCmdProc IncrObjCmd;
 static Tcl_ObjCmdProc AppendObjCmd;
 static Tcl_ObjCmdProc LappendObjCmd;
@@ -57,7 +58,7 @@ static int EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                           int (*endProc)(bool isAll));
 
 static const NsTclCommand commands[] = {
-    {"ns_cache_eval",    NsCacheEvalObjCmd, false},
+    {"ns_cache_eval",    CacheEvalObjCmd, false},
     {"ns_cache_incr",    IncrObjCmd, false},
     {"ns_cache_append",  AppendObjCmd, false},
     {"ns_cache_lappend", LappendObjCmd, false},
@@ -85,8 +86,8 @@ ServerOf(ClientData clientData)
  * ns_cache_eval ?-timeout timeout? ?-expires expires? ?-force? ?--? cache key
  *     args
  */
-int
-NsCacheEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+static int
+CacheEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     Update      update = {0};
@@ -433,33 +434,6 @@ MemoizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     result = Eval(interp, &update);
     Tcl_DecrRefCount(keyObj);
     return result;
-}
-
-/*
- * ns_cache set cache key value
- */
-int
-NsCacheSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
-{
-    Update      update = {0};
-    const char *text;
-    int         length;
-
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cache key value");
-        return TCL_ERROR;
-    }
-    update.key = Tcl_GetString(objv[2]);
-    update.cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
-    if (update.cachePtr == NULL || Begin(interp, &update) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    text = Tcl_GetStringFromObj(objv[3], &length);
-    Store(&update, text, (size_t) length, 0);
-    End(&update);
-    Tcl_SetObjResult(interp, objv[3]);
-    return TCL_OK;
 }
 
 Tcl_Obj *

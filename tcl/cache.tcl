@@ -1,0 +1,59 @@
+# cache.tcl --
+#
+#       ns_cache, the form that caches had in AOLserver.
+#
+#       A site may have a command of that name, and an object of NX takes a name
+#       only if it is free.  So this one comes into being when a library first uses
+#       it, or else when all libraries have been loaded.
+
+namespace eval _ns_cache {
+    variable definition {
+        proc ::ns_cache {option cache args} {
+            set option [::tcl::prefix match -message option \
+                {create eval flush get names set} $option]
+            tailcall ::_ns_cache::[string totitle $option] $cache {*}$args
+        }
+    }
+}
+set ::auto_index(ns_cache) $_ns_cache::definition
+nstrace::addscript ns_cache {
+    expr {[info commands ::ns_cache] eq "" ? $::_ns_cache::definition : ""}
+}
+
+# The timeout is the time that entries live.
+
+proc _ns_cache::Create {cache args} {
+    set size 0
+    set expires {}
+    foreach {option value} $args {
+        switch -- $option {
+            -size    { set size $value }
+            -timeout { set expires [list -expires $value] }
+            default  {
+                error "wrong # args: should be\
+                    \"ns_cache create cache ?-size size? ?-timeout timeout?\""
+            }
+        }
+    }
+    ns_cache_create {*}$expires -- $cache $size
+}
+
+proc _ns_cache::Eval {cache key args} {
+    tailcall ::ns_cache_eval -- $cache $key {*}$args
+}
+
+proc _ns_cache::Flush {cache args} {
+    ns_cache_flush -- $cache {*}$args
+}
+
+proc _ns_cache::Get {cache key args} {
+    tailcall ::ns_cache_get $cache $key {*}$args
+}
+
+proc _ns_cache::Names {cache args} {
+    ns_cache_keys -- $cache {*}$args
+}
+
+proc _ns_cache::Set {cache key value} {
+    ns_cache_eval -force -- $cache $key return -level 0 $value
+}
