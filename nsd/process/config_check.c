@@ -8,7 +8,7 @@
 
 #include "log/sink.h"
 #include "log/stream.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsthread.h"

@@ -7,7 +7,7 @@
 
 #include "process/config_check_int.h"
 
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nsfile.h"
 #include "nsset.h"
 #include "nsstring.h"

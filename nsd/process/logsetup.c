@@ -11,7 +11,7 @@
 #include "log/init.h"
 #include "log/sink.h"
 #include "log/stream.h"
-#include "nsconfig.h"
+#include "nsparam.h"
 #include "nslog.h"
 #include "nsparam.h"
 #include "nsprocess.h"
