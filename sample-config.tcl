@@ -56,6 +56,8 @@ ns_section ns/parameters
   #ns_param trustedproxies          {}
    # Memory of all request bodies; beyond, they go to disk.
   #ns_param maxbodymemory           256MB
+   # Disk space of all replies that clients do not take; beyond, they are cut.
+  #ns_param maxspool                1GB
   #ns_param poller                  epoll      ;# How drivers wait for sockets.
    # Follow the progress of uploads that are larger; 0 = none.
   #ns_param progressminsize         0

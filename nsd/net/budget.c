@@ -1,7 +1,7 @@
 /*
  * budget.c --
  *
- *      The memory of all requests together; see budget.h.
+ *      What all requests together may take; see budget.h.
  */
 
 #include "net/budget.h"
@@ -15,7 +15,8 @@ static _Atomic int64_t usedBytes[NS_BUDGET_COUNT];
 
 static int64_t limitBytes[NS_BUDGET_COUNT] = {
     [NS_BUDGET_BODIES] = INT64_C(256) << 20,
-    [NS_BUDGET_HEADERS] = INT64_C(64) << 20
+    [NS_BUDGET_HEADERS] = INT64_C(64) << 20,
+    [NS_BUDGET_SPOOL] = INT64_C(1) << 30
 };
 
 void

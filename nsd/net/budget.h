@@ -1,11 +1,13 @@
 /*
  * budget.h --
  *
- *      Limits for the memory of all requests together.
+ *      Limits for the memory, and the disk, of all requests together.
  *
  *      A body that would exceed the limit of bodies goes to a temporary file.
  *      A header cannot: one that needs more than the first buffer, and would
- *      exceed the limit of headers, 64 MB, is refused.
+ *      exceed the limit of headers, 64 MB, is refused.  Output that clients do
+ *      not take goes to temporary files; a reply that would exceed the limit of
+ *      these is cut.
  */
 
 #ifndef NSD_NET_BUDGET_H
@@ -16,6 +18,7 @@
 typedef enum {
     NS_BUDGET_BODIES,
     NS_BUDGET_HEADERS,
+    NS_BUDGET_SPOOL,
     NS_BUDGET_COUNT
 } NsBudget;
 

@@ -383,6 +383,7 @@ ReadParams(NsDriver *drvPtr)
     (void) Ns_ConfigGetValue(path, "uploadsize");
     NsBudgetSetLimit(NS_BUDGET_BODIES,
                      NsParameterSize(process, "maxbodymemory"));
+    NsBudgetSetLimit(NS_BUDGET_SPOOL, NsParameterSize(process, "maxspool"));
     NsProgressSetMinimum(NsParameterSize(process, "progressminsize"));
 }
 

@@ -6,6 +6,7 @@
 
 #include "net/output.h"
 #include "base/tempfile.h"
+#include "net/budget.h"
 #include "nsthread.h"
 #include "base/assert.h"
 
@@ -37,6 +38,8 @@ NsOutputStoreFree(NsOutputStore *storePtr)
         close(storePtr->fd);
         storePtr->fd = -1;
     }
+    NsBudgetGive(NS_BUDGET_SPOOL, storePtr->fileBytes);
+    storePtr->fileBytes = 0;
 }
 
 Ns_ReturnCode
@@ -223,12 +226,20 @@ CopyToFile(NsOutputStore *storePtr, const char *bytes, size_t length)
 {
     NsOutputNode *nodePtr;
 
+    if (!NsBudgetTake(NS_BUDGET_SPOOL, (int64_t) length)) {
+        errno = EDQUOT;
+        return NULL;
+    }
     if (storePtr->fd < 0) {
         storePtr->fd = NsTempFileOpen(NULL);
     }
     if (storePtr->fd < 0
             || NsTempFileWrite(storePtr->fd, bytes, length,
                                storePtr->fileBytes) != NS_OK) {
+        int reason = errno;
+
+        NsBudgetGive(NS_BUDGET_SPOOL, (int64_t) length);
+        errno = reason;
         return NULL;
     }
     nodePtr = ns_calloc(1u, sizeof(NsOutputNode));

@@ -45,7 +45,8 @@ void NsOutputStoreFree(NsOutputStore *storePtr);
 
 /*
  * Append the pieces without their first skip bytes.  NS_ERROR when the
- * temporary file cannot be written or a descriptor not be duplicated; then
+ * temporary file cannot be written or a descriptor not be duplicated, or (errno
+ * EDQUOT) when all temporary files together would exceed their limit; then
  * nothing is appended, but all borrowed pieces are released.
  */
 Ns_ReturnCode NsOutputAppend(NsOutput *outputPtr, NsOutputStore *storePtr,

@@ -96,7 +96,8 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         if (NsEpisodeBegins(&shortage)) {
             Ns_Log(Error, "%s: cannot queue output: %s; replies that clients do"
                    " not take at once are cut until it works again",
-                   sockPtr->drvPtr->pub.module, strerror(errno));
+                   sockPtr->drvPtr->pub.module, errno == EDQUOT
+                   ? "more than maxspool allows on disk" : strerror(errno));
         }
         return NS_ERROR;
     }

@@ -70,6 +70,9 @@ static const NsParameter processParameters[] = {
     LIST("trustedproxies", "",
          "Addresses and networks (ADDRESS/BITS) of proxies that are believed "
          "when they name the client."),
+    SIZE("maxspool", "1GB", 0, ANY,
+         "Disk space of all replies that clients do not take; beyond, they are "
+         "cut."),
     SIZE("maxbodymemory", "256MB", 0, ANY,
          "Memory of all request bodies; beyond, they go to disk."),
     CHOICE("poller", "epoll", "epoll poll", "How drivers wait for sockets."),

@@ -5,6 +5,7 @@
  */
 
 #include "unit.h"
+#include "net/budget.h"
 #include "net/output.h"
 #include "base/tempfile.h"
 
@@ -106,6 +107,36 @@ borrowed_pieces_are_released_when_sent_skipped_or_dropped(void **state)
 }
 
 static void
+files_of_all_stores_share_a_limit_and_give_it_back(void **state)
+{
+    NsPiece       piece = {.fd = -1, .base = "0123456789", .length = 10};
+    NsOutput      outputs[2] = {{0}, {0}};
+    NsOutputStore stores[2];
+
+    NsBudgetSetLimit(NS_BUDGET_SPOOL, 25);
+    for (int i = 0; i < 2; i++) {
+        NsOutputStoreInit(&stores[i], 0);
+        assert_int_equal(NsOutputAppend(&outputs[i], &stores[i], &piece, 1, 0),
+                         NS_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        errno = 0;
+        assert_int_equal(NsOutputAppend(&outputs[i], &stores[i], &piece, 1, 0),
+                         NS_ERROR);
+        assert_int_equal(errno, EDQUOT);
+        assert_string_equal(Contents(&outputs[i]), "0123456789");
+    }
+    NsOutputClear(&outputs[0]);
+    NsOutputStoreFree(&stores[0]);
+    assert_int_equal(NsOutputAppend(&outputs[1], &stores[1], &piece, 1, 0),
+                     NS_OK);
+    NsOutputClear(&outputs[1]);
+    NsOutputStoreFree(&stores[1]);
+    assert_true(NsBudgetTake(NS_BUDGET_SPOOL, 25));
+    NsBudgetGive(NS_BUDGET_SPOOL, 25);
+}
+
+static void
 a_file_piece_survives_the_closing_of_its_descriptor(void **state)
 {
     int           fd = NsTempFileOpen(NULL);
@@ -167,6 +198,7 @@ main(void)
         cmocka_unit_test(memory_without_release_is_copied),
         cmocka_unit_test(memory_beyond_the_bound_goes_to_a_file),
         cmocka_unit_test(borrowed_pieces_are_released_when_sent_skipped_or_dropped),
+        cmocka_unit_test(files_of_all_stores_share_a_limit_and_give_it_back),
         cmocka_unit_test(a_file_piece_survives_the_closing_of_its_descriptor),
         cmocka_unit_test(a_peek_is_bounded_by_number_and_bytes),
         cmocka_unit_test(a_bad_descriptor_fails_and_releases_everything),
