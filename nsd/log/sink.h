@@ -26,6 +26,7 @@ typedef enum {
  * What can be set while a sink runs.
  */
 typedef struct NsSinkSettings {
+    unsigned   version;         /* Changes with each change of the others. */
     int        format;          /* See stream.h. */
     int        minSeverity;     /* -1: all. */
     char      *ignore;          /* Kinds; or NULL.  Owned by the settings. */
@@ -138,7 +139,9 @@ bool        NsSinkWants(Ns_LogSink sink, int stream);
 
 /*
  * In-band, like the functions of nslogstream.h.  Settings are copied; what
- * GetSettings fills in is the caller's, to be given to FreeSettings.
+ * GetSettings fills in is the caller's, to be given to FreeSettings.  Configure:
+ * errno EAGAIN when another thread has changed some since these were got; the
+ * caller gets them again.
  */
 Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink,
                               const NsSinkSettings *settingsPtr);

@@ -36,12 +36,21 @@ Ns_ReturnCode
 NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
     Ns_ReturnCode status;
+    bool          isChanged;
+    int           reason;
 
-    /* This at once: the sink may be at it for want of its target. */
-    atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
-    NsBoundCheck();
+    Ns_MutexLock(&sink->wakeLock);
+    isChanged = settingsPtr->maxMemory != sink->settings.maxMemory;
+    Ns_MutexUnlock(&sink->wakeLock);
+    if (isChanged) {
+        /* At once: the sink may be at it for lack of its target. */
+        atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+        NsBoundCheck();
+    }
     status = Run(sink, DoConfigure, (void *) settingsPtr, NS_OP_PLAIN);
+    reason = errno;
     NsSinkRouteAgain(sink);
+    errno = reason;
     return status;
 }
 
@@ -186,6 +195,7 @@ DoSetLines(Ns_LogSink sink, void *arg)
 {
     Ns_MutexLock(&sink->wakeLock);
     sink->settings.bufferLines = *(const int *) arg;
+    sink->settings.version++;
     Ns_MutexUnlock(&sink->wakeLock);
     return NS_OK;
 }
@@ -203,7 +213,13 @@ DoClose(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoConfigure(Ns_LogSink sink, void *arg)
 {
-    NsSinkApplySettings(sink, arg);
+    const NsSinkSettings *settingsPtr = arg;
+
+    if (settingsPtr->version != sink->settings.version) {
+        errno = EAGAIN;
+        return NS_ERROR;
+    }
+    NsSinkApplySettings(sink, settingsPtr);
     NsFileFinishBackups(sink);
     return NS_OK;
 }

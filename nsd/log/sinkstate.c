@@ -48,6 +48,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 
     Ns_MutexLock(&sink->wakeLock);
     sink->settings = *settingsPtr;
+    sink->settings.version = old.version + 1;
     sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
     sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
     Ns_MutexUnlock(&sink->wakeLock);

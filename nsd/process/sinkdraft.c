@@ -155,11 +155,18 @@ Ns_ReturnCode
 NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
                  Ns_DString *errorPtr)
 {
+    Ns_ReturnCode status;
+
     if (!HasFormat(draftPtr, errorPtr) || !CanSync(draftPtr, errorPtr)) {
         return NS_ERROR;
     }
     SetOverflowOf(draftPtr, sink);
-    return NsSinkConfigure(sink, &draftPtr->settings);
+    status = NsSinkConfigure(sink, &draftPtr->settings);
+    if (status != NS_OK && errno != EAGAIN) {
+        Ns_DStringPrintf(errorPtr, "could not configure sink \"%s\": %s",
+                         NsSinkName(sink), strerror(errno));
+    }
+    return status;
 }
 
 const char *

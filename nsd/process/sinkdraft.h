@@ -37,7 +37,8 @@ void NsSinkDraftFree(NsSinkDraft *draftPtr);
  * Make a sink of that name (or say whether one could be made); apply to one.
  * NS_ERROR: nothing has changed, and the reason is appended to errorPtr.  The
  * draft remains the caller's.  A sink that may wait, and must, is made with a
- * reason, too.
+ * reason, too.  Without a reason, NS_ERROR says that the sink was changed since
+ * the draft was begun: begin again.
  */
 Ns_ReturnCode NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                                 Ns_DString *errorPtr);

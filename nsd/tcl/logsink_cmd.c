@@ -34,8 +34,8 @@ static Tcl_ObjCmdProc StatsCmd;
 static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
 static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
                       Tcl_Obj *const *objv);
-static int Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
-                 Ns_LogSink sink);
+static bool Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
+                  Ns_LogSink sink, int *statusPtr);
 static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                    int most, const char *args, Ns_LogSink *sinkPtr);
 static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -159,28 +159,35 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                                                    name));
         }
     } else {
-        status = SetOptions(interp, &draft, objc - 3, objv + 3);
-        if (status == TCL_OK) {
-            status = Apply(interp, &draft, sink);
+        while ((status = SetOptions(interp, &draft, objc - 3, objv + 3))
+               == TCL_OK && !Apply(interp, &draft, sink, &status)) {
+            NsSinkDraftFree(&draft);
+            NsSinkDraftInit(&draft, sink);
         }
     }
     NsSinkDraftFree(&draft);
     return status;
 }
 
-static int
-Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr, Ns_LogSink sink)
+/*
+ * False: another thread has changed the sink meanwhile.
+ */
+static bool
+Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr, Ns_LogSink sink,
+      int *statusPtr)
 {
     Ns_DString error;
-    int        status = TCL_OK;
+    bool       isDone;
 
     Ns_DStringInit(&error);
-    if (NsSinkDraftApply(draftPtr, sink, &error) != NS_OK) {
+    *statusPtr = NsSinkDraftApply(draftPtr, sink, &error) == NS_OK ? TCL_OK
+        : TCL_ERROR;
+    isDone = *statusPtr == TCL_OK || Ns_DStringLength(&error) > 0;
+    if (*statusPtr != TCL_OK) {
         Tcl_DStringResult(interp, &error);
-        status = TCL_ERROR;
     }
     Ns_DStringFree(&error);
-    return status;
+    return isDone;
 }
 
 static int
