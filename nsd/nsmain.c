@@ -444,7 +444,6 @@ Start(void)
         return NS_ERROR;
     }
     NsCallbacksRun(NS_AT_READY);
-    NsLogSetupEnd();
     Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);

@@ -10,8 +10,6 @@
 
 #include "log/init.h"
 #include "log/sink.h"
-#include "log/stream.h"
-#include "nsparam.h"
 #include "nslog.h"
 #include "nsparam.h"
 #include "nsprocess.h"
@@ -35,7 +33,6 @@ static Ns_Callback WatchMemory;
 static char *FindFile(void);
 static bool IsWritable(const char *file);
 static void MakeSinks(void);
-static void CheckStream(Ns_LogSink sink, const char *pattern);
 static void MakeSink(const char *name);
 static bool FillDraft(NsSinkDraft *draftPtr, const char *name,
                       const char *section);
@@ -151,55 +148,6 @@ MakeSinks(void)
     for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
         MakeSink(Ns_SetKey(setPtr, i));
     }
-}
-
-void
-NsLogSetupEnd(void)
-{
-    Ns_LogSink   sink;
-    Ns_Set     **sections = Ns_ConfigGetSections();
-    Ns_Set      *listPtr = Ns_ConfigGetSection(SINKS);
-
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        for (int j = 0; !NsSinkIsRemoved(sink)
-                 && NsSinkPattern(sink, j) != NULL; j++) {
-            CheckStream(sink, NsSinkPattern(sink, j));
-        }
-    }
-    for (int i = 0; sections[i] != NULL; i++) {
-        const char *section = Ns_SetName(sections[i]);
-        const char *name = section + strlen(SINK);
-
-        if (strncasecmp(section, SINK, strlen(SINK)) == 0
-                && (listPtr == NULL || Ns_SetIFind(listPtr, name) < 0)) {
-            Ns_Log(Warning, "log: section %s: there is no such sink: " SINKS
-                   " does not list '%s'", section, name);
-        }
-    }
-    ns_free(sections);
-}
-
-/*
- * A module may make the stream later; but most likely, nobody will.
- */
-static void
-CheckStream(Ns_LogSink sink, const char *pattern)
-{
-    Ns_LogStream stream;
-    Ns_DString   names;
-
-    Ns_DStringInit(&names);
-    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
-        if (NsStreamMatches(stream, pattern)) {
-            Ns_DStringFree(&names);
-            return;
-        }
-        Ns_DStringVarAppend(&names, " ", NsStreamName(stream), (char *) NULL);
-    }
-    Ns_Log(Warning, "log: sink '%s': no stream is named '%s', so nothing comes "
-           "from there; there are:%s", NsSinkName(sink), pattern,
-           Ns_DStringValue(&names));
-    Ns_DStringFree(&names);
 }
 
 /*

@@ -17,12 +17,6 @@
 void NsLogSetup(bool stayOnStderr, bool isDetached);
 
 /*
- * When modules and scripts have made their streams: warn of what the
- * configuration says about sinks and nothing comes of.
- */
-void NsLogSetupEnd(void);
-
-/*
  * Have the log memory made, if there is none, and looked after.
  */
 void NsLogSetupMemory(void);

@@ -47,6 +47,7 @@ static const char *GetTarget(const NsSinkDraft *draftPtr, const Type *typePtr);
 static bool IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr,
                        const char *name, Ns_DString *errorPtr);
 static void RefuseName(const char *name, Ns_DString *errorPtr);
+static bool HasDirectory(const char *file, Ns_DString *errorPtr);
 static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static bool CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static const char **SplitStreams(const NsSinkDraft *draftPtr, int *nPtr);
@@ -148,7 +149,37 @@ bool
 NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
                       Ns_DString *errorPtr)
 {
-    return IsComplete(draftPtr, FindType(draftPtr->type), name, errorPtr);
+    const Type *typePtr = FindType(draftPtr->type);
+
+    return IsComplete(draftPtr, typePtr, name, errorPtr)
+        && (!draftPtr->settings.isRequired || typePtr->showProc != ShowFile
+            || HasDirectory(GetTarget(draftPtr, typePtr), errorPtr));
+}
+
+/*
+ * False: the file of a sink that is required could not be made.
+ */
+static bool
+HasDirectory(const char *file, Ns_DString *errorPtr)
+{
+    char *path = ShowFile(file), *slash = strrchr(path, '/');
+    int   reason;
+    bool  isThere;
+
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+    isThere = access(slash == path ? "/" : path, W_OK | X_OK) == 0;
+    reason = errno;
+    if (slash != NULL) {
+        *slash = '/';
+    }
+    if (!isThere) {
+        Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s", path,
+                         strerror(reason));
+    }
+    ns_free(path);
+    return isThere;
 }
 
 Ns_ReturnCode
