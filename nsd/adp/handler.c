@@ -17,6 +17,7 @@
 #include "nsthread.h"
 #include "adp/adp.h"
 #include "adp/init.h"
+#include "base/episode.h"
 #include "base/lock.h"
 #include "process/parameter_value.h"
 #include "request/conn.h"
@@ -421,14 +422,23 @@ HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
 static int
 AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
 {
-    int reason = Tcl_GetErrno();
+    static NsEpisode shortage;
+    const char      *message = Tcl_GetStringResult(adpPtr->interpPtr->interp);
+    int              reason = Tcl_GetErrno();
 
     if (reason == ENOENT || reason == ENOTDIR || reason == 0) {
         return Ns_ConnReturnNotFound(conn);
     }
-    Ns_Log(Error, "adp: %s", Tcl_GetStringResult(adpPtr->interpPtr->interp));
-    return reason == EMFILE || reason == ENFILE || reason == ENOMEM
-        ? Ns_ConnReturnUnavailable(conn) : Ns_ConnReturnNotFound(conn);
+    if (reason != EMFILE && reason != ENFILE && reason != ENOMEM) {
+        Ns_Log(Error, "adp: %s", message);
+        return Ns_ConnReturnNotFound(conn);
+    }
+    if (NsEpisodeBegins(&shortage)) {
+        Ns_Log(Error, "adp: %s; requests for pages get 503 until there are some"
+               " again: raise the limit (ulimit -n, LimitNOFILE), or lower"
+               " maxqueuesize", message);
+    }
+    return Ns_ConnReturnUnavailable(conn);
 }
 
 static NsAdpHeld *

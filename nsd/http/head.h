@@ -35,6 +35,8 @@ typedef enum {
     NS_FIELD_ACCEPT_ENCODING,
     NS_FIELD_RANGE,
     NS_FIELD_IF_RANGE,
+    NS_FIELD_IF_MATCH,
+    NS_FIELD_IF_NONE_MATCH,
     NS_FIELD_IF_MODIFIED_SINCE,
     NS_FIELD_IF_UNMODIFIED_SINCE,
     NS_FIELD_COOKIE,
@@ -64,6 +66,8 @@ typedef struct NsHttpHead {
     bool         isFramingRepeated;     /* Several Content-Length or
                                          * Transfer-Encoding fields. */
     bool         isHostRepeated;        /* Several Host fields: 400. */
+    bool         asksClose;             /* Connection names close, ... */
+    bool         asksKeepAlive;         /* ... or keep-alive. */
 
     NsHttpField *fields;        /* In order of arrival. */
     int          nFields;

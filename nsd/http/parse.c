@@ -44,6 +44,8 @@ static const KnownName knownNames[NS_FIELD_COUNT] = {
     [NS_FIELD_ACCEPT_ENCODING]        = KNOWN("accept-encoding"),
     [NS_FIELD_RANGE]                  = KNOWN("range"),
     [NS_FIELD_IF_RANGE]               = KNOWN("if-range"),
+    [NS_FIELD_IF_MATCH]               = KNOWN("if-match"),
+    [NS_FIELD_IF_NONE_MATCH]          = KNOWN("if-none-match"),
     [NS_FIELD_IF_MODIFIED_SINCE]      = KNOWN("if-modified-since"),
     [NS_FIELD_IF_UNMODIFIED_SINCE]    = KNOWN("if-unmodified-since"),
     [NS_FIELD_COOKIE]                 = KNOWN("cookie"),
@@ -87,6 +89,7 @@ static bool ParseVersion(const char *text, const char *end, double *versionPtr);
 static NsParseStatus TakeField(NsHttpParser *parserPtr, char *line, char *end);
 static void GrowFields(NsHttpParser *parserPtr);
 static void NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
+static void NoteConnection(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
 static int  FindKnown(const char *name, size_t length);
 static NsParseStatus TakeContinuation(NsHttpHead *headPtr, char *line,
                                       char *end);
@@ -423,6 +426,9 @@ NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
 {
     int known = FindKnown(fieldPtr->name, fieldPtr->nameLength);
 
+    if (known == NS_FIELD_CONNECTION) {
+        NoteConnection(headPtr, fieldPtr);
+    }
     if (known >= 0) {
         if (headPtr->known[known] < 0) {
             headPtr->known[known] = (int16_t) headPtr->nFields;
@@ -440,8 +446,30 @@ NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
 }
 
 /*
- * The known field of that name, or -1.  Length and first letter leave at most
- * one candidate.
+ * A list of options, perhaps in several fields (RFC 9110 7.6.1).
+ */
+static void
+NoteConnection(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
+{
+    const char *p = fieldPtr->value;
+
+    while (*p != '\0') {
+        size_t length;
+
+        p += strspn(p, ", \t");
+        length = strcspn(p, ", \t");
+        if (length == 5 && NsIsSameNoCase(p, "close", 5)) {
+            headPtr->asksClose = true;
+        } else if (length == 10 && NsIsSameNoCase(p, "keep-alive", 10)) {
+            headPtr->asksKeepAlive = true;
+        }
+        p += length;
+    }
+}
+
+/*
+ * The known field of that name, or -1.  Length and one letter leave at most one
+ * candidate.
  */
 static int
 FindKnown(const char *name, size_t length)
@@ -454,11 +482,13 @@ FindKnown(const char *name, size_t length)
     case 6:  known = NsToLower(*name) == 'c'
                  ? NS_FIELD_COOKIE : NS_FIELD_EXPECT; break;
     case 7:  known = NS_FIELD_REFERER; break;
-    case 8:  known = NS_FIELD_IF_RANGE; break;
+    case 8:  known = NsToLower(name[3]) == 'r'
+                 ? NS_FIELD_IF_RANGE : NS_FIELD_IF_MATCH; break;
     case 10: known = NsToLower(*name) == 'c'
                  ? NS_FIELD_CONNECTION : NS_FIELD_USER_AGENT; break;
     case 12: known = NS_FIELD_CONTENT_TYPE; break;
-    case 13: known = NS_FIELD_AUTHORIZATION; break;
+    case 13: known = NsToLower(*name) == 'a'
+                 ? NS_FIELD_AUTHORIZATION : NS_FIELD_IF_NONE_MATCH; break;
     case 14: known = NS_FIELD_CONTENT_LENGTH; break;
     case 15: known = NsToLower(*name) == 'a'
                  ? NS_FIELD_ACCEPT_ENCODING : NS_FIELD_X_FORWARDED_FOR; break;

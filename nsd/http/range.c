@@ -7,50 +7,44 @@
 #include "http/range.h"
 
 #include "http/chars.h"
-#include "http/date.h"
+
+#define UNIT "bytes="
 
 static bool TakeRange(const char **textPtr, uint64_t length, NsRange *rangePtr,
                       bool *isOutsidePtr);
 static bool TakeNumber(const char **textPtr, uint64_t *valuePtr);
-static int  AddRange(NsRange *ranges, int n, const NsRange *newPtr);
+static bool AddRange(NsRange *ranges, int *nPtr, const NsRange *newPtr);
 
 NsRangeStatus
 NsRangeParse(const char *value, uint64_t length,
              NsRange ranges[NS_MAX_RANGES], int *nPtr)
 {
-    const char *text = strstr(value, "bytes=");
-    bool        isOutside = false;
-    int         n = 0;
+    const char *text = value + strlen(UNIT);
+    int         n = 0, nAll = 0;
 
     *nPtr = 0;
-    if (text == NULL) {
+    if (strncasecmp(value, UNIT, strlen(UNIT)) != 0) {
         return NS_RANGE_NONE;
     }
-    text += strlen("bytes=");
     do {
         NsRange range;
+        bool    isOutside = false;
 
-        if (!TakeRange(&text, length, &range, &isOutside)) {
-            return isOutside ? NS_RANGE_UNSATISFIABLE : NS_RANGE_NONE;
+        if (!TakeRange(&text, length, &range, &isOutside)
+                || ++nAll > NS_MAX_RANGES
+                || (!isOutside && !AddRange(ranges, &n, &range))) {
+            return NS_RANGE_NONE;
         }
-        n = AddRange(ranges, n, &range);
+        text += strspn(text, " \t");
         if (*text == ',') {
             text++;
+            text += strspn(text, " \t");
         } else if (*text != '\0') {
             return NS_RANGE_NONE;
         }
-    } while (*text != '\0' && n < NS_MAX_RANGES);
+    } while (*text != '\0');
     *nPtr = n;
-    return NS_RANGE_SOME;
-}
-
-bool
-NsRangeIsCurrent(const char *ifRange, time_t mtime)
-{
-    time_t seconds;
-
-    return ifRange == NULL
-        || (NsHttpDateParse(ifRange, &seconds) && seconds >= mtime);
+    return n == 0 ? NS_RANGE_UNSATISFIABLE : NS_RANGE_SOME;
 }
 
 size_t
@@ -96,46 +90,40 @@ NsRangeMultipartBytes(const char *type, const NsRange *ranges, int n,
 }
 
 /*
- * a-b, a-, or -n, cut to the body.  False for a syntax error, or, with
- * *isOutsidePtr, for a range that starts behind the body; that is judged before
- * what follows the start.
+ * a-b, a-, or -n, cut to the body.  False for a syntax error.  With
+ * *isOutsidePtr, the range has nothing of the body.
  */
 static bool
 TakeRange(const char **textPtr, uint64_t length, NsRange *rangePtr,
           bool *isOutsidePtr)
 {
-    uint64_t first, last;
+    uint64_t first, last = UINT64_MAX;
 
     if (**textPtr == '-') {
         (*textPtr)++;
         if (!TakeNumber(textPtr, &last)) {
             return false;
         }
-        if (last == 0 || length == 0) {
-            *isOutsidePtr = true;
+        first = last >= length ? 0 : length - last;
+        *isOutsidePtr = last == 0 || length == 0;
+        last = UINT64_MAX;
+    } else {
+        if (!TakeNumber(textPtr, &first) || **textPtr != '-') {
             return false;
         }
-        rangePtr->first = last >= length ? 0 : length - last;
-        rangePtr->last = length - 1;
-        return true;
+        (*textPtr)++;
+        if (NsIsDigit(**textPtr)) {
+            TakeNumber(textPtr, &last);
+        }
+        if (last < first) {
+            return false;
+        }
+        *isOutsidePtr = first >= length;
     }
-    if (!TakeNumber(textPtr, &first) || **textPtr != '-') {
-        return false;
+    if (!*isOutsidePtr) {
+        rangePtr->first = first;
+        rangePtr->last = MIN(last, length - 1);
     }
-    (*textPtr)++;
-    if (first >= length) {
-        *isOutsidePtr = true;
-        return false;
-    }
-    last = length - 1;
-    if (NsIsDigit(**textPtr)) {
-        TakeNumber(textPtr, &last);
-    }
-    if (last < first) {
-        return false;
-    }
-    rangePtr->first = first;
-    rangePtr->last = MIN(last, length - 1);
     return true;
 }
 
@@ -163,22 +151,27 @@ TakeNumber(const char **textPtr, uint64_t *valuePtr)
 }
 
 /*
- * Append a range, or widen the last one when both overlap or touch.
+ * Append a range, or widen the last one when they touch.  False: the new one
+ * overlaps another.
  */
-static int
-AddRange(NsRange *ranges, int n, const NsRange *newPtr)
+static bool
+AddRange(NsRange *ranges, int *nPtr, const NsRange *newPtr)
 {
-    if (n > 0) {
-        NsRange *lastPtr = &ranges[n - 1];
+    NsRange *lastPtr = *nPtr == 0 ? NULL : &ranges[*nPtr - 1];
 
-        /* No overflow: last is less than the body's length. */
-        if (newPtr->first <= lastPtr->last + 1
-                && lastPtr->first <= newPtr->last + 1) {
-            lastPtr->first = MIN(lastPtr->first, newPtr->first);
-            lastPtr->last = MAX(lastPtr->last, newPtr->last);
-            return n;
+    for (int i = 0; i < *nPtr; i++) {
+        if (newPtr->first <= ranges[i].last
+                && ranges[i].first <= newPtr->last) {
+            return false;
         }
     }
-    ranges[n] = *newPtr;
-    return n + 1;
+    /* No overflow: last is less than the body's length. */
+    if (lastPtr != NULL && newPtr->first == lastPtr->last + 1) {
+        lastPtr->last = newPtr->last;
+    } else if (lastPtr != NULL && lastPtr->first == newPtr->last + 1) {
+        lastPtr->first = newPtr->first;
+    } else {
+        ranges[(*nPtr)++] = *newPtr;
+    }
+    return true;
 }

@@ -9,7 +9,7 @@
 
 #include "nstypes.h"
 
-#define NS_MAX_RANGES 15        /* Of one request; the rest is ignored. */
+#define NS_MAX_RANGES 16        /* Of one request; more: send all. */
 
 typedef enum {
     NS_RANGE_NONE,              /* Send all: 200. */
@@ -24,16 +24,12 @@ typedef struct NsRange {
 
 /*
  * Read a Range field for a body of length bytes.  With NS_RANGE_SOME, ranges
- * holds *nPtr (>= 1) ranges inside the body, neighbours merged.
+ * holds *nPtr (>= 1) ranges inside the body, neighbours merged; those that
+ * begin behind it are left out.  Ranges that overlap are an attack, or useless:
+ * NS_RANGE_NONE, as for what is no list of ranges.
  */
 NsRangeStatus NsRangeParse(const char *value, uint64_t length,
                            NsRange ranges[NS_MAX_RANGES], int *nPtr);
-
-/*
- * Whether an If-Range field (NULL if absent) lets ranges apply to something
- * modified at mtime.
- */
-bool NsRangeIsCurrent(const char *ifRange, time_t mtime);
 
 /*
  * Content-Range: `bytes a-b/N`, for a NULL range the one of 416 replies.  The

@@ -17,6 +17,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "http/precondition.h"
 #include "http/url.h"
 #include "request/access.h"
 #include "request/auth.h"
@@ -79,7 +80,7 @@ typedef struct Direct {
     const char *path;           /* As sent, without query. */
     size_t      pathBytes;
     bool        isHead;
-    const char *since;          /* If-Modified-Since, or NULL. */
+    int         status;         /* 200 or 304. */
     Slot       *slotPtr;
     int         fd;             /* Of a file that is not in memory; or -1. */
 } Direct;
@@ -98,6 +99,7 @@ static void     ClearSlot(Slot *slotPtr);
 static void     Sweep(Table *sweptPtr);
 static void     FreeTable(void *arg);
 static bool     CheckFile(Direct *directPtr);
+static int      Judge(const Direct *directPtr);
 static void     Send(const Direct *directPtr);
 static size_t   RenderHead(const Direct *directPtr, char *buffer, int status,
                            bool keep);
@@ -128,8 +130,7 @@ NsDirectAnswer(NsMessage *messagePtr)
 }
 
 /*
- * What the head alone tells.  Ranges and the rarer conditions take the ordinary
- * way.
+ * What the head alone tells.  Ranges take the ordinary way.
  */
 static bool
 IsCandidate(Direct *directPtr)
@@ -145,7 +146,6 @@ IsCandidate(Direct *directPtr)
             || headPtr->targetLength == 0 || headPtr->target[0] != '/'
             || (headPtr->version > 1.0 && headPtr->known[NS_FIELD_HOST] < 0)
             || headPtr->known[NS_FIELD_RANGE] >= 0
-            || headPtr->known[NS_FIELD_IF_UNMODIFIED_SINCE] >= 0
             || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
         return false;
     }
@@ -164,7 +164,6 @@ IsCandidate(Direct *directPtr)
             || NsSockHasRequestProc(messagePtr->sockPtr)) {
         return false;
     }
-    directPtr->since = NsHttpKnown(headPtr, NS_FIELD_IF_MODIFIED_SINCE);
     directPtr->path = headPtr->target;
     question = memchr(headPtr->target, '?', headPtr->targetLength);
     directPtr->pathBytes = question == NULL ? headPtr->targetLength
@@ -274,6 +273,7 @@ FindFile(NsServer *serverPtr, const char *url)
 {
     Ns_DString  ds;
     struct stat status;
+    Ns_Time     now;
     NsFile     *filePtr = NULL;
 
     Ns_DStringInit(&ds);
@@ -281,7 +281,9 @@ FindFile(NsServer *serverPtr, const char *url)
             && stat(Ns_DStringValue(&ds), &status) == 0
             && S_ISREG(status.st_mode)) {
         if (status.st_size > NsFileCacheMaxEntry()) {
-            filePtr = NsFileDescribe(Ns_DStringValue(&ds), &status);
+            Ns_GetTime(&now);
+            filePtr = !NsFileIsSettled(&status, &now) ? NULL
+                : NsFileDescribe(Ns_DStringValue(&ds), &status);
         } else {
             filePtr = NsFileCacheFind(Ns_DStringValue(&ds), &status);
         }
@@ -369,18 +371,43 @@ CheckFile(Direct *directPtr)
         isGood = NsFileStateIsCurrent(&filePtr->state, filePtr->path);
         slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, reportStamp);
     }
-    if (isGood && directPtr->since != NULL) {
-        /* Only the answer to our own Last-Modified is worked out here. */
-        isGood = STREQ(directPtr->since, filePtr->lastModified)
-            && slotPtr->serverPtr->requestPtr->checkModifiedSince
-            && !NsHasErrorPage(slotPtr->serverPtr, 304);
-    } else if (!isGood) {
+    if (!isGood) {
         ClearSlot(slotPtr);
+    } else {
+        directPtr->status = Judge(directPtr);
+        isGood = directPtr->status == 200
+            || (directPtr->status == 304
+                && !NsHasErrorPage(slotPtr->serverPtr, 304));
     }
     if (!isGood && directPtr->fd >= 0) {
         (void) close(directPtr->fd);
     }
     return isGood;
+}
+
+/*
+ * The status of the reply, with the same judgement as in connection threads.
+ */
+static int
+Judge(const Direct *directPtr)
+{
+    const NsHttpHead *headPtr = &directPtr->messagePtr->head;
+    const NsFile     *filePtr = directPtr->slotPtr->filePtr;
+    NsConditions      conditions = {
+        .ifMatch = NsHttpKnown(headPtr, NS_FIELD_IF_MATCH),
+        .ifNoneMatch = NsHttpKnown(headPtr, NS_FIELD_IF_NONE_MATCH),
+        .ifUnmodifiedSince = NsHttpKnown(headPtr, NS_FIELD_IF_UNMODIFIED_SINCE)
+    };
+    int refusal;
+
+    if (directPtr->slotPtr->serverPtr->requestPtr->checkModifiedSince) {
+        conditions.ifModifiedSince = NsHttpKnown(headPtr,
+                                                 NS_FIELD_IF_MODIFIED_SINCE);
+    }
+    refusal = NsJudgeConditions(&conditions, &(NsValidators) {
+        filePtr->tag, filePtr->state.modified.tv_sec
+    }, true);
+    return refusal == 0 ? 200 : refusal;
 }
 
 /*
@@ -398,15 +425,13 @@ Send(const Direct *directPtr)
     const NsSockSettings *settingsPtr = directPtr->settingsPtr;
     char        head[MAX_HEAD_BYTES];
     NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
-    int         status = directPtr->since != NULL ? 304 : 200, nPieces = 1;
+    int         status = directPtr->status, nPieces = 1;
     int64_t     bodyBytes = status == 304 ? 0 : filePtr->state.bytes, bytes;
     bool        keep, isLong;
     Ns_ReturnCode result;
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
-        && NsReplyMayKeep(settingsPtr, messagePtr->head.version,
-                          NsHttpKnown(&messagePtr->head, NS_FIELD_CONNECTION),
-                          bodyBytes);
+        && NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes);
     pieces[0].length = RenderHead(directPtr, head, status, keep);
     if (directPtr->isHead) {
         bodyBytes = 0;
@@ -484,9 +509,9 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
         memcpy(next, filePtr->fields, filePtr->fieldsBytes);
         next += filePtr->fieldsBytes;
     } else {
-        next += snprintf(next, 100,
-                         "Last-Modified: %s\r\nContent-Length: 0\r\n",
-                         filePtr->lastModified);
+        next += snprintf(next, 200, "Last-Modified: %s\r\nETag: %s\r\n"
+                         "Content-Length: 0\r\n", filePtr->lastModified,
+                         filePtr->tag);
     }
     if (keep) {
         memcpy(next, keepFields, sizeof(keepFields) - 1);

@@ -9,6 +9,7 @@
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsreturn.h"
+#include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/episode.h"
@@ -34,8 +35,9 @@ static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
 static void EncodePath(Ns_DString *dsPtr, const char *path);
 static int  ReturnFile(Ns_Conn *conn, int status, const char *type,
                        const char *path, const struct stat *statusPtr);
-static int  ReturnOpened(NsConn *connPtr, int status, const char *type,
-                         const char *path);
+static int  Judge(NsConn *connPtr, int status, const NsBody *bodyPtr);
+static bool OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr);
+static int  AnswerUnopened(Ns_Conn *conn, const char *path);
 static bool MapBody(NsBody *bodyPtr);
 static void Unmap(void *arg);
 static void CloseFd(void *arg);
@@ -241,73 +243,129 @@ EncodePath(Ns_DString *dsPtr, const char *path)
     }
 }
 
+/*
+ * What is told of the file, and what is sent, are of one look at it.
+ */
 static int
 ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
            const struct stat *statusPtr)
 {
-    NsConn *connPtr = NsConnOf(conn);
-    NsFile *filePtr;
-    Ns_Time accepted;
-    time_t  mtime = statusPtr->st_mtime;
+    NsConn     *connPtr = NsConnOf(conn);
+    NsBody      body = {.fd = -1, .releaseProc = NsFileUnref};
+    Ns_Time     accepted = NsClockWall(connPtr->work.acceptStamp);
+    NsFile     *filePtr = NsFileCacheLoad(path, statusPtr, &accepted);
+    struct stat opened = *statusPtr;
+    char        tag[NS_FILE_TAG_BYTES] = "";
+    int         refusal;
 
-    if ((conn->flags & NS_CONN_SENTHDRS) == 0) {
-        Ns_ConnSetLastModifiedHeader(conn, &mtime);
-        if (status == 200 && !Ns_ConnModifiedSince(conn, mtime)) {
-            return Ns_ConnReturnNotModified(conn);
+    if (filePtr != NULL) {
+        body.base = filePtr->content;
+        body.length = (size_t) filePtr->state.bytes;
+        body.arg = filePtr;
+        body.validators.etag = filePtr->tag;
+    } else if (OpenBody(&body, path, &opened)) {
+        if (NsFileIsSettled(&opened, &accepted)) {
+            NsFileState state;
+
+            NsFileStateSet(&state, &opened);
+            NsFileTag(&state, tag);
+            body.validators.etag = tag;
         }
-        if (status == 200 && !Ns_ConnUnmodifiedSince(conn, mtime)) {
-            return Ns_ConnReturnStatus(conn, 412);
-        }
+    } else {
+        return AnswerUnopened(conn, path);
     }
-    if (type == NULL) {
-        type = Ns_GetMimeType(path);
+    body.validators.modified = opened.st_mtime;
+    refusal = Judge(connPtr, status, &body);
+    if (refusal != 0) {
+        (*body.releaseProc)(body.arg);
+        return Ns_ConnReturnStatus(conn, refusal);
     }
-    accepted = NsClockWall(connPtr->work.acceptStamp);
-    filePtr = NsFileCacheLoad(path, statusPtr, &accepted);
-    if (filePtr == NULL) {
-        return ReturnOpened(connPtr, status, type, path);
-    }
-    return NsReturnBody(connPtr, status, type, &(NsBody) {
-        .fd = -1, .base = filePtr->content, .length = (size_t) filePtr->state.bytes,
-        .mtime = mtime, .releaseProc = NsFileUnref, .arg = filePtr
-    });
+    return NsReturnBody(connPtr, status,
+                        type != NULL ? type : Ns_GetMimeType(path), &body);
 }
 
+/*
+ * Add the fields that tell the version of the file.  0, or the status to be
+ * answered instead of a plain 200.
+ */
 static int
-ReturnOpened(NsConn *connPtr, int status, const char *type, const char *path)
+Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
+{
+    Ns_Conn     *conn = &connPtr->pub;
+    Ns_Set      *headers = conn->headers;
+    const char  *method = connPtr->request.method;
+    time_t       modified = bodyPtr->validators.modified;
+    NsConditions conditions = {0};
+
+    if ((conn->flags & NS_CONN_SENTHDRS) != 0) {
+        return 0;
+    }
+    Ns_ConnSetLastModifiedHeader(conn, &modified);
+    if (status != 200 || connPtr->status != 200) {
+        return 0;
+    }
+    if (bodyPtr->validators.etag != NULL) {
+        Ns_ConnCondSetHeaders(conn, "ETag", bodyPtr->validators.etag);
+    }
+    conditions.ifMatch = Ns_SetIGet(headers, "If-Match");
+    conditions.ifNoneMatch = Ns_SetIGet(headers, "If-None-Match");
+    conditions.ifUnmodifiedSince = Ns_SetIGet(headers, "If-Unmodified-Since");
+    if (NsConnRequestServer(connPtr)->checkModifiedSince) {
+        conditions.ifModifiedSince = Ns_SetIGet(headers, "If-Modified-Since");
+    }
+    return NsJudgeConditions(&conditions, &bodyPtr->validators,
+                             method != NULL && (STREQ(method, "GET")
+                                                || STREQ(method, "HEAD")));
+}
+
+/*
+ * An open file as the body, and what it is; false with errno.
+ */
+static bool
+OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr)
+{
+    int reason;
+
+    bodyPtr->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (bodyPtr->fd < 0) {
+        return false;
+    }
+    if (fstat(bodyPtr->fd, statusPtr) != 0) {
+        reason = errno;
+        (void) close(bodyPtr->fd);
+        errno = reason;
+        return false;
+    }
+    bodyPtr->length = (size_t) statusPtr->st_size;
+    bodyPtr->releaseProc = CloseFd;
+    bodyPtr->arg = INT2PTR(bodyPtr->fd);
+    if (usesMmap && bodyPtr->length > 0) {
+        (void) MapBody(bodyPtr);
+    }
+    return true;
+}
+
+/*
+ * What is there must not be called missing: that may be remembered.
+ */
+static int
+AnswerUnopened(Ns_Conn *conn, const char *path)
 {
     static NsEpisode shortage;
-    struct stat      fileStatus;
-    NsBody           body = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    int              reason = errno;
 
-    if (body.fd < 0 || fstat(body.fd, &fileStatus) != 0) {
-        int reason = errno;
-
-        if (body.fd >= 0) {
-            (void) close(body.fd);
-        }
-        if (reason != EMFILE && reason != ENFILE && reason != ENOMEM) {
-            Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
-                   strerror(reason));
-            return Ns_ConnReturnNotFound(&connPtr->pub);
-        }
-        if (NsEpisodeBegins(&shortage)) {
-            Ns_Log(Error, "fastpath: failed to open '%s': %s; requests for"
-                   " files get 503 until there are some again: raise the limit"
-                   " (ulimit -n, LimitNOFILE), or lower maxqueuesize", path,
-                   strerror(reason));
-        }
-        /* What is there must not be called missing: that may be remembered. */
-        return Ns_ConnReturnUnavailable(&connPtr->pub);
+    if (reason != EMFILE && reason != ENFILE && reason != ENOMEM) {
+        Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
+               strerror(reason));
+        return Ns_ConnReturnNotFound(conn);
     }
-    body.length = (size_t) fileStatus.st_size;
-    body.mtime = fileStatus.st_mtime;
-    body.releaseProc = CloseFd;
-    body.arg = INT2PTR(body.fd);
-    if (usesMmap && body.length > 0) {
-        (void) MapBody(&body);
+    if (NsEpisodeBegins(&shortage)) {
+        Ns_Log(Error, "fastpath: failed to open '%s': %s; requests for"
+               " files get 503 until there are some again: raise the limit"
+               " (ulimit -n, LimitNOFILE), or lower maxqueuesize", path,
+               strerror(reason));
     }
-    return NsReturnBody(connPtr, status, type, &body);
+    return Ns_ConnReturnUnavailable(conn);
 }
 
 /*

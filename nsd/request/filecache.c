@@ -161,6 +161,15 @@ NsFileDescribe(const char *path, const struct stat *statusPtr)
 }
 
 void
+NsFileTag(const NsFileState *statePtr, char buffer[NS_FILE_TAG_BYTES])
+{
+    snprintf(buffer, NS_FILE_TAG_BYTES, "\"%jx-%jx-%jx.%lx\"",
+             (uintmax_t) statePtr->inode, (uintmax_t) statePtr->bytes,
+             (uintmax_t) statePtr->changed.tv_sec,
+             (unsigned long) statePtr->changed.tv_nsec);
+}
+
+void
 NsFileRef(NsFile *filePtr)
 {
     atomic_fetch_add_explicit(&filePtr->nRefs, 1, memory_order_relaxed);
@@ -380,12 +389,14 @@ MakeFields(NsFile *filePtr)
     Ns_DString ds;
 
     NsHttpDate(filePtr->lastModified, filePtr->state.modified.tv_sec);
+    NsFileTag(&filePtr->state, filePtr->tag);
     Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "Last-Modified: %s\r\n"
+                     "ETag: %s\r\n"
                      "Content-Type: %s\r\n"
                      "Accept-Ranges: bytes\r\n"
                      "Content-Length: %" PRId64 "\r\n",
-                     filePtr->lastModified, filePtr->type,
+                     filePtr->lastModified, filePtr->tag, filePtr->type,
                      (int64_t) filePtr->state.bytes);
     filePtr->fieldsBytes = (size_t) Ns_DStringLength(&ds);
     filePtr->fields = Ns_DStringExport(&ds);

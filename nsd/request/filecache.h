@@ -17,6 +17,12 @@
 #include "http/date.h"
 
 /*
+ * The ETag of a file, with its quotes: good for one that is settled.
+ */
+#define NS_FILE_TAG_BYTES 80
+void NsFileTag(const NsFileState *statePtr, char buffer[NS_FILE_TAG_BYTES]);
+
+/*
  * Constant after creation but for the atomics; freed with the last reference.
  */
 typedef struct NsFile {
@@ -35,6 +41,7 @@ typedef struct NsFile {
     const char    *fields;      /* Last-Modified ... Content-Length. */
     size_t         fieldsBytes;
     char           lastModified[NS_HTTP_DATE_LENGTH + 1];
+    char           tag[NS_FILE_TAG_BYTES];
 } NsFile;
 
 /*
@@ -58,7 +65,8 @@ NsFile *NsFileCacheLoad(const char *path, const struct stat *statusPtr,
                         const Ns_Time *acceptedPtr);
 
 /*
- * A file outside the cache, without its content; with a reference.
+ * A file outside the cache, which is settled, without its content; with a
+ * reference.
  */
 NsFile *NsFileDescribe(const char *path, const struct stat *statusPtr);
 

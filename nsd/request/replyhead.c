@@ -108,18 +108,12 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
 }
 
 bool
-NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
-               const char *connection, int64_t bodyBytes)
+NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
+               int64_t bodyBytes)
 {
-    if (settingsPtr->keepWait <= 0 || NsDriversStopping()) {
-        return false;
-    }
-    if (version > 1.0) {
-        if (connection != NULL && strncasecmp(connection, "close", 5) == 0) {
-            return false;
-        }
-    } else if (version < 1.0 || connection == NULL
-               || strncasecmp(connection, "keep-alive", 10) != 0) {
+    if (settingsPtr->keepWait <= 0 || NsDriversStopping()
+            || headPtr->asksClose || headPtr->version < 1.0
+            || (headPtr->version < 1.05 && !headPtr->asksKeepAlive)) {
         return false;
     }
     if (settingsPtr->keepaliveMaxDownloadSize > 0
@@ -213,8 +207,7 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
             && !IsMultipart(connPtr)) {
         return false;
     }
-    if (!NsReplyMayKeep(settingsPtr, connPtr->request.version,
-                        Ns_SetIGet(headers, "Connection"), bodyBytes)) {
+    if (!NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes)) {
         return false;
     }
     if (messagePtr->contentLength == 0 && !messagePtr->head.isChunked) {

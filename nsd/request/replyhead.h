@@ -26,11 +26,10 @@ void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
 char *NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr);
 
 /*
- * Whether the connection may be kept after a reply with a body of that length,
- * given the client's Connection field.
+ * Whether the connection may be kept after a reply with a body of that length.
  */
-bool NsReplyMayKeep(const NsSockSettings *settingsPtr, double version,
-                    const char *connection, int64_t bodyBytes);
+bool NsReplyMayKeep(const NsSockSettings *settingsPtr,
+                    const NsHttpHead *headPtr, int64_t bodyBytes);
 
 /*
  * The fixed start of every header, for `HTTP/1.0` or `HTTP/1.1` and status 200,

@@ -179,7 +179,8 @@ Ns_ConnResetReturn(Ns_Conn *conn)
 }
 
 /*
- * Only a reply that would be a plain 200 can be given in parts.
+ * Only a reply to GET that would be a plain 200 can be given in parts (RFC 9110
+ * 14.2).
  */
 static NsRangeStatus
 FindRanges(NsConn *connPtr, int status, const NsBody *bodyPtr, NsRange *ranges,
@@ -189,10 +190,12 @@ FindRanges(NsConn *connPtr, int status, const NsBody *bodyPtr, NsRange *ranges,
     const char *range = Ns_SetIGet(headers, "Range");
 
     if (range == NULL || status != 200 || connPtr->status != 200
+            || connPtr->request.method == NULL
+            || !STREQ(connPtr->request.method, "GET")
             || (connPtr->pub.flags & (NS_CONN_SENTHDRS
                                       | NS_CONN_SKIPHDRS)) != 0
-            || !NsRangeIsCurrent(Ns_SetIGet(headers, "If-Range"),
-                                 bodyPtr->mtime)) {
+            || !NsJudgeIfRange(Ns_SetIGet(headers, "If-Range"),
+                               &bodyPtr->validators)) {
         return NS_RANGE_NONE;
     }
     return NsRangeParse(range, bodyPtr->length, ranges, nPtr);

@@ -7,13 +7,14 @@
 #ifndef NSD_REQUEST_RETURN_H
 #define NSD_REQUEST_RETURN_H
 
+#include "http/precondition.h"
 #include "request/conn.h"
 
 typedef struct NsBody {
     int         fd;             /* -1: memory. */
     const void *base;           /* Memory. */
     size_t      length;
-    time_t      mtime;          /* For If-Range; 0: unknown. */
+    NsValidators validators;    /* For If-Range. */
     void      (*releaseProc)(void *arg);    /* Called once, also on failure; */
     void       *arg;            /* without one, the body is the caller's. */
 } NsBody;

@@ -24,6 +24,7 @@
 #include "http/date.h"
 #include "http/header.h"
 #include "http/negotiate.h"
+#include "http/precondition.h"
 #include "http/range.h"
 #include "http/status.h"
 
@@ -141,7 +142,7 @@ NowIsWrittenOncePerSecond(void **state)
  */
 
 static void
-RangesAreCutAndMerged(void **state)
+RangesAreCutAndNeighboursMerged(void **state)
 {
     static const struct {
         const char *value;
@@ -154,27 +155,30 @@ RangesAreCutAndMerged(void **state)
         {"bytes=-11", 10, "0-9"}, {"bytes=9-9", 10, "9-9"},
         {"bytes=0-99999999999999999999999999", 10, "0-9"},
         {"bytes=-99999999999999999999999999", 10, "0-9"},
-        {"bytes=0-2,", 10, "0-2"}, {"xbytes=0-2", 10, "0-2"},
+        {"bytes=0-2,", 10, "0-2"}, {"xbytes=0-2", 10, "200"},
         {"bytes=0-2,3-6", 10, "0-6"}, {"bytes=0-2,4-6", 10, "0-2 4-6"},
-        {"bytes=2-8,1-6,4-9", 10, "1-9"},
+        {"bytes=2-8,1-6,4-9", 10, "200"}, {"bytes=0-2,2-4", 10, "200"},
         {"bytes=3-4,0-1,2-2", 10, "3-4 0-2"},
         {"bytes=5-6,0-1", 10, "5-6 0-1"},
         {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
          "24-24,26-26,28-28,30-30", 100,
          "0-0 2-2 4-4 6-6 8-8 10-10 12-12 14-14 16-16 18-18 20-20 22-22 24-24 "
-         "26-26 28-28"},
+         "26-26 28-28 30-30"},
+        {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
+         "24-24,26-26,28-28,30-30,32-32", 100, "200"},
         {"bytes=10-", 10, "416"}, {"bytes=10-11", 10, "416"},
-        {"bytes=11-10", 10, "416"}, {"bytes=-0", 10, "416"},
+        {"bytes=11-10", 10, "200"}, {"bytes=-0", 10, "416"},
         {"bytes=0-", 0, "416"}, {"bytes=-1", 0, "416"},
-        {"bytes=0-1,10-", 10, "416"},
+        {"bytes=0-1,10-", 10, "0-1"}, {"bytes=99-,-0,3-4", 10, "3-4"},
+        {"bytes=10-,11-12,-0", 10, "416"},
         {"bytes=99999999999999999999999999-", 10, "416"},
         {"bytes=3-2", 10, "200"}, {"bytes=", 10, "200"},
         {"bytes=,0-1", 10, "200"}, {"bytes=0-1,,2-3", 10, "200"},
-        {"bytes=0 -1", 10, "200"}, {"bytes=0-1, 3-4", 10, "200"},
+        {"bytes=0 -1", 10, "200"}, {"bytes=0-1 ,\t3-4", 10, "0-1 3-4"},
         {"bytes= 0-1", 10, "200"}, {"bytes=a-b", 10, "200"},
         {"bytes=5", 10, "200"}, {"bytes=--5", 10, "200"},
         {"bytes=-", 10, "200"}, {"bytes=0-1x", 10, "200"},
-        {"Bytes=0-1", 10, "200"}, {"lines=0-1", 10, "200"}, {"", 10, "200"},
+        {"Bytes=0-1", 10, "0-1"}, {"lines=0-1", 10, "200"}, {"", 10, "200"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -231,17 +235,77 @@ MultipartRangesHaveTheLengthAnnounced(void **state)
     assert_string_equal(field, "bytes 7-9/10");
 }
 
-static void
-IfRangeWantsADateNotBeforeTheFile(void **state)
-{
-    static const char date[] = "Sun, 06 Nov 1994 08:49:37 GMT";
+/*
+ * Conditions.
+ */
 
-    assert_true(NsRangeIsCurrent(NULL, 784111777));
-    assert_true(NsRangeIsCurrent(date, 784111777));
-    assert_true(NsRangeIsCurrent(date, 784111776));
-    assert_false(NsRangeIsCurrent(date, 784111778));
-    assert_false(NsRangeIsCurrent("\"etag\"", 0));
-    assert_false(NsRangeIsCurrent("", 0));
+#define OLD  "Sun, 06 Nov 1994 08:49:36 GMT"
+#define SAME "Sun, 06 Nov 1994 08:49:37 GMT"
+#define NEW  "Sun, 06 Nov 1994 08:49:38 GMT"
+
+static const NsValidators validators = {"\"tag\"", 784111777};
+
+static void
+IfRangeWantsTheTagOrADateNotBeforeTheFile(void **state)
+{
+    assert_true(NsJudgeIfRange(NULL, &validators));
+    assert_true(NsJudgeIfRange(SAME, &validators));
+    assert_true(NsJudgeIfRange(NEW, &validators));
+    assert_false(NsJudgeIfRange(OLD, &validators));
+    assert_true(NsJudgeIfRange("\"tag\"", &validators));
+    assert_false(NsJudgeIfRange("W/\"tag\"", &validators));
+    assert_false(NsJudgeIfRange("\"other\"", &validators));
+    assert_false(NsJudgeIfRange("", &validators));
+    assert_false(NsJudgeIfRange(SAME, &(NsValidators) {NULL, 0}));
+    assert_false(NsJudgeIfRange("\"tag\"", &(NsValidators) {NULL, 784111777}));
+}
+
+static void
+ConditionsAreJudgedInOrder(void **state)
+{
+    static const struct {
+        const char *match, *noneMatch, *since, *unmodified;
+        int         get, put;
+    } cases[] = {
+        {NULL, NULL, NULL, NULL, 0, 0},
+        {"\"tag\"", NULL, NULL, NULL, 0, 0},
+        {"*", NULL, NULL, NULL, 0, 0},
+        {"\"a\" , \"tag\"", NULL, NULL, NULL, 0, 0},
+        {"\"zz\"", NULL, NULL, NULL, 412, 412},
+        {"W/\"tag\"", NULL, NULL, NULL, 412, 412},
+        {"tag", NULL, NULL, NULL, 412, 412},
+        {"\"tag", NULL, NULL, NULL, 412, 412},
+        {"", NULL, NULL, NULL, 412, 412},
+        {"\"tag\"", NULL, NULL, OLD, 0, 0},
+        {NULL, NULL, NULL, OLD, 412, 412},
+        {NULL, NULL, NULL, SAME, 0, 0},
+        {NULL, NULL, NULL, "nonsense", 0, 0},
+        {NULL, "\"tag\"", NULL, NULL, 304, 412},
+        {NULL, "W/\"tag\"", NULL, NULL, 304, 412},
+        {NULL, "\"a\", W/\"b\",\"tag\"", NULL, NULL, 304, 412},
+        {NULL, "*", NULL, NULL, 304, 412},
+        {NULL, "\"zz\"", NULL, NULL, 0, 0},
+        {NULL, "\"zz\"", NEW, NULL, 0, 0},
+        {NULL, "\"tag\"", OLD, NULL, 304, 412},
+        {NULL, NULL, SAME, NULL, 304, 0},
+        {NULL, NULL, NEW, NULL, 304, 0},
+        {NULL, NULL, OLD, NULL, 0, 0},
+        {NULL, NULL, "nonsense", NULL, 0, 0},
+        {"\"zz\"", "\"tag\"", NULL, NULL, 412, 412},
+        {"\"tag\"", "\"tag\"", NULL, NULL, 304, 412},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        NsConditions conditions = {
+            cases[i].match, cases[i].noneMatch, cases[i].since,
+            cases[i].unmodified
+        };
+
+        assert_int_equal(NsJudgeConditions(&conditions, &validators, true),
+                         cases[i].get);
+        assert_int_equal(NsJudgeConditions(&conditions, &validators, false),
+                         cases[i].put);
+    }
 }
 
 /*
@@ -502,9 +566,10 @@ main(int argc, char *argv[])
         cmocka_unit_test(DatesAgreeWithTheLibrary),
         cmocka_unit_test(ThreeFormsAreRead),
         cmocka_unit_test(NowIsWrittenOncePerSecond),
-        cmocka_unit_test(RangesAreCutAndMerged),
+        cmocka_unit_test(RangesAreCutAndNeighboursMerged),
         cmocka_unit_test(MultipartRangesHaveTheLengthAnnounced),
-        cmocka_unit_test(IfRangeWantsADateNotBeforeTheFile),
+        cmocka_unit_test(IfRangeWantsTheTagOrADateNotBeforeTheFile),
+        cmocka_unit_test(ConditionsAreJudgedInOrder),
         cmocka_unit_test(GzipIsAcceptedByQuality),
         cmocka_unit_test(CookiesAreFoundByWholeName),
         cmocka_unit_test(AttributesOfCookiesComeInOrder),

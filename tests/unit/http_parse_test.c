@@ -343,6 +343,38 @@ BodyLengthIsJudged(void **state)
     }
 }
 
+static void
+ConnectionIsAListOfOptions(void **state)
+{
+    static const struct {
+        const char *fields;
+        bool        asksClose, asksKeepAlive;
+    } cases[] = {
+        {"", false, false}, {"Connection: close\r\n", true, false},
+        {"Connection: Keep-Alive\r\n", false, true},
+        {"Connection: TE, close\r\n", true, false},
+        {"Connection: TE,CLOSE ,\tx\r\n", true, false},
+        {"Connection: keep-alive, close\r\n", true, true},
+        {"Connection: TE\r\nA: b\r\nconnection: close\r\n", true, false},
+        {"Connection: closed, xclose, close;x\r\n", false, false},
+        {"Connection:\r\n", false, false},
+        {"Connection: ,,\r\n", false, false},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Parsed p;
+        char   text[400];
+
+        snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: a\r\n%s\r\n",
+                 cases[i].fields);
+        Parse(&p, text);
+        assert_int_equal(p.status, NS_PARSE_DONE);
+        assert_int_equal(p.head.asksClose, cases[i].asksClose);
+        assert_int_equal(p.head.asksKeepAlive, cases[i].asksKeepAlive);
+        Done(&p);
+    }
+}
+
 /*
  * 4. Limits.
  */
@@ -544,6 +576,7 @@ main(void)
         cmocka_unit_test(LineWithoutColonIsRefused),
         cmocka_unit_test(KnownFieldsAreFoundInAnyCase),
         cmocka_unit_test(BodyLengthIsJudged),
+        cmocka_unit_test(ConnectionIsAListOfOptions),
         cmocka_unit_test(LongLinesAreFlaggedNotRefused),
         cmocka_unit_test(HeadMayFillItsLimitButNotMore),
         cmocka_unit_test(FieldsUpToTheLimitAreKept),
