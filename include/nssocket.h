@@ -193,7 +193,8 @@ NS_EXTERN int Ns_SockListenCallback(const char *address, int port,
                                     Ns_SockProc *proc, void *arg);
 
 /*
- * A thread that runs socket tasks.  Destroy cancels those that are left.
+ * A thread that runs socket tasks; NULL when there is none to be had, or no
+ * descriptor.  Destroy cancels those that are left.
  */
 NS_EXTERN Ns_TaskQueue *Ns_CreateTaskQueue(const char *name);
 NS_EXTERN void          Ns_DestroyTaskQueue(Ns_TaskQueue *queue);

@@ -20,7 +20,8 @@
 /*
  * Start proc(arg) with a stack of stackBytes, 0 for the default.  threadPtr
  * NULL starts a detached thread; else the thread must be joined, and arg and
- * handle are valid until then.
+ * handle are valid until then.  When the system makes no thread, this ends the
+ * start of a server, and waits in a running one until there can be one.
  */
 NS_EXTERN void Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
                                Ns_Thread *threadPtr);

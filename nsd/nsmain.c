@@ -7,6 +7,7 @@
  */
 
 #include "adp/init.h"
+#include "base/thread.h"
 #include "dispatch/init.h"
 #include "dispatch/pool.h"
 #include "log/init.h"
@@ -162,6 +163,7 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     NsPidfileWrite();
     SetStackSize();
     NsSignalsBeginStart();
+    NsShutdownGuardStart();
 }
 
 /*
@@ -447,6 +449,7 @@ Start(void)
     Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);
+    NsThreadsBePatient();
     NsSchedStart();
     NsCallbacksRun(NS_AT_STARTUP);
     NsPrebindClose();

@@ -10,6 +10,7 @@
  */
 
 #include "base/thread.h"
+#include "base/clock.h"
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/thread_int.h"
@@ -19,6 +20,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+
+#define FIRST_PAUSE_NS  1000000
+#define LAST_PAUSE_NS   500000000
+#define QUIET           (60 * NS_STAMP_SECOND)
 
 typedef struct Thread {
     Ns_ThreadProc *proc;        /* These are constant after creation. */
@@ -65,6 +70,9 @@ static intptr_t lastHandle;
 static _Atomic long          defaultStackBytes;
 static NsThreadEndProc      *endProc;   /* Constant once threads are started. */
 static pthread_key_t         endKey;    /* Its destructor ends a thread. */
+static NsThreadLimitProc    *limitProc; /* Likewise. */
+static atomic_bool           isPatient; /* The start is over. */
+static _Atomic NsStamp       limitStamp;    /* No thread could be made then. */
 static _Thread_local Thread *selfPtr;
 static _Thread_local int     selfOsId;  /* 0: not asked yet. */
 
@@ -73,6 +81,7 @@ static void    AfterFork(void);
 static Thread *Self(void);
 static Thread *Adopt(void);
 static Thread *NewThread(Ns_ThreadProc *proc, void *arg, int flags);
+static void    NoteLimit(int error);
 static void   *Run(void *arg);
 static void    Begin(Thread *thrPtr);
 static void    End(void *arg);
@@ -93,9 +102,41 @@ Nsthreads_LibInit(void)
     (void) Self();
 }
 
+/*
+ * Callers have no way to learn of a failure.  So the start ends with it, and
+ * later they wait: what the thread is to do is late, not lost.
+ */
 void
 Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
                 Ns_Thread *threadPtr)
+{
+    struct timespec pause = {0, FIRST_PAUSE_NS};
+    int             error;
+
+    while ((error = NsThreadTry(proc, arg, stackBytes, threadPtr)) != 0) {
+        if (!atomic_load(&isPatient)) {
+            NsFatal("cannot start a thread: %s", strerror(error));
+        }
+        (void) nanosleep(&pause, NULL);
+        pause.tv_nsec = MIN(pause.tv_nsec * 2, LAST_PAUSE_NS);
+    }
+}
+
+void
+NsThreadsBePatient(void)
+{
+    atomic_store(&isPatient, true);
+}
+
+void
+NsThreadSetLimitProc(NsThreadLimitProc *proc)
+{
+    limitProc = proc;
+}
+
+int
+NsThreadTry(Ns_ThreadProc *proc, void *arg, long stackBytes,
+            Ns_Thread *threadPtr)
 {
     int            flags = threadPtr == NULL ? NS_THREAD_DETACHED : 0;
     Thread        *parentPtr = Self(), *thrPtr = NewThread(proc, arg, flags);
@@ -128,12 +169,30 @@ Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
     if (error == 0) {
         thrPtr->id = (uintptr_t) thrPtr->pthread;
         NameUnnamedLocked(thrPtr);
+    } else {
+        UnlinkLocked(thrPtr);
     }
     Ns_MutexUnlock(&lock);
 
     pthread_attr_destroy(&attr);
     if (error != 0) {
-        NsFatal("cannot start a thread: %s", strerror(error));
+        ns_free(thrPtr);
+        NoteLimit(error);
+    }
+    return error;
+}
+
+/*
+ * One episode is what fails without a break of QUIET between.
+ */
+static void
+NoteLimit(int error)
+{
+    NsStamp now = NsClockNow(), last = atomic_exchange(&limitStamp, now);
+
+    if (atomic_load(&isPatient) && limitProc != NULL
+            && (last == 0 || now - last > QUIET)) {
+        limitProc(error);
     }
 }
 

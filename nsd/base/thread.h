@@ -13,6 +13,27 @@
 #include "nsthread.h"
 
 /*
+ * Ns_ThreadCreate with a result: 0, or an errno when the system makes no thread
+ * now; arg is then still the caller's.  Called with no lock held.
+ */
+int NsThreadTry(Ns_ThreadProc *proc, void *arg, long stackBytes,
+                Ns_Thread *threadPtr);
+
+/*
+ * The start is over: Ns_ThreadCreate, which has no result, no longer ends the
+ * process but tries again until the thread is there.
+ */
+void NsThreadsBePatient(void);
+
+/*
+ * Called when no thread could be made for the first time, or again after a
+ * minute without such a failure; by the thread that tried.  Set
+ * once, before threads are started.
+ */
+typedef void (NsThreadLimitProc)(int error);
+void NsThreadSetLimitProc(NsThreadLimitProc *proc);
+
+/*
  * Wait for a joinable thread to end and fetch its exit value (resultPtr may be
  * NULL).  NS_ERROR, at once, when the handle is no thread's, the thread is
  * detached or the caller's own, or another thread joins it.

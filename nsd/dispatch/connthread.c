@@ -13,6 +13,7 @@
  */
 
 #include "ns.h"
+#include "base/thread.h"
 #include "dispatch/pool_int.h"
 
 #include <sched.h>
@@ -23,6 +24,7 @@
 static _Thread_local NsConnThread *selfPtr;
 
 static Ns_ThreadProc RunConnThread;
+static void FreeSlotLocked(NsConnThread *threadPtr);
 static void RunWork(NsConnThread *threadPtr, NsWork *workPtr);
 static void Wake(NsConnThread *threadPtr);
 static bool HasNews(NsConnThread *threadPtr);
@@ -66,17 +68,41 @@ NsConnThreadReserve(NsPool *poolPtr)
     threadPtr->tookWaiting = false;
     threadPtr->isNew = true;
     threadPtr->mustEnd = false;
+    threadPtr->isUnfit = false;
     poolPtr->nAlive++;
     Ns_MutexUnlock(&poolPtr->threads);
     return threadPtr;
 }
 
-void
+Ns_ReturnCode
 NsConnThreadStart(NsConnThread *threadPtr)
 {
     Ns_Thread thread;
 
-    Ns_ThreadCreate(RunConnThread, threadPtr, 0, &thread);
+    return NsThreadTry(RunConnThread, threadPtr, 0, &thread) == 0
+        ? NS_OK : NS_ERROR;
+}
+
+void
+NsConnThreadCancel(NsConnThread *threadPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+
+    Ns_MutexLock(&poolPtr->threads);
+    FreeSlotLocked(threadPtr);
+    Ns_MutexUnlock(&poolPtr->threads);
+}
+
+static void
+FreeSlotLocked(NsConnThread *threadPtr)
+{
+    NsPool *poolPtr = threadPtr->poolPtr;
+
+    NsAssertLocked(&poolPtr->threads);
+    threadPtr->nextFreePtr = poolPtr->freeSlotPtr;
+    poolPtr->freeSlotPtr = threadPtr;
+    poolPtr->nAlive--;
+    Ns_CondBroadcast(&poolPtr->changed);
 }
 
 static void
@@ -85,7 +111,7 @@ RunConnThread(void *arg)
     NsConnThread *threadPtr = arg;
     NsServer     *serverPtr = threadPtr->poolPtr->serverPtr;
     NsStamp       startStamp = NsClockNow();
-    NsEndReason   reason;
+    NsEndReason   reason = NS_END_UNFIT;
     NsWork       *workPtr;
     Ns_Time       spent;
     char          name[128];
@@ -93,15 +119,16 @@ RunConnThread(void *arg)
     selfPtr = threadPtr;
     NsConnThreadName(threadPtr, name, sizeof(name));
     Ns_ThreadSetName("%s", name);
-    if (nsPoolProcs.startProc != NULL) {
-        nsPoolProcs.startProc(serverPtr);
-    }
-    spent = NsClockSpan(startStamp, NsClockNow());
-    Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec,
-           spent.usec);
-
-    while ((workPtr = NsPoolTake(threadPtr, &reason)) != NULL) {
-        RunWork(threadPtr, workPtr);
+    if (nsPoolProcs.startProc == NULL
+            || nsPoolProcs.startProc(serverPtr) == NS_OK) {
+        spent = NsClockSpan(startStamp, NsClockNow());
+        Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec,
+               spent.usec);
+        while ((workPtr = NsPoolTake(threadPtr, &reason)) != NULL) {
+            RunWork(threadPtr, workPtr);
+        }
+    } else {
+        NsPoolThreadFailed(threadPtr);
     }
 
     LogEnd(reason);
@@ -138,6 +165,7 @@ LogEnd(NsEndReason reason)
     static const char *const reasons[] = {
         [NS_END_IDLE]     = "idle thread terminates",
         [NS_END_LIMIT]    = "exceeded max connections per thread",
+        [NS_END_UNFIT]    = "cannot serve",
         [NS_END_SHUTDOWN] = "shutdown pending"
     };
 
@@ -159,10 +187,7 @@ Leave(NsConnThread *threadPtr)
     predecessor = poolPtr->endedThread;
     poolPtr->hasEnded = true;
     Ns_ThreadSelf(&poolPtr->endedThread);
-    threadPtr->nextFreePtr = poolPtr->freeSlotPtr;
-    poolPtr->freeSlotPtr = threadPtr;
-    poolPtr->nAlive--;
-    Ns_CondBroadcast(&poolPtr->changed);
+    FreeSlotLocked(threadPtr);
     Ns_MutexUnlock(&poolPtr->threads);
 
     if (hasPredecessor) {
@@ -329,10 +354,16 @@ NsPoolCurrentWork(void)
 }
 
 void
+NsPoolThreadUnfit(void)
+{
+    if (selfPtr != NULL) {
+        selfPtr->isUnfit = true;
+    }
+}
+
+void
 NsPoolWithdraw(NsWork *workPtr)
 {
-    NsPool *poolPtr = workPtr->poolPtr;
-
     if (selfPtr == NULL || NsPoolCurrentWork() != workPtr) {
         return;
     }
@@ -346,6 +377,14 @@ NsPoolWithdraw(NsWork *workPtr)
     }
 
     /* Nobody can find it now.  Those who found it before finish first. */
+    NsPoolAwaitUnpinned(workPtr);
+}
+
+void
+NsPoolAwaitUnpinned(NsWork *workPtr)
+{
+    NsPool *poolPtr = workPtr->poolPtr;
+
     if (atomic_load(&workPtr->nPins) > 0) {
         Ns_MutexLock(&poolPtr->threads);
         while (atomic_load(&workPtr->nPins) > 0) {

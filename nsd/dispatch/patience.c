@@ -133,7 +133,7 @@ static NsStamp
 LookAtPool(NsPool *poolPtr, NsStamp now)
 {
     NsWork  *workPtr;
-    NsStamp  wakeStamp = NEVER;
+    NsStamp  wakeStamp = NEVER, retryStamp;
     int      nLate = 0, nMayGrow;
 
     Ns_MutexLock(&poolPtr->wqueue);
@@ -153,7 +153,10 @@ LookAtPool(NsPool *poolPtr, NsStamp now)
     Ns_MutexUnlock(&poolPtr->wqueue);
 
     if (nLate > 0) {
-        NsPoolCheckSize(poolPtr, nLate);
+        retryStamp = NsPoolCheckSize(poolPtr, nLate);
+        if (retryStamp > 0) {
+            wakeStamp = MIN(wakeStamp, retryStamp);
+        }
     }
     return wakeStamp;
 }

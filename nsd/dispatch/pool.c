@@ -32,6 +32,7 @@ typedef enum {
     FATE_QUEUE,                 /* It waits for a thread. */
     FATE_HOLD,                  /* It waits for a place in the pool. */
     FATE_REJECT,                /* The pool is full. */
+    FATE_REFUSE,                /* It has no thread, and can make none now. */
     FATE_STOPPING
 } Fate;
 
@@ -64,7 +65,7 @@ static bool FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
 static NsWork *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 static bool LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
-static void StartGrown(const NsGrowth *growthPtr);
+static Ns_ReturnCode StartGrown(const NsGrowth *growthPtr);
 static void PushIdleLocked(NsConnThread *threadPtr);
 static void RemoveIdleLocked(NsConnThread *threadPtr);
 static void Append(NsWorkQueue *queuePtr, NsWork *workPtr);
@@ -129,14 +130,21 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
             LogOverrun(poolPtr, &sub);
         }
         return sub.fate == FATE_REJECT ? NS_TIMEOUT : NS_OK;
+    case FATE_REFUSE:
+        return NS_TIMEOUT;
     case FATE_STOPPING:
         return NS_ERROR;
     }
-    if (sub.growth.threadPtr != NULL) {
+    if (sub.growth.threadPtr == NULL) {
+        return NS_OK;
+    }
+    if (NsConnThreadStart(sub.growth.threadPtr) == NS_OK) {
         Ns_Log(Notice,
                "NsQueueConn wantCreate 1 waiting %d idle %d current %d",
                sub.growth.nWaiting, sub.growth.nIdle, sub.growth.nCurrent);
-        NsConnThreadStart(sub.growth.threadPtr);
+    } else {
+        NsPoolThreadFailed(sub.growth.threadPtr);
+        NsConnThreadCancel(sub.growth.threadPtr);
     }
     return NS_OK;
 }
@@ -149,6 +157,9 @@ DecideLocked(const NsPool *poolPtr)
     }
     if (poolPtr->nPlaces >= poolPtr->maxConnections) {
         return poolPtr->rejectOverrun ? FATE_REJECT : FATE_HOLD;
+    }
+    if (poolPtr->nCurrent == 0 && NsPoolIsBarredLocked(poolPtr)) {
+        return FATE_REFUSE;
     }
     return poolPtr->topPtr != NULL ? FATE_ASSIGN : FATE_QUEUE;
 }
@@ -193,6 +204,8 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
         poolPtr->nHeld++;
     } else if (subPtr->fate == FATE_REJECT) {
         OverrunLocked(poolPtr, subPtr);
+        poolPtr->nDropped++;
+    } else if (subPtr->fate == FATE_REFUSE) {
         poolPtr->nDropped++;
     }
     subPtr->nWaiting = poolPtr->nWaiting;
@@ -283,7 +296,8 @@ GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
     NsAssertLocked(&poolPtr->tqueue);
 
     growthPtr->threadPtr = NULL;
-    if (!poolPtr->isOpen || poolPtr->nCurrent >= poolPtr->maxThreads) {
+    if (!poolPtr->isOpen || poolPtr->nCurrent >= poolPtr->maxThreads
+            || NsPoolIsBarredLocked(poolPtr)) {
         return;
     }
     isAllowed = poolPtr->nCreating == 0 || nWaiting > poolPtr->highWater;
@@ -324,42 +338,55 @@ NsPoolStart(NsPool *poolPtr)
             ? ReserveLocked(poolPtr) : NULL;
         Ns_MutexUnlock(&poolPtr->tqueue);
 
-        if (threadPtr != NULL) {
-            NsConnThreadStart(threadPtr);
+        if (threadPtr != NULL && NsConnThreadStart(threadPtr) != NS_OK) {
+            Ns_Fatal("pool: cannot start the threads of server '%s': the "
+                     "system makes no more; raise its limit on processes or "
+                     "memory, or lower minthreads",
+                     poolPtr->serverPtr->name);
         }
     } while (threadPtr != NULL);
 }
 
-void
+NsStamp
 NsPoolCheckSize(NsPool *poolPtr, int nLate)
 {
     NsGrowth growth;
+    NsStamp  retryStamp;
 
     do {
         Ns_MutexLock(&poolPtr->tqueue);
         GrowLocked(poolPtr, nLate, &growth);
+        retryStamp = NsPoolIsBarredLocked(poolPtr) ? poolPtr->growStamp : 0;
         Ns_MutexUnlock(&poolPtr->tqueue);
 
-        StartGrown(&growth);
+        if (StartGrown(&growth) != NS_OK) {
+            NsPoolThreadFailed(growth.threadPtr);
+            NsConnThreadCancel(growth.threadPtr);
+        }
     } while (growth.threadPtr != NULL);
+    return retryStamp;
 }
 
-static void
+static Ns_ReturnCode
 StartGrown(const NsGrowth *growthPtr)
 {
-    if (growthPtr->threadPtr != NULL) {
-        Ns_Log(Notice, "NsEnsureRunningConnectionThreads wantCreate 1"
-               " waiting %d idle %d current %d",
-               growthPtr->nWaiting, growthPtr->nIdle, growthPtr->nCurrent + 1);
-        NsConnThreadStart(growthPtr->threadPtr);
+    if (growthPtr->threadPtr == NULL) {
+        return NS_OK;
     }
+    if (NsConnThreadStart(growthPtr->threadPtr) != NS_OK) {
+        return NS_ERROR;
+    }
+    Ns_Log(Notice, "NsEnsureRunningConnectionThreads wantCreate 1"
+           " waiting %d idle %d current %d",
+           growthPtr->nWaiting, growthPtr->nIdle, growthPtr->nCurrent + 1);
+    return NS_OK;
 }
 
 NsWork *
 NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
 {
     NsPool  *poolPtr = threadPtr->poolPtr;
-    NsWork  *workPtr = NULL;
+    NsWork  *workPtr = NULL, *hopelessPtr = NULL;
     NsGrowth growth;
     bool     isNews = false;
     bool     hasBoth = !NothingWaits(poolPtr);
@@ -378,6 +405,7 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     if (threadPtr->isNew) {
         threadPtr->isNew = false;
         poolPtr->nCreating--;
+        poolPtr->growStamp = 0;
     }
     if (threadPtr->holdsPlace) {
         threadPtr->holdsPlace = false;
@@ -396,6 +424,9 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         PushIdleLocked(threadPtr);
     }
     GrowLocked(poolPtr, 0, &growth);
+    if (hasBoth) {
+        hopelessPtr = NsPoolTakeHopelessLocked(poolPtr);
+    }
     isNews = isNews && poolPtr->nWaiting > 0
         && poolPtr->nCurrent < poolPtr->maxThreads;
 
@@ -404,7 +435,17 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
 
-    StartGrown(&growth);
+    NsPoolRefuse(hopelessPtr);
+    if (StartGrown(&growth) != NS_OK) {
+        if (*reasonPtr == NS_END_LIMIT) {
+            /* Go on in the place of the one that should have replaced us. */
+            NsPoolSuccessorFailed(growth.threadPtr);
+            NsConnThreadCancel(growth.threadPtr);
+            return NsPoolTake(threadPtr, reasonPtr);
+        }
+        NsPoolThreadFailed(growth.threadPtr);
+        NsConnThreadCancel(growth.threadPtr);
+    }
     if (isNews) {
         NsPatienceWatch(poolPtr, 0);
     }
@@ -456,9 +497,9 @@ TakeHeadLocked(NsPool *poolPtr)
 }
 
 /*
- * A thread that has served its number of requests ends, unless waiting ones
- * would miss it: it goes on when the queue is long, or when no other thread is
- * left to serve it [limit].
+ * A thread that has served its number of requests ends, unless it would be
+ * missed: it goes on when the queue is long, when no other thread is left to
+ * serve it [limit], or when no other could take its place.
  */
 static NsEndReason
 ShouldEndLocked(const NsConnThread *threadPtr)
@@ -468,9 +509,14 @@ ShouldEndLocked(const NsConnThread *threadPtr)
 
     NsAssertLocked(&poolPtr->tqueue);
 
+    if (threadPtr->isUnfit) {
+        return NS_END_UNFIT;
+    }
     if (poolPtr->connsPerThread > 0 && threadPtr->nLeft <= 0
             && (nWaiting == 0
-                || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))) {
+                || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))
+            && (poolPtr->nCurrent > poolPtr->minThreads
+                || !NsPoolIsBarredLocked(poolPtr))) {
         return NS_END_LIMIT;
     }
     if (!poolPtr->isOpen && nWaiting == 0) {

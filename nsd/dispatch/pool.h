@@ -49,14 +49,20 @@ typedef struct NsWork {
  * All are called with no lock held.
  */
 typedef struct NsPoolProcs {
-    /* A connection thread starts, before it serves anything, and ends. */
-    void (*startProc)(NsServer *serverPtr);
+    /* A connection thread starts, before it serves anything, and ends.
+     * NS_ERROR: it cannot serve; it ends at once. */
+    Ns_ReturnCode (*startProc)(NsServer *serverPtr);
     void (*stopProc)(NsServer *serverPtr);
     /*
      * Serve; the work and its memory are gone when this returns.  Before it
      * gives up the memory it calls NsPoolWithdraw.
      */
     void (*runProc)(NsWork *workPtr);
+    /*
+     * The pool has no thread, and gets none now: answer 503.  Called by any
+     * thread; the work and its memory are gone when this returns.
+     */
+    void (*refuseProc)(NsWork *workPtr);
     /*
      * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES} as one list
      * element; isForwarded: PEER is what a proxy says it is.  Called by any
@@ -86,8 +92,8 @@ NsServer *NsPoolGetServer(const NsPool *poolPtr);
 /*
  * Hand over work; acceptStamp must be set.
  *
- * NS_OK: the pool owns it.  NS_TIMEOUT: the pool is full and rejects (a 503 is
- * due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both
+ * NS_OK: the pool owns it.  NS_TIMEOUT: the pool is full and rejects, or has no
+ * thread (a 503 is due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both
  * cases the work is still the caller's.
  */
 Ns_ReturnCode NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr);
@@ -101,6 +107,12 @@ int NsPoolRetryAfter(const NsPool *poolPtr);
  * The work that the calling thread runs; NULL if none.
  */
 NsWork *NsPoolCurrentWork(void);
+
+/*
+ * The calling connection thread has lost what it needs to serve: when its work
+ * is done it ends, and another one takes its place.
+ */
+void NsPoolThreadUnfit(void);
 
 /*
  * The calling thread is about to release the work it runs: take it out of the

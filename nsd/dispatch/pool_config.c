@@ -280,7 +280,7 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
     if (!isInRange) {
         return NS_ERROR;
     }
-    NsPoolCheckSize(poolPtr, 0);
+    (void) NsPoolCheckSize(poolPtr, 0);
     NsPatienceWatch(poolPtr, 0);
     return NS_OK;
 }

@@ -5,6 +5,7 @@
  *
  *      pool.c          requests enter, wait, and leave; the protocol's core
  *      pool_config.c   pools from the configuration, run-time settings
+ *      shortage.c      threads that could not be made
  *      pool_life.c     start and stop of a server's pools
  *      connthread.c    the life of a connection thread
  *      patience.c      the thread that watches waiting requests
@@ -66,6 +67,7 @@ typedef struct NsConnThread {
     bool                 tookWaiting;   /* Its last work was in the queue. */
     bool                 isNew;         /* Counts as being created. */
     bool                 holdsPlace;    /* Its last work is still counted. */
+    bool                 isUnfit;       /* Must not serve any more. */
 } NsConnThread;
 
 typedef struct NsWorkQueue {
@@ -111,6 +113,9 @@ struct NsPool {
     int                  nCurrent;          /* Threads, those in creation
                                              * included. */
     int                  nCreating;
+    NsStamp              growStamp;         /* No thread is made before it; 0:
+                                             * the last one came. */
+    NsStamp              growPause;         /* From the last failure to it. */
     int                  minThreads;
     int                  maxThreads;
     int                  lowPercent;
@@ -175,6 +180,7 @@ typedef enum {
     NS_END_NONE,
     NS_END_IDLE,
     NS_END_LIMIT,
+    NS_END_UNFIT,
     NS_END_SHUTDOWN
 } NsEndReason;
 
@@ -188,13 +194,32 @@ NsWork *NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 
 /* Make threads outside of a submission: below minthreads, after a thread has
  * ended or a setting has changed, and for nLate late requests.  Any thread, with
- * no lock held. */
-void NsPoolCheckSize(NsPool *poolPtr, int nLate);
+ * no lock held.  When to try again, if there was none to be had; else 0. */
+NsStamp NsPoolCheckSize(NsPool *poolPtr, int nLate);
 
 /* Open the pool, with minthreads threads from the beginning; take no more
  * requests, and let the threads end when nothing waits any more. */
 void NsPoolStart(NsPool *poolPtr);
 void NsPoolStop(NsPool *poolPtr);
+
+/*
+ * shortage.c
+ */
+
+/* A thread that was reserved does not come to serve; it is no longer counted.
+ * With no lock held. */
+void NsPoolThreadFailed(NsConnThread *threadPtr);
+
+/* Likewise; the thread that it was to replace keeps the place. */
+void NsPoolSuccessorFailed(NsConnThread *successorPtr);
+
+/* No thread is to be made at present. */
+bool NsPoolIsBarredLocked(const NsPool *poolPtr);
+
+/* If the pool has no thread: all that waits for one, off its queues, to be
+ * refused when the locks are released. */
+NsWork *NsPoolTakeHopelessLocked(NsPool *poolPtr);
+void    NsPoolRefuse(NsWork *listPtr);
 
 /*
  * pool_config.c
@@ -218,7 +243,10 @@ void NsConnThreadInit(void);
 
 /* A slot for a new thread, which is started when the locks are released. */
 NsConnThread *NsConnThreadReserve(NsPool *poolPtr);
-void          NsConnThreadStart(NsConnThread *threadPtr);
+Ns_ReturnCode NsConnThreadStart(NsConnThread *threadPtr);
+
+/* The thread was not made: its slot is free again. */
+void NsConnThreadCancel(NsConnThread *threadPtr);
 
 /* For whoever took the thread off the idle stack: give it work, or tell it to
  * end. */
@@ -236,6 +264,9 @@ NsWork *NsConnThreadPin(NsConnThread *threadPtr);
 
 /* The name of the thread: by itself, or while what it runs is pinned. */
 void NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size);
+
+/* The work is in no list any more: wait for those who are just describing it. */
+void NsPoolAwaitUnpinned(NsWork *workPtr);
 
 /* The thread itself: workPtr runs from now on. */
 void NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);

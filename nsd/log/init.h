@@ -84,4 +84,10 @@ void NsLogUseMemory(void);
  */
 const char *NsLogFile(void);
 
+/*
+ * Write a line of the system log at once, past everything that may wait for
+ * memory or for a log thread: for those who end the process.
+ */
+void NsLogWriteNow(Ns_LogSeverity severity, const char *message);
+
 #endif

@@ -400,7 +400,16 @@ NoteFork(void)
 static void
 LastWords(const char *message)
 {
-    WriteLine(STDERR_FILENO, Fatal, message);
+    NsLogWriteNow(Fatal, message);
+}
+
+/*
+ * The file of the system log is standard error, too.
+ */
+void
+NsLogWriteNow(Ns_LogSeverity severity, const char *message)
+{
+    WriteLine(STDERR_FILENO, severity, message);
 }
 
 static void

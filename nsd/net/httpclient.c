@@ -59,12 +59,12 @@ typedef struct Target {
     const char *path;
 } Target;
 
-static pthread_once_t queueOnce = PTHREAD_ONCE_INIT;
-static Ns_TaskQueue  *queue;    /* Constant after queueOnce. */
+static Ns_Cs          queueLock;
+static Ns_TaskQueue  *_Atomic sharedQueue;  /* NULL: not made yet. */
 static atomic_int     nRunning; /* In the queue; relaxed, as the next. */
 static atomic_long    nQueued;  /* So far. */
 
-static void MakeQueue(void);
+static Ns_TaskQueue *SharedQueue(void);
 static bool ParseUrl(const char *url, Target *targetPtr);
 static bool CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
                       const NsHttpClientSpec *specPtr,
@@ -291,16 +291,30 @@ FindField(const Ns_Set *headers, const char *name)
     return headers == NULL ? NULL : Ns_SetIGet((Ns_Set *) headers, name);
 }
 
-static void
-MakeQueue(void)
+/*
+ * Of all requests; NULL when it cannot be made.
+ */
+static Ns_TaskQueue *
+SharedQueue(void)
 {
-    queue = Ns_CreateTaskQueue("ns_http");
+    if (atomic_load(&sharedQueue) == NULL) {
+        Ns_CsEnter(&queueLock);
+        if (atomic_load(&sharedQueue) == NULL) {
+            atomic_store(&sharedQueue, Ns_CreateTaskQueue("ns_http"));
+        }
+        Ns_CsLeave(&queueLock);
+    }
+    return atomic_load(&sharedQueue);
 }
 
 Ns_ReturnCode
 NsHttpClientQueue(NsHttpClient *clientPtr)
 {
-    pthread_once(&queueOnce, MakeQueue);
+    Ns_TaskQueue *queue = SharedQueue();
+
+    if (queue == NULL) {
+        return NS_ERROR;
+    }
     clientPtr->isQueued = true;
     atomic_fetch_add_explicit(&nRunning, 1, memory_order_relaxed);
     if (Ns_TaskEnqueue(clientPtr->task, queue) != NS_OK) {

@@ -16,6 +16,7 @@
 #include "nsthread.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "process/callbacks.h"
 
 #include <sys/eventfd.h>
@@ -51,6 +52,7 @@ static bool          hasEnded;
 
 static int  Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
                     int timeout);
+static bool HasThread(void);
 static void Wake(void);
 static void SockThread(void *arg);
 static void ApplyQueue(void);
@@ -216,9 +218,12 @@ NsSockCallbacksList(Ns_DString *dsPtr)
 static int
 Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, int timeout)
 {
-    Callback *callbackPtr = ns_calloc(1u, sizeof(Callback));
-    bool      mustStart = false;
+    Callback *callbackPtr;
 
+    if (!HasThread()) {
+        return NS_ERROR;
+    }
+    callbackPtr = ns_calloc(1u, sizeof(Callback));
     callbackPtr->sock = sock;
     callbackPtr->proc = proc;
     callbackPtr->arg = arg;
@@ -236,17 +241,30 @@ Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, int timeout)
         firstPtr = callbackPtr;
     }
     lastPtr = callbackPtr;
-    if (!hasThread) {
-        hasThread = true;
-        mustStart = true;
-    }
     Ns_MutexUnlock(&lock);
-    if (mustStart) {
-        Ns_ThreadCreate(SockThread, NULL, 0, NULL);
-    } else {
-        Wake();
-    }
+    Wake();
     return NS_OK;
+}
+
+/*
+ * Start the thread when it is not there yet; whether it is now.
+ */
+static bool
+HasThread(void)
+{
+    bool mustStart, isThere = true;
+
+    Ns_MutexLock(&lock);
+    mustStart = !hasThread && !isStopping;
+    hasThread |= mustStart;
+    Ns_MutexUnlock(&lock);
+    if (mustStart && NsThreadTry(SockThread, NULL, 0, NULL) != 0) {
+        Ns_MutexLock(&lock);
+        hasThread = false;
+        Ns_MutexUnlock(&lock);
+        isThere = false;
+    }
+    return isThere;
 }
 
 static void

@@ -14,6 +14,7 @@
 #include "net/tasks.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/thread.h"
 
 #include <sys/eventfd.h>
 
@@ -67,6 +68,8 @@ static Ns_ArgProc DescribeQueue;
 static void TakeSignals(Queue *queuePtr);
 static void RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr);
 static void CancelAll(Queue *queuePtr);
+static void Unlist(Queue *queuePtr);
+static void FreeQueue(Queue *queuePtr);
 static void Step(Task *taskPtr, bool mustInit, bool mustCancel);
 static void Deliver(Task *taskPtr, short got, const Ns_Time *nowPtr);
 static void Call(Task *taskPtr, int why);
@@ -93,21 +96,38 @@ Ns_CreateTaskQueue(const char *name)
     queuePtr->name = ns_strdup(name);
     queuePtr->wakeFd = eventfd(0u, EFD_NONBLOCK | EFD_CLOEXEC);
     if (queuePtr->wakeFd < 0) {
-        Ns_Fatal("task: cannot create an eventfd: %s", strerror(errno));
+        Ns_Log(Error, "task[%s]: cannot create an eventfd: %s", name,
+               strerror(errno));
+        FreeQueue(queuePtr);
+        return NULL;
     }
     Ns_MutexLock(&lock);
     queuePtr->nextQueuePtr = firstQueuePtr;
     firstQueuePtr = queuePtr;
     queuePtr->isStopping = isStopping;
     Ns_MutexUnlock(&lock);
-    Ns_ThreadCreate(QueueThread, queuePtr, 0, &queuePtr->thread);
+    if (NsThreadTry(QueueThread, queuePtr, 0, &queuePtr->thread) != 0) {
+        Unlist(queuePtr);
+        FreeQueue(queuePtr);
+        return NULL;
+    }
     return (Ns_TaskQueue *) queuePtr;
 }
 
 void
 Ns_DestroyTaskQueue(Ns_TaskQueue *queue)
 {
-    Queue  *queuePtr = QUEUE(queue);
+    Queue *queuePtr = QUEUE(queue);
+
+    Unlist(queuePtr);
+    Wake(queuePtr);
+    Ns_ThreadJoin(&queuePtr->thread, NULL);
+    FreeQueue(queuePtr);
+}
+
+static void
+Unlist(Queue *queuePtr)
+{
     Queue **linkPtrPtr = &firstQueuePtr;
 
     Ns_MutexLock(&lock);
@@ -117,9 +137,14 @@ Ns_DestroyTaskQueue(Ns_TaskQueue *queue)
     }
     *linkPtrPtr = queuePtr->nextQueuePtr;
     Ns_MutexUnlock(&lock);
-    Wake(queuePtr);
-    Ns_ThreadJoin(&queuePtr->thread, NULL);
-    close(queuePtr->wakeFd);
+}
+
+static void
+FreeQueue(Queue *queuePtr)
+{
+    if (queuePtr->wakeFd >= 0) {
+        close(queuePtr->wakeFd);
+    }
     ns_free(queuePtr->name);
     ns_free(queuePtr);
 }

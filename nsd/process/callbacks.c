@@ -11,6 +11,7 @@
 #include "process/callbacks.h"
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -63,6 +64,7 @@ static void *Handle(Ns_ReturnCode result);
 static Entry *First(NsCallbackStage stage);
 static Entry *Next(Entry *entryPtr);
 static Ns_ThreadProc RunShutdown;
+static void RunShutdownProcs(void);
 static void RunEach(const Ns_Time *deadlinePtr);
 static void LogRunning(void);
 static Ns_ThreadProc RunSignals;
@@ -111,8 +113,14 @@ NsCallbacksSignal(void)
     callbacks.hasSignalThread = true;
     Ns_CondSignal(&callbacks.signalled);
     Ns_MutexUnlock(&callbacks.lock);
-    if (isNew) {
-        Ns_ThreadCreate(RunSignals, NULL, 0, &callbacks.signalThread);
+    if (isNew && NsThreadTry(RunSignals, NULL, 0, &callbacks.signalThread)
+                 != 0) {
+        /* Then the server cannot stop before they have ended. */
+        Ns_MutexLock(&callbacks.lock);
+        callbacks.hasSignalThread = false;
+        callbacks.isSignalled = false;
+        Ns_MutexUnlock(&callbacks.lock);
+        NsCallbacksRun(NS_AT_SIGNAL);
     }
 }
 
@@ -150,7 +158,10 @@ NsCallbacksStartShutdown(const Ns_Time *deadlinePtr)
     if (First(NS_AT_SHUTDOWN) != NULL) {
         callbacks.deadline = *deadlinePtr;
         callbacks.isStarted = true;
-        Ns_ThreadCreate(RunShutdown, NULL, 0, &callbacks.thread);
+        if (NsThreadTry(RunShutdown, NULL, 0, &callbacks.thread) != 0) {
+            callbacks.isStarted = false;
+            RunShutdownProcs();
+        }
     }
 }
 
@@ -314,6 +325,12 @@ static void
 RunShutdown(void *arg)
 {
     Ns_ThreadSetName("-shutdown-");
+    RunShutdownProcs();
+}
+
+static void
+RunShutdownProcs(void)
+{
     RunEach(NULL);
     RunEach(&callbacks.deadline);
 

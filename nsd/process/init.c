@@ -6,18 +6,42 @@
 
 #include "process/init.h"
 
+#include "base/thread.h"
+#include "nslog.h"
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
 #include "process/prebind.h"
 #include "process/sched.h"
 
+#include <sys/resource.h>
+
+static NsThreadLimitProc LogThreadLimit;
+
 void
 NsProcessInit(void)
 {
+    NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
     NsCallbacksInit();
     NsInfoInitLife();
     NsSchedInit();
     NsBinderInit();
+}
+
+static void
+LogThreadLimit(int error)
+{
+    struct rlimit limit;
+    char          text[32] = "unlimited";
+
+    if (getrlimit(RLIMIT_NPROC, &limit) == 0
+            && limit.rlim_cur != RLIM_INFINITY) {
+        snprintf(text, sizeof(text), "%" PRIu64, (uint64_t) limit.rlim_cur);
+    }
+    Ns_Log(Warning, "threads: no more can be started: %s: the server goes on "
+           "with those it has; raise the limit on processes (ulimit -u is %s; "
+           "TasksMax= of systemd, pids.max of a container) or on memory "
+           "(ulimit -v), or make fewer threads necessary", strerror(error),
+           text);
 }

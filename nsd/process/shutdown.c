@@ -11,6 +11,8 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "base/clock.h"
+#include "base/lock.h"
+#include "log/init.h"
 #include "process/parameter_value.h"
 #include "process/pidfile.h"
 
@@ -28,15 +30,29 @@
 static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
 
 /*
- * Constant when the guard runs.
+ * Its thread is there from the start: when the server stops, there may be none
+ * to be had.
  */
 static struct {
-    NsStamp end;
-    int     status;
+    Ns_Mutex lock;              /* Guards the rest. */
+    Ns_Cond  armed;
+    NsStamp  end;               /* 0: not armed. */
+    int      status;
 } guard;
 
+static volatile sig_atomic_t forcedStatus;
+
 static Ns_ThreadProc RunGuard;
+static void OnWritingTooLong(int number);
 static NsStamp LastShare(NsStamp span);
+
+void
+NsShutdownGuardStart(void)
+{
+    NsMutexSetup(&guard.lock, NS_RANK_PROCESS_MISC, "ns:guard", NULL);
+    Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
+    Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
+}
 
 NsStamp
 NsShutdownTimeout(void)
@@ -79,16 +95,17 @@ NsShutdownGuard(NsStamp timeout, int status, Ns_Time *deadlinePtr,
     Ns_Time phases = NsClockSpan(0, span - last);
     Ns_Time lastCall = NsClockSpan(0, span - last / 2);
 
+    Ns_MutexLock(&guard.lock);
     guard.end = now + span;
     guard.status = status;
+    Ns_CondSignal(&guard.armed);
+    Ns_MutexUnlock(&guard.lock);
     Ns_GetTime(deadlinePtr);
     *lastCallPtr = *deadlinePtr;
     if (timeout > 0) {
         Ns_IncrTime(deadlinePtr, phases.sec, phases.usec);
         Ns_IncrTime(lastCallPtr, lastCall.sec, lastCall.usec);
     }
-    Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
-    Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
 }
 
 Ns_Time
@@ -104,12 +121,31 @@ NsShutdownShare(const Ns_Time *deadlinePtr)
     return end;
 }
 
+/*
+ * What hangs may be the log, or the disk that it is on: it is not waited for,
+ * and the write itself has a second.
+ */
 void
 NsShutdownForce(int status)
 {
-    Ns_Log(Warning, "nsmain: timeout, the process ends at once");
+    struct sigaction action = {.sa_handler = OnWritingTooLong};
+    sigset_t         alarms;
+
+    forcedStatus = status;
+    sigaction(SIGALRM, &action, NULL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    ns_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(1);
     NsPidfileRemove();
+    NsLogWriteNow(Warning, "nsmain: timeout, the process ends at once");
     _exit(status);
+}
+
+static void
+OnWritingTooLong(int number)
+{
+    _exit(forcedStatus);
 }
 
 void
@@ -140,14 +176,17 @@ LastShare(NsStamp span)
 static void
 RunGuard(void *arg)
 {
-    NsStamp now;
+    int status;
 
     Ns_ThreadSetName("-guard-");
-    while ((now = NsClockNow()) < guard.end) {
-        Ns_Time rest = NsClockSpan(now, guard.end);
-        struct timespec pause = {rest.sec, rest.usec * 1000};
-
-        (void) nanosleep(&pause, NULL);
+    Ns_MutexLock(&guard.lock);
+    while (guard.end == 0) {
+        Ns_CondWait(&guard.armed, &guard.lock);
     }
-    NsShutdownForce(guard.status);
+    while (NsClockNow() < guard.end) {
+        (void) NsCondWaitUntil(&guard.armed, &guard.lock, guard.end);
+    }
+    status = guard.status;
+    Ns_MutexUnlock(&guard.lock);
+    NsShutdownForce(status);
 }

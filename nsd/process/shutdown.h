@@ -24,6 +24,11 @@ NsStamp NsShutdownSetTimeout(NsStamp timeout);
 int NsShutdownStatus(int number, NsStamp *timeoutPtr);
 
 /*
+ * Make the thread that ends a stop which takes too long; during the start.
+ */
+void NsShutdownGuardStart(void);
+
+/*
  * From now on the process has that time to end, a second where it is 0; what
  * still hangs then does not keep it.  *deadlinePtr: when all phases are to be
  * done, so that exit callbacks and the end of the log have their share.

@@ -169,8 +169,11 @@ Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
  * any pool starts; all are optional.
  */
 typedef struct NsConnHooks {
-    /* A connection thread starts, before it serves anything, and ends. */
-    void (*threadStartProc)(NsServer *serverPtr);
+    /* A connection thread starts, before it serves anything, and ends.  And:
+     * does it still have what it needs, before each request.  NS_ERROR: it
+     * cannot serve. */
+    Ns_ReturnCode (*threadStartProc)(NsServer *serverPtr);
+    Ns_ReturnCode (*threadCheckProc)(NsServer *serverPtr);
     void (*threadStopProc)(NsServer *serverPtr);
     /* The reply is finished: at-close scripts run. */
     void (*closeProc)(NsConn *connPtr);

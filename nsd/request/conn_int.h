@@ -35,6 +35,9 @@ typedef struct NsConnForm {
  */
 NsConnRare *NsConnGetRare(NsConn *connPtr);
 
+#define NsConnOfWork(workPtr) \
+    ((NsConn *) (void *) ((char *) (workPtr) - offsetof(NsConn, work)))
+
 #define NsConnRequestServer(connPtr) ((connPtr)->serverPtr->requestPtr)
 
 /*

@@ -30,7 +30,7 @@
 
 #include <dirent.h>
 
-static void StartThread(NsServer *serverPtr);
+static Ns_ReturnCode StartThread(NsServer *serverPtr);
 static void StopThread(NsServer *serverPtr);
 static Tcl_Encoding ConnEncoding(void);
 static void ReadTypes(void);
@@ -49,6 +49,7 @@ NsRequestInit(void)
         .startProc = StartThread,
         .stopProc = StopThread,
         .runProc = NsConnRun,
+        .refuseProc = NsConnRefuse,
         .describeProc = NsConnDescribe
     };
 
@@ -98,12 +99,11 @@ NsRequestServerFind(const char *server, const char *caller)
     return serverPtr->requestPtr;
 }
 
-static void
+static Ns_ReturnCode
 StartThread(NsServer *serverPtr)
 {
-    if (nsConnHooks.threadStartProc != NULL) {
-        (*nsConnHooks.threadStartProc)(serverPtr);
-    }
+    return nsConnHooks.threadStartProc == NULL ? NS_OK
+        : (*nsConnHooks.threadStartProc)(serverPtr);
 }
 
 static void

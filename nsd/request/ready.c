@@ -16,7 +16,7 @@
 #include "request/ready.h"
 #include "request/reply.h"
 
-static void Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull);
+static void Reject(NsConn *connPtr, bool isFull);
 
 void
 NsRequestReady(NsMessage *messagePtr)
@@ -33,16 +33,22 @@ NsRequestReady(NsMessage *messagePtr)
                             connPtr->request.url, messagePtr);
     result = NsPoolSubmit(poolPtr, &connPtr->work);
     if (result != NS_OK) {
-        Reject(connPtr, poolPtr, result == NS_TIMEOUT);
+        Reject(connPtr, result == NS_TIMEOUT);
     }
 }
 
+void
+NsConnRefuse(NsWork *workPtr)
+{
+    Reject(NsConnOfWork(workPtr), true);
+}
+
 /*
- * The pool is full, or the server stops.  No error document is tried: it could
+ * The pool is full or has no thread, or the server stops.  No error document is tried: it could
  * be a script.
  */
 static void
-Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
+Reject(NsConn *connPtr, bool isFull)
 {
     static const char page[] =
         "<HTML><HEAD><TITLE>Service Unavailable</TITLE></HEAD>\n"
@@ -57,7 +63,7 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     connPtr->work.filterStamp = connPtr->work.endStamp = now;
     if (isFull) {
         Ns_ConnPrintfHeaders(conn, "Retry-After", "%d",
-                             NsPoolRetryAfter(poolPtr));
+                             NsPoolRetryAfter(connPtr->work.poolPtr));
     } else {
         connPtr->keep = 0;
     }
@@ -65,6 +71,7 @@ Reject(NsConn *connPtr, NsPool *poolPtr, bool isFull)
     (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
 
     NsAccessRun(connPtr->serverPtr, NsAccessGet(connPtr));
+    NsPoolWithdraw(&connPtr->work);
     NsConnFreeParts(connPtr);
 #ifdef NS_CONN_PROFILE
     NsConnProfileEnd(connPtr);

@@ -18,11 +18,9 @@
 #include "request/filter.h"
 #include "request/op.h"
 #include "request/proxies.h"
+#include "request/ready.h"
 #include "request/reply.h"
 #include "request/run.h"
-
-#define ConnOfWork(workPtr) \
-    ((NsConn *) (void *) ((char *) (workPtr) - offsetof(NsConn, work)))
 
 /*
  * NS_OK: go on.  NS_FILTER_RETURN: answered.  NS_TIMEOUT: 503 is due;
@@ -56,8 +54,14 @@ static void Release(NsConn *connPtr);
 void
 NsConnRun(NsWork *workPtr)
 {
-    NsConn *connPtr = ConnOfWork(workPtr);
+    NsConn *connPtr = NsConnOfWork(workPtr);
 
+    if (nsConnHooks.threadCheckProc != NULL
+            && (*nsConnHooks.threadCheckProc)(connPtr->serverPtr) != NS_OK) {
+        NsPoolThreadUnfit();
+        NsConnRefuse(workPtr);
+        return;
+    }
     NsConnSetCurrent(connPtr);
     workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
@@ -106,7 +110,7 @@ void
 NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
                bool isForwarded)
 {
-    NsConn *connPtr = ConnOfWork(workPtr);
+    NsConn *connPtr = NsConnOfWork(workPtr);
     char    text[32], peer[NS_FORWARDED_BYTES];
     Ns_Time elapsed = NsClockSpan(workPtr->queueStamp, NsClockNow());
 

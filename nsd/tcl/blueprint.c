@@ -21,6 +21,8 @@
 static Ns_TclTraceProc UpdateTrace;
 static Ns_TclTraceProc CleanupTrace;
 
+static int Try(NsTclServer *tclPtr, const char *script, size_t length,
+               Ns_DString *errorPtr);
 static void AddOwnTraces(const char *server);
 static const char *HomePath(const char *section, const char *key,
                             const char *dflt);
@@ -59,9 +61,14 @@ void
 NsTclServerBoot(NsServer *serverPtr)
 {
     NsTclServer *tclPtr = serverPtr->tclPtr;
-    Tcl_Interp  *interp = Ns_TclAllocateInterp(serverPtr->name);
+    NsInterp    *itPtr = NsInterpCreate(serverPtr);
+    Tcl_Interp  *interp;
 
-    tclPtr->bootPtr = NsInterpOf(interp);
+    if (itPtr == NULL) {
+        Ns_Fatal("tcl[%s]: no interpreter for the start", serverPtr->name);
+    }
+    tclPtr->bootPtr = itPtr;
+    interp = Ns_TclAllocateInterp(serverPtr->name);
     if (Tcl_EvalFile(interp, tclPtr->initFile) != TCL_OK) {
         (void) Ns_TclLogErrorInfo(interp, NULL);
         Ns_Fatal("tcl[%s]: init file '%s' failed", serverPtr->name,
@@ -118,13 +125,13 @@ NsBlueprintApply(NsInterp *itPtr)
 {
     NsTclServer *tclPtr = itPtr->serverPtr->tclPtr;
     Tcl_Obj     *scriptPtr;
-    int          result;
+    int          epoch, result;
 
-    if (likely(itPtr->epoch == atomic_load(&tclPtr->epoch))) {
+    if (likely(NsBlueprintIsApplied(itPtr))) {
         return TCL_OK;
     }
     Ns_MutexLock(&tclPtr->lock);
-    itPtr->epoch = atomic_load(&tclPtr->epoch);
+    epoch = atomic_load(&tclPtr->epoch);
     scriptPtr = Tcl_NewStringObj(tclPtr->script, (int) tclPtr->scriptBytes);
     Ns_MutexUnlock(&tclPtr->lock);
 
@@ -132,14 +139,30 @@ NsBlueprintApply(NsInterp *itPtr)
     result = Tcl_EvalObjEx(itPtr->interp, scriptPtr,
                            TCL_EVAL_GLOBAL | TCL_EVAL_DIRECT);
     Tcl_DecrRefCount(scriptPtr);
+    itPtr->isComplete = result == TCL_OK;
+    if (itPtr->isComplete) {
+        itPtr->epoch = epoch;
+    }
     return result;
 }
 
-void
-NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length)
+bool
+NsBlueprintIsApplied(const NsInterp *itPtr)
 {
-    char *copy = ns_malloc(length + 1), *old;
+    return itPtr->isComplete
+        && itPtr->epoch == atomic_load(&itPtr->serverPtr->tclPtr->epoch);
+}
 
+int
+NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
+                Ns_DString *errorPtr)
+{
+    char *copy, *old;
+
+    if (Try(tclPtr, script, length, errorPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    copy = ns_malloc(length + 1);
     memcpy(copy, script, length);
     copy[length] = '\0';
     Ns_MutexLock(&tclPtr->lock);
@@ -149,6 +172,33 @@ NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length)
     atomic_fetch_add(&tclPtr->epoch, 1);
     Ns_MutexUnlock(&tclPtr->lock);
     ns_free(old);
+    return TCL_OK;
+}
+
+/*
+ * A script that fails would leave the server without a thread that can serve.
+ */
+static int
+Try(NsTclServer *tclPtr, const char *script, size_t length,
+    Ns_DString *errorPtr)
+{
+    NsInterp *itPtr = NsInterpCreate(tclPtr->serverPtr);
+    int       result;
+
+    if (itPtr == NULL) {
+        Ns_DStringAppend(errorPtr, "no interpreter to try the script in");
+        return TCL_ERROR;
+    }
+    itPtr->nUses = 1;
+    itPtr->isDoomed = true;
+    result = Tcl_EvalEx(itPtr->interp, script, (int) length, TCL_EVAL_GLOBAL);
+    if (result != TCL_OK) {
+        Ns_DStringAppend(errorPtr, Tcl_GetStringResult(itPtr->interp));
+        (void) Ns_TclLogErrorInfo(itPtr->interp,
+                                  "\n(context: script of new interpreters)");
+    }
+    Ns_TclDestroyInterp(itPtr->interp);
+    return result;
 }
 
 Tcl_Obj *

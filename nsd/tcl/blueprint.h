@@ -17,15 +17,18 @@
 void NsBlueprintAddModule(NsTclServer *tclPtr, const char *module);
 
 /*
- * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed;
- * the epoch counts as reached, so that it is not tried at every use.
+ * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed; the
+ * interpreter is not complete, and the next use tries again.
  */
 int NsBlueprintApply(NsInterp *itPtr);
+bool NsBlueprintIsApplied(const NsInterp *itPtr);
 
 /*
- * Replace the script, and count the epoch up.
+ * Replace the script, and count the epoch up.  TCL_ERROR, with the reason
+ * appended: it fails in a new interpreter, and nothing has changed.
  */
-void NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length);
+int NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
+                    Ns_DString *errorPtr);
 
 /*
  * The script, as a new object.

@@ -280,15 +280,19 @@ Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     const char     *script;
-    int             length;
+    Ns_DString      error;
+    int             length, result;
 
     if (objc != 3) {
         Tcl_WrongNumArgs(interp, 2, objv, "script");
         return TCL_ERROR;
     }
     script = Tcl_GetStringFromObj(objv[2], &length);
-    NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length);
-    return TCL_OK;
+    Ns_DStringInit(&error);
+    result = NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length,
+                             &error);
+    Tcl_DStringResult(interp, &error);
+    return result;
 }
 
 static int
@@ -350,6 +354,10 @@ Remake(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     newPtr = NsInterpCreate(itPtr->serverPtr);
+    if (newPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no interpreter for the script");
+        return TCL_ERROR;
+    }
     newPtr->nUses = 1;
     newPtr->isDoomed = true;
     NsTraceRun(newPtr, NS_TCL_TRACE_ALLOCATE);
@@ -387,8 +395,8 @@ EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
     }
     Ns_DStringFree(&record);
     state = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &length);
-    NsBlueprintSave(itPtr->serverPtr->tclPtr, state, (size_t) length);
-    return TCL_OK;
+    return NsBlueprintSave(itPtr->serverPtr->tclPtr, state, (size_t) length,
+                           errorPtr);
 }
 
 /*

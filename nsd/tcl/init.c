@@ -65,6 +65,7 @@ NsTclInit(void)
 {
     static const NsConnHooks hooks = {
         .threadStartProc = NsInterpPrepare,
+        .threadCheckProc = NsInterpCheck,
         .closeProc = NsInterpConnClosed,
         .cleanupProc = NsInterpConnEnded
     };

@@ -13,7 +13,9 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/lazy.h"
 #include "tcl/atclose.h"
+#include "tcl/blueprint.h"
 #include "tcl/tclserver.h"
 #include "tcl/init.h"
 #include "tcl/set.h"
@@ -32,6 +34,14 @@ typedef struct NsDeferred {
     void              *arg;
 } NsDeferred;
 
+/*
+ * Tcl's own start script, and where it was found.
+ */
+static struct {
+    char *library;              /* Constant once script is there. */
+    char *script;               /* Published last. */
+} start;
+
 static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
 static int                 nTables;
 static Ns_Tls              tls;                 /* A thread's first NsInterp. */
@@ -48,6 +58,8 @@ static Ns_TlsCleanup        DeleteThreadInterps;
 static Ns_TlsCleanup        FinishThread;
 
 static Tcl_Interp *NewTclInterp(void);
+static int Initialize(Tcl_Interp *interp);
+static int KeepStart(Tcl_Interp *interp);
 static NsInterp *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
 static void AddCommands(NsInterp *itPtr);
 static NsInterp *Allocate(NsServer *serverPtr);
@@ -105,7 +117,9 @@ Ns_TclCreateInterp(void)
 {
     Tcl_Interp *interp = NewTclInterp();
 
-    (void) Ns_TclInit(interp);
+    if (interp != NULL) {
+        (void) Ns_TclInit(interp);
+    }
     return interp;
 }
 
@@ -131,16 +145,67 @@ Ns_TclDestroyInterp(Tcl_Interp *interp)
     }
 }
 
+/*
+ * NULL: it could not be completed.
+ */
 static Tcl_Interp *
 NewTclInterp(void)
 {
     Tcl_Interp *interp = Tcl_CreateInterp();
 
     Tcl_InitMemory(interp);
-    if (Tcl_Init(interp) != TCL_OK) {
+    if (Initialize(interp) != TCL_OK) {
         Ns_Log(Error, "tcl: %s", Tcl_GetStringResult(interp));
+        Tcl_DeleteInterp(interp);
+        interp = NULL;
     }
     return interp;
+}
+
+/*
+ * What Tcl_Init does.  Only the first interpreter looks for Tcl's start script
+ * and reads it: the others need no descriptor, which may be short when a thread
+ * is wanted most.
+ */
+static int
+Initialize(Tcl_Interp *interp)
+{
+    const char *script = NsLazyPeek(&start.script);
+
+    if (script == NULL) {
+        return Tcl_Init(interp) != TCL_OK ? TCL_ERROR : KeepStart(interp);
+    }
+    (void) Tcl_SetVar(interp, "tcl_library", start.library, TCL_GLOBAL_ONLY);
+    (void) Tcl_UnsetVar(interp, "tclDefaultLibrary", TCL_GLOBAL_ONLY);
+    return Tcl_EvalEx(interp, script, -1, TCL_EVAL_GLOBAL);
+}
+
+/*
+ * Published with the script, the library is there when that is.
+ */
+static int
+KeepStart(Tcl_Interp *interp)
+{
+    static const char read[] =
+        "apply {{} {\n"
+        "    set channel [open [file join $::tcl_library init.tcl]]\n"
+        "    set script [read $channel]\n"
+        "    close $channel\n"
+        "    return $script\n"
+        "}}";
+
+    if (Tcl_EvalEx(interp, read, -1, TCL_EVAL_GLOBAL) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_MasterLock();
+    if (start.library == NULL) {
+        start.library = ns_strdup(Tcl_GetVar(interp, "tcl_library",
+                                             TCL_GLOBAL_ONLY));
+        NsLazySet(&start.script, ns_strdup(Tcl_GetStringResult(interp)));
+    }
+    Ns_MasterUnlock();
+    Tcl_ResetResult(interp);
+    return TCL_OK;
 }
 
 static NsInterp *
@@ -197,19 +262,23 @@ FreeInterp(ClientData clientData, Tcl_Interp *interp)
 NsInterp *
 NsInterpCreate(NsServer *serverPtr)
 {
-    NsInterp *itPtr;
-    bool      isLocked = serverPtr->tclPtr->isInitLocked;
+    NsInterp   *itPtr = NULL;
+    Tcl_Interp *interp;
+    bool        isLocked = serverPtr->tclPtr->isInitLocked;
 
     if (isLocked) {
         Ns_CsEnter(&initLock);
     }
-    itPtr = AddParts(NewTclInterp(), serverPtr);
-    AddCommands(itPtr);
-    NsStackWatch(itPtr->interp);
-    itPtr->nextPtr = Ns_TlsGet(&tls);
-    Ns_TlsSet(&tls, itPtr);
+    interp = NewTclInterp();
     Ns_TlsSet(&finalTls, &finalTls);
-    NsTraceRun(itPtr, NS_TCL_TRACE_CREATE);
+    if (interp != NULL) {
+        itPtr = AddParts(interp, serverPtr);
+        AddCommands(itPtr);
+        NsStackWatch(itPtr->interp);
+        itPtr->nextPtr = Ns_TlsGet(&tls);
+        Ns_TlsSet(&tls, itPtr);
+        NsTraceRun(itPtr, NS_TCL_TRACE_CREATE);
+    }
     if (isLocked) {
         Ns_CsLeave(&initLock);
     }
@@ -220,20 +289,32 @@ Tcl_Interp *
 Ns_TclAllocateInterp(const char *server)
 {
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+    NsInterp *itPtr;
 
     if (serverPtr == NULL || serverPtr->tclPtr == NULL) {
         return NULL;
     }
-    return Allocate(serverPtr)->interp;
+    itPtr = Allocate(serverPtr);
+    return itPtr == NULL ? NULL : itPtr->interp;
 }
 
+/*
+ * NULL: a new one that could not be completed.
+ */
 static NsInterp *
 Allocate(NsServer *serverPtr)
 {
     NsInterp *itPtr = ThreadInterp(serverPtr);
 
-    if (itPtr->nUses++ == 0) {
+    if (itPtr != NULL && itPtr->nUses++ == 0) {
+        bool wasComplete = itPtr->isComplete;
+
         NsTraceRun(itPtr, NS_TCL_TRACE_ALLOCATE);
+        if (!itPtr->isComplete && !wasComplete) {
+            itPtr->nUses = 0;
+            Ns_TclDestroyInterp(itPtr->interp);
+            itPtr = NULL;
+        }
     }
     return itPtr;
 }
@@ -259,14 +340,27 @@ Ns_TclDeAllocateInterp(Tcl_Interp *interp)
     }
 }
 
-void
+Ns_ReturnCode
 NsInterpPrepare(NsServer *serverPtr)
 {
-    Tcl_Interp *interp = Ns_TclAllocateInterp(serverPtr->name);
+    NsInterp     *itPtr = Allocate(serverPtr);
+    Ns_ReturnCode result = NS_ERROR;
 
-    if (interp != NULL) {
-        Ns_TclDeAllocateInterp(interp);
+    if (itPtr != NULL) {
+        result = itPtr->isComplete ? NS_OK : NS_ERROR;
+        Ns_TclDeAllocateInterp(itPtr->interp);
     }
+    return result;
+}
+
+Ns_ReturnCode
+NsInterpCheck(NsServer *serverPtr)
+{
+    if (likely(latestPtr != NULL && latestPtr->serverPtr == serverPtr
+               && NsBlueprintIsApplied(latestPtr))) {
+        return NS_OK;
+    }
+    return NsInterpPrepare(serverPtr);
 }
 
 void

@@ -37,6 +37,7 @@ typedef struct NsInterp {
     int                 epoch;      /* Of the blueprint it was made from. */
     int                 nUses;      /* Nesting of allocations. */
     bool                isDoomed;   /* Delete when released. */
+    bool                isComplete; /* The blueprint was applied. */
     Tcl_HashTable       sets;       /* Set id -> set; see set.h. */
     struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
     struct NsDeferred  *deferredPtr;
@@ -56,6 +57,7 @@ NsInterp *NsInterpOf(Tcl_Interp *interp);
 /*
  * A new interpreter of a server, with its commands and after its create traces,
  * but without the blueprint's content.  From now on the calling thread's.
+ * NULL: it could not be made, which is logged.
  */
 NsInterp *NsInterpCreate(NsServer *serverPtr);
 
@@ -78,9 +80,11 @@ void NsInterpRunDeferred(NsInterp *itPtr);
 
 /*
  * Make the calling thread's interpreter for the server, so that its first
- * request need not.
+ * request need not; or see whether it is there and up to date.  NS_ERROR: it is
+ * not, and could not be made so, which is logged.
  */
-void NsInterpPrepare(NsServer *serverPtr);
+Ns_ReturnCode NsInterpPrepare(NsServer *serverPtr);
+Ns_ReturnCode NsInterpCheck(NsServer *serverPtr);
 
 /*
  * Each family of commands has a table; interp.c adds them all to a new

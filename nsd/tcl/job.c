@@ -14,6 +14,7 @@
 #include "process/parameter_value.h"
 
 static void ConfigureLocked(void);
+static bool WithdrawHopeless(const char *queue, const char *id);
 static void AddPendingLocked(NsJob *jobPtr, bool isHead);
 static void FreeJobLocked(NsJob *jobPtr);
 static void FreeQueueLocked(NsJobQueue *queuePtr);
@@ -153,8 +154,33 @@ NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr)
     }
 done:
     Ns_MutexUnlock(&nsJobs.lock);
-    NsJobStartThread(thread);
+    if (NsJobStartThread(thread) != 0
+            && WithdrawHopeless(specPtr->queue, idPtr->string)) {
+        status = NS_JOB_NO_THREAD;
+    }
     return status;
+}
+
+/*
+ * True: no thread is left that could run the job, and it is gone.
+ */
+static bool
+WithdrawHopeless(const char *queue, const char *id)
+{
+    NsJobStatus  status;
+    NsJob       *jobPtr;
+    bool         isHopeless;
+
+    Ns_MutexLock(&nsJobs.lock);
+    jobPtr = FindJobLocked(queue, id, &status);
+    isHopeless = nsJobs.nThreads == 0 && jobPtr != NULL
+        && jobPtr->state == NS_JOB_SCHEDULED && !jobPtr->isWaited;
+    if (isHopeless) {
+        NsJobRemovePendingLocked(jobPtr);
+        FreeJobLocked(jobPtr);
+    }
+    Ns_MutexUnlock(&nsJobs.lock);
+    return isHopeless;
 }
 
 static void

@@ -20,6 +20,7 @@ typedef enum {
     NS_JOB_NO_JOB,              /* No such job. */
     NS_JOB_QUEUE_EXISTS,
     NS_JOB_JOB_EXISTS,
+    NS_JOB_NO_THREAD,           /* None can be started to run it. */
     NS_JOB_STOPPING,            /* The queue is deleted, or the process ends. */
     NS_JOB_IS_DETACHED,         /* Nobody can wait for it. */
     NS_JOB_IS_WAITED,           /* Somebody else waits for it. */

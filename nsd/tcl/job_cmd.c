@@ -397,6 +397,9 @@ Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue, const char *job)
     case NS_JOB_JOB_EXISTS:
         Ns_TclPrintfResult(interp, "Job %s already exists", job);
         break;
+    case NS_JOB_NO_THREAD:
+        Ns_TclPrintfResult(interp, "cannot start a thread for queue %s", queue);
+        break;
     case NS_JOB_STOPPING:
         Tcl_SetObjResult(interp, Tcl_NewStringObj("The specified queue is being"
             " deleted or the system is stopping.", -1));

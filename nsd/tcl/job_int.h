@@ -95,10 +95,11 @@ void NsJobSetCancelled(NsJobResult *resultPtr);
 
 /*
  * jobthread.c: whether more jobs could run now than there are threads without
- * one; then the number of a new thread, else 0.  Started with no lock held.
+ * one; then the number of a new thread, else 0.  Started with no lock held: 0,
+ * or an errno, and it is no longer counted.
  */
-int  NsJobGrowLocked(void);
-void NsJobStartThread(int thread);
+int NsJobGrowLocked(void);
+int NsJobStartThread(int thread);
 
 /*
  * The life of a job thread; the argument is its number.

@@ -6,6 +6,9 @@
 
 #include "tcl/job_int.h"
 
+#include "base/thread.h"
+
+static void RunJobsLocked(int thread);
 static NsJob *WaitForJobLocked(void);
 static NsJob *NextJobLocked(void);
 static void RunJob(NsJob *jobPtr, int thread);
@@ -37,14 +40,22 @@ NsJobGrowLocked(void)
     return ++nsJobs.nStarted;
 }
 
-void
+int
 NsJobStartThread(int thread)
 {
     Ns_Thread handle;
+    int       error = 0;
 
     if (thread > 0) {
-        Ns_ThreadCreate(NsJobRunThread, INT2PTR(thread), 0, &handle);
+        error = NsThreadTry(NsJobRunThread, INT2PTR(thread), 0, &handle);
     }
+    if (error != 0) {
+        Ns_MutexLock(&nsJobs.lock);
+        nsJobs.nThreads--;
+        Ns_CondBroadcast(&nsJobs.done);
+        Ns_MutexUnlock(&nsJobs.lock);
+    }
+    return error;
 }
 
 /*
@@ -54,29 +65,26 @@ NsJobStartThread(int thread)
 void
 NsJobRunThread(void *arg)
 {
-    int        thread = PTR2INT(arg), nRun = 0, successor;
-    NsJob     *jobPtr;
+    int        thread = PTR2INT(arg), successor;
     Ns_Thread  predecessor;
     bool       hasPredecessor;
 
     Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
     Ns_WaitForStartup();
 
-    Ns_MutexLock(&nsJobs.lock);
-    while ((nsJobs.jobsPerThread == 0 || nRun < nsJobs.jobsPerThread)
-            && (jobPtr = WaitForJobLocked()) != NULL) {
-        Ns_MutexUnlock(&nsJobs.lock);
-        RunJob(jobPtr, thread);
-        nRun++;
+    do {
         Ns_MutexLock(&nsJobs.lock);
-        NsJobFinishLocked(jobPtr);
-    }
-    Ns_MutexUnlock(&nsJobs.lock);
+        RunJobsLocked(thread);
+        nsJobs.nThreads--;
+        successor = NsJobGrowLocked();
+        nsJobs.nThreads++;
+        Ns_MutexUnlock(&nsJobs.lock);
+        /* If there is none to be had, this thread goes on in its place. */
+    } while (NsJobStartThread(successor) != 0);
     Ns_Log(Notice, "exiting");
 
     Ns_MutexLock(&nsJobs.lock);
     nsJobs.nThreads--;
-    successor = NsJobGrowLocked();
     hasPredecessor = nsJobs.hasEnded;
     predecessor = nsJobs.endedThread;
     nsJobs.hasEnded = true;
@@ -84,9 +92,29 @@ NsJobRunThread(void *arg)
     Ns_CondBroadcast(&nsJobs.done);
     Ns_MutexUnlock(&nsJobs.lock);
 
-    NsJobStartThread(successor);
     if (hasPredecessor) {
         Ns_ThreadJoin(&predecessor, NULL);
+    }
+}
+
+/*
+ * The jobs that a thread may run, or until none comes for too long.
+ */
+static void
+RunJobsLocked(int thread)
+{
+    NsJob *jobPtr;
+    int    nRun = 0;
+
+    NsAssertLocked(&nsJobs.lock);
+
+    while ((nsJobs.jobsPerThread == 0 || nRun < nsJobs.jobsPerThread)
+            && (jobPtr = WaitForJobLocked()) != NULL) {
+        Ns_MutexUnlock(&nsJobs.lock);
+        RunJob(jobPtr, thread);
+        nRun++;
+        Ns_MutexLock(&nsJobs.lock);
+        NsJobFinishLocked(jobPtr);
     }
 }
 

@@ -271,7 +271,7 @@ AcceptProc(NS_SOCKET sock, void *arg, int why)
     interp = Ns_TclAllocateInterp(callbackPtr->server);
     if (interp == NULL) {
         close(sock);
-        return NS_FALSE;
+        return NS_TRUE;
     }
     if (NsTclEnterSockPair(interp, sock, false, &listPtr) == TCL_OK) {
         Tcl_IncrRefCount(listPtr);

@@ -37,8 +37,10 @@ static SubcmdProc StackInfoSubcmd;
 
 static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        const char **namePtr, const char **scriptPtr);
-static void StartThread(const char *server, const char *script,
-                        const char *name, Ns_Thread *threadPtr);
+static int StartThread(Tcl_Interp *interp, const char *server,
+                       const char *script, const char *name,
+                       Ns_Thread *threadPtr);
+static void FreeScriptThread(ScriptThread *argPtr);
 static Ns_ThreadProc RunScriptThread;
 static Ns_ArgProc DescribeScriptThread;
 static void SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
@@ -82,8 +84,8 @@ NsThreadCmdInit(void)
 int
 Ns_TclThread(Tcl_Interp *interp, const char *script, Ns_Thread *threadPtr)
 {
-    StartThread(Ns_TclInterpServer(interp), script, NULL, threadPtr);
-    return NS_OK;
+    return StartThread(interp, Ns_TclInterpServer(interp), script, NULL,
+                       threadPtr) == TCL_OK ? NS_OK : NS_ERROR;
 }
 
 int
@@ -124,7 +126,10 @@ BeginSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
         return TCL_ERROR;
     }
-    StartThread(serverPtr->name, script, name, &thread);
+    if (StartThread(interp, serverPtr->name, script, name, &thread)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
     SetHandleResult(interp, thread);
     return TCL_OK;
 }
@@ -141,8 +146,7 @@ BeginDetachedSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
         return TCL_ERROR;
     }
-    StartThread(serverPtr->name, script, name, NULL);
-    return TCL_OK;
+    return StartThread(interp, serverPtr->name, script, name, NULL);
 }
 
 /*
@@ -166,17 +170,34 @@ ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 /*
  * With threadPtr NULL the thread is detached.
  */
-static void
-StartThread(const char *server, const char *script, const char *name,
-            Ns_Thread *threadPtr)
+static int
+StartThread(Tcl_Interp *interp, const char *server, const char *script,
+            const char *name, Ns_Thread *threadPtr)
 {
     ScriptThread *argPtr = ns_malloc(sizeof(*argPtr));
+    int           error;
 
     argPtr->server = ns_strcopy(server);
     argPtr->script = ns_strdup(script);
     argPtr->name = ns_strcopy(name);
     argPtr->isDetached = threadPtr == NULL;
-    Ns_ThreadCreate(RunScriptThread, argPtr, 0, threadPtr);
+    error = NsThreadTry(RunScriptThread, argPtr, 0, threadPtr);
+    if (error != 0) {
+        FreeScriptThread(argPtr);
+        Ns_TclPrintfResult(interp, "cannot start a thread: %s",
+                           strerror(error));
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+static void
+FreeScriptThread(ScriptThread *argPtr)
+{
+    ns_free(argPtr->server);
+    ns_free(argPtr->script);
+    ns_free(argPtr->name);
+    ns_free(argPtr);
 }
 
 /*
@@ -204,17 +225,15 @@ RunScriptThread(void *arg)
             result = ns_strdup(text);
         }
         Ns_TclDeAllocateInterp(interp);
+    } else if (!argPtr->isDetached) {
+        result = ns_strdup("no interpreter for the thread");
     }
 
     NsThreadForgetArg();
-    ns_free(argPtr->server);
-    ns_free(argPtr->script);
-    ns_free(argPtr->name);
-    if (!argPtr->isDetached) {
-        ns_free(argPtr);
+    FreeScriptThread(argPtr);
+    if (result != NULL) {
         Ns_ThreadExit(result);
     }
-    ns_free(argPtr);
 }
 
 static void

@@ -2,19 +2,21 @@
  * dispatch.pml --
  *
  *      The hand-over of requests to connection threads, as nsd/dispatch does it.
- *      Names in brackets are those of the comments in pool.c, connthread.c and
- *      patience.c.  What the code does in one go under its locks is one step
+ *      Names in brackets are those of the comments in pool.c, connthread.c,
+ *      shortage.c and patience.c.  What the code does in one go under its locks is one step
  *      here, and so is each access outside of any.  That a section holds the
  *      locks which guard what it touches is checked elsewhere, by assertions and
  *      ThreadSanitizer.
  *
  *      Drivers submit requests; threads take them, become idle, and end: for
  *      having been idle too long, having served their number, or at the stop.
- *      Limits change.  Watermarks are left out: where the code may make a
+ *      Limits change.  With FAILURES, threads do not come, or become unable to
+ *      serve.  Watermarks are left out: where the code may make a
  *      thread, the model may or may not.
  *
  *      Shown for every order of events:
- *        - a request runs once if the pool accepted it, else never;
+ *        - a request runs once if the pool accepted it, else never; when the
+ *          pool has no thread, it may be refused instead;
  *        - no slot is given a second request before the first is taken;
  *        - no request waits while a thread is idle, or outside of a pool that
  *          has room;
@@ -68,6 +70,10 @@
 #define QUIET       0           /* 1: quiet from the beginning. */
 #endif
 
+#ifndef FAILURES
+#define FAILURES    0           /* How many threads fail. */
+#endif
+
 #define N_SLOTS     MAX_THREADS
 
 /* Changed with wqueue and tqueue locked, read with tqueue or as a hint: */
@@ -80,6 +86,7 @@ byte nPlaces, nCurrent, nCreating;
 byte minThreads = 1;
 byte maxThreads = MAX_THREADS;
 bool isOpen = true;
+bool isBarred;                  /* A thread has failed: none is made yet. */
 
 /* Guarded by threads: */
 bool isUsed[N_SLOTS];
@@ -100,11 +107,12 @@ bool isWatcherAsleep;
 bool isQuiet;
 byte nAtWork;                   /* Drivers, those who change limits or stop. */
 byte nInHand;                   /* Requests between stack and slot. */
-byte nAccepted, nRan;
+byte nAccepted, nRan, nRefused;
+byte nFailed;                   /* Threads. */
 
 inline countRequests() {
     i = 0;
-    n = nWaiting + nHeld + nInHand + nRan;
+    n = nWaiting + nHeld + nInHand + nRan + nRefused;
     do
     :: i < N_SLOTS -> n = n + hasWork[i]; i++
     :: else -> break
@@ -119,6 +127,7 @@ inline check() {
         countRequests();
         assert(!(nIdle > 0 && nWaiting > 0));
         assert(!(nHeld > 0 && nPlaces < PLACES));
+        assert(nCurrent > 0 || nWaiting + nHeld == 0);
         assert(nPlaces <= PLACES && nCurrent <= MAX_THREADS);
         assert(nCreating <= nCurrent && nIdle <= nCurrent)
     }
@@ -143,7 +152,7 @@ inline reserve() {
     }
 }
 
-#define isGrowable (isOpen && nCurrent < maxThreads)
+#define isGrowable (isOpen && !isBarred && nCurrent < maxThreads)
 #define mustGrow   (nCurrent < minThreads && nCreating == 0)
 #define isWanted   (nWaiting > nCreating || nWaiting > 0 && nCurrent < minThreads)
 
@@ -215,6 +224,10 @@ proctype Driver()
 submit:
     atomic {                            /* With tqueue. */
         if
+        :: isBarred -> isBarred = false
+        :: true
+        fi;
+        if
         :: nLeft == 0 || !isOpen ->     /* Refused, as all that would follow. */
             nLeft = 0;
             nAtWork--;
@@ -240,7 +253,12 @@ submit:
         :: isOpen && nPlaces < PLACES && nIdle > 0 ->
             assign();
             goto give
-        :: isOpen && nPlaces < PLACES && nIdle == 0 ->      /* [enqueue] */
+        :: isOpen && nPlaces < PLACES && nCurrent == 0 && isBarred ->
+            nAccepted++;
+            nRefused++;
+            goto submit
+        :: isOpen && nPlaces < PLACES && nIdle == 0 &&
+            !(nCurrent == 0 && isBarred) ->                 /* [enqueue] */
             accept();
             nWaiting++;
             grow();
@@ -310,6 +328,24 @@ inline freeSlot() {
     nAlive--
 }
 
+/* All that waits for a pool without a thread. */
+inline refuseHopeless() {                                       /* [hopeless] */
+    if
+    :: nCurrent == 0 ->
+        assert(nWaiting + nHeld == 0 || nFailed > 0);
+        nRefused = nRefused + nWaiting + nHeld;
+        nPlaces = nPlaces - nWaiting;
+        nWaiting = 0;
+        nHeld = 0
+    :: nCurrent > 0
+    fi
+}
+
+inline fail() {
+    nFailed++;
+    isBarred = true
+}
+
 inline leave() {
     nCurrent--;
     freeSlot();
@@ -346,6 +382,13 @@ inline awake() {                                                /* [awake] */
 inline becomeReady() {
     fillPlaces();
     if
+    :: isServing && nFailed < FAILURES ->                       /* Unfit. */
+        if
+        :: fail()
+        :: nFailed++                    /* Another one may come at once. */
+        fi;
+        isServing = false;
+        leave()
     :: isServing && (nWaiting == 0 || nCurrent > 1) ->          /* [limit] */
         isServing = false;
         leave()
@@ -360,6 +403,7 @@ inline becomeReady() {
         pushIdle()
     fi;
     grow();
+    refuseHopeless();
     check();
     isNews = (SLOW && isNews && nWaiting > 0 && nCurrent < maxThreads);
     if
@@ -379,6 +423,16 @@ end_unused:
     atomic {
         isUsed[me] ->
         nCreating--;
+        if
+        :: nFailed < FAILURES ->        /* It does not come. */
+            fail();
+            nCurrent--;
+            freeSlot();
+            refuseHopeless();
+            check();
+            goto end_unused
+        :: true
+        fi;
         becomeReady();
         goto sleep
     };
@@ -514,7 +568,7 @@ proctype Stopper()
 
     d_step {                            /* [stop], with tqueue. */
         /* In the middle of things, or when all has been served. */
-        !isQuiet || (nAtWork == 1 && nRan == nAccepted);
+        !isQuiet || (nAtWork == 1 && nRan + nRefused == nAccepted);
         isOpen = false;
         do
         :: i < N_SLOTS && isIdle[i] ->
@@ -572,5 +626,6 @@ init
     };
     nAtWork == 0 && nAlive == 0;
     assert(nWaiting == 0 && nHeld == 0 && nIdle == 0 && nCreating == 0);
-    assert(nCurrent == 0 && nPlaces == 0 && nRan == nAccepted)
+    assert(nCurrent == 0 && nPlaces == 0);
+    assert(nRan + nRefused == nAccepted)
 }

@@ -4,6 +4,7 @@
  *      How many threads a pool has.
  *
  *      1  more by watermarks  2  more by patience  3  settings  4  fewer
+ *      5  none to be had
  */
 
 #include "dispatch_works.h"
@@ -24,6 +25,17 @@ HasEnded(int nThreads, NsStamp time)
     hasEnded = nStopped >= nThreads;
     Ns_MutexUnlock(&lock);
     return hasEnded;
+}
+
+/*
+ * Let new threads be unable to serve, or not any more.
+ */
+static void
+FailStart(bool isFailing)
+{
+    Ns_MutexLock(&lock);
+    isStartFailing = isFailing;
+    Ns_MutexUnlock(&lock);
 }
 
 static void
@@ -352,6 +364,103 @@ ConnsPerThreadZeroIsNoLimit(void **state)
     assert_int_equal(nStopped, 0);
 }
 
+static void
+APoolThatGetsNoThreadGoesOnWithWhatItHasAndGrowsLater(void **state)
+{
+    Start("minthreads 1 maxthreads 2 lowwatermark 0 queuepatience 0.01");
+    AwaitFigure("idle", 1);
+    LetThreadsBeMade(false);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(Submit(i), NS_OK);
+    }
+    Await(&nBegun, 1);
+    assert_int_equal(Figure("current"), 1);
+    Let(0);
+    Await(&nBegun, 2);
+    assert_int_equal(works[1].threadId, works[0].threadId);
+
+    /* Nobody comes or goes, and yet the last one gets its thread. */
+    LetThreadsBeMade(true);
+    Await(&nBegun, 3);
+    assert_int_equal(Figure("current"), 2);
+    assert_int_equal(nRefused, 0);
+}
+
+static void
+AThreadWhoseSuccessorCannotBeMadeGoesOn(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 1");
+    AwaitFigure("idle", 1);
+    LetThreadsBeMade(false);
+    for (int i = 0; i < 3; i++) {
+        Let(i);
+        assert_int_equal(Submit(i), NS_OK);
+        Await(&nEnded, i + 1);
+        assert_int_equal(works[i].threadId, works[0].threadId);
+    }
+    AwaitFigure("idle", 1);
+    assert_int_equal(nStopped, 0);
+
+    LetThreadsBeMade(true);
+    for (int i = 3; nStopped == 0; i++) {
+        TestWork *workPtr = &works[i % MAX_WORKS];
+
+        *workPtr = (TestWork) {.mayEnd = true};
+        assert_int_equal(Submit(i % MAX_WORKS), NS_OK);
+        Await(&nEnded, i + 1);
+    }
+    AwaitFigure("idle", 1);
+}
+
+static void
+APoolWithoutAnyThreadRefusesWhatWaitsAndWhatComesUntilItHasOne(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 1 maxconnections 2");
+    AwaitFigure("idle", 1);
+    HoldStart(true);
+    Let(0);
+    assert_int_equal(Submit(0), NS_OK);
+    Await(&nStopped, 1);
+    Await(&nStarted, 2);
+    /* Two wait, the third is held. */
+    for (int i = 1; i < 4; i++) {
+        assert_int_equal(Submit(i), NS_OK);
+    }
+    FailStart(true);
+    HoldStart(false);
+    Await(&nRefused, 3);
+    Await(&nStopped, 2);
+    assert_int_equal(Figure("current"), 0);
+    assert_int_equal(Submit(4), NS_TIMEOUT);
+
+    FailStart(false);
+    Let(5);
+    while (Submit(5) != NS_OK) {
+        Ns_ThreadYield();
+    }
+    Await(&nEnded, 2);
+    assert_int_equal(nRefused, 3);
+}
+
+static void
+AThreadThatBecameUnfitIsReplacedAndServesNothingMore(void **state)
+{
+    Start("minthreads 1 maxthreads 1 connsperthread 0");
+    AwaitFigure("idle", 1);
+    works[0].breaksThread = true;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(Submit(i), NS_OK);
+    }
+    Await(&nBegun, 1);
+    for (int i = 0; i < 3; i++) {
+        Let(i);
+    }
+    Await(&nEnded, 3);
+    Await(&nStopped, 1);
+    assert_int_not_equal(works[1].threadId, works[0].threadId);
+    assert_int_equal(works[2].threadId, works[1].threadId);
+}
+
 int
 main(void)
 {
@@ -374,7 +483,11 @@ main(void)
         TEST(TheThreadOnTopReachesItsNumberAlone),
         TEST(ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait),
         TEST(TheOnlyThreadGoesOnWhileSomethingWaits),
-        TEST(ConnsPerThreadZeroIsNoLimit)
+        TEST(ConnsPerThreadZeroIsNoLimit),
+        TEST(APoolThatGetsNoThreadGoesOnWithWhatItHasAndGrowsLater),
+        TEST(AThreadWhoseSuccessorCannotBeMadeGoesOn),
+        TEST(APoolWithoutAnyThreadRefusesWhatWaitsAndWhatComesUntilItHasOne),
+        TEST(AThreadThatBecameUnfitIsReplacedAndServesNothingMore)
     };
 
     return cmocka_run_group_tests(tests, SetUpGroup, NULL);

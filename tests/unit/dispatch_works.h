@@ -27,6 +27,7 @@ typedef struct TestWork {
     bool       mayEnd;          /* These are guarded by lock. */
     bool       hasBegun;
     bool       hasEnded;
+    bool       breaksThread;    /* Its thread is unfit afterwards. */
     int        order;           /* In which it began. */
     uintptr_t  threadId;
 } TestWork;
@@ -37,6 +38,8 @@ static int       nBegun;        /* These are guarded by lock. */
 static int       nEnded;
 static bool      areFree;       /* Works need no permission to end. */
 static bool      isStartHeld;   /* New threads have to wait. */
+static bool      isStartFailing;    /* They cannot serve. */
+static int       nRefused;      /* By the pool, after it had accepted them. */
 static int       nStarted;      /* Threads that began; that ended. */
 static int       nStopped;
 
@@ -47,16 +50,20 @@ static TestWork  works[MAX_WORKS];
 static NsServer *serverPtr;
 static NsPool   *poolPtr;
 
-static void
+static Ns_ReturnCode
 StartThread(NsServer *aServerPtr)
 {
+    bool isFailing;
+
     Ns_MutexLock(&lock);
     nStarted++;
     Ns_CondBroadcast(&changed);
     while (isStartHeld) {
         Ns_CondWait(&changed, &lock);
     }
+    isFailing = isStartFailing;
     Ns_MutexUnlock(&lock);
+    return isFailing ? NS_ERROR : NS_OK;
 }
 
 static void
@@ -64,6 +71,15 @@ StopThread(NsServer *aServerPtr)
 {
     Ns_MutexLock(&lock);
     nStopped++;
+    Ns_CondBroadcast(&changed);
+    Ns_MutexUnlock(&lock);
+}
+
+static void
+RefuseWork(NsWork *workPtr)
+{
+    Ns_MutexLock(&lock);
+    nRefused++;
     Ns_CondBroadcast(&changed);
     Ns_MutexUnlock(&lock);
 }
@@ -80,6 +96,9 @@ RunWork(NsWork *workPtr)
     Ns_CondBroadcast(&changed);
     while (!testPtr->mayEnd && !areFree) {
         Ns_CondWait(&changed, &lock);
+    }
+    if (testPtr->breaksThread) {
+        NsPoolThreadUnfit();
     }
     Ns_MutexUnlock(&lock);
 
@@ -110,7 +129,8 @@ static int
 SetUpGroup(void **state)
 {
     static const NsPoolProcs procs = {
-        StartThread, StopThread, RunWork, DescribeWork
+        .startProc = StartThread, .stopProc = StopThread, .runProc = RunWork,
+        .refuseProc = RefuseWork, .describeProc = DescribeWork
     };
     char *const argv[] = {(char *) "nsd", NULL};
 
@@ -121,6 +141,15 @@ SetUpGroup(void **state)
     (void) NsSeverityEnable(Notice, false);
     NsPoolSetProcs(&procs);
     return 0;
+}
+
+/*
+ * No system has room for such a stack.
+ */
+static void
+LetThreadsBeMade(bool areMade)
+{
+    (void) Ns_ThreadStackSize(areMade ? 1L << 20 : 1L << 50);
 }
 
 /*
@@ -137,8 +166,8 @@ Start(const char *parameters)
     const char  **argv;
 
     memset(works, 0, sizeof(works));
-    nBegun = nEnded = nStarted = nStopped = 0;
-    areFree = false;
+    nBegun = nEnded = nStarted = nStopped = nRefused = 0;
+    areFree = isStartFailing = false;
 
     snprintf(name, sizeof(name), "s%d", ++number);
     snprintf(section, sizeof(section), "ns/server/%s", name);
@@ -166,9 +195,10 @@ Finish(void **state)
     NsPoolsStop(serverPtr);
     Ns_MutexLock(&lock);
     areFree = true;
-    isStartHeld = false;
+    isStartHeld = isStartFailing = false;
     Ns_CondBroadcast(&changed);
     Ns_MutexUnlock(&lock);
+    LetThreadsBeMade(true);
     Ns_GetTime(&deadline);
     Ns_IncrTime(&deadline, 120, 0);
     assert_int_equal(NsPoolsWait(serverPtr, &deadline), NS_OK);
