@@ -7,19 +7,23 @@
  *      due; clock times are converted when they are entered, and checked again
  *      when they seem to be due, for the clock may have been set.
  *
- *      An event is waiting (in the heap), queued (in a batch, or for a pooled
+ *      An event is waiting (in the heap), queued (for -sched-, or for a pooled
  *      thread), running, or paused.  Whoever runs it frees it when it was
  *      removed meanwhile.
  *
- *      Events due within COALESCE of each other run as one batch, the one
- *      registered last first: scripts rely on that order.
+ *      -schedtimer- only takes due events and queues them: whatever runs in
+ *      -sched-, threaded events start in time.  Events due within COALESCE of
+ *      each other run as one batch, the one registered last first: scripts rely
+ *      on that order.
  */
 
 #include "process/sched.h"
 
+#include "base/assert.h"
 #include "base/calendar.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -29,6 +33,7 @@
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
 #define LATE        NS_STAMP_SECOND
+#define RETRY       NS_STAMP_SECOND
 
 typedef struct Event {
     NsHeapEntry   entry;        /* Among the waiting; first member. */
@@ -43,17 +48,25 @@ typedef struct Event {
     time_t        lastEnd;
 } Event;
 
+typedef struct Queue {
+    Event *firstPtr;
+    Event *lastPtr;
+} Queue;
+
 static struct {
     Ns_Mutex      lock;         /* Guards the rest, and all events. */
-    Ns_Cond       wakeup;       /* For -sched-: the heap changed, or the end. */
-    Ns_Cond       work;         /* For pooled threads: an event, or the end. */
+    Ns_Cond       wakeup;       /* For -schedtimer-: the heap changed, a pooled
+                                 * thread is missing, or the end. */
+    Ns_Cond       turn;         /* For -sched-: an event, or the end. */
+    Ns_Cond       work;         /* For pooled threads: likewise. */
     Ns_Cond       gone;         /* A thread has ended. */
     Tcl_HashTable events;       /* Id -> Event, while it can run again. */
     NsHeap        waiting;      /* By the time they are due. */
-    Event        *firstQueuedPtr;
-    Event        *lastQueuedPtr;
+    Queue         plain;        /* For -sched-. */
+    Queue         threaded;     /* For pooled threads. */
     int           nextId;
-    int           nQueued;
+    int           nQueued;      /* In threaded. */
+    NsStamp       retryStamp;   /* When to try again to make a thread. */
     int           nThreads;     /* Pooled threads. */
     int           nStarting;    /* Those of them that have not looked yet. */
     int           nWaiting;     /* Those of them that wait for work. */
@@ -62,19 +75,27 @@ static struct {
     int64_t       nLate;
     NsStamp       delay;        /* From due to begun, of all runs together. */
     int           nextThread;   /* Number for a name. */
-    bool          hasThread;    /* -sched- exists. */
+    int           nOwnThreads;  /* -sched- and -schedtimer-. */
+    bool          hasRunner;    /* The first exists; the second. */
+    bool          hasTimer;
     bool          isStarted;
     bool          isStopping;
     int           perThread;    /* schedsperthread; constant after start. */
     NsStamp       maxElapsed;   /* schedmaxelapsed; likewise. */
 } sched;
 
+static Ns_ThreadProc RunTimer;
 static Ns_ThreadProc RunScheduler;
 static Ns_ThreadProc RunPooled;
-static Event *TakeDueLocked(NsStamp now);
-static void RunBatch(Event *batchPtr);
-static void QueueLocked(Event *eventPtr);
+static bool HasOwn(bool *isTherePtr, Ns_ThreadProc *proc);
+static bool QueueDueLocked(NsStamp now);
+static void SleepLocked(void);
+static void RunPlain(Event *eventPtr);
+static void Append(Queue *queuePtr, Event *eventPtr);
+static Event *RemoveFirst(Queue *queuePtr);
+static bool IsPooledMissingLocked(void);
 static void StartPooledLocked(void);
+static void EndOwnLocked(void);
 static void RunEvent(Event *eventPtr);
 static void CountRunLocked(const Event *eventPtr);
 static void EndEvent(Event *eventPtr);
@@ -94,6 +115,7 @@ NsSchedInit(void)
 {
     NsMutexSetup(&sched.lock, NS_RANK_SCHED, "ns:sched", NULL);
     Tcl_InitHashTable(&sched.events, TCL_ONE_WORD_KEYS);
+    Ns_RegisterProcInfo((void *) RunTimer, "ns:schedtimer", NULL);
     Ns_RegisterProcInfo((void *) RunScheduler, "ns:scheduler", NULL);
     Ns_RegisterProcInfo((void *) RunPooled, "ns:schedthread", NULL);
 }
@@ -103,14 +125,15 @@ NsSchedAdd(const NsSchedSpec *specPtr)
 {
     Event         *eventPtr;
     Tcl_HashEntry *entryPtr;
-    bool           startThread;
     int            id, isNew;
 
     if (specPtr->interval.sec < 0 || specPtr->interval.usec < 0
             || ((specPtr->flags & NS_SCHED_DAILY) != 0
                 && specPtr->interval.sec >= NS_CALENDAR_DAY)
             || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
-                && specPtr->interval.sec >= 7 * NS_CALENDAR_DAY)) {
+                && specPtr->interval.sec >= 7 * NS_CALENDAR_DAY)
+            || !HasOwn(&sched.hasRunner, RunScheduler)
+            || !HasOwn(&sched.hasTimer, RunTimer)) {
         return NS_ERROR;
     }
     eventPtr = ns_calloc(1, sizeof(Event));
@@ -134,13 +157,44 @@ NsSchedAdd(const NsSchedSpec *specPtr)
     eventPtr->id = id;
     Tcl_SetHashValue(entryPtr, eventPtr);
     EnterLocked(eventPtr);
-    startThread = !sched.hasThread;
-    sched.hasThread = true;
     Ns_MutexUnlock(&sched.lock);
-    if (startThread) {
-        Ns_ThreadCreate(RunScheduler, NULL, 0, NULL);
-    }
     return id;
+}
+
+/*
+ * A thread of our own, with the first procedure.  False: it is not there, and
+ * cannot be made.  Who comes while another thread starts it need not wait.
+ */
+static bool
+HasOwn(bool *isTherePtr, Ns_ThreadProc *proc)
+{
+    bool mustStart, isThere = true;
+
+    Ns_MutexLock(&sched.lock);
+    mustStart = !*isTherePtr && !sched.isStopping;
+    if (mustStart) {
+        *isTherePtr = true;
+        sched.nOwnThreads++;
+    }
+    Ns_MutexUnlock(&sched.lock);
+    if (mustStart && NsThreadTry(proc, NULL, 0, NULL) != 0) {
+        isThere = false;
+        Ns_MutexLock(&sched.lock);
+        *isTherePtr = false;
+        EndOwnLocked();
+        Ns_MutexUnlock(&sched.lock);
+    }
+    return isThere;
+}
+
+static void
+EndOwnLocked(void)
+{
+    NsAssertLocked(&sched.lock);
+    NsAssert(sched.nOwnThreads > 0);
+
+    sched.nOwnThreads--;
+    Ns_CondBroadcast(&sched.gone);
 }
 
 void
@@ -164,6 +218,7 @@ NsSchedStop(void)
     Ns_MutexLock(&sched.lock);
     sched.isStopping = true;
     Ns_CondSignal(&sched.wakeup);
+    Ns_CondBroadcast(&sched.turn);
     Ns_CondBroadcast(&sched.work);
     Ns_MutexUnlock(&sched.lock);
 }
@@ -175,10 +230,10 @@ NsSchedWait(const Ns_Time *deadlinePtr)
     Ns_Time       deadline = *deadlinePtr;
 
     Ns_MutexLock(&sched.lock);
-    while ((sched.hasThread || sched.nThreads > 0) && result == NS_OK) {
+    while (sched.nOwnThreads + sched.nThreads > 0 && result == NS_OK) {
         result = Ns_CondTimedWait(&sched.gone, &sched.lock, &deadline);
     }
-    if (!sched.hasThread && sched.nThreads == 0) {
+    if (sched.nOwnThreads + sched.nThreads == 0) {
         result = NS_OK;
     }
     Ns_MutexUnlock(&sched.lock);
@@ -269,48 +324,58 @@ SetPaused(int id, bool isPaused)
 }
 
 /*
- * The thread -sched-.
+ * The thread -schedtimer-: queues what is due.
  */
 static void
-RunScheduler(void *arg)
+RunTimer(void *arg)
 {
-    Ns_ThreadSetName("-sched-");
+    Ns_ThreadSetName("-schedtimer-");
     (void) Ns_WaitForStartup();
-    Ns_Log(Notice, "sched: starting");
     Ns_MutexLock(&sched.lock);
     while (!sched.isStopping) {
-        Event *batchPtr = NULL;
-
-        if (sched.isStarted) {
-            batchPtr = TakeDueLocked(NsClockNow());
-        }
-        if (batchPtr != NULL) {
-            Ns_MutexUnlock(&sched.lock);
-            RunBatch(batchPtr);
-            Ns_MutexLock(&sched.lock);
-        } else if (!sched.isStarted || NsHeapFirst(&sched.waiting) == NULL) {
+        if (!sched.isStarted) {
             Ns_CondWait(&sched.wakeup, &sched.lock);
-        } else {
-            Ns_Time until, rest;
-
-            Ns_GetTime(&until);
-            rest = NsClockSpan(NsClockNow(),
-                NsHeapFirst(&sched.waiting)->due + COALESCE / 2);
-            Ns_IncrTime(&until, rest.sec, rest.usec);
-            (void) Ns_CondTimedWait(&sched.wakeup, &sched.lock, &until);
+        } else if (IsPooledMissingLocked()
+                   && NsClockNow() >= sched.retryStamp) {
+            StartPooledLocked();
+        } else if (!QueueDueLocked(NsClockNow())) {
+            SleepLocked();
         }
     }
-    sched.hasThread = false;
-    Ns_CondBroadcast(&sched.gone);
+    EndOwnLocked();
     Ns_MutexUnlock(&sched.lock);
 }
 
 /*
- * The batch whose first event is due: all that are due by half of COALESCE
- * after it; NULL before that moment.  Threaded ones go to their queue.
+ * Until an event is due, or a thread that could not be made is tried again.
  */
-static Event *
-TakeDueLocked(NsStamp now)
+static void
+SleepLocked(void)
+{
+    const NsHeapEntry *firstPtr = NsHeapFirst(&sched.waiting);
+    NsStamp            until = INT64_MAX;
+
+    NsAssertLocked(&sched.lock);
+
+    if (firstPtr != NULL) {
+        until = firstPtr->due + COALESCE / 2;
+    }
+    if (IsPooledMissingLocked()) {
+        until = MIN(until, sched.retryStamp);
+    }
+    if (until == INT64_MAX) {
+        Ns_CondWait(&sched.wakeup, &sched.lock);
+    } else {
+        (void) NsCondWaitUntil(&sched.wakeup, &sched.lock, until);
+    }
+}
+
+/*
+ * The batch whose first event is due: all that are due by half of COALESCE
+ * after it.  False before that moment.
+ */
+static bool
+QueueDueLocked(NsStamp now)
 {
     NsHeapEntry *firstPtr = NsHeapFirst(&sched.waiting);
     Event       *batchPtr = NULL;
@@ -318,7 +383,7 @@ TakeDueLocked(NsStamp now)
 
     NsAssertLocked(&sched.lock);
     if (firstPtr == NULL || firstPtr->due + COALESCE / 2 > now) {
-        return NULL;
+        return false;
     }
     limit = firstPtr->due + COALESCE / 2;
     while ((firstPtr = NsHeapFirst(&sched.waiting)) != NULL
@@ -340,65 +405,126 @@ TakeDueLocked(NsStamp now)
         eventPtr->nextPtr = *linkPtr;
         *linkPtr = eventPtr;
     }
-    return batchPtr;
-}
-
-static void
-RunBatch(Event *batchPtr)
-{
     while (batchPtr != NULL) {
-        Event  *eventPtr = batchPtr;
-        int     id = eventPtr->id;
-        NsStamp start;
-        NsStamp span;
+        Event *eventPtr = batchPtr;
 
         batchPtr = eventPtr->nextPtr;
         if ((eventPtr->spec.flags & NS_SCHED_THREAD) != 0) {
-            Ns_MutexLock(&sched.lock);
-            QueueLocked(eventPtr);
+            Append(&sched.threaded, eventPtr);
+            sched.nQueued++;
+            Ns_CondSignal(&sched.work);
+        } else {
+            Append(&sched.plain, eventPtr);
+            Ns_CondSignal(&sched.turn);
+        }
+    }
+    return true;
+}
+
+static void
+Append(Queue *queuePtr, Event *eventPtr)
+{
+    NsAssertLocked(&sched.lock);
+
+    eventPtr->nextPtr = NULL;
+    if (queuePtr->firstPtr == NULL) {
+        queuePtr->firstPtr = eventPtr;
+    } else {
+        queuePtr->lastPtr->nextPtr = eventPtr;
+    }
+    queuePtr->lastPtr = eventPtr;
+}
+
+/*
+ * NULL: it is empty.
+ */
+static Event *
+RemoveFirst(Queue *queuePtr)
+{
+    Event *eventPtr = queuePtr->firstPtr;
+
+    NsAssertLocked(&sched.lock);
+
+    if (eventPtr != NULL) {
+        queuePtr->firstPtr = eventPtr->nextPtr;
+    }
+    return eventPtr;
+}
+
+/*
+ * The thread -sched-: runs events without a thread of their own, one after the
+ * other.
+ */
+static void
+RunScheduler(void *arg)
+{
+    Ns_ThreadSetName("-sched-");
+    (void) Ns_WaitForStartup();
+    Ns_Log(Notice, "sched: starting");
+    Ns_MutexLock(&sched.lock);
+    while (!sched.isStopping) {
+        Event *eventPtr = RemoveFirst(&sched.plain);
+
+        if (eventPtr == NULL) {
+            Ns_CondWait(&sched.turn, &sched.lock);
+        } else {
             Ns_MutexUnlock(&sched.lock);
-            continue;
+            RunPlain(eventPtr);
+            Ns_MutexLock(&sched.lock);
         }
-        start = NsClockNow();
-        RunEvent(eventPtr);
-        span = NsClockNow() - start;
-        if (span > sched.maxElapsed) {
-            Ns_Log(Warning, "sched: excessive time taken by proc %d "
-                   "(%.3g seconds)", id, (double) span / NS_STAMP_SECOND);
-        }
+    }
+    EndOwnLocked();
+    Ns_MutexUnlock(&sched.lock);
+}
+
+static void
+RunPlain(Event *eventPtr)
+{
+    int     id = eventPtr->id;
+    NsStamp start = NsClockNow(), span;
+
+    RunEvent(eventPtr);
+    span = NsClockNow() - start;
+    if (span > sched.maxElapsed) {
+        Ns_Log(Warning, "sched: excessive time taken by proc %d "
+               "(%.3g seconds)", id, (double) span / NS_STAMP_SECOND);
     }
 }
 
 /*
- * Hand an event to the pooled threads, making one more when there are more
- * events than threads without one.
+ * More events than threads without one.
  */
-static void
-QueueLocked(Event *eventPtr)
+static bool
+IsPooledMissingLocked(void)
 {
     NsAssertLocked(&sched.lock);
-    eventPtr->nextPtr = NULL;
-    if (sched.firstQueuedPtr == NULL) {
-        sched.firstQueuedPtr = eventPtr;
-    } else {
-        sched.lastQueuedPtr->nextPtr = eventPtr;
-    }
-    sched.lastQueuedPtr = eventPtr;
-    sched.nQueued++;
-    if (sched.nQueued > sched.nWaiting + sched.nStarting) {
-        StartPooledLocked();
-    } else {
-        Ns_CondSignal(&sched.work);
-    }
+
+    return sched.nQueued > sched.nWaiting + sched.nStarting
+        && !sched.isStopping;
 }
 
+/*
+ * Make one more.  If there is none to be had, its event waits for another one,
+ * or for the next try.  Releases the lock meanwhile.
+ */
 static void
 StartPooledLocked(void)
 {
+    int number = sched.nextThread++, error;
+
     NsAssertLocked(&sched.lock);
+
     sched.nThreads++;
     sched.nStarting++;
-    Ns_ThreadCreate(RunPooled, INT2PTR(sched.nextThread++), 0, NULL);
+    Ns_MutexUnlock(&sched.lock);
+    error = NsThreadTry(RunPooled, INT2PTR(number), 0, NULL);
+    Ns_MutexLock(&sched.lock);
+    if (error != 0) {
+        sched.nThreads--;
+        sched.nStarting--;
+        sched.retryStamp = NsClockNow() + RETRY;
+        Ns_CondBroadcast(&sched.gone);
+    }
 }
 
 /*
@@ -414,18 +540,18 @@ RunPooled(void *arg)
     Ns_MutexLock(&sched.lock);
     sched.nStarting--;
     while (sched.perThread == 0 || nRuns < sched.perThread) {
-        Event *eventPtr = sched.firstQueuedPtr;
+        Event *eventPtr;
 
         if (sched.isStopping) {
             break;
         }
+        eventPtr = RemoveFirst(&sched.threaded);
         if (eventPtr == NULL) {
             sched.nWaiting++;
             Ns_CondWait(&sched.work, &sched.lock);
             sched.nWaiting--;
             continue;
         }
-        sched.firstQueuedPtr = eventPtr->nextPtr;
         sched.nQueued--;
         Ns_MutexUnlock(&sched.lock);
 
@@ -436,10 +562,9 @@ RunPooled(void *arg)
 
         Ns_MutexLock(&sched.lock);
     }
-    if (sched.nQueued > 0 && sched.nWaiting + sched.nStarting == 0
-            && !sched.isStopping) {
+    if (IsPooledMissingLocked()) {
         /* This thread has done its share; another one must go on. */
-        StartPooledLocked();
+        Ns_CondSignal(&sched.wakeup);
     }
     sched.nThreads--;
     Ns_CondBroadcast(&sched.gone);

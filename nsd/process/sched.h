@@ -3,8 +3,9 @@
  *
  *      Scheduled procedures; modules use nsprocess.h.
  *
- *      One thread, -sched-, sleeps until something is due.  Procedures run in
- *      it, one after the other, or in pooled threads of their own.  The next
+ *      One thread, -schedtimer-, sleeps until something is due.  Procedures run
+ *      in another, -sched-, one after the other, or in pooled threads of their
+ *      own, which wait for nobody.  The next
  *      run is computed when one ends, so a procedure never overlaps itself.
  */
 
@@ -34,8 +35,8 @@ void NsSchedInit(void);
 
 /*
  * The new id, or NS_ERROR: the interval is negative, or longer than the day or
- * week that it is part of, or shutdown has begun; arg is then still the
- * caller's.
+ * week that it is part of, or shutdown has begun, or the first one finds no
+ * thread to be had; arg is then still the caller's.
  */
 int NsSchedAdd(const NsSchedSpec *specPtr);
 
