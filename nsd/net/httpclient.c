@@ -31,8 +31,8 @@
 struct NsHttpClient {
     char       *url;            /* Constant. */
     Ns_Task    *task;           /* Constant. */
-    Ns_Time     start;          /* Constant. */
-    Ns_Time     deadline;       /* Constant. */
+    NsStamp     start;          /* Constant. */
+    NsStamp     deadline;       /* Constant. */
     bool        isQueued;       /* Creator: the thread of requests has it. */
     bool        hasRun;         /* The creator: it has run here. */
 
@@ -44,7 +44,7 @@ struct NsHttpClient {
     int         nSent;
     Tcl_DString reply;
     char       *error;          /* NULL: none. */
-    Ns_Time     end;
+    NsStamp     end;
 };
 
 /*
@@ -86,6 +86,7 @@ static void ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
 static void ReceiveThroughTls(NsHttpClient *clientPtr);
 static bool IsWhole(const NsHttpClient *clientPtr);
 static void WaitUntil(NsHttpClient *clientPtr, int when);
+static void WaitFor(NsHttpClient *clientPtr, int when, NsStamp limit);
 static void Fail(NsHttpClient *clientPtr, const char *error,
                  const char *reason);
 static const char *EndOfHeader(const char *text, const char *end,
@@ -128,10 +129,8 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
     clientPtr->stage = CONNECTING;
     clientPtr->connectorPtr = connectorPtr;
     clientPtr->url = ns_strdup(specPtr->url);
-    Ns_GetTime(&clientPtr->start);
-    clientPtr->end = clientPtr->deadline = clientPtr->start;
-    Ns_IncrTime(&clientPtr->deadline, specPtr->timeout.sec,
-                specPtr->timeout.usec);
+    clientPtr->start = clientPtr->end = NsClockNow();
+    clientPtr->deadline = clientPtr->start + NsClockFromTime(&specPtr->timeout);
     Tcl_DStringInit(&clientPtr->request);
     Tcl_DStringInit(&clientPtr->reply);
     FormatRequest(&clientPtr->request, specPtr, &target);
@@ -378,14 +377,13 @@ static void
 Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
 {
     NsHttpClient *clientPtr = arg;
-    Ns_Time       now;
+    NsStamp       now = NsClockNow();
 
-    Ns_GetTime(&now);
     if ((why == NS_SOCK_READ || why == NS_SOCK_WRITE)
-            && Ns_DiffTime(&clientPtr->deadline, &now, NULL) <= 0) {
+            && clientPtr->deadline <= now) {
         why = NS_SOCK_TIMEOUT;
     } else if (why == NS_SOCK_TIMEOUT && clientPtr->stage == CONNECTING
-               && Ns_DiffTime(&clientPtr->deadline, &now, NULL) > 0) {
+               && clientPtr->deadline > now) {
         /* Time for the next address. */
         why = NS_SOCK_READ;
     }
@@ -439,21 +437,12 @@ static void
 Connect(NsHttpClient *clientPtr)
 {
     Ns_DString ds;
-    Ns_Time    until, span;
     NsStamp    again = 0;
 
     switch (NsConnectorGoOn(clientPtr->connectorPtr, &again)) {
     case NS_CONNECT_WAIT:
-        until = clientPtr->deadline;
-        if (again != 0) {
-            Ns_GetTime(&until);
-            span = NsClockSpan(NsClockNow(), again);
-            Ns_IncrTime(&until, span.sec, span.usec);
-            if (Ns_DiffTime(&clientPtr->deadline, &until, NULL) < 0) {
-                until = clientPtr->deadline;
-            }
-        }
-        Ns_TaskCallback(clientPtr->task, NS_SOCK_READ, &until);
+        WaitFor(clientPtr, NS_SOCK_READ, again == 0 ? clientPtr->deadline
+                : MIN(again, clientPtr->deadline));
         break;
     case NS_CONNECT_DONE:
         (void) NsConnectorTake(clientPtr->connectorPtr);
@@ -601,7 +590,15 @@ IsWhole(const NsHttpClient *clientPtr)
 static void
 WaitUntil(NsHttpClient *clientPtr, int when)
 {
-    Ns_TaskCallback(clientPtr->task, when, &clientPtr->deadline);
+    WaitFor(clientPtr, when, clientPtr->deadline);
+}
+
+static void
+WaitFor(NsHttpClient *clientPtr, int when, NsStamp limit)
+{
+    Ns_Time left = NsClockSpan(NsClockNow(), limit);
+
+    Ns_TaskCallback(clientPtr->task, when, &left);
 }
 
 /*
@@ -633,11 +630,7 @@ NsHttpClientError(const NsHttpClient *clientPtr)
 Ns_Time
 NsHttpClientElapsed(const NsHttpClient *clientPtr)
 {
-    Ns_Time span;
-
-    (void) Ns_DiffTime((Ns_Time *) &clientPtr->end,
-                       (Ns_Time *) &clientPtr->start, &span);
-    return span;
+    return NsClockSpan(clientPtr->start, clientPtr->end);
 }
 
 void

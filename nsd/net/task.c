@@ -34,7 +34,7 @@ typedef struct Task {
     /* The thread that runs it. */
     struct Task  *nextRunPtr;
     int           when;             /* Conditions to wait for. */
-    Ns_Time       timeout;          /* Absolute; sec 0: none. */
+    NsStamp       due;              /* The timeout; 0: none. */
     bool          isDone;           /* The task has said so. */
 } Task;
 
@@ -71,11 +71,11 @@ static void CancelAll(Queue *queuePtr);
 static void Unlist(Queue *queuePtr);
 static void FreeQueue(Queue *queuePtr);
 static void Step(Task *taskPtr, bool mustInit, bool mustCancel);
-static void Deliver(Task *taskPtr, short got, const Ns_Time *nowPtr);
+static void Deliver(Task *taskPtr, short got);
 static void Call(Task *taskPtr, int why);
 static bool FinishIfDone(Task *taskPtr);
 static short EventsOf(const Task *taskPtr);
-static int  MsUntil(const Ns_Time *deadlinePtr, const Ns_Time *nowPtr, int ms);
+static int  MsUntil(NsStamp due, int ms);
 static Ns_ShutdownProc Shutdown;
 
 void
@@ -187,33 +187,33 @@ Ns_TaskRun(Ns_Task *task)
         struct pollfd pollFd = {
             .fd = taskPtr->sock, .events = EventsOf(taskPtr)
         };
-        Ns_Time       now;
-        int           ms = -1;
 
-        Ns_GetTime(&now);
-        if (taskPtr->timeout.sec != 0) {
-            ms = MsUntil(&taskPtr->timeout, &now, ms);
-        }
-        if (poll(&pollFd, 1u, ms) >= 0) {
-            Ns_GetTime(&now);
-            Deliver(taskPtr, pollFd.revents, &now);
+        if (poll(&pollFd, 1u, MsUntil(taskPtr->due, -1)) >= 0) {
+            Deliver(taskPtr, pollFd.revents);
         }
     }
 }
 
+/*
+ * The time may be absolute, but what the clock is set to afterwards does not
+ * matter.
+ */
 void
 Ns_TaskCallback(Ns_Task *task, int when, Ns_Time *timeoutPtr)
 {
     Task *taskPtr = TASK(task);
 
     taskPtr->when = when;
-    taskPtr->timeout = (Ns_Time) {0, 0};
+    taskPtr->due = 0;
     if (timeoutPtr != NULL) {
-        Ns_Time *absolutePtr = Ns_AbsoluteTime(&taskPtr->timeout, timeoutPtr);
+        Ns_Time space, now, left;
 
-        if (absolutePtr != &taskPtr->timeout) {
-            taskPtr->timeout = *absolutePtr;
+        Ns_GetTime(&now);
+        if (Ns_DiffTime(Ns_AbsoluteTime(&space, timeoutPtr), &now, &left)
+                <= 0) {
+            left = (Ns_Time) {0, 0};
         }
+        taskPtr->due = NsClockNow() + NsClockFromTime(&left);
     }
 }
 
@@ -379,10 +379,8 @@ static void
 RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr)
 {
     Task  **linkPtrPtr = &queuePtr->runPtr;
-    Ns_Time now;
     int     n = 1, ms = -1;
 
-    Ns_GetTime(&now);
     while (*linkPtrPtr != NULL) {
         Task *taskPtr = *linkPtrPtr;
 
@@ -400,9 +398,7 @@ RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr)
         (*fdsPtr)[n++] = (struct pollfd) {
             .fd = taskPtr->sock, .events = EventsOf(taskPtr)
         };
-        if (taskPtr->timeout.sec != 0) {
-            ms = MsUntil(&taskPtr->timeout, &now, ms);
-        }
+        ms = MsUntil(taskPtr->due, ms);
         linkPtrPtr = &taskPtr->nextRunPtr;
     }
     if (*sizePtr == 0) {
@@ -419,11 +415,10 @@ RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr)
 
         (void) nRead;
     }
-    Ns_GetTime(&now);
     n = 1;
     for (Task *taskPtr = queuePtr->runPtr; taskPtr != NULL;
          taskPtr = taskPtr->nextRunPtr) {
-        Deliver(taskPtr, (*fdsPtr)[n++].revents, &now);
+        Deliver(taskPtr, (*fdsPtr)[n++].revents);
     }
 }
 
@@ -459,15 +454,14 @@ Step(Task *taskPtr, bool mustInit, bool mustCancel)
  * the timeout.
  */
 static void
-Deliver(Task *taskPtr, short got, const Ns_Time *nowPtr)
+Deliver(Task *taskPtr, short got)
 {
     int when = taskPtr->when;
 
     if (got == 0) {
-        if (taskPtr->timeout.sec != 0 && !taskPtr->isDone
-                && Ns_DiffTime(&taskPtr->timeout, (Ns_Time *) nowPtr, NULL)
-                <= 0) {
-            taskPtr->timeout = (Ns_Time) {0, 0};
+        if (taskPtr->due != 0 && !taskPtr->isDone
+                && taskPtr->due <= NsClockNow()) {
+            taskPtr->due = 0;
             Call(taskPtr, NS_SOCK_TIMEOUT);
         }
         return;
@@ -530,19 +524,19 @@ EventsOf(const Task *taskPtr)
 }
 
 /*
- * The smaller of ms (-1: none) and the time left.
+ * The smaller of ms (-1: none) and the time left until due (0: never).
  */
 static int
-MsUntil(const Ns_Time *deadlinePtr, const Ns_Time *nowPtr, int ms)
+MsUntil(NsStamp due, int ms)
 {
-    Ns_Time span;
-    int     left = 0;
+    NsStamp left = due - NsClockNow();
+    int     leftMs;
 
-    if (Ns_DiffTime((Ns_Time *) deadlinePtr, (Ns_Time *) nowPtr, &span) > 0) {
-        left = (int) MIN(span.sec, INT_MAX / 1000 - 1) * 1000
-            + (int) (span.usec + 999) / 1000;
+    if (due == 0) {
+        return ms;
     }
-    return ms < 0 ? left : MIN(ms, left);
+    leftMs = left <= 0 ? 0 : (int) MIN((left + 999999) / 1000000, INT_MAX);
+    return ms < 0 ? leftMs : MIN(ms, leftMs);
 }
 
 /*

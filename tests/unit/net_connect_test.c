@@ -21,6 +21,8 @@
 #include "nsstring.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <sys/time.h>
 
 #define ANSWERED 0              /* What Outcome returns, besides errnos. */
 
@@ -49,6 +51,31 @@ getaddrinfo(const char *node, const char *service,
             listPtrPtr = &(*listPtrPtr)->ai_next;
         }
     }
+    return result;
+}
+
+static atomic_int wallSeconds;      /* The clock is set by so much. */
+
+int
+clock_gettime(clockid_t clock, struct timespec *timePtr)
+{
+    int (*real)(clockid_t, struct timespec *)
+        = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, timePtr);
+
+    if (clock == CLOCK_REALTIME) {
+        timePtr->tv_sec += wallSeconds;
+    }
+    return result;
+}
+
+int
+gettimeofday(struct timeval *timePtr, void *zonePtr)
+{
+    struct timespec now;
+    int             result = clock_gettime(CLOCK_REALTIME, &now);
+
+    *timePtr = (struct timeval) {now.tv_sec, now.tv_nsec / 1000};
     return result;
 }
 
@@ -303,6 +330,37 @@ a_request_that_is_given_up_while_it_connects_leaves_nothing_open(void **state)
 }
 
 static void
+a_request_takes_the_time_it_takes_whatever_the_clock_is_set_to(void **state)
+{
+    NsHttpClientSpec spec = {
+        .url = Url("127.0.0.3"), .timeout = {1, 0}
+    };
+    Ns_DString error;
+
+    Ns_DStringInit(&error);
+    for (int step = -3600; step <= 3600; step += 7200) {
+        NsHttpClient *clientPtr = NsHttpClientCreate(&spec, &error);
+        NsStamp       start = NsClockNow();
+        Ns_Time       elapsed;
+
+        assert_int_equal(NsHttpClientQueue(clientPtr), NS_OK);
+        usleep(100000);
+        wallSeconds = step;
+        while (!NsHttpClientIsDone(clientPtr)) {
+            assert_true(NsClockNow() - start < 60 * NS_STAMP_SECOND);
+            usleep(10000);
+        }
+        wallSeconds = 0;
+        assert_string_equal(NsHttpClientError(clientPtr), "timeout");
+        assert_true(NsClockNow() - start >= NS_STAMP_SECOND * 9 / 10);
+        elapsed = NsHttpClientElapsed(clientPtr);
+        assert_in_range(elapsed.sec, 1, 60);
+        NsHttpClientDestroy(&clientPtr);
+    }
+    Ns_DStringFree(&error);
+}
+
+static void
 a_port_that_needs_rights_is_refused_for_lack_of_them(void **state)
 {
     NS_SOCKET sock;
@@ -338,6 +396,8 @@ main(void)
         cmocka_unit_test(a_request_that_reaches_nobody_says_whom_and_why),
         cmocka_unit_test(
             a_request_that_is_given_up_while_it_connects_leaves_nothing_open),
+        cmocka_unit_test(
+            a_request_takes_the_time_it_takes_whatever_the_clock_is_set_to),
         cmocka_unit_test(a_port_that_needs_rights_is_refused_for_lack_of_them),
     };
 
