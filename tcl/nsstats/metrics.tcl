@@ -79,7 +79,7 @@ proc nsstats::ProcessMetrics {} {
     set families [list \
         [Family gauge nsd_build_info "The running server." \
             [list "" [dict create version [ns_info patchlevel] tcl [info patchlevel]] 1]] \
-        [Single gauge process_start_time_seconds "Start, in seconds since 1970." [ns_info boottime]] \
+        [Single gauge process_start_time_seconds "When the process started, in seconds since 1970." [ns_info boottime]] \
         [Single counter process_cpu_seconds "Time of processors that was used." \
             [format %.2f [cpuSeconds]]] \
         [Single gauge process_resident_memory_bytes "Memory in use." [dict get $sizes VmRSS]] \
@@ -89,7 +89,7 @@ proc nsstats::ProcessMetrics {} {
         [Family gauge nsd_heap_bytes "Memory that the allocator has taken from the system." \
             [list "" $allocator [dict get $heap heap]]] \
         [Single gauge process_open_fds "Open files and sockets." $nOpen] \
-        [Single gauge process_threads "Threads." [llength [ns_info threads]]]]
+        [Single gauge process_threads "Threads of the process." [llength [ns_info threads]]]]
     if {[string is integer -strict $mostOpen]} {
         lappend families [Single gauge process_max_fds "Files and sockets that may be open." $mostOpen]
     }
@@ -130,11 +130,11 @@ proc nsstats::PoolMetrics {} {
         [Family gauge nsd_connection_threads "Connection threads." [dict get $samples threads]] \
         [Family gauge nsd_connection_threads_limit "Connection threads that there may be." [dict get $samples max]]
     foreach {span help} {
-        accept "From the first byte of a request until it was complete."
-        queue  "From there until a thread took it."
-        filter "From there until filters and authorization were done."
-        run    "From there until the reply was finished."
-        trace  "From there until the traces were done."
+        accept "Time from the first byte of a request until it was complete."
+        queue  "Time from the end of a request until a thread took it."
+        filter "Time from when a thread took a request until filters and authorization were done."
+        run    "Time from the end of filters and authorization until the reply was finished."
+        trace  "Time from the end of a reply until the traces were done."
     } {
         lappend families [Family histogram nsd_${span}_seconds $help [dict get $spans $span]]
     }
@@ -161,14 +161,14 @@ proc nsstats::LogMetrics {} {
         ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
         pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
         behind    gauge   nsd_log_behind_bytes      "Memory for records in use because of a sink."
-        bound     gauge   nsd_log_max_behind_bytes  "The most that may be in use because of it."
-        bytes     counter nsd_log_written_bytes     "Bytes written."
-        writes    counter nsd_log_writes            "Writes."
-        errors    counter nsd_log_errors            "Writes that failed."
-        syncs     counter nsd_log_syncs             "Times that a file was synced to its disk."
-        writetime counter nsd_log_write_seconds     "Time that writes and syncs took."
-        deepest   gauge   nsd_log_peak_records      "The most records that waited at once."
-        longestwrite gauge nsd_log_longest_write_seconds "The longest write so far."
+        bound     gauge   nsd_log_max_behind_bytes  "The most memory for records that may be in use because of a sink."
+        bytes     counter nsd_log_written_bytes     "Bytes that a sink has written."
+        writes    counter nsd_log_writes            "Writes of a sink."
+        errors    counter nsd_log_errors            "Writes of a sink that failed."
+        syncs     counter nsd_log_syncs             "How often a sink has synced its file to the disk."
+        writetime counter nsd_log_write_seconds     "Time that writes and syncs of a sink took."
+        deepest   gauge   nsd_log_peak_records      "The most records that have waited for a sink at once."
+        longestwrite gauge nsd_log_longest_write_seconds "The longest write of a sink so far."
         trouble   gauge   nsd_log_trouble_seconds   "How long a sink has stalled or failed; 0 while it writes."
     }
     set memory [ns_logsink memory]
@@ -193,9 +193,9 @@ proc nsstats::LogMetrics {} {
         [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped] \
         [Single gauge nsd_log_lanes "Chains of records, one for each thread that logs." \
             [dict get $memory lanes]] \
-        [Single gauge nsd_log_memory_bytes "Memory for records on their way." $logmemory] \
-        [Single gauge nsd_log_memory_used_bytes "The part of it in use." [dict get $memory used]] \
-        [Single gauge nsd_log_memory_peak_bytes "The most that was in use." [dict get $memory mostused]] \
+        [Single gauge nsd_log_memory_bytes "Memory that there is for log records on their way." $logmemory] \
+        [Single gauge nsd_log_memory_used_bytes "Memory for log records that is in use." [dict get $memory used]] \
+        [Single gauge nsd_log_memory_peak_bytes "The most memory for log records that was in use at once." [dict get $memory mostused]] \
         {*}[Families $kinds $samples]]
 }
 
@@ -222,22 +222,22 @@ proc nsstats::DriverMetrics {} {
 proc nsstats::WriterMetrics {} {
     set kinds {
         deliveries gauge   nsd_writer_deliveries   "Replies that a writer thread is sending."
-        queued     gauge   nsd_writer_queued_bytes "Bytes that it has still to send."
-        sent       counter nsd_writer_sent_bytes   "Bytes that it has sent."
+        queued     gauge   nsd_writer_queued_bytes "Bytes that a writer thread has still to send."
+        sent       counter nsd_writer_sent_bytes   "Bytes that a writer thread has sent."
     }
     return [ThreadFamilies $kinds [ns_writer stats]]
 }
 
 proc nsstats::CacheMetrics {} {
     set kinds {
-        entries gauge   nsd_cache_entries         "Entries."
-        size    gauge   nsd_cache_size_bytes      "Bytes in use."
-        maxsize gauge   nsd_cache_max_size_bytes  "Bytes that may be in use; 0 = any."
-        hits    counter nsd_cache_hits            "Entries found."
-        missed  counter nsd_cache_misses          "Entries not found."
-        expired counter nsd_cache_expired_entries "Entries that were too old."
-        pruned  counter nsd_cache_pruned_entries  "Entries removed to make room."
-        flushed counter nsd_cache_flushed_entries "Entries flushed."
+        entries gauge   nsd_cache_entries         "Entries in a cache."
+        size    gauge   nsd_cache_size_bytes      "Bytes that the entries of a cache take."
+        maxsize gauge   nsd_cache_max_size_bytes  "Bytes that the entries of a cache may take; 0 = any."
+        hits    counter nsd_cache_hits            "Look-ups in a cache that found an entry."
+        missed  counter nsd_cache_misses          "Look-ups in a cache that found none."
+        expired counter nsd_cache_expired_entries "Entries of a cache that were too old."
+        pruned  counter nsd_cache_pruned_entries  "Entries of a cache that were removed to make room."
+        flushed counter nsd_cache_flushed_entries "Entries of a cache that were flushed."
     }
     set samples {}
     foreach server [ns_info servers] {
@@ -269,8 +269,8 @@ proc nsstats::LockMetrics {} {
     }
     return [lmap {name help values} [list \
         nsd_lock_acquisitions "How often locks of a kind were taken."         $taken \
-        nsd_lock_contentions  "How often one was busy."                       $busy \
-        nsd_lock_wait_seconds "Time that threads have waited for such locks." $waits] {
+        nsd_lock_contentions  "How often a lock of a kind was busy."                       $busy \
+        nsd_lock_wait_seconds "Time that threads have waited for locks of a kind." $waits] {
             set samples {}
             dict for {kind value} $values { lappend samples "" [dict create lock $kind] $value }
             Family counter $name $help $samples
@@ -300,10 +300,10 @@ proc nsstats::ScheduleMetrics {} {
     set stats [ns_info schedulestats]
     return [lmap {key type name help} {
         procs   gauge   nsd_scheduled_procedures         "Procedures that are scheduled."
-        running gauge   nsd_running_scheduled_procedures "Those of them that run."
-        queued  gauge   nsd_queued_scheduled_procedures  "Those that are due and wait for a thread."
+        running gauge   nsd_running_scheduled_procedures "Scheduled procedures that run."
+        queued  gauge   nsd_queued_scheduled_procedures  "Scheduled procedures that are due and wait for a thread."
         runs    counter nsd_schedule_runs                "Runs of scheduled procedures."
         late    counter nsd_schedule_late_runs           "Runs that began more than a second after they were due."
-        delay   counter nsd_schedule_delay_seconds       "Time from due to begun, of all runs together."
+        delay   counter nsd_schedule_delay_seconds       "Time by which runs of scheduled procedures began late, all together."
     } { Single $type $name $help [dict get $stats $key] }]
 }

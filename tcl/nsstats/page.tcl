@@ -19,6 +19,10 @@ proc nsstats::answer {} {
     ns_set update $headers Referrer-Policy no-referrer
     switch -- [ns_queryget part] {
         style  { ns_return 200 "text/css; charset=utf-8" [style]; return }
+        icon   {
+            ns_return 200 image/svg+xml {<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 12l4-6 3 4 3-7 4 9" fill="none" stroke="#0f766e" stroke-width="2"/></svg>}
+            return
+        }
         script { ns_return 200 "text/javascript; charset=utf-8" [script]; return }
     }
     ns_set update $headers Cache-Control no-store
@@ -74,6 +78,7 @@ proc nsstats::Page {view content} {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>$title · $host</title>
+<link rel="icon" href="$self?part=icon" type="image/svg+xml">
 <link rel="stylesheet" href="$self?part=style">
 <script src="$self?part=script" defer></script>
 </head>
@@ -201,7 +206,7 @@ proc nsstats::Html-alerts {block {i 0}} {
     set sentences [dict get $block sentences]
     set html ""
     foreach sentence $sentences { append html "<li>[ns_quotehtml $sentence]</li>\n" }
-    return "<ul class=\"alerts\" role=\"status\"[expr {$sentences eq "" ? " hidden" : ""}]>$html</ul>\n"
+    return "<div role=\"status\"><ul class=\"alerts\"[expr {$sentences eq "" ? " hidden" : ""}]>$html</ul></div>\n"
 }
 
 proc nsstats::Html-note {block {i 0}} {
