@@ -215,7 +215,7 @@ ns_section ns/server/default
   #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
   #ns_param maxthreads              10         ;# Connection threads at most.
   #ns_param minthreads              1          ;# Connection threads at least.
-  #ns_param connsperthread          10000      ;# Requests after which a thread ends; 0 = never.
+   ns_param connsperthread          0          ;# Requests after which a thread ends; 0 = never.
    # A thread above minthreads ends when it was idle for this long.
   #ns_param threadtimeout           120
    # No thread is made while the queue is below this percentage.
@@ -346,7 +346,7 @@ ns_section ns/server/default/module/nssock
   #ns_param location                {}
    # Server of requests without a known host, for a driver of all servers.
   #ns_param defaultserver           {}
-  #ns_param maxinput                1048576    ;# Largest request body.
+   ns_param maxinput                32MB       ;# Largest request body.
   #ns_param maxupload               0          ;# Larger bodies go to a named file; 0 = none.
    # Directory of those files. Default: system's directory for temporary files.
   #ns_param uploadpath              {}

@@ -22,6 +22,11 @@ append html {<h1>A form with a file</h1>
 </form>
 }
 
+# What is larger than maxinput of the driver is refused with 413.
+set driver ns/server/[ns_info server]/module/[ns_conn driver]
+set limit [ns_config -int $driver maxinput 1048576]
+append html "<p class=\"note\">Note and file together may have [format %.0f [expr {$limit / 1048576.0}]] MB: <code>maxinput</code> of the driver.</p>\n"
+
 if {[ns_conn method] eq "POST"} {
     set form [ns_getform]
     set files [ns_conn files]

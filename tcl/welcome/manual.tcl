@@ -65,19 +65,24 @@ proc welcome::LinkPages {html} {
 }
 
 #
-# Headings can be linked to, by their words in lower case joined by hyphens.
+# Headings can be linked to, by their words in lower case joined by hyphens; the
+# second one of the same id gets -1, and so on.
 #
 proc welcome::AddAnchors {html} {
     set result ""
     set at 0
+    set seen {}
     foreach {whole level heading} [regexp -all -inline -indices {<h([1-6])>([^\n]*?)</h[1-6]>} $html] {
         lassign $whole first last
         set inner [string range $html {*}$heading]
         set n [string range $html {*}$level]
         regsub -all {<[^>]*>|&[^;]*;} $inner "" id
         regsub -all {[^\w -]} [string tolower $id] "" id
+        set id [string map {" " -} $id]
+        dict incr seen $id
+        if {[dict get $seen $id] > 1} { append id -[expr {[dict get $seen $id] - 1}] }
         append result [string range $html $at [expr {$first - 1}]] \
-            "<h$n id=\"[string map {" " -} $id]\">$inner</h$n>"
+            "<h$n id=\"$id\">$inner</h$n>"
         set at [expr {$last + 1}]
     }
     return $result[string range $html $at end]
