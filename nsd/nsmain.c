@@ -47,6 +47,12 @@
 #include "tcl/notifier.h"
 #include "tcl/shell.h"
 
+/*
+ * The last Error of a start; main thread.
+ */
+static char startError[512];
+
+static Ns_LogFilter NoteError;
 static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
@@ -79,7 +85,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     const char *error;
     int         status = NS_STATUS_FAILED;
     NsStamp     timeout;
-    bool        isStarted;
+    bool        isStarted, isClean;
 
     NsNotifierInstall(argv[0]);
     Nsd_LibInit();
@@ -101,16 +107,37 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
                      argv + options.optind);
     }
     timeout = NsShutdownTimeout();
+    Ns_AddLogFilter(NoteError, NULL, NULL);
     isStarted = Start() == NS_OK;
+    Ns_RemoveLogFilter(NoteError, NULL);
     NsSignalsEndStart();
     if (isStarted) {
         status = WaitForEnd(&timeout);
     }
-    if (!Stop(timeout, status)) {
+    isClean = Stop(timeout, status);
+    if (!isStarted) {
+        /* Once more, where it is seen. */
+        fprintf(stderr, "%s: not started: %s\n", argv[0], startError);
+    }
+    if (!isClean) {
         /* Threads still run: nothing may be torn down under them. */
         _exit(status);
     }
     return status;
+}
+
+/*
+ * In the main thread, which starts everything.
+ */
+static int
+NoteError(void *arg, Ns_LogSeverity severity, Ns_Time *stampPtr, char *message,
+          size_t length)
+{
+    if (severity == Error && Ns_InfoPid() == gettid()) {
+        snprintf(startError, sizeof(startError), "%.*s",
+                 (int) MIN(length, INT_MAX), message);
+    }
+    return NS_OK;
 }
 
 void

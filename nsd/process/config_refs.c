@@ -124,7 +124,9 @@ NsConfigRefsIsOfNoModule(const char *section)
     if (parts.n >= 3 && STREQ(parts.at[1], "module")) {
         const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
 
-        isOfNone = !HasKey("ns/modules", parts.at[2]);
+        /* A page by this name reads it, with or without the module. */
+        isOfNone = !STREQ(parts.at[2], "nsstats")
+            && !HasKey("ns/modules", parts.at[2]);
         for (int i = 0; servers != NULL && i < (int) Ns_SetSize(servers); i++) {
             Ns_DStringInit(&ds);
             Ns_DStringVarAppend(&ds, "ns/server/", Ns_SetKey(servers, i),

@@ -71,7 +71,13 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
                 return false;
             }
             *slotPtr = argv[i];
-        } else if (word[1] == '-' && SetLong(word, optionsPtr)) {
+        } else if (word[1] == '-') {
+            if (!SetLong(word, optionsPtr)) {
+                snprintf(errorText, sizeof(errorText), "invalid option: %.60s",
+                         word);
+                *errorPtr = errorText;
+                return false;
+            }
             if (optionsPtr->mode == NS_MODE_LOGS) {
                 /* The reader of logs has options of its own. */
                 optionsPtr->optind = i + 1;

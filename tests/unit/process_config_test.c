@@ -388,7 +388,7 @@ WhatNothingDefinesIsReported(void **state)
                          "ns_section ns/server/main/module/nssock\n"
                          "ns_section ns/limit/upload\n"
                          "ns_section ns/logsink/audit\n"
-                         "ns_section ns/module/nsstats\n"
+                         "ns_section ns/module/nssock\n"
                          "ns_section ns/server/main/module/own\n", &n);
 
     assert_int_equal(n, 7);

@@ -95,7 +95,7 @@ EveryMistakeHasItsText(void **state)
         {"-t a -t b", "multiple -t <file> options"},
         {"-f -i", "only one of -c, -f, -i, or -w options may be specified"},
         {"-V -c", "only one of -c, -f, -i, or -w options may be specified"},
-        {"--nonsense", "invalid option: --"}
+        {"--nonsense", "invalid option: --nonsense"}
     };
     NsOptions   options;
     const char *error;
