@@ -104,8 +104,9 @@ ns_section ns/fastpath
 
 # Content types, besides those that are built in: extension and type.
 ns_section ns/mimetypes
-  #ns_param default                 */*        ;# Of unknown extensions.
-  #ns_param noextension             */*        ;# Of names without extension.
+   # Of unknown extensions; */* where nothing is said, and that is not a type.
+   ns_param default                 application/octet-stream
+  #ns_param noextension             text/plain ;# Of names without extension.
   #ns_param .wasm                   application/wasm
 
 # Charsets: name and Tcl encoding.

@@ -19,6 +19,7 @@
 #include "adp/init.h"
 #include "base/episode.h"
 #include "base/lock.h"
+#include "http/mimetype.h"
 #include "process/parameter_value.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
@@ -520,9 +521,7 @@ FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr, Ns_DString *pathPtr,
 static const char *
 TypeOf(const char *file)
 {
-    const char *type = Ns_GetMimeType(file);
-
-    return (type == NULL || STREQ(type, "*/*")) ? "text/html" : type;
+    return NsMimeTypeIsKnown(file) ? Ns_GetMimeType(file) : "text/html";
 }
 
 int

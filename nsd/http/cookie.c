@@ -108,7 +108,7 @@ SkipCookie(const char *p)
 static void
 AppendAttribute(Ns_DString *dsPtr, const char *name, const char *value)
 {
-    if (value != NULL) {
+    if (value != NULL && *value != '\0') {
         Ns_DStringVarAppend(dsPtr, "; ", name, "=", value, (char *) NULL);
     }
 }

@@ -24,6 +24,8 @@ static _Atomic(const char *) defaultType = "*/*";
 static _Atomic(const char *) bareType;  /* No extension; NULL: defaultType. */
 static pthread_once_t        builtinsOnce = PTHREAD_ONCE_INIT;
 
+static const char *Extension(const char *file);
+static const char *Find(const char *extension);
 static void AddBuiltins(void);
 static NsNameProc AppendType;
 
@@ -49,20 +51,42 @@ NsMimeTypeAdd(const char *extension, const char *type)
 char *
 Ns_GetMimeType(const char *file)
 {
-    const char *slash = strrchr(file, '/');
-    const char *dot = strrchr(slash == NULL ? file : slash, '.');
-    const char *type;
+    const char *extension = Extension(file);
+    const char *type = extension == NULL
+        ? atomic_load_explicit(&bareType, memory_order_acquire)
+        : Find(extension);
 
-    if (dot == NULL) {
-        type = atomic_load_explicit(&bareType, memory_order_acquire);
-    } else {
-        pthread_once(&builtinsOnce, AddBuiltins);
-        type = NsNameGet(&types, dot + 1, strlen(dot + 1));
-    }
     if (type == NULL) {
         type = atomic_load_explicit(&defaultType, memory_order_acquire);
     }
     return (char *) (uintptr_t) type;
+}
+
+bool
+NsMimeTypeIsKnown(const char *file)
+{
+    const char *extension = Extension(file);
+
+    return extension != NULL && Find(extension) != NULL;
+}
+
+/*
+ * Without its dot; NULL without one.
+ */
+static const char *
+Extension(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash == NULL ? file : slash, '.');
+
+    return dot == NULL ? NULL : dot + 1;
+}
+
+static const char *
+Find(const char *extension)
+{
+    pthread_once(&builtinsOnce, AddBuiltins);
+    return NsNameGet(&types, extension, strlen(extension));
 }
 
 void

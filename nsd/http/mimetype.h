@@ -17,6 +17,11 @@
 void NsMimeTypeAdd(const char *extension, const char *type);
 
 /*
+ * Whether the type of a file is that of its extension, not of all others.
+ */
+bool NsMimeTypeIsKnown(const char *file);
+
+/*
  * Append extension and type of all, as list elements.
  */
 void NsMimeTypesList(Ns_DString *dsPtr);

@@ -157,19 +157,19 @@ SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
 }
 
 /*
- * An empty file maps to no bytes.
+ * An empty file maps to no bytes, and so does what is not a file.
  */
 static int
 Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr)
 {
     struct stat status;
     void       *map = NULL;
-    int         fd = open(file, O_RDONLY | O_CLOEXEC);
+    int         fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *imagePtr = (NsImageBytes) {NULL, 0};
     if (fd < 0 || fstat(fd, &status) != 0) {
         map = MAP_FAILED;
-    } else if (status.st_size > 0) {
+    } else if (S_ISREG(status.st_mode) && status.st_size > 0) {
         map = mmap(NULL, (size_t) status.st_size, PROT_READ, MAP_PRIVATE, fd,
                    0);
     }

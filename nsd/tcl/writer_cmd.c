@@ -23,9 +23,6 @@ static int OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
                      const char **firstPtr);
 static int GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
                    Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr);
-static int GetSize(Tcl_Interp *interp, Tcl_Obj *partObj, const char *key,
-                   Tcl_WideInt *sizePtr);
-static Tcl_Obj *ValueOf(Tcl_Obj *dictObj, const char *key);
 static void CloseParts(const NsPiece *pieces, int nPieces);
 static int NoWriter(Tcl_Interp *interp, const char *driver);
 static int NoConnection(Tcl_Interp *interp);
@@ -246,50 +243,48 @@ OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
     return TCL_OK;
 }
 
+/*
+ * `filename F ?-offset n? ?-size n?`; without a size, or with 0, the rest.
+ */
 static int
 GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
         Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr)
 {
-    Tcl_Obj *fileObj;
-    int      nKeys;
+    Tcl_DictSearch search;
+    Tcl_Obj       *keyObj, *valueObj;
+    int            isDone, result;
 
-    if (Tcl_DictObjSize(interp, partObj, &nKeys) != TCL_OK) {
+    *filePtr = NULL;
+    *offsetPtr = *lengthPtr = 0;
+    result = Tcl_DictObjFirst(interp, partObj, &search, &keyObj, &valueObj,
+                              &isDone);
+    if (result != TCL_OK) {
         return TCL_ERROR;
     }
-    fileObj = ValueOf(partObj, "filename");
-    if (fileObj == NULL) {
+    while (!isDone && result == TCL_OK) {
+        const char *key = Tcl_GetString(keyObj);
+
+        if (STREQ(key, "filename")) {
+            *filePtr = Tcl_GetString(valueObj);
+        } else if (STREQ(key, "-offset")) {
+            result = Tcl_GetWideIntFromObj(interp, valueObj, offsetPtr);
+        } else if (STREQ(key, "-size") || STREQ(key, "-length")) {
+            result = Tcl_GetWideIntFromObj(interp, valueObj, lengthPtr);
+        } else {
+            Tcl_SetObjResult(interp, Tcl_ObjPrintf(
+                "bad key \"%s\": must be filename, -offset, -size, or -length",
+                key));
+            result = TCL_ERROR;
+        }
+        Tcl_DictObjNext(&search, &keyObj, &valueObj, &isDone);
+    }
+    Tcl_DictObjDone(&search);
+    if (result == TCL_OK && *filePtr == NULL) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf("missing filename in \"%s\"",
                                                Tcl_GetString(partObj)));
-        return TCL_ERROR;
+        result = TCL_ERROR;
     }
-    *filePtr = Tcl_GetString(fileObj);
-    return GetSize(interp, partObj, "-offset", offsetPtr) == TCL_OK
-        ? GetSize(interp, partObj, "-length", lengthPtr) : TCL_ERROR;
-}
-
-/*
- * 0 when there is no such key.
- */
-static int
-GetSize(Tcl_Interp *interp, Tcl_Obj *partObj, const char *key,
-        Tcl_WideInt *sizePtr)
-{
-    Tcl_Obj *sizeObj = ValueOf(partObj, key);
-
-    *sizePtr = 0;
-    return sizeObj == NULL ? TCL_OK
-        : Tcl_GetWideIntFromObj(interp, sizeObj, sizePtr);
-}
-
-static Tcl_Obj *
-ValueOf(Tcl_Obj *dictObj, const char *key)
-{
-    Tcl_Obj *keyObj = Tcl_NewStringObj(key, -1), *valueObj = NULL;
-
-    Tcl_IncrRefCount(keyObj);
-    (void) Tcl_DictObjGet(NULL, dictObj, keyObj, &valueObj);
-    Tcl_DecrRefCount(keyObj);
-    return valueObj;
+    return result;
 }
 
 static void

@@ -222,7 +222,8 @@ ExtensionsTellTheType(void **state)
         {"a.tar.gz", "application/x-gzip"}, {"a.adp", "text/html"},
         {"a.tcl", "text/plain"}, {".txt", "text/plain"},
         {"a.c++", "text/plain"}, {"a.x-png", "image/png"},
-        {"a.json", "application/json"}, {"a.mp4", "audio/mp4"},
+        {"a.json", "application/json"}, {"a.mp4", "video/mp4"},
+        {"a.js", "text/javascript"}, {"a.mjs", "text/javascript"},
         {"a", "*/*"}, {"a.", "*/*"}, {"/a.html/b", "*/*"}, {"", "*/*"},
         {"a.nosuchtype", "*/*"},
     };
