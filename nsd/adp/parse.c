@@ -2,11 +2,25 @@
  * parse.c --
  *
  *      The page parser: one pass over the text, from `<` to `<`.
+ *
+ *      Text may come from clients (ns_adp_parse), so nothing is searched twice:
+ *      where an end is missing, or far away, for one opening, it is for all
+ *      that follow.
  */
 
 #include "adp/parse.h"
 
 #include "nsthread.h"
+#include "base/assert.h"
+
+/*
+ * Openings of inline blocks, in order, and their ends, NULL if missing.
+ */
+typedef struct Pair {
+    const char *open;
+    const char *end;
+    int         outer;          /* Last one before it without an end; -1. */
+} Pair;
 
 typedef struct Parser {
     NsAdpCode            *codePtr;
@@ -15,6 +29,10 @@ typedef struct Parser {
     int                   line;
     Tcl_DString           single;       /* Script of a single-script page. */
     bool                  isRestText;   /* An end tag is missing. */
+    const char           *close;        /* See NextClose. */
+    Pair                 *pairs;        /* Once an end was missing, or NULL. */
+    int                   nPairs;
+    int                   pair;         /* No earlier one is asked for. */
 } Parser;
 
 typedef struct Attribute {
@@ -39,7 +57,11 @@ static void AddScript(Parser *parserPtr, const char *script, int length,
 static void AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
                      bool isScript, bool startsStream);
 static int  LineOf(Parser *parserPtr, const char *at);
+static const char *InlineEnd(Parser *parserPtr, const char *at);
 static const char *FindInlineEnd(const char *at);
+static void MatchPairs(Parser *parserPtr, const char *at);
+static bool IsOpening(const char *at);
+static const char *NextClose(const char **closePtr, const char *from);
 static const char *FindEndTag(const char *at, const char *name,
                               const char *endName, const char **afterPtr);
 static int  ParseAttributes(const char *start, const char *end,
@@ -113,6 +135,7 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
         AddBlock(codePtr, Tcl_DStringValue(&parser.single),
                  Tcl_DStringLength(&parser.single), 1, true, false);
     }
+    ns_free(parser.pairs);
     Tcl_DStringFree(&parser.single);
 }
 
@@ -123,7 +146,7 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
 static const char *
 ParseInline(Parser *parserPtr, const char *textStart, const char *at)
 {
-    const char *end = FindInlineEnd(at);
+    const char *end = InlineEnd(parserPtr, at);
 
     if (end == NULL) {
         return NULL;
@@ -150,15 +173,34 @@ ParseInline(Parser *parserPtr, const char *textStart, const char *at)
 }
 
 /*
- * The %> that closes the <% at `at`, counting pairs in between.
+ * The %> that closes the <% at `at`, counting pairs in between.  The first one
+ * that is missing makes all those behind be looked for, once.
  */
+static const char *
+InlineEnd(Parser *parserPtr, const char *at)
+{
+    if (parserPtr->pairs == NULL) {
+        const char *end = FindInlineEnd(at);
+
+        if (end != NULL) {
+            return end;
+        }
+        MatchPairs(parserPtr, at);
+    }
+    while (parserPtr->pairs[parserPtr->pair].open < at) {
+        parserPtr->pair++;
+        NsAssert(parserPtr->pair < parserPtr->nPairs);
+    }
+    return parserPtr->pairs[parserPtr->pair].end;
+}
+
 static const char *
 FindInlineEnd(const char *at)
 {
     int depth = 1;
 
     for (at += 2; *at != '\0'; at++) {
-        if (at[0] == '<' && at[1] == '%' && at[2] != '>') {
+        if (IsOpening(at)) {
             depth++;
             at++;
         } else if (at[0] == '%' && at[1] == '>') {
@@ -171,10 +213,59 @@ FindInlineEnd(const char *at)
     return NULL;
 }
 
+/*
+ * An opening and an end never share a character, so that the pairs are the same
+ * wherever the search begins.
+ */
+static void
+MatchPairs(Parser *parserPtr, const char *at)
+{
+    int max = 0, n = 0, innermost = -1;
+
+    for (; *at != '\0'; at++) {
+        if (IsOpening(at)) {
+            if (n == max) {
+                max = MAX(64, 2 * max);
+                parserPtr->pairs = ns_realloc(parserPtr->pairs,
+                                              sizeof(Pair) * (size_t) max);
+            }
+            parserPtr->pairs[n] = (Pair) {.open = at, .outer = innermost};
+            innermost = n++;
+            at++;
+        } else if (at[0] == '%' && at[1] == '>') {
+            if (innermost >= 0) {
+                parserPtr->pairs[innermost].end = at;
+                innermost = parserPtr->pairs[innermost].outer;
+            }
+            at++;
+        }
+    }
+    parserPtr->nPairs = n;
+}
+
+static bool
+IsOpening(const char *at)
+{
+    return at[0] == '<' && at[1] == '%' && at[2] != '>';
+}
+
+/*
+ * The next `>`; NULL without one.  *closePtr remembers it, for later and later
+ * places.
+ */
+static const char *
+NextClose(const char **closePtr, const char *from)
+{
+    if (*closePtr == NULL || *closePtr < from) {
+        *closePtr = strchrnul(from, '>');
+    }
+    return **closePtr == '>' ? *closePtr : NULL;
+}
+
 static const char *
 ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
 {
-    const char *close = strchr(at, '>'), *end, *after;
+    const char *close = NextClose(&parserPtr->close, at), *end, *after;
     Attribute   attributes[MAX_ATTRIBUTES];
     bool        isServer = false, isTcl = true, startsStream = false;
     int         i, n;
@@ -229,7 +320,8 @@ ParseTag(Parser *parserPtr, const char *textStart, const char *at)
         return NULL;
     }
     tagPtr = parserPtr->specPtr->findTagProc(name, parserPtr->specPtr->arg);
-    if (tagPtr == NULL || (close = strchr(nameEnd, '>')) == NULL) {
+    close = tagPtr == NULL ? NULL : NextClose(&parserPtr->close, nameEnd);
+    if (close == NULL) {
         return NULL;
     }
     after = close + 1;
@@ -283,7 +375,8 @@ static const char *
 FindEndTag(const char *at, const char *name, const char *endName,
            const char **afterPtr)
 {
-    int depth = 1;
+    const char *nextClose = NULL;
+    int         depth = 1;
 
     for (at = strchr(at, '<'); at != NULL; at = strchr(at + 1, '<')) {
         char        found[TAG_NAME_BYTES];
@@ -293,7 +386,7 @@ FindEndTag(const char *at, const char *name, const char *endName,
             continue;
         }
         if (STREQ(found, endName)) {
-            close = strchr(nameEnd, '>');
+            close = NextClose(&nextClose, nameEnd);
             if (close == NULL) {
                 return NULL;
             }

@@ -12,15 +12,17 @@
 #include "request/conn_int.h"
 
 typedef struct PartArg {
-    NsConn *connPtr;
-    Ns_Set *setPtr;
+    NsConn       *connPtr;
+    Ns_Set       *setPtr;
+    Tcl_HashTable fields;       /* Those that have a file. */
+    NsConnFile  **linkPtr;      /* Where the next file goes. */
 } PartArg;
 
 static NsConnForm *GetForm(NsConn *connPtr);
 static bool IsInBody(NsConn *connPtr);
 static void ParsePost(NsConn *connPtr, Ns_Set *setPtr);
 static void AddPart(const NsFormPart *partPtr, void *arg);
-static void AddFile(NsConn *connPtr, const NsFormPart *partPtr);
+static void AddFile(PartArg *argPtr, const NsFormPart *partPtr);
 
 Ns_Set *
 Ns_ConnGetQuery(Ns_Conn *conn)
@@ -94,7 +96,10 @@ static void
 ParsePost(NsConn *connPtr, Ns_Set *setPtr)
 {
     NsFormSource source = {.isMapped = false};
-    PartArg      part = {connPtr, setPtr};
+    PartArg      part = {
+        .connPtr = connPtr, .setPtr = setPtr,
+        .linkPtr = &connPtr->formPtr->files
+    };
     const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
 
     if (connPtr->sockPtr == NULL) {
@@ -105,12 +110,14 @@ ParsePost(NsConn *connPtr, Ns_Set *setPtr)
         source.data = "";
         source.length = 0;
     }
+    Tcl_InitHashTable(&part.fields, TCL_STRING_KEYS);
     if (type == NULL || NsFormParseMultipart(&source, type,
                                              connPtr->urlEncoding, AddPart,
                                              &part) != NS_OK) {
         NsFormParseQuery(source.data, source.length, connPtr->urlEncoding,
                          setPtr);
     }
+    Tcl_DeleteHashTable(&part.fields);
 }
 
 static void
@@ -121,7 +128,7 @@ AddPart(const NsFormPart *partPtr, void *arg)
 
     if (partPtr->fileName != NULL) {
         (void) Ns_SetPut(argPtr->setPtr, partPtr->name, partPtr->fileName);
-        AddFile(argPtr->connPtr, partPtr);
+        AddFile(argPtr, partPtr);
         return;
     }
     Ns_DStringInit(&ds);
@@ -135,17 +142,15 @@ AddPart(const NsFormPart *partPtr, void *arg)
  * Only the first file of a field is kept.
  */
 static void
-AddFile(NsConn *connPtr, const NsFormPart *partPtr)
+AddFile(PartArg *argPtr, const NsFormPart *partPtr)
 {
-    NsArena     *arenaPtr = NsConnArena(connPtr);
-    NsConnFile **linkPtr = &connPtr->formPtr->files, *filePtr;
-    int          i;
+    NsArena    *arenaPtr = NsConnArena(argPtr->connPtr);
+    NsConnFile *filePtr;
+    int         i, isNew;
 
-    while (*linkPtr != NULL) {
-        if (STREQ((*linkPtr)->field, partPtr->name)) {
-            return;
-        }
-        linkPtr = &(*linkPtr)->nextPtr;
+    (void) Tcl_CreateHashEntry(&argPtr->fields, partPtr->name, &isNew);
+    if (!isNew) {
+        return;
     }
     filePtr = NsArenaZalloc(arenaPtr, sizeof(NsConnFile));
     filePtr->field = NsArenaDup(arenaPtr, partPtr->name, strlen(partPtr->name));
@@ -163,5 +168,6 @@ AddFile(NsConn *connPtr, const NsFormPart *partPtr)
 
         (void) NsSetPutBorrowed(filePtr->headers, Ns_StrToLower(name), value);
     }
-    *linkPtr = filePtr;
+    *argPtr->linkPtr = filePtr;
+    argPtr->linkPtr = &filePtr->nextPtr;
 }

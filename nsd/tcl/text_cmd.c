@@ -257,14 +257,17 @@ TagEnd(const char *text)
 {
     while (*text != '\0' && *text != '>') {
         if (*text == '=') {
-            const char *quote = SkipSpace(text + 1, text + strlen(text));
+            const char *quote = text + 1;
 
+            while (isspace(UCHAR(*quote))) {
+                quote++;
+            }
             if (*quote == '"' || *quote == '\'') {
                 const char *close = strchr(quote + 1, *quote);
 
-                if (close != NULL) {
-                    text = close;
-                }
+                text = close == NULL ? quote : close;
+            } else {
+                text = quote - 1;
             }
         }
         text++;
