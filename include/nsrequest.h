@@ -24,7 +24,8 @@
 /*
  * Register the handler of a method and a URL pattern.  freeProc (NULL: none) is
  * called for arg when the handler was replaced or unregistered and no call of
- * it runs any more.  flags: NS_OP_NOINHERIT; NS_OP_NODELETE spares the argument
+ * it runs any more; at once, after an Error in the log, if there is no such
+ * server.  flags: NS_OP_NOINHERIT; NS_OP_NODELETE spares the argument
  * of the handler that is replaced.
  */
 NS_EXTERN void Ns_RegisterRequest(const char *server, const char *method,
@@ -61,7 +62,8 @@ NS_EXTERN int Ns_ConnRunRequest(Ns_Conn *conn);
 NS_EXTERN int Ns_ConnRedirect(Ns_Conn *conn, const char *url);
 
 /*
- * Handlers of requests with an absolute URL, by method and scheme.
+ * Handlers of requests with an absolute URL, by method and scheme; freeProc as
+ * above.
  */
 NS_EXTERN void Ns_RegisterProxyRequest(const char *server, const char *method,
                                        const char *protocol, Ns_OpProc *proc,
@@ -159,8 +161,8 @@ NS_EXTERN int Ns_UrlSpecificAlloc(void);
 
 /*
  * Store data under a pattern.  freeProc (NULL: none) is called for it when it
- * is replaced or removed, unless that call says NS_OP_NODELETE; no lock is
- * held.
+ * is replaced or removed, unless that call says NS_OP_NODELETE, and at once,
+ * after an Error in the log, if there is no such server; no lock is held.
  */
 NS_EXTERN void Ns_UrlSpecificSet(const char *server, const char *method,
                                  const char *url, int id, void *data, int flags,

@@ -153,7 +153,7 @@ CallersPlace(Tcl_Interp *interp, const Reading *readingPtr)
     Tcl_InterpState state = Tcl_SaveInterpState(interp, TCL_OK);
 
     Tcl_IncrRefCount(keyPtr);
-    if (Tcl_EvalEx(interp, "info frame -1", -1, 0) == TCL_OK) {
+    if (Tcl_EvalEx(interp, "::info frame -1", -1, 0) == TCL_OK) {
         framePtr = Tcl_GetObjResult(interp);
         Tcl_IncrRefCount(framePtr);
         if (Tcl_DictObjGet(interp, framePtr, keyPtr, &valuePtr) == TCL_OK

@@ -151,6 +151,9 @@ Ns_RegisterProxyRequest(const char *server, const char *method,
     Op              *opPtr, *oldPtr;
 
     if (requestPtr == NULL) {
+        if (freeProc != NULL) {
+            freeProc(arg);
+        }
         return;
     }
     opPtr = CreateOp(proc, freeProc, arg, 0);

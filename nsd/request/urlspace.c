@@ -37,6 +37,9 @@ Ns_UrlSpecificSet(const char *server, const char *method, const char *url,
     NsUrlDropped    *droppedPtr = NULL;
 
     if (requestPtr == NULL) {
+        if (freeProc != NULL) {
+            freeProc(data);
+        }
         return;
     }
     Ns_RWLockWrLock(&requestPtr->urlLock);

@@ -214,14 +214,17 @@ AddCommands(Tcl_Interp *interp, void *arg)
 }
 
 /*
- * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister
+ * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister; probe
+ * nowhere: registers for a server that does not exist
  */
 static int
 ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *CONST objv[])
 {
-    enum {COUNTS, REPEAT, UNREGISTER};
-    static const char *const options[] = {"counts", "echo", "unregister", NULL};
+    enum {COUNTS, REPEAT, UNREGISTER, NOWHERE};
+    static const char *const options[] = {
+        "counts", "echo", "unregister", "nowhere", NULL
+    };
     Probe      *probePtr = clientData;
     char       *text;
     int         option, nTimes = 1, isUpper = NS_FALSE;
@@ -273,6 +276,14 @@ ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         break;
     case UNREGISTER:
         Ns_UnRegisterRequest(probePtr->server, "GET", "/probe", NS_TRUE);
+        break;
+    case NOWHERE:
+        Ns_RegisterRequest("nowhere", "GET", "/probe", Greet, FreeArg, probePtr,
+                           0);
+        Ns_RegisterProxyRequest("nowhere", "GET", "http", Greet, FreeArg,
+                                probePtr);
+        Ns_RegisterUrl2FileProc("nowhere", "/probe", Ns_FastUrl2FileProc,
+                                FreeArg, probePtr, 0);
         break;
     }
     return TCL_OK;
