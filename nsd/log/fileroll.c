@@ -17,6 +17,7 @@
 #include "base/calendar.h"
 #include "log/bound.h"
 #include "log/compress.h"
+#include "log/openfiles.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -27,6 +28,7 @@
 
 static size_t TornBytes(Ns_LogSink sink);
 static void EndTornLine(Ns_LogSink sink, int fd, size_t nTorn);
+static bool StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length);
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
                                      void *arg);
 static bool IsRegular(Ns_LogSink sink);
@@ -97,22 +99,22 @@ TornBytes(Ns_LogSink sink)
 }
 
 /*
- * The descriptor stands where our last write ended.  If the file ends there, too,
- * nobody has written since, and our bytes can go; unless child processes share
- * the descriptor.
+ * If the file ends with what we have written of the line, that goes.  Else others
+ * have written since, or, where child processes share the file, may any moment:
+ * the line is ended.
  */
 static void
 EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
 {
     struct stat st;
-    off_t       end = lseek(fd, 0, SEEK_CUR);
 
     if (sink->isStandardOutput && fd <= STDERR_FILENO) {
         return;                 /* It is the new file already. */
     }
-    if (!sink->isStandardOutput && end >= (off_t) nTorn && fstat(fd, &st) == 0
-            && S_ISREG(st.st_mode) && st.st_size == end
-            && ftruncate(fd, end - (off_t) nTorn) == 0) {
+    if (!sink->isStandardOutput && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+            && st.st_size >= (off_t) nTorn
+            && StandsAt(sink, fd, st.st_size - (off_t) nTorn, nTorn)
+            && ftruncate(fd, st.st_size - (off_t) nTorn) == 0) {
         return;
     }
     if (write(fd, "\n", 1) != 1) {
@@ -120,6 +122,30 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
                "is incomplete, and stands whole in the new one: '%s'",
                sink->name, sink->file, strerror(errno));
     }
+}
+
+/*
+ * The last bytes written of the buffer are those of the file.  The descriptor is
+ * for writing only.
+ */
+static bool
+StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
+{
+    char  path[64], *bytes;
+    bool  isSame = false;
+    int   in;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    in = open(path, O_RDONLY | O_CLOEXEC);
+    if (in >= 0) {
+        bytes = ns_malloc(length);
+        isSame = pread(in, bytes, length, at) == (ssize_t) length
+            && memcmp(bytes, sink->buffer + sink->nWritten - length, length)
+               == 0;
+        ns_free(bytes);
+        close(in);
+    }
+    return isSame;
 }
 
 void
@@ -325,12 +351,16 @@ static void
 LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 {
     struct stat st;
+    bool        isThere = stat(sink->file, &st) == 0;
 
     if (stPtr->st_nlink == 0) {
         BeginAnew(sink, true);
-    } else if (stat(sink->file, &st) == 0 && st.st_ino == stPtr->st_ino
+    } else if (isThere && st.st_ino == stPtr->st_ino
                && st.st_dev == stPtr->st_dev) {
         sink->isAstray = false;
+    } else if (isThere && NsOpenFilesHave(&st)) {
+        /* Another sink of this process has rolled it. */
+        (void) NsFileReopen(sink);
     } else if (!sink->isAstray) {
         sink->isAstray = true;
     } else {
