@@ -535,7 +535,7 @@ typedef struct Ns_TclCallback {
 } Ns_TclCallback;
 
 /*
- * The driver's side of a connection; section "Drivers" of doc/modules.md.
+ * The driver's side of a connection; see nsdriver.h.
  */
 
 typedef NS_SOCKET (Ns_DriverListenProc) (Ns_Driver *driver, const char *address,
