@@ -14,6 +14,10 @@
 #include "nslog.h"
 #include "nssocket.h"
 
+#ifdef __linux__
+# include <linux/filter.h>
+#endif
+
 /*
  * Out of descriptors or of room: how often to look again; and how many to
  * refuse and how many idle connections to close then, for the lack of
@@ -23,6 +27,16 @@
 #define MAX_REFUSALS 32
 #define MAX_LEAVING  32
 
+/*
+ * At the stop: how long nobody may come before it is over, and at most; the
+ * listeners that are watched for it.
+ */
+#define LAST_CALL_MS     5
+#define LAST_CALL_MAX_NS INT64_C(30000000)
+#define MAX_LAST_LISTENERS 64
+
+static void IgnoreNew(int listenFd);
+static bool IsAnyComing(const NsDriverThread *threadPtr);
 static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
 static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
@@ -70,13 +84,21 @@ NsAcceptRetry(NsDriverThread *threadPtr)
 void
 NsAcceptStop(NsDriverThread *threadPtr)
 {
+    NsStamp end = NsClockNow() + LAST_CALL_MAX_NS;
+
     /* What the kernel has accepted already would be reset by closing. */
     for (int i = 0; i < threadPtr->nListeners; i++) {
-        while (!threadPtr->isStarved
-               && AcceptOne(threadPtr, threadPtr->listeners[i].fd)) {
-            continue;
-        }
+        IgnoreNew(threadPtr->listeners[i].fd);
     }
+    do {
+        for (int i = 0; i < threadPtr->nListeners; i++) {
+            while (!threadPtr->isStarved
+                   && AcceptOne(threadPtr, threadPtr->listeners[i].fd)) {
+                continue;
+            }
+        }
+    } while (!threadPtr->isStarved && IsAnyComing(threadPtr)
+             && NsClockNow() < end);
     Watch(threadPtr, false);
     threadPtr->hasStopped = true;
     for (int i = 0; i < threadPtr->nListeners; i++) {
@@ -86,6 +108,54 @@ NsAcceptStop(NsDriverThread *threadPtr)
         close(threadPtr->reserveFd);
         threadPtr->reserveFd = -1;
     }
+}
+
+/*
+ * From now on the kernel drops the first packet of whoever wants to connect,
+ * without an answer; who has begun to can still end that.  Who is dropped tries
+ * again after a second, and then finds the next server that listens on the port,
+ * or that nobody does.
+ */
+static void
+IgnoreNew(int listenFd)
+{
+#ifdef __linux__
+    /* Of the TCP header, RFC 9293, section 3.1: SYN and not ACK. */
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xffffffff)
+    };
+    struct sock_fprog program = {.len = Ns_NrElements(code), .filter = code};
+    int               protocol = 0;
+    socklen_t         length = sizeof(protocol);
+
+    if (getsockopt(listenFd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0
+            && protocol == IPPROTO_TCP) {
+        /* Without it, one that comes just before the close is reset. */
+        (void) setsockopt(listenFd, SOL_SOCKET, SO_ATTACH_FILTER, &program,
+                          sizeof(program));
+    }
+#endif
+}
+
+/*
+ * Wait a moment for who has begun to connect.
+ */
+static bool
+IsAnyComing(const NsDriverThread *threadPtr)
+{
+    struct pollfd pollers[MAX_LAST_LISTENERS];
+    int           n = MIN(threadPtr->nListeners, MAX_LAST_LISTENERS);
+
+    for (int i = 0; i < n; i++) {
+        pollers[i] = (struct pollfd) {
+            .fd = threadPtr->listeners[i].fd, .events = POLLIN
+        };
+    }
+    return poll(pollers, (nfds_t) n, LAST_CALL_MS) > 0;
 }
 
 /*
