@@ -59,7 +59,7 @@ NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 /*
  * Length of the character that the bytes begin with, if it is UTF-8 (RFC 3629)
  * and may be shown as it is; 0 if it is a control character, ends lines
- * somewhere, or is none.  All that writes a client's bytes into a log asks it.
+ * somewhere, changes the order of others, cannot be seen, or is none.  All that writes a client's bytes into a log asks it.
  */
 NS_EXTERN size_t Ns_LogCharBytes(const char *bytes, size_t length);
 

@@ -101,6 +101,12 @@ PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length)
     } else if (n == 3) {
         snprintf(text, sizeof(text), "\\u%04x", (unsigned) (p[0] & 0x0f) << 12
                  | (unsigned) (p[1] & 0x3f) << 6 | (p[2] & 0x3f));
+    } else if (n == 4) {
+        uint32_t c = ((p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12
+                      | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu)) - 0x10000;
+
+        snprintf(text, sizeof(text), "\\u%04x\\u%04x", 0xd800 | c >> 10,
+                 0xdc00 | (c & 0x3ff));
     } else if ((n = NsLogSurrogates(bytes, length, &high, &low)) > 0) {
         snprintf(text, sizeof(text), "\\u%04x\\u%04x", high, low);
     } else if (length > 1 && p[0] == 0xc0 && p[1] == 0x80) {

@@ -9,6 +9,7 @@
 
 static void   PutName(NsLogOut *outPtr, const char *name,
                       const NsLogStyle *stylePtr);
+static bool   IsHidden(const unsigned char *p, size_t n);
 static size_t PlainRun(const unsigned char *p, size_t length);
 static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
                             size_t length);
@@ -204,9 +205,6 @@ NsLogUtf8Length(const char *bytes, size_t length)
     return n;
 }
 
-/*
- * U+0080 to U+009F are control characters, U+2028 and U+2029 end lines.
- */
 size_t
 Ns_LogCharBytes(const char *bytes, size_t length)
 {
@@ -217,12 +215,30 @@ Ns_LogCharBytes(const char *bytes, size_t length)
         return p[0] >= 0x20 && p[0] < 0x7f ? 1 : 0;
     }
     n = NsLogUtf8Length(bytes, length);
-    if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0)
-            || (n == 3 && p[0] == 0xe2 && p[1] == 0x80
-                && (p[2] == 0xa8 || p[2] == 0xa9))) {
-        return 0;
+    return n > 0 && IsHidden(p, n) ? 0 : n;
+}
+
+/*
+ * U+0080 to U+009F are control characters, U+2028 and U+2029 end lines, U+202A
+ * to U+202E and U+2066 to U+2069 change the order of what a terminal shows;
+ * U+FEFF, and U+E0000 to U+E007F, are not seen.
+ */
+static bool
+IsHidden(const unsigned char *p, size_t n)
+{
+    switch (p[0]) {
+    case 0xc2:
+        return p[1] < 0xa0;
+    case 0xe2:
+        return (p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae)
+            || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+    case 0xef:
+        return p[1] == 0xbb && p[2] == 0xbf;
+    case 0xf3:
+        return n == 4 && p[1] == 0xa0 && (p[2] == 0x80 || p[2] == 0x81);
+    default:
+        return false;
     }
-    return n;
 }
 
 size_t
@@ -280,6 +296,9 @@ PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)
         utf8[1] = (char) (0x80 | (c >> 12 & 0x3f));
         utf8[2] = (char) (0x80 | (c >> 6 & 0x3f));
         utf8[3] = (char) (0x80 | (c & 0x3f));
+        if (IsHidden((const unsigned char *) utf8, 4)) {
+            return 0;
+        }
         NsLogPut(outPtr, utf8, 4);
     }
     return n;

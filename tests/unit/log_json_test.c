@@ -94,7 +94,13 @@ CharactersStayAndWhatIsNoneIsReplacedByteByByte(void **state)
         {"\xc2\xa0|", "\xc2\xa0|"},
         {"\xe2\x80\xa8|", "\\u2028|"},                      /* End lines. */
         {"\xe2\x80\xa9|", "\\u2029|"},
-        {"\xe2\x80\xaa|", "\xe2\x80\xaa|"},
+        {"\xe2\x80\xaa|", "\\u202a|"},                      /* Reorder. */
+        {"\xe2\x80\xae|", "\\u202e|"},
+        {"\xe2\x80\xaf|", "\xe2\x80\xaf|"},
+        {"\xe2\x81\xa6|\xe2\x81\xa9|", "\\u2066|\\u2069|"},
+        {"\xe2\x81\xaa|", "\xe2\x81\xaa|"},
+        {"\xef\xbb\xbf|", "\\ufeff|"},                      /* Not seen. */
+        {"\xf3\xa0\x80\x81|", "\\udb40\\udc01|"},
         {"\xc0\x80|", "\\u0000|"},                          /* Tcl's null. */
         {"\xc0\x81|", "\\ufffd\\ufffd|"},                   /* Overlong. */
         {"\xc1\xbf|", "\\ufffd\\ufffd|"},
