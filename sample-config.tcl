@@ -85,6 +85,8 @@ ns_section ns/parameters
   #ns_param logmemory               64MiB      ;# Memory for log records on their way.
    # Directory of that memory; it should be a memory file system.
   #ns_param logringdir              /dev/shm
+   # Directory for records of log sinks that fall behind.
+  #ns_param logspilldir             logs/spill
   #ns_param dnscache                true       ;# Keep the results of name lookups.
   #ns_param dnscachemaxsize         512000     ;# Size of each lookup cache; 0 = no cache.
   #ns_param dnscachetimeout         60         ;# Life time of a lookup result in minutes.
@@ -152,8 +154,11 @@ ns_section ns/logsinks
   #ns_param slowthreshold           0
   #ns_param sample                  1          ;# Of stream operation: one in so many.
   #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
-   # How far the sink may fall behind, in bytes of logmemory; 0 = all of it.
+   # How far the sink may fall behind in bytes of logmemory; 0 = half of that. Its oldest
+   # records go to disk then.
   #ns_param maxmemory               0
+   # What the sink may have in logspilldir; 0 = nothing.
+  #ns_param maxspill                1GiB
    # Bytes collected before a write; 0 = each record by itself.
   #ns_param buffersize              64KiB
    # The oldest record waits no longer than this. Default: 0.1s, databases 5s.
@@ -166,7 +171,7 @@ ns_section ns/logsinks
   #ns_param compress                none       ;# How rolled files are compressed.
    # When the file is synced to disk: none, batch, or every so often.
   #ns_param sync                    none
-  #ns_param overflow                block      ;# What a record does when the memory is full.
+  #ns_param overflow                dropnewest ;# What a record does when the memory is full.
    # Without the sink the server does not start; else records wait until its
    # target can be opened.
   #ns_param required                false

@@ -3,19 +3,23 @@
  *
  *      How far a sink may fall behind.
  *
- *      A sink keeps the segments behind its cursors from being used again.  One
- *      that has a bound, maxmemory, gives up its oldest records when it keeps
- *      more than that; a sink without gives up all that it has not read when it
- *      cannot write and the log memory is full.  What is given up is counted,
- *      and a line in the log tells of it once the sink writes again.
+ *      A sink keeps the segments behind its cursors from being used again.  When
+ *      it keeps more than it may, or all sinks together leave little memory, its
+ *      oldest records move into its spill file.  Where that cannot be, they are
+ *      dropped if their stream's rule allows it, counted, and a line in the log
+ *      tells of it once the sink writes again.
  *
  *      A sink that is at the bound is often inside a write that does not come
  *      back.  So the work is done by a thread of its own, the keeper, which is
  *      woken when as many segments have been taken as the sink nearest to its
  *      bound may still keep.  Around each write the sink lends its places:
  *      until it takes them back it reads nothing, and the keeper may move its
- *      cursors on, behind the records that are being written.  Those are in the
- *      sink's buffer, and only there from then on.
+ *      cursors on, behind the records that are being written.  These go into the
+ *      spill file first, as read already, for a process that takes over.  Without
+ *      a spill file they are in the sink's buffer only from then on.
+ *
+ *      While there are writes the keeper looks once a second whether one of them
+ *      does not come back.
  */
 
 #include "log/bound.h"
@@ -28,36 +32,61 @@
 #define SECOND_NANOS INT64_C(1000000000)
 /* Between two messages about the same sink. */
 #define REPORT_NANOS (60 * SECOND_NANOS)
+/* So much goes into a spill file at a time. */
+#define BATCH_BYTES  ((size_t) 256 << 10)
+/* Between two rounds of the keeper when the first was of no use. */
+#define PAUSE_USEC   20000
 
 /*
- * Records that a sink is to give up.
+ * Records that a sink is to be relieved of.
  */
 typedef struct Walk {
     Ns_LogSink sink;
+    bool       isSpilling;      /* Else they are dropped. */
     NsPlace   *places;          /* By lane. */
     uint32_t   nLanes;
     NsMerge    merge;
     uint64_t   nSegments;       /* Kept by what the walk has not passed. */
     char      *scratch;
     size_t     scratchBytes;
-    uint64_t   nGivenUp;
+    uint64_t   nIgnored;        /* These since the last Commit. */
+    uint64_t   nDamaged;
+    NsGap      gap;
 } Walk;
 
 static Ns_Mutex  lock;          /* Guards what follows. */
 static Ns_Cond   wakeup;
 static bool      isStarted;     /* There may be a keeper. */
 static bool      hasKeeper;
-static bool      isAsked;
 static bool      mustStop;
 static Ns_Thread keeper;
+static atomic_bool isAsked;     /* Set without the lock. */
+static atomic_bool isWatching;  /* The keeper looks once a second. */
 
-static bool     IsBeyond(Ns_LogSink sink);
+static bool     IsBeyond(Ns_LogSink sink, size_t most);
 static void     Keep(void *arg);
-static uint64_t Check(Ns_LogSink sink);
-static void     Report(Ns_LogSink sink, uint64_t nGivenUp);
-static uint64_t GiveUp(Ns_LogSink sink, size_t most);
-static void     BeginWalk(Walk *walkPtr, Ns_LogSink sink);
+static bool     RelieveAll(void);
+static size_t   ShareOf(int nBehind);
+static size_t   LimitOf(Ns_LogSink sink, size_t share);
+static uint64_t Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr);
+static bool     MayDrop(Ns_LogSink sink, bool isShort);
+static void     Watch(void);
+static void     LookAt(Ns_LogSink sink, int64_t busy);
+static void     Report(Ns_LogSink sink);
+static void     Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
+                     ...) NS_GNUC_PRINTF(3, 4);
+static uint64_t Relieve(Ns_LogSink sink, size_t most, bool mayDrop);
+static bool     SpillBuffer(Ns_LogSink sink);
+static bool     HasLaneRecords(Ns_LogSink sink);
+static void     Pass(Ns_LogSink sink, size_t most, bool isSpilling);
+static bool     MayPass(Ns_LogSink sink, uint32_t lane, bool isSpilling);
+static void     BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
+static void     AddPlace(Walk *walkPtr, uint32_t lane);
 static void     PassFirst(Walk *walkPtr);
+static void     Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
+                      const NsRingRecord *headPtr, const void *bytes,
+                      bool isJudged);
+static bool     Commit(Walk *walkPtr);
 static void     EndWalk(Walk *walkPtr);
 static void     UseFloors(Ns_LogSink sink);
 
@@ -98,32 +127,27 @@ NsBoundStop(void)
 void
 NsBoundCheck(void)
 {
-    Ns_LogSink sink;
-    bool       isNeeded = false, isNew = false;
+    bool isNew = false;
 
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        isNeeded |= atomic_load(&sink->maxMemory) > 0;
-    }
     Ns_MutexLock(&lock);
-    if (isNeeded && isStarted && !hasKeeper) {
+    if (isStarted && !hasKeeper && NsSinkRing() != NULL) {
         isNew = hasKeeper = true;
     }
     Ns_MutexUnlock(&lock);
     if (isNew) {
         Ns_ThreadCreate(Keep, NULL, 0, &keeper);
     }
-    if (isNeeded) {
-        NsBoundAsk();
-    }
+    NsBoundAsk();
 }
 
 void
 NsBoundAsk(void)
 {
-    Ns_MutexLock(&lock);
-    isAsked = true;
-    Ns_CondSignal(&wakeup);
-    Ns_MutexUnlock(&lock);
+    if (!atomic_load(&isAsked) && !atomic_exchange(&isAsked, true)) {
+        Ns_MutexLock(&lock);
+        Ns_CondSignal(&wakeup);
+        Ns_MutexUnlock(&lock);
+    }
 }
 
 size_t
@@ -154,24 +178,26 @@ NsBoundHeld(Ns_LogSink sink)
 bool
 NsBoundIsNear(Ns_LogSink sink)
 {
-    size_t most = atomic_load(&sink->maxMemory);
-
-    return most > 0 && NsBoundHeld(sink) > most / 2;
+    return IsBeyond(sink, LimitOf(sink, SIZE_MAX) / 2);
 }
 
 void
 NsBoundLend(Ns_LogSink sink)
 {
-    /* Without a bound, too: it may get one while it waits. */
     if (!atomic_load(&sink->isOnLanes) || sink->ringPtr != NsSinkRing()) {
         return;
     }
     Ns_MutexLock(&sink->lendLock);
     sink->isLent = true;
     Ns_MutexUnlock(&sink->lendLock);
-    if (IsBeyond(sink)) {
+    if (IsBeyond(sink, LimitOf(sink, SIZE_MAX))) {
         /* The keeper may have come while we were reading. */
         NsBoundAsk();
+    }
+    if (!atomic_load(&isWatching) && !atomic_exchange(&isWatching, true)) {
+        Ns_MutexLock(&lock);
+        Ns_CondSignal(&wakeup);
+        Ns_MutexUnlock(&lock);
     }
 }
 
@@ -188,9 +214,9 @@ NsBoundTakeBack(Ns_LogSink sink)
 }
 
 void
-NsBoundGiveUpAll(Ns_LogSink sink)
+NsBoundRelieve(Ns_LogSink sink)
 {
-    (void) GiveUp(sink, 0);
+    (void) Relieve(sink, ShareOf(1) / 2, true);
     UseFloors(sink);
 }
 
@@ -211,7 +237,8 @@ NsBoundTellGap(Ns_LogSink sink)
 {
     NsGap gap = sink->gap;
 
-    if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL) {
+    if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL
+            || NsSinkHasSpilled(sink)) {
         return;
     }
     /* While the note is written, another gap may begin. */
@@ -225,37 +252,44 @@ NsBoundTellGap(Ns_LogSink sink)
     }
 }
 
+/*
+ * A sink keeps no more than is in use.
+ */
 static bool
-IsBeyond(Ns_LogSink sink)
+IsBeyond(Ns_LogSink sink, size_t most)
 {
-    size_t most = atomic_load(&sink->maxMemory);
+    const NsRingHeader *headerPtr = NsSinkRing()->headerPtr;
+    size_t used = (size_t) (headerPtr->nSegments - NsSegmentsLeft(false))
+        * headerPtr->segmentBytes;
 
-    return most > 0 && NsBoundHeld(sink) > most;
+    return used > most && NsBoundHeld(sink) > most;
 }
 
 static void
 Keep(void *arg)
 {
+    int64_t looked = NsLogClock();
+
     Ns_ThreadSetName("-logkeeper-");
     NsLaneSetDrainer(true);
     Ns_MutexLock(&lock);
     while (!mustStop) {
-        Ns_LogSink sink;
-        uint64_t   nearest = UINT64_MAX;
+        Ns_Time limit;
 
-        if (!isAsked) {
-            Ns_CondWait(&wakeup, &lock);
-            continue;
+        if (!atomic_load(&isAsked)) {
+            Ns_GetTime(&limit);
+            Ns_IncrTime(&limit, 1, 0);
+            (void) Ns_CondTimedWait(&wakeup, &lock,
+                                    atomic_load(&isWatching) ? &limit : NULL);
         }
-        isAsked = false;
         Ns_MutexUnlock(&lock);
-        for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-            if (atomic_load(&sink->maxMemory) > 0
-                    && atomic_load(&sink->isOnLanes)) {
-                nearest = MIN(nearest, Check(sink));
-            }
+        if (atomic_exchange(&isAsked, false) && !RelieveAll()) {
+            select(0, NULL, NULL, NULL, &(struct timeval){0, PAUSE_USEC});
         }
-        NsSegmentsWatch(nearest);
+        if (NsSinkIsDue(looked + SECOND_NANOS, SECOND_NANOS)) {
+            looked = NsLogClock();
+            Watch();
+        }
         Ns_MutexLock(&lock);
     }
     Ns_MutexUnlock(&lock);
@@ -263,34 +297,83 @@ Keep(void *arg)
 }
 
 /*
+ * False: memory is as short as before.
+ */
+static bool
+RelieveAll(void)
+{
+    Ns_LogSink sink;
+    uint64_t   nearest = UINT64_MAX;
+    bool       isRelieved = false;
+    size_t     share;
+    int        nBehind = 0;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        nBehind += NsBoundHeld(sink) > 0;
+    }
+    share = ShareOf(nBehind);
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->isOnLanes)) {
+            nearest = MIN(nearest, Check(sink, share, &isRelieved));
+        }
+    }
+    NsSegmentsWatch(MIN(nearest, NsSegmentsUntilShort()));
+    return isRelieved || !NsSegmentsAreShort();
+}
+
+/*
+ * What a sink may keep of memory that is short; SIZE_MAX: it is not.
+ */
+static size_t
+ShareOf(int nBehind)
+{
+    const NsRingHeader *headerPtr = NsSinkRing()->headerPtr;
+
+    return !NsSegmentsAreShort() ? SIZE_MAX
+        : (size_t) headerPtr->nSegments / 2 / (size_t) MAX(nBehind, 1)
+          * headerPtr->segmentBytes;
+}
+
+static size_t
+LimitOf(Ns_LogSink sink, size_t share)
+{
+    const NsRingHeader *headerPtr = NsSinkRing()->headerPtr;
+    size_t              most = atomic_load(&sink->maxMemory);
+
+    if (most == 0) {
+        most = (size_t) headerPtr->nSegments / 2 * headerPtr->segmentBytes;
+    }
+    return MIN(most, share);
+}
+
+/*
  * See to it that the sink keeps no more than it may.  How many segments can be
  * taken before this has to be looked at again.
  */
 static uint64_t
-Check(Ns_LogSink sink)
+Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
 {
-    size_t   most = atomic_load(&sink->maxMemory), held, limit = most;
-    uint64_t nGivenUp = 0;
+    size_t most = LimitOf(sink, share), held = NsBoundHeld(sink), limit = most;
 
-    if (IsBeyond(sink)) {
-        bool isLent;
+    if (held > most) {
+        bool isLent, mayDrop = MayDrop(sink, share != SIZE_MAX);
 
         Ns_MutexLock(&sink->lendLock);
         isLent = sink->isLent;
         if (isLent) {
-            nGivenUp = GiveUp(sink, most - most / 8);
+            *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
         }
         Ns_MutexUnlock(&sink->lendLock);
         if (!isLent && !NsSinkIsPumping() && NsSinkTryLock(sink)) {
             if (sink->failure != 0 || sink->claims != NULL) {
-                nGivenUp = GiveUp(sink, most - most / 8);
+                *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
                 UseFloors(sink);
             }
             NsSinkUnlock(sink);
         }
-        Report(sink, nGivenUp);
+        Report(sink);
+        held = NsBoundHeld(sink);
     }
-    held = NsBoundHeld(sink);
     if (held > most / 2) {
         /* It may be asleep with much to read. */
         NsSinkKick(sink);
@@ -301,81 +384,323 @@ Check(Ns_LogSink sink)
         ? MAX((limit - held) / NsSinkRing()->headerPtr->segmentBytes, 1) : 1;
 }
 
-static void
-Report(Ns_LogSink sink, uint64_t nGivenUp)
+/*
+ * What cannot go to disk: beyond a bound of the sink's own, or when memory is
+ * short and the sink does not get on.
+ */
+static bool
+MayDrop(Ns_LogSink sink, bool isShort)
 {
+    int64_t busy = atomic_load(&sink->busySince);
+
+    return atomic_load(&sink->maxMemory) > 0
+        || (isShort && (atomic_load(&sink->failedSince) != 0
+                        || (busy != 0 && NsLogClock() - busy > SECOND_NANOS)));
+}
+
+/*
+ * Tell of writes that do not come back.  The last look, if there have been none
+ * since the one before.
+ */
+static void
+Watch(void)
+{
+    Ns_LogSink sink;
+    bool       isBusy = false;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        int64_t  busy = atomic_load(&sink->busySince);
+        uint64_t nWrites = atomic_load(&sink->nWrites);
+
+        LookAt(sink, busy);
+        isBusy |= busy != 0 || nWrites != sink->nWritesSeen;
+        sink->nWritesSeen = nWrites;
+    }
+    if (!isBusy) {
+        atomic_store(&isWatching, false);
+        for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+            if (atomic_load(&sink->busySince) != 0) {
+                atomic_store(&isWatching, true);
+            }
+        }
+    }
+}
+
+static void
+LookAt(Ns_LogSink sink, int64_t busy)
+{
+    if (busy == 0 || atomic_load(&sink->stallTold) != 0
+            || NsLogClock() - busy <= SECOND_NANOS) {
+        return;
+    }
+    atomic_store(&sink->stallTold, busy);
+    if (atomic_load(&sink->busySince) != busy
+            && atomic_exchange(&sink->stallTold, 0) != 0) {
+        return;
+    }
+    Tell(sink, Warning, "log: sink '%s': a write to '%s' has taken more than a "
+         "second so far; its records wait in memory, then on disk: see why it "
+         "takes nothing", sink->name, NsSinkFile(sink));
+}
+
+/*
+ * Once per episode: that records went to disk, or could not; now and then: that
+ * they are dropped.
+ */
+static void
+Report(Ns_LogSink sink)
+{
+    int     failure = atomic_load(&sink->spillFailure);
     int64_t now = NsLogClock();
 
-    sink->nUntoldLost += nGivenUp;
+    if (atomic_load(&sink->spilledBytes) > 0
+            && sink->spillTold != atomic_load(&sink->spillSince)) {
+        sink->spillTold = atomic_load(&sink->spillSince);
+        Tell(sink, Warning, "log: sink '%s' has fallen behind: its oldest "
+                   "records wait on disk in '%s', %zu bytes at most; see why "
+                   "'%s' takes nothing, or too little", sink->name,
+                   NsSinkRing()->headerPtr->spillDirectory,
+                   (size_t) atomic_load(&sink->maxSpill), NsSinkFile(sink));
+    }
+    if (failure != sink->failureTold) {
+        sink->failureTold = failure;
+        if (failure != 0) {
+            Tell(sink, Error, "log: sink '%s' is behind, and its records "
+                       "cannot wait on disk in '%s': '%s'; see logspilldir",
+                       sink->name, NsSinkRing()->headerPtr->spillDirectory,
+                       strerror(failure));
+        }
+    }
     if (sink->nUntoldLost > 0
             && (sink->lostTold == 0 || now - sink->lostTold >= REPORT_NANOS)) {
-        Ns_Log(Warning, "log: sink '%s' is more than maxmemory, %zu bytes, "
-               "behind: its oldest records are dropped, %" PRIu64 " so far",
-               sink->name, (size_t) atomic_load(&sink->maxMemory),
-               sink->nUntoldLost);
+        Tell(sink, Error, "log: sink '%s' is behind by more than "
+                   "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
+                   "records in memory are dropped, %" PRIu64 " so far; see why "
+                   "'%s' takes nothing, or too little", sink->name,
+                   LimitOf(sink, SIZE_MAX),
+                   (size_t) atomic_load(&sink->maxSpill), sink->nUntoldLost,
+                   NsSinkFile(sink));
         sink->lostTold = now;
         sink->nUntoldLost = 0;
     }
 }
 
 /*
+ * About a sink in trouble, by the keeper, which finds room when others do not.
+ */
+static void
+Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    Ns_VALog(severity, fmt, &ap);
+    va_end(ap);
+}
+
+/*
  * Move the sink's cursors on, by time, until what is left keeps at most so many
- * bytes; 0: until there is nothing left.  The sink is locked, or has lent its
- * places and its lendLock is held.
+ * bytes.  The sink is locked, or has lent its places and its lendLock is held.
+ * How many bytes it keeps less.
  */
 static uint64_t
-GiveUp(Ns_LogSink sink, size_t most)
+Relieve(Ns_LogSink sink, size_t most, bool mayDrop)
+{
+    size_t held = NsBoundHeld(sink), left;
+
+    if (NsSinkBeginSpill(sink) && SpillBuffer(sink)) {
+        Pass(sink, most, true);
+    }
+    if (mayDrop && NsBoundHeld(sink) > most) {
+        Pass(sink, most, false);
+    }
+    left = NsBoundHeld(sink);
+    return held > left ? held - left : 0;
+}
+
+/*
+ * Put into the spill file, as read, what is in the sink's buffer and not on disk
+ * yet.
+ */
+static bool
+SpillBuffer(Ns_LogSink sink)
+{
+    NsRingSink *slotPtr = sink->slotPtr;
+    NsPlace    *placePtr;
+    Walk        walk;
+    bool        isOk;
+
+    if (!HasLaneRecords(sink)) {
+        return true;
+    }
+    walk = (Walk){.sink = sink, .isSpilling = true};
+    walk.nLanes = atomic_load_explicit(&sink->ringPtr->headerPtr->nLanes,
+                                       memory_order_acquire);
+    walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
+    for (uint32_t i = 0; i < sink->nMoved; i++) {
+        uint32_t lane = sink->moved[i];
+
+        AddPlace(&walk, lane);
+    }
+    while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
+        NsRingRecord head = *placePtr->headPtr;
+        uint64_t     start = NsPlacePosition(placePtr);
+        const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
+                                          &walk.scratch, &walk.scratchBytes);
+
+        if (start >= NsPlacePosition(&sink->places[placePtr->lane])) {
+            NsMergeFirstEnded(&walk.merge);
+            continue;
+        }
+        NsPlaceAdvance(sink->ringPtr, placePtr);
+        Spill(&walk, placePtr, start, &head, bytes, false);
+        if (placePtr->headPtr != NULL) {
+            NsMergeFirstMoved(&walk.merge);
+        } else {
+            NsMergeFirstEnded(&walk.merge);
+        }
+    }
+    isOk = NsSpillWrite(sink->spillPtr, true);
+    if (isOk) {
+        for (uint32_t i = 0; i < sink->nMoved; i++) {
+            uint32_t lane = sink->moved[i];
+            uint64_t position = NsPlacePosition(&sink->places[lane]);
+
+            if (position > atomic_load(&slotPtr->cursors[lane].done)) {
+                atomic_store(&slotPtr->cursors[lane].done, position);
+                NsDeliverFreeLane(sink->ringPtr, lane);
+            }
+        }
+    }
+    atomic_store(&sink->spillFailure, isOk ? 0 : errno);
+    NsSinkNoteSpill(sink);
+    EndWalk(&walk);
+    return isOk;
+}
+
+static bool
+HasLaneRecords(Ns_LogSink sink)
+{
+    for (uint32_t i = 0; i < sink->nMoved; i++) {
+        uint32_t lane = sink->moved[i];
+
+        if (NsPlacePosition(&sink->places[lane])
+                > atomic_load(&sink->slotPtr->cursors[lane].done)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Likewise what the sink has not read, or drop it.
+ */
+static void
+Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 {
     size_t   segmentBytes = NsSinkRing()->headerPtr->segmentBytes;
     int64_t  cutoff = NsLogClock();
+    bool     isOk = true;
     Walk     walk;
     NsPlace *placePtr;
 
-    BeginWalk(&walk, sink);
-    while ((most == 0 || walk.nSegments * segmentBytes > most)
+    BeginWalk(&walk, sink, isSpilling);
+    while (isOk && walk.nSegments * segmentBytes > most
            && (placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         int64_t ahead = placePtr->headPtr->time - cutoff;
 
-        if (ahead > 0 && ahead < SECOND_NANOS) {
+        if ((ahead > 0 && ahead < SECOND_NANOS)
+                || (isSpilling && NsSpillBytes(sink->spillPtr)
+                    + placePtr->headPtr->total + sizeof(NsSpillFrame)
+                    > atomic_load(&sink->maxSpill))) {
             break;
         }
         PassFirst(&walk);
+        if (isSpilling && sink->spillPtr->nOut >= BATCH_BYTES) {
+            isOk = Commit(&walk);
+        }
+    }
+    if (isOk) {
+        (void) Commit(&walk);
     }
     EndWalk(&walk);
-    return walk.nGivenUp;
 }
 
 /*
  * From where the sink has read to.
  */
 static void
-BeginWalk(Walk *walkPtr, Ns_LogSink sink)
+BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 {
     NsRing *ringPtr = sink->ringPtr;
-    NsPlace *places;
 
-    *walkPtr = (Walk){.sink = sink};
+    *walkPtr = (Walk){.sink = sink, .isSpilling = isSpilling};
     walkPtr->nLanes = atomic_load_explicit(&ringPtr->headerPtr->nLanes,
                                            memory_order_acquire);
-    places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
-    walkPtr->places = places;
+    walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
+    if (isSpilling && sink->gap.n > 0) {
+        const NsSpillFrame frame = {.record = {
+            .kind = NS_SPILL_NOTE, .length = sizeof(sink->gap),
+            .time = sink->gap.last
+        }};
+
+        /* What follows comes after it. */
+        NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
+    }
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
+        NsPlace *placePtr = &walkPtr->places[i];
+        uint64_t done;
+
+        placePtr->segment = NS_RING_NONE;
         if (!NsSinkWants(sink, (int) ringPtr->lanes[i].stream)) {
             continue;
         }
-        places[i] = sink->places[i];
-        if (places[i].segment == NS_RING_NONE
-                || sink->floors[i] > NsPlacePosition(&places[i])) {
-            places[i].lane = i;
-            NsLaneLockChains();
-            (void) NsPlaceOpen(ringPtr, &places[i], atomic_load(
-                                   &sink->slotPtr->cursors[i].done));
-            NsLaneUnlockChains();
+        done = atomic_load(&sink->slotPtr->cursors[i].done);
+        if (!MayPass(sink, i, isSpilling)) {
+            uint64_t number = MAX(NsRingNumberOf(done), 1);
+
+            walkPtr->nSegments += NsLaneEnd(i) - number;
+            continue;
         }
-        if (NsPlaceHead(ringPtr, &places[i]) != NULL) {
-            NsMergeAdd(&walkPtr->merge, &places[i]);
+        *placePtr = sink->places[i];
+        if (placePtr->segment == NS_RING_NONE
+                || sink->floors[i] > NsPlacePosition(placePtr)) {
+            AddPlace(walkPtr, i);
+        } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
+            NsMergeAdd(&walkPtr->merge, placePtr);
         }
-        walkPtr->nSegments += NsLaneEnd(i) - places[i].number;
+        walkPtr->nSegments += NsLaneEnd(i) - placePtr->number;
+    }
+}
+
+/*
+ * What its stream's rule keeps is not dropped.
+ */
+static bool
+MayPass(Ns_LogSink sink, uint32_t lane, bool isSpilling)
+{
+    int stream = (int) sink->ringPtr->lanes[lane].stream;
+
+    return isSpilling
+        || NsStreamOverflow(NsStreamAt(stream)) != NS_OVERFLOW_BLOCK;
+}
+
+/*
+ * Stand at the sink's cursor.
+ */
+static void
+AddPlace(Walk *walkPtr, uint32_t lane)
+{
+    Ns_LogSink sink = walkPtr->sink;
+    NsPlace   *placePtr = &walkPtr->places[lane];
+
+    placePtr->lane = lane;
+    NsLaneLockChains();
+    (void) NsPlaceOpen(sink->ringPtr, placePtr,
+                       atomic_load(&sink->slotPtr->cursors[lane].done));
+    NsLaneUnlockChains();
+    if (NsPlaceHead(sink->ringPtr, placePtr) != NULL) {
+        NsMergeAdd(&walkPtr->merge, placePtr);
     }
 }
 
@@ -385,31 +710,36 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink)
 static void
 PassFirst(Walk *walkPtr)
 {
-    Ns_LogSink sink = walkPtr->sink;
-    NsPlace   *placePtr = NsMergeFirst(&walkPtr->merge);
-    const NsRingRecord *headPtr = placePtr->headPtr;
+    Ns_LogSink   sink = walkPtr->sink;
+    NsPlace     *placePtr = NsMergeFirst(&walkPtr->merge);
+    NsRingRecord head = *placePtr->headPtr;
     uint64_t     number = placePtr->number;
+    uint64_t     start = NsPlacePosition(placePtr);
     Ns_LogStream stream = NsStreamAt(
         (int) sink->ringPtr->lanes[placePtr->lane].stream);
     Ns_LogRecord record = {
         .stream = NsStreamName(stream),
-        .severity = headPtr->severity,
-        .time = headPtr->time,
-        .length = headPtr->total,
+        .severity = head.severity,
+        .time = head.time,
+        .length = head.total,
         .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
                               &walkPtr->scratch, &walkPtr->scratchBytes)
     };
 
     NsDeliverNoteBegin(sink, placePtr);
-    if (record.bytes == NULL) {
-        atomic_fetch_add(&sink->nDamaged, 1);
-    } else if (NsDeliverWants(sink, stream, &record)) {
-        NsBoundNoteLost(sink, record.time);
-        walkPtr->nGivenUp++;
-    } else {
-        atomic_fetch_add(&sink->nIgnored, 1);
-    }
     NsPlaceAdvance(sink->ringPtr, placePtr);
+    if (record.bytes == NULL) {
+        walkPtr->nDamaged++;
+    } else if (!NsDeliverWants(sink, stream, &record)) {
+        walkPtr->nIgnored++;
+    } else if (walkPtr->isSpilling) {
+        Spill(walkPtr, placePtr, start, &head, record.bytes, true);
+    } else {
+        if (walkPtr->gap.n++ == 0) {
+            walkPtr->gap.first = head.time;
+        }
+        walkPtr->gap.last = head.time;
+    }
     walkPtr->nSegments -= placePtr->number - number;
     if (placePtr->headPtr != NULL) {
         NsMergeFirstMoved(&walkPtr->merge);
@@ -419,16 +749,61 @@ PassFirst(Walk *walkPtr)
 }
 
 /*
- * The sink needs nothing before the places of the walk.  Should the process be
- * killed now, the next says how much is missing: with what is in the buffer.
+ * The place is behind the record.  One that is damaged is not worth the room.
  */
 static void
-EndWalk(Walk *walkPtr)
+Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
+      const NsRingRecord *headPtr, const void *bytes, bool isJudged)
+{
+    NsSpillFrame frame = {
+        .start = start, .next = NsPlacePosition(placePtr), .record = *headPtr
+    };
+
+    if (bytes != NULL) {
+        frame.record.kind = NS_RING_WHOLE;
+        frame.record.length = (uint32_t) headPtr->total;
+        frame.record.pad = isJudged ? NS_SPILL_JUDGED : 0;
+        NsSpillAdd(walkPtr->sink->spillPtr, &frame, bytes);
+    }
+}
+
+/*
+ * The sink needs nothing before the places of the walk.  Should the process be
+ * killed now, the next says how much is missing: with what is in the buffer
+ * only.  False: it stays where it was.
+ */
+static bool
+Commit(Walk *walkPtr)
 {
     Ns_LogSink  sink = walkPtr->sink;
     NsRingSink *slotPtr = sink->slotPtr;
+    NsGap      *gapPtr = &sink->gap;
 
-    NsRingSetMissing(slotPtr, sink->gap.n + sink->nToldLost + sink->nRecords);
+    if (walkPtr->isSpilling) {
+        if (!NsSpillWrite(sink->spillPtr, false)) {
+            atomic_store(&sink->spillFailure, errno);
+            return false;
+        }
+        atomic_store(&sink->spillFailure, 0);
+        *gapPtr = (NsGap){0};
+        NsSinkNoteSpill(sink);
+    } else if (walkPtr->gap.n > 0) {
+        gapPtr->first = gapPtr->n == 0 ? walkPtr->gap.first : gapPtr->first;
+        gapPtr->last = walkPtr->gap.last;
+        gapPtr->n += walkPtr->gap.n;
+        atomic_fetch_add(&sink->nFailed, walkPtr->gap.n);
+        sink->nUntoldLost += walkPtr->gap.n;
+    }
+    atomic_fetch_add(&sink->nIgnored, walkPtr->nIgnored);
+    atomic_fetch_add(&sink->nDamaged, walkPtr->nDamaged);
+    walkPtr->nIgnored = walkPtr->nDamaged = 0;
+    walkPtr->gap = (NsGap){0};
+
+    if (HasLaneRecords(sink)) {
+        /* They are in the buffer only. */
+        sink->nAtRisk = sink->nRecords;
+    }
+    NsRingSetMissing(slotPtr, gapPtr->n + sink->nToldLost + sink->nAtRisk);
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         const NsPlace *placePtr = &walkPtr->places[i];
         uint64_t       position = NsPlacePosition(placePtr);
@@ -441,6 +816,12 @@ EndWalk(Walk *walkPtr)
             NsDeliverFreeLane(sink->ringPtr, i);
         }
     }
+    return true;
+}
+
+static void
+EndWalk(Walk *walkPtr)
+{
     ns_free(walkPtr->places);
     ns_free(walkPtr->scratch);
     NsMergeFree(&walkPtr->merge);
@@ -465,14 +846,17 @@ UseFloors(Ns_LogSink sink)
         if (sink->floors[i] > NsPlacePosition(placePtr)) {
             bool isMoved = placePtr->isMoved;
 
+            if (!sink->hasUpTo || sink->upTo[i] == 0) {
+                sink->hasUpTo = true;
+                sink->upTo[i] = MAX(NsPlacePosition(placePtr), 1);
+            }
+
             placePtr->lane = i;
             NsLaneLockChains();
             (void) NsPlaceOpen(sink->ringPtr, placePtr, sink->floors[i]);
             NsLaneUnlockChains();
-            placePtr->isMoved = true;
-            if (!isMoved) {
-                sink->moved[sink->nMoved++] = i;
-            }
+            placePtr->isMoved = isMoved;
+            NsSinkSetUpTo(sink, i, sink->upTo[i]);
         }
     }
 }

@@ -12,19 +12,20 @@
 void NsBoundInit(void);
 
 /*
- * From Start to Stop there is a thread, if a sink has a bound, that sees to it
- * that such sinks keep no more than they may.
+ * From Start to Stop there is a thread that sees to it that no sink keeps more
+ * memory than it may, and tells of writes that do not come back.
  */
 void NsBoundStart(void);
 void NsBoundStop(void);
 
 /*
- * Sinks or their bounds have changed.
+ * Sinks or their bounds have changed, or there is memory now.
  */
 void NsBoundCheck(void);
 
 /*
- * Have that thread look at all sinks now.
+ * Have that thread look at all sinks now.  Cheap while it has been asked and has
+ * not come to it.
  */
 void NsBoundAsk(void);
 
@@ -42,16 +43,20 @@ bool NsBoundIsNear(Ns_LogSink sink);
  * For the thread that works for the sink.
  *
  * Until it takes them back it does not use the sink's places, and what stands
- * there may be given up.  Then the sink's hasSkipped is set, and no place is
+ * there may go to its spill file, or be given up.  Then the sink's hasSkipped is set, and no place is
  * what it was before.
  */
 void NsBoundLend(Ns_LogSink sink);
 void NsBoundTakeBack(Ns_LogSink sink);
 
 /*
- * Give up what the sink has not read; or a record that it was handed.
+ * The sink cannot write and memory is short: make room.
  */
-void NsBoundGiveUpAll(Ns_LogSink sink);
+void NsBoundRelieve(Ns_LogSink sink);
+
+/*
+ * A record that the sink was handed is lost.
+ */
 void NsBoundNoteLost(Ns_LogSink sink, int64_t time);
 
 /*

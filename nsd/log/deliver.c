@@ -99,22 +99,24 @@ NsDeliverPass(Ns_LogSink sink)
     ReachGoals(sink, goals);
     if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
         /* Others need the memory more. */
-        NsBoundGiveUpAll(sink);
+        NsBoundRelieve(sink);
     }
 }
 
 /*
- * Begin to read what the lanes have.
+ * Begin to read: what is on disk, then what the lanes have.
  */
 static void
 Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 {
     sink->hasSkipped = false;
     sink->merge.n = 0;
-    if (isReading) {
+    isReading = isReading && NsSinkUnspill(sink);
+    if (isReading && !sink->hasSkipped) {
         NsBoundTellGap(sink);
     }
     if (isReading && !sink->hasSkipped) {
+        NsSinkForgetUpTo(sink);
         GatherHeads(sink, cutoff);
     }
 }
@@ -129,6 +131,9 @@ NsDeliverHasWork(Ns_LogSink sink)
     }
     if (sink->ringPtr == NULL) {
         return false;
+    }
+    if (NsSinkHasSpilled(sink)) {
+        return true;
     }
     sink->merge.n = 0;
     GatherHeads(sink, cutoff);
@@ -146,7 +151,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nFailed, 1);
         return true;
     }
-    if (!NsDeliverWants(sink, stream, recordPtr)) {
+    if (likely(!sink->isJudged) && !NsDeliverWants(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
@@ -612,7 +617,7 @@ NoteDrops(Ns_LogSink sink)
         }
         NsStreamGetDrops(stream, &drops);
         n = drops.n - sink->seenDrops[i];
-        if (n == 0 || sink->failure != 0
+        if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
                 || (NsLaneIsFull()
                     && drops.last - sink->seenDropTime[i] < SECOND_NANOS)) {
             continue;

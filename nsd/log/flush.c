@@ -25,6 +25,7 @@
 #define REPORT_NANOS     INT64_C(60000000000)
 
 static bool WriteOut(Ns_LogSink sink);
+static void NoteReturn(Ns_LogSink sink, bool isOk);
 static bool WriteAll(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
@@ -93,7 +94,7 @@ WriteOut(Ns_LogSink sink)
     NsBoundLend(sink);
     isWritten = WriteAll(sink);
     NsBoundTakeBack(sink);
-    atomic_store(&sink->busySince, 0);
+    NoteReturn(sink, isWritten);
     if (!isWritten) {
         NsDeliverFailed(sink, errno);
         return false;
@@ -110,6 +111,25 @@ WriteOut(Ns_LogSink sink)
         sink->syncDue = start + sink->settings.syncNanos;
     }
     return true;
+}
+
+/*
+ * The end of a stall that was told of, unless it ended with a failure.
+ */
+static void
+NoteReturn(Ns_LogSink sink, bool isOk)
+{
+    int     reason = errno;
+    int64_t told;
+
+    atomic_store(&sink->busySince, 0);
+    told = atomic_exchange(&sink->stallTold, 0);
+    if (unlikely(told != 0) && isOk) {
+        Ns_Log(Notice, "log: sink '%s': '%s' takes lines again, after %.3f "
+               "seconds", sink->name, NsSinkFile(sink),
+               (double) (NsLogClock() - told) / 1e9);
+    }
+    errno = reason;
 }
 
 /*
@@ -164,6 +184,7 @@ NoteIntent(Ns_LogSink sink)
                               NsPlacePosition(&sink->places[lane]),
                               memory_order_relaxed);
     }
+    slotPtr->spillAhead = sink->spillPtr == NULL ? 0 : sink->spillPtr->read;
     slotPtr->length = sink->nBuffered;
     slotPtr->checksum = (uint32_t) NsRingSumOfEnds(
         sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
@@ -195,6 +216,7 @@ CommitCursors(Ns_LogSink sink)
         uint64_t      old = atomic_load(&cursorPtr->done);
         uint64_t      new = NsPlacePosition(&sink->places[lane]);
 
+        new = MAX(new, old);
         sink->places[lane].isMoved = false;
         atomic_store(&cursorPtr->done, new);
         atomic_store(&cursorPtr->ahead, new);
@@ -203,10 +225,14 @@ CommitCursors(Ns_LogSink sink)
             NsDeliverFreeLane(sink->ringPtr, lane);
         }
     }
+    NsSinkSpillWritten(sink);
     atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
+    NsSinkForgetUpTo(sink);
+    NsSinkEndSpill(sink);
     NsRingSetMissing(slotPtr, sink->gap.n);
     sink->nMoved = 0;
     sink->nToldLost = 0;
+    sink->nAtRisk = 0;
 }
 
 void
@@ -258,7 +284,7 @@ NsDeliverSync(Ns_LogSink sink)
     isOk = sink->typePtr->syncProc(sink);
     reason = errno;
     NsBoundTakeBack(sink);
-    atomic_store(&sink->busySince, 0);
+    NoteReturn(sink, isOk);
     if (!isOk) {
         NoteUnsafe(sink, reason);
     }

@@ -32,6 +32,8 @@ typedef struct NsLogSettings {
     bool        isAsync;        /* asynclogwriter */
     int64_t     memoryBytes;    /* logmemory; 0: the default, 64 MiB. */
     const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
+    const char *spillDirectory; /* logspilldir; NULL: sinks have nothing on
+                                 * disk when they are behind. */
     const char *home;           /* With configFile: which server this is. */
     const char *configFile;     /* May be NULL. */
 } NsLogSettings;

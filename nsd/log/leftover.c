@@ -307,6 +307,7 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
                  (int) sizeof(slotPtr->type) - 1, slotPtr->type);
         if ((leftover.nRecords > 0 || NsRingMissing(slotPtr) > 0)
                 && proc(&leftover, arg)) {
+            NsSpillDeleteOf(ringPtr, slotPtr);
             slotPtr->name[0] = '\0';
         }
     }

@@ -310,7 +310,7 @@ Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr)
         }
         Ns_DStringPrintf(&sql, "%s(%s, %" PRIu64 ", %u, %" PRIu64 ", %s)",
                          i > 0 ? ", " : "", dbPtr->sink, epoch, lane,
-                         NsPlacePosition(&sink->places[lane]), dbPtr->server);
+                         NsSinkPosition(sink, lane), dbPtr->server);
     }
     if (sink->nMoved > 0) {
         Ns_DStringAppend(&sql, " ON CONFLICT (sink, epoch, lane) DO UPDATE SET"

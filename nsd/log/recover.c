@@ -60,6 +60,8 @@ static void     DropFirstClaim(Ns_LogSink sink);
 static void     CountClaimed(Ns_LogSink sink);
 static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr);
+static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
+                          NsRingSink *slotPtr);
 static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
 static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
@@ -324,10 +326,13 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    if (lane >= 0 && lane < ringPtr->headerPtr->maxLanes
-            && (uint64_t) position
-               > atomic_load(&slotPtr->cursors[lane].done)) {
-        atomic_store(&slotPtr->cursors[lane].done, (uint64_t) position);
+    if (lane >= 0 && lane < ringPtr->headerPtr->maxLanes) {
+        NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
+
+        atomic_store(&cursorPtr->ahead, (uint64_t) position);
+        if ((uint64_t) position > atomic_load(&cursorPtr->done)) {
+            atomic_store(&cursorPtr->done, (uint64_t) position);
+        }
     }
 }
 
@@ -346,7 +351,7 @@ NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
             }
         }
     }
-    return n;
+    return n + NsSpillCount(slotPtr);
 }
 
 /*
@@ -363,7 +368,8 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 
     NsSinkLock(sink);
     isDelivered = (sink->typePtr->settleProc == NULL
-                   || sink->typePtr->settleProc(sink, ringPtr, slotPtr))
+                   || AskTarget(sink, ringPtr, slotPtr))
+        && NsSinkTakeSpill(sink, ringPtr, slotPtr)
         && DeliverLeftover(sink, ringPtr, slotPtr, &n);
     reason = errno;
     NsSinkUnlock(sink);
@@ -391,6 +397,28 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     errno = reason;
     return isDelivered;
+}
+
+/*
+ * How far it got in each lane.
+ */
+static bool
+AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t n = ringPtr->headerPtr->maxLanes;
+
+    for (uint32_t i = 0; i < n; i++) {
+        atomic_store(&slotPtr->cursors[i].ahead, 0);
+    }
+    if (!sink->typePtr->settleProc(sink, ringPtr, slotPtr)) {
+        return false;
+    }
+    ns_free(sink->settled);
+    sink->settled = ns_calloc(n, sizeof(*sink->settled));
+    for (uint32_t i = 0; i < n; i++) {
+        sink->settled[i] = atomic_load(&slotPtr->cursors[i].ahead);
+    }
+    return true;
 }
 
 /*
@@ -463,6 +491,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     sink->slotPtr = slotPtr;
     sink->places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
     sink->moved = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint32_t));
+    sink->upTo = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint64_t));
     for (uint32_t i = 0; i < nLanes; i++) {
         if (!OpenPlace(ringPtr, slotPtr, i, &sink->places[i])
                 || !HasFormat(ringPtr, i)) {
@@ -470,6 +499,11 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         }
     }
     isOk = NsSettleWrite(sink, nPtr);
+    sink->nTaken = 0;
+    while (isOk && !NsSinkUnspill(sink)) {
+        isOk = sink->failure == 0;
+    }
+    *nPtr += sink->nTaken;
     for (uint32_t i = 0; i < nLanes; i++) {
         if (sink->places[i].headPtr != NULL) {
             NsMergeAdd(&merge, &sink->places[i]);
@@ -490,10 +524,16 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         errno = sink->failure;
     }
     NsMergeFree(&merge);
+    if (sink->spillPtr != NULL) {
+        NsSpillClose(&sink->spillPtr);
+    }
     ns_free(sink->places);
     ns_free(sink->moved);
+    ns_free(sink->upTo);
     sink->places = NULL;
     sink->moved = NULL;
+    sink->upTo = NULL;
+    sink->hasUpTo = false;
     sink->ringPtr = NULL;
     sink->slotPtr = NULL;
     return isOk;
@@ -533,6 +573,7 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
     while (isOk && (placePtr = NsMergeFirst(mergePtr)) != NULL) {
         isOk = DeliverFrom(sink, placePtr, &next[placePtr->lane], nPtr);
         if (isOk) {
+            sink->upTo[placePtr->lane] = 0;
             if (!placePtr->isMoved) {
                 placePtr->isMoved = true;
                 sink->moved[sink->nMoved++] = placePtr->lane;

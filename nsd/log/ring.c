@@ -471,6 +471,9 @@ CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
                != headerPtr->bytes) {
         return "damaged header";
     }
+    if (memchr(headerPtr->spillDirectory, '\0', NS_RING_PATH) == NULL) {
+        return "damaged header";
+    }
     for (unsigned i = 0; i < atomic_load(&headerPtr->nStreams); i++) {
         if (memchr(headerPtr->streams[i], '\0', NS_RING_NAME) == NULL) {
             return "damaged header";

@@ -32,7 +32,7 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION    3u
+#define NS_RING_VERSION    4u
 #define NS_RING_STREAMS    256
 #define NS_RING_SINKS      128
 #define NS_RING_MAX_LANES  1024
@@ -54,6 +54,7 @@ typedef struct NsRingHeader {
     int64_t  pid;               /* Of the process that writes. */
     atomic_uint nStreams;       /* Names are complete below these counts. */
     atomic_uint nLanes;
+    char     spillDirectory[NS_RING_PATH];  /* "": none.  See spill.h. */
     char     streams[NS_RING_STREAMS][NS_RING_NAME];    /* The last member. */
 } NsRingHeader;
 
@@ -123,6 +124,13 @@ typedef struct NsRingSink {
     int32_t     onlyErrors;
     int32_t     pad;
     uint64_t    missing;                /* See NsRingMissing. */
+    atomic_uint hasSpill;               /* These: see spill.h. */
+    uint32_t    spillNumber;            /* Part of the file's name. */
+    atomic_uint_fast64_t spillDone;
+    atomic_uint_fast64_t spillAhead;
+    atomic_uint_fast64_t spillBatch;
+    atomic_uint_fast64_t spillEnd;
+    atomic_uint_fast64_t nSpilled;      /* Records behind spillDone. */
     NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 

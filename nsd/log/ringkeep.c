@@ -39,7 +39,11 @@ NsRingIsNeeded(const NsRing *ringPtr)
     for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         const NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
-        if (HasName(slotPtr) && NsRingMissing(slotPtr) > 0) {
+        if (HasName(slotPtr)
+                && (NsRingMissing(slotPtr) > 0
+                    || (atomic_load(&slotPtr->hasSpill) != 0
+                        && atomic_load(&slotPtr->spillDone)
+                           < atomic_load(&slotPtr->spillEnd)))) {
             return true;
         }
     }

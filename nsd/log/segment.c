@@ -64,7 +64,7 @@ NsSegmentsInit(uint32_t n)
 uint32_t
 NsSegmentTake(const NsLaneRecord *recordPtr)
 {
-    int allowed = isDrainerThread && recordPtr->class == NS_LANE_CRITICAL
+    int allowed = isDrainerThread && recordPtr->class != NS_LANE_DETAIL
         ? 0 : reserve[recordPtr->class];
 
     for (;;) {
@@ -87,6 +87,7 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
             }
         }
         NsSinkWakeAll();
+        NsBoundAsk();
         if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK) {
             return NS_RING_NONE;
         }
@@ -124,6 +125,20 @@ uint32_t
 NsSegmentsLeft(bool isLeast)
 {
     return (uint32_t) MAX(atomic_load(isLeast ? &leastFree : &nFree), 0);
+}
+
+bool
+NsSegmentsAreShort(void)
+{
+    return atomic_load(&nFree) < nSegments / 8 * 3;
+}
+
+uint64_t
+NsSegmentsUntilShort(void)
+{
+    int left = atomic_load(&nFree) - nSegments / 8 * 3;
+
+    return (uint64_t) (left > 0 ? left : nSegments / 16) + 1;
 }
 
 void

@@ -33,6 +33,13 @@ void NsSegmentsFreed(void);
 uint32_t NsSegmentsLeft(bool isLeast);
 
 /*
+ * Less than three eighths are free; how many more can be taken until then, or
+ * before this should be looked at again.
+ */
+bool     NsSegmentsAreShort(void);
+uint64_t NsSegmentsUntilShort(void);
+
+/*
  * Have NsBoundAsk called, once, when so many more have been taken.  UINT64_MAX:
  * never.
  */

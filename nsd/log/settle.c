@@ -45,8 +45,9 @@ typedef struct Region {
  * Where a record in doubt stands in the mapping, and whether in the file.
  */
 typedef struct Doubt {
-    NsPlace place;
-    bool    isThere;
+    NsPlace       place;
+    NsSpillFrame *framePtr;     /* Or the record itself, from the disk. */
+    bool          isThere;
 } Doubt;
 
 typedef struct Doubts {
@@ -55,9 +56,11 @@ typedef struct Doubts {
     size_t   room;
 } Doubts;
 
+static void    AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr);
 static void    Advance(Ns_LogSink sink, Doubts *doubtsPtr);
 static bool    IsInDoubt(const NsRingSink *slotPtr, const NsPlace *placePtr);
-static void    AddDoubt(Doubts *doubtsPtr, const NsPlace *placePtr);
+static Doubt  *AddDoubt(Doubts *doubtsPtr);
+static void    FreeDoubts(Doubts *doubtsPtr);
 static bool    LoadRegion(Region *regionPtr, Ns_LogSink sink);
 static int     OpenByInode(const char *file, uint64_t inode);
 static bool    HasInode(int fd, uint64_t inode, struct stat *stPtr);
@@ -69,7 +72,7 @@ static bool    IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr);
 static void    Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr);
 static const char *FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr,
                                size_t *lengthPtr);
-static bool    RecordOf(Ns_LogSink sink, const NsPlace *placePtr,
+static bool    RecordOf(Ns_LogSink sink, const Doubt *doubtPtr,
                         Ns_LogStream *streamPtr, Ns_LogRecord *recordPtr);
 static bool    Find(Region *regionPtr, const char *bytes, size_t length);
 static bool    StandsAt(const Region *regionPtr, size_t at, const char *bytes,
@@ -95,13 +98,14 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
     if (atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
         return true;
     }
+    AdvanceOnDisk(sink, &doubts);
     Advance(sink, &doubts);
     if (atomic_load(&slotPtr->intent) == NS_RING_WRITTEN) {
         for (size_t i = 0; i < doubts.n; i++) {
             doubts.all[i].isThere = true;
         }
     } else if (!LoadRegion(&region, sink)) {
-        ns_free(doubts.all);
+        FreeDoubts(&doubts);
         return false;
     } else {
         /* One write: what the cursors say afterwards holds for all of it. */
@@ -119,12 +123,35 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
     ns_free(region.bytes);
     ns_free(region.slots);
     ns_free(region.isTaken);
-    ns_free(doubts.all);
+    FreeDoubts(&doubts);
     return isOk;
 }
 
 /*
- * Pass all records in doubt.
+ * Pass those that were in the spill file: they came first.
+ */
+static void
+AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
+{
+    NsSpill            *spillPtr = sink->spillPtr;
+    const NsSpillFrame *headPtr;
+    uint64_t            ahead = atomic_load(&sink->slotPtr->spillAhead);
+
+    while (spillPtr != NULL && spillPtr->read < ahead
+           && (headPtr = NsSpillHead(spillPtr)) != NULL) {
+        if (headPtr->record.kind == NS_RING_WHOLE) {
+            size_t size = sizeof(*headPtr) + headPtr->record.length;
+            Doubt *doubtPtr = AddDoubt(doubtsPtr);
+
+            doubtPtr->framePtr = ns_malloc(size);
+            memcpy(doubtPtr->framePtr, headPtr, size);
+        }
+        NsSpillAdvance(spillPtr, headPtr);
+    }
+}
+
+/*
+ * Pass all records in doubt that are in the mapping.
  */
 static void
 Advance(Ns_LogSink sink, Doubts *doubtsPtr)
@@ -141,7 +168,7 @@ Advance(Ns_LogSink sink, Doubts *doubtsPtr)
         }
     }
     while ((placePtr = NsMergeFirst(&merge)) != NULL) {
-        AddDoubt(doubtsPtr, placePtr);
+        AddDoubt(doubtsPtr)->place = *placePtr;
         if (!placePtr->isMoved) {
             placePtr->isMoved = true;
             sink->moved[sink->nMoved++] = placePtr->lane;
@@ -164,15 +191,28 @@ IsInDoubt(const NsRingSink *slotPtr, const NsPlace *placePtr)
         < atomic_load(&slotPtr->cursors[placePtr->lane].ahead);
 }
 
-static void
-AddDoubt(Doubts *doubtsPtr, const NsPlace *placePtr)
+static Doubt *
+AddDoubt(Doubts *doubtsPtr)
 {
+    Doubt *doubtPtr;
+
     if (doubtsPtr->n == doubtsPtr->room) {
         doubtsPtr->room = MAX(2 * doubtsPtr->room, 256);
         doubtsPtr->all = ns_realloc(doubtsPtr->all,
                                     doubtsPtr->room * sizeof(Doubt));
     }
-    doubtsPtr->all[doubtsPtr->n++] = (Doubt){.place = *placePtr};
+    doubtPtr = &doubtsPtr->all[doubtsPtr->n++];
+    *doubtPtr = (Doubt){.isThere = false};
+    return doubtPtr;
+}
+
+static void
+FreeDoubts(Doubts *doubtsPtr)
+{
+    for (size_t i = 0; i < doubtsPtr->n; i++) {
+        ns_free(doubtsPtr->all[i].framePtr);
+    }
+    ns_free(doubtsPtr->all);
 }
 
 /*
@@ -374,7 +414,7 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
     Ns_LogStream stream;
     Ns_LogRecord record;
 
-    if (!RecordOf(sink, &doubtPtr->place, &stream, &record)
+    if (!RecordOf(sink, doubtPtr, &stream, &record)
             || !NsDeliverWants(sink, stream, &record)) {
         return NULL;
     }
@@ -402,12 +442,26 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
  * False: the record is damaged.
  */
 static bool
-RecordOf(Ns_LogSink sink, const NsPlace *placePtr, Ns_LogStream *streamPtr,
+RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
          Ns_LogRecord *recordPtr)
 {
-    const char *name = NsRingStreamOf(sink->ringPtr, placePtr->lane);
+    const NsPlace      *placePtr = &doubtPtr->place;
+    const NsSpillFrame *framePtr = doubtPtr->framePtr;
+    const char         *name = NsRingStreamOf(
+        sink->ringPtr, framePtr != NULL ? framePtr->record.lane
+        : placePtr->lane);
 
     *streamPtr = NsStreamFind(name);
+    if (framePtr != NULL) {
+        *recordPtr = (Ns_LogRecord){
+            .stream = name,
+            .severity = framePtr->record.severity,
+            .time = framePtr->record.time,
+            .bytes = framePtr + 1,
+            .length = framePtr->record.length
+        };
+        return *streamPtr != NULL;
+    }
     *recordPtr = (Ns_LogRecord){
         .stream = name,
         .severity = placePtr->headPtr->severity,
@@ -546,7 +600,7 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
         if (doubtPtr->isThere) {
             /* Delivered when the cursors are right. */
             sink->nRecords++;
-        } else if (!RecordOf(sink, &doubtPtr->place, &stream, &record)) {
+        } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
             atomic_fetch_add(&sink->nDamaged, 1);
         } else if (NsDeliverRecord(sink, stream, &record)) {
             (*nPtr)++;

@@ -208,15 +208,17 @@ FreeWork(Ns_LogSink sink)
     ns_free(sink->places);
     ns_free(sink->moved);
     ns_free(sink->floors);
+    ns_free(sink->upTo);
+    ns_free(sink->settled);
     NsMergeFree(&sink->merge);
     sink->buffer = sink->scratch = sink->reduced = NULL;
     sink->room = sink->nBuffered = sink->nWritten = 0;
     sink->scratchBytes = sink->reducedBytes = 0;
     sink->places = NULL;
     sink->moved = NULL;
-    sink->floors = NULL;
+    sink->floors = sink->upTo = sink->settled = NULL;
     sink->nMoved = 0;
-    sink->hasFloors = false;
+    sink->hasFloors = sink->hasUpTo = false;
 }
 
 Ns_LogSink
@@ -391,6 +393,9 @@ DetachLocked(Ns_LogSink sink)
     if (sink->slotPtr != NULL) {
         uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
 
+        NsSinkLock(sink);
+        NsSinkDropSpill(sink);
+        NsSinkUnlock(sink);
         sink->slotPtr->name[0] = '\0';
         for (uint32_t i = 0; i < n; i++) {
             NsDeliverFreeLane(ringPtr, i);
@@ -431,7 +436,8 @@ NsSinkUseLanes(Ns_LogSink sink)
 }
 
 void
-NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
+NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
+              int64_t bytes)
 {
     const char *reason;
     NsRing     *ringPtr;
@@ -454,6 +460,9 @@ NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes)
                "room in '%s': make room there (df, old files nsd-*), lower "
                "logmemory, or set logringdir", ringPtr->headerPtr->bytes,
                keyPtr->directory);
+    }
+    if (spillDirectory != NULL && strlen(spillDirectory) < NS_RING_PATH) {
+        strcpy(ringPtr->headerPtr->spillDirectory, spillDirectory);
     }
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);
@@ -750,6 +759,7 @@ StartAt(Ns_LogSink sink, NsRing *ringPtr)
     sink->begins = ns_calloc(headerPtr->maxLanes, sizeof(*sink->begins));
     sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
     sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
+    sink->upTo = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
     NsRingSetMissing(sink->slotPtr, 0);
     atomic_store(&sink->slotPtr->intent, NS_RING_IDLE);
     for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {

@@ -33,7 +33,10 @@ typedef struct NsSinkSettings {
     int64_t    slowNanos;       /* These three: of stream operation only. */
     int        sample;
     bool       onlyErrors;
-    size_t     maxMemory;       /* How far behind it may be; 0: no bound. */
+    size_t     maxMemory;       /* How far behind it may be in log memory; 0:
+                                 * half of that.  Beyond it, what it has not
+                                 * written goes to a file of at most */
+    size_t     maxSpill;        /* so many bytes; 0: there is none. */
     size_t     bufferBytes;
     int64_t    bufferNanos;
     int        bufferLines;     /* 0: no limit, and the two above hold. */
@@ -71,6 +74,8 @@ typedef struct NsSinkStats {
     uint64_t droppedDamaged;    /* Overwritten from outside. */
     uint64_t droppedRejected;   /* The database refuses the row. */
     uint64_t pending;
+    uint64_t spilled;           /* Of these, about so many are on disk, */
+    uint64_t spilledBytes;      /* and so much of it. */
     uint64_t behind;            /* Bytes of memory in use because of it. */
     uint64_t bytes;
     uint64_t writes;
@@ -170,9 +175,11 @@ void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 void NsSinkUseLanes(Ns_LogSink sink);
 
 /*
- * The mapping is made at the first call.
+ * The mapping is made at the first call.  Sinks that fall behind have files in
+ * the directory; NULL: they have none.
  */
-void NsSinkUseRing(const NsRingKey *keyPtr, int64_t bytes);
+void NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
+                   int64_t bytes);
 const char *NsSinkRingPath(void);
 
 /*

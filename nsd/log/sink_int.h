@@ -4,9 +4,9 @@
  *      A sink from inside, for the files that make it up: sink.c has the table,
  *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
  *      sinkwork.c the lock and the work of other threads, sinkthread.c the log
- *      thread, sinkrequest.c requests to it, deliver.c the way of records into
- *      the buffer, flush.c the buffer's way to the target, the types the target,
- *      fileroll.c which file that is.
+ *      thread, sinkrequest.c requests to it, sinkspill.c what it has on disk,
+ *      deliver.c the way of records into the buffer, flush.c the buffer's way
+ *      to the target, the types the target, fileroll.c which file that is.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -17,6 +17,7 @@
 #include "log/line.h"
 #include "log/reader.h"
 #include "log/sink.h"
+#include "log/spill.h"
 #include "log/stream.h"
 
 /*
@@ -133,7 +134,8 @@ struct Ns_LogSink_ {
     atomic_bool        isStuck;         /* Its thread did not end in time. */
     atomic_bool        isPumpDue;       /* Someone has put a record since. */
     atomic_bool        hasLines;        /* When its thread worked last. */
-    atomic_size_t      maxMemory;       /* Of the settings. */
+    atomic_size_t      maxMemory;       /* Of the settings; and this. */
+    atomic_size_t      maxSpill;
     Ns_LogSink         olderPtr;        /* Removed, had this place before. */
 
     /* Guards the rest: one thread at a time does the sink's work. */
@@ -205,6 +207,13 @@ struct Ns_LogSink_ {
     bool               isInLane;        /* The record at hand stands there. */
     bool               hasSkipped;      /* Places are new; see bound.c. */
     uint64_t           nToldLost;       /* By notes in the buffer. */
+    bool               isJudged;        /* The record at hand passed before. */
+    bool               hasUpTo;         /* Not all 0: */
+    uint64_t          *upTo;            /* By lane: the buffer ends there; 0: at
+                                         * the lane's place. */
+    uint64_t          *settled;         /* By lane: the target has what is
+                                         * before it; NULL: nobody knows. */
+    uint64_t           nTaken;          /* From an earlier process's file. */
 
     /* Likewise; but while the places are lent, guarded by lendLock. */
     Ns_Mutex           lendLock;
@@ -212,10 +221,15 @@ struct Ns_LogSink_ {
     bool               hasFloors;       /* Not in use yet. */
     uint64_t          *floors;          /* By lane: positions to go on from. */
     NsGap              gap;             /* Given up, and not told yet. */
+    uint64_t           nAtRisk;         /* In the buffer, and nowhere else. */
+    NsSpill           *spillPtr;        /* NULL: all is in memory. */
 
     /* Of the keeper in bound.c. */
     uint64_t           nUntoldLost;
     int64_t            lostTold;        /* When; 0: never. */
+    int64_t            spillTold;       /* The episode that it told of, */
+    int                failureTold;     /* the errno. */
+    uint64_t           nWritesSeen;
 
     /* The log thread and requests. */
     Ns_Mutex           wakeLock;        /* Guards what follows. */
@@ -245,9 +259,14 @@ struct Ns_LogSink_ {
     atomic_uint_fast64_t nSyncs;
     atomic_uint_fast64_t nErrors;
     atomic_uint_fast64_t nWakeups;
+    atomic_uint_fast64_t nSpilled;          /* Records on disk, */
+    atomic_uint_fast64_t spilledBytes;      /* and their bytes. */
+    atomic_int_fast64_t  spillSince;        /* 0: there is no spill file. */
+    atomic_int           spillFailure;      /* errno; 0: it works. */
     atomic_uint_fast64_t deepest;
     atomic_int_fast64_t  failedSince;       /* 0: it does not fail. */
     atomic_int_fast64_t  busySince;         /* In a write or sync; 0: in none. */
+    atomic_int_fast64_t  stallTold;         /* Likewise, if it was told. */
     atomic_int_fast64_t  longestWrite;
     atomic_int_fast64_t  writeNanos;
 };
@@ -324,6 +343,65 @@ void NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane);
 
 /* Lanes have something that the sink has not read, or there is a request. */
 bool NsDeliverHasWork(Ns_LogSink sink);
+
+/*
+ * sinkspill.c.  With the sink locked, or its places lent and lendLock held.
+ */
+
+/* The sink has a spill file, or gets one.  False: it may not have one, or there
+ * can be none. */
+bool NsSinkBeginSpill(Ns_LogSink sink);
+
+/* The sink, locked, puts what is there into its buffer.  True: all of it. */
+bool NsSinkUnspill(Ns_LogSink sink);
+
+/* Something is there that the sink, locked, has not read. */
+bool NsSinkHasSpilled(Ns_LogSink sink);
+
+/* All in the buffer is written; the slot's intent still stands, or is done
+ * with. */
+void NsSinkSpillWritten(Ns_LogSink sink);
+void NsSinkEndSpill(Ns_LogSink sink);
+
+/* What is there is given up. */
+void NsSinkDropSpill(Ns_LogSink sink);
+
+/* What stands in the slot of an earlier process is read by the sink, which works
+ * for that slot.  False: it cannot be read, and errno tells why. */
+bool NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+
+/* For the counters. */
+void NsSinkNoteSpill(Ns_LogSink sink);
+
+/* Up to where in the lane the sink has read what is in its buffer. */
+static inline uint64_t
+NsSinkPosition(Ns_LogSink sink, uint32_t lane)
+{
+    return sink->hasUpTo && sink->upTo[lane] != 0
+        ? sink->upTo[lane] : NsPlacePosition(&sink->places[lane]);
+}
+
+/* From here on the lanes' places say it. */
+static inline void
+NsSinkForgetUpTo(Ns_LogSink sink)
+{
+    if (unlikely(sink->hasUpTo)) {
+        sink->hasUpTo = false;
+        memset(sink->upTo, 0, sink->ringPtr->headerPtr->maxLanes
+               * sizeof(*sink->upTo));
+    }
+}
+
+static inline void
+NsSinkSetUpTo(Ns_LogSink sink, uint32_t lane, uint64_t position)
+{
+    sink->hasUpTo = true;
+    sink->upTo[lane] = position;
+    if (!sink->places[lane].isMoved) {
+        sink->places[lane].isMoved = true;
+        sink->moved[sink->nMoved++] = lane;
+    }
+}
 
 /*
  * sink.c

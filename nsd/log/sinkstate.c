@@ -14,6 +14,7 @@ static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
     .sample = 1,
+    .maxSpill = (size_t) 1 << 30,
     .bufferBytes = 65536,
     .bufferNanos = 100000000,
     .batchRows = 50,
@@ -58,6 +59,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+    atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
     NsSinkNoteSettings(sink);
 }
 
@@ -114,6 +116,8 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         - statsPtr->ignored - statsPtr->droppedFailed
         - statsPtr->droppedDamaged - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
+    statsPtr->spilled = MIN(atomic_load(&sink->nSpilled), statsPtr->pending);
+    statsPtr->spilledBytes = atomic_load(&sink->spilledBytes);
     statsPtr->behind = NsBoundHeld(sink);
     if (statsPtr->pending > atomic_load(&sink->deepest)) {
         atomic_store(&sink->deepest, statsPtr->pending);

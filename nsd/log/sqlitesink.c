@@ -303,7 +303,7 @@ SetPositions(Database *dbPtr, Ns_LogSink sink)
                                   sink->ringPtr->headerPtr->epoch);
         (void) sqlite3_bind_int64(dbPtr->setPosition, 3, lane);
         (void) sqlite3_bind_int64(dbPtr->setPosition, 4, (sqlite3_int64)
-                                  NsPlacePosition(&sink->places[lane]));
+                                  NsSinkPosition(sink, lane));
         (void) sqlite3_bind_text(dbPtr->setPosition, 5,
                                  Ns_DStringValue(&dbPtr->server), -1,
                                  SQLITE_STATIC);

@@ -104,6 +104,7 @@ NsStreamInit(void)
     nsSystemStream = Ns_LogStreamCreate("system", NULL, NULL);
     nsAuditStream = Ns_LogStreamCreate("audit", NULL, NULL);
     nsAuditStream->class = NS_LANE_CRITICAL;
+    NsStreamSetOverflow(nsAuditStream, NS_OVERFLOW_BLOCK);
     nsOperationStream = Ns_LogStreamCreate("operation", NULL, NULL);
 }
 
@@ -126,6 +127,7 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
         strcpy(stream->name, name);
         stream->index = n;
         stream->class = NS_LANE_NORMAL;
+        atomic_store(&stream->overflow, NS_OVERFLOW_DROPNEWEST);
         atomic_store(&stream->routePtr, &nowhere);
         atomic_store(&stream->nudgeBytes, SIZE_MAX);
         atomic_store_explicit(&nStreams, n + 1, memory_order_release);

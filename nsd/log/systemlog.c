@@ -52,6 +52,7 @@ static atomic_bool isFileOpen;  /* Not on standard error any more. */
 static bool       isDetached;   /* Standard error is nobody's. */
 static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 static NsRingKey  ringKey;
+static char      *spillDirectory;   /* Or NULL. */
 static int64_t    memoryBytes;
 
 static Ns_ReturnCode OpenFile(void);
@@ -117,6 +118,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     isDetached = settingsPtr->isDetached;
     memoryBytes = settingsPtr->memoryBytes > 0
         ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT;
+    spillDirectory = ns_strcopy(settingsPtr->spillDirectory);
     ringKey = (NsRingKey){
         .directory = ns_strdup(settingsPtr->ringDirectory != NULL
                                ? settingsPtr->ringDirectory : RING_DIRECTORY),
@@ -141,7 +143,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
 void
 NsLogUseMemory(void)
 {
-    NsSinkUseRing(&ringKey, memoryBytes);
+    NsSinkUseRing(&ringKey, spillDirectory, memoryBytes);
 }
 
 bool

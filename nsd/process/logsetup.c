@@ -10,6 +10,8 @@
 
 #include "log/init.h"
 #include "log/sink.h"
+#include "nsconfig.h"
+#include "nsfile.h"
 #include "nslog.h"
 #include "nsparam.h"
 #include "nsprocess.h"
@@ -31,6 +33,7 @@ static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
 static Ns_Callback WatchMemory;
 static char *FindFile(void);
+static char *FindSpillDirectory(void);
 static bool IsWritable(const char *file);
 static void MakeSinks(void);
 static void MakeSink(const char *name);
@@ -45,7 +48,7 @@ void
 NsLogSetup(bool stayOnStderr, bool isDetached)
 {
     NsParameters  from = {SECTION, SECTION};
-    char         *file = FindFile();
+    char         *file = FindFile(), *spill = FindSpillDirectory();
     NsLogSettings settings = {
         .file = file,
         .stayOnStderr = stayOnStderr || !IsWritable(file),
@@ -61,6 +64,7 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
         .isAsync = NsParameterBool(from, "asynclogwriter"),
         .memoryBytes = NsParameterSize(from, "logmemory"),
         .ringDirectory = Ns_ConfigString(SECTION, "logringdir", "/dev/shm"),
+        .spillDirectory = spill,
         .home = Ns_InfoHomePath(),
         .configFile = Ns_InfoConfigFile()
     };
@@ -80,6 +84,7 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
         NsLogSetupMemory();
     }
     ns_free(file);
+    ns_free(spill);
 }
 
 void
@@ -120,6 +125,24 @@ FindFile(void)
     Ns_DStringInit(&ds);
     NsInfoLogPath(&ds, Ns_ConfigString(SECTION, "systemlog",
         Ns_ConfigString(SECTION, "serverlog", "nsd.log")));
+    return Ns_DStringExport(&ds);
+}
+
+/*
+ * Made when it is needed.
+ */
+static char *
+FindSpillDirectory(void)
+{
+    const char *name = Ns_ConfigString(SECTION, "logspilldir", "logs/spill");
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(name)) {
+        Ns_DStringAppend(&ds, name);
+    } else {
+        Ns_HomePath(&ds, name, NULL);
+    }
     return Ns_DStringExport(&ds);
 }
 

@@ -107,6 +107,8 @@ static const NsParameter processParameters[] = {
          "Memory for log records on their way."),
     PATH("logringdir", "/dev/shm",
          "Directory of that memory; it should be a memory file system."),
+    PATH("logspilldir", "logs/spill",
+         "Directory for records of log sinks that fall behind."),
 
     BOOL("dnscache", "true", "Keep the results of name lookups."),
     SIZE("dnscachemaxsize", "512000", 0, ANY,
@@ -177,8 +179,10 @@ static const NsParameter sinkParameters[] = {
     BOOL("onlyerrors", "false",
          "Of stream operation: only requests with an error."),
     SIZE("maxmemory", "0", 0, ANY,
-         "How far the sink may fall behind, in bytes of logmemory; 0 = all of "
-         "it."),
+         "How far the sink may fall behind in bytes of logmemory; 0 = half of "
+         "that. Its oldest records go to disk then."),
+    SIZE("maxspill", "1GiB", 0, ANY,
+         "What the sink may have in logspilldir; 0 = nothing."),
     SIZE("buffersize", "64KiB", 0, GIB,
          "Bytes collected before a write; 0 = each record by itself."),
     TIME("buffertime", "0.1s, databases 5s", 0, ANY,
@@ -192,7 +196,7 @@ static const NsParameter sinkParameters[] = {
            "Rolled files are compressed in the background."),
     TEXT("sync", "none",
          "When the file is synced to disk: none, batch, or every so often."),
-    CHOICE("overflow", "block", "block dropnewest sample",
+    CHOICE("overflow", "dropnewest, audit block", "block dropnewest sample",
            "What a record does when the memory is full."),
     BOOL("required", "false",
          "Without the sink the server does not start; else records wait until "

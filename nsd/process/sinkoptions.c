@@ -79,6 +79,8 @@ static const Option options[] = {
     {"onlyerrors", AT(Bool, settings.onlyErrors), .range = "a boolean"},
     {"maxmemory", AT(Size, settings.maxMemory), .max = INT64_MAX,
      .range = "a size, 0 or more"},
+    {"maxspill", AT(Size, settings.maxSpill), .max = INT64_MAX,
+     .range = "a size, 0 or more"},
     {"buffersize", AT(Size, settings.bufferBytes), .max = INT64_C(1) << 30,
      .range = "a size from 0 to 1GiB"},
     {"buffertime", AT(Nanos, settings.bufferNanos),

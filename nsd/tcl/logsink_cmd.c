@@ -560,6 +560,8 @@ StatsObj(Ns_LogSink sink)
     Put(dictObj, "droppedrejected", stats.droppedRejected);
     Put(dictObj, "pending", stats.pending);
     Put(dictObj, "behind", stats.behind);
+    Put(dictObj, "spilled", stats.spilled);
+    Put(dictObj, "spilledbytes", stats.spilledBytes);
     Put(dictObj, "bytes", stats.bytes);
     Put(dictObj, "writes", stats.writes);
     Put(dictObj, "syncs", stats.syncs);

@@ -168,6 +168,8 @@ main(int argc, char **argv)
         .maxBackup = 10, .memoryBytes = NS_LOG_MEMORY_MIN, .home = directory
     });
     stream = Ns_LogStreamCreate("stress", Format, NULL);
+    NsStreamSetOverflow(stream, NS_OVERFLOW_BLOCK);
+    NsStreamSetOverflow(nsSystemStream, NS_OVERFLOW_BLOCK);
     fast = Open("fast", 65536);
     rolling = Open("rolling", 4096);
     NsLogStart();

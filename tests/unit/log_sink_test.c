@@ -202,7 +202,6 @@ FillMemory(void)
 
     (void) Start(&stream);
     held = Ns_LogStreamCreate("held", Format, &gateLock);
-    NsStreamSetOverflow(held, NS_OVERFLOW_DROPNEWEST);
     hanging = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = "held", .stream = held, .file = PathOf("held"),
         .bufferBytes = 65536
@@ -271,6 +270,7 @@ WaitForMemory(void)
     NsSinkStats  stats;
 
     held = Ns_LogStreamCreate("held", Format, &gateLock);
+    NsStreamSetOverflow(held, NS_OVERFLOW_BLOCK);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = "held", .stream = held, .file = PathOf("held"),
         .bufferBytes = 65536
