@@ -83,8 +83,9 @@ NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *host, int port,
                                          Ns_Time *timeoutPtr);
 
 /*
- * Wait for one of NS_SOCK_READ, WRITE, EXCEPTION: NS_OK, NS_TIMEOUT, NS_ERROR.
- * timeout is in seconds, negative for no limit.
+ * Wait for one of NS_SOCK_READ, WRITE, EXCEPTION: NS_OK, NS_TIMEOUT, NS_ERROR
+ * and errno, also for what is no open descriptor.  timeout is in seconds,
+ * negative for no limit.
  */
 NS_EXTERN int Ns_SockWait(NS_SOCKET sock, int what, int timeout);
 NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr);

@@ -109,6 +109,11 @@ Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr)
     default:
         return NS_ERROR;
     }
+    if (sock < 0) {
+        /* Which poll() would leave out. */
+        errno = EBADF;
+        return NS_ERROR;
+    }
     if (ms > 0) {
         end = NsClockNow() + (NsStamp) ms * 1000000;
     }
@@ -121,6 +126,10 @@ Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr)
     }
     if (n == 0) {
         return NS_TIMEOUT;
+    }
+    if (n > 0 && (pollFd.revents & POLLNVAL) != 0) {
+        errno = EBADF;
+        return NS_ERROR;
     }
     return n < 0 ? NS_ERROR : NS_OK;
 }

@@ -2,6 +2,7 @@
  * net_task_test.c --
  *
  *      1. socket callbacks    2. tasks    3. event queues    4. vectors
+ *      5. waits
  */
 
 #include "unit.h"
@@ -318,6 +319,24 @@ vectors_are_consumed_from_the_start(void **state)
     assert_int_equal(files[1].length, 40);
 }
 
+static void
+a_wait_for_what_is_no_open_descriptor_is_an_error(void **state)
+{
+    Ns_Time limit = {0, 0};
+    int     fds[2];
+
+    assert_int_equal(Ns_SockWait(-1, NS_SOCK_READ, 60), NS_ERROR);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(ns_pipe(fds), 0);
+    assert_int_equal(Ns_SockTimedWait(fds[1], NS_SOCK_WRITE, &limit), NS_OK);
+    assert_int_equal(Ns_SockTimedWait(fds[0], NS_SOCK_READ, &limit),
+                     NS_TIMEOUT);
+    close(fds[0]);
+    close(fds[1]);
+    assert_int_equal(Ns_SockTimedWait(fds[0], NS_SOCK_READ, &limit), NS_ERROR);
+    assert_int_equal(errno, EBADF);
+}
+
 int
 main(void)
 {
@@ -333,6 +352,8 @@ main(void)
                                Reset),
         cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains, Reset),
         cmocka_unit_test_setup(vectors_are_consumed_from_the_start, Reset),
+        cmocka_unit_test_setup(a_wait_for_what_is_no_open_descriptor_is_an_error,
+                               Reset),
     };
 
     NsLogInit();
