@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <zlib.h>
 
+#include "base/directory.h"
 #include "base/lock.h"
 #include "log/openfiles.h"
 #include "nslog.h"
@@ -70,7 +71,6 @@ static bool  Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr);
 static bool  WriteAll(int fd, const void *bytes, size_t length);
 static bool  TakeOver(NsBacklog *backlogPtr, Place *placePtr,
                       const char *request, ino_t inode, int64_t bytes);
-static bool  SyncDirectory(Place *placePtr);
 static void  RemoveDone(NsBacklog *backlogPtr, Place *placePtr);
 static void  EnterPlace(Place *placePtr, const char *file);
 static const char *PathIn(Place *placePtr, const char *name);
@@ -442,22 +442,10 @@ TakeOver(NsBacklog *backlogPtr, Place *placePtr, const char *request,
     Ns_DStringFree(&path);
     errno = reason;
     if (isRenamed) {
-        isOk = SyncDirectory(placePtr);
+        isOk = NsDirectorySync(PathIn(placePtr, ".")) || errno == EINVAL;
         if (isOk) {
             RemoveDone(backlogPtr, placePtr);
         }
-    }
-    return isOk;
-}
-
-static bool
-SyncDirectory(Place *placePtr)
-{
-    int fd = open(PathIn(placePtr, "."), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool isOk = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-
-    if (fd >= 0) {
-        close(fd);
     }
     return isOk;
 }
