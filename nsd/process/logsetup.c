@@ -10,7 +10,6 @@
 
 #include "log/init.h"
 #include "log/sink.h"
-#include "nsconfig.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsparam.h"
