@@ -6,7 +6,9 @@
  */
 
 #include "nsfile.h"
+#include "nslog.h"
 #include "nsprocess.h"
+#include "nsthread.h"
 #include "process/module.h"
 #include "process/shutdown.h"
 #include "tcl/commands.h"
@@ -14,6 +16,7 @@
 
 #include <sys/resource.h>
 
+static Tcl_ObjCmdProc ExitObjCmd;
 static Tcl_ObjCmdProc ShutdownObjCmd;
 static Tcl_ObjCmdProc ModuleLoadObjCmd;
 static Tcl_ObjCmdProc KillObjCmd;
@@ -22,6 +25,7 @@ static Tcl_ObjCmdProc SetGroupObjCmd;
 static Tcl_ObjCmdProc LimitObjCmd;
 
 static const NsTclCommand commands[] = {
+    {"exit",          ExitObjCmd, false},
     {"ns_shutdown",   ShutdownObjCmd, true},
     {"ns_moduleload", ModuleLoadObjCmd, false},
     {"ns_kill",       KillObjCmd, true},
@@ -36,6 +40,32 @@ void
 NsProcessCmdInit(void)
 {
     NsTclAddCommands(commands);
+}
+
+/*
+ * exit ?returnCode?: Tcl's own would end the process on the spot, with all other
+ * requests.
+ */
+static int
+ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+
+    if (itPtr->connPtr != NULL) {
+        Ns_Log(Error, "exit: called in the script of '%s': ends the script, "
+               "not the server; use ns_shutdown for that",
+               itPtr->connPtr->pub.request->line);
+    } else {
+        Ns_Log(Error, "exit: called in a script of thread '%s': ends the "
+               "script, not the server; use ns_shutdown for that",
+               Ns_ThreadGetName());
+    }
+    Tcl_SetErrorCode(interp, "NS_EXIT", objc > 1 ? Tcl_GetString(objv[1])
+                     : "0", NULL);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(
+        "exit ends the script, not the server", -1));
+    return TCL_ERROR;
 }
 
 /*
