@@ -96,13 +96,16 @@ NsIdentityTakeUser(const NsIdentity *identityPtr, const char *user)
 }
 
 /*
- * 0, or -1 with an entry in the log.
+ * 0, or -1 with an entry in the log.  NULL: no change.
  */
 int
 Ns_SetUser(const char *user)
 {
     NsIdentity identity;
 
+    if (user == NULL) {
+        return 0;
+    }
     memset(&identity, 0, sizeof(identity));
     if (!FindUser(user, &identity)) {
         Ns_Log(Error, "Ns_SetUser: unknown user '%s'", user);
@@ -132,6 +135,9 @@ Ns_SetGroup(const char *group)
 {
     gid_t gid;
 
+    if (group == NULL) {
+        return 0;
+    }
     if (!FindGroup(group, &gid)) {
         Ns_Log(Error, "Ns_GetGroup: unknown group '%s'", group);
         return -1;

@@ -7,6 +7,7 @@
 #include "nsfile.h"
 #include "nsprocess.h"
 
+static const char *Home(void);
 static char *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
 static void AppendPart(Ns_DString *dsPtr, const char *part);
 
@@ -16,7 +17,7 @@ Ns_HomePath(Ns_DString *dsPtr, ...)
 {
     va_list ap;
 
-    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    Tcl_DStringAppend(dsPtr, Home(), -1);
     va_start(ap, dsPtr);
     AppendParts(dsPtr, &ap);
     va_end(ap);
@@ -28,7 +29,7 @@ Ns_BinPath(Ns_DString *dsPtr, ...)
 {
     va_list ap;
 
-    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    Tcl_DStringAppend(dsPtr, Home(), -1);
     AppendPart(dsPtr, "bin");
     va_start(ap, dsPtr);
     AppendParts(dsPtr, &ap);
@@ -41,7 +42,7 @@ Ns_LibPath(Ns_DString *dsPtr, ...)
 {
     va_list ap;
 
-    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    Tcl_DStringAppend(dsPtr, Home(), -1);
     AppendPart(dsPtr, "lib");
     va_start(ap, dsPtr);
     AppendParts(dsPtr, &ap);
@@ -54,7 +55,7 @@ Ns_ModulePath(Ns_DString *dsPtr, const char *server, const char *module, ...)
 {
     va_list ap;
 
-    Tcl_DStringAppend(dsPtr, Ns_InfoHomePath(), -1);
+    Tcl_DStringAppend(dsPtr, Home(), -1);
     if (server != NULL) {
         AppendPart(dsPtr, "servers");
         AppendPart(dsPtr, server);
@@ -78,7 +79,7 @@ Ns_HomePathExists(const char *part, ...)
     bool        exists;
 
     Tcl_DStringInit(&ds);
-    Tcl_DStringAppend(&ds, Ns_InfoHomePath(), -1);
+    Tcl_DStringAppend(&ds, Home(), -1);
     AppendPart(&ds, part);
     va_start(ap, part);
     AppendParts(&ds, &ap);
@@ -112,4 +113,15 @@ AppendPart(Ns_DString *dsPtr, const char *part)
         Tcl_DStringAppend(dsPtr, "/", 1);
     }
     Tcl_DStringAppend(dsPtr, part, -1);
+}
+
+/*
+ * Empty in a program that runs no server.
+ */
+static const char *
+Home(void)
+{
+    const char *home = Ns_InfoHomePath();
+
+    return home == NULL ? "" : home;
 }
