@@ -22,6 +22,7 @@
 #include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
+#include "process/background.h"
 #include "process/banner.h"
 #include "process/callbacks.h"
 #include "process/config.h"
@@ -57,7 +58,6 @@ static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
 static void GoToBackground(NsMode mode);
-static void Detach(void);
 static void FindConfigFile(const NsOptions *optionsPtr);
 static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
                                   char **argv);
@@ -113,6 +113,9 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
     NsSignalsEndStart();
     if (isStarted) {
         status = WaitForEnd(&timeout);
+    }
+    if (status == 0) {
+        status = NsShellStatus();
     }
     isClean = Stop(timeout, status);
     if (!isStarted) {
@@ -187,7 +190,6 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
                mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
     NsBannerLog();
     (void) NsConfigCheckLog();
-    NsPidfileWrite();
     SetStackSize();
     NsSignalsBeginStart();
     NsShutdownGuardStart();
@@ -240,32 +242,12 @@ static void
 GoToBackground(NsMode mode)
 {
     if (mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG) {
-        Detach();
+        NsBackgroundEnter();
     }
     if (mode == NS_MODE_WATCHDOG) {
         NsWatchdogRun();
     }
     NsInfoForked();
-}
-
-static void
-Detach(void)
-{
-    pid_t pid = fork();
-    int   fd;
-
-    if (pid < 0) {
-        Ns_Fatal("nsmain: fork() failed: '%s'", strerror(errno));
-    }
-    if (pid > 0) {
-        _exit(0);
-    }
-    (void) setsid();
-    fd = open(DEVNULL, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void) dup2(fd, STDIN_FILENO);
-        close(fd);
-    }
 }
 
 /*
@@ -328,6 +310,7 @@ TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
         NsBinderStart();
     }
     NsIdentityTakeUser(&identity, optionsPtr->user);
+    NsSignalsAllowCore();
     if (text != NULL) {
         EvalConfig(optionsPtr, text, argc, argv);
         ns_free(text);
@@ -472,6 +455,7 @@ Start(void)
     if (NsDriversStart() != NS_OK) {
         return NS_ERROR;
     }
+    NsPidfileWrite();
     NsCallbacksRun(NS_AT_READY);
     Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
     NsBannerLogSecurity();
@@ -481,6 +465,8 @@ Start(void)
     NsCallbacksRun(NS_AT_STARTUP);
     NsPrebindClose();
     NsBinderStop();
+    NsWatchdogReady();
+    NsBackgroundReady();
     return NS_OK;
 }
 
@@ -493,10 +479,17 @@ WaitForEnd(NsStamp *timeoutPtr)
     for (;;) {
         int number = NsSignalsWait();
 
-        if (number != SIGHUP) {
+        switch (number) {
+        case SIGHUP:
+        case SIGUSR1:
+            NsCallbacksSignal();
+            break;
+        case SIGUSR2:
+            Ns_Log(Warning, "nsmain: SIGUSR2 has no meaning here: ignored");
+            break;
+        default:
             return NsShutdownStatus(number, timeoutPtr);
         }
-        NsCallbacksSignal();
     }
 }
 

@@ -8,12 +8,29 @@
 
 #include <stdatomic.h>
 
-static NsFatalProc *_Atomic fatalProc;
+static NsFatalProc *_Atomic    fatalProc;
+static NsFatalEndProc *_Atomic endProc;
 
 void
 NsFatalSetProc(NsFatalProc *proc)
 {
     atomic_store(&fatalProc, proc);
+}
+
+void
+NsFatalSetEndProc(NsFatalEndProc *proc)
+{
+    atomic_store(&endProc, proc);
+}
+
+void
+NsFatalEnd(void)
+{
+    NsFatalEndProc *proc = atomic_load(&endProc);
+
+    if (proc != NULL) {
+        proc();
+    }
 }
 
 void
@@ -32,5 +49,6 @@ NsFatal(const char *format, ...)
     } else {
         fprintf(stderr, "fatal: %s\n", message);
     }
+    NsFatalEnd();
     abort();
 }

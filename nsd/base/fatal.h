@@ -21,6 +21,14 @@ typedef void (NsFatalProc)(const char *message);
 
 void NsFatalSetProc(NsFatalProc *proc);
 
+/*
+ * What has to be done before the process ends in the middle of things, whoever
+ * ends it: Ns_Fatal, NsFatal, a panic of Tcl.  Set once; must not allocate.
+ */
+typedef void (NsFatalEndProc)(void);
+void NsFatalSetEndProc(NsFatalEndProc *proc);
+void NsFatalEnd(void);
+
 void NsFatal(const char *format, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
 
 #endif

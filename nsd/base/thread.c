@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
+#define SIGNAL_STACK_BYTES 32768
 #define FIRST_PAUSE_NS  1000000
 #define LAST_PAUSE_NS   500000000
 #define QUIET           (60 * NS_STAMP_SECOND)
@@ -42,6 +43,7 @@ typedef struct Thread {
     int            nVisitors;   /* Ns_ThreadList calls that look at arg. */
     char           name[NS_THREAD_NAMESIZE + 1]; /* Written by its thread. */
 
+    void          *signalStack; /* Its own, as the rest; or NULL. */
     void          *result;      /* Written before it ends. */
     void          *slots[NS_THREAD_MAXTLS];     /* Its own. */
 } Thread;
@@ -73,6 +75,7 @@ static pthread_key_t         endKey;    /* Its destructor ends a thread. */
 static NsThreadLimitProc    *limitProc; /* Likewise. */
 static atomic_bool           isPatient; /* The start is over. */
 static _Atomic NsStamp       limitStamp;    /* No thread could be made then. */
+static _Thread_local NsThreadDoing doing;
 static _Thread_local Thread *selfPtr;
 static _Thread_local int     selfOsId;  /* 0: not asked yet. */
 
@@ -83,6 +86,8 @@ static Thread *Adopt(void);
 static Thread *NewThread(Ns_ThreadProc *proc, void *arg, int flags);
 static void    NoteLimit(int error);
 static void   *Run(void *arg);
+static void    UseSignalStack(Thread *thrPtr);
+static void    LeaveSignalStack(Thread *thrPtr);
 static void    Begin(Thread *thrPtr);
 static void    End(void *arg);
 static void    LinkLocked(Thread *thrPtr);
@@ -258,6 +263,24 @@ uintptr_t
 Ns_ThreadId(void)
 {
     return (uintptr_t) pthread_self();
+}
+
+void
+NsThreadSetDoing(const NsThreadDoing *doingPtr)
+{
+    doing = *doingPtr;
+}
+
+const NsThreadDoing *
+NsThreadGetDoing(void)
+{
+    return &doing;
+}
+
+const char *
+NsThreadPeekName(void)
+{
+    return selfPtr == NULL ? NULL : selfPtr->name;
 }
 
 int
@@ -450,11 +473,42 @@ Run(void *arg)
     return NULL;
 }
 
+/*
+ * The handler of a fatal signal has to run when the stack is what overflowed.
+ * Sanitizers bring a stack of their own.
+ */
+static void
+UseSignalStack(Thread *thrPtr)
+{
+    stack_t stack;
+
+    if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
+        thrPtr->signalStack = ns_malloc(SIGNAL_STACK_BYTES);
+        stack = (stack_t) {
+            .ss_sp = thrPtr->signalStack, .ss_size = SIGNAL_STACK_BYTES
+        };
+        (void) sigaltstack(&stack, NULL);
+    }
+}
+
+static void
+LeaveSignalStack(Thread *thrPtr)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+
+    if (thrPtr->signalStack != NULL) {
+        (void) sigaltstack(&none, NULL);
+        ns_free(thrPtr->signalStack);
+        thrPtr->signalStack = NULL;
+    }
+}
+
 static void
 Begin(Thread *thrPtr)
 {
     selfPtr = thrPtr;
     pthread_setspecific(endKey, thrPtr);
+    UseSignalStack(thrPtr);
 
     Ns_MutexLock(&lock);
     thrPtr->osId = NsThreadOsId();
@@ -472,6 +526,7 @@ End(void *arg)
     bool    isDetached;
 
     NsTlsCleanup(thrPtr->slots);
+    LeaveSignalStack(thrPtr);
     if (endProc != NULL) {
         endProc();
     }

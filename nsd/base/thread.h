@@ -55,6 +55,24 @@ typedef void (NsThreadEndProc)(void);
 void NsThreadSetEndProc(NsThreadEndProc *proc);
 
 /*
+ * What the calling thread does, for the last words of a crash: texts that stay
+ * until it does something else.  url NULL: no request.
+ */
+typedef struct NsThreadDoing {
+    const char *method;
+    const char *url;
+    uint64_t    id;
+} NsThreadDoing;
+
+void NsThreadSetDoing(const NsThreadDoing *doingPtr);
+
+/*
+ * For signal handlers.  The name is NULL in threads that are not known here.
+ */
+const NsThreadDoing *NsThreadGetDoing(void);
+const char *NsThreadPeekName(void);
+
+/*
  * The thread's id in the operating system.
  */
 int NsThreadOsId(void);

@@ -7,6 +7,7 @@
 #include "log/entry.h"
 
 #include "base/assert.h"
+#include "base/fatal.h"
 #include "log/filter.h"
 #include "log/init.h"
 #include "log/line.h"
@@ -16,6 +17,8 @@
 #include "log/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
+
+#include <stdatomic.h>
 
 #define FORMAT_BYTES 2048       /* Longer messages are formatted in the heap. */
 
@@ -38,7 +41,8 @@ typedef struct Buffer {
     Ns_DString  texts;
 } Buffer;
 
-static Ns_Tls bufferTls;
+static Ns_Tls                   bufferTls;
+static NsLogFatalProc *_Atomic fatalProc;
 
 static void    FreeBuffer(void *arg);
 static Buffer *ThreadBuffer(void);
@@ -126,6 +130,12 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
 }
 
 void
+NsLogSetFatalProc(NsLogFatalProc *proc)
+{
+    atomic_store(&fatalProc, proc);
+}
+
+void
 Ns_Fatal(const char *fmt, ...)
 {
     va_list ap;
@@ -134,6 +144,7 @@ Ns_Fatal(const char *fmt, ...)
     Ns_VALog(Fatal, fmt, &ap);
     va_end(ap);
     NsSystemLogDrain();
+    NsFatalEnd();
     _exit(1);
 }
 
@@ -317,8 +328,13 @@ SendKept(Buffer *bufferPtr)
 static void
 Send(const NsLogEntry *entryPtr)
 {
+    NsLogFatalProc *proc = atomic_load_explicit(&fatalProc,
+                                                memory_order_relaxed);
+
     if (entryPtr->severity != Fatal) {
         NsFilterRun(entryPtr);
+    } else if (proc != NULL) {
+        proc(entryPtr->message, entryPtr->messageLength);
     }
     NsSystemLogWrite(entryPtr);
 }

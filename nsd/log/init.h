@@ -92,4 +92,11 @@ const char *NsLogFile(void);
  */
 void NsLogWriteNow(Ns_LogSeverity severity, const char *message);
 
+/*
+ * Called with each Fatal message before it is written: no filter sees those.
+ * NULL: nobody.
+ */
+typedef void (NsLogFatalProc)(const char *message, size_t length);
+void NsLogSetFatalProc(NsLogFatalProc *proc);
+
 #endif

@@ -437,6 +437,7 @@ Panic(const char *fmt, ...)
     Ns_VALog(Fatal, fmt, &ap);
     va_end(ap);
     NsSystemLogDrain();
+    NsFatalEnd();
     abort();
 }
 

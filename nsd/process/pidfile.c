@@ -6,6 +6,7 @@
 
 #include "process/pidfile.h"
 
+#include "base/fatal.h"
 #include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -13,13 +14,17 @@
 #include "nsthread.h"
 
 #include <stdatomic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 /*
  * NULL: none was written.  Whoever takes it removes the file: the main thread,
  * or one that ends the process for it.
  */
 static _Atomic(char *) pidPath;
+static int             pidFd = -1;  /* Locked as long as we live. */
 
+static bool Take(const char *path);
 static char *FindPath(void);
 static bool IsOurs(const char *path);
 
@@ -28,22 +33,47 @@ void
 NsPidfileWrite(void)
 {
     char *path = FindPath();
-    char  text[32];
-    int   length = snprintf(text, sizeof(text), "%d\n", Ns_InfoPid());
-    int   fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    if (Take(path)) {
+        atomic_store(&pidPath, path);
+    } else {
+        ns_free(path);
+    }
+}
+
+/*
+ * The lock tells whether the file belongs to a server that runs; the number in
+ * it may be that of another process by now.
+ */
+static bool
+Take(const char *path)
+{
+    char text[32];
+    int  length = snprintf(text, sizeof(text), "%d\n", Ns_InfoPid());
+    int  fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 
     if (fd < 0) {
         Ns_Log(Error, "pidfile: failed to open pid file '%s': '%s'", path,
                strerror(errno));
-        ns_free(path);
-        return;
+        return false;
     }
-    if (write(fd, text, (size_t) length) != length) {
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        ssize_t n = read(fd, text, sizeof(text) - 1);
+
+        text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
+        Ns_Log(Error, "pidfile: '%s' belongs to a running server, process %s: "
+               "give this one a pidfile of its own", path, text);
+        close(fd);
+        return false;
+    }
+    if (pwrite(fd, text, (size_t) length, 0) != length
+            || ftruncate(fd, length) != 0) {
         Ns_Log(Error, "pidfile: failed to write pid file '%s': '%s'", path,
                strerror(errno));
     }
-    close(fd);
-    atomic_store(&pidPath, path);
+    pidFd = fd;
+    NsFatalSetEndProc(NsPidfileRemove);
+    return true;
 }
 
 void
@@ -58,6 +88,7 @@ NsPidfileRemove(void)
         Ns_Log(Error, "pidfile: failed to remove '%s': '%s'", path,
                strerror(errno));
     }
+    close(pidFd);
     ns_free(path);
 }
 
@@ -82,20 +113,14 @@ FindPath(void)
 }
 
 /*
- * Another instance may have written its own since.
+ * Somebody may have replaced it since.  Without memory from the heap: this may
+ * be the last that a server in trouble does.
  */
 static bool
 IsOurs(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    int   pid = 0;
+    struct stat ours, there;
 
-    if (file == NULL) {
-        return false;
-    }
-    if (fscanf(file, "%d", &pid) != 1) {
-        pid = 0;
-    }
-    fclose(file);
-    return pid == Ns_InfoPid();
+    return fstat(pidFd, &ours) == 0 && stat(path, &there) == 0
+        && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }

@@ -8,8 +8,8 @@
 #define NSD_PROCESS_PIDFILE_H
 
 /*
- * Write it to the place that the configuration names.  A failure is logged, and
- * nothing else.
+ * Write it to the place that the configuration names, unless it belongs to a
+ * server that runs.  A failure is logged, and nothing else.
  */
 void NsPidfileWrite(void);
 

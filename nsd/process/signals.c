@@ -7,12 +7,14 @@
 #include "process/signals.h"
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "process/shutdown.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #define END_OF_START SIGALRM    /* Tells the thread of the start to end. */
 
@@ -28,9 +30,19 @@ static struct {
     bool      hasId;
 } start;
 
+/*
+ * A line made by means that a signal handler may use.
+ */
+typedef struct Line {
+    char   text[512];
+    size_t length;
+} Line;
+
 static Ns_ThreadProc WatchStart;
 static void WaitForStart(void);
 static void OnFatalSignal(int number);
+static void AppendText(Line *linePtr, const char *text);
+static void AppendNumber(Line *linePtr, uint64_t number);
 
 
 void
@@ -43,6 +55,8 @@ NsSignalsBlock(bool isDebugged)
     sigaddset(&waited, SIGTERM);
     sigaddset(&waited, SIGHUP);
     sigaddset(&waited, SIGQUIT);
+    sigaddset(&waited, SIGUSR1);
+    sigaddset(&waited, SIGUSR2);
     if (!isDebugged) {
         sigaddset(&waited, SIGINT);
     }
@@ -50,12 +64,15 @@ NsSignalsBlock(bool isDebugged)
     /* What would send these fails instead, and says why. */
     sigaddset(&blocked, SIGPIPE);
     sigaddset(&blocked, SIGXFSZ);
+    sigaddset(&blocked, SIGIO);
+    sigaddset(&blocked, SIGPWR);
     sigaddset(&blocked, END_OF_START);
     ns_sigmask(SIG_BLOCK, &blocked, NULL);
 
     for (int i = 0; i < Ns_NrElements(fatal); i++) {
         struct sigaction action = {
-            .sa_handler = OnFatalSignal, .sa_flags = (int) SA_RESETHAND
+            .sa_handler = OnFatalSignal,
+            .sa_flags = (int) SA_RESETHAND | SA_ONSTACK
         };
 
         sigaction(fatal[i], &action, NULL);
@@ -84,6 +101,12 @@ NsSignalsEndStart(void)
     Ns_MutexUnlock(&start.lock);
     (void) pthread_kill(start.id, END_OF_START);
     Ns_ThreadJoin(&start.thread, NULL);
+}
+
+void
+NsSignalsAllowCore(void)
+{
+    (void) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
 int
@@ -124,6 +147,8 @@ WatchStart(void *arg)
 
     Ns_ThreadSetName("-start-");
     sigdelset(&ending, SIGHUP);
+    sigdelset(&ending, SIGUSR1);
+    sigdelset(&ending, SIGUSR2);
     sigaddset(&ending, END_OF_START);
 
     Ns_MutexLock(&start.lock);
@@ -174,16 +199,54 @@ WaitForStart(void)
 static void
 OnFatalSignal(int number)
 {
-    char   text[] = "Fatal: received fatal signal 00\n";
-    size_t length = sizeof(text) - 1;
+    Line                  line = {.length = 0};
+    const char           *name = NsThreadPeekName();
+    const NsThreadDoing  *doingPtr = NsThreadGetDoing();
 
-    text[length - 3] = (char) ('0' + number / 10);
-    text[length - 2] = (char) ('0' + number % 10);
-    if (number < 10) {
-        text[length - 3] = text[length - 2];
-        text[length - 2] = '\n';
-        length--;
+    AppendText(&line, "Fatal: received fatal signal ");
+    AppendNumber(&line, (uint64_t) number);
+    if (name != NULL) {
+        AppendText(&line, " in thread ");
+        AppendText(&line, name);
     }
-    (void) !write(STDERR_FILENO, text, length);
+    if (doingPtr->url != NULL) {
+        AppendText(&line, ", request cns");
+        AppendNumber(&line, doingPtr->id);
+        AppendText(&line, " ");
+        AppendText(&line, doingPtr->method != NULL ? doingPtr->method : "?");
+        AppendText(&line, " ");
+        AppendText(&line, doingPtr->url);
+    }
+    line.text[line.length++] = '\n';
+    (void) !write(STDERR_FILENO, line.text, line.length);
     (void) raise(number);
+}
+
+/*
+ * What a client sent must not end the line.
+ */
+static void
+AppendText(Line *linePtr, const char *text)
+{
+    /* One byte is left for the end. */
+    for (; *text != '\0' && linePtr->length < sizeof(linePtr->text) - 1;
+         text++) {
+        bool isPlain = *text >= ' ' && *text < 127;
+
+        linePtr->text[linePtr->length++] = isPlain ? *text : '?';
+    }
+}
+
+static void
+AppendNumber(Line *linePtr, uint64_t number)
+{
+    char digits[24];
+    int  i = sizeof(digits) - 1;
+
+    digits[i] = '\0';
+    do {
+        digits[--i] = (char) ('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    AppendText(linePtr, digits + i);
 }

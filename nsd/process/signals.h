@@ -27,7 +27,14 @@ void NsSignalsBeginStart(void);
 void NsSignalsEndStart(void);
 
 /*
- * Wait for the next signal among SIGHUP, SIGTERM, SIGINT, SIGQUIT.
+ * A process that has changed its user leaves no core otherwise, and no debugger
+ * of that user may look at it.
+ */
+void NsSignalsAllowCore(void);
+
+/*
+ * Wait for the next signal among SIGHUP, SIGUSR1, SIGUSR2, SIGTERM, SIGINT,
+ * SIGQUIT.
  */
 int NsSignalsWait(void);
 

@@ -6,6 +6,9 @@
 
 #include "process/watchdog.h"
 
+#include "process/background.h"
+
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <syslog.h>
 
@@ -18,9 +21,16 @@
 static volatile sig_atomic_t isTerminated;
 static volatile sig_atomic_t serverPid;
 
+/*
+ * Shared with the server, which sets it; NULL: no watchdog, or no memory.
+ */
+static volatile bool *serverHasRunPtr;
+
+static bool HasRun(void);
 static int WaitForServer(pid_t pid);
 static void Sleep(int seconds);
 static void OnTerminate(int number);
+static void PassOn(int number);
 static void OnAlarm(int number);
 static void SetHandlers(bool isWatchdog);
 
@@ -30,6 +40,10 @@ NsWatchdogRun(void)
 {
     NsWatchdogDelay next = {0, 0};
 
+    bool *hasRunPtr = mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    serverHasRunPtr = hasRunPtr == MAP_FAILED ? NULL : hasRunPtr;
     openlog("nsd", LOG_CONS | LOG_NDELAY | LOG_PID, LOG_DAEMON);
     SetHandlers(true);
     while (!isTerminated) {
@@ -57,6 +71,7 @@ NsWatchdogRun(void)
             return;
         }
         serverPid = pid;
+        NsBackgroundLeave();
         if (isTerminated) {
             kill(pid, SIGTERM);     /* It came between loop and fork. */
         }
@@ -74,6 +89,10 @@ NsWatchdogRun(void)
             syslog(LOG_ERR, "watchdog: server %d was ended by signal %d",
                    (int) pid, WTERMSIG(status));
         }
+        if (next.nStarts == 0 && !HasRun()) {
+            syslog(LOG_ERR, "watchdog: the first start has failed: giving up");
+            exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+        }
         clock_gettime(CLOCK_MONOTONIC, &end);
         NsWatchdogAdvance(&next, (long) (end.tv_sec - start.tv_sec));
         if (next.nStarts > MAX_STARTS) {
@@ -84,6 +103,23 @@ NsWatchdogRun(void)
     }
     syslog(LOG_NOTICE, "watchdog: exiting");
     exit(0);
+}
+
+void
+NsWatchdogReady(void)
+{
+    if (serverHasRunPtr != NULL) {
+        *serverHasRunPtr = true;
+    }
+}
+
+/*
+ * If that cannot be known: yes.
+ */
+static bool
+HasRun(void)
+{
+    return serverHasRunPtr == NULL || *serverHasRunPtr;
 }
 
 void
@@ -144,19 +180,43 @@ OnTerminate(int number)
     }
 }
 
+/*
+ * To the server that runs; one that is to come knows nothing of it.
+ */
+static void
+PassOn(int number)
+{
+    if (serverPid != 0) {
+        kill((pid_t) serverPid, number);
+    }
+}
+
 static void
 OnAlarm(int number)
 {
 }
 
+/*
+ * What would end the watchdog goes to the server, or means nothing to either.
+ */
 static void
 SetHandlers(bool isWatchdog)
 {
-    struct sigaction terminate = {
-        .sa_handler = isWatchdog ? OnTerminate : SIG_DFL
+    static const struct {
+        int   number;
+        void  (*proc)(int number);
+    } handlers[] = {
+        {SIGTERM, OnTerminate}, {SIGALRM, OnAlarm}, {SIGHUP, PassOn},
+        {SIGINT, PassOn}, {SIGQUIT, PassOn}, {SIGUSR1, PassOn},
+        {SIGUSR2, SIG_IGN}, {SIGPIPE, SIG_IGN}, {SIGIO, SIG_IGN},
+        {SIGPWR, SIG_IGN}, {SIGVTALRM, SIG_IGN}, {SIGPROF, SIG_IGN}
     };
-    struct sigaction wake = {.sa_handler = isWatchdog ? OnAlarm : SIG_DFL};
 
-    sigaction(SIGTERM, &terminate, NULL);
-    sigaction(SIGALRM, &wake, NULL);
+    for (int i = 0; i < Ns_NrElements(handlers); i++) {
+        struct sigaction action = {
+            .sa_handler = isWatchdog ? handlers[i].proc : SIG_DFL
+        };
+
+        sigaction(handlers[i].number, &action, NULL);
+    }
 }

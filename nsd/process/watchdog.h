@@ -17,6 +17,12 @@
 void NsWatchdogRun(void);
 
 /*
+ * In the server: it runs.  When the first one ends before that, the watchdog
+ * ends with its status instead of trying again.
+ */
+void NsWatchdogReady(void);
+
+/*
  * How long to wait before the next start, in seconds, and how many starts were
  * counted, after a server ran for so many seconds.  Pure, for tests.
  */

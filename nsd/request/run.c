@@ -8,6 +8,7 @@
  *      of the request.
  */
 
+#include "base/thread.h"
 #include "log/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -63,6 +64,10 @@ NsConnRun(NsWork *workPtr)
         return;
     }
     NsConnSetCurrent(connPtr);
+    NsThreadSetDoing(&(NsThreadDoing) {
+        .method = connPtr->firstMethod, .url = connPtr->firstUrl,
+        .id = workPtr->id
+    });
     workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
     NsSockSetNotes(connPtr->sockPtr, &(NsSockNotes) {
@@ -340,6 +345,7 @@ Release(NsConn *connPtr)
 {
     NsMessage *messagePtr = connPtr->messagePtr;
 
+    NsThreadSetDoing(&(NsThreadDoing) {NULL, NULL, 0});
     NsConnFreeLocals(connPtr);
     if (nsConnHooks.cleanupProc != NULL) {
         (*nsConnHooks.cleanupProc)(connPtr);

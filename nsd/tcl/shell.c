@@ -25,12 +25,13 @@ static struct {
 } shell;
 
 static atomic_bool isRunning;       /* Main thread sets, the shell clears. */
+static atomic_int  exitStatus;      /* The shell sets it. */
 static bool        isExiting;       /* The shell's own: `exit` was called. */
 
 static Ns_ThreadProc RunShell;
 static void FlushOutput(void);
 static void SetArguments(Tcl_Interp *interp);
-static void SourceScript(Tcl_Interp *interp, const char *file);
+static bool SourceScript(Tcl_Interp *interp, const char *file);
 static void ReadCommands(Tcl_Interp *interp);
 static void SourceStartFile(Tcl_Interp *interp);
 static void EvalCommand(Tcl_Interp *interp, Tcl_Obj *commandPtr,
@@ -65,6 +66,12 @@ NsShellEnd(void)
     return true;
 }
 
+int
+NsShellStatus(void)
+{
+    return atomic_load(&exitStatus);
+}
+
 static void
 RunShell(void *arg)
 {
@@ -80,7 +87,9 @@ RunShell(void *arg)
         Tcl_CreateObjCommand(interp, "exit", ExitObjCmd, NULL, NULL);
         SetArguments(interp);
         if (shell.argc > 0) {
-            SourceScript(interp, shell.argv[0]);
+            if (!SourceScript(interp, shell.argv[0])) {
+                atomic_store(&exitStatus, 1);
+            }
         } else {
             ReadCommands(interp);
         }
@@ -130,14 +139,17 @@ SetArguments(Tcl_Interp *interp)
 }
 
 /*
- * The working directory is home.
+ * The working directory is home.  False: it has failed.
  */
-static void
+static bool
 SourceScript(Tcl_Interp *interp, const char *file)
 {
-    if (Tcl_EvalFile(interp, file) != TCL_OK && !isExiting) {
+    bool isDone = Tcl_EvalFile(interp, file) == TCL_OK || isExiting;
+
+    if (!isDone) {
         PrintError(interp, true);
     }
+    return isDone;
 }
 
 static void
@@ -181,7 +193,7 @@ SourceStartFile(Tcl_Interp *interp)
     Tcl_DStringAppend(&ds, home, -1);
     Tcl_DStringAppend(&ds, "/.nsdrc", -1);
     if (access(ds.string, R_OK) == 0) {
-        SourceScript(interp, ds.string);
+        (void) SourceScript(interp, ds.string);
     }
     Tcl_DStringFree(&ds);
 }
@@ -244,10 +256,16 @@ static int
 ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
+    int status = 0;
+
     if (objc > 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "?returnCode?");
         return TCL_ERROR;
     }
+    if (objc == 2 && Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    atomic_store(&exitStatus, status);
     isExiting = true;
     (void) Tcl_CancelEval(interp, NULL, NULL, TCL_CANCEL_UNWIND);
     return TCL_OK;

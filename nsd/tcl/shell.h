@@ -22,4 +22,10 @@ void NsShellStart(NsServer *serverPtr, int argc, char *const *argv);
  */
 bool NsShellEnd(void);
 
+/*
+ * What the script gave to `exit`, or 1 when it has failed; 0 without one.  Once
+ * it has asked for the end of the server.
+ */
+int NsShellStatus(void);
+
 #endif

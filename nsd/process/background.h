@@ -1,0 +1,27 @@
+/*
+ * background.h --
+ *
+ *      A server that leaves the terminal tells it first whether it has started.
+ */
+
+#ifndef NSD_PROCESS_BACKGROUND_H
+#define NSD_PROCESS_BACKGROUND_H
+
+/*
+ * Go on in a child without a terminal.  The parent ends in here: with status 0
+ * when the child is running, else with the child's status, having written to
+ * standard error what the child has logged as Error or Fatal.  One thread.
+ */
+void NsBackgroundEnter(void);
+
+/*
+ * The server runs: the parent may end.  Not in the background: does nothing.
+ */
+void NsBackgroundReady(void);
+
+/*
+ * A process that only watches over the server has nothing to tell.
+ */
+void NsBackgroundLeave(void);
+
+#endif
