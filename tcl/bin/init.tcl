@@ -115,11 +115,14 @@ proc nstrace::statescript {} {
             append links [lindex $parts 2]
         }
         append links [Aliases $base] [ProvidedPackages [dict get $missing packages] $base]
-        append script $paths {::namespace eval ::nstrace {}} \n $loads [ReloadedPackages] \
-            [Definition ::nstrace::Rename] \n [Definition ::nstrace::Import] \n [Renames] \
-            $spaces $procs [Objects [dict get $missing objects] $base]
+        append script $paths {::namespace eval ::nstrace {}} \n
+        foreach helper {Try Rename Import} {
+            append script [Definition ::nstrace::$helper] \n
+        }
+        append script $loads [ReloadedPackages] [Renames] $spaces $procs \
+            [Part "objects of TclOO" [Objects [dict get $missing objects] $base]]
         # Loads packages, so it comes last.
-        append script [NxObjects] $links
+        append script [Part "objects of NX and XOTcl" [NxObjects]] $links
     } finally {
         interp delete $base
     }
@@ -127,11 +130,23 @@ proc nstrace::statescript {} {
         if {[catch {uplevel #0 $command} text] == 1} {
             ns_log Error "nstrace: script of $name failed: $::errorInfo"
         } else {
-            append script $text \n
+            append script [Part "nstrace::addscript $name" $text]
         }
     }
     Tell $missing
     return $script
+}
+
+# A part of the script that may fail: the others are there in spite of that.
+
+proc nstrace::Part {what script} {
+    return [expr {$script eq "" ? "" : "[list ::nstrace::Try $what $script]\n"}]
+}
+
+proc nstrace::Try {what script} {
+    if {[catch {uplevel #0 $script} message] == 1} {
+        ns_log Error "tcl\[[ns_info server]\]: not there in this thread: $what: $message"
+    }
 }
 
 proc nstrace::LibraryPaths {} {
@@ -158,7 +173,7 @@ proc nstrace::LoadedPackages {base} {
                 ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is not there in threads:\
                     a second interpreter cannot load it: $message"
             } else {
-                append script $command \n
+                append script [Part [lindex $item 0] $command]
             }
         }
     }
@@ -177,7 +192,8 @@ proc nstrace::ReloadedPackages {} {
     set script ""
     foreach name [lsort [package names]] {
         if {[package provide $name] ne "" && [IsReloaded $name]} {
-            append script [list ::package require $name [package provide $name]] \n
+            append script [Part "package $name" \
+                [list ::package require $name [package provide $name]]]
         }
     }
     return $script
