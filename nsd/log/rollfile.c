@@ -23,10 +23,10 @@
 typedef struct Found {
     char   *path;
     int64_t mtime;              /* Nanoseconds. */
-    bool    isOpen;             /* A log that somebody writes to. */
 } Found;
 
 typedef struct FoundList {
+    const char *newest;         /* Counts though it is open; or NULL. */
     Found *files;
     int    n;
     int    max;
@@ -42,8 +42,10 @@ static const char *ZippedName(char buffer[PATH_MAX], const char *path);
 static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
 static bool Rename(const char *from, const char *to);
 static bool Unlink(const char *path);
-static int  Purge(const char *file, const regex_t *patternPtr, int max);
-static int  PurgeByFormat(const char *file, const char *format, int max);
+static int  Purge(const char *file, const regex_t *patternPtr,
+                  const char *newest, int max);
+static int  PurgeByFormat(const char *file, const char *format,
+                          const char *newest, int max);
 static bool Collect(FoundList *listPtr, const char *file,
                     const regex_t *patternPtr);
 static void AddFound(FoundList *listPtr, const char *path);
@@ -106,24 +108,25 @@ ShiftNumbers(const char *file, int max)
 int
 Ns_PurgeFiles(const char *file, int max)
 {
-    return Purge(file, NULL, max);
+    return Purge(file, NULL, NULL, max);
 }
 
 /*
  * Delete the oldest of the files whose suffixes match, NULL: of all, but for
- * max of them.
+ * max of them.  The newest may be open still.
  */
 static int
-Purge(const char *file, const regex_t *patternPtr, int max)
+Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
 {
-    FoundList list = {NULL, 0, 0};
+    FoundList list = {newest, NULL, 0, 0};
     bool      isOk = Collect(&list, file, patternPtr);
 
     if (list.n > 1) {
         qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
     }
     for (int i = 0; i < list.n; i++) {
-        if (isOk && i >= max && !list.files[i].isOpen) {
+        if (isOk && i >= max && (newest == NULL
+                                 || !STREQ(list.files[i].path, newest))) {
             isOk = Unlink(list.files[i].path);
         }
         ns_free(list.files[i].path);
@@ -168,15 +171,15 @@ Ns_RollFileByFormat(const char *file, const char *format, int max)
             status = NS_ERROR;
         }
     }
-    Ns_DStringFree(&name);
     if (status == NS_OK) {
-        status = PurgeByFormat(file, format, max);
+        status = PurgeByFormat(file, format, Ns_DStringValue(&name), max);
     }
+    Ns_DStringFree(&name);
     return status;
 }
 
 static int
-PurgeByFormat(const char *file, const char *format, int max)
+PurgeByFormat(const char *file, const char *format, const char *newest, int max)
 {
     regex_t pattern;
     int     status;
@@ -185,7 +188,7 @@ PurgeByFormat(const char *file, const char *format, int max)
         errno = EINVAL;
         return NS_ERROR;
     }
-    status = Purge(file, &pattern, max);
+    status = Purge(file, &pattern, newest, max);
     regfree(&pattern);
     return status;
 }
@@ -337,6 +340,10 @@ AddFound(FoundList *listPtr, const char *path)
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
         return;
     }
+    if (NsOpenFilesHave(&st)
+            && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
+        return;                 /* A log that somebody writes to. */
+    }
     if (listPtr->n == listPtr->max) {
         listPtr->max = MAX(32, 2 * listPtr->max);
         listPtr->files = ns_realloc(listPtr->files,
@@ -344,8 +351,7 @@ AddFound(FoundList *listPtr, const char *path)
     }
     listPtr->files[listPtr->n++] = (Found){
         .path = ns_strdup(path),
-        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-        .isOpen = NsOpenFilesHave(&st)
+        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
     };
 }
 
