@@ -31,6 +31,11 @@ typedef struct Forget {
     int64_t     nRecords;
 } Forget;
 
+/* Mappings of processes that overlap with this one. */
+static char **alivePaths;
+static int    nAlive;
+
+static int  OpenAll(char **paths, int nPaths, NsRing ***ringsPtr);
 static bool IsToOpen(const char *path, NsRing **ringPtrPtr);
 static int  DropNeedless(NsRing **rings, int n);
 static bool IsAgain(NsRing *const *rings, int n, int i);
@@ -47,16 +52,51 @@ static void TellUnreadable(const char *path, const char *problem,
 int
 NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
 {
-    NsRing **rings = NULL;
+    NsRing **rings;
     char   **paths;
-    int      nPaths, n = 0;
+    int      nPaths, n;
 
     NsRingSweep(keyPtr);
     nPaths = NsRingList(keyPtr, &paths);
+    n = OpenAll(paths, nPaths, &rings);
+    if (!AreInOneFile(rings, n)) {
+        n = Collect(keyPtr, rings, n);
+    }
+    for (int i = 0; i < n; i++) {
+        NsRingPunch(rings[i]);
+    }
+    *ringsPtr = rings;
+    return n;
+}
+
+int
+NsLeftoverOpenLate(NsRing ***ringsPtr)
+{
+    char **paths = alivePaths;
+    int    nPaths = nAlive;
+
+    *ringsPtr = NULL;
+    if (nPaths == 0) {
+        return 0;
+    }
+    alivePaths = NULL;
+    nAlive = 0;
+    return OpenAll(paths, nPaths, ringsPtr);
+}
+
+/*
+ * Those of processes that live are remembered.  Takes the paths.
+ */
+static int
+OpenAll(char **paths, int nPaths, NsRing ***ringsPtr)
+{
+    NsRing **rings = NULL;
+    int      n = 0;
+
     for (int i = 0; i < nPaths; i++) {
         NsRing *ringPtr;
 
-        if (IsToOpen(paths[i], &ringPtr)) {
+        if (access(paths[i], F_OK) == 0 && IsToOpen(paths[i], &ringPtr)) {
             for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
                 NsRingCommitPrepared(ringPtr);
                 rings = ns_realloc(rings, (size_t) (n + 1) * sizeof(*rings));
@@ -66,15 +106,8 @@ NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
         ns_free(paths[i]);
     }
     ns_free(paths);
-    n = DropNeedless(rings, n);
-    if (!AreInOneFile(rings, n)) {
-        n = Collect(keyPtr, rings, n);
-    }
-    for (int i = 0; i < n; i++) {
-        NsRingPunch(rings[i]);
-    }
     *ringsPtr = rings;
-    return n;
+    return DropNeedless(rings, n);
 }
 
 /*
@@ -89,7 +122,11 @@ IsToOpen(const char *path, NsRing **ringPtrPtr)
     if (*ringPtrPtr == NULL) {
         if (reason == nsRingEmpty) {
             unlink(path);
-        } else if (reason != nsRingInUse) {
+        } else if (reason == nsRingInUse) {
+            alivePaths = ns_realloc(alivePaths, (size_t) (nAlive + 1)
+                                    * sizeof(*alivePaths));
+            alivePaths[nAlive++] = ns_strdup(path);
+        } else {
             Ns_Log(Warning, "log: cannot read what an earlier process left in "
                    "'%s': %s; 'ns_logsink forget %s' deletes it", path, reason,
                    path);

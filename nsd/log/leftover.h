@@ -32,6 +32,12 @@ typedef struct NsLeftover {
 int NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr);
 
 /*
+ * Later, in one thread: the same of processes that were alive then and have
+ * died since.
+ */
+int NsLeftoverOpenLate(NsRing ***ringsPtr);
+
+/*
  * All of them; for NsLeftoversFree.  Mappings that a process uses are not
  * looked at: what is left there is being written.
  */

@@ -49,7 +49,11 @@ struct NsClaim {
 
 static Leftover *firstPtr;      /* Used by the main thread, during the start. */
 
+static Leftover *ListOf(NsRing **rings, int n);
+static void     EndRecovery(Leftover *leftoverPtr);
 static void     Release(Leftover *leftoverPtr);
+static void     ClaimFrom(Leftover *listPtr, Ns_LogSink sink);
+static const NsClaim *FirstClaim(Ns_LogSink sink);
 static void     AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
                          NsRingSink *slotPtr);
 static bool     WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
@@ -78,9 +82,49 @@ static bool     HasFormat(const NsRing *ringPtr, uint32_t lane);
 void
 NsSinkFindLeftovers(const NsRingKey *keyPtr)
 {
-    Leftover **linkPtr = &firstPtr;
-    NsRing   **rings;
-    int        n = NsLeftoverOpen(keyPtr, &rings);
+    NsRing **rings;
+    int      n = NsLeftoverOpen(keyPtr, &rings);
+
+    firstPtr = ListOf(rings, n);
+}
+
+void
+NsSinkEndRecovery(void)
+{
+    EndRecovery(firstPtr);
+    firstPtr = NULL;
+}
+
+void
+NsRecoverLate(void)
+{
+    NsRing    **rings;
+    int         n = NsLeftoverOpenLate(&rings);
+    Leftover   *latePtr = ListOf(rings, n);
+    Ns_LogSink  sink;
+
+    for (int i = 0; latePtr != NULL && (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkLock(sink);
+        if (!atomic_load(&sink->isRemoved) && !sink->isClosed) {
+            ClaimFrom(latePtr, sink);
+        }
+        NsSinkUnlock(sink);
+        if (atomic_load(&sink->isOnLanes)) {
+            NsSinkKick(sink);
+        } else {
+            NsRecoverHere(sink, false);
+        }
+    }
+    EndRecovery(latePtr);
+}
+
+/*
+ * Takes the array.
+ */
+static Leftover *
+ListOf(NsRing **rings, int n)
+{
+    Leftover *listPtr = NULL, **linkPtr = &listPtr;
 
     for (int i = 0; i < n; i++) {
         Leftover *leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
@@ -91,13 +135,18 @@ NsSinkFindLeftovers(const NsRingKey *keyPtr)
         linkPtr = &leftoverPtr->nextPtr;
     }
     ns_free(rings);
+    return listPtr;
 }
 
-void
-NsSinkEndRecovery(void)
+/*
+ * What no sink has claimed is for files and databases that this server knows of
+ * only by what is left.
+ */
+static void
+EndRecovery(Leftover *leftoverPtr)
 {
-    while (firstPtr != NULL) {
-        Leftover *leftoverPtr = firstPtr;
+    while (leftoverPtr != NULL) {
+        Leftover *nextPtr = leftoverPtr->nextPtr;
         NsRing   *ringPtr = leftoverPtr->ringPtr;
 
         for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
@@ -107,8 +156,8 @@ NsSinkEndRecovery(void)
                 DeliverOrphan(ringPtr, slotPtr);
             }
         }
-        firstPtr = leftoverPtr->nextPtr;
         Release(leftoverPtr);
+        leftoverPtr = nextPtr;
     }
 }
 
@@ -129,7 +178,13 @@ Release(Leftover *leftoverPtr)
 void
 NsRecoverClaim(Ns_LogSink sink)
 {
-    for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
+    ClaimFrom(firstPtr, sink);
+}
+
+static void
+ClaimFrom(Leftover *listPtr, Ns_LogSink sink)
+{
+    for (Leftover *p = listPtr; p != NULL; p = p->nextPtr) {
         NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
 
         if (slotPtr != NULL) {
@@ -142,6 +197,11 @@ NsRecoverClaim(Ns_LogSink sink)
 void
 NsRecoverHere(Ns_LogSink sink, bool getsThread)
 {
+    const NsClaim *claimPtr = FirstClaim(sink);
+
+    if (claimPtr == NULL) {
+        return;
+    }
     if (!NsRecoverClaims(sink)) {
         Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
                "written: '%s'; %s", sink->name,
@@ -152,6 +212,10 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
             NsRecoverDropClaims(sink);
         }
     }
+    /* Others may have put something into the buffer. */
+    NsSinkLock(sink);
+    (void) NsDeliverFlush(sink);
+    NsSinkUnlock(sink);
 }
 
 static void
@@ -176,16 +240,19 @@ AddClaim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
 bool
 NsRecoverClaims(Ns_LogSink sink)
 {
-    bool isOk;
+    const NsClaim *claimPtr = FirstClaim(sink);
+    bool           isOk;
 
-    if (sink->claims == NULL) {
+    if (claimPtr == NULL) {
         return true;
     }
     NsSinkLock(sink);
-    isOk = NsDeliverMayTry(sink);
+    isOk = sink->failure == 0
+        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
+            && !NsSinkIsPumping());
     NsSinkUnlock(sink);
-    while (isOk && sink->claims != NULL) {
-        isOk = WriteClaim(sink, sink->claims);
+    while (isOk && claimPtr != NULL) {
+        isOk = WriteClaim(sink, claimPtr);
         NsSinkLock(sink);
         if (isOk) {
             DropFirstClaim(sink);
@@ -198,8 +265,23 @@ NsRecoverClaims(Ns_LogSink sink)
         }
         CountClaimed(sink);
         NsSinkUnlock(sink);
+        claimPtr = FirstClaim(sink);
     }
-    return sink->claims == NULL;
+    return claimPtr == NULL;
+}
+
+/*
+ * It stays the first until the caller, who works for the sink, drops it.
+ */
+static const NsClaim *
+FirstClaim(Ns_LogSink sink)
+{
+    const NsClaim *claimPtr;
+
+    NsSinkLock(sink);
+    claimPtr = sink->claims;
+    NsSinkUnlock(sink);
+    return claimPtr;
 }
 
 static bool

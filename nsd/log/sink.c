@@ -478,6 +478,7 @@ NsSinkWatchRing(void)
     const char    *old, *reason;
     bool           isNew;
 
+    NsRecoverLate();
     if (ringPtr == NULL || !NsRingIsHomeless(ringPtr)) {
         return;
     }

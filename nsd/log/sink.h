@@ -184,7 +184,8 @@ const char *NsSinkRingPath(void);
 
 /*
  * Now and then, in one thread: see that the mapping has its file, or give it
- * another one.
+ * another one; and write what processes left that have been killed since this
+ * one was started.
  */
 void NsSinkWatchRing(void);
 

@@ -536,6 +536,10 @@ time_t NsFileNextRoll(int hour);
 void NsRecoverClaim(Ns_LogSink sink);
 void NsRecoverHere(Ns_LogSink sink, bool getsThread);
 
+/* Now and then, in one thread: sinks claim what processes left that overlapped
+ * with this one, and were killed. */
+void NsRecoverLate(void);
+
 /* Log thread, sink not locked: write what is left for it.  False: it cannot be
  * written now. */
 bool NsRecoverClaims(Ns_LogSink sink);
