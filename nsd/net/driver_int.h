@@ -232,10 +232,9 @@ void NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * A head, or a handshake, has begun.  Touch ends that.
+ * A head, or a handshake, has begun, now unless that was known.  Touch ends it.
  */
-void NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr,
-                      NsStamp stamp);
+void NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
  * The socket has a request, or a head no more: it is the last now.

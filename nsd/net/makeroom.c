@@ -87,13 +87,17 @@ NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr)
     sockPtr->headStamp = 0;
 }
 
+/*
+ * The head may have come along with a request that took long to serve: so its
+ * time is that since the server waits for the rest.
+ */
 void
-NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp stamp)
+NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    NsAssert(stamp != 0 && !threadPtr->isSpooler);
+    NsAssert(!threadPtr->isSpooler);
     if (sockPtr->headStamp == 0) {
         NsSocksRemove(threadPtr, sockPtr);
-        sockPtr->headStamp = stamp;
+        sockPtr->headStamp = NsClockNow();
         NsSocksAppend(threadPtr, sockPtr);
     }
 }

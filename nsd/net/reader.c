@@ -458,10 +458,8 @@ NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)
         }
         return true;
     }
-    if (messagePtr == NULL) {
-        NsSocksBeginHead(threadPtr, sockPtr, NsClockNow());
-    } else if (messagePtr->readerPtr->phase == NS_READ_HEAD) {
-        NsSocksBeginHead(threadPtr, sockPtr, messagePtr->acceptStamp);
+    if (messagePtr == NULL || messagePtr->readerPtr->phase == NS_READ_HEAD) {
+        NsSocksBeginHead(threadPtr, sockPtr);
     } else if (sockPtr->headStamp != 0) {
         NsSocksTouch(threadPtr, sockPtr);
     }
