@@ -27,7 +27,7 @@ typedef struct Callback {
     Ns_SockProc     *proc;          /* NULL: cancel without a call. */
     void            *arg;
     int              when;          /* NS_SOCK_CANCEL: cancel. */
-    int              timeout;       /* Seconds; 0: none. */
+    NsStamp          timeout;       /* 0: none. */
     NsStamp          expires;       /* The thread; 0: never. */
     char            *description;   /* Constant while active. */
 } Callback;
@@ -51,7 +51,7 @@ static bool          isStopping;
 static bool          hasEnded;
 
 static int  Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
-                    int timeout);
+                    NsStamp timeout);
 static bool HasThread(void);
 static void Wake(void);
 static void SockThread(void *arg);
@@ -95,6 +95,13 @@ Ns_SockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when)
 int
 Ns_SockCallbackEx(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
                   int timeout)
+{
+    return NsSockCallback(sock, proc, arg, when, timeout * NS_STAMP_SECOND);
+}
+
+int
+NsSockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+               NsStamp timeout)
 {
     return Enqueue(sock, proc, arg, when & ~NS_SOCK_CANCEL, timeout);
 }
@@ -207,8 +214,8 @@ NsSockCallbacksList(Ns_DString *dsPtr)
             Tcl_DStringAppendElement(dsPtr, "exit");
         }
         Tcl_DStringEndSublist(dsPtr);
-        Ns_DStringPrintf(dsPtr, " %s %d", callbackPtr->description,
-                         callbackPtr->timeout);
+        Ns_DStringPrintf(dsPtr, " %s %.15g", callbackPtr->description,
+                         (double) callbackPtr->timeout / NS_STAMP_SECOND);
         Tcl_DStringEndSublist(dsPtr);
         hPtr = Tcl_NextHashEntry(&search);
     }
@@ -216,7 +223,8 @@ NsSockCallbacksList(Ns_DString *dsPtr)
 }
 
 static int
-Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, int timeout)
+Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+        NsStamp timeout)
 {
     Callback *callbackPtr;
 
@@ -386,7 +394,7 @@ ApplyQueue(void)
             callbackPtr->description = Description(callbackPtr);
             if (callbackPtr->timeout > 0) {
                 callbackPtr->expires = NsClockNow()
-                    + callbackPtr->timeout * NS_STAMP_SECOND;
+                    + callbackPtr->timeout;
             }
             Ns_MutexLock(&lock);
             hPtr = Tcl_CreateHashEntry(&active, INT2PTR(callbackPtr->sock),
@@ -492,12 +500,12 @@ CallReady(const struct pollfd *fds, int n)
                 }
             }
             callbackPtr->expires = callbackPtr->timeout == 0 ? 0
-                : NsClockNow() + callbackPtr->timeout * NS_STAMP_SECOND;
+                : NsClockNow() + callbackPtr->timeout;
         } else if (callbackPtr->expires != 0
                    && NsClockNow() >= callbackPtr->expires) {
             goesOn = Call(callbackPtr, NS_SOCK_TIMEOUT);
             callbackPtr->expires = NsClockNow()
-                + callbackPtr->timeout * NS_STAMP_SECOND;
+                + callbackPtr->timeout;
         }
         if (!goesOn) {
             Remove(fds[i].fd, callbackPtr);

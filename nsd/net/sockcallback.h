@@ -7,9 +7,16 @@
 #ifndef NSD_NET_SOCKCALLBACK_H
 #define NSD_NET_SOCKCALLBACK_H
 
+#include "base/clock.h"
 #include "nssocket.h"
 
 void NsSockCallbackInit(void);
+
+/*
+ * As Ns_SockCallbackEx, with a timeout that may have a fraction; 0: none.
+ */
+int NsSockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+                   NsStamp timeout);
 
 /*
  * Append {SOCKET CONDITIONS PROC ARG...} for each callback.

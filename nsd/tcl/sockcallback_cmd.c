@@ -9,6 +9,7 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "net/sockcallback.h"
 #include "tcl/interp.h"
 #include "tcl/sock.h"
 
@@ -61,7 +62,8 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsInterp       *interpPtr = clientData;
     ScriptCallback *callbackPtr;
-    int             when, timeout = 0, length;
+    int             when, length;
+    Ns_Time         timeout = {0, 0};
     const char     *script;
     NS_SOCKET       sock;
 
@@ -71,7 +73,7 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (ParseWhen(interp, Tcl_GetString(objv[3]), &when) != TCL_OK
             || (objc == 5
-                && Tcl_GetIntFromObj(interp, objv[4], &timeout) != TCL_OK)
+                && Ns_TclGetTimeFromObj(interp, objv[4], &timeout) != TCL_OK)
             || Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]),
                                (when & NS_SOCK_WRITE) != 0, &sock) != TCL_OK) {
         return TCL_ERROR;
@@ -89,8 +91,8 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     memcpy(callbackPtr->script, script, (size_t) length + 1u);
 
     /* Always told of the end, to release what is ours. */
-    if (Ns_SockCallbackEx(sock, ScriptProc, callbackPtr, when | NS_SOCK_EXIT,
-                          timeout) != NS_OK) {
+    if (NsSockCallback(sock, ScriptProc, callbackPtr, when | NS_SOCK_EXIT,
+                       NsClockFromTime(&timeout)) != NS_OK) {
         close(sock);
         ns_free(callbackPtr);
         Tcl_SetObjResult(interp,
