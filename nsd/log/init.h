@@ -61,6 +61,17 @@ void NsLogConfigure(const NsLogSettings *settingsPtr);
 void NsLogStart(void);
 
 /*
+ * The server begins to stop: soon no thread waits for log memory any more, what
+ * finds none is dropped and counted.  The calling thread never does from now on.
+ */
+void NsLogNoteStop(void);
+
+/*
+ * The calling thread never waits for log memory, and may use the last of it.
+ */
+void NsLogNeverWait(void);
+
+/*
  * Write out everything, end the log threads.  Late in the shutdown: as long as
  * requests and callbacks run, no sink that is stalled may hold them up.
  */

@@ -25,6 +25,7 @@
 #include "log/sink.h"
 #include "log/stream.h"
 
+#define MAX_RECORD      ((size_t) 16 << 20)
 #define RECORD_BYTES    sizeof(NsRingRecord)
 /* Lanes kept back so that each stream can have a common one. */
 #define COMMON_LANES(n) ((n) / 4)
@@ -96,7 +97,8 @@ NsLaneInit(NsRing *ringPtr)
     uint32_t n = ringPtr->headerPtr->nSegments;
 
     ring = ringPtr;
-    nsLaneMaxRecord = (size_t) (n / 4) * ringPtr->headerPtr->segmentBytes;
+    nsLaneMaxRecord = MIN((size_t) (n / 4) * ringPtr->headerPtr->segmentBytes,
+                          MAX_RECORD);
     NsMutexSetup(&lock, NS_RANK_LOG_SEGMENTS, "ns:log", "lanes");
     NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
     NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");

@@ -71,7 +71,8 @@ const void *NsLanePrepared(int stream, size_t *lengthPtr);
 void NsLaneForget(int stream);
 
 /*
- * Records longer than this cannot be put.  Constant after NsLaneInit.
+ * Records longer than this cannot be put: a quarter of the memory, at most
+ * 16 MiB.  Constant after NsLaneInit.
  */
 extern size_t nsLaneMaxRecord;
 

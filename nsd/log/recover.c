@@ -582,9 +582,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     }
     isOk = NsSettleWrite(sink, nPtr);
     sink->nTaken = 0;
-    while (isOk && !NsSinkUnspill(sink)) {
-        isOk = sink->failure == 0;
-    }
+    isOk = isOk && NsSinkUnspill(sink);
     *nPtr += sink->nTaken;
     for (uint32_t i = 0; i < nLanes; i++) {
         if (sink->places[i].headPtr != NULL) {

@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "log/bound.h"
+#include "log/line.h"
 #include "log/sink.h"
 #include "nsthread.h"
 
@@ -36,9 +37,12 @@ static Ns_Cond    freed;
 static atomic_int nWaiting;     /* Read without the lock to skip signals, */
 static atomic_int wakeAt;       /* like this: so many free are enough. */
 
+static atomic_int_fast64_t waitUntil;  /* Nobody waits after it; 0: no end. */
+
 static _Thread_local bool     isDrainerThread;
 static _Thread_local unsigned nTaken;   /* When memory was short. */
 
+static bool     IsTimeUp(void);
 static void     CountTaken(void);
 static void     WaitForSegment(int allowed);
 static uint32_t Pop(void);
@@ -88,7 +92,8 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
         }
         NsSinkWakeAll();
         NsBoundAsk();
-        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK) {
+        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK
+                || IsTimeUp()) {
             return NS_RING_NONE;
         }
         if (!NsSinkPumpAll()) {
@@ -177,6 +182,20 @@ void
 NsLaneSetDrainer(bool isDrainer)
 {
     isDrainerThread = isDrainer;
+}
+
+void
+NsSegmentsEndWaits(int64_t time)
+{
+    atomic_store(&waitUntil, time);
+}
+
+static bool
+IsTimeUp(void)
+{
+    int64_t until = atomic_load(&waitUntil);
+
+    return until != 0 && NsLogClock() >= until;
 }
 
 static void

@@ -28,6 +28,11 @@ void NsSegmentFree(uint32_t segment);
 void NsSegmentsFreed(void);
 
 /*
+ * From that time on nobody waits for a segment, whatever the rule.
+ */
+void NsSegmentsEndWaits(int64_t time);
+
+/*
  * How many are free, or the least that ever were.
  */
 uint32_t NsSegmentsLeft(bool isLeast);

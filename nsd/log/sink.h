@@ -228,7 +228,6 @@ bool NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length);
 void NsSinkStreamCreated(Ns_LogStream stream);
 void NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
                      const NsLaneRecord *recordPtr);
-void NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 void NsSinkWake(int stream);
 void NsSinkNudge(int stream);
 void NsSinkWakeAll(void);

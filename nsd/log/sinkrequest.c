@@ -29,7 +29,6 @@ static NsSinkOpProc DoRollBySettings;
 static NsSinkOpProc DoSetLines;
 static NsSinkOpProc DoClose;
 static NsSinkOpProc DoConfigure;
-static NsSinkOpProc DoPut;
 
 
 Ns_ReturnCode
@@ -96,26 +95,6 @@ int
 Ns_LogSinkClose(Ns_LogSink sink)
 {
     return Run(sink, DoClose, NULL, NS_OP_PLAIN);
-}
-
-/*
- * A record that is larger than the lanes can take is delivered as a request,
- * and its thread waits.
- */
-void
-NsSinkPutHuge(Ns_LogStream stream, const NsLaneRecord *recordPtr)
-{
-    Ns_LogRecord record;
-    char        *gathered = NsSinkGather(stream, recordPtr, &record);
-    Ns_LogSink   sink;
-
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes)
-                && NsSinkWants(sink, NsStreamIndex(stream))) {
-            (void) Run(sink, DoPut, &record, NS_OP_PLAIN);
-        }
-    }
-    ns_free(gathered);
 }
 
 /*
@@ -221,17 +200,5 @@ DoConfigure(Ns_LogSink sink, void *arg)
     }
     NsSinkApplySettings(sink, settingsPtr);
     NsFileFinishBackups(sink);
-    return NS_OK;
-}
-
-static Ns_ReturnCode
-DoPut(Ns_LogSink sink, void *arg)
-{
-    const Ns_LogRecord *recordPtr = arg;
-
-    atomic_fetch_add(&sink->nDirect, 1);
-    if (!NsDeliverRecord(sink, NsStreamFind(recordPtr->stream), recordPtr)) {
-        NsBoundNoteLost(sink, recordPtr->time);
-    }
     return NS_OK;
 }

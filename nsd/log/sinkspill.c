@@ -11,9 +11,6 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* Between requests that came in meanwhile. */
-#define PASS_BYTES   ((uint64_t) 8 << 20)
-
 static bool Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr);
 static bool DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr);
 static void SkipDamaged(Ns_LogSink sink);
@@ -40,17 +37,13 @@ bool
 NsSinkUnspill(Ns_LogSink sink)
 {
     const NsSpillFrame *framePtr;
-    uint64_t            start;
 
     if (likely(sink->spillPtr == NULL)) {
         return true;
     }
-    start = sink->spillPtr->read;
     while ((framePtr = NsSpillHead(sink->spillPtr)) != NULL) {
-        if (sink->spillPtr->read - start >= PASS_BYTES
-                || !(framePtr->record.kind == NS_SPILL_NOTE
-                     ? DeliverNote(sink, framePtr)
-                     : Deliver(sink, framePtr))) {
+        if (!(framePtr->record.kind == NS_SPILL_NOTE
+              ? DeliverNote(sink, framePtr) : Deliver(sink, framePtr))) {
             return false;
         }
     }

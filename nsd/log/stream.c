@@ -91,6 +91,8 @@ static bool Passes(const Route *routePtr, Ns_LogStream stream, int severity,
                    const char *kind);
 static Ns_ReturnCode PutInLane(Ns_LogStream stream,
                                const NsLaneRecord *recordPtr);
+static Ns_ReturnCode PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+    __attribute__((noinline));
 static inline uint64_t BitOf(Ns_LogStream stream);
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
@@ -300,8 +302,7 @@ static Ns_ReturnCode
 PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 {
     if (unlikely(recordPtr->length > nsLaneMaxRecord)) {
-        NsSinkPutHuge(stream, recordPtr);
-        return NS_OK;
+        return PutCut(stream, recordPtr);
     }
     if (unlikely(!NsLanePut(stream->index, recordPtr))) {
         CountDrop(stream, recordPtr->time);
@@ -323,6 +324,45 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
         NsSinkPump(stream);
     }
     return NS_OK;
+}
+
+/*
+ * As much of a record as the lanes can take, and what it was.  A message and a
+ * line end with that; the last string of an audit record does, and its null
+ * byte follows.
+ */
+static Ns_ReturnCode
+PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    const char   *end = stream == nsSystemStream ? ""
+        : stream == nsAuditStream ? "\0" : "\n";
+    char          mark[64];
+    int           n = snprintf(mark, sizeof(mark) - 1, " ... [cut: %zu bytes]",
+                               recordPtr->length);
+    NsLaneRecord  cut = *recordPtr;
+    struct iovec *pieces = ns_calloc((size_t) recordPtr->nPieces + 1,
+                                     sizeof(*pieces));
+    Ns_ReturnCode status;
+
+    if (stream != nsSystemStream) {
+        mark[n++] = *end;
+    }
+    cut.pieces = pieces;
+    cut.nPieces = 0;
+    cut.length = 0;
+    for (int i = 0; i < recordPtr->nPieces; i++) {
+        struct iovec piece = recordPtr->pieces[i];
+
+        piece.iov_len = MIN(piece.iov_len,
+                            nsLaneMaxRecord - sizeof(mark) - cut.length);
+        cut.length += piece.iov_len;
+        pieces[cut.nPieces++] = piece;
+    }
+    pieces[cut.nPieces++] = (struct iovec){mark, (size_t) n};
+    cut.length += (size_t) n;
+    status = PutInLane(stream, &cut);
+    ns_free(pieces);
+    return status;
 }
 
 Ns_LogStream

@@ -19,6 +19,7 @@
 #include "log/json.h"
 #include "log/openfiles.h"
 #include "log/severity.h"
+#include "log/segment.h"
 #include "log/sink.h"
 #include "log/stream.h"
 #include "log/unit.h"
@@ -28,6 +29,8 @@
 #define SYSTEM_SINK    "system"
 #define RING_DIRECTORY "/dev/shm"
 #define NPIECES        4
+/* How long a thread may wait for memory once the server stops. */
+#define STOP_WAIT_NANOS INT64_C(1000000000)
 
 /*
  * An entry as a record: this, then thread name, severity name, each with its
@@ -160,6 +163,19 @@ NsLogStart(void)
         NsSinkUseLanes(systemSink);
     }
     NsSinkStart();
+}
+
+void
+NsLogNoteStop(void)
+{
+    NsLogNeverWait();
+    NsSegmentsEndWaits(NsLogClock() + STOP_WAIT_NANOS);
+}
+
+void
+NsLogNeverWait(void)
+{
+    NsLaneSetDrainer(true);
 }
 
 void

@@ -11,6 +11,7 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "base/clock.h"
+#include "log/init.h"
 #include "base/lock.h"
 #include "log/init.h"
 #include "process/parameter_value.h"
@@ -96,6 +97,7 @@ NsShutdownGuard(NsStamp timeout, int status, Ns_Time *deadlinePtr,
     Ns_Time lastCall = NsClockSpan(0, span - last / 2);
 
     Ns_MutexLock(&guard.lock);
+    NsLogNoteStop();
     guard.end = now + span;
     guard.status = status;
     Ns_CondSignal(&guard.armed);
@@ -179,6 +181,7 @@ RunGuard(void *arg)
     int status;
 
     Ns_ThreadSetName("-guard-");
+    NsLogNeverWait();
     Ns_MutexLock(&guard.lock);
     while (guard.end == 0) {
         Ns_CondWait(&guard.armed, &guard.lock);

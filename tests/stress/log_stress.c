@@ -2,7 +2,7 @@
  * log_stress.c --
  *
  *      Many threads log through lanes while sinks roll, reopen, change their
- *      settings, or are slow.  Each record carries its thread and a number; at
+ *      settings, are slow, or are stalled until all threads have ended.  Each record carries its thread and a number; at
  *      the end every record must be in each sink's files once, those of one
  *      thread in order.
  *
@@ -26,6 +26,7 @@ static int nRecords = 40000;
 static char directory[] = "/tmp/log_stress.XXXXXX";
 static Ns_LogStream stream;
 static atomic_int nRunning;
+static atomic_bool isPipeOpen;
 static FILE *report;            /* Standard output becomes the log file. */
 
 static size_t
@@ -117,6 +118,35 @@ Check(const char *sink, int nRolls)
     return isOk;
 }
 
+/*
+ * Read the pipe into a file when the threads have ended.
+ */
+static void
+ReadPipe(void *arg)
+{
+    char    from[256], to[256], bytes[65536];
+    ssize_t n;
+    int     in, out;
+
+    snprintf(from, sizeof(from), "%s/stalled", directory);
+    snprintf(to, sizeof(to), "%s/stalled.read", directory);
+    in = open(from, O_RDONLY | O_NONBLOCK);
+    out = open(to, O_WRONLY | O_CREAT, 0600);
+    atomic_store(&isPipeOpen, true);
+    while (atomic_load(&nRunning) > 0) {
+        select(0, NULL, NULL, NULL, &(struct timeval){0, 1000});
+    }
+    (void) fcntl(in, F_SETFL, 0);
+    while ((n = read(in, bytes, sizeof(bytes))) > 0) {
+        if (write(out, bytes, (size_t) n) != n) {
+            break;
+        }
+    }
+    close(in);
+    close(out);
+    rename(to, from);
+}
+
 static Ns_LogSink
 Open(const char *name, size_t bufferBytes)
 {
@@ -146,9 +176,10 @@ int
 main(int argc, char **argv)
 {
     Ns_Thread  threads[MAX_THREADS];
-    Ns_LogSink fast, rolling;
+    Ns_Thread  reader;
+    Ns_LogSink fast, rolling, stalled;
     Ns_Time    start, end, span;
-    char       logFile[256];
+    char       logFile[256], spill[256], pipe[256];
     int        nRolls = 0;
     bool       isOk = true;
 
@@ -162,20 +193,31 @@ main(int argc, char **argv)
         return 1;
     }
     snprintf(logFile, sizeof(logFile), "%s/nsd.log", directory);
+    snprintf(spill, sizeof(spill), "%s/spill", directory);
+    snprintf(pipe, sizeof(pipe), "%s/stalled", directory);
+    if (mkfifo(pipe, 0600) != 0) {
+        return 1;
+    }
+    atomic_store(&nRunning, nThreads);
+    Ns_ThreadCreate(ReadPipe, NULL, 0, &reader);
+    while (!atomic_load(&isPipeOpen)) {
+        select(0, NULL, NULL, NULL, &(struct timeval){0, 1000});
+    }
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
         .file = logFile, .notice = true, .sanitize = 2, .isAsync = true,
-        .maxBackup = 10, .memoryBytes = NS_LOG_MEMORY_MIN, .home = directory
+        .maxBackup = 10, .memoryBytes = NS_LOG_MEMORY_MIN, .home = directory,
+        .spillDirectory = spill
     });
     stream = Ns_LogStreamCreate("stress", Format, NULL);
     NsStreamSetOverflow(stream, NS_OVERFLOW_BLOCK);
     NsStreamSetOverflow(nsSystemStream, NS_OVERFLOW_BLOCK);
     fast = Open("fast", 65536);
     rolling = Open("rolling", 4096);
+    stalled = Open("stalled", 65536);
     NsLogStart();
 
     Ns_GetTime(&start);
-    atomic_store(&nRunning, nThreads);
     for (int i = 0; i < nThreads; i++) {
         Ns_ThreadCreate(Producer, (void *) (intptr_t) i, 0, &threads[i]);
     }
@@ -197,14 +239,20 @@ main(int argc, char **argv)
     for (int i = 0; i < nThreads; i++) {
         Ns_ThreadJoin(&threads[i], NULL);
     }
+    isOk &= Ns_LogSinkFlush(stalled) == NS_OK;
     NsLogStop();
     Ns_GetTime(&end);
     Ns_DiffTime(&end, &start, &span);
     isOk &= Balances(fast);
     isOk &= Balances(rolling);
+    isOk &= Balances(stalled);
     isOk &= Balances(NsSinkFind("system"));
+    Ns_LogSinkClose(stalled);
     NsLogFinish();
+    Ns_ThreadJoin(&reader, NULL);
     isOk &= Check("fast", 0);
+    isOk &= Check("stalled", 0);
+    isOk &= rmdir(spill) == 0;
     isOk &= Check("rolling", nRolls);
     fprintf(report, "%d threads, %d records each, %d rolls: %ld.%03ld s: %s\n", nThreads,
            nRecords, nRolls, span.sec, span.usec / 1000, isOk ? "ok" : "FAILED");
