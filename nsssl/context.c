@@ -57,6 +57,7 @@ static const struct {
     {"!TLSv1.3", TLS1_3_VERSION, SSL_OP_NO_TLSv1_3},
 };
 
+static SslContext *Discard(SslContext *contextPtr);
 static char    *FindFile(const char *file);
 static bool     ReadProtocols(SslContext *contextPtr, const char *list);
 static SSL_CTX *MakeCtx(const SslContext *contextPtr, bool isReload);
@@ -81,7 +82,7 @@ SslContextCreate(const char *module, const char *path)
     if (certificate == NULL) {
         Ns_Log(Error, "%s: certificate parameter must be specified in the"
                " configuration file under %s", module, path);
-        return NULL;
+        return Discard(contextPtr);
     }
     contextPtr->certificate = FindFile(certificate);
     contextPtr->key = key == NULL ? contextPtr->certificate : FindFile(key);
@@ -98,11 +99,30 @@ SslContextCreate(const char *module, const char *path)
         contextPtr->caPath = Ns_ConfigGetValue(path, "capath");
     }
     if (!ReadProtocols(contextPtr, Ns_ConfigGetValue(path, "protocols"))) {
-        return NULL;
+        return Discard(contextPtr);
+    }
+    contextPtr->ctx = MakeCtx(contextPtr, false);
+    if (contextPtr->ctx == NULL) {
+        return Discard(contextPtr);
     }
     Ns_MutexSetName2(&contextPtr->lock, "nsssl:context", module);
-    contextPtr->ctx = MakeCtx(contextPtr, false);
-    return contextPtr->ctx == NULL ? NULL : contextPtr;
+    return contextPtr;
+}
+
+/*
+ * One that could not be completed.
+ */
+static SslContext *
+Discard(SslContext *contextPtr)
+{
+    if (contextPtr->key != contextPtr->certificate) {
+        ns_free(contextPtr->key);
+    }
+    ns_free(contextPtr->certificate);
+    ns_free((char *) contextPtr->module);
+    ns_free((char *) contextPtr->path);
+    ns_free(contextPtr);
+    return NULL;
 }
 
 SSL *

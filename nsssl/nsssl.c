@@ -57,6 +57,7 @@ static Ns_DriverCloseProc  Close;
 static Ns_DriverDetailsProc Details;
 static Ns_DriverSetupProc   IsShakingHands;
 
+static Instance *CreateInstance(const char *server, const char *module);
 static SslContext *CreateContext(const char *server, const char *module);
 static void InitLibrary(void);
 static Ns_Callback ReloadAll;
@@ -76,7 +77,24 @@ static long ControlSocket(BIO *bio, int command, long number, void *pointer);
 NS_EXPORT int
 Ns_ModuleCheck(const char *server, const char *module)
 {
-    return CreateContext(server, module) == NULL ? NS_ERROR : NS_OK;
+    return CreateInstance(server, module) == NULL ? NS_ERROR : NS_OK;
+}
+
+static Instance *
+CreateInstance(const char *server, const char *module)
+{
+    SslContext *contextPtr = CreateContext(server, module);
+    Instance   *instancePtr;
+
+    if (contextPtr == NULL) {
+        return NULL;
+    }
+    instancePtr = ns_calloc(1u, sizeof(Instance));
+    instancePtr->module = module;
+    instancePtr->contextPtr = contextPtr;
+    instancePtr->nextPtr = firstInstancePtr;
+    firstInstancePtr = instancePtr;
+    return instancePtr;
 }
 
 static SslContext *
@@ -100,16 +118,10 @@ Ns_ModuleInit(const char *server, const char *module)
     Instance         *instancePtr;
 
     InitLibrary();
-    instancePtr = ns_calloc(1u, sizeof(Instance));
-    instancePtr->module = module;
-    instancePtr->contextPtr = CreateContext(server, module);
-    if (instancePtr->contextPtr == NULL) {
-        ns_free(instancePtr);
+    instancePtr = CreateInstance(server, module);
+    if (instancePtr == NULL) {
         return NS_ERROR;
     }
-    instancePtr->nextPtr = firstInstancePtr;
-    firstInstancePtr = instancePtr;
-
     init.version = NS_DRIVER_VERSION_OWN;
     init.name = (char *) "nsssl";
     init.listenProc = Listen;
