@@ -21,4 +21,9 @@
 #define NS_VERSION_NUM \
     (NS_MAJOR_VERSION * 10000 + NS_MINOR_VERSION * 100 + NS_RELEASE_SERIAL)
 
+/*
+ * The release of this server itself.
+ */
+#define NSD_RELEASE          "0.1.0"
+
 #endif

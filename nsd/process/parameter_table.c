@@ -67,6 +67,8 @@ static const NsParameter processParameters[] = {
             "Jobs that one job thread runs before it ends; 0 = no limit."),
     TIME("jobtimeout", "300", 0, ANY,
          "An idle job thread ends after this time; 0 = never."),
+    TEXT("serverheader", "nsd/RELEASE",
+         "Field Server of replies; empty: none."),
     LIST("trustedproxies", "",
          "Addresses and networks (ADDRESS/BITS) of proxies that are believed "
          "when they name the client."),

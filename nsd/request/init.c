@@ -23,6 +23,7 @@
 #include "request/op.h"
 #include "request/poolmap.h"
 #include "request/proxies.h"
+#include "request/replyhead.h"
 #include "request/ready.h"
 #include "request/run.h"
 #include "request/url2file.h"
@@ -72,6 +73,8 @@ NsRequestServerInit(NsServer *serverPtr)
     requestPtr->serverPtr = serverPtr;
     serverPtr->requestPtr = requestPtr;
     NsProxiesInit();
+    NsReplySetServer(Ns_ConfigString("ns/parameters", "serverheader",
+                                     "nsd/" NSD_RELEASE));
     Ns_RWLockInit(&requestPtr->urlLock);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
                  serverPtr->name);

@@ -19,6 +19,8 @@
 #include "request/conn_int.h"
 #include "request/replyhead.h"
 
+#define MAX_SERVER_FIELD 90     /* NS_REPLY_START_BYTES hold it. */
+
 typedef struct Start {
     char   text[NS_REPLY_START_BYTES];
     size_t length;
@@ -33,6 +35,9 @@ typedef struct Field {
 
 static Start starts[2];         /* HTTP/1.0, HTTP/1.1; written once. */
 static pthread_once_t startsOnce = PTHREAD_ONCE_INIT;
+/* The whole field, or nothing.  Constant after NsReplySetServer. */
+static char  serverField[MAX_SERVER_FIELD + 3] = "Server: nsd/" NSD_RELEASE
+    "\r\n";
 
 static void   MakeStarts(void);
 static void   AddExtraHeaders(NsConn *connPtr);
@@ -41,6 +46,26 @@ static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
 static bool   IsMultipart(const NsConn *connPtr);
 static int    MeasureFields(NsConn *connPtr, Field **fieldsPtr,
                             size_t *bytesPtr);
+
+/*
+ * What cannot stand in a field is left out.
+ */
+void
+NsReplySetServer(const char *text)
+{
+    char *next = stpcpy(serverField, "Server: ");
+
+    if (*text == '\0') {
+        serverField[0] = '\0';
+        return;
+    }
+    for (; *text != '\0' && next < serverField + MAX_SERVER_FIELD; text++) {
+        if (UCHAR(*text) >= ' ' && UCHAR(*text) != 0x7f) {
+            *next++ = *text;
+        }
+    }
+    strcpy(next, "\r\n");
+}
 
 void
 NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
@@ -150,11 +175,9 @@ NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status)
 {
     int n = snprintf(buffer, size,
                      "HTTP/1.%d %d %s\r\n"
-                     "MIME-Version: 1.0\r\n"
-                     "Server: %s/%s\r\n"
+                     "%s"
                      "Date: ",
-                     isHttp11, status, NsStatusReason(status),
-                     Ns_InfoServerName(), Ns_InfoServerVersion());
+                     isHttp11, status, NsStatusReason(status), serverField);
 
     return MIN((size_t) n, size - 1);
 }

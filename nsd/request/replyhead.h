@@ -26,6 +26,12 @@ void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
 char *NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr);
 
 /*
+ * The value of the field Server of all replies, empty for none; before the
+ * first reply.  Until then it names the release.
+ */
+void NsReplySetServer(const char *text);
+
+/*
  * Whether the connection may be kept after a reply with a body of that length.
  */
 bool NsReplyMayKeep(const NsSockSettings *settingsPtr,

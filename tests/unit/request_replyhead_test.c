@@ -88,8 +88,7 @@ a_whole_reply_has_its_fields_in_this_order(void **state)
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Render(f),
         "HTTP/1.1 200 OK\r\n"
-        "MIME-Version: 1.0\r\n"
-        "Server: NaviServer/4.99.5\r\n"
+        "Server: nsd/0.1.0\r\n"
         "Date: *\r\n"
         "X-Mine: 1\r\n"
         "Content-Type: text/plain; charset=utf-8\r\n"
