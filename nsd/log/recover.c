@@ -408,7 +408,7 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    if (lane >= 0 && lane < ringPtr->headerPtr->maxLanes) {
+    if (lane >= 0 && lane < atomic_load(&ringPtr->headerPtr->nLanes)) {
         NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
 
         atomic_store(&cursorPtr->ahead, (uint64_t) position);
@@ -487,7 +487,8 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static bool
 AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    uint32_t n = ringPtr->headerPtr->maxLanes;
+    /* Behind them the file may have a hole, and the file system no room. */
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
 
     for (uint32_t i = 0; i < n; i++) {
         atomic_store(&slotPtr->cursors[i].ahead, 0);
@@ -496,7 +497,8 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         return false;
     }
     ns_free(sink->settled);
-    sink->settled = ns_calloc(n, sizeof(*sink->settled));
+    sink->settled = ns_calloc(ringPtr->headerPtr->maxLanes,
+                              sizeof(*sink->settled));
     for (uint32_t i = 0; i < n; i++) {
         sink->settled[i] = atomic_load(&slotPtr->cursors[i].ahead);
     }
