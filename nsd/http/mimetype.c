@@ -22,6 +22,7 @@ static const struct {
 static NsNameTable           types;     /* Extension without dot -> type. */
 static _Atomic(const char *) defaultType = "*/*";
 static _Atomic(const char *) bareType;  /* No extension; NULL: defaultType. */
+static atomic_bool           isTclShown;
 static pthread_once_t        builtinsOnce = PTHREAD_ONCE_INIT;
 
 static const char *Extension(const char *file);
@@ -41,6 +42,9 @@ NsMimeTypeAdd(const char *extension, const char *type)
     } else {
         pthread_once(&builtinsOnce, AddBuiltins);
         extension += *extension == '.';
+        if (STRIEQ(extension, "tcl")) {
+            atomic_store_explicit(&isTclShown, true, memory_order_relaxed);
+        }
         NsNamePut(&types, extension, strlen(extension), copy);
     }
 }
@@ -68,6 +72,15 @@ NsMimeTypeIsKnown(const char *file)
     const char *extension = Extension(file);
 
     return extension != NULL && Find(extension) != NULL;
+}
+
+bool
+NsMimeTypeIsSource(const char *file)
+{
+    const char *extension = Extension(file);
+
+    return extension != NULL && STRIEQ(extension, "tcl")
+        && !atomic_load_explicit(&isTclShown, memory_order_relaxed);
 }
 
 /*

@@ -22,6 +22,12 @@ void NsMimeTypeAdd(const char *extension, const char *type);
 bool NsMimeTypeIsKnown(const char *file);
 
 /*
+ * Whether a file is the source of a script, for which nobody has configured a
+ * type to be shown with.
+ */
+bool NsMimeTypeIsSource(const char *file);
+
+/*
  * Append extension and type of all, as list elements.
  */
 void NsMimeTypesList(Ns_DString *dsPtr);

@@ -17,6 +17,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "http/mimetype.h"
 #include "http/precondition.h"
 #include "http/url.h"
 #include "request/access.h"
@@ -279,7 +280,8 @@ FindFile(NsServer *serverPtr, const char *url)
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, serverPtr->name, url) == NS_OK
             && stat(Ns_DStringValue(&ds), &status) == 0
-            && S_ISREG(status.st_mode)) {
+            && S_ISREG(status.st_mode)
+            && !NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
         if (status.st_size > NsFileCacheMaxEntry()) {
             Ns_GetTime(&now);
             filePtr = !NsFileIsSettled(&status, &now) ? NULL

@@ -4,6 +4,7 @@
  *      Static files.
  */
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "nsparam.h"
@@ -13,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/episode.h"
+#include "http/mimetype.h"
 #include "http/url.h"
 #include "process/parameter_value.h"
 #include "request/conn_int.h"
@@ -30,6 +32,7 @@ static NsDirectoryProc *directoryProc;  /* Set once at start. */
 static NsDirectoryProc *directoryAdp;   /* Likewise. */
 static bool             usesMmap;       /* Constant after start. */
 
+static void WarnOfSource(const char *path);
 static int  ReturnDirectory(Ns_Conn *conn, const char *path);
 static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
 static void EncodePath(Ns_DString *dsPtr, const char *path);
@@ -116,6 +119,10 @@ Ns_FastPathProc(void *arg, Ns_Conn *conn)
     if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, connPtr->request.url)
             != NS_OK || !StatFile(Ns_DStringValue(&ds), &status)) {
         result = Ns_ConnReturnNotFound(conn);
+    } else if (S_ISREG(status.st_mode)
+               && NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
+        WarnOfSource(Ns_DStringValue(&ds));
+        result = Ns_ConnReturnNotFound(conn);
     } else if (S_ISREG(status.st_mode)) {
         result = ReturnFile(conn, 200, NULL, Ns_DStringValue(&ds), &status);
     } else if (S_ISDIR(status.st_mode)) {
@@ -165,6 +172,18 @@ Ns_FetchPage(Ns_DString *dsPtr, const char *url, const char *server)
     }
     Ns_DStringFree(&ds);
     return n == 0 ? NS_OK : NS_ERROR;
+}
+
+static void
+WarnOfSource(const char *path)
+{
+    static atomic_bool isDone;
+
+    if (!atomic_exchange(&isDone, true)) {
+        Ns_Log(Warning, "fastpath: %s is not sent: it is a script. Set"
+               " enabletclpages to run such files, or a type for .tcl in"
+               " ns/mimetypes to send their source", path);
+    }
 }
 
 /*
