@@ -27,6 +27,7 @@
 #include "log/segment.h"
 #include "log/sink_int.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsthread.h"
 
 #define SECOND_NANOS INT64_C(1000000000)
@@ -135,6 +136,7 @@ NsBoundCheck(void)
     }
     Ns_MutexUnlock(&lock);
     if (isNew) {
+        Ns_RegisterProcInfo((void *) Keep, "ns:logkeeper", NULL);
         Ns_ThreadCreate(Keep, NULL, 0, &keeper);
     }
     NsBoundAsk();
