@@ -41,7 +41,6 @@ namespace eval fault {
     }
     variable round 0
     variable directory ""
-    variable options {}
 }
 
 proc fault::available {} {
@@ -65,7 +64,7 @@ proc fault::pattern {n} { string repeat 0123456789abcdef [expr {$n / 16 + 1}] }
 
 proc fault::startSite {args} {
     variable directory
-    variable options [dict merge {-options {} -config {} -prefix {} -preload {} -prepare {}} $args]
+    set options [dict merge {-options {} -config {} -prefix {} -preload {} -prepare {}} $args]
     build
     writeControl
     set ::env(NSD_FAULTS) $directory/control
@@ -124,50 +123,52 @@ proc fault::startSite {args} {
             }
         } \
     ]
-    withPreload {
-        startServer -pages $pages -init "$page\nns_job create faults 2" \
-            -options [dict get $options -options] -prefix [dict get $options -prefix] \
-            -prepare [dict get $options -prepare] -config "
-            ns_section ns/parameters
-            ns_param asynclogwriter true
-            ns_param logmemory 16MiB
-            ns_section ns/server/test
-            ns_param minthreads 1
-            ns_param maxthreads 8
-            ns_param connsperthread 150
-            ns_param enabletclpages true
-            ns_section ns/server/test/adp
-            ns_param map /*.adp
-            ns_section ns/server/test/module/nssock
-            ns_param writerthreads 1
-            ns_param spoolerthreads 1
-            ns_param maxinput 2MB
-            ns_param maxupload 100kB
-            ns_section ns/server/test/module/nslog
-            ns_param maxbackup 900
-            ns_section ns/logsinks
-            ns_param audit {Audit records}
-            ns_param rows {The same in a database}
-            ns_param lines {The system log, in a file}
-            ns_section ns/logsink/lines
-            ns_param streams system
-            ns_param file lines.log
-            ns_param maxbackup 900
-            ns_section ns/logsink/audit
-            ns_param streams audit
-            ns_param file audit.log
-            ns_param maxbackup 900
-            ns_param sync batch
-            ns_section ns/fastpath
-            ns_param mmap true
-            ns_section ns/logsink/rows
-            ns_param type sqlite
-            ns_param streams audit
-            ns_param file audit.db
-            ns_param buffertime 0.2
-            [dict get $options -config]
-        "
-    }
+    # Only the server meets the faults, not what starts it.
+    set prefix [list {*}[dict get $options -prefix] env \
+        LD_PRELOAD=[join [concat [dict get $options -preload] $directory/faults.so] :] \
+        NSD_FAULTS=$directory/control]
+    startServer -pages $pages -init "$page\nns_job create faults 2" \
+        -options [dict get $options -options] -prefix $prefix \
+        -prepare [dict get $options -prepare] -config "
+        ns_section ns/parameters
+        ns_param asynclogwriter true
+        ns_param logmemory 16MiB
+        ns_section ns/server/test
+        ns_param minthreads 1
+        ns_param maxthreads 8
+        ns_param connsperthread 150
+        ns_param enabletclpages true
+        ns_section ns/server/test/adp
+        ns_param map /*.adp
+        ns_section ns/server/test/module/nssock
+        ns_param writerthreads 1
+        ns_param spoolerthreads 1
+        ns_param maxinput 2MB
+        ns_param maxupload 100kB
+        ns_section ns/server/test/module/nslog
+        ns_param maxbackup 900
+        ns_section ns/logsinks
+        ns_param audit {Audit records}
+        ns_param rows {The same in a database}
+        ns_param lines {The system log, in a file}
+        ns_section ns/logsink/lines
+        ns_param streams system
+        ns_param file lines.log
+        ns_param maxbackup 900
+        ns_section ns/logsink/audit
+        ns_param streams audit
+        ns_param file audit.log
+        ns_param maxbackup 900
+        ns_param sync batch
+        ns_section ns/fastpath
+        ns_param mmap true
+        ns_section ns/logsink/rows
+        ns_param type sqlite
+        ns_param streams audit
+        ns_param file audit.db
+        ns_param buffertime 0.2
+        [dict get $options -config]
+    "
     noteLevels
     return $harness::current
 }
@@ -182,22 +183,8 @@ proc fault::noteLevels {} {
     set base($harness::current) [levels]
 }
 
-# Processes that are started meanwhile meet the faults; their pieces of the harness, too,
-# but nothing fails unless it is told to.
-proc fault::withPreload {script} {
-    variable directory
-    variable options
-    set ::env(LD_PRELOAD) [join [concat [dict get $options -preload] $directory/faults.so] :]
-    set ::env(NSD_FAULTS) $directory/control
-    try {
-        uplevel 1 $script
-    } finally {
-        unset ::env(LD_PRELOAD) ::env(NSD_FAULTS)
-    }
-}
-
 proc fault::restartSite {} {
-    withPreload { restartServer }
+    restartServer
     noteLevels
 }
 
@@ -444,14 +431,12 @@ proc fault::killed {name seed {kills 3}} {
         lappend loads [endLoad $channel]
         waitFor {![isRunning]}
         if {rand() < 0.5} { end }
-        withPreload {
-            # A start may be killed at any moment, too, or end by itself among faults.
-            file delete [home]/pid [home]/status
-            harness::launch $harness::current
-            after [expr {int(rand() * 60)}]
-            catch {exec kill -KILL [serverPid]}
-            waitFor {![isRunning]}
-        }
+        # A start may be killed at any moment, too, or end by itself among faults.
+        file delete [home]/pid [home]/status
+        harness::launch $harness::current
+        after [expr {int(rand() * 60)}]
+        catch {exec kill -KILL [serverPid]}
+        waitFor {![isRunning]}
         end
         restartSite
     }
