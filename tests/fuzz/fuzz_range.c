@@ -9,6 +9,7 @@
 
 #include "http/date.h"
 #include "http/negotiate.h"
+#include "http/precondition.h"
 #include "http/range.h"
 
 int
@@ -21,6 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     int           n;
     time_t        seconds;
     char          date[NS_HTTP_DATE_LENGTH + 1];
+    NsValidators  validators = {"\"tag\"", 1000000};
+    NsConditions  conditions = {text, text, text, text};
+    int           refusal;
 
     if (bodyBytes == 255) {
         bodyBytes = UINT64_MAX / 2;
@@ -41,7 +45,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
             FuzzAssert(NsHttpDateParse(date, &again) && again == seconds);
         }
     }
-    NsRangeIsCurrent(text, 1000000);
+    NsJudgeIfRange(text, &validators);
+    refusal = NsJudgeConditions(&conditions, &validators, true);
+    FuzzAssert(refusal == 0 || refusal == 304 || refusal == 412);
     NsAcceptsGzip(text);
     NsAcceptsCoding(text, "br");
     free(text);
