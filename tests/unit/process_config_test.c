@@ -398,7 +398,7 @@ WhatNothingDefinesIsReported(void **state)
         "there is no pool \"slwo\" in section ns/server/main/pools; the nearest "
         "one is \"slow\""));
     for (int line = 5; line <= 9; line++) {
-        char place[8];
+        char place[16];
 
         snprintf(place, sizeof(place), ":%d: ", line);
         assert_non_null(strstr(report, place));
