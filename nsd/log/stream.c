@@ -20,11 +20,12 @@
 #include "nsthread.h"
 
 typedef struct Route {
-    const struct Route *olderPtr;   /* Readers may still be in it. */
+    struct Route      *olderPtr;    /* Of those that the stream has had. */
     bool               hasLane;
     bool               isFiltered;  /* What follows leaves out something. */
     int                minWeight;
     NsKinds            ignored;
+    char              *ignore;      /* What that was made from; or NULL. */
     int                nDirect;
     struct Ns_LogSink_ *direct[];
 } Route;
@@ -38,6 +39,7 @@ struct Ns_LogStream_ {
         _Atomic(Ns_LogFormatProc *) proc;
     } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
+    Route        *routes;       /* Written with the table of sinks locked. */
     atomic_size_t sentOffset;   /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
@@ -97,6 +99,8 @@ static inline uint64_t BitOf(Ns_LogStream stream);
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NameInRingLocked(Ns_LogStream stream);
+static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
+static Route *NewRoute(const NsStreamRoute *fromPtr);
 
 
 void
@@ -564,24 +568,59 @@ NsStreamUseRing(NsRing *ringPtr)
     Ns_MutexUnlock(&lock);
 }
 
+/*
+ * Readers may be in any route that there has been, so none is freed; one that
+ * comes back is used again.
+ */
 void
 NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
+{
+    Route *routePtr = stream->routes;
+
+    while (routePtr != NULL && !IsRoute(routePtr, fromPtr)) {
+        routePtr = routePtr->olderPtr;
+    }
+    if (routePtr == NULL) {
+        routePtr = NewRoute(fromPtr);
+        routePtr->olderPtr = stream->routes;
+        stream->routes = routePtr;
+    }
+    atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
+    atomic_store(&stream->routePtr, routePtr);
+}
+
+static bool
+IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr)
+{
+    const char *left = routePtr->ignore, *right = fromPtr->filter.ignore;
+
+    return routePtr->hasLane == fromPtr->hasLane
+        && routePtr->minWeight == fromPtr->filter.minWeight
+        && routePtr->nDirect == fromPtr->nDirect
+        && STREQ(left != NULL ? left : "", right != NULL ? right : "")
+        && (fromPtr->nDirect == 0
+            || memcmp(routePtr->direct, fromPtr->direct,
+                      (size_t) fromPtr->nDirect
+                      * sizeof(fromPtr->direct[0])) == 0);
+}
+
+static Route *
+NewRoute(const NsStreamRoute *fromPtr)
 {
     int    nDirect = fromPtr->nDirect;
     Route *routePtr = ns_calloc(1u, sizeof(*routePtr) + (size_t) nDirect
                                 * sizeof(fromPtr->direct[0]));
 
-    routePtr->olderPtr = atomic_load(&stream->routePtr);
     routePtr->hasLane = fromPtr->hasLane;
     routePtr->minWeight = fromPtr->filter.minWeight;
+    routePtr->ignore = ns_strcopy(fromPtr->filter.ignore);
     (void) NsKindsInit(&routePtr->ignored, fromPtr->filter.ignore);
     routePtr->isFiltered = routePtr->minWeight > 0 || routePtr->ignored.n > 0;
     routePtr->nDirect = nDirect;
     for (int i = 0; i < nDirect; i++) {
         routePtr->direct[i] = fromPtr->direct[i];
     }
-    atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
-    atomic_store(&stream->routePtr, routePtr);
+    return routePtr;
 }
 
 void

@@ -9,6 +9,8 @@
 
 #include "unit.h"
 
+#include <malloc.h>
+
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -335,6 +337,37 @@ PutAnyLength(void)
     NsLogFinish();
 }
 
+/*
+ * The same two settings by turns.
+ */
+static void
+ChangeSettings(Ns_LogSink sink, int n)
+{
+    NsSinkSettings settings;
+
+    for (int i = 0; i < n; i++) {
+        NsSinkGetSettings(sink, &settings);
+        settings.minSeverity = i % 2 == 0 ? Warning : -1;
+        MUST(NsSinkConfigure(sink, &settings) == NS_OK, 2);
+        NsSinkFreeSettings(&settings);
+    }
+}
+
+static void
+ConfigureOften(void)
+{
+    Ns_LogStream stream;
+    Ns_LogSink   sink = Start(&stream);
+    size_t       before;
+
+    ChangeSettings(sink, 100);
+    before = mallinfo2().uordblks;
+    ChangeSettings(sink, 2000);
+    MUST(mallinfo2().uordblks < before + 50000, 3);
+    NsLogStop();
+    NsLogFinish();
+}
+
 static void
 RunInChild(void (*proc) (void))
 {
@@ -386,6 +419,12 @@ RecordsArriveWholeUpToTheMaximumAndCutBeyondIt(void **state)
 }
 
 static void
+ChangesOfSettingsDoNotPileUp(void **state)
+{
+    RunInChild(ConfigureOften);
+}
+
+static void
 AClockThatIsSetBackDoesNotDelayWhatIsDue(void **state)
 {
     const int64_t second = 1000000000;
@@ -405,6 +444,7 @@ main(void)
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
         cmocka_unit_test(RecordsArriveWholeUpToTheMaximumAndCutBeyondIt),
+        cmocka_unit_test(ChangesOfSettingsDoNotPileUp),
         cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)
     };
 
