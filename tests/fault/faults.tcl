@@ -55,7 +55,7 @@ proc fault::build {} {
     if {$directory ne ""} return
     file tempfile directory nsd-fault
     file delete $directory
-    file mkdir $directory
+    file mkdir $directory/tmp
     exec cc -O2 -shared -fPIC -o $directory/faults.so $harness::root/tests/fault/faults.c -ldl
     exec cc -O2 -D_GNU_SOURCE -pthread -o $directory/client $harness::root/tests/lib/client.c
 }
@@ -123,10 +123,11 @@ proc fault::startSite {args} {
             }
         } \
     ]
-    # Only the server meets the faults, not what starts it.
+    # Only the server meets the faults, not what starts it.  Its temporary files stay
+    # behind when it is killed, or may not remove them.
     set prefix [list {*}[dict get $options -prefix] env \
         LD_PRELOAD=[join [concat [dict get $options -preload] $directory/faults.so] :] \
-        NSD_FAULTS=$directory/control]
+        NSD_FAULTS=$directory/control TMPDIR=$directory/tmp]
     startServer -pages $pages -init "$page\nns_job create faults 2" \
         -options [dict get $options -options] -prefix $prefix \
         -prepare [dict get $options -prepare] -config "
