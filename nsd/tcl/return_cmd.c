@@ -12,6 +12,9 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
+/* The end of the year 9999: dates of HTTP have four digits for it. */
+#define LAST_HTTP_TIME INT64_C(253402300799)
+
 static Tcl_ObjCmdProc ReturnObjCmd, RespondObjCmd, ReturnFileObjCmd,
     ReturnFpObjCmd, ReturnNoticeObjCmd, ReturnErrorObjCmd,
     ReturnUnauthorizedObjCmd, ReturnForbiddenObjCmd, ReturnNotFoundObjCmd,
@@ -411,7 +414,8 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                              Tcl_DStringValue(&ds));
         Tcl_DStringSetLength(&ds, 0);
     }
-    when = time(NULL) + span.sec;
+    when = time(NULL);
+    when += MAX(-when, MIN(span.sec, LAST_HTTP_TIME - when));
     Ns_HttpTime(&ds, &when);
     Ns_ConnUpdateHeaders(&connPtr->pub, "Expires", Tcl_DStringValue(&ds));
     Tcl_DStringFree(&ds);

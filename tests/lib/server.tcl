@@ -329,7 +329,8 @@ proc consoleLog {{handle ""}} { readFile [home $handle]/console.log }
 proc serverLog {{handle ""}} {
     set file [home $handle]/logs/nsd.log
     # In the foreground the system log is the console.
-    if {[file exists $file]} { return [readFile $file] }
+    # While it is rolled there is none for a moment.
+    if {![catch {readFile $file} text]} { return $text }
     consoleLog $handle
 }
 proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
