@@ -16,6 +16,7 @@
 #include "base/lazy.h"
 #include "tcl/atclose.h"
 #include "tcl/blueprint.h"
+#include "tcl/child.h"
 #include "tcl/tclserver.h"
 #include "tcl/init.h"
 #include "tcl/set.h"
@@ -231,6 +232,9 @@ AddCommands(NsInterp *itPtr)
                                      itPtr, NULL);
             }
         }
+    }
+    if (itPtr->serverPtr != NULL) {
+        NsChildInheritExit(itPtr->interp);
     }
 }
 
