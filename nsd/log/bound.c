@@ -24,6 +24,7 @@
 
 #include "log/bound.h"
 
+#include "base/thread.h"
 #include "log/segment.h"
 #include "log/sink_int.h"
 #include "nslog.h"
@@ -65,6 +66,7 @@ static atomic_bool isAsked;     /* Set without the lock. */
 static atomic_bool isWatching;  /* The keeper looks once a second. */
 
 static bool     IsBeyond(Ns_LogSink sink, size_t most);
+static void     StartKeeper(void);
 static void     Keep(void *arg);
 static bool     RelieveAll(void);
 static size_t   ShareOf(int nBehind);
@@ -137,7 +139,7 @@ NsBoundCheck(void)
     Ns_MutexUnlock(&lock);
     if (isNew) {
         Ns_RegisterProcInfo((void *) Keep, "ns:logkeeper", NULL);
-        Ns_ThreadCreate(Keep, NULL, 0, &keeper);
+        StartKeeper();
     }
     NsBoundAsk();
 }
@@ -251,6 +253,19 @@ NsBoundTellGap(Ns_LogSink sink)
         gap.n += sink->gap.n;
         gap.last = MAX(gap.last, sink->gap.last);
         sink->gap = gap;
+    }
+}
+
+/*
+ * Without one, sinks keep what they have; the next check tries again.
+ */
+static void
+StartKeeper(void)
+{
+    if (NsThreadTry(Keep, NULL, 0, &keeper) != 0) {
+        Ns_MutexLock(&lock);
+        hasKeeper = false;
+        Ns_MutexUnlock(&lock);
     }
 }
 

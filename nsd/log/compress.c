@@ -17,6 +17,7 @@
 
 #include "base/directory.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "log/openfiles.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -178,7 +179,12 @@ StartThreadIfNeeded(void)
     Ns_MutexUnlock(&queueLock);
     if (isMine) {
         Ns_RegisterProcInfo((void *) CompressThread, "ns:logcompress", NULL);
-        Ns_ThreadCreate(CompressThread, NULL, 0, NULL);
+        if (NsThreadTry(CompressThread, NULL, 0, NULL) != 0) {
+            /* The next roll tries again. */
+            Ns_MutexLock(&queueLock);
+            hasThread = false;
+            Ns_MutexUnlock(&queueLock);
+        }
     }
 }
 

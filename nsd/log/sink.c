@@ -72,6 +72,7 @@ Ns_LogSink
 NsSinkCreate(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
+    bool       hasThread;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
             || NsSinkFind(specPtr->name) != NULL) {
@@ -124,10 +125,14 @@ NsSinkCreate(const NsSinkSpec *specPtr)
         NsSinkUnlock(sink);
     }
     NsSinkRouteAllLocked(sink);
-    if (isStarted && atomic_load(&sink->isOnLanes)) {
-        NsSinkThreadStart(sink);
-    }
+    hasThread = !isStarted || !atomic_load(&sink->isOnLanes)
+        || NsSinkThreadTry(sink);
     Ns_MutexUnlock(&nsSinksLock);
+    if (!hasThread) {
+        (void) NsSinkRemove(sink);
+        errno = NS_SINK_NO_THREAD;
+        return NULL;
+    }
 
     NsSinkLock(sink);
     NsFileFinishBackups(sink);
@@ -241,10 +246,13 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
     sink = NsSinkCreate(&spec);
-    if (sink == NULL && errno == NS_SINK_TOO_MANY) {
+    if (sink == NULL
+            && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD)) {
+        int reason = errno == NS_SINK_NO_THREAD ? EAGAIN : errno;
+
         Ns_Log(Error, "log: cannot make sink '%s': %s", spec.name,
                NsSinkReason(errno));
-        errno = NS_SINK_TOO_MANY;
+        errno = reason;
     }
     return sink;
 }
@@ -254,6 +262,9 @@ NsSinkReason(int reason)
 {
     return reason == NS_SINK_TOO_MANY
         ? "there are " STRINGIFY(NS_RING_SINKS) " sinks, and can be no more"
+        : reason == NS_SINK_NO_THREAD
+        ? "no thread can be started for it; see the limits on processes "
+          "(ulimit -u) and memory (ulimit -v)"
         : reason == NS_SINK_COMPLAINS && complaint[0] != '\0' ? complaint
         : strerror(reason);
 }

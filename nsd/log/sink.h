@@ -117,11 +117,12 @@ Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
  * In errno: NS_RING_SINKS is all there can be; the target has words of its own
- * for what is wrong.  Reason is the text for these, or for another errno, right
+ * for what is wrong; there is no thread for it.  Reason is the text for these, or for another errno, right
  * after it in the same thread.
  */
 #define NS_SINK_TOO_MANY  EUSERS
 #define NS_SINK_COMPLAINS EBADMSG
+#define NS_SINK_NO_THREAD ESRCH
 const char *NsSinkReason(int reason);
 
 /*

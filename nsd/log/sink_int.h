@@ -473,8 +473,10 @@ bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);
  * there is none.  Its status, and errno.  Not from the sink's own thread. */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 
-/* Start the log thread of a sink that has none. */
+/* Start the log thread of a sink that has none; Try: false when the system has
+ * none for it now. */
 void NsSinkThreadStart(Ns_LogSink sink);
+bool NsSinkThreadTry(Ns_LogSink sink);
 
 /* Have the thread write out everything and end; and wait for that.  False: it
  * did not, until the limit (NULL: none). */

@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "log/systemlog.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -43,6 +44,8 @@ typedef struct Plan {
     int64_t     until;
 } Plan;
 
+static void Expect(Ns_LogSink sink);
+static void DoWithout(Ns_LogSink sink);
 static void SinkThread(void *arg);
 static Ns_ArgProc DescribeSink;
 static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
@@ -60,14 +63,21 @@ static _Thread_local Ns_LogSink mySink;
 void
 NsSinkThreadStart(Ns_LogSink sink)
 {
-    Ns_MutexLock(&sink->wakeLock);
-    NsAssert(!sink->hasThread);
-    sink->hasThread = true;
-    sink->isJoinable = true;
-    sink->mustStop = false;
-    Ns_MutexUnlock(&sink->wakeLock);
-    Ns_RegisterProcInfo((void *) SinkThread, "ns:logsink", DescribeSink);
+    Expect(sink);
     Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
+}
+
+bool
+NsSinkThreadTry(Ns_LogSink sink)
+{
+    bool isThere;
+
+    Expect(sink);
+    isThere = NsThreadTry(SinkThread, sink, 0, &sink->thread) == 0;
+    if (!isThere) {
+        DoWithout(sink);
+    }
+    return isThere;
 }
 
 void
@@ -420,7 +430,8 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     if (atomic_load(&sink->isRemoved)) {
         /* Since its caller found it. */
         NsSinkUnlock(sink);
-        errno = ENOENT;
+        opPtr->status = NS_ERROR;
+        opPtr->reason = errno = ENOENT;
         return NS_ERROR;
     }
     NsDeliverPass(sink);
@@ -441,6 +452,43 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     NsSinkUnlock(sink);
     errno = opPtr->reason;
     return status;
+}
+
+/*
+ * From now on requests wait for the thread.
+ */
+static void
+Expect(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    NsAssert(!sink->hasThread);
+    sink->hasThread = true;
+    sink->isJoinable = true;
+    sink->mustStop = false;
+    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_RegisterProcInfo((void *) SinkThread, "ns:logsink", DescribeSink);
+}
+
+/*
+ * There is no thread: carry out what has been waiting for it.
+ */
+static void
+DoWithout(Ns_LogSink sink)
+{
+    NsSinkOp *opPtr, *nextPtr;
+
+    Ns_MutexLock(&sink->wakeLock);
+    sink->hasThread = sink->isJoinable = false;
+    opPtr = sink->firstOp;
+    sink->firstOp = NULL;
+    Ns_CondBroadcast(&sink->opDone);
+    Ns_MutexUnlock(&sink->wakeLock);
+    for (; opPtr != NULL; opPtr = nextPtr) {
+        /* Not ours any more once it is done. */
+        nextPtr = opPtr->nextPtr;
+        (void) RunHere(sink, opPtr);
+        NsSinkOpDone(sink, opPtr);
+    }
 }
 
 /*

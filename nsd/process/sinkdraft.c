@@ -131,7 +131,8 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);
     } else if (sink == NULL) {
-        spec.mayOpenLater = draftPtr->mayWait && errno != NS_SINK_TOO_MANY;
+        spec.mayOpenLater = draftPtr->mayWait && errno != NS_SINK_TOO_MANY
+            && errno != NS_SINK_NO_THREAD;
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          shown != NULL ? shown : spec.type,
                          NsSinkReason(errno));
