@@ -70,6 +70,7 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
         status = NS_ERROR;
     }
     Ns_DStringFree(&ds);
+    NsSinkEnter();
     for (int i = 0; isDurable && status == NS_OK
              && (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, NsStreamIndex(nsAuditStream))) {
@@ -77,6 +78,7 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
             *failedPtr = status == NS_OK ? NULL : sink;
         }
     }
+    NsSinkLeave();
     return status;
 }
 

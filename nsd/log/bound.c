@@ -325,6 +325,7 @@ RelieveAll(void)
     size_t     share;
     int        nBehind = 0;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         nBehind += NsBoundHeld(sink) > 0;
     }
@@ -334,6 +335,7 @@ RelieveAll(void)
             nearest = MIN(nearest, Check(sink, share, &isRelieved));
         }
     }
+    NsSinkLeave();
     NsSegmentsWatch(MIN(nearest, NsSegmentsUntilShort()));
     return isRelieved || !NsSegmentsAreShort();
 }
@@ -425,6 +427,7 @@ Watch(void)
     Ns_LogSink sink;
     bool       isBusy = false;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         int64_t  busy = atomic_load(&sink->busySince);
         uint64_t nWrites = atomic_load(&sink->nWrites);
@@ -441,6 +444,7 @@ Watch(void)
             }
         }
     }
+    NsSinkLeave();
 }
 
 static void

@@ -250,6 +250,7 @@ NeededFrom(uint32_t lane, int stream)
     uint64_t   least = UINT64_MAX;
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->isOnLanes) && NsSinkWants(sink, stream)) {
             uint64_t done = atomic_load(&sink->slotPtr->cursors[lane].done);
@@ -257,6 +258,7 @@ NeededFrom(uint32_t lane, int stream)
             least = MIN(least, NsRingNumberOf(done));
         }
     }
+    NsSinkLeave();
     return least;
 }
 
@@ -414,15 +416,13 @@ IsHeard(Ns_LogSink sink)
 {
     int        index = NsStreamIndex(nsSystemStream);
     Ns_LogSink other;
+    bool       isHeard = !NsSinkWants(sink, index);
 
-    if (!NsSinkWants(sink, index)) {
-        return true;
+    NsSinkEnter();
+    for (int i = 0; !isHeard && (other = NsSinkAt(i)) != NULL; i++) {
+        isHeard = other != sink && NsSinkWants(other, index)
+            && atomic_load(&other->failedSince) == 0;
     }
-    for (int i = 0; (other = NsSinkAt(i)) != NULL; i++) {
-        if (other != sink && NsSinkWants(other, index)
-                && atomic_load(&other->failedSince) == 0) {
-            return true;
-        }
-    }
-    return false;
+    NsSinkLeave();
+    return isHeard;
 }

@@ -103,6 +103,7 @@ NsRecoverLate(void)
     Leftover   *latePtr = ListOf(rings, n);
     Ns_LogSink  sink;
 
+    NsSinkEnter();
     for (int i = 0; latePtr != NULL && (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkLock(sink);
         if (!atomic_load(&sink->isRemoved) && !sink->isClosed) {
@@ -115,6 +116,7 @@ NsRecoverLate(void)
             NsRecoverHere(sink, false);
         }
     }
+    NsSinkLeave();
     EndRecovery(latePtr);
 }
 

@@ -35,6 +35,8 @@ static const NsSinkType *const types[] = {
 static _Atomic(Ns_LogSink) sinks[NS_RING_SINKS];
 static atomic_int nSinks;
 static bool       isStarted;    /* Log threads may run. */
+static Ns_LogSink firstUnlinked;    /* In the table no more. */
+static atomic_bool isFreeDue;   /* There are such, or lists of streams. */
 
 static _Atomic(NsRing *) ring;
 static const NsRingKey  *ringKeyPtr;
@@ -44,10 +46,14 @@ static atomic_bool       isRoomNew;     /* Where mappings are. */
 static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
 
 Ns_Mutex    nsSinksLock;
+atomic_int  nsSinkUsers;
 atomic_bool nsSinkIsPumping;
 bool        nsSinkNeedsFence;
 atomic_uint nsSinkFence;
 
+static Ns_LogSink Create(const NsSinkSpec *specPtr);
+static void PutIntoTableLocked(Ns_LogSink sink);
+static Ns_ReturnCode Remove(Ns_LogSink sink);
 static void DeleteRing(void);
 static void TellLost(Ns_LogSink sink);
 static bool IsFailing(Ns_LogSink sink);
@@ -70,6 +76,18 @@ NsSinkInit(void)
 
 Ns_LogSink
 NsSinkCreate(const NsSinkSpec *specPtr)
+{
+    Ns_LogSink sink;
+
+    NsSinkEnter();
+    sink = Create(specPtr);
+    NsSinkLeave();
+    NsSinkFreeRemoved();
+    return sink;
+}
+
+static Ns_LogSink
+Create(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
     bool       hasThread;
@@ -114,11 +132,7 @@ NsSinkCreate(const NsSinkSpec *specPtr)
             atomic_store(&sink->wants[i], 1);
         }
     }
-    sink->olderPtr = atomic_load(&sinks[sink->index]);
-    atomic_store(&sinks[sink->index], sink);
-    if (sink->index == atomic_load(&nSinks)) {
-        atomic_store(&nSinks, sink->index + 1);
-    }
+    PutIntoTableLocked(sink);
     if (!specPtr->isDirect) {
         NsSinkLock(sink);
         AttachLocked(sink);
@@ -139,6 +153,57 @@ NsSinkCreate(const NsSinkSpec *specPtr)
     NsSinkUnlock(sink);
     NsBoundCheck();
     return sink;
+}
+
+static void
+PutIntoTableLocked(Ns_LogSink sink)
+{
+    Ns_LogSink old = atomic_exchange(&sinks[sink->index], sink);
+
+    if (old != NULL) {
+        old->nextPtr = firstUnlinked;
+        firstUnlinked = old;
+        NsSinkFreeLater();
+    }
+    if (sink->index == atomic_load(&nSinks)) {
+        atomic_store(&nSinks, sink->index + 1);
+    }
+}
+
+void
+NsSinkFreeLater(void)
+{
+    NsAssertLocked(&nsSinksLock);
+    atomic_store(&isFreeDue, true);
+}
+
+/*
+ * What is not to be found any more when there are no users, none can have.
+ */
+void
+NsSinkFreeRemoved(void)
+{
+    int        reason = errno;
+    Ns_LogSink sink = NULL;
+
+    if (!atomic_load(&isFreeDue)) {
+        return;
+    }
+    Ns_MutexLock(&nsSinksLock);
+    if (atomic_load(&nsSinkUsers) == 0) {
+        atomic_store(&isFreeDue, false);
+        sink = firstUnlinked;
+        firstUnlinked = NULL;
+        NsStreamFreeListsLocked();
+    }
+    Ns_MutexUnlock(&nsSinksLock);
+    while (sink != NULL) {
+        Ns_LogSink next = sink->nextPtr;
+
+        NsSinkUnmake(&sink);
+        sink = next;
+    }
+    errno = reason;
 }
 
 /*
@@ -189,11 +254,14 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     }
     ns_free(sink->patterns);
     FreeWork(sink);
+    ns_free(sink->begins);
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
     Ns_MutexDestroy(&sink->lendLock);
+    Ns_CondDestroy(&sink->wakeup);
+    Ns_CondDestroy(&sink->opDone);
     ns_free(sink->connection);
     ns_free(sink->table);
     ns_free(sink->file);
@@ -292,7 +360,7 @@ Ns_LogSink
 NsSinkAt(int index)
 {
     return index < atomic_load_explicit(&nSinks, memory_order_acquire)
-        ? atomic_load_explicit(&sinks[index], memory_order_acquire) : NULL;
+        ? atomic_load(&sinks[index]) : NULL;
 }
 
 const char *
@@ -353,6 +421,18 @@ NsSinkRecoverByName(const char *name, bool getsThread)
 Ns_ReturnCode
 NsSinkRemove(Ns_LogSink sink)
 {
+    Ns_ReturnCode status;
+
+    NsSinkEnter();
+    status = Remove(sink);
+    NsSinkLeave();
+    NsSinkFreeRemoved();
+    return status;
+}
+
+static Ns_ReturnCode
+Remove(Ns_LogSink sink)
+{
     Ns_ReturnCode status = Ns_LogSinkFlush(sink);
     NsSinkStats   stats;
 
@@ -388,8 +468,8 @@ NsSinkRemove(Ns_LogSink sink)
 }
 
 /*
- * The sink needs nothing any more.  The structure itself stays: others look at
- * sinks without a lock.
+ * The sink needs nothing any more.  The structure itself stays until another
+ * sink has its place in the table, and nobody looks at it.
  */
 static void
 DetachLocked(Ns_LogSink sink)
@@ -571,6 +651,7 @@ NsSinkStop(void)
     atomic_store(&nsSinkIsPumping, NsSinkRing() != NULL);
     Ns_MutexUnlock(&nsSinksLock);
 
+    NsSinkEnter();
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkThreadAskStop(sink);
     }
@@ -591,6 +672,7 @@ NsSinkStop(void)
             }
         }
     }
+    NsSinkLeave();
     (void) NsSinkPumpAll();
 }
 
@@ -602,6 +684,7 @@ NsSinkFinish(void)
     NsCompressStop();
     NsBoundStop();
     NsSinkStop();
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
@@ -618,6 +701,7 @@ NsSinkFinish(void)
         }
         TellLost(sink);
     }
+    NsSinkLeave();
     DeleteRing();
 }
 
@@ -646,6 +730,7 @@ NsSinkAbandon(void)
     if (isStarted || NsSinkRing() == NULL) {
         return;
     }
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !sink->typePtr->isRemote
                 && NsSinkTryLock(sink)) {
@@ -654,6 +739,7 @@ NsSinkAbandon(void)
             NsSinkUnlock(sink);
         }
     }
+    NsSinkLeave();
     DeleteRing();
 }
 

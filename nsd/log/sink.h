@@ -235,9 +235,32 @@ void NsSinkWakeAll(void);
 void NsSinkPump(Ns_LogStream stream);
 bool NsSinkPumpAll(void);
 
+/*
+ * Who looks at sinks without the lock of their table is between these two; no
+ * sink that it can find is freed meanwhile.  They nest.  FreeRemoved frees those
+ * that were removed, if nobody is.
+ */
+static inline void NsSinkEnter(void);
+static inline void NsSinkLeave(void);
+void NsSinkFreeRemoved(void);
+void NsSinkFreeLater(void);    /* There is something; table locked. */
+
+extern atomic_int  nsSinkUsers;
 extern atomic_bool nsSinkIsPumping;
 extern bool        nsSinkNeedsFence;    /* Constant after NsSinkUseRing. */
 extern atomic_uint nsSinkFence;
+
+static inline void
+NsSinkEnter(void)
+{
+    atomic_fetch_add(&nsSinkUsers, 1);
+}
+
+static inline void
+NsSinkLeave(void)
+{
+    atomic_fetch_sub(&nsSinkUsers, 1);
+}
 
 static inline bool
 NsSinkIsPumping(void)

@@ -136,7 +136,7 @@ struct Ns_LogSink_ {
     atomic_bool        hasLines;        /* When its thread worked last. */
     atomic_size_t      maxMemory;       /* Of the settings; and this. */
     atomic_size_t      maxSpill;
-    Ns_LogSink         olderPtr;        /* Removed, had this place before. */
+    Ns_LogSink         nextPtr;         /* Of those to be freed. */
 
     /* Guards the rest: one thread at a time does the sink's work. */
     Ns_Mutex           lock;

@@ -105,6 +105,7 @@ NsSinkReopenAll(void)
 {
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         atomic_store(&sink->isReopenAsked, true);
         if (atomic_load(&sink->isOnLanes)) {
@@ -114,6 +115,7 @@ NsSinkReopenAll(void)
             NsSinkUnlock(sink);
         }
     }
+    NsSinkLeave();
 }
 
 static Ns_ReturnCode

@@ -192,11 +192,13 @@ NsSinkWake(int stream)
 {
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, stream)) {
             (void) WakeFrom(sink, NS_SINK_IDLE);
         }
     }
+    NsSinkLeave();
 }
 
 void
@@ -204,12 +206,14 @@ NsSinkNudge(int stream)
 {
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, stream)) {
             atomic_store(&sink->isNudged, true);
             (void) WakeFrom(sink, NS_SINK_BATCHING);
         }
     }
+    NsSinkLeave();
 }
 
 void
@@ -217,6 +221,7 @@ NsSinkWakeAll(void)
 {
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         /* An idle one has read all, and holds only what its buffer has. */
         if (atomic_load(&sink->hasLines)) {
@@ -226,6 +231,7 @@ NsSinkWakeAll(void)
                     || WakeFrom(sink, NS_SINK_RESTING));
         }
     }
+    NsSinkLeave();
 }
 
 static void

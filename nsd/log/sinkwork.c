@@ -115,12 +115,14 @@ NsSinkPump(Ns_LogStream stream)
 {
     Ns_LogSink sink;
 
+    NsSinkEnter();
     for (int i = 0; nWorking == 0 && (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, NsStreamIndex(stream))
                 && atomic_load(&sink->isOnLanes)) {
             FlushIfPumped(sink);
         }
     }
+    NsSinkLeave();
 }
 
 bool
@@ -131,11 +133,13 @@ NsSinkPumpAll(void)
     if (!NsSinkIsPumping() || nWorking > 0) {
         return false;
     }
+    NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->isOnLanes)) {
             FlushIfPumped(sink);
         }
     }
+    NsSinkLeave();
     return true;
 }
 

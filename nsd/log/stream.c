@@ -26,9 +26,18 @@ typedef struct Route {
     int                minWeight;
     NsKinds            ignored;
     char              *ignore;      /* What that was made from; or NULL. */
-    int                nDirect;
-    struct Ns_LogSink_ *direct[];
+    bool               hasDirect;   /* The list has the rest. */
 } Route;
+
+/*
+ * Sinks that those who log serve.  Only users of sinks look at it; see sink.h.
+ */
+typedef struct List {
+    struct List        *nextPtr;    /* Of those to be freed. */
+    bool                hasLane;    /* Of the route that it belongs to. */
+    int                 n;
+    struct Ns_LogSink_ *sinks[];
+} List;
 
 struct Ns_LogStream_ {
     char  name[NS_RING_NAME];   /* Constant. */
@@ -39,7 +48,8 @@ struct Ns_LogStream_ {
         _Atomic(Ns_LogFormatProc *) proc;
     } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
-    Route        *routes;       /* Written with the table of sinks locked. */
+    Route        *routes;       /* Written with the table of sinks locked, */
+    _Atomic(List *) listPtr;    /* likewise; set if a route has direct sinks. */
     atomic_size_t sentOffset;   /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
@@ -64,6 +74,7 @@ static const char *const formatNames[NS_LOG_NFORMATS] = {
 };
 
 static const Route nowhere = {.hasLane = false};
+static List       *oldLists;    /* To be freed; table of sinks locked. */
 
 static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
 static struct Ns_LogStream_ streams[NS_RING_STREAMS];
@@ -101,6 +112,8 @@ static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NameInRingLocked(Ns_LogStream stream);
 static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
+static void SetList(Ns_LogStream stream, const NsStreamRoute *fromPtr);
+static bool PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 
 
 void
@@ -169,7 +182,7 @@ Ns_LogStreamWanted(Ns_LogStream stream)
     const Route *routePtr = atomic_load_explicit(&stream->routePtr,
                                                  memory_order_acquire);
 
-    return routePtr->hasLane || routePtr->nDirect > 0;
+    return routePtr->hasLane || routePtr->hasDirect;
 }
 
 int
@@ -253,10 +266,8 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         return NS_OK;
     }
     FillRecord(&record, stream, severity, time, pieces, n);
-    for (int i = 0; i < routePtr->nDirect; i++) {
-        NsSinkPutDirect(routePtr->direct[i], stream, &record);
-    }
-    if (!routePtr->hasLane) {
+    if (unlikely(routePtr->hasDirect)
+            ? !PutDirect(stream, &record) : !routePtr->hasLane) {
         return NS_OK;
     }
     if (unlikely(isForked)) {
@@ -268,6 +279,26 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         return NS_OK;
     }
     return PutInLane(stream, &record);
+}
+
+/*
+ * By the list as it is now: the route may have changed since.  True: it goes to
+ * a lane, too.
+ */
+static bool
+PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    const List *listPtr;
+    bool        hasLane;
+
+    NsSinkEnter();
+    listPtr = atomic_load(&stream->listPtr);
+    hasLane = listPtr->hasLane;
+    for (int i = 0; i < listPtr->n; i++) {
+        NsSinkPutDirect(listPtr->sinks[i], stream, recordPtr);
+    }
+    NsSinkLeave();
+    return hasLane;
 }
 
 static inline void
@@ -585,8 +616,43 @@ NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
         routePtr->olderPtr = stream->routes;
         stream->routes = routePtr;
     }
+    SetList(stream, fromPtr);
     atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
     atomic_store(&stream->routePtr, routePtr);
+}
+
+static void
+SetList(Ns_LogStream stream, const NsStreamRoute *fromPtr)
+{
+    List  *oldPtr = atomic_load(&stream->listPtr), *listPtr;
+    size_t bytes = (size_t) fromPtr->nDirect * sizeof(listPtr->sinks[0]);
+
+    if (oldPtr == NULL && fromPtr->nDirect == 0) {
+        return;
+    }
+    listPtr = ns_calloc(1u, sizeof(*listPtr) + bytes);
+    listPtr->hasLane = fromPtr->hasLane;
+    listPtr->n = fromPtr->nDirect;
+    if (bytes > 0) {
+        memcpy(listPtr->sinks, fromPtr->direct, bytes);
+    }
+    atomic_store(&stream->listPtr, listPtr);
+    if (oldPtr != NULL) {
+        oldPtr->nextPtr = oldLists;
+        oldLists = oldPtr;
+        NsSinkFreeLater();
+    }
+}
+
+void
+NsStreamFreeListsLocked(void)
+{
+    while (oldLists != NULL) {
+        List *listPtr = oldLists;
+
+        oldLists = listPtr->nextPtr;
+        ns_free(listPtr);
+    }
 }
 
 static bool
@@ -596,30 +662,21 @@ IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr)
 
     return routePtr->hasLane == fromPtr->hasLane
         && routePtr->minWeight == fromPtr->filter.minWeight
-        && routePtr->nDirect == fromPtr->nDirect
-        && STREQ(left != NULL ? left : "", right != NULL ? right : "")
-        && (fromPtr->nDirect == 0
-            || memcmp(routePtr->direct, fromPtr->direct,
-                      (size_t) fromPtr->nDirect
-                      * sizeof(fromPtr->direct[0])) == 0);
+        && routePtr->hasDirect == (fromPtr->nDirect > 0)
+        && STREQ(left != NULL ? left : "", right != NULL ? right : "");
 }
 
 static Route *
 NewRoute(const NsStreamRoute *fromPtr)
 {
-    int    nDirect = fromPtr->nDirect;
-    Route *routePtr = ns_calloc(1u, sizeof(*routePtr) + (size_t) nDirect
-                                * sizeof(fromPtr->direct[0]));
+    Route *routePtr = ns_calloc(1u, sizeof(*routePtr));
 
     routePtr->hasLane = fromPtr->hasLane;
     routePtr->minWeight = fromPtr->filter.minWeight;
     routePtr->ignore = ns_strcopy(fromPtr->filter.ignore);
     (void) NsKindsInit(&routePtr->ignored, fromPtr->filter.ignore);
     routePtr->isFiltered = routePtr->minWeight > 0 || routePtr->ignored.n > 0;
-    routePtr->nDirect = nDirect;
-    for (int i = 0; i < nDirect; i++) {
-        routePtr->direct[i] = fromPtr->direct[i];
-    }
+    routePtr->hasDirect = fromPtr->nDirect > 0;
     return routePtr;
 }
 

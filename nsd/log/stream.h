@@ -142,6 +142,10 @@ typedef struct NsStreamRoute {
 } NsStreamRoute;
 
 void   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
+
+/* The table of sinks is locked, and has no users. */
+void   NsStreamFreeListsLocked(void);
+
 void   NsStreamCountIdle(int index, int change);
 size_t NsStreamNudgeBytes(int index);
 

@@ -79,7 +79,7 @@ LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"stats",     StatsCmd},
         {NULL, NULL}
     };
-    int i;
+    int i, status;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?name? ?-option value ...?");
@@ -89,7 +89,11 @@ LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                                   "option", 0, &i) != TCL_OK) {
         return TCL_ERROR;
     }
-    return options[i].proc(clientData, interp, objc, objv);
+    NsSinkEnter();
+    status = options[i].proc(clientData, interp, objc, objv);
+    NsSinkLeave();
+    NsSinkFreeRemoved();
+    return status;
 }
 
 static int
@@ -419,10 +423,12 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         record.peer = Ns_ConnPeer((Ns_Conn *) itPtr->connPtr);
         record.user = Ns_ConnAuthUser((Ns_Conn *) itPtr->connPtr);
     }
+    NsSinkEnter();              /* For the one that failed. */
     if (NsAuditWrite(&record, isDurable, &failed) != NS_OK && isDurable) {
         SetUnsafeError(interp, failed, errno);
         status = TCL_ERROR;
     }
+    NsSinkLeave();
     ns_free(words);
     return status;
 }

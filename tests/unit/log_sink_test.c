@@ -368,6 +368,70 @@ ConfigureOften(void)
     NsLogFinish();
 }
 
+/*
+ * Ever new sinks of the stream, by turns with a log thread and without.
+ */
+static void
+AddAndRemove(int n)
+{
+    static const char *const streams[] = {"test"};
+
+    for (int i = 0; i < n; i++) {
+        static int number;
+        char       name[32];
+        NsSinkSpec spec = {
+            .name = name, .type = "file", .streams = streams, .nStreams = 1,
+            .file = PathOf("job"), .isDirect = i % 2 == 0,
+            .settings = nsSinkDefaults
+        };
+        Ns_LogSink sink;
+
+        snprintf(name, sizeof(name), "job%d", number++);
+        sink = NsSinkCreate(&spec);
+        MUST(sink != NULL, 2);
+        MUST(NsSinkRemove(sink) == NS_OK, 3);
+    }
+}
+
+static atomic_bool isLogging;
+
+static void
+LogOn(void *arg)
+{
+    for (int i = 0; atomic_load(&isLogging); i++) {
+        PutLine(arg, i);
+        if (i % 100 == 0) {
+            Nap();
+        }
+    }
+}
+
+static void
+AddAndRemoveOften(void)
+{
+    Ns_LogStream stream;
+    Ns_LogSink   sink = Start(&stream);
+    Ns_Thread    logger;
+    NsSinkStats  stats;
+    size_t       before;
+
+    atomic_store(&isLogging, true);
+    Ns_ThreadCreate(LogOn, stream, 0, &logger);
+    AddAndRemove(200);
+    atomic_store(&isLogging, false);
+    Ns_ThreadJoin(&logger, NULL);
+
+    AddAndRemove(2);
+    before = mallinfo2().uordblks;
+    AddAndRemove(400);
+    MUST(mallinfo2().uordblks < before + 400000, 4);
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 5);
+    NsSinkGetStats(sink, &stats);
+    MUST(CountLines("test") == (int) stats.accepted, 6);
+    NsLogStop();
+    NsLogFinish();
+}
+
 static void
 RunInChild(void (*proc) (void))
 {
@@ -425,6 +489,12 @@ ChangesOfSettingsDoNotPileUp(void **state)
 }
 
 static void
+SinksThatWereRemovedDoNotPileUp(void **state)
+{
+    RunInChild(AddAndRemoveOften);
+}
+
+static void
 AClockThatIsSetBackDoesNotDelayWhatIsDue(void **state)
 {
     const int64_t second = 1000000000;
@@ -445,6 +515,7 @@ main(void)
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
         cmocka_unit_test(RecordsArriveWholeUpToTheMaximumAndCutBeyondIt),
         cmocka_unit_test(ChangesOfSettingsDoNotPileUp),
+        cmocka_unit_test(SinksThatWereRemovedDoNotPileUp),
         cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)
     };
 
