@@ -27,6 +27,7 @@
 #include "base/thread.h"
 #include "log/segment.h"
 #include "log/sink_int.h"
+#include "log/systemlog.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
@@ -507,16 +508,22 @@ Report(Ns_LogSink sink)
 }
 
 /*
- * About a sink in trouble, by the keeper, which finds room when others do not.
+ * About a sink in trouble, by the keeper, which finds room when others do not.  Of
+ * the system log nobody would hear now, so it is said on standard error, too.
  */
 static void
 Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 {
+    char    text[1024];
     va_list ap;
 
     va_start(ap, fmt);
-    Ns_VALog(severity, fmt, &ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    if (!NsDeliverIsHeard(sink)) {
+        NsSystemLogToStderr(severity, text);
+    }
+    Ns_Log(severity, "%s", text);
 }
 
 /*

@@ -34,7 +34,6 @@ static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
 static bool IsInTable(Ns_LogSink sink);
-static bool IsHeard(Ns_LogSink sink);
 
 
 bool
@@ -376,7 +375,7 @@ NoteSuccess(Ns_LogSink sink)
     sink->complaint[0] = '\0';
     NsDeliverTell(sink, Notice, "log: sink '%s': writing to '%s' works again, "
                   "after %.3f seconds", sink->name, NsSinkFile(sink), seconds);
-    if (!IsHeard(sink)) {
+    if (!NsDeliverIsHeard(sink)) {
         (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
                              "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
                              strerror(reason));
@@ -395,7 +394,7 @@ NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (IsHeard(sink)) {
+    if (NsDeliverIsHeard(sink)) {
         Ns_Log(severity, "%s", text);
     } else {
         NsSystemLogToStderr(severity, text);
@@ -408,11 +407,8 @@ IsInTable(Ns_LogSink sink)
     return NsSinkAt(sink->index) == sink;
 }
 
-/*
- * A log cannot tell of itself, unless another one hears of it, too.
- */
-static bool
-IsHeard(Ns_LogSink sink)
+bool
+NsDeliverIsHeard(Ns_LogSink sink)
 {
     int        index = NsStreamIndex(nsSystemStream);
     Ns_LogSink other;

@@ -325,6 +325,9 @@ void NsDeliverFailed(Ns_LogSink sink, int reason);
 void NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
                    ...) NS_GNUC_PRINTF(3, 4);
 
+/* A log cannot tell of itself, unless another one hears of it, too. */
+bool NsDeliverIsHeard(Ns_LogSink sink);
+
 /* What is written is on disk, or committed.  False: errno tells why not; ENOTSUP:
  * that cannot be with such a target. */
 bool NsDeliverSync(Ns_LogSink sink);
