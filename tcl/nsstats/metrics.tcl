@@ -161,7 +161,7 @@ proc nsstats::LogMetrics {} {
         ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
         pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
         behind    gauge   nsd_log_behind_bytes      "Memory for records in use because of a sink."
-        bound     gauge   nsd_log_max_behind_bytes  "The most memory for records that may be in use because of a sink."
+        bound     gauge   nsd_log_max_behind_bytes  "The most memory for records that may be in use because of a sink: its maxmemory, or half of all."
         bytes     counter nsd_log_written_bytes     "Bytes that a sink has written."
         writes    counter nsd_log_writes            "Writes of a sink."
         errors    counter nsd_log_errors            "Writes of a sink that failed."
@@ -180,7 +180,7 @@ proc nsstats::LogMetrics {} {
         if {[catch {ns_logsink stats $sink} stats] || [catch {ns_logsink configure $sink -maxmemory} bound]} continue
         set labels [dict create sink $sink]
         dict set stats trouble [troubleSeconds $stats]
-        dict set stats bound [expr {$bound > 0 ? min($bound, $logmemory) : $logmemory}]
+        dict set stats bound [expr {$bound > 0 ? min($bound, $logmemory) : $logmemory / 2}]
         foreach {key - - -} $kinds { dict lappend samples $key "" $labels [dict get $stats $key] }
         foreach {key n} $stats {
             if {[regexp {^dropped(.+)$} $key - reason]} {

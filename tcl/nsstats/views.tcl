@@ -328,7 +328,7 @@ proc nsstats::View-logs {} {
             [expr {[dict get $stats state] eq "ok" ? "" : [troubleSeconds $stats]}]]
         foreach key {accepted delivered ignored pending behind} { lappend row [dict get $stats $key] }
         set bound [dict get $info maxmemory]
-        lappend row [expr {$bound > 0 ? $bound : "logmemory"}] [join $lost {, }]
+        lappend row [expr {$bound > 0 ? $bound : "logmemory / 2"}] [join $lost {, }]
         foreach key {bytes writes syncs errors wakeups deepest longestwrite} {
             lappend row [dict get $stats $key]
         }
