@@ -186,6 +186,9 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     NsSignalsBlock(optionsPtr->isDebugged);
     TakeIdentityAndConfig(optionsPtr, argc, argv);
     GoHome(optionsPtr);
+    if (mode != NS_MODE_COMMAND) {
+        NsPidfileCheck();
+    }
     NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
                mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
     NsBannerLog();
@@ -506,6 +509,7 @@ Stop(NsStamp timeout, int status)
     NsShutdownGuard(timeout, status, &deadline, &lastCall);
     Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
     NsInfoSetLife(NS_LIFE_STOPPING);
+    NsPidfileYield();
 
     isClean = StopServers(&deadline);
     NsWritersStop(&deadline);

@@ -11,60 +11,171 @@
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsset.h"
 #include "nsthread.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+#define HOLDER_BYTES 32
+/* How long, and how often, to look whether it is let go. */
+#define PATIENCE_MS  1000
+#define PAUSE_MS     50
 
 /*
  * NULL: none was written.  Whoever takes it removes the file: the main thread,
  * or one that ends the process for it.
  */
 static _Atomic(char *) pidPath;
-static int             pidFd = -1;  /* Locked as long as we live. */
+static int             pidFd = -1;  /* Locked until we stop. */
 
-static bool Take(const char *path);
+typedef enum Outcome {
+    TAKEN,
+    HELD,                       /* By a server that runs. */
+    FAILED
+} Outcome;
+
+static bool IsHeld(const char *path, char *holder, size_t size);
+static void ReadHolder(int fd, char *holder, size_t size);
+static bool MaySharePorts(void);
+static Outcome Take(const char *path);
+static int Lock(const char *path);
+static Ns_SchedProc TryAgain;
 static char *FindPath(void);
 static bool IsOurs(const char *path);
 
+
+/*
+ * A server that was killed lets go of it when the system has cleared up.
+ */
+void
+NsPidfileCheck(void)
+{
+    char *path = FindPath(), holder[HOLDER_BYTES];
+    bool  isHeld = IsHeld(path, holder, sizeof(holder));
+
+    if (isHeld && !MaySharePorts()) {
+        for (int i = 0; i < PATIENCE_MS / PAUSE_MS && isHeld; i++) {
+            (void) poll(NULL, 0, PAUSE_MS);
+            isHeld = IsHeld(path, holder, sizeof(holder));
+        }
+        if (isHeld) {
+            Ns_Fatal("pidfile: '%s' belongs to a running server, process %s: "
+                     "stop that first, or give this one a pidfile of its own",
+                     path, holder);
+        }
+    }
+    ns_free(path);
+}
+
+static bool
+IsHeld(const char *path, char *holder, size_t size)
+{
+    struct stat st;
+    bool        isHeld;
+    int         fd = stat(path, &st) == 0 && S_ISREG(st.st_mode)
+        ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0) {
+        return false;
+    }
+    isHeld = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (isHeld) {
+        ReadHolder(fd, holder, size);
+    }
+    close(fd);
+    return isHeld;
+}
+
+static void
+ReadHolder(int fd, char *holder, size_t size)
+{
+    ssize_t n = pread(fd, holder, size - 1, 0);
+
+    holder[n > 0 ? n : 0] = '\0';
+    holder[strcspn(holder, "\n")] = '\0';
+}
+
+/*
+ * Then a new server may start while the old one stops.  The drivers, which know
+ * it, are loaded later.
+ */
+static bool
+MaySharePorts(void)
+{
+    Ns_Set **sections = Ns_ConfigGetSections();
+    bool     mayShare = false;
+
+    for (int i = 0; sections[i] != NULL && !mayShare; i++) {
+        const char *share = Ns_SetIGet(sections[i], "reuseport");
+        const char *threads = Ns_SetIGet(sections[i], "driverthreads");
+        int         value;
+
+        if (share != NULL) {
+            mayShare = Tcl_GetBoolean(NULL, share, &value) == TCL_OK && value;
+        } else if (threads != NULL) {
+            mayShare = Tcl_GetInt(NULL, threads, &value) == TCL_OK && value > 1;
+        }
+    }
+    ns_free(sections);
+    return mayShare;
+}
 
 void
 NsPidfileWrite(void)
 {
     char *path = FindPath();
 
-    if (Take(path)) {
-        atomic_store(&pidPath, path);
-    } else {
-        ns_free(path);
+    if (Take(path) == HELD) {
+        char holder[HOLDER_BYTES] = "";
+
+        (void) IsHeld(path, holder, sizeof(holder));
+        Ns_Log(Warning, "pidfile: '%s' belongs to a running server, process "
+               "%s: taken over when that stops", path, holder);
+        Ns_RegisterProcInfo((void *) TryAgain, "ns:pidfile", NULL);
+        (void) Ns_ScheduleProcEx(TryAgain, NULL, NS_SCHED_ONCE, 1, NULL);
     }
+    ns_free(path);
+}
+
+static void
+TryAgain(void *arg, int id)
+{
+    char *path = FindPath();
+
+    switch (Take(path)) {
+    case HELD:
+        (void) Ns_ScheduleProcEx(TryAgain, NULL, NS_SCHED_ONCE, 1, NULL);
+        break;
+    case TAKEN:
+        Ns_Log(Notice, "pidfile: took over '%s'", path);
+        break;
+    case FAILED:
+        break;
+    }
+    ns_free(path);
 }
 
 /*
  * The lock tells whether the file belongs to a server that runs; the number in
  * it may be that of another process by now.
  */
-static bool
+static Outcome
 Take(const char *path)
 {
     char text[32];
     int  length = snprintf(text, sizeof(text), "%d\n", Ns_InfoPid());
-    int  fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    int  fd = Lock(path);
 
+    if (fd < 0 && errno == EWOULDBLOCK) {
+        return HELD;
+    }
     if (fd < 0) {
         Ns_Log(Error, "pidfile: failed to open pid file '%s': '%s'", path,
                strerror(errno));
-        return false;
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        ssize_t n = read(fd, text, sizeof(text) - 1);
-
-        text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
-        Ns_Log(Error, "pidfile: '%s' belongs to a running server, process %s: "
-               "give this one a pidfile of its own", path, text);
-        close(fd);
-        return false;
+        return FAILED;
     }
     if (pwrite(fd, text, (size_t) length, 0) != length
             || ftruncate(fd, length) != 0) {
@@ -72,8 +183,44 @@ Take(const char *path)
                strerror(errno));
     }
     pidFd = fd;
+    atomic_store(&pidPath, ns_strdup(path));
     NsFatalSetEndProc(NsPidfileRemove);
-    return true;
+    return TAKEN;
+}
+
+/*
+ * Opened and locked, or -1.  Between the two its owner may have removed it.
+ */
+static int
+Lock(const char *path)
+{
+    for (;;) {
+        struct stat opened, there;
+        int         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+        if (fd < 0) {
+            return -1;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            close(fd);
+            errno = EWOULDBLOCK;
+            return -1;
+        }
+        if (fstat(fd, &opened) == 0 && stat(path, &there) == 0
+                && opened.st_dev == there.st_dev
+                && opened.st_ino == there.st_ino) {
+            return fd;
+        }
+        close(fd);
+    }
+}
+
+void
+NsPidfileYield(void)
+{
+    if (atomic_load(&pidPath) != NULL) {
+        (void) flock(pidFd, LOCK_UN);
+    }
 }
 
 void
@@ -84,7 +231,9 @@ NsPidfileRemove(void)
     if (path == NULL) {
         return;
     }
-    if (IsOurs(path) && unlink(path) != 0) {
+    /* Without the lock it is that of the server that has taken it over. */
+    if (!(flock(pidFd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            && IsOurs(path) && unlink(path) != 0) {
         Ns_Log(Error, "pidfile: failed to remove '%s': '%s'", path,
                strerror(errno));
     }

@@ -8,10 +8,22 @@
 #define NSD_PROCESS_PIDFILE_H
 
 /*
- * Write it to the place that the configuration names, unless it belongs to a
- * server that runs.  A failure is logged, and nothing else.
+ * Before the start touches anything: end it when the file belongs to a server
+ * that runs, unless the two may share their ports.
+ */
+void NsPidfileCheck(void);
+
+/*
+ * Write it to the place that the configuration names.  If it belongs to a server
+ * that runs, that is done when the other stops.  A failure is logged, and nothing
+ * else.
  */
 void NsPidfileWrite(void);
+
+/*
+ * The stop begins: another server may take it over.
+ */
+void NsPidfileYield(void);
 
 /*
  * Remove it, if it still is the one that was written.
