@@ -24,8 +24,8 @@
 
 /* Of the mapping that is moved, the only one in use; written before the handler
  * is there. */
-static char            *movedBase;
-static size_t           movedBytes;
+static char *_Atomic    movedBase;
+static atomic_size_t    movedBytes;
 static atomic_bool      isMoving;
 static struct sigaction former;
 
@@ -139,11 +139,12 @@ Watch(const NsRing *ringPtr)
 {
     struct sigaction action, present;
 
-    NsAssert(movedBase == NULL || movedBase == (char *) ringPtr->headerPtr);
-    movedBase = (char *) ringPtr->headerPtr;
-    movedBytes = ringPtr->headerPtr->bytes;
+    NsAssert(atomic_load(&movedBase) == NULL
+             || atomic_load(&movedBase) == (char *) ringPtr->headerPtr);
+    atomic_store(&movedBase, (char *) ringPtr->headerPtr);
+    atomic_store(&movedBytes, ringPtr->headerPtr->bytes);
     memset(&action, 0, sizeof(action));
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     action.sa_sigaction = HandleFault;
     (void) sigaction(SIGSEGV, &action, &present);
     if (present.sa_sigaction != HandleFault) {
@@ -155,10 +156,11 @@ static void
 HandleFault(int number, siginfo_t *infoPtr, void *context)
 {
     const char     *address = infoPtr->si_addr;
+    const char     *base = atomic_load(&movedBase);
     struct timespec pause = {0, PAUSE_NANOS};
     int             reason = errno;
 
-    if (address < movedBase || address >= movedBase + movedBytes) {
+    if (address < base || address >= base + atomic_load(&movedBytes)) {
         /* Not ours: let the former handler have it at the next attempt. */
         (void) sigaction(number, &former, NULL);
         return;
