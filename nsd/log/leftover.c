@@ -334,7 +334,7 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
             .file = ringPtr->path, .pid = (int) ringPtr->headerPtr->pid
         };
 
-        if (slotPtr->name[0] == '\0') {
+        if (!NsRingSinkIsUsed(slotPtr)) {
             continue;
         }
         leftover.nRecords = NsRecoverCountUnread(ringPtr, slotPtr);
@@ -345,7 +345,7 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
         if ((leftover.nRecords > 0 || NsRingMissing(slotPtr) > 0)
                 && proc(&leftover, arg)) {
             NsSpillDeleteOf(ringPtr, slotPtr);
-            slotPtr->name[0] = '\0';
+            NsRingSinkUnname(slotPtr);
         }
     }
     return !NsRingIsNeeded(ringPtr);

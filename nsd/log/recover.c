@@ -154,7 +154,7 @@ EndRecovery(Leftover *leftoverPtr)
         for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
-            if (!leftoverPtr->isClaimed[i] && slotPtr->name[0] != '\0') {
+            if (!leftoverPtr->isClaimed[i] && NsRingSinkIsUsed(slotPtr)) {
                 DeliverOrphan(ringPtr, slotPtr);
             }
         }
@@ -461,7 +461,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     if (!isDelivered) {
         n = atomic_load(&sink->nDelivered) - before;
     } else if (nLeft == 0) {
-        slotPtr->name[0] = '\0';
+        NsRingSinkUnname(slotPtr);
     }
     if (n > 0) {
         Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
@@ -524,7 +524,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 
     if (n == 0 && NsRingMissing(slotPtr) == 0) {
         /* Or what is there cannot be read. */
-        slotPtr->name[0] = '\0';
+        NsRingSinkUnname(slotPtr);
         return;
     }
     spec.settings.minSeverity = slotPtr->minSeverity;
@@ -554,7 +554,7 @@ FindSlot(const NsRing *ringPtr, const char *name)
     for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
-        if (STREQ(slotPtr->name, name)) {
+        if (NsRingSinkHasName(slotPtr, name)) {
             return slotPtr;
         }
     }

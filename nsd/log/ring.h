@@ -262,6 +262,30 @@ NsRingSegmentAt(const NsRing *ringPtr, uint32_t segment)
         + (size_t) segment * ringPtr->headerPtr->segmentBytes);
 }
 
+/*
+ * Whether a slot is in use, and by a sink of that name; free it.  One thread may
+ * free a slot of an earlier process while another looks for a name.
+ */
+static inline bool
+NsRingSinkIsUsed(const NsRingSink *slotPtr)
+{
+    return __atomic_load_n(&slotPtr->name[0], __ATOMIC_ACQUIRE) != '\0';
+}
+
+static inline bool
+NsRingSinkHasName(const NsRingSink *slotPtr, const char *name)
+{
+    return name[0] != '\0'
+        && __atomic_load_n(&slotPtr->name[0], __ATOMIC_ACQUIRE) == name[0]
+        && STREQ(slotPtr->name + 1, name + 1);
+}
+
+static inline void
+NsRingSinkUnname(NsRingSink *slotPtr)
+{
+    __atomic_store_n(&slotPtr->name[0], '\0', __ATOMIC_RELEASE);
+}
+
 static inline NsRingSink *
 NsRingSinkAt(const NsRing *ringPtr, int sink)
 {

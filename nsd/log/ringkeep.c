@@ -91,7 +91,7 @@ NeededFrom(const NsRing *ringPtr, uint32_t lane)
 static bool
 HasName(const NsRingSink *slotPtr)
 {
-    return slotPtr->name[0] != '\0';
+    return NsRingSinkIsUsed(slotPtr);
 }
 
 void

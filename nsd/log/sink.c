@@ -487,7 +487,7 @@ DetachLocked(Ns_LogSink sink)
         NsSinkLock(sink);
         NsSinkDropSpill(sink);
         NsSinkUnlock(sink);
-        sink->slotPtr->name[0] = '\0';
+        NsRingSinkUnname(sink->slotPtr);
         for (uint32_t i = 0; i < n; i++) {
             NsDeliverFreeLane(ringPtr, i);
         }
