@@ -271,5 +271,6 @@ IsOurs(const char *path)
     struct stat ours, there;
 
     return fstat(pidFd, &ours) == 0 && stat(path, &there) == 0
-        && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+        && S_ISREG(there.st_mode) && ours.st_dev == there.st_dev
+        && ours.st_ino == there.st_ino;
 }
