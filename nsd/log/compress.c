@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <zlib.h>
 
+#include "base/assert.h"
 #include "base/directory.h"
 #include "base/lock.h"
 #include "base/thread.h"
@@ -34,8 +35,10 @@
 #define REQUEST_FLAGS (O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 struct NsBacklog {
-    NsBacklog *nextPtr;                 /* These two: guarded by queueLock. */
+    NsBacklog *nextPtr;                 /* These four: guarded by queueLock. */
     bool       isQueued;
+    bool       isInWork;
+    bool       isReleased;              /* Nobody queues it any more. */
 
     Ns_Mutex   lock;                    /* Guards the rest, and renaming. */
     char      *file;                    /* NULL: not known yet. */
@@ -61,6 +64,8 @@ typedef struct Names {
 static Ns_ThreadProc CompressThread;
 static void  StartThreadIfNeeded(void);
 static void  LowerPriority(void);
+static bool  EndWork(NsBacklog *backlogPtr);
+static void  Destroy(NsBacklog **backlogPtrPtr);
 static void  WorkOff(NsBacklog *backlogPtr);
 static bool  CompressOne(NsBacklog *backlogPtr, Place *placePtr,
                          const char *request);
@@ -114,6 +119,36 @@ NsBacklogCreate(void)
 
     NsMutexSetup(&backlogPtr->lock, NS_RANK_LOG_BACKUPS, "ns:log", "backlog");
     return backlogPtr;
+}
+
+void
+NsBacklogRelease(NsBacklog **backlogPtrPtr)
+{
+    NsBacklog *backlogPtr = *backlogPtrPtr;
+    bool       isIdle;
+
+    *backlogPtrPtr = NULL;
+    if (backlogPtr != NULL) {
+        Ns_MutexLock(&queueLock);
+        NsAssert(!backlogPtr->isReleased);
+        backlogPtr->isReleased = true;
+        isIdle = !backlogPtr->isQueued && !backlogPtr->isInWork;
+        Ns_MutexUnlock(&queueLock);
+        if (isIdle) {
+            Destroy(&backlogPtr);
+        }
+    }
+}
+
+static void
+Destroy(NsBacklog **backlogPtrPtr)
+{
+    NsBacklog *backlogPtr = *backlogPtrPtr;
+
+    Ns_MutexDestroy(&backlogPtr->lock);
+    ns_free(backlogPtr->file);
+    ns_free(backlogPtr);
+    *backlogPtrPtr = NULL;
 }
 
 void
@@ -204,14 +239,35 @@ CompressThread(void *arg)
         if (backlogPtr != NULL) {
             firstPtr = backlogPtr->nextPtr;
             backlogPtr->isQueued = false;
+            backlogPtr->isInWork = true;
         } else {
             hasThread = false;
         }
         Ns_MutexUnlock(&queueLock);
         if (backlogPtr != NULL) {
             WorkOff(backlogPtr);
+            if (EndWork(backlogPtr)) {
+                NsBacklog *releasedPtr = backlogPtr;
+
+                Destroy(&releasedPtr);
+            }
         }
     } while (backlogPtr != NULL);
+}
+
+/*
+ * True: it has been released meanwhile, and nobody else has it.
+ */
+static bool
+EndWork(NsBacklog *backlogPtr)
+{
+    bool isOver;
+
+    Ns_MutexLock(&queueLock);
+    backlogPtr->isInWork = false;
+    isOver = backlogPtr->isReleased && !backlogPtr->isQueued;
+    Ns_MutexUnlock(&queueLock);
+    return isOver;
 }
 
 /*

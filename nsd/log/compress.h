@@ -19,9 +19,15 @@
 typedef struct NsBacklog NsBacklog;
 
 /*
- * Lives as long as the process.
+ * Until NsBacklogRelease.
  */
 NsBacklog *NsBacklogCreate(void);
+
+/*
+ * The log is no more: what waits to be compressed still is, then the structure
+ * goes.  *backlogPtrPtr, which may be NULL, is cleared.
+ */
+void NsBacklogRelease(NsBacklog **backlogPtrPtr);
 
 /*
  * Backups are renamed between the two only.  End says which file is the log,

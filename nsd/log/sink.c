@@ -254,6 +254,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     }
     ns_free(sink->patterns);
     FreeWork(sink);
+    NsBacklogRelease(&sink->backlogPtr);
     ns_free(sink->begins);
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
