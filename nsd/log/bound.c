@@ -493,17 +493,17 @@ Report(Ns_LogSink sink)
                        strerror(failure));
         }
     }
-    if (sink->nUntoldLost > 0
+    if (atomic_load(&sink->nUntoldLost) > 0
             && (sink->lostTold == 0 || now - sink->lostTold >= REPORT_NANOS)) {
         Tell(sink, Error, "log: sink '%s' is behind by more than "
                    "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
                    "records in memory are dropped, %" PRIu64 " so far; see why "
                    "'%s' takes nothing, or too little", sink->name,
                    LimitOf(sink, SIZE_MAX),
-                   (size_t) atomic_load(&sink->maxSpill), sink->nUntoldLost,
+                   (size_t) atomic_load(&sink->maxSpill),
+                   (uint64_t) atomic_exchange(&sink->nUntoldLost, 0),
                    NsSinkFile(sink));
         sink->lostTold = now;
-        sink->nUntoldLost = 0;
     }
 }
 
@@ -820,7 +820,7 @@ Commit(Walk *walkPtr)
         gapPtr->last = walkPtr->gap.last;
         gapPtr->n += walkPtr->gap.n;
         atomic_fetch_add(&sink->nFailed, walkPtr->gap.n);
-        sink->nUntoldLost += walkPtr->gap.n;
+        atomic_fetch_add(&sink->nUntoldLost, walkPtr->gap.n);
     }
     atomic_fetch_add(&sink->nIgnored, walkPtr->nIgnored);
     atomic_fetch_add(&sink->nDamaged, walkPtr->nDamaged);

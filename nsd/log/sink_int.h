@@ -225,7 +225,7 @@ struct Ns_LogSink_ {
     NsSpill           *spillPtr;        /* NULL: all is in memory. */
 
     /* Of the keeper in bound.c. */
-    uint64_t           nUntoldLost;
+    atomic_uint_fast64_t nUntoldLost;   /* Added to by the log thread, too. */
     int64_t            lostTold;        /* When; 0: never. */
     int64_t            spillTold;       /* The episode that it told of, */
     int                failureTold;     /* the errno. */
