@@ -1,11 +1,13 @@
 /*
  * resolve_test.c --
  *
- *      To be preloaded: a name "A+B.test" has the addresses A and B, in this
+ *      To be preloaded, or part of a test program: a name "A+B.test" has the addresses A and B, in this
  *      order.
  */
 
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdio.h>

@@ -31,28 +31,7 @@ static int port;                /* On 127.0.0.1 somebody answers, on 127.0.0.2
 static int server;
 static int fillers[3];
 
-int
-getaddrinfo(const char *node, const char *service,
-            const struct addrinfo *hintsPtr, struct addrinfo **listPtrPtr)
-{
-    int (*real)(const char *, const char *, const struct addrinfo *,
-                struct addrinfo **) = dlsym(RTLD_NEXT, "getaddrinfo");
-    char  text[200], *rest = text, *word;
-    char *end = node == NULL ? NULL : strstr(node, ".test");
-    int   result = 0;
-
-    if (end == NULL) {
-        return real(node, service, hintsPtr, listPtrPtr);
-    }
-    snprintf(text, sizeof(text), "%.*s", (int) (end - node), node);
-    while (result == 0 && (word = strsep(&rest, "+")) != NULL) {
-        result = real(word, service, hintsPtr, listPtrPtr);
-        while (result == 0 && *listPtrPtr != NULL) {
-            listPtrPtr = &(*listPtrPtr)->ai_next;
-        }
-    }
-    return result;
-}
+#include "../lib/resolve_test.c"
 
 static atomic_int wallSeconds;      /* The clock is set by so much. */
 
