@@ -332,7 +332,7 @@ ThreadsThatReachTheirNumberTogetherGoOnWhileManyWait(void **state)
     Await(&nBegun, 20);
     assert_int_equal(NsPoolWaiting(poolPtr), 10);
     assert_int_equal(Figure("current"), 10);
-    assert_int_equal(nStopped, 0);
+    assert_int_equal(Count(&nStopped), 0);
 }
 
 static void
@@ -361,7 +361,7 @@ ConnsPerThreadZeroIsNoLimit(void **state)
         Submit(i);
         Await(&nEnded, i + 1);
     }
-    assert_int_equal(nStopped, 0);
+    assert_int_equal(Count(&nStopped), 0);
 }
 
 static void
@@ -383,7 +383,7 @@ APoolThatGetsNoThreadGoesOnWithWhatItHasAndGrowsLater(void **state)
     LetThreadsBeMade(true);
     Await(&nBegun, 3);
     assert_int_equal(Figure("current"), 2);
-    assert_int_equal(nRefused, 0);
+    assert_int_equal(Count(&nRefused), 0);
 }
 
 static void
@@ -399,10 +399,10 @@ AThreadWhoseSuccessorCannotBeMadeGoesOn(void **state)
         assert_int_equal(works[i].threadId, works[0].threadId);
     }
     AwaitFigure("idle", 1);
-    assert_int_equal(nStopped, 0);
+    assert_int_equal(Count(&nStopped), 0);
 
     LetThreadsBeMade(true);
-    for (int i = 3; nStopped == 0; i++) {
+    for (int i = 3; Count(&nStopped) == 0; i++) {
         TestWork *workPtr = &works[i % MAX_WORKS];
 
         *workPtr = (TestWork) {.mayEnd = true};
@@ -439,7 +439,7 @@ APoolWithoutAnyThreadRefusesWhatWaitsAndWhatComesUntilItHasOne(void **state)
         Ns_ThreadYield();
     }
     Await(&nEnded, 2);
-    assert_int_equal(nRefused, 3);
+    assert_int_equal(Count(&nRefused), 3);
 }
 
 static void

@@ -214,6 +214,20 @@ Submit(int i)
 }
 
 /*
+ * *numberPtr, guarded by lock.
+ */
+static int
+Count(const int *numberPtr)
+{
+    int count;
+
+    Ns_MutexLock(&lock);
+    count = *numberPtr;
+    Ns_MutexUnlock(&lock);
+    return count;
+}
+
+/*
  * Wait until *numberPtr, guarded by lock, has the value.
  */
 static void
