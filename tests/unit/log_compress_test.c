@@ -396,7 +396,7 @@ WithoutRoomTheBackupStaysUntilTheNextRoll(void **state)
     struct stat   st;
     ino_t         inode = InodeOf(logFile);
     uint64_t      nErrors = NsSeverityEntries(Error);
-    NsStamp       deadline = NsClockNow() + 20 * NS_STAMP_SECOND;
+    NsStamp       deadline = NsClockNow() + 120 * NS_STAMP_SECOND;
 
     Put("one\n");
     signal(SIGXFSZ, SIG_IGN);

@@ -28,7 +28,7 @@ static char directory[64];
 /* What the format procedure of stream "held" waits for. */
 static Ns_Mutex gateLock;
 static Ns_Cond  gateOpened;
-static bool     isGateClosed;
+static bool     isGateClosed;       /* Guarded by gateLock. */
 
 static char *
 PathOf(const char *name)
@@ -55,6 +55,15 @@ Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
         memcpy(buffer, recordPtr->bytes, recordPtr->length);
     }
     return recordPtr->length;
+}
+
+static void
+SetGate(bool isClosed)
+{
+    Ns_MutexLock(&gateLock);
+    isGateClosed = isClosed;
+    Ns_CondBroadcast(&gateOpened);
+    Ns_MutexUnlock(&gateLock);
 }
 
 static Ns_LogSink
@@ -169,7 +178,7 @@ HangOneSink(void)
         .name = "held", .stream = held, .file = PathOf("held"),
         .bufferBytes = 65536
     });
-    isGateClosed = true;
+    SetGate(true);
     for (int i = 0; i < NRECORDS; i++) {
         PutLine(stream, i);
         if (i < 1000) {
@@ -182,10 +191,7 @@ HangOneSink(void)
     NsSinkGetStats(hanging, &stats);
     MUST(stats.accepted == 1000 && stats.pending == 1000, 5);
 
-    Ns_MutexLock(&gateLock);
-    isGateClosed = false;
-    Ns_CondBroadcast(&gateOpened);
-    Ns_MutexUnlock(&gateLock);
+    SetGate(false);
     MUST(Ns_LogSinkFlush(hanging) == NS_OK, 6);
     MUST(CountLines("held") == 1000, 7);
     NsLogStop();
@@ -209,7 +215,7 @@ FillMemory(void)
         .name = "held", .stream = held, .file = PathOf("held"),
         .bufferBytes = 65536
     });
-    isGateClosed = true;
+    SetGate(true);
     for (int i = 0; i < 100000; i++) {
         PutLine(held, i);
     }
@@ -218,10 +224,7 @@ FillMemory(void)
     /* The reserve still takes errors. */
     Ns_Log(Error, "room for an error");
 
-    Ns_MutexLock(&gateLock);
-    isGateClosed = false;
-    Ns_CondBroadcast(&gateOpened);
-    Ns_MutexUnlock(&gateLock);
+    SetGate(false);
     do {
         (void) Ns_LogSinkFlush(hanging);
         NsSinkGetStats(hanging, &stats);
@@ -255,10 +258,7 @@ OpenGateWhenFull(void *arg)
     while (!NsLaneIsFull()) {
         Nap();
     }
-    Ns_MutexLock(&gateLock);
-    isGateClosed = false;
-    Ns_CondBroadcast(&gateOpened);
-    Ns_MutexUnlock(&gateLock);
+    SetGate(false);
 }
 
 /*
@@ -278,7 +278,7 @@ WaitForMemory(void)
         .name = "held", .stream = held, .file = PathOf("held"),
         .bufferBytes = 65536
     });
-    isGateClosed = true;
+    SetGate(true);
     Ns_ThreadCreate(OpenGateWhenFull, NULL, 0, &opener);
     for (int i = 0; i < 300000; i++) {
         PutLine(held, i);
