@@ -267,68 +267,6 @@ blocks_know_their_line(void **state)
     NsAdpCodeFree(&code);
 }
 
-/*
- * The text of n copies, then an end; to be freed.
- */
-static char *
-Repeat(const char *text, int n, const char *end)
-{
-    size_t length = strlen(text);
-    char  *all = malloc(length * (size_t) n + strlen(end) + 1), *p = all;
-
-    for (int i = 0; i < n; i++, p += length) {
-        memcpy(p, text, length);
-    }
-    memcpy(p, end, strlen(end) + 1);
-    return all;
-}
-
-/*
- * Linear work takes a blink; if it grew with the square of the text it would
- * take minutes, or hours.
- */
-static void
-text_that_is_all_openings_is_read_a_few_times_at_most(void **state)
-{
-    enum { MANY = 500000 };
-    static const struct {
-        const char *text, *end;
-        int         nBlocks;
-    } cases[] = {
-        {"<% ", "", 1}, {"<% ", "%>", 2}, {"<% ", "<%= x %> <% y %>", 4},
-        {"<script ", "", 1}, {"<script ", ">", 1},
-        {"<alone ", "", 1}, {"<pair ", "", 1}, {"<pair>", "", 1},
-        {"< ", "", 1}, {"%> ", "", 1},
-    };
-
-    for (int i = 0; i < Ns_NrElements(cases); i++) {
-        char     *page = Repeat(cases[i].text, MANY, cases[i].end);
-        NsAdpCode code;
-
-        Parse(&code, page, 0);
-        assert_int_equal(code.nBlocks, cases[i].nBlocks);
-        NsAdpCodeFree(&code);
-        free(page);
-    }
-}
-
-static void
-end_tags_whose_end_is_far_are_read_once(void **state)
-{
-    enum { MANY = 500000 };
-    char     *tags = Repeat("<pair>", MANY, ""), *ends = Repeat("</pair ", MANY, ">");
-    char     *page = malloc(strlen(tags) + strlen(ends) + 1);
-    NsAdpCode code;
-
-    strcpy(stpcpy(page, tags), ends);
-    Parse(&code, page, 0);
-    assert_true(code.nBlocks >= 1);
-    NsAdpCodeFree(&code);
-    free(page);
-    free(ends);
-    free(tags);
-}
-
 static void
 openings_without_an_end_leave_those_behind_them_their_own(void **state)
 {
@@ -363,8 +301,6 @@ main(void)
         cmocka_unit_test(a_tcl_page_is_one_script),
         cmocka_unit_test(blocks_know_their_line),
         cmocka_unit_test(openings_without_an_end_leave_those_behind_them_their_own),
-        cmocka_unit_test(text_that_is_all_openings_is_read_a_few_times_at_most),
-        cmocka_unit_test(end_tags_whose_end_is_far_are_read_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
