@@ -337,6 +337,103 @@ PutAnyLength(void)
     NsLogFinish();
 }
 
+static NsOverflow overflow;
+
+static void
+PutLong(Ns_LogStream stream, char *bytes, size_t length)
+{
+    struct iovec piece = {bytes, length};
+
+    memset(bytes, 'x', length);
+    bytes[length - 1] = '\n';
+    Ns_LogStreamPut(stream, Notice, &piece, 1);
+}
+
+/*
+ * Of the lines in the file "held", those of the longest length, which must be
+ * cut ones; those that are shorter are left out.
+ */
+static int
+CountCut(void)
+{
+    FILE   *fp = fopen(PathOf("held"), "r");
+    char   *line = NULL;
+    size_t  room = 0;
+    ssize_t length;
+    int     n = 0;
+
+    while ((length = getline(&line, &room, fp)) > 0) {
+        MUST((size_t) length <= nsLaneMaxRecord, 20);
+        n += strstr(line, " ... [cut: ") != NULL;
+    }
+    free(line);
+    fclose(fp);
+    return n;
+}
+
+/*
+ * Records around the largest size, one at a time, and then more of them than
+ * memory has room for, while the sink hangs.
+ */
+static void
+PutLongWhileHanging(void)
+{
+    enum { MANY = 12 };
+    Ns_LogStream stream, held;
+    Ns_LogSink   sink;
+    Ns_Thread    opener;
+    NsSinkStats  stats;
+    char        *bytes;
+
+    (void) Start(&stream);
+    bytes = malloc(100 * nsLaneMaxRecord);
+    held = Ns_LogStreamCreate("held", Format, &gateLock);
+    NsStreamSetOverflow(held, overflow);
+    sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "held", .stream = held, .file = PathOf("held"),
+        .bufferBytes = 65536
+    });
+    for (int i = 0; i < 4; i++) {
+        size_t lengths[] = {
+            nsLaneMaxRecord - 1, nsLaneMaxRecord, nsLaneMaxRecord + 1,
+            100 * nsLaneMaxRecord
+        };
+
+        SetGate(true);
+        PutLong(held, bytes, lengths[i]);
+        NsSinkGetStats(sink, &stats);
+        MUST(stats.pending == 1, 2);
+        SetGate(false);
+        MUST(Ns_LogSinkFlush(sink) == NS_OK, 3);
+        MUST(CountCut() == MAX(i - 1, 0), 4);
+    }
+
+    SetGate(true);
+    if (overflow == NS_OVERFLOW_BLOCK) {
+        Ns_ThreadCreate(OpenGateWhenFull, NULL, 0, &opener);
+    }
+    for (int i = 0; i < MANY; i++) {
+        PutLong(held, bytes, 2 * nsLaneMaxRecord);
+    }
+    NsSinkGetStats(sink, &stats);
+    MUST(stats.accepted == 4 + MANY, 5);
+    if (overflow == NS_OVERFLOW_BLOCK) {
+        Ns_ThreadJoin(&opener, NULL);
+        MUST(stats.droppedMemory == 0, 6);
+    } else {
+        MUST(stats.droppedMemory > 0 && stats.pending > 0, 7);
+        SetGate(false);
+    }
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 8);
+    NsSinkGetStats(sink, &stats);
+    MUST(stats.accepted == stats.delivered + stats.droppedMemory, 9);
+    /* Two of the four were not cut. */
+    MUST(CountCut() == (int) stats.delivered - 2, 10);
+    free(bytes);
+    NsLogStop();
+    NsLogFinish();
+}
+
 /*
  * The same two settings by turns.
  */
@@ -483,6 +580,15 @@ RecordsArriveWholeUpToTheMaximumAndCutBeyondIt(void **state)
 }
 
 static void
+RecordsOfAnySizeWaitForASinkThatHangsAsTheirRuleSays(void **state)
+{
+    for (overflow = NS_OVERFLOW_BLOCK; overflow <= NS_OVERFLOW_SAMPLE;
+         overflow++) {
+        RunInChild(PutLongWhileHanging);
+    }
+}
+
+static void
 ChangesOfSettingsDoNotPileUp(void **state)
 {
     RunInChild(ConfigureOften);
@@ -514,6 +620,8 @@ main(void)
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
         cmocka_unit_test(RecordsArriveWholeUpToTheMaximumAndCutBeyondIt),
+        cmocka_unit_test(
+            RecordsOfAnySizeWaitForASinkThatHangsAsTheirRuleSays),
         cmocka_unit_test(ChangesOfSettingsDoNotPileUp),
         cmocka_unit_test(SinksThatWereRemovedDoNotPileUp),
         cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)
