@@ -8,14 +8,13 @@
 #include "ns.h"
 #include "dispatch/init.h"
 #include "dispatch/pool_int.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 
 NsPoolProcs nsPoolProcs;        /* Constant once a pool has started. */
 
 static void AddPool(NsServer *serverPtr, const char *name, const char *section);
-static void ReadLimits(NsPool *poolPtr, const char *section);
-static int NoMoreThan(const char *section, const char *key, int value,
-                      const char *maxKey, int max);
+static NsParameterAdjustProc AdjustMaxThreads, AdjustMinThreads;
+static NsParameterAdjustProc AdjustConnsPerThread;
 static void ComputeWater(NsPool *poolPtr);
 static void SetRates(NsPool *poolPtr);
 static int  Water(const NsPool *poolPtr, int percent);
@@ -23,9 +22,48 @@ static void SetupLocks(NsPool *poolPtr);
 static bool IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value);
 static int *SettingLocked(NsPool *poolPtr, NsPoolSetting setting);
 
+#define ANY NS_PARAM_NO_LIMIT
+
+static const NsParameter rows[] = {
+    NS_INT(NsPool, maxConnections, "maxconnections", "100", 1, ANY,
+           "Requests that the pool holds, running and waiting."),
+    NS_INT(NsPool, maxThreads, "maxthreads", "10", 1, ANY,
+           "Connection threads at most; no more than maxconnections.",
+           .adjustProc = AdjustMaxThreads),
+    NS_INT(NsPool, minThreads, "minthreads", "1", 1, ANY,
+           "Connection threads at least; no more than maxthreads.",
+           .adjustProc = AdjustMinThreads),
+    NS_INT(NsPool, connsPerThread, "connsperthread", "10000", 0, ANY,
+           "Requests after which a thread ends; 0 = never. The default of "
+           "other pools is what the server's section says.",
+           .adjustProc = AdjustConnsPerThread),
+    NS_TIME(NsPool, threadTimeout, "threadtimeout", "120", 0, ANY,
+            "A thread above minthreads ends when it was idle for this long."),
+    NS_INT(NsPool, lowPercent, "lowwatermark", "10", 0, 100,
+           "No thread is made while the queue is below this percentage."),
+    NS_INT(NsPool, highPercent, "highwatermark", "80", 0, 100,
+           "Above this percentage several are made at the same time."),
+    NS_TIME(NsPool, patience, "queuepatience", "0.1s", 0, ANY,
+            "A request that has waited for so long gets a thread made for it; "
+            "0 = off."),
+    NS_BOOL(NsPool, rejectOverrun, "rejectoverrun", "false",
+            "A full pool answers 503 instead of letting requests wait."),
+    NS_TIME(NsPool, retryAfter, "retryafter", "5s", 0, ANY,
+            "Retry-After of that answer."),
+    NS_INT(NsPool, rateKb, "poolratelimit", "0", 0, ANY,
+           "Writers send replies of the pool with at most so many kB/s in "
+           "all; 0 = no limit."),
+    NS_INT(NsPool, connectionRateKb, "connectionratelimit", "0", 0, ANY,
+           "Likewise, each of them."),
+    NS_IGNORED("spread", "Of an earlier release, without effect."),
+    NS_PARAM_END
+};
+
 void
 NsDispatchInit(void)
 {
+    NsParametersRegister("ns/server/*", rows, sizeof(NsPool));
+    NsParametersRegister("ns/server/*/pool/*", rows, sizeof(NsPool));
     NsConnThreadInit();
     NsPatienceInit();
 }
@@ -70,7 +108,8 @@ AddPool(NsServer *serverPtr, const char *name, const char *section)
     poolPtr->name = ns_strdup(name);
     poolPtr->serverPtr = serverPtr;
     SetupLocks(poolPtr);
-    ReadLimits(poolPtr, section);
+    NsParametersFill(rows, section, poolPtr);
+    SetRates(poolPtr);
     ComputeWater(poolPtr);
     for (int i = 0; i < NS_SPAN_COUNT; i++) {
         poolPtr->histograms[i] = NsHistogramCreate();
@@ -87,51 +126,36 @@ AddPool(NsServer *serverPtr, const char *name, const char *section)
     NsPatienceAdd(poolPtr);
 }
 
-/*
- * The named pools have all parameters in sections of their own, but take
- * connsperthread from the server's section where they do not say otherwise.
- */
 static void
-ReadLimits(NsPool *poolPtr, const char *section)
+AdjustMaxThreads(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    NsParameters from = {
-        *poolPtr->name == '\0' ? "ns/server/*" : "ns/server/*/pool/*", section
-    };
-    NsParameters server = {"ns/server/*", poolPtr->serverPtr->path};
-    int          perServer = NsParameterInt(server, "connsperthread");
-    NsStamp      retryAfter = NsParameterSpan(from, "retryafter");
+    const NsPool *poolPtr = valuesPtr;
 
-    poolPtr->maxConnections = NsParameterInt(from, "maxconnections");
-    poolPtr->maxThreads = NoMoreThan(section, "maxthreads",
-        NsParameterIntOr(from, "maxthreads", MIN(10, poolPtr->maxConnections)),
-        "maxconnections", poolPtr->maxConnections);
-    poolPtr->minThreads = NoMoreThan(section, "minthreads",
-        NsParameterInt(from, "minthreads"), "maxthreads", poolPtr->maxThreads);
-    poolPtr->connsPerThread = NsParameterIntOr(from, "connsperthread",
-                                               perServer);
-    poolPtr->lowPercent = NsParameterInt(from, "lowwatermark");
-    poolPtr->highPercent = NsParameterInt(from, "highwatermark");
-    poolPtr->rateKb = NsParameterInt(from, "poolratelimit");
-    poolPtr->connectionRateKb = NsParameterInt(from, "connectionratelimit");
-    SetRates(poolPtr);
-    poolPtr->rejectOverrun = NsParameterBool(from, "rejectoverrun");
-    poolPtr->threadTimeout = NsParameterSpan(from, "threadtimeout");
-    poolPtr->patience = NsParameterSpan(from, "queuepatience");
-    /* The header field knows whole seconds. */
-    poolPtr->retryAfter = (int) MIN((retryAfter + NS_STAMP_SECOND - 1)
-                                    / NS_STAMP_SECOND, INT_MAX);
+    limitsPtr->max = poolPtr->maxConnections;
+    limitsPtr->maxName = "maxconnections";
 }
 
-static int
-NoMoreThan(const char *section, const char *key, int value,
-           const char *maxKey, int max)
+static void
+AdjustMinThreads(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    if (value > max) {
-        Ns_Log(Warning, "config: %s:%s value=%d, rounded down to %s, %d",
-               section, key, value, maxKey, max);
-        return max;
+    const NsPool *poolPtr = valuesPtr;
+
+    limitsPtr->max = poolPtr->maxThreads;
+    limitsPtr->maxName = "maxthreads";
+}
+
+/*
+ * The other pools take it from the default one.
+ */
+static void
+AdjustConnsPerThread(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsPool *poolPtr = valuesPtr;
+
+    if (poolPtr->serverPtr != NULL && poolPtr->serverPtr->poolsPtr->nPools > 0) {
+        NsParameterDefault(limitsPtr, poolPtr->serverPtr->poolsPtr->pools[0]
+                           ->connsPerThread);
     }
-    return value;
 }
 
 /*
@@ -216,7 +240,9 @@ NsPoolGetServer(const NsPool *poolPtr)
 int
 NsPoolRetryAfter(const NsPool *poolPtr)
 {
-    return poolPtr->retryAfter;
+    /* The header field has whole seconds. */
+    return (int) MIN((poolPtr->retryAfter + NS_STAMP_SECOND - 1)
+                     / NS_STAMP_SECOND, INT_MAX);
 }
 
 NsRate *

@@ -93,7 +93,7 @@ struct NsPool {
     NsStamp              threadTimeout;
     NsStamp              patience;          /* 0: off. */
     bool                 rejectOverrun;
-    int                  retryAfter;        /* Seconds. */
+    NsStamp              retryAfter;
 
     Ns_Mutex             wqueue;            /* Guards the two queues. */
     NsWorkQueue          waiting;

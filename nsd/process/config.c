@@ -199,6 +199,28 @@ NsConfigLookup(const char *section, const char *key, bool exact,
     return value;
 }
 
+const char *
+NsConfigPeek(const char *section, const char *key)
+{
+    NsSection  *sectionPtr;
+    const char *value = NULL;
+    bool        isLocked;
+    int         i;
+
+    if (section == NULL) {
+        return NULL;
+    }
+    isLocked = LockUnlessFrozen();
+    sectionPtr = FindSection(section);
+    i = sectionPtr == NULL ? -1 : FindField(sectionPtr->setPtr, key, false);
+    if (i >= 0 && (i >= sectionPtr->nParams
+                   || !sectionPtr->params[i]->isEmpty)) {
+        value = Ns_SetValue(sectionPtr->setPtr, i);
+    }
+    Unlock(isLocked);
+    return value;
+}
+
 int
 NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr)
 {

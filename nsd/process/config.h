@@ -55,6 +55,11 @@ const char *NsConfigLookup(const char *section, const char *key, bool exact,
                            const char *defaultValue);
 
 /*
+ * The value, or NULL, without a trace of having been read.
+ */
+const char *NsConfigPeek(const char *section, const char *key);
+
+/*
  * All values of a repeated key as a Tcl list appended to dsPtr; the result is
  * their number.
  */

@@ -142,8 +142,8 @@ VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 
     parameterPtr = NsParameterFind(checkPtr->sectionPtr, itemPtr->key);
     if (parameterPtr != NULL) {
-        if (NsParameterIsBad(parameterPtr, itemPtr->value, problem,
-                             sizeof(problem))) {
+        if (NsParameterIsBad(parameterPtr, itemPtr->section, itemPtr->value,
+                             problem, sizeof(problem))) {
             NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in "
                            "section \"%s\": %s", itemPtr->key,
                            itemPtr->section, problem);

@@ -69,11 +69,6 @@ static void ReportUnlisted(NsConfigCheck *checkPtr,
                            const char *name, const char *list);
 static void CheckOneServer(NsConfigCheck *checkPtr, const char *server,
                            NsConfigPlace place);
-static void CheckPools(NsConfigCheck *checkPtr, const char *path,
-                       NsConfigPlace place);
-static void CheckThreads(NsConfigCheck *checkPtr, const char *section,
-                         NsConfigPlace place);
-static int IntOf(const char *section, const char *key, int value);
 static void AppendPath(Ns_DString *dsPtr, const char *base, const char *path);
 static bool IsDirectory(const char *path);
 static void CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
@@ -292,63 +287,10 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
                            strerror(errno));
         }
     }
-    CheckThreads(checkPtr, path.string, place);
-    CheckPools(checkPtr, path.string, place);
     Ns_DStringFree(&path);
     Ns_DStringFree(&section);
     Ns_DStringFree(&file);
     Ns_DStringFree(&base);
-}
-
-static void
-CheckPools(NsConfigCheck *checkPtr, const char *path, NsConfigPlace place)
-{
-    Ns_DString    ds;
-    const Ns_Set *pools;
-
-    Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, path, "/pools", NULL);
-    pools = Ns_ConfigGetSection(ds.string);
-    for (int i = 0; pools != NULL && i < (int) Ns_SetSize(pools); i++) {
-        Ns_DStringTrunc(&ds, 0);
-        Ns_DStringVarAppend(&ds, path, "/pool/", Ns_SetKey(pools, i), NULL);
-        CheckThreads(checkPtr, ds.string, place);
-    }
-    Ns_DStringFree(&ds);
-}
-
-/*
- * minthreads <= maxthreads <= maxconnections.
- */
-static void
-CheckThreads(NsConfigCheck *checkPtr, const char *section, NsConfigPlace place)
-{
-    int connections = IntOf(section, "maxconnections", 100);
-    int most = IntOf(section, "maxthreads", MIN(10, connections));
-    int least = IntOf(section, "minthreads", 1);
-
-    if (most > connections) {
-        NsConfigReport(checkPtr, place, "section \"%s\": maxthreads (%d) is "
-                       "more than maxconnections (%d)", section, most,
-                       connections);
-    }
-    if (least > most) {
-        NsConfigReport(checkPtr, place, "section \"%s\": minthreads (%d) is "
-                       "more than maxthreads (%d)", section, least, most);
-    }
-}
-
-/*
- * Without the Warnings of a reader.
- */
-static int
-IntOf(const char *section, const char *key, int value)
-{
-    const char *text = Ns_ConfigGetValue(section, key);
-    Tcl_WideInt wide;
-
-    return text != NULL && NsUnitsInteger(text, &wide) && wide >= 1
-        && wide <= INT_MAX ? (int) wide : value;
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/parameters.h"
 #include "process/prebind.h"
 #include "process/sched.h"
 
@@ -23,6 +24,7 @@ NsProcessInit(void)
 {
     NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
+    NsParameterTableInit();
     NsCallbacksInit();
     NsInfoInitLife();
     NsSchedInit();

@@ -20,27 +20,26 @@
  * One row: key, default, (limits or choices,) sentence.  Limits of times are in
  * milliseconds.
  */
-#define TEXT(key, text, sentence) \
-    {key, NS_PARAM_STRING, 0, 0, text, NULL, sentence}
-#define BOOL(key, text, sentence) \
-    {key, NS_PARAM_BOOL, 0, 0, text, NULL, sentence}
+#define TEXT(key, text, sentence) NS_LISTED(key, NS_PARAM_STRING, text, sentence)
+#define BOOL(key, text, sentence) NS_LISTED(key, NS_PARAM_BOOL, text, sentence)
+#define PATH(key, text, sentence) NS_LISTED(key, NS_PARAM_PATH, text, sentence)
+#define LIST(key, text, sentence) NS_LISTED(key, NS_PARAM_LIST, text, sentence)
+#define IGNORED NS_IGNORED
+#define RANGE(key_, type_, text, min_, max_, sentence_) \
+    {.key = key_, .type = type_, .defaultText = text, .min = min_, \
+     .max = max_, .sentence = sentence_}
 #define INTEGER(key, text, min, max, sentence) \
-    {key, NS_PARAM_INT, min, max, text, NULL, sentence}
+    RANGE(key, NS_PARAM_INT, text, min, max, sentence)
 #define NUMBERS(key, text, min, max, sentence) \
-    {key, NS_PARAM_NUMBERS, min, max, text, NULL, sentence}
+    RANGE(key, NS_PARAM_NUMBERS, text, min, max, sentence)
 #define SIZE(key, text, min, max, sentence) \
-    {key, NS_PARAM_SIZE, min, max, text, NULL, sentence}
+    RANGE(key, NS_PARAM_SIZE, text, min, max, sentence)
 #define TIME(key, text, min, max, sentence) \
-    {key, NS_PARAM_TIME, min, max, text, NULL, sentence}
-#define PATH(key, text, sentence) \
-    {key, NS_PARAM_PATH, 0, 0, text, NULL, sentence}
-#define LIST(key, text, sentence) \
-    {key, NS_PARAM_LIST, 0, 0, text, NULL, sentence}
-#define CHOICE(key, text, words, sentence) \
-    {key, NS_PARAM_CHOICE, 0, 0, text, words, sentence}
-#define IGNORED(key, sentence) \
-    {key, NS_PARAM_IGNORED, 0, 0, "", NULL, sentence}
-#define END {NULL, NS_PARAM_STRING, 0, 0, NULL, NULL, NULL}
+    RANGE(key, NS_PARAM_TIME, text, min, max, sentence)
+#define CHOICE(key_, text, words, sentence_) \
+    {.key = key_, .type = NS_PARAM_CHOICE, .defaultText = text, \
+     .choices = words, .sentence = sentence_}
+#define END NS_PARAM_END
 
 static const NsParameter processParameters[] = {
     PATH("home", "installation prefix",
@@ -230,33 +229,6 @@ static const NsParameter serverParameters[] = {
     LIST("extraheaders", "", "Header fields and values of every reply."),
     BOOL("driverfastpath", "true",
          "Driver threads answer requests for cached files themselves."),
-
-    /* The default pool; the other pools have the same. */
-    INTEGER("maxconnections", "100", 1, ANY,
-            "Requests that the pool holds, running and waiting."),
-    INTEGER("maxthreads", "10", 1, ANY,
-            "Connection threads at most; no more than maxconnections."),
-    INTEGER("minthreads", "1", 1, ANY,
-            "Connection threads at least; no more than maxthreads."),
-    INTEGER("connsperthread", "10000", 0, ANY,
-            "Requests after which a thread ends; 0 = never."),
-    TIME("threadtimeout", "120", 0, ANY,
-         "A thread above minthreads ends when it was idle for this long."),
-    INTEGER("lowwatermark", "10", 0, 100,
-            "No thread is made while the queue is below this percentage."),
-    INTEGER("highwatermark", "80", 0, 100,
-            "Above this percentage several are made at the same time."),
-    TIME("queuepatience", "0.1s", 0, ANY,
-         "A request that has waited for so long gets a thread made for it; 0 = "
-         "off."),
-    BOOL("rejectoverrun", "false",
-         "A full pool answers 503 instead of letting requests wait."),
-    TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
-    INTEGER("poolratelimit", "0", 0, ANY,
-            "Writers send replies of the pool with at most so many kB/s in "
-            "all; 0 = no limit."),
-    INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
-    IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
 
@@ -265,31 +237,6 @@ static const NsParameter poolParameters[] = {
          "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
          "serves; may be repeated."),
     TEXT("map-noinherit", "", "Likewise, for exactly this URL."),
-    INTEGER("maxconnections", "100", 1, ANY,
-            "Requests that the pool holds, running and waiting."),
-    INTEGER("maxthreads", "10", 1, ANY,
-            "Connection threads at most; no more than maxconnections."),
-    INTEGER("minthreads", "1", 1, ANY,
-            "Connection threads at least; no more than maxthreads."),
-    INTEGER("connsperthread", "that of the server", 0, ANY,
-            "Requests after which a thread ends; 0 = never."),
-    TIME("threadtimeout", "120", 0, ANY,
-         "A thread above minthreads ends when it was idle for this long."),
-    INTEGER("lowwatermark", "10", 0, 100,
-            "No thread is made while the queue is below this percentage."),
-    INTEGER("highwatermark", "80", 0, 100,
-            "Above this percentage several are made at the same time."),
-    TIME("queuepatience", "0.1s", 0, ANY,
-         "A request that has waited for so long gets a thread made for it; 0 = "
-         "off."),
-    BOOL("rejectoverrun", "false",
-         "A full pool answers 503 instead of letting requests wait."),
-    TIME("retryafter", "5s", 0, ANY, "Retry-After of that answer."),
-    INTEGER("poolratelimit", "0", 0, ANY,
-            "Writers send replies of the pool with at most so many kB/s in "
-            "all; 0 = no limit."),
-    INTEGER("connectionratelimit", "0", 0, ANY, "Likewise, each of them."),
-    IGNORED("spread", "Of an earlier release, without effect."),
     END
 };
 
@@ -484,67 +431,82 @@ static const NsParameter nsstatsParameters[] = {
     END
 };
 
-static const NsParameter anyParameters[] = {
-    TEXT("*", "", ""),
-    END
-};
-
 static const NsParameterSection sections[] = {
-    {"ns/parameters", "ns/parameters", "The process.", processParameters},
-    {"ns/threads", "ns/threads", "All threads.", threadParameters},
+    {"ns/parameters", "ns/parameters", "The process.", false},
+    {"ns/threads", "ns/threads", "All threads.", false},
     {"ns/servers", "ns/servers",
-     "Virtual servers: name and description.", anyParameters},
+     "Virtual servers: name and description.", true},
     {"ns/modules", "ns/modules",
-     "Modules of the process: name and file.", anyParameters},
-    {"ns/fastpath", "ns/fastpath", "Static files of all servers.",
-     fastpathProcessParameters},
+     "Modules of the process: name and file.", true},
+    {"ns/fastpath", "ns/fastpath", "Static files of all servers.", false},
     {"ns/mimetypes", "ns/mimetypes",
-     "Content types: .extension, `default` or `noextension`, and the type.",
-     anyParameters},
-    {"ns/charsets", "ns/charsets", "Charsets: name and Tcl encoding.",
-     anyParameters},
+     "Content types: .extension, `default` or `noextension`, and the type.", true},
+    {"ns/charsets", "ns/charsets", "Charsets: name and Tcl encoding.", true},
     {"ns/encodings", "ns/encodings",
-     "Charsets of files: .extension and charset.", anyParameters},
-    {"ns/limits", "ns/limits", "Names of limits, and descriptions.",
-     anyParameters},
-    {"ns/limit/*", "ns/limit/NAME", "One of them.", limitParameters},
-    {"ns/logsinks", "ns/logsinks", "Names of log sinks, and descriptions.",
-     anyParameters},
-    {"ns/logsink/*", "ns/logsink/NAME", "One of them.", sinkParameters},
-    {"ns/server/*", "ns/server/S", "A virtual server, with its default pool.",
-     serverParameters},
+     "Charsets of files: .extension and charset.", true},
+    {"ns/limits", "ns/limits", "Names of limits, and descriptions.", true},
+    {"ns/limit/*", "ns/limit/NAME", "One of them.", false},
+    {"ns/logsinks", "ns/logsinks",
+     "Names of log sinks, and descriptions.", true},
+    {"ns/logsink/*", "ns/logsink/NAME", "One of them.", false},
+    {"ns/server/*", "ns/server/S",
+     "A virtual server, with its default pool.", false},
     {"ns/server/*/modules", "ns/server/S/modules",
-     "Its modules: name and file, or `tcl`.", anyParameters},
+     "Its modules: name and file, or `tcl`.", true},
     {"ns/server/*/pools", "ns/server/S/pools",
-     "Its further pools: name and description.", anyParameters},
-    {"ns/server/*/pool/*", "ns/server/S/pool/P", "One of them.",
-     poolParameters},
-    {"ns/server/*/fastpath", "ns/server/S/fastpath", "Its static files.",
-     fastpathParameters},
-    {"ns/server/*/vhost", "ns/server/S/vhost", "Mass virtual hosting.",
-     vhostParameters},
-    {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", tclParameters},
-    {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", adpParameters},
+     "Its further pools: name and description.", true},
+    {"ns/server/*/pool/*", "ns/server/S/pool/P", "One of them.", false},
+    {"ns/server/*/fastpath", "ns/server/S/fastpath",
+     "Its static files.", false},
+    {"ns/server/*/vhost", "ns/server/S/vhost", "Mass virtual hosting.", false},
+    {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", false},
+    {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", false},
     {"ns/server/*/redirects", "ns/server/S/redirects",
-     "Pages for statuses: status and local URL.", anyParameters},
+     "Pages for statuses: status and local URL.", true},
     {"ns/server/*/limits", "ns/server/S/limits",
-     "Requests under limits: name and METHOD URL.", anyParameters},
+     "Requests under limits: name and METHOD URL.", true},
     {"module/nssock", "ns/server/S/module/nssock, ns/module/nssock",
-     "The HTTP driver.", nssockParameters},
+     "The HTTP driver.", false},
     {"module/nssock/servers", "ns/module/nssock/servers",
-     "Host names of a driver of all servers: server and Host value.",
-     anyParameters},
+     "Host names of a driver of all servers: server and Host value.", true},
     {"module/nsssl", "ns/server/S/module/nsssl, ns/module/nsssl",
-     "The HTTPS driver.", nssslParameters},
+     "The HTTPS driver.", false},
     {"module/nsssl/servers", "ns/module/nsssl/servers",
-     "Host names of a driver of all servers: server and Host value.",
-     anyParameters},
-    {"module/nslog", "ns/server/S/module/nslog", "The access log.",
-     nslogParameters},
-    {"module/nsstats", "ns/module/nsstats", "Monitoring.", nsstatsParameters},
-    {NULL, NULL, NULL, NULL}
+     "Host names of a driver of all servers: server and Host value.", true},
+    {"module/nslog", "ns/server/S/module/nslog", "The access log.", false},
+    {"module/nsstats", "ns/module/nsstats", "Monitoring.", false},
+    {NULL, NULL, NULL, false}
 };
 
+static const struct {
+    const char        *pattern;
+    const NsParameter *rows;
+} tables[] = {
+    {"ns/parameters", processParameters},
+    {"ns/threads", threadParameters},
+    {"ns/fastpath", fastpathProcessParameters},
+    {"ns/limit/*", limitParameters},
+    {"ns/logsink/*", sinkParameters},
+    {"ns/server/*", serverParameters},
+    {"ns/server/*/pool/*", poolParameters},
+    {"ns/server/*/fastpath", fastpathParameters},
+    {"ns/server/*/vhost", vhostParameters},
+    {"ns/server/*/tcl", tclParameters},
+    {"ns/server/*/adp", adpParameters},
+    {"module/nssock", nssockParameters},
+    {"module/nsssl", nssslParameters},
+    {"module/nslog", nslogParameters},
+    {"module/nsstats", nsstatsParameters}
+};
+
+
+void
+NsParameterTableInit(void)
+{
+    for (int i = 0; i < Ns_NrElements(tables); i++) {
+        NsParametersRegister(tables[i].pattern, tables[i].rows, 0);
+    }
+}
 
 const NsParameterSection *
 NsParameterSections(void)

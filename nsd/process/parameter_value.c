@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "nsparam.h"
-#include "process/parameters.h"
+#include "process/parameter_judge.h"
 #include "process/units.h"
 
 static const NsParameter *Row(NsParameters from, const char *key,

@@ -1,30 +1,252 @@
 /*
  * parameters.c --
  *
- *      Looking things up in the table of parameters.
+ *      The registered rows: looking things up in them, filling structs from
+ *      them.
  */
 
 #include "process/parameters.h"
 
+#include "nslog.h"
 #include "nsthread.h"
+#include "process/config.h"
+#include "process/parameter_judge.h"
 #include "process/units.h"
 
+/*
+ * Written by the main thread before others are started.
+ */
+#define MAX_GROUPS 64
+
+typedef struct Group {
+    const char        *pattern;
+    const NsParameter *rows;
+    size_t             structBytes;
+} Group;
+
+static Group groups[MAX_GROUPS];
+static int   nGroups;
+
+static bool IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
+static bool HasFittingMember(const NsParameter *rowPtr);
+static bool HasFittingDefault(const NsParameter *rowPtr);
+static bool SharesMember(const NsParameter *rows, const NsParameter *rowPtr);
+static size_t MemberBytes(NsParameterMember member);
+static bool HasRow(const char *pattern, const char *key);
+static void FillRow(const NsParameter *rowPtr, const char *section,
+                    void *structPtr);
+static void Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
+                 NsParameterVerdict verdict, const char *section,
+                 const char *text);
+static void LimitsIn(const char *section, const NsParameter *rowPtr,
+                     NsParameterLimits *limitsPtr);
+static const Group *GroupOf(const NsParameter *rowPtr);
 static int SectionDistance(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
-static bool IsBadNumber(const NsParameter *parameterPtr, const char *value,
-                        char *buffer, size_t bytes);
-static bool IsBadList(const NsParameter *parameterPtr, const char *value,
-                      char *buffer, size_t bytes);
-static bool IsBadTime(const NsParameter *parameterPtr, const char *value,
-                      char *buffer, size_t bytes);
-static bool IsBadChoice(const NsParameter *parameterPtr, const char *value,
-                        char *buffer, size_t bytes);
-static bool IsOutOfRange(const NsParameter *parameterPtr, const char *value,
-                         int64_t number, bool isAbove, char *buffer,
-                         size_t bytes);
-static void FormatRange(const NsParameter *parameterPtr, char *buffer,
-                        size_t bytes);
 
+
+void
+NsParametersRegister(const char *pattern, const NsParameter *rows,
+                     size_t structBytes)
+{
+    const char *problem;
+
+    for (int i = 0; i < nGroups; i++) {
+        if (groups[i].rows == rows && STREQ(groups[i].pattern, pattern)) {
+            return;
+        }
+    }
+    problem = NsParametersProblem(rows, structBytes);
+    for (int i = 0; rows[i].key != NULL && problem == NULL; i++) {
+        if (HasRow(pattern, rows[i].key)) {
+            problem = rows[i].key;
+        }
+    }
+    if (problem != NULL || nGroups == MAX_GROUPS) {
+        Ns_Fatal("parameters: section %s: the row of '%s' is wrong", pattern,
+                 problem);
+    }
+    groups[nGroups++] = (Group) {pattern, rows, structBytes};
+}
+
+const char *
+NsParametersProblem(const NsParameter *rows, size_t structBytes)
+{
+    for (const NsParameter *rowPtr = rows; rowPtr->key != NULL; rowPtr++) {
+        if (IsMisplaced(rowPtr, structBytes) || !HasFittingMember(rowPtr)
+                || !HasFittingDefault(rowPtr) || SharesMember(rows, rowPtr)) {
+            return rowPtr->key;
+        }
+    }
+    return NULL;
+}
+
+static bool
+IsMisplaced(const NsParameter *rowPtr, size_t structBytes)
+{
+    size_t bytes = MemberBytes(rowPtr->member);
+
+    return bytes > 0 && (rowPtr->offset % bytes != 0
+                         || rowPtr->offset + bytes > structBytes);
+}
+
+/*
+ * Every value within the limits must fit.
+ */
+static bool
+HasFittingMember(const NsParameter *rowPtr)
+{
+    NsParameterMember member = rowPtr->member;
+
+    if (member == NS_MEMBER_NONE) {
+        return rowPtr->adjustProc == NULL;
+    }
+    switch (rowPtr->type) {
+    case NS_PARAM_BOOL:
+        return member == NS_MEMBER_BOOL;
+    case NS_PARAM_CHOICE:
+        return member == NS_MEMBER_INT && rowPtr->choices != NULL;
+    case NS_PARAM_INT:
+    case NS_PARAM_SIZE:
+        return member == NS_MEMBER_INT64
+            || (member == NS_MEMBER_SIZE && rowPtr->min >= 0)
+            || (member == NS_MEMBER_INT && rowPtr->min >= INT_MIN
+                && NsParameterMax(rowPtr) <= INT_MAX);
+    case NS_PARAM_TIME:
+        return member == NS_MEMBER_INT64;
+    case NS_PARAM_IGNORED:
+        return false;
+    default:
+        return member == NS_MEMBER_TEXT;
+    }
+}
+
+/*
+ * What only words describe comes from the adjustProc, or is NULL.
+ */
+static bool
+HasFittingDefault(const NsParameter *rowPtr)
+{
+    NsParameterLimits limits = {
+        .min = rowPtr->min, .max = NsParameterMax(rowPtr)
+    };
+    int64_t number;
+
+    if (rowPtr->member == NS_MEMBER_NONE) {
+        return true;
+    }
+    if (rowPtr->isDescribed || *rowPtr->defaultText == '\0') {
+        return rowPtr->adjustProc != NULL || rowPtr->member == NS_MEMBER_TEXT;
+    }
+    return NsParameterJudge(rowPtr, &limits, rowPtr->defaultText, &number)
+        == NS_VALUE_OK;
+}
+
+static bool
+SharesMember(const NsParameter *rows, const NsParameter *rowPtr)
+{
+    size_t end = rowPtr->offset + MemberBytes(rowPtr->member);
+
+    for (; rows < rowPtr; rows++) {
+        if (STRIEQ(rows->key, rowPtr->key)
+                || (rows->offset < end && rowPtr->offset
+                    < rows->offset + MemberBytes(rows->member))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t
+MemberBytes(NsParameterMember member)
+{
+    static const size_t sizes[] = {
+        [NS_MEMBER_NONE] = 0, [NS_MEMBER_BOOL] = sizeof(bool),
+        [NS_MEMBER_INT] = sizeof(int), [NS_MEMBER_INT64] = sizeof(int64_t),
+        [NS_MEMBER_SIZE] = sizeof(size_t),
+        [NS_MEMBER_TEXT] = sizeof(const char *)
+    };
+
+    return sizes[member];
+}
+
+static bool
+HasRow(const char *pattern, const char *key)
+{
+    for (int i = 0; i < nGroups; i++) {
+        const NsParameter *rowPtr = groups[i].rows;
+
+        for (; STREQ(groups[i].pattern, pattern) && rowPtr->key != NULL;
+             rowPtr++) {
+            if (STRIEQ(rowPtr->key, key)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void
+NsParametersFill(const NsParameter *rows, const char *section, void *structPtr)
+{
+    for (; rows->key != NULL; rows++) {
+        if (rows->member != NS_MEMBER_NONE) {
+            FillRow(rows, section, structPtr);
+        }
+    }
+}
+
+static void
+FillRow(const NsParameter *rowPtr, const char *section, void *structPtr)
+{
+    NsParameterLimits  limits;
+    NsParameterVerdict verdict;
+    const char        *text;
+
+    NsParameterLimitsOf(rowPtr, structPtr, &limits);
+    text = NsConfigLookup(section, rowPtr->key, false, limits.defaultText);
+    verdict = NsParameterStore(rowPtr, &limits, text, structPtr);
+    if (verdict != NS_VALUE_OK) {
+        Warn(rowPtr, &limits, verdict, section, text);
+    }
+}
+
+static void
+Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
+     NsParameterVerdict verdict, const char *section, const char *text)
+{
+    bool        isSmall = verdict == NS_VALUE_TOO_SMALL;
+    int64_t     limit = isSmall ? limitsPtr->min : limitsPtr->max;
+    const char *name = isSmall ? limitsPtr->minName : limitsPtr->maxName;
+
+    if (verdict == NS_VALUE_UNREADABLE) {
+        Ns_Log(Warning, "config: %s:%s value=%s is no %s, the default is used",
+               section, rowPtr->key, text, NsParameterTypeName(rowPtr->type));
+    } else if (rowPtr->type == NS_PARAM_TIME) {
+        Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %" PRId64 "ms",
+               section, rowPtr->key, text, isSmall ? "up" : "down", limit);
+    } else {
+        Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %s%s%" PRId64,
+               section, rowPtr->key, text, isSmall ? "up" : "down",
+               name == NULL ? "" : name, name == NULL ? "" : ", ", limit);
+    }
+}
+
+const NsParameter *
+NsParameterAt(const NsParameterSection *sectionPtr, int i)
+{
+    for (int j = 0; j < nGroups; j++) {
+        const NsParameter *rowPtr = groups[j].rows;
+
+        for (; STREQ(groups[j].pattern, sectionPtr->pattern)
+                 && rowPtr->key != NULL; rowPtr++) {
+            if (i-- == 0) {
+                return rowPtr;
+            }
+        }
+    }
+    return NULL;
+}
 
 const NsParameterSection *
 NsParameterSectionFind(const char *canonical)
@@ -42,40 +264,27 @@ NsParameterSectionFind(const char *canonical)
 const NsParameter *
 NsParameterFind(const NsParameterSection *sectionPtr, const char *key)
 {
-    const NsParameter *parameterPtr = sectionPtr->parameters;
+    static const NsParameter any = NS_LISTED("*", NS_PARAM_STRING, "", "");
+    const NsParameter       *parameterPtr;
 
-    for (; parameterPtr->key != NULL; parameterPtr++) {
-        if (STREQ(parameterPtr->key, "*") || STRIEQ(parameterPtr->key, key)) {
+    for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
+         i++) {
+        if (STRIEQ(parameterPtr->key, key)) {
             return parameterPtr;
         }
     }
-    return NULL;
-}
-
-int64_t
-NsParameterMax(const NsParameter *parameterPtr)
-{
-    if (parameterPtr->max != NS_PARAM_NO_LIMIT) {
-        return parameterPtr->max;
-    }
-    switch (parameterPtr->type) {
-    case NS_PARAM_INT:
-        return INT_MAX;
-    case NS_PARAM_TIME:
-        return INT64_C(1000) * INT_MAX;
-    default:
-        return INT64_MAX;
-    }
+    return sectionPtr->takesAny ? &any : NULL;
 }
 
 const char *
 NsParameterNearest(const NsParameterSection *sectionPtr, const char *key)
 {
-    const NsParameter *parameterPtr = sectionPtr->parameters;
+    const NsParameter *parameterPtr;
     const char        *nearest = NULL;
     int                least = INT_MAX;
 
-    for (; parameterPtr->key != NULL; parameterPtr++) {
+    for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
+         i++) {
         int distance = NsUnitsDistance(parameterPtr->key, key);
 
         if (distance < least) {
@@ -134,74 +343,67 @@ SectionDistance(const char *pattern, const char *name)
 }
 
 bool
-NsParameterIsBad(const NsParameter *parameterPtr, const char *value,
-                 char *buffer, size_t bytes)
+NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
+                 const char *value, char *buffer, size_t bytes)
 {
-    bool isTrue;
+    NsParameterLimits  limits;
+    NsParameterVerdict verdict;
+    int64_t            number;
+    char               range[128];
 
-    switch (parameterPtr->type) {
-    case NS_PARAM_BOOL:
-        if (NsUnitsBool(value, &isTrue)) {
-            return false;
-        }
-        snprintf(buffer, bytes, "'%.60s' is no boolean", value);
-        return true;
-    case NS_PARAM_INT:
-    case NS_PARAM_SIZE:
-        return IsBadNumber(parameterPtr, value, buffer, bytes);
-    case NS_PARAM_TIME:
-        return IsBadTime(parameterPtr, value, buffer, bytes);
-    case NS_PARAM_CHOICE:
-        return IsBadChoice(parameterPtr, value, buffer, bytes);
-    case NS_PARAM_LIST:
-    case NS_PARAM_NUMBERS:
-        return IsBadList(parameterPtr, value, buffer, bytes);
-    default:
+    LimitsIn(section, parameterPtr, &limits);
+    verdict = NsParameterJudge(parameterPtr, &limits, value, &number);
+    if (verdict == NS_VALUE_OK) {
         return false;
     }
+    NsParameterRange(parameterPtr, &limits, range, sizeof(range));
+    if (verdict != NS_VALUE_UNREADABLE) {
+        snprintf(buffer, bytes, "%.60s is out of range (%s)", value, range);
+    } else if (parameterPtr->type == NS_PARAM_CHOICE) {
+        snprintf(buffer, bytes, "'%.60s' is none of: %s", value, range);
+    } else {
+        snprintf(buffer, bytes, "'%.60s' is no %s", value,
+                 NsParameterTypeName(parameterPtr->type));
+    }
+    return true;
 }
 
-void
-NsParametersPrint(FILE *file)
+/*
+ * What a start would make of the section, without the marks and Warnings.
+ */
+static void
+LimitsIn(const char *section, const NsParameter *rowPtr,
+         NsParameterLimits *limitsPtr)
 {
-    static const char *const types[] = {
-        [NS_PARAM_STRING] = "text", [NS_PARAM_BOOL] = "boolean",
-        [NS_PARAM_INT] = "number", [NS_PARAM_NUMBERS] = "numbers",
-        [NS_PARAM_SIZE] = "size",
-        [NS_PARAM_TIME] = "time", [NS_PARAM_PATH] = "path",
-        [NS_PARAM_LIST] = "list", [NS_PARAM_CHOICE] = "",
-        [NS_PARAM_IGNORED] = "ignored"
-    };
-    const NsParameterSection *sectionPtr = NsParameterSections();
+    const Group *groupPtr = GroupOf(rowPtr);
+    void        *structPtr = NULL;
 
-    fputs("# Parameters\n\n"
-          "All parameters of the configuration file, as `nsd --parameters` "
-          "prints them.\n\n"
-          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, which are "
-          "powers of 1024, or `KiB`, `MiB`,\n`GiB`, which are the same. A time "
-          "is in seconds, which may have a fraction, or has a unit:\n`us`, "
-          "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
-          "or `off`, `1` or `0`.\n", file);
-    for (; sectionPtr->pattern != NULL; sectionPtr++) {
-        const NsParameter *parameterPtr = sectionPtr->parameters;
-
-        fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown,
-                sectionPtr->sentence);
-        if (STREQ(parameterPtr->key, "*")) {
-            continue;
-        }
-        fputs("\n| Parameter | Default | Value | Meaning |\n"
-              "|---|---|---|---|\n", file);
-        for (; parameterPtr->key != NULL; parameterPtr++) {
-            char range[128];
-
-            FormatRange(parameterPtr, range, sizeof(range));
-            fprintf(file, "| `%s` | %s | %s%s%s | %s |\n", parameterPtr->key,
-                    parameterPtr->defaultText, types[parameterPtr->type],
-                    *types[parameterPtr->type] != '\0' && *range != '\0'
-                    ? ", " : "", range, parameterPtr->sentence);
+    if (rowPtr->adjustProc != NULL) {
+        structPtr = ns_calloc(1, groupPtr->structBytes);
+        for (const NsParameter *p = groupPtr->rows; p < rowPtr; p++) {
+            NsParameterLimitsOf(p, structPtr, limitsPtr);
+            (void) NsParameterStore(p, limitsPtr,
+                                    NsConfigPeek(section, p->key), structPtr);
         }
     }
+    NsParameterLimitsOf(rowPtr, structPtr, limitsPtr);
+    ns_free(structPtr);
+}
+
+static const Group *
+GroupOf(const NsParameter *rowPtr)
+{
+    for (int i = 0; i < nGroups; i++) {
+        const NsParameter *p = groups[i].rows;
+
+        while (p->key != NULL && p != rowPtr) {
+            p++;
+        }
+        if (p == rowPtr) {
+            return &groups[i];
+        }
+    }
+    return NULL;
 }
 
 /*
@@ -230,139 +432,4 @@ static bool
 IsSimilar(int distance, const char *name)
 {
     return distance <= 1 + (int) strlen(name) / 4;
-}
-
-static bool
-IsBadNumber(const NsParameter *parameterPtr, const char *value, char *buffer,
-            size_t bytes)
-{
-    bool        isSize = parameterPtr->type == NS_PARAM_SIZE;
-    Tcl_WideInt number;
-
-    if (isSize ? !NsUnitsSize(value, &number)
-               : !NsUnitsInteger(value, &number)) {
-        snprintf(buffer, bytes, "'%.60s' is no %s", value,
-                 isSize ? "size" : "number");
-        return true;
-    }
-    return IsOutOfRange(parameterPtr, value, number, false, buffer, bytes);
-}
-
-static bool
-IsBadList(const NsParameter *parameterPtr, const char *value, char *buffer,
-          size_t bytes)
-{
-    const char **words;
-    int          n;
-    bool         isBad = false;
-
-    if (Tcl_SplitList(NULL, value, &n, &words) != TCL_OK) {
-        snprintf(buffer, bytes, "'%.60s' is no list", value);
-        return true;
-    }
-    for (int i = 0; i < n && !isBad
-            && parameterPtr->type == NS_PARAM_NUMBERS; i++) {
-        isBad = IsBadNumber(parameterPtr, words[i], buffer, bytes);
-    }
-    Tcl_Free((char *) words);
-    return isBad;
-}
-
-static bool
-IsBadTime(const NsParameter *parameterPtr, const char *value, char *buffer,
-          size_t bytes)
-{
-    Ns_Time     time;
-    Tcl_WideInt number;
-
-    if (NsUnitsTime(value, &time)) {
-        return IsOutOfRange(parameterPtr, value,
-                            time.sec * INT64_C(1000) + time.usec / 1000,
-                            time.usec % 1000 != 0, buffer, bytes);
-    }
-    if (NsUnitsInteger(value, &number)) {   /* A negative one. */
-        return IsOutOfRange(parameterPtr, value, number, false, buffer, bytes);
-    }
-    snprintf(buffer, bytes, "'%.60s' is no time", value);
-    return true;
-}
-
-static bool
-IsBadChoice(const NsParameter *parameterPtr, const char *value, char *buffer,
-            size_t bytes)
-{
-    const char *word = parameterPtr->choices;
-
-    while (*word != '\0') {
-        size_t length = strcspn(word, " ");
-
-        if (strlen(value) == length && strncasecmp(word, value, length) == 0) {
-            return false;
-        }
-        word += length;
-        word += strspn(word, " ");
-    }
-    snprintf(buffer, bytes, "'%.60s' is none of: %s", value,
-             parameterPtr->choices);
-    return true;
-}
-
-/*
- * isAbove: the true value is a fraction above number.
- */
-static bool
-IsOutOfRange(const NsParameter *parameterPtr, const char *value, int64_t number,
-             bool isAbove, char *buffer, size_t bytes)
-{
-    char range[128];
-
-    if (number >= parameterPtr->min
-            && (number < NsParameterMax(parameterPtr)
-                || (number == NsParameterMax(parameterPtr) && !isAbove))) {
-        return false;
-    }
-    FormatRange(parameterPtr, range, sizeof(range));
-    snprintf(buffer, bytes, "%.60s is out of range (%s)", value, range);
-    return true;
-}
-
-static void
-FormatRange(const NsParameter *parameterPtr, char *buffer, size_t bytes)
-{
-    *buffer = '\0';
-    switch (parameterPtr->type) {
-    case NS_PARAM_TIME:
-        snprintf(buffer, bytes, parameterPtr->min % 1000 == 0
-                 ? "at least %" PRId64 : "at least %" PRId64 "ms",
-                 parameterPtr->min % 1000 == 0 ? parameterPtr->min / 1000
-                 : parameterPtr->min);
-        break;
-    case NS_PARAM_INT:
-    case NS_PARAM_NUMBERS:
-    case NS_PARAM_SIZE:
-        if (parameterPtr->max == NS_PARAM_NO_LIMIT) {
-            snprintf(buffer, bytes, "at least %" PRId64, parameterPtr->min);
-        } else {
-            snprintf(buffer, bytes, "%" PRId64 " to %" PRId64,
-                     parameterPtr->min, parameterPtr->max);
-        }
-        break;
-    case NS_PARAM_CHOICE: {
-        const char *word = parameterPtr->choices;
-        size_t      length = 0;
-
-        while (*word != '\0' && length + 8 < bytes) {
-            int n = (int) strcspn(word, " ");
-
-            length += (size_t) snprintf(buffer + length, bytes - length,
-                                        "%s%.*s", length > 0 ? ", " : "", n,
-                                        word);
-            word += n;
-            word += strspn(word, " ");
-        }
-        break;
-    }
-    default:
-        break;
-    }
 }

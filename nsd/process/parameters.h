@@ -1,12 +1,17 @@
 /*
  * parameters.h --
  *
- *      The table of all parameters that exist: the one source for checking a
- *      configuration and for its documentation.
+ *      The parameters of the configuration: one row for each, from which come
+ *      its check, its value, and its documentation.
+ *
+ *      A room keeps the rows of what it reads next to the struct that they fill,
+ *      and registers them in its init procedure.
  */
 
 #ifndef NSD_PROCESS_PARAMETERS_H
 #define NSD_PROCESS_PARAMETERS_H
+
+#include <stddef.h>
 
 #include "nstypes.h"
 
@@ -23,34 +28,163 @@ typedef enum {
     NS_PARAM_IGNORED            /* Of an earlier release; has no effect. */
 } NsParameterType;
 
+/*
+ * What a member of a struct can be.
+ */
+typedef enum {
+    NS_MEMBER_NONE,             /* The row fills none. */
+    NS_MEMBER_BOOL,
+    NS_MEMBER_INT,              /* An int, or an enum for a choice. */
+    NS_MEMBER_INT64,            /* NsStamp for times. */
+    NS_MEMBER_SIZE,
+    NS_MEMBER_TEXT
+} NsParameterMember;
+
 #define NS_PARAM_NO_LIMIT INT64_MAX
+
+/*
+ * What holds for a value in its surroundings.  Begins as the row says it.
+ */
+typedef struct NsParameterLimits {
+    int64_t     min;            /* In the unit of the row. */
+    int64_t     max;
+    const char *minName;        /* The parameter that sets the limit; NULL: the
+                                 * row does. */
+    const char *maxName;
+    const char *defaultText;    /* NULL: none. */
+    char        buffer[32];     /* For NsParameterDefault. */
+} NsParameterLimits;
+
+/*
+ * Change the limits or the default by other values of the same struct, which
+ * stand in rows above.  In a check of the configuration, nothing else of the
+ * struct is filled.
+ */
+typedef void (NsParameterAdjustProc)(const void *valuesPtr,
+                                     NsParameterLimits *limitsPtr);
+
+void NsParameterDefault(NsParameterLimits *limitsPtr, int64_t number);
+
+typedef struct NsParameter {
+    const char     *key;
+    NsParameterType type;
+    int64_t         min;        /* Of numbers; times in milliseconds. */
+    int64_t         max;        /* See NsParameterMax. */
+    const char     *defaultText;    /* "" : none. */
+    bool            isDescribed;    /* The default is described in words. */
+    const char     *choices;    /* Separated by blanks, any case. */
+    const char     *sentence;
+    NsParameterMember      member;
+    size_t                 offset;  /* Of that member. */
+    NsParameterAdjustProc *adjustProc;  /* Or NULL. */
+} NsParameter;
+
+/*
+ * Rows: the struct and its member (of the type that fits), key, default,
+ * (limits or choices,) and the sentence, behind which `.adjustProc = ` and
+ * `.isDescribed = true` may stand.  Limits of times are in milliseconds.
+ *
+ *   TEXT, PATH, LIST, NUMBERS   const char *; NULL: no value and no default.
+ *                               Lives as long as the process
+ *   BOOL                        bool
+ *   INT                         int
+ *   SIZE                        int64_t, size_t, or an int if max fits into it
+ *   TIME                        NsStamp, a span
+ *   CHOICE                      int or enum: the index of the word
+ */
+#define NS_PARAM_MEMBER(type, name) \
+    .member = _Generic(((type *) NULL)->name, bool: NS_MEMBER_BOOL, \
+                       int: NS_MEMBER_INT, unsigned: NS_MEMBER_INT, \
+                       int64_t: NS_MEMBER_INT64, size_t: NS_MEMBER_SIZE, \
+                       const char *: NS_MEMBER_TEXT), \
+    .offset = offsetof(type, name)
+#define NS_PARAM_ROW(struct_, name, key_, type_, default_, ...) \
+    {.key = key_, .type = type_, .defaultText = default_, \
+     NS_PARAM_MEMBER(struct_, name), .sentence = __VA_ARGS__}
+#define NS_PARAM_RANGE(struct_, name, key_, type_, default_, min_, max_, ...) \
+    {.key = key_, .type = type_, .defaultText = default_, \
+     NS_PARAM_MEMBER(struct_, name), .min = min_, .max = max_, \
+     .sentence = __VA_ARGS__}
+
+#define NS_TEXT(struct_, name, key, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_STRING, __VA_ARGS__)
+#define NS_PATH(struct_, name, key, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_PATH, __VA_ARGS__)
+#define NS_LIST(struct_, name, key, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_LIST, __VA_ARGS__)
+#define NS_BOOL(struct_, name, key, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_BOOL, __VA_ARGS__)
+#define NS_CHOICE(struct_, name, key, default_, words, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_CHOICE, default_, __VA_ARGS__, \
+                 .choices = words)
+#define NS_INT(struct_, name, key, ...) \
+    NS_PARAM_RANGE(struct_, name, key, NS_PARAM_INT, __VA_ARGS__)
+#define NS_NUMBERS(struct_, name, key, ...) \
+    NS_PARAM_RANGE(struct_, name, key, NS_PARAM_NUMBERS, __VA_ARGS__)
+#define NS_SIZE(struct_, name, key, ...) \
+    NS_PARAM_RANGE(struct_, name, key, NS_PARAM_SIZE, __VA_ARGS__)
+#define NS_TIME(struct_, name, key, ...) \
+    NS_PARAM_RANGE(struct_, name, key, NS_PARAM_TIME, __VA_ARGS__)
+
+/*
+ * A row that fills no member: known to the check, read in a way of its own, or
+ * not at all.
+ */
+#define NS_LISTED(key_, type_, default_, sentence_) \
+    {.key = key_, .type = type_, .defaultText = default_, \
+     .sentence = sentence_}
+#define NS_IGNORED(key_, sentence_) \
+    NS_LISTED(key_, NS_PARAM_IGNORED, "", sentence_)
+#define NS_PARAM_END {.key = NULL}
+
+/*
+ * These rows, which end with NS_PARAM_END and fill a struct of so many bytes,
+ * are of the sections of a pattern.  Main thread, before others are started; a
+ * second call does nothing.  Ns_Fatal if a row is wrong in itself: its default is
+ * not within its limits, its name is there already, or its member does not fit.
+ */
+void NsParametersRegister(const char *pattern, const NsParameter *rows,
+                          size_t structBytes);
+
+/*
+ * The key of the first row that is wrong in itself; NULL: there is none.
+ */
+const char *NsParametersProblem(const NsParameter *rows, size_t structBytes);
+
+/*
+ * Fill the members that the rows name with what holds in a section of the
+ * configuration.  A value out of range is clamped, one that cannot be read gives
+ * way to the default, both with a Warning.
+ */
+void NsParametersFill(const NsParameter *rows, const char *section,
+                      void *structPtr);
 
 /*
  * In sections, `*` stands for one part of the name.  Drivers and logs stand
  * under the file that they are loaded from ("module/nssock"), whatever the
  * module is called and whether it is of one server or of all.
  */
-typedef struct NsParameter {
-    const char     *key;        /* "*": any key. */
-    NsParameterType type;
-    int64_t         min;        /* Of numbers; times in milliseconds. */
-    int64_t         max;        /* See NsParameterMax. */
-    const char     *defaultText;    /* "" : none. */
-    const char     *choices;    /* Separated by blanks, any case. */
-    const char     *sentence;
-} NsParameter;
-
 typedef struct NsParameterSection {
     const char        *pattern;
     const char        *shown;   /* As documentation names the section. */
     const char        *sentence;
-    const NsParameter *parameters;  /* Ends with a NULL key. */
+    bool               takesAny;    /* Its keys are names. */
 } NsParameterSection;
+
+/*
+ * Register what has no other owner.
+ */
+void NsParameterTableInit(void);
 
 /*
  * All sections; ends with a NULL pattern.
  */
 const NsParameterSection *NsParameterSections(void);
+
+/*
+ * The i-th parameter of a section; NULL: there are no more.
+ */
+const NsParameter *NsParameterAt(const NsParameterSection *sectionPtr, int i);
 
 /*
  * The description of a section by its canonical name; NULL if there is none.
@@ -69,11 +203,6 @@ const NsParameter *NsParameterFind(const NsParameterSection *sectionPtr,
                                    const char *key);
 
 /*
- * The largest value; without a limit of its own, what the type can hold.
- */
-int64_t NsParameterMax(const NsParameter *parameterPtr);
-
-/*
  * The known key that resembles one most; NULL if none does.
  */
 const char *NsParameterNearest(const NsParameterSection *sectionPtr,
@@ -81,10 +210,12 @@ const char *NsParameterNearest(const NsParameterSection *sectionPtr,
 const char *NsParameterNearestSection(const char *canonical);
 
 /*
- * What is wrong with a value, written into buffer; false: nothing.
+ * What is wrong with a value, written into buffer; false: nothing.  section is
+ * where it stands in the configuration, for limits that other values set; NULL:
+ * nowhere.
  */
-bool NsParameterIsBad(const NsParameter *parameterPtr, const char *value,
-                      char *buffer, size_t bytes);
+bool NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
+                      const char *value, char *buffer, size_t bytes);
 
 /*
  * The whole table as Markdown.

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "log/init.h"
+#include "ns.h"
 #include "nsset.h"
 #include "nsthread.h"
 #include "process/config.h"
@@ -26,8 +26,7 @@ static char *const noArgs[] = {(char *) "nsd", NULL};
 static int
 SetUp(void **state)
 {
-    NsLogInit();
-    NsConfigInit();
+    Nsd_LibInit();
     NsConfigReset();
     return 0;
 }

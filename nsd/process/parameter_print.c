@@ -1,0 +1,60 @@
+/*
+ * parameter_print.c --
+ *
+ *      The manual's page of parameters.
+ */
+
+#include "process/parameters.h"
+
+#include "nsthread.h"
+#include "process/parameter_judge.h"
+
+static void PrintRow(const NsParameter *rowPtr, FILE *file);
+
+
+void
+NsParametersPrint(FILE *file)
+{
+    const NsParameterSection *sectionPtr = NsParameterSections();
+
+    fputs("# Parameters\n\n"
+          "All parameters of the configuration file, as `nsd --parameters` "
+          "prints them.\n\n"
+          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, which are "
+          "powers of 1024, or `KiB`, `MiB`,\n`GiB`, which are the same. A time "
+          "is in seconds, which may have a fraction, or has a unit:\n`us`, "
+          "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
+          "or `off`, `1` or `0`.\n", file);
+    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+        const NsParameter *rowPtr;
+
+        fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown,
+                sectionPtr->sentence);
+        if (NsParameterAt(sectionPtr, 0) == NULL) {
+            continue;
+        }
+        fputs("\n| Parameter | Default | Value | Meaning |\n"
+              "|---|---|---|---|\n", file);
+        for (int i = 0; (rowPtr = NsParameterAt(sectionPtr, i)) != NULL; i++) {
+            PrintRow(rowPtr, file);
+        }
+    }
+}
+
+static void
+PrintRow(const NsParameter *rowPtr, FILE *file)
+{
+    NsParameterLimits limits = {
+        .min = rowPtr->min, .max = NsParameterMax(rowPtr)
+    };
+    const char *type = rowPtr->type == NS_PARAM_CHOICE ? ""
+        : rowPtr->type == NS_PARAM_NUMBERS ? "numbers"
+        : NsParameterTypeName(rowPtr->type);
+    char        range[128];
+
+    NsParameterRange(rowPtr, &limits, range, sizeof(range));
+    fprintf(file, "| `%s` | %s | %s%s%s | %s |\n", rowPtr->key,
+            rowPtr->defaultText, type,
+            *type != '\0' && *range != '\0' ? ", " : "", range,
+            rowPtr->sentence);
+}
