@@ -216,7 +216,7 @@ Submit(int i)
 /*
  * *numberPtr, guarded by lock.
  */
-static int
+static inline int
 Count(const int *numberPtr)
 {
     int count;
