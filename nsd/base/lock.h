@@ -70,6 +70,7 @@ typedef enum {
     NS_RANK_LOG_LARGE       = 724,  /* Records of many segments. */
     NS_RANK_LOG_SEGMENTS    = 730,  /* Lanes: who has them, which are free. */
     NS_RANK_LOG_LENT        = 732,  /* A sink's places are lent. */
+    NS_RANK_LOG_LEFTOVERS   = 734,  /* What earlier processes left. */
     NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
     NS_RANK_LOG_MAPPINGS    = 736,  /* Which mappings are open. */
     NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory. */

@@ -11,6 +11,8 @@
 
 #include "log/leftover.h"
 
+#include "base/assert.h"
+#include "base/lock.h"
 #include "log/sink_int.h"
 #include "log/systemlog.h"
 #include "nslog.h"
@@ -28,15 +30,24 @@ typedef struct List {
 
 typedef struct Forget {
     const char *sink;
-    int64_t     nRecords;
+    List        forgotten;
 } Forget;
+
+typedef enum {
+    AT_START,                   /* What cannot be read is told. */
+    LATE,
+    AGAIN                       /* Processes that live are known already. */
+} Moment;
+
+static Ns_Mutex lock;           /* Guards the use of files, and what follows. */
 
 /* Mappings of processes that overlap with this one. */
 static char **alivePaths;
 static int    nAlive;
 
-static int  OpenAll(char **paths, int nPaths, NsRing ***ringsPtr);
-static bool IsToOpen(const char *path, NsRing **ringPtrPtr);
+static int  OpenAll(char **paths, int nPaths, Moment moment,
+                    NsRing ***ringsPtr);
+static NsRing *Open(const char *path, Moment moment);
 static int  DropNeedless(NsRing **rings, int n);
 static bool IsAgain(NsRing *const *rings, int n, int i);
 static bool AreInOneFile(NsRing *const *rings, int n);
@@ -49,6 +60,24 @@ static void TellUnreadable(const char *path, const char *problem,
                            LeftoverProc *proc, void *arg);
 
 
+void
+NsLeftoverInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_LOG_LEFTOVERS, "ns:log", "leftovers");
+}
+
+void
+NsLeftoverLock(void)
+{
+    Ns_MutexLock(&lock);
+}
+
+void
+NsLeftoverUnlock(void)
+{
+    Ns_MutexUnlock(&lock);
+}
+
 int
 NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
 {
@@ -58,7 +87,7 @@ NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
 
     NsRingSweep(keyPtr);
     nPaths = NsRingList(keyPtr, &paths);
-    n = OpenAll(paths, nPaths, &rings);
+    n = OpenAll(paths, nPaths, AT_START, &rings);
     if (!AreInOneFile(rings, n)) {
         n = Collect(keyPtr, rings, n);
     }
@@ -70,38 +99,50 @@ NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
 }
 
 int
-NsLeftoverOpenLate(NsRing ***ringsPtr)
+NsLeftoverOpenLateLocked(NsRing ***ringsPtr)
 {
     char **paths = alivePaths;
     int    nPaths = nAlive;
 
-    *ringsPtr = NULL;
-    if (nPaths == 0) {
-        return 0;
-    }
+    NsAssertLocked(&lock);
     alivePaths = NULL;
     nAlive = 0;
-    return OpenAll(paths, nPaths, ringsPtr);
+    return OpenAll(paths, nPaths, LATE, ringsPtr);
+}
+
+int
+NsLeftoverOpenAgainLocked(NsRing ***ringsPtr)
+{
+    const NsRingKey *keyPtr = NsSystemLogRingKey();
+    char           **paths;
+    int              nPaths;
+
+    NsAssertLocked(&lock);
+    if (keyPtr->directory == NULL) {
+        *ringsPtr = NULL;
+        return 0;
+    }
+    nPaths = NsRingList(keyPtr, &paths);
+    return OpenAll(paths, nPaths, AGAIN, ringsPtr);
 }
 
 /*
- * Those of processes that live are remembered.  Takes the paths.
+ * Takes the paths.
  */
 static int
-OpenAll(char **paths, int nPaths, NsRing ***ringsPtr)
+OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
 {
     NsRing **rings = NULL;
     int      n = 0;
 
     for (int i = 0; i < nPaths; i++) {
-        NsRing *ringPtr;
+        NsRing *ringPtr = access(paths[i], F_OK) == 0
+            ? Open(paths[i], moment) : NULL;
 
-        if (access(paths[i], F_OK) == 0 && IsToOpen(paths[i], &ringPtr)) {
-            for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
-                NsRingCommitPrepared(ringPtr);
-                rings = ns_realloc(rings, (size_t) (n + 1) * sizeof(*rings));
-                rings[n++] = ringPtr;
-            }
+        for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
+            NsRingCommitPrepared(ringPtr);
+            rings = ns_realloc(rings, (size_t) (n + 1) * sizeof(*rings));
+            rings[n++] = ringPtr;
         }
         ns_free(paths[i]);
     }
@@ -111,36 +152,43 @@ OpenAll(char **paths, int nPaths, NsRing ***ringsPtr)
 }
 
 /*
- * False: there is nothing to open, and what is to be said has been said.
+ * NULL: there is nothing to open.  Files of processes that live are remembered.
  */
-static bool
-IsToOpen(const char *path, NsRing **ringPtrPtr)
+static NsRing *
+Open(const char *path, Moment moment)
 {
     const char *reason;
+    NsRing     *ringPtr = NsRingOpen(path, false, &reason);
 
-    *ringPtrPtr = NsRingOpen(path, false, &reason);
-    if (*ringPtrPtr == NULL) {
-        if (reason == nsRingEmpty) {
-            unlink(path);
-        } else if (reason == nsRingInUse) {
+    if (ringPtr == NULL && reason == nsRingEmpty) {
+        unlink(path);
+    } else if (ringPtr == NULL && reason == nsRingInUse) {
+        if (moment != AGAIN) {
             alivePaths = ns_realloc(alivePaths, (size_t) (nAlive + 1)
                                     * sizeof(*alivePaths));
             alivePaths[nAlive++] = ns_strdup(path);
-        } else {
-            Ns_Log(Warning, "log: cannot read what an earlier process left in "
-                   "'%s': %s; 'ns_logsink forget %s' deletes it", path, reason,
-                   path);
         }
-        return false;
+    } else if (ringPtr == NULL && moment == AT_START) {
+        Ns_Log(Warning, "log: cannot read what an earlier process left in "
+               "'%s': %s; 'ns_logsink forget %s' deletes it", path, reason,
+               path);
     }
-    for (const NsRing *p = *ringPtrPtr; p != NULL; p = p->siblingPtr) {
-        if (p->nDamaged > 0) {
-            Ns_Log(Error, "log: what process %d left in '%s' is damaged: %d of "
-                   "its parts are left out, and the rest is recovered",
-                   (int) p->headerPtr->pid, path, p->nDamaged);
-        }
+    for (const NsRing *p = ringPtr; moment == AT_START && p != NULL;
+         p = p->siblingPtr) {
+        NsLeftoverTellDamage(p);
     }
-    return true;
+    return ringPtr;
+}
+
+void
+NsLeftoverTellDamage(const NsRing *ringPtr)
+{
+    if (ringPtr->nDamaged > 0) {
+        Ns_Log(Error, "log: what process %d left in '%s' is damaged: %d of "
+               "its parts are left out, and the rest is recovered",
+               (int) ringPtr->headerPtr->pid, ringPtr->path,
+               ringPtr->nDamaged);
+    }
 }
 
 /*
@@ -244,10 +292,29 @@ NsLeftoversFree(NsLeftover *leftovers, int n)
 int64_t
 NsLeftoverForget(const char *sink)
 {
-    Forget forget = {sink, -1};
+    Forget     forget = {.sink = sink};
+    const List *listPtr = &forget.forgotten;
+    int64_t    nRecords = 0;
 
     ForEach(IsToForget, &forget);
-    return forget.nRecords;
+    if (listPtr->n == 0) {
+        return -1;
+    }
+    for (int i = 0; i < listPtr->n; i++) {
+        const NsLeftover *leftoverPtr = &listPtr->leftovers[i];
+
+        nRecords += (int64_t) leftoverPtr->nRecords;
+        if (leftoverPtr->problem != NULL) {
+            Ns_Log(Warning, "log: '%s', which cannot be read (%s), is deleted",
+                   leftoverPtr->file, leftoverPtr->problem);
+        } else {
+            Ns_Log(Warning, "log: %" PRIu64 " records that process %d left for "
+                   "sink '%s' are given up", leftoverPtr->nRecords,
+                   leftoverPtr->pid, leftoverPtr->sink);
+        }
+    }
+    NsLeftoversFree(listPtr->leftovers, listPtr->n);
+    return nRecords;
 }
 
 static bool
@@ -265,25 +332,14 @@ Append(const NsLeftover *leftoverPtr, void *arg)
 static bool
 IsToForget(const NsLeftover *leftoverPtr, void *arg)
 {
-    Forget *forgetPtr = arg;
+    Forget     *forgetPtr = arg;
+    const char *name = leftoverPtr->problem != NULL
+        ? leftoverPtr->file : leftoverPtr->sink;
 
-    if (leftoverPtr->problem != NULL) {
-        if (!STREQ(leftoverPtr->file, forgetPtr->sink)) {
-            return false;
-        }
-        forgetPtr->nRecords = 0;
-        Ns_Log(Warning, "log: '%s', which cannot be read (%s), is deleted",
-               leftoverPtr->file, leftoverPtr->problem);
-        return true;
-    }
-    if (!STREQ(leftoverPtr->sink, forgetPtr->sink)) {
+    if (!STREQ(name, forgetPtr->sink)) {
         return false;
     }
-    forgetPtr->nRecords = MAX(forgetPtr->nRecords, 0)
-        + (int64_t) leftoverPtr->nRecords;
-    Ns_Log(Warning, "log: %" PRIu64 " records that process %d left for sink "
-           "'%s' are given up", leftoverPtr->nRecords, leftoverPtr->pid,
-           leftoverPtr->sink);
+    (void) Append(leftoverPtr, &forgetPtr->forgotten);
     return true;
 }
 
@@ -291,8 +347,10 @@ static void
 ForEach(LeftoverProc *proc, void *arg)
 {
     char **paths;
-    int    n = NsRingList(NsSystemLogRingKey(), &paths);
+    int    n;
 
+    Ns_MutexLock(&lock);
+    n = NsRingList(NsSystemLogRingKey(), &paths);
     for (int i = 0; i < n; i++) {
         const char *reason;
         NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);
@@ -309,6 +367,7 @@ ForEach(LeftoverProc *proc, void *arg)
         ns_free(paths[i]);
     }
     ns_free(paths);
+    Ns_MutexUnlock(&lock);
 }
 
 static void

@@ -4,8 +4,8 @@
  *      The mappings of processes that were killed.
  *
  *      What is left there for a sink that no longer exists, and whose target
- *      this server cannot know (a database, a syslog server), stays until the
- *      sink is there again at a start, or until someone gives it up.  So does a
+ *      this server cannot know (a database, a syslog server), stays until there
+ *      is a sink of that name again, or until someone gives it up.  So does a
  *      mapping that cannot be read.
  */
 
@@ -24,6 +24,19 @@ typedef struct NsLeftover {
 } NsLeftover;
 
 /*
+ * Once, before other threads are started.
+ */
+void NsLeftoverInit(void);
+
+/*
+ * Which mappings are open here, and what of them has been claimed, changes with
+ * this lock held; a mapping that is open already cannot be opened.  Nothing is
+ * logged meanwhile.
+ */
+void NsLeftoverLock(void);
+void NsLeftoverUnlock(void);
+
+/*
  * At the start, before this process has a mapping: open what dead processes of
  * this server left, oldest first; the caller closes each and frees the array.
  * However many files there were, it is one afterwards, without what nobody
@@ -32,10 +45,17 @@ typedef struct NsLeftover {
 int NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr);
 
 /*
- * Later, in one thread: the same of processes that were alive then and have
- * died since.
+ * Later, locked: the same of processes that were alive then and have died
+ * since; those of all of them, but for mappings that are open.  Both leave the
+ * files as they are.
  */
-int NsLeftoverOpenLate(NsRing ***ringsPtr);
+int NsLeftoverOpenLateLocked(NsRing ***ringsPtr);
+int NsLeftoverOpenAgainLocked(NsRing ***ringsPtr);
+
+/*
+ * Say what of the mapping is damaged.
+ */
+void NsLeftoverTellDamage(const NsRing *ringPtr);
 
 /*
  * All of them; for NsLeftoversFree.  Mappings that a process uses are not

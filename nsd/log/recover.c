@@ -5,10 +5,11 @@
  *
  *      A process that ends in order deletes its mapping.  One that was killed
  *      leaves it, and the next start finds it.  Each sink claims what is left
- *      under its name.  Until that is written it writes nothing else, so the
- *      old records come first; its new ones wait.  A sink with a log thread
- *      has that write its claims, which begins when all modules are loaded; for
- *      a direct one the thread does it that makes the sink.
+ *      under its name, whenever it is made.  Until that is written it writes
+ *      nothing else, so the old records come first; its new ones wait.  A sink
+ *      with a log thread has that write its claims, which begins when all
+ *      modules are loaded; for a direct one the thread does it that makes the
+ *      sink.
  *
  *      What a claim stands for is delivered from the old mapping by a second
  *      sink to the same target, behind its cursors, exactly once.  They move
@@ -28,13 +29,13 @@
 #include "nsthread.h"
 
 /*
- * A mapping that an earlier process left.
+ * A mapping that an earlier process left.  Guarded by NsLeftoverLock.
  */
 typedef struct Leftover {
     struct Leftover *nextPtr;
-    NsRing          *ringPtr;
+    NsRing          *ringPtr;           /* Constant. */
     bool             isClaimed[NS_RING_SINKS];
-    atomic_int       nUsers;            /* The start, and claims. */
+    int              nUsers;            /* Who opened it, and claims. */
 } Leftover;
 
 /*
@@ -47,12 +48,24 @@ struct NsClaim {
     NsRingSink *slotPtr;
 };
 
-static Leftover *firstPtr;      /* Used by the main thread, during the start. */
+typedef struct Leftovers {
+    int        n;
+    Leftover **all;
+} Leftovers;
 
-static Leftover *ListOf(NsRing **rings, int n);
-static void     EndRecovery(Leftover *leftoverPtr);
+static Leftover *firstPtr;      /* Those in use; guarded by NsLeftoverLock. */
+static Leftovers atStart;       /* Main thread, during the start. */
+static atomic_bool isStartOver;
+
+static Leftovers AddLocked(NsRing **rings, int n);
+static void     EndRecovery(Leftovers *leftoversPtr);
+static bool     HasSink(const NsRingSink *slotPtr);
+static bool     TakeOrphan(Leftover *leftoverPtr, int index);
+static void     GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr);
 static void     Release(Leftover *leftoverPtr);
-static void     ClaimFrom(Leftover *listPtr, Ns_LogSink sink);
+static void     ReleaseLocked(Leftover *leftoverPtr);
+static void     Claim(Ns_LogSink sink);
+static void     ClaimLocked(Ns_LogSink sink);
 static const NsClaim *FirstClaim(Ns_LogSink sink);
 static void     AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
                          NsRingSink *slotPtr);
@@ -67,7 +80,6 @@ static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
 static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
                           NsRingSink *slotPtr);
 static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
-static NsRingSink *FindSlot(const NsRing *ringPtr, const char *name);
 static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
 static void     CountCutOff(Ns_LogSink sink);
@@ -85,29 +97,38 @@ NsSinkFindLeftovers(const NsRingKey *keyPtr)
     NsRing **rings;
     int      n = NsLeftoverOpen(keyPtr, &rings);
 
-    firstPtr = ListOf(rings, n);
+    NsLeftoverLock();
+    atStart = AddLocked(rings, n);
+    NsLeftoverUnlock();
 }
 
 void
 NsSinkEndRecovery(void)
 {
-    EndRecovery(firstPtr);
-    firstPtr = NULL;
+    EndRecovery(&atStart);
+    atomic_store(&isStartOver, true);
 }
 
 void
 NsRecoverLate(void)
 {
+    Leftovers   late;
     NsRing    **rings;
-    int         n = NsLeftoverOpenLate(&rings);
-    Leftover   *latePtr = ListOf(rings, n);
     Ns_LogSink  sink;
+    int         n;
 
+    NsLeftoverLock();
+    n = NsLeftoverOpenLateLocked(&rings);
+    late = AddLocked(rings, n);
+    NsLeftoverUnlock();
+    for (int i = 0; i < late.n; i++) {
+        NsLeftoverTellDamage(late.all[i]->ringPtr);
+    }
     NsSinkEnter();
-    for (int i = 0; latePtr != NULL && (sink = NsSinkAt(i)) != NULL; i++) {
+    for (int i = 0; late.n > 0 && (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkLock(sink);
         if (!atomic_load(&sink->isRemoved) && !sink->isClosed) {
-            ClaimFrom(latePtr, sink);
+            Claim(sink);
         }
         NsSinkUnlock(sink);
         if (atomic_load(&sink->isOnLanes)) {
@@ -117,27 +138,34 @@ NsRecoverLate(void)
         }
     }
     NsSinkLeave();
-    EndRecovery(latePtr);
+    EndRecovery(&late);
 }
 
 /*
- * Takes the array.
+ * They are in use, by the caller for now.  Takes the array.
  */
-static Leftover *
-ListOf(NsRing **rings, int n)
+static Leftovers
+AddLocked(NsRing **rings, int n)
 {
-    Leftover *listPtr = NULL, **linkPtr = &listPtr;
+    Leftovers leftovers = {.n = n};
+    Leftover **linkPtr = &firstPtr;
 
+    if (n > 0) {
+        leftovers.all = ns_malloc((size_t) n * sizeof(*leftovers.all));
+    }
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
     for (int i = 0; i < n; i++) {
         Leftover *leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
 
         leftoverPtr->ringPtr = rings[i];
-        atomic_store(&leftoverPtr->nUsers, 1);
-        *linkPtr = leftoverPtr;
+        leftoverPtr->nUsers = 1;
+        leftovers.all[i] = *linkPtr = leftoverPtr;
         linkPtr = &leftoverPtr->nextPtr;
     }
     ns_free(rings);
-    return listPtr;
+    return leftovers;
 }
 
 /*
@@ -145,55 +173,144 @@ ListOf(NsRing **rings, int n)
  * only by what is left.
  */
 static void
-EndRecovery(Leftover *leftoverPtr)
+EndRecovery(Leftovers *leftoversPtr)
 {
-    while (leftoverPtr != NULL) {
-        Leftover *nextPtr = leftoverPtr->nextPtr;
+    for (int i = 0; i < leftoversPtr->n; i++) {
+        Leftover *leftoverPtr = leftoversPtr->all[i];
         NsRing   *ringPtr = leftoverPtr->ringPtr;
 
-        for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
-            NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+        for (int j = 0; j < (int) ringPtr->headerPtr->maxSinks; j++) {
+            NsRingSink *slotPtr = NsRingSinkAt(ringPtr, j);
 
-            if (!leftoverPtr->isClaimed[i] && NsRingSinkIsUsed(slotPtr)) {
+            if (!HasSink(slotPtr) && TakeOrphan(leftoverPtr, j)) {
                 DeliverOrphan(ringPtr, slotPtr);
+                GiveBack(leftoverPtr, slotPtr);
             }
         }
         Release(leftoverPtr);
-        leftoverPtr = nextPtr;
     }
+    ns_free(leftoversPtr->all);
+    *leftoversPtr = (Leftovers){.n = 0};
+}
+
+/*
+ * If that has not claimed the slot now, it has given it up.
+ */
+static bool
+HasSink(const NsRingSink *slotPtr)
+{
+    bool hasSink;
+
+    NsSinkEnter();
+    hasSink = NsSinkFind(slotPtr->name) != NULL;
+    NsSinkLeave();
+    return hasSink;
+}
+
+/*
+ * True: nobody has claimed the slot, and nobody can until it is given back.
+ */
+static bool
+TakeOrphan(Leftover *leftoverPtr, int index)
+{
+    bool isFree;
+
+    NsLeftoverLock();
+    isFree = !leftoverPtr->isClaimed[index]
+        && NsRingSinkIsUsed(NsRingSinkAt(leftoverPtr->ringPtr, index));
+    if (isFree) {
+        leftoverPtr->isClaimed[index] = true;
+    }
+    NsLeftoverUnlock();
+    return isFree;
+}
+
+static void
+GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr)
+{
+    NsLeftoverLock();
+    for (int i = 0; i < (int) leftoverPtr->ringPtr->headerPtr->maxSinks; i++) {
+        if (NsRingSinkAt(leftoverPtr->ringPtr, i) == slotPtr) {
+            leftoverPtr->isClaimed[i] = false;
+        }
+    }
+    NsLeftoverUnlock();
+}
+
+static void
+Release(Leftover *leftoverPtr)
+{
+    NsLeftoverLock();
+    ReleaseLocked(leftoverPtr);
+    NsLeftoverUnlock();
 }
 
 /*
  * The last user deletes the mapping, if nothing is left there.
  */
 static void
-Release(Leftover *leftoverPtr)
+ReleaseLocked(Leftover *leftoverPtr)
 {
-    if (atomic_fetch_sub(&leftoverPtr->nUsers, 1) == 1) {
-        NsRingClose(&leftoverPtr->ringPtr,
-                    !NsRingIsNeeded(leftoverPtr->ringPtr));
-        ns_free(leftoverPtr);
-        NsSinkNoteRoom();
+    Leftover **linkPtr = &firstPtr;
+
+    if (--leftoverPtr->nUsers > 0) {
+        return;
     }
+    while (*linkPtr != leftoverPtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = leftoverPtr->nextPtr;
+    NsRingClose(&leftoverPtr->ringPtr, !NsRingIsNeeded(leftoverPtr->ringPtr));
+    ns_free(leftoverPtr);
+    NsSinkNoteRoom();
 }
 
 void
 NsRecoverClaim(Ns_LogSink sink)
 {
-    ClaimFrom(firstPtr, sink);
+    Leftovers again = {.n = 0};
+    NsRing  **rings;
+    int       n;
+
+    NsLeftoverLock();
+    if (atomic_load(&isStartOver)) {
+        /* Until then all that there was is in use. */
+        n = NsLeftoverOpenAgainLocked(&rings);
+        again = AddLocked(rings, n);
+    }
+    ClaimLocked(sink);
+    for (int i = 0; i < again.n; i++) {
+        ReleaseLocked(again.all[i]);
+    }
+    NsLeftoverUnlock();
+    ns_free(again.all);
+    CountClaimed(sink);
 }
 
 static void
-ClaimFrom(Leftover *listPtr, Ns_LogSink sink)
+Claim(Ns_LogSink sink)
 {
-    for (Leftover *p = listPtr; p != NULL; p = p->nextPtr) {
-        NsRingSink *slotPtr = FindSlot(p->ringPtr, sink->name);
+    NsLeftoverLock();
+    ClaimLocked(sink);
+    NsLeftoverUnlock();
+    CountClaimed(sink);
+}
 
-        if (slotPtr != NULL) {
-            AddClaim(sink, p, slotPtr);
+static void
+ClaimLocked(Ns_LogSink sink)
+{
+    for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
+        for (int i = 0; i < (int) p->ringPtr->headerPtr->maxSinks; i++) {
+            NsRingSink *slotPtr = NsRingSinkAt(p->ringPtr, i);
+
+            if (!p->isClaimed[i]
+                    && NsRingSinkHasName(slotPtr, sink->name)) {
+                p->isClaimed[i] = true;
+                p->nUsers++;
+                AddClaim(sink, p, slotPtr);
+            }
         }
     }
-    CountClaimed(sink);
 }
 
 void
@@ -227,12 +344,6 @@ AddClaim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
 
     claimPtr->leftoverPtr = leftoverPtr;
     claimPtr->slotPtr = slotPtr;
-    atomic_fetch_add(&leftoverPtr->nUsers, 1);
-    for (int i = 0; i < (int) leftoverPtr->ringPtr->headerPtr->maxSinks; i++) {
-        if (NsRingSinkAt(leftoverPtr->ringPtr, i) == slotPtr) {
-            leftoverPtr->isClaimed[i] = true;
-        }
-    }
     for (linkPtr = &sink->claims; *linkPtr != NULL;
          linkPtr = &(*linkPtr)->nextPtr) {
     }
@@ -379,6 +490,7 @@ DropFirstClaim(Ns_LogSink sink)
     NsClaim *claimPtr = sink->claims;
 
     sink->claims = claimPtr->nextPtr;
+    GiveBack(claimPtr->leftoverPtr, claimPtr->slotPtr);
     Release(claimPtr->leftoverPtr);
     ns_free(claimPtr);
 }
@@ -546,19 +658,6 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
                "ns_logsink forget gives them up",
                ringPtr->path, n, slotPtr->name);
     }
-}
-
-static NsRingSink *
-FindSlot(const NsRing *ringPtr, const char *name)
-{
-    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
-        NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
-
-        if (NsRingSinkHasName(slotPtr, name)) {
-            return slotPtr;
-        }
-    }
-    return NULL;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "log/bound.h"
 #include "log/compress.h"
 #include "log/init.h"
+#include "log/leftover.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -70,6 +71,7 @@ void
 NsSinkInit(void)
 {
     NsMutexSetup(&nsSinksLock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
+    NsLeftoverInit();
     NsCompressInit();
     NsBoundInit();
 }
