@@ -1,15 +1,13 @@
 /*
  * driver.c --
  *
- *      Registration of drivers, their parameters, start and stop.
+ *      Registration of drivers, start and stop.
  */
 
-#include "net/budget.h"
 #include "net/dns.h"
 #include "net/driver_int.h"
 #include "net/init.h"
 #include "net/listen.h"
-#include "net/progress.h"
 #include "net/sockcallback.h"
 #include "net/tasks.h"
 #include "nsparam.h"
@@ -19,8 +17,6 @@
 #include "nsstring.h"
 #include "base/assert.h"
 #include "base/lock.h"
-#include "base/tempfile.h"
-#include "process/parameter_value.h"
 
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -29,11 +25,6 @@
  * For files, log sinks, connections to others.
  */
 #define OTHER_DESCRIPTORS 1024
-
-/*
- * Where the table has the parameters of drivers, whatever module they are of.
- */
-#define DRIVER_PARAMETERS "module/nssock"
 
 NsDriver *NsFirstDriver;
 
@@ -52,15 +43,6 @@ static struct {
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
 static Ns_DriverRecvProc Refuse;
-static void ReadParams(NsDriver *drvPtr);
-static int64_t ReadAhead(const NsDriver *drvPtr);
-static int64_t AtMost(const char *path, const char *key, int64_t value,
-                      int64_t max);
-static int WholeSeconds(NsStamp span);
-static void ReadWriterParams(NsDriver *drvPtr);
-static bool ReadAddresses(NsDriver *drvPtr);
-static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
-static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 static void RaiseDescriptorLimit(void);
 static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
@@ -83,6 +65,7 @@ NsNetInit(void)
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();
+    NsDriverParamsInit();
     NsMutexSetup(&undrained.lock, NS_RANK_DRIVERS, "nsd", "drivers");
     Ns_CondInit(&undrained.changed);
 }
@@ -112,7 +95,6 @@ Ns_DriverInit(const char *server, const char *module,
     NsDriver   *drvPtr;
     NsDriver  **endPtrPtr = &NsFirstDriver;
     NsServer   *serverPtr = server == NULL ? NULL : NsServerFind(server);
-    const char *defaultServer;
 
     NsDnsConfigure();
     if (!CheckInit(module, initPtr)) {
@@ -146,14 +128,12 @@ Ns_DriverInit(const char *server, const char *module,
     drvPtr->settings.isTls = (initPtr->opts & NS_DRIVER_SSL) != 0;
     drvPtr->pub.protocol = ns_strdup(drvPtr->settings.isTls ? "https" : "http");
     drvPtr->defaultPort = drvPtr->settings.isTls ? 443 : 80;
-    ReadParams(drvPtr);
-    ReadWriterParams(drvPtr);
-    if (!ReadAddresses(drvPtr)) {
+    if (!NsDriverParamsRead(drvPtr)) {
         return NS_ERROR;
     }
-    defaultServer = Ns_ConfigGetValue(drvPtr->path, "defaultserver");
     if (serverPtr == NULL) {
-        drvPtr->settings.hostMapPtr = NsHostMapCreate(drvPtr, defaultServer);
+        drvPtr->settings.hostMapPtr
+            = NsHostMapCreate(drvPtr, drvPtr->params.defaultServer);
     }
     while (*endPtrPtr != NULL) {
         endPtrPtr = &(*endPtrPtr)->nextPtr;
@@ -328,219 +308,6 @@ Refuse(Ns_Sock *sock, struct iovec *bufs, int nBufs, Ns_Time *timeoutPtr,
     return -1;
 }
 
-static void
-ReadParams(NsDriver *drvPtr)
-{
-    const char     *path = drvPtr->path;
-    NsParameters    from = {DRIVER_PARAMETERS, path};
-    NsParameters    process = {"ns/parameters", "ns/parameters"};
-    NsDriverParams *paramsPtr = &drvPtr->params;
-    NsSockSettings *settingsPtr = &drvPtr->settings;
-    int             maxQueue;
-
-    paramsPtr->maxInput = NsParameterSize(from, "maxinput");
-    paramsPtr->bufSize = (int) NsParameterSize(from, "bufsize");
-    paramsPtr->maxUpload = AtMost(path, "maxupload",
-                                  NsParameterSize(from, "maxupload"),
-                                  paramsPtr->maxInput);
-    settingsPtr->uploadPath = Ns_ConfigString(path, "uploadpath",
-                                              NsTempDirectory());
-    paramsPtr->readAhead = ReadAhead(drvPtr);
-    paramsPtr->limits.maxLineBytes = (size_t) NsParameterSize(from, "maxline");
-    paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, 1 << 30);
-    paramsPtr->limits.maxFields = NsParameterInt(from, "maxheaders");
-    maxQueue = NsParameterInt(from, "maxqueuesize");
-    paramsPtr->maxQueueSize = maxQueue;
-    paramsPtr->backlog = NsParameterInt(from, "backlog");
-    paramsPtr->acceptSize = NsParameterIntOr(from, "acceptsize",
-                                             paramsPtr->backlog);
-    paramsPtr->recvWait = NsParameterSpan(from, "recvwait");
-    paramsPtr->headTimeout = NsParameterSpan(from, "headtimeout");
-    paramsPtr->sendWait = NsParameterSpan(from, "sendwait");
-    settingsPtr->keepWait = NsParameterSpan(from, "keepwait");
-    paramsPtr->closeWait = NsParameterSpan(from, "closewait");
-    drvPtr->pub.recvwait = WholeSeconds(paramsPtr->recvWait);
-    drvPtr->pub.sendwait = WholeSeconds(paramsPtr->sendWait);
-    drvPtr->pub.bufsize = paramsPtr->bufSize;
-    settingsPtr->keepaliveMaxUploadSize
-        = NsParameterSize(from, "keepalivemaxuploadsize");
-    settingsPtr->keepaliveMaxDownloadSize
-        = NsParameterSize(from, "keepalivemaxdownloadsize");
-    settingsPtr->extraHeaders = Ns_ConfigGetValue(path, "extraheaders");
-    paramsPtr->nSpoolers = NsParameterInt(from, "spoolerthreads");
-    paramsPtr->nDriverThreads = NsParameterInt(from, "driverthreads");
-    paramsPtr->reusePort = NsParameterBoolOr(from, "reuseport",
-                                             paramsPtr->nDriverThreads > 1);
-    paramsPtr->minReceiveRate = (int) NsParameterSize(from, "minrecvrate");
-    paramsPtr->minSendRate = (int) NsParameterSize(from, "minsendrate");
-    paramsPtr->maxPartialPerPeer = NsParameterIntOr(from, "maxpartialperpeer",
-                                                    MIN(256, MAX(maxQueue / 2, 1)));
-    paramsPtr->deferAccept = NsParameterBool(from, "deferaccept");
-    paramsPtr->noDelay = NsParameterBool(from, "nodelay");
-
-    /* Known to old configurations, without effect; read so that nobody is told
-     * that it is unknown. */
-    (void) Ns_ConfigGetValue(path, "uploadsize");
-    NsBudgetSetLimit(NS_BUDGET_BODIES,
-                     NsParameterSize(process, "maxbodymemory"));
-    NsBudgetSetLimit(NS_BUDGET_SPOOL, NsParameterSize(process, "maxspool"));
-    NsProgressSetMinimum(NsParameterSize(process, "progressminsize"));
-}
-
-/*
- * What the first read may bring is in memory, and no body is larger than
- * maxinput.
- */
-static int64_t
-ReadAhead(const NsDriver *drvPtr)
-{
-    const NsDriverParams *paramsPtr = &drvPtr->params;
-    NsParameters          from = {DRIVER_PARAMETERS, drvPtr->path};
-    int64_t               value;
-
-    value = NsParameterSizeOr(from, "readahead", paramsPtr->bufSize);
-    if (value < paramsPtr->bufSize) {
-        Ns_Log(Warning, "config: %s:readahead value=%" PRId64 ", rounded up to "
-               "bufsize, %d", drvPtr->path, value, paramsPtr->bufSize);
-        return paramsPtr->bufSize;
-    }
-    return AtMost(drvPtr->path, "readahead", value,
-                  MAX(paramsPtr->maxInput, paramsPtr->bufSize));
-}
-
-static int64_t
-AtMost(const char *path, const char *key, int64_t value, int64_t max)
-{
-    if (value > max) {
-        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded down to "
-               "maxinput, %" PRId64, path, key, value, max);
-        return max;
-    }
-    return value;
-}
-
-/*
- * For modules, which see no fractions.
- */
-static int
-WholeSeconds(NsStamp span)
-{
-    return (int) MIN((span + NS_STAMP_SECOND - 1) / NS_STAMP_SECOND, INT_MAX);
-}
-
-static void
-ReadWriterParams(NsDriver *drvPtr)
-{
-    NsParameters    from = {DRIVER_PARAMETERS, drvPtr->path};
-    NsSockSettings *settingsPtr = &drvPtr->settings;
-
-    settingsPtr->nWriters = NsParameterInt(from, "writerthreads");
-    atomic_init(&settingsPtr->writerSize, NsParameterSize(from, "writersize"));
-    atomic_init(&settingsPtr->writerStreaming,
-                NsParameterBool(from, "writerstreaming"));
-    drvPtr->params.writerBufSize = (int) NsParameterSize(from, "writerbufsize");
-    atomic_init(&drvPtr->rate.bytesPerSecond,
-                INT64_C(1024) * NsParameterInt(from, "writerratelimit"));
-    drvPtr->params.writerMemory = NsParameterSize(from, "writermemory");
-    if (settingsPtr->nWriters > 0) {
-        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= "
-               "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",
-               drvPtr->pub.module, settingsPtr->nWriters,
-               atomic_load(&settingsPtr->writerSize),
-               drvPtr->params.writerBufSize,
-               atomic_load(&settingsPtr->writerStreaming));
-    }
-}
-
-/*
- * Addresses, ports and the location.  Without `address`, that of the host is
- * for the location alone, and all interfaces are listened on.
- */
-static bool
-ReadAddresses(NsDriver *drvPtr)
-{
-    const char *path = drvPtr->path;
-    const char *address = Ns_ConfigGetValue(path, "address");
-    const char *hostname = Ns_ConfigGetValue(path, "hostname");
-    const char *location = Ns_ConfigGetValue(path, "location");
-    Ns_DString  ds;
-    char      **ports;
-
-    SplitList(Ns_ConfigString(path, "port",
-                              drvPtr->settings.isTls ? "443" : "80"),
-              &drvPtr->nPorts, &ports);
-    drvPtr->ports = ns_calloc((size_t) MAX(drvPtr->nPorts, 1), sizeof(int));
-    for (int i = 0; i < drvPtr->nPorts; i++) {
-        if (Ns_StrToInt(ports[i], &drvPtr->ports[i]) != NS_OK
-                || drvPtr->ports[i] < 0 || drvPtr->ports[i] > 65535) {
-            Ns_Log(Error, "%s: invalid port: %s", drvPtr->pub.module, ports[i]);
-            return false;
-        }
-    }
-    for (int i = 0; i < drvPtr->nPorts; i++) {
-        ns_free(ports[i]);
-    }
-    ns_free(ports);
-    Ns_DStringInit(&ds);
-    if (address == NULL || *address == '\0') {
-        const char *name = hostname != NULL ? hostname : Ns_InfoHostname();
-
-        if (!Ns_GetAddrByHost(&ds, name)) {
-            Ns_Log(Error, "%s: could not resolve %s", drvPtr->pub.module, name);
-            Ns_DStringFree(&ds);
-            return false;
-        }
-        if (hostname == NULL) {
-            hostname = name;
-        }
-    } else {
-        SplitList(address, &drvPtr->nAddresses, &drvPtr->addresses);
-        Ns_DStringAppend(&ds, drvPtr->addresses[0]);
-    }
-    drvPtr->pub.address = Ns_DStringExport(&ds);
-    if (hostname == NULL) {
-        hostname = drvPtr->pub.address;
-    }
-    drvPtr->pub.location = location != NULL && strstr(location, "://") != NULL
-        ? ns_strdup(location) : MakeLocation(drvPtr, hostname);
-    return true;
-}
-
-static void
-SplitList(const char *list, int *nPtr, char ***itemsPtr)
-{
-    const char **items;
-    int          n;
-
-    if (Tcl_SplitList(NULL, list, &n, &items) != TCL_OK || n == 0) {
-        *nPtr = 1;
-        *itemsPtr = ns_calloc(1u, sizeof(char *));
-        (*itemsPtr)[0] = ns_strdup(list);
-        return;
-    }
-    *nPtr = n;
-    *itemsPtr = ns_calloc((size_t) n, sizeof(char *));
-    for (int i = 0; i < n; i++) {
-        (*itemsPtr)[i] = ns_strdup(items[i]);
-    }
-    Tcl_Free((char *) items);
-}
-
-static char *
-MakeLocation(const NsDriver *drvPtr, const char *hostname)
-{
-    bool       isV6 = strchr(hostname, ':') != NULL;
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "%s://%s%s%s", drvPtr->pub.protocol, isV6 ? "[" : "",
-                     hostname, isV6 ? "]" : "");
-    if (drvPtr->ports[0] != drvPtr->defaultPort) {
-        Ns_DStringPrintf(&ds, ":%d", drvPtr->ports[0]);
-    }
-    return Ns_DStringExport(&ds);
-}
-
 static Ns_ReturnCode
 StartDriver(NsDriver *drvPtr)
 {
@@ -596,9 +363,7 @@ CreateThread(NsDriver *drvPtr, int index, bool isSpooler)
     threadPtr->index = index;
     threadPtr->isSpooler = isSpooler;
     threadPtr->reserveFd = -1;
-    threadPtr->pollerPtr = NsPollerCreate(
-        STREQ(Ns_ConfigString("ns/parameters", "poller", "epoll"), "poll")
-            ? NS_POLLER_POLL : NS_POLLER_EPOLL);
+    threadPtr->pollerPtr = NsPollerCreate(NsDriverPollerKind());
     if (threadPtr->pollerPtr == NULL) {
         Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
                  strerror(errno));

@@ -182,6 +182,16 @@ typedef struct NsDriverParams {
     bool    deferAccept;
     bool    noDelay;
     bool    reusePort;
+
+    /* As they are configured: where the driver has them in another form. */
+    const char *port;
+    const char *address;                /* NULL: not told, as the others. */
+    const char *hostname;
+    const char *location;
+    const char *defaultServer;
+    int64_t     writerSize;
+    bool        writerStreaming;
+    int         writerRateKb;           /* kB/s; 0: no limit. */
 } NsDriverParams;
 
 struct NsDriver {
@@ -280,6 +290,14 @@ NsListenerUnmark(void *data)
  * driver_thread.c: the loop of driver and spooler threads.
  */
 void NsDriverThreadStart(NsDriverThread *threadPtr);
+
+/*
+ * driver_params.c: fill what the configuration sets.  False: it cannot be
+ * listened, and the log says why.
+ */
+void NsDriverParamsInit(void);
+bool NsDriverParamsRead(NsDriver *drvPtr);
+NsPollerKind NsDriverPollerKind(void);
 
 /*
  * driver.c: a driver thread that stops has no more requests to hand over.

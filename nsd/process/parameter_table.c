@@ -71,14 +71,6 @@ static const NsParameter processParameters[] = {
     LIST("trustedproxies", "",
          "Addresses and networks (ADDRESS/BITS) of proxies that are believed "
          "when they name the client."),
-    SIZE("maxspool", "1GB", 0, ANY,
-         "Disk space of all replies that clients do not take; beyond, they are "
-         "cut."),
-    SIZE("maxbodymemory", "256MB", 0, ANY,
-         "Memory of all request bodies; beyond, they go to disk."),
-    CHOICE("poller", "epoll", "epoll poll", "How drivers wait for sockets."),
-    SIZE("progressminsize", "0", 0, ANY,
-         "Follow the progress of uploads that are larger; 0 = none."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
@@ -304,84 +296,7 @@ static const NsParameter adpParameters[] = {
     END
 };
 
-/*
- * What all drivers have.
- */
-#define DRIVER_ROWS \
-    TEXT("address", "of hostname or of the machine", \
-         "Addresses to listen on."), \
-    TEXT("hostname", "found by address", "Name in the location."), \
-    TEXT("location", "protocol://hostname:port", "Location of the server."), \
-    TEXT("defaultserver", "", \
-         "Server of requests without a known host, for a driver of all " \
-         "servers."), \
-    SIZE("maxinput", "1048576", 1024, ANY, "Largest request body."), \
-    SIZE("maxupload", "0", 0, ANY, \
-         "Larger bodies go to a named file; 0 = none; at most maxinput."), \
-    PATH("uploadpath", "system's directory for temporary files", \
-         "Directory of those files."), \
-    SIZE("readahead", "value of bufsize", 1024, ANY, \
-         "Larger bodies go to disk; at least bufsize, at most maxinput."), \
-    SIZE("bufsize", "16384", 1024, GIB, "First read on a connection."), \
-    SIZE("maxline", "8192", 256, GIB, "Longest request or header line."), \
-    INTEGER("maxheaders", "128", 8, 32767, "Header fields of a request."), \
-    INTEGER("maxqueuesize", "16384", 1, ANY, \
-            "Sockets of a driver; beyond, idle ones are closed for new " \
-            "clients, then those of the oldest unfinished requests."), \
-    INTEGER("acceptsize", "value of backlog", 1, ANY, \
-            "Connections accepted in one go."), \
-    INTEGER("backlog", "256", 1, ANY, "Backlog of listen()."), \
-    TIME("recvwait", "30", 1, ANY, "Longest silence within a request."), \
-    TIME("headtimeout", "60", 1, ANY, \
-         "From the first byte of a request, or of a TLS handshake before it, " \
-         "to the end of its head."), \
-    TIME("sendwait", "30", 1, ANY, \
-         "Longest time in which a client takes nothing."), \
-    TIME("keepwait", "5", 0, ANY, \
-         "Idle time of a kept connection; 0 = none is kept."), \
-    TIME("closewait", "2", 0, ANY, "Time for a graceful close."), \
-    SIZE("keepalivemaxuploadsize", "0", 0, ANY, \
-         "Close after larger request bodies; 0 = never."), \
-    SIZE("keepalivemaxdownloadsize", "0", 0, ANY, \
-         "Close after larger replies; 0 = never."), \
-    INTEGER("spoolerthreads", "0", 0, 32, \
-            "Threads that receive bodies larger than readahead."), \
-    INTEGER("writerthreads", "1", 0, 32, \
-            "Threads that deliver what a client does not take at once."), \
-    SIZE("writersize", "1048576", 1024, ANY, \
-         "Replies of this size go to a writer at once."), \
-    SIZE("writerbufsize", "8192", 512, GIB, "Piece of a file that it sends."), \
-    BOOL("writerstreaming", "false", "It also sends streamed output."), \
-    INTEGER("writerratelimit", "0", 0, ANY, \
-            "Writers send at most so many kB/s in all; 0 = no limit."), \
-    SIZE("writermemory", "256KB", 0, ANY, \
-         "Output of one reply that waits in memory; the rest waits on disk."), \
-    BOOL("deferaccept", "false", \
-         "Let the kernel wait for data before it reports a connection."), \
-    INTEGER("driverthreads", "1", 1, 64, \
-            "Driver threads that share the port."), \
-    BOOL("reuseport", "true with several driverthreads", \
-         "Other processes may share the port."), \
-    LIST("extraheaders", "", "Header fields and values of every reply."), \
-    SIZE("minrecvrate", "100", 0, GIB, \
-         "Bytes per second that a client has to send; 0 = any."), \
-    SIZE("minsendrate", "100", 0, GIB, \
-         "Bytes per second that a client has to take; 0 = any."), \
-    INTEGER("maxpartialperpeer", "256, at most half of maxqueuesize", 0, ANY, \
-            "Half-received requests and TLS handshakes of one address, or one " \
-            "IPv6 network (/64); 0 = any number."), \
-    BOOL("nodelay", "true", "Set TCP_NODELAY on connections."), \
-    IGNORED("uploadsize", "Of an earlier release, without effect.")
-
-static const NsParameter nssockParameters[] = {
-    NUMBERS("port", "80", 0, 65535, "Ports to listen on."),
-    DRIVER_ROWS,
-    END
-};
-
 static const NsParameter nssslParameters[] = {
-    NUMBERS("port", "443", 0, 65535, "Ports to listen on; 0 = none."),
-    DRIVER_ROWS,
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
     TEXT("protocols", "",
@@ -493,7 +408,6 @@ static const struct {
     {"ns/server/*/vhost", vhostParameters},
     {"ns/server/*/tcl", tclParameters},
     {"ns/server/*/adp", adpParameters},
-    {"module/nssock", nssockParameters},
     {"module/nsssl", nssslParameters},
     {"module/nslog", nslogParameters},
     {"module/nsstats", nsstatsParameters}

@@ -1,0 +1,391 @@
+/*
+ * driver_params.c --
+ *
+ *      What the configuration says of drivers, and of all of them together.
+ */
+
+#include "base/tempfile.h"
+#include "net/budget.h"
+#include "net/driver_int.h"
+#include "net/progress.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nssocket.h"
+#include "nsstring.h"
+#include "process/parameters.h"
+
+#define ANY NS_PARAM_NO_LIMIT
+
+/*
+ * What is kept in memory as a whole, or counted in an int.
+ */
+#define GIB (INT64_C(1) << 30)
+
+/*
+ * Of all drivers.
+ */
+typedef struct Shared {
+    int64_t maxSpool;
+    int64_t maxBodyMemory;
+    int64_t progressMinSize;
+    int     poller;             /* Index of the word. */
+} Shared;
+
+static Shared shared;           /* Main thread. */
+
+static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
+static NsParameterAdjustProc AdjustAcceptSize, AdjustReusePort;
+static NsParameterAdjustProc AdjustMaxPartial;
+static void UseShared(void);
+static void TakeParams(NsDriver *drvPtr);
+static int WholeSeconds(NsStamp span);
+static void TakeWriterParams(NsDriver *drvPtr);
+static bool TakeAddresses(NsDriver *drvPtr);
+static bool TakePorts(NsDriver *drvPtr);
+static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
+static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
+
+static const NsParameter sharedRows[] = {
+    NS_SIZE(Shared, maxSpool, "maxspool", "1GB", 0, ANY,
+            "Disk space of all replies that clients do not take; beyond, they "
+            "are cut."),
+    NS_SIZE(Shared, maxBodyMemory, "maxbodymemory", "256MB", 0, ANY,
+            "Memory of all request bodies; beyond, they go to disk."),
+    NS_CHOICE(Shared, poller, "poller", "epoll", "epoll poll",
+              "How drivers wait for sockets."),
+    NS_SIZE(Shared, progressMinSize, "progressminsize", "0", 0, ANY,
+            "Follow the progress of uploads that are larger; 0 = none."),
+    NS_PARAM_END
+};
+
+static const NsParameter httpRows[] = {
+    NS_NUMBERS(NsDriver, params.port, "port", "80", 0, 65535,
+               "Ports to listen on."),
+    NS_PARAM_END
+};
+
+static const NsParameter httpsRows[] = {
+    NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
+               "Ports to listen on; 0 = none."),
+    NS_PARAM_END
+};
+
+static const NsParameter rows[] = {
+    NS_TEXT(NsDriver, params.address, "address", "of hostname or of the machine",
+            "Addresses to listen on.", .isDescribed = true),
+    NS_TEXT(NsDriver, params.hostname, "hostname", "found by address",
+            "Name in the location.", .isDescribed = true),
+    NS_TEXT(NsDriver, params.location, "location", "protocol://hostname:port",
+            "Location of the server.", .isDescribed = true),
+    NS_TEXT(NsDriver, params.defaultServer, "defaultserver", "",
+            "Server of requests without a known host, for a driver of all "
+            "servers."),
+    NS_SIZE(NsDriver, params.maxInput, "maxinput", "1048576", 1024, ANY,
+            "Largest request body."),
+    NS_SIZE(NsDriver, params.maxUpload, "maxupload", "0", 0, ANY,
+            "Larger bodies go to a named file; 0 = none; at most maxinput.",
+            .adjustProc = AdjustMaxUpload),
+    NS_PATH(NsDriver, settings.uploadPath, "uploadpath",
+            "system's directory for temporary files", "Directory of those "
+            "files.", .isDescribed = true, .adjustProc = AdjustUploadPath),
+    NS_SIZE(NsDriver, params.bufSize, "bufsize", "16384", 1024, GIB,
+            "First read on a connection."),
+    NS_SIZE(NsDriver, params.readAhead, "readahead", "value of bufsize", 1024,
+            ANY, "Larger bodies go to disk; at least bufsize, at most "
+            "maxinput.", .isDescribed = true, .adjustProc = AdjustReadAhead),
+    NS_SIZE(NsDriver, params.limits.maxLineBytes, "maxline", "8192", 256, GIB,
+            "Longest request or header line."),
+    NS_INT(NsDriver, params.limits.maxFields, "maxheaders", "128", 8, 32767,
+           "Header fields of a request."),
+    NS_INT(NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
+           "Sockets of a driver; beyond, idle ones are closed for new clients, "
+           "then those of the oldest unfinished requests."),
+    NS_INT(NsDriver, params.backlog, "backlog", "256", 1, ANY,
+           "Backlog of listen()."),
+    NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
+           ANY, "Connections accepted in one go.", .isDescribed = true,
+           .adjustProc = AdjustAcceptSize),
+    NS_TIME(NsDriver, params.recvWait, "recvwait", "30", 1, ANY,
+            "Longest silence within a request."),
+    NS_TIME(NsDriver, params.headTimeout, "headtimeout", "60", 1, ANY,
+            "From the first byte of a request, or of a TLS handshake before "
+            "it, to the end of its head."),
+    NS_TIME(NsDriver, params.sendWait, "sendwait", "30", 1, ANY,
+            "Longest time in which a client takes nothing."),
+    NS_TIME(NsDriver, settings.keepWait, "keepwait", "5", 0, ANY,
+            "Idle time of a kept connection; 0 = none is kept."),
+    NS_TIME(NsDriver, params.closeWait, "closewait", "2", 0, ANY,
+            "Time for a graceful close."),
+    NS_SIZE(NsDriver, settings.keepaliveMaxUploadSize,
+            "keepalivemaxuploadsize", "0", 0, ANY,
+            "Close after larger request bodies; 0 = never."),
+    NS_SIZE(NsDriver, settings.keepaliveMaxDownloadSize,
+            "keepalivemaxdownloadsize", "0", 0, ANY,
+            "Close after larger replies; 0 = never."),
+    NS_INT(NsDriver, params.nSpoolers, "spoolerthreads", "0", 0, 32,
+           "Threads that receive bodies larger than readahead."),
+    NS_INT(NsDriver, settings.nWriters, "writerthreads", "1", 0, 32,
+           "Threads that deliver what a client does not take at once."),
+    NS_SIZE(NsDriver, params.writerSize, "writersize", "1048576", 1024, ANY,
+            "Replies of this size go to a writer at once."),
+    NS_SIZE(NsDriver, params.writerBufSize, "writerbufsize", "8192", 512, GIB,
+            "Piece of a file that it sends."),
+    NS_BOOL(NsDriver, params.writerStreaming, "writerstreaming", "false",
+            "It also sends streamed output."),
+    NS_INT(NsDriver, params.writerRateKb, "writerratelimit", "0", 0, ANY,
+           "Writers send at most so many kB/s in all; 0 = no limit."),
+    NS_SIZE(NsDriver, params.writerMemory, "writermemory", "256KB", 0, ANY,
+            "Output of one reply that waits in memory; the rest waits on "
+            "disk."),
+    NS_BOOL(NsDriver, params.deferAccept, "deferaccept", "false",
+            "Let the kernel wait for data before it reports a connection."),
+    NS_INT(NsDriver, params.nDriverThreads, "driverthreads", "1", 1, 64,
+           "Driver threads that share the port."),
+    NS_BOOL(NsDriver, params.reusePort, "reuseport",
+            "true with several driverthreads",
+            "Other processes may share the port.", .isDescribed = true,
+            .adjustProc = AdjustReusePort),
+    NS_LIST(NsDriver, settings.extraHeaders, "extraheaders", "",
+            "Header fields and values of every reply."),
+    NS_SIZE(NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
+            "Bytes per second that a client has to send; 0 = any."),
+    NS_SIZE(NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
+            "Bytes per second that a client has to take; 0 = any."),
+    NS_INT(NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
+           "256, at most half of maxqueuesize", 0, ANY,
+           "Half-received requests and TLS handshakes of one address, or one "
+           "IPv6 network (/64); 0 = any number.", .isDescribed = true,
+           .adjustProc = AdjustMaxPartial),
+    NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
+            "Set TCP_NODELAY on connections."),
+    NS_IGNORED("uploadsize", "Of an earlier release, without effect."),
+    NS_PARAM_END
+};
+
+
+void
+NsDriverParamsInit(void)
+{
+    NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
+    NsParametersRegister("module/nssock", httpRows, sizeof(NsDriver));
+    NsParametersRegister("module/nssock", rows, sizeof(NsDriver));
+    NsParametersRegister("module/nsssl", httpsRows, sizeof(NsDriver));
+    NsParametersRegister("module/nsssl", rows, sizeof(NsDriver));
+}
+
+bool
+NsDriverParamsRead(NsDriver *drvPtr)
+{
+    UseShared();
+    NsParametersFill(rows, drvPtr->path, drvPtr);
+    NsParametersFill(drvPtr->settings.isTls ? httpsRows : httpRows,
+                     drvPtr->path, drvPtr);
+    TakeParams(drvPtr);
+    TakeWriterParams(drvPtr);
+    return TakeAddresses(drvPtr);
+}
+
+NsPollerKind
+NsDriverPollerKind(void)
+{
+    return shared.poller == 0 ? NS_POLLER_EPOLL : NS_POLLER_POLL;
+}
+
+static void
+AdjustMaxUpload(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriver *drvPtr = valuesPtr;
+
+    limitsPtr->max = drvPtr->params.maxInput;
+    limitsPtr->maxName = "maxinput";
+}
+
+static void
+AdjustUploadPath(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    limitsPtr->defaultText = NsTempDirectory();
+}
+
+/*
+ * What the first read may bring is in memory, and no body is larger than
+ * maxinput.
+ */
+static void
+AdjustReadAhead(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriverParams *paramsPtr = &((const NsDriver *) valuesPtr)->params;
+
+    limitsPtr->min = paramsPtr->bufSize;
+    limitsPtr->minName = "bufsize";
+    limitsPtr->max = MAX(paramsPtr->maxInput, paramsPtr->bufSize);
+    limitsPtr->maxName = "maxinput";
+    NsParameterDefault(limitsPtr, paramsPtr->bufSize);
+}
+
+static void
+AdjustAcceptSize(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriver *drvPtr = valuesPtr;
+
+    NsParameterDefault(limitsPtr, drvPtr->params.backlog);
+}
+
+static void
+AdjustReusePort(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriver *drvPtr = valuesPtr;
+
+    limitsPtr->defaultText
+        = drvPtr->params.nDriverThreads > 1 ? "true" : "false";
+}
+
+static void
+AdjustMaxPartial(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriver *drvPtr = valuesPtr;
+
+    NsParameterDefault(limitsPtr,
+                       MIN(256, MAX(drvPtr->params.maxQueueSize / 2, 1)));
+}
+
+static void
+UseShared(void)
+{
+    NsParametersFill(sharedRows, "ns/parameters", &shared);
+    NsBudgetSetLimit(NS_BUDGET_BODIES, shared.maxBodyMemory);
+    NsBudgetSetLimit(NS_BUDGET_SPOOL, shared.maxSpool);
+    NsProgressSetMinimum(shared.progressMinSize);
+}
+
+static void
+TakeParams(NsDriver *drvPtr)
+{
+    NsDriverParams *paramsPtr = &drvPtr->params;
+
+    paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, GIB);
+    drvPtr->pub.recvwait = WholeSeconds(paramsPtr->recvWait);
+    drvPtr->pub.sendwait = WholeSeconds(paramsPtr->sendWait);
+    drvPtr->pub.bufsize = paramsPtr->bufSize;
+}
+
+/*
+ * For modules, which see no fractions.
+ */
+static int
+WholeSeconds(NsStamp span)
+{
+    return (int) MIN((span + NS_STAMP_SECOND - 1) / NS_STAMP_SECOND, INT_MAX);
+}
+
+static void
+TakeWriterParams(NsDriver *drvPtr)
+{
+    const NsDriverParams *paramsPtr = &drvPtr->params;
+    NsSockSettings       *settingsPtr = &drvPtr->settings;
+
+    atomic_init(&settingsPtr->writerSize, paramsPtr->writerSize);
+    atomic_init(&settingsPtr->writerStreaming, paramsPtr->writerStreaming);
+    atomic_init(&drvPtr->rate.bytesPerSecond,
+                INT64_C(1024) * paramsPtr->writerRateKb);
+    if (settingsPtr->nWriters > 0) {
+        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= "
+               "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",
+               drvPtr->pub.module, settingsPtr->nWriters, paramsPtr->writerSize,
+               paramsPtr->writerBufSize, paramsPtr->writerStreaming);
+    }
+}
+
+/*
+ * Addresses, ports and the location.  Without `address`, that of the host is
+ * for the location alone, and all interfaces are listened on.
+ */
+static bool
+TakeAddresses(NsDriver *drvPtr)
+{
+    const char *address = drvPtr->params.address;
+    const char *hostname = drvPtr->params.hostname;
+    const char *location = drvPtr->params.location;
+    Ns_DString  ds;
+
+    if (!TakePorts(drvPtr)) {
+        return false;
+    }
+    Ns_DStringInit(&ds);
+    if (address == NULL || *address == '\0') {
+        const char *name = hostname != NULL ? hostname : Ns_InfoHostname();
+
+        if (!Ns_GetAddrByHost(&ds, name)) {
+            Ns_Log(Error, "%s: could not resolve %s", drvPtr->pub.module, name);
+            Ns_DStringFree(&ds);
+            return false;
+        }
+        if (hostname == NULL) {
+            hostname = name;
+        }
+    } else {
+        SplitList(address, &drvPtr->nAddresses, &drvPtr->addresses);
+        Ns_DStringAppend(&ds, drvPtr->addresses[0]);
+    }
+    drvPtr->pub.address = Ns_DStringExport(&ds);
+    if (hostname == NULL) {
+        hostname = drvPtr->pub.address;
+    }
+    drvPtr->pub.location = location != NULL && strstr(location, "://") != NULL
+        ? ns_strdup(location) : MakeLocation(drvPtr, hostname);
+    return true;
+}
+
+static bool
+TakePorts(NsDriver *drvPtr)
+{
+    char **ports;
+    bool   isValid = true;
+
+    SplitList(drvPtr->params.port, &drvPtr->nPorts, &ports);
+    drvPtr->ports = ns_calloc((size_t) MAX(drvPtr->nPorts, 1), sizeof(int));
+    for (int i = 0; i < drvPtr->nPorts; i++) {
+        if (isValid && (Ns_StrToInt(ports[i], &drvPtr->ports[i]) != NS_OK
+                        || drvPtr->ports[i] < 0 || drvPtr->ports[i] > 65535)) {
+            Ns_Log(Error, "%s: invalid port: %s", drvPtr->pub.module, ports[i]);
+            isValid = false;
+        }
+        ns_free(ports[i]);
+    }
+    ns_free(ports);
+    return isValid;
+}
+
+static void
+SplitList(const char *list, int *nPtr, char ***itemsPtr)
+{
+    const char **items;
+    int          n;
+
+    if (Tcl_SplitList(NULL, list, &n, &items) != TCL_OK || n == 0) {
+        *nPtr = 1;
+        *itemsPtr = ns_calloc(1u, sizeof(char *));
+        (*itemsPtr)[0] = ns_strdup(list);
+        return;
+    }
+    *nPtr = n;
+    *itemsPtr = ns_calloc((size_t) n, sizeof(char *));
+    for (int i = 0; i < n; i++) {
+        (*itemsPtr)[i] = ns_strdup(items[i]);
+    }
+    Tcl_Free((char *) items);
+}
+
+static char *
+MakeLocation(const NsDriver *drvPtr, const char *hostname)
+{
+    bool       isV6 = strchr(hostname, ':') != NULL;
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s://%s%s%s", drvPtr->pub.protocol, isV6 ? "[" : "",
+                     hostname, isV6 ? "]" : "");
+    if (drvPtr->ports[0] != drvPtr->defaultPort) {
+        Ns_DStringPrintf(&ds, ":%d", drvPtr->ports[0]);
+    }
+    return Ns_DStringExport(&ds);
+}
