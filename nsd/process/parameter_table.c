@@ -66,11 +66,6 @@ static const NsParameter processParameters[] = {
             "Jobs that one job thread runs before it ends; 0 = no limit."),
     TIME("jobtimeout", "300", 0, ANY,
          "An idle job thread ends after this time; 0 = never."),
-    TEXT("serverheader", "nsd/RELEASE",
-         "Field Server of replies; empty: none."),
-    LIST("trustedproxies", "",
-         "Addresses and networks (ADDRESS/BITS) of proxies that are believed "
-         "when they name the client."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
@@ -132,22 +127,6 @@ static const NsParameter threadParameters[] = {
     END
 };
 
-static const NsParameter fastpathProcessParameters[] = {
-    BOOL("cache", "false", "Keep small files in memory, for all servers."),
-    SIZE("cachemaxsize", "10240000", 1024, ANY, "Size of that cache."),
-    SIZE("cachemaxentry", "8192", 8, GIB, "Largest file in it."),
-    BOOL("mmap", "false", "Map other files instead of reading them."),
-    END
-};
-
-static const NsParameter limitParameters[] = {
-    INTEGER("maxrun", "100", 0, ANY, "Requests that run at a time."),
-    INTEGER("maxwait", "100", 0, ANY, "Requests that wait for a thread."),
-    SIZE("maxupload", "10240000", 0, ANY, "Bytes of a request body."),
-    TIME("timeout", "60", 0, ANY, "Time to complete a request."),
-    END
-};
-
 static const NsParameter sinkParameters[] = {
     CHOICE("type", "file", "file stdout stderr syslog sqlite postgresql",
            "Where the records go."),
@@ -197,60 +176,11 @@ static const NsParameter sinkParameters[] = {
     END
 };
 
-static const NsParameter serverParameters[] = {
-    TEXT("realm", "server name", "Realm of the default authorization."),
-    BOOL("redirectwithhost", "true",
-         "Links to this server have the host that the client asked for; else, "
-         "the driver's location."),
-    BOOL("noticedetail", "true",
-         "Error pages end with the server's name, version and location."),
-    SIZE("errorminsize", "514", 0, GIB, "Error pages are at least this long."),
-    CHOICE("headercase", "preserve", "preserve tolower toupper",
-           "Letter case of request header names, as scripts see them."),
-    BOOL("checkmodifiedsince", "true", "Honour If-Modified-Since."),
-    BOOL("compressenable", "false", "Compress pages."),
-    INTEGER("compresslevel", "4", 1, 9, "How hard."),
-    SIZE("compressminsize", "512", 0, GIB, "Pages below are not compressed."),
-    TEXT("urlcharset", "utf-8", "Charset of query strings and forms."),
-    IGNORED("formfallbackcharset", "Of a later release, without effect."),
-    TEXT("outputcharset", "utf-8", "Charset of pages."),
-    BOOL("hackcontenttype", "true", "Accepted, without effect."),
-    BOOL("enabletclpages", "false", "Run /*.tcl below the page root."),
-    IGNORED("enablehttpproxy", "Of a forward proxy; this server is none."),
-    IGNORED("allowhttpproxy", "Of a forward proxy; this server is none."),
-    LIST("extraheaders", "", "Header fields and values of every reply."),
-    BOOL("driverfastpath", "true",
-         "Driver threads answer requests for cached files themselves."),
-    END
-};
-
 static const NsParameter poolParameters[] = {
     TEXT("map", "",
          "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
          "serves; may be repeated."),
     TEXT("map-noinherit", "", "Likewise, for exactly this URL."),
-    END
-};
-
-static const NsParameter fastpathParameters[] = {
-    PATH("serverdir", "home", "Server root; relative to home."),
-    PATH("pagedir", "pages", "Page root; relative to the server root."),
-    LIST("directoryfile", "index.adp index.tcl index.html index.htm",
-         "Index files, in this order."),
-    CHOICE("directorylisting", "none", "none simple fancy",
-           "How a directory without index file is shown."),
-    TEXT("directoryproc", "_ns_dirlist", "Tcl procedure that shows it."),
-    PATH("directoryadp", "", "ADP page that shows it instead."),
-    BOOL("hidedotfiles", "true", "Listings leave out names with a dot first."),
-    END
-};
-
-static const NsParameter vhostParameters[] = {
-    BOOL("enabled", "false", "Derive the server root from the Host field."),
-    PATH("hostprefix", "", "Directory between serverdir and the hosts."),
-    INTEGER("hosthashlevel", "0", 0, 5, "Levels of hash directories."),
-    BOOL("stripwww", "true", "Remove a leading www."),
-    BOOL("stripport", "true", "Remove the port."),
     END
 };
 
@@ -399,13 +329,8 @@ static const struct {
 } tables[] = {
     {"ns/parameters", processParameters},
     {"ns/threads", threadParameters},
-    {"ns/fastpath", fastpathProcessParameters},
-    {"ns/limit/*", limitParameters},
     {"ns/logsink/*", sinkParameters},
-    {"ns/server/*", serverParameters},
     {"ns/server/*/pool/*", poolParameters},
-    {"ns/server/*/fastpath", fastpathParameters},
-    {"ns/server/*/vhost", vhostParameters},
     {"ns/server/*/tcl", tclParameters},
     {"ns/server/*/adp", adpParameters},
     {"module/nsssl", nssslParameters},

@@ -16,7 +16,7 @@
 #include "base/episode.h"
 #include "http/mimetype.h"
 #include "http/url.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "request/conn_int.h"
 #include "request/fastpath.h"
 #include "request/filecache.h"
@@ -30,7 +30,42 @@ typedef struct Map {
 
 static NsDirectoryProc *directoryProc;  /* Set once at start. */
 static NsDirectoryProc *directoryAdp;   /* Likewise. */
-static bool             usesMmap;       /* Constant after start. */
+
+/*
+ * Of all servers.
+ */
+typedef struct Shared {
+    bool usesMmap;
+} Shared;
+
+static Shared shared;                   /* Constant after start. */
+
+static NsParameterAdjustProc AdjustDirectoryProc;
+static const NsParameter sharedRows[] = {
+    NS_BOOL(Shared, usesMmap, "mmap", "false",
+            "Map other files instead of reading them."),
+    NS_PARAM_END
+};
+
+static const NsParameter rows[] = {
+    NS_PATH(NsRequestServer, serverDir, "serverdir", "home",
+            "Server root; relative to home.", .isDescribed = true),
+    NS_PATH(NsRequestServer, pageDir, "pagedir", "pages",
+            "Page root; relative to the server root."),
+    NS_LIST(NsRequestServer, indexFileList, "directoryfile",
+            "index.adp index.tcl index.html index.htm",
+            "Index files, in this order."),
+    NS_CHOICE(NsRequestServer, directoryListing, "directorylisting", "none",
+              "none simple fancy",
+              "How a directory without index file is shown."),
+    NS_TEXT(NsRequestServer, directoryProc, "directoryproc", "_ns_dirlist",
+            "Tcl procedure that shows it.", .adjustProc = AdjustDirectoryProc),
+    NS_PATH(NsRequestServer, directoryAdp, "directoryadp", "",
+            "ADP page that shows it instead."),
+    NS_LISTED("hidedotfiles", NS_PARAM_BOOL, "true",
+              "Listings leave out names with a dot first."),
+    NS_PARAM_END
+};
 
 static void WarnOfSource(const char *path);
 static int  ReturnDirectory(Ns_Conn *conn, const char *path);
@@ -45,31 +80,38 @@ static bool MapBody(NsBody *bodyPtr);
 static void Unmap(void *arg);
 static void CloseFd(void *arg);
 static bool StatFile(const char *path, struct stat *statusPtr);
-static void ReadDirectoryIndex(NsRequestServer *requestPtr, const char *path);
+static void SplitIndexFiles(NsRequestServer *requestPtr);
+
+void
+NsFastPathInit(void)
+{
+    NsFileCacheInit();
+    NsParametersRegister("ns/fastpath", sharedRows, sizeof(Shared));
+    NsParametersRegister("ns/server/*/fastpath", rows, sizeof(NsRequestServer));
+}
 
 void
 NsFastPathServerInit(NsServer *serverPtr)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;
-    Ns_DString       section, ds;
-    const char      *path, *listing, *defaultProc;
+    Ns_DString       ds;
 
-    NsFileCacheInit();
-    usesMmap = NsParameterBool((NsParameters) {"ns/fastpath", "ns/fastpath"},
-                               "mmap");
+    NsFileCacheConfigure();
+    NsParametersFill(sharedRows, "ns/fastpath", &shared);
 
-    Ns_DStringInit(&section);
     Ns_DStringInit(&ds);
-    path = Ns_DStringVarAppend(&section, serverPtr->path, "/fastpath", NULL);
+    Ns_DStringVarAppend(&ds, serverPtr->path, "/fastpath", NULL);
+    NsParametersFill(rows, Ns_DStringValue(&ds), requestPtr);
+    Ns_DStringTrunc(&ds, 0);
+    if (requestPtr->serverDir == NULL
+            || !Ns_PathIsAbsolute(requestPtr->serverDir)) {
+        const char *directory = requestPtr->serverDir;
 
-    requestPtr->serverDir = Ns_ConfigString(path, "serverdir", "");
-    if (!Ns_PathIsAbsolute(requestPtr->serverDir)) {
-        (void) Ns_HomePath(&ds, *requestPtr->serverDir == '\0' ? NULL
-                           : requestPtr->serverDir, NULL);
+        (void) Ns_HomePath(&ds, directory == NULL || *directory == '\0' ? NULL
+                           : directory, NULL);
         requestPtr->serverDir = ns_strdup(Ns_DStringValue(&ds));
         Ns_DStringTrunc(&ds, 0);
     }
-    requestPtr->pageDir = Ns_ConfigString(path, "pagedir", "pages");
     if (Ns_PathIsAbsolute(requestPtr->pageDir)) {
         requestPtr->pageRoot = requestPtr->pageDir;
     } else {
@@ -77,16 +119,18 @@ NsFastPathServerInit(NsServer *serverPtr)
                            NULL);
         requestPtr->pageRoot = ns_strdup(Ns_DStringValue(&ds));
     }
-    ReadDirectoryIndex(requestPtr, path);
-
-    listing = Ns_ConfigString(path, "directorylisting", "none");
-    defaultProc = STREQ(listing, "simple") || STREQ(listing, "fancy")
-        ? "_ns_dirlist" : NULL;
-    requestPtr->directoryProc = Ns_ConfigString(path, "directoryproc",
-                                                defaultProc);
-    requestPtr->directoryAdp = Ns_ConfigString(path, "directoryadp", NULL);
-    Ns_DStringFree(&section);
+    SplitIndexFiles(requestPtr);
     Ns_DStringFree(&ds);
+}
+
+static void
+AdjustDirectoryProc(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsRequestServer *requestPtr = valuesPtr;
+
+    if (requestPtr->directoryListing == 0) {
+        limitsPtr->defaultText = NULL;
+    }
 }
 
 void
@@ -358,7 +402,7 @@ OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr)
     bodyPtr->length = (size_t) statusPtr->st_size;
     bodyPtr->releaseProc = CloseFd;
     bodyPtr->arg = INT2PTR(bodyPtr->fd);
-    if (usesMmap && bodyPtr->length > 0) {
+    if (shared.usesMmap && bodyPtr->length > 0) {
         (void) MapBody(bodyPtr);
     }
     return true;
@@ -445,10 +489,9 @@ StatFile(const char *path, struct stat *statusPtr)
 }
 
 static void
-ReadDirectoryIndex(NsRequestServer *requestPtr, const char *path)
+SplitIndexFiles(NsRequestServer *requestPtr)
 {
-    const char *list = Ns_ConfigString(path, "directoryfile",
-        "index.adp index.tcl index.html index.htm");
+    const char *list = requestPtr->indexFileList;
 
     if (Tcl_SplitList(NULL, list, &requestPtr->nIndexFiles,
                       &requestPtr->indexFiles) != TCL_OK) {

@@ -10,6 +10,11 @@
 #include "request/conn.h"
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsFastPathInit(void);
+
+/*
  * Read section ns/server/S/fastpath.
  */
 void NsFastPathServerInit(NsServer *serverPtr);

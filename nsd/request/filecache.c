@@ -15,7 +15,7 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/lock.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "request/filecache.h"
 
 #define N_BUCKETS   4096
@@ -27,8 +27,8 @@ typedef struct Counts {
     uint64_t nPruned;
 } Counts;
 
-static struct {
-    bool     isOn;              /* Constant after NsFileCacheInit. */
+typedef struct Cache {
+    bool     isOn;              /* Constant after NsFileCacheConfigure. */
     int64_t  maxBytes;          /* Likewise. */
     int64_t  maxEntryBytes;     /* Likewise. */
 
@@ -38,7 +38,19 @@ static struct {
     int64_t  bytes;
     int      nFiles;
     Counts   counts;
-} cache;
+} Cache;
+
+static Cache cache;
+
+static const NsParameter rows[] = {
+    NS_BOOL(Cache, isOn, "cache", "false",
+            "Keep small files in memory, for all servers."),
+    NS_SIZE(Cache, maxBytes, "cachemaxsize", "10240000", 1024,
+            NS_PARAM_NO_LIMIT, "Size of that cache."),
+    NS_SIZE(Cache, maxEntryBytes, "cachemaxentry", "8192", 8,
+            INT64_C(1) << 30, "Largest file in it."),
+    NS_PARAM_END
+};
 
 static atomic_uint_fast64_t nHits;      /* Counted without the lock, relaxed. */
 
@@ -56,16 +68,19 @@ static void    AppendContents(Ns_DString *dsPtr);
 void
 NsFileCacheInit(void)
 {
-    static const NsParameters from = {SECTION, SECTION};
+    NsParametersRegister(SECTION, rows, sizeof(Cache));
+}
+
+void
+NsFileCacheConfigure(void)
+{
     static bool isDone;
 
     if (isDone) {
         return;
     }
     isDone = true;
-    cache.isOn = NsParameterBool(from, "cache");
-    cache.maxBytes = NsParameterSize(from, "cachemaxsize");
-    cache.maxEntryBytes = NsParameterSize(from, "cachemaxentry");
+    NsParametersFill(rows, SECTION, &cache);
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
 }
 

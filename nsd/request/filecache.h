@@ -45,9 +45,15 @@ typedef struct NsFile {
 } NsFile;
 
 /*
- * Read section ns/fastpath; once, when the configuration has been read.
+ * Once, before the configuration is read.
  */
 void NsFileCacheInit(void);
+
+/*
+ * Read section ns/fastpath, when the configuration has been read; later calls do
+ * nothing.
+ */
+void NsFileCacheConfigure(void);
 
 /*
  * Whether the cache is on, and the largest file that it takes.

@@ -13,7 +13,7 @@
 #include "http/charset.h"
 #include "http/mimetype.h"
 #include "net/driver.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "request/conn_int.h"
 #include "request/direct.h"
 #include "request/fastpath.h"
@@ -31,14 +31,98 @@
 
 #include <dirent.h>
 
+#define GIB (INT64_C(1) << 30)
+
+/*
+ * What a server keeps in another form.
+ */
+typedef struct Raw {
+    const char *realm;
+    const char *urlCharset;
+    const char *outputCharset;
+} Raw;
+
+typedef struct Shared {
+    const char *serverHeader;
+    const char *trustedProxies;
+} Shared;
+
+static NsParameterAdjustProc AdjustServerHeader;
+static const NsParameter sharedRows[] = {
+    NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
+            "Field Server of replies; empty: none.", .isDescribed = true,
+            .adjustProc = AdjustServerHeader),
+    NS_LIST(Shared, trustedProxies, "trustedproxies", "",
+            "Addresses and networks (ADDRESS/BITS) of proxies that are "
+            "believed when they name the client."),
+    NS_PARAM_END
+};
+
+static const NsParameter rawRows[] = {
+    NS_TEXT(Raw, realm, "realm", "server name",
+            "Realm of the default authorization.", .isDescribed = true),
+    NS_TEXT(Raw, urlCharset, "urlcharset", "utf-8",
+            "Charset of query strings and forms."),
+    NS_TEXT(Raw, outputCharset, "outputcharset", "utf-8", "Charset of pages."),
+    NS_PARAM_END
+};
+
+static const NsParameter rows[] = {
+    NS_BOOL(NsRequestServer, redirectWithHost, "redirectwithhost", "true",
+            "Links to this server have the host that the client asked for; "
+            "else, the driver's location."),
+    NS_BOOL(NsRequestServer, noticeDetail, "noticedetail", "true",
+            "Error pages end with the server's name, version and location."),
+    NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,
+            "Error pages are at least this long."),
+    NS_CHOICE(NsRequestServer, headerCase, "headercase", "preserve",
+              "preserve tolower toupper",
+              "Letter case of request header names, as scripts see them."),
+    NS_BOOL(NsRequestServer, checkModifiedSince, "checkmodifiedsince", "true",
+            "Honour If-Modified-Since."),
+    NS_BOOL(NsRequestServer, compressEnable, "compressenable", "false",
+            "Compress pages."),
+    NS_INT(NsRequestServer, compressLevel, "compresslevel", "4", 1, 9,
+           "How hard."),
+    NS_SIZE(NsRequestServer, compressMinSize, "compressminsize", "512", 0, GIB,
+            "Pages below are not compressed."),
+    NS_BOOL(NsRequestServer, isDriverFastPath, "driverfastpath", "true",
+            "Driver threads answer requests for cached files themselves."),
+    NS_LISTED("extraheaders", NS_PARAM_LIST, "",
+              "Header fields and values of every reply."),
+    NS_LISTED("enabletclpages", NS_PARAM_BOOL, "false",
+              "Run /*.tcl below the page root."),
+    NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
+              "Accepted, without effect."),
+    NS_IGNORED("formfallbackcharset", "Of a later release, without effect."),
+    NS_IGNORED("enablehttpproxy", "Of a forward proxy; this server is none."),
+    NS_IGNORED("allowhttpproxy", "Of a forward proxy; this server is none."),
+    NS_PARAM_END
+};
+
+static const NsParameter vhostRows[] = {
+    NS_BOOL(NsRequestServer, isVhostEnabled, "enabled", "false",
+            "Derive the server root from the Host field."),
+    NS_PATH(NsRequestServer, hostPrefix, "hostprefix", "",
+            "Directory between serverdir and the hosts."),
+    NS_INT(NsRequestServer, hostHashLevel, "hosthashlevel", "0", 0, 5,
+           "Levels of hash directories."),
+    NS_BOOL(NsRequestServer, stripWww, "stripwww", "true",
+            "Remove a leading www."),
+    NS_BOOL(NsRequestServer, stripPort, "stripport", "true",
+            "Remove the port."),
+    NS_PARAM_END
+};
+
 static Ns_ReturnCode StartThread(NsServer *serverPtr);
 static void StopThread(NsServer *serverPtr);
 static Tcl_Encoding ConnEncoding(void);
+static void UseShared(void);
 static void ReadTypes(void);
 static void ReadTable(const char *section,
                       void (*addProc)(const char *key, const char *value));
 static void ReadSettings(NsRequestServer *requestPtr);
-static void ReadEncodings(NsRequestServer *requestPtr);
+static void FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr);
 static void ReadVhost(NsRequestServer *requestPtr);
 static void NotePages(const NsRequestServer *requestPtr);
 static void RegisterDefaults(NsServer *serverPtr);
@@ -54,6 +138,12 @@ NsRequestInit(void)
         .describeProc = NsConnDescribe
     };
 
+    NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
+    NsParametersRegister("ns/server/*", rawRows, sizeof(Raw));
+    NsParametersRegister("ns/server/*", rows, sizeof(NsRequestServer));
+    NsParametersRegister("ns/server/*/vhost", vhostRows,
+                         sizeof(NsRequestServer));
+    NsFastPathInit();
     NsOpInit();
     NsUrl2FileInit();
     NsPoolMapInit();
@@ -72,15 +162,12 @@ NsRequestServerInit(NsServer *serverPtr)
 
     requestPtr->serverPtr = serverPtr;
     serverPtr->requestPtr = requestPtr;
-    NsProxiesInit();
-    NsReplySetServer(Ns_ConfigString("ns/parameters", "serverheader",
-                                     "nsd/" NSD_RELEASE));
+    UseShared();
     Ns_RWLockInit(&requestPtr->urlLock);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
                  serverPtr->name);
     ReadTypes();
     ReadSettings(requestPtr);
-    ReadEncodings(requestPtr);
     NsFastPathServerInit(serverPtr);
     ReadVhost(requestPtr);
     NsNoticeServerInit(serverPtr);
@@ -152,36 +239,39 @@ ReadTable(const char *section, void (*addProc)(const char *, const char *))
 }
 
 static void
-ReadSettings(NsRequestServer *requestPtr)
+AdjustServerHeader(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    const char  *path = requestPtr->serverPtr->path, *headerCase;
-    NsParameters from = {"ns/server/*", path};
-
-    requestPtr->realm = ns_strdup(Ns_ConfigString(path, "realm",
-                                       requestPtr->serverPtr->name));
-    requestPtr->redirectWithHost = NsParameterBool(from, "redirectwithhost");
-    requestPtr->noticeDetail = NsParameterBool(from, "noticedetail");
-    requestPtr->errorMinSize = (int) NsParameterSize(from, "errorminsize");
-    requestPtr->checkModifiedSince = NsParameterBool(from,
-                                                     "checkmodifiedsince");
-    requestPtr->compressEnable = NsParameterBool(from, "compressenable");
-    requestPtr->compressLevel = NsParameterInt(from, "compresslevel");
-    requestPtr->compressMinSize = (int) NsParameterSize(from,
-                                                        "compressminsize");
-    requestPtr->isDriverFastPath = NsParameterBool(from, "driverfastpath");
-    (void) NsParameterBool(from, "hackcontenttype");
-
-    headerCase = Ns_ConfigString(path, "headercase", "preserve");
-    requestPtr->headerCase = STRIEQ(headerCase, "tolower") ? ToLower
-        : STRIEQ(headerCase, "toupper") ? ToUpper : Preserve;
+    limitsPtr->defaultText = "nsd/" NSD_RELEASE;
 }
 
 static void
-ReadEncodings(NsRequestServer *requestPtr)
+UseShared(void)
 {
-    const char *path = requestPtr->serverPtr->path;
-    const char *output = Ns_ConfigString(path, "outputcharset", "utf-8");
-    const char *url = Ns_ConfigString(path, "urlcharset", "utf-8");
+    Shared shared;
+
+    NsParametersFill(sharedRows, "ns/parameters", &shared);
+    NsProxiesConfigure(shared.trustedProxies);
+    NsReplySetServer(shared.serverHeader);
+}
+
+static void
+ReadSettings(NsRequestServer *requestPtr)
+{
+    const NsServer *serverPtr = requestPtr->serverPtr;
+    Raw             raw;
+
+    NsParametersFill(rows, serverPtr->path, requestPtr);
+    NsParametersFill(rawRows, serverPtr->path, &raw);
+    requestPtr->realm = ns_strdup(raw.realm != NULL ? raw.realm
+                                  : serverPtr->name);
+    FindEncodings(requestPtr, &raw);
+}
+
+static void
+FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr)
+{
+    const char *output = rawPtr->outputCharset;
+    const char *url = rawPtr->urlCharset;
 
     requestPtr->outputEncoding = Ns_GetCharsetEncoding(output);
     if (requestPtr->outputEncoding == NULL) {
@@ -200,19 +290,11 @@ ReadEncodings(NsRequestServer *requestPtr)
 static void
 ReadVhost(NsRequestServer *requestPtr)
 {
-    NsParameters from = {"ns/server/*/vhost", NULL};
-    Ns_DString   ds;
-    const char  *path;
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    path = Ns_DStringVarAppend(&ds, requestPtr->serverPtr->path, "/vhost",
-                               NULL);
-    from.section = path;
-    requestPtr->isVhostEnabled = NsParameterBool(from, "enabled");
-    requestPtr->hostPrefix = Ns_ConfigString(path, "hostprefix", "");
-    requestPtr->hostHashLevel = NsParameterInt(from, "hosthashlevel");
-    requestPtr->stripWww = NsParameterBool(from, "stripwww");
-    requestPtr->stripPort = NsParameterBool(from, "stripport");
+    Ns_DStringVarAppend(&ds, requestPtr->serverPtr->path, "/vhost", NULL);
+    NsParametersFill(vhostRows, Ns_DStringValue(&ds), requestPtr);
     if (requestPtr->isVhostEnabled && Ns_PathIsAbsolute(requestPtr->pageDir)) {
         Ns_Log(Error, "vhost[%s]: disabled, pagedir not relative: %s",
                requestPtr->serverPtr->name, requestPtr->pageDir);

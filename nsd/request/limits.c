@@ -10,7 +10,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/lock.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "request/limits.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
@@ -25,12 +25,25 @@ static Ns_Mutex  lock;          /* Guards the list and all values. */
 static NsLimits *firstPtr;      /* Sorted by nothing: in order of creation. */
 static int       limitsId;      /* Constant after NsLimitsInit. */
 
+static const NsParameter rows[] = {
+    NS_INT(NsLimitsValues, maxRun, "maxrun", "100", 0, NS_PARAM_NO_LIMIT,
+           "Requests that run at a time."),
+    NS_INT(NsLimitsValues, maxWait, "maxwait", "100", 0, NS_PARAM_NO_LIMIT,
+           "Requests that wait for a thread."),
+    NS_SIZE(NsLimitsValues, maxUpload, "maxupload", "10240000", 0,
+            NS_PARAM_NO_LIMIT, "Bytes of a request body."),
+    NS_TIME(NsLimitsValues, timeout, "timeout", "60", 0, NS_PARAM_NO_LIMIT,
+            "Time to complete a request."),
+    NS_PARAM_END
+};
+
 static NsLimits *FindLocked(const char *name, NsLimits ***linkPtrPtr);
 static void ReadBundles(void);
 
 void
 NsLimitsInit(void)
 {
+    NsParametersRegister("ns/limit/*", rows, sizeof(NsLimitsValues));
     NsMutexSetup(&lock, NS_RANK_REQUEST_MISC, "nsd:limits", NULL);
     limitsId = Ns_UrlSpecificAlloc();
 }
@@ -188,16 +201,11 @@ ReadBundles(void)
     (void) NsLimitsSet("default", &(NsLimitsValues) {-1, -1, -1, -1});
     setPtr = Ns_ConfigGetSection("ns/limits");
     for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
-        NsParameters   from = {"ns/limit/*", NULL};
         NsLimitsValues values;
 
         Ns_DStringInit(&path);
-        from.section = Ns_DStringVarAppend(&path, "ns/limit/",
-                                           Ns_SetKey(setPtr, i), NULL);
-        values.maxRun = NsParameterInt(from, "maxrun");
-        values.maxWait = NsParameterInt(from, "maxwait");
-        values.maxUpload = NsParameterSize(from, "maxupload");
-        values.timeout = NsParameterSpan(from, "timeout");
+        Ns_DStringVarAppend(&path, "ns/limit/", Ns_SetKey(setPtr, i), NULL);
+        NsParametersFill(rows, Ns_DStringValue(&path), &values);
         (void) NsLimitsSet(Ns_SetKey(setPtr, i), &values);
         Ns_DStringFree(&path);
     }

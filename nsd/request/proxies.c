@@ -4,7 +4,6 @@
  *      The proxies that the server believes.
  */
 
-#include "nsparam.h"
 #include "nslog.h"
 #include "nsthread.h"
 #include "http/location.h"
@@ -16,7 +15,7 @@ static NsProxies nearby;        /* Likewise. */
 static NsProxies Parse(const char *list);
 
 void
-NsProxiesInit(void)
+NsProxiesConfigure(const char *list)
 {
     static bool isDone;
 
@@ -24,7 +23,7 @@ NsProxiesInit(void)
         return;
     }
     isDone = true;
-    configured = Parse(Ns_ConfigString("ns/parameters", "trustedproxies", ""));
+    configured = Parse(list == NULL ? "" : list);
     nearby = Parse("127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16"
                    " fc00::/7");
 }

@@ -11,9 +11,10 @@
 #include "net/message.h"
 
 /*
- * Read the parameter; once, when the configuration has been read.
+ * The value of the parameter, or NULL, when the configuration has been read;
+ * later calls do nothing.
  */
-void NsProxiesInit(void);
+void NsProxiesConfigure(const char *list);
 
 /*
  * The client of a request for all purposes: the true peer unless trustedproxies

@@ -38,21 +38,22 @@ typedef struct NsRequestServer {
     const char *outputCharset;          /* Its name outside. */
     Tcl_Encoding urlEncoding;
     bool        isDriverFastPath;       /* Answer from driver threads. */
-    int         retryAfter;             /* Seconds; of a 503 for a full pool. */
 
     /* Static files: constant after NsRequestServerInit. */
     const char *serverDir;              /* Absolute. */
     const char *pageDir;                /* Absolute, or below the root. */
     const char *pageRoot;               /* Absolute, without virtual hosts. */
+    const char *indexFileList;          /* Tcl list of the next. */
     const char **indexFiles;
     int         nIndexFiles;
+    int         directoryListing;       /* 0: none. */
     const char *directoryProc;          /* NULL: none. */
     const char *directoryAdp;           /* NULL: none. */
 
     /* Virtual hosts: constant after NsRequestServerInit, the procedures after
      * start-up. */
     bool        isVhostEnabled;
-    const char *hostPrefix;
+    const char *hostPrefix;             /* NULL, "": none. */
     int         hostHashLevel;
     bool        stripWww;
     bool        stripPort;

@@ -209,7 +209,7 @@ AppendHostRoot(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
         *colon = '\0';
     }
     Ns_DStringAppend(dsPtr, requestPtr->serverDir);
-    if (*requestPtr->hostPrefix != '\0') {
+    if (requestPtr->hostPrefix != NULL && *requestPtr->hostPrefix != '\0') {
         (void) Ns_MakePath(dsPtr, requestPtr->hostPrefix, NULL);
     }
     if (requestPtr->hostHashLevel > 0) {
