@@ -189,6 +189,7 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     if (mode != NS_MODE_COMMAND) {
         NsPidfileCheck();
     }
+    NsDriversReserve(optionsPtr->server);
     NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
                mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
     NsBannerLog();

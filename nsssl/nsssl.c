@@ -17,6 +17,7 @@
 #include <openssl/err.h>
 
 NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int Ns_ModuleListenPort = 443;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 

@@ -7,7 +7,6 @@
 #include "net/dns.h"
 #include "net/driver_int.h"
 #include "net/init.h"
-#include "net/listen.h"
 #include "net/sockcallback.h"
 #include "net/tasks.h"
 #include "nsparam.h"
@@ -18,7 +17,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 
-#include <netinet/tcp.h>
 #include <sys/resource.h>
 
 /*
@@ -48,14 +46,6 @@ static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
 static NsDriverThread *CreateThread(NsDriver *drvPtr, int index,
                                     bool isSpooler);
-static Ns_ReturnCode Listen(NsDriver *drvPtr, NsDriverThread *threadPtr);
-static Ns_ReturnCode ListenOnAll(NsDriver *drvPtr, NsDriverThread *threadPtr,
-                                 const char *address, int port);
-static bool ListenOn(NsDriver *drvPtr, NsDriverThread *threadPtr,
-                     const char *address, int port);
-static const char *ShownAddress(const char *address);
-static Ns_ReturnCode FailToListen(const NsDriver *drvPtr, const char *address,
-                                  int port, int reason);
 static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
                         const Ns_Time *deadlinePtr);
 
@@ -316,7 +306,7 @@ StartDriver(NsDriver *drvPtr)
     drvPtr->threads = ns_calloc((size_t) n, sizeof(NsDriverThread *));
     for (int i = 0; i < n; i++) {
         drvPtr->threads[i] = CreateThread(drvPtr, i, false);
-        if (Listen(drvPtr, drvPtr->threads[i]) != NS_OK) {
+        if (NsDriverListen(drvPtr->threads[i]) != NS_OK) {
             drvPtr->params.nDriverThreads = 0;
             return NS_ERROR;
         }
@@ -372,123 +362,6 @@ CreateThread(NsDriver *drvPtr, int index, bool isSpooler)
     threadPtr->peersPtr = NsPeerTableCreate();
     threadPtr->scratch = ns_malloc(NS_SCRATCH_BYTES);
     return threadPtr;
-}
-
-/*
- * Open the listening sockets of one driver thread: every address, every port.
- */
-static Ns_ReturnCode
-Listen(NsDriver *drvPtr, NsDriverThread *threadPtr)
-{
-    int           nAddresses = MAX(drvPtr->nAddresses, 1);
-    Ns_ReturnCode result = NS_OK;
-
-    NsListenReusePort(drvPtr->params.reusePort);
-    for (int i = 0; i < nAddresses && result == NS_OK; i++) {
-        const char *address = drvPtr->nAddresses == 0
-            ? NULL : drvPtr->addresses[i];
-
-        for (int j = 0; j < drvPtr->nPorts && result == NS_OK; j++) {
-            result = ListenOnAll(drvPtr, threadPtr, address, drvPtr->ports[j]);
-        }
-    }
-    NsListenReusePort(false);
-    return result;
-}
-
-/*
- * On every address of a name.  The machine need not have all of them, as ::1
- * where there is no IPv6, but one.
- */
-static Ns_ReturnCode
-ListenOnAll(NsDriver *drvPtr, NsDriverThread *threadPtr, const char *address,
-            int port)
-{
-    NsSockAddr *addrs;
-    int         n, nListening = 0, reason = EADDRNOTAVAIL;
-
-    if (!NsSockAddrIsName(address)) {
-        if (!ListenOn(drvPtr, threadPtr, address, port)) {
-            return FailToListen(drvPtr, address, port, errno);
-        }
-        return NS_OK;
-    }
-    n = NsSockAddrResolveAll(address, port, &addrs);
-    for (int i = 0; i < n; i++) {
-        char text[NI_MAXHOST];
-
-        /* The first one by its name: it may have been bound by that. */
-        NsSockAddrText(&addrs[i], text, sizeof(text));
-        if (ListenOn(drvPtr, threadPtr, i == 0 ? address : text, port)) {
-            nListening++;
-        } else {
-            reason = errno;
-            if (reason != EADDRNOTAVAIL && reason != EAFNOSUPPORT) {
-                ns_free(addrs);
-                return FailToListen(drvPtr, text, port, reason);
-            }
-            Ns_Log(Notice, "%s: not listening on %s, an address of %s: %s",
-                   drvPtr->procs.name, text, address, strerror(reason));
-        }
-    }
-    ns_free(addrs);
-    return nListening > 0 ? NS_OK
-        : FailToListen(drvPtr, address, port, reason);
-}
-
-static bool
-ListenOn(NsDriver *drvPtr, NsDriverThread *threadPtr, const char *address,
-         int port)
-{
-    int fd = drvPtr->procs.listenProc(&drvPtr->pub, address, port,
-                                      drvPtr->params.backlog);
-
-    if (fd < 0) {
-        return false;
-    }
-    threadPtr->listeners = ns_realloc(threadPtr->listeners,
-        (size_t) (threadPtr->nListeners + 1) * sizeof(NsListener));
-    threadPtr->listeners[threadPtr->nListeners++] = (NsListener) {
-        .fd = fd, .port = port
-    };
-    if (drvPtr->params.noDelay) {
-        /* Accepted sockets inherit it. */
-        int on = 1;
-
-        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    }
-    if (drvPtr->params.deferAccept) {
-        Ns_SockSetDeferAccept(fd, drvPtr->pub.recvwait);
-    }
-    if (threadPtr->index == 0) {
-        Ns_Log(Notice, "%s: listening on %s:%d", drvPtr->procs.name,
-               ShownAddress(address), port);
-    }
-    return true;
-}
-
-static const char *
-ShownAddress(const char *address)
-{
-    return address == NULL ? "0.0.0.0" : address;
-}
-
-static Ns_ReturnCode
-FailToListen(const NsDriver *drvPtr, const char *address, int port, int reason)
-{
-    const char *shown = ShownAddress(address);
-
-    if (reason == EACCES || reason == EPERM) {
-        Ns_Log(Error, "%s: failed to listen on %s:%d: %s; start as root, with"
-               " -u USER and -b %s:%d, or give the program the right to, with"
-               " setcap cap_net_bind_service=+ep FILE, or choose a port of 1024"
-               " or more", drvPtr->procs.name, shown, port, strerror(reason),
-               shown, port);
-    } else {
-        Ns_Log(Error, "%s: failed to listen on %s:%d: %s", drvPtr->procs.name,
-               shown, port, strerror(reason));
-    }
-    return NS_ERROR;
 }
 
 /*

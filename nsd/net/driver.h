@@ -21,6 +21,14 @@ typedef void (NsReadyProc) (NsMessage *messagePtr);
 void NsDriverSetReadyProc(NsReadyProc *proc);
 
 /*
+ * Bind, before anything is touched that a running server shares, the ports of
+ * all drivers that the configuration names for the process and its servers (only
+ * NULL: all of them): of modules that export Ns_ModuleListenPort.  They do not
+ * listen yet.  The process ends if one cannot be bound.
+ */
+void NsDriversReserve(const char *only);
+
+/*
  * Start all registered drivers: returns when each listens.  NS_ERROR when one
  * cannot; the reason is logged.
  */

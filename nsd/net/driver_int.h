@@ -181,7 +181,7 @@ typedef struct NsDriverParams {
     int     maxPartialPerPeer;          /* 0: no limit. */
     bool    deferAccept;
     bool    noDelay;
-    bool    reusePort;
+    bool    reusePort;                  /* With other processes. */
 
     /* As they are configured: where the driver has them in another form. */
     const char *port;
@@ -285,6 +285,12 @@ NsListenerUnmark(void *data)
 {
     return (NsListener *) ((uintptr_t) data & ~(uintptr_t) 1u);
 }
+
+/*
+ * driver_listen.c: open the listening sockets of a driver thread.  NS_ERROR: the
+ * reason is logged.
+ */
+Ns_ReturnCode NsDriverListen(NsDriverThread *threadPtr);
 
 /*
  * driver_thread.c: the loop of driver and spooler threads.

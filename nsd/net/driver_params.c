@@ -34,8 +34,7 @@ typedef struct Shared {
 static Shared shared;           /* Main thread. */
 
 static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
-static NsParameterAdjustProc AdjustAcceptSize, AdjustReusePort;
-static NsParameterAdjustProc AdjustMaxPartial;
+static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial;
 static void UseShared(void);
 static void TakeParams(NsDriver *drvPtr);
 static int WholeSeconds(NsStamp span);
@@ -141,10 +140,8 @@ static const NsParameter rows[] = {
             "Let the kernel wait for data before it reports a connection."),
     NS_INT(NsDriver, params.nDriverThreads, "driverthreads", "1", 1, 64,
            "Driver threads that share the port."),
-    NS_BOOL(NsDriver, params.reusePort, "reuseport",
-            "true with several driverthreads",
-            "Other processes may share the port.", .isDescribed = true,
-            .adjustProc = AdjustReusePort),
+    NS_BOOL(NsDriver, params.reusePort, "reuseport", "false",
+            "Other processes may share the port."),
     NS_LIST(NsDriver, settings.extraHeaders, "extraheaders", "",
             "Header fields and values of every reply."),
     NS_SIZE(NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
@@ -228,15 +225,6 @@ AdjustAcceptSize(const void *valuesPtr, NsParameterLimits *limitsPtr)
     const NsDriver *drvPtr = valuesPtr;
 
     NsParameterDefault(limitsPtr, drvPtr->params.backlog);
-}
-
-static void
-AdjustReusePort(const void *valuesPtr, NsParameterLimits *limitsPtr)
-{
-    const NsDriver *drvPtr = valuesPtr;
-
-    limitsPtr->defaultText
-        = drvPtr->params.nDriverThreads > 1 ? "true" : "false";
 }
 
 static void

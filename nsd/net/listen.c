@@ -15,27 +15,25 @@
 #include "process/parameter_value.h"
 #include "process/prebind.h"
 
-#include <sys/un.h>
-
 #define MAX_PORT 65535
 
-static _Thread_local bool reusePort;
+static _Thread_local NsBindMode bindMode;
 
 static bool ParseNumeric(NsSockAddr *addrPtr, const char *host);
 static void SetPort(NsSockAddr *addrPtr, int port);
 static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
                               int port);
+static const char *BoundAddress(const char *address);
 static NS_SOCKET OrAskBinder(NS_SOCKET sock, int type, const char *address,
                              int port, int options);
 static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
 static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
 static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
-static Ns_ReturnCode FillUnix(struct sockaddr_un *saPtr, const char *path);
 
 void
-NsListenReusePort(bool isOn)
+NsListenMode(NsBindMode mode)
 {
-    reusePort = isOn;
+    bindMode = mode;
 }
 
 Ns_ReturnCode
@@ -191,9 +189,28 @@ Ns_SockListenEx(const char *address, int port, int backlog)
     return Listening(OrAskBinder(sock, 'T', address, port, backlog), backlog);
 }
 
+NS_SOCKET
+NsSockReserve(const char *address, int port, NsBindMode mode)
+{
+    NsSockAddr addr;
+    NS_SOCKET  sock = TakePrebound(NS_PREBIND_TCP, address, port);
+
+    if (sock == NS_INVALID_SOCKET) {
+        if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+            errno = EADDRNOTAVAIL;
+            return NS_INVALID_SOCKET;
+        }
+        bindMode = mode;
+        sock = OrAskBinder(BindInet(&addr, SOCK_STREAM), 'T', address, port, 0);
+        bindMode = NS_BIND_USUAL;
+    }
+    return sock;
+}
+
 /*
- * Ask the helper for what this process may not do.  When nobody answers, errno
- * is still the reason to ask.
+ * Ask the helper for what this process may not do: bind a port below 1024, or
+ * share one with a socket of root.  When nobody answers, errno is still the reason
+ * to ask.
  */
 static NS_SOCKET
 OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
@@ -201,7 +218,9 @@ OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
 {
     int reason = errno;
 
-    if (sock == NS_INVALID_SOCKET && (reason == EACCES || reason == EPERM)) {
+    if (sock == NS_INVALID_SOCKET
+            && (reason == EACCES || reason == EPERM
+                || (reason == EADDRINUSE && bindMode == NS_BIND_SHARED))) {
         sock = Ns_SockBinderListen(type, address, port, options);
         if (sock == NS_INVALID_SOCKET
                 && (errno == ENOTCONN || errno == EPIPE)) {
@@ -212,15 +231,22 @@ OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
 }
 
 /*
- * Listen on the socket, if there is one; close it if that fails.
+ * Listen on the socket, if there is one; close it if that fails.  One that nobody
+ * was to share until now shares its port from here on as all do.
  */
 static NS_SOCKET
 Listening(NS_SOCKET sock, int backlog)
 {
-    if (sock != NS_INVALID_SOCKET && listen(sock, backlog) != 0) {
-        return NsSockCloseAfter(sock);
+    int on = 1;
+
+    if (sock == NS_INVALID_SOCKET) {
+        return sock;
     }
-    return sock;
+    (void) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bindMode == NS_BIND_SHARED) {
+        (void) setsockopt(sock, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+    }
+    return listen(sock, backlog) == 0 ? sock : NsSockCloseAfter(sock);
 }
 
 NS_SOCKET
@@ -290,20 +316,7 @@ Ns_SockBindRaw(int protocol)
 NS_SOCKET
 Ns_SockBindUnix(const char *path, int type, int mode)
 {
-    struct sockaddr_un sa;
-    NS_SOCKET          sock;
-
-    if (FillUnix(&sa, path) != NS_OK) {
-        return NS_INVALID_SOCKET;
-    }
-    unlink(path);
-    sock = socket(AF_UNIX, (type > 0 ? type : SOCK_STREAM) | SOCK_CLOEXEC, 0);
-    if (sock != NS_INVALID_SOCKET
-            && (bind(sock, (struct sockaddr *) &sa, sizeof(sa)) != 0
-                || (mode > 0 && chmod(path, (mode_t) mode) != 0))) {
-        return NsSockCloseAfter(sock);
-    }
-    return sock;
+    return NsBindUnix(path, type > 0 ? type : SOCK_STREAM, mode);
 }
 
 NS_SOCKET
@@ -328,19 +341,20 @@ Ns_SockAccept(NS_SOCKET listenSock, struct sockaddr *saPtr, int *lengthPtr)
 NS_SOCKET
 Ns_SockBinderListen(int type, const char *address, int port, int options)
 {
-    NsPrebindKind kind;
+    NsPrebindSpec spec = {.port = port, .mode = bindMode};
     NS_SOCKET     sock;
 
     switch (type) {
-    case 'T': kind = NS_PREBIND_TCP;  break;
-    case 'U': kind = NS_PREBIND_UDP;  break;
-    case 'D': kind = NS_PREBIND_UNIX; break;
-    case 'R': kind = NS_PREBIND_ICMP; break;
+    case 'T': spec.kind = NS_PREBIND_TCP;  break;
+    case 'U': spec.kind = NS_PREBIND_UDP;  break;
+    case 'D': spec.kind = NS_PREBIND_UNIX; break;
+    case 'R': spec.kind = NS_PREBIND_ICMP; break;
     default:
         errno = EINVAL;
         return NS_INVALID_SOCKET;
     }
-    sock = NsBinderBind(kind, address == NULL ? "0.0.0.0" : address, port);
+    snprintf(spec.address, sizeof(spec.address), "%s", BoundAddress(address));
+    sock = NsBinderBind(&spec);
     if (sock != NS_INVALID_SOCKET && options > 0
             && (type == 'T' || type == 'D') && listen(sock, options) != 0) {
         return NsSockCloseAfter(sock);
@@ -363,32 +377,21 @@ NsStopBinder(void)
 static NS_SOCKET
 TakePrebound(NsPrebindKind kind, const char *address, int port)
 {
+    return NsPrebindTake(kind, BoundAddress(address), port);
+}
+
+static const char *
+BoundAddress(const char *address)
+{
     bool isAny = address == NULL || *address == '\0' || STREQ(address, "*");
 
-    return NsPrebindTake(kind, isAny ? "0.0.0.0" : address, port);
+    return isAny ? "0.0.0.0" : address;
 }
 
 static NS_SOCKET
 BindInet(const NsSockAddr *addrPtr, int type)
 {
-    int       family = addrPtr->u.any.sa_family;
-    int       on = 1;
-    NS_SOCKET sock = socket(family, type | SOCK_CLOEXEC, 0);
-
-    if (sock == NS_INVALID_SOCKET) {
-        return sock;
-    }
-    (void) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (family == AF_INET6) {
-        (void) setsockopt(sock, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-    }
-    if (reusePort) {
-        (void) setsockopt(sock, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-    }
-    if (bind(sock, &addrPtr->u.any, addrPtr->length) != 0) {
-        return NsSockCloseAfter(sock);
-    }
-    return sock;
+    return NsBindAddress(&addrPtr->u.any, addrPtr->length, type, bindMode);
 }
 
 static NS_SOCKET
@@ -400,17 +403,4 @@ BindIn(struct sockaddr_in *saPtr, int type)
     addr.u.in = *saPtr;
     addr.length = sizeof(struct sockaddr_in);
     return BindInet(&addr, type);
-}
-
-static Ns_ReturnCode
-FillUnix(struct sockaddr_un *saPtr, const char *path)
-{
-    memset(saPtr, 0, sizeof(struct sockaddr_un));
-    saPtr->sun_family = AF_UNIX;
-    if (strlen(path) >= sizeof(saPtr->sun_path)) {
-        errno = ENAMETOOLONG;
-        return NS_ERROR;
-    }
-    strcpy(saPtr->sun_path, path);
-    return NS_OK;
 }

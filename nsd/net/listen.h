@@ -9,6 +9,7 @@
 #define NSD_NET_LISTEN_H
 
 #include "nssocket.h"
+#include "process/prebind.h"
 
 /*
  * An address of either family.
@@ -51,9 +52,16 @@ void NsSockAddrText(const NsSockAddr *addrPtr, char *text, size_t size);
 NS_SOCKET NsSockCloseAfter(NS_SOCKET sock);
 
 /*
- * TCP sockets that the calling thread listens on from now on share their port
- * with others of the same process.
+ * How TCP sockets that the calling thread listens on from now on share their
+ * ports.
  */
-void NsListenReusePort(bool isOn);
+void NsListenMode(NsBindMode mode);
+
+/*
+ * A bound TCP socket for which nobody asked yet, in that mode.  It listens when
+ * Ns_SockListenEx is called for the same address and port, if it was given to
+ * NsPrebindKeep.  NS_INVALID_SOCKET with errno.
+ */
+NS_SOCKET NsSockReserve(const char *address, int port, NsBindMode mode);
 
 #endif

@@ -56,24 +56,21 @@ NsBinderStart(void)
 }
 
 int
-NsBinderBind(NsPrebindKind kind, const char *address, int port)
+NsBinderBind(const NsPrebindSpec *specPtr)
 {
-    NsPrebindSpec spec = {.kind = kind, .port = port};
-    int           fd = -1;
+    int fd = -1;
 
-    snprintf(spec.address, sizeof(spec.address), "%s",
-             address == NULL || *address == '\0' ? "0.0.0.0" : address);
     Ns_MutexLock(&binder.lock);
     if (binder.fd < 0) {
         errno = ENOTCONN;
-    } else if (send(binder.fd, &spec, sizeof(spec), MSG_NOSIGNAL)
-               == (ssize_t) sizeof(spec)) {
+    } else if (send(binder.fd, specPtr, sizeof(*specPtr), MSG_NOSIGNAL)
+               == (ssize_t) sizeof(*specPtr)) {
         fd = ReceiveAnswer(binder.fd);
     }
     Ns_MutexUnlock(&binder.lock);
     if (fd >= 0) {
-        Ns_Log(Notice, "Ns_SockBinderListen: listen(%s,%d) = %d", spec.address,
-               port, fd);
+        Ns_Log(Notice, "Ns_SockBinderListen: listen(%s,%d) = %d",
+               specPtr->address, specPtr->port, fd);
     }
     return fd;
 }

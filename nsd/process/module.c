@@ -24,6 +24,8 @@ typedef struct StaticModule {
 
 static StaticModule *firstStaticPtr;    /* Main thread only. */
 
+static void AskModules(const char *server, const char *symbol,
+                       NsModuleSymbolProc *proc, void *arg);
 static void *OpenObject(const char *file);
 static bool IsForUs(void *handle, void *initAddress);
 static int RunInit(void *handle, const char *server, const char *module,
@@ -50,6 +52,48 @@ NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
         }
     }
     InitStaticModules(server);
+}
+
+void
+NsModulesAsk(const char *only, const char *symbol, NsModuleSymbolProc *proc,
+             void *arg)
+{
+    Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+
+    AskModules(NULL, symbol, proc, arg);
+    for (int i = 0; servers != NULL && i < (int) Ns_SetSize(servers); i++) {
+        const char *server = Ns_SetKey(servers, i);
+
+        /* One that is named twice is one. */
+        if ((only == NULL || STREQ(only, server))
+                && Ns_SetFind(servers, server) == i) {
+            AskModules(server, symbol, proc, arg);
+        }
+    }
+}
+
+static void
+AskModules(const char *server, const char *symbol, NsModuleSymbolProc *proc,
+           void *arg)
+{
+    const Ns_Set *modules = Ns_ConfigGetSection(
+        Ns_ConfigGetPath(server, NULL, "modules", NULL));
+
+    for (int i = 0; modules != NULL && i < (int) Ns_SetSize(modules); i++) {
+        const char *file = Ns_SetValue(modules, i);
+        char        path[PATH_MAX];
+        void       *handle = NULL, *address = NULL;
+
+        if (strcasecmp(file, "tcl") != 0 && NsModuleFind(file, path)) {
+            handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        }
+        if (handle != NULL) {
+            address = dlsym(handle, symbol);
+        }
+        if (address != NULL) {
+            proc(server, Ns_SetKey(modules, i), address, arg);
+        }
+    }
 }
 
 int

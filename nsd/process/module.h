@@ -18,6 +18,16 @@
 void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
 
 /*
+ * Call proc with the address of a symbol for each module of the process and of
+ * the servers (only NULL: all; else of that one) which exports it.  Nothing is
+ * initialized, and what cannot be opened is left out.
+ */
+typedef void (NsModuleSymbolProc)(const char *server, const char *module,
+                                  void *symbol, void *arg);
+void NsModulesAsk(const char *only, const char *symbol,
+                  NsModuleSymbolProc *proc, void *arg);
+
+/*
  * The file of a module, into a buffer of PATH_MAX bytes.  Relative ones stand
  * in home/bin; the ending .so may be left out.  False: errno says why, and path
  * is where it was looked for.

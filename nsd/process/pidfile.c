@@ -110,14 +110,10 @@ MaySharePorts(void)
 
     for (int i = 0; sections[i] != NULL && !mayShare; i++) {
         const char *share = Ns_SetIGet(sections[i], "reuseport");
-        const char *threads = Ns_SetIGet(sections[i], "driverthreads");
         int         value;
 
-        if (share != NULL) {
-            mayShare = Tcl_GetBoolean(NULL, share, &value) == TCL_OK && value;
-        } else if (threads != NULL) {
-            mayShare = Tcl_GetInt(NULL, threads, &value) == TCL_OK && value > 1;
-        }
+        mayShare = share != NULL
+            && Tcl_GetBoolean(NULL, share, &value) == TCL_OK && value;
     }
     ns_free(sections);
     return mayShare;

@@ -24,11 +24,12 @@ static const char *const kindNames[] = {"tcp", "udp", "icmp", "unix"};
 static void AddElement(const char *text);
 static bool IsBound(const NsPrebindSpec *specPtr);
 static void AddSpec(const NsPrebindSpec *specPtr);
+static void AddBound(const NsPrebindSpec *specPtr, int fd);
 static bool ParsePort(const char *text, int *portPtr);
 static bool IsSame(const NsPrebindSpec *specPtr, NsPrebindKind kind,
                    const char *address, int port);
 static int BindInternet(const NsPrebindSpec *specPtr);
-static int BindUnix(const NsPrebindSpec *specPtr);
+static bool HasListener(const struct sockaddr_un *addressPtr, int type);
 static int CloseAfter(int fd);
 
 
@@ -134,6 +135,15 @@ NsPrebindTake(NsPrebindKind kind, const char *address, int port)
 }
 
 void
+NsPrebindKeep(const char *address, int port, int fd)
+{
+    NsPrebindSpec spec = {.kind = NS_PREBIND_TCP, .port = port};
+
+    snprintf(spec.address, sizeof(spec.address), "%s", address);
+    AddBound(&spec, fd);
+}
+
+void
 NsPrebindClose(void)
 {
     while (firstBoundPtr != NULL) {
@@ -168,7 +178,7 @@ NsPrebindBind(const NsPrebindSpec *specPtr)
     case NS_PREBIND_ICMP:
         return socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
     case NS_PREBIND_UNIX:
-        return BindUnix(specPtr);
+        return NsBindUnix(specPtr->address, SOCK_STREAM, specPtr->port);
     default:
         return BindInternet(specPtr);
     }
@@ -188,6 +198,7 @@ AddElement(const char *text)
     } else if (IsBound(&spec)) {
         Ns_Log(Error, "prebind: duplicate entry: '%s'", text);
     } else {
+        spec.mode = NS_BIND_ALONE;
         AddSpec(&spec);
     }
 }
@@ -209,7 +220,6 @@ static void
 AddSpec(const NsPrebindSpec *specPtr)
 {
     const char *kind = kindNames[specPtr->kind];
-    Bound      *boundPtr;
     int         fd = NsPrebindBind(specPtr);
 
     if (fd < 0) {
@@ -225,7 +235,14 @@ AddSpec(const NsPrebindSpec *specPtr)
         Ns_Log(Notice, "prebind: %s: %s:%d = %d", kind, specPtr->address,
                specPtr->port, fd);
     }
-    boundPtr = ns_calloc(1, sizeof(Bound));
+    AddBound(specPtr, fd);
+}
+
+static void
+AddBound(const NsPrebindSpec *specPtr, int fd)
+{
+    Bound *boundPtr = ns_calloc(1, sizeof(Bound));
+
     boundPtr->spec = *specPtr;
     boundPtr->fd = fd;
     boundPtr->nextPtr = firstBoundPtr;
@@ -278,44 +295,89 @@ BindInternet(const NsPrebindSpec *specPtr)
     };
     struct addrinfo *addressPtr;
     char             service[8];
-    int              fd, on = 1;
+    int              fd;
 
     snprintf(service, sizeof(service), "%d", specPtr->port);
     if (getaddrinfo(specPtr->address, service, &hints, &addressPtr) != 0) {
         errno = EADDRNOTAVAIL;
         return -1;
     }
-    fd = socket(addressPtr->ai_family, addressPtr->ai_socktype | SOCK_CLOEXEC,
-                0);
-    if (fd >= 0) {
-        (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-        if (bind(fd, addressPtr->ai_addr, addressPtr->ai_addrlen) != 0) {
-            fd = CloseAfter(fd);
-        }
-    }
+    fd = NsBindAddress(addressPtr->ai_addr, addressPtr->ai_addrlen,
+                       addressPtr->ai_socktype, specPtr->mode);
     freeaddrinfo(addressPtr);
     return fd;
 }
 
-static int
-BindUnix(const NsPrebindSpec *specPtr)
+/*
+ * SO_REUSEADDR is what lets a server have its port back from its predecessor's
+ * connections, but also lets two processes bind it as long as neither listens.
+ */
+int
+NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
+              NsBindMode mode)
+{
+    int on = 1, status = -1;
+    int fd = socket(addressPtr->sa_family, type | SOCK_CLOEXEC, 0);
+
+    if (fd < 0) {
+        return fd;
+    }
+    if (addressPtr->sa_family == AF_INET6) {
+        (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    }
+    if (mode == NS_BIND_SHARED) {
+        (void) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+    } else if (mode == NS_BIND_ALONE) {
+        status = bind(fd, addressPtr, length);
+    }
+    if (status != 0 && (mode != NS_BIND_ALONE
+                        || (errno == EADDRINUSE && type == SOCK_STREAM))) {
+        (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        status = bind(fd, addressPtr, length);
+    }
+    return status == 0 ? fd : CloseAfter(fd);
+}
+
+int
+NsBindUnix(const char *path, int type, int permissions)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int                fd;
 
-    memcpy(address.sun_path, specPtr->address,
-           MIN(sizeof(address.sun_path), sizeof(specPtr->address)));
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
         return -1;
     }
-    (void) unlink(specPtr->address);
-    if (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0
-            || (specPtr->port != 0
-                && chmod(specPtr->address, (mode_t) specPtr->port) != 0)) {
+    strcpy(address.sun_path, path);
+    if (HasListener(&address, type)) {
+        errno = EADDRINUSE;
+        return -1;
+    }
+    (void) unlink(path);
+    fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    if (fd >= 0
+            && (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0
+                || (permissions > 0
+                    && chmod(path, (mode_t) permissions) != 0))) {
         return CloseAfter(fd);
     }
     return fd;
+}
+
+static bool
+HasListener(const struct sockaddr_un *addressPtr, int type)
+{
+    int  fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool hasListener;
+
+    if (fd < 0) {
+        return false;
+    }
+    hasListener = connect(fd, (const struct sockaddr *) addressPtr,
+                          sizeof(*addressPtr)) == 0
+        || errno == EAGAIN || errno == EPROTOTYPE;
+    close(fd);
+    return hasListener;
 }
 
 /*

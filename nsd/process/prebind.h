@@ -10,6 +10,8 @@
 
 #include "nstypes.h"
 
+#include <sys/socket.h>
+
 typedef enum {
     NS_PREBIND_TCP,
     NS_PREBIND_UDP,
@@ -17,10 +19,21 @@ typedef enum {
     NS_PREBIND_UNIX             /* address is a path, port its mode. */
 } NsPrebindKind;
 
+/*
+ * With whom a socket's port is shared.  Connections of an earlier process do not
+ * count.
+ */
+typedef enum {
+    NS_BIND_USUAL,              /* Nobody who listens. */
+    NS_BIND_ALONE,              /* Nobody, also before anybody listens. */
+    NS_BIND_SHARED              /* All who share it as well. */
+} NsBindMode;
+
 typedef struct NsPrebindSpec {
     NsPrebindKind kind;
-    char          address[108];
+    char          address[256];
     int           port;         /* ICMP: how many sockets. */
+    NsBindMode    mode;
 } NsPrebindSpec;
 
 /*
@@ -43,6 +56,11 @@ void NsPrebindFile(const char *file);
 int NsPrebindTake(NsPrebindKind kind, const char *address, int port);
 
 /*
+ * Keep a bound TCP socket, which is the table's from now on, until it is taken.
+ */
+void NsPrebindKeep(const char *address, int port, int fd);
+
+/*
  * Close, with a Warning each, those that nobody took.
  */
 void NsPrebindClose(void);
@@ -51,6 +69,14 @@ void NsPrebindClose(void);
  * A new bound socket; -1 with errno.
  */
 int NsPrebindBind(const NsPrebindSpec *specPtr);
+int NsBindAddress(const struct sockaddr *addressPtr, socklen_t length,
+                  int type, NsBindMode mode);
+
+/*
+ * Likewise in the file system, with these permissions unless 0.  A socket that
+ * nobody listens at any more gives way.
+ */
+int NsBindUnix(const char *path, int type, int permissions);
 
 /*
  * The helper: start it as root, ask it for a bound socket (-1 with errno;
@@ -58,7 +84,7 @@ int NsPrebindBind(const NsPrebindSpec *specPtr);
  */
 void NsBinderInit(void);
 void NsBinderStart(void);
-int  NsBinderBind(NsPrebindKind kind, const char *address, int port);
+int  NsBinderBind(const NsPrebindSpec *specPtr);
 void NsBinderStop(void);
 
 #endif
