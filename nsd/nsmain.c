@@ -7,11 +7,13 @@
  */
 
 #include "adp/init.h"
+#include "base/fatal.h"
 #include "base/thread.h"
 #include "dispatch/init.h"
 #include "dispatch/pool.h"
 #include "log/init.h"
 #include "log/print.h"
+#include "log/systemlog.h"
 #include "net/driver.h"
 #include "net/init.h"
 #include "nsparam.h"
@@ -192,6 +194,7 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     NsDriversReserve(optionsPtr->server);
     NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
                mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
+    NsFatalSetStartProc(NsSystemLogDrain);
     NsBannerLog();
     (void) NsConfigCheckLog();
     SetStackSize();
@@ -465,6 +468,7 @@ Start(void)
     NsBannerLogSecurity();
     NsInfoSetLife(NS_LIFE_RUNNING);
     NsThreadsBePatient();
+    NsFatalSetStartProc(NULL);
     NsSchedStart();
     NsCallbacksRun(NS_AT_STARTUP);
     NsPrebindClose();

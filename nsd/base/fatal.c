@@ -10,6 +10,8 @@
 
 static NsFatalProc *_Atomic    fatalProc;
 static NsFatalEndProc *_Atomic endProc;
+static NsFatalEndProc *_Atomic startProc;
+static atomic_bool             isStarting;
 
 void
 NsFatalSetProc(NsFatalProc *proc)
@@ -34,6 +36,31 @@ NsFatalEnd(void)
 }
 
 void
+NsFatalSetStartProc(NsFatalEndProc *proc)
+{
+    atomic_store(&startProc, proc);
+    atomic_store(&isStarting, proc != NULL);
+}
+
+/*
+ * What clears up may stumble over the same: it is called once.
+ */
+void
+NsFatalAbort(void)
+{
+    NsFatalEndProc *proc = atomic_exchange(&startProc, NULL);
+
+    if (proc != NULL) {
+        proc();
+    }
+    NsFatalEnd();
+    if (atomic_load(&isStarting)) {
+        _exit(1);
+    }
+    abort();
+}
+
+void
 NsFatal(const char *format, ...)
 {
     char         message[512];
@@ -49,6 +76,5 @@ NsFatal(const char *format, ...)
     } else {
         fprintf(stderr, "fatal: %s\n", message);
     }
-    NsFatalEnd();
-    abort();
+    NsFatalAbort();
 }

@@ -29,6 +29,17 @@ typedef void (NsFatalEndProc)(void);
 void NsFatalSetEndProc(NsFatalEndProc *proc);
 void NsFatalEnd(void);
 
+/*
+ * As long as the process starts, such an end is a failed start: it clears up by
+ * this procedure, and the status is 1.  NULL: the process has started.
+ */
+void NsFatalSetStartProc(NsFatalEndProc *proc);
+
+/*
+ * After the last words: do all of that, and abort unless the process starts.
+ */
+void NsFatalAbort(void) NS_GNUC_NORETURN;
+
 void NsFatal(const char *format, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
 
 #endif

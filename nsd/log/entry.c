@@ -136,6 +136,16 @@ NsLogSetFatalProc(NsLogFatalProc *proc)
 }
 
 void
+NsEntryTellFatal(const char *message, size_t length)
+{
+    NsLogFatalProc *proc = atomic_load(&fatalProc);
+
+    if (proc != NULL) {
+        proc(message, length);
+    }
+}
+
+void
 Ns_Fatal(const char *fmt, ...)
 {
     va_list ap;
@@ -328,13 +338,10 @@ SendKept(Buffer *bufferPtr)
 static void
 Send(const NsLogEntry *entryPtr)
 {
-    NsLogFatalProc *proc = atomic_load_explicit(&fatalProc,
-                                                memory_order_relaxed);
-
     if (entryPtr->severity != Fatal) {
         NsFilterRun(entryPtr);
-    } else if (proc != NULL) {
-        proc(entryPtr->message, entryPtr->messageLength);
+    } else {
+        NsEntryTellFatal(entryPtr->message, entryPtr->messageLength);
     }
     NsSystemLogWrite(entryPtr);
 }

@@ -20,6 +20,11 @@ void NsEntryInit(void);
 void NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
+ * Call the procedure for Fatal messages.
+ */
+void NsEntryTellFatal(const char *message, size_t length);
+
+/*
  * Keep entries of this thread from now on; send the kept ones on; send them on
  * and stop keeping.  At its exit a thread sends on what it kept.
  */

@@ -418,6 +418,7 @@ NoteFork(void)
 static void
 LastWords(const char *message)
 {
+    NsEntryTellFatal(message, strlen(message));
     NsLogWriteNow(Fatal, message);
 }
 
@@ -453,8 +454,7 @@ Panic(const char *fmt, ...)
     Ns_VALog(Fatal, fmt, &ap);
     va_end(ap);
     NsSystemLogDrain();
-    NsFatalEnd();
-    abort();
+    NsFatalAbort();
 }
 
 static size_t
