@@ -72,25 +72,6 @@ NsTempFileOpenNamed(const char *directory, Ns_DString *dsPtr)
     return fd;
 }
 
-Ns_ReturnCode
-NsTempFileWrite(int fd, const char *bytes, size_t length, off_t offset)
-{
-    while (length > 0u) {
-        ssize_t n = pwrite(fd, bytes, length, offset);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return NS_ERROR;
-        }
-        bytes += n;
-        offset += n;
-        length -= (size_t) n;
-    }
-    return NS_OK;
-}
-
 static const char *
 Directory(const char *directory)
 {

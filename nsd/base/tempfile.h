@@ -26,10 +26,4 @@ int NsTempFileOpen(const char *directory);
  */
 int NsTempFileOpenNamed(const char *directory, Ns_DString *dsPtr);
 
-/*
- * Write all bytes at offset.  NS_ERROR with errno, for example on a full disk.
- */
-Ns_ReturnCode NsTempFileWrite(int fd, const char *bytes, size_t length,
-                              off_t offset);
-
 #endif

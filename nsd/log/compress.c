@@ -19,6 +19,7 @@
 #include "base/directory.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "base/writeall.h"
 #include "log/openfiles.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -74,7 +75,6 @@ static int   OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
 static bool  FindLocked(Place *placePtr, ino_t inode, Ns_DString *pathPtr);
 static bool  CompressInto(const char *request, int from, int64_t *bytesPtr);
 static bool  Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr);
-static bool  WriteAll(int fd, const void *bytes, size_t length);
 static bool  TakeOver(NsBacklog *backlogPtr, Place *placePtr,
                       const char *request, ino_t inode, int64_t bytes);
 static void  RemoveDone(NsBacklog *backlogPtr, Place *placePtr);
@@ -448,30 +448,13 @@ Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr)
             zPtr->next_out = out;
             zPtr->avail_out = CHUNK_BYTES;
             (void) deflate(zPtr, n == 0 ? Z_FINISH : Z_NO_FLUSH);
-            isOk = WriteAll(to, out, CHUNK_BYTES - zPtr->avail_out);
+            isOk = NsWriteAll(to, out, CHUNK_BYTES - zPtr->avail_out);
         } while (isOk && zPtr->avail_out == 0);
     } while (isOk && n > 0);
     reason = errno;
     ns_free(in);
     errno = reason;
     return isOk;
-}
-
-static bool
-WriteAll(int fd, const void *bytes, size_t length)
-{
-    const char *next = bytes;
-
-    while (length > 0) {
-        ssize_t n = write(fd, next, length);
-
-        if (n < 0) {
-            return false;
-        }
-        next += n;
-        length -= (size_t) n;
-    }
-    return true;
 }
 
 /*

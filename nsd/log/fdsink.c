@@ -10,6 +10,7 @@
 
 #include "log/sink_int.h"
 
+#include "base/writeall.h"
 #include "log/init.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -26,7 +27,6 @@ static bool    OpenNothing(Ns_LogSink sink);
 static ssize_t WritePiece(Ns_LogSink sink, const char *bytes, size_t length);
 static void    CloseNothing(Ns_LogSink sink);
 static bool    IsReady(void);
-static bool    WriteAll(int fd, const char *bytes, size_t length);
 static Ns_LogFormatProc FormatPiece;
 
 const NsSinkType nsFdSinkType = {
@@ -43,7 +43,7 @@ NsAsyncWrite(int fd, const char *buffer, size_t nbyte)
 
     if (!NsLogIsAsync() || NsSinkIsPumping() || nbyte > UINT32_MAX
             || !IsReady()) {
-        (void) WriteAll(fd, buffer, nbyte);
+        (void) NsWriteAll(fd, buffer, nbyte);
         return NS_ERROR;
     }
     return Ns_LogStreamPut(stream, Notice, pieces, Ns_NrElements(pieces));
@@ -99,7 +99,7 @@ WritePiece(Ns_LogSink sink, const char *bytes, size_t length)
     FdHead head;
 
     memcpy(&head, bytes, sizeof(head));
-    if (!WriteAll(head.fd, bytes + sizeof(head), head.length)) {
+    if (!NsWriteAll(head.fd, bytes + sizeof(head), head.length)) {
         atomic_fetch_add(&sink->nErrors, 1);
     }
     return (ssize_t) (sizeof(head) + head.length);
@@ -108,22 +108,4 @@ WritePiece(Ns_LogSink sink, const char *bytes, size_t length)
 static void
 CloseNothing(Ns_LogSink sink)
 {
-}
-
-static bool
-WriteAll(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(fd, bytes, length);
-
-        if (n >= 0) {
-            bytes += n;
-            length -= (size_t) n;
-        } else if (errno == EAGAIN) {
-            (void) poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000);
-        } else if (errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
 }

@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 
+#include "base/writeall.h"
 #include "nsthread.h"
 
 #define PAGE_BYTES 4096u
@@ -242,19 +243,6 @@ WriteRing(Output *outputPtr, NsRing *ringPtr)
 static bool
 WritePart(const Output *outputPtr, const void *part, size_t length, size_t to)
 {
-    const char *bytes = part;
-    off_t       at = outputPtr->base + (off_t) to;
-
-    while (length > 0) {
-        ssize_t written = pwrite(outputPtr->fd, bytes, length, at);
-
-        if (written <= 0) {
-            errno = written == 0 ? EIO : errno;
-            return false;
-        }
-        bytes += written;
-        at += written;
-        length -= (size_t) written;
-    }
-    return true;
+    return NsWriteAllAt(outputPtr->fd, part, length,
+                        outputPtr->base + (off_t) to);
 }

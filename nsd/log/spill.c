@@ -7,6 +7,7 @@
 #include "log/spill.h"
 
 #include "base/assert.h"
+#include "base/writeall.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -167,21 +168,13 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
 {
     NsRingSink *slotPtr = spillPtr->slotPtr;
     uint64_t    end = spillPtr->end;
-    size_t      n = spillPtr->nOut, done = 0;
+    size_t      n = spillPtr->nOut;
 
     NsAssert(!isRead || spillPtr->read == end);
     spillPtr->nOut = 0;
-    while (done < n) {
-        ssize_t got = pwrite(spillPtr->fd, spillPtr->out + done, n - done,
-                             (off_t) (end + done));
-
-        if (got > 0) {
-            done += (size_t) got;
-        } else if (got == 0 || errno != EINTR) {
-            errno = got == 0 ? ENOSPC : errno;
-            spillPtr->nOutRecords = 0;
-            return false;
-        }
+    if (!NsWriteAllAt(spillPtr->fd, spillPtr->out, n, (off_t) end)) {
+        spillPtr->nOutRecords = 0;
+        return false;
     }
     spillPtr->end += n;
     if (isRead) {

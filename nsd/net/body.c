@@ -12,6 +12,7 @@
 #include "net/budget.h"
 #include "net/progress.h"
 #include "base/tempfile.h"
+#include "base/writeall.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "base/assert.h"
@@ -271,15 +272,15 @@ Store(NsSock *sockPtr, const char *bytes, size_t length)
             return false;
         }
         if (messagePtr->contentLength > 0u
-                && NsTempFileWrite(messagePtr->contentFd, messagePtr->content,
-                                   messagePtr->contentLength, 0) != NS_OK) {
+                && !NsWriteAllAt(messagePtr->contentFd, messagePtr->content,
+                                 messagePtr->contentLength, 0)) {
             LogShortage(sockPtr, errno);
             return false;
         }
         messagePtr->content = NULL;
     }
-    if (NsTempFileWrite(messagePtr->contentFd, bytes, length,
-                        (off_t) messagePtr->contentLength) != NS_OK) {
+    if (!NsWriteAllAt(messagePtr->contentFd, bytes, length,
+                      (off_t) messagePtr->contentLength)) {
         LogShortage(sockPtr, errno);
         return false;
     }

@@ -6,6 +6,7 @@
 
 #include "net/output.h"
 #include "base/tempfile.h"
+#include "base/writeall.h"
 #include "net/budget.h"
 #include "nsthread.h"
 #include "base/assert.h"
@@ -234,8 +235,8 @@ CopyToFile(NsOutputStore *storePtr, const char *bytes, size_t length)
         storePtr->fd = NsTempFileOpen(NULL);
     }
     if (storePtr->fd < 0
-            || NsTempFileWrite(storePtr->fd, bytes, length,
-                               storePtr->fileBytes) != NS_OK) {
+            || !NsWriteAllAt(storePtr->fd, bytes, length,
+                             storePtr->fileBytes)) {
         int reason = errno;
 
         NsBudgetGive(NS_BUDGET_SPOOL, (int64_t) length);

@@ -13,6 +13,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/tempfile.h"
+#include "base/writeall.h"
 #include "http/form.h"
 
 /*
@@ -175,7 +176,7 @@ SaveBytes(const NsConn *connPtr, const char *bytes, size_t length)
         Ns_DStringFree(&path);
         return NULL;
     }
-    if (NsTempFileWrite(fd, bytes, length, 0) != NS_OK) {
+    if (!NsWriteAll(fd, bytes, length)) {
         error = errno;
         (void) close(fd);
         (void) unlink(Ns_DStringValue(&path));

@@ -8,6 +8,7 @@
 #include "net/budget.h"
 #include "net/output.h"
 #include "base/tempfile.h"
+#include "base/writeall.h"
 
 static int nReleased;
 
@@ -144,7 +145,7 @@ a_file_piece_survives_the_closing_of_its_descriptor(void **state)
     NsOutput      output = {0};
     NsOutputStore store;
 
-    assert_int_equal(NsTempFileWrite(fd, "0123456789", 10, 0), NS_OK);
+    assert_true(NsWriteAll(fd, "0123456789", 10));
     NsOutputStoreInit(&store, 0);
     assert_int_equal(NsOutputAppend(&output, &store, &piece, 1, 1), NS_OK);
     close(fd);
