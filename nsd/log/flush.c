@@ -191,6 +191,7 @@ NoteIntent(Ns_LogSink sink)
         sink->nBuffered);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
+    NsSinkSpillNoteSlot(sink);
 }
 
 /*

@@ -51,7 +51,12 @@ static NsRing *Open(const char *path, Moment moment);
 static int  DropNeedless(NsRing **rings, int n);
 static bool IsAgain(NsRing *const *rings, int n, int i);
 static bool AreInOneFile(NsRing *const *rings, int n);
-static int  Collect(const NsRingKey *keyPtr, NsRing **rings, int n);
+static int  AddOrphans(const char *directory, NsRing ***ringsPtr, int n);
+static bool IsNamed(const char *path, NsRing *const *rings, int n);
+static bool NamesFile(const NsRing *ringPtr, const char *path);
+static NsRing *OpenOrphan(const char *path);
+static int  Collect(const NsRingKey *keyPtr, NsRing **rings, int n,
+                    int nOrphans);
 static LeftoverProc Append;
 static LeftoverProc IsToForget;
 static void ForEach(LeftoverProc *proc, void *arg);
@@ -79,17 +84,21 @@ NsLeftoverUnlock(void)
 }
 
 int
-NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr)
+NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,
+               NsRing ***ringsPtr)
 {
     NsRing **rings;
     char   **paths;
-    int      nPaths, n;
+    int      nPaths, n, nOrphans = 0;
 
     NsRingSweep(keyPtr);
     nPaths = NsRingList(keyPtr, &paths);
     n = OpenAll(paths, nPaths, AT_START, &rings);
-    if (!AreInOneFile(rings, n)) {
-        n = Collect(keyPtr, rings, n);
+    if (spillDirectory != NULL) {
+        nOrphans = AddOrphans(spillDirectory, &rings, n);
+    }
+    if (nOrphans > 0 || !AreInOneFile(rings, n)) {
+        n = Collect(keyPtr, rings, n, nOrphans);
     }
     for (int i = 0; i < n; i++) {
         NsRingPunch(rings[i]);
@@ -219,8 +228,10 @@ IsAgain(NsRing *const *rings, int n, int i)
     const NsRingHeader *headerPtr = rings[i]->headerPtr;
 
     for (int j = i + 1; j < n; j++) {
+        /* In one file: spill files of one process whose mapping was lost. */
         if (rings[j]->headerPtr->epoch == headerPtr->epoch
-                && rings[j]->headerPtr->pid == headerPtr->pid) {
+                && rings[j]->headerPtr->pid == headerPtr->pid
+                && !STREQ(rings[j]->path, rings[i]->path)) {
             return true;
         }
     }
@@ -239,13 +250,127 @@ AreInOneFile(NsRing *const *rings, int n)
 }
 
 /*
- * Put them into one file.  Where that cannot be done they stay where they are.
+ * Behind the n mappings; how many of them there are.
  */
 static int
-Collect(const NsRingKey *keyPtr, NsRing **rings, int n)
+AddOrphans(const char *directory, NsRing ***ringsPtr, int n)
+{
+    DIR           *dir = opendir(directory);
+    struct dirent *entPtr;
+    Ns_DString     path;
+    int            nOrphans = 0;
+
+    if (dir == NULL) {
+        return 0;
+    }
+    Ns_DStringInit(&path);
+    while ((entPtr = readdir(dir)) != NULL) {
+        NsRing *ringPtr;
+
+        if (strncmp(entPtr->d_name, "nsd-", 4) != 0) {
+            continue;
+        }
+        Ns_DStringSetLength(&path, 0);
+        Ns_DStringVarAppend(&path, directory, "/", entPtr->d_name,
+                            (char *) NULL);
+        if (!IsNamed(Ns_DStringValue(&path), *ringsPtr, n)
+                && (ringPtr = OpenOrphan(Ns_DStringValue(&path))) != NULL) {
+            *ringsPtr = ns_realloc(*ringsPtr, (size_t) (n + nOrphans + 1)
+                                   * sizeof(**ringsPtr));
+            (*ringsPtr)[n + nOrphans++] = ringPtr;
+        }
+    }
+    closedir(dir);
+    Ns_DStringFree(&path);
+    return nOrphans;
+}
+
+/*
+ * Some mapping has the file, be it one of another process that lives.
+ */
+static bool
+IsNamed(const char *path, NsRing *const *rings, int n)
+{
+    bool isNamed = false;
+
+    for (int i = 0; i < n && !isNamed; i++) {
+        isNamed = NamesFile(rings[i], path);
+    }
+    for (int i = 0; i < nAlive && !isNamed; i++) {
+        const char *reason;
+        NsRing     *ringPtr = NsRingOpen(alivePaths[i], true, &reason);
+
+        while (ringPtr != NULL) {
+            NsRing *nextPtr = ringPtr->siblingPtr;
+
+            isNamed |= NamesFile(ringPtr, path);
+            NsRingClose(&ringPtr, false);
+            ringPtr = nextPtr;
+        }
+    }
+    return isNamed;
+}
+
+static bool
+NamesFile(const NsRing *ringPtr, const char *path)
+{
+    bool isNamed = false;
+
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks && !isNamed; i++) {
+        const NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+
+        if (NsRingSinkIsUsed(slotPtr) && atomic_load(&slotPtr->hasSpill) != 0) {
+            char *other = NsSpillPath(ringPtr, slotPtr);
+
+            isNamed = STREQ(path, other);
+            ns_free(other);
+        }
+    }
+    return isNamed;
+}
+
+/*
+ * NULL: it is none, and what is to be said has been said.
+ */
+static NsRing *
+OpenOrphan(const char *path)
 {
     const char *reason;
-    char       *path = NsRingCollect(keyPtr, rings, n);
+    NsRing     *ringPtr = NsSpillHeadOpen(path, &reason);
+    NsRingSink *slotPtr;
+
+    if (ringPtr == NULL) {
+        if (reason != NULL) {
+            Ns_Log(Warning, "log: cannot read '%s', which an earlier process "
+                   "left with records that were not written: %s", path,
+                   reason);
+        }
+        return NULL;
+    }
+    slotPtr = NsRingSinkAt(ringPtr, 0);
+    if (!NsRingIsNeeded(ringPtr)) {
+        /* Killed when all was written. */
+        unlink(path);
+        NsRingClose(&ringPtr, false);
+        return NULL;
+    }
+    Ns_Log(Warning, "log: the log memory of process %d is gone, and what was "
+           "in no other place is lost; %" PRIu64 " records for sink '%s' were "
+           "on disk in '%s', and are written now",
+           (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr), slotPtr->name,
+           path);
+    return ringPtr;
+}
+
+/*
+ * Put them into one file.  Where that cannot be done they stay where they are,
+ * and the spill files, which come last, wait for another start.
+ */
+static int
+Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
+{
+    const char *reason;
+    char       *path = NsRingCollect(keyPtr, rings, n + nOrphans);
     NsRing     *ringPtr = NULL;
     int         nCollected = 0;
 
@@ -258,10 +383,14 @@ Collect(const NsRingKey *keyPtr, NsRing **rings, int n)
                "written", keyPtr->directory,
                path == NULL ? strerror(errno) : reason);
         ns_free(path);
+        for (int i = 0; i < nOrphans; i++) {
+            NsRingClose(&rings[n + i], false);
+        }
         return n;
     }
     ns_free(path);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n + nOrphans; i++) {
+        /* What is open read only stays. */
         NsRingClose(&rings[i], true);
     }
     for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {

@@ -40,9 +40,11 @@ void NsLeftoverUnlock(void);
  * At the start, before this process has a mapping: open what dead processes of
  * this server left, oldest first; the caller closes each and frees the array.
  * However many files there were, it is one afterwards, without what nobody
- * needs any more.
+ * needs any more.  Spill files in the directory (NULL: none) whose mapping is
+ * lost get a place there, too.
  */
-int NsLeftoverOpen(const NsRingKey *keyPtr, NsRing ***ringsPtr);
+int NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,
+                   NsRing ***ringsPtr);
 
 /*
  * Later, locked: the same of processes that were alive then and have died

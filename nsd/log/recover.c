@@ -77,6 +77,7 @@ static void     DropFirstClaim(Ns_LogSink sink);
 static void     CountClaimed(Ns_LogSink sink);
 static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr);
+static void     MakeStreams(const NsRing *ringPtr);
 static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
                           NsRingSink *slotPtr);
 static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
@@ -92,11 +93,13 @@ static bool     HasFormat(const NsRing *ringPtr, uint32_t lane);
 
 
 void
-NsSinkFindLeftovers(const NsRingKey *keyPtr)
+NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory)
 {
     NsRing **rings;
-    int      n = NsLeftoverOpen(keyPtr, &rings);
+    int      n;
 
+    NsSpillHeadInit(keyPtr);
+    n = NsLeftoverOpen(keyPtr, spillDirectory, &rings);
     NsLeftoverLock();
     atStart = AddLocked(rings, n);
     NsLeftoverUnlock();
@@ -562,6 +565,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     uint64_t n = 0, before = atomic_load(&sink->nDelivered), nDamaged, nLeft;
     bool     isDelivered;
 
+    MakeStreams(ringPtr);
     NsSinkLock(sink);
     isDelivered = (sink->typePtr->settleProc == NULL
                    || AskTarget(sink, ringPtr, slotPtr))
@@ -593,6 +597,19 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     errno = reason;
     return isDelivered;
+}
+
+/*
+ * Those that need no module; not while a sink is locked.
+ */
+static void
+MakeStreams(const NsRing *ringPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+
+    for (uint32_t i = 0; i < n; i++) {
+        (void) HasFormat(ringPtr, i);
+    }
 }
 
 /*

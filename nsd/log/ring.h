@@ -32,7 +32,7 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION    4u
+#define NS_RING_VERSION    5u
 #define NS_RING_STREAMS    256
 #define NS_RING_SINKS      128
 #define NS_RING_MAX_LANES  1024

@@ -139,7 +139,8 @@ AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
 
     while (spillPtr != NULL && spillPtr->read < ahead
            && (headPtr = NsSpillHead(spillPtr)) != NULL) {
-        if (headPtr->record.kind == NS_RING_WHOLE) {
+        if (headPtr->record.kind == NS_RING_WHOLE
+                && !NsSpillIsKept(spillPtr, headPtr)) {
             size_t size = sizeof(*headPtr) + headPtr->record.length;
             Doubt *doubtPtr = AddDoubt(doubtsPtr);
 

@@ -194,7 +194,7 @@ void NsSinkWatchRing(void);
  * Find what earlier processes of this server left, for sinks made from now on,
  * and for one that was made before; and give up what no sink has claimed.
  */
-void NsSinkFindLeftovers(const NsRingKey *keyPtr);
+void NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory);
 void NsSinkEndRecovery(void);
 void NsSinkRecoverByName(const char *name, bool getsThread);
 

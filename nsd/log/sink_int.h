@@ -361,6 +361,9 @@ bool NsSinkUnspill(Ns_LogSink sink);
 /* Something is there that the sink, locked, has not read. */
 bool NsSinkHasSpilled(Ns_LogSink sink);
 
+/* What the slot says of a write concerns what is there. */
+void NsSinkSpillNoteSlot(Ns_LogSink sink);
+
 /* All in the buffer is written; the slot's intent still stands, or is done
  * with. */
 void NsSinkSpillWritten(Ns_LogSink sink);

@@ -13,6 +13,8 @@
 
 static bool Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr);
 static bool DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr);
+static bool KeepOthers(Ns_LogSink sink);
+static NsSpillKeepProc IsKept;
 static void SkipDamaged(Ns_LogSink sink);
 
 
@@ -61,6 +63,14 @@ NsSinkHasSpilled(Ns_LogSink sink)
 }
 
 void
+NsSinkSpillNoteSlot(Ns_LogSink sink)
+{
+    if (unlikely(sink->spillPtr != NULL)) {
+        NsSpillHeadNoteSlot(sink->spillPtr->fd, sink->ringPtr, sink->slotPtr);
+    }
+}
+
+void
 NsSinkSpillWritten(Ns_LogSink sink)
 {
     if (unlikely(sink->spillPtr != NULL)) {
@@ -106,14 +116,41 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         return true;
     }
     sink->spillPtr = NsSpillOpen(ringPtr, slotPtr);
-    if (sink->spillPtr == NULL && errno == ENOENT) {
+    if (sink->spillPtr != NULL) {
+        return KeepOthers(sink);
+    }
+    if (errno == ENOENT) {
         Ns_Log(Error, "log: sink '%s': what process %d left on disk for it is "
                "gone from '%s'", sink->name, (int) ringPtr->headerPtr->pid,
                ringPtr->headerPtr->spillDirectory);
         NsSpillDeleteOf(ringPtr, slotPtr);
         return true;
     }
-    return sink->spillPtr != NULL;
+    return false;
+}
+
+/*
+ * Records of streams that nobody has made cannot be formatted.  They must not
+ * hold up those that can.
+ */
+static bool
+KeepOthers(Ns_LogSink sink)
+{
+    bool hasOthers, isOk = NsSpillKeep(sink->spillPtr, IsKept, &hasOthers);
+
+    if (!isOk || !hasOthers) {
+        int reason = errno;
+
+        NsSpillClose(&sink->spillPtr);
+        errno = reason;
+    }
+    return isOk;
+}
+
+static bool
+IsKept(const NsRing *ringPtr, uint32_t lane)
+{
+    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
 }
 
 void
@@ -152,21 +189,21 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
         .bytes = framePtr + 1,
         .length = recordPtr->length
     };
-    bool isOurs = sink->ringPtr == NsSinkRing(), isDelivered = true;
+    bool isDelivered;
+    bool isOurs = sink->ringPtr == NsSinkRing();
 
     NsAssert(lane < headerPtr->maxLanes);
     if (sink->settled != NULL && framePtr->start < sink->settled[lane]) {
         NsSpillAdvance(sink->spillPtr, framePtr);
         return true;
     }
-    if (stream == NULL || !NsStreamHasFormat(stream)) {
-        /* It cannot be left where it is: others stand behind it. */
-        atomic_fetch_add(&sink->nDamaged, 1);
-    } else {
-        sink->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
-        isDelivered = NsDeliverRecord(sink, stream, &record);
-        sink->isJudged = false;
+    if (NsSpillIsKept(sink->spillPtr, framePtr)) {
+        NsSpillAdvance(sink->spillPtr, framePtr);
+        return true;
     }
+    sink->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
+    isDelivered = NsDeliverRecord(sink, stream, &record);
+    sink->isJudged = false;
     if (isDelivered) {
         if (!isOurs) {
             atomic_fetch_add(&sink->nDirect, 1);

@@ -17,7 +17,19 @@
 
 static atomic_uint lastNumber;
 
-static char    *PathOf(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static void     Reset(NsRingSink *slotPtr);
+static NsSpill *Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path);
+static NsSpill *Open(NsRing *ringPtr, NsRingSink *slotPtr, int mode);
+static void     Rewind(NsSpill *spillPtr);
+static NsRing  *OpenNext(const NsSpill *spillPtr);
+static char    *PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static char    *PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static NsSpill *CreateKept(const NsSpill *spillPtr);
+static bool     CopyNext(NsSpill *spillPtr, NsRing *nextPtr);
+static bool     CopyKept(NsSpill *spillPtr, NsSpillKeepProc *isKept,
+                         bool *hasOthersPtr);
+static bool     Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr);
+static bool     UseKept(NsSpill *keptPtr);
 static bool     MakeDirectory(const char *directory);
 static NsSpill *Attach(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
                        int fd);
@@ -32,8 +44,7 @@ NsSpill *
 NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     const char *directory = ringPtr->headerPtr->spillDirectory;
-    char       *path;
-    int         fd;
+    NsSpill    *spillPtr;
 
     if (*directory == '\0') {
         errno = ENOENT;
@@ -42,37 +53,101 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
     if (!MakeDirectory(directory)) {
         return NULL;
     }
+    Reset(slotPtr);
+    slotPtr->spillNumber = (atomic_fetch_add(&lastNumber, 1) + 1)
+        % NS_SPILL_GENERATION;
+    /* Before there is a file that nobody would look for. */
+    atomic_store(&slotPtr->hasSpill, 1u);
+    spillPtr = Create(ringPtr, slotPtr, NsSpillPath(ringPtr, slotPtr));
+    if (spillPtr == NULL) {
+        atomic_store(&slotPtr->hasSpill, 0u);
+    }
+    return spillPtr;
+}
+
+static void
+Reset(NsRingSink *slotPtr)
+{
     slotPtr->spillEnd = slotPtr->spillDone = 0;
     slotPtr->spillAhead = slotPtr->spillBatch = 0;
     slotPtr->nSpilled = 0;
-    slotPtr->spillNumber = atomic_fetch_add(&lastNumber, 1) + 1;
-    /* Before there is a file that nobody would look for. */
-    atomic_store(&slotPtr->hasSpill, 1u);
-    path = PathOf(ringPtr, slotPtr);
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/*
+ * NULL: there is no file, and errno tells why.  Takes the path.
+ */
+static NsSpill *
+Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path)
+{
+    int      fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC
+                       | O_NOFOLLOW, 0600);
+    NsSpill *spillPtr;
+
     if (fd < 0) {
         int reason = errno;
 
-        atomic_store(&slotPtr->hasSpill, 0u);
         ns_free(path);
         errno = reason;
         return NULL;
     }
-    if (ringPtr->path == NULL) {
-        /* Nobody will know what is in it. */
+    spillPtr = Attach(ringPtr, slotPtr, path, fd);
+    if (!NsSpillHeadCreate(&spillPtr->head, fd, ringPtr, slotPtr)) {
+        int reason = errno;
+
         unlink(path);
+        NsSpillClose(&spillPtr);
+        errno = reason;
     }
-    return Attach(ringPtr, slotPtr, path, fd);
+    return spillPtr;
 }
 
 NsSpill *
 NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    char    *path = PathOf(ringPtr, slotPtr);
-    int      fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    NsSpill *spillPtr;
+    NsSpill *spillPtr = Open(ringPtr, slotPtr, O_RDWR);
 
-    if (fd >= 0 && !IsOurs(fd)) {
+    if (spillPtr != NULL) {
+        char *path = PathOfNew(ringPtr, slotPtr);
+
+        /* Of a process that was killed while it made it. */
+        unlink(path);
+        ns_free(path);
+        Settle(spillPtr);
+        Rewind(spillPtr);
+    }
+    return spillPtr;
+}
+
+NsSpill *
+NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    NsSpill *spillPtr = Open(ringPtr, slotPtr, O_RDONLY);
+
+    if (spillPtr != NULL) {
+        Rewind(spillPtr);
+    }
+    return spillPtr;
+}
+
+void
+NsSpillRefresh(NsSpill *spillPtr)
+{
+    uint64_t done = atomic_load(&spillPtr->slotPtr->spillDone);
+
+    spillPtr->end = atomic_load(&spillPtr->slotPtr->spillEnd);
+    if (spillPtr->read < done) {
+        /* What was there may be gone already. */
+        spillPtr->read = MIN(done, spillPtr->end);
+    }
+}
+
+static NsSpill *
+Open(NsRing *ringPtr, NsRingSink *slotPtr, int mode)
+{
+    char *path = NsSpillPath(ringPtr, slotPtr);
+    int   fd = open(path, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd >= 0 && !IsOurs(fd) && mode != O_RDONLY) {
         close(fd);
         fd = -1;
         errno = EPERM;
@@ -84,21 +159,211 @@ NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
         errno = reason;
         return NULL;
     }
-    spillPtr = Attach(ringPtr, slotPtr, path, fd);
-    Settle(spillPtr);
+    return Attach(ringPtr, slotPtr, path, fd);
+}
+
+/*
+ * Begin to read.
+ */
+static void
+Rewind(NsSpill *spillPtr)
+{
     spillPtr->nRead = 0;
-    spillPtr->read = MIN(atomic_load(&slotPtr->spillDone), spillPtr->end);
+    spillPtr->read = MIN(atomic_load(&spillPtr->slotPtr->spillDone),
+                         spillPtr->end);
     spillPtr->freed = spillPtr->read;
-    return spillPtr;
+}
+
+bool
+NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept, bool *hasOthersPtr)
+{
+    NsRing  *ringPtr = spillPtr->ringPtr, *nextPtr = OpenNext(spillPtr);
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+    bool     isOk = true, hasKept = nextPtr != NULL;
+
+    *hasOthersPtr = true;
+    /* Asked once: a stream that is made meanwhile has to wait. */
+    spillPtr->isKept = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(bool));
+    for (uint32_t i = 0; i < n && !hasKept; i++) {
+        hasKept = isKept(ringPtr, i);
+    }
+    if (hasKept) {
+        spillPtr->keptPtr = CreateKept(spillPtr);
+        isOk = spillPtr->keptPtr != NULL
+            && (nextPtr == NULL || CopyNext(spillPtr, nextPtr))
+            && CopyKept(spillPtr, isKept, hasOthersPtr);
+        Rewind(spillPtr);
+    }
+    if (nextPtr != NULL) {
+        *hasOthersPtr = true;
+        NsRingClose(&nextPtr, false);
+    }
+    if (spillPtr->keptPtr != NULL
+            && (!isOk || !*hasOthersPtr || spillPtr->keptPtr->end == 0
+                || !UseKept(spillPtr->keptPtr))) {
+        int reason = errno;
+
+        isOk = isOk && (!*hasOthersPtr || spillPtr->keptPtr->end == 0);
+        unlink(spillPtr->keptPtr->path);
+        NsSpillClose(&spillPtr->keptPtr);
+        errno = reason;
+    }
+    return isOk;
+}
+
+/*
+ * The head of what a process has kept that was killed before it came to
+ * NsSpillDelete; NULL: there is none.
+ */
+static NsRing *
+OpenNext(const NsSpill *spillPtr)
+{
+    char       *path = PathOfNext(spillPtr->ringPtr, spillPtr->slotPtr);
+    const char *reason;
+    NsRing     *ringPtr = NsRingOpen(path, true, &reason);
+
+    ns_free(path);
+    return ringPtr;
+}
+
+static char *
+PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    NsRingSink next = {
+        .spillNumber = slotPtr->spillNumber + NS_SPILL_GENERATION
+    };
+
+    return NsSpillPath(ringPtr, &next);
+}
+
+/*
+ * Its slot is its own, and so is its name, until it is complete.
+ */
+static NsSpill *
+CreateKept(const NsSpill *spillPtr)
+{
+    NsRingSink *slotPtr = ns_malloc(sizeof(*slotPtr));
+    NsSpill    *keptPtr;
+
+    memcpy(slotPtr, spillPtr->slotPtr, sizeof(*slotPtr));
+    slotPtr->spillNumber += NS_SPILL_GENERATION;
+    atomic_store(&slotPtr->intent, NS_RING_IDLE);
+    NsRingSetMissing(slotPtr, 0);
+    Reset(slotPtr);
+    keptPtr = Create(spillPtr->ringPtr, slotPtr, PathOfNew(
+                         spillPtr->ringPtr, spillPtr->slotPtr));
+    if (keptPtr == NULL) {
+        ns_free(slotPtr);
+    } else {
+        keptPtr->isOfKept = true;
+    }
+    return keptPtr;
+}
+
+static char *
+PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    char      *path = PathOfNext(ringPtr, slotPtr);
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s/new-%s", ringPtr->headerPtr->spillDirectory,
+                     strrchr(path, '/') + 1);
+    ns_free(path);
+    return Ns_DStringExport(&ds);
+}
+
+/*
+ * What was kept before: all of these lanes.
+ */
+static bool
+CopyNext(NsSpill *spillPtr, NsRing *nextPtr)
+{
+    NsSpill *oldPtr = NsSpillOpenToLook(nextPtr, NsRingSinkAt(nextPtr, 0));
+    const NsSpillFrame *framePtr;
+    bool                isOk = oldPtr != NULL;
+
+    while (isOk && (framePtr = NsSpillHead(oldPtr)) != NULL) {
+        spillPtr->isKept[framePtr->record.lane] = true;
+        isOk = Keep(spillPtr->keptPtr, framePtr);
+        NsSpillAdvance(oldPtr, framePtr);
+    }
+    if (oldPtr != NULL) {
+        NsSpillClose(&oldPtr);
+    }
+    return isOk;
+}
+
+static bool
+CopyKept(NsSpill *spillPtr, NsSpillKeepProc *isKept, bool *hasOthersPtr)
+{
+    NsRing  *ringPtr = spillPtr->ringPtr;
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+    bool    *isNew = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(bool));
+    const NsSpillFrame *framePtr;
+    bool                isOk = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        isNew[i] = !spillPtr->isKept[i] && isKept(ringPtr, i);
+        spillPtr->isKept[i] |= isNew[i];
+    }
+    *hasOthersPtr = false;
+    while (isOk && (framePtr = NsSpillHead(spillPtr)) != NULL) {
+        if (!NsSpillIsKept(spillPtr, framePtr)) {
+            *hasOthersPtr = true;
+        } else if (isNew[framePtr->record.lane]) {
+            isOk = Keep(spillPtr->keptPtr, framePtr);
+        }
+        NsSpillAdvance(spillPtr, framePtr);
+    }
+    *hasOthersPtr |= NsSpillIsDamaged(spillPtr);
+    ns_free(isNew);
+    return isOk && NsSpillWrite(spillPtr->keptPtr, false);
+}
+
+static bool
+Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr)
+{
+    NsSpillAdd(keptPtr, framePtr, framePtr + 1);
+    return keptPtr->nOut < READ_BYTES || NsSpillWrite(keptPtr, false);
+}
+
+/*
+ * It is complete, and gets the name that others look for.
+ */
+static bool
+UseKept(NsSpill *keptPtr)
+{
+    char *path = NsSpillPath(keptPtr->ringPtr, keptPtr->slotPtr);
+
+    if (rename(keptPtr->path, path) != 0) {
+        ns_free(path);
+        return false;
+    }
+    ns_free(keptPtr->path);
+    keptPtr->path = path;
+    return true;
 }
 
 void
 NsSpillDelete(NsSpill **spillPtrPtr)
 {
-    NsSpill *spillPtr = *spillPtrPtr;
+    NsSpill    *spillPtr = *spillPtrPtr;
+    NsRingSink *slotPtr = spillPtr->slotPtr;
 
-    atomic_store(&spillPtr->slotPtr->hasSpill, 0u);
+    atomic_store(&slotPtr->hasSpill, 0u);
+    NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, slotPtr);
     unlink(spillPtr->path);
+    if (spillPtr->keptPtr != NULL) {
+        /* Killed here, a process leaves a file that no mapping names. */
+        const NsRingSink *keptPtr = spillPtr->keptPtr->slotPtr;
+
+        Reset(slotPtr);
+        slotPtr->spillNumber = keptPtr->spillNumber;
+        slotPtr->spillEnd = keptPtr->spillEnd;
+        slotPtr->nSpilled = keptPtr->nSpilled;
+        atomic_store(&slotPtr->hasSpill, 1u);
+    }
     NsSpillClose(spillPtrPtr);
 }
 
@@ -108,7 +373,14 @@ NsSpillClose(NsSpill **spillPtrPtr)
     NsSpill *spillPtr = *spillPtrPtr;
 
     *spillPtrPtr = NULL;
+    if (spillPtr->keptPtr != NULL) {
+        NsSpillClose(&spillPtr->keptPtr);
+    }
+    if (spillPtr->isOfKept) {
+        ns_free(spillPtr->slotPtr);
+    }
     close(spillPtr->fd);
+    ns_free(spillPtr->isKept);
     ns_free(spillPtr->path);
     ns_free(spillPtr->out);
     ns_free(spillPtr->in);
@@ -119,9 +391,12 @@ void
 NsSpillDeleteOf(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     if (atomic_load(&slotPtr->hasSpill) != 0) {
-        char *path = PathOf(ringPtr, slotPtr);
+        char *path = PathOfNext(ringPtr, slotPtr);
 
+        unlink(path);
+        ns_free(path);
         atomic_store(&slotPtr->hasSpill, 0u);
+        path = NsSpillPath(ringPtr, slotPtr);
         unlink(path);
         ns_free(path);
     }
@@ -172,7 +447,9 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
 
     NsAssert(!isRead || spillPtr->read == end);
     spillPtr->nOut = 0;
-    if (!NsWriteAllAt(spillPtr->fd, spillPtr->out, n, (off_t) end)) {
+    if (!NsSpillHeadNoteLanes(&spillPtr->head, spillPtr->fd, spillPtr->ringPtr)
+            || !NsWriteAllAt(spillPtr->fd, spillPtr->out, n,
+                             spillPtr->base + (off_t) end)) {
         spillPtr->nOutRecords = 0;
         return false;
     }
@@ -187,6 +464,7 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
     spillPtr->nOutRecords = 0;
     atomic_store(&slotPtr->spillBatch, end);
     atomic_store(&slotPtr->spillEnd, spillPtr->end);
+    NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, slotPtr);
     return true;
 }
 
@@ -242,32 +520,18 @@ NsSpillNoteDone(NsSpill *spillPtr)
     atomic_store(&spillPtr->slotPtr->nSpilled, NsSpillUnread(spillPtr));
     spillPtr->nRead = 0;
     atomic_store(&spillPtr->slotPtr->spillDone, done);
+    NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, spillPtr->slotPtr);
     if (done - spillPtr->freed >= PUNCH_BYTES && !spillPtr->cannotPunch) {
         uint64_t n = (done - spillPtr->freed) / PUNCH_BYTES * PUNCH_BYTES;
 
         if (fallocate(spillPtr->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                      (off_t) spillPtr->freed, (off_t) n) == 0) {
+                      spillPtr->base + (off_t) spillPtr->freed,
+                      (off_t) n) == 0) {
             spillPtr->freed += n;
         } else {
             spillPtr->cannotPunch = true;
         }
     }
-}
-
-/*
- * The caller's, on the heap.  The time in the mapping tells it from others.
- */
-static char *
-PathOf(const NsRing *ringPtr, const NsRingSink *slotPtr)
-{
-    const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    Ns_DString          ds;
-
-    Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "%s/nsd-%016" PRIx64 "-%d.%u",
-                     headerPtr->spillDirectory, headerPtr->epoch,
-                     (int) headerPtr->pid, slotPtr->spillNumber);
-    return Ns_DStringExport(&ds);
 }
 
 /*
@@ -303,6 +567,7 @@ Attach(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int fd)
     spillPtr->slotPtr = slotPtr;
     spillPtr->path = path;
     spillPtr->fd = fd;
+    spillPtr->base = NsSpillHeadBytes(ringPtr);
     spillPtr->end = atomic_load(&slotPtr->spillEnd);
     return spillPtr;
 }
@@ -377,7 +642,7 @@ Fill(NsSpill *spillPtr, size_t need)
     while (spillPtr->nIn < want) {
         ssize_t n = pread(spillPtr->fd, spillPtr->in + spillPtr->nIn,
                           want - spillPtr->nIn,
-                          (off_t) (at + spillPtr->nIn));
+                          spillPtr->base + (off_t) (at + spillPtr->nIn));
 
         if (n <= 0 && (n == 0 || errno != EINTR)) {
             break;

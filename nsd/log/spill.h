@@ -18,13 +18,16 @@
  *      cursors on.  spillAhead holds while the slot says that a write is under
  *      way, like the cursors' `ahead`.
  *
+ *      The queue stands behind a head that says the same once more, for the case
+ *      that the mapping is lost and the file is not; see spillhead.h.
+ *
  *      One thread at a time uses a spill file; see bound.h.
  */
 
 #ifndef NSD_LOG_SPILL_H
 #define NSD_LOG_SPILL_H
 
-#include "log/ring.h"
+#include "log/spillhead.h"
 
 /*
  * A record in the file, in one piece; its bytes follow.
@@ -45,7 +48,9 @@ typedef struct NsSpill {
     NsRingSink *slotPtr;
     char       *path;
     int         fd;
+    off_t       base;           /* The queue's place in the file. */
 
+    NsSpillHeader head;
     bool        cannotPunch;
     uint64_t    end;            /* See above. */
     uint64_t    read;           /* Of the next frame; before it: read. */
@@ -60,6 +65,10 @@ typedef struct NsSpill {
     size_t      nIn;
     size_t      inRoom;
     uint64_t    inStart;
+
+    bool       *isKept;         /* By lane, and the file with these records; */
+    struct NsSpill *keptPtr;    /* see NsSpillKeep. */
+    bool        isOfKept;       /* It is such a one: the slot is its own. */
 } NsSpill;
 
 /*
@@ -70,7 +79,36 @@ NsSpill *NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr);
 NsSpill *NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * The slot has no file any more; what was not read is given up.
+ * To look at the file only, while others may use it.  Refresh: look at what the
+ * slot says by now.
+ */
+NsSpill *NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr);
+void     NsSpillRefresh(NsSpill *spillPtr);
+
+/*
+ * Before a file of an earlier process is read: records of some lanes are to
+ * outlive it.  They go into another file, which takes its place when it is
+ * deleted; until then that does not count, and who begins again makes it anew.
+ * *hasOthersPtr: there is something else in the file.  If not, it may as well
+ * stay as it is.  False: errno tells why this cannot be.
+ */
+typedef bool (NsSpillKeepProc) (const NsRing *ringPtr, uint32_t lane);
+bool NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
+                 bool *hasOthersPtr);
+
+/*
+ * The record is one of those.
+ */
+static inline bool
+NsSpillIsKept(const NsSpill *spillPtr, const NsSpillFrame *framePtr)
+{
+    return spillPtr->isKept != NULL && framePtr->record.kind == NS_RING_WHOLE
+        && spillPtr->isKept[framePtr->record.lane];
+}
+
+/*
+ * The slot has no file any more, but for one with what was to be kept; what else
+ * was not read is given up.
  */
 void NsSpillDelete(NsSpill **spillPtrPtr);
 

@@ -136,7 +136,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
         Ns_Fatal("log: failed to open server log '%s': '%s'", file,
                  strerror(errno));
     }
-    NsSinkFindLeftovers(&ringKey);
+    NsSinkFindLeftovers(&ringKey, spillDirectory);
     NsSinkRecoverByName(SYSTEM_SINK, isAsync);
     if (isAsync) {
         NsLogUseMemory();

@@ -60,7 +60,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     bytes = Damage(data, length);
     Save(bytes);
     CheckPrinting((flags & FLAG_SLOW) != 0);
-    NsSinkFindLeftovers(&key);
+    NsSinkFindLeftovers(&key, NULL);
     NsSinkEndRecovery();
     unlink(path);
     unlink(logFile);

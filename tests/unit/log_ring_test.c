@@ -192,7 +192,7 @@ CountRecovered(void)
     int       c, n = 0;
 
     unlink(logFile);
-    NsSinkFindLeftovers(&key);
+    NsSinkFindLeftovers(&key, NULL);
     NsSinkEndRecovery();
     fp = fopen(logFile, "r");
     while (fp != NULL && (c = getc(fp)) != EOF) {
@@ -393,7 +393,7 @@ ALogIsNotCutOffAtADamagedPlace(void **state)
         }
     }
     NsRingClose(&ringPtr, false);
-    NsSinkFindLeftovers(&(NsRingKey){directory, directory, NULL});
+    NsSinkFindLeftovers(&(NsRingKey){directory, directory, NULL}, NULL);
     NsSinkEndRecovery();
     fp = fopen(logFile, "r");
     assert_non_null(fgets(bytes, 100, fp));
