@@ -62,6 +62,8 @@ typedef struct NsAdpServer {
     int         errorStatus;    /* Of pages that fail; 200: as of others. */
     const char *debugInit;
     bool        isDebugEnabled;
+    bool        isDisabled;     /* No page is mapped by the configuration. */
+    bool        runsTclPages;
 
     Ns_Mutex      lock;         /* Guards the rest. */
     Ns_Cond       cond;         /* A page was parsed, or its output made. */

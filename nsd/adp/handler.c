@@ -20,7 +20,7 @@
 #include "base/episode.h"
 #include "base/lock.h"
 #include "http/mimetype.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
 #include "request/notice.h"
@@ -48,12 +48,6 @@ typedef struct Visit {
     NsStamp        lookStamp;   /* See NsConn. */
 } Visit;
 
-typedef struct Setting {
-    const char *key;
-    int         flag;
-    bool        isOn;           /* By default. */
-} Setting;
-
 const Ns_ObjvTable nsAdpFlagNames[] = {
     {"autoabort",    NS_ADP_AUTOABORT},
     {"detailerror",  NS_ADP_DETAIL},
@@ -69,25 +63,61 @@ const Ns_ObjvTable nsAdpFlagNames[] = {
     {NULL, 0}
 };
 
-static const Setting settings[] = {
-    {"autoabort",    NS_ADP_AUTOABORT, true},
-    {"cache",        NS_ADP_CACHE,     false},
-    {"detailerror",  NS_ADP_DETAIL,    true},
-    {"displayerror", NS_ADP_DISPLAY,   false},
-    {"enableexpire", NS_ADP_EXPIRE,    false},
-    {"safeeval",     NS_ADP_SAFE,      false},
-    {"singlescript", NS_ADP_SINGLE,    false},
-    {"stream",       NS_ADP_STREAM,    false},
-    {"stricterror",  NS_ADP_STRICT,    false},
-    {"trace",        NS_ADP_TRACE,     false},
-    {"trimspace",    NS_ADP_TRIM,      false}
+#define ANY NS_PARAM_NO_LIMIT
+
+static const NsParameter rows[] = {
+    NS_LISTED("map", NS_PARAM_STRING, "",
+              "URL pattern of templates; may be repeated."),
+    NS_BOOL(NsAdpServer, isDisabled, "disabled", "false",
+            "Ignore all map parameters."),
+    NS_BOOL(NsAdpServer, runsTclPages, "enabletclpages", "false",
+            "Run /*.tcl below the page root with the template engine."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_CACHE, "cache", "false",
+            "Honour -cache of included templates."),
+    NS_SIZE(NsAdpServer, cacheBytes, "cachesize", "5120000", 0, ANY,
+            "Parsed pages of one interpreter."),
+    NS_SIZE(NsAdpServer, bufferBytes, "bufsize", "1024000", 0,
+            INT64_C(1) << 30, "Flush output beyond this."),
+    NS_INT(NsAdpServer, traceBytes, "tracesize", "40", 0, ANY,
+           "Excerpt that trace logs."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_STREAM, "stream", "false",
+            "Send output as soon as it is there."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_EXPIRE, "enableexpire", "false",
+            "Replies expire at once."),
+    NS_BOOL(NsAdpServer, isDebugEnabled, "enabledebug", "false",
+            "Allow ?debug=."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_SAFE, "safeeval", "false",
+            "Leave out scripts in pages made by scripts."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_SINGLE, "singlescript", "false",
+            "Make one script of a page."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_TRACE, "trace", "false",
+            "Log each block."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_DETAIL, "detailerror", "true",
+            "Log errors with the request."),
+    NS_INT(NsAdpServer, errorStatus, "errorstatus", "500", 200, 599,
+           "Status of a page that fails; 200: as if it had not."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_STRICT, "stricterror", "false",
+            "An error ends the page."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_DISPLAY, "displayerror", "false",
+            "Show errors in the page."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_TRIM, "trimspace", "false",
+            "Trim white space around the page."),
+    NS_FLAG(NsAdpServer, flags, NS_ADP_AUTOABORT, "autoabort", "true",
+            "A reply of a script ends the page."),
+    NS_PATH(NsAdpServer, startPage, "startpage", "",
+            "Page run instead of every page asked for."),
+    NS_PATH(NsAdpServer, errorPage, "errorpage", "",
+            "Page run after an error."),
+    NS_TEXT(NsAdpServer, debugInit, "debuginit", "ns_adp_debuginit",
+            "Command that attaches a debugger."),
+    NS_IGNORED("nocache", "Of an earlier release, without effect."),
+    NS_PARAM_END
 };
 
 static const char *const methods[] = {"GET", "HEAD", "POST"};
 
 static NsAdpServer *CreateServer(NsServer *serverPtr, const char *section);
-static const char *PageFile(NsServer *serverPtr, const char *section,
-                            const char *key);
+static const char *PageFile(const NsServer *serverPtr, const char *file);
 static void Map(NsServer *serverPtr, const char *pattern, int pageFlags);
 static Ns_OpProc RequestPage;
 static Ns_Callback FreePage;
@@ -112,6 +142,7 @@ static const char *TypeOf(const char *file);
 void
 NsAdpInit(void)
 {
+    NsParametersRegister("ns/server/*/adp", rows, sizeof(NsAdpServer));
     NsAdpCmdInit();
     NsAdpFrameCmdInit();
     NsAdpRegisterCmdInit();
@@ -129,14 +160,14 @@ NsAdpServerInit(NsServer *serverPtr)
 
     serverPtr->adpPtr = CreateServer(serverPtr, section);
     NsAdpInterpServerInit(serverPtr);
-    if (!Ns_ConfigBool(section, "disabled", NS_FALSE)) {
+    if (!serverPtr->adpPtr->isDisabled) {
         for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
             if (strcasecmp(Ns_SetKey(setPtr, i), "map") == 0) {
                 Map(serverPtr, Ns_SetValue(setPtr, i), 0);
             }
         }
     }
-    if (Ns_ConfigBool(section, "enabletclpages", NS_FALSE)) {
+    if (serverPtr->adpPtr->runsTclPages) {
         Map(serverPtr, "/*.tcl", NS_ADP_TCL);
     }
 }
@@ -145,24 +176,11 @@ static NsAdpServer *
 CreateServer(NsServer *serverPtr, const char *section)
 {
     NsAdpServer *adpServerPtr = ns_calloc(1, sizeof(*adpServerPtr));
-    NsParameters from = {"ns/server/*/adp", section};
-    int          i;
 
     adpServerPtr->serverPtr = serverPtr;
-    for (i = 0; i < Ns_NrElements(settings); i++) {
-        if (Ns_ConfigBool(section, settings[i].key, settings[i].isOn)) {
-            adpServerPtr->flags |= settings[i].flag;
-        }
-    }
-    adpServerPtr->bufferBytes = (size_t) NsParameterSize(from, "bufsize");
-    adpServerPtr->cacheBytes = (size_t) NsParameterSize(from, "cachesize");
-    adpServerPtr->traceBytes = NsParameterInt(from, "tracesize");
-    adpServerPtr->startPage = PageFile(serverPtr, section, "startpage");
-    adpServerPtr->errorPage = PageFile(serverPtr, section, "errorpage");
-    adpServerPtr->errorStatus = NsParameterInt(from, "errorstatus");
-    adpServerPtr->debugInit = ns_strdup(Ns_ConfigString(section, "debuginit",
-                                                        "ns_adp_debuginit"));
-    adpServerPtr->isDebugEnabled = NsParameterBool(from, "enabledebug");
+    NsParametersFill(rows, section, adpServerPtr);
+    adpServerPtr->startPage = PageFile(serverPtr, adpServerPtr->startPage);
+    adpServerPtr->errorPage = PageFile(serverPtr, adpServerPtr->errorPage);
 
     NsMutexSetup(&adpServerPtr->lock, NS_RANK_ADP_PAGES, "ns:adp:pages",
                  serverPtr->name);
@@ -177,10 +195,9 @@ CreateServer(NsServer *serverPtr, const char *section)
  * Absolute, or NULL.
  */
 static const char *
-PageFile(NsServer *serverPtr, const char *section, const char *key)
+PageFile(const NsServer *serverPtr, const char *file)
 {
-    const char *file = Ns_ConfigString(section, key, NULL);
-    Ns_DString  ds;
+    Ns_DString ds;
 
     if (file == NULL || *file == '\0') {
         return NULL;

@@ -262,6 +262,13 @@ StoreNumber(const NsParameter *parameterPtr, int64_t number, void *structPtr)
     case NS_MEMBER_BOOL:
         *(bool *) memberPtr = number != 0;
         break;
+    case NS_MEMBER_FLAG:
+        if (number != 0) {
+            *(int *) memberPtr |= parameterPtr->flag;
+        } else {
+            *(int *) memberPtr &= ~parameterPtr->flag;
+        }
+        break;
     case NS_MEMBER_INT:
         NsAssert(number >= INT_MIN && number <= INT_MAX);
         *(int *) memberPtr = (int) number;

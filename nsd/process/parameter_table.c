@@ -49,9 +49,6 @@ static const NsParameter processParameters[] = {
          "exists."),
     TIME("shutdowntimeout", "20", 0, ANY,
          "A shutdown takes at most this long."),
-    PATH("tcllibrary", "tcl", "Tcl library of all servers."),
-    BOOL("tclinitlock", "false",
-         "Make interpreters one at a time."),
     SIZE("stacksize", "0", 0, ANY,
          "Used when ns/threads has no stacksize."),
     INTEGER("listenbacklog", "32", 0, ANY,
@@ -62,10 +59,6 @@ static const NsParameter processParameters[] = {
     TIME("schedmaxelapsed", "2", 0, ANY,
          "Warn when a scheduled procedure without a thread of its own ran "
          "longer."),
-    INTEGER("jobsperthread", "0", 0, ANY,
-            "Jobs that one job thread runs before it ends; 0 = no limit."),
-    TIME("jobtimeout", "300", 0, ANY,
-         "An idle job thread ends after this time; 0 = never."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
@@ -184,48 +177,6 @@ static const NsParameter poolParameters[] = {
     END
 };
 
-static const NsParameter tclParameters[] = {
-    PATH("library", "modules/tcl", "Tcl library of the server."),
-    PATH("initfile", "bin/init.tcl", "Script that boots the server."),
-    TEXT("initcmds", "", "Commands at the end of the server's start."),
-    INTEGER("nsvbuckets", "8", 1, ANY, "Locks for shared arrays."),
-    SIZE("memoizecache", "10485760", 0, ANY, "Size of the cache ns:memoize."),
-    LIST("errorlogheaders", "",
-         "Request header fields in the log entry of a script error."),
-    PATH("errorpage", "", "Script that answers when a Tcl page fails."),
-    BOOL("lazyloader", "false", "Accepted, without effect."),
-    END
-};
-
-static const NsParameter adpParameters[] = {
-    TEXT("map", "", "URL pattern of templates; may be repeated."),
-    BOOL("disabled", "false", "Ignore all map parameters."),
-    BOOL("enabletclpages", "false",
-         "Run /*.tcl below the page root with the template engine."),
-    BOOL("cache", "false", "Honour -cache of included templates."),
-    SIZE("cachesize", "5120000", 0, ANY, "Parsed pages of one interpreter."),
-    SIZE("bufsize", "1024000", 0, GIB, "Flush output beyond this."),
-    INTEGER("tracesize", "40", 0, ANY, "Excerpt that trace logs."),
-    BOOL("stream", "false", "Send output as soon as it is there."),
-    BOOL("enableexpire", "false", "Replies expire at once."),
-    BOOL("enabledebug", "false", "Allow ?debug=."),
-    BOOL("safeeval", "false", "Leave out scripts in pages made by scripts."),
-    BOOL("singlescript", "false", "Make one script of a page."),
-    BOOL("trace", "false", "Log each block."),
-    BOOL("detailerror", "true", "Log errors with the request."),
-    INTEGER("errorstatus", "500", 200, 599,
-            "Status of a page that fails; 200: as if it had not."),
-    BOOL("stricterror", "false", "An error ends the page."),
-    BOOL("displayerror", "false", "Show errors in the page."),
-    BOOL("trimspace", "false", "Trim white space around the page."),
-    BOOL("autoabort", "true", "A reply of a script ends the page."),
-    PATH("startpage", "", "Page run instead of every page asked for."),
-    PATH("errorpage", "", "Page run after an error."),
-    TEXT("debuginit", "ns_adp_debuginit", "Command that attaches a debugger."),
-    IGNORED("nocache", "Of an earlier release, without effect."),
-    END
-};
-
 static const NsParameter nssslParameters[] = {
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
@@ -331,8 +282,6 @@ static const struct {
     {"ns/threads", threadParameters},
     {"ns/logsink/*", sinkParameters},
     {"ns/server/*/pool/*", poolParameters},
-    {"ns/server/*/tcl", tclParameters},
-    {"ns/server/*/adp", adpParameters},
     {"module/nsssl", nssslParameters},
     {"module/nslog", nslogParameters},
     {"module/nsstats", nsstatsParameters}

@@ -103,7 +103,8 @@ HasFittingMember(const NsParameter *rowPtr)
     }
     switch (rowPtr->type) {
     case NS_PARAM_BOOL:
-        return member == NS_MEMBER_BOOL;
+        return member == NS_MEMBER_BOOL
+            || (member == NS_MEMBER_FLAG && rowPtr->flag != 0);
     case NS_PARAM_CHOICE:
         return member == NS_MEMBER_INT && rowPtr->choices != NULL;
     case NS_PARAM_INT:
@@ -148,9 +149,13 @@ SharesMember(const NsParameter *rows, const NsParameter *rowPtr)
     size_t end = rowPtr->offset + MemberBytes(rowPtr->member);
 
     for (; rows < rowPtr; rows++) {
+        bool overlap = rows->offset < end
+            && rowPtr->offset < rows->offset + MemberBytes(rows->member);
+
         if (STRIEQ(rows->key, rowPtr->key)
-                || (rows->offset < end && rowPtr->offset
-                    < rows->offset + MemberBytes(rows->member))) {
+                || (overlap && (rows->member != NS_MEMBER_FLAG
+                                || rowPtr->member != NS_MEMBER_FLAG
+                                || (rows->flag & rowPtr->flag) != 0))) {
             return true;
         }
     }
@@ -162,7 +167,7 @@ MemberBytes(NsParameterMember member)
 {
     static const size_t sizes[] = {
         [NS_MEMBER_NONE] = 0, [NS_MEMBER_BOOL] = sizeof(bool),
-        [NS_MEMBER_INT] = sizeof(int), [NS_MEMBER_INT64] = sizeof(int64_t),
+        [NS_MEMBER_FLAG] = sizeof(int), [NS_MEMBER_INT] = sizeof(int), [NS_MEMBER_INT64] = sizeof(int64_t),
         [NS_MEMBER_SIZE] = sizeof(size_t),
         [NS_MEMBER_TEXT] = sizeof(const char *)
     };

@@ -34,6 +34,7 @@ typedef enum {
 typedef enum {
     NS_MEMBER_NONE,             /* The row fills none. */
     NS_MEMBER_BOOL,
+    NS_MEMBER_FLAG,             /* A bit of an int. */
     NS_MEMBER_INT,              /* An int, or an enum for a choice. */
     NS_MEMBER_INT64,            /* NsStamp for times. */
     NS_MEMBER_SIZE,
@@ -76,6 +77,7 @@ typedef struct NsParameter {
     const char     *sentence;
     NsParameterMember      member;
     size_t                 offset;  /* Of that member. */
+    int                    flag;    /* The bit, of NS_MEMBER_FLAG. */
     NsParameterAdjustProc *adjustProc;  /* Or NULL. */
 } NsParameter;
 
@@ -87,6 +89,7 @@ typedef struct NsParameter {
  *   TEXT, PATH, LIST, NUMBERS   const char *; NULL: no value and no default.
  *                               Lives as long as the process
  *   BOOL                        bool
+ *   FLAG                        int, of which it is the given bit
  *   INT                         int
  *   SIZE                        int64_t, size_t, or an int if max fits into it
  *   TIME                        NsStamp, a span
@@ -114,6 +117,11 @@ typedef struct NsParameter {
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_LIST, __VA_ARGS__)
 #define NS_BOOL(struct_, name, key, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_BOOL, __VA_ARGS__)
+#define NS_FLAG(struct_, name, flag_, key_, default_, sentence_) \
+    {.key = key_, .type = NS_PARAM_BOOL, .defaultText = default_, \
+     .member = NS_MEMBER_FLAG, .flag = flag_, .sentence = sentence_, \
+     .offset = offsetof(struct_, name) \
+         + _Generic(((struct_ *) NULL)->name, int: 0)}
 #define NS_CHOICE(struct_, name, key, default_, words, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_CHOICE, default_, __VA_ARGS__, \
                  .choices = words)

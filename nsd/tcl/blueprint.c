@@ -14,6 +14,7 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "base/lock.h"
+#include "process/parameters.h"
 #include "tcl/blueprint.h"
 #include "tcl/init.h"
 #include "tcl/trace.h"
@@ -24,10 +25,47 @@ static Ns_TclTraceProc CleanupTrace;
 static int Try(NsTclServer *tclPtr, const char *script, size_t length,
                Ns_DString *errorPtr);
 static void AddOwnTraces(const char *server);
-static const char *HomePath(const char *section, const char *key,
-                            const char *dflt);
-static void ReadHeaders(NsTclServer *tclPtr, const char *section);
+static const char *HomePath(const char *path);
+static void SplitHeaders(NsTclServer *tclPtr, const char *section);
 
+/*
+ * Of all servers.
+ */
+typedef struct Shared {
+    const char *library;
+    bool        isInitLocked;
+} Shared;
+
+static const NsParameter sharedRows[] = {
+    NS_PATH(Shared, library, "tcllibrary", "tcl", "Tcl library of all servers."),
+    NS_BOOL(Shared, isInitLocked, "tclinitlock", "false",
+            "Make interpreters one at a time."),
+    NS_PARAM_END
+};
+
+static const NsParameter rows[] = {
+    NS_PATH(NsTclServer, library, "library", "modules/tcl",
+            "Tcl library of the server."),
+    NS_PATH(NsTclServer, initFile, "initfile", "bin/init.tcl",
+            "Script that boots the server."),
+    NS_LIST(NsTclServer, errorLogHeaderList, "errorlogheaders", "",
+            "Request header fields in the log entry of a script error."),
+    NS_PATH(NsTclServer, errorPage, "errorpage", "",
+            "Script that answers when a Tcl page fails."),
+    NS_LISTED("initcmds", NS_PARAM_STRING, "",
+              "Commands at the end of the server's start."),
+    NS_LISTED("lazyloader", NS_PARAM_BOOL, "false",
+              "Accepted, without effect."),
+    NS_PARAM_END
+};
+
+
+void
+NsBlueprintInit(void)
+{
+    NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
+    NsParametersRegister("ns/server/*/tcl", rows, sizeof(NsTclServer));
+}
 
 void
 NsTclServerInit(NsServer *serverPtr)
@@ -35,18 +73,18 @@ NsTclServerInit(NsServer *serverPtr)
     NsTclServer *tclPtr = ns_calloc(1, sizeof(NsTclServer));
     Ns_DString   ds;
     const char  *section;
+    Shared       shared;
 
     Ns_DStringInit(&ds);
     section = Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
     tclPtr->serverPtr = serverPtr;
-    tclPtr->library = HomePath(section, "library", "modules/tcl");
-    tclPtr->initFile = HomePath(section, "initfile", "bin/init.tcl");
+    NsParametersFill(sharedRows, "ns/parameters", &shared);
+    NsParametersFill(rows, section, tclPtr);
+    tclPtr->library = HomePath(tclPtr->library);
+    tclPtr->initFile = HomePath(tclPtr->initFile);
     tclPtr->sharedLibrary = NsTclSharedLibrary();
-    tclPtr->errorPage = Ns_ConfigString(section, "errorpage", NULL);
-    tclPtr->isInitLocked = Ns_ConfigBool("ns/parameters", "tclinitlock",
-                                         NS_FALSE);
-    (void) Ns_ConfigBool(section, "lazyloader", NS_FALSE);
-    ReadHeaders(tclPtr, section);
+    tclPtr->isInitLocked = shared.isInitLocked;
+    SplitHeaders(tclPtr, section);
     Ns_DStringInit(&tclPtr->modules);
     Tcl_InitHashTable(&tclPtr->runOnce, TCL_STRING_KEYS);
     NsMutexSetup(&tclPtr->lock, NS_RANK_TCL_BLUEPRINT, "nsd:blueprint",
@@ -85,7 +123,10 @@ NsTclSharedLibrary(void)
     static const char *library = NULL;
 
     if (library == NULL) {
-        library = HomePath("ns/parameters", "tcllibrary", "tcl");
+        Shared shared;
+
+        NsParametersFill(sharedRows, "ns/parameters", &shared);
+        library = HomePath(shared.library);
     }
     return library;
 }
@@ -251,10 +292,9 @@ CleanupTrace(Tcl_Interp *interp, void *arg)
  * A path, relative ones below the home directory; never freed.
  */
 static const char *
-HomePath(const char *section, const char *key, const char *dflt)
+HomePath(const char *path)
 {
-    const char *path = Ns_ConfigString(section, key, dflt);
-    Ns_DString  ds;
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
     if (Ns_PathIsAbsolute(path)) {
@@ -266,12 +306,13 @@ HomePath(const char *section, const char *key, const char *dflt)
 }
 
 static void
-ReadHeaders(NsTclServer *tclPtr, const char *section)
+SplitHeaders(NsTclServer *tclPtr, const char *section)
 {
-    const char *list = Ns_ConfigString(section, "errorlogheaders", "");
+    const char *list = tclPtr->errorLogHeaderList;
 
-    if (Tcl_SplitList(NULL, list, &tclPtr->nErrorLogHeaders,
-                      &tclPtr->errorLogHeaders) != TCL_OK) {
+    if (list != NULL
+            && Tcl_SplitList(NULL, list, &tclPtr->nErrorLogHeaders,
+                             &tclPtr->errorLogHeaders) != TCL_OK) {
         Ns_Log(Error, "config: [%s]errorlogheaders is no list: %s", section,
                list);
         tclPtr->nErrorLogHeaders = 0;

@@ -73,6 +73,9 @@ NsTclInit(void)
     Tcl_FindExecutable(NULL);
     (void) Tcl_SetSystemEncoding(NULL, "utf-8");
     NsInterpInit();
+    NsBlueprintInit();
+    NsTclCacheInit();
+    NsvInit();
     NsTraceInit();
     NsTclRequestInit();
     for (int i = 0; i < Ns_NrElements(families); i++) {

@@ -32,10 +32,14 @@ void NsTclServerBoot(NsServer *serverPtr);
 const char *NsTclSharedLibrary(void);
 
 /*
- * Parts of the above in other files: once; when a reply is finished; when a
+ * Parts of the above in other files: once, the rows of their parameters among
+ * them; when a reply is finished; when a
  * request has ended.
  */
+void NsBlueprintInit(void);
+void NsTclCacheInit(void);
 void NsTclRequestInit(void);
+void NsvInit(void);
 void NsInterpInit(void);
 void NsInterpConnClosed(NsConn *connPtr);
 void NsInterpConnEnded(NsConn *connPtr);

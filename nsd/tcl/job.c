@@ -11,7 +11,7 @@
  */
 
 #include "tcl/job_int.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 
 static void ConfigureLocked(void);
 static bool WithdrawHopeless(const char *queue, const char *id);
@@ -24,9 +24,19 @@ static bool HasDoneLocked(NsJobQueue *queuePtr);
 
 NsJobPool nsJobs;
 
+static const NsParameter rows[] = {
+    NS_INT(NsJobPool, jobsPerThread, "jobsperthread", "0", 0,
+           NS_PARAM_NO_LIMIT,
+           "Jobs that one job thread runs before it ends; 0 = no limit."),
+    NS_TIME(NsJobPool, timeout, "jobtimeout", "300", 0, NS_PARAM_NO_LIMIT,
+            "An idle job thread ends after this time; 0 = never."),
+    NS_PARAM_END
+};
+
 void
 NsJobInit(void)
 {
+    NsParametersRegister("ns/parameters", rows, sizeof(NsJobPool));
     NsMutexSetup(&nsJobs.lock, NS_RANK_TCL_JOBS, "tcljob", "pool");
     Ns_CondInit(&nsJobs.work);
     Ns_CondInit(&nsJobs.done);
@@ -71,12 +81,9 @@ NsJobQueueCreate(const char *queue, const char *description, int maxThreads)
 static void
 ConfigureLocked(void)
 {
-    NsParameters from = {"ns/parameters", "ns/parameters"};
-
     if (!nsJobs.isConfigured) {
         nsJobs.isConfigured = true;
-        nsJobs.jobsPerThread = NsParameterInt(from, "jobsperthread");
-        nsJobs.timeout = NsParameterSpan(from, "jobtimeout");
+        NsParametersFill(rows, "ns/parameters", &nsJobs);
     }
 }
 

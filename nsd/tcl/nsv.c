@@ -7,7 +7,8 @@
 #include "ns.h"
 #include "base/assert.h"
 #include "base/lock.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
+#include "tcl/init.h"
 #include "tcl/nsv.h"
 #include "tcl/perserver.h"
 
@@ -33,6 +34,12 @@ typedef struct Buckets {
     Bucket buckets[];
 } Buckets;
 
+static const NsParameter rows[] = {
+    NS_INT(Buckets, n, "nsvbuckets", "8", 1, NS_PARAM_NO_LIMIT,
+           "Locks for shared arrays."),
+    NS_PARAM_END
+};
+
 static NsPerServer allBuckets;
 
 typedef const char *(PutProc) (NsvArray *arrayPtr, const char *key,
@@ -46,22 +53,27 @@ static Value *Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep,
 static int Put(const char *server, const char *array, const char *key,
                const char *value, size_t length, PutProc *put);
 
+void
+NsvInit(void)
+{
+    NsParametersRegister("ns/server/*/tcl", rows, sizeof(Buckets));
+}
+
 static void *
 CreateBuckets(NsServer *serverPtr)
 {
     Ns_DString  ds;
-    Buckets    *bucketsPtr;
-    int         n;
+    Buckets     read, *bucketsPtr;
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    n = NsParameterInt((NsParameters) {"ns/server/*/tcl", ds.string},
-                       "nsvbuckets");
+    NsParametersFill(rows, ds.string, &read);
     Ns_DStringFree(&ds);
 
-    bucketsPtr = ns_calloc(1, sizeof(Buckets) + (size_t) n * sizeof(Bucket));
-    bucketsPtr->n = n;
-    for (int i = 0; i < n; i++) {
+    bucketsPtr = ns_calloc(1, sizeof(Buckets)
+                           + (size_t) read.n * sizeof(Bucket));
+    bucketsPtr->n = read.n;
+    for (int i = 0; i < read.n; i++) {
         Bucket *bucketPtr = &bucketsPtr->buckets[i];
         char    prefix[32];
 

@@ -6,7 +6,8 @@
 
 #include "ns.h"
 #include "base/lock.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
+#include "tcl/init.h"
 #include "tcl/perserver.h"
 #include "tcl/tclcache.h"
 
@@ -17,11 +18,23 @@ typedef struct Table {
     Tcl_HashTable caches;       /* By name. */
 } Table;
 
+static const NsParameter rows[] = {
+    NS_SIZE(NsTclCacheSettings, maxSize, "memoizecache", "10485760", 0,
+            NS_PARAM_NO_LIMIT, "Size of the cache ns:memoize."),
+    NS_PARAM_END
+};
+
 static NsPerServer tables;
 
 static NsPerServerProc CreateTable;
 static NsTclCache *EnterLocked(Table *tablePtr, const char *name,
                                const NsTclCacheSettings *settingsPtr);
+
+void
+NsTclCacheInit(void)
+{
+    NsParametersRegister("ns/server/*/tcl", rows, sizeof(NsTclCacheSettings));
+}
 
 static void *
 CreateTable(NsServer *serverPtr)
@@ -32,8 +45,7 @@ CreateTable(NsServer *serverPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    settings.maxSize = (size_t) NsParameterSize(
-        (NsParameters) {"ns/server/*/tcl", ds.string}, "memoizecache");
+    NsParametersFill(rows, ds.string, &settings);
     Ns_DStringFree(&ds);
 
     NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_CACHES, "ns:tclcaches",

@@ -24,6 +24,7 @@ typedef struct NsTclServer {
     const char *sharedLibrary;
     const char *initFile;
     const char *errorPage;          /* Of simple Tcl pages; NULL: none. */
+    const char *errorLogHeaderList; /* Tcl list of the next, or NULL. */
     const char **errorLogHeaders;
     int         nErrorLogHeaders;
     bool        isInitLocked;       /* Create one interpreter at a time. */
