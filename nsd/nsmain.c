@@ -36,7 +36,6 @@
 #include "process/logsetup.h"
 #include "process/module.h"
 #include "process/options.h"
-#include "process/parameter_value.h"
 #include "process/parameters.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
@@ -49,6 +48,29 @@
 #include "tcl/init.h"
 #include "tcl/notifier.h"
 #include "tcl/shell.h"
+
+/*
+ * Of new threads.
+ */
+typedef struct Stack {
+    int64_t processBytes;       /* 0: the system's default. */
+    int64_t bytes;              /* Newer; by default the same. */
+} Stack;
+
+static NsParameterAdjustProc AdjustStack;
+
+static const NsParameter processRows[] = {
+    NS_SIZE(Stack, processBytes, "stacksize", "0", 0, NS_PARAM_NO_LIMIT,
+            "Used when ns/threads has no stacksize."),
+    NS_PARAM_END
+};
+
+static const NsParameter threadRows[] = {
+    NS_SIZE(Stack, bytes, "stacksize", "0", 0, NS_PARAM_NO_LIMIT,
+            "Stack of new threads; 0 = the system's default.",
+            .adjustProc = AdjustStack),
+    NS_PARAM_END
+};
 
 /*
  * The last Error of a start; main thread.
@@ -157,6 +179,8 @@ Nsd_LibInit(void)
     Nsthreads_LibInit();
     NsLogInit();
     NsProcessInit();
+    NsParametersRegister("ns/parameters", processRows, sizeof(Stack));
+    NsParametersRegister("ns/threads", threadRows, sizeof(Stack));
     NsNetInit();
     NsDispatchInit();
     NsRequestInit();
@@ -381,12 +405,19 @@ UseTree(void)
 static void
 SetStackSize(void)
 {
-    NsParameters process = {"ns/parameters", "ns/parameters"};
-    NsParameters threads = {"ns/threads", "ns/threads"};
-    int64_t      bytes = NsParameterSize(process, "stacksize");
+    Stack stack;
 
-    bytes = NsParameterSizeOr(threads, "stacksize", bytes);
-    (void) Ns_ThreadStackSize((long) bytes);
+    NsParametersFill(processRows, "ns/parameters", &stack);
+    NsParametersFill(threadRows, "ns/threads", &stack);
+    (void) Ns_ThreadStackSize((long) stack.bytes);
+}
+
+static void
+AdjustStack(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const Stack *stackPtr = valuesPtr;
+
+    NsParameterDefault(limitsPtr, stackPtr->processBytes);
 }
 
 static void

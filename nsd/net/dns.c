@@ -14,11 +14,14 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "process/parameter_value.h"
+#include "base/clock.h"
+#include "process/parameters.h"
 
 typedef bool (LookupProc)(Ns_DString *dsPtr, const char *key);
 
 static LookupProc LookupName, LookupAddresses;
+
+#define SECTION "ns/parameters"
 
 /*
  * Set before other threads exist.
@@ -27,25 +30,50 @@ static Ns_Cache *nameCache;             /* Address -> name. */
 static Ns_Cache *addressCache;          /* Name -> list of addresses. */
 static Ns_Time   waitTime;
 
-static int TimeToLive(NsParameters from);
+typedef struct Settings {
+    bool    isOn;
+    size_t  maxSize;
+    NsStamp timeout;
+    NsStamp waitTimeout;
+} Settings;
+
+static const NsParameter rows[] = {
+    NS_BOOL(Settings, isOn, "dnscache", "true",
+            "Keep the results of name lookups."),
+    NS_SIZE(Settings, maxSize, "dnscachemaxsize", "512000", 0,
+            NS_PARAM_NO_LIMIT, "Size of each lookup cache; 0 = no cache."),
+    NS_TIME(Settings, timeout, "dnscachetimeout", "1h", 0, NS_PARAM_NO_LIMIT,
+            "Life time of a lookup result; without a unit, in minutes."),
+    NS_TIME(Settings, waitTimeout, "dnswaittimeout", "5", 0, NS_PARAM_NO_LIMIT,
+            "Wait at most this long for the same lookup in another thread."),
+    NS_PARAM_END
+};
+
+static int TimeToLive(NsStamp span);
 static bool Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key,
                    LookupProc *proc);
 
 void
+NsDnsInit(void)
+{
+    NsParametersRegister(SECTION, rows, sizeof(Settings));
+}
+
+void
 NsDnsConfigure(void)
 {
-    static const char path[] = "ns/parameters";
-    static const NsParameters from = {path, path};
-    size_t size = (size_t) NsParameterSize(from, "dnscachemaxsize");
-    int    timeToLive = TimeToLive(from);
+    Settings settings;
+    int      timeToLive;
 
-    waitTime = NsClockSpan(0, NsParameterSpan(from, "dnswaittimeout"));
-    if (nameCache == NULL && NsParameterBool(from, "dnscache") && size > 0
+    NsParametersFill(rows, SECTION, &settings);
+    timeToLive = TimeToLive(settings.timeout);
+    waitTime = NsClockSpan(0, settings.waitTimeout);
+    if (nameCache == NULL && settings.isOn && settings.maxSize > 0
             && timeToLive > 0) {
         nameCache = Ns_CacheCreateEx("ns:dnshost", TCL_STRING_KEYS, timeToLive,
-                                     size, ns_free);
+                                     settings.maxSize, ns_free);
         addressCache = Ns_CacheCreateEx("ns:dnsaddr", TCL_STRING_KEYS,
-                                        timeToLive, size, ns_free);
+                                        timeToLive, settings.maxSize, ns_free);
     }
 }
 
@@ -53,10 +81,9 @@ NsDnsConfigure(void)
  * In seconds; a number without a unit is minutes.
  */
 static int
-TimeToLive(NsParameters from)
+TimeToLive(NsStamp span)
 {
-    NsStamp     span = NsParameterSpan(from, "dnscachetimeout");
-    const char *text = Ns_ConfigGetValue(from.section, "dnscachetimeout");
+    const char *text = Ns_ConfigGetValue(SECTION, "dnscachetimeout");
 
     if (text != NULL && text[strspn(text, " 0123456789.")] == '\0') {
         span *= 60;

@@ -8,6 +8,11 @@
 #define NSD_NET_DNS_H
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsDnsInit(void);
+
+/*
  * Read the dns* parameters.  After the configuration is read, before other
  * threads ask.
  */

@@ -55,6 +55,8 @@ NsNetInit(void)
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();
+    NsDnsInit();
+    NsListenInit();
     NsDriverParamsInit();
     NsMutexSetup(&undrained.lock, NS_RANK_DRIVERS, "nsd", "drivers");
     Ns_CondInit(&undrained.changed);

@@ -12,7 +12,7 @@
 #include "nsdriver.h"
 #include "nslog.h"
 #include "nsthread.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "process/prebind.h"
 
 #define MAX_PORT 65535
@@ -29,6 +29,22 @@ static NS_SOCKET OrAskBinder(NS_SOCKET sock, int type, const char *address,
 static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
 static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
 static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
+
+typedef struct Settings {
+    int backlog;
+} Settings;
+
+static const NsParameter rows[] = {
+    NS_INT(Settings, backlog, "listenbacklog", "32", 0, NS_PARAM_NO_LIMIT,
+           "Backlog of sockets on which scripts listen."),
+    NS_PARAM_END
+};
+
+void
+NsListenInit(void)
+{
+    NsParametersRegister("ns/parameters", rows, sizeof(Settings));
+}
 
 void
 NsListenMode(NsBindMode mode)
@@ -166,10 +182,10 @@ Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
 NS_SOCKET
 Ns_SockListen(const char *address, int port)
 {
-    NsParameters from = {"ns/parameters", "ns/parameters"};
+    Settings settings;
 
-    return Ns_SockListenEx(address, port,
-                           NsParameterInt(from, "listenbacklog"));
+    NsParametersFill(rows, "ns/parameters", &settings);
+    return Ns_SockListenEx(address, port, settings.backlog);
 }
 
 NS_SOCKET

@@ -12,6 +12,11 @@
 #include "process/prebind.h"
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsListenInit(void);
+
+/*
  * An address of either family.
  */
 typedef struct NsSockAddr {

@@ -11,9 +11,12 @@
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/logsetup.h"
 #include "process/parameters.h"
+#include "process/pidfile.h"
 #include "process/prebind.h"
 #include "process/sched.h"
+#include "process/shutdown.h"
 
 #include <sys/resource.h>
 
@@ -25,6 +28,9 @@ NsProcessInit(void)
     NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
     NsParameterTableInit();
+    NsPidfileInit();
+    NsShutdownInit();
+    NsLogSetupInit();
     NsCallbacksInit();
     NsInfoInitLife();
     NsSchedInit();

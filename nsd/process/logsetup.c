@@ -18,7 +18,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "process/sinkoptions.h"
 
 #define SECTION "ns/parameters"
@@ -28,11 +28,66 @@
 /* How often to look after the log memory. */
 #define WATCH_SECONDS 2
 
+/*
+ * What the log engine gets in another form, or not at all.
+ */
+typedef struct Raw {
+    const char *file;
+    const char *newFile;        /* NULL: not told. */
+    bool        rolls;
+    bool        rollsNew;       /* The same under the newer name. */
+    const char *spillDirectory;
+} Raw;
+
+static NsParameterAdjustProc AdjustRollsNew;
+
+static const NsParameter rawRows[] = {
+    NS_PATH(Raw, file, "serverlog", "nsd.log",
+            "System log; relative to home/logs if that exists, else to home."),
+    NS_PATH(Raw, newFile, "systemlog", "", "Newer name of serverlog."),
+    NS_BOOL(Raw, rolls, "logroll", "true", "Roll the system log on SIGHUP."),
+    NS_BOOL(Raw, rollsNew, "logrollonsignal", "value of logroll",
+            "Newer name of logroll.", .isDescribed = true,
+            .adjustProc = AdjustRollsNew),
+    NS_PATH(Raw, spillDirectory, "logspilldir", "logs/spill",
+            "Directory for records of log sinks that fall behind."),
+    NS_PARAM_END
+};
+
+static const NsParameter rows[] = {
+    NS_BOOL(NsLogSettings, notice, "lognotice", "true",
+            "Log entries of severity Notice."),
+    NS_BOOL(NsLogSettings, debug, "logdebug", "false",
+            "Log entries of severity Debug."),
+    NS_BOOL(NsLogSettings, dev, "logdev", "false",
+            "Log entries of severity Dev."),
+    NS_INT(NsLogSettings, maxBackup, "logmaxbackup", "10", 0, 999,
+           "Rolled system logs that are kept."),
+    NS_TEXT(NsLogSettings, rollFormat, "logrollfmt", "",
+            "Suffix (strftime) of rolled system logs; empty: numbers."),
+    NS_BOOL(NsLogSettings, usec, "logusec", "false",
+            "Microseconds in the time stamps."),
+    NS_BOOL(NsLogSettings, isExpanded, "logexpanded", "false",
+            "Each message on a line of its own, with a blank line behind it."),
+    NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 2,
+           "Control characters in messages: 0 raw, 1 all on one line, 2 "
+           "readable."),
+    NS_BOOL(NsLogSettings, isAsync, "asynclogwriter", "false",
+            "Log threads write the logs, so that no other thread waits for a "
+            "disk."),
+    NS_SIZE(NsLogSettings, memoryBytes, "logmemory", "64MiB",
+            NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
+            "Memory for log records on their way."),
+    NS_PATH(NsLogSettings, ringDirectory, "logringdir", "/dev/shm",
+            "Directory of that memory; it should be a memory file system."),
+    NS_PARAM_END
+};
+
 static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
 static Ns_Callback WatchMemory;
-static char *FindFile(void);
-static char *FindSpillDirectory(void);
+static char *FindFile(const Raw *rawPtr);
+static char *FindSpillDirectory(const char *name);
 static bool IsWritable(const char *file);
 static void MakeSinks(void);
 static void MakeSink(const char *name);
@@ -44,38 +99,33 @@ static void Complain(const NsSinkDraft *draftPtr, const char *name,
 
 
 void
+NsLogSetupInit(void)
+{
+    NsParametersRegister(SECTION, rawRows, sizeof(Raw));
+    NsParametersRegister(SECTION, rows, sizeof(NsLogSettings));
+}
+
+void
 NsLogSetup(bool stayOnStderr, bool isDetached)
 {
-    NsParameters  from = {SECTION, SECTION};
-    char         *file = FindFile(), *spill = FindSpillDirectory();
     NsLogSettings settings = {
-        .file = file,
-        .stayOnStderr = stayOnStderr || !IsWritable(file),
-        .isDetached = isDetached,
-        .notice = NsParameterBool(from, "lognotice"),
-        .debug = NsParameterBool(from, "logdebug"),
-        .dev = NsParameterBool(from, "logdev"),
-        .usec = NsParameterBool(from, "logusec"),
-        .isExpanded = NsParameterBool(from, "logexpanded"),
-        .maxBackup = NsParameterInt(from, "logmaxbackup"),
-        .rollFormat = Ns_ConfigString(SECTION, "logrollfmt", ""),
-        .sanitize = NsParameterInt(from, "sanitizelogfiles"),
-        .isAsync = NsParameterBool(from, "asynclogwriter"),
-        .memoryBytes = NsParameterSize(from, "logmemory"),
-        .ringDirectory = Ns_ConfigString(SECTION, "logringdir", "/dev/shm"),
-        .spillDirectory = spill,
-        .home = Ns_InfoHomePath(),
+        .isDetached = isDetached, .home = Ns_InfoHomePath(),
         .configFile = Ns_InfoConfigFile()
     };
+    Raw   raw;
+    char *file, *spill;
 
+    NsParametersFill(rows, SECTION, &settings);
+    NsParametersFill(rawRows, SECTION, &raw);
+    settings.file = file = FindFile(&raw);
+    settings.spillDirectory = spill = FindSpillDirectory(raw.spillDirectory);
+    settings.stayOnStderr = stayOnStderr || !IsWritable(file);
     NsInfoSetErrorLog(file);
     NsLogConfigure(&settings);
     MakeSinks();
     Ns_RegisterProcInfo((void *) ReopenLogs, "ns:logreopen", NULL);
     (void) Ns_RegisterAtSignal(ReopenLogs, NULL);
-    if (!settings.stayOnStderr
-            && Ns_ConfigBool(SECTION, "logrollonsignal",
-                             Ns_ConfigBool(SECTION, "logroll", NS_TRUE))) {
+    if (!settings.stayOnStderr && raw.rollsNew) {
         Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
@@ -84,6 +134,14 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
     }
     ns_free(file);
     ns_free(spill);
+}
+
+static void
+AdjustRollsNew(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const Raw *rawPtr = valuesPtr;
+
+    limitsPtr->defaultText = rawPtr->rolls ? "true" : "false";
 }
 
 void
@@ -117,13 +175,13 @@ WatchMemory(void *arg)
 }
 
 static char *
-FindFile(void)
+FindFile(const Raw *rawPtr)
 {
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsInfoLogPath(&ds, Ns_ConfigString(SECTION, "systemlog",
-        Ns_ConfigString(SECTION, "serverlog", "nsd.log")));
+    NsInfoLogPath(&ds, rawPtr->newFile != NULL ? rawPtr->newFile
+                  : rawPtr->file);
     return Ns_DStringExport(&ds);
 }
 
@@ -131,10 +189,9 @@ FindFile(void)
  * Made when it is needed.
  */
 static char *
-FindSpillDirectory(void)
+FindSpillDirectory(const char *name)
 {
-    const char *name = Ns_ConfigString(SECTION, "logspilldir", "logs/spill");
-    Ns_DString  ds;
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
     if (Ns_PathIsAbsolute(name)) {

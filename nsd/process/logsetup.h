@@ -11,6 +11,11 @@
 #include "nstypes.h"
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsLogSetupInit(void);
+
+/*
  * Configure the system log.  A log file that cannot be written does not keep
  * the server from running: entries go to standard error then, with a Warning.
  */

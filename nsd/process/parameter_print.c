@@ -9,6 +9,8 @@
 #include "nsthread.h"
 #include "process/parameter_judge.h"
 
+static void PrintRows(const NsParameterSection *sectionPtr, bool areIgnored,
+                      FILE *file);
 static void PrintRow(const NsParameter *rowPtr, FILE *file);
 
 
@@ -26,8 +28,6 @@ NsParametersPrint(FILE *file)
           "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
           "or `off`, `1` or `0`.\n", file);
     for (; sectionPtr->pattern != NULL; sectionPtr++) {
-        const NsParameter *rowPtr;
-
         fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown,
                 sectionPtr->sentence);
         if (NsParameterAt(sectionPtr, 0) == NULL) {
@@ -35,7 +35,18 @@ NsParametersPrint(FILE *file)
         }
         fputs("\n| Parameter | Default | Value | Meaning |\n"
               "|---|---|---|---|\n", file);
-        for (int i = 0; (rowPtr = NsParameterAt(sectionPtr, i)) != NULL; i++) {
+        PrintRows(sectionPtr, false, file);
+        PrintRows(sectionPtr, true, file);
+    }
+}
+
+static void
+PrintRows(const NsParameterSection *sectionPtr, bool areIgnored, FILE *file)
+{
+    const NsParameter *rowPtr;
+
+    for (int i = 0; (rowPtr = NsParameterAt(sectionPtr, i)) != NULL; i++) {
+        if ((rowPtr->type == NS_PARAM_IGNORED) == areIgnored) {
             PrintRow(rowPtr, file);
         }
     }

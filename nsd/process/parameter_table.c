@@ -44,60 +44,12 @@
 static const NsParameter processParameters[] = {
     PATH("home", "installation prefix",
          "Working directory; relative paths stand below it."),
-    PATH("pidfile", "logs/nsd.pid, or nsd.pid",
-         "File that holds the process id; the first default holds if home/logs "
-         "exists."),
-    TIME("shutdowntimeout", "20", 0, ANY,
-         "A shutdown takes at most this long."),
-    SIZE("stacksize", "0", 0, ANY,
-         "Used when ns/threads has no stacksize."),
-    INTEGER("listenbacklog", "32", 0, ANY,
-            "Backlog of sockets on which scripts listen."),
-    INTEGER("schedsperthread", "0", 0, ANY,
-            "Scheduled procedures that one thread runs before it ends; 0 = no "
-            "limit."),
-    TIME("schedmaxelapsed", "2", 0, ANY,
-         "Warn when a scheduled procedure without a thread of its own ran "
-         "longer."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
 
-    PATH("serverlog", "nsd.log",
-         "System log; relative to home/logs if that exists, else to home."),
-    PATH("systemlog", "", "Newer name of serverlog."),
-    BOOL("lognotice", "true", "Log entries of severity Notice."),
-    BOOL("logdebug", "false", "Log entries of severity Debug."),
-    BOOL("logdev", "false", "Log entries of severity Dev."),
-    BOOL("logroll", "true", "Roll the system log on SIGHUP."),
-    BOOL("logrollonsignal", "", "Newer name of logroll."),
-    INTEGER("logmaxbackup", "10", 0, 999, "Rolled system logs that are kept."),
-    TEXT("logrollfmt", "",
-         "Suffix (strftime) of rolled system logs; empty: numbers."),
-    BOOL("logusec", "false", "Microseconds in the time stamps."),
-    BOOL("logexpanded", "false",
-         "Each message on a line of its own, with a blank line behind it."),
-    INTEGER("sanitizelogfiles", "2", 0, 2,
-            "Control characters in messages: 0 raw, 1 all on one line, 2 "
-            "readable."),
-    BOOL("asynclogwriter", "false",
-         "Log threads write the logs, so that no other thread waits for a "
-         "disk."),
-    SIZE("logmemory", "64MiB", INT64_C(1) << 20, INT64_C(16) << 30,
-         "Memory for log records on their way."),
-    PATH("logringdir", "/dev/shm",
-         "Directory of that memory; it should be a memory file system."),
-    PATH("logspilldir", "logs/spill",
-         "Directory for records of log sinks that fall behind."),
 
-    BOOL("dnscache", "true", "Keep the results of name lookups."),
-    SIZE("dnscachemaxsize", "512000", 0, ANY,
-         "Size of each lookup cache; 0 = no cache."),
-    TIME("dnscachetimeout", "1h", 0, ANY,
-         "Life time of a lookup result; without a unit, in minutes."),
-    TIME("dnswaittimeout", "5", 0, ANY,
-         "Wait at most this long for the same lookup in another thread."),
 
     IGNORED("smtphost", "Of a mail client; this server has none."),
     IGNORED("mailhost", "Of a mail client; this server has none."),
@@ -111,12 +63,6 @@ static const NsParameter processParameters[] = {
     IGNORED("smtpauthmode", "Of a mail client; this server has none."),
     IGNORED("smtpauthuser", "Of a mail client; this server has none."),
     IGNORED("smtpauthpassword", "Of a mail client; this server has none."),
-    END
-};
-
-static const NsParameter threadParameters[] = {
-    SIZE("stacksize", "0", 0, ANY,
-         "Stack of new threads; 0 = the system's default."),
     END
 };
 
@@ -279,7 +225,6 @@ static const struct {
     const NsParameter *rows;
 } tables[] = {
     {"ns/parameters", processParameters},
-    {"ns/threads", threadParameters},
     {"ns/logsink/*", sinkParameters},
     {"ns/server/*/pool/*", poolParameters},
     {"module/nsssl", nssslParameters},

@@ -136,7 +136,10 @@ HasFittingDefault(const NsParameter *rowPtr)
     if (rowPtr->member == NS_MEMBER_NONE) {
         return true;
     }
-    if (rowPtr->isDescribed || *rowPtr->defaultText == '\0') {
+    if (rowPtr->member == NS_MEMBER_TEXT && *rowPtr->defaultText == '\0') {
+        return true;
+    }
+    if (rowPtr->isDescribed) {
         return rowPtr->adjustProc != NULL || rowPtr->member == NS_MEMBER_TEXT;
     }
     return NsParameterJudge(rowPtr, &limits, rowPtr->defaultText, &number)

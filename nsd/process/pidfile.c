@@ -13,6 +13,7 @@
 #include "nsprocess.h"
 #include "nsset.h"
 #include "nsthread.h"
+#include "process/parameters.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -37,6 +38,20 @@ typedef enum Outcome {
     FAILED
 } Outcome;
 
+typedef struct Settings {
+    const char *file;
+} Settings;
+
+static NsParameterAdjustProc AdjustFile;
+
+static const NsParameter rows[] = {
+    NS_PATH(Settings, file, "pidfile", "logs/nsd.pid, or nsd.pid",
+            "File that holds the process id; the first default holds if "
+            "home/logs exists.", .isDescribed = true,
+            .adjustProc = AdjustFile),
+    NS_PARAM_END
+};
+
 static bool IsHeld(const char *path, char *holder, size_t size);
 static void ReadHolder(int fd, char *holder, size_t size);
 static bool MaySharePorts(void);
@@ -46,6 +61,12 @@ static Ns_SchedProc TryAgain;
 static char *FindPath(void);
 static bool IsOurs(const char *path);
 
+
+void
+NsPidfileInit(void)
+{
+    NsParametersRegister("ns/parameters", rows, sizeof(Settings));
+}
 
 /*
  * A server that was killed lets go of it when the system has cleared up.
@@ -237,20 +258,26 @@ NsPidfileRemove(void)
     ns_free(path);
 }
 
+static void
+AdjustFile(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    limitsPtr->defaultText = Ns_HomePathExists("logs", NULL)
+        ? "logs/nsd.pid" : "nsd.pid";
+}
+
 static char *
 FindPath(void)
 {
-    bool        hasLogs = Ns_HomePathExists("logs", NULL);
-    const char *file = Ns_ConfigString("ns/parameters", "pidfile",
-                                       hasLogs ? "logs/nsd.pid" : "nsd.pid");
-    Ns_DString  ds;
-    char       *path;
+    Settings   settings;
+    Ns_DString ds;
+    char      *path;
 
+    NsParametersFill(rows, "ns/parameters", &settings);
     Tcl_DStringInit(&ds);
-    if (Ns_PathIsAbsolute(file)) {
-        Tcl_DStringAppend(&ds, file, -1);
+    if (Ns_PathIsAbsolute(settings.file)) {
+        Tcl_DStringAppend(&ds, settings.file, -1);
     } else {
-        Ns_HomePath(&ds, file, NULL);
+        Ns_HomePath(&ds, settings.file, NULL);
     }
     path = ns_strdup(ds.string);
     Tcl_DStringFree(&ds);

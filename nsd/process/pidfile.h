@@ -8,6 +8,11 @@
 #define NSD_PROCESS_PIDFILE_H
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsPidfileInit(void);
+
+/*
  * Before the start touches anything: end it when the file belongs to a server
  * that runs, unless the two may share their ports.
  */

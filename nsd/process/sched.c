@@ -29,7 +29,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/heap.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
 #define LATE        NS_STAMP_SECOND
@@ -80,9 +80,24 @@ static struct {
     bool          hasTimer;
     bool          isStarted;
     bool          isStopping;
-    int           perThread;    /* schedsperthread; constant after start. */
-    NsStamp       maxElapsed;   /* schedmaxelapsed; likewise. */
 } sched;
+
+typedef struct Limits {
+    int     perThread;
+    NsStamp maxElapsed;
+} Limits;
+
+static Limits limits;           /* Constant after start. */
+
+static const NsParameter rows[] = {
+    NS_INT(Limits, perThread, "schedsperthread", "0", 0, NS_PARAM_NO_LIMIT,
+           "Scheduled procedures that one thread runs before it ends; 0 = no "
+           "limit."),
+    NS_TIME(Limits, maxElapsed, "schedmaxelapsed", "2", 0, NS_PARAM_NO_LIMIT,
+            "Warn when a scheduled procedure without a thread of its own ran "
+            "longer."),
+    NS_PARAM_END
+};
 
 static Ns_ThreadProc RunTimer;
 static Ns_ThreadProc RunScheduler;
@@ -113,6 +128,7 @@ static void ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr);
 void
 NsSchedInit(void)
 {
+    NsParametersRegister("ns/parameters", rows, sizeof(Limits));
     NsMutexSetup(&sched.lock, NS_RANK_SCHED, "ns:sched", NULL);
     Tcl_InitHashTable(&sched.events, TCL_ONE_WORD_KEYS);
     Ns_RegisterProcInfo((void *) RunTimer, "ns:schedtimer", NULL);
@@ -200,13 +216,8 @@ EndOwnLocked(void)
 void
 NsSchedStart(void)
 {
-    NsParameters from = {"ns/parameters", "ns/parameters"};
-    int          perThread = NsParameterInt(from, "schedsperthread");
-    NsStamp      maxElapsed = NsParameterSpan(from, "schedmaxelapsed");
-
+    NsParametersFill(rows, "ns/parameters", &limits);
     Ns_MutexLock(&sched.lock);
-    sched.perThread = perThread;
-    sched.maxElapsed = maxElapsed;
     sched.isStarted = true;
     Ns_CondSignal(&sched.wakeup);
     Ns_MutexUnlock(&sched.lock);
@@ -485,7 +496,7 @@ RunPlain(Event *eventPtr)
 
     RunEvent(eventPtr);
     span = NsClockNow() - start;
-    if (span > sched.maxElapsed) {
+    if (span > limits.maxElapsed) {
         Ns_Log(Warning, "sched: excessive time taken by proc %d "
                "(%.3g seconds)", id, (double) span / NS_STAMP_SECOND);
     }
@@ -539,7 +550,7 @@ RunPooled(void *arg)
     Ns_ThreadSetName("-sched:idle%d-", number);
     Ns_MutexLock(&sched.lock);
     sched.nStarting--;
-    while (sched.perThread == 0 || nRuns < sched.perThread) {
+    while (limits.perThread == 0 || nRuns < limits.perThread) {
         Event *eventPtr;
 
         if (sched.isStopping) {

@@ -14,7 +14,7 @@
 #include "log/init.h"
 #include "base/lock.h"
 #include "log/init.h"
-#include "process/parameter_value.h"
+#include "process/parameters.h"
 #include "process/pidfile.h"
 
 #include <stdatomic.h>
@@ -27,6 +27,16 @@
  */
 #define LAST_SHARE   10
 #define LAST_MAX_NS  NS_STAMP_SECOND
+
+typedef struct Settings {
+    NsStamp timeout;
+} Settings;
+
+static const NsParameter rows[] = {
+    NS_TIME(Settings, timeout, "shutdowntimeout", "20", 0, NS_PARAM_NO_LIMIT,
+            "A shutdown takes at most this long."),
+    NS_PARAM_END
+};
 
 static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
 
@@ -48,6 +58,12 @@ static void OnWritingTooLong(int number);
 static NsStamp LastShare(NsStamp span);
 
 void
+NsShutdownInit(void)
+{
+    NsParametersRegister("ns/parameters", rows, sizeof(Settings));
+}
+
+void
 NsShutdownGuardStart(void)
 {
     NsMutexSetup(&guard.lock, NS_RANK_PROCESS_MISC, "ns:guard", NULL);
@@ -58,10 +74,12 @@ NsShutdownGuardStart(void)
 NsStamp
 NsShutdownTimeout(void)
 {
-    NsParameters from = {"ns/parameters", "ns/parameters"};
-    NsStamp      timeout = atomic_load(&replacement);
+    Settings settings = {.timeout = atomic_load(&replacement)};
 
-    return timeout > 0 ? timeout : NsParameterSpan(from, "shutdowntimeout");
+    if (settings.timeout <= 0) {
+        NsParametersFill(rows, "ns/parameters", &settings);
+    }
+    return settings.timeout;
 }
 
 NsStamp

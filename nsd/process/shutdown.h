@@ -10,6 +10,11 @@
 #include "base/clock.h"
 
 /*
+ * Once, before the configuration is read.
+ */
+void NsShutdownInit(void);
+
+/*
  * The time that is in force; Set replaces what the configuration says when
  * timeout is above 0.  Any thread.
  */
