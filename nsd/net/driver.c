@@ -7,6 +7,7 @@
 #include "net/dns.h"
 #include "net/driver_int.h"
 #include "net/init.h"
+#include "net/listen.h"
 #include "net/sockcallback.h"
 #include "net/tasks.h"
 #include "nsparam.h"

@@ -13,7 +13,6 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "process/module.h"
-#include "process/parameter_value.h"
 
 #include <netinet/tcp.h>
 
