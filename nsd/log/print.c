@@ -1,11 +1,16 @@
 /*
  * print.c --
  *
- *      Prints the records in a mapping, of a live or a dead server.
+ *      Prints the records in a mapping, of a live or a dead server, and those
+ *      that its sinks have on disk.
  *
  *      The server may free and fill segments while they are read.  So a record
  *      is copied first, and counts only if the copy's checksum is right and the
  *      segment still belongs to the lane.
+ *
+ *      A record may be in several spill files, and in the mapping as well, if
+ *      sinks got on differently.  In each it comes after those of its lane that
+ *      came before it, so positions tell what has been printed.
  */
 
 #include "log/print.h"
@@ -14,6 +19,7 @@
 #include "log/line.h"
 #include "log/reader.h"
 #include "log/severity.h"
+#include "log/spill.h"
 #include "log/stream.h"
 #include "log/unit.h"
 #include "nslog.h"
@@ -36,6 +42,10 @@ typedef struct Printer {
     NsRing  *ringPtr;
     NsPlace *places;
     NsMerge  merge;
+    NsSpill **spills;           /* By slot; NULL: it has none. */
+    uint32_t *spillNumbers;     /* Of these. */
+    const char *spillPath;      /* It is the head of that file. */
+    uint64_t *printed;          /* By lane: the position behind the last. */
     char    *bytes;             /* Copy of a record. */
     size_t   room;
     char    *line;
@@ -47,6 +57,13 @@ static bool ParseWish(Wish *wishPtr, int argc, char *const *argv);
 static int  Usage(const char *problem, const char *what);
 static bool IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
 static void PrintNew(Printer *printerPtr, const Wish *wishPtr);
+static void LookAtDisk(Printer *printerPtr);
+static NsSpill *FirstOnDisk(const Printer *printerPtr, int64_t *timePtr);
+static void PrintFromDisk(Printer *printerPtr, const Wish *wishPtr,
+                          NsSpill *spillPtr);
+static void PrintFromLane(Printer *printerPtr, const Wish *wishPtr,
+                          NsPlace *placePtr);
+static bool IsNew(Printer *printerPtr, uint32_t lane, uint64_t position);
 static bool Enter(Printer *printerPtr, NsPlace *placePtr);
 static bool IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
 static bool CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
@@ -90,6 +107,15 @@ Print(NsRing *ringPtr, const Wish *wishPtr, const char *file)
 {
     Printer printer = {.ringPtr = ringPtr, .lineRoom = LINE_BYTES};
 
+    if (NsSpillIsHead(ringPtr)) {
+        printer.spillPath = file;
+    }
+    printer.spills = ns_calloc(MAX(ringPtr->headerPtr->maxSinks, 1),
+                               sizeof(NsSpill *));
+    printer.spillNumbers = ns_calloc(MAX(ringPtr->headerPtr->maxSinks, 1),
+                                     sizeof(uint32_t));
+    printer.printed = ns_calloc(MAX(ringPtr->headerPtr->maxLanes, 1),
+                                sizeof(uint64_t));
     printer.line = ns_malloc(LINE_BYTES);
     printer.places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
     for (uint32_t i = 0; i < ringPtr->headerPtr->maxLanes; i++) {
@@ -104,7 +130,15 @@ Print(NsRing *ringPtr, const Wish *wishPtr, const char *file)
         (void) select(0, NULL, NULL, NULL, &pause);
         PrintNew(&printer, wishPtr);
     }
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
+        if (printer.spills[i] != NULL) {
+            NsSpillClose(&printer.spills[i]);
+        }
+    }
     NsMergeFree(&printer.merge);
+    ns_free(printer.spills);
+    ns_free(printer.spillNumbers);
+    ns_free(printer.printed);
     ns_free(printer.places);
     ns_free(printer.bytes);
     ns_free(printer.line);
@@ -183,39 +217,145 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
     uint32_t n = MIN(atomic_load(&ringPtr->headerPtr->nLanes),
                      ringPtr->headerPtr->maxLanes);
     NsPlace *placePtr;
+    NsSpill *spillPtr;
+    int64_t  time;
 
+    LookAtDisk(printerPtr);
     printerPtr->merge.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (Enter(printerPtr, &printerPtr->places[i])) {
             NsMergeAdd(&printerPtr->merge, &printerPtr->places[i]);
         }
     }
-    while ((placePtr = NsMergeFirst(&printerPtr->merge)) != NULL) {
-        const char  *stream = NsRingStreamOf(ringPtr, placePtr->lane);
-        NsRingRecord head;
-
-        if (CopyRecord(printerPtr, placePtr, &head)) {
-            Ns_LogRecord record = {
-                .stream = stream, .severity = head.severity,
-                .time = head.time, .bytes = printerPtr->bytes,
-                .length = head.total
-            };
-
-            if (IsWanted(wishPtr, &record)) {
-                PrintRecord(printerPtr, &record);
-            }
-            NsPlaceAdvance(ringPtr, placePtr);
+    for (;;) {
+        spillPtr = FirstOnDisk(printerPtr, &time);
+        placePtr = NsMergeFirst(&printerPtr->merge);
+        if (spillPtr != NULL
+                && (placePtr == NULL || time <= placePtr->headPtr->time)) {
+            PrintFromDisk(printerPtr, wishPtr, spillPtr);
+        } else if (placePtr != NULL) {
+            PrintFromLane(printerPtr, wishPtr, placePtr);
         } else {
-            /* Freed while we looked; go on with what is there now. */
-            placePtr->segment = NS_RING_NONE;
-            placePtr->headPtr = NULL;
-        }
-        if (placePtr->headPtr != NULL && IsStillThere(printerPtr, placePtr)) {
-            NsMergeFirstMoved(&printerPtr->merge);
-        } else {
-            NsMergeFirstEnded(&printerPtr->merge);
+            break;
         }
     }
+}
+
+/*
+ * What the sinks have there by now.
+ */
+static void
+LookAtDisk(Printer *printerPtr)
+{
+    NsRing *ringPtr = printerPtr->ringPtr;
+
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
+        NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
+        NsSpill   **spillPtrPtr = &printerPtr->spills[i];
+        bool        hasSpill = atomic_load(&slotPtr->hasSpill) != 0;
+        uint32_t    number = slotPtr->spillNumber;
+
+        if (*spillPtrPtr != NULL
+                && (!hasSpill || number != printerPtr->spillNumbers[i])) {
+            NsSpillClose(spillPtrPtr);
+        }
+        if (*spillPtrPtr != NULL) {
+            NsSpillRefresh(*spillPtrPtr);
+        } else if (hasSpill) {
+            *spillPtrPtr = NsSpillOpenToLook(ringPtr, slotPtr,
+                                             printerPtr->spillPath);
+            printerPtr->spillNumbers[i] = number;
+        }
+    }
+}
+
+/*
+ * The file that has the earliest record, and when that was; NULL: there is
+ * none.
+ */
+static NsSpill *
+FirstOnDisk(const Printer *printerPtr, int64_t *timePtr)
+{
+    NsSpill *firstPtr = NULL;
+
+    for (int i = 0; i < (int) printerPtr->ringPtr->headerPtr->maxSinks; i++) {
+        NsSpill            *spillPtr = printerPtr->spills[i];
+        const NsSpillFrame *framePtr = spillPtr == NULL ? NULL
+            : NsSpillHead(spillPtr);
+
+        if (framePtr != NULL
+                && (firstPtr == NULL || framePtr->record.time < *timePtr)) {
+            firstPtr = spillPtr;
+            *timePtr = framePtr->record.time;
+        }
+    }
+    return firstPtr;
+}
+
+static void
+PrintFromDisk(Printer *printerPtr, const Wish *wishPtr, NsSpill *spillPtr)
+{
+    const NsSpillFrame *framePtr = NsSpillHead(spillPtr);
+    Ns_LogRecord        record = {
+        .stream = NsRingStreamOf(printerPtr->ringPtr, framePtr->record.lane),
+        .severity = framePtr->record.severity,
+        .time = framePtr->record.time, .bytes = framePtr + 1,
+        .length = framePtr->record.length
+    };
+
+    if (framePtr->record.kind == NS_RING_WHOLE
+            && IsNew(printerPtr, framePtr->record.lane, framePtr->start)
+            && IsWanted(wishPtr, &record)) {
+        PrintRecord(printerPtr, &record);
+    }
+    NsSpillAdvance(spillPtr, framePtr);
+}
+
+/*
+ * The first place of the merge.
+ */
+static void
+PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
+{
+    const char  *stream = NsRingStreamOf(printerPtr->ringPtr, placePtr->lane);
+    uint64_t     position = NsPlacePosition(placePtr);
+    NsRingRecord head;
+
+    if (CopyRecord(printerPtr, placePtr, &head)) {
+        Ns_LogRecord record = {
+            .stream = stream, .severity = head.severity,
+            .time = head.time, .bytes = printerPtr->bytes,
+            .length = head.total
+        };
+
+        if (IsNew(printerPtr, placePtr->lane, position)
+                && IsWanted(wishPtr, &record)) {
+            PrintRecord(printerPtr, &record);
+        }
+        NsPlaceAdvance(printerPtr->ringPtr, placePtr);
+    } else {
+        /* Freed while we looked; go on with what is there now. */
+        placePtr->segment = NS_RING_NONE;
+        placePtr->headPtr = NULL;
+    }
+    if (placePtr->headPtr != NULL && IsStillThere(printerPtr, placePtr)) {
+        NsMergeFirstMoved(&printerPtr->merge);
+    } else {
+        NsMergeFirstEnded(&printerPtr->merge);
+    }
+}
+
+/*
+ * It has not been printed; from now on it has.
+ */
+static bool
+IsNew(Printer *printerPtr, uint32_t lane, uint64_t position)
+{
+    if (position < printerPtr->printed[lane]) {
+        return false;
+    }
+    printerPtr->printed[lane] = position + 1;
+    return true;
 }
 
 /*

@@ -19,7 +19,9 @@ static atomic_uint lastNumber;
 
 static void     Reset(NsRingSink *slotPtr);
 static NsSpill *Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path);
-static NsSpill *Open(NsRing *ringPtr, NsRingSink *slotPtr, int mode);
+static void     Bound(NsSpill *spillPtr);
+static NsSpill *Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
+                     int mode);
 static void     Rewind(NsSpill *spillPtr);
 static NsRing  *OpenNext(const NsSpill *spillPtr);
 static char    *PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr);
@@ -104,7 +106,8 @@ Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path)
 NsSpill *
 NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    NsSpill *spillPtr = Open(ringPtr, slotPtr, O_RDWR);
+    NsSpill *spillPtr = Open(ringPtr, slotPtr, NsSpillPath(ringPtr, slotPtr),
+                             O_RDWR);
 
     if (spillPtr != NULL) {
         char *path = PathOfNew(ringPtr, slotPtr);
@@ -119,11 +122,13 @@ NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 NsSpill *
-NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr)
+NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr, const char *path)
 {
-    NsSpill *spillPtr = Open(ringPtr, slotPtr, O_RDONLY);
+    NsSpill *spillPtr = Open(ringPtr, slotPtr, path != NULL ? ns_strdup(path)
+                             : NsSpillPath(ringPtr, slotPtr), O_RDONLY);
 
     if (spillPtr != NULL) {
+        Bound(spillPtr);
         Rewind(spillPtr);
     }
     return spillPtr;
@@ -135,19 +140,36 @@ NsSpillRefresh(NsSpill *spillPtr)
     uint64_t done = atomic_load(&spillPtr->slotPtr->spillDone);
 
     spillPtr->end = atomic_load(&spillPtr->slotPtr->spillEnd);
-    if (spillPtr->read < done) {
-        /* What was there may be gone already. */
-        spillPtr->read = MIN(done, spillPtr->end);
+    Bound(spillPtr);
+    /* What was before it may be gone already. */
+    spillPtr->read = MIN(MAX(spillPtr->read, done), spillPtr->end);
+}
+
+/*
+ * The slot may say anything.
+ */
+static void
+Bound(NsSpill *spillPtr)
+{
+    struct stat st;
+
+    if (fstat(spillPtr->fd, &st) != 0 || st.st_size < spillPtr->base) {
+        spillPtr->end = 0;
+    } else {
+        spillPtr->end = MIN(spillPtr->end,
+                            (uint64_t) (st.st_size - spillPtr->base));
     }
 }
 
+/*
+ * Takes the path.
+ */
 static NsSpill *
-Open(NsRing *ringPtr, NsRingSink *slotPtr, int mode)
+Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int mode)
 {
-    char *path = NsSpillPath(ringPtr, slotPtr);
-    int   fd = open(path, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = open(path, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-    if (fd >= 0 && !IsOurs(fd) && mode != O_RDONLY) {
+    if (fd >= 0 && mode != O_RDONLY && !IsOurs(fd)) {
         close(fd);
         fd = -1;
         errno = EPERM;
@@ -279,7 +301,8 @@ PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr)
 static bool
 CopyNext(NsSpill *spillPtr, NsRing *nextPtr)
 {
-    NsSpill *oldPtr = NsSpillOpenToLook(nextPtr, NsRingSinkAt(nextPtr, 0));
+    NsSpill *oldPtr = NsSpillOpenToLook(nextPtr, NsRingSinkAt(nextPtr, 0),
+                                        NULL);
     const NsSpillFrame *framePtr;
     bool                isOk = oldPtr != NULL;
 

@@ -79,10 +79,11 @@ NsSpill *NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr);
 NsSpill *NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * To look at the file only, while others may use it.  Refresh: look at what the
- * slot says by now.
+ * To look at the file only, which others may use, change, and damage.  At path,
+ * if that is not NULL.  Refresh: look at what the slot says by now.
  */
-NsSpill *NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr);
+NsSpill *NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr,
+                           const char *path);
 void     NsSpillRefresh(NsSpill *spillPtr);
 
 /*

@@ -178,13 +178,19 @@ NsSpillHeadOpen(const char *path, const char **reasonPtr)
     return NULL;
 }
 
+bool
+NsSpillIsHead(const NsRing *ringPtr)
+{
+    return ringPtr->headerPtr->nSegments == HEAD_SEGMENTS;
+}
+
 static bool
 IsSound(const NsRing *ringPtr)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
     const NsRingSink   *slotPtr;
 
-    if (headerPtr->nSegments != HEAD_SEGMENTS || headerPtr->maxSinks != 1
+    if (!NsSpillIsHead(ringPtr) || headerPtr->maxSinks != 1
             || ringPtr->siblingPtr != NULL) {
         return false;
     }

@@ -60,6 +60,11 @@ void NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr,
 char *NsSpillPath(const NsRing *ringPtr, const NsRingSink *slotPtr);
 
 /*
+ * What was opened is the head of a spill file, not a mapping.
+ */
+bool NsSpillIsHead(const NsRing *ringPtr);
+
+/*
  * The head of a file as a mapping with one slot, read only, which the caller
  * closes.  NULL: there is nothing to read, and *reasonPtr is why; it is NULL, if
  * the file belongs to another server, is in use, or does not count yet.

@@ -122,7 +122,7 @@ NsOptionsUsage(FILE *file, const char *program)
 "  -t  read configuration from <file>\n"
 "  -T  check the configuration, report what is wrong with it, and exit\n"
 "  --parameters         print all configuration parameters as Markdown\n"
-"  --logs <file> ...    print the records of a log mapping\n"
+"  --logs <file> ...    print the records of a log mapping or spill file\n"
 "\n", program);
 }
 
