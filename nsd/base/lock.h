@@ -74,6 +74,7 @@ typedef enum {
     NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
     NS_RANK_LOG_MAPPINGS    = 736,  /* Which mappings are open. */
     NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory. */
+    NS_RANK_LOG_WORKERS     = 745,  /* Which sinks are due, and who waits. */
     NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
 
     /* base */

@@ -74,6 +74,7 @@ NsSinkInit(void)
     NsLeftoverInit();
     NsCompressInit();
     NsBoundInit();
+    NsSinkServeInit();
 }
 
 Ns_LogSink
@@ -92,7 +93,6 @@ static Ns_LogSink
 Create(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
-    bool       hasThread;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
             || NsSinkFind(specPtr->name) != NULL) {
@@ -101,6 +101,10 @@ Create(const NsSinkSpec *specPtr)
     }
     if (IsFull()) {
         errno = NS_SINK_TOO_MANY;
+        return NULL;
+    }
+    if (!specPtr->isDirect && NsSinkRing() != NULL && !NsWorkersNeed(false)) {
+        errno = NS_SINK_NO_THREAD;
         return NULL;
     }
     sink = NsSinkMake(specPtr);
@@ -141,14 +145,10 @@ Create(const NsSinkSpec *specPtr)
         NsSinkUnlock(sink);
     }
     NsSinkRouteAllLocked(sink);
-    hasThread = !isStarted || !atomic_load(&sink->isOnLanes)
-        || NsSinkThreadTry(sink);
-    Ns_MutexUnlock(&nsSinksLock);
-    if (!hasThread) {
-        (void) NsSinkRemove(sink);
-        errno = NS_SINK_NO_THREAD;
-        return NULL;
+    if (atomic_load(&sink->isOnLanes)) {
+        NsSinkServe(sink);
     }
+    Ns_MutexUnlock(&nsSinksLock);
 
     NsSinkLock(sink);
     NsFileFinishBackups(sink);
@@ -263,7 +263,6 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->wakeLock);
     Ns_MutexDestroy(&sink->lendLock);
-    Ns_CondDestroy(&sink->wakeup);
     Ns_CondDestroy(&sink->opDone);
     ns_free(sink->connection);
     ns_free(sink->table);
@@ -454,10 +453,8 @@ Remove(Ns_LogSink sink)
     NsSinkRouteAllLocked(sink);
     Ns_MutexUnlock(&nsSinksLock);
 
-    /* Until its thread has ended, what the sink wants is kept for it. */
-    if (!NsSinkThreadStop(sink, NULL)) {
-        return NS_ERROR;
-    }
+    /* As long as it is served, what the sink wants is kept for it. */
+    (void) NsSinkAwaitStop(sink, NULL);
     NsSinkLock(sink);
     (void) NsDeliverFlush(sink);
     sink->typePtr->closeProc(sink);
@@ -515,6 +512,7 @@ NsSinkMayRemove(Ns_LogSink sink)
 void
 NsSinkUseLanes(Ns_LogSink sink)
 {
+    (void) NsWorkersNeed(true);
     Ns_MutexLock(&nsSinksLock);
     if (!atomic_load(&sink->isOnLanes)) {
         NsSinkLock(sink);
@@ -522,8 +520,8 @@ NsSinkUseLanes(Ns_LogSink sink)
         AttachLocked(sink);
         NsSinkUnlock(sink);
         NsSinkRouteAllLocked(sink);
-        if (isStarted && atomic_load(&sink->isOnLanes)) {
-            NsSinkThreadStart(sink);
+        if (atomic_load(&sink->isOnLanes)) {
+            NsSinkServe(sink);
         }
     }
     Ns_MutexUnlock(&nsSinksLock);
@@ -624,17 +622,23 @@ void
 NsSinkStart(void)
 {
     Ns_LogSink sink;
+    bool       isAnyServed = false;
 
     Ns_MutexLock(&nsSinksLock);
     atomic_store(&nsSinkIsPumping, false);
     isStarted = true;
+    NsWorkersOpen();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->isOnLanes) && !atomic_load(&sink->isRemoved)
-                && !sink->hasThread && !atomic_load(&sink->isStuck)) {
-            NsSinkThreadStart(sink);
+                && !NsSinkIsServed(sink) && !atomic_load(&sink->isStuck)) {
+            NsSinkServe(sink);
+            isAnyServed = true;
         }
     }
     Ns_MutexUnlock(&nsSinksLock);
+    if (isAnyServed) {
+        (void) NsWorkersNeed(true);
+    }
     NsCompressStart();
     NsBoundStart();
 }
@@ -645,6 +649,7 @@ NsSinkStop(void)
     Ns_LogSink sink;
     Ns_Time    limit;
     bool       wasStarted;
+    int        nHanging = 0;
 
     Ns_GetTime(&limit);
     Ns_IncrTime(&limit, STOP_SECONDS, 0);
@@ -652,14 +657,15 @@ NsSinkStop(void)
     wasStarted = isStarted;
     isStarted = false;
     atomic_store(&nsSinkIsPumping, NsSinkRing() != NULL);
+    NsWorkersClose();
     Ns_MutexUnlock(&nsSinksLock);
 
     NsSinkEnter();
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
-        NsSinkThreadAskStop(sink);
+        NsSinkAskStop(sink);
     }
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
-        if (!NsSinkThreadStop(sink, &limit)) {
+        if (!NsSinkAwaitStop(sink, &limit)) {
             atomic_store(&sink->isStuck, true);
             Ns_Log(Warning, "log: sink '%s' does not come back from writing to "
                    "'%s'; the next start writes what is left", sink->name,
@@ -675,7 +681,11 @@ NsSinkStop(void)
             }
         }
     }
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        nHanging += NsSinkIsServed(sink);
+    }
     NsSinkLeave();
+    NsWorkersStop(nHanging);
     (void) NsSinkPumpAll();
 }
 
@@ -798,7 +808,7 @@ FreeIndexLocked(void)
         Ns_LogSink sink = NsSinkAt(i);
 
         if (atomic_load(&sink->isRemoved) && !atomic_load(&sink->isOnLanes)
-                && !sink->hasThread) {
+                && !NsSinkIsServed(sink)) {
             return i;
         }
     }

@@ -3,7 +3,7 @@
  *
  *      Sinks: each takes records of some streams and writes them somewhere.
  *
- *      A sink on lanes has a log thread of its own that reads its streams'
+ *      A sink on lanes is served by log threads (worker.h): they read its streams'
  *      lanes with its own cursors, so no sink waits for another.  A direct sink
  *      is served by the threads that log, one at a time.  While the log threads
  *      are stopped, those that log empty the lanes themselves ("pumping").
@@ -117,8 +117,8 @@ Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
  * In errno: NS_RING_SINKS is all there can be; the target has words of its own
- * for what is wrong; there is no thread for it.  Reason is the text for these, or for another errno, right
- * after it in the same thread.
+ * for what is wrong; there is no log thread, and none can be had.  Reason is the
+ * text for these, or for another errno, right after it in the same thread.
  */
 #define NS_SINK_TOO_MANY  EUSERS
 #define NS_SINK_COMPLAINS EBADMSG
@@ -171,7 +171,7 @@ bool          NsSinkMayRemove(Ns_LogSink sink);
 void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 /*
- * Let a direct sink be served by a log thread from now on.
+ * Let a direct sink be served by log threads from now on.
  */
 void NsSinkUseLanes(Ns_LogSink sink);
 

@@ -3,8 +3,8 @@
  *
  *      A sink from inside, for the files that make it up: sink.c has the table,
  *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
- *      sinkwork.c the lock and the work of other threads, sinkthread.c the log
- *      thread, sinkrequest.c requests to it, sinkspill.c what it has on disk,
+ *      sinkwork.c the lock and the work of other threads, sinkthread.c that of
+ *      workers (worker.c), sinkrequest.c requests to it, sinkspill.c what it has on disk,
  *      deliver.c the way of records into the buffer, flush.c the buffer's way
  *      to the target, the types the target, fileroll.c which file that is.
  */
@@ -19,6 +19,7 @@
 #include "log/sink.h"
 #include "log/spill.h"
 #include "log/stream.h"
+#include "log/worker.h"
 
 /*
  * What a type of sink knows: its target.  All are called with the sink locked.
@@ -97,7 +98,7 @@ typedef struct NsSinkOp {
 } NsSinkOp;
 
 /*
- * What a log thread is at; what may wake it from there.
+ * What a sink is at; what may wake it from there.
  */
 typedef enum {
     NS_SINK_RUNNING,
@@ -231,16 +232,15 @@ struct Ns_LogSink_ {
     int                failureTold;     /* the errno. */
     uint64_t           nWritesSeen;
 
-    /* The log thread and requests. */
+    NsChore            chore;           /* Of the workers. */
+
+    /* Requests, and sleep. */
     Ns_Mutex           wakeLock;        /* Guards what follows. */
-    Ns_Cond            wakeup;          /* For the log thread. */
     Ns_Cond            opDone;          /* For those with requests. */
     NsSinkOp          *firstOp;
     NsSinkOp          *lastOp;
-    bool               hasThread;
-    bool               isJoinable;      /* It has one, or had. */
+    bool               isServed;        /* By workers; they do requests, too. */
     bool               mustStop;
-    Ns_Thread          thread;
     atomic_int         state;           /* NsSinkState; see sinkthread.c. */
     atomic_bool        isNudged;        /* Since the last pass began. */
     int                idleStreams[NS_RING_STREAMS];    /* Counted as idle. */
@@ -475,21 +475,23 @@ bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);
  * sinkthread.c
  */
 
-/* Have a request carried out, and wait for that: by the log thread, or here if
- * there is none.  Its status, and errno.  Not from the sink's own thread. */
+/* Have a request carried out, and wait for that: by a worker, or here if none
+ * serves the sink.  Its status, and errno.  Not while working for the sink. */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 
-/* Start the log thread of a sink that has none; Try: false when the system has
- * none for it now. */
-void NsSinkThreadStart(Ns_LogSink sink);
-bool NsSinkThreadTry(Ns_LogSink sink);
+void NsSinkServeInit(void);
 
-/* Have the thread write out everything and end; and wait for that.  False: it
- * did not, until the limit (NULL: none). */
-void NsSinkThreadAskStop(Ns_LogSink sink);
-bool NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr);
+/* Let workers serve a sink that they do not serve; nothing if there are none, as
+ * before the start. */
+void NsSinkServe(Ns_LogSink sink);
+bool NsSinkIsServed(Ns_LogSink sink);
 
-/* Wake the log thread, whatever it waits for. */
+/* Have all written out, and the sink served no more; and wait for that.  False: it
+ * still is when the limit (NULL: none) is over. */
+void NsSinkAskStop(Ns_LogSink sink);
+bool NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr);
+
+/* Wake the sink, whatever it waits for. */
 void NsSinkKick(Ns_LogSink sink);
 
 /* The requests that were made by then, in their order, linked; each is its
@@ -497,7 +499,7 @@ void NsSinkKick(Ns_LogSink sink);
 NsSinkOp *NsSinkTakeOps(Ns_LogSink sink, int64_t until);
 void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);
 
-/* The calling thread is the sink's. */
+/* The calling thread is a worker that serves the sink. */
 bool NsSinkIsMine(Ns_LogSink sink);
 
 /*

@@ -98,7 +98,7 @@ Ns_LogSinkClose(Ns_LogSink sink)
 }
 
 /*
- * A sink that is stalled does not hold up who asks: its own thread does it.
+ * A sink that is stalled does not hold up who asks: a worker does it.
  */
 void
 NsSinkReopenAll(void)

@@ -1,7 +1,7 @@
 /*
  * sinkthread.c --
  *
- *      The log thread of a sink: when it sleeps, and who wakes it.
+ *      What a worker does for a sink: when the sink sleeps, and who wakes it.
  *
  *          RUNNING --nothing buffered, nothing came--> IDLE
  *              reads the lanes                           any record wakes it
@@ -11,11 +11,12 @@
  *          RUNNING --a pass right after a pass, or writing fails--> RESTING
  *              only requests and a shortage of memory wake it
  *
- *      The thread alone goes to sleep; whoever changes the state back to
- *      RUNNING wakes it, so it is woken at most once per sleep.  Before it
- *      sleeps in IDLE it counts itself in its streams, makes every thread of
- *      the process pass a barrier, and looks at the lanes once more.  That
- *      spares those who log a barrier of their own with each record.
+ *      While it sleeps no thread waits for it alone: the workers know when it is
+ *      due.  The worker that serves it alone puts it to sleep; whoever changes the
+ *      state back to RUNNING wakes it, so it is woken at most once per sleep.
+ *      Before it sleeps in IDLE it is counted in its streams, the worker makes
+ *      every thread of the process pass a barrier, and looks at the lanes once
+ *      more.  That spares those who log a barrier of their own with each record.
  */
 
 #include "log/sink_int.h"
@@ -24,34 +25,34 @@
 #include <sys/syscall.h>
 
 #include "base/assert.h"
-#include "base/thread.h"
 #include "log/systemlog.h"
 #include "nslog.h"
-#include "nsprocess.h"
 #include "nsthread.h"
 
 /*
  * Between the beginnings of two passes under load.  A wakeup takes a core from
  * those who log, so few are better; a line may be late by 10 ms.
  */
-#define REST_NANOS   INT64_C(8000000)
+#define REST_NANOS    INT64_C(8000000)
+/* Threads that have not been needed for so long end. */
+#define SURPLUS_NANOS (30 * NS_STAMP_SECOND)
 
 /*
- * How the thread goes on: RUNNING at once, or sleep until a time, 0 for ever.
+ * How the sink goes on: RUNNING at once, or sleep until a time, 0 for ever.
  */
 typedef struct Plan {
     NsSinkState state;
     int64_t     until;
 } Plan;
 
-static void Expect(Ns_LogSink sink);
-static void DoWithout(Ns_LogSink sink);
-static void SinkThread(void *arg);
-static Ns_ArgProc DescribeSink;
+static NsChoreProc ServeSink;
+static bool Begin(Ns_LogSink sink);
+static NsStamp End(Ns_LogSink sink);
 static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
 static uint64_t NRecords(Ns_LogSink sink);
-static bool Sleep(Ns_LogSink sink, NsSinkState state, int64_t until);
+static NsStamp Sleep(Ns_LogSink sink, Plan plan);
 static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
+static void WakeLocked(Ns_LogSink sink);
 static void EnterLocked(Ns_LogSink sink, NsSinkState state);
 static void LeaveLocked(Ns_LogSink sink);
 static void BarrierInAllThreads(void);
@@ -61,54 +62,56 @@ static _Thread_local Ns_LogSink mySink;
 
 
 void
-NsSinkThreadStart(Ns_LogSink sink)
+NsSinkServeInit(void)
 {
-    Expect(sink);
-    Ns_ThreadCreate(SinkThread, sink, 0, &sink->thread);
-}
-
-bool
-NsSinkThreadTry(Ns_LogSink sink)
-{
-    bool isThere;
-
-    Expect(sink);
-    isThere = NsThreadTry(SinkThread, sink, 0, &sink->thread) == 0;
-    if (!isThere) {
-        DoWithout(sink);
-    }
-    return isThere;
+    NsWorkersInit(ServeSink, SURPLUS_NANOS);
 }
 
 void
-NsSinkThreadAskStop(Ns_LogSink sink)
+NsSinkServe(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    NsAssert(!sink->isServed);
+    sink->mustStop = false;
+    sink->chore.name = sink->name;
+    sink->isServed = NsWorkersAdd(&sink->chore);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+void
+NsSinkAskStop(Ns_LogSink sink)
 {
     Ns_MutexLock(&sink->wakeLock);
     sink->mustStop = true;
-    Ns_CondSignal(&sink->wakeup);
+    WakeLocked(sink);
     Ns_MutexUnlock(&sink->wakeLock);
 }
 
 bool
-NsSinkThreadStop(Ns_LogSink sink, Ns_Time *limitPtr)
+NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr)
 {
-    bool isTimeUp = false, mustJoin;
+    bool isTimeUp = false, isServed;
 
-    NsSinkThreadAskStop(sink);
+    NsSinkAskStop(sink);
     Ns_MutexLock(&sink->wakeLock);
-    while (sink->hasThread && !isTimeUp) {
+    while (sink->isServed && !isTimeUp) {
         isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
             != NS_OK;
     }
-    isTimeUp = sink->hasThread;
-    /* It may have ended before we looked. */
-    mustJoin = sink->isJoinable && !isTimeUp;
-    sink->isJoinable &= isTimeUp;
+    isServed = sink->isServed;
     Ns_MutexUnlock(&sink->wakeLock);
-    if (mustJoin) {
-        Ns_ThreadJoin(&sink->thread, NULL);
-    }
-    return !isTimeUp;
+    return !isServed;
+}
+
+bool
+NsSinkIsServed(Ns_LogSink sink)
+{
+    bool isServed;
+
+    Ns_MutexLock(&sink->wakeLock);
+    isServed = sink->isServed;
+    Ns_MutexUnlock(&sink->wakeLock);
+    return isServed;
 }
 
 void
@@ -133,7 +136,7 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
     opPtr->isDone = false;
     opPtr->nextPtr = NULL;
     Ns_MutexLock(&sink->wakeLock);
-    if (!sink->hasThread) {
+    if (!sink->isServed) {
         Ns_MutexUnlock(&sink->wakeLock);
         return RunHere(sink, opPtr);
     }
@@ -144,7 +147,7 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
         sink->lastOp->nextPtr = opPtr;
     }
     sink->lastOp = opPtr;
-    Ns_CondSignal(&sink->wakeup);
+    WakeLocked(sink);
     while (!opPtr->isDone) {
         Ns_CondWait(&sink->opDone, &sink->wakeLock);
     }
@@ -234,40 +237,60 @@ NsSinkWakeAll(void)
     NsSinkLeave();
 }
 
-static void
-SinkThread(void *arg)
+static NsStamp
+ServeSink(NsChore *chorePtr)
 {
-    Ns_LogSink sink = arg;
-    bool       isTimeUp = false, mustStop;
+    Ns_LogSink sink = (Ns_LogSink) ((char *) chorePtr
+                                    - offsetof(struct Ns_LogSink_, chore));
+    Plan       plan;
+    NsStamp    next;
+    bool       mustStop;
 
-    Ns_ThreadSetName("-asynclogwriter%d-", sink->index);
     mySink = sink;
-    NsLaneSetDrainer(true);
-    do {
-        Plan plan = WorkOnce(sink, isTimeUp);
+    plan = WorkOnce(sink, Begin(sink));
+    Ns_MutexLock(&sink->wakeLock);
+    mustStop = sink->mustStop;
+    Ns_MutexUnlock(&sink->wakeLock);
+    next = mustStop ? End(sink) : Sleep(sink, plan);
+    mySink = NULL;
+    return next;
+}
 
-        isTimeUp = plan.state != NS_SINK_RUNNING
-            && Sleep(sink, plan.state, plan.until)
-            && plan.state == NS_SINK_BATCHING;
-        Ns_MutexLock(&sink->wakeLock);
-        mustStop = sink->mustStop;
-        Ns_MutexUnlock(&sink->wakeLock);
-    } while (!mustStop);
+/*
+ * True: nobody has woken the sink, its time is up.
+ */
+static bool
+Begin(Ns_LogSink sink)
+{
+    bool isTimeUp;
 
-    /* Those who log empty the lanes by now; requests may still come to us. */
+    Ns_MutexLock(&sink->wakeLock);
+    isTimeUp = atomic_load(&sink->state) == NS_SINK_BATCHING;
+    LeaveLocked(sink);
+    Ns_MutexUnlock(&sink->wakeLock);
+    return isTimeUp;
+}
+
+/*
+ * Those who log empty the lanes by now; requests may still come to us.
+ */
+static NsStamp
+End(Ns_LogSink sink)
+{
+    bool isServed;
+
     do {
         (void) WorkOnce(sink, true);
         Ns_MutexLock(&sink->wakeLock);
-        if (sink->firstOp == NULL) {
-            sink->hasThread = false;
-            mustStop = false;
+        isServed = sink->firstOp != NULL;
+        if (!isServed) {
+            /* Not ours any more, once it is unlocked. */
+            sink->isServed = false;
             Ns_CondBroadcast(&sink->opDone);
         }
         Ns_MutexUnlock(&sink->wakeLock);
-    } while (mustStop);
-    NsLaneSetDrainer(false);
-    mySink = NULL;
-    Ns_Log(Notice, "exiting");
+    } while (isServed);
+    return NS_CHORE_GONE;
 }
 
 /*
@@ -327,37 +350,40 @@ NRecords(Ns_LogSink sink)
 }
 
 /*
- * Sleep until woken, or until that time if it is not 0.  True: the time is up.
+ * Let the sink sleep until it is woken, or until a time.  When it is due again.
  */
-static bool
-Sleep(Ns_LogSink sink, NsSinkState state, int64_t until)
+static NsStamp
+Sleep(Ns_LogSink sink, Plan plan)
 {
-    Ns_Time limit = {(long) (until / 1000000000),
-                     (long) (until % 1000000000 / 1000) + 1};
-    bool    isTimeUp = false, hasWork = false;
+    bool    hasWork = false;
+    NsStamp next = NS_CHORE_NEVER;
 
-    Ns_AdjTime(&limit);
+    if (plan.state == NS_SINK_RUNNING) {
+        return NS_CHORE_NOW;
+    }
+    if (plan.until != 0) {
+        next = NsClockNow() + MAX(plan.until - NsLogClock(), 0);
+    }
     Ns_MutexLock(&sink->wakeLock);
-    EnterLocked(sink, state);
-    if (state == NS_SINK_IDLE) {
-        Ns_MutexUnlock(&sink->wakeLock);
+    EnterLocked(sink, plan.state);
+    Ns_MutexUnlock(&sink->wakeLock);
+    if (plan.state == NS_SINK_IDLE) {
         BarrierInAllThreads();
         NsSinkLock(sink);
         hasWork = NsDeliverHasWork(sink);
         NsSinkUnlock(sink);
-        Ns_MutexLock(&sink->wakeLock);
-    } else if (state == NS_SINK_BATCHING) {
+    } else if (plan.state == NS_SINK_BATCHING) {
         /* The nudge may have come when all that was to be read was. */
         hasWork = atomic_load(&sink->isNudged);
     }
-    while (!hasWork && !isTimeUp && atomic_load(&sink->state) == (int) state
-           && sink->firstOp == NULL && !sink->mustStop) {
-        isTimeUp = Ns_CondTimedWait(&sink->wakeup, &sink->wakeLock,
-                                    until != 0 ? &limit : NULL) != NS_OK;
+    Ns_MutexLock(&sink->wakeLock);
+    if (hasWork || sink->firstOp != NULL || sink->mustStop
+            || atomic_load(&sink->state) == NS_SINK_RUNNING) {
+        LeaveLocked(sink);
+        next = NS_CHORE_NOW;
     }
-    LeaveLocked(sink);
     Ns_MutexUnlock(&sink->wakeLock);
-    return isTimeUp;
+    return next;
 }
 
 static void
@@ -395,7 +421,7 @@ LeaveLocked(Ns_LogSink sink)
 }
 
 /*
- * Wake the thread if it is in that state.  Looking is free of the lock, so only
+ * Wake the sink if it is in that state.  Looking is free of the lock, so only
  * those who find it asleep meet there; it does not precede a nudge's mark.
  */
 static bool
@@ -409,12 +435,25 @@ WakeFrom(Ns_LogSink sink, NsSinkState state)
     Ns_MutexLock(&sink->wakeLock);
     isMine = atomic_load(&sink->state) == (int) state;
     if (isMine) {
-        LeaveLocked(sink);
+        WakeLocked(sink);
         atomic_fetch_add(&sink->nWakeups, 1);
-        Ns_CondSignal(&sink->wakeup);
     }
     Ns_MutexUnlock(&sink->wakeLock);
     return isMine;
+}
+
+/*
+ * Whatever it waits for.  One that does not wait looks before it does.
+ */
+static void
+WakeLocked(Ns_LogSink sink)
+{
+    NsAssertLocked(&sink->wakeLock);
+
+    if (atomic_load(&sink->state) != NS_SINK_RUNNING) {
+        LeaveLocked(sink);
+        NsWorkersWake(&sink->chore);
+    }
 }
 
 static void
@@ -458,50 +497,4 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     NsSinkUnlock(sink);
     errno = opPtr->reason;
     return status;
-}
-
-/*
- * From now on requests wait for the thread.
- */
-static void
-Expect(Ns_LogSink sink)
-{
-    Ns_MutexLock(&sink->wakeLock);
-    NsAssert(!sink->hasThread);
-    sink->hasThread = true;
-    sink->isJoinable = true;
-    sink->mustStop = false;
-    Ns_MutexUnlock(&sink->wakeLock);
-    Ns_RegisterProcInfo((void *) SinkThread, "ns:logsink", DescribeSink);
-}
-
-/*
- * There is no thread: carry out what has been waiting for it.
- */
-static void
-DoWithout(Ns_LogSink sink)
-{
-    NsSinkOp *opPtr, *nextPtr;
-
-    Ns_MutexLock(&sink->wakeLock);
-    sink->hasThread = sink->isJoinable = false;
-    opPtr = sink->firstOp;
-    sink->firstOp = NULL;
-    Ns_CondBroadcast(&sink->opDone);
-    Ns_MutexUnlock(&sink->wakeLock);
-    for (; opPtr != NULL; opPtr = nextPtr) {
-        /* Not ours any more once it is done. */
-        nextPtr = opPtr->nextPtr;
-        (void) RunHere(sink, opPtr);
-        NsSinkOpDone(sink, opPtr);
-    }
-}
-
-/*
- * The argument of SinkThread, for lists of threads.
- */
-static void
-DescribeSink(Ns_DString *dsPtr, void *arg)
-{
-    Tcl_DStringAppendElement(dsPtr, ((Ns_LogSink) arg)->name);
 }

@@ -1,7 +1,7 @@
 /*
  * sinkwork.c --
  *
- *      Work for a sink, which one thread at a time does: its log thread, or for
+ *      Work for a sink, which one thread at a time does: a log thread, or for
  *      direct sinks, and while there are no log threads, those that log.
  */
 
