@@ -88,9 +88,10 @@ void NsLogFinish(void);
 bool NsLogIsAsync(void);
 
 /*
- * Have the log memory made, for sinks that need it with asynclogwriter off.
+ * Have the log memory made, for sinks that need it with asynclogwriter off.  NULL,
+ * or why it cannot be.
  */
-void NsLogUseMemory(void);
+const char *NsLogUseMemory(void);
 
 /*
  * Path of the system log, in every mode; "" before NsLogConfigure.

@@ -97,8 +97,9 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
         base = mmap(NULL, geometry.layout.bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
         if (base == MAP_FAILED) {
-            Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s", wanted,
-                     strerror(errno));
+            *reasonPtr = strerror(errno);
+            Ns_DStringFree(&path);
+            return NULL;
         }
         FillHeader(base, &geometry);
     }

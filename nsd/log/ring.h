@@ -173,6 +173,7 @@ void NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr);
  * this process lives; a smaller one, if the file system is too small.  When
  * there can be none, memory of the process serves, and *reasonPtr is why, else
  * NULL.  Its file has its name only when all that others rely on is in it.
+ * NULL, with *reasonPtr: there is no memory either.
  */
 NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
                      const char **reasonPtr);

@@ -54,6 +54,17 @@ NsSeverityInit(void)
 Ns_LogSeverity
 Ns_CreateLogSeverity(const char *name)
 {
+    int severity = NsSeverityCreate(name);
+
+    if (severity < 0) {
+        Ns_Fatal("max log severities exceeded");
+    }
+    return (Ns_LogSeverity) severity;
+}
+
+int
+NsSeverityCreate(const char *name)
+{
     int n, found;
 
     Ns_MutexLock(&lock);
@@ -67,11 +78,7 @@ Ns_CreateLogSeverity(const char *name)
         atomic_store_explicit(&nSeverities, n + 1, memory_order_release);
     }
     Ns_MutexUnlock(&lock);
-
-    if (found < 0) {
-        Ns_Fatal("max log severities exceeded");
-    }
-    return (Ns_LogSeverity) found;
+    return found;
 }
 
 const char *

@@ -26,6 +26,11 @@ void NsSeverityInit(void);
 int NsSeverityFind(const char *name);
 
 /*
+ * The number of the severity of that name, new or not; -1: there can be no more.
+ */
+int NsSeverityCreate(const char *name);
+
+/*
  * How many there are.
  */
 int NsSeverityCount(void);

@@ -55,6 +55,9 @@ atomic_uint nsSinkFence;
 static Ns_LogSink Create(const NsSinkSpec *specPtr);
 static void PutIntoTableLocked(Ns_LogSink sink);
 static Ns_ReturnCode Remove(Ns_LogSink sink);
+static NsRing *MakeRingLocked(const NsRingKey *keyPtr,
+                              const char *spillDirectory, int64_t bytes,
+                              const char **reasonPtr);
 static void DeleteRing(void);
 static void TellLost(Ns_LogSink sink);
 static bool IsFailing(Ns_LogSink sink);
@@ -527,21 +530,21 @@ NsSinkUseLanes(Ns_LogSink sink)
     Ns_MutexUnlock(&nsSinksLock);
 }
 
-void
+const char *
 NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
               int64_t bytes)
 {
-    const char *reason;
-    NsRing     *ringPtr;
+    const char *reason = NULL;
+    NsRing     *ringPtr = NULL;
 
-    if (atomic_load(&ring) != NULL) {
-        return;
+    Ns_MutexLock(&nsSinksLock);
+    if (atomic_load(&ring) == NULL) {
+        ringPtr = MakeRingLocked(keyPtr, spillDirectory, bytes, &reason);
     }
-    nsSinkNeedsFence = syscall(SYS_membarrier,
-                               MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
-        != 0;
-    ringKeyPtr = keyPtr;
-    ringPtr = NsRingCreate(keyPtr, bytes, &reason);
+    Ns_MutexUnlock(&nsSinksLock);
+    if (ringPtr == NULL) {
+        return reason;
+    }
     if (reason != NULL) {
         Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
                "is lost when the process is killed: make room there (df, old "
@@ -553,12 +556,30 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
                "logmemory, or set logringdir", ringPtr->headerPtr->bytes,
                keyPtr->directory);
     }
+    return NULL;
+}
+
+static NsRing *
+MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
+               int64_t bytes, const char **reasonPtr)
+{
+    NsRing *ringPtr;
+
+    nsSinkNeedsFence = syscall(SYS_membarrier,
+                               MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
+        != 0;
+    ringKeyPtr = keyPtr;
+    ringPtr = NsRingCreate(keyPtr, bytes, reasonPtr);
+    if (ringPtr == NULL) {
+        return NULL;
+    }
     if (spillDirectory != NULL && strlen(spillDirectory) < NS_RING_PATH) {
         strcpy(ringPtr->headerPtr->spillDirectory, spillDirectory);
     }
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);
     atomic_store(&ring, ringPtr);
+    return ringPtr;
 }
 
 void

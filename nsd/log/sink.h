@@ -176,11 +176,11 @@ void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 void NsSinkUseLanes(Ns_LogSink sink);
 
 /*
- * The mapping is made at the first call.  Sinks that fall behind have files in
- * the directory; NULL: they have none.
+ * The mapping is made at the first call that succeeds; NULL, or why it cannot
+ * be.  Sinks that fall behind have files in the directory; NULL: they have none.
  */
-void NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
-                   int64_t bytes);
+const char *NsSinkUseRing(const NsRingKey *keyPtr,
+                          const char *spillDirectory, int64_t bytes);
 const char *NsSinkRingPath(void);
 
 /*

@@ -139,14 +139,19 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     NsSinkFindLeftovers(&ringKey, spillDirectory);
     NsSinkRecoverByName(SYSTEM_SINK, isAsync);
     if (isAsync) {
-        NsLogUseMemory();
+        const char *reason = NsLogUseMemory();
+
+        if (reason != NULL) {
+            Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
+                     memoryBytes, reason);
+        }
     }
 }
 
-void
+const char *
 NsLogUseMemory(void)
 {
-    NsSinkUseRing(&ringKey, spillDirectory, memoryBytes);
+    return NsSinkUseRing(&ringKey, spillDirectory, memoryBytes);
 }
 
 bool

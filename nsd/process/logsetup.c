@@ -130,7 +130,7 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
     if (settings.isAsync) {
-        NsLogSetupMemory();
+        (void) NsLogSetupMemory();
     }
     ns_free(file);
     ns_free(spill);
@@ -144,16 +144,17 @@ AdjustRollsNew(const void *valuesPtr, NsParameterLimits *limitsPtr)
     limitsPtr->defaultText = rawPtr->rolls ? "true" : "false";
 }
 
-void
+const char *
 NsLogSetupMemory(void)
 {
     static atomic_bool isWatched;
+    const char        *reason = NsLogUseMemory();
 
-    NsLogUseMemory();
-    if (!atomic_exchange(&isWatched, true)) {
+    if (reason == NULL && !atomic_exchange(&isWatched, true)) {
         Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
         (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
     }
+    return reason;
 }
 
 static void

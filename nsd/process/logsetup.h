@@ -22,8 +22,9 @@ void NsLogSetupInit(void);
 void NsLogSetup(bool stayOnStderr, bool isDetached);
 
 /*
- * Have the log memory made, if there is none, and looked after.
+ * Have the log memory made, if there is none, and looked after.  NULL, or why
+ * there can be none.
  */
-void NsLogSetupMemory(void);
+const char *NsLogSetupMemory(void);
 
 #endif

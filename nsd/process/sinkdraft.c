@@ -112,10 +112,15 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     const Type  *typePtr = FindType(draftPtr->type);
     const char  *target = GetTarget(draftPtr, typePtr);
     char        *shown = NULL;
-    const char **streams;
+    const char **streams, *reason;
     Ns_LogSink   sink;
 
     if (!IsComplete(draftPtr, typePtr, name, errorPtr)) {
+        return NS_ERROR;
+    }
+    reason = NsLogSetupMemory();
+    if (reason != NULL) {
+        Ns_DStringPrintf(errorPtr, "no memory for logmemory: %s", reason);
         return NS_ERROR;
     }
     if (target != NULL) {
@@ -126,7 +131,6 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         spec.settings.bufferNanos = typePtr->isDatabase
             ? DATABASE_NANOS : nsSinkDefaults.bufferNanos;
     }
-    NsLogSetupMemory();
     sink = NsSinkCreate(&spec);
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);

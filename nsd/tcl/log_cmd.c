@@ -230,14 +230,15 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (found < 0 && objc == 3) {
         return UnknownSeverity(interp, objv[2]);
     }
-    if (found < 0 && (IsBadNumber(objv[2])
-                      || NsSeverityCount() == NS_LOG_MAX_SEVERITIES)) {
+    if (found < 0 && !IsBadNumber(objv[2])) {
+        found = NsSeverityCreate(Tcl_GetString(objv[2]));
+    }
+    if (found < 0) {
         Tcl_SetObjResult(interp, Tcl_NewStringObj(
             "max log severities exceeded", -1));
         return TCL_ERROR;
     }
-    severity = found >= 0 ? (Ns_LogSeverity) found
-        : Ns_CreateLogSeverity(Tcl_GetString(objv[2]));
+    severity = (Ns_LogSeverity) found;
     Tcl_SetObjResult(interp, Tcl_NewBooleanObj(
         objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
         : Ns_LogSeverityEnabled(severity)));
