@@ -54,7 +54,7 @@ BUILT_MODULES  = $(foreach m,$(MODULES),$(if $(wildcard $(m)/*.c),$(m)/$(m).so))
 # no call to be found.
 $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
-obj/nsd/tcl/cleanup.o: private COMPILE += $(TCL_PRIVATE)
+obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
 
 .PHONY: all build run test test-fault install check-asan check-tsan layers coverage bench \
 	clean distclean packages packages-test packages-optional packages-bench help fuzz

@@ -23,7 +23,8 @@
 #define NSD_ADP_ADP_H
 
 #include "adp/parse.h"
-#include "tcl/interp.h"
+#include "tcl/command.h"
+#include "tcl/result.h"
 
 /*
  * Flags of a page; ns_adp_ctl shows and sets them.

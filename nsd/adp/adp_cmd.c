@@ -38,22 +38,22 @@ static void AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file,
 static void AppendQuoted(Tcl_DString *dsPtr, const char *word);
 
 static const NsTclCommand commands[] = {
-    {"ns_adp_append",    AppendObjCmd, false},
-    {"ns_adp_puts",      PutsObjCmd, false},
-    {"ns_puts",          PutsObjCmd, false},
-    {"ns_adp_tell",      TellObjCmd, false},
-    {"ns_adp_dump",      DumpObjCmd, false},
-    {"ns_adp_trunc",     TruncObjCmd, false},
-    {"ns_adp_flush",     FlushObjCmd, false},
-    {"ns_adp_close",     CloseObjCmd, false},
-    {"ns_adp_mimetype",  MimeTypeObjCmd, false},
-    {"ns_adp_mime",      MimeTypeObjCmd, false},
-    {"_ns_adp_include",  IncludeObjCmd, false},
-    {"ns_adp_eval",      EvalObjCmd, false},
-    {"ns_adp_safeeval",  SafeEvalObjCmd, false},
-    {"_ns_adp_tag",      TagObjCmd, false},
-    {"ns_adp_parse",     ParseObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_adp_append", AppendObjCmd, 1, NS_TCL_ANY, "string ?string ...?", 0},
+    {"ns_adp_puts", PutsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_puts", PutsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_tell", TellObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_dump", DumpObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_trunc", TruncObjCmd, 0, 1, "?length?", 0},
+    {"ns_adp_flush", FlushObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_close", CloseObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_mimetype", MimeTypeObjCmd, 0, 1, "?mimetype?", 0},
+    {"ns_adp_mime", MimeTypeObjCmd, 0, 1, "?mimetype?", 0},
+    {"_ns_adp_include", IncludeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_eval", EvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_safeeval", SafeEvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"_ns_adp_tag", TagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_parse", ParseObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 void
@@ -84,10 +84,6 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr;
     int          i;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string ?string ...?");
-        return TCL_ERROR;
-    }
     adpPtr = Active(clientData);
     if (adpPtr == NULL) {
         return TCL_ERROR;
@@ -142,8 +138,7 @@ TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)
-            || (adpPtr = Active(clientData)) == NULL) {
+    if ((adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
     Tcl_SetObjResult(interp,
@@ -158,8 +153,7 @@ DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr;
     Tcl_DString *bufferPtr;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)
-            || (adpPtr = Active(clientData)) == NULL) {
+    if ((adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
     bufferPtr = NsAdpBuffer(adpPtr);
@@ -175,10 +169,6 @@ TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr;
     int          length = 0;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?length?");
-        return TCL_ERROR;
-    }
     if (objc == 2) {
         if (Tcl_GetIntFromObj(interp, objv[1], &length) != TCL_OK) {
             return TCL_ERROR;
@@ -202,9 +192,6 @@ static int
 FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     return Ns_AdpFlush(interp, NS_TRUE);
 }
 
@@ -214,8 +201,7 @@ CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)
-            || Ns_AdpFlush(interp, NS_FALSE) != TCL_OK) {
+    if (Ns_AdpFlush(interp, NS_FALSE) != TCL_OK) {
         return TCL_ERROR;
     }
     NsAdpReset(adpPtr);
@@ -231,10 +217,6 @@ MimeTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Conn        *conn = (Ns_Conn *) interpPtr->connPtr;
     const char     *type;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?mimetype?");
-        return TCL_ERROR;
-    }
     if (conn == NULL) {
         return TCL_OK;
     }

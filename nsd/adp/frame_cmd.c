@@ -20,37 +20,56 @@ static Tcl_ObjCmdProc StatsObjCmd;
 static Tcl_ObjCmdProc ReturnObjCmd;
 static Tcl_ObjCmdProc BreakObjCmd;
 static Tcl_ObjCmdProc AbortObjCmd;
-static Tcl_ObjCmdProc CtlObjCmd;
 static Tcl_ObjCmdProc DebugObjCmd;
+static Tcl_ObjCmdProc SetBufferSize, SetChannel, SetFlag;
 
 static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
 static int  Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                   NsAdpException exception);
-static int  SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv);
-static int  SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv);
-static int  SetFlag(NsAdpInterp *adpPtr, int flag, int objc,
-                    Tcl_Obj *const *objv);
 
 static const NsTclCommand commands[] = {
-    {"ns_adp_argc",      ArgcObjCmd, false},
-    {"ns_adp_argv",      ArgvObjCmd, false},
-    {"ns_adp_bind_args", BindArgsObjCmd, false},
-    {"ns_adp_dir",       DirObjCmd, false},
-    {"ns_adp_info",      InfoObjCmd, false},
-    {"ns_adp_exception", ExceptionObjCmd, false},
-    {"ns_adp_stats",     StatsObjCmd, false},
-    {"ns_adp_return",    ReturnObjCmd, false},
-    {"ns_adp_break",     BreakObjCmd, false},
-    {"ns_adp_abort",     AbortObjCmd, false},
-    {"ns_adp_ctl",       CtlObjCmd, false},
-    {"ns_adp_debug",     DebugObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_adp_argc", ArgcObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_argv", ArgvObjCmd, 0, 2, "?index? ?default?", 0},
+    {"ns_adp_bind_args", BindArgsObjCmd, 1, NS_TCL_ANY,
+     "varName ?varName ...?", 0},
+    {"ns_adp_dir", DirObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_info", InfoObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_exception", ExceptionObjCmd, 0, 1, "?varName?", 0},
+    {"ns_adp_stats", StatsObjCmd, 0, 0, NULL, 0},
+    {"ns_adp_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_break", BreakObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_abort", AbortObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_debug", DebugObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
+
+static const NsTclCommand ctlSubcmds[] = {
+    {"bufsize", SetBufferSize, 0, 1, "?size?", 0},
+    {"channel", SetChannel, 1, 1, "channel", 0},
+    {"autoabort", SetFlag, 0, 1, "?bool?", NS_ADP_AUTOABORT},
+    {"cache", SetFlag, 0, 1, "?bool?", NS_ADP_CACHE},
+    {"detailerror", SetFlag, 0, 1, "?bool?", NS_ADP_DETAIL},
+    {"displayerror", SetFlag, 0, 1, "?bool?", NS_ADP_DISPLAY},
+    {"expire", SetFlag, 0, 1, "?bool?", NS_ADP_EXPIRE},
+    {"safe", SetFlag, 0, 1, "?bool?", NS_ADP_SAFE},
+    {"singlescript", SetFlag, 0, 1, "?bool?", NS_ADP_SINGLE},
+    {"stream", SetFlag, 0, 1, "?bool?", NS_ADP_STREAM},
+    {"stricterror", SetFlag, 0, 1, "?bool?", NS_ADP_STRICT},
+    {"trace", SetFlag, 0, 1, "?bool?", NS_ADP_TRACE},
+    {"trimspace", SetFlag, 0, 1, "?bool?", NS_ADP_TRIM},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ctl = {
+    "ns_adp_ctl", "option ?arg ...?", "option", NS_TCL_EXACT, ctlSubcmds
 };
 
 void
 NsAdpFrameCmdInit(void)
 {
     NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ctl);
 }
 
 static const NsAdpFrame *
@@ -71,8 +90,7 @@ ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const NsAdpFrame *framePtr;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)
-            || (framePtr = ActiveFrame(interp)) == NULL) {
+    if ((framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
     Tcl_SetObjResult(interp, Tcl_NewIntObj(framePtr->nArgs));
@@ -86,10 +104,6 @@ ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsAdpFrame *framePtr;
     int               i;
 
-    if (objc > 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?index? ?default?");
-        return TCL_ERROR;
-    }
     framePtr = ActiveFrame(interp);
     if (framePtr == NULL) {
         return TCL_ERROR;
@@ -121,10 +135,6 @@ BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsAdpFrame *framePtr;
     int               first, i;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "varName ?varName ...?");
-        return TCL_ERROR;
-    }
     framePtr = ActiveFrame(interp);
     if (framePtr == NULL) {
         return TCL_ERROR;
@@ -149,9 +159,6 @@ DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_DString dir;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     Tcl_DStringInit(&dir);
     NsAdpDir(NsAdpGet(interp), &dir);
     Tcl_DStringResult(interp, &dir);
@@ -166,8 +173,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char       *file;
     Tcl_Obj          *items[3];
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)
-            || (framePtr = ActiveFrame(interp)) == NULL) {
+    if ((framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
     file = framePtr->file;
@@ -188,10 +194,6 @@ ExceptionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
     NsAdpException exception = NsAdpGet(interp)->exception;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?varName?");
-        return TCL_ERROR;
-    }
     if (objc == 2
             && Tcl_ObjSetVar2(interp, objv[1], NULL,
                               Tcl_NewStringObj(names[exception], -1),
@@ -208,9 +210,6 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_DString stats;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     Tcl_DStringInit(&stats);
     NsAdpStats(NsAdpGet(interp)->adpServerPtr, &stats);
     Tcl_DStringResult(interp, &stats);
@@ -257,57 +256,13 @@ Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 }
 
 static int
-CtlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SetBufferSize(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
-    static const Ns_ObjvTable options[] = {
-        {"bufsize",      0},
-        {"channel",      0},
-        {"autoabort",    NS_ADP_AUTOABORT},
-        {"cache",        NS_ADP_CACHE},
-        {"detailerror",  NS_ADP_DETAIL},
-        {"displayerror", NS_ADP_DISPLAY},
-        {"expire",       NS_ADP_EXPIRE},
-        {"safe",         NS_ADP_SAFE},
-        {"singlescript", NS_ADP_SINGLE},
-        {"stream",       NS_ADP_STREAM},
-        {"stricterror",  NS_ADP_STRICT},
-        {"trace",        NS_ADP_TRACE},
-        {"trimspace",    NS_ADP_TRIM},
-        {NULL, 0}
-    };
     NsAdpInterp *adpPtr = NsAdpGet(interp);
-    int          i;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
-                                  "option", TCL_EXACT, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    switch (i) {
-    case 0:
-        return SetBufferSize(adpPtr, objc, objv);
-    case 1:
-        return SetChannel(adpPtr, objc, objv);
-    default:
-        return SetFlag(adpPtr, options[i].value, objc, objv);
-    }
-}
-
-static int
-SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
-{
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
     size_t      before = adpPtr->bufferBytes;
     int         bytes;
 
-    if (objc > 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "?size?");
-        return TCL_ERROR;
-    }
     if (objc == 3) {
         if (Tcl_GetIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
             return TCL_ERROR;
@@ -319,16 +274,13 @@ SetBufferSize(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
+SetChannel(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
     Tcl_Channel channel;
     const char *name;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "channel");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[2]);
     if (*name != '\0') {
         if (Ns_TclGetOpenChannel(interp, name, 1, 1, &channel) != TCL_OK) {
@@ -348,15 +300,13 @@ SetChannel(NsAdpInterp *adpPtr, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-SetFlag(NsAdpInterp *adpPtr, int flag, int objc, Tcl_Obj *const *objv)
+SetFlag(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
-    int         before = adpPtr->flags, isOn;
+    NsAdpInterp *adpPtr = NsAdpGet(interp);
+    int          flag = (int) NsTclRow(clientData)->flags;
+    int          before = adpPtr->flags, isOn;
 
-    if (objc > 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "?bool?");
-        return TCL_ERROR;
-    }
     if (objc == 3) {
         if (Tcl_GetBooleanFromObj(interp, objv[2], &isOn) != TCL_OK) {
             return TCL_ERROR;

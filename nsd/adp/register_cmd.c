@@ -23,14 +23,14 @@ static int RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
                        Tcl_Obj *const *objv);
 
 static const NsTclCommand commands[] = {
-    {"ns_register_adp",       RegisterAdpObjCmd, false},
-    {"ns_register_tcl",       RegisterTclObjCmd, false},
-    {"ns_adp_registeradp",    AdpTagObjCmd, false},
-    {"ns_adp_registerproc",   ProcTagObjCmd, false},
-    {"ns_adp_registerscript", ScriptTagObjCmd, false},
-    {"ns_adp_registertag",    OldAdpTagObjCmd, false},
-    {"ns_register_adptag",    OldScriptTagObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_register_adp", RegisterAdpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_tcl", RegisterTclObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registeradp", AdpTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registerproc", ProcTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registerscript", ScriptTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registertag", OldAdpTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_adptag", OldScriptTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 void

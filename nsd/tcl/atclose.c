@@ -6,9 +6,9 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
-#include "tcl/atclose.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
 
 typedef struct NsAtClose {
     struct NsAtClose *nextPtr;
@@ -16,10 +16,11 @@ typedef struct NsAtClose {
 } NsAtClose;
 
 static Tcl_ObjCmdProc AtCloseObjCmd;
+static NsCleanupProc RunAll;
 
 static const NsTclCommand commands[] = {
-    {"ns_atclose", AtCloseObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_atclose", AtCloseObjCmd, 1, NS_TCL_ANY, "script ?args?", NS_TCL_CONN},
+    NS_TCL_END
 };
 
 
@@ -27,13 +28,15 @@ void
 NsAtCloseCmdInit(void)
 {
     NsTclAddCommands(commands);
+    NsInterpAddCleanup(NS_CLEANUP_CLOSE, RunAll);
 }
 
 /*
- * A script may register another one, which then runs as well.
+ * Run and forget the scripts of the present request, the latest first.  A script
+ * may register another one, which then runs as well.
  */
-void
-NsAtCloseRun(NsInterp *itPtr)
+static void
+RunAll(NsInterp *itPtr)
 {
     NsAtClose *atClosePtr;
 
@@ -58,13 +61,6 @@ AtCloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsInterp  *itPtr = clientData;
     NsAtClose *atClosePtr;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "script ?args?");
-        return TCL_ERROR;
-    }
-    if (NsTclConn(itPtr) == NULL) {
-        return TCL_ERROR;
-    }
     atClosePtr = ns_malloc(sizeof(*atClosePtr));
     atClosePtr->scriptPtr = Tcl_ConcatObj(objc - 1, objv + 1);
     Tcl_IncrRefCount(atClosePtr->scriptPtr);

@@ -16,6 +16,7 @@
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/blueprint.h"
+#include "tcl/cleanup.h"
 #include "tcl/init.h"
 #include "tcl/trace.h"
 
@@ -131,6 +132,15 @@ NsTclSharedLibrary(void)
     return library;
 }
 
+char *
+Ns_TclLibrary(const char *server)
+{
+    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+
+    return serverPtr == NULL ? (char *) NsTclSharedLibrary()
+        : (char *) serverPtr->tclPtr->library;
+}
+
 int
 Ns_TclInitModule(const char *server, const char *module)
 {
@@ -185,13 +195,6 @@ NsBlueprintApply(NsInterp *itPtr)
         itPtr->epoch = epoch;
     }
     return result;
-}
-
-bool
-NsBlueprintIsApplied(const NsInterp *itPtr)
-{
-    return itPtr->isComplete
-        && itPtr->epoch == atomic_load(&itPtr->serverPtr->tclPtr->epoch);
 }
 
 int

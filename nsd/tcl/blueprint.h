@@ -21,7 +21,13 @@ void NsBlueprintAddModule(NsTclServer *tclPtr, const char *module);
  * interpreter is not complete, and the next use tries again.
  */
 int NsBlueprintApply(NsInterp *itPtr);
-bool NsBlueprintIsApplied(const NsInterp *itPtr);
+
+static inline bool
+NsBlueprintIsApplied(const NsInterp *itPtr)
+{
+    return itPtr->isComplete
+        && itPtr->epoch == atomic_load(&itPtr->serverPtr->tclPtr->epoch);
+}
 
 /*
  * Replace the script, and count the epoch up.  TCL_ERROR, with the reason

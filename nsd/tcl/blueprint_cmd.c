@@ -11,10 +11,12 @@
 #include "base/lock.h"
 #include "process/module.h"
 #include "tcl/blueprint.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/globals.h"
 #include "tcl/trace.h"
 
-static Tcl_ObjCmdProc IctlObjCmd;
 static Tcl_ObjCmdProc InitObjCmd;
 static Tcl_ObjCmdProc CleanupObjCmd;
 static Tcl_ObjCmdProc ReinitObjCmd;
@@ -55,43 +57,44 @@ static int  EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr,
                        Ns_DString *errorPtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_ictl",         IctlObjCmd, false},
-    {"ns_init",         InitObjCmd, false},
-    {"ns_cleanup",      CleanupObjCmd, false},
-    {"ns_reinit",       ReinitObjCmd, false},
-    {"ns_cleanupvars",  CleanupVarsObjCmd, false},
-    {"ns_cleanupchans", CleanupChansObjCmd, false},
-    {"ns_runonce",      RunOnceObjCmd, false},
-    {"ns_library",      LibraryObjCmd, false},
-    {"ns_module",       ModuleObjCmd, false},
-    {"ns_modulepath",   ModulePathObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_init", InitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanup", CleanupObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_reinit", ReinitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanupvars", CleanupVarsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanupchans", CleanupChansObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_runonce", RunOnceObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_library", LibraryObjCmd, 1, 2, "library ?module?", 0},
+    {"ns_module", ModuleObjCmd, 1, 2, "key ?val?", 0},
+    {"ns_modulepath", ModulePathObjCmd, 1, NS_TCL_ANY,
+     "server ?module ...?", 0},
+    NS_TCL_END
 };
 
-static const struct Subcmd {
-    const char     *name;
-    Tcl_ObjCmdProc *proc;
-} subcmds[] = {
-    {"addmodule",     AddModule},
-    {"cleanup",       RunDeferred},
-    {"epoch",         Epoch},
-    {"get",           Get},
-    {"getmodules",    GetModules},
-    {"gettraces",     GetTraces},
-    {"markfordelete", MarkForDelete},
-    {"oncreate",      OnCreate},
-    {"oncleanup",     OnCleanup},
-    {"ondelete",      OnDelete},
-    {"oninit",        OnCreate},
-    {"runtraces",     RunTraces},
-    {"save",          Save},
-    {"trace",         Trace},
-    {"update",        Update},
-    {NULL,            NULL},
+static const NsTclCommand subcmds[] = {
+    {"addmodule", AddModule, 1, 1, "module", 0},
+    {"cleanup", RunDeferred, 0, NS_TCL_ANY, NULL, 0},
+    {"epoch", Epoch, 0, NS_TCL_ANY, NULL, 0},
+    {"get", Get, 0, NS_TCL_ANY, NULL, 0},
+    {"getmodules", GetModules, 0, NS_TCL_ANY, NULL, 0},
+    {"gettraces", GetTraces, 0, NS_TCL_ANY, NULL, 0},
+    {"markfordelete", MarkForDelete, 0, NS_TCL_ANY, NULL, 0},
+    {"oncreate", OnCreate, 1, 1, "script", 0},
+    {"oncleanup", OnCleanup, 1, 1, "script", 0},
+    {"ondelete", OnDelete, 1, 1, "script", 0},
+    {"oninit", OnCreate, 1, 1, "script", 0},
+    {"runtraces", RunTraces, 0, NS_TCL_ANY, NULL, 0},
+    {"save", Save, 1, 1, "script", 0},
+    {"trace", Trace, 0, NS_TCL_ANY, NULL, 0},
+    {"update", Update, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
     /* The init file's own. */
-    {"loadmodules",   LoadModules},
-    {"remake",        Remake},
-    {NULL,            NULL}
+    {"loadmodules", LoadModules, 0, NS_TCL_ANY, NULL, 0},
+    {"remake", Remake, 1, 1, "script", 0},
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_ictl", "option ?arg?", "option", 0, subcmds
 };
 
 static Ns_ObjvTable whenTable[] = {
@@ -117,6 +120,7 @@ NsBlueprintCmdInit(void)
     NsMutexSetup(&globalLock, NS_RANK_TCL_RUNONCE, "nsd:runonce", NULL);
     Tcl_InitHashTable(&globalRunOnce, TCL_STRING_KEYS);
     NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
 }
 
 /*
@@ -124,31 +128,11 @@ NsBlueprintCmdInit(void)
  */
 
 static int
-IctlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    const struct Subcmd *subcmdPtr;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
-        return TCL_ERROR;
-    }
-    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
-                             "option");
-    return subcmdPtr == NULL ? TCL_ERROR
-        : subcmdPtr->proc(clientData, interp, objc, objv);
-}
-
-static int
 AddModule(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     NsInterp *itPtr = clientData;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "module");
-        return TCL_ERROR;
-    }
     if (!IsBooting(itPtr)) {
         Ns_TclPrintfResult(interp, "cannot add module after server startup");
         return TCL_ERROR;
@@ -229,10 +213,6 @@ static int
 OnCreate(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script");
-        return TCL_ERROR;
-    }
     return AddTrace(clientData, NS_TCL_TRACE_CREATE, objv[2], 0, NULL);
 }
 
@@ -240,10 +220,6 @@ static int
 OnCleanup(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script");
-        return TCL_ERROR;
-    }
     return AddTrace(clientData, NS_TCL_TRACE_DEALLOCATE, objv[2], 0, NULL);
 }
 
@@ -251,10 +227,6 @@ static int
 OnDelete(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script");
-        return TCL_ERROR;
-    }
     return AddTrace(clientData, NS_TCL_TRACE_DELETE, objv[2], 0, NULL);
 }
 
@@ -283,10 +255,6 @@ Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     Ns_DString      error;
     int             length, result;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script");
-        return TCL_ERROR;
-    }
     script = Tcl_GetStringFromObj(objv[2], &length);
     Ns_DStringInit(&error);
     result = NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length,
@@ -349,10 +317,6 @@ Remake(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString error;
     int        result;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script");
-        return TCL_ERROR;
-    }
     newPtr = NsInterpCreate(itPtr->serverPtr);
     if (newPtr == NULL) {
         Ns_TclPrintfResult(interp, "no interpreter for the script");
@@ -467,7 +431,7 @@ static int
 CleanupVarsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    NsInterpCleanupVars(clientData);
+    NsGlobalsCleanup(clientData);
     return TCL_OK;
 }
 
@@ -527,10 +491,6 @@ LibraryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char     *kind, *library;
     Ns_DString      ds;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "library ?module?");
-        return TCL_ERROR;
-    }
     kind = Tcl_GetString(objv[1]);
     if (STREQ(kind, "private")) {
         library = itPtr->serverPtr->tclPtr->library;
@@ -560,10 +520,6 @@ ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char     *key;
     char          **valuePtr;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "key ?val?");
-        return TCL_ERROR;
-    }
     key = Tcl_GetString(objv[1]);
     if (STREQ(key, "name")) {
         valuePtr = &tclPtr->moduleName;
@@ -614,10 +570,6 @@ ModulePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_DString ds;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "server ?module ...?");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     (void) Ns_ModulePath(&ds, Tcl_GetString(objv[1]),
                          objc > 2 ? Tcl_GetString(objv[2]) : NULL, NULL);

@@ -10,8 +10,8 @@
 #include "process/units.h"
 #include "tcl/cachetxn.h"
 #include "tcl/cacheupdate.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
@@ -37,18 +37,20 @@ static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
 
 static const NsTclCommand commands[] = {
-    {"ns_cache_create",    CreateObjCmd, false},
-    {"ns_cache_get",       GetObjCmd, false},
-    {"ns_cache_keys",      KeysObjCmd, false},
-    {"ns_cache_flush",     FlushObjCmd, false},
-    {"ns_cache_names",     NamesObjCmd, false},
-    {"ns_cache_exists",    ExistsObjCmd, false},
-    {"ns_cache_stats",     StatsObjCmd, false},
-    {"ns_cache_configure", ConfigureObjCmd, false},
-    {"ns_cache_size",      SizeObjCmd, false},
-    {"ns_memoize_flush",   MemoizeFlushObjCmd, false},
-    {"ns_memoize_stats",   MemoizeStatsObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_cache_create", CreateObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_get", GetObjCmd, 2, 3, "cache key ?varName?", 0},
+    {"ns_cache_keys", KeysObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_flush", FlushObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_names", NamesObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_exists", ExistsObjCmd, 1, 1, "cache", 0},
+    {"ns_cache_stats", StatsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_configure", ConfigureObjCmd, 1, NS_TCL_ANY,
+     "cache ?-timeout timeout? ?-expires expires? ?-maxentry maxentry? "
+     "?-maxsize maxsize?", 0},
+    {"ns_cache_size", SizeObjCmd, 1, 1, "cache", 0},
+    {"ns_memoize_flush", MemoizeFlushObjCmd, 0, 1, "?pattern?", 0},
+    {"ns_memoize_stats", MemoizeStatsObjCmd, 0, 0, NULL, 0},
+    NS_TCL_END
 };
 
 
@@ -127,10 +129,6 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr;
     Tcl_Obj    *valueObj;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cache key ?varName?");
-        return TCL_ERROR;
-    }
     cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL) {
         return TCL_ERROR;
@@ -314,10 +312,6 @@ static int
 ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cache");
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp, Tcl_NewBooleanObj(
         NsTclCacheFind(ServerOf(clientData), Tcl_GetString(objv[1])) != NULL));
     return TCL_OK;
@@ -422,12 +416,6 @@ ConfigureObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {NULL, NULL, NULL, NULL}
     };
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cache ?-timeout timeout?"
-                         " ?-expires expires? ?-maxentry maxentry?"
-                         " ?-maxsize maxsize?");
-        return TCL_ERROR;
-    }
     cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL
             || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
@@ -483,10 +471,6 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr;
     size_t      maxSize, size;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cache");
-        return TCL_ERROR;
-    }
     cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL) {
         return TCL_ERROR;
@@ -509,10 +493,6 @@ MemoizeFlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
     int         nFlushed;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?pattern?");
-        return TCL_ERROR;
-    }
     Ns_CacheLock(cachePtr->cache);
     nFlushed = objc == 1 ? Ns_CacheFlush(cachePtr->cache)
         : FlushMatching(cachePtr, Tcl_GetString(objv[1]));
@@ -531,9 +511,6 @@ MemoizeStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
     Ns_DString  ds;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     Ns_CacheLock(cachePtr->cache);
     Ns_CacheStats(cachePtr->cache, &ds);

@@ -13,8 +13,9 @@
 #include "base/clock.h"
 #include "tcl/cachetxn.h"
 #include "tcl/cacheupdate.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 /*
  * The command line of those commands that make or change a value.
@@ -57,16 +58,18 @@ static int LockEntry(Tcl_Interp *interp, Update *updatePtr);
 static int EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                           int (*endProc)(bool isAll));
 
+static NsCleanupProc Abandon;
+
 static const NsTclCommand commands[] = {
-    {"ns_cache_eval",    CacheEvalObjCmd, false},
-    {"ns_cache_incr",    IncrObjCmd, false},
-    {"ns_cache_append",  AppendObjCmd, false},
-    {"ns_cache_lappend", LappendObjCmd, false},
-    {"ns_memoize",       MemoizeObjCmd, false},
-    {"ns_cache_transaction_begin",    BeginObjCmd, false},
-    {"ns_cache_transaction_commit",   CommitObjCmd, false},
-    {"ns_cache_transaction_rollback", RollbackObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_cache_eval", CacheEvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_incr", IncrObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_append", AppendObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_lappend", LappendObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_memoize", MemoizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_transaction_begin", BeginObjCmd, 0, 0, NULL, 0},
+    {"ns_cache_transaction_commit", CommitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_transaction_rollback", RollbackObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 
@@ -74,6 +77,13 @@ void
 NsCacheUpdateCmdInit(void)
 {
     NsTclAddCommands(commands);
+    NsInterpAddCleanup(NS_CLEANUP_RELEASE, Abandon);
+}
+
+static void
+Abandon(NsInterp *itPtr)
+{
+    NsCacheTxnAbandon();
 }
 
 static NsServer *
@@ -462,9 +472,6 @@ static int
 BeginObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     NsCacheTxnBegin();
     return TCL_OK;
 }

@@ -4,9 +4,10 @@
  *      Scripts kept to be evaluated later, in any thread.
  */
 
+#include "tcl/callback.h"
+
 #include <stdatomic.h>
 
-#include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -24,9 +25,11 @@ typedef struct Callback {
 static int EvalKept(NsInterp *itPtr, const Callback *callbackPtr);
 static Tcl_Obj *CommandOf(const char *script, int length);
 static bool IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr);
-static int EvalWith(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
-                    va_list ap);
-static void AddContext(Tcl_Interp *interp, Ns_TclCallback *callbackPtr);
+static int Eval(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
+                const char *words);
+static void Append(Ns_DString *dsPtr, const Ns_TclCallback *callbackPtr,
+                   const char *words);
+static int Finish(Tcl_Interp *interp, Ns_TclCallback *callbackPtr, int result);
 
 
 Ns_TclCallback *
@@ -75,12 +78,6 @@ Ns_TclFreeCallback(void *arg)
 }
 
 void
-Ns_TclCallbackProc(void *arg)
-{
-    (void) Ns_TclEvalCallback(NULL, arg, NULL, (char *) NULL);
-}
-
-void
 Ns_TclCallbackArgProc(Ns_DString *dsPtr, void *arg)
 {
     const Ns_TclCallback *callbackPtr = arg;
@@ -92,46 +89,30 @@ Ns_TclCallbackArgProc(Ns_DString *dsPtr, void *arg)
 }
 
 int
-Ns_TclEvalCallback(Tcl_Interp *interp, Ns_TclCallback *callbackPtr,
-                   Ns_DString *resultPtr, ...)
+NsCallbackEval(Tcl_Interp *interp, Ns_TclCallback *callbackPtr)
 {
-    Tcl_Interp *ownInterp = NULL;
-    NsInterp   *itPtr;
-    va_list     ap;
+    NsInterp *itPtr = NsInterpOf(interp);
+    int       result = itPtr != NULL
+        ? EvalKept(itPtr, (const Callback *) callbackPtr)
+        : Eval(interp, callbackPtr, NULL);
+
+    return Finish(interp, callbackPtr, result);
+}
+
+int
+NsCallbackEvalWith(Tcl_Interp *interp, Ns_TclCallback *callbackPtr, va_list ap)
+{
+    Ns_DString  ds;
     const char *arg;
     int         result;
 
-    if (interp == NULL) {
-        interp = ownInterp = Ns_TclAllocateInterp(callbackPtr->server);
-        if (interp == NULL) {
-            return TCL_ERROR;
-        }
+    Ns_DStringInit(&ds);
+    while ((arg = va_arg(ap, const char *)) != NULL) {
+        Ns_DStringAppendElement(&ds, arg);
     }
-    itPtr = NsInterpOf(interp);
-    va_start(ap, resultPtr);
-    arg = va_arg(ap, const char *);
-    va_end(ap);
-    if (arg == NULL && itPtr != NULL) {
-        result = EvalKept(itPtr, (const Callback *) callbackPtr);
-    } else {
-        va_start(ap, resultPtr);
-        result = EvalWith(interp, callbackPtr, ap);
-        va_end(ap);
-    }
-    if (result == TCL_OK) {
-        if (resultPtr != NULL) {
-            Ns_DStringAppend(resultPtr, Tcl_GetStringResult(interp));
-        }
-    } else {
-        AddContext(interp, callbackPtr);
-        if (ownInterp != NULL) {
-            (void) Ns_TclLogErrorInfo(interp, NULL);
-        }
-    }
-    if (ownInterp != NULL) {
-        Ns_TclDeAllocateInterp(ownInterp);
-    }
-    return result;
+    result = Eval(interp, callbackPtr, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+    return Finish(interp, callbackPtr, result);
 }
 
 /*
@@ -149,10 +130,7 @@ EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
         Ns_DString ds;
 
         Ns_DStringInit(&ds);
-        Ns_DStringAppend(&ds, callbackPtr->pub.script);
-        for (int i = 0; i < callbackPtr->pub.argc; i++) {
-            Ns_DStringAppendElement(&ds, callbackPtr->pub.argv[i]);
-        }
+        Append(&ds, &callbackPtr->pub, NULL);
         if (slotPtr->scriptPtr != NULL) {
             Tcl_DecrRefCount(slotPtr->scriptPtr);
         }
@@ -246,36 +224,49 @@ IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr)
 }
 
 /*
- * The given strings come before the stored arguments.
+ * The given words, a list or NULL, come before the stored arguments.
  */
 static int
-EvalWith(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr, va_list ap)
+Eval(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr, const char *words)
 {
-    Ns_DString  ds;
-    const char *arg;
-    int         result;
+    Ns_DString ds;
+    int        result;
 
     Ns_DStringInit(&ds);
-    Ns_DStringAppend(&ds, callbackPtr->script);
-    while ((arg = va_arg(ap, const char *)) != NULL) {
-        Ns_DStringAppendElement(&ds, arg);
-    }
-    for (int i = 0; i < callbackPtr->argc; i++) {
-        Ns_DStringAppendElement(&ds, callbackPtr->argv[i]);
-    }
-    result = Tcl_EvalEx(interp, ds.string, ds.length, TCL_EVAL_GLOBAL);
+    Append(&ds, callbackPtr, words);
+    result = Tcl_EvalEx(interp, Ns_DStringValue(&ds), Ns_DStringLength(&ds),
+                        TCL_EVAL_GLOBAL);
     Ns_DStringFree(&ds);
     return result;
 }
 
 static void
-AddContext(Tcl_Interp *interp, Ns_TclCallback *callbackPtr)
+Append(Ns_DString *dsPtr, const Ns_TclCallback *callbackPtr, const char *words)
+{
+    Ns_DStringAppend(dsPtr, callbackPtr->script);
+    if (words != NULL) {
+        Ns_DStringVarAppend(dsPtr, " ", words, NULL);
+    }
+    for (int i = 0; i < callbackPtr->argc; i++) {
+        Ns_DStringAppendElement(dsPtr, callbackPtr->argv[i]);
+    }
+}
+
+/*
+ * An error says in its trace which callback it was.
+ */
+static int
+Finish(Tcl_Interp *interp, Ns_TclCallback *callbackPtr, int result)
 {
     Ns_DString ds;
 
-    Ns_DStringInit(&ds);
-    Ns_DStringAppend(&ds, "\n    while executing callback\n");
-    Ns_GetProcInfo(&ds, (void *) callbackPtr->cbProc, callbackPtr);
-    Tcl_AddObjErrorInfo(interp, ds.string, ds.length);
-    Ns_DStringFree(&ds);
+    if (result != TCL_OK) {
+        Ns_DStringInit(&ds);
+        Ns_DStringAppend(&ds, "\n    while executing callback\n");
+        Ns_GetProcInfo(&ds, (void *) callbackPtr->cbProc, callbackPtr);
+        Tcl_AddObjErrorInfo(interp, Ns_DStringValue(&ds),
+                            Ns_DStringLength(&ds));
+        Ns_DStringFree(&ds);
+    }
+    return result;
 }

@@ -7,8 +7,8 @@
 
 #include "nsprocess.h"
 #include "process/callbacks.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc AtPreStartupObjCmd;
 static Tcl_ObjCmdProc AtStartupObjCmd;
@@ -21,12 +21,12 @@ static int AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 static Ns_ShutdownProc RunShutdownScript;
 
 static const NsTclCommand commands[] = {
-    {"ns_atprestartup", AtPreStartupObjCmd, false},
-    {"ns_atstartup",    AtStartupObjCmd, false},
-    {"ns_atsignal",     AtSignalObjCmd, false},
-    {"ns_atshutdown",   AtShutdownObjCmd, false},
-    {"ns_atexit",       AtExitObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_atprestartup", AtPreStartupObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_atstartup", AtStartupObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_atsignal", AtSignalObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_atshutdown", AtShutdownObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_atexit", AtExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 

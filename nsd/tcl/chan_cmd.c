@@ -11,9 +11,9 @@
 
 #include "nsthread.h"
 #include "base/lock.h"
-#include "tcl/chan.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/perserver.h"
 
 #define ASSOC_KEY "ns:chan"
@@ -26,17 +26,13 @@ typedef struct Published {
     Tcl_HashTable channels;
 } Published;
 
-static Tcl_ObjCmdProc ChanObjCmd;
+static Tcl_ObjCmdProc Create, Get, Put, List, Cleanup;
+static NsCleanupProc ForgetTaken;
 static NsPerServerProc NewPublished;
 static Tcl_InterpDeleteProc FreeTaken;
 
 static Published *PublishedOf(const NsInterp *itPtr);
 static Tcl_HashTable *TakenOf(NsInterp *itPtr);
-static int  Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
-static int  Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
-static int  Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
-static int  List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
-static int  Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv);
 static int  GiveAway(NsInterp *itPtr, const char *name, Tcl_Channel channel);
 static bool Publish(Published *publishedPtr, const char *name,
                     Tcl_Channel channel);
@@ -44,9 +40,18 @@ static void Detach(Tcl_Interp *interp, Tcl_Channel channel);
 static void Attach(Tcl_Interp *interp, Tcl_Channel channel);
 static void ClosePublished(Published *publishedPtr);
 
-static const NsTclCommand commands[] = {
-    {"ns_chan", ChanObjCmd, false},
-    {NULL, NULL, false}
+static const NsTclCommand subcmds[] = {
+    {"cleanup", Cleanup, 0, NS_TCL_ANY, NULL, 0},
+    {"list", List, 0, NS_TCL_ANY, NULL, 0},
+    {"create", Create, 2, 2, "channel name", 0},
+    {"put", Put, 1, 1, "name", 0},
+    {"get", Get, 1, 1, "name", 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_chan", "command ?args?", "command", 0, subcmds
 };
 
 static NsPerServer published;
@@ -55,30 +60,8 @@ static NsPerServer published;
 void
 NsChanCmdInit(void)
 {
-    NsTclAddCommands(commands);
-}
-
-static int
-ChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    static const char *const names[] = {
-        "cleanup", "list", "create", "put", "get", NULL
-    };
-    static int (*const procs[])(NsInterp *, int, Tcl_Obj *const *) = {
-        Cleanup, List, Create, Put, Get
-    };
-    int i;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], names, "command", 0, &i)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return (*procs[i])(clientData, objc, objv);
+    NsTclAddEnsemble(&ensemble);
+    NsInterpAddCleanup(NS_CLEANUP_RELEASE, ForgetTaken);
 }
 
 static Published *
@@ -131,16 +114,11 @@ FreeTaken(ClientData clientData, Tcl_Interp *interp)
  * ns_chan create channel name
  */
 static int
-Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+Create(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
-    Tcl_Interp *interp = itPtr->interp;
     Tcl_Channel channel;
-    const char *name;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "channel name");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[2]), 0, 0, &channel)
             != TCL_OK) {
         return TCL_ERROR;
@@ -149,27 +127,23 @@ Create(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
         Ns_TclPrintfResult(interp, "channel is shared");
         return TCL_ERROR;
     }
-    name = Tcl_GetString(objv[3]);
-    return GiveAway(itPtr, name, channel);
+    return GiveAway(clientData, Tcl_GetString(objv[3]), channel);
 }
 
 /*
  * ns_chan get name
  */
 static int
-Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+Get(ClientData clientData, Tcl_Interp *interp, int objc,
+    Tcl_Obj *const *objv)
 {
-    Tcl_Interp    *interp = itPtr->interp;
+    NsInterp      *itPtr = clientData;
     Published     *publishedPtr = PublishedOf(itPtr);
     Tcl_HashEntry *entryPtr;
     Tcl_Channel    channel = NULL;
     const char    *name;
     int            isNew;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[2]);
     Ns_MutexLock(&publishedPtr->lock);
     entryPtr = Tcl_FindHashEntry(&publishedPtr->channels, name);
@@ -197,18 +171,15 @@ Get(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
  * ns_chan put name
  */
 static int
-Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+Put(ClientData clientData, Tcl_Interp *interp, int objc,
+    Tcl_Obj *const *objv)
 {
-    Tcl_Interp    *interp = itPtr->interp;
+    NsInterp      *itPtr = clientData;
     Tcl_HashEntry *entryPtr;
     Tcl_Channel    channel;
     const char    *name;
     int            result = TCL_ERROR;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[2]);
     entryPtr = Tcl_FindHashEntry(TakenOf(itPtr), name);
     if (entryPtr == NULL) {
@@ -233,8 +204,10 @@ Put(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
  * ns_chan list ?-shared?
  */
 static int
-List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+List(ClientData clientData, Tcl_Interp *interp, int objc,
+     Tcl_Obj *const *objv)
 {
+    NsInterp       *itPtr = clientData;
     Published      *publishedPtr = PublishedOf(itPtr);
     Tcl_Obj        *listPtr = Tcl_NewListObj(0, NULL);
     Tcl_HashTable  *tablePtr;
@@ -257,18 +230,22 @@ List(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
  * ns_chan cleanup ?-shared?
  */
 static int
-Cleanup(NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
+Cleanup(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     if (objc > 2) {
-        ClosePublished(PublishedOf(itPtr));
+        ClosePublished(PublishedOf(clientData));
     } else {
-        NsChanForget(itPtr);
+        ForgetTaken(clientData);
     }
     return TCL_OK;
 }
 
-void
-NsChanForget(NsInterp *itPtr)
+/*
+ * Close the channels that the interpreter has taken, and forget their names.
+ */
+static void
+ForgetTaken(NsInterp *itPtr)
 {
     Tcl_HashTable  *tablePtr = itPtr->takenPtr;
     Tcl_HashEntry  *entryPtr;

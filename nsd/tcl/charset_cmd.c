@@ -7,8 +7,8 @@
 
 #include "nsstring.h"
 #include "http/charset.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc CharsetsObjCmd;
 static Tcl_ObjCmdProc EncodingForCharsetObjCmd;
@@ -18,11 +18,12 @@ static Tcl_ObjCmdProc GuessTypeObjCmd;
 static NsNameProc AddName;
 
 static const NsTclCommand commands[] = {
-    {"ns_charsets",           CharsetsObjCmd, true},
-    {"ns_encodingforcharset", EncodingForCharsetObjCmd, true},
-    {"ns_encodingfortype",    EncodingForTypeObjCmd, true},
-    {"ns_guesstype",          GuessTypeObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_charsets", CharsetsObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_encodingforcharset", EncodingForCharsetObjCmd, 1, 1,
+     "charset", NS_TCL_BASIC},
+    {"ns_encodingfortype", EncodingForTypeObjCmd, 1, 1, "type", NS_TCL_BASIC},
+    {"ns_guesstype", GuessTypeObjCmd, 1, 1, "filename", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -55,10 +56,6 @@ EncodingForCharsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_Encoding encoding;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "charset");
-        return TCL_ERROR;
-    }
     encoding = Ns_GetCharsetEncoding(Tcl_GetString(objv[1]));
     if (encoding != NULL) {
         Tcl_SetObjResult(interp,
@@ -73,10 +70,6 @@ EncodingForTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_Encoding encoding;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "type");
-        return TCL_ERROR;
-    }
     encoding = Ns_GetTypeEncoding(Tcl_GetString(objv[1]));
     Tcl_SetObjResult(interp, Tcl_NewStringObj(
         encoding == NULL ? "binary" : Tcl_GetEncodingName(encoding), -1));
@@ -87,10 +80,6 @@ static int
 GuessTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "filename");
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp, Tcl_NewStringObj(
         Ns_GetMimeType(Tcl_GetString(objv[1])), -1));
     return TCL_OK;

@@ -1,107 +1,75 @@
 /*
  * cleanup.c --
  *
- *      What the end of a request does to its interpreter: channels, globals and
- *      sets of the script are gone.
+ *      What the end of a use, of a request, of an interpreter clears away.
  *
  *      Most requests leave nothing behind, so each step first looks whether
- *      there is anything to do.  For globals that means a look at Tcl's own
- *      table of them: `info globals` makes a list of all names, and that took
- *      a third of the time of a small page.
+ *      there is anything to do.
  */
 
-#include <tclInt.h>
+#include "tcl/cleanup.h"
 
 #include "nsstring.h"
 #include "nsthread.h"
-#include "tcl/cachetxn.h"
-#include "tcl/chan.h"
-#include "tcl/http.h"
+#include "base/assert.h"
+#include "tcl/globals.h"
 #include "tcl/set.h"
 
-#define MAX_KEPT    64          /* More globals than this are not remembered. */
-#define MAX_BUCKETS 64          /* Tcl makes no more for so many globals. */
-#define MAX_AT_ONCE 32          /* Unset between two looks at the table. */
+#define MAX_PROCS 8
 
 /*
- * The table of globals as the last clean-up left it, holding none but those
- * that are kept.  Names are referenced, so that none can be another one at the
- * same address.
+ * A one-shot call of Ns_TclRegisterDeferred.
  */
-typedef struct NsGlobals {
-    int            n;           /* 0: unknown. */
-    Tcl_HashEntry *entries[MAX_KEPT];   /* In the table's order. */
-    Tcl_HashEntry *next[MAX_KEPT];      /* In the entry's bucket. */
-    Tcl_Obj       *names[MAX_KEPT];
-    int            nBuckets;    /* 0: there are more. */
-    Tcl_HashEntry *buckets[MAX_BUCKETS];
-    const Var     *errorInfoPtr;
-    const Var     *errorCodePtr;
-    Tcl_Obj       *emptyPtr;    /* What these two were set to. */
-} NsGlobals;
+typedef struct NsDeferred {
+    struct NsDeferred *nextPtr;
+    Ns_TclDeferProc   *proc;
+    void              *arg;
+} NsDeferred;
 
 /*
- * Globals that are not kept.
+ * Constant once started; each list ends with NULL.
  */
-typedef struct Finding {
-    int      n;
-    Tcl_Obj *names[MAX_AT_ONCE];    /* Referenced. */
-    Var     *vars[MAX_AT_ONCE];
-    bool     isQuiet;           /* To unset them runs no trace. */
-    bool     isKnown;           /* All that is remembered is there, in order. */
-} Finding;
+static NsCleanupProc *procs[NS_CLEANUP_PHASES][MAX_PROCS + 1];
 
-/*
- * The next entry of a table; before the first one, entryPtr is NULL and *nextPtr
- * 0.  Tcl_NextHashEntry does the same, but takes three times as long.
- */
-static inline Tcl_HashEntry *
-NextEntry(const Tcl_HashTable *tablePtr, Tcl_HashEntry *entryPtr, int *nextPtr)
+static void Run(NsInterp *itPtr, NsCleanupPhase phase);
+static bool HasOpened(NsInterp *itPtr);
+
+void
+NsInterpAddCleanup(NsCleanupPhase phase, NsCleanupProc *proc)
 {
-    if (entryPtr != NULL) {
-        entryPtr = entryPtr->nextPtr;
+    int i = 0;
+
+    while (procs[phase][i] != NULL) {
+        i++;
     }
-    while (entryPtr == NULL && *nextPtr < tablePtr->numBuckets) {
-        entryPtr = tablePtr->buckets[(*nextPtr)++];
-    }
-    return entryPtr;
+    NsAssert(i < MAX_PROCS);
+    procs[phase][i] = proc;
 }
 
-static bool HasOnlyKept(NsInterp *itPtr);
-static bool UnsetGlobals(NsInterp *itPtr);
-static void Unset(Tcl_Interp *interp, const Finding *findingPtr, int i);
-static void FindGlobals(NsInterp *itPtr, Finding *findingPtr);
-static bool HasNoError(const NsGlobals *globalsPtr);
-static void Remember(NsInterp *itPtr);
-static void ForgetNames(NsGlobals *globalsPtr);
-static Tcl_HashTable *GlobalTable(Tcl_Interp *interp);
-static Var *VarOf(Tcl_HashEntry *entryPtr);
-static bool IsKeptVar(const char *name);
-static void SetEmpty(NsInterp *itPtr, const char *name);
-static bool HasOpened(NsInterp *itPtr);
+static void
+Run(NsInterp *itPtr, NsCleanupPhase phase)
+{
+    for (int i = 0; procs[phase][i] != NULL; i++) {
+        procs[phase][i](itPtr);
+    }
+}
+
+void
+NsInterpCleanupClose(NsInterp *itPtr)
+{
+    Run(itPtr, NS_CLEANUP_CLOSE);
+}
 
 void
 NsInterpCleanup(NsInterp *itPtr)
 {
-    NsChanForget(itPtr);
-    NsCacheTxnAbandon();
-    NsHttpForget(itPtr);
+    Run(itPtr, NS_CLEANUP_RELEASE);
     NsInterpCleanupChannels(itPtr);
-    NsInterpCleanupVars(itPtr);
+    NsGlobalsCleanup(itPtr);
     NsTclSetCleanup(itPtr);
     if (itPtr->deferredPtr != NULL) {
         NsInterpRunDeferred(itPtr);
         Tcl_ResetResult(itPtr->interp);
-    }
-}
-
-void
-NsInterpCleanupFree(NsInterp *itPtr)
-{
-    if (itPtr->globalsPtr != NULL) {
-        ForgetNames(itPtr->globalsPtr);
-        Tcl_DecrRefCount(itPtr->globalsPtr->emptyPtr);
-        ns_free(itPtr->globalsPtr);
     }
 }
 
@@ -138,28 +106,6 @@ NsInterpCleanupChannels(NsInterp *itPtr)
     Tcl_ResetResult(itPtr->interp);
 }
 
-void
-NsInterpCleanupVars(NsInterp *itPtr)
-{
-    Tcl_Interp *interp = itPtr->interp;
-    NsGlobals  *globalsPtr = itPtr->globalsPtr;
-
-    Tcl_ResetResult(interp);
-    if (globalsPtr == NULL) {
-        itPtr->globalsPtr = globalsPtr = ns_calloc(1, sizeof(NsGlobals));
-        globalsPtr->emptyPtr = Tcl_NewObj();
-        Tcl_IncrRefCount(globalsPtr->emptyPtr);
-    }
-    if ((HasOnlyKept(itPtr) || UnsetGlobals(itPtr)) && HasNoError(globalsPtr)) {
-        return;
-    }
-    ForgetNames(globalsPtr);
-    SetEmpty(itPtr, "errorInfo");
-    SetEmpty(itPtr, "errorCode");
-    Tcl_ResetResult(interp);
-    Remember(itPtr);
-}
-
 /*
  * Whether the interpreter has channels besides the standard ones.  Tcl keeps
  * them in a table, which exists from the first use of any to the end of the
@@ -179,7 +125,7 @@ HasOpened(NsInterp *itPtr)
             return false;
         }
     }
-    while ((entryPtr = NextEntry(tablePtr, entryPtr, &next)) != NULL) {
+    while ((entryPtr = NsTclNextEntry(tablePtr, entryPtr, &next)) != NULL) {
         if (!Tcl_IsStandardChannel(Tcl_GetHashValue(entryPtr))) {
             return true;
         }
@@ -187,214 +133,33 @@ HasOpened(NsInterp *itPtr)
     return false;
 }
 
-/*
- * Whether the table holds just what is remembered.  An entry that is looked at
- * exists: it is the first of a bucket, or the next of the one before it.
- */
-static bool
-HasOnlyKept(NsInterp *itPtr)
+void
+Ns_TclRegisterDeferred(Tcl_Interp *interp, Ns_TclDeferProc *proc, void *arg)
 {
-    const NsGlobals     *globalsPtr = itPtr->globalsPtr;
-    const Tcl_HashTable *tablePtr = GlobalTable(itPtr->interp);
-    int                  n = globalsPtr->n;
+    NsInterp    *itPtr = NsInterpOf(interp);
+    NsDeferred  *deferredPtr;
+    NsDeferred **linkPtr;
 
-    if (n == 0 || tablePtr->numEntries != n
-            || tablePtr->numBuckets != globalsPtr->nBuckets
-            || memcmp(tablePtr->buckets, globalsPtr->buckets,
-                      (size_t) globalsPtr->nBuckets
-                      * sizeof(globalsPtr->buckets[0])) != 0) {
-        return false;
-    }
-    for (int i = 0; i < n; i++) {
-        const Tcl_HashEntry *entryPtr = globalsPtr->entries[i];
-
-        if (entryPtr->key.objPtr != globalsPtr->names[i]
-                || entryPtr->nextPtr != globalsPtr->next[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * Unset what is not kept.  True when the table holds just what is remembered.
- */
-static bool
-UnsetGlobals(NsInterp *itPtr)
-{
-    Finding finding;
-    int     n, left;
-
-    do {
-        FindGlobals(itPtr, &finding);
-        n = finding.n;
-        left = GlobalTable(itPtr->interp)->numEntries;
-        for (int i = 0; i < n; i++) {
-            Unset(itPtr->interp, &finding, i);
-            Tcl_DecrRefCount(finding.names[i]);
-        }
-        if (finding.isQuiet && n < MAX_AT_ONCE) {
-            return finding.isKnown && left - n == itPtr->globalsPtr->n;
-        }
-        /* A trace may have set some again: then that is all. */
-    } while (n > 0 && GlobalTable(itPtr->interp)->numEntries < left);
-
-    return false;
-}
-
-/*
- * A trace could free other variables, so then each is looked up by its name.
- */
-static void
-Unset(Tcl_Interp *interp, const Finding *findingPtr, int i)
-{
-    if (findingPtr->isQuiet) {
-        (void) TclPtrUnsetVar(interp, (Tcl_Var) findingPtr->vars[i], NULL,
-                              findingPtr->names[i], NULL, TCL_GLOBAL_ONLY);
-    } else {
-        (void) Tcl_UnsetVar(interp, Tcl_GetString(findingPtr->names[i]),
-                            TCL_GLOBAL_ONLY);
-    }
-}
-
-static void
-FindGlobals(NsInterp *itPtr, Finding *findingPtr)
-{
-    const NsGlobals *globalsPtr = itPtr->globalsPtr;
-    Tcl_HashTable   *tablePtr = GlobalTable(itPtr->interp);
-    Tcl_HashEntry   *entryPtr = NULL;
-    int              next = 0, nSeen = 0;
-
-    findingPtr->n = 0;
-    findingPtr->isQuiet = true;
-    while (findingPtr->n < MAX_AT_ONCE
-           && (entryPtr = NextEntry(tablePtr, entryPtr, &next)) != NULL) {
-        Tcl_Obj *namePtr = entryPtr->key.objPtr;
-        Var     *varPtr = VarOf(entryPtr);
-
-        if (nSeen < globalsPtr->n && entryPtr == globalsPtr->entries[nSeen]
-                && namePtr == globalsPtr->names[nSeen]) {
-            nSeen++;
-        } else if (!TclIsVarUndefined(varPtr)
-                   && !IsKeptVar(Tcl_GetString(namePtr))) {
-            findingPtr->isQuiet &= TclIsVarScalar(varPtr)
-                && !TclIsVarTraced(varPtr);
-            Tcl_IncrRefCount(namePtr);
-            findingPtr->vars[findingPtr->n] = varPtr;
-            findingPtr->names[findingPtr->n++] = namePtr;
-        }
-    }
-    findingPtr->isKnown = globalsPtr->n > 0 && nSeen == globalsPtr->n;
-}
-
-/*
- * Whether the error variables are as the last clean-up set them.
- */
-static bool
-HasNoError(const NsGlobals *globalsPtr)
-{
-    const Var *infoPtr = globalsPtr->errorInfoPtr;
-    const Var *codePtr = globalsPtr->errorCodePtr;
-
-    return TclIsVarScalar(infoPtr) && TclIsVarScalar(codePtr)
-        && infoPtr->value.objPtr == globalsPtr->emptyPtr
-        && codePtr->value.objPtr == globalsPtr->emptyPtr;
-}
-
-static void
-Remember(NsInterp *itPtr)
-{
-    NsGlobals      *globalsPtr = itPtr->globalsPtr;
-    Tcl_HashTable  *tablePtr = GlobalTable(itPtr->interp);
-    Tcl_HashEntry  *entryPtr = NULL;
-    int             next = 0, i = 0;
-
-    globalsPtr->errorInfoPtr = globalsPtr->errorCodePtr = NULL;
-    if (tablePtr->numEntries > MAX_KEPT) {
+    if (itPtr == NULL) {
         return;
     }
-    globalsPtr->nBuckets = 0;
-    if (tablePtr->numBuckets <= MAX_BUCKETS) {
-        globalsPtr->nBuckets = tablePtr->numBuckets;
-        memcpy(globalsPtr->buckets, tablePtr->buckets,
-               (size_t) tablePtr->numBuckets * sizeof(globalsPtr->buckets[0]));
+    deferredPtr = ns_malloc(sizeof(*deferredPtr));
+    *deferredPtr = (NsDeferred) {.proc = proc, .arg = arg};
+    linkPtr = &itPtr->deferredPtr;
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
     }
-    while ((entryPtr = NextEntry(tablePtr, entryPtr, &next)) != NULL) {
-        Tcl_Obj    *namePtr = entryPtr->key.objPtr;
-        const char *name = Tcl_GetString(namePtr);
-
-        if (!IsKeptVar(name)) {
-            break;              /* Its trace has set it again, say. */
-        }
-        if (STREQ(name, "errorInfo")) {
-            globalsPtr->errorInfoPtr = VarOf(entryPtr);
-        } else if (STREQ(name, "errorCode")) {
-            globalsPtr->errorCodePtr = VarOf(entryPtr);
-        }
-        Tcl_IncrRefCount(namePtr);
-        globalsPtr->entries[i] = entryPtr;
-        globalsPtr->next[i] = entryPtr->nextPtr;
-        globalsPtr->names[i++] = namePtr;
-    }
-    globalsPtr->n = i;
-    if (entryPtr != NULL || globalsPtr->errorInfoPtr == NULL
-            || globalsPtr->errorCodePtr == NULL) {
-        ForgetNames(globalsPtr);
-    }
+    *linkPtr = deferredPtr;
 }
 
-static void
-ForgetNames(NsGlobals *globalsPtr)
+void
+NsInterpRunDeferred(NsInterp *itPtr)
 {
-    for (int i = 0; i < globalsPtr->n; i++) {
-        Tcl_DecrRefCount(globalsPtr->names[i]);
-    }
-    globalsPtr->n = 0;
-}
+    NsDeferred *deferredPtr;
 
-static Tcl_HashTable *
-GlobalTable(Tcl_Interp *interp)
-{
-    Namespace *globalPtr = (Namespace *) Tcl_GetGlobalNamespace(interp);
-
-    return &globalPtr->varTable.table;
-}
-
-static Var *
-VarOf(Tcl_HashEntry *entryPtr)
-{
-    return &((VarInHash *) (void *)
-             ((char *) entryPtr - offsetof(VarInHash, entry)))->var;
-}
-
-static bool
-IsKeptVar(const char *name)
-{
-    static const char *const names[] = {
-        "argv", "argv0", "argc", "env", "errorInfo", "errorCode"
-    };
-
-    if (strncmp(name, "auto_", 5) == 0 || strncmp(name, "tcl_", 4) == 0) {
-        return true;
-    }
-    for (int i = 0; i < Ns_NrElements(names); i++) {
-        if (STREQ(name, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-SetEmpty(NsInterp *itPtr, const char *name)
-{
-    Tcl_Obj *emptyPtr = itPtr->globalsPtr->emptyPtr;
-
-    if (Tcl_SetVar2Ex(itPtr->interp, name, NULL, emptyPtr, TCL_GLOBAL_ONLY)
-            == NULL) {
-        /* The script has made an array of it. */
-        (void) Tcl_UnsetVar(itPtr->interp, name, TCL_GLOBAL_ONLY);
-        (void) Tcl_SetVar2Ex(itPtr->interp, name, NULL, emptyPtr,
-                             TCL_GLOBAL_ONLY);
+    while ((deferredPtr = itPtr->deferredPtr) != NULL) {
+        itPtr->deferredPtr = deferredPtr->nextPtr;
+        deferredPtr->proc(itPtr->interp, deferredPtr->arg);
+        ns_free(deferredPtr);
     }
 }

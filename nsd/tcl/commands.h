@@ -1,53 +1,28 @@
 /*
  * commands.h --
  *
- *      The families of commands: each adds its table, before the first
+ *      The families of commands: each adds its tables, before the first
  *      interpreter is made.
  */
 
 #ifndef NSD_TCL_COMMANDS_H
 #define NSD_TCL_COMMANDS_H
 
-void NsAtCloseCmdInit(void);
-void NsBlueprintCmdInit(void);
-void NsCacheCmdInit(void);
-void NsCacheUpdateCmdInit(void);
-void NsCallbackCmdInit(void);
-void NsChanCmdInit(void);
-void NsCharsetCmdInit(void);
-void NsConfigCmdInit(void);
-void NsConnCmdInit(void);
-void NsConnChanCmdInit(void);
-void NsCookieCmdInit(void);
-void NsDigestCmdInit(void);
-void NsDriverCmdInit(void);
-void NsEnvCmdInit(void);
-void NsFileCmdInit(void);
-void NsFilterCmdInit(void);
-void NsFormCmdInit(void);
-void NsHttpCmdInit(void);
-void NsImageCmdInit(void);
-void NsInfoCmdInit(void);
-void NsIpCmdInit(void);
-void NsJobCmdInit(void);
-void NsKeyListCmdInit(void);
-void NsLockCmdInit(void);
-void NsLogCmdInit(void);
-void NsLogSinkCmdInit(void);
-void NsNsvCmdInit(void);
-void NsNsvDictCmdInit(void);
-void NsParseArgsCmdInit(void);
-void NsProcessCmdInit(void);
-void NsReturnCmdInit(void);
-void NsSchedCmdInit(void);
-void NsServerCmdInit(void);
-void NsSetCmdInit(void);
-void NsSockCmdInit(void);
-void NsStreamCmdInit(void);
-void NsTextCmdInit(void);
-void NsThreadCmdInit(void);
-void NsTimeCmdInit(void);
-void NsUrlCmdInit(void);
-void NsWriterCmdInit(void);
+/*
+ * Family X starts with NsXCmdInit.
+ */
+#define NS_TCL_FAMILIES(FAMILY) \
+    FAMILY(AtClose) FAMILY(Blueprint) FAMILY(Cache) FAMILY(CacheUpdate) \
+    FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) FAMILY(Conn) \
+    FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) FAMILY(Driver) FAMILY(Env) \
+    FAMILY(File) FAMILY(Filter) FAMILY(Form) FAMILY(Http) FAMILY(Image) \
+    FAMILY(Info) FAMILY(Ip) FAMILY(Job) FAMILY(KeyList) FAMILY(Lock) \
+    FAMILY(Log) FAMILY(LogSink) FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) \
+    FAMILY(Process) FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) \
+    FAMILY(Sock) FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) \
+    FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(Writer)
+
+#define NS_TCL_DECLARE(name) void Ns##name##CmdInit(void);
+NS_TCL_FAMILIES(NS_TCL_DECLARE)
 
 #endif

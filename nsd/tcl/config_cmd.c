@@ -8,8 +8,8 @@
 #include "process/config.h"
 #include "process/config_file.h"
 #include "process/units.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/set.h"
 
 #include "nsconn.h"
@@ -54,11 +54,12 @@ static int EnterCopy(Tcl_Interp *interp, const char *section,
 static char *DriverPath(const char *server, const char *driver);
 
 static const NsTclCommand commands[] = {
-    {"ns_config", ConfigObjCmd, true},
-    {"ns_configsection", ConfigSectionObjCmd, true},
-    {"ns_configsections", ConfigSectionsObjCmd, true},
-    {"ns_driversection", DriverSectionObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_config", ConfigObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_configsection", ConfigSectionObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_BASIC},
+    {"ns_configsections", ConfigSectionsObjCmd, 0, 0, NULL, NS_TCL_BASIC},
+    {"ns_driversection", DriverSectionObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 
@@ -139,9 +140,6 @@ ConfigSectionsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set **sections;
     int      result = TCL_OK;
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     sections = Ns_ConfigGetSections();
     for (int i = 0; sections[i] != NULL && result == TCL_OK; i++) {
         result = EnterCopy(interp, Ns_SetName(sections[i]), NS_CONFIG_ALL);

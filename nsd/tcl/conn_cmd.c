@@ -4,6 +4,7 @@
  *      ns_conn: what a script can ask of its request, and change.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/connoption.h"
 #include "tcl/set.h"
@@ -97,8 +98,8 @@ void
 NsConnCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_conn", ConnObjCmd, false},
-        {NULL, NULL, false}
+        {"ns_conn", ConnObjCmd, 1, NS_TCL_ANY, "option", 0},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -112,12 +113,8 @@ ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConnCall    call = {.interpPtr = interpPtr, .interp = interp};
     const Option *optionPtr;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option");
-        return TCL_ERROR;
-    }
     optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
-                             "option");
+                             "option", false);
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }

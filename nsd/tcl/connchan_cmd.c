@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "request/conn.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/connchan.h"
 #include "tcl/serverarg.h"
@@ -31,13 +32,18 @@ typedef struct ConnChan {
 static Ns_Mutex  lock;          /* Guards the list. */
 static ConnChan *firstPtr;
 
-static Tcl_ObjCmdProc ConnChanObjCmd;
+static Tcl_ObjCmdProc ListSubcmd;
 static Tcl_CloseProc  Forget;
 static void AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
 
-static const NsTclCommand commands[] = {
-    {"ns_connchan", ConnChanObjCmd, false},
-    {NULL, NULL, false}
+static const NsTclCommand subcmds[] = {
+    {"list", ListSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_connchan", "list ?-server server?", "subcommand", 0, subcmds
 };
 
 
@@ -45,7 +51,7 @@ void
 NsConnChanCmdInit(void)
 {
     NsMutexSetup(&lock, NS_RANK_TCL_MISC, "ns:connchan", NULL);
-    NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
 }
 
 void
@@ -97,10 +103,9 @@ Forget(ClientData clientData)
  * each.
  */
 static int
-ConnChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {"list", NULL};
     NsServer   *serverPtr = NULL;
     char       *server = NULL;
     Ns_ObjvSpec options[] = {
@@ -108,19 +113,10 @@ ConnChanObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {NULL, NULL, NULL, NULL}
     };
     Ns_DString  ds;
-    int         index;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "list ?-server server?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcommand", 0, &index)
-            != TCL_OK
-            || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    if (server != NULL
-            && (serverPtr = NsServerArgFind(interp, server)) == NULL) {
+    if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
+            || (server != NULL
+                && (serverPtr = NsServerArgFind(interp, server)) == NULL)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

@@ -4,7 +4,7 @@
  *      What ns_conn tells of a request's header fields and body.
  */
 
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 #include "tcl/connoption.h"
 
 static int GetBody(const NsConnCall *callPtr, const char **bodyPtr,

@@ -4,8 +4,9 @@
  *      ns_setcookie, ns_deletecookie, ns_getcookie.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 
 #include "nsset.h"
 #include "nsthread.h"
@@ -20,10 +21,10 @@ void
 NsCookieCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_setcookie",    SetCookieObjCmd,    false},
-        {"ns_deletecookie", DeleteCookieObjCmd, false},
-        {"ns_getcookie",    GetCookieObjCmd,    false},
-        {NULL, NULL, false}
+        {"ns_setcookie", SetCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_deletecookie", DeleteCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_getcookie", GetCookieObjCmd, 1, 2, "name ?default?", 0},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -122,10 +123,6 @@ GetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn     *connPtr;
     Tcl_DString ds;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "name ?default?");
-        return TCL_ERROR;
-    }
     connPtr = CookieConn(clientData);
     if (connPtr == NULL) {
         return TCL_ERROR;

@@ -7,8 +7,8 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc EncodeObjCmd;
 static Tcl_ObjCmdProc DecodeObjCmd;
@@ -18,15 +18,15 @@ static Tcl_ObjCmdProc CryptObjCmd;
 static Tcl_ObjCmdProc RandObjCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_base64encode", EncodeObjCmd, true},
-    {"ns_uuencode",     EncodeObjCmd, true},
-    {"ns_base64decode", DecodeObjCmd, true},
-    {"ns_uudecode",     DecodeObjCmd, true},
-    {"ns_sha1",         Sha1ObjCmd, true},
-    {"ns_md5",          Md5ObjCmd, true},
-    {"ns_crypt",        CryptObjCmd, true},
-    {"ns_rand",         RandObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_base64encode", EncodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_uuencode", EncodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_base64decode", DecodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_uudecode", DecodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_sha1", Sha1ObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_md5", Md5ObjCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_crypt", CryptObjCmd, 2, 2, "key salt", NS_TCL_BASIC},
+    {"ns_rand", RandObjCmd, 0, 1, "?maximum?", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -45,10 +45,6 @@ EncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int            nBytes;
     size_t         length, nGroups;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string");
-        return TCL_ERROR;
-    }
     bytes = Tcl_GetByteArrayFromObj(objv[1], &nBytes);
     nGroups = ((size_t) nBytes + 2) / 3;
     /* 15 groups of four characters to a line. */
@@ -68,10 +64,6 @@ DecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int            length;
     size_t         nBytes, bufferBytes;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string");
-        return TCL_ERROR;
-    }
     text = Tcl_GetStringFromObj(objv[1], &length);
     bufferBytes = (size_t) length / 4 * 3 + 4;
     bytes = ns_malloc(bufferBytes);
@@ -91,10 +83,6 @@ Sha1ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CtxSHA1    context;
     int           length;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string");
-        return TCL_ERROR;
-    }
     string = Tcl_GetStringFromObj(objv[1], &length);
     Ns_CtxSHAInit(&context);
     Ns_CtxSHAUpdate(&context, (const unsigned char *) string,
@@ -115,10 +103,6 @@ Md5ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CtxMD5     context;
     int           length;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string");
-        return TCL_ERROR;
-    }
     string = Tcl_GetStringFromObj(objv[1], &length);
     Ns_CtxMD5Init(&context);
     Ns_CtxMD5Update(&context, (const unsigned char *) string,
@@ -135,10 +119,6 @@ CryptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     char buffer[NS_ENCRYPT_BUFSIZE];
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "key salt");
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp, Tcl_NewStringObj(
         Ns_Encrypt(Tcl_GetString(objv[1]), Tcl_GetString(objv[2]), buffer),
         -1));
@@ -151,10 +131,6 @@ RandObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     int max;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?maximum?");
-        return TCL_ERROR;
-    }
     if (objc == 1) {
         Tcl_SetObjResult(interp, Tcl_NewDoubleObj(Ns_DRand()));
         return TCL_OK;

@@ -7,39 +7,66 @@
 #include "net/driver.h"
 #include "nsconn.h"
 #include "nsstring.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
+#include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-static Tcl_ObjCmdProc DriverObjCmd, UploadStatsObjCmd, SlsObjCmd;
+static Tcl_ObjCmdProc UploadStatsObjCmd, SlsObjCmd;
+static Tcl_ObjCmdProc DriverSubcmd;
+static Tcl_ObjCmdProc SlsArray, SlsGet, SlsSet, SlsUnset;
 
-static int SlsGet(Tcl_Interp *interp, Ns_Sock *sock, int objc,
-                  Tcl_Obj *const *objv);
+static Ns_Sock *SockOf(ClientData clientData);
 
 static const NsTclCommand commands[] = {
-    {"ns_driver",       DriverObjCmd,      false},
-    {"ns_upload_stats", UploadStatsObjCmd, false},
-    {"ns_sls",          SlsObjCmd,         false},
-    {NULL, NULL, false}
+    {"ns_upload_stats", UploadStatsObjCmd, 1, 1, "url", 0},
+    {"ns_sls", SlsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
+
+enum {INFO, NAMES, STATS, THREADS};
+
+static const NsTclCommand driverSubcmds[] = {
+    {"info", DriverSubcmd, 0, NS_TCL_ANY, NULL, INFO},
+    {"names", DriverSubcmd, 0, NS_TCL_ANY, NULL, NAMES},
+    {"stats", DriverSubcmd, 0, NS_TCL_ANY, NULL, STATS},
+    {"threads", DriverSubcmd, 0, NS_TCL_ANY, NULL, THREADS},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble driver = {
+    "ns_driver", "option ?-server server?", "option", 0, driverSubcmds
+};
+
+static const NsTclCommand slsSubcmds[] = {
+    {"array", SlsArray, 0, NS_TCL_ANY, NULL, 0},
+    {"get", SlsGet, 1, 2, "key ?default?", 0},
+    {"set", SlsSet, 2, 2, "key value", 0},
+    {"unset", SlsUnset, 1, 1, "key", 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble sls = {
+    "ns_sls", "command", "command", NS_TCL_EXACT, slsSubcmds
 };
 
 void
 NsDriverCmdInit(void)
 {
     NsTclAddCommands(commands);
+    NsTclAddEnsemble(&driver);
 }
 
 /*
  * ns_driver info|names|stats|threads ?-server server?
  */
 static int
-DriverObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+DriverSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    static const char *const options[] = {
-        "info", "names", "stats", "threads", NULL
-    };
-    enum { INFO, NAMES, STATS, THREADS } option;
+    unsigned    what = NsTclRow(clientData)->flags;
     char       *server = NULL;
     Ns_ObjvSpec flags[] = {
         {"-server", Ns_ObjvString, &server, NULL},
@@ -47,20 +74,12 @@ DriverObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     };
     Ns_DString  ds;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?-server server?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0,
-                            (int *) &option) != TCL_OK
-            || Ns_ParseObjv(flags, NULL, interp, 2, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    if (server != NULL && NsServerArgFind(interp, server) == NULL) {
+    if (Ns_ParseObjv(flags, NULL, interp, 2, objc, objv) != NS_OK
+            || (server != NULL && NsServerArgFind(interp, server) == NULL)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
-    switch (option) {
+    switch (what) {
     case INFO:
         NsDriverInfo(&ds, server);
         break;
@@ -70,12 +89,11 @@ DriverObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     case STATS:
         NsDriverStats(&ds);
         break;
-    case THREADS:
+    default:
         NsDriverThreads(&ds);
         break;
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -87,10 +105,6 @@ UploadStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     int64_t received, total;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "url");
-        return TCL_ERROR;
-    }
     if (NsUploadStats(Tcl_GetString(objv[1]), &received, &total) == NS_OK) {
         Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
@@ -102,79 +116,64 @@ UploadStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_sls array|get|set|unset ...
+ * ns_sls array|get|set|unset ...: the command says first that there is no
+ * connection.
  */
 static int
 SlsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {"array", "get", "set", "unset", NULL};
-    enum { ARRAY, GET, SET, UNSET } name;
-    NsInterp  *interpPtr = clientData;
-    Ns_Sock   *sock;
+    const NsInterp *itPtr = clientData;
+
+    return itPtr->connPtr == NULL || itPtr->connPtr->sockPtr == NULL
+        ? NsTclFail(interp, "No connection available.")
+        : NsTclRunEnsemble(&sls, clientData, objc, objv);
+}
+
+static Ns_Sock *
+SockOf(ClientData clientData)
+{
+    return NsSockPublic(((NsInterp *) clientData)->connPtr->sockPtr);
+}
+
+static int
+SlsArray(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
     Ns_DString ds;
 
-    if (interpPtr->connPtr == NULL || interpPtr->connPtr->sockPtr == NULL) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("No connection available.", -1));
-        return TCL_ERROR;
+    Ns_DStringInit(&ds);
+    (void) Ns_SlsAppendKeyed(&ds, SockOf(clientData));
+    return NsTclReturnText(interp, &ds);
+}
+
+static int
+SlsGet(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    const char *value = Ns_SlsGetKeyed(SockOf(clientData),
+                                       Tcl_GetString(objv[2]));
+
+    if (value == NULL && objc == 3) {
+        return NsTclFail(interp, "key does not exist and no default given");
     }
-    sock = NsSockPublic(interpPtr->connPtr->sockPtr);
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "command");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], names, "command", TCL_EXACT,
-                            (int *) &name) != TCL_OK) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "bad command \"%s\": must be array, get, set, or unset",
-            Tcl_GetString(objv[1])));
-        return TCL_ERROR;
-    }
-    switch (name) {
-    case ARRAY:
-        Ns_DStringInit(&ds);
-        (void) Ns_SlsAppendKeyed(&ds, sock);
-        Tcl_DStringResult(interp, &ds);
-        break;
-    case GET:
-        return SlsGet(interp, sock, objc, objv);
-    case SET:
-        if (objc != 4) {
-            Tcl_WrongNumArgs(interp, 2, objv, "key value");
-            return TCL_ERROR;
-        }
-        Ns_SlsSetKeyed(sock, Tcl_GetString(objv[2]), Tcl_GetString(objv[3]));
-        break;
-    case UNSET:
-        if (objc != 3) {
-            Tcl_WrongNumArgs(interp, 2, objv, "key");
-            return TCL_ERROR;
-        }
-        Ns_SlsUnsetKeyed(sock, Tcl_GetString(objv[2]));
-        break;
-    }
+    return NsTclReturn(interp, value != NULL ? Tcl_NewStringObj(value, -1)
+                       : objv[3]);
+}
+
+static int
+SlsSet(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    Ns_SlsSetKeyed(SockOf(clientData), Tcl_GetString(objv[2]),
+                   Tcl_GetString(objv[3]));
     return TCL_OK;
 }
 
 static int
-SlsGet(Tcl_Interp *interp, Ns_Sock *sock, int objc, Tcl_Obj *const *objv)
+SlsUnset(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
-    const char *value;
-
-    if (objc < 3 || objc > 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "key ?default?");
-        return TCL_ERROR;
-    }
-    value = Ns_SlsGetKeyed(sock, Tcl_GetString(objv[2]));
-    if (value != NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(value, -1));
-    } else if (objc == 4) {
-        Tcl_SetObjResult(interp, objv[3]);
-    } else {
-        Tcl_SetObjResult(interp,
-            Tcl_NewStringObj("key does not exist and no default given", -1));
-        return TCL_ERROR;
-    }
+    Ns_SlsUnsetKeyed(SockOf(clientData), Tcl_GetString(objv[2]));
     return TCL_OK;
 }

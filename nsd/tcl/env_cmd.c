@@ -6,79 +6,55 @@
 
 #include "ns.h"
 #include "base/environ.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
+#include "tcl/result.h"
 
-static Tcl_ObjCmdProc EnvObjCmd;
-
-typedef int (SubcmdProc)(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
-
-static SubcmdProc ExistsSubcmd;
-static SubcmdProc NamesSubcmd;
-static SubcmdProc GetSubcmd;
-static SubcmdProc SetSubcmd;
-static SubcmdProc UnsetSubcmd;
+static Tcl_ObjCmdProc ExistsSubcmd;
+static Tcl_ObjCmdProc NamesSubcmd;
+static Tcl_ObjCmdProc GetSubcmd;
+static Tcl_ObjCmdProc SetSubcmd;
+static Tcl_ObjCmdProc UnsetSubcmd;
 
 static int Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                 bool isUnset);
 
-static const NsTclCommand commands[] = {
-    {"ns_env", EnvObjCmd, true},
-    {"env",    EnvObjCmd, true},
-    {NULL, NULL, false}
+static const NsTclCommand subcmds[] = {
+    {"exists", ExistsSubcmd, 1, 1, "name", 0},
+    {"names", NamesSubcmd, 0, 0, NULL, 0},
+    {"get", GetSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"set", SetSubcmd, 2, 2, "name value", 0},
+    {"unset", UnsetSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds
+};
+
+static const NsTclEnsemble alias = {
+    "env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds
 };
 
 
 void
 NsEnvCmdInit(void)
 {
-    NsTclAddCommands(commands);
-}
-
-/*
- * ns_env command ?args ...?
- */
-static int
-EnvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
-{
-    static const struct {
-        const char *name;
-        SubcmdProc *proc;
-    } subcmds[] = {
-        {"exists", ExistsSubcmd},
-        {"names",  NamesSubcmd},
-        {"get",    GetSubcmd},
-        {"set",    SetSubcmd},
-        {"unset",  UnsetSubcmd},
-        {NULL, NULL}
-    };
-    int index;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "command ?args ...?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
-                                  "command", 0, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcmds[index].proc(interp, objc, objv);
+    NsTclAddEnsemble(&ensemble);
+    NsTclAddEnsemble(&alias);
 }
 
 /*
  * ns_env exists name
  */
 static int
-ExistsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     Ns_DString ds;
     bool       exists;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     exists = NsEnvironGet(&ds, Tcl_GetString(objv[2]));
     Ns_DStringFree(&ds);
@@ -90,21 +66,19 @@ ExistsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * ns_env names
  */
 static int
-NamesSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+NamesSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
-    return NsTclAppendedResult(interp, objc, objv, NsEnvironNames);
+    return NsTclReturnAppended(interp, NsEnvironNames);
 }
 
 /*
  * ns_env set name value
  */
 static int
-SetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+SetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name value");
-        return TCL_ERROR;
-    }
     if (NsEnvironSet(Tcl_GetString(objv[2]), Tcl_GetString(objv[3])) != NS_OK) {
         Ns_TclPrintfResult(interp, "could not set environment variable: \"%s\"",
                            Tcl_GetString(objv[2]));
@@ -117,7 +91,8 @@ SetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * ns_env get ?-nocomplain? name
  */
 static int
-GetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return Look(interp, objc, objv, false);
 }
@@ -126,7 +101,8 @@ GetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * ns_env unset ?-nocomplain? name: the value that it had.
  */
 static int
-UnsetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+UnsetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     return Look(interp, objc, objv, true);
 }

@@ -9,8 +9,8 @@
 #include "nsthread.h"
 #include "base/filestate.h"
 #include "base/tempfile.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc MkTempObjCmd;
 static Tcl_ObjCmdProc TmpNamObjCmd;
@@ -28,14 +28,14 @@ static int  SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
 static const char *FileType(mode_t mode);
 
 static const NsTclCommand commands[] = {
-    {"ns_mktemp",    MkTempObjCmd, true},
-    {"ns_tmpnam",    TmpNamObjCmd, true},
-    {"ns_truncate",  TruncateObjCmd, true},
-    {"ns_ftruncate", FTruncateObjCmd, true},
-    {"ns_symlink",   SymlinkObjCmd, true},
-    {"ns_filestat",  FileStatObjCmd, true},
-    {"_ns_filestate", FileStateObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_mktemp", MkTempObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_tmpnam", TmpNamObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_truncate", TruncateObjCmd, 1, 2, "file ?length?", NS_TCL_BASIC},
+    {"ns_ftruncate", FTruncateObjCmd, 1, 2, "fileId ?length?", NS_TCL_BASIC},
+    {"ns_symlink", SymlinkObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_filestat", FileStatObjCmd, 1, 2, "file ?varname?", NS_TCL_BASIC},
+    {"_ns_filestate", FileStateObjCmd, 1, 1, "file", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -99,10 +99,6 @@ FileStateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     struct stat status;
     Ns_Time     now;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file");
-        return TCL_ERROR;
-    }
     Ns_GetTime(&now);
     if (stat(Tcl_GetString(objv[1]), &status) != 0) {
         Ns_TclPrintfResult(interp, "could not stat \"%s\": %s",
@@ -155,10 +151,6 @@ TruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *file;
     Tcl_WideInt length = 0;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file ?length?");
-        return TCL_ERROR;
-    }
     if (GetLength(interp, objc, objv, &length) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -183,10 +175,6 @@ FTruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_WideInt length = 0;
     int         fd;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "fileId ?length?");
-        return TCL_ERROR;
-    }
     channel = Tcl_GetString(objv[1]);
     if (Ns_TclGetOpenFd(interp, channel, 1, &fd) != TCL_OK
             || GetLength(interp, objc, objv, &length) != TCL_OK) {
@@ -249,10 +237,6 @@ FileStatObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     struct stat status;
     bool        exists;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file ?varname?");
-        return TCL_ERROR;
-    }
     exists = stat(Tcl_GetString(objv[1]), &status) == 0;
     if (exists && objc == 3) {
         const struct {

@@ -14,8 +14,8 @@
 #include "nsthread.h"
 #include "request/fastpath.h"
 #include "request/filter.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/regargs.h"
 
 /*
@@ -46,16 +46,16 @@ static int  FilterResult(const Ns_TclCallback *callbackPtr,
                          const char *result);
 
 static const NsTclCommand commands[] = {
-    {"ns_register_proc",     RegisterProcObjCmd, false},
-    {"ns_register_proxy",    RegisterProxyObjCmd, false},
-    {"ns_register_fastpath", RegisterFastPathObjCmd, false},
-    {"ns_unregister_op",     UnregisterOpObjCmd, false},
-    {"ns_register_filter",   RegisterFilterObjCmd, false},
-    {"ns_register_trace",    RegisterTraceObjCmd, false},
-    {"ns_shortcut_filter",   ShortcutFilterObjCmd, false},
-    {"ns_requestauthorize",  RequestAuthorizeObjCmd, false},
-    {"ns_checkurl",          RequestAuthorizeObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_register_proc", RegisterProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_proxy", RegisterProxyObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_fastpath", RegisterFastPathObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_unregister_op", UnregisterOpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_filter", RegisterFilterObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_trace", RegisterTraceObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_shortcut_filter", ShortcutFilterObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_requestauthorize", RequestAuthorizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_checkurl", RequestAuthorizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 static Ns_ObjvTable filterPhases[] = {

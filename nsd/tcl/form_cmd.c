@@ -4,8 +4,9 @@
  *      Fields and files that a client sent: ns_getform, ns_queryget and others.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 #include "tcl/set.h"
 
 #include "nsfile.h"
@@ -51,14 +52,15 @@ void
 NsFormCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_getform",       GetFormObjCmd,       false},
-        {"ns_getformfile",   GetFormFileObjCmd,   false},
-        {"ns_queryget",      QueryGetObjCmd,      false},
-        {"ns_querygetall",   QueryGetAllObjCmd,   false},
-        {"ns_queryexists",   QueryExistsObjCmd,   false},
-        {"getformdata",      GetFormDataObjCmd,   false},
-        {"ns_parseformfile", ParseFormFileObjCmd, false},
-        {NULL, NULL, false}
+        {"ns_getform", GetFormObjCmd, 0, 1, "?charset?", 0},
+        {"ns_getformfile", GetFormFileObjCmd, 1, 1, "name", 0},
+        {"ns_queryget", QueryGetObjCmd, 1, 2, "key ?default?", 0},
+        {"ns_querygetall", QueryGetAllObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_queryexists", QueryExistsObjCmd, 1, 1, "key", 0},
+        {"getformdata", GetFormDataObjCmd, 1, 1, "var", 0},
+        {"ns_parseformfile", ParseFormFileObjCmd, 3, 3,
+         "file set contentType", 0},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -197,10 +199,6 @@ GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set      *formPtr;
     Tcl_Encoding encoding;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?charset?");
-        return TCL_ERROR;
-    }
     if (connPtr == NULL) {
         return TCL_OK;
     }
@@ -232,10 +230,6 @@ GetFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsFormFiles *filesPtr;
     const char        *path;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "name");
-        return TCL_ERROR;
-    }
     if (interpPtr->connPtr == NULL) {
         return TCL_OK;
     }
@@ -260,10 +254,6 @@ QueryGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *value = NULL;
     Ns_Set     *formPtr;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "key ?default?");
-        return TCL_ERROR;
-    }
     if (interpPtr->connPtr != NULL) {
         formPtr = GetForm(interpPtr);
         if (formPtr == NULL) {
@@ -325,10 +315,6 @@ QueryExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set   *formPtr;
     int       exists = 0;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "key");
-        return TCL_ERROR;
-    }
     if (interpPtr->connPtr != NULL) {
         formPtr = GetForm(interpPtr);
         if (formPtr == NULL) {
@@ -347,10 +333,6 @@ GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsInterp *interpPtr = clientData;
     Ns_Set   *formPtr;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "var");
-        return TCL_ERROR;
-    }
     if (NsTclCurrentConn(interpPtr) == NULL) {
         return TCL_ERROR;
     }
@@ -381,10 +363,6 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Parts        parts = {0};
     int          fd, status;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file set contentType");
-        return TCL_ERROR;
-    }
     parts.setPtr = NsTclSetGet(clientData, objv[2]);
     if (parts.setPtr == NULL) {
         return TCL_ERROR;

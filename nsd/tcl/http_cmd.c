@@ -10,9 +10,10 @@
 #include "ns.h"
 #include "base/set.h"
 #include "net/httpclient.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
-#include "tcl/http.h"
+#include "tcl/result.h"
 
 #define DEFAULT_TIMEOUT 2       /* Seconds. */
 
@@ -22,7 +23,6 @@ typedef struct NsHttpRequest {
     NsHttpClient         *client;
 } Request;
 
-static Tcl_ObjCmdProc HttpObjCmd;
 static Tcl_ObjCmdProc CancelObjCmd;
 static Tcl_ObjCmdProc CleanupObjCmd;
 static Tcl_ObjCmdProc RunObjCmd;
@@ -32,19 +32,25 @@ static Tcl_ObjCmdProc ListObjCmd;
 static Tcl_ObjCmdProc KeepalivesObjCmd;
 static Tcl_ObjCmdProc TaskThreadsObjCmd;
 
-typedef struct Subcmd {
-    const char     *name;
-    Tcl_ObjCmdProc *proc;
-} Subcmd;
-
-static const Subcmd subcmds[] = {
-    {"cancel", CancelObjCmd}, {"cleanup", CleanupObjCmd}, {"run", RunObjCmd},
-    {"queue", QueueObjCmd}, {"wait", WaitObjCmd}, {"list", ListObjCmd},
-    {NULL, NULL},
+static const NsTclCommand subcmds[] = {
+    {"cancel", CancelObjCmd, 1, 1, "id", 0},
+    {"cleanup", CleanupObjCmd, 0, 0, NULL, 0},
+    {"run", RunObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"queue", QueueObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"wait", WaitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListObjCmd, 0, 0, NULL, 0},
+    NS_TCL_END,
     /* Of later releases. */
-    {"keepalives", KeepalivesObjCmd}, {"taskthreads", TaskThreadsObjCmd},
-    {NULL, NULL}
+    {"keepalives", KeepalivesObjCmd, 0, 0, NULL, 0},
+    {"taskthreads", TaskThreadsObjCmd, 0, 0, NULL, 0},
+    NS_TCL_END
 };
+
+static const NsTclEnsemble ensemble = {
+    "ns_http", "option ?args ...?", "option", 0, subcmds
+};
+
+static NsCleanupProc ForgetAll;
 
 static NsHttpClient *Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 static int Enter(NsInterp *itPtr, NsHttpClient *client);
@@ -53,43 +59,23 @@ static void Forget(Request **requestPtrPtr);
 static int NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
 static int SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
 
-static const NsTclCommand commands[] = {
-    {"ns_http", HttpObjCmd, false},
-    {NULL, NULL, false}
-};
-
 
 void
 NsHttpCmdInit(void)
 {
-    NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
+    NsInterpAddCleanup(NS_CLEANUP_RELEASE, ForgetAll);
 }
 
-void
-NsHttpForget(NsInterp *itPtr)
+/*
+ * Abort and forget all requests of the interpreter.
+ */
+static void
+ForgetAll(NsInterp *itPtr)
 {
     while (itPtr->httpPtr != NULL) {
         Forget(&itPtr->httpPtr);
     }
-}
-
-/*
- * ns_http option ?args ...?
- */
-static int
-HttpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    const Subcmd *subcmdPtr;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?args ...?");
-        return TCL_ERROR;
-    }
-    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(Subcmd),
-                             "option");
-    return subcmdPtr == NULL ? TCL_ERROR
-        : subcmdPtr->proc(clientData, interp, objc, objv);
 }
 
 static int
@@ -342,10 +328,6 @@ CancelObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Request **requestPtrPtr;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "id");
-        return TCL_ERROR;
-    }
     requestPtrPtr = Find(clientData, objv[2]);
     if (requestPtrPtr == NULL) {
         return NoRequest(interp, objv[2]);
@@ -361,10 +343,7 @@ static int
 CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
-    NsHttpForget(clientData);
+    ForgetAll(clientData);
     return TCL_OK;
 }
 
@@ -378,9 +357,6 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
     Ns_DString      ds;
 
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     for (const Request *requestPtr = itPtr->httpPtr; requestPtr != NULL;
          requestPtr = requestPtr->nextPtr) {
@@ -401,9 +377,6 @@ static int
 KeepalivesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     return TCL_OK;
 }
 
@@ -414,5 +387,5 @@ static int
 TaskThreadsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    return NsTclAppendedResult(interp, objc, objv, NsHttpClientThreads);
+    return NsTclReturnAppended(interp, NsHttpClientThreads);
 }

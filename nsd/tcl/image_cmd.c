@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/image.h"
 #include "tcl/interp.h"
@@ -27,13 +28,13 @@ static void Unmap(NsImageBytes *imagePtr);
 static void SetSize(Tcl_Interp *interp, int width, int height);
 
 static const NsTclCommand commands[] = {
-    {"ns_imgtype",  TypeObjCmd, true},
-    {"ns_imgmime",  MimeObjCmd, true},
-    {"ns_imgsize",  SizeObjCmd, true},
-    {"ns_gifsize",  GifSizeObjCmd, true},
-    {"ns_jpegsize", JpegSizeObjCmd, true},
-    {"ns_pngsize",  PngSizeObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_imgtype", TypeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_imgmime", MimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_imgsize", SizeObjCmd, 1, 1, "file", NS_TCL_BASIC},
+    {"ns_gifsize", GifSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_jpegsize", JpegSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_pngsize", PngSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -94,10 +95,6 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int          width = 0, height = 0;
     bool         isPicture;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file");
-        return TCL_ERROR;
-    }
     if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
         return TCL_ERROR;
     }

@@ -20,8 +20,8 @@
 #include "request/op.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
@@ -130,8 +130,8 @@ static const Option options[] = {
 static Tcl_ObjCmdProc InfoObjCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_info", InfoObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_info", InfoObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -160,7 +160,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
-                             "option");
+                             "option", false);
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }

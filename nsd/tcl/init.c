@@ -4,61 +4,15 @@
  *      Start of the tcl room.
  */
 
+#include "tcl/init.h"
+
 #include "nsstring.h"
 #include "process/config_file.h"
 #include "tcl/commands.h"
-#include "tcl/init.h"
 #include "tcl/interp.h"
 #include "tcl/trace.h"
 
-
-/*
- * All families of commands.
- */
-static void (*const families[])(void) = {
-    NsAtCloseCmdInit,
-    NsBlueprintCmdInit,
-    NsCacheCmdInit,
-    NsCacheUpdateCmdInit,
-    NsCallbackCmdInit,
-    NsChanCmdInit,
-    NsCharsetCmdInit,
-    NsConfigCmdInit,
-    NsConnCmdInit,
-    NsConnChanCmdInit,
-    NsCookieCmdInit,
-    NsDigestCmdInit,
-    NsDriverCmdInit,
-    NsEnvCmdInit,
-    NsFileCmdInit,
-    NsFilterCmdInit,
-    NsFormCmdInit,
-    NsHttpCmdInit,
-    NsImageCmdInit,
-    NsInfoCmdInit,
-    NsIpCmdInit,
-    NsJobCmdInit,
-    NsKeyListCmdInit,
-    NsLockCmdInit,
-    NsLogCmdInit,
-    NsLogSinkCmdInit,
-    NsNsvCmdInit,
-    NsNsvDictCmdInit,
-    NsParseArgsCmdInit,
-    NsProcessCmdInit,
-    NsReturnCmdInit,
-    NsSchedCmdInit,
-    NsServerCmdInit,
-    NsSetCmdInit,
-    NsSockCmdInit,
-    NsStreamCmdInit,
-    NsTextCmdInit,
-    NsThreadCmdInit,
-    NsTimeCmdInit,
-    NsUrlCmdInit,
-    NsWriterCmdInit
-};
-
+#define START(name) Ns##name##CmdInit();
 
 void
 NsTclInit(void)
@@ -78,9 +32,7 @@ NsTclInit(void)
     NsvInit();
     NsTraceInit();
     NsTclRequestInit();
-    for (int i = 0; i < Ns_NrElements(families); i++) {
-        (*families[i])();
-    }
+    NS_TCL_FAMILIES(START)
     NsConnSetHooks(&hooks);
     NsConfigSetInterpProcs(Ns_TclCreateInterp, Ns_TclDestroyInterp);
 }

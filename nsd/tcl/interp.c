@@ -14,26 +14,17 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/lazy.h"
-#include "tcl/atclose.h"
 #include "tcl/blueprint.h"
+#include "tcl/callback.h"
 #include "tcl/child.h"
-#include "tcl/tclserver.h"
+#include "tcl/cleanup.h"
+#include "tcl/command.h"
+#include "tcl/globals.h"
 #include "tcl/init.h"
 #include "tcl/set.h"
 #include "tcl/stack.h"
+#include "tcl/tclserver.h"
 #include "tcl/trace.h"
-
-#define ASSOC_KEY "ns:interp"
-#define MAX_TABLES 64
-
-/*
- * A one-shot call of Ns_TclRegisterDeferred.
- */
-typedef struct NsDeferred {
-    struct NsDeferred *nextPtr;
-    Ns_TclDeferProc   *proc;
-    void              *arg;
-} NsDeferred;
 
 /*
  * Tcl's own start script, and where it was found.
@@ -43,16 +34,9 @@ static struct {
     char *script;               /* Published last. */
 } start;
 
-static const NsTclCommand *tables[MAX_TABLES];  /* Constant after NsTclInit. */
-static int                 nTables;
-static Ns_Tls              tls;                 /* A thread's first NsInterp. */
-static Ns_Tls              finalTls;            /* Set: finish Tcl then. */
-static Ns_Cs               initLock;            /* Parameter tclinitlock. */
-
-/*
- * What the thread asked for last.  Nearly all threads have one interpreter.
- */
-static _Thread_local NsInterp *latestPtr;
+static Ns_Tls tls;              /* A thread's first NsInterp. */
+static Ns_Tls finalTls;         /* Set: finish Tcl then. */
+static Ns_Cs  initLock;         /* Parameter tclinitlock. */
 
 static Tcl_InterpDeleteProc FreeInterp;
 static Ns_TlsCleanup        DeleteThreadInterps;
@@ -68,7 +52,6 @@ static NsInterp *ThreadInterp(NsServer *serverPtr);
 static void Unlist(NsInterp *itPtr);
 static void Delete(NsInterp *itPtr);
 static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
-static const char *NameOf(const void *row);
 
 
 void
@@ -77,30 +60,6 @@ NsInterpInit(void)
     Ns_TlsAlloc(&tls, DeleteThreadInterps);
     Ns_TlsAlloc(&finalTls, FinishThread);
     Ns_CsInit(&initLock);
-}
-
-void
-NsTclAddCommands(const NsTclCommand *commands)
-{
-    if (nTables == MAX_TABLES) {
-        Ns_Fatal("tcl: too many families of commands");
-    }
-    tables[nTables++] = commands;
-}
-
-NsInterp *
-NsInterpOf(Tcl_Interp *interp)
-{
-    if (unlikely(latestPtr == NULL || latestPtr->interp != interp)) {
-        NsInterp *itPtr = interp == NULL ? NULL
-            : Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
-
-        if (itPtr == NULL) {
-            return NULL;
-        }
-        latestPtr = itPtr;
-    }
-    return latestPtr;
 }
 
 /*
@@ -217,22 +176,14 @@ AddParts(Tcl_Interp *interp, NsServer *serverPtr)
     itPtr->interp = interp;
     itPtr->serverPtr = serverPtr;
     NsTclSetInit(itPtr);
-    Tcl_SetAssocData(interp, ASSOC_KEY, FreeInterp, itPtr);
+    NsCurrentBind(itPtr, FreeInterp);
     return itPtr;
 }
 
 static void
 AddCommands(NsInterp *itPtr)
 {
-    for (int i = 0; i < nTables; i++) {
-        for (const NsTclCommand *cmdPtr = tables[i]; cmdPtr->name != NULL;
-             cmdPtr++) {
-            if (cmdPtr->isBasic || itPtr->serverPtr != NULL) {
-                Tcl_CreateObjCommand(itPtr->interp, cmdPtr->name, cmdPtr->proc,
-                                     itPtr, NULL);
-            }
-        }
-    }
+    NsTclCreateCommands(itPtr);
     if (itPtr->serverPtr != NULL) {
         NsChildInheritExit(itPtr->interp);
     }
@@ -246,11 +197,9 @@ FreeInterp(ClientData clientData, Tcl_Interp *interp)
 {
     NsInterp *itPtr = clientData;
 
-    if (latestPtr == itPtr) {
-        latestPtr = NULL;
-    }
+    NsCurrentForget(itPtr);
     NsTclSetFree(itPtr);
-    NsInterpCleanupFree(itPtr);
+    NsGlobalsFree(itPtr);
     for (int i = 0; i < NS_SCRIPT_SLOTS; i++) {
         if (itPtr->scripts[i].scriptPtr != NULL) {
             Tcl_DecrRefCount(itPtr->scripts[i].scriptPtr);
@@ -360,8 +309,10 @@ NsInterpPrepare(NsServer *serverPtr)
 Ns_ReturnCode
 NsInterpCheck(NsServer *serverPtr)
 {
-    if (likely(latestPtr != NULL && latestPtr->serverPtr == serverPtr
-               && NsBlueprintIsApplied(latestPtr))) {
+    const NsInterp *itPtr = nsCurrentPtr;
+
+    if (likely(itPtr != NULL && itPtr->serverPtr == serverPtr
+               && NsBlueprintIsApplied(itPtr))) {
         return NS_OK;
     }
     return NsInterpPrepare(serverPtr);
@@ -375,24 +326,6 @@ Ns_TclMarkForDelete(Tcl_Interp *interp)
     if (itPtr != NULL) {
         itPtr->isDoomed = true;
     }
-}
-
-char *
-Ns_TclInterpServer(Tcl_Interp *interp)
-{
-    NsInterp *itPtr = NsInterpOf(interp);
-
-    return itPtr == NULL || itPtr->serverPtr == NULL
-        ? NULL : (char *) itPtr->serverPtr->name;
-}
-
-char *
-Ns_TclLibrary(const char *server)
-{
-    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
-
-    return serverPtr == NULL ? (char *) NsTclSharedLibrary()
-        : (char *) serverPtr->tclPtr->library;
 }
 
 int
@@ -416,6 +349,45 @@ Ns_TclEval(Ns_DString *dsPtr, const char *server, const char *script)
     }
     Ns_TclDeAllocateInterp(interp);
     return status;
+}
+
+int
+Ns_TclEvalCallback(Tcl_Interp *interp, Ns_TclCallback *callbackPtr,
+                   Ns_DString *resultPtr, ...)
+{
+    Tcl_Interp *ownInterp = NULL;
+    va_list     ap, peek;
+    int         result;
+
+    if (interp == NULL) {
+        interp = ownInterp = Ns_TclAllocateInterp(callbackPtr->server);
+        if (interp == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    va_start(ap, resultPtr);
+    va_copy(peek, ap);
+    result = va_arg(peek, const char *) == NULL
+        ? NsCallbackEval(interp, callbackPtr)
+        : NsCallbackEvalWith(interp, callbackPtr, ap);
+    va_end(peek);
+    va_end(ap);
+    if (result == TCL_OK && resultPtr != NULL) {
+        Ns_DStringAppend(resultPtr, Tcl_GetStringResult(interp));
+    }
+    if (ownInterp != NULL) {
+        if (result != TCL_OK) {
+            (void) Ns_TclLogErrorInfo(interp, NULL);
+        }
+        Ns_TclDeAllocateInterp(ownInterp);
+    }
+    return result;
+}
+
+void
+Ns_TclCallbackProc(void *arg)
+{
+    (void) Ns_TclEvalCallback(NULL, arg, NULL, (char *) NULL);
 }
 
 /*
@@ -512,20 +484,11 @@ Ns_FreeConnInterp(Ns_Conn *conn)
     /* The end of the request does it. */
 }
 
-Ns_Conn *
-Ns_TclGetConn(Tcl_Interp *interp)
-{
-    NsInterp *itPtr = NsInterpOf(interp);
-
-    return itPtr == NULL || itPtr->connPtr == NULL ? NULL
-        : &itPtr->connPtr->pub;
-}
-
 void
 NsInterpConnClosed(NsConn *connPtr)
 {
     if (connPtr->interp != NULL) {
-        NsAtCloseRun(NsInterpOf(connPtr->interp));
+        NsInterpCleanupClose(NsInterpOf(connPtr->interp));
     }
 }
 
@@ -538,7 +501,7 @@ NsInterpConnEnded(NsConn *connPtr)
         return;
     }
     itPtr = NsInterpOf(connPtr->interp);
-    NsAtCloseRun(itPtr);
+    NsInterpCleanupClose(itPtr);
     NsTraceRun(itPtr, NS_TCL_TRACE_FREECONN);
     NsStackLeave();
     itPtr->connPtr = NULL;
@@ -552,116 +515,4 @@ BindToConn(NsInterp *itPtr, NsConn *connPtr)
     itPtr->connPtr = connPtr;
     NsStackEnter(connPtr, itPtr->interp);
     NsTraceRun(itPtr, NS_TCL_TRACE_GETCONN);
-}
-
-/*
- * --------------------------------------------------------- Deferred calls
- */
-
-void
-Ns_TclRegisterDeferred(Tcl_Interp *interp, Ns_TclDeferProc *proc, void *arg)
-{
-    NsInterp    *itPtr = NsInterpOf(interp);
-    NsDeferred  *deferredPtr;
-    NsDeferred **linkPtr;
-
-    if (itPtr == NULL) {
-        return;
-    }
-    deferredPtr = ns_malloc(sizeof(*deferredPtr));
-    *deferredPtr = (NsDeferred) {.proc = proc, .arg = arg};
-    linkPtr = &itPtr->deferredPtr;
-    while (*linkPtr != NULL) {
-        linkPtr = &(*linkPtr)->nextPtr;
-    }
-    *linkPtr = deferredPtr;
-}
-
-void
-NsInterpRunDeferred(NsInterp *itPtr)
-{
-    NsDeferred *deferredPtr;
-
-    while ((deferredPtr = itPtr->deferredPtr) != NULL) {
-        itPtr->deferredPtr = deferredPtr->nextPtr;
-        (*deferredPtr->proc)(itPtr->interp, deferredPtr->arg);
-        ns_free(deferredPtr);
-    }
-}
-
-/*
- * ---------------------------------------------------------------- Results
- */
-
-void
-Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
-{
-    Ns_DString ds;
-    va_list    ap;
-
-    if (interp == NULL) {
-        return;
-    }
-    Ns_DStringInit(&ds);
-    va_start(ap, fmt);
-    Ns_DStringVPrintf(&ds, fmt, ap);
-    va_end(ap);
-    Tcl_DStringResult(interp, &ds);
-}
-
-/*
- * Whole names first: Tcl keeps in the word which row it was.
- */
-const void *
-NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
-             size_t rowBytes, const char *noun)
-{
-    const char *row = table;
-    int         i;
-
-    if (Tcl_GetIndexFromObjStruct(NULL, wordObj, table, (int) rowBytes, noun,
-                                  TCL_EXACT, &i) == TCL_OK) {
-        return row + (size_t) i * rowBytes;
-    }
-    while (NameOf(row) != NULL) {
-        row += rowBytes;
-    }
-    for (row += rowBytes; NameOf(row) != NULL; row += rowBytes) {
-        if (STREQ(NameOf(row), Tcl_GetString(wordObj))) {
-            return row;
-        }
-    }
-    return Tcl_GetIndexFromObjStruct(interp, wordObj, table, (int) rowBytes,
-                                     noun, 0, &i) == TCL_OK
-        ? (const char *) table + (size_t) i * rowBytes : NULL;
-}
-
-static const char *
-NameOf(const void *row)
-{
-    return *(const char *const *) row;
-}
-
-bool
-NsTclNoMoreWords(Tcl_Interp *interp, int nNames, int objc, Tcl_Obj *const *objv)
-{
-    if (objc != nNames) {
-        Tcl_WrongNumArgs(interp, nNames, objv, NULL);
-    }
-    return objc == nNames;
-}
-
-int
-NsTclAppendedResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                    void (*proc)(Ns_DString *dsPtr))
-{
-    Ns_DString ds;
-
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    (*proc)(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
 }

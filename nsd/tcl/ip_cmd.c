@@ -6,83 +6,98 @@
 
 #include "ns.h"
 #include "base/ipaddress.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
+#include "tcl/result.h"
 
-static Tcl_ObjCmdProc IpObjCmd;
+static Tcl_ObjCmdProc InAny, Match, Public, Valid;
+
+static int IsIn(Tcl_Interp *interp, Tcl_Obj *addressObj, int nRanges,
+                Tcl_Obj *const *ranges);
 static int Parse(Tcl_Interp *interp, Tcl_Obj *obj, NsIpAddress *addressPtr);
 
-static const NsTclCommand commands[] = {
-    {"ns_ip", IpObjCmd, true},
-    {NULL, NULL, false}
+static const NsTclCommand subcmds[] = {
+    {"inany", InAny, 2, NS_TCL_ANY, "address range ?range ...?", 0},
+    {"match", Match, 2, 2, "range address", 0},
+    {"public", Public, 1, 1, "address", 0},
+    {"valid", Valid, 1, 1, "address", 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_ip", "subcommand address ?arg ...?", "subcommand", NS_TCL_BASIC, subcmds
 };
 
 
 void
 NsIpCmdInit(void)
 {
-    NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
 }
 
 /*
- * ns_ip public address, ns_ip valid address, ns_ip match range address,
+ * ns_ip valid address
+ */
+static int
+Valid(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    NsIpAddress address;
+
+    return NsTclReturn(interp, Tcl_NewBooleanObj(
+        NsIpParse(Tcl_GetString(objv[2]), &address)));
+}
+
+/*
+ * ns_ip public address
+ */
+static int
+Public(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    NsIpAddress address;
+
+    return Parse(interp, objv[2], &address) != TCL_OK ? TCL_ERROR
+        : NsTclReturn(interp, Tcl_NewBooleanObj(NsIpIsPublic(&address)));
+}
+
+/*
+ * ns_ip match range address
+ */
+static int
+Match(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    return IsIn(interp, objv[3], 1, objv + 2);
+}
+
+/*
  * ns_ip inany address range ?range ...?
  */
 static int
-IpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
+InAny(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    static const struct {
-        const char *name;
-        const char *args;
-        int         minWords;
-        int         maxWords;
-    } subcmds[] = {
-        {"inany",  "address range ?range ...?", 4, INT_MAX},
-        {"match",  "range address",             4, 4},
-        {"public", "address",                   3, 3},
-        {"valid",  "address",                   3, 3},
-        {NULL, NULL, 0, 0}
-    };
-    enum {INANY, MATCH, PUBLIC, VALID};
+    return IsIn(interp, objv[2], objc - 3, objv + 3);
+}
+
+static int
+IsIn(Tcl_Interp *interp, Tcl_Obj *addressObj, int nRanges,
+     Tcl_Obj *const *ranges)
+{
     NsIpAddress address;
     NsIpRange   range;
-    bool        result;
-    int         subcmd, first, last;
+    bool        result = false;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "subcommand address ?arg ...?");
+    if (Parse(interp, addressObj, &address) != TCL_OK) {
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
-                                  "subcommand", 0, &subcmd) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (objc < subcmds[subcmd].minWords || objc > subcmds[subcmd].maxWords) {
-        Tcl_WrongNumArgs(interp, 2, objv, subcmds[subcmd].args);
-        return TCL_ERROR;
-    }
-    if (subcmd == VALID) {
-        result = NsIpParse(Tcl_GetString(objv[2]), &address);
-        Tcl_SetObjResult(interp, Tcl_NewBooleanObj(result));
-        return TCL_OK;
-    }
-    if (Parse(interp, objv[subcmd == MATCH ? 3 : 2], &address) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    result = subcmd == PUBLIC && NsIpIsPublic(&address);
-    first = subcmd == MATCH ? 2 : 3;
-    last = subcmd == MATCH ? 2 : objc - 1;
-    for (int i = first; i <= last; i++) {
-        if (!NsIpRangeParse(Tcl_GetString(objv[i]), &range)) {
-            Ns_TclPrintfResult(interp, "invalid range of addresses: \"%s\"",
-                               Tcl_GetString(objv[i]));
-            return TCL_ERROR;
+    for (int i = 0; i < nRanges; i++) {
+        if (!NsIpRangeParse(Tcl_GetString(ranges[i]), &range)) {
+            return NsTclFail(interp, "invalid range of addresses: \"%s\"",
+                             Tcl_GetString(ranges[i]));
         }
         result = result || NsIpRangeHas(&range, &address);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(result));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(result));
 }
 
 static int

@@ -5,65 +5,64 @@
  */
 
 #include "ns.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/job.h"
+#include "tcl/result.h"
 
-typedef int (SubcmdProc)(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-                         Tcl_Obj *const *objv);
 typedef void (AppendProc) (Ns_DString *dsPtr);
 typedef NsJobStatus (ListProc) (const char *queue, Ns_DString *dsPtr);
 
-static Tcl_ObjCmdProc JobObjCmd;
-
-static SubcmdProc CancelSubcmd;
-static SubcmdProc CreateSubcmd;
-static SubcmdProc DeleteSubcmd;
-static SubcmdProc QueueSubcmd;
-static SubcmdProc WaitSubcmd;
-static SubcmdProc WaitAnySubcmd;
-static SubcmdProc ExistsSubcmd;
-static SubcmdProc ConfigureSubcmd;
+static Tcl_ObjCmdProc CancelSubcmd;
+static Tcl_ObjCmdProc CreateSubcmd;
+static Tcl_ObjCmdProc DeleteSubcmd;
+static Tcl_ObjCmdProc QueueSubcmd;
+static Tcl_ObjCmdProc WaitSubcmd;
+static Tcl_ObjCmdProc WaitAnySubcmd;
+static Tcl_ObjCmdProc ExistsSubcmd;
+static Tcl_ObjCmdProc ConfigureSubcmd;
+static Tcl_ObjCmdProc AppendSubcmd;
+static Tcl_ObjCmdProc ListSubcmd;
 
 static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
                 const char *job);
 static int PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
 static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
-static int ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                     ListProc *proc);
 
 /*
- * One with a procedure of its own, or one whose result is what a procedure
- * appends: without further words, or about the queue that the next word names.
+ * Subcommands whose result is what a procedure appends: without words, or about
+ * a queue.
  */
-typedef struct Subcmd {
-    const char *name;
-    SubcmdProc *proc;
-    AppendProc *appendProc;
-    ListProc   *listProc;
-} Subcmd;
+static AppendProc *const appendProcs[] = {
+    NsJobGenId, NsJobQueues, NsJobQueueList, NsJobStats, NsJobThreadList
+};
+enum {GENID, QUEUES, QUEUELIST, STATS, THREADLIST};
 
-static const Subcmd subcmds[] = {
-    {"cancel",     CancelSubcmd,    NULL,            NULL},
-    {"create",     CreateSubcmd,    NULL,            NULL},
-    {"delete",     DeleteSubcmd,    NULL,            NULL},
-    {"genid",      NULL,            NsJobGenId,      NULL},
-    {"jobs",       NULL,            NULL,            NsJobIds},
-    {"joblist",    NULL,            NULL,            NsJobList},
-    {"threadlist", NULL,            NsJobThreadList, NULL},
-    {"queue",      QueueSubcmd,     NULL,            NULL},
-    {"queues",     NULL,            NsJobQueues,     NULL},
-    {"queuelist",  NULL,            NsJobQueueList,  NULL},
-    {"wait",       WaitSubcmd,      NULL,            NULL},
-    {"waitany",    WaitAnySubcmd,   NULL,            NULL},
-    {"exists",     ExistsSubcmd,    NULL,            NULL},
-    {"configure",  ConfigureSubcmd, NULL,            NULL},
-    {NULL, NULL, NULL, NULL}
+static ListProc *const listProcs[] = {NsJobIds, NsJobList};
+enum {JOBS, JOBLIST};
+
+static const NsTclCommand subcmds[] = {
+    {"cancel", CancelSubcmd, 2, 2, "queueId jobId", 0},
+    {"create", CreateSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"delete", DeleteSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"genid", AppendSubcmd, 0, 0, NULL, GENID},
+    {"jobs", ListSubcmd, 1, 1, "queueId", JOBS},
+    {"joblist", ListSubcmd, 1, 1, "queueId", JOBLIST},
+    {"threadlist", AppendSubcmd, 0, 0, NULL, THREADLIST},
+    {"queue", QueueSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"queues", AppendSubcmd, 0, 0, NULL, QUEUES},
+    {"queuelist", AppendSubcmd, 0, 0, NULL, QUEUELIST},
+    {"wait", WaitSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"waitany", WaitAnySubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"exists", ExistsSubcmd, 2, 2, "queueId jobId", 0},
+    {"configure", ConfigureSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    {"stats", AppendSubcmd, 0, 0, NULL, STATS},
+    NS_TCL_END
 };
 
-static const NsTclCommand commands[] = {
-    {"ns_job", JobObjCmd, false},
-    {NULL, NULL, false}
+static const NsTclEnsemble ensemble = {
+    "ns_job", "option ?arg?", "option", NS_TCL_EXACT, subcmds
 };
 
 
@@ -71,47 +70,14 @@ void
 NsJobCmdInit(void)
 {
     NsJobInit();
-    NsTclAddCommands(commands);
-}
-
-/*
- * ns_job option ?arg?
- */
-static int
-JobObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
-{
-    const Subcmd *subcmdPtr;
-    int           index;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
-        return TCL_ERROR;
-    }
-    /* Not in the table: the text of its error message is as clients know it. */
-    if (STREQ(Tcl_GetString(objv[1]), "stats")) {
-        return NsTclAppendedResult(interp, objc, objv, NsJobStats);
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
-                                  "option", TCL_EXACT, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmdPtr = &subcmds[index];
-    if (subcmdPtr->appendProc != NULL) {
-        return NsTclAppendedResult(interp, objc, objv, subcmdPtr->appendProc);
-    }
-    if (subcmdPtr->listProc != NULL) {
-        return ListQueue(interp, objc, objv, subcmdPtr->listProc);
-    }
-    return subcmdPtr->proc(interp, ((NsInterp *) clientData)->serverPtr, objc,
-                           objv);
+    NsTclAddEnsemble(&ensemble);
 }
 
 /*
  * ns_job create ?-desc description? queueId ?maxThreads?
  */
 static int
-CreateSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+CreateSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     const char *queue, *description = "";
@@ -142,7 +108,7 @@ CreateSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_job delete queueId
  */
 static int
-DeleteSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+DeleteSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     NsJobStatus status;
@@ -160,10 +126,12 @@ DeleteSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_job queue ?-head? ?-detached? ?-jobid jobid? queueId script
  */
 static int
-QueueSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    NsJobSpec   spec = {.server = serverPtr->name};
+    NsJobSpec   spec = {
+        .server = ((NsInterp *) clientData)->serverPtr->name
+    };
     int         isHead = 0, isDetached = 0;
     NsJobStatus status;
     Ns_DString  id;
@@ -199,7 +167,7 @@ QueueSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_job wait ?-timeout timeout? queueId jobId
  */
 static int
-WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     const char *queue, *job;
@@ -245,7 +213,7 @@ PassOn(Tcl_Interp *interp, NsJobResult *resultPtr)
  * ns_job waitany ?-timeout timeout? queueId
  */
 static int
-WaitAnySubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+WaitAnySubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
     const char *queue;
@@ -285,17 +253,13 @@ Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr)
  * ns_job cancel queueId jobId
  */
 static int
-CancelSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+CancelSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     const char  *queue, *job;
     NsJobStatus  status;
     bool         wasRunning;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "queueId jobId");
-        return TCL_ERROR;
-    }
     queue = Tcl_GetString(objv[2]);
     job = Tcl_GetString(objv[3]);
     status = NsJobCancel(queue, job, &wasRunning);
@@ -315,16 +279,12 @@ CancelSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_job exists queueId jobId
  */
 static int
-ExistsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     NsJobStatus status;
     bool        exists;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "queueId jobId");
-        return TCL_ERROR;
-    }
     status = NsJobExists(Tcl_GetString(objv[2]), Tcl_GetString(objv[3]),
                          &exists);
     if (status != NS_JOB_OK) {
@@ -334,28 +294,39 @@ ExistsSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
     return TCL_OK;
 }
 
+/*
+ * ns_job jobs|joblist queueId
+ */
 static int
-ListQueue(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, ListProc *proc)
+ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
+    const char *queue = Tcl_GetString(objv[2]);
     NsJobStatus status;
     Ns_DString  ds;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "queueId");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
-    status = proc(Tcl_GetString(objv[2]), &ds);
+    status = listProcs[NsTclRow(clientData)->flags](queue, &ds);
     Tcl_DStringResult(interp, &ds);
-    return status == NS_JOB_OK ? TCL_OK
-        : Fail(interp, status, Tcl_GetString(objv[2]), NULL);
+    return status == NS_JOB_OK ? TCL_OK : Fail(interp, status, queue, NULL);
+}
+
+/*
+ * ns_job genid|queues|queuelist|stats|threadlist
+ */
+static int
+AppendSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    return NsTclReturnAppended(interp,
+                               appendProcs[NsTclRow(clientData)->flags]);
 }
 
 /*
  * ns_job configure ?-jobsperthread jobsperthread? ?-timeout timeout?
  */
 static int
-ConfigureSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+ConfigureSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
     int         jobsPerThread = -1;

@@ -4,8 +4,8 @@
  *      Keyed lists in variables: keylset, keylget, keyldel, keylkeys.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/keylist.h"
 
 static Tcl_ObjCmdProc SetObjCmd;
@@ -17,11 +17,11 @@ static Tcl_Obj *GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr);
 static int WrongArgs(Tcl_Interp *interp, const char *usage);
 
 static const NsTclCommand commands[] = {
-    {"keylset",  SetObjCmd, true},
-    {"keylget",  GetObjCmd, true},
-    {"keyldel",  DeleteObjCmd, true},
-    {"keylkeys", KeysObjCmd, true},
-    {NULL, NULL, false}
+    {"keylset", SetObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keylget", GetObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keyldel", DeleteObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keylkeys", KeysObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 

@@ -8,172 +8,126 @@
  */
 
 #include "ns.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/lockobj.h"
+#include "tcl/result.h"
 
 /*
- * One call of a command; objv[1] is the subcommand.
+ * What a row's flags say: the kind of object, and to write, of all waiters, at
+ * an absolute time.
  */
-typedef struct Call {
-    Tcl_Interp     *interp;
-    NsServer       *serverPtr;
-    NsLockKind      kind;
-    int             objc;
-    Tcl_Obj *const *objv;
-} Call;
+#define KIND(flags) ((NsLockKind) ((flags) & 0xFu))
+#define IS_WRITE    0x10u
+#define IS_ALL      0x20u
+#define IS_ABSOLUTE 0x40u
 
-/*
- * flag: to write, of all waiters, at an absolute time.
- */
-typedef int (SubcmdProc) (const Call *callPtr, bool flag);
+static Tcl_ObjCmdProc Create, CreateSema, Destroy, Acquire, TryAcquire, GiveUp,
+                      Eval, Release, TakeOne, Signal, Wait;
 
-static SubcmdProc Create, CreateSema, Destroy, Acquire, TryAcquire, GiveUp,
-                  Eval, Release, TakeOne, Signal, Wait;
-
-typedef struct Subcmd {
-    const char *name;
-    SubcmdProc *proc;
-    bool        flag;
-} Subcmd;
-
-static const Subcmd mutexSubcmds[] = {
-    {"create", Create, false}, {"destroy", Destroy, false},
-    {"eval", Eval, true}, {"lock", Acquire, true},
-    {"trylock", TryAcquire, true}, {"unlock", GiveUp, false},
-    {NULL, NULL, false}
-};
-
-static const Subcmd critsecSubcmds[] = {
-    {"create", Create, false}, {"destroy", Destroy, false},
-    {"enter", Acquire, true}, {"eval", Eval, true}, {"leave", GiveUp, false},
-    {NULL, NULL, false}
-};
-
-static const Subcmd semaSubcmds[] = {
-    {"create", CreateSema, false}, {"destroy", Destroy, false},
-    {"release", Release, false}, {"wait", TakeOne, false},
-    {NULL, NULL, false}
-};
-
-static const Subcmd condSubcmds[] = {
-    {"abswait", Wait, true}, {"broadcast", Signal, true},
-    {"create", Create, false}, {"destroy", Destroy, false},
-    {"set", Signal, false}, {"signal", Signal, false}, {"wait", Wait, false},
-    {NULL, NULL, false}
-};
-
-static const Subcmd rwlockSubcmds[] = {
-    {"create", Create, false}, {"destroy", Destroy, false},
-    {"readlock", Acquire, false}, {"readunlock", GiveUp, false},
-    {"readeval", Eval, false}, {"writelock", Acquire, true},
-    {"writeunlock", GiveUp, false}, {"writeeval", Eval, true},
-    {"unlock", GiveUp, false}, {NULL, NULL, false}
-};
-
-static Tcl_ObjCmdProc MutexObjCmd;
-static Tcl_ObjCmdProc CritsecObjCmd;
-static Tcl_ObjCmdProc SemaObjCmd;
-static Tcl_ObjCmdProc CondObjCmd;
-static Tcl_ObjCmdProc RwlockObjCmd;
-
-static int Run(const Subcmd *subcmds, const Call *callPtr);
-static NsLockObj *UseObject(const Call *callPtr);
-static int ReturnName(const Call *callPtr, NsLockObj *objPtr);
-static int GetCount(const Call *callPtr, int i, int *countPtr);
-static int Lock(const Call *callPtr, NsLockObj *objPtr, bool isWrite);
+static NsLockObj *UseObject(const NsInterp *itPtr, int objc,
+                            Tcl_Obj *const *objv);
+static int ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
+static int GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
+                    int *countPtr);
+static int Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite);
 static int NotLocked(Tcl_Interp *interp, const char *name);
 
-static const NsTclCommand commands[] = {
-    {"ns_mutex",   MutexObjCmd, false},
-    {"ns_critsec", CritsecObjCmd, false},
-    {"ns_sema",    SemaObjCmd, false},
-    {"ns_cond",    CondObjCmd, false},
-    {"ns_event",   CondObjCmd, false},
-    {"ns_rwlock",  RwlockObjCmd, false},
-    {NULL, NULL, false}
+#define ROW(name, proc, flags) {name, proc, 0, NS_TCL_ANY, NULL, flags}
+#define DESTROY(kind) {"destroy", Destroy, 1, 1, "id", kind}
+
+static const NsTclCommand mutexSubcmds[] = {
+    ROW("create", Create, NS_LOCK_MUTEX),
+    DESTROY(NS_LOCK_MUTEX),
+    ROW("eval", Eval, NS_LOCK_MUTEX | IS_WRITE),
+    ROW("lock", Acquire, NS_LOCK_MUTEX | IS_WRITE),
+    ROW("trylock", TryAcquire, NS_LOCK_MUTEX),
+    ROW("unlock", GiveUp, NS_LOCK_MUTEX),
+    NS_TCL_END,
+    NS_TCL_END
 };
 
+static const NsTclCommand critsecSubcmds[] = {
+    ROW("create", Create, NS_LOCK_CRITSEC),
+    DESTROY(NS_LOCK_CRITSEC),
+    ROW("enter", Acquire, NS_LOCK_CRITSEC | IS_WRITE),
+    ROW("eval", Eval, NS_LOCK_CRITSEC | IS_WRITE),
+    ROW("leave", GiveUp, NS_LOCK_CRITSEC),
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclCommand semaSubcmds[] = {
+    ROW("create", CreateSema, NS_LOCK_SEMA),
+    DESTROY(NS_LOCK_SEMA),
+    ROW("release", Release, NS_LOCK_SEMA),
+    ROW("wait", TakeOne, NS_LOCK_SEMA),
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclCommand condSubcmds[] = {
+    {"abswait", Wait, 2, 3, "condId mutexId ?timeout?", NS_LOCK_COND | IS_ABSOLUTE},
+    ROW("broadcast", Signal, NS_LOCK_COND | IS_ALL),
+    ROW("create", Create, NS_LOCK_COND),
+    DESTROY(NS_LOCK_COND),
+    ROW("set", Signal, NS_LOCK_COND),
+    ROW("signal", Signal, NS_LOCK_COND),
+    {"wait", Wait, 2, 3, "condId mutexId ?timeout?", NS_LOCK_COND},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclCommand rwlockSubcmds[] = {
+    ROW("create", Create, NS_LOCK_RWLOCK),
+    DESTROY(NS_LOCK_RWLOCK),
+    ROW("readlock", Acquire, NS_LOCK_RWLOCK),
+    ROW("readunlock", GiveUp, NS_LOCK_RWLOCK),
+    ROW("readeval", Eval, NS_LOCK_RWLOCK),
+    ROW("writelock", Acquire, NS_LOCK_RWLOCK | IS_WRITE),
+    ROW("writeunlock", GiveUp, NS_LOCK_RWLOCK),
+    ROW("writeeval", Eval, NS_LOCK_RWLOCK | IS_WRITE),
+    ROW("unlock", GiveUp, NS_LOCK_RWLOCK),
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+#define ENSEMBLE(name, rows) {name, "cmd ?arg ...?", "cmd", NS_TCL_EXACT, rows}
+
+static const NsTclEnsemble ensembles[] = {
+    ENSEMBLE("ns_mutex", mutexSubcmds),
+    ENSEMBLE("ns_critsec", critsecSubcmds),
+    ENSEMBLE("ns_sema", semaSubcmds),
+    ENSEMBLE("ns_cond", condSubcmds),
+    ENSEMBLE("ns_event", condSubcmds),
+    ENSEMBLE("ns_rwlock", rwlockSubcmds)
+};
 
 void
 NsLockCmdInit(void)
 {
-    NsTclAddCommands(commands);
-}
-
-#define CALL(theKind) \
-    &(Call) {interp, ((NsInterp *) clientData)->serverPtr, theKind, objc, objv}
-
-static int
-MutexObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return Run(mutexSubcmds, CALL(NS_LOCK_MUTEX));
-}
-
-static int
-CritsecObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    return Run(critsecSubcmds, CALL(NS_LOCK_CRITSEC));
-}
-
-static int
-SemaObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    return Run(semaSubcmds, CALL(NS_LOCK_SEMA));
-}
-
-static int
-CondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    return Run(condSubcmds, CALL(NS_LOCK_COND));
-}
-
-static int
-RwlockObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return Run(rwlockSubcmds, CALL(NS_LOCK_RWLOCK));
-}
-
-static int
-Run(const Subcmd *subcmds, const Call *callPtr)
-{
-    int index;
-
-    if (callPtr->objc < 2) {
-        Tcl_WrongNumArgs(callPtr->interp, 1, callPtr->objv, "cmd ?arg ...?");
-        return TCL_ERROR;
+    for (int i = 0; i < Ns_NrElements(ensembles); i++) {
+        NsTclAddEnsemble(&ensembles[i]);
     }
-    if (Tcl_GetIndexFromObjStruct(callPtr->interp, callPtr->objv[1], subcmds,
-                                  sizeof(subcmds[0]), "cmd", TCL_EXACT, &index)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcmds[index].proc(callPtr, subcmds[index].flag);
 }
 
 /*
  * The object named by the third word; a new one without that word.
  */
 static NsLockObj *
-UseObject(const Call *callPtr)
+UseObject(const NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
 {
-    return NsLockObjUse(callPtr->serverPtr, callPtr->kind, callPtr->objc > 2
-                        ? Tcl_GetString(callPtr->objv[2]) : NULL);
+    return NsLockObjUse(itPtr->serverPtr, KIND(itPtr->rowPtr->flags),
+                        objc > 2 ? Tcl_GetString(objv[2]) : NULL);
 }
 
 /*
  * The usual result; gives the object back.
  */
 static int
-ReturnName(const Call *callPtr, NsLockObj *objPtr)
+ReturnName(Tcl_Interp *interp, NsLockObj *objPtr)
 {
-    Tcl_SetObjResult(callPtr->interp,
-                     Tcl_NewStringObj(NsLockObjName(objPtr), -1));
+    (void) NsTclReturnString(interp, NsLockObjName(objPtr));
     NsLockObjRelease(objPtr);
     return TCL_OK;
 }
@@ -182,24 +136,24 @@ ReturnName(const Call *callPtr, NsLockObj *objPtr)
  * create ?name?
  */
 static int
-Create(const Call *callPtr, bool flag)
+Create(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
-    return ReturnName(callPtr, UseObject(callPtr));
+    return ReturnName(interp, UseObject(clientData, objc, objv));
 }
 
 /*
  * destroy id
  */
 static int
-Destroy(const Call *callPtr, bool flag)
+Destroy(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
-    if (callPtr->objc != 3) {
-        Tcl_WrongNumArgs(callPtr->interp, 2, callPtr->objv, "id");
-        return TCL_ERROR;
-    }
-    NsLockObjDestroy(callPtr->serverPtr, callPtr->kind,
-                     Tcl_GetString(callPtr->objv[2]));
-    Tcl_SetObjResult(callPtr->interp, callPtr->objv[2]);
+    const NsInterp *itPtr = clientData;
+
+    NsLockObjDestroy(itPtr->serverPtr, KIND(itPtr->rowPtr->flags),
+                     Tcl_GetString(objv[2]));
+    Tcl_SetObjResult(interp, objv[2]);
     return TCL_OK;
 }
 
@@ -207,22 +161,24 @@ Destroy(const Call *callPtr, bool flag)
  * Mutexes, critical sections, read-write locks: lock, enter, ...
  */
 static int
-Acquire(const Call *callPtr, bool isWrite)
+Acquire(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
-    NsLockObj *objPtr = UseObject(callPtr);
+    bool       isWrite = (NsTclRow(clientData)->flags & IS_WRITE) != 0;
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
-    if (Lock(callPtr, objPtr, isWrite) != TCL_OK) {
+    if (Lock(interp, objPtr, isWrite) != TCL_OK) {
         NsLockObjRelease(objPtr);
         return TCL_ERROR;
     }
-    return ReturnName(callPtr, objPtr);
+    return ReturnName(interp, objPtr);
 }
 
 static int
-Lock(const Call *callPtr, NsLockObj *objPtr, bool isWrite)
+Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite)
 {
     if (NsLockObjAcquire(objPtr, isWrite) != NS_OK) {
-        Ns_TclPrintfResult(callPtr->interp,
+        Ns_TclPrintfResult(interp,
                            "%s is already locked by this thread",
                            NsLockObjName(objPtr));
         return TCL_ERROR;
@@ -234,25 +190,27 @@ Lock(const Call *callPtr, NsLockObj *objPtr, bool isWrite)
  * trylock id: 0 if acquired, -2 if busy.
  */
 static int
-TryAcquire(const Call *callPtr, bool flag)
+TryAcquire(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
-    NsLockObj *objPtr = UseObject(callPtr);
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
-    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
     NsLockObjRelease(objPtr);
     return TCL_OK;
 }
 
 static int
-GiveUp(const Call *callPtr, bool flag)
+GiveUp(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
-    NsLockObj *objPtr = UseObject(callPtr);
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
     int        result;
 
     if (NsLockObjGiveUp(objPtr) == NS_OK) {
-        return ReturnName(callPtr, objPtr);
+        return ReturnName(interp, objPtr);
     }
-    result = NotLocked(callPtr->interp, NsLockObjName(objPtr));
+    result = NotLocked(interp, NsLockObjName(objPtr));
     NsLockObjRelease(objPtr);
     return result;
 }
@@ -268,20 +226,22 @@ NotLocked(Tcl_Interp *interp, const char *name)
  * eval id script: run it in the caller's scope, holding the object.
  */
 static int
-Eval(const Call *callPtr, bool isWrite)
+Eval(ClientData clientData, Tcl_Interp *interp, int objc,
+     Tcl_Obj *const *objv)
 {
+    bool       isWrite = (NsTclRow(clientData)->flags & IS_WRITE) != 0;
     NsLockObj *objPtr;
     int        result;
 
-    if (callPtr->objc != 4) {
-        Tcl_WrongNumArgs(callPtr->interp, MIN(callPtr->objc, 3), callPtr->objv,
-                         callPtr->objc < 3 ? "id script" : "script");
+    if (objc != 4) {
+        Tcl_WrongNumArgs(interp, MIN(objc, 3), objv,
+                         objc < 3 ? "id script" : "script");
         return TCL_ERROR;
     }
-    objPtr = UseObject(callPtr);
-    result = Lock(callPtr, objPtr, isWrite);
+    objPtr = UseObject(clientData, objc, objv);
+    result = Lock(interp, objPtr, isWrite);
     if (result == TCL_OK) {
-        result = Tcl_EvalObjEx(callPtr->interp, callPtr->objv[3], 0);
+        result = Tcl_EvalObjEx(interp, objv[3], 0);
         (void) NsLockObjGiveUp(objPtr);
     }
     NsLockObjRelease(objPtr);
@@ -292,87 +252,90 @@ Eval(const Call *callPtr, bool isWrite)
  * Semaphores: create ?count?, with a new name.
  */
 static int
-CreateSema(const Call *callPtr, bool flag)
+CreateSema(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsLockObj *objPtr;
     int        count = 0;
 
-    if (GetCount(callPtr, 2, &count) != TCL_OK) {
+    if (GetCount(interp, objc, objv, 2, &count) != TCL_OK) {
         return TCL_ERROR;
     }
-    objPtr = NsLockObjUse(callPtr->serverPtr, callPtr->kind, NULL);
+    objPtr = UseObject(clientData, 0, NULL);
     NsLockObjPost(objPtr, count);
-    return ReturnName(callPtr, objPtr);
+    return ReturnName(interp, objPtr);
 }
 
 /*
  * release id ?count?
  */
 static int
-Release(const Call *callPtr, bool flag)
+Release(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsLockObj *objPtr;
     int        count = 1;
 
-    if (GetCount(callPtr, 3, &count) != TCL_OK) {
+    if (GetCount(interp, objc, objv, 3, &count) != TCL_OK) {
         return TCL_ERROR;
     }
-    objPtr = UseObject(callPtr);
+    objPtr = UseObject(clientData, objc, objv);
     NsLockObjPost(objPtr, count);
-    return ReturnName(callPtr, objPtr);
+    return ReturnName(interp, objPtr);
 }
 
 /*
  * The count is left alone without the word at i.
  */
 static int
-GetCount(const Call *callPtr, int i, int *countPtr)
+GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
+         int *countPtr)
 {
-    return callPtr->objc <= i ? TCL_OK
-        : Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[i], countPtr);
+    return objc <= i ? TCL_OK
+        : Tcl_GetIntFromObj(interp, objv[i], countPtr);
 }
 
 /*
  * wait id
  */
 static int
-TakeOne(const Call *callPtr, bool flag)
+TakeOne(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
-    NsLockObj *objPtr = UseObject(callPtr);
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
     NsLockObjTakeOne(objPtr);
-    return ReturnName(callPtr, objPtr);
+    return ReturnName(interp, objPtr);
 }
 
 /*
  * Conditions: signal, set, broadcast.
  */
 static int
-Signal(const Call *callPtr, bool isBroadcast)
+Signal(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
-    NsLockObj *objPtr = UseObject(callPtr);
+    bool       isBroadcast = (NsTclRow(clientData)->flags & IS_ALL) != 0;
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
     NsLockObjSignal(objPtr, isBroadcast);
-    return ReturnName(callPtr, objPtr);
+    return ReturnName(interp, objPtr);
 }
 
 /*
  * wait|abswait condId mutexId ?timeout?: 1 if signalled, 0 after the timeout.
  */
 static int
-Wait(const Call *callPtr, bool isAbsolute)
+Wait(ClientData clientData, Tcl_Interp *interp, int objc,
+     Tcl_Obj *const *objv)
 {
-    Tcl_Obj *const *objv = callPtr->objv;
+    bool           isAbsolute = (NsTclRow(clientData)->flags & IS_ABSOLUTE) != 0;
     NsLockObj     *condPtr, *mutexPtr;
     Ns_Time        deadline, *deadlinePtr = NULL;
     Ns_ReturnCode  status;
 
-    if (callPtr->objc != 4 && callPtr->objc != 5) {
-        Tcl_WrongNumArgs(callPtr->interp, 2, objv, "condId mutexId ?timeout?");
-        return TCL_ERROR;
-    }
-    if (callPtr->objc == 5) {
-        if (Ns_TclGetTimeFromObj(callPtr->interp, objv[4], &deadline)
+    if (objc == 5) {
+        if (Ns_TclGetTimeFromObj(interp, objv[4], &deadline)
                 != TCL_OK) {
             return TCL_ERROR;
         }
@@ -386,16 +349,16 @@ Wait(const Call *callPtr, bool isAbsolute)
             }
         }
     }
-    condPtr = UseObject(callPtr);
-    mutexPtr = NsLockObjUse(callPtr->serverPtr, NS_LOCK_MUTEX,
+    condPtr = UseObject(clientData, objc, objv);
+    mutexPtr = NsLockObjUse(((NsInterp *) clientData)->serverPtr, NS_LOCK_MUTEX,
                             Tcl_GetString(objv[3]));
     status = NsLockObjWait(condPtr, mutexPtr, deadlinePtr);
     NsLockObjRelease(mutexPtr);
     NsLockObjRelease(condPtr);
 
     if (status == NS_ERROR) {
-        return NotLocked(callPtr->interp, Tcl_GetString(objv[3]));
+        return NotLocked(interp, Tcl_GetString(objv[3]));
     }
-    Tcl_SetObjResult(callPtr->interp, Tcl_NewBooleanObj(status == NS_OK));
+    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
     return TCL_OK;
 }

@@ -9,8 +9,8 @@
 #include "log/severity.h"
 #include "nslog.h"
 #include "nsstring.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 /*
  * A log filter that is a script.
@@ -28,7 +28,6 @@ static ScriptFilter *firstFilterPtr;
 static long          lastHandle;
 
 static Tcl_ObjCmdProc LogCmd;
-static Tcl_ObjCmdProc LogCtlCmd;
 static Tcl_ObjCmdProc LogRollCmd;
 static Tcl_ObjCmdProc RollFileCmd;
 static Tcl_ObjCmdProc PurgeFilesCmd;
@@ -54,12 +53,33 @@ static int  RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                         int (*proc) (const char *, int), const char *verb);
 
 static const NsTclCommand commands[] = {
-    {"ns_log",        LogCmd,        true},
-    {"ns_logctl",     LogCtlCmd,     true},
-    {"ns_logroll",    LogRollCmd,    true},
-    {"ns_purgefiles", PurgeFilesCmd, true},
-    {"ns_rollfile",   RollFileCmd,   true},
-    {NULL, NULL, false}
+    {"ns_log", LogCmd, 2, NS_TCL_ANY,
+     "severity string ?string ...?", NS_TCL_BASIC},
+    {"ns_logroll", LogRollCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_purgefiles", PurgeFilesCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_rollfile", RollFileCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
+};
+
+static const NsTclCommand subcmds[] = {
+    {"hold", HoldCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"count", CountCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"get", GetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"peek", PeekCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"flush", FlushCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"release", ReleaseCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"truncate", TruncateCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"severity", SeverityCmd, 1, 2, "severity-level ?bool?", 0},
+    {"severities", SeveritiesCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"register", RegisterCmd, 1, NS_TCL_ANY, "script ?arg?", 0},
+    {"unregister", UnregisterCmd, 1, 1, "handle", 0},
+    NS_TCL_END,
+    {"stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_logctl", "option ?arg?", "option", NS_TCL_BASIC, subcmds
 };
 
 void
@@ -67,6 +87,7 @@ NsLogCmdInit(void)
 {
     NsMutexSetup(&lock, NS_RANK_TCL_MISC, "ns:log", "scripts");
     NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
 }
 
 /*
@@ -79,10 +100,6 @@ LogCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         severity, length;
     const char *message;
 
-    if (objc < 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "severity string ?string ...?");
-        return TCL_ERROR;
-    }
     severity = NsSeverityFind(Tcl_GetString(objv[1]));
     if (severity < 0) {
         return UnknownSeverity(interp, objv[1]);
@@ -107,41 +124,6 @@ LogCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_DStringFree(&ds);
     }
     return TCL_OK;
-}
-
-static int
-LogCtlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
-{
-    static const struct Option {
-        const char     *name;
-        Tcl_ObjCmdProc *proc;
-    } options[] = {
-        {"hold",       HoldCmd},
-        {"count",      CountCmd},
-        {"get",        GetCmd},
-        {"peek",       PeekCmd},
-        {"flush",      FlushCmd},
-        {"release",    ReleaseCmd},
-        {"truncate",   TruncateCmd},
-        {"severity",   SeverityCmd},
-        {"severities", SeveritiesCmd},
-        {"register",   RegisterCmd},
-        {"unregister", UnregisterCmd},
-        {NULL, NULL},
-        {"stats",      StatsCmd},
-        {NULL, NULL}
-    };
-    const struct Option *optionPtr;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg?");
-        return TCL_ERROR;
-    }
-    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(*optionPtr),
-                             "option");
-    return optionPtr == NULL ? TCL_ERROR
-        : optionPtr->proc(clientData, interp, objc, objv);
 }
 
 static int
@@ -218,10 +200,6 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_LogSeverity severity;
     int            found, isEnabled;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "severity-level ?bool?");
-        return TCL_ERROR;
-    }
     if (objc == 4
             && Tcl_GetBooleanFromObj(interp, objv[3], &isEnabled) != TCL_OK) {
         return TCL_ERROR;
@@ -285,10 +263,6 @@ RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     ScriptFilter *filterPtr;
     Ns_DString    args;
 
-    if (objc < 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "script ?arg?");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&args);
     for (int i = 3; i < objc; i++) {
         Ns_DStringAppendElement(&args, Tcl_GetString(objv[i]));
@@ -318,10 +292,6 @@ UnregisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char          *end = NULL;
     long           handle = 0;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[2]);
     if (strncmp(name, "logfilter", 9) == 0) {
         handle = strtol(name + 9, &end, 10);

@@ -12,8 +12,8 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/sinkoptions.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc LogSinkCmd;
 static Tcl_ObjCmdProc LogEventCmd;
@@ -46,10 +46,31 @@ static void PutString(Tcl_Obj *dictObj, const char *key, const char *value);
 static void PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos);
 
 static const NsTclCommand commands[] = {
-    {"ns_audit",    AuditCmd,    true},
-    {"ns_logevent", LogEventCmd, true},
-    {"ns_logsink",  LogSinkCmd,  true},
-    {NULL, NULL, false}
+    {"ns_audit", AuditCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_logevent", LogEventCmd, 1, 2, "kind ?text?", NS_TCL_BASIC},
+    {"ns_logsink", LogSinkCmd, 1, NS_TCL_ANY,
+     "option ?name? ?-option value ...?", NS_TCL_BASIC},
+    NS_TCL_END
+};
+
+static const NsTclCommand subcmds[] = {
+    {"add", AddCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"configure", ConfigureCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"remove", RemoveCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"info", InfoCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"flush", FlushCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"forget", ForgetCmd, 1, 1, "name", 0},
+    {"leftovers", LeftoversCmd, 0, 0, NULL, 0},
+    {"memory", MemoryCmd, 0, 0, NULL, 0},
+    {"roll", RollCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_logsink", "option ?name? ?-option value ...?", "option", 0, subcmds
 };
 
 void
@@ -62,35 +83,10 @@ static int
 LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    static const struct {
-        const char     *name;
-        Tcl_ObjCmdProc *proc;
-    } options[] = {
-        {"add",       AddCmd},
-        {"configure", ConfigureCmd},
-        {"remove",    RemoveCmd},
-        {"list",      ListCmd},
-        {"info",      InfoCmd},
-        {"flush",     FlushCmd},
-        {"forget",    ForgetCmd},
-        {"leftovers", LeftoversCmd},
-        {"memory",    MemoryCmd},
-        {"roll",      RollCmd},
-        {"stats",     StatsCmd},
-        {NULL, NULL}
-    };
-    int i, status;
+    int status;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?name? ?-option value ...?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
-                                  "option", 0, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
     NsSinkEnter();
-    status = options[i].proc(clientData, interp, objc, objv);
+    status = NsTclRunEnsemble(&ensemble, clientData, objc, objv);
     NsSinkLeave();
     NsSinkFreeRemoved();
     return status;
@@ -283,10 +279,6 @@ ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *name;
     int64_t     n;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[2]);
     if (NsSinkFind(name) != NULL) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf(
@@ -315,10 +307,6 @@ LeftoversCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLeftover *leftovers;
     int         n;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
     n = NsLeftovers(&leftovers);
     listObj = Tcl_NewObj();
     for (int i = 0; i < n; i++) {
@@ -378,10 +366,6 @@ LogEventCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *text = "";
     int         length = 0;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "kind ?text?");
-        return TCL_ERROR;
-    }
     if (NsUnitIsOpen()) {
         if (objc == 3) {
             text = Tcl_GetStringFromObj(objv[2], &length);
@@ -530,9 +514,6 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLaneUsage usage;
     uint64_t    segmentBytes;
 
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     NsLaneGetUsage(&usage);
     segmentBytes = usage.segmentBytes;
     dictObj = Tcl_NewObj();

@@ -5,9 +5,10 @@
  */
 
 #include "ns.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/nsv.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc SetObjCmd;
 static Tcl_ObjCmdProc GetObjCmd;
@@ -17,15 +18,14 @@ static Tcl_ObjCmdProc AppendObjCmd;
 static Tcl_ObjCmdProc LappendObjCmd;
 static Tcl_ObjCmdProc UnsetObjCmd;
 static Tcl_ObjCmdProc NamesObjCmd;
-static Tcl_ObjCmdProc ArrayObjCmd;
 static Tcl_ObjCmdProc BucketObjCmd;
 static Tcl_ObjCmdProc VarObjCmd;
 static Tcl_ObjCmdProc ShareObjCmd;
+static Tcl_ObjCmdProc ArraySet, ArrayList, ArrayCount;
+static Tcl_ObjCmdProc VarList;
 
-static int ArraySet(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv, bool isReset);
-static int ArrayList(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv, bool withValues);
+static int List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
+                bool withValues);
 static NsvArray *LockArray(ClientData clientData, Tcl_Interp *interp,
                            Tcl_Obj *nameObj, bool mustExist);
 static int NoSuchKey(Tcl_Interp *interp, Tcl_Obj *keyObj);
@@ -35,19 +35,42 @@ static int SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp,
                              bool isReset, Tcl_Obj *const *objv, int nArgs);
 
 static const NsTclCommand commands[] = {
-    {"nsv_set",     SetObjCmd, false},
-    {"nsv_get",     GetObjCmd, false},
-    {"nsv_exists",  ExistsObjCmd, false},
-    {"nsv_incr",    IncrObjCmd, false},
-    {"nsv_append",  AppendObjCmd, false},
-    {"nsv_lappend", LappendObjCmd, false},
-    {"nsv_unset",   UnsetObjCmd, false},
-    {"nsv_names",   NamesObjCmd, false},
-    {"nsv_array",   ArrayObjCmd, false},
-    {"nsv_bucket",  BucketObjCmd, false},
-    {"ns_var",      VarObjCmd, false},
-    {"ns_share",    ShareObjCmd, false},
-    {NULL, NULL, false}
+    {"nsv_set", SetObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_get", GetObjCmd, 2, 3, "array key ?varName?", 0},
+    {"nsv_exists", ExistsObjCmd, 2, 2, "array key", 0},
+    {"nsv_incr", IncrObjCmd, 2, 3, "array key ?count?", 0},
+    {"nsv_append", AppendObjCmd, 3, NS_TCL_ANY,
+     "array key value ?value ...?", 0},
+    {"nsv_lappend", LappendObjCmd, 3, NS_TCL_ANY,
+     "array key value ?value ...?", 0},
+    {"nsv_unset", UnsetObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_names", NamesObjCmd, 0, 1, "?pattern?", 0},
+    {"nsv_bucket", BucketObjCmd, 0, 1, "?bucket-number?", 0},
+    {"ns_var", VarObjCmd, 1, NS_TCL_ANY, "cmd ?key? ?value?", 0},
+    {"ns_share", ShareObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
+
+/*
+ * What nsv_array get lists besides keys; set removes first; size counts.
+ */
+#define WITH_VALUES 0x1u
+#define RESET       0x2u
+#define SIZE        0x4u
+
+static const NsTclCommand arraySubcmds[] = {
+    {"set", ArraySet, 2, 2, "array valueList", 0},
+    {"reset", ArraySet, 2, 2, "array valueList", RESET},
+    {"get", ArrayList, 1, 2, "array ?pattern?", WITH_VALUES},
+    {"names", ArrayList, 1, 2, "array ?pattern?", 0},
+    {"size", ArrayCount, 1, 1, "array", SIZE},
+    {"exists", ArrayCount, 1, 1, "array", 0},
+    NS_TCL_END,
+    NS_TCL_END
+};
+
+static const NsTclEnsemble arrays = {
+    "nsv_array", "option ...", "option", 0, arraySubcmds
 };
 
 
@@ -55,6 +78,7 @@ void
 NsNsvCmdInit(void)
 {
     NsTclAddCommands(commands);
+    NsTclAddEnsemble(&arrays);
 }
 
 static NsServer *
@@ -149,10 +173,6 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsvArray *arrayPtr;
     Tcl_Obj  *valueObj;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key ?varName?");
-        return TCL_ERROR;
-    }
     arrayPtr = LockArray(clientData, interp, objv[1], true);
     if (arrayPtr == NULL) {
         return TCL_ERROR;
@@ -181,10 +201,6 @@ ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     bool      exists = false;
     size_t    length;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key");
-        return TCL_ERROR;
-    }
     arrayPtr = NsvLock(ServerOf(clientData), Tcl_GetString(objv[1]), true);
     if (arrayPtr != NULL) {
         exists = NsvGet(arrayPtr, Tcl_GetString(objv[2]), &length) != NULL;
@@ -207,10 +223,6 @@ IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int            count = 1, nWords = objc - 3;
     Ns_ObjvSpec    countSpec = {.dest = &count};
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key ?count?");
-        return TCL_ERROR;
-    }
     if (nWords > 0
             && Ns_ObjvInt(&countSpec, interp, &nWords, objv + 3) != TCL_OK) {
         return TCL_ERROR;
@@ -238,10 +250,6 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsvArray *arrayPtr;
     Tcl_Obj  *resultObj;
 
-    if (objc < 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key value ?value ...?");
-        return TCL_ERROR;
-    }
     arrayPtr = LockArray(clientData, interp, objv[1], false);
     for (int i = 3; i < objc; i++) {
         int         length;
@@ -268,10 +276,6 @@ LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *key, *old;
     size_t      oldLength = 0;
 
-    if (objc < 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key value ?value ...?");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     key = Tcl_GetString(objv[2]);
     arrayPtr = LockArray(clientData, interp, objv[1], false);
@@ -342,10 +346,6 @@ NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_DString ds;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?pattern?");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     NsvNames(ServerOf(clientData), objc > 1 ? Tcl_GetString(objv[1]) : NULL,
              &ds);
@@ -354,64 +354,36 @@ NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * nsv_array set|reset|get|names|size|exists array ...
+ * nsv_array size|exists array
  */
 static int
-ArrayObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+ArrayCount(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
-    static const char *const options[] = {
-        "set", "reset", "get", "names", "size", "exists", NULL
-    };
-    enum {SET, RESET, GET, NAMES, SIZE, EXISTS} option;
-    NsvArray *arrayPtr;
-    int       index, number = 0;
+    bool      isSize = (NsTclRow(clientData)->flags & SIZE) != 0;
+    NsvArray *arrayPtr = NsvLock(ServerOf(clientData), Tcl_GetString(objv[2]),
+                                 true);
+    int       number = 0;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ...");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0, &index)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    option = index;
-    switch (option) {
-    case SET:
-    case RESET:
-        return ArraySet(clientData, interp, objc, objv, option == RESET);
-    case GET:
-    case NAMES:
-        return ArrayList(clientData, interp, objc, objv, option == GET);
-    case SIZE:
-    case EXISTS:
-        break;
-    }
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "array");
-        return TCL_ERROR;
-    }
-    arrayPtr = NsvLock(ServerOf(clientData), Tcl_GetString(objv[2]), true);
     if (arrayPtr != NULL) {
-        number = option == SIZE ? NsvSize(arrayPtr) : 1;
+        number = isSize ? NsvSize(arrayPtr) : 1;
         NsvUnlock(arrayPtr);
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(number));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(number));
 }
 
+/*
+ * nsv_array set|reset array valueList
+ */
 static int
 ArraySet(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv, bool isReset)
+         Tcl_Obj *const *objv)
 {
+    bool       isReset = (NsTclRow(clientData)->flags & RESET) != 0;
     NsvArray  *arrayPtr;
     Tcl_Obj  **words;
     int        nWords;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "array valueList");
-        return TCL_ERROR;
-    }
     if (Tcl_ListObjGetElements(interp, objv[3], &nWords, &words) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -433,25 +405,34 @@ ArraySet(ClientData clientData, Tcl_Interp *interp, int objc,
     return TCL_OK;
 }
 
+/*
+ * nsv_array get|names array ?pattern?
+ */
 static int
 ArrayList(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv, bool withValues)
+          Tcl_Obj *const *objv)
 {
-    NsvArray   *arrayPtr;
-    const char *pattern;
-    Ns_DString  ds;
+    const char *pattern = objc == 4 ? Tcl_GetString(objv[3]) : NULL;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "array ?pattern?");
-        return TCL_ERROR;
-    }
-    pattern = objc == 4 ? Tcl_GetString(objv[3]) : NULL;
-    arrayPtr = NsvLock(ServerOf(clientData), Tcl_GetString(objv[2]), true);
+    return List(clientData, objv[2], pattern,
+                (NsTclRow(clientData)->flags & WITH_VALUES) != 0);
+}
+
+/*
+ * What is not there is empty.
+ */
+static int
+List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern, bool withValues)
+{
+    NsvArray  *arrayPtr = NsvLock(itPtr->serverPtr, Tcl_GetString(nameObj),
+                                  true);
+    Ns_DString ds;
+
     if (arrayPtr != NULL) {
         Ns_DStringInit(&ds);
         NsvList(arrayPtr, pattern, withValues, &ds);
         NsvUnlock(arrayPtr);
-        Tcl_DStringResult(interp, &ds);
+        Tcl_DStringResult(itPtr->interp, &ds);
     }
     return TCL_OK;
 }
@@ -467,10 +448,6 @@ BucketObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString  ds;
     int         first = 0, end = NsvBuckets(serverPtr);
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?bucket-number?");
-        return TCL_ERROR;
-    }
     if (objc == 2) {
         if (Tcl_GetIntFromObj(NULL, objv[1], &first) != TCL_OK
                 || first < 0 || first >= end) {
@@ -495,38 +472,27 @@ static int
 VarObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    static const struct {
-        const char     *name;
-        const char     *args;
-        int             nArgs;
-        Tcl_ObjCmdProc *proc;
-    } options[] = {
-        {"exists", "key",       1, ExistsObjCmd},
-        {"get",    "key",       1, GetObjCmd},
-        {"set",    "key value", 2, SetObjCmd},
-        {"unset",  "key",       1, UnsetObjCmd},
-        {"list",   NULL,        0, NULL}
+    static const NsTclCommand rows[] = {
+        {"exists", ExistsObjCmd, 1, 1, "key", 0},
+        {"get", GetObjCmd, 1, 1, "key", 0},
+        {"set", SetObjCmd, 2, 2, "key value", 0},
+        {"unset", UnsetObjCmd, 1, 1, "key", 0},
+        {"list", VarList, 0, 0, NULL, 0},
+        NS_TCL_END,
+        NS_TCL_END
     };
+    const NsTclCommand *rowPtr = NsTclFindRow(NULL, objv[1], rows,
+                                              sizeof(rows[0]), "command", true);
     Tcl_Obj *words[4], *callObj;
-    int      i, result;
+    int      result;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cmd ?key? ?value?");
-        return TCL_ERROR;
+    if (rowPtr == NULL) {
+        return NsTclFail(interp, "unknown command \"%s\", should be"
+                         " exists, list, get, set, or unset",
+                         Tcl_GetString(objv[1]));
     }
-    for (i = 0; i < Ns_NrElements(options); i++) {
-        if (STREQ(options[i].name, Tcl_GetString(objv[1]))) {
-            break;
-        }
-    }
-    if (i == Ns_NrElements(options)) {
-        Ns_TclPrintfResult(interp, "unknown command \"%s\", should be"
-                           " exists, list, get, set, or unset",
-                           Tcl_GetString(objv[1]));
-        return TCL_ERROR;
-    }
-    if (objc - 2 != options[i].nArgs) {
-        Tcl_WrongNumArgs(interp, 2, objv, options[i].args);
+    if (!NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs,
+                        rowPtr->maxArgs, rowPtr->usage)) {
         return TCL_ERROR;
     }
     callObj = Tcl_NewListObj(objc, objv);
@@ -541,15 +507,16 @@ VarObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int j = 2; j < objc; j++) {
         words[j] = objv[j];
     }
-    if (options[i].proc == NULL) {
-        Tcl_Obj *listWords[3] = {objv[0], objv[1], words[1]};
-
-        result = ArrayList(clientData, interp, 3, listWords, false);
-    } else {
-        result = options[i].proc(clientData, interp, objc, words);
-    }
+    result = rowPtr->proc(clientData, interp, objc, words);
     Tcl_DecrRefCount(words[1]);
     return result;
+}
+
+static int
+VarList(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    return List(clientData, objv[1], NULL, false);
 }
 
 /*

@@ -9,8 +9,8 @@
  */
 
 #include "ns.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/nsv.h"
 
 /*
@@ -53,6 +53,7 @@ static const Subcmd subcmds[] = {
     {"set",     DictSet,     " dictkey ?dictkey ...? value",  2, -1, true,  true},
     {"size",    DictSize,    "",                              0, 0,  false, false},
     {"unset",   DictUnset,   " dictkey ?dictkey ...?",        1, -1, true,  false},
+    {NULL, NULL, NULL, 0, 0, false, false},
     {NULL, NULL, NULL, 0, 0, false, false}
 };
 
@@ -71,8 +72,9 @@ static int OwnValue(Tcl_Interp *interp, Tcl_Obj *dictObj, Tcl_Obj *keyObj,
                     Tcl_Obj **valuePtr);
 
 static const NsTclCommand commands[] = {
-    {"nsv_dict", DictObjCmd, false},
-    {NULL, NULL, false}
+    {"nsv_dict", DictObjCmd, 1, NS_TCL_ANY,
+     "subcommand array key ?arg ...?", 0},
+    NS_TCL_END
 };
 
 
@@ -91,17 +93,12 @@ DictObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const Subcmd *subcmdPtr;
-    int           index;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "subcommand array key ?arg ...?");
+    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(Subcmd),
+                             "subcommand", false);
+    if (subcmdPtr == NULL) {
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcmds, sizeof(subcmds[0]),
-                                  "subcommand", 0, &index) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    subcmdPtr = &subcmds[index];
     if (objc - 4 < subcmdPtr->minArgs
             || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
         Ns_TclPrintfResult(interp, "wrong # args: should be"

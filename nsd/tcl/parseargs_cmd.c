@@ -9,8 +9,8 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 /*
  * One element of the specification.
@@ -46,8 +46,8 @@ static int  SetSpec(Parse *parsePtr, Spec *specPtr, Tcl_Obj *valuePtr);
 static int  WrongArgs(Parse *parsePtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_parseargs", ParseArgsObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_parseargs", ParseArgsObjCmd, 2, 2, "specification args", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -68,10 +68,6 @@ ParseArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj  *specPtr, *argsPtr, **elements;
     int       result = TCL_ERROR;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "specification args");
-        return TCL_ERROR;
-    }
     /* Copies: evaluating a default, or setting a variable that holds a list,
      * may change the objects. */
     specPtr = Tcl_DuplicateObj(objv[1]);

@@ -11,8 +11,8 @@
 #include "nsthread.h"
 #include "process/module.h"
 #include "process/shutdown.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 #include <sys/resource.h>
 
@@ -25,14 +25,14 @@ static Tcl_ObjCmdProc SetGroupObjCmd;
 static Tcl_ObjCmdProc LimitObjCmd;
 
 static const NsTclCommand commands[] = {
-    {"exit",          ExitObjCmd, false},
-    {"ns_shutdown",   ShutdownObjCmd, true},
-    {"ns_moduleload", ModuleLoadObjCmd, false},
-    {"ns_kill",       KillObjCmd, true},
-    {"ns_setuser",    SetUserObjCmd, false},
-    {"ns_setgroup",   SetGroupObjCmd, false},
-    {"ns_rlimit",     LimitObjCmd, true},
-    {NULL, NULL, false}
+    {"exit", ExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_shutdown", ShutdownObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_moduleload", ModuleLoadObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_kill", KillObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_setuser", SetUserObjCmd, 1, 1, "user", 0},
+    {"ns_setgroup", SetGroupObjCmd, 1, 1, "group", 0},
+    {"ns_rlimit", LimitObjCmd, 1, 2, "subcmd ?value?", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -175,10 +175,6 @@ static int
 SetUserObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "user");
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp,
                      Tcl_NewIntObj(Ns_SetUser(Tcl_GetString(objv[1]))));
     return TCL_OK;
@@ -191,10 +187,6 @@ static int
 SetGroupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "group");
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp,
                      Tcl_NewIntObj(Ns_SetGroup(Tcl_GetString(objv[1]))));
     return TCL_OK;
@@ -217,10 +209,6 @@ LimitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_WideInt   value;
     int           which;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "subcmd ?value?");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcmd", 0, &which)
             != TCL_OK) {
         return TCL_ERROR;

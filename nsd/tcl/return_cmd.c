@@ -5,8 +5,9 @@
  *      channels, notices, redirects.  Streams are in stream_cmd.c.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 
 #include "nsset.h"
 #include "nsstring.h"
@@ -35,26 +36,30 @@ void
 NsReturnCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_return",             ReturnObjCmd,           false},
-        {"ns_respond",            RespondObjCmd,          false},
-        {"ns_returnfile",         ReturnFileObjCmd,       false},
-        {"ns_returnfp",           ReturnFpObjCmd,         false},
-        {"ns_returnnotice",       ReturnNoticeObjCmd,     false},
-        {"ns_returnadminnotice",  ReturnNoticeObjCmd,     false},
-        {"ns_returnerror",        ReturnErrorObjCmd,      false},
-        {"ns_returnbadrequest",   ReturnBadRequestObjCmd, false},
-        {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, false},
-        {"ns_returnforbidden",    ReturnForbiddenObjCmd,  false},
-        {"ns_returnnotfound",     ReturnNotFoundObjCmd,   false},
-        {"ns_returnunavailable",  ReturnUnavailableObjCmd, false},
-        {"ns_returntoolarge",     ReturnTooLargeObjCmd,   false},
-        {"ns_returnok",           ReturnOkObjCmd,         false},
-        {"ns_returnredirect",     RedirectObjCmd,         false},
-        {"ns_returnmoved",        MovedObjCmd,            false},
-        {"ns_internalredirect",   InternalRedirectObjCmd, false},
-        {"ns_setexpires",         SetExpiresObjCmd,       false},
-        {"ns_updateheader",       UpdateHeaderObjCmd,     false},
-        {NULL, NULL, false}
+        {"ns_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_respond", RespondObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnfile", ReturnFileObjCmd, 3, 3, "status type filename", 0},
+        {"ns_returnfp", ReturnFpObjCmd, 4, 4, "status type channel len", 0},
+        {"ns_returnnotice", ReturnNoticeObjCmd, 3, 3,
+         "status title message", 0},
+        {"ns_returnadminnotice", ReturnNoticeObjCmd, 3, 3,
+         "status title message", 0},
+        {"ns_returnerror", ReturnErrorObjCmd, 2, 2, "status message", 0},
+        {"ns_returnbadrequest", ReturnBadRequestObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, 0, NS_TCL_ANY,
+         NULL, 0},
+        {"ns_returnforbidden", ReturnForbiddenObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnnotfound", ReturnNotFoundObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnunavailable", ReturnUnavailableObjCmd, 0, NS_TCL_ANY,
+         NULL, 0},
+        {"ns_returntoolarge", ReturnTooLargeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnok", ReturnOkObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnredirect", RedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_returnmoved", MovedObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_internalredirect", InternalRedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_setexpires", SetExpiresObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_updateheader", UpdateHeaderObjCmd, 2, 2, "key value", 0},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -83,7 +88,7 @@ ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(
+    return NsTclReturnStatus(
         interp, ReturnObj(connPtr, status, dataObj, type, isBinary));
 }
 
@@ -168,7 +173,7 @@ RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         result = Ns_ConnReturnCharData(&connPtr->pub, status, text,
             (length >= 0) ? MIN(length, bytes) : bytes, type);
     }
-    return NsTclReplyResult(interp, result);
+    return NsTclReturnStatus(interp, result);
 }
 
 static int
@@ -178,15 +183,11 @@ ReturnFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     status;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "status type filename");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp,
+    return NsTclReturnStatus(interp,
         Ns_ConnReturnFile(&connPtr->pub, status, Tcl_GetString(objv[2]),
                           Tcl_GetString(objv[3])));
 }
@@ -198,10 +199,6 @@ ReturnFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     status, length;
 
-    if (objc != 5) {
-        Tcl_WrongNumArgs(interp, 1, objv, "status type channel len");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
             || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
             || (connPtr = NsTclConn(clientData)) == NULL) {
@@ -221,7 +218,7 @@ ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                         &channel) != TCL_OK) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interpPtr->interp,
+    return NsTclReturnStatus(interpPtr->interp,
         Ns_ConnReturnOpenChannel(&connPtr->pub, status, type, channel,
                                  (size_t) MAX(length, 0)));
 }
@@ -233,15 +230,11 @@ ReturnNoticeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     status;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "status title message");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp,
+    return NsTclReturnStatus(interp,
         Ns_ConnReturnNotice(&connPtr->pub, status, Tcl_GetString(objv[2]),
                             Tcl_GetString(objv[3])));
 }
@@ -253,15 +246,11 @@ ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     status;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "status message");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp,
+    return NsTclReturnStatus(interp,
         Ns_ConnReturnNotice(&connPtr->pub, status, "Request Error",
                             Tcl_GetString(objv[2])));
 }
@@ -275,7 +264,7 @@ ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn))
     NsConn *connPtr = NsTclConn(interpPtr);
 
     return (connPtr != NULL)
-        ? NsTclReplyResult(interpPtr->interp, proc(&connPtr->pub)) : TCL_ERROR;
+        ? NsTclReturnStatus(interpPtr->interp, proc(&connPtr->pub)) : TCL_ERROR;
 }
 
 static int
@@ -322,7 +311,7 @@ ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (connPtr == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp,
+    return NsTclReturnStatus(interp,
         Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0, "text/plain"));
 }
 
@@ -342,7 +331,7 @@ ReturnWithWord(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     connPtr = NsTclConn(clientData);
     return (connPtr != NULL)
-        ? NsTclReplyResult(interp, proc(&connPtr->pub, Tcl_GetString(objv[1])))
+        ? NsTclReturnStatus(interp, proc(&connPtr->pub, Tcl_GetString(objv[1])))
         : TCL_ERROR;
 }
 
@@ -428,10 +417,6 @@ UpdateHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsConn *connPtr;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "key value");
-        return TCL_ERROR;
-    }
     connPtr = NsTclCurrentConn(clientData);
     if (connPtr == NULL) {
         return TCL_ERROR;

@@ -8,8 +8,8 @@
 
 #include "process/sched.h"
 #include "process/units.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static Tcl_ObjCmdProc ScheduleProcObjCmd;
 static Tcl_ObjCmdProc ScheduleDailyObjCmd;
@@ -34,15 +34,15 @@ static Ns_SchedProc RunScript;
 static Ns_SchedProc FreeScript;
 
 static const NsTclCommand commands[] = {
-    {"ns_schedule_proc",   ScheduleProcObjCmd, false},
-    {"ns_schedule_daily",  ScheduleDailyObjCmd, false},
-    {"ns_schedule_weekly", ScheduleWeeklyObjCmd, false},
-    {"ns_after",           AfterObjCmd, false},
-    {"ns_unschedule_proc", UnscheduleObjCmd, false},
-    {"ns_cancel",          CancelObjCmd, false},
-    {"ns_pause",           PauseObjCmd, false},
-    {"ns_resume",          ResumeObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_schedule_proc", ScheduleProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_schedule_daily", ScheduleDailyObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_schedule_weekly", ScheduleWeeklyObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_after", AfterObjCmd, 2, NS_TCL_ANY, "seconds script ?args?", 0},
+    {"ns_unschedule_proc", UnscheduleObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cancel", CancelObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_pause", PauseObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_resume", ResumeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 
@@ -149,10 +149,6 @@ AfterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_Time interval;
 
-    if (objc < 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "seconds script ?args?");
-        return TCL_ERROR;
-    }
     if (GetInterval(interp, objv[1], "could not schedule procedure", &interval)
             != TCL_OK) {
         return TCL_ERROR;

@@ -20,8 +20,8 @@
 #include "request/reqserver.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/serverarg.h"
 #include "tcl/stack.h"
 
@@ -132,8 +132,8 @@ static const char *Name(const Call *callPtr);
 static void LogDeprecated(const Call *callPtr, const char *alternative);
 
 static const NsTclCommand commands[] = {
-    {"ns_server", ServerObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_server", ServerObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
 };
 
 
@@ -157,7 +157,7 @@ ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     subcmdPtr = NsTclFindRow(interp, call.subcmdObj, subcmds, sizeof(Subcmd),
-                             "subcmd");
+                             "subcmd", false);
     if (subcmdPtr == NULL) {
         return TCL_ERROR;
     }

@@ -4,6 +4,7 @@
  *      ns_set, ns_findset, ns_parseheader, ns_parsequery.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/set.h"
 
@@ -95,11 +96,12 @@ void
 NsSetCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_set",         SetObjCmd,         true},
-        {"ns_findset",     FindSetObjCmd,     true},
-        {"ns_parseheader", ParseHeaderObjCmd, true},
-        {"ns_parsequery",  ParseQueryObjCmd,  true},
-        {NULL, NULL, false}
+        {"ns_set", SetObjCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
+        {"ns_findset", FindSetObjCmd, 2, 2, "sets name", NS_TCL_BASIC},
+        {"ns_parseheader", ParseHeaderObjCmd, 0, NS_TCL_ANY,
+         NULL, NS_TCL_BASIC},
+        {"ns_parsequery", ParseQueryObjCmd, 1, 1, "querystring", NS_TCL_BASIC},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -112,11 +114,7 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Call       call = {.interpPtr = clientData, .interp = interp};
     const Sub *subPtr;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
-        return TCL_ERROR;
-    }
-    subPtr = NsTclFindRow(interp, objv[1], subs, sizeof(Sub), "option");
+    subPtr = NsTclFindRow(interp, objv[1], subs, sizeof(Sub), "option", false);
     if (subPtr == NULL) {
         return TCL_ERROR;
     }
@@ -544,10 +542,6 @@ FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj **ids;
     int       n, i;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sets name");
-        return TCL_ERROR;
-    }
     if (Tcl_ListObjGetElements(interp, objv[1], &n, &ids) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -611,10 +605,6 @@ ParseQueryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *query;
     int         length;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "querystring");
-        return TCL_ERROR;
-    }
     query = Tcl_GetStringFromObj(objv[1], &length);
     setPtr = Ns_SetCreate(NULL);
     NsFormParseQuery(query, (size_t) length, NULL, setPtr);

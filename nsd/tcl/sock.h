@@ -21,9 +21,4 @@ int NsTclEnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr);
 int NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
                        Tcl_Obj **listPtrPtr);
 
-/*
- * Part of the family that has a file of its own.
- */
-void NsSockCallbackCmdInit(void);
-
 #endif

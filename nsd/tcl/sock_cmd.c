@@ -10,8 +10,8 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "base/clock.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/sock.h"
 
 static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
@@ -19,18 +19,19 @@ static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
                       NonblockingObjCmd, AddrByHostObjCmd, HostByAddrObjCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_sockopen",        OpenObjCmd,        true},
-    {"ns_socklisten",      ListenObjCmd,      true},
-    {"ns_sockaccept",      AcceptObjCmd,      true},
-    {"ns_socketpair",      PairObjCmd,        true},
-    {"ns_sockselect",      SelectObjCmd,      true},
-    {"ns_socknread",       NreadObjCmd,       true},
-    {"ns_sockcheck",       CheckObjCmd,       true},
-    {"ns_sockblocking",    BlockingObjCmd,    true},
-    {"ns_socknonblocking", NonblockingObjCmd, true},
-    {"ns_addrbyhost",      AddrByHostObjCmd,  true},
-    {"ns_hostbyaddr",      HostByAddrObjCmd,  true},
-    {NULL, NULL, false}
+    {"ns_sockopen", OpenObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_socklisten", ListenObjCmd, 2, 2, "address port", NS_TCL_BASIC},
+    {"ns_sockaccept", AcceptObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_socketpair", PairObjCmd, 0, 0, NULL, NS_TCL_BASIC},
+    {"ns_sockselect", SelectObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_socknread", NreadObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_sockcheck", CheckObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_sockblocking", BlockingObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_socknonblocking", NonblockingObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_BASIC},
+    {"ns_addrbyhost", AddrByHostObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hostbyaddr", HostByAddrObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 typedef struct OpenSpec {
@@ -73,7 +74,6 @@ void
 NsSockCmdInit(void)
 {
     NsTclAddCommands(commands);
-    NsSockCallbackCmdInit();
 }
 
 int
@@ -291,10 +291,6 @@ ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NS_SOCKET   sock;
     int         port;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "address port");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[2], &port) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -322,10 +318,6 @@ AcceptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NS_SOCKET listenSock, sock;
     Tcl_Obj  *listPtr;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 0, &listenSock)
             != TCL_OK) {
         return TCL_ERROR;
@@ -354,9 +346,6 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channels[2];
     Tcl_Obj    *names[2];
 
-    if (!NsTclNoMoreWords(interp, 1, objc, objv)) {
-        return TCL_ERROR;
-    }
     if (ns_sockpair(socks) != 0) {
         Tcl_SetObjResult(interp, Tcl_ObjPrintf("ns_sockpair failed: %s",
                                                Tcl_PosixError(interp)));
@@ -527,10 +516,6 @@ NreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channel;
     int         fd, n;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
-        return TCL_ERROR;
-    }
     name = Tcl_GetString(objv[1]);
     if (Ns_TclGetOpenChannel(interp, name, 0, 0, &channel) != TCL_OK
             || Ns_TclGetOpenFd(interp, name, 0, &fd) != TCL_OK) {
@@ -556,10 +541,6 @@ CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     bool          isAlive;
     char          byte;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 1, &pollFd.fd)
             != TCL_OK) {
         return TCL_ERROR;

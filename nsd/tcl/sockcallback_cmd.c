@@ -10,15 +10,19 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "net/sockcallback.h"
-#include "tcl/interp.h"
+#include "tcl/command.h"
+#include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/sock.h"
 
 static Tcl_ObjCmdProc CallbackObjCmd, ListenCallbackObjCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_sockcallback",       CallbackObjCmd,       false},
-    {"ns_socklistencallback", ListenCallbackObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_sockcallback", CallbackObjCmd, 3, 4,
+     "sockId script when ?timeout?", 0},
+    {"ns_socklistencallback", ListenCallbackObjCmd, 3, 3,
+     "address port script", 0},
+    NS_TCL_END
 };
 
 /*
@@ -67,10 +71,6 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char     *script;
     NS_SOCKET       sock;
 
-    if (objc < 4 || objc > 5) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sockId script when ?timeout?");
-        return TCL_ERROR;
-    }
     if (ParseWhen(interp, Tcl_GetString(objv[3]), &when) != TCL_OK
             || (objc == 5
                 && Ns_TclGetTimeFromObj(interp, objv[4], &timeout) != TCL_OK)
@@ -114,10 +114,6 @@ ListenCallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char     *address, *script;
     int             port, length;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "address port script");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[2], &port) != TCL_OK) {
         return TCL_ERROR;
     }

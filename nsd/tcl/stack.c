@@ -14,7 +14,7 @@
 
 #include "ns.h"
 #include "base/lock.h"
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 #include "tcl/stack.h"
 
 #define PATIENCE NS_STAMP_SECOND

@@ -4,8 +4,9 @@
  *      Commands that answer a request in pieces, and that copy its body.
  */
 
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/conncall.h"
+#include "tcl/result.h"
 
 #include "nsset.h"
 #include "nsstring.h"
@@ -24,14 +25,14 @@ void
 NsStreamCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_headers",      HeadersObjCmd,      false},
-        {"ns_write",        WriteObjCmd,        false},
-        {"ns_startcontent", StartContentObjCmd, false},
-        {"ns_writefp",      WriteFpObjCmd,      false},
-        {"ns_connsendfp",   ConnSendFpObjCmd,   false},
-        {"ns_conncptofp",   ConnCpToFpObjCmd,   false},
-        {"ns_writecontent", ConnCpToFpObjCmd,   false},
-        {NULL, NULL, false}
+        {"ns_headers", HeadersObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_write", WriteObjCmd, 1, NS_TCL_ANY, "data ?data ...?", 0},
+        {"ns_startcontent", StartContentObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_writefp", WriteFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_connsendfp", ConnSendFpObjCmd, 2, 2, "channel len", 0},
+        {"ns_conncptofp", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_writecontent", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        NS_TCL_END
     };
 
     NsTclAddCommands(commands);
@@ -74,7 +75,7 @@ HeadersObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_ConnSetLengthHeader(&connPtr->pub, length);
     }
     connPtr->pub.flags |= NS_CONN_STREAM;
-    return NsTclReplyResult(interp, NS_OK);
+    return NsTclReturnStatus(interp, NS_OK);
 }
 
 static int
@@ -84,10 +85,6 @@ WriteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     i, result;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "data ?data ...?");
-        return TCL_ERROR;
-    }
     connPtr = NsTclConn(clientData);
     if (connPtr == NULL) {
         return TCL_ERROR;
@@ -103,7 +100,7 @@ WriteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         result = (i < objc) ? WriteMixed(connPtr, objc - 1, objv + 1)
                             : WriteText(connPtr, objc - 1, objv + 1);
     }
-    return NsTclReplyResult(interp, result);
+    return NsTclReturnStatus(interp, result);
 }
 
 /*
@@ -240,7 +237,7 @@ WriteFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_TclPrintfResult(interp, "i/o failed");
         return TCL_ERROR;
     }
-    return NsTclReplyResult(interp, NS_OK);
+    return NsTclReturnStatus(interp, NS_OK);
 }
 
 static int
@@ -251,10 +248,6 @@ ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channel;
     Tcl_WideInt bytes;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "channel len");
-        return TCL_ERROR;
-    }
     connPtr = NsTclConn(clientData);
     if (connPtr == NULL
             || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel)

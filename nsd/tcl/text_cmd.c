@@ -7,8 +7,8 @@
 
 #include "nsstring.h"
 #include "http/html.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 typedef enum {
     PART_QUERY,
@@ -44,13 +44,14 @@ static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
                       const char *delimiter, const char *prefix);
 
 static const NsTclCommand commands[] = {
-    {"ns_urlencode", UrlEncodeObjCmd, true},
-    {"ns_urldecode", UrlDecodeObjCmd, true},
-    {"ns_quotehtml", QuoteHtmlObjCmd, true},
-    {"ns_striphtml", StripHtmlObjCmd, true},
-    {"ns_hrefs",     HrefsObjCmd, true},
-    {"ns_trim",      TrimObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_urlencode", UrlEncodeObjCmd, 1, NS_TCL_ANY,
+     "?-charset charset? ?-part query|path? ?--? ?arg ...?", NS_TCL_BASIC},
+    {"ns_urldecode", UrlDecodeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_quotehtml", QuoteHtmlObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_striphtml", StripHtmlObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hrefs", HrefsObjCmd, 1, 1, "html", NS_TCL_BASIC},
+    {"ns_trim", TrimObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    NS_TCL_END
 };
 
 
@@ -71,11 +72,6 @@ UrlEncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     UrlOptions options;
     Ns_DString ds;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv,
-            "?-charset charset? ?-part query|path? ?--? ?arg ...?");
-        return TCL_ERROR;
-    }
     if (ParseUrlOptions(interp, &options, -1, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -200,10 +196,6 @@ HrefsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *listPtr;
     size_t      length;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "html");
-        return TCL_ERROR;
-    }
     listPtr = Tcl_NewListObj(0, NULL);
     text = Tcl_GetString(objv[1]);
     while (NextLink(&text, &value, &length)) {

@@ -6,8 +6,8 @@
 
 #include "ns.h"
 #include "base/thread.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 
 static const char handleType[] = "ns:thread";
 
@@ -21,19 +21,14 @@ typedef struct ScriptThread {
     bool  isDetached;
 } ScriptThread;
 
-typedef int (SubcmdProc)(Tcl_Interp *interp, NsServer *serverPtr, int objc,
-                         Tcl_Obj *const *objv);
-
-static Tcl_ObjCmdProc ThreadObjCmd;
-
-static SubcmdProc BeginSubcmd;
-static SubcmdProc BeginDetachedSubcmd;
-static SubcmdProc WaitSubcmd;
-static SubcmdProc NameSubcmd;
-static SubcmdProc GetSubcmd;
-static SubcmdProc IdSubcmd;
-static SubcmdProc YieldSubcmd;
-static SubcmdProc StackInfoSubcmd;
+static Tcl_ObjCmdProc BeginSubcmd;
+static Tcl_ObjCmdProc BeginDetachedSubcmd;
+static Tcl_ObjCmdProc WaitSubcmd;
+static Tcl_ObjCmdProc NameSubcmd;
+static Tcl_ObjCmdProc GetSubcmd;
+static Tcl_ObjCmdProc IdSubcmd;
+static Tcl_ObjCmdProc YieldSubcmd;
+static Tcl_ObjCmdProc StackInfoSubcmd;
 
 static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        const char **namePtr, const char **scriptPtr);
@@ -45,38 +40,32 @@ static Ns_ThreadProc RunScriptThread;
 static Ns_ArgProc DescribeScriptThread;
 static void SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
 
-typedef struct Subcmd {
-    const char *name;
-    SubcmdProc *proc;
-} Subcmd;
-
-static const Subcmd subcmds[] = {
-    {"begin",         BeginSubcmd},
-    {"begindetached", BeginDetachedSubcmd},
-    {"create",        BeginSubcmd},
-    {"wait",          WaitSubcmd},
-    {"join",          WaitSubcmd},
-    {"name",          NameSubcmd},
-    {"get",           GetSubcmd},
-    {"getid",         IdSubcmd},
-    {"id",            IdSubcmd},
-    {"yield",         YieldSubcmd},
-    {"stackinfo",     StackInfoSubcmd},
-    {NULL, NULL},
-    {"handle",        GetSubcmd},
-    {NULL, NULL}
+static const NsTclCommand subcmds[] = {
+    {"begin", BeginSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"begindetached", BeginDetachedSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"create", BeginSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"wait", WaitSubcmd, 1, 1, "handle", 0},
+    {"join", WaitSubcmd, 1, 1, "handle", 0},
+    {"name", NameSubcmd, 0, 1, "?name?", 0},
+    {"get", GetSubcmd, 0, 0, NULL, 0},
+    {"getid", IdSubcmd, 0, 0, NULL, 0},
+    {"id", IdSubcmd, 0, 0, NULL, 0},
+    {"yield", YieldSubcmd, 0, 0, NULL, 0},
+    {"stackinfo", StackInfoSubcmd, 0, 0, NULL, 0},
+    NS_TCL_END,
+    {"handle", GetSubcmd, 0, 0, NULL, 0},
+    NS_TCL_END
 };
 
-static const NsTclCommand commands[] = {
-    {"ns_thread", ThreadObjCmd, false},
-    {NULL, NULL, false}
+static const NsTclEnsemble ensemble = {
+    "ns_thread", "cmd ?arg ...?", "cmd", 0, subcmds
 };
 
 
 void
 NsThreadCmdInit(void)
 {
-    NsTclAddCommands(commands);
+    NsTclAddEnsemble(&ensemble);
     Ns_RegisterProcInfo((void *) RunScriptThread, "ns:tclthread",
                         DescribeScriptThread);
 }
@@ -95,31 +84,13 @@ Ns_TclDetachedThread(Tcl_Interp *interp, const char *script)
 }
 
 /*
- * ns_thread cmd ?arg ...?
- */
-static int
-ThreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
-    const Subcmd *subcmdPtr;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "cmd ?arg ...?");
-        return TCL_ERROR;
-    }
-    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(Subcmd), "cmd");
-    return subcmdPtr == NULL ? TCL_ERROR
-        : subcmdPtr->proc(interp, serverPtr, objc, objv);
-}
-
-/*
  * ns_thread begin script, ns_thread create script
  */
 static int
-BeginSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+BeginSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
+    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
     Ns_Thread   thread;
 
@@ -138,9 +109,10 @@ BeginSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_thread begindetached script
  */
 static int
-BeginDetachedSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+BeginDetachedSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
+    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
 
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
@@ -257,16 +229,12 @@ DescribeScriptThread(Ns_DString *dsPtr, void *arg)
  * ns_thread wait handle, ns_thread join handle
  */
 static int
-WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     void      *address, *result = NULL;
     Ns_Thread  thread;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetAddrFromObj(interp, objv[2], handleType, &address)
             != TCL_OK) {
         return TCL_ERROR;
@@ -288,13 +256,9 @@ WaitSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_thread name ?newname?
  */
 static int
-NameSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+NameSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    if (objc > 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "?name?");
-        return TCL_ERROR;
-    }
     if (objc == 3) {
         Ns_ThreadSetName("%s", Tcl_GetString(objv[2]));
     }
@@ -306,14 +270,11 @@ NameSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_thread get, ns_thread handle
  */
 static int
-GetSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     Ns_Thread thread;
 
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     Ns_ThreadSelf(&thread);
     SetHandleResult(interp, thread);
     return TCL_OK;
@@ -332,12 +293,9 @@ SetHandleResult(Tcl_Interp *interp, Ns_Thread thread)
  * ns_thread id, ns_thread getid
  */
 static int
-IdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+IdSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     Ns_TclPrintfResult(interp, "%" PRIxPTR, Ns_ThreadId());
     return TCL_OK;
 }
@@ -346,12 +304,9 @@ IdSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_thread yield
  */
 static int
-YieldSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+YieldSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     Ns_ThreadYield();
     return TCL_OK;
 }
@@ -360,14 +315,11 @@ YieldSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
  * ns_thread stackinfo
  */
 static int
-StackInfoSubcmd(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+StackInfoSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
     size_t bytes, usedBytes;
 
-    if (!NsTclNoMoreWords(interp, 2, objc, objv)) {
-        return TCL_ERROR;
-    }
     NsThreadStack(&bytes, &usedBytes);
     Ns_TclPrintfResult(interp, "max %zu free %zu", bytes, bytes - usedBytes);
     return TCL_OK;

@@ -7,8 +7,9 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc TimeObjCmd;
 static Tcl_ObjCmdProc HttpTimeObjCmd;
@@ -18,16 +19,14 @@ static Tcl_ObjCmdProc LocalTimeObjCmd;
 static Tcl_ObjCmdProc FmtTimeObjCmd;
 static Tcl_ObjCmdProc SleepObjCmd;
 
-typedef int (SubcmdProc)(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
-
-static SubcmdProc AdjustSubcmd;
-static SubcmdProc DiffSubcmd;
-static SubcmdProc FormatSubcmd;
-static SubcmdProc GetSubcmd;
-static SubcmdProc IncrSubcmd;
-static SubcmdProc MakeSubcmd;
-static SubcmdProc SecondsSubcmd;
-static SubcmdProc MicrosecondsSubcmd;
+static Tcl_ObjCmdProc AdjustSubcmd;
+static Tcl_ObjCmdProc DiffSubcmd;
+static Tcl_ObjCmdProc FormatSubcmd;
+static Tcl_ObjCmdProc GetSubcmd;
+static Tcl_ObjCmdProc IncrSubcmd;
+static Tcl_ObjCmdProc MakeSubcmd;
+static Tcl_ObjCmdProc SecondsSubcmd;
+static Tcl_ObjCmdProc MicrosecondsSubcmd;
 
 static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
 static int OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -36,30 +35,31 @@ static int BrokenDownTime(Tcl_Interp *interp, const struct tm *tmPtr, int objc,
                           Tcl_Obj *const *objv);
 
 static const NsTclCommand commands[] = {
-    {"ns_time",          TimeObjCmd, true},
-    {"ns_httptime",      HttpTimeObjCmd, true},
-    {"ns_parsehttptime", ParseHttpTimeObjCmd, true},
-    {"ns_gmtime",        GmTimeObjCmd, true},
-    {"ns_localtime",     LocalTimeObjCmd, true},
-    {"ns_fmttime",       FmtTimeObjCmd, true},
-    {"ns_sleep",         SleepObjCmd, true},
-    {NULL, NULL, false}
+    {"ns_time", TimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_httptime", HttpTimeObjCmd, 1, 1, "time", NS_TCL_BASIC},
+    {"ns_parsehttptime", ParseHttpTimeObjCmd, 1, 1, "httptime", NS_TCL_BASIC},
+    {"ns_gmtime", GmTimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_localtime", LocalTimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_fmttime", FmtTimeObjCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
+    {"ns_sleep", SleepObjCmd, 1, 1, "timespec", NS_TCL_BASIC},
+    NS_TCL_END
 };
 
-static const struct Subcmd {
-    const char *name;
-    SubcmdProc *proc;
-} subcmds[] = {
-    {"adjust",       AdjustSubcmd},
-    {"diff",         DiffSubcmd},
-    {"get",          GetSubcmd},
-    {"incr",         IncrSubcmd},
-    {"make",         MakeSubcmd},
-    {"seconds",      SecondsSubcmd},
-    {"microseconds", MicrosecondsSubcmd},
-    {NULL,           NULL},
-    {"format",       FormatSubcmd},
-    {NULL,           NULL}
+static const NsTclCommand subcmds[] = {
+    {"adjust", AdjustSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"diff", DiffSubcmd, 2, 2, "time1 time2", 0},
+    {"get", GetSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"incr", IncrSubcmd, 2, 3, "time sec ?usec?", 0},
+    {"make", MakeSubcmd, 1, 2, "sec ?usec?", 0},
+    {"seconds", SecondsSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"microseconds", MicrosecondsSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    {"format", FormatSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_time", NULL, "option", 0, subcmds
 };
 
 
@@ -76,20 +76,13 @@ static int
 TimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    const struct Subcmd *subcmdPtr;
-
-    if (objc < 2) {
-        Tcl_SetObjResult(interp, Tcl_NewWideIntObj(time(NULL)));
-        return TCL_OK;
-    }
-    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
-                             "option");
-    return subcmdPtr == NULL ? TCL_ERROR
-        : subcmdPtr->proc(interp, objc, objv);
+    return objc > 1 ? NsTclRunEnsemble(&ensemble, clientData, objc, objv)
+        : NsTclReturn(interp, Tcl_NewWideIntObj(time(NULL)));
 }
 
 static int
-AdjustSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+AdjustSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -98,14 +91,11 @@ AdjustSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-DiffSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+DiffSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Ns_Time time1, time2, diff;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "time1 time2");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetTimeFromObj(interp, objv[2], &time1) != TCL_OK
             || Ns_TclGetTimeFromObj(interp, objv[3], &time2) != TCL_OK) {
         return TCL_ERROR;
@@ -119,7 +109,8 @@ DiffSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * SECONDS.UUUUUU; of negative times the sign stands for the whole.
  */
 static int
-FormatSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+FormatSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     const char *sign = "";
     Ns_Time     time;
@@ -140,7 +131,8 @@ FormatSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-GetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Ns_Time now;
 
@@ -149,15 +141,12 @@ GetSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-IncrSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+IncrSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Ns_Time time;
     long    sec, usec = 0;
 
-    if (objc != 4 && objc != 5) {
-        Tcl_WrongNumArgs(interp, 2, objv, "time sec ?usec?");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetTimeFromObj(interp, objv[2], &time) != TCL_OK
             || Tcl_GetLongFromObj(interp, objv[3], &sec) != TCL_OK
             || (objc == 5
@@ -169,14 +158,11 @@ IncrSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-MakeSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+MakeSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Ns_Time time = {0, 0};
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "sec ?usec?");
-        return TCL_ERROR;
-    }
     if (Tcl_GetLongFromObj(interp, objv[2], &time.sec) != TCL_OK
             || (objc == 4 && Tcl_GetLongFromObj(interp, objv[3], &time.usec)
                 != TCL_OK)) {
@@ -186,7 +172,8 @@ MakeSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-SecondsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+SecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -198,7 +185,8 @@ SecondsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-MicrosecondsSubcmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+MicrosecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -242,10 +230,6 @@ HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString ds;
     time_t     when;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "time");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -262,10 +246,6 @@ ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     time_t when;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "httptime");
-        return TCL_ERROR;
-    }
     when = Ns_ParseHttpTime(Tcl_GetString(objv[1]));
     if (when == 0) {
         Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
@@ -319,10 +299,6 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     struct tm  *tmPtr;
     size_t      length = 0;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "time ?fmt?");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -352,10 +328,6 @@ SleepObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     struct timespec left;
     Ns_Time         time;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "timespec");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
         return TCL_ERROR;
     }

@@ -4,13 +4,15 @@
  *      Traces of interpreters.
  */
 
+#include "tcl/trace.h"
+
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "base/lock.h"
 #include "process/info.h"
+#include "tcl/callback.h"
 #include "tcl/tclserver.h"
-#include "tcl/trace.h"
 
 #define FORWARD (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE \
                  | NS_TCL_TRACE_GETCONN)
@@ -211,7 +213,7 @@ RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr, int when)
 static int
 Run(NsInterp *itPtr, const struct NsTclTrace *tracePtr)
 {
-    int result = (*tracePtr->proc)(itPtr->interp, tracePtr->arg);
+    int result = tracePtr->proc(itPtr->interp, tracePtr->arg);
 
     if (result != TCL_OK) {
         (void) Ns_TclLogErrorInfo(itPtr->interp, "\n(context: interp trace)");
@@ -222,5 +224,5 @@ Run(NsInterp *itPtr, const struct NsTclTrace *tracePtr)
 static int
 RunScript(Tcl_Interp *interp, void *arg)
 {
-    return Ns_TclEvalCallback(interp, arg, NULL, (char *) NULL);
+    return NsCallbackEval(interp, arg);
 }

@@ -17,8 +17,8 @@
 #include "request/limits.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
 #include "tcl/regargs.h"
 
 /*
@@ -62,22 +62,25 @@ static NsLimits *FindLimits(Tcl_Interp *interp, const char *name);
 static NsUnregisterProc UnregisterUrl2File;
 
 static const NsTclCommand commands[] = {
-    {"ns_register_url2file",     RegisterUrl2FileObjCmd, false},
-    {"ns_register_fasturl2file", RegisterFastUrl2FileObjCmd, false},
-    {"ns_unregister_url2file",   UnregisterUrl2FileObjCmd, false},
-    {"ns_url2file",              Url2FileObjCmd, false},
-    {"ns_serverpath",            ServerPathObjCmd, true},
-    {"ns_pagepath",              PagePathObjCmd, true},
-    {"ns_serverrootproc",        ServerRootProcObjCmd, false},
-    {"ns_locationproc",          LocationProcObjCmd, false},
-    {"ns_hashpath",              HashPathObjCmd, true},
-    {"ns_normalizepath",         NormalizePathObjCmd, true},
-    {"ns_limits_set",            LimitsSetObjCmd, false},
-    {"ns_limits_get",            LimitsGetObjCmd, false},
-    {"ns_limits_list",           LimitsListObjCmd, false},
-    {"ns_limits_register",       LimitsRegisterObjCmd, false},
-    {"ns_fastpath_cache_stats",  FastPathCacheStatsObjCmd, false},
-    {NULL, NULL, false}
+    {"ns_register_url2file", RegisterUrl2FileObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_fasturl2file", RegisterFastUrl2FileObjCmd, 0, NS_TCL_ANY,
+     NULL, 0},
+    {"ns_unregister_url2file", UnregisterUrl2FileObjCmd, 0, NS_TCL_ANY,
+     NULL, 0},
+    {"ns_url2file", Url2FileObjCmd, 1, 1, "url", 0},
+    {"ns_serverpath", ServerPathObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_pagepath", PagePathObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_serverrootproc", ServerRootProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_locationproc", LocationProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_hashpath", HashPathObjCmd, 2, 2, "string levels", NS_TCL_BASIC},
+    {"ns_normalizepath", NormalizePathObjCmd, 1, 1, "path", NS_TCL_BASIC},
+    {"ns_limits_set", LimitsSetObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_limits_get", LimitsGetObjCmd, 1, 1, "limits", 0},
+    {"ns_limits_list", LimitsListObjCmd, 0, 1, "?pattern?", 0},
+    {"ns_limits_register", LimitsRegisterObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_fastpath_cache_stats", FastPathCacheStatsObjCmd, 0, NS_TCL_ANY,
+     NULL, 0},
+    NS_TCL_END
 };
 
 void
@@ -143,10 +146,6 @@ Url2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
     Ns_DString      ds;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "url");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, itPtr->serverPtr->name, Tcl_GetString(objv[1]))
             != NS_OK) {
@@ -266,10 +265,6 @@ HashPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString ds;
     int        levels;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "string levels");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(NULL, objv[2], &levels) != TCL_OK || levels <= 0) {
         /* The spelling is what scripts know. */
         Ns_TclPrintfResult(interp,
@@ -288,10 +283,6 @@ NormalizePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_DString ds;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "path");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     (void) Ns_NormalizePath(&ds, Tcl_GetString(objv[1]));
     Tcl_DStringResult(interp, &ds);
@@ -340,10 +331,6 @@ LimitsGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLimits  *limitsPtr;
     Ns_DString ds;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "limits");
-        return TCL_ERROR;
-    }
     limitsPtr = FindLimits(interp, Tcl_GetString(objv[1]));
     if (limitsPtr == NULL) {
         return TCL_ERROR;
@@ -360,10 +347,6 @@ LimitsListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_DString ds;
 
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?pattern?");
-        return TCL_ERROR;
-    }
     Ns_DStringInit(&ds);
     NsLimitsNames(&ds, objc == 2 ? Tcl_GetString(objv[1]) : NULL);
     Tcl_DStringResult(interp, &ds);

@@ -9,11 +9,11 @@
 #include "nsreturn.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/interp.h"
+#include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-static Tcl_ObjCmdProc WriterObjCmd;
 static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, SubmitFilesObjCmd,
                       ListObjCmd, SizeObjCmd, StreamingObjCmd, StatsObjCmd;
 
@@ -29,28 +29,24 @@ static int NoConnection(Tcl_Interp *interp);
 static int ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        const char **driverPtr, Tcl_Obj **valuePtr);
 
-static const NsTclCommand commands[] = {
-    {"ns_writer", WriterObjCmd, false},
-    {NULL, NULL, false}
-};
-
 /*
  * In the order in which the error message names them.
  */
-static const struct Subcmd {
-    const char     *name;
-    Tcl_ObjCmdProc *proc;
-} subcmds[] = {
-    {"submit",     SubmitObjCmd},
-    {"submitfile", SubmitFileObjCmd},
-    {"list",       ListObjCmd},
-    {"size",       SizeObjCmd},
-    {"streaming",  StreamingObjCmd},
-    {NULL, NULL},
+static const NsTclCommand subcmds[] = {
+    {"submit", SubmitObjCmd, 1, 1, "data", 0},
+    {"submitfile", SubmitFileObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"size", SizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"streaming", StreamingObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
     /* Of later releases. */
-    {"submitfiles", SubmitFilesObjCmd},
-    {"stats",       StatsObjCmd},
-    {NULL, NULL}
+    {"submitfiles", SubmitFilesObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"stats", StatsObjCmd, 0, 0, NULL, 0},
+    NS_TCL_END
+};
+
+static const NsTclEnsemble ensemble = {
+    "ns_writer", "command ?args?", "option", 0, subcmds
 };
 
 #define MIN_WRITER_SIZE 1024
@@ -58,23 +54,7 @@ static const struct Subcmd {
 void
 NsWriterCmdInit(void)
 {
-    NsTclAddCommands(commands);
-}
-
-static int
-WriterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    const struct Subcmd *subcmdPtr;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "command ?args?");
-        return TCL_ERROR;
-    }
-    subcmdPtr = NsTclFindRow(interp, objv[1], subcmds, sizeof(*subcmdPtr),
-                             "option");
-    return subcmdPtr == NULL ? TCL_ERROR
-        : subcmdPtr->proc(clientData, interp, objc, objv);
+    NsTclAddEnsemble(&ensemble);
 }
 
 /*
@@ -107,10 +87,6 @@ SubmitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsPiece   piece = {.fd = -1};
     int       length;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "data");
-        return TCL_ERROR;
-    }
     if (interpPtr->connPtr == NULL) {
         return NoConnection(interp);
     }
@@ -339,7 +315,7 @@ static int
 StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    return NsTclAppendedResult(interp, objc, objv, NsWriterStats);
+    return NsTclReturnAppended(interp, NsWriterStats);
 }
 
 /*

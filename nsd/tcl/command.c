@@ -1,0 +1,164 @@
+/*
+ * command.c --
+ *
+ *      Tables of commands and subcommands.
+ */
+
+#include "tcl/command.h"
+
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/assert.h"
+#include "tcl/result.h"
+
+#define MAX_TABLES 64
+
+static const NsTclCommand  *tables[MAX_TABLES];     /* Constant once started. */
+static int                  nTables;
+static const NsTclEnsemble *ensembles[MAX_TABLES];  /* The same. */
+static int                  nEnsembles;
+
+static Tcl_ObjCmdProc RunCommand, RunEnsemble;
+
+static void Create(NsInterp *itPtr, const char *name, unsigned flags,
+                   Tcl_ObjCmdProc *proc, const void *data);
+static const char *NameOf(const void *row);
+
+void
+NsTclAddCommands(const NsTclCommand *commands)
+{
+    NsAssert(nTables < MAX_TABLES);
+    tables[nTables++] = commands;
+}
+
+void
+NsTclAddEnsemble(const NsTclEnsemble *ensemblePtr)
+{
+    NsAssert(nEnsembles < MAX_TABLES);
+    ensembles[nEnsembles++] = ensemblePtr;
+}
+
+/*
+ * A command that looks at its words itself is called directly.
+ */
+void
+NsTclCreateCommands(NsInterp *itPtr)
+{
+    for (int i = 0; i < nTables; i++) {
+        for (const NsTclCommand *rowPtr = tables[i]; rowPtr->name != NULL;
+             rowPtr++) {
+            bool isChecked = rowPtr->minArgs > 0 || rowPtr->maxArgs < NS_TCL_ANY
+                || (rowPtr->flags & NS_TCL_CONN) != 0;
+
+            Create(itPtr, rowPtr->name, rowPtr->flags,
+                   isChecked ? RunCommand : rowPtr->proc,
+                   isChecked ? (const void *) rowPtr : itPtr);
+        }
+    }
+    for (int i = 0; i < nEnsembles; i++) {
+        Create(itPtr, ensembles[i]->name, ensembles[i]->flags, RunEnsemble,
+               ensembles[i]);
+    }
+}
+
+static void
+Create(NsInterp *itPtr, const char *name, unsigned flags, Tcl_ObjCmdProc *proc,
+       const void *data)
+{
+    if ((flags & NS_TCL_BASIC) != 0 || itPtr->serverPtr != NULL) {
+        Tcl_CreateObjCommand(itPtr->interp, name, proc, (ClientData) data,
+                             NULL);
+    }
+}
+
+static int
+RunCommand(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    const NsTclCommand *rowPtr = clientData;
+    NsInterp           *itPtr = NsInterpOf(interp);
+
+    if (!NsTclCheckArgs(interp, 1, objc, objv, rowPtr->minArgs,
+                        rowPtr->maxArgs, rowPtr->usage)
+            || ((rowPtr->flags & NS_TCL_CONN) != 0
+                && NsTclConn(itPtr) == NULL)) {
+        return TCL_ERROR;
+    }
+    return rowPtr->proc(itPtr, interp, objc, objv);
+}
+
+static int
+RunEnsemble(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    return NsTclRunEnsemble(clientData, NsInterpOf(interp), objc, objv);
+}
+
+int
+NsTclRunEnsemble(const NsTclEnsemble *ensemblePtr, NsInterp *itPtr, int objc,
+                 Tcl_Obj *const *objv)
+{
+    Tcl_Interp         *interp = itPtr->interp;
+    const NsTclCommand *rowPtr;
+
+    if (!NsTclCheckArgs(interp, 1, objc, objv, 1, NS_TCL_ANY,
+                        ensemblePtr->usage)) {
+        return TCL_ERROR;
+    }
+    rowPtr = NsTclFindRow(interp, objv[1], ensemblePtr->rows, sizeof(*rowPtr),
+                          ensemblePtr->noun,
+                          (ensemblePtr->flags & NS_TCL_EXACT) != 0);
+    if (rowPtr == NULL
+            || !NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs,
+                               rowPtr->maxArgs, rowPtr->usage)) {
+        return TCL_ERROR;
+    }
+    itPtr->rowPtr = rowPtr;
+    return rowPtr->proc(itPtr, interp, objc, objv);
+}
+
+/*
+ * Whole names first: Tcl keeps in the word which row it was.
+ */
+const void *
+NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
+             size_t rowBytes, const char *noun, bool isExact)
+{
+    const char *row = table;
+    int         i;
+
+    if (Tcl_GetIndexFromObjStruct(NULL, wordObj, table, (int) rowBytes, noun,
+                                  TCL_EXACT, &i) == TCL_OK) {
+        return row + (size_t) i * rowBytes;
+    }
+    while (NameOf(row) != NULL) {
+        row += rowBytes;
+    }
+    for (row += rowBytes; NameOf(row) != NULL; row += rowBytes) {
+        if (STREQ(NameOf(row), Tcl_GetString(wordObj))) {
+            return row;
+        }
+    }
+    return Tcl_GetIndexFromObjStruct(interp, wordObj, table, (int) rowBytes,
+                                     noun, isExact ? TCL_EXACT : 0, &i)
+        == TCL_OK ? (const char *) table + (size_t) i * rowBytes : NULL;
+}
+
+static const char *
+NameOf(const void *row)
+{
+    return *(const char *const *) row;
+}
+
+bool
+NsTclCheckArgs(Tcl_Interp *interp, int nNames, int objc, Tcl_Obj *const *objv,
+               int minArgs, int maxArgs, const char *usage)
+{
+    int nArgs = objc - nNames;
+
+    if (nArgs < minArgs || nArgs > maxArgs) {
+        Tcl_WrongNumArgs(interp, nNames, objv, usage);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,193 @@
+/*
+ * result.c --
+ *
+ *      What commands share.
+ */
+
+#include "tcl/result.h"
+
+#include "nsstring.h"
+
+static void SetMessage(Tcl_Interp *interp, const char *fmt, va_list ap);
+static NsConn *ConnOr(NsInterp *itPtr, const char *message);
+
+/*
+ * ---------------------------------------------------------------- Results
+ */
+
+int
+NsTclReturn(Tcl_Interp *interp, Tcl_Obj *obj)
+{
+    Tcl_SetObjResult(interp, obj);
+    return TCL_OK;
+}
+
+int
+NsTclReturnString(Tcl_Interp *interp, const char *string)
+{
+    if (string != NULL) {
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(string, -1));
+    }
+    return TCL_OK;
+}
+
+int
+NsTclReturnText(Tcl_Interp *interp, Ns_DString *dsPtr)
+{
+    Tcl_DStringResult(interp, dsPtr);
+    return TCL_OK;
+}
+
+int
+NsTclReturnAppended(Tcl_Interp *interp, void (*proc)(Ns_DString *dsPtr))
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    proc(&ds);
+    return NsTclReturnText(interp, &ds);
+}
+
+int
+NsTclReturnStatus(Tcl_Interp *interp, int status)
+{
+    return NsTclReturn(interp, Tcl_NewBooleanObj(status == NS_OK));
+}
+
+int
+NsTclFail(Tcl_Interp *interp, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    SetMessage(interp, fmt, ap);
+    va_end(ap);
+    return TCL_ERROR;
+}
+
+void
+Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    SetMessage(interp, fmt, ap);
+    va_end(ap);
+}
+
+static void
+SetMessage(Tcl_Interp *interp, const char *fmt, va_list ap)
+{
+    Ns_DString ds;
+
+    if (interp != NULL) {
+        Ns_DStringInit(&ds);
+        Ns_DStringVPrintf(&ds, fmt, ap);
+        Tcl_DStringResult(interp, &ds);
+    }
+}
+
+/*
+ * ---------------------------------------------------------- Requests, data
+ */
+
+NsConn *
+NsTclConn(NsInterp *itPtr)
+{
+    return ConnOr(itPtr, "no connection");
+}
+
+NsConn *
+NsTclCurrentConn(NsInterp *itPtr)
+{
+    return ConnOr(itPtr, "no current connection");
+}
+
+static NsConn *
+ConnOr(NsInterp *itPtr, const char *message)
+{
+    if (itPtr->connPtr == NULL) {
+        Tcl_SetObjResult(itPtr->interp, Tcl_NewStringObj(message, -1));
+    }
+    return itPtr->connPtr;
+}
+
+bool
+NsTclIsByteArray(const Tcl_Obj *obj)
+{
+    static const Tcl_ObjType *_Atomic byteArrayTypePtr;
+    const Tcl_ObjType *typePtr = byteArrayTypePtr;
+
+    if (obj->typePtr == NULL || obj->bytes != NULL) {
+        return false;
+    }
+    if (typePtr == NULL) {
+        typePtr = Tcl_GetObjType("bytearray");
+        byteArrayTypePtr = typePtr;
+    }
+    return obj->typePtr == typePtr;
+}
+
+/*
+ * ---------------------------------------------------------------- Channels
+ */
+
+int
+Ns_TclGetOpenChannel(Tcl_Interp *interp, const char *chanId, int write,
+                     int check, Tcl_Channel *chanPtr)
+{
+    int mode;
+
+    *chanPtr = Tcl_GetChannel(interp, chanId, &mode);
+    if (*chanPtr == NULL) {
+        Ns_TclPrintfResult(interp, "can not find channel named \"%s\"",
+                           chanId);
+        return TCL_ERROR;
+    }
+    if (check && (mode & (write ? TCL_WRITABLE : TCL_READABLE)) == 0) {
+        Ns_TclPrintfResult(interp, "channel \"%s\" not open for %s", chanId,
+                           write ? "writing" : "reading");
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
+int
+Ns_TclGetOpenFd(Tcl_Interp *interp, const char *chanId, int write, int *fdPtr)
+{
+    Tcl_Channel channel;
+    ClientData  handle;
+
+    if (Ns_TclGetOpenChannel(interp, chanId, write, 1, &channel) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (Tcl_GetChannelHandle(channel, write ? TCL_WRITABLE : TCL_READABLE,
+                             &handle) != TCL_OK) {
+        Ns_TclPrintfResult(interp, "could not get handle for channel: %s",
+                           chanId);
+        return TCL_ERROR;
+    }
+    *fdPtr = PTR2INT(handle);
+    return TCL_OK;
+}
+
+int
+NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
+                Tcl_Channel *channelPtr)
+{
+    const char *name = Tcl_GetString(nameObj);
+
+    if (mode == TCL_READABLE) {
+        return Ns_TclGetOpenChannel(interp, name, 0, 1, channelPtr);
+    }
+    /* The commands of a request have words of their own for writing. */
+    if (Ns_TclGetOpenChannel(interp, name, 1, 0, channelPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if ((Tcl_GetChannelMode(*channelPtr) & TCL_WRITABLE) == 0) {
+        Ns_TclPrintfResult(interp, "channel \"%s\" wasn't opened for writing",
+                           name);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * result.h --
+ *
+ *      What commands share: results and errors, the request being served, and
+ *      arguments that are channels.
+ */
+
+#ifndef NSD_TCL_RESULT_H
+#define NSD_TCL_RESULT_H
+
+#include "tcl/interp.h"
+
+/*
+ * Set the result, return TCL_OK.  The string may be NULL: the result is left as
+ * it is.  Text: the string is freed.
+ */
+int NsTclReturn(Tcl_Interp *interp, Tcl_Obj *obj);
+int NsTclReturnString(Tcl_Interp *interp, const char *string);
+int NsTclReturnText(Tcl_Interp *interp, Ns_DString *dsPtr);
+
+/*
+ * Set the result to what proc appends, return TCL_OK.
+ */
+int NsTclReturnAppended(Tcl_Interp *interp, void (*proc)(Ns_DString *dsPtr));
+
+/*
+ * Set the result to 1 for NS_OK, else to 0, return TCL_OK.
+ */
+int NsTclReturnStatus(Tcl_Interp *interp, int status);
+
+/*
+ * Set the message, return TCL_ERROR.
+ */
+int NsTclFail(Tcl_Interp *interp, const char *fmt, ...) NS_GNUC_PRINTF(2, 3);
+
+/*
+ * The request of the interpreter; NULL with `no connection` (or the other
+ * usual text) as the result.
+ */
+NsConn *NsTclConn(NsInterp *itPtr);
+NsConn *NsTclCurrentConn(NsInterp *itPtr);
+
+/*
+ * Whether the object is a byte array without a string form: data that must not
+ * be encoded.
+ */
+bool NsTclIsByteArray(const Tcl_Obj *obj);
+
+/*
+ * A channel by name, open for reading or writing.  TCL_ERROR with a message.
+ */
+int NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
+                    Tcl_Channel *channelPtr);
+
+#endif
