@@ -141,9 +141,8 @@ TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if ((adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp,
-                     Tcl_NewIntObj(Tcl_DStringLength(NsAdpBuffer(adpPtr))));
-    return TCL_OK;
+    return NsTclReturn(interp,
+                       Tcl_NewIntObj(Tcl_DStringLength(NsAdpBuffer(adpPtr))));
 }
 
 static int
@@ -157,9 +156,8 @@ DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     bufferPtr = NsAdpBuffer(adpPtr);
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_DStringValue(bufferPtr),
-                                              Tcl_DStringLength(bufferPtr)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewStringObj(Tcl_DStringValue(bufferPtr),
+                                                Tcl_DStringLength(bufferPtr)));
 }
 
 static int
@@ -174,8 +172,7 @@ TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             return TCL_ERROR;
         }
         if (length < 0) {
-            Ns_TclPrintfResult(interp, "invalid length: %d", length);
-            return TCL_ERROR;
+            return NsTclFail(interp, "invalid length: %d", length);
         }
     }
     adpPtr = Active(clientData);
@@ -224,8 +221,7 @@ MimeTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_ConnSetEncodedTypeHeader(conn, Tcl_GetString(objv[1]));
     }
     type = Ns_SetIGet(Ns_ConnOutputHeaders(conn), "Content-Type");
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(type != NULL ? type : "", -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, type != NULL ? type : "");
 }
 
 static int

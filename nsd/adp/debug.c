@@ -34,8 +34,7 @@ NsAdpDebug(NsAdpInterp *adpPtr, const char *host, const char *port,
     Tcl_DStringFree(&script);
     if (result != TCL_OK) {
         (void) Ns_TclLogError(interp);
-        Ns_TclPrintfResult(interp, "could not initialize debugger");
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not initialize debugger");
     }
     adpPtr->debugLevel = 1;
     return TCL_OK;

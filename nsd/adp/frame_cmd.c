@@ -93,8 +93,7 @@ ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if ((framePtr = ActiveFrame(interp)) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(framePtr->nArgs));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(framePtr->nArgs));
 }
 
 static int
@@ -109,9 +108,8 @@ ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (objc == 1) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewListObj(framePtr->nArgs, framePtr->args));
-        return TCL_OK;
+        return NsTclReturn(interp,
+                           Tcl_NewListObj(framePtr->nArgs, framePtr->args));
     }
     if (Tcl_GetIntFromObj(interp, objv[1], &i) != TCL_OK) {
         return TCL_ERROR;
@@ -141,8 +139,7 @@ BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     first = framePtr->nArgs - (objc - 1);
     if (first != 1 && !(first == 0 && framePtr->isInclude)) {
-        Ns_TclPrintfResult(interp, "invalid #variables");
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid #variables");
     }
     for (i = 1; i < objc; i++) {
         if (Tcl_ObjSetVar2(interp, objv[i], NULL, framePtr->args[first + i - 1],
@@ -161,8 +158,7 @@ DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Tcl_DStringInit(&dir);
     NsAdpDir(NsAdpGet(interp), &dir);
-    Tcl_DStringResult(interp, &dir);
-    return TCL_OK;
+    return NsTclReturnText(interp, &dir);
 }
 
 static int
@@ -180,8 +176,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     items[0] = Tcl_NewStringObj(file != NULL ? file : "", -1);
     items[1] = Tcl_NewWideIntObj(framePtr->bytes);
     items[2] = Tcl_NewWideIntObj(framePtr->mtime);
-    Tcl_SetObjResult(interp, Tcl_NewListObj(3, items));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewListObj(3, items));
 }
 
 static int
@@ -200,8 +195,7 @@ ExceptionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                               TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exception != NS_ADP_OK));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(exception != NS_ADP_OK));
 }
 
 static int
@@ -212,8 +206,7 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Tcl_DStringInit(&stats);
     NsAdpStats(NsAdpGet(interp)->adpServerPtr, &stats);
-    Tcl_DStringResult(interp, &stats);
-    return TCL_OK;
+    return NsTclReturnText(interp, &stats);
 }
 
 static int
@@ -269,8 +262,7 @@ SetBufferSize(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         adpPtr->bufferBytes = (size_t) MAX(0, bytes);
     }
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj((Tcl_WideInt) before));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewWideIntObj((Tcl_WideInt) before));
 }
 
 static int
@@ -313,8 +305,7 @@ SetFlag(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         adpPtr->flags = isOn ? before | flag : before & ~flag;
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj((before & flag) != 0));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj((before & flag) != 0));
 }
 
 static int
@@ -341,6 +332,5 @@ DebugObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || NsAdpDebug(adpPtr, host, port, procs) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(adpPtr->debugLevel));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(adpPtr->debugLevel));
 }

@@ -547,8 +547,7 @@ Ns_AdpAppend(Tcl_Interp *interp, const char *text, int length)
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
     if (adpPtr == NULL || adpPtr->framePtr == NULL) {
-        Ns_TclPrintfResult(interp, "no active adp");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no active adp");
     }
     return NsAdpAppend(adpPtr, text, length);
 }
@@ -560,8 +559,7 @@ Ns_AdpGetOutput(Tcl_Interp *interp, Tcl_DString **dsPtrPtr, int *doStreamPtr,
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
     if (adpPtr == NULL || adpPtr->framePtr == NULL) {
-        Ns_TclPrintfResult(interp, "no active adp");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no active adp");
     }
     if (dsPtrPtr != NULL) {
         *dsPtrPtr = NsAdpBuffer(adpPtr);
@@ -581,8 +579,7 @@ Ns_AdpFlush(Tcl_Interp *interp, int doStream)
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
     if (adpPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no adp output context");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no adp output context");
     }
     return NsAdpFlush(adpPtr, !doStream);
 }

@@ -49,8 +49,7 @@ NsAdpFlush(NsAdpInterp *adpPtr, bool isFinal)
 
     Tcl_ResetResult(interp);
     if (adpPtr->exception == NS_ADP_ABORT) {
-        Ns_TclPrintfResult(interp, "adp flush disabled: adp aborted");
-        return TCL_ERROR;
+        return NsTclFail(interp, "adp flush disabled: adp aborted");
     }
     if (adpPtr->isClosed) {
         outcome = DROPPED;

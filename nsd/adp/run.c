@@ -348,9 +348,8 @@ Normalize(Tcl_Interp *interp, int code)
     case TCL_BREAK:
     case TCL_CONTINUE:
         Tcl_ResetResult(interp);
-        Ns_TclPrintfResult(interp, "invoked \"%s\" outside of a loop",
-                           code == TCL_BREAK ? "break" : "continue");
-        return TCL_ERROR;
+        return NsTclFail(interp, "invoked \"%s\" outside of a loop",
+                         code == TCL_BREAK ? "break" : "continue");
     default:
         return code;
     }

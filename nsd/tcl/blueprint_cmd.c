@@ -15,6 +15,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/globals.h"
+#include "tcl/result.h"
 #include "tcl/trace.h"
 
 static Tcl_ObjCmdProc InitObjCmd;
@@ -134,8 +135,7 @@ AddModule(ClientData clientData, Tcl_Interp *interp, int objc,
     NsInterp *itPtr = clientData;
 
     if (!IsBooting(itPtr)) {
-        Ns_TclPrintfResult(interp, "cannot add module after server startup");
-        return TCL_ERROR;
+        return NsTclFail(interp, "cannot add module after server startup");
     }
     NsBlueprintAddModule(itPtr->serverPtr->tclPtr, Tcl_GetString(objv[2]));
     return GetModules(clientData, interp, 2, objv);
@@ -155,9 +155,8 @@ Epoch(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const NsInterp *itPtr = clientData;
 
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(
+    return NsTclReturn(interp, Tcl_NewIntObj(
         atomic_load(&itPtr->serverPtr->tclPtr->epoch)));
-    return TCL_OK;
 }
 
 static int
@@ -165,8 +164,7 @@ Get(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
 
-    Tcl_SetObjResult(interp, NsBlueprintScript(itPtr->serverPtr->tclPtr));
-    return TCL_OK;
+    return NsTclReturn(interp, NsBlueprintScript(itPtr->serverPtr->tclPtr));
 }
 
 static int
@@ -176,8 +174,7 @@ GetModules(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp   *itPtr = clientData;
     const Ns_DString *dsPtr = &itPtr->serverPtr->tclPtr->modules;
 
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(dsPtr->string, dsPtr->length));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewStringObj(dsPtr->string, dsPtr->length));
 }
 
 static int
@@ -197,8 +194,7 @@ GetTraces(ClientData clientData, Tcl_Interp *interp, int objc,
             NsTraceDescribe(&ds, itPtr->serverPtr, whenTable[i].value);
         }
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -299,8 +295,7 @@ LoadModules(ClientData clientData, Tcl_Interp *interp, int objc,
     NsInterp *itPtr = clientData;
 
     if (!IsBooting(itPtr)) {
-        Ns_TclPrintfResult(interp, "server already started");
-        return TCL_ERROR;
+        return NsTclFail(interp, "server already started");
     }
     NsModulesLoad(interp, itPtr->serverPtr);
     return TCL_OK;
@@ -319,8 +314,7 @@ Remake(ClientData clientData, Tcl_Interp *interp, int objc,
 
     newPtr = NsInterpCreate(itPtr->serverPtr);
     if (newPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no interpreter for the script");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no interpreter for the script");
     }
     newPtr->nUses = 1;
     newPtr->isDoomed = true;
@@ -379,9 +373,8 @@ AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
 {
     if (!IsBooting(itPtr)
             || NsTraceAddScript(itPtr, when, scriptPtr, objc, objv) != TCL_OK) {
-        Ns_TclPrintfResult(itPtr->interp,
-                           "cannot register trace after server startup");
-        return TCL_ERROR;
+        return NsTclFail(itPtr->interp,
+                         "cannot register trace after server startup");
     }
     return TCL_OK;
 }
@@ -497,15 +490,14 @@ LibraryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else if (STREQ(kind, "shared")) {
         library = itPtr->serverPtr->tclPtr->sharedLibrary;
     } else {
-        Ns_TclPrintfResult(interp, "unknown library \"%s\": should be private "
-                           "or shared", kind);
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "unknown library \"%s\": should be private or shared",
+                         kind);
     }
     Ns_DStringInit(&ds);
     (void) Ns_MakePath(&ds, library, objc == 3 ? Tcl_GetString(objv[2]) : NULL,
                        NULL);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -530,8 +522,7 @@ ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else if (STREQ(key, "clear")) {
         valuePtr = NULL;
     } else {
-        Ns_TclPrintfResult(interp, "ns_module: invalid command: %s", key);
-        return TCL_ERROR;
+        return NsTclFail(interp, "ns_module: invalid command: %s", key);
     }
     if (!IsBooting(itPtr)) {
         return TCL_OK;
@@ -576,6 +567,5 @@ ModulePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 3; i < objc; i++) {
         (void) Ns_MakePath(&ds, Tcl_GetString(objv[i]), NULL);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }

@@ -12,6 +12,7 @@
 #include "tcl/cacheupdate.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
@@ -113,8 +114,7 @@ AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
     const char *name = Tcl_GetString(nameObj);
 
     if (NsTclCacheCreate(serverPtr, name, settingsPtr) == NULL) {
-        Ns_TclPrintfResult(interp, "duplicate cache name: %s", name);
-        return TCL_ERROR;
+        return NsTclFail(interp, "duplicate cache name: %s", name);
     }
     return TCL_OK;
 }
@@ -135,20 +135,17 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     valueObj = NsCacheGetValueObj(cachePtr, Tcl_GetString(objv[2]));
     if (objc == 3 && valueObj == NULL) {
-        Ns_TclPrintfResult(interp, "no such key: %s", Tcl_GetString(objv[2]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such key: %s", Tcl_GetString(objv[2]));
     }
     if (objc == 3) {
-        Tcl_SetObjResult(interp, valueObj);
-        return TCL_OK;
+        return NsTclReturn(interp, valueObj);
     }
     if (valueObj != NULL
             && Tcl_ObjSetVar2(interp, objv[3], NULL, valueObj,
                               TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(valueObj != NULL));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(valueObj != NULL));
 }
 
 /*
@@ -201,8 +198,7 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     Ns_CacheUnlock(cachePtr->cache);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -244,8 +240,7 @@ FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                       : FlushKey(cachePtr, key));
     }
     Ns_CacheUnlock(cachePtr->cache);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(nFlushed));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }
 
 /*
@@ -312,9 +307,8 @@ static int
 ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(
+    return NsTclReturn(interp, Tcl_NewBooleanObj(
         NsTclCacheFind(ServerOf(clientData), Tcl_GetString(objv[1])) != NULL));
-    return TCL_OK;
 }
 
 /*
@@ -362,8 +356,7 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_CacheResetStats(cachePtr->cache);
     }
     Ns_CacheUnlock(cachePtr->cache);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -457,8 +450,7 @@ ConfigureObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else {
         Ns_DStringAppend(&ds, " {}");
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -497,8 +489,7 @@ MemoizeFlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     nFlushed = objc == 1 ? Ns_CacheFlush(cachePtr->cache)
         : FlushMatching(cachePtr, Tcl_GetString(objv[1]));
     Ns_CacheUnlock(cachePtr->cache);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(nFlushed));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }
 
 /*
@@ -515,8 +506,7 @@ MemoizeStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CacheLock(cachePtr->cache);
     Ns_CacheStats(cachePtr->cache, &ds);
     Ns_CacheUnlock(cachePtr->cache);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -530,8 +520,7 @@ GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr)
 
     if ((Tcl_GetWideIntFromObj(NULL, sizeObj, &size) != TCL_OK
          && !NsUnitsSize(text, &size)) || size < 0) {
-        Ns_TclPrintfResult(interp, "expected integer but got \"%s\"", text);
-        return TCL_ERROR;
+        return NsTclFail(interp, "expected integer but got \"%s\"", text);
     }
     *sizePtr = (size_t) size;
     return TCL_OK;

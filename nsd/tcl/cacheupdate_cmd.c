@@ -16,6 +16,7 @@
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 /*
  * The command line of those commands that make or change a value.
@@ -145,8 +146,7 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
             NsTclCacheValueObj(Ns_CacheGetValue(updatePtr->entry));
 
         Ns_CacheUnlock(cache);
-        Tcl_SetObjResult(interp, valueObj);
-        return TCL_OK;
+        return NsTclReturn(interp, valueObj);
     }
     if (!updatePtr->isNew) {
         Ns_CacheUnsetValue(updatePtr->entry);
@@ -178,8 +178,7 @@ EvalInTransaction(Tcl_Interp *interp, Update *updatePtr)
     int         result, length, microseconds;
 
     if (valueObj != NULL) {
-        Tcl_SetObjResult(interp, valueObj);
-        return TCL_OK;
+        return NsTclReturn(interp, valueObj);
     }
     result = Compute(interp, updatePtr, &microseconds);
     if (result == TCL_OK) {
@@ -303,8 +302,7 @@ AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Store(&update, ds.string, (size_t) ds.length, 0);
     End(&update);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -507,10 +505,7 @@ EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         return TCL_ERROR;
     }
     if (!NsCacheTxnIsActive()) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("no cache transaction active", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no cache transaction active");
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj((*endProc)(isAll)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj((*endProc)(isAll)));
 }

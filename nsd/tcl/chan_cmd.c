@@ -15,6 +15,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/perserver.h"
+#include "tcl/result.h"
 
 #define ASSOC_KEY "ns:chan"
 
@@ -124,8 +125,7 @@ Create(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (Tcl_IsChannelShared(channel)) {
-        Ns_TclPrintfResult(interp, "channel is shared");
-        return TCL_ERROR;
+        return NsTclFail(interp, "channel is shared");
     }
     return GiveAway(clientData, Tcl_GetString(objv[3]), channel);
 }
@@ -153,8 +153,7 @@ Get(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_MutexUnlock(&publishedPtr->lock);
     if (channel == NULL) {
-        Ns_TclPrintfResult(interp, "channel \"%s\" not found", name);
-        return TCL_ERROR;
+        return NsTclFail(interp, "channel \"%s\" not found", name);
     }
     Attach(interp, channel);
     entryPtr = Tcl_CreateHashEntry(TakenOf(itPtr), name, &isNew);
@@ -162,9 +161,8 @@ Get(ClientData clientData, Tcl_Interp *interp, int objc,
         ns_free(Tcl_GetHashValue(entryPtr));
     }
     Tcl_SetHashValue(entryPtr, ns_strdup(Tcl_GetChannelName(channel)));
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_GetChannelName(channel),
-                                              -1));
-    return TCL_OK;
+    return NsTclReturn(interp,
+                       Tcl_NewStringObj(Tcl_GetChannelName(channel), -1));
 }
 
 /*
@@ -183,8 +181,7 @@ Put(ClientData clientData, Tcl_Interp *interp, int objc,
     name = Tcl_GetString(objv[2]);
     entryPtr = Tcl_FindHashEntry(TakenOf(itPtr), name);
     if (entryPtr == NULL) {
-        Ns_TclPrintfResult(interp, "channel \"%s\" not found", name);
-        return TCL_ERROR;
+        return NsTclFail(interp, "channel \"%s\" not found", name);
     }
     channel = Tcl_GetChannel(interp, Tcl_GetHashValue(entryPtr), NULL);
     if (channel != NULL && !Tcl_IsChannelShared(channel)) {
@@ -222,8 +219,7 @@ List(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_GetHashKey(tablePtr, entryPtr), -1));
     }
     Ns_MutexUnlock(&publishedPtr->lock);
-    Tcl_SetObjResult(itPtr->interp, listPtr);
-    return TCL_OK;
+    return NsTclReturn(itPtr->interp, listPtr);
 }
 
 /*
@@ -304,8 +300,7 @@ GiveAway(NsInterp *itPtr, const char *name, Tcl_Channel channel)
     Detach(interp, channel);
     if (!Publish(PublishedOf(itPtr), name, channel)) {
         Attach(interp, channel);
-        Ns_TclPrintfResult(interp, "channel \"%s\" already exists", name);
-        return TCL_ERROR;
+        return NsTclFail(interp, "channel \"%s\" already exists", name);
     }
     return TCL_OK;
 }

@@ -9,6 +9,7 @@
 #include "http/charset.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc CharsetsObjCmd;
 static Tcl_ObjCmdProc EncodingForCharsetObjCmd;
@@ -40,8 +41,7 @@ CharsetsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
     NsCharsetEach(AddName, listPtr);
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, listPtr);
 }
 
 static void
@@ -71,16 +71,13 @@ EncodingForTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Encoding encoding;
 
     encoding = Ns_GetTypeEncoding(Tcl_GetString(objv[1]));
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(
-        encoding == NULL ? "binary" : Tcl_GetEncodingName(encoding), -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, encoding == NULL ? "binary"
+                             : Tcl_GetEncodingName(encoding));
 }
 
 static int
 GuessTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(
-        Ns_GetMimeType(Tcl_GetString(objv[1])), -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, Ns_GetMimeType(Tcl_GetString(objv[1])));
 }

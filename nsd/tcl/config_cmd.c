@@ -10,6 +10,7 @@
 #include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/set.h"
 
 #include "nsconn.h"
@@ -100,9 +101,8 @@ ConfigObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (query.isInt || query.minPtr != NULL || query.maxPtr != NULL) {
         return AnswerInt(interp, &query, value);
     }
-    Tcl_SetObjResult(interp, value != NULL ? Tcl_NewStringObj(value, -1)
-                                           : query.defaultPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, value != NULL ? Tcl_NewStringObj(value, -1)
+                       : query.defaultPtr);
 }
 
 /*
@@ -265,9 +265,8 @@ static int
 AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
 {
     if (queryPtr->defaultPtr == NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("wrong # args: should be "
-            "\"ns_config -set section key value\"", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "wrong # args: should be "
+                         "\"ns_config -set section key value\"");
     }
     if (NsConfigSet(queryPtr->section, queryPtr->key,
                     Tcl_GetString(queryPtr->defaultPtr)) != NS_OK) {
@@ -275,8 +274,7 @@ AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
                                                   -1));
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, queryPtr->defaultPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, queryPtr->defaultPtr);
 }
 
 /*
@@ -291,12 +289,10 @@ AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 
     if ((value == NULL || !NsUnitsBool(value, &isTrue))
             && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
-        Ns_TclPrintfResult(interp, "expected boolean value but got \"%s\"",
-                           defaultValue != NULL ? defaultValue : value);
-        return TCL_ERROR;
+        return NsTclFail(interp, "expected boolean value but got \"%s\"",
+                         defaultValue != NULL ? defaultValue : value);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(isTrue));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(isTrue));
 }
 
 /*
@@ -311,16 +307,13 @@ AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 
     if (value != NULL) {
         if (!NsUnitsInteger(value, &number)) {
-            Ns_TclPrintfResult(interp, "expected integer but got \"%s\"",
-                               value);
-            return TCL_ERROR;
+            return NsTclFail(interp, "expected integer but got \"%s\"", value);
         }
         if (CheckRange(interp, queryPtr, number, &isInRange) != TCL_OK) {
             return TCL_ERROR;
         }
         if (isInRange) {
-            Tcl_SetObjResult(interp, Tcl_NewWideIntObj(number));
-            return TCL_OK;
+            return NsTclReturn(interp, Tcl_NewWideIntObj(number));
         }
     }
     if (queryPtr->defaultPtr != NULL) {
@@ -331,12 +324,10 @@ AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)
             return TCL_ERROR;
         }
         if (isInRange) {
-            Tcl_SetObjResult(interp, queryPtr->defaultPtr);
-            return TCL_OK;
+            return NsTclReturn(interp, queryPtr->defaultPtr);
         }
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj("value out of range", -1));
-    return TCL_ERROR;
+    return NsTclFail(interp, "value out of range");
 }
 
 static int

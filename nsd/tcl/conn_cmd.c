@@ -7,6 +7,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/connoption.h"
+#include "tcl/result.h"
 #include "tcl/set.h"
 
 #include "nsstring.h"
@@ -122,8 +123,7 @@ ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     call.objv = objv + 2;
     call.connPtr = interpPtr->connPtr;
     if (call.connPtr == NULL && optionPtr->proc != ConnIsConnected) {
-        Ns_TclPrintfResult(interp, "no current connection");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no current connection");
     }
     call.conn = (call.connPtr != NULL) ? &call.connPtr->pub : NULL;
     if (optionPtr->usage != NULL && call.objc > 1) {
@@ -201,9 +201,8 @@ ConnPeerPort(NsConnCall *callPtr)
 static int
 ConnIsConnected(NsConnCall *callPtr)
 {
-    Tcl_SetObjResult(callPtr->interp,
-                     Tcl_NewBooleanObj(callPtr->connPtr != NULL));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp,
+                       Tcl_NewBooleanObj(callPtr->connPtr != NULL));
 }
 
 static int
@@ -254,8 +253,7 @@ ConnDetails(NsConnCall *callPtr)
     if (sockPtr != NULL) {
         NsSockDetails(sockPtr, &ds);
     }
-    Tcl_DStringResult(callPtr->interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(callPtr->interp, &ds);
 }
 
 static int
@@ -374,8 +372,7 @@ ConnUrlv(NsConnCall *callPtr)
         Tcl_ListObjAppendElement(NULL, listObj,
                                  Tcl_NewStringObj(requestPtr->urlv[i], -1));
     }
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 static int
@@ -389,8 +386,7 @@ ConnVersion(NsConnCall *callPtr)
 {
     const NsHttpHead *headPtr = &callPtr->connPtr->messagePtr->head;
 
-    Tcl_SetObjResult(callPtr->interp, Tcl_NewDoubleObj(headPtr->version));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, Tcl_NewDoubleObj(headPtr->version));
 }
 
 static int
@@ -400,8 +396,7 @@ ConnLocation(NsConnCall *callPtr)
 
     Tcl_DStringInit(&ds);
     Ns_ConnLocationAppend(callPtr->conn, &ds);
-    Tcl_DStringResult(callPtr->interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(callPtr->interp, &ds);
 }
 
 /* ---- Results. ---- */
@@ -409,8 +404,7 @@ ConnLocation(NsConnCall *callPtr)
 int
 NsConnReturnInt(NsConnCall *callPtr, Tcl_WideInt value)
 {
-    Tcl_SetObjResult(callPtr->interp, Tcl_NewWideIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, Tcl_NewWideIntObj(value));
 }
 
 int
@@ -454,7 +448,6 @@ NsConnReturnCharset(NsConnCall *callPtr, Tcl_Encoding encoding)
 int
 NsConnWrongArgs(NsConnCall *callPtr, const char *usage)
 {
-    Ns_TclPrintfResult(callPtr->interp,
-                       "wrong # args: should be \"ns_conn %s\"", usage);
-    return TCL_ERROR;
+    return NsTclFail(callPtr->interp, "wrong # args: should be \"ns_conn %s\"",
+                     usage);
 }

@@ -14,6 +14,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/connchan.h"
+#include "tcl/result.h"
 #include "tcl/serverarg.h"
 
 typedef struct ConnChan {
@@ -128,8 +129,7 @@ ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     Ns_MutexUnlock(&lock);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static void

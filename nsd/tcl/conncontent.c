@@ -90,12 +90,11 @@ NsConnOptionCopy(NsConnCall *callPtr)
                           (int) MIN(length, (size_t) (1 << 30)));
 
         if (n <= 0) {
-            Ns_TclPrintfResult(callPtr->interp,
-                               "could not write %s bytes to %s: %s",
-                               Tcl_GetString(callPtr->objv[1]),
-                               Tcl_GetString(callPtr->objv[2]),
-                               Tcl_PosixError(callPtr->interp));
-            return TCL_ERROR;
+            return NsTclFail(callPtr->interp,
+                             "could not write %s bytes to %s: %s",
+                             Tcl_GetString(callPtr->objv[1]),
+                             Tcl_GetString(callPtr->objv[2]),
+                             Tcl_PosixError(callPtr->interp));
         }
         offset += (size_t) n;
         length -= (size_t) n;
@@ -110,9 +109,8 @@ static int
 GetBody(const NsConnCall *callPtr, const char **bodyPtr, size_t *bytesPtr)
 {
     if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0) {
-        Ns_TclPrintfResult(callPtr->interp,
-                           "connection already closed, can't get content");
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp,
+                         "connection already closed, can't get content");
     }
     *bodyPtr = NsConnBody(callPtr->connPtr, bytesPtr);
     if (*bodyPtr == NULL) {
@@ -137,14 +135,12 @@ GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
         return TCL_ERROR;
     }
     if (offset < 0 || (size_t) offset > bodyBytes) {
-        Ns_TclPrintfResult(callPtr->interp, "invalid offset: %s",
-                           Tcl_GetString(callPtr->objv[0]));
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "invalid offset: %s",
+                         Tcl_GetString(callPtr->objv[0]));
     }
     if (length < 0 || (size_t) length > bodyBytes - (size_t) offset) {
-        Ns_TclPrintfResult(callPtr->interp, "invalid length: %s",
-                           Tcl_GetString(callPtr->objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "invalid length: %s",
+                         Tcl_GetString(callPtr->objv[1]));
     }
     *offsetPtr = (size_t) offset;
     *lengthPtr = (size_t) length;
@@ -179,8 +175,7 @@ NsConnOptionFiles(NsConnCall *callPtr)
         Tcl_ListObjAppendElement(NULL, listObj,
                                  Tcl_NewStringObj(filePtr->field, -1));
     }
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 int

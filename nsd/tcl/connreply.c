@@ -6,6 +6,7 @@
 
 #include "tcl/connchan.h"
 #include "tcl/connoption.h"
+#include "tcl/result.h"
 
 #include "nsstring.h"
 #include "http/negotiate.h"
@@ -146,24 +147,21 @@ NsConnOptionAcceptedCompression(NsConnCall *callPtr)
     if ((callPtr->conn->flags & NS_CONN_ZIPACCEPTED) != 0) {
         Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj("gzip", -1));
     }
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 int
 NsConnOptionStart(NsConnCall *callPtr)
 {
-    Tcl_SetObjResult(callPtr->interp,
-                     Ns_TclNewTimeObj(Ns_ConnStartTime(callPtr->conn)));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp,
+                       Ns_TclNewTimeObj(Ns_ConnStartTime(callPtr->conn)));
 }
 
 int
 NsConnOptionTimeout(NsConnCall *callPtr)
 {
-    Tcl_SetObjResult(callPtr->interp,
-                     Ns_TclNewTimeObj(Ns_ConnTimeout(callPtr->conn)));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp,
+                       Ns_TclNewTimeObj(Ns_ConnTimeout(callPtr->conn)));
 }
 
 int
@@ -178,8 +176,7 @@ NsConnOptionPartialTimes(NsConnCall *callPtr)
                      "filtertime %ld.%06ld runtime %ld.%06ld",
                      accept.sec, accept.usec, queue.sec, queue.usec,
                      filter.sec, filter.usec, run.sec, run.usec);
-    Tcl_DStringResult(callPtr->interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(callPtr->interp, &ds);
 }
 
 /*
@@ -216,21 +213,18 @@ NsConnOptionChannel(NsConnCall *callPtr)
     int         fd;
 
     if (NsConnSocketIsTaken(connPtr)) {
-        Ns_TclPrintfResult(callPtr->interp, "no socket for connection");
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "no socket for connection");
     }
     if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0
             || connPtr->sockPtr == NULL) {
-        Ns_TclPrintfResult(callPtr->interp, "connection closed");
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "connection closed");
     }
     if ((callPtr->conn->flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS)) == 0) {
         callPtr->conn->flags |= NS_CONN_SKIPHDRS;
     }
     fd = NsConnTakeSocket(connPtr);
     if (fd < 0) {
-        Ns_TclPrintfResult(callPtr->interp, "connection closed");
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "connection closed");
     }
     channel = Tcl_MakeTcpClientChannel(INT2PTR(fd));
     Tcl_SetChannelOption(NULL, channel, "-translation", "auto crlf");

@@ -9,6 +9,7 @@
 #include "nsthread.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc EncodeObjCmd;
 static Tcl_ObjCmdProc DecodeObjCmd;
@@ -89,8 +90,7 @@ Sha1ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     (unsigned) length);
     Ns_CtxSHAFinal(&context, digest);
     Ns_CtxString(digest, text, (int) sizeof(digest));
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, text);
 }
 
 static int
@@ -109,8 +109,7 @@ Md5ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     (unsigned) length);
     Ns_CtxMD5Final(&context, digest);
     Ns_CtxString(digest, text, (int) sizeof(digest));
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, text);
 }
 
 static int
@@ -119,10 +118,9 @@ CryptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     char buffer[NS_ENCRYPT_BUFSIZE];
 
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(
+    return NsTclReturn(interp, Tcl_NewStringObj(
         Ns_Encrypt(Tcl_GetString(objv[1]), Tcl_GetString(objv[2]), buffer),
         -1));
-    return TCL_OK;
 }
 
 static int
@@ -132,17 +130,14 @@ RandObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int max;
 
     if (objc == 1) {
-        Tcl_SetObjResult(interp, Tcl_NewDoubleObj(Ns_DRand()));
-        return TCL_OK;
+        return NsTclReturn(interp, Tcl_NewDoubleObj(Ns_DRand()));
     }
     if (Tcl_GetIntFromObj(interp, objv[1], &max) != TCL_OK) {
         return TCL_ERROR;
     }
     if (max <= 0) {
-        Ns_TclPrintfResult(interp, "invalid max \"%s\": must be > 0",
-                           Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid max \"%s\": must be > 0",
+                         Tcl_GetString(objv[1]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj((int) (Ns_DRand() * max)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj((int) (Ns_DRand() * max)));
 }

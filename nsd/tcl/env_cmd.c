@@ -58,8 +58,7 @@ ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DStringInit(&ds);
     exists = NsEnvironGet(&ds, Tcl_GetString(objv[2]));
     Ns_DStringFree(&ds);
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(exists));
 }
 
 /*
@@ -80,9 +79,8 @@ SetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     if (NsEnvironSet(Tcl_GetString(objv[2]), Tcl_GetString(objv[3])) != NS_OK) {
-        Ns_TclPrintfResult(interp, "could not set environment variable: \"%s\"",
-                           Tcl_GetString(objv[2]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not set environment variable: \"%s\"",
+                         Tcl_GetString(objv[2]));
     }
     return TCL_OK;
 }
@@ -122,9 +120,7 @@ Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, bool isUnset)
     exists = NsEnvironGet(&ds, Tcl_GetString(objv[objc - 1]));
     Tcl_DStringResult(interp, &ds);
     if (!exists && !isNoComplain) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "no such environment variable", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such environment variable");
     }
     if (exists && isUnset) {
         (void) NsEnvironSet(Tcl_GetString(objv[objc - 1]), NULL);

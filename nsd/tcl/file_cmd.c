@@ -11,6 +11,7 @@
 #include "base/tempfile.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc MkTempObjCmd;
 static Tcl_ObjCmdProc TmpNamObjCmd;
@@ -55,17 +56,15 @@ MkTempObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString ds;
 
     if (objc != 2) {
-        Ns_TclPrintfResult(interp, "wrong # of args: should be \"%s template\"",
-                           Tcl_GetString(objv[0]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "wrong # of args: should be \"%s template\"",
+                         Tcl_GetString(objv[0]));
     }
     Ns_DStringInit(&ds);
     Ns_DStringAppend(&ds, Tcl_GetString(objv[1]));
     if (!UnusedName(ds.string)) {
         Ns_DStringTrunc(&ds, 0);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -101,9 +100,8 @@ FileStateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_GetTime(&now);
     if (stat(Tcl_GetString(objv[1]), &status) != 0) {
-        Ns_TclPrintfResult(interp, "could not stat \"%s\": %s",
-                           Tcl_GetString(objv[1]), Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not stat \"%s\": %s",
+                         Tcl_GetString(objv[1]), Tcl_PosixError(interp));
     }
     Ns_TclPrintfResult(interp, "{%ju %ju %jd %jd.%09ld %jd.%09ld} %d",
                        (uintmax_t) status.st_dev, (uintmax_t) status.st_ino,
@@ -156,10 +154,9 @@ TruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     file = Tcl_GetString(objv[1]);
     if (truncate(file, (off_t) length) != 0) {
-        Ns_TclPrintfResult(interp, "truncate (\"%s\", %s) failed: %s", file,
-                           objc == 3 ? Tcl_GetString(objv[2]) : "0",
-                           Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "truncate (\"%s\", %s) failed: %s", file,
+                         objc == 3 ? Tcl_GetString(objv[2]) : "0",
+                         Tcl_PosixError(interp));
     }
     return TCL_OK;
 }
@@ -181,10 +178,9 @@ FTruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (ftruncate(fd, (off_t) length) != 0) {
-        Ns_TclPrintfResult(interp, "ftruncate (\"%s\", %s) failed: %s", channel,
-                           objc == 3 ? Tcl_GetString(objv[2]) : "0",
-                           Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "ftruncate (\"%s\", %s) failed: %s", channel,
+                         objc == 3 ? Tcl_GetString(objv[2]) : "0",
+                         Tcl_PosixError(interp));
     }
     return TCL_OK;
 }
@@ -220,9 +216,8 @@ SymlinkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (symlink(file1, file2) != 0 && !isSilent) {
-        Ns_TclPrintfResult(interp, "symlink (\"%s\", \"%s\") failed: %s", file1,
-                           file2, Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "symlink (\"%s\", \"%s\") failed: %s", file1,
+                         file2, Tcl_PosixError(interp));
     }
     return TCL_OK;
 }
@@ -267,8 +262,7 @@ FileStatObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             return TCL_ERROR;
         }
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(exists));
 }
 
 static int

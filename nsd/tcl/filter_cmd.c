@@ -17,6 +17,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/regargs.h"
+#include "tcl/result.h"
 
 /*
  * A Tcl callback names the procedure that will run it, of whatever type, for
@@ -279,12 +280,9 @@ RequestAuthorizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         answer = "UNAUTHORIZED";
         break;
     default:
-        Ns_TclPrintfResult(interp, "could not authorize \"%s %s\"", method,
-                           url);
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not authorize \"%s %s\"", method, url);
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(answer, -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, answer);
 }
 
 /*

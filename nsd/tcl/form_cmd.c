@@ -134,10 +134,9 @@ SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
         }
         path = SaveBytes(connPtr, body + filePtr->offset, filePtr->length);
         if (path == NULL) {
-            Ns_TclPrintfResult(interpPtr->interp,
-                               "could not write temporary file: %s",
-                               Tcl_PosixError(interpPtr->interp));
-            return TCL_ERROR;
+            return NsTclFail(interpPtr->interp,
+                             "could not write temporary file: %s",
+                             Tcl_PosixError(interpPtr->interp));
         }
         AddFile(formPtr, filePtr->field, type, path);
         Ns_SetPut(filesPtr->files, filePtr->field, path);
@@ -205,9 +204,8 @@ GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objc == 2 && *Tcl_GetString(objv[1]) != '\0') {
         encoding = Ns_GetCharsetEncoding(Tcl_GetString(objv[1]));
         if (encoding == NULL) {
-            Ns_TclPrintfResult(interp, "no such encoding: %s",
-                               Tcl_GetString(objv[1]));
-            return TCL_ERROR;
+            return NsTclFail(interp, "no such encoding: %s",
+                             Tcl_GetString(objv[1]));
         }
         if (encoding != Ns_ConnGetUrlEncoding(&connPtr->pub)) {
             Ns_ConnSetUrlEncoding(&connPtr->pub, encoding);
@@ -218,8 +216,7 @@ GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (formPtr == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, NsTclSetEnterKnown(interpPtr, formPtr));
-    return TCL_OK;
+    return NsTclReturn(interp, NsTclSetEnterKnown(interpPtr, formPtr));
 }
 
 static int
@@ -322,8 +319,7 @@ QueryExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         exists = Ns_SetIFind(formPtr, Tcl_GetString(objv[1])) >= 0;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(exists));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(exists));
 }
 
 static int
@@ -340,16 +336,14 @@ GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (formPtr == NULL) {
         Ns_ConnReturnBadRequest(&interpPtr->connPtr->pub,
                                 "Missing HTML FORM data");
-        Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
-        return TCL_OK;
+        return NsTclReturn(interp, Tcl_NewIntObj(0));
     }
     if (Tcl_ObjSetVar2(interp, objv[1], NULL,
                        NsTclSetEnterKnown(interpPtr, formPtr),
                        TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(1));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(1));
 }
 
 /*
@@ -381,14 +375,12 @@ ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsFormSourceClose(&source);
     (void) close(fd);
     if (parts.error != 0) {
-        Ns_TclPrintfResult(interp, "could not write temporary file: %s",
-                           strerror(parts.error));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not write temporary file: %s",
+                         strerror(parts.error));
     }
     if (status != NS_OK) {
-        Ns_TclPrintfResult(interp, "no multipart form: %s",
-                           Tcl_GetString(objv[3]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no multipart form: %s",
+                         Tcl_GetString(objv[3]));
     }
     return TCL_OK;
 }

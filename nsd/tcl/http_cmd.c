@@ -89,9 +89,7 @@ QueueObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (NsHttpClientQueue(client) != NS_OK) {
         NsHttpClientDestroy(&client);
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("http failed: shutdown", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "http failed: shutdown");
     }
     return Enter(clientData, client);
 }
@@ -227,8 +225,7 @@ Forget(Request **requestPtrPtr)
 static int
 NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj)
 {
-    Ns_TclPrintfResult(interp, "no such request: %s", Tcl_GetString(idObj));
-    return TCL_ERROR;
+    return NsTclFail(interp, "no such request: %s", Tcl_GetString(idObj));
 }
 
 /*
@@ -365,8 +362,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                          NsHttpClientIsDone(requestPtr->client) ? "done"
                                                                 : "running");
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "tcl/commands.h"
 #include "tcl/image.h"
 #include "tcl/interp.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc TypeObjCmd;
 static Tcl_ObjCmdProc MimeObjCmd;
@@ -145,9 +146,8 @@ SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
     isPicture = NsImageSize(image, kind, &width, &height);
     Unmap(&image);
     if (!isPicture) {
-        Ns_TclPrintfResult(interp, "invalid %s file \"%s\"", label,
-                           Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid %s file \"%s\"", label,
+                         Tcl_GetString(objv[1]));
     }
     SetSize(interp, width, height);
     return TCL_OK;

@@ -22,6 +22,7 @@
 #include "request/vhost.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
@@ -165,8 +166,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (optionPtr->needsServer && serverPtr == NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("no server", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no server");
     }
     if (isRelease) {
         NsMemoryRelease();
@@ -176,8 +176,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     optionPtr->proc(&ds, serverPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*

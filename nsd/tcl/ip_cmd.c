@@ -104,9 +104,7 @@ static int
 Parse(Tcl_Interp *interp, Tcl_Obj *obj, NsIpAddress *addressPtr)
 {
     if (!NsIpParse(Tcl_GetString(obj), addressPtr)) {
-        Ns_TclPrintfResult(interp, "invalid address: \"%s\"",
-                           Tcl_GetString(obj));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid address: \"%s\"", Tcl_GetString(obj));
     }
     return TCL_OK;
 }

@@ -100,8 +100,7 @@ CreateSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (status != NS_JOB_OK) {
         return Fail(interp, status, queue, NULL);
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(queue, -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, queue);
 }
 
 /*
@@ -159,8 +158,7 @@ QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_DStringFree(&id);
         return TCL_ERROR;
     }
-    Tcl_DStringResult(interp, &id);
-    return TCL_OK;
+    return NsTclReturnText(interp, &id);
 }
 
 /*
@@ -264,15 +262,14 @@ CancelSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     job = Tcl_GetString(objv[3]);
     status = NsJobCancel(queue, job, &wasRunning);
     if (status == NS_JOB_IS_WAITED) {
-        Ns_TclPrintfResult(interp, "can't cancel job \"%s\","
-                           " someone is waiting on it", job);
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "can't cancel job \"%s\", someone is waiting on it",
+                         job);
     }
     if (status != NS_JOB_OK) {
         return Fail(interp, status, queue, job);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(wasRunning));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(wasRunning));
 }
 
 /*
@@ -290,8 +287,7 @@ ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (status != NS_JOB_OK) {
         return Fail(interp, status, Tcl_GetString(objv[2]), NULL);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(exists));
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include "nsstring.h"
 #include "tcl/keylist.h"
+#include "tcl/result.h"
 
 static int  Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr,
                   Tcl_Obj ***pairsPtr);
@@ -153,10 +154,9 @@ Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr, Tcl_Obj ***pairsPtr)
     for (int i = 0; i < *nPtr; i++) {
         if (Tcl_ListObjGetElements(NULL, (*pairsPtr)[i], &nFields, &fields)
                 != TCL_OK || nFields != 2) {
-            Ns_TclPrintfResult(interp, "keyed list entry must be a two element "
-                               "list, found \"%s\"",
-                               Tcl_GetString((*pairsPtr)[i]));
-            return TCL_ERROR;
+            return NsTclFail(interp, "keyed list entry must be a two element "
+                             "list, found \"%s\"",
+                             Tcl_GetString((*pairsPtr)[i]));
         }
         if (CheckKey(interp, fields[0]) != TCL_OK) {
             return TCL_ERROR;
@@ -179,8 +179,7 @@ FindPair(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *key, size_t length,
         return TCL_ERROR;
     }
     if (length == 0) {
-        Ns_TclPrintfResult(interp, "keyed list key may not be an empty string");
-        return TCL_ERROR;
+        return NsTclFail(interp, "keyed list key may not be an empty string");
     }
     *indexPtr = -1;
     for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/keylist.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc SetObjCmd;
 static Tcl_ObjCmdProc GetObjCmd;
@@ -87,20 +88,17 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (objc == 3) {
         if (result == TCL_BREAK) {
-            Ns_TclPrintfResult(interp, "key \"%s\" not found in keyed list",
-                               Tcl_GetString(objv[2]));
-            return TCL_ERROR;
+            return NsTclFail(interp, "key \"%s\" not found in keyed list",
+                             Tcl_GetString(objv[2]));
         }
-        Tcl_SetObjResult(interp, valuePtr);
-        return TCL_OK;
+        return NsTclReturn(interp, valuePtr);
     }
     if (result == TCL_OK && *Tcl_GetString(objv[3]) != '\0'
             && Tcl_ObjSetVar2(interp, objv[3], NULL, valuePtr,
                               TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(result == TCL_OK));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(result == TCL_OK));
 }
 
 static int
@@ -159,8 +157,7 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || NsKeyListKeys(interp, listPtr, &keysPtr) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, keysPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, keysPtr);
 }
 
 static Tcl_Obj *
@@ -178,6 +175,5 @@ GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr)
 static int
 WrongArgs(Tcl_Interp *interp, const char *usage)
 {
-    Ns_TclPrintfResult(interp, "wrong # args: %s", usage);
-    return TCL_ERROR;
+    return NsTclFail(interp, "wrong # args: %s", usage);
 }

@@ -153,8 +153,7 @@ Destroy(ClientData clientData, Tcl_Interp *interp, int objc,
 
     NsLockObjDestroy(itPtr->serverPtr, KIND(itPtr->rowPtr->flags),
                      Tcl_GetString(objv[2]));
-    Tcl_SetObjResult(interp, objv[2]);
-    return TCL_OK;
+    return NsTclReturn(interp, objv[2]);
 }
 
 /*
@@ -178,10 +177,8 @@ static int
 Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite)
 {
     if (NsLockObjAcquire(objPtr, isWrite) != NS_OK) {
-        Ns_TclPrintfResult(interp,
-                           "%s is already locked by this thread",
-                           NsLockObjName(objPtr));
-        return TCL_ERROR;
+        return NsTclFail(interp, "%s is already locked by this thread",
+                         NsLockObjName(objPtr));
     }
     return TCL_OK;
 }
@@ -218,8 +215,7 @@ GiveUp(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 NotLocked(Tcl_Interp *interp, const char *name)
 {
-    Ns_TclPrintfResult(interp, "%s is not locked by this thread", name);
-    return TCL_ERROR;
+    return NsTclFail(interp, "%s is not locked by this thread", name);
 }
 
 /*
@@ -359,6 +355,5 @@ Wait(ClientData clientData, Tcl_Interp *interp, int objc,
     if (status == NS_ERROR) {
         return NotLocked(interp, Tcl_GetString(objv[3]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(status == NS_OK));
 }

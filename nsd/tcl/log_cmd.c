@@ -11,6 +11,7 @@
 #include "nsstring.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 /*
  * A log filter that is a script.
@@ -138,8 +139,7 @@ static int
 CountCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsEntryCount()));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(NsEntryCount()));
 }
 
 static int
@@ -160,8 +160,7 @@ PeekCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_DStringInit(&ds);
     NsEntryAppendLines(&ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -212,15 +211,12 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         found = NsSeverityCreate(Tcl_GetString(objv[2]));
     }
     if (found < 0) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "max log severities exceeded", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "max log severities exceeded");
     }
     severity = (Ns_LogSeverity) found;
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(
+    return NsTclReturn(interp, Tcl_NewBooleanObj(
         objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
         : Ns_LogSeverityEnabled(severity)));
-    return TCL_OK;
 }
 
 static int
@@ -233,8 +229,7 @@ SeveritiesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
             Ns_LogSeverityName((Ns_LogSeverity) i), -1));
     }
-    Tcl_SetObjResult(interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(interp, listObj);
 }
 
 static int
@@ -251,8 +246,7 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewWideIntObj(
             (Tcl_WideInt) NsSeverityEntries(severity)));
     }
-    Tcl_SetObjResult(interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(interp, listObj);
 }
 
 static int
@@ -311,8 +305,7 @@ UnregisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_MutexUnlock(&lock);
 
     if (handle == 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid address \"%s\"", name));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid address \"%s\"", name);
     }
     if (filterPtr != NULL) {
         Ns_RemoveLogFilter(RunScript, filterPtr);
@@ -359,16 +352,14 @@ RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         return TCL_ERROR;
     }
     if (max <= 0 || max > 1000) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "invalid max \"%d\": should be > 0 and <= 1000.", max));
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "invalid max \"%d\": should be > 0 and <= 1000.", max);
     }
     errno = 0;
     if (proc(Tcl_GetString(objv[1]), max) != NS_OK) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "could not %s \"%s\": %s", verb, Tcl_GetString(objv[1]),
-            errno != 0 ? Tcl_PosixError(interp) : "invalid argument"));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not %s \"%s\": %s", verb,
+                         Tcl_GetString(objv[1]), errno != 0
+                         ? Tcl_PosixError(interp) : "invalid argument");
     }
     return TCL_OK;
 }

@@ -14,6 +14,7 @@
 #include "process/sinkoptions.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc LogSinkCmd;
 static Tcl_ObjCmdProc LogEventCmd;
@@ -200,9 +201,8 @@ RemoveCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (!NsSinkMayRemove(sink)) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "sink \"%s\" cannot be removed", NsSinkName(sink)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "sink \"%s\" cannot be removed",
+                         NsSinkName(sink));
     }
     (void) NsSinkRemove(sink);
     return TCL_OK;
@@ -221,8 +221,7 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 NsSinkName(sink), -1));
         }
     }
-    Tcl_SetObjResult(interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(interp, listObj);
 }
 
 static int
@@ -250,8 +249,7 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_DStringFree(&value);
     }
     NsSinkDraftFree(&draft);
-    Tcl_SetObjResult(interp, dictObj);
-    return TCL_OK;
+    return NsTclReturn(interp, dictObj);
 }
 
 static int
@@ -281,19 +279,17 @@ ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     name = Tcl_GetString(objv[2]);
     if (NsSinkFind(name) != NULL) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "sink \"%s\" exists, and writes what is left for it", name));
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "sink \"%s\" exists, and writes what is left for it",
+                         name);
     }
     n = NsLeftoverForget(name);
     if (n < 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            *name == '/' ? "there is no mapping \"%s\" that cannot be read"
-            : "nothing is left for sink \"%s\"", name));
-        return TCL_ERROR;
+        return NsTclFail(interp, *name == '/'
+                         ? "there is no mapping \"%s\" that cannot be read"
+                         : "nothing is left for sink \"%s\"", name);
     }
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(n));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewWideIntObj(n));
 }
 
 /*
@@ -323,8 +319,7 @@ LeftoversCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ListObjAppendElement(NULL, listObj, dictObj);
     }
     NsLeftoversFree(leftovers, n);
-    Tcl_SetObjResult(interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(interp, listObj);
 }
 
 /*
@@ -341,8 +336,7 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         if (GetSink(interp, objc, objv, 3, "?name?", &sink) != TCL_OK) {
             return TCL_ERROR;
         }
-        Tcl_SetObjResult(interp, StatsObj(sink));
-        return TCL_OK;
+        return NsTclReturn(interp, StatsObj(sink));
     }
     dictObj = Tcl_NewObj();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
@@ -352,8 +346,7 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_ListObjAppendElement(NULL, dictObj, StatsObj(sink));
         }
     }
-    Tcl_SetObjResult(interp, dictObj);
-    return TCL_OK;
+    return NsTclReturn(interp, dictObj);
 }
 
 /*
@@ -468,9 +461,8 @@ GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
     }
     *sinkPtr = NsSinkFind(Tcl_GetString(objv[2]));
     if (*sinkPtr == NULL) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("no such sink: \"%s\"",
-                                               Tcl_GetString(objv[2])));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such sink: \"%s\"",
+                         Tcl_GetString(objv[2]));
     }
     return TCL_OK;
 }
@@ -521,8 +513,7 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Put(dictObj, "bytes", usage.nSegments * segmentBytes);
     Put(dictObj, "used", usage.nUsed * segmentBytes);
     Put(dictObj, "mostused", usage.mostUsed * segmentBytes);
-    Tcl_SetObjResult(interp, dictObj);
-    return TCL_OK;
+    return NsTclReturn(interp, dictObj);
 }
 
 static Tcl_Obj *

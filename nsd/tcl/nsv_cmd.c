@@ -121,8 +121,7 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     arrayPtr = LockArray(clientData, interp, objv[1], false);
     NsvSet(arrayPtr, Tcl_GetString(objv[2]), value, (size_t) length);
     NsvUnlock(arrayPtr);
-    Tcl_SetObjResult(interp, objv[3]);
-    return TCL_OK;
+    return NsTclReturn(interp, objv[3]);
 }
 
 /*
@@ -186,8 +185,7 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (valueObj == NULL) {
         return NoSuchKey(interp, objv[2]);
     }
-    Tcl_SetObjResult(interp, valueObj);
-    return TCL_OK;
+    return NsTclReturn(interp, valueObj);
 }
 
 /*
@@ -206,8 +204,7 @@ ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         exists = NsvGet(arrayPtr, Tcl_GetString(objv[2]), &length) != NULL;
         NsvUnlock(arrayPtr);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(exists));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(exists));
 }
 
 /*
@@ -232,12 +229,9 @@ IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsvUnlock(arrayPtr);
 
     if (status != NS_OK) {
-        Tcl_SetObjResult(interp,
-            Tcl_NewStringObj("array variable is not an integer", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "array variable is not an integer");
     }
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewWideIntObj(value));
 }
 
 /*
@@ -259,8 +253,7 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     resultObj = ValueObj(arrayPtr, objv[2]);
     NsvUnlock(arrayPtr);
-    Tcl_SetObjResult(interp, resultObj);
-    return TCL_OK;
+    return NsTclReturn(interp, resultObj);
 }
 
 /*
@@ -291,8 +284,7 @@ LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     resultObj = ValueObj(arrayPtr, objv[2]);
     NsvUnlock(arrayPtr);
     Ns_DStringFree(&ds);
-    Tcl_SetObjResult(interp, resultObj);
-    return TCL_OK;
+    return NsTclReturn(interp, resultObj);
 }
 
 /*
@@ -349,8 +341,7 @@ NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DStringInit(&ds);
     NsvNames(ServerOf(clientData), objc > 1 ? Tcl_GetString(objv[1]) : NULL,
              &ds);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -388,8 +379,7 @@ ArraySet(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (nWords % 2 != 0) {
-        Ns_TclPrintfResult(interp, "invalid list: %s", Tcl_GetString(objv[3]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid list: %s", Tcl_GetString(objv[3]));
     }
     arrayPtr = LockArray(clientData, interp, objv[2], false);
     if (isReset) {
@@ -451,9 +441,7 @@ BucketObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objc == 2) {
         if (Tcl_GetIntFromObj(NULL, objv[1], &first) != TCL_OK
                 || first < 0 || first >= end) {
-            Tcl_SetObjResult(interp,
-                Tcl_NewStringObj("bucket number is not a valid integer", -1));
-            return TCL_ERROR;
+            return NsTclFail(interp, "bucket number is not a valid integer");
         }
         end = first + 1;
     }
@@ -461,8 +449,7 @@ BucketObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = first; i < end; i++) {
         NsvListBucket(serverPtr, i, &ds);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -549,8 +536,7 @@ LockArray(ClientData clientData, Tcl_Interp *interp, Tcl_Obj *nameObj,
 static int
 NoSuchKey(Tcl_Interp *interp, Tcl_Obj *keyObj)
 {
-    Ns_TclPrintfResult(interp, "no such key: %s", Tcl_GetString(keyObj));
-    return TCL_ERROR;
+    return NsTclFail(interp, "no such key: %s", Tcl_GetString(keyObj));
 }
 
 /*
@@ -576,6 +562,5 @@ SetVariable(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj)
                               TCL_LEAVE_ERR_MSG) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(valueObj != NULL));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewBooleanObj(valueObj != NULL));
 }

@@ -12,6 +12,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/nsv.h"
+#include "tcl/result.h"
 
 /*
  * Work on dictObj, which the caller has for itself, with the words behind the
@@ -101,10 +102,9 @@ DictObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (objc - 4 < subcmdPtr->minArgs
             || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
-        Ns_TclPrintfResult(interp, "wrong # args: should be"
-                           " \"nsv_dict %s array key%s\"", subcmdPtr->name,
-                           subcmdPtr->usage);
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "wrong # args: should be \"nsv_dict %s array key%s\"",
+                         subcmdPtr->name, subcmdPtr->usage);
     }
     return (subcmdPtr->isUpdate ? Update : Read)(interp, subcmdPtr, serverPtr,
                                                  objc, objv);
@@ -176,10 +176,8 @@ Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
 static int
 Missing(Tcl_Interp *interp, bool hasArray, Tcl_Obj *const *objv)
 {
-    Ns_TclPrintfResult(interp, hasArray ? "no such key: %s"
-                                        : "no such array: %s",
-                       Tcl_GetString(objv[hasArray ? 3 : 2]));
-    return TCL_ERROR;
+    return NsTclFail(interp, hasArray ? "no such key: %s" : "no such array: %s",
+                     Tcl_GetString(objv[hasArray ? 3 : 2]));
 }
 
 /*
@@ -364,9 +362,8 @@ Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys, Tcl_Obj *const *keys,
 static int
 NotKnown(Tcl_Interp *interp, Tcl_Obj *keyObj)
 {
-    Ns_TclPrintfResult(interp, "key \"%s\" not known in dictionary",
-                       Tcl_GetString(keyObj));
-    return TCL_ERROR;
+    return NsTclFail(interp, "key \"%s\" not known in dictionary",
+                     Tcl_GetString(keyObj));
 }
 
 /*

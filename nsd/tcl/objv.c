@@ -11,6 +11,7 @@
 #include "nsstring.h"
 #include "nstcl.h"
 #include "process/server.h"
+#include "tcl/result.h"
 
 static int ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
                         Tcl_Obj *const **objvPtr);
@@ -413,9 +414,7 @@ Ns_ParseOptions(const char *options[], Ns_OptionConverter *converters[],
             continue;
         }
         if (i + 1 >= end) {
-            Ns_TclPrintfResult(interp, "missing argument to %s",
-                               options[option]);
-            return TCL_ERROR;
+            return NsTclFail(interp, "missing argument to %s", options[option]);
         }
         if ((*converters[option])(interp, objv[i], objv[i + 1],
                                   &values[option]) != TCL_OK) {
@@ -450,9 +449,8 @@ Ns_OptionServer(Tcl_Interp *interp, Tcl_Obj *labelPtr, Tcl_Obj *objPtr,
     NsServer *serverPtr = NsServerFind(Tcl_GetString(objPtr));
 
     if (serverPtr == NULL) {
-        Ns_TclPrintfResult(interp, "invalid argument for %s: %s",
-                           Tcl_GetString(labelPtr), Tcl_GetString(objPtr));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid argument for %s: %s",
+                         Tcl_GetString(labelPtr), Tcl_GetString(objPtr));
     }
     *clientData = serverPtr;
     return TCL_OK;

@@ -11,6 +11,7 @@
 #include "nsthread.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 /*
  * One element of the specification.
@@ -119,20 +120,18 @@ ReadElement(Parse *parsePtr, int i, Tcl_Obj *elementPtr, bool *inArgsPtr)
         return TCL_ERROR;
     }
     if (nFields < 1 || nFields > 2) {
-        Ns_TclPrintfResult(parsePtr->interp, "wrong # fields in argument "
-                           "specifier \"%s\"", Tcl_GetString(elementPtr));
-        return TCL_ERROR;
+        return NsTclFail(parsePtr->interp,
+                         "wrong # fields in argument specifier \"%s\"",
+                         Tcl_GetString(elementPtr));
     }
     name = Tcl_GetString(fields[0]);
     specPtr->isOption = *name == '-';
     if (*name == '\0' || STREQ(name, "-")) {
-        Ns_TclPrintfResult(parsePtr->interp, "argument or option in position "
-                           "%d has no name", i);
-        return TCL_ERROR;
+        return NsTclFail(parsePtr->interp,
+                         "argument or option in position %d has no name", i);
     }
     if (specPtr->isOption && *inArgsPtr) {
-        Ns_TclPrintfResult(parsePtr->interp, "expected argument \"%s\"", name);
-        return TCL_ERROR;
+        return NsTclFail(parsePtr->interp, "expected argument \"%s\"", name);
     }
     *inArgsPtr |= !specPtr->isOption;
     specPtr->isBreak = STREQ(name, "--");
@@ -164,9 +163,8 @@ TakeOptions(Parse *parsePtr)
             return TCL_OK;
         }
         if (parsePtr->next == parsePtr->nWords) {
-            Ns_TclPrintfResult(parsePtr->interp, "missing argument to -%s",
-                               specPtr->name);
-            return TCL_ERROR;
+            return NsTclFail(parsePtr->interp, "missing argument to -%s",
+                             specPtr->name);
         }
         if (SetSpec(parsePtr, specPtr, parsePtr->words[parsePtr->next++])
                 != TCL_OK) {

@@ -13,6 +13,7 @@
 #include "process/shutdown.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 #include <sys/resource.h>
 
@@ -63,9 +64,7 @@ ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Tcl_SetErrorCode(interp, "NS_EXIT", objc > 1 ? Tcl_GetString(objv[1])
                      : "0", NULL);
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(
-        "exit ends the script, not the server", -1));
-    return TCL_ERROR;
+    return NsTclFail(interp, "exit ends the script, not the server");
 }
 
 /*
@@ -132,9 +131,8 @@ ModuleLoadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     server = isGlobal || itPtr->serverPtr == NULL ? NULL
              : itPtr->serverPtr->name;
     if (Ns_ModuleLoad(interp, server, module, file, init) != NS_OK) {
-        Ns_TclPrintfResult(interp, "could not load module \"%s\" from \"%s\"",
-                           module, file);
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not load module \"%s\" from \"%s\"",
+                         module, file);
     }
     return TCL_OK;
 }
@@ -161,9 +159,8 @@ KillObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (kill(pid, number) != 0 && !isNoComplain) {
-        Ns_TclPrintfResult(interp, "kill (\"%d,%d\") failed: %s", pid, number,
-                           Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "kill (\"%d,%d\") failed: %s", pid, number,
+                         Tcl_PosixError(interp));
     }
     return TCL_OK;
 }
@@ -175,9 +172,8 @@ static int
 SetUserObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    Tcl_SetObjResult(interp,
-                     Tcl_NewIntObj(Ns_SetUser(Tcl_GetString(objv[1]))));
-    return TCL_OK;
+    return NsTclReturn(interp,
+                       Tcl_NewIntObj(Ns_SetUser(Tcl_GetString(objv[1]))));
 }
 
 /*
@@ -187,9 +183,8 @@ static int
 SetGroupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    Tcl_SetObjResult(interp,
-                     Tcl_NewIntObj(Ns_SetGroup(Tcl_GetString(objv[1]))));
-    return TCL_OK;
+    return NsTclReturn(interp,
+                       Tcl_NewIntObj(Ns_SetGroup(Tcl_GetString(objv[1]))));
 }
 
 /*
@@ -214,9 +209,8 @@ LimitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (getrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
-        Ns_TclPrintfResult(interp, "getrlimit failed: %s",
-                           Tcl_PosixError(interp));
-        return TCL_ERROR;
+        return NsTclFail(interp, "getrlimit failed: %s",
+                         Tcl_PosixError(interp));
     }
     if (objc == 3) {
         if (STREQ(Tcl_GetString(objv[2]), "unlimited")) {
@@ -227,13 +221,11 @@ LimitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             limit.rlim_cur = (rlim_t) value;
         }
         if (setrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
-            Ns_TclPrintfResult(interp, "setrlimit failed: %s",
-                               Tcl_PosixError(interp));
-            return TCL_ERROR;
+            return NsTclFail(interp, "setrlimit failed: %s",
+                             Tcl_PosixError(interp));
         }
     }
-    Tcl_SetObjResult(interp, limit.rlim_cur == RLIM_INFINITY
-                     ? Tcl_NewStringObj("unlimited", -1)
-                     : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
-    return TCL_OK;
+    return NsTclReturn(interp, limit.rlim_cur == RLIM_INFINITY
+                       ? Tcl_NewStringObj("unlimited", -1)
+                       : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
 }

@@ -8,7 +8,6 @@
 
 #include "nsstring.h"
 
-static void SetMessage(Tcl_Interp *interp, const char *fmt, va_list ap);
 static NsConn *ConnOr(NsInterp *itPtr, const char *message);
 
 /*
@@ -54,37 +53,20 @@ NsTclReturnStatus(Tcl_Interp *interp, int status)
     return NsTclReturn(interp, Tcl_NewBooleanObj(status == NS_OK));
 }
 
-int
-NsTclFail(Tcl_Interp *interp, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    SetMessage(interp, fmt, ap);
-    va_end(ap);
-    return TCL_ERROR;
-}
-
 void
 Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
 {
-    va_list ap;
-
-    va_start(ap, fmt);
-    SetMessage(interp, fmt, ap);
-    va_end(ap);
-}
-
-static void
-SetMessage(Tcl_Interp *interp, const char *fmt, va_list ap)
-{
     Ns_DString ds;
+    va_list    ap;
 
-    if (interp != NULL) {
-        Ns_DStringInit(&ds);
-        Ns_DStringVPrintf(&ds, fmt, ap);
-        Tcl_DStringResult(interp, &ds);
+    if (interp == NULL) {
+        return;
     }
+    Ns_DStringInit(&ds);
+    va_start(ap, fmt);
+    Ns_DStringVPrintf(&ds, fmt, ap);
+    va_end(ap);
+    Tcl_DStringResult(interp, &ds);
 }
 
 /*

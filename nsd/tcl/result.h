@@ -31,7 +31,8 @@ int NsTclReturnStatus(Tcl_Interp *interp, int status);
 /*
  * Set the message, return TCL_ERROR.
  */
-int NsTclFail(Tcl_Interp *interp, const char *fmt, ...) NS_GNUC_PRINTF(2, 3);
+#define NsTclFail(interp, ...) \
+    (Ns_TclPrintfResult(interp, __VA_ARGS__), TCL_ERROR)
 
 /*
  * The request of the interpreter; NULL with `no connection` (or the other

@@ -137,21 +137,18 @@ RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (fileIdObj != NULL && length < 0) {
-        Ns_TclPrintfResult(interp, "length required when -fileid is used");
-        return TCL_ERROR;
+        return NsTclFail(interp, "length required when -fileid is used");
     }
     if ((stringObj != NULL) + (file != NULL) + (fileIdObj != NULL)
             + (binaryObj != NULL) != 1) {
-        Ns_TclPrintfResult(interp, "must specify only one of -string, -file, "
-                           "-binary or -fileid");
-        return TCL_ERROR;
+        return NsTclFail(interp, "must specify only one of -string, -file, "
+                         "-binary or -fileid");
     }
     if (headersObj != NULL
             && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers)
             != TCL_OK) {
-        Ns_TclPrintfResult(interp, "illegal ns_set id: \"%s\"",
-                           Tcl_GetString(headersObj));
-        return TCL_ERROR;
+        return NsTclFail(interp, "illegal ns_set id: \"%s\"",
+                         Tcl_GetString(headersObj));
     }
     connPtr = NsTclConn(interpPtr);
     if (connPtr == NULL) {

@@ -10,6 +10,7 @@
 #include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc ScheduleProcObjCmd;
 static Tcl_ObjCmdProc ScheduleDailyObjCmd;
@@ -205,12 +206,9 @@ Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
     });
     if (id < 0) {
         Ns_TclFreeCallback(callbackPtr);
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "could not schedule procedure", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not schedule procedure");
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(id));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(id));
 }
 
 /*
@@ -238,8 +236,7 @@ static int
 CheckRange(Tcl_Interp *interp, const char *name, int value, int max)
 {
     if (value < 0 || value > max) {
-        Ns_TclPrintfResult(interp, "%s should be >= 0 and <= %d", name, max);
-        return TCL_ERROR;
+        return NsTclFail(interp, "%s should be >= 0 and <= %d", name, max);
     }
     return TCL_OK;
 }
@@ -256,8 +253,7 @@ WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int (*proc)(int id))
     if (Tcl_GetIntFromObj(interp, objv[1], &id) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(proc(id)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(proc(id)));
 }
 
 static void

@@ -22,6 +22,7 @@
 #include "request/vhost.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/serverarg.h"
 #include "tcl/stack.h"
 
@@ -173,9 +174,8 @@ ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     if (call.hasPool && !subcmdPtr->mayHavePool) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "option -pool is not allowed for this subcommand", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "option -pool is not allowed for this subcommand");
     }
     /* The rest of the name, if it was abbreviated. */
     call.subcmdObj = Tcl_NewStringObj(subcmdPtr->name, -1);
@@ -206,8 +206,7 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
             break;
         }
         if (++i == objc) {
-            Ns_TclPrintfResult(interp, "missing argument for %s", word);
-            return TCL_ERROR;
+            return NsTclFail(interp, "missing argument for %s", word);
         }
         if (isServer) {
             hasServer = true;
@@ -240,9 +239,8 @@ FindPool(Tcl_Interp *interp, const char *name, Call *callPtr)
     callPtr->hasPool = true;
     callPtr->poolPtr = NsPoolFind(callPtr->serverPtr, name);
     if (callPtr->poolPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no such pool %s for server %s", name,
-                           callPtr->serverPtr->name);
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such pool %s for server %s", name,
+                         callPtr->serverPtr->name);
     }
     return TCL_OK;
 }
@@ -308,23 +306,20 @@ ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
     }
     Ns_DStringInit(&ds);
     NsPoolList(&ds, callPtr->poolPtr, flags);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
 ConnectionsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(
+    return NsTclReturn(interp, Tcl_NewWideIntObj(
         (Tcl_WideInt) NsPoolRequests(callPtr->poolPtr)));
-    return TCL_OK;
 }
 
 static int
 WaitingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsPoolWaiting(callPtr->poolPtr)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(NsPoolWaiting(callPtr->poolPtr)));
 }
 
 /*
@@ -337,8 +332,7 @@ StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     Ns_DStringInit(&ds);
     NsPoolStats(&ds, callPtr->poolPtr, callPtr->hasBoth);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -348,8 +342,7 @@ ThreadsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     Ns_DStringInit(&ds);
     NsPoolThreads(&ds, callPtr->poolPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -368,8 +361,7 @@ HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else {
         NsPoolHistogram(&ds, callPtr->serverPtr, poolPtr);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -411,16 +403,14 @@ SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
         return TCL_ERROR;
     }
     value = NsPoolGet(callPtr->poolPtr, settings[i].setting);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(value));
 }
 
 static int
 KeepaliveSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     LogDeprecated(callPtr, "ns_conn keepalive");
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(0));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(0));
 }
 
 /*
@@ -446,8 +436,7 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
         }
         NsPageRoot(&ds, serverPtr, NULL);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -474,8 +463,7 @@ TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
     }
     Ns_DStringInit(&ds);
     tables[i].proc(&ds, callPtr->serverPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -485,8 +473,7 @@ PoolsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     Ns_DStringInit(&ds);
     NsPoolNames(&ds, callPtr->serverPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -509,8 +496,7 @@ MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
     if (callPtr->nArgs == 0) {
         Ns_DStringInit(&ds);
         NsPoolMapList(&ds, callPtr->serverPtr, callPtr->poolPtr);
-        Tcl_DStringResult(interp, &ds);
-        return TCL_OK;
+        return NsTclReturnText(interp, &ds);
     }
     spec = Tcl_GetString(callPtr->args[0]);
     if (!isMap) {
@@ -519,9 +505,8 @@ MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
         Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
     } else if (NsPoolMapAdd(callPtr->serverPtr, callPtr->poolPtr, spec,
                             inherits) != NS_OK) {
-        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\";"
-                           " must be METHOD URL ?{HEADER PATTERN}?", spec);
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid mapspec: \"%s\";"
+                         " must be METHOD URL ?{HEADER PATTERN}?", spec);
     }
     return TCL_OK;
 }
@@ -549,10 +534,8 @@ MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
         return TCL_ERROR;
     }
     if (nWords != 2) {
-        Ns_TclPrintfResult(interp, "invalid mapspec: \"%s\";"
-                           " must be METHOD URL",
-                           Tcl_GetString(callPtr->args[0]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid mapspec: \"%s\"; must be METHOD URL",
+                         Tcl_GetString(callPtr->args[0]));
     }
     method = Tcl_GetString(words[0]);
     url = Tcl_GetString(words[1]);
@@ -577,8 +560,7 @@ HostsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     Ns_DStringInit(&ds);
     NsDriverHosts(&ds, callPtr->serverPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -594,8 +576,7 @@ RealmSubcmd(Tcl_Interp *interp, const Call *callPtr)
     }
     Ns_DStringInit(&ds);
     NsAuthAppendRealm(&ds, callPtr->serverPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -632,8 +613,7 @@ StackSubcmd(Tcl_Interp *interp, const Call *callPtr)
     switch (NsStackOfRequest(callPtr->serverPtr,
                              Tcl_GetString(callPtr->args[0]), &ds)) {
     case NS_OK:
-        Tcl_DStringResult(interp, &ds);
-        return TCL_OK;
+        return NsTclReturnText(interp, &ds);
     case NS_TIMEOUT:
         Tcl_SetObjResult(interp, Tcl_NewStringObj(
             "the request is in one command and does not answer", -1));

@@ -5,6 +5,7 @@
  *      server and copies of them, N counting up.
  */
 
+#include "tcl/result.h"
 #include "tcl/set.h"
 
 #include "nsset.h"
@@ -153,8 +154,7 @@ Ns_TclEnterSet(Tcl_Interp *interp, Ns_Set *setPtr, int flags)
     Tcl_Obj  *idObj;
 
     if (interpPtr == NULL) {
-        Ns_TclPrintfResult(interp, "ns_set not supported");
-        return TCL_ERROR;
+        return NsTclFail(interp, "ns_set not supported");
     }
     idObj = NsTclSetEnter(interpPtr, setPtr, (flags & NS_TCL_SET_DYNAMIC) != 0);
     Tcl_IncrRefCount(idObj);
@@ -178,8 +178,7 @@ Ns_TclGetSet2(Tcl_Interp *interp, const char *setId, Ns_Set **setPtrPtr)
     Entry    *entryPtr = interpPtr != NULL ? FindEntry(interpPtr, setId) : NULL;
 
     if (entryPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no such set: %s", setId);
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such set: %s", setId);
     }
     *setPtrPtr = entryPtr->setPtr;
     return TCL_OK;
@@ -194,8 +193,7 @@ Ns_TclFreeSet(Tcl_Interp *interp, const char *setId)
     hashPtr = (interpPtr != NULL)
         ? Tcl_FindHashEntry(&interpPtr->sets, setId) : NULL;
     if (hashPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no such set: %s", setId);
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such set: %s", setId);
     }
     FreeEntry(hashPtr);
     Tcl_DeleteHashEntry(hashPtr);

@@ -6,6 +6,7 @@
 
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/set.h"
 
 #include "nsconn.h"
@@ -141,10 +142,8 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         call.objv++;
         if (call.objc < subPtr->minWords
                 || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
-            Ns_TclPrintfResult(interp,
-                               "wrong # args: should be \"ns_set %s %s\"",
-                               subPtr->name, subPtr->usage);
-            return TCL_ERROR;
+            return NsTclFail(interp, "wrong # args: should be \"ns_set %s %s\"",
+                             subPtr->name, subPtr->usage);
         }
     }
     return subPtr->proc(&call);
@@ -164,17 +163,15 @@ SetCreate(Call *callPtr)
                   i + 1 < callPtr->objc ? Tcl_GetString(callPtr->objv[i + 1])
                                         : NULL);
     }
-    Tcl_SetObjResult(callPtr->interp,
-                     NsTclSetEnter(callPtr->interpPtr, setPtr, true));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp,
+                       NsTclSetEnter(callPtr->interpPtr, setPtr, true));
 }
 
 static int
 SetCopy(Call *callPtr)
 {
-    Tcl_SetObjResult(callPtr->interp,
-        NsTclSetEnter(callPtr->interpPtr, Ns_SetCopy(callPtr->setPtr), true));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp,
+          NsTclSetEnter(callPtr->interpPtr, Ns_SetCopy(callPtr->setPtr), true));
 }
 
 static int
@@ -191,8 +188,7 @@ SetSplit(Call *callPtr)
             NsTclSetEnter(callPtr->interpPtr, sets[i], true));
     }
     ns_free(sets);
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 static int
@@ -211,8 +207,7 @@ SetCleanup(Call *callPtr)
 static int
 SetList(Call *callPtr)
 {
-    Tcl_SetObjResult(callPtr->interp, NsTclSetList(callPtr->interpPtr));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, NsTclSetList(callPtr->interpPtr));
 }
 
 static int
@@ -235,8 +230,7 @@ SetArray(Call *callPtr)
         Tcl_ListObjAppendElement(NULL, listObj,
             Tcl_NewStringObj(value != NULL ? value : "", -1));
     }
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 static int
@@ -267,8 +261,7 @@ SetMerge(Call *callPtr)
         return TCL_ERROR;
     }
     Ns_SetMerge(callPtr->setPtr, fromPtr);
-    Tcl_SetObjResult(callPtr->interp, callPtr->objv[-1]);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, callPtr->objv[-1]);
 }
 
 static int
@@ -280,8 +273,7 @@ SetMove(Call *callPtr)
         return TCL_ERROR;
     }
     Ns_SetMove(callPtr->setPtr, fromPtr);
-    Tcl_SetObjResult(callPtr->interp, callPtr->objv[-1]);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, callPtr->objv[-1]);
 }
 
 /* ---- Subcommands: fields by key. ---- */
@@ -435,8 +427,7 @@ ReturnFields(Call *callPtr, bool keys)
                 Tcl_NewStringObj(keys ? key : value != NULL ? value : "", -1));
         }
     }
-    Tcl_SetObjResult(callPtr->interp, listObj);
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, listObj);
 }
 
 /* ---- Subcommands: fields by index. ---- */
@@ -502,16 +493,13 @@ GetIndex(Call *callPtr, int *indexPtr)
         return TCL_ERROR;
     }
     if (*indexPtr < 0) {
-        Ns_TclPrintfResult(callPtr->interp,
-                           "invalid index \"%s\": must be >= 0",
-                           Tcl_GetString(obj));
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp, "invalid index \"%s\": must be >= 0",
+                         Tcl_GetString(obj));
     }
     if (*indexPtr >= Ns_SetSize(callPtr->setPtr)) {
-        Ns_TclPrintfResult(callPtr->interp,
-                           "invalid index \"%s\": beyond range of set fields",
-                           Tcl_GetString(obj));
-        return TCL_ERROR;
+        return NsTclFail(callPtr->interp,
+                         "invalid index \"%s\": beyond range of set fields",
+                         Tcl_GetString(obj));
     }
     return TCL_OK;
 }
@@ -519,8 +507,7 @@ GetIndex(Call *callPtr, int *indexPtr)
 static int
 ReturnInt(Call *callPtr, int value)
 {
-    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(callPtr->interp, Tcl_NewIntObj(value));
 }
 
 static int
@@ -553,8 +540,7 @@ FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         if (Ns_SetName(setPtr) != NULL
                 && STREQ(Ns_SetName(setPtr), Tcl_GetString(objv[2]))) {
-            Tcl_SetObjResult(interp, ids[i]);
-            return TCL_OK;
+            return NsTclReturn(interp, ids[i]);
         }
     }
     return TCL_OK;
@@ -584,15 +570,12 @@ ParseHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         } else if (STREQ(name, "preserve")) {
             disposition = Preserve;
         } else if (!STREQ(name, "tolower")) {
-            Ns_TclPrintfResult(interp, "unknown case disposition \"%s\":  "
-                               "should be toupper, tolower, or preserve", name);
-            return TCL_ERROR;
+            return NsTclFail(interp, "unknown case disposition \"%s\":  "
+                             "should be toupper, tolower, or preserve", name);
         }
     }
     if (Ns_ParseHeader(setPtr, Tcl_GetString(objv[2]), disposition) != NS_OK) {
-        Ns_TclPrintfResult(interp, "invalid header:  %s",
-                           Tcl_GetString(objv[2]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid header:  %s", Tcl_GetString(objv[2]));
     }
     return TCL_OK;
 }
@@ -608,6 +591,5 @@ ParseQueryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     query = Tcl_GetStringFromObj(objv[1], &length);
     setPtr = Ns_SetCreate(NULL);
     NsFormParseQuery(query, (size_t) length, NULL, setPtr);
-    Tcl_SetObjResult(interp, NsTclSetEnter(clientData, setPtr, true));
-    return TCL_OK;
+    return NsTclReturn(interp, NsTclSetEnter(clientData, setPtr, true));
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 #include "tcl/sock.h"
 
 static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
@@ -85,8 +86,7 @@ NsTclEnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr)
     channel = Tcl_MakeTcpClientChannel(INT2PTR(sock));
     if (channel == NULL) {
         close(sock);
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("could not open socket", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not open socket");
     }
     Tcl_SetChannelOption(NULL, channel, "-translation", "binary");
     Tcl_RegisterChannel(interp, channel);
@@ -158,16 +158,14 @@ OpenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         int reason = errno;
 
         Tcl_SetErrno(reason);
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("can't connect to \"%s:%d\"; %s",
-            spec.host, spec.port,
-            reason == 0 ? "reason unknown" : Tcl_PosixError(interp)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "can't connect to \"%s:%d\"; %s", spec.host,
+                         spec.port, reason == 0 ? "reason unknown"
+                         : Tcl_PosixError(interp));
     }
     if (NsTclEnterSockPair(interp, sock, spec.isAsync, &listPtr) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, listPtr);
 }
 
 static int
@@ -185,9 +183,7 @@ ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, OpenSpec *specPtr)
     }
     specPtr->host = Tcl_GetString(objv[i]);
     if (*specPtr->host == '\0') {
-        Tcl_SetObjResult(interp,
-            Tcl_NewStringObj("invalid hostname: must not be empty", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid hostname: must not be empty");
     }
     if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->port) != TCL_OK) {
         return TCL_ERROR;
@@ -202,9 +198,8 @@ static int
 CheckPort(Tcl_Interp *interp, int port)
 {
     if (port < 0 || port > 65535) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid port: %d; must be %s",
-            port, port < 0 ? "> 0" : "<= 65535"));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid port: %d; must be %s", port,
+                         port < 0 ? "> 0" : "<= 65535");
     }
     return TCL_OK;
 }
@@ -297,15 +292,13 @@ ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     address = Tcl_GetString(objv[1]);
     sock = Ns_SockListen(STREQ(address, "*") ? NULL : address, port);
     if (sock == NS_INVALID_SOCKET) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not listen on \"%s:%d\"",
-                                               address, port));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not listen on \"%s:%d\"", address,
+                         port);
     }
     if (NsTclEnterSock(interp, sock, &channel) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_GetChannelName(channel), -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, Tcl_GetChannelName(channel));
 }
 
 /*
@@ -324,15 +317,12 @@ AcceptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     sock = Ns_SockAccept(listenSock, NULL, NULL);
     if (sock == NS_INVALID_SOCKET) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("accept failed: %s",
-                                               Tcl_PosixError(interp)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "accept failed: %s", Tcl_PosixError(interp));
     }
     if (NsTclEnterSockPair(interp, sock, false, &listPtr) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, listPtr);
 }
 
 /*
@@ -347,9 +337,8 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *names[2];
 
     if (ns_sockpair(socks) != 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("ns_sockpair failed: %s",
-                                               Tcl_PosixError(interp)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "ns_sockpair failed: %s",
+                         Tcl_PosixError(interp));
     }
     if (NsTclEnterSock(interp, socks[0], &channels[0]) != TCL_OK) {
         close(socks[1]);
@@ -362,8 +351,7 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 0; i < 2; i++) {
         names[i] = Tcl_NewStringObj(Tcl_GetChannelName(channels[i]), -1);
     }
-    Tcl_SetObjResult(interp, Tcl_NewListObj(2, names));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewListObj(2, names));
 }
 
 /*
@@ -522,12 +510,10 @@ NreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (ioctl(fd, FIONREAD, &n) != 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("ns_sockioctl failed: %s",
-                                               Tcl_PosixError(interp)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "ns_sockioctl failed: %s",
+                         Tcl_PosixError(interp));
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(n + Tcl_InputBuffered(channel)));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(n + Tcl_InputBuffered(channel)));
 }
 
 /*
@@ -549,8 +535,7 @@ CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         && (pollFd.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0
         && ((pollFd.revents & POLLIN) == 0
             || recv(pollFd.fd, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) != 0);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(isAlive));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(isAlive));
 }
 
 /*
@@ -621,6 +606,5 @@ LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         Ns_DStringFree(&ds);
         return TCL_ERROR;
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }

@@ -80,9 +80,7 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     sock = fcntl(sock, F_DUPFD_CLOEXEC, 0);
     if (sock == NS_INVALID_SOCKET) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("dup failed: %s",
-                                               Tcl_PosixError(interp)));
-        return TCL_ERROR;
+        return NsTclFail(interp, "dup failed: %s", Tcl_PosixError(interp));
     }
     script = Tcl_GetStringFromObj(objv[2], &length);
     callbackPtr = ns_calloc(1u, sizeof(ScriptCallback) + (size_t) length + 1u);
@@ -95,9 +93,7 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                        NsClockFromTime(&timeout)) != NS_OK) {
         close(sock);
         ns_free(callbackPtr);
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("could not register callback", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not register callback");
     }
     return TCL_OK;
 }
@@ -125,9 +121,7 @@ ListenCallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_SockListenCallback(STREQ(address, "*") ? NULL : address, port,
                               AcceptProc, callbackPtr) != NS_OK) {
         ns_free(callbackPtr);
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("could not register callback", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not register callback");
     }
     return TCL_OK;
 }
@@ -150,9 +144,8 @@ ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr)
     }
 done:
     if (when == 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid when specification"
-            " \"%s\": should be one/more of r, w, e, or x", text));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid when specification"
+                         " \"%s\": should be one/more of r, w, e, or x", text);
     }
     *whenPtr = when;
     return TCL_OK;

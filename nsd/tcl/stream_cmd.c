@@ -191,15 +191,13 @@ StartContentObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (charset != NULL && type != NULL) {
-        Ns_TclPrintfResult(interp,
-                           "only one of -charset or -type may be specified");
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "only one of -charset or -type may be specified");
     }
     if (charset != NULL) {
         encoding = Ns_GetCharsetEncoding(charset);
         if (encoding == NULL) {
-            Ns_TclPrintfResult(interp, "no encoding for charset: %s", charset);
-            return TCL_ERROR;
+            return NsTclFail(interp, "no encoding for charset: %s", charset);
         }
     } else if (type != NULL && Ns_StrCaseFind(type, "charset=") != NULL) {
         encoding = Ns_GetTypeEncoding(type);
@@ -234,8 +232,7 @@ WriteFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     connPtr->pub.flags |= NS_CONN_STREAM;
     if (Ns_ConnSendChannel(&connPtr->pub, channel, bytes) != NS_OK) {
-        Ns_TclPrintfResult(interp, "i/o failed");
-        return TCL_ERROR;
+        return NsTclFail(interp, "i/o failed");
     }
     return NsTclReturnStatus(interp, NS_OK);
 }
@@ -257,9 +254,8 @@ ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     SuppressHeaders(connPtr);
     if (Ns_ConnSendChannel(&connPtr->pub, channel, bytes) != NS_OK) {
-        Ns_TclPrintfResult(interp, "could not send %s bytes from channel %s",
-                           Tcl_GetString(objv[2]), Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not send %s bytes from channel %s",
+                         Tcl_GetString(objv[2]), Tcl_GetString(objv[1]));
     }
     return TCL_OK;
 }
@@ -295,8 +291,7 @@ ConnCpToFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (rest > 0
             && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
-        Ns_TclPrintfResult(interp, "could not copy content");
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not copy content");
     }
     return TCL_OK;
 }

@@ -9,6 +9,7 @@
 #include "http/html.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 typedef enum {
     PART_QUERY,
@@ -88,8 +89,7 @@ UrlEncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Ns_DStringNAppend(&ds, options.part == PART_PATH ? "/" : "&", 1);
         }
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -116,8 +116,7 @@ UrlDecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         (void) Ns_UrlQueryDecode(&ds, Tcl_GetString(objv[objc - 1]),
                                  options.encoding);
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -157,15 +156,13 @@ QuoteHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         length;
 
     if (objc != 2) {
-        Ns_TclPrintfResult(interp, "wrong # args:  should be \"%s html\"",
-                           Tcl_GetString(objv[0]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "wrong # args:  should be \"%s html\"",
+                         Tcl_GetString(objv[0]));
     }
     html = Tcl_GetStringFromObj(objv[1], &length);
     Ns_DStringInit(&ds);
     NsHtmlQuote(&ds, html, (size_t) length);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -177,15 +174,13 @@ StripHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         length;
 
     if (objc != 2) {
-        Ns_TclPrintfResult(interp, "wrong # of args:  should be \"%s page\"",
-                           Tcl_GetString(objv[0]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "wrong # of args:  should be \"%s page\"",
+                         Tcl_GetString(objv[0]));
     }
     html = Tcl_GetStringFromObj(objv[1], &length);
     Ns_DStringInit(&ds);
     NsHtmlStrip(&ds, html, (size_t) length);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -202,8 +197,7 @@ HrefsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ListObjAppendElement(NULL, listPtr,
                                  Tcl_NewStringObj(value, (int) length));
     }
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
+    return NsTclReturn(interp, listPtr);
 }
 
 /*
@@ -344,9 +338,8 @@ TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (delimiter != NULL && Tcl_NumUtfChars(delimiter, -1) != 1) {
-        Ns_TclPrintfResult(interp, "invalid -delimiter \"%s\": must be a "
-                           "single character", delimiter);
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid -delimiter \"%s\": must be a "
+                         "single character", delimiter);
     }
     if (isSubst) {
         textPtr = Tcl_SubstObj(interp, textPtr, TCL_SUBST_ALL);
@@ -364,8 +357,7 @@ TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DStringInit(&ds);
     TrimLines(&ds, text, end, delimiter, prefix);
     Tcl_DecrRefCount(textPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*

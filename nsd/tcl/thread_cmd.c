@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/result.h"
 
 static const char handleType[] = "ns:thread";
 
@@ -156,9 +157,7 @@ StartThread(Tcl_Interp *interp, const char *server, const char *script,
     error = NsThreadTry(RunScriptThread, argPtr, 0, threadPtr);
     if (error != 0) {
         FreeScriptThread(argPtr);
-        Ns_TclPrintfResult(interp, "cannot start a thread: %s",
-                           strerror(error));
-        return TCL_ERROR;
+        return NsTclFail(interp, "cannot start a thread: %s", strerror(error));
     }
     return TCL_OK;
 }
@@ -241,9 +240,7 @@ WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     thread = address;
     if (NsThreadJoin(&thread, &result) != NS_OK) {
-        Ns_TclPrintfResult(interp, "no such thread: %s",
-                           Tcl_GetString(objv[2]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such thread: %s", Tcl_GetString(objv[2]));
     }
     if (result != NULL) {
         Tcl_SetObjResult(interp, Tcl_NewStringObj(result, -1));
@@ -262,8 +259,7 @@ NameSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objc == 3) {
         Ns_ThreadSetName("%s", Tcl_GetString(objv[2]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_ThreadGetName(), -1));
-    return TCL_OK;
+    return NsTclReturnString(interp, Ns_ThreadGetName());
 }
 
 /*

@@ -180,8 +180,7 @@ SecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (OneTime(interp, objc, objv, &time) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewLongObj(time.sec));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewLongObj(time.sec));
 }
 
 static int
@@ -193,16 +192,14 @@ MicrosecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (OneTime(interp, objc, objv, &time) != TCL_OK) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewLongObj(time.usec));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewLongObj(time.usec));
 }
 
 static int
 SetTime(Tcl_Interp *interp, Ns_Time *timePtr)
 {
     Ns_AdjTime(timePtr);
-    Tcl_SetObjResult(interp, Ns_TclNewTimeObj(timePtr));
-    return TCL_OK;
+    return NsTclReturn(interp, Ns_TclNewTimeObj(timePtr));
 }
 
 /*
@@ -236,8 +233,7 @@ HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     when = (time_t) time.sec;
     Ns_DStringInit(&ds);
     (void) Ns_HttpTime(&ds, &when);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -248,11 +244,9 @@ ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     when = Ns_ParseHttpTime(Tcl_GetString(objv[1]));
     if (when == 0) {
-        Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid time: %s", Tcl_GetString(objv[1]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(when));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewWideIntObj(when));
 }
 
 static int
@@ -314,11 +308,9 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 #pragma GCC diagnostic pop
     }
     if (length == 0) {
-        Ns_TclPrintfResult(interp, "invalid time: %s", Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid time: %s", Tcl_GetString(objv[1]));
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(text, (int) length));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewStringObj(text, (int) length));
 }
 
 static int
@@ -333,9 +325,8 @@ SleepObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_AdjTime(&time);
     if (time.sec < 0) {
-        Ns_TclPrintfResult(interp, "invalid timespec: %s",
-                           Tcl_GetString(objv[1]));
-        return TCL_ERROR;
+        return NsTclFail(interp, "invalid timespec: %s",
+                         Tcl_GetString(objv[1]));
     }
     left = (struct timespec) {time.sec, time.usec * 1000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {

@@ -20,6 +20,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/regargs.h"
+#include "tcl/result.h"
 
 /*
  * A Tcl callback names the procedure that will run it, of whatever type, for
@@ -150,11 +151,9 @@ Url2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_UrlToFile(&ds, itPtr->serverPtr->name, Tcl_GetString(objv[1]))
             != NS_OK) {
         Ns_DStringFree(&ds);
-        Ns_TclPrintfResult(interp, "url2file lookup failed");
-        return TCL_ERROR;
+        return NsTclFail(interp, "url2file lookup failed");
     }
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -198,16 +197,14 @@ PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
         serverPtr = NsServerInitializing();
     }
     if (serverPtr == NULL || serverPtr->requestPtr == NULL) {
-        Ns_TclPrintfResult(itPtr->interp, "no server available");
-        return TCL_ERROR;
+        return NsTclFail(itPtr->interp, "no server available");
     }
     Ns_DStringInit(&ds);
     (void) (*proc)(&ds, serverPtr, host);
     for (i = objc - nParts; i < objc; i++) {
         AppendPart(&ds, Tcl_GetString(objv[i]));
     }
-    Tcl_DStringResult(itPtr->interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(itPtr->interp, &ds);
 }
 
 /*
@@ -267,14 +264,12 @@ HashPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     if (Tcl_GetIntFromObj(NULL, objv[2], &levels) != TCL_OK || levels <= 0) {
         /* The spelling is what scripts know. */
-        Ns_TclPrintfResult(interp,
-                           "levels must be an interger greater than zero");
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "levels must be an interger greater than zero");
     }
     Ns_DStringInit(&ds);
     (void) Ns_HashPath(&ds, Tcl_GetString(objv[1]), levels);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -285,8 +280,7 @@ NormalizePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_DStringInit(&ds);
     (void) Ns_NormalizePath(&ds, Tcl_GetString(objv[1]));
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -320,8 +314,7 @@ LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     NsLimitsAppend(&ds, NsLimitsSet(name, &values));
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -337,8 +330,7 @@ LimitsGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     NsLimitsAppend(&ds, limitsPtr);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -349,8 +341,7 @@ LimitsListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_DStringInit(&ds);
     NsLimitsNames(&ds, objc == 2 ? Tcl_GetString(objv[1]) : NULL);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -386,9 +377,8 @@ LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         serverPtr = NsServerFind(server);
     }
     if (serverPtr == NULL) {
-        Ns_TclPrintfResult(interp, "no such server: %s",
-                           server == NULL ? "" : server);
-        return TCL_ERROR;
+        return NsTclFail(interp, "no such server: %s",
+                         server == NULL ? "" : server);
     }
     NsLimitsRegister(serverPtr, limitsPtr, method, url,
                      noInherit);
@@ -413,8 +403,7 @@ FastPathCacheStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     NsFastPathCacheStats(&ds, withContents != 0, reset != 0);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -471,8 +460,7 @@ NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
         return TCL_ERROR;
     }
     if (NsServerInitializing() == NULL) {
-        Ns_TclPrintfResult(interp, "no initializing server");
-        return TCL_ERROR;
+        return NsTclFail(interp, "no initializing server");
     }
     *callbackPtrPtr = Ns_TclNewCallback(interp, proc, objv[1], objc - 2,
                                         objv + 2);

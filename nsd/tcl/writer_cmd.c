@@ -92,9 +92,8 @@ SubmitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     piece.base = Tcl_GetByteArrayFromObj(objv[2], &length);
     piece.length = (size_t) length;
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(
+    return NsTclReturn(interp, Tcl_NewIntObj(
         NsConnSubmit(interpPtr->connPtr, &piece, 1) == NS_OK ? 0 : -1));
-    return TCL_OK;
 }
 
 /*
@@ -136,8 +135,7 @@ SubmitFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     result = NsConnSubmit(connPtr, &piece, 1) == NS_OK ? 0 : -1;
     close(piece.fd);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(result));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(result));
 }
 
 /*
@@ -174,8 +172,7 @@ SubmitFilesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NoConnection(interp);
     }
     if (nParts == 0) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("no files", -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "no files");
     }
     pieces = ns_calloc((size_t) nParts, sizeof(NsPiece));
     if (OpenParts(interp, partsObj, pieces, &file) != TCL_OK) {
@@ -188,8 +185,7 @@ SubmitFilesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     isQueued = NsConnSubmit(connPtr, pieces, nParts) == NS_OK;
     CloseParts(pieces, nParts);
     ns_free(pieces);
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(isQueued));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(isQueued));
 }
 
 /*
@@ -291,9 +287,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *first = objc > 2 ? Tcl_GetString(objv[2]) : "-server";
 
     if (!STREQ(first, "-server") && !STREQ(first, "-long")) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "bad option \"%s\": must be -server", first));
-        return TCL_ERROR;
+        return NsTclFail(interp, "bad option \"%s\": must be -server", first);
     }
     if (objc == 3 && STREQ(first, "-server")) {
         Tcl_WrongNumArgs(interp, 2, objv, "?-server server?");
@@ -307,8 +301,7 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     NsWriterList(&ds, server, isLong != 0);
-    Tcl_DStringResult(interp, &ds);
-    return TCL_OK;
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -346,8 +339,7 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             != NS_OK) {
         return NoWriter(interp, driver);
     }
-    Tcl_SetObjResult(interp, Tcl_NewWideIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewWideIntObj(value));
 }
 
 /*
@@ -372,8 +364,7 @@ StreamingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             != NS_OK) {
         return NoWriter(interp, driver);
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(value));
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(value));
 }
 
 /*
@@ -388,18 +379,14 @@ OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
     int         fd;
 
     if (access(file, F_OK) != 0) {
-        Tcl_SetObjResult(interp,
-                         Tcl_ObjPrintf("file does not exist '%s'", file));
-        return TCL_ERROR;
+        return NsTclFail(interp, "file does not exist '%s'", file);
     }
     fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         if (fd >= 0) {
             close(fd);
         }
-        Tcl_SetObjResult(interp,
-                         Tcl_ObjPrintf("could not open file '%s'", file));
-        return TCL_ERROR;
+        return NsTclFail(interp, "could not open file '%s'", file);
     }
     if (size < 0 || size > st.st_size) {
         message = "size must be a positive value less or equal filesize";
@@ -410,8 +397,7 @@ OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
     }
     if (message != NULL) {
         close(fd);
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(message, -1));
-        return TCL_ERROR;
+        return NsTclFail(interp, "%s", message);
     }
     piecePtr->fd = fd;
     piecePtr->offset = (off_t) offset;
@@ -422,14 +408,12 @@ OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
 static int
 NoWriter(Tcl_Interp *interp, const char *driver)
 {
-    Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-        "no writer configured for a driver with name %s", driver));
-    return TCL_ERROR;
+    return NsTclFail(interp, "no writer configured for a driver with name %s",
+                     driver);
 }
 
 static int
 NoConnection(Tcl_Interp *interp)
 {
-    Tcl_SetObjResult(interp, Tcl_NewStringObj("no connection", -1));
-    return TCL_ERROR;
+    return NsTclFail(interp, "no connection");
 }
