@@ -95,7 +95,7 @@ typedef struct NsAdpFrame {
     int                nArgs;
     Tcl_Obj *const    *args;
     bool               isInclude;   /* args lack the name of the page. */
-    Tcl_DString       *outputPtr;   /* Where its output goes. */
+    Ns_DString        *outputPtr;   /* Where its output goes. */
 } NsAdpFrame;
 
 /*
@@ -107,7 +107,7 @@ typedef struct NsAdpInterp {
     int             flags;
     size_t          bufferBytes;
     NsAdpException  exception;
-    Tcl_DString     output;         /* The response buffer. */
+    Ns_DString      output;         /* The response buffer. */
     NsAdpFrame     *framePtr;       /* Innermost; NULL when no page runs. */
     int             depth;          /* Frames. */
     Tcl_Channel     channel;        /* Instead of the connection, or NULL. */
@@ -167,7 +167,7 @@ typedef struct NsAdpSource {
     Tcl_Obj *const    *args;
     bool               isInclude;   /* args lack the name of the page. */
     const char        *dir;         /* NULL: that of the file, or as before. */
-    Tcl_DString       *outputPtr;   /* NULL: the current buffer. */
+    Ns_DString        *outputPtr;   /* NULL: the current buffer. */
 } NsAdpSource;
 
 /*
@@ -179,13 +179,13 @@ int NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 /*
  * Append the directory that relative names refer to; nothing outside pages.
  */
-void NsAdpDir(const NsAdpInterp *adpPtr, Tcl_DString *dsPtr);
+void NsAdpDir(const NsAdpInterp *adpPtr, Ns_DString *dsPtr);
 
 /*
  * File name relative to the current page, or to the page root.
  */
 const char *NsAdpResolve(NsAdpInterp *adpPtr, const char *file,
-                         Tcl_DString *dsPtr);
+                         Ns_DString *dsPtr);
 
 /* ---- error.c ---- */
 
@@ -231,7 +231,7 @@ void NsAdpSetChannel(NsAdpInterp *adpPtr, Tcl_Channel channel);
 /*
  * The buffer that the innermost frame writes to.
  */
-Tcl_DString *NsAdpBuffer(NsAdpInterp *adpPtr);
+Ns_DString *NsAdpBuffer(NsAdpInterp *adpPtr);
 
 /* ---- page.c ---- */
 
@@ -276,7 +276,7 @@ time_t NsAdpPageTime(const NsAdpPage *pagePtr);
  * NS_TIMEOUT: another thread makes it, and mayWait is false.
  */
 Ns_ReturnCode NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
-                             bool mayWait, Tcl_DString *dsPtr);
+                             bool mayWait, Ns_DString *dsPtr);
 void NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
                     const char *text, const Ns_Time *ttlPtr);
 
@@ -285,7 +285,7 @@ void NsAdpPagesFree(NsAdpInterp *adpPtr);
 /*
  * Result of ns_adp_stats.
  */
-void NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr);
+void NsAdpStats(NsAdpServer *adpServerPtr, Ns_DString *dsPtr);
 
 /* ---- route.c ---- */
 

@@ -14,28 +14,18 @@
 #include "nsstring.h"
 #include "adp/adp.h"
 
-static Tcl_ObjCmdProc AppendObjCmd;
-static Tcl_ObjCmdProc PutsObjCmd;
-static Tcl_ObjCmdProc TellObjCmd;
-static Tcl_ObjCmdProc DumpObjCmd;
-static Tcl_ObjCmdProc TruncObjCmd;
-static Tcl_ObjCmdProc FlushObjCmd;
-static Tcl_ObjCmdProc CloseObjCmd;
-static Tcl_ObjCmdProc MimeTypeObjCmd;
-static Tcl_ObjCmdProc IncludeObjCmd;
-static Tcl_ObjCmdProc EvalObjCmd;
-static Tcl_ObjCmdProc SafeEvalObjCmd;
-static Tcl_ObjCmdProc TagObjCmd;
-static Tcl_ObjCmdProc ParseObjCmd;
+static Tcl_ObjCmdProc AppendObjCmd, PutsObjCmd, TellObjCmd, DumpObjCmd,
+    TruncObjCmd, FlushObjCmd, CloseObjCmd, MimeTypeObjCmd, IncludeObjCmd,
+    EvalObjCmd, SafeEvalObjCmd, TagObjCmd, ParseObjCmd;
 
 static NsAdpInterp *Active(const NsInterp *interpPtr);
 static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
                  bool isTrusted);
 static int  RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
                          const char *varName);
-static void AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file,
+static void AppendHole(Ns_DString *dsPtr, bool isTcl, const char *file,
                        int nArgs, Tcl_Obj *const *args);
-static void AppendQuoted(Tcl_DString *dsPtr, const char *word);
+static void AppendQuoted(Ns_DString *dsPtr, const char *word);
 
 static const NsTclCommand commands[] = {
     {"ns_adp_append", AppendObjCmd, 1, NS_TCL_ANY, "string ?string ...?", 0},
@@ -82,13 +72,12 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
-    int          i;
 
     adpPtr = Active(clientData);
     if (adpPtr == NULL) {
         return TCL_ERROR;
     }
-    for (i = 1; i < objc; i++) {
+    for (int i = 1; i < objc; i++) {
         int         length;
         const char *text = Tcl_GetStringFromObj(objv[i], &length);
 
@@ -107,7 +96,7 @@ PutsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char        *text;
     int          length, noNewline = 0;
     Ns_ObjvSpec  opts[] = {
-        {"-nonewline", Ns_ObjvBool,  &noNewline, INT2PTR(NS_TRUE)},
+        {"-nonewline", Ns_ObjvBool,  &noNewline, INT2PTR(true)},
         {"--",         Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -142,7 +131,7 @@ TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     return NsTclReturn(interp,
-                       Tcl_NewIntObj(Tcl_DStringLength(NsAdpBuffer(adpPtr))));
+                       Tcl_NewIntObj(Ns_DStringLength(NsAdpBuffer(adpPtr))));
 }
 
 static int
@@ -150,14 +139,14 @@ DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
-    Tcl_DString *bufferPtr;
+    Ns_DString  *bufferPtr;
 
     if ((adpPtr = Active(clientData)) == NULL) {
         return TCL_ERROR;
     }
     bufferPtr = NsAdpBuffer(adpPtr);
-    return NsTclReturn(interp, Tcl_NewStringObj(Tcl_DStringValue(bufferPtr),
-                                                Tcl_DStringLength(bufferPtr)));
+    return NsTclReturn(interp, Tcl_NewStringObj(Ns_DStringValue(bufferPtr),
+                                                Ns_DStringLength(bufferPtr)));
 }
 
 static int
@@ -179,8 +168,8 @@ TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (adpPtr == NULL) {
         return TCL_ERROR;
     }
-    if (length < Tcl_DStringLength(NsAdpBuffer(adpPtr))) {
-        Tcl_DStringSetLength(NsAdpBuffer(adpPtr), length);
+    if (length < Ns_DStringLength(NsAdpBuffer(adpPtr))) {
+        Ns_DStringSetLength(NsAdpBuffer(adpPtr), length);
     }
     return TCL_OK;
 }
@@ -189,7 +178,7 @@ static int
 FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    return Ns_AdpFlush(interp, NS_TRUE);
+    return Ns_AdpFlush(interp, true);
 }
 
 static int
@@ -198,7 +187,7 @@ CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
-    if (Ns_AdpFlush(interp, NS_FALSE) != TCL_OK) {
+    if (Ns_AdpFlush(interp, false) != TCL_OK) {
         return TCL_ERROR;
     }
     NsAdpReset(adpPtr);
@@ -231,12 +220,12 @@ IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     Ns_Time     *ttlPtr = NULL;
     char        *file;
-    Tcl_DString  path;
+    Ns_DString   path;
     int          noCache = 0, isTcl = 0, nArgs = 0, flags, result = TCL_OK;
     Ns_ObjvSpec  opts[] = {
         {"-cache",   Ns_ObjvTime,  &ttlPtr, NULL},
-        {"-nocache", Ns_ObjvBool,  &noCache, INT2PTR(NS_TRUE)},
-        {"-tcl",     Ns_ObjvBool,  &isTcl, INT2PTR(NS_TRUE)},
+        {"-nocache", Ns_ObjvBool,  &noCache, INT2PTR(true)},
+        {"-tcl",     Ns_ObjvBool,  &isTcl, INT2PTR(true)},
         {"--",       Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -249,10 +238,10 @@ IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    Tcl_DStringInit(&path);
+    Ns_DStringInit(&path);
     (void) NsAdpResolve(adpPtr, file, &path);
     if (noCache && adpPtr->nRecordings > 0) {
-        AppendHole(NsAdpBuffer(adpPtr), isTcl != 0, Tcl_DStringValue(&path),
+        AppendHole(NsAdpBuffer(adpPtr), isTcl != 0, Ns_DStringValue(&path),
                    nArgs, objv + (objc - nArgs));
     } else {
         flags = adpPtr->flags;
@@ -260,13 +249,13 @@ IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             adpPtr->flags &= ~NS_ADP_CACHE;
         }
         result = NsAdpRun(adpPtr, &(NsAdpSource) {
-            .file = Tcl_DStringValue(&path), .isTcl = isTcl != 0,
+            .file = Ns_DStringValue(&path), .isTcl = isTcl != 0,
             .ttlPtr = ttlPtr, .nArgs = nArgs, .args = objv + (objc - nArgs),
             .isInclude = true
         });
         adpPtr->flags = flags;
     }
-    Tcl_DStringFree(&path);
+    Ns_DStringFree(&path);
     return result;
 }
 
@@ -274,35 +263,33 @@ IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * An include that is run each time the kept output is used.
  */
 static void
-AppendHole(Tcl_DString *dsPtr, bool isTcl, const char *file, int nArgs,
+AppendHole(Ns_DString *dsPtr, bool isTcl, const char *file, int nArgs,
            Tcl_Obj *const *args)
 {
-    int i;
-
-    Tcl_DStringAppend(dsPtr, "<% ns_adp_include -nocache", -1);
-    Tcl_DStringAppend(dsPtr, isTcl ? " -tcl -- " : " -- ", -1);
+    Ns_DStringAppend(dsPtr, "<% ns_adp_include -nocache");
+    Ns_DStringAppend(dsPtr, isTcl ? " -tcl -- " : " -- ");
     AppendQuoted(dsPtr, file);
-    for (i = 0; i < nArgs; i++) {
-        Tcl_DStringAppend(dsPtr, " ", 1);
+    for (int i = 0; i < nArgs; i++) {
+        Ns_DStringNAppend(dsPtr, " ", 1);
         AppendQuoted(dsPtr, Tcl_GetString(args[i]));
     }
-    Tcl_DStringAppend(dsPtr, " %>", 3);
+    Ns_DStringNAppend(dsPtr, " %>", 3);
 }
 
 /*
  * One word of a script in which the page parser finds nothing.
  */
 static void
-AppendQuoted(Tcl_DString *dsPtr, const char *word)
+AppendQuoted(Ns_DString *dsPtr, const char *word)
 {
-    Tcl_DStringAppend(dsPtr, "\"", 1);
+    Ns_DStringNAppend(dsPtr, "\"", 1);
     for (; *word != '\0'; word++) {
         if (ispunct(UCHAR(*word))) {
-            Tcl_DStringAppend(dsPtr, "\\", 1);
+            Ns_DStringNAppend(dsPtr, "\\", 1);
         }
-        Tcl_DStringAppend(dsPtr, word, 1);
+        Ns_DStringNAppend(dsPtr, word, 1);
     }
-    Tcl_DStringAppend(dsPtr, "\"", 1);
+    Ns_DStringNAppend(dsPtr, "\"", 1);
 }
 
 static int
@@ -355,15 +342,15 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     char        *varName = NULL, *dir = NULL;
-    Tcl_DString  path, cwd;
+    Ns_DString   path, cwd;
     NsAdpSource  source = {.file = NULL};
     int          isString = 0, isFile = 0, isTcl = 0, isSafe = 0, nArgs = 0;
     int          flags, result;
     Ns_ObjvSpec  opts[] = {
-        {"-string",      Ns_ObjvBool,   &isString, INT2PTR(NS_TRUE)},
-        {"-file",        Ns_ObjvBool,   &isFile, INT2PTR(NS_TRUE)},
-        {"-tcl",         Ns_ObjvBool,   &isTcl, INT2PTR(NS_TRUE)},
-        {"-safe",        Ns_ObjvBool,   &isSafe, INT2PTR(NS_TRUE)},
+        {"-string",      Ns_ObjvBool,   &isString, INT2PTR(true)},
+        {"-file",        Ns_ObjvBool,   &isFile, INT2PTR(true)},
+        {"-tcl",         Ns_ObjvBool,   &isTcl, INT2PTR(true)},
+        {"-safe",        Ns_ObjvBool,   &isSafe, INT2PTR(true)},
         {"-savedresult", Ns_ObjvString, &varName, NULL},
         {"-cwd",         Ns_ObjvString, &dir, NULL},
         {"--",           Ns_ObjvBreak,  NULL, NULL},
@@ -377,8 +364,8 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    Tcl_DStringInit(&path);
-    Tcl_DStringInit(&cwd);
+    Ns_DStringInit(&path);
+    Ns_DStringInit(&cwd);
     source.nArgs = nArgs;
     source.args = objv + (objc - nArgs);
     source.isTcl = isTcl != 0;
@@ -388,10 +375,10 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (!isFile && !isTcl) {
         source.textObj = source.args[0];
     } else if (dir != NULL && *Tcl_GetString(source.args[0]) != '/') {
-        Tcl_DStringAppend(&path, source.dir, -1);
-        Tcl_DStringAppend(&path, "/", 1);
-        Tcl_DStringAppend(&path, Tcl_GetString(source.args[0]), -1);
-        source.file = Tcl_DStringValue(&path);
+        Ns_DStringAppend(&path, source.dir);
+        Ns_DStringNAppend(&path, "/", 1);
+        Ns_DStringAppend(&path, Tcl_GetString(source.args[0]));
+        source.file = Ns_DStringValue(&path);
     } else {
         source.file = NsAdpResolve(adpPtr, Tcl_GetString(source.args[0]),
                                    &path);
@@ -400,8 +387,8 @@ ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     adpPtr->flags |= isSafe ? NS_ADP_SAFE : 0;
     result = RunForOutput(adpPtr, &source, varName);
     adpPtr->flags = flags;
-    Tcl_DStringFree(&cwd);
-    Tcl_DStringFree(&path);
+    Ns_DStringFree(&cwd);
+    Ns_DStringFree(&path);
     return result;
 }
 
@@ -413,10 +400,10 @@ static int
 RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr, const char *varName)
 {
     Tcl_Interp *interp = adpPtr->interpPtr->interp;
-    Tcl_DString output;
+    Ns_DString  output;
     int         result;
 
-    Tcl_DStringInit(&output);
+    Ns_DStringInit(&output);
     sourcePtr->outputPtr = &output;
     result = NsAdpRun(adpPtr, sourcePtr);
     if (result == TCL_OK && varName != NULL
@@ -425,9 +412,9 @@ RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr, const char *varName)
         result = TCL_ERROR;
     }
     if (result == TCL_OK) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(Tcl_DStringValue(&output),
-                                                  Tcl_DStringLength(&output)));
+        Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_DStringValue(&output),
+                                                  Ns_DStringLength(&output)));
     }
-    Tcl_DStringFree(&output);
+    Ns_DStringFree(&output);
     return result;
 }

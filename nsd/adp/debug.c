@@ -17,21 +17,21 @@ NsAdpDebug(NsAdpInterp *adpPtr, const char *host, const char *port,
            const char *procs)
 {
     Tcl_Interp *interp = adpPtr->interpPtr->interp;
-    Tcl_DString script;
+    Ns_DString  script;
     int         result;
 
     if (adpPtr->debugLevel > 0) {
         return TCL_OK;
     }
     Ns_TclMarkForDelete(interp);
-    Tcl_DStringInit(&script);
-    Tcl_DStringAppend(&script, adpPtr->adpServerPtr->debugInit, -1);
-    Tcl_DStringAppendElement(&script, procs != NULL ? procs : "");
-    Tcl_DStringAppendElement(&script, host != NULL ? host : "");
-    Tcl_DStringAppendElement(&script, port != NULL ? port : "");
-    result = Tcl_EvalEx(interp, Tcl_DStringValue(&script),
-                        Tcl_DStringLength(&script), TCL_EVAL_GLOBAL);
-    Tcl_DStringFree(&script);
+    Ns_DStringInit(&script);
+    Ns_DStringAppend(&script, adpPtr->adpServerPtr->debugInit);
+    Ns_DStringAppendElement(&script, procs != NULL ? procs : "");
+    Ns_DStringAppendElement(&script, host != NULL ? host : "");
+    Ns_DStringAppendElement(&script, port != NULL ? port : "");
+    result = Tcl_EvalEx(interp, Ns_DStringValue(&script),
+                        Ns_DStringLength(&script), TCL_EVAL_GLOBAL);
+    Ns_DStringFree(&script);
     if (result != TCL_OK) {
         (void) Ns_TclLogError(interp);
         return NsTclFail(interp, "could not initialize debugger");

@@ -14,9 +14,9 @@
 
 static bool WasReported(NsAdpInterp *adpPtr);
 static Tcl_Obj *StackTrace(Tcl_Interp *interp);
-static void Locate(const NsAdpInterp *adpPtr, int line, Tcl_DString *dsPtr);
-static void NameFrame(const NsAdpFrame *framePtr, Tcl_DString *dsPtr);
-static void Detail(Ns_Conn *conn, Tcl_DString *dsPtr);
+static void Locate(const NsAdpInterp *adpPtr, int line, Ns_DString *dsPtr);
+static void NameFrame(const NsAdpFrame *framePtr, Ns_DString *dsPtr);
+static void Detail(Ns_Conn *conn, Ns_DString *dsPtr);
 static void Display(NsAdpInterp *adpPtr, const char *text);
 static void RunErrorPage(NsAdpInterp *adpPtr, const char *text);
 
@@ -25,35 +25,35 @@ NsAdpLogError(NsAdpInterp *adpPtr, int line)
 {
     Tcl_Interp *interp = adpPtr->interpPtr->interp;
     Ns_Conn    *conn = (Ns_Conn *) adpPtr->interpPtr->connPtr;
-    Tcl_DString where, text;
+    Ns_DString  where, text;
     Tcl_InterpState state;
 
     adpPtr->isSpoilt = true;
     if (WasReported(adpPtr)) {
         return;
     }
-    Tcl_DStringInit(&where);
+    Ns_DStringInit(&where);
     Locate(adpPtr, line, &where);
     if (conn != NULL && (adpPtr->flags & NS_ADP_DETAIL) != 0) {
         Detail(conn, &where);
     }
-    Tcl_DStringInit(&text);
-    Tcl_DStringAppend(&text, Tcl_GetString(adpPtr->reportedObj), -1);
-    Tcl_DStringAppend(&text, Tcl_DStringValue(&where),
-                      Tcl_DStringLength(&where));
-    (void) Ns_TclLogErrorInfo(interp, Tcl_DStringValue(&where));
+    Ns_DStringInit(&text);
+    Ns_DStringAppend(&text, Tcl_GetString(adpPtr->reportedObj));
+    Ns_DStringNAppend(&text, Ns_DStringValue(&where),
+                      Ns_DStringLength(&where));
+    (void) Ns_TclLogErrorInfo(interp, Ns_DStringValue(&where));
 
     /* What follows runs scripts, or may fail itself. */
     state = Tcl_SaveInterpState(interp, TCL_ERROR);
     if ((adpPtr->flags & NS_ADP_DISPLAY) != 0) {
-        Display(adpPtr, Tcl_DStringValue(&text));
+        Display(adpPtr, Ns_DStringValue(&text));
     }
     if (adpPtr->adpServerPtr->errorPage != NULL && !adpPtr->isErrorPage) {
-        RunErrorPage(adpPtr, Tcl_DStringValue(&text));
+        RunErrorPage(adpPtr, Ns_DStringValue(&text));
     }
     (void) Tcl_RestoreInterpState(interp, state);
-    Tcl_DStringFree(&text);
-    Tcl_DStringFree(&where);
+    Ns_DStringFree(&text);
+    Ns_DStringFree(&where);
 }
 
 /*
@@ -98,7 +98,7 @@ StackTrace(Tcl_Interp *interp)
 }
 
 static void
-Locate(const NsAdpInterp *adpPtr, int line, Tcl_DString *dsPtr)
+Locate(const NsAdpInterp *adpPtr, int line, Ns_DString *dsPtr)
 {
     const NsAdpFrame *framePtr = adpPtr->framePtr;
 
@@ -106,13 +106,13 @@ Locate(const NsAdpInterp *adpPtr, int line, Tcl_DString *dsPtr)
     NameFrame(framePtr, dsPtr);
     for (framePtr = framePtr->prevPtr; framePtr != NULL;
          framePtr = framePtr->prevPtr) {
-        Tcl_DStringAppend(dsPtr, "\n    included from ", -1);
+        Ns_DStringAppend(dsPtr, "\n    included from ");
         NameFrame(framePtr, dsPtr);
     }
 }
 
 static void
-NameFrame(const NsAdpFrame *framePtr, Tcl_DString *dsPtr)
+NameFrame(const NsAdpFrame *framePtr, Ns_DString *dsPtr)
 {
     const char *text;
     int         length, cut;
@@ -127,22 +127,21 @@ NameFrame(const NsAdpFrame *framePtr, Tcl_DString *dsPtr)
     while (cut > 0 && (UCHAR(text[cut]) & 0xC0) == 0x80) {
         cut--;
     }
-    Tcl_DStringAppend(dsPtr, "adp script:\n\"", -1);
-    Tcl_DStringAppend(dsPtr, text, cut);
-    Tcl_DStringAppend(dsPtr, cut < length ? "...\"" : "\"", -1);
+    Ns_DStringAppend(dsPtr, "adp script:\n\"");
+    Ns_DStringNAppend(dsPtr, text, cut);
+    Ns_DStringAppend(dsPtr, cut < length ? "...\"" : "\"");
 }
 
 static void
-Detail(Ns_Conn *conn, Tcl_DString *dsPtr)
+Detail(Ns_Conn *conn, Ns_DString *dsPtr)
 {
     const Ns_Set *headers = Ns_ConnHeaders(conn);
-    int           i;
 
     Ns_DStringPrintf(dsPtr,
                      "\n    while processing connection #%d:\n        %s",
                      Ns_ConnId(conn),
                      conn->request->line != NULL ? conn->request->line : "");
-    for (i = 0; i < Ns_SetSize(headers); i++) {
+    for (int i = 0; i < Ns_SetSize(headers); i++) {
         Ns_DStringVarAppend(dsPtr, "\n        ", Ns_SetKey(headers, i), ": ",
                             Ns_SetValue(headers, i), (char *) NULL);
     }
@@ -151,15 +150,15 @@ Detail(Ns_Conn *conn, Tcl_DString *dsPtr)
 static void
 Display(NsAdpInterp *adpPtr, const char *text)
 {
-    Tcl_DString html;
+    Ns_DString html;
 
-    Tcl_DStringInit(&html);
-    Tcl_DStringAppend(&html, "<br><pre>\n", -1);
+    Ns_DStringInit(&html);
+    Ns_DStringAppend(&html, "<br><pre>\n");
     Ns_QuoteHtml(&html, text);
-    Tcl_DStringAppend(&html, "\n<br></pre>\n", -1);
-    (void) NsAdpAppend(adpPtr, Tcl_DStringValue(&html),
-                       Tcl_DStringLength(&html));
-    Tcl_DStringFree(&html);
+    Ns_DStringAppend(&html, "\n<br></pre>\n");
+    (void) NsAdpAppend(adpPtr, Ns_DStringValue(&html),
+                       Ns_DStringLength(&html));
+    Ns_DStringFree(&html);
 }
 
 static void

@@ -10,18 +10,9 @@
 #include "nsstring.h"
 #include "adp/adp.h"
 
-static Tcl_ObjCmdProc ArgcObjCmd;
-static Tcl_ObjCmdProc ArgvObjCmd;
-static Tcl_ObjCmdProc BindArgsObjCmd;
-static Tcl_ObjCmdProc DirObjCmd;
-static Tcl_ObjCmdProc InfoObjCmd;
-static Tcl_ObjCmdProc ExceptionObjCmd;
-static Tcl_ObjCmdProc StatsObjCmd;
-static Tcl_ObjCmdProc ReturnObjCmd;
-static Tcl_ObjCmdProc BreakObjCmd;
-static Tcl_ObjCmdProc AbortObjCmd;
-static Tcl_ObjCmdProc DebugObjCmd;
-static Tcl_ObjCmdProc SetBufferSize, SetChannel, SetFlag;
+static Tcl_ObjCmdProc ArgcObjCmd, ArgvObjCmd, BindArgsObjCmd, DirObjCmd,
+    InfoObjCmd, ExceptionObjCmd, StatsObjCmd, ReturnObjCmd, BreakObjCmd,
+    AbortObjCmd, DebugObjCmd, SetBufferSize, SetChannel, SetFlag;
 
 static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
 static int  Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -131,7 +122,7 @@ BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
-    int               first, i;
+    int               first;
 
     framePtr = ActiveFrame(interp);
     if (framePtr == NULL) {
@@ -141,7 +132,7 @@ BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (first != 1 && !(first == 0 && framePtr->isInclude)) {
         return NsTclFail(interp, "invalid #variables");
     }
-    for (i = 1; i < objc; i++) {
+    for (int i = 1; i < objc; i++) {
         if (Tcl_ObjSetVar2(interp, objv[i], NULL, framePtr->args[first + i - 1],
                            TCL_LEAVE_ERR_MSG) == NULL) {
             return TCL_ERROR;
@@ -154,9 +145,9 @@ static int
 DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    Tcl_DString dir;
+    Ns_DString dir;
 
-    Tcl_DStringInit(&dir);
+    Ns_DStringInit(&dir);
     NsAdpDir(NsAdpGet(interp), &dir);
     return NsTclReturnText(interp, &dir);
 }
@@ -202,9 +193,9 @@ static int
 StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    Tcl_DString stats;
+    Ns_DString stats;
 
-    Tcl_DStringInit(&stats);
+    Ns_DStringInit(&stats);
     NsAdpStats(NsAdpGet(interp)->adpServerPtr, &stats);
     return NsTclReturnText(interp, &stats);
 }

@@ -27,7 +27,6 @@
 #include "request/url2file.h"
 #include "request/urlspace.h"
 
-
 /*
  * Argument of a registered handler.
  */
@@ -156,12 +155,11 @@ NsAdpServerInit(NsServer *serverPtr)
     const char   *section = Ns_ConfigGetPath(serverPtr->name, NULL, "adp",
                                              (char *) NULL);
     const Ns_Set *setPtr = Ns_ConfigGetSection(section);
-    int           i;
 
     serverPtr->adpPtr = CreateServer(serverPtr, section);
     NsAdpInterpServerInit(serverPtr);
     if (!serverPtr->adpPtr->isDisabled) {
-        for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+        for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
             if (strcasecmp(Ns_SetKey(setPtr, i), "map") == 0) {
                 Map(serverPtr, Ns_SetValue(setPtr, i), 0);
             }
@@ -214,9 +212,7 @@ PageFile(const NsServer *serverPtr, const char *file)
 static void
 Map(NsServer *serverPtr, const char *pattern, int pageFlags)
 {
-    int i;
-
-    for (i = 0; i < Ns_NrElements(methods); i++) {
+    for (int i = 0; i < Ns_NrElements(methods); i++) {
         NsAdpRegisterPage(serverPtr, methods[i], pattern, NULL, NULL, pageFlags,
                           0);
     }
@@ -253,20 +249,19 @@ FreePage(void *arg)
  * SEC:USEC FILE {FLAGS}
  */
 static void
-DescribePage(Tcl_DString *dsPtr, void *arg)
+DescribePage(Ns_DString *dsPtr, void *arg)
 {
     const Page *pagePtr = arg;
-    int         i;
 
     Ns_DStringPrintf(dsPtr, " %ld:%ld", pagePtr->ttl.sec, pagePtr->ttl.usec);
-    Tcl_DStringAppendElement(dsPtr, pagePtr->file != NULL ? pagePtr->file : "");
+    Ns_DStringAppendElement(dsPtr, pagePtr->file != NULL ? pagePtr->file : "");
     Tcl_DStringStartSublist(dsPtr);
     if ((pagePtr->flags & NS_ADP_TCL) != 0) {
-        Tcl_DStringAppendElement(dsPtr, "tcl");
+        Ns_DStringAppendElement(dsPtr, "tcl");
     }
-    for (i = 0; nsAdpFlagNames[i].key != NULL; i++) {
+    for (int i = 0; nsAdpFlagNames[i].key != NULL; i++) {
         if ((pagePtr->flags & nsAdpFlagNames[i].value) != 0) {
-            Tcl_DStringAppendElement(dsPtr, nsAdpFlagNames[i].key);
+            Ns_DStringAppendElement(dsPtr, nsAdpFlagNames[i].key);
         }
     }
     Tcl_DStringEndSublist(dsPtr);
@@ -398,7 +393,7 @@ IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr)
     bool isCut = (visitPtr->flags & NS_ADP_TCL) != 0
         || (adpPtr->flags & NS_ADP_STRICT) != 0;
 
-    return Tcl_DStringLength(&adpPtr->output) > 0 && (isTold || !isCut);
+    return Ns_DStringLength(&adpPtr->output) > 0 && (isTold || !isCut);
 }
 
 /*
@@ -553,7 +548,7 @@ Ns_AdpAppend(Tcl_Interp *interp, const char *text, int length)
 }
 
 int
-Ns_AdpGetOutput(Tcl_Interp *interp, Tcl_DString **dsPtrPtr, int *doStreamPtr,
+Ns_AdpGetOutput(Tcl_Interp *interp, Ns_DString **dsPtrPtr, int *doStreamPtr,
                 size_t *bufferBytesPtr)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);

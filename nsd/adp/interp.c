@@ -37,7 +37,7 @@ Create(NsInterp *interpPtr)
 
     adpPtr->interpPtr = interpPtr;
     adpPtr->adpServerPtr = interpPtr->serverPtr->adpPtr;
-    Tcl_DStringInit(&adpPtr->output);
+    Ns_DStringInit(&adpPtr->output);
     Tcl_InitHashTable(&adpPtr->pages, TCL_STRING_KEYS);
     NsAdpReset(adpPtr);
     return adpPtr;
@@ -57,9 +57,9 @@ NsAdpReset(NsAdpInterp *adpPtr)
     adpPtr->isErrorPage = false;
     adpPtr->hasFailed = false;
     adpPtr->debugLevel = 0;
-    Tcl_DStringSetLength(&adpPtr->output, 0);
+    Ns_DStringSetLength(&adpPtr->output, 0);
     if (adpPtr->output.spaceAvl > KEPT_OUTPUT_BYTES) {
-        Tcl_DStringFree(&adpPtr->output);
+        Ns_DStringFree(&adpPtr->output);
     }
     if (adpPtr->reportedObj != NULL) {
         Tcl_DecrRefCount(adpPtr->reportedObj);
@@ -111,7 +111,7 @@ DeleteTrace(Tcl_Interp *interp, void *arg)
         NsAdpPagesFree(adpPtr);
         Tcl_DeleteHashTable(&adpPtr->pages);
         ns_free(adpPtr->routes);
-        Tcl_DStringFree(&adpPtr->output);
+        Ns_DStringFree(&adpPtr->output);
         ns_free(adpPtr);
     }
     return TCL_OK;

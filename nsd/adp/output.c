@@ -20,7 +20,7 @@ static Outcome SendToChannel(NsAdpInterp *adpPtr, const char *text, int length);
 static Outcome SendToConn(NsAdpInterp *adpPtr, const char *text, int length,
                           bool isFinal);
 
-Tcl_DString *
+Ns_DString *
 NsAdpBuffer(NsAdpInterp *adpPtr)
 {
     return (adpPtr->framePtr != NULL) ? adpPtr->framePtr->outputPtr
@@ -30,12 +30,13 @@ NsAdpBuffer(NsAdpInterp *adpPtr)
 int
 NsAdpAppend(NsAdpInterp *adpPtr, const char *text, int length)
 {
-    Tcl_DString *bufferPtr = NsAdpBuffer(adpPtr);
+    Ns_DString *bufferPtr = NsAdpBuffer(adpPtr);
 
-    Tcl_DStringAppend(bufferPtr, text, length);
+    Ns_DStringNAppend(bufferPtr, text, length);
     if (bufferPtr == &adpPtr->output
             && ((adpPtr->flags & NS_ADP_STREAM) != 0
-                || (size_t) bufferPtr->length > adpPtr->bufferBytes)) {
+                || (size_t) Ns_DStringLength(bufferPtr)
+                   > adpPtr->bufferBytes)) {
         return NsAdpFlush(adpPtr, false);
     }
     return TCL_OK;
@@ -56,7 +57,7 @@ NsAdpFlush(NsAdpInterp *adpPtr, bool isFinal)
     } else {
         outcome = Send(adpPtr, isFinal);
     }
-    Tcl_DStringSetLength(&adpPtr->output, 0);
+    Ns_DStringSetLength(&adpPtr->output, 0);
     if (outcome == DROPPED) {
         Ns_TclPrintfResult(interp, "adp flush failed: connection closed");
     }
@@ -86,8 +87,8 @@ NsAdpSetChannel(NsAdpInterp *adpPtr, Tcl_Channel channel)
 static Outcome
 Send(NsAdpInterp *adpPtr, bool isFinal)
 {
-    const char *text = Tcl_DStringValue(&adpPtr->output);
-    int         length = Tcl_DStringLength(&adpPtr->output);
+    const char *text = Ns_DStringValue(&adpPtr->output);
+    int         length = Ns_DStringLength(&adpPtr->output);
 
     if ((adpPtr->flags & NS_ADP_TRIM) != 0 && !adpPtr->hasFlushed) {
         while (length > 0 && isspace(UCHAR(*text))) {

@@ -47,7 +47,7 @@ struct NsAdpPage {
     bool          isMaking;     /* A thread makes the output. */
 };
 
-static void MakeKey(Tcl_DString *dsPtr, const char *file, int flags);
+static void MakeKey(Ns_DString *dsPtr, const char *file, int flags);
 static NsAdpHeld *Find(NsAdpInterp *adpPtr, const char *key);
 static NsAdpHeld *HoldNew(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key);
@@ -79,29 +79,29 @@ static void LimitHeld(NsAdpInterp *adpPtr);
 NsAdpHeld *
 NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsStamp lookStamp)
 {
-    Tcl_DString key;
+    Ns_DString  key;
     NsAdpHeld  *heldPtr;
 
     MakeKey(&key, file, flags);
-    heldPtr = Find(adpPtr, Tcl_DStringValue(&key));
+    heldPtr = Find(adpPtr, Ns_DStringValue(&key));
     if (heldPtr == NULL || !NsAdpHoldAgain(adpPtr, heldPtr, lookStamp)) {
-        heldPtr = HoldNew(adpPtr, file, flags, Tcl_DStringValue(&key));
+        heldPtr = HoldNew(adpPtr, file, flags, Ns_DStringValue(&key));
     }
-    Tcl_DStringFree(&key);
+    Ns_DStringFree(&key);
     return heldPtr;
 }
 
 static void
-MakeKey(Tcl_DString *dsPtr, const char *file, int flags)
+MakeKey(Ns_DString *dsPtr, const char *file, int flags)
 {
     char prefix[KEY_PREFIX] = {'0', ':'};
 
     prefix[0] = (char) (prefix[0] + ((flags & NS_ADP_SAFE) ? 1 : 0)
                         + ((flags & NS_ADP_SINGLE) ? 2 : 0)
                         + ((flags & NS_ADP_TCL) ? 4 : 0));
-    Tcl_DStringInit(dsPtr);
-    Tcl_DStringAppend(dsPtr, prefix, KEY_PREFIX);
-    Tcl_DStringAppend(dsPtr, file, -1);
+    Ns_DStringInit(dsPtr);
+    Ns_DStringNAppend(dsPtr, prefix, KEY_PREFIX);
+    Ns_DStringAppend(dsPtr, file);
 }
 
 static NsAdpHeld *
@@ -345,7 +345,7 @@ CreatePage(NsAdpServer *serverPtr, const char *file, int flags,
 {
     Tcl_Encoding encoding = Ns_GetFileEncoding(file);
     NsAdpPage   *pagePtr = ns_calloc(1, sizeof(*pagePtr));
-    Tcl_DString  decoded;
+    Ns_DString   decoded;
 
     pagePtr->key = ns_strdup(key);
     NsFileStateSet(&pagePtr->state, statPtr);
@@ -355,9 +355,9 @@ CreatePage(NsAdpServer *serverPtr, const char *file, int flags,
     } else {
         Tcl_ExternalToUtfDString(encoding, text, (int) statPtr->st_size,
                                  &decoded);
-        NsAdpParseFor(serverPtr, &pagePtr->code, Tcl_DStringValue(&decoded),
+        NsAdpParseFor(serverPtr, &pagePtr->code, Ns_DStringValue(&decoded),
                       flags);
-        Tcl_DStringFree(&decoded);
+        Ns_DStringFree(&decoded);
     }
     atomic_init(&pagePtr->isSettled, isSettled);
     if (isSettled) {
@@ -509,14 +509,13 @@ Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
 {
     NsAdpPage     *pagePtr = heldPtr->pagePtr;
     Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&adpPtr->pages, pagePtr->key);
-    int            i;
 
     if (entryPtr != NULL && Tcl_GetHashValue(entryPtr) == heldPtr) {
         Tcl_DeleteHashEntry(entryPtr);
     }
     NsAdpRouteForget(adpPtr, heldPtr);
     Unlink(adpPtr, heldPtr);
-    for (i = 0; i < pagePtr->code.nBlocks; i++) {
+    for (int i = 0; i < pagePtr->code.nBlocks; i++) {
         if (heldPtr->scripts[i] != NULL) {
             Tcl_DecrRefCount(heldPtr->scripts[i]);
         }
@@ -573,7 +572,7 @@ LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
  */
 Ns_ReturnCode
 NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, bool mayWait,
-               Tcl_DString *dsPtr)
+               Ns_DString *dsPtr)
 {
     Ns_ReturnCode status = NS_ERROR;
     Ns_Time       now;
@@ -586,7 +585,7 @@ NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, bool mayWait,
     if (pagePtr->output != NULL
             && (pagePtr->isMaking
                 || Ns_DiffTime(&pagePtr->outputExpires, &now, NULL) > 0)) {
-        Tcl_DStringAppend(dsPtr, pagePtr->output, -1);
+        Ns_DStringAppend(dsPtr, pagePtr->output);
         status = NS_OK;
     } else if (pagePtr->isMaking) {
         status = NS_TIMEOUT;
@@ -612,7 +611,7 @@ NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, const char *text,
 }
 
 void
-NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
+NsAdpStats(NsAdpServer *adpServerPtr, Ns_DString *dsPtr)
 {
     Tcl_HashEntry *entryPtr;
     Tcl_HashSearch search;
@@ -622,7 +621,7 @@ NsAdpStats(NsAdpServer *adpServerPtr, Tcl_DString *dsPtr)
          entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
         const NsAdpPage *pagePtr = Tcl_GetHashValue(entryPtr);
 
-        Tcl_DStringAppendElement(dsPtr, pagePtr->key + KEY_PREFIX);
+        Ns_DStringAppendElement(dsPtr, pagePtr->key + KEY_PREFIX);
         Tcl_DStringStartSublist(dsPtr);
         Ns_DStringPrintf(dsPtr,
             "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64

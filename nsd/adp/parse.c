@@ -27,7 +27,7 @@ typedef struct Parser {
     const NsAdpParseSpec *specPtr;
     const char           *lineMark;     /* Lines are counted up to here. */
     int                   line;
-    Tcl_DString           single;       /* Script of a single-script page. */
+    Ns_DString            single;       /* Script of a single-script page. */
     bool                  isRestText;   /* An end tag is missing. */
     const char           *close;        /* See NextClose. */
     Pair                 *pairs;        /* Once an end was missing, or NULL. */
@@ -71,10 +71,10 @@ static const char *SkipSpace(const char *s, const char *end);
 static const char *WordEnd(const char *s, const char *end, char stop);
 static const char *QuoteEnd(const char *s, const char *end);
 static bool IsQuote(char c);
-static void TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr,
+static void TagScript(Ns_DString *scriptPtr, const NsAdpTag *tagPtr,
                       const char *name, const Attribute *attributes,
                       int nAttributes, const char *content, int contentLength);
-static void AppendWord(Tcl_DString *scriptPtr, const char *word, int length);
+static void AppendWord(Ns_DString *scriptPtr, const char *word, int length);
 static const char *TagName(const char *at, char *name);
 static bool IsWord(const char *text, int length, const char *word);
 
@@ -82,13 +82,13 @@ void
 NsAdpCodeInit(NsAdpCode *codePtr)
 {
     memset(codePtr, 0, sizeof(*codePtr));
-    Tcl_DStringInit(&codePtr->text);
+    Ns_DStringInit(&codePtr->text);
 }
 
 void
 NsAdpCodeFree(NsAdpCode *codePtr)
 {
-    Tcl_DStringFree(&codePtr->text);
+    Ns_DStringFree(&codePtr->text);
     ns_free(codePtr->blocks);
     codePtr->blocks = NULL;
     codePtr->nBlocks = codePtr->nScripts = codePtr->maxBlocks = 0;
@@ -107,7 +107,7 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
         return;
     }
 
-    Tcl_DStringInit(&parser.single);
+    Ns_DStringInit(&parser.single);
     while (!parser.isRestText && (at = strchr(at, '<')) != NULL) {
         const char *next = NULL;
 
@@ -131,12 +131,12 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
     }
     AddText(&parser, textStart, textStart + strlen(textStart));
 
-    if (specPtr->isSingle && Tcl_DStringLength(&parser.single) > 0) {
-        AddBlock(codePtr, Tcl_DStringValue(&parser.single),
-                 Tcl_DStringLength(&parser.single), 1, true, false);
+    if (specPtr->isSingle && Ns_DStringLength(&parser.single) > 0) {
+        AddBlock(codePtr, Ns_DStringValue(&parser.single),
+                 Ns_DStringLength(&parser.single), 1, true, false);
     }
     ns_free(parser.pairs);
-    Tcl_DStringFree(&parser.single);
+    Ns_DStringFree(&parser.single);
 }
 
 /*
@@ -160,14 +160,14 @@ ParseInline(Parser *parserPtr, const char *textStart, const char *at)
             AddScript(parserPtr, at + 2, (int) (end - at - 2), at, false);
         }
     } else if (at + 3 < end) {
-        Tcl_DString script;
+        Ns_DString script;
 
-        Tcl_DStringInit(&script);
-        Tcl_DStringAppend(&script, "ns_adp_append ", -1);
-        Tcl_DStringAppend(&script, at + 3, (int) (end - at - 3));
-        AddScript(parserPtr, Tcl_DStringValue(&script),
-                  Tcl_DStringLength(&script), at, false);
-        Tcl_DStringFree(&script);
+        Ns_DStringInit(&script);
+        Ns_DStringAppend(&script, "ns_adp_append ");
+        Ns_DStringNAppend(&script, at + 3, (int) (end - at - 3));
+        AddScript(parserPtr, Ns_DStringValue(&script),
+                  Ns_DStringLength(&script), at, false);
+        Ns_DStringFree(&script);
     }
     return end + 2;
 }
@@ -268,13 +268,13 @@ ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
     const char *close = NextClose(&parserPtr->close, at), *end, *after;
     Attribute   attributes[MAX_ATTRIBUTES];
     bool        isServer = false, isTcl = true, startsStream = false;
-    int         i, n;
+    int         n;
 
     if (close == NULL) {
         return NULL;
     }
     n = ParseAttributes(at + 7, close, attributes);
-    for (i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         const Attribute *a = &attributes[i];
 
         if (IsWord(a->name, a->nameLength, "runat")) {
@@ -313,7 +313,7 @@ ParseTag(Parser *parserPtr, const char *textStart, const char *at)
     const char     *close, *end = NULL, *after;
     const char     *nameEnd = TagName(at + 1, name);
     Attribute       attributes[MAX_ATTRIBUTES];
-    Tcl_DString     script;
+    Ns_DString      script;
     int             n;
 
     if (nameEnd == NULL) {
@@ -335,13 +335,13 @@ ParseTag(Parser *parserPtr, const char *textStart, const char *at)
     n = ParseAttributes(nameEnd, close, attributes);
 
     AddText(parserPtr, textStart, at);
-    Tcl_DStringInit(&script);
+    Ns_DStringInit(&script);
     TagScript(&script, tagPtr, name, attributes, n,
               (end != NULL) ? close + 1 : NULL,
               (end != NULL) ? (int) (end - close - 1) : 0);
-    AddScript(parserPtr, Tcl_DStringValue(&script), Tcl_DStringLength(&script),
+    AddScript(parserPtr, Ns_DStringValue(&script), Ns_DStringLength(&script),
               at, false);
-    Tcl_DStringFree(&script);
+    Ns_DStringFree(&script);
     return after;
 }
 
@@ -492,20 +492,18 @@ IsQuote(char c)
  * The script that a registered tag stands for.
  */
 static void
-TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
+TagScript(Ns_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
           const Attribute *attributes, int nAttributes, const char *content,
           int contentLength)
 {
-    int i;
-
-    Tcl_DStringAppend(scriptPtr, "ns_adp_append [", -1);
+    Ns_DStringAppend(scriptPtr, "ns_adp_append [");
     if (tagPtr->kind == NS_ADP_TAG_ADP) {
-        Tcl_DStringAppend(scriptPtr, "_ns_adp_tag", -1);
+        Ns_DStringAppend(scriptPtr, "_ns_adp_tag");
     }
     AppendWord(scriptPtr, tagPtr->content, -1);
 
     if (tagPtr->kind == NS_ADP_TAG_PROC) {
-        for (i = 0; i < nAttributes; i++) {
+        for (int i = 0; i < nAttributes; i++) {
             AppendWord(scriptPtr, attributes[i].value,
                        attributes[i].valueLength);
         }
@@ -514,35 +512,35 @@ TagScript(Tcl_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,
         AppendWord(scriptPtr, content, contentLength);
     }
     if (tagPtr->kind != NS_ADP_TAG_PROC) {
-        Tcl_DStringAppend(scriptPtr, " [ns_set create", -1);
+        Ns_DStringAppend(scriptPtr, " [ns_set create");
         AppendWord(scriptPtr, name, -1);
-        for (i = 0; i < nAttributes; i++) {
+        for (int i = 0; i < nAttributes; i++) {
             AppendWord(scriptPtr, attributes[i].name, attributes[i].nameLength);
             AppendWord(scriptPtr, attributes[i].value,
                        attributes[i].valueLength);
         }
-        Tcl_DStringAppend(scriptPtr, "]", 1);
+        Ns_DStringNAppend(scriptPtr, "]", 1);
     }
-    Tcl_DStringAppend(scriptPtr, "]", 1);
+    Ns_DStringNAppend(scriptPtr, "]", 1);
 }
 
 /*
  * Append one word, quoted as a list element, always behind a blank.
  */
 static void
-AppendWord(Tcl_DString *scriptPtr, const char *word, int length)
+AppendWord(Ns_DString *scriptPtr, const char *word, int length)
 {
-    Tcl_DString text, quoted;
+    Ns_DString text, quoted;
 
-    Tcl_DStringInit(&text);
-    Tcl_DStringInit(&quoted);
-    Tcl_DStringAppend(&text, word, length);
-    Tcl_DStringAppendElement(&quoted, Tcl_DStringValue(&text));
-    Tcl_DStringAppend(scriptPtr, " ", 1);
-    Tcl_DStringAppend(scriptPtr, Tcl_DStringValue(&quoted),
-                      Tcl_DStringLength(&quoted));
-    Tcl_DStringFree(&quoted);
-    Tcl_DStringFree(&text);
+    Ns_DStringInit(&text);
+    Ns_DStringInit(&quoted);
+    Ns_DStringNAppend(&text, word, length);
+    Ns_DStringAppendElement(&quoted, Ns_DStringValue(&text));
+    Ns_DStringNAppend(scriptPtr, " ", 1);
+    Ns_DStringNAppend(scriptPtr, Ns_DStringValue(&quoted),
+                      Ns_DStringLength(&quoted));
+    Ns_DStringFree(&quoted);
+    Ns_DStringFree(&text);
 }
 
 static void
@@ -554,9 +552,9 @@ AddText(Parser *parserPtr, const char *start, const char *end)
         return;
     }
     if (parserPtr->specPtr->isSingle) {
-        Tcl_DStringAppend(&parserPtr->single, "ns_adp_append", -1);
+        Ns_DStringAppend(&parserPtr->single, "ns_adp_append");
         AppendWord(&parserPtr->single, start, length);
-        Tcl_DStringAppend(&parserPtr->single, "\n", 1);
+        Ns_DStringNAppend(&parserPtr->single, "\n", 1);
     } else {
         AddBlock(parserPtr->codePtr, start, length, LineOf(parserPtr, start),
                  false, false);
@@ -573,10 +571,10 @@ AddScript(Parser *parserPtr, const char *script, int length, const char *at,
         return;
     }
     if (startsStream) {
-        Tcl_DStringAppend(&parserPtr->single, "ns_adp_ctl stream on\n", -1);
+        Ns_DStringAppend(&parserPtr->single, "ns_adp_ctl stream on\n");
     }
-    Tcl_DStringAppend(&parserPtr->single, script, length);
-    Tcl_DStringAppend(&parserPtr->single, "\n", 1);
+    Ns_DStringNAppend(&parserPtr->single, script, length);
+    Ns_DStringNAppend(&parserPtr->single, "\n", 1);
 }
 
 static void
@@ -589,12 +587,12 @@ AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
             (size_t) codePtr->maxBlocks * sizeof(NsAdpBlock));
     }
     codePtr->blocks[codePtr->nBlocks++] = (NsAdpBlock) {
-        .offset = (size_t) Tcl_DStringLength(&codePtr->text),
+        .offset = (size_t) Ns_DStringLength(&codePtr->text),
         .length = length, .line = line,
         .isScript = isScript, .startsStream = startsStream
     };
     codePtr->nScripts += isScript;
-    Tcl_DStringAppend(&codePtr->text, text, length);
+    Ns_DStringNAppend(&codePtr->text, text, length);
 }
 
 /*

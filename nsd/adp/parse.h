@@ -22,7 +22,7 @@ typedef struct NsAdpBlock {
 } NsAdpBlock;
 
 typedef struct NsAdpCode {
-    Tcl_DString  text;          /* All blocks, one after the other. */
+    Ns_DString   text;          /* All blocks, one after the other. */
     NsAdpBlock  *blocks;
     int          nBlocks;
     int          nScripts;

@@ -11,13 +11,8 @@
 #include "adp/adp.h"
 #include "tcl/regargs.h"
 
-static Tcl_ObjCmdProc RegisterAdpObjCmd;
-static Tcl_ObjCmdProc RegisterTclObjCmd;
-static Tcl_ObjCmdProc AdpTagObjCmd;
-static Tcl_ObjCmdProc ProcTagObjCmd;
-static Tcl_ObjCmdProc ScriptTagObjCmd;
-static Tcl_ObjCmdProc OldAdpTagObjCmd;
-static Tcl_ObjCmdProc OldScriptTagObjCmd;
+static Tcl_ObjCmdProc RegisterAdpObjCmd, RegisterTclObjCmd, AdpTagObjCmd,
+    ProcTagObjCmd, ScriptTagObjCmd, OldAdpTagObjCmd, OldScriptTagObjCmd;
 
 static int RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
                        Tcl_Obj *const *objv);

@@ -63,9 +63,7 @@ NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
 void
 NsAdpRouteForget(NsAdpInterp *adpPtr, const NsAdpHeld *heldPtr)
 {
-    int i;
-
-    for (i = 0; adpPtr->routes != NULL && i < N_ROUTES; i++) {
+    for (int i = 0; adpPtr->routes != NULL && i < N_ROUTES; i++) {
         if (adpPtr->routes[i].heldPtr == heldPtr) {
             Clear(&adpPtr->routes[i]);
         }

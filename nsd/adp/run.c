@@ -21,7 +21,7 @@ static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
 static int  RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
                     NsAdpHeld *heldPtr, bool *hasRunPtr);
 static int  Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
-                   NsAdpHeld *heldPtr, Tcl_DString *dsPtr);
+                   NsAdpHeld *heldPtr, Ns_DString *dsPtr);
 static int  RunPage(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
                     NsAdpHeld *heldPtr);
 static int  RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
@@ -63,21 +63,21 @@ NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
 }
 
 void
-NsAdpDir(const NsAdpInterp *adpPtr, Tcl_DString *dsPtr)
+NsAdpDir(const NsAdpInterp *adpPtr, Ns_DString *dsPtr)
 {
     const NsAdpFrame *framePtr;
 
     for (framePtr = adpPtr->framePtr; framePtr != NULL;
          framePtr = framePtr->prevPtr) {
         if (framePtr->dir != NULL) {
-            Tcl_DStringAppend(dsPtr, framePtr->dir, -1);
+            Ns_DStringAppend(dsPtr, framePtr->dir);
             return;
         }
         if (framePtr->file != NULL) {
             const char *slash = strrchr(framePtr->file, '/');
 
             if (slash != NULL) {
-                Tcl_DStringAppend(dsPtr, framePtr->file,
+                Ns_DStringNAppend(dsPtr, framePtr->file,
                                   MAX(1, (int) (slash - framePtr->file)));
             }
             return;
@@ -86,23 +86,23 @@ NsAdpDir(const NsAdpInterp *adpPtr, Tcl_DString *dsPtr)
 }
 
 const char *
-NsAdpResolve(NsAdpInterp *adpPtr, const char *file, Tcl_DString *dsPtr)
+NsAdpResolve(NsAdpInterp *adpPtr, const char *file, Ns_DString *dsPtr)
 {
-    Tcl_DString path;
+    Ns_DString path;
 
-    Tcl_DStringInit(&path);
+    Ns_DStringInit(&path);
     if (!Ns_PathIsAbsolute(file)) {
         NsAdpDir(adpPtr, &path);
-        if (Tcl_DStringLength(&path) == 0) {
+        if (Ns_DStringLength(&path) == 0) {
             (void) Ns_PagePath(&path, adpPtr->adpServerPtr->serverPtr->name,
                                (char *) NULL);
         }
-        Tcl_DStringAppend(&path, "/", 1);
+        Ns_DStringNAppend(&path, "/", 1);
     }
-    Tcl_DStringAppend(&path, file, -1);
-    (void) Ns_NormalizePath(dsPtr, Tcl_DStringValue(&path));
-    Tcl_DStringFree(&path);
-    return Tcl_DStringValue(dsPtr);
+    Ns_DStringAppend(&path, file);
+    (void) Ns_NormalizePath(dsPtr, Ns_DStringValue(&path));
+    Ns_DStringFree(&path);
+    return Ns_DStringValue(dsPtr);
 }
 
 static int
@@ -145,11 +145,11 @@ static int
 RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
         bool *hasRunPtr)
 {
-    Tcl_DString   kept, dir;
+    Ns_DString    kept, dir;
     Ns_ReturnCode status;
     int           result = TCL_OK;
 
-    Tcl_DStringInit(&kept);
+    Ns_DStringInit(&kept);
     status = NsAdpGetOutput(adpPtr->adpServerPtr, heldPtr->pagePtr,
                             adpPtr->nRecordings == 0, &kept);
     *hasRunPtr = (status != NS_TIMEOUT);
@@ -160,22 +160,22 @@ RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
         NsAdpSource source = *sourcePtr;
         const char *slash = strrchr(sourcePtr->file, '/');
 
-        Tcl_DStringInit(&dir);
-        Tcl_DStringAppend(&dir, sourcePtr->file,
+        Ns_DStringInit(&dir);
+        Ns_DStringNAppend(&dir, sourcePtr->file,
                           slash == NULL ? -1 : (int) (slash - sourcePtr->file));
         source.file = NULL;
-        source.dir = Tcl_DStringValue(&dir);
-        source.textObj = Tcl_NewStringObj(Tcl_DStringValue(&kept),
-                                          Tcl_DStringLength(&kept));
+        source.dir = Ns_DStringValue(&dir);
+        source.textObj = Tcl_NewStringObj(Ns_DStringValue(&kept),
+                                          Ns_DStringLength(&kept));
         Tcl_IncrRefCount(source.textObj);
         result = RunText(adpPtr, &source);
         Tcl_DecrRefCount(source.textObj);
-        Tcl_DStringFree(&dir);
-    } else if (Tcl_DStringLength(&kept) > 0) {
-        (void) NsAdpAppend(adpPtr, Tcl_DStringValue(&kept),
-                           Tcl_DStringLength(&kept));
+        Ns_DStringFree(&dir);
+    } else if (Ns_DStringLength(&kept) > 0) {
+        (void) NsAdpAppend(adpPtr, Ns_DStringValue(&kept),
+                           Ns_DStringLength(&kept));
     }
-    Tcl_DStringFree(&kept);
+    Ns_DStringFree(&kept);
     return result;
 }
 
@@ -184,7 +184,7 @@ RunKept(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
  */
 static int
 Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
-       Tcl_DString *dsPtr)
+       Ns_DString *dsPtr)
 {
     NsAdpSource source = *sourcePtr;
     bool        wasSpoilt = adpPtr->isSpoilt, isGood;
@@ -199,7 +199,7 @@ Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
         && adpPtr->exception == NS_ADP_OK
         && (adpPtr->flags & NS_ADP_CACHE) != 0;
     NsAdpPutOutput(adpPtr->adpServerPtr, heldPtr->pagePtr,
-                   isGood ? Tcl_DStringValue(dsPtr) : NULL, sourcePtr->ttlPtr);
+                   isGood ? Ns_DStringValue(dsPtr) : NULL, sourcePtr->ttlPtr);
     adpPtr->isSpoilt = wasSpoilt || !isGood;
     return result;
 }
@@ -223,7 +223,7 @@ RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
     NsAdpFrame frame = {.textObj = sourcePtr->textObj};
     NsAdpCode  code;
     Tcl_Obj  **scripts;
-    int        result, i;
+    int        result;
 
     NsAdpCodeInit(&code);
     NsAdpParseFor(adpPtr->adpServerPtr, &code,
@@ -231,7 +231,7 @@ RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
                   ParseFlags(adpPtr, sourcePtr));
     scripts = ns_calloc((size_t) code.nBlocks + 1, sizeof(Tcl_Obj *));
     result = RunFrame(adpPtr, sourcePtr, &frame, &code, scripts);
-    for (i = 0; i < code.nBlocks; i++) {
+    for (int i = 0; i < code.nBlocks; i++) {
         if (scripts[i] != NULL) {
             Tcl_DecrRefCount(scripts[i]);
         }
@@ -283,7 +283,7 @@ RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr, Tcl_Obj **scripts,
     Tcl_ResetResult(interp);
     for (i = 0; i < codePtr->nBlocks && adpPtr->exception == NS_ADP_OK; i++) {
         const NsAdpBlock *blockPtr = &codePtr->blocks[i];
-        const char *text = Tcl_DStringValue(&codePtr->text) + blockPtr->offset;
+        const char *text = Ns_DStringValue(&codePtr->text) + blockPtr->offset;
 
         if ((adpPtr->flags & NS_ADP_TRACE) != 0) {
             Trace(adpPtr, blockPtr, text);

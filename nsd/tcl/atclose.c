@@ -23,7 +23,6 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-
 void
 NsAtCloseCmdInit(void)
 {
@@ -32,8 +31,8 @@ NsAtCloseCmdInit(void)
 }
 
 /*
- * Run and forget the scripts of the present request, the latest first.  A script
- * may register another one, which then runs as well.
+ * Run and forget the scripts of the request, the latest first.  A script may
+ * register another one, which then runs as well.
  */
 static void
 RunAll(NsInterp *itPtr)

@@ -8,6 +8,8 @@
  *      any other interpreter the same procs, namespaces and packages.
  */
 
+#include "tcl/blueprint.h"
+
 #include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -15,7 +17,6 @@
 #include "nsstring.h"
 #include "base/lock.h"
 #include "process/parameters.h"
-#include "tcl/blueprint.h"
 #include "tcl/cleanup.h"
 #include "tcl/init.h"
 #include "tcl/trace.h"
@@ -59,7 +60,6 @@ static const NsParameter rows[] = {
               "Accepted, without effect."),
     NS_PARAM_END
 };
-
 
 void
 NsBlueprintInit(void)

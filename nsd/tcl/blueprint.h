@@ -17,8 +17,8 @@
 void NsBlueprintAddModule(NsTclServer *tclPtr, const char *module);
 
 /*
- * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed; the
- * interpreter is not complete, and the next use tries again.
+ * Bring the interpreter to the present epoch.  TCL_ERROR: the script failed;
+ * the interpreter is not complete, and the next use tries again.
  */
 int NsBlueprintApply(NsInterp *itPtr);
 

@@ -18,35 +18,16 @@
 #include "tcl/result.h"
 #include "tcl/trace.h"
 
-static Tcl_ObjCmdProc InitObjCmd;
-static Tcl_ObjCmdProc CleanupObjCmd;
-static Tcl_ObjCmdProc ReinitObjCmd;
-static Tcl_ObjCmdProc CleanupVarsObjCmd;
-static Tcl_ObjCmdProc CleanupChansObjCmd;
-static Tcl_ObjCmdProc RunOnceObjCmd;
-static Tcl_ObjCmdProc LibraryObjCmd;
-static Tcl_ObjCmdProc ModuleObjCmd;
-static Tcl_ObjCmdProc ModulePathObjCmd;
+static Tcl_ObjCmdProc InitObjCmd, CleanupObjCmd, ReinitObjCmd,
+    CleanupVarsObjCmd, CleanupChansObjCmd, RunOnceObjCmd, LibraryObjCmd,
+    ModuleObjCmd, ModulePathObjCmd;
 
 /*
  * Subcommands of ns_ictl.
  */
-static Tcl_ObjCmdProc AddModule;
-static Tcl_ObjCmdProc RunDeferred;
-static Tcl_ObjCmdProc Epoch;
-static Tcl_ObjCmdProc Get;
-static Tcl_ObjCmdProc GetModules;
-static Tcl_ObjCmdProc GetTraces;
-static Tcl_ObjCmdProc MarkForDelete;
-static Tcl_ObjCmdProc OnCreate;
-static Tcl_ObjCmdProc OnCleanup;
-static Tcl_ObjCmdProc OnDelete;
-static Tcl_ObjCmdProc RunTraces;
-static Tcl_ObjCmdProc Save;
-static Tcl_ObjCmdProc Trace;
-static Tcl_ObjCmdProc Update;
-static Tcl_ObjCmdProc LoadModules;
-static Tcl_ObjCmdProc Remake;
+static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
+    MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
+    Update, LoadModules, Remake;
 
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
@@ -114,7 +95,6 @@ static Ns_ObjvTable whenTable[] = {
 static Ns_Mutex      globalLock;
 static Tcl_HashTable globalRunOnce;
 
-
 void
 NsBlueprintCmdInit(void)
 {
@@ -174,7 +154,8 @@ GetModules(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp   *itPtr = clientData;
     const Ns_DString *dsPtr = &itPtr->serverPtr->tclPtr->modules;
 
-    return NsTclReturn(interp, Tcl_NewStringObj(dsPtr->string, dsPtr->length));
+    return NsTclReturn(interp, Tcl_NewStringObj(
+        Ns_DStringValue(dsPtr), Ns_DStringLength(dsPtr)));
 }
 
 static int
@@ -342,7 +323,8 @@ EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
     Ns_DStringInit(&record);
     Ns_DStringAppendElement(&record, "::nstrace::record");
     Ns_DStringAppendElement(&record, Tcl_GetString(scriptPtr));
-    if (Tcl_EvalEx(interp, record.string, record.length, TCL_EVAL_GLOBAL)
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&record),
+                   Ns_DStringLength(&record), TCL_EVAL_GLOBAL)
             != TCL_OK
             || Tcl_EvalEx(interp, "::nstrace::statescript", -1,
                           TCL_EVAL_GLOBAL) != TCL_OK) {
@@ -449,7 +431,7 @@ RunOnceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Mutex       *lockPtr;
     int             isGlobal = 0, isNew;
     Ns_ObjvSpec     opts[] = {
-        {"-global", Ns_ObjvBool,  &isGlobal, INT2PTR(NS_TRUE)},
+        {"-global", Ns_ObjvBool,  &isGlobal, INT2PTR(true)},
         {"--",      Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };

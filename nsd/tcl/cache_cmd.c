@@ -16,17 +16,9 @@
 #include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
-static Tcl_ObjCmdProc CreateObjCmd;
-static Tcl_ObjCmdProc GetObjCmd;
-static Tcl_ObjCmdProc KeysObjCmd;
-static Tcl_ObjCmdProc FlushObjCmd;
-static Tcl_ObjCmdProc NamesObjCmd;
-static Tcl_ObjCmdProc ExistsObjCmd;
-static Tcl_ObjCmdProc StatsObjCmd;
-static Tcl_ObjCmdProc ConfigureObjCmd;
-static Tcl_ObjCmdProc SizeObjCmd;
-static Tcl_ObjCmdProc MemoizeFlushObjCmd;
-static Tcl_ObjCmdProc MemoizeStatsObjCmd;
+static Tcl_ObjCmdProc CreateObjCmd, GetObjCmd, KeysObjCmd, FlushObjCmd,
+    NamesObjCmd, ExistsObjCmd, StatsObjCmd, ConfigureObjCmd, SizeObjCmd,
+    MemoizeFlushObjCmd, MemoizeStatsObjCmd;
 
 static int AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
                     const NsTclCacheSettings *settingsPtr);
@@ -53,7 +45,6 @@ static const NsTclCommand commands[] = {
     {"ns_memoize_stats", MemoizeStatsObjCmd, 0, 0, NULL, 0},
     NS_TCL_END
 };
-
 
 void
 NsCacheCmdInit(void)
@@ -162,7 +153,7 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char    *pattern = NULL;
     int            isExact = 0;
     Ns_ObjvSpec    options[] = {
-        {"-exact", Ns_ObjvBool,  &isExact, INT2PTR(NS_TRUE)},
+        {"-exact", Ns_ObjvBool,  &isExact, INT2PTR(true)},
         {"--",     Ns_ObjvBreak, NULL,     NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -182,7 +173,7 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsCacheTxnKeys(cachePtr, pattern, !isExact, &ds);
     Ns_CacheLock(cachePtr->cache);
     if (isExact) {
-        if (ds.length == 0
+        if (Ns_DStringLength(&ds) == 0
                 && Ns_CacheFindEntry(cachePtr->cache, pattern) != NULL) {
             Ns_DStringAppendElement(&ds, pattern);
         }
@@ -212,7 +203,7 @@ FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *nameObj;
     int         isGlob = 0, nKeys = 0, nFlushed = 0;
     Ns_ObjvSpec options[] = {
-        {"-glob", Ns_ObjvBool,  &isGlob, INT2PTR(NS_TRUE)},
+        {"-glob", Ns_ObjvBool,  &isGlob, INT2PTR(true)},
         {"--",    Ns_ObjvBreak, NULL,    NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -324,8 +315,8 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString  ds;
     int         isContents = 0, isReset = 0;
     Ns_ObjvSpec options[] = {
-        {"-contents", Ns_ObjvBool,  &isContents, INT2PTR(NS_TRUE)},
-        {"-reset",    Ns_ObjvBool,  &isReset,    INT2PTR(NS_TRUE)},
+        {"-contents", Ns_ObjvBool,  &isContents, INT2PTR(true)},
+        {"-reset",    Ns_ObjvBool,  &isReset,    INT2PTR(true)},
         {"--",        Ns_ObjvBreak, NULL,        NULL},
         {NULL, NULL, NULL, NULL}
     };

@@ -7,9 +7,10 @@
  *      The caches know nothing of it.
  */
 
+#include "tcl/cachetxn.h"
+
 #include "ns.h"
 #include "base/cache.h"
-#include "tcl/cachetxn.h"
 
 typedef struct Transaction {
     struct Transaction *outerPtr;
@@ -41,7 +42,6 @@ static void FreePending(Pending *pendingPtr);
 static bool IsWanted(const Pending *pendingPtr, const NsTclCache *cachePtr,
                      const char *pattern, bool isGlob);
 static bool IsShadowed(const Transaction *transactionPtr, const char *tableKey);
-
 
 bool
 NsCacheTxnIsActive(void)
@@ -189,7 +189,7 @@ NsCacheTxnFind(const NsTclCache *cachePtr, const char *key)
     for (Transaction *transactionPtr = innermostPtr;
          transactionPtr != NULL && hPtr == NULL;
          transactionPtr = transactionPtr->outerPtr) {
-        hPtr = Tcl_FindHashEntry(&transactionPtr->values, ds.string);
+        hPtr = Tcl_FindHashEntry(&transactionPtr->values, Ns_DStringValue(&ds));
     }
     Ns_DStringFree(&ds);
     return hPtr == NULL ? NULL

@@ -35,14 +35,8 @@ typedef struct Update {
     Tcl_Obj    *const *args;
 } Update;
 
-static Tcl_ObjCmdProc CacheEvalObjCmd;
-static Tcl_ObjCmdProc IncrObjCmd;
-static Tcl_ObjCmdProc AppendObjCmd;
-static Tcl_ObjCmdProc LappendObjCmd;
-static Tcl_ObjCmdProc MemoizeObjCmd;
-static Tcl_ObjCmdProc BeginObjCmd;
-static Tcl_ObjCmdProc CommitObjCmd;
-static Tcl_ObjCmdProc RollbackObjCmd;
+static Tcl_ObjCmdProc CacheEvalObjCmd, IncrObjCmd, AppendObjCmd, LappendObjCmd,
+    MemoizeObjCmd, BeginObjCmd, CommitObjCmd, RollbackObjCmd;
 
 static int ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv, Update *updatePtr);
@@ -72,7 +66,6 @@ static const NsTclCommand commands[] = {
     {"ns_cache_transaction_rollback", RollbackObjCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
-
 
 void
 NsCacheUpdateCmdInit(void)
@@ -106,7 +99,7 @@ CacheEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_ObjvSpec options[] = {
         {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
         {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"-force",   Ns_ObjvBool,  &update.isForced,   INT2PTR(NS_TRUE)},
+        {"-force",   Ns_ObjvBool,  &update.isForced,   INT2PTR(true)},
         {"--",       Ns_ObjvBreak, NULL,               NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -300,7 +293,7 @@ AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
             Ns_DStringAppend(&ds, Tcl_GetString(update.args[i]));
         }
     }
-    Store(&update, ds.string, (size_t) ds.length, 0);
+    Store(&update, Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds), 0);
     End(&update);
     return NsTclReturnText(interp, &ds);
 }
@@ -507,5 +500,5 @@ EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
     if (!NsCacheTxnIsActive()) {
         return NsTclFail(interp, "no cache transaction active");
     }
-    return NsTclReturn(interp, Tcl_NewIntObj((*endProc)(isAll)));
+    return NsTclReturn(interp, Tcl_NewIntObj(endProc(isAll)));
 }

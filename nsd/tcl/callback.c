@@ -31,7 +31,6 @@ static void Append(Ns_DString *dsPtr, const Ns_TclCallback *callbackPtr,
                    const char *words);
 static int Finish(Tcl_Interp *interp, Ns_TclCallback *callbackPtr, int result);
 
-
 Ns_TclCallback *
 Ns_TclNewCallback(Tcl_Interp *interp, Ns_Callback *cbProc, Tcl_Obj *scriptPtr,
                   int objc, Tcl_Obj *const *objv)
@@ -40,11 +39,11 @@ Ns_TclNewCallback(Tcl_Interp *interp, Ns_Callback *cbProc, Tcl_Obj *scriptPtr,
     Callback *callbackPtr;
     size_t    bytes = sizeof(Callback) + sizeof(char *) * ((size_t) objc + 1);
     char     *next;
-    int       i, length;
+    int       length;
 
     (void) Tcl_GetStringFromObj(scriptPtr, &length);
     bytes += (size_t) length + 1;
-    for (i = 0; i < objc; i++) {
+    for (int i = 0; i < objc; i++) {
         (void) Tcl_GetStringFromObj(objv[i], &length);
         bytes += (size_t) length + 1;
     }
@@ -60,7 +59,7 @@ Ns_TclNewCallback(Tcl_Interp *interp, Ns_Callback *cbProc, Tcl_Obj *scriptPtr,
     (void) Tcl_GetStringFromObj(scriptPtr, &length);
     memcpy(next, Tcl_GetString(scriptPtr), (size_t) length + 1);
     next += length + 1;
-    for (i = 0; i < objc; i++) {
+    for (int i = 0; i < objc; i++) {
         const char *arg = Tcl_GetStringFromObj(objv[i], &length);
 
         callbackPtr->pub.argv[i] = next;
@@ -135,10 +134,12 @@ EvalKept(NsInterp *itPtr, const Callback *callbackPtr)
             Tcl_DecrRefCount(slotPtr->scriptPtr);
         }
         slotPtr->id = callbackPtr->id;
-        slotPtr->scriptPtr = CommandOf(ds.string, ds.length);
+        slotPtr->scriptPtr = CommandOf(Ns_DStringValue(&ds),
+                                       Ns_DStringLength(&ds));
         slotPtr->isCommand = slotPtr->scriptPtr != NULL;
         if (!slotPtr->isCommand) {
-            slotPtr->scriptPtr = Tcl_NewStringObj(ds.string, ds.length);
+            slotPtr->scriptPtr = Tcl_NewStringObj(Ns_DStringValue(&ds),
+                                                  Ns_DStringLength(&ds));
         }
         Tcl_IncrRefCount(slotPtr->scriptPtr);
         Ns_DStringFree(&ds);
@@ -187,7 +188,8 @@ CommandOf(const char *script, int length)
         Ns_DStringSetLength(&word, 0);
         if (IsLiteral(tokenPtr, &word)) {
             (void) Tcl_ListObjAppendElement(NULL, listPtr,
-                Tcl_NewStringObj(word.string, word.length));
+                Tcl_NewStringObj(Ns_DStringValue(&word),
+                                 Ns_DStringLength(&word)));
         } else {
             Tcl_DecrRefCount(listPtr);
             listPtr = NULL;

@@ -10,11 +10,8 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 
-static Tcl_ObjCmdProc AtPreStartupObjCmd;
-static Tcl_ObjCmdProc AtStartupObjCmd;
-static Tcl_ObjCmdProc AtSignalObjCmd;
-static Tcl_ObjCmdProc AtShutdownObjCmd;
-static Tcl_ObjCmdProc AtExitObjCmd;
+static Tcl_ObjCmdProc AtPreStartupObjCmd, AtStartupObjCmd, AtSignalObjCmd,
+    AtShutdownObjCmd, AtExitObjCmd;
 
 static int AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                     NsCallbackStage stage);
@@ -28,7 +25,6 @@ static const NsTclCommand commands[] = {
     {"ns_atexit", AtExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
-
 
 void
 NsCallbackCmdInit(void)

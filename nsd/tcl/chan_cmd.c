@@ -57,7 +57,6 @@ static const NsTclEnsemble ensemble = {
 
 static NsPerServer published;
 
-
 void
 NsChanCmdInit(void)
 {

@@ -11,10 +11,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc CharsetsObjCmd;
-static Tcl_ObjCmdProc EncodingForCharsetObjCmd;
-static Tcl_ObjCmdProc EncodingForTypeObjCmd;
-static Tcl_ObjCmdProc GuessTypeObjCmd;
+static Tcl_ObjCmdProc CharsetsObjCmd, EncodingForCharsetObjCmd,
+    EncodingForTypeObjCmd, GuessTypeObjCmd;
 
 static NsNameProc AddName;
 
@@ -26,7 +24,6 @@ static const NsTclCommand commands[] = {
     {"ns_guesstype", GuessTypeObjCmd, 1, 1, "filename", NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsCharsetCmdInit(void)

@@ -12,7 +12,6 @@ static bool IsCreate(Tcl_Obj *wordPtr);
 static void Complete(Tcl_Interp *interp);
 static void ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp);
 
-
 void
 NsChildInheritExit(Tcl_Interp *interp)
 {

@@ -23,8 +23,8 @@ typedef enum NsCleanupPhase {
 typedef void (NsCleanupProc)(NsInterp *itPtr);
 
 /*
- * Call proc in that phase, after those that were added before.  Before the first
- * interpreter is made.
+ * Call proc in that phase, after those that were added before.  To be called
+ * before the first interpreter is made.
  */
 void NsInterpAddCleanup(NsCleanupPhase phase, NsCleanupProc *proc);
 

@@ -20,7 +20,8 @@ typedef struct NsTclCommand {
     int             minArgs;        /* Words behind the name. */
     int             maxArgs;        /* Or NS_TCL_ANY. */
     const char     *usage;          /* NULL: no words. */
-    unsigned        flags;
+    unsigned        flags;          /* Of commands: below; those of subcommands
+                                     * are for their procedure. */
 } NsTclCommand;
 
 #define NS_TCL_ANY   INT_MAX        /* No limit, or proc looks at the words. */
@@ -28,13 +29,7 @@ typedef struct NsTclCommand {
 
 #define NS_TCL_BASIC 0x01u          /* Also in interpreters without a server. */
 #define NS_TCL_EXACT 0x02u          /* Subcommands cannot be abbreviated. */
-#define NS_TCL_CONN  0x04u          /* Serves a request, or `no connection`. */
-
-/*
- * Bits from here on are for a family's own use: one procedure can serve several
- * of its rows.
- */
-#define NS_TCL_FIRST_FREE 0x100u
+#define NS_TCL_CONN  0x04u          /* Needs a request: else `no connection`. */
 
 /*
  * A command with subcommands.
@@ -47,7 +42,7 @@ typedef struct NsTclEnsemble {
     const char         *name;
     const char         *usage;      /* Of a call without a subcommand. */
     const char         *noun;       /* What messages call a subcommand. */
-    unsigned            flags;      /* NS_TCL_BASIC, NS_TCL_EXACT, NS_TCL_CONN. */
+    unsigned            flags;      /* NS_TCL_BASIC, NS_TCL_EXACT. */
     const NsTclCommand *rows;
 } NsTclEnsemble;
 
@@ -64,8 +59,8 @@ void NsTclAddEnsemble(const NsTclEnsemble *ensemblePtr);
 void NsTclCreateCommands(NsInterp *itPtr);
 
 /*
- * Run the subcommand that the second word names.  For commands that do something
- * before or after it.
+ * Run the subcommand that the second word names.  For commands that do
+ * something before or after it.
  */
 int NsTclRunEnsemble(const NsTclEnsemble *ensemblePtr, NsInterp *itPtr,
                      int objc, Tcl_Obj *const *objv);
@@ -83,8 +78,8 @@ NsTclRow(ClientData clientData)
 /*
  * The row of a table that a word names, in full or abbreviated unless isExact.
  * Each row begins with its name, and the table ends as that of an ensemble.
- * NULL: there is none; the message is left, where noun says what the word should
- * have been.
+ * NULL: there is none; the message is left, where noun says what the word
+ * should have been.
  */
 const void *NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj,
                          const void *table, size_t rowBytes, const char *noun,

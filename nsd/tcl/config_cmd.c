@@ -15,6 +15,7 @@
 
 #include "nsconn.h"
 #include "nsset.h"
+#include "nsstring.h"
 #include "nsthread.h"
 
 /*
@@ -33,10 +34,8 @@ typedef struct Query {
     Tcl_Obj    *defaultPtr;
 } Query;
 
-static Tcl_ObjCmdProc ConfigObjCmd;
-static Tcl_ObjCmdProc ConfigSectionObjCmd;
-static Tcl_ObjCmdProc ConfigSectionsObjCmd;
-static Tcl_ObjCmdProc DriverSectionObjCmd;
+static Tcl_ObjCmdProc ConfigObjCmd, ConfigSectionObjCmd, ConfigSectionsObjCmd,
+    DriverSectionObjCmd;
 
 static int ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                       Query *queryPtr);
@@ -62,7 +61,6 @@ static const NsTclCommand commands[] = {
     {"ns_driversection", DriverSectionObjCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
-
 
 void
 NsConfigCmdInit(void)
@@ -191,11 +189,11 @@ ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
     int         nRest = TakeNewOptions(objc, objv, rest, queryPtr);
     int         result = TCL_OK;
     Ns_ObjvSpec options[] = {
-        {"-bool",  Ns_ObjvBool,  &queryPtr->isBool,  INT2PTR(NS_TRUE)},
-        {"-int",   Ns_ObjvBool,  &queryPtr->isInt,   INT2PTR(NS_TRUE)},
+        {"-bool",  Ns_ObjvBool,  &queryPtr->isBool,  INT2PTR(true)},
+        {"-int",   Ns_ObjvBool,  &queryPtr->isInt,   INT2PTR(true)},
         {"-min",   Ns_ObjvObj,   &queryPtr->minPtr,  NULL},
         {"-max",   Ns_ObjvObj,   &queryPtr->maxPtr,  NULL},
-        {"-exact", Ns_ObjvBool,  &queryPtr->isExact, INT2PTR(NS_TRUE)},
+        {"-exact", Ns_ObjvBool,  &queryPtr->isExact, INT2PTR(true)},
         {"--",     Ns_ObjvBreak, NULL,               NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -251,13 +249,13 @@ AnswerAll(Tcl_Interp *interp, const Query *queryPtr)
 {
     Ns_DString ds;
 
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     if (NsConfigQueryAll(queryPtr->section, queryPtr->key, &ds) > 0) {
         Tcl_DStringResult(interp, &ds);
     } else if (queryPtr->defaultPtr != NULL) {
         Tcl_SetObjResult(interp, queryPtr->defaultPtr);
     }
-    Tcl_DStringFree(&ds);
+    Ns_DStringFree(&ds);
     return TCL_OK;
 }
 

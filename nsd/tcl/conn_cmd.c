@@ -392,9 +392,9 @@ ConnVersion(NsConnCall *callPtr)
 static int
 ConnLocation(NsConnCall *callPtr)
 {
-    Tcl_DString ds;
+    Ns_DString ds;
 
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     Ns_ConnLocationAppend(callPtr->conn, &ds);
     return NsTclReturnText(callPtr->interp, &ds);
 }

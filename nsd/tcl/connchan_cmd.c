@@ -47,7 +47,6 @@ static const NsTclEnsemble ensemble = {
     "ns_connchan", "list ?-server server?", "subcommand", 0, subcmds
 };
 
-
 void
 NsConnChanCmdInit(void)
 {
@@ -136,12 +135,12 @@ static void
 AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr)
 {
     Tcl_DStringStartSublist(dsPtr);
-    Tcl_DStringAppendElement(dsPtr, entryPtr->channel);
-    Tcl_DStringAppendElement(dsPtr, entryPtr->driver);
-    Tcl_DStringAppendElement(dsPtr, entryPtr->peer);
+    Ns_DStringAppendElement(dsPtr, entryPtr->channel);
+    Ns_DStringAppendElement(dsPtr, entryPtr->driver);
+    Ns_DStringAppendElement(dsPtr, entryPtr->peer);
     Ns_DStringPrintf(dsPtr, " %ld.%06ld", entryPtr->start.sec,
                      entryPtr->start.usec);
-    Tcl_DStringAppendElement(dsPtr, entryPtr->clientData != NULL
+    Ns_DStringAppendElement(dsPtr, entryPtr->clientData != NULL
                              ? entryPtr->clientData : "");
     Tcl_DStringEndSublist(dsPtr);
 }

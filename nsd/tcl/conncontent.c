@@ -13,7 +13,6 @@ static int GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
                     size_t *lengthPtr);
 static const NsConnFile *GetFile(NsConnCall *callPtr, const char *option);
 
-
 int
 NsConnOptionHeaders(NsConnCall *callPtr)
 {

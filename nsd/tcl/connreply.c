@@ -168,10 +168,10 @@ int
 NsConnOptionPartialTimes(NsConnCall *callPtr)
 {
     Ns_Time     accept, queue, filter, run;
-    Tcl_DString ds;
+    Ns_DString  ds;
 
     Ns_ConnTimeSpans(callPtr->conn, &accept, &queue, &filter, &run);
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "accepttime %ld.%06ld queuetime %ld.%06ld "
                      "filtertime %ld.%06ld runtime %ld.%06ld",
                      accept.sec, accept.usec, queue.sec, queue.usec,

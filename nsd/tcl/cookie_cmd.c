@@ -9,6 +9,7 @@
 #include "tcl/result.h"
 
 #include "nsset.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "http/cookie.h"
 
@@ -108,12 +109,12 @@ DeleteCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static void
 AddCookie(NsConn *connPtr, const NsCookie *cookiePtr)
 {
-    Tcl_DString ds;
+    Ns_DString ds;
 
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     NsCookieAppend(&ds, cookiePtr);
-    Ns_ConnSetHeaders(&connPtr->pub, "Set-Cookie", Tcl_DStringValue(&ds));
-    Tcl_DStringFree(&ds);
+    Ns_ConnSetHeaders(&connPtr->pub, "Set-Cookie", Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
 }
 
 static int
@@ -121,23 +122,23 @@ GetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
-    Tcl_DString ds;
+    Ns_DString  ds;
 
     connPtr = CookieConn(clientData);
     if (connPtr == NULL) {
         return TCL_ERROR;
     }
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     if (Ns_ConnGetCookie(&ds, &connPtr->pub, Tcl_GetString(objv[1])) != NULL) {
         Tcl_DStringResult(interp, &ds);
     } else if (objc == 3) {
         Tcl_SetObjResult(interp, objv[2]);
     } else {
         Ns_TclPrintfResult(interp, "no matching cookie");
-        Tcl_DStringFree(&ds);
+        Ns_DStringFree(&ds);
         return TCL_ERROR;
     }
-    Tcl_DStringFree(&ds);
+    Ns_DStringFree(&ds);
     return TCL_OK;
 }
 

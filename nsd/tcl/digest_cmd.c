@@ -11,12 +11,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc EncodeObjCmd;
-static Tcl_ObjCmdProc DecodeObjCmd;
-static Tcl_ObjCmdProc Sha1ObjCmd;
-static Tcl_ObjCmdProc Md5ObjCmd;
-static Tcl_ObjCmdProc CryptObjCmd;
-static Tcl_ObjCmdProc RandObjCmd;
+static Tcl_ObjCmdProc EncodeObjCmd, DecodeObjCmd, Sha1ObjCmd, Md5ObjCmd,
+    CryptObjCmd, RandObjCmd;
 
 static const NsTclCommand commands[] = {
     {"ns_base64encode", EncodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
@@ -29,7 +25,6 @@ static const NsTclCommand commands[] = {
     {"ns_rand", RandObjCmd, 0, 1, "?maximum?", NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsDigestCmdInit(void)

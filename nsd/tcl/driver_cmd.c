@@ -12,9 +12,8 @@
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-static Tcl_ObjCmdProc UploadStatsObjCmd, SlsObjCmd;
-static Tcl_ObjCmdProc DriverSubcmd;
-static Tcl_ObjCmdProc SlsArray, SlsGet, SlsSet, SlsUnset;
+static Tcl_ObjCmdProc UploadStatsObjCmd, SlsObjCmd, DriverSubcmd, SlsArray,
+    SlsGet, SlsSet, SlsUnset;
 
 static Ns_Sock *SockOf(ClientData clientData);
 

@@ -10,11 +10,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ExistsSubcmd;
-static Tcl_ObjCmdProc NamesSubcmd;
-static Tcl_ObjCmdProc GetSubcmd;
-static Tcl_ObjCmdProc SetSubcmd;
-static Tcl_ObjCmdProc UnsetSubcmd;
+static Tcl_ObjCmdProc ExistsSubcmd, NamesSubcmd, GetSubcmd, SetSubcmd,
+    UnsetSubcmd;
 
 static int Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                 bool isUnset);
@@ -36,7 +33,6 @@ static const NsTclEnsemble ensemble = {
 static const NsTclEnsemble alias = {
     "env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds
 };
-
 
 void
 NsEnvCmdInit(void)

@@ -13,13 +13,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc MkTempObjCmd;
-static Tcl_ObjCmdProc TmpNamObjCmd;
-static Tcl_ObjCmdProc TruncateObjCmd;
-static Tcl_ObjCmdProc FTruncateObjCmd;
-static Tcl_ObjCmdProc SymlinkObjCmd;
-static Tcl_ObjCmdProc FileStatObjCmd;
-static Tcl_ObjCmdProc FileStateObjCmd;
+static Tcl_ObjCmdProc MkTempObjCmd, TmpNamObjCmd, TruncateObjCmd,
+    FTruncateObjCmd, SymlinkObjCmd, FileStatObjCmd, FileStateObjCmd;
 
 static bool UnusedName(char *template);
 static int  GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -38,7 +33,6 @@ static const NsTclCommand commands[] = {
     {"_ns_filestate", FileStateObjCmd, 1, 1, "file", NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsFileCmdInit(void)
@@ -61,7 +55,7 @@ MkTempObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_DStringInit(&ds);
     Ns_DStringAppend(&ds, Tcl_GetString(objv[1]));
-    if (!UnusedName(ds.string)) {
+    if (!UnusedName(Ns_DStringValue(&ds))) {
         Ns_DStringTrunc(&ds, 0);
     }
     return NsTclReturnText(interp, &ds);
@@ -203,7 +197,7 @@ SymlinkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char       *file1, *file2;
     int         isSilent = 0;
     Ns_ObjvSpec opts[] = {
-        {"-nocomplain", Ns_ObjvBool, &isSilent, INT2PTR(NS_TRUE)},
+        {"-nocomplain", Ns_ObjvBool, &isSilent, INT2PTR(true)},
         {NULL, NULL, NULL, NULL}
     };
     Ns_ObjvSpec args[] = {

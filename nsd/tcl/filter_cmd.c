@@ -26,14 +26,9 @@
 #define AsProc(proc)     ((void (*)(void)) (proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
-static Tcl_ObjCmdProc RegisterProcObjCmd;
-static Tcl_ObjCmdProc RegisterProxyObjCmd;
-static Tcl_ObjCmdProc RegisterFastPathObjCmd;
-static Tcl_ObjCmdProc UnregisterOpObjCmd;
-static Tcl_ObjCmdProc RegisterFilterObjCmd;
-static Tcl_ObjCmdProc RegisterTraceObjCmd;
-static Tcl_ObjCmdProc ShortcutFilterObjCmd;
-static Tcl_ObjCmdProc RequestAuthorizeObjCmd;
+static Tcl_ObjCmdProc RegisterProcObjCmd, RegisterProxyObjCmd,
+    RegisterFastPathObjCmd, UnregisterOpObjCmd, RegisterFilterObjCmd,
+    RegisterTraceObjCmd, ShortcutFilterObjCmd, RequestAuthorizeObjCmd;
 
 static Ns_OpProc     RunRequestScript;
 static Ns_FilterProc RunFilterScript;
@@ -170,7 +165,7 @@ RegisterFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char           *method, *url;
     int             isFirst = 0, when = 0, nArgs = 0;
     Ns_ObjvSpec     opts[] = {
-        {"-first", Ns_ObjvBool,  &isFirst, INT2PTR(NS_TRUE)},
+        {"-first", Ns_ObjvBool,  &isFirst, INT2PTR(true)},
         {"--",     Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -306,9 +301,9 @@ RunFilterScript(void *arg, Ns_Conn *conn, int why)
     Tcl_Interp     *interp = Ns_GetConnInterp(conn);
     const char     *when = NULL;
     Ns_DString      ds;
-    int             i, result;
+    int             result;
 
-    for (i = 0; filterPhases[i].key != NULL; i++) {
+    for (int i = 0; filterPhases[i].key != NULL; i++) {
         if (filterPhases[i].value == why) {
             when = filterPhases[i].key;
         }

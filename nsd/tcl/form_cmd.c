@@ -74,9 +74,8 @@ static void
 FreeFiles(void *arg)
 {
     NsFormFiles *filesPtr = arg;
-    int          i;
 
-    for (i = 0; i < Ns_SetSize(filesPtr->files); i++) {
+    for (int i = 0; i < Ns_SetSize(filesPtr->files); i++) {
         (void) unlink(Ns_SetValue(filesPtr->files, i));
     }
     Ns_SetFree(filesPtr->files);
@@ -148,16 +147,16 @@ SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
 static void
 AddFile(Ns_Set *formPtr, const char *field, const char *type, const char *path)
 {
-    Tcl_DString key;
+    Ns_DString key;
 
-    Tcl_DStringInit(&key);
-    Tcl_DStringAppend(&key, field, -1);
-    Tcl_DStringAppend(&key, ".content-type", -1);
-    Ns_SetPut(formPtr, Tcl_DStringValue(&key), (type != NULL) ? type : "");
-    Tcl_DStringSetLength(&key, (int) strlen(field));
-    Tcl_DStringAppend(&key, ".tmpfile", -1);
-    Ns_SetPut(formPtr, Tcl_DStringValue(&key), path);
-    Tcl_DStringFree(&key);
+    Ns_DStringInit(&key);
+    Ns_DStringAppend(&key, field);
+    Ns_DStringAppend(&key, ".content-type");
+    Ns_SetPut(formPtr, Ns_DStringValue(&key), (type != NULL) ? type : "");
+    Ns_DStringSetLength(&key, (int) strlen(field));
+    Ns_DStringAppend(&key, ".tmpfile");
+    Ns_SetPut(formPtr, Ns_DStringValue(&key), path);
+    Ns_DStringFree(&key);
 }
 
 /*
@@ -390,22 +389,21 @@ AddPart(const NsFormPart *partPtr, void *arg)
 {
     Parts      *partsPtr = arg;
     Ns_Set     *setPtr = partsPtr->setPtr;
-    Tcl_DString ds;
+    Ns_DString  ds;
     char       *path;
-    int         i;
 
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     if (partPtr->fileName == NULL) {
         NsFormDecode(&ds, partPtr->content, partPtr->contentLength, NULL);
-        Ns_SetPut(setPtr, partPtr->name, Tcl_DStringValue(&ds));
+        Ns_SetPut(setPtr, partPtr->name, Ns_DStringValue(&ds));
     } else {
         Ns_SetPut(setPtr, partPtr->name, partPtr->fileName);
-        for (i = 0; i < partPtr->nHeaders; i++) {
+        for (int i = 0; i < partPtr->nHeaders; i++) {
             const NsFormHeader *headerPtr = &partPtr->headers[i];
 
             if (headerPtr->nameLength == 12
                     && strncasecmp(headerPtr->name, "content-type", 12) == 0) {
-                Tcl_DStringAppend(&ds, headerPtr->value,
+                Ns_DStringNAppend(&ds, headerPtr->value,
                                   (int) headerPtr->valueLength);
                 break;
             }
@@ -415,9 +413,9 @@ AddPart(const NsFormPart *partPtr, void *arg)
         if (path == NULL) {
             partsPtr->error = errno;
         } else {
-            AddFile(setPtr, partPtr->name, Tcl_DStringValue(&ds), path);
+            AddFile(setPtr, partPtr->name, Ns_DStringValue(&ds), path);
             ns_free(path);
         }
     }
-    Tcl_DStringFree(&ds);
+    Ns_DStringFree(&ds);
 }

@@ -286,8 +286,8 @@ VarOf(Tcl_HashEntry *entryPtr)
 static int UnsetOnce(Tcl_Interp *interp);
 
 /*
- * A trace may set some again: as soon as there are no fewer than before, that is
- * all.
+ * A trace may set some again: as soon as there are no fewer than before, that
+ * is all.
  */
 void
 NsGlobalsCleanup(NsInterp *itPtr)

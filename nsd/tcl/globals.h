@@ -20,11 +20,12 @@ void NsGlobalsCleanup(NsInterp *itPtr);
 void NsGlobalsFree(NsInterp *itPtr);
 
 /*
- * The next entry of a table; before the first one, entryPtr is NULL and *nextPtr
- * 0.  Tcl_NextHashEntry does the same, but takes three times as long.
+ * The next entry of a table; before the first one, entryPtr is NULL and
+ * *nextPtr 0.  Tcl_NextHashEntry does the same, but takes three times as long.
  */
 static inline Tcl_HashEntry *
-NsTclNextEntry(const Tcl_HashTable *tablePtr, Tcl_HashEntry *entryPtr, int *nextPtr)
+NsTclNextEntry(const Tcl_HashTable *tablePtr, Tcl_HashEntry *entryPtr,
+               int *nextPtr)
 {
     if (entryPtr != NULL) {
         entryPtr = entryPtr->nextPtr;

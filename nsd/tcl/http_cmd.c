@@ -23,14 +23,8 @@ typedef struct NsHttpRequest {
     NsHttpClient         *client;
 } Request;
 
-static Tcl_ObjCmdProc CancelObjCmd;
-static Tcl_ObjCmdProc CleanupObjCmd;
-static Tcl_ObjCmdProc RunObjCmd;
-static Tcl_ObjCmdProc QueueObjCmd;
-static Tcl_ObjCmdProc WaitObjCmd;
-static Tcl_ObjCmdProc ListObjCmd;
-static Tcl_ObjCmdProc KeepalivesObjCmd;
-static Tcl_ObjCmdProc TaskThreadsObjCmd;
+static Tcl_ObjCmdProc CancelObjCmd, CleanupObjCmd, RunObjCmd, QueueObjCmd,
+    WaitObjCmd, ListObjCmd, KeepalivesObjCmd, TaskThreadsObjCmd;
 
 static const NsTclCommand subcmds[] = {
     {"cancel", CancelObjCmd, 1, 1, "id", 0},
@@ -58,7 +52,6 @@ static Request **Find(NsInterp *itPtr, Tcl_Obj *idObj);
 static void Forget(Request **requestPtrPtr);
 static int NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
 static int SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
-
 
 void
 NsHttpCmdInit(void)
@@ -180,7 +173,7 @@ static int
 Enter(NsInterp *itPtr, NsHttpClient *client)
 {
     Request **endPtrPtr = &itPtr->httpPtr;
-    Request  *requestPtr = ns_calloc(1u, sizeof(Request));
+    Request  *requestPtr = ns_calloc(1, sizeof(Request));
 
     while (*endPtrPtr != NULL) {
         requestPtr->id = (*endPtrPtr)->id + 1;

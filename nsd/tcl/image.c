@@ -17,7 +17,6 @@ static const unsigned char pngSignature[8] = {
     0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'
 };
 
-
 NsImageKind
 NsImageDetect(NsImageBytes image)
 {

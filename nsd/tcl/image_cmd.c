@@ -13,12 +13,8 @@
 #include "tcl/interp.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc TypeObjCmd;
-static Tcl_ObjCmdProc MimeObjCmd;
-static Tcl_ObjCmdProc SizeObjCmd;
-static Tcl_ObjCmdProc GifSizeObjCmd;
-static Tcl_ObjCmdProc JpegSizeObjCmd;
-static Tcl_ObjCmdProc PngSizeObjCmd;
+static Tcl_ObjCmdProc TypeObjCmd, MimeObjCmd, SizeObjCmd, GifSizeObjCmd,
+    JpegSizeObjCmd, PngSizeObjCmd;
 
 static int  KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
                        Tcl_Obj *const *objv);
@@ -37,7 +33,6 @@ static const NsTclCommand commands[] = {
     {"ns_pngsize", PngSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsImageCmdInit(void)

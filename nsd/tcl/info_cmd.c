@@ -24,7 +24,6 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
 
 static InfoProc Address;
@@ -134,7 +133,6 @@ static const NsTclCommand commands[] = {
     {"ns_info", InfoObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsInfoCmdInit(void)

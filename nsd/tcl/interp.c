@@ -53,7 +53,6 @@ static void Unlist(NsInterp *itPtr);
 static void Delete(NsInterp *itPtr);
 static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
 
-
 void
 NsInterpInit(void)
 {

@@ -29,7 +29,6 @@ static const NsTclEnsemble ensemble = {
     "ns_ip", "subcommand address ?arg ...?", "subcommand", NS_TCL_BASIC, subcmds
 };
 
-
 void
 NsIpCmdInit(void)
 {

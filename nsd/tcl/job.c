@@ -10,6 +10,7 @@
  *      One lock guards all, and is never held while a script runs.
  */
 
+#include "nsstring.h"
 #include "tcl/job_int.h"
 #include "process/parameters.h"
 
@@ -162,7 +163,7 @@ NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr)
 done:
     Ns_MutexUnlock(&nsJobs.lock);
     if (NsJobStartThread(thread) != 0
-            && WithdrawHopeless(specPtr->queue, idPtr->string)) {
+            && WithdrawHopeless(specPtr->queue, Ns_DStringValue(idPtr))) {
         status = NS_JOB_NO_THREAD;
     }
     return status;

@@ -13,16 +13,9 @@
 typedef void (AppendProc) (Ns_DString *dsPtr);
 typedef NsJobStatus (ListProc) (const char *queue, Ns_DString *dsPtr);
 
-static Tcl_ObjCmdProc CancelSubcmd;
-static Tcl_ObjCmdProc CreateSubcmd;
-static Tcl_ObjCmdProc DeleteSubcmd;
-static Tcl_ObjCmdProc QueueSubcmd;
-static Tcl_ObjCmdProc WaitSubcmd;
-static Tcl_ObjCmdProc WaitAnySubcmd;
-static Tcl_ObjCmdProc ExistsSubcmd;
-static Tcl_ObjCmdProc ConfigureSubcmd;
-static Tcl_ObjCmdProc AppendSubcmd;
-static Tcl_ObjCmdProc ListSubcmd;
+static Tcl_ObjCmdProc CancelSubcmd, CreateSubcmd, DeleteSubcmd, QueueSubcmd,
+    WaitSubcmd, WaitAnySubcmd, ExistsSubcmd, ConfigureSubcmd, AppendSubcmd,
+    ListSubcmd;
 
 static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
                 const char *job);
@@ -64,7 +57,6 @@ static const NsTclCommand subcmds[] = {
 static const NsTclEnsemble ensemble = {
     "ns_job", "option ?arg?", "option", NS_TCL_EXACT, subcmds
 };
-
 
 void
 NsJobCmdInit(void)
@@ -135,8 +127,8 @@ QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsJobStatus status;
     Ns_DString  id;
     Ns_ObjvSpec options[] = {
-        {"-head",     Ns_ObjvBool,   &isHead,     INT2PTR(NS_TRUE)},
-        {"-detached", Ns_ObjvBool,   &isDetached, INT2PTR(NS_TRUE)},
+        {"-head",     Ns_ObjvBool,   &isHead,     INT2PTR(true)},
+        {"-detached", Ns_ObjvBool,   &isDetached, INT2PTR(true)},
         {"-jobid",    Ns_ObjvString, &spec.id,    NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -154,7 +146,7 @@ QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DStringInit(&id);
     status = NsJobSubmit(&spec, &id);
     if (status != NS_JOB_OK) {
-        Fail(interp, status, spec.queue, id.string);
+        Fail(interp, status, spec.queue, Ns_DStringValue(&id));
         Ns_DStringFree(&id);
         return TCL_ERROR;
     }

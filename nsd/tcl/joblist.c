@@ -4,6 +4,7 @@
  *      What there is of queues, jobs and their threads, as lists.
  */
 
+#include "nsstring.h"
 #include "tcl/job_int.h"
 
 typedef void (AppendProc) (Ns_DString *dsPtr, const NsJob *jobPtr);

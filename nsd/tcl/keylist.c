@@ -7,8 +7,9 @@
  *      Plain lists are what scripts see, so nothing else is kept.
  */
 
-#include "nsstring.h"
 #include "tcl/keylist.h"
+
+#include "nsstring.h"
 #include "tcl/result.h"
 
 static int  Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr,
@@ -19,7 +20,6 @@ static int  CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr);
 static bool SplitPath(const char *path, size_t *lengthPtr,
                       const char **restPtr);
 static char *DupResult(Tcl_Obj *objPtr);
-
 
 int
 NsKeyListGet(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *path,

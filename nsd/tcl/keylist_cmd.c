@@ -9,10 +9,7 @@
 #include "tcl/keylist.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SetObjCmd;
-static Tcl_ObjCmdProc GetObjCmd;
-static Tcl_ObjCmdProc DeleteObjCmd;
-static Tcl_ObjCmdProc KeysObjCmd;
+static Tcl_ObjCmdProc SetObjCmd, GetObjCmd, DeleteObjCmd, KeysObjCmd;
 
 static Tcl_Obj *GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr);
 static int WrongArgs(Tcl_Interp *interp, const char *usage);
@@ -24,7 +21,6 @@ static const NsTclCommand commands[] = {
     {"keylkeys", KeysObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsKeyListCmdInit(void)

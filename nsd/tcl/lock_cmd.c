@@ -67,7 +67,8 @@ static const NsTclCommand semaSubcmds[] = {
 };
 
 static const NsTclCommand condSubcmds[] = {
-    {"abswait", Wait, 2, 3, "condId mutexId ?timeout?", NS_LOCK_COND | IS_ABSOLUTE},
+    {"abswait", Wait, 2, 3, "condId mutexId ?timeout?",
+     NS_LOCK_COND | IS_ABSOLUTE},
     ROW("broadcast", Signal, NS_LOCK_COND | IS_ALL),
     ROW("create", Create, NS_LOCK_COND),
     DESTROY(NS_LOCK_COND),
@@ -325,7 +326,7 @@ static int
 Wait(ClientData clientData, Tcl_Interp *interp, int objc,
      Tcl_Obj *const *objv)
 {
-    bool           isAbsolute = (NsTclRow(clientData)->flags & IS_ABSOLUTE) != 0;
+    unsigned       flags = NsTclRow(clientData)->flags;
     NsLockObj     *condPtr, *mutexPtr;
     Ns_Time        deadline, *deadlinePtr = NULL;
     Ns_ReturnCode  status;
@@ -337,7 +338,7 @@ Wait(ClientData clientData, Tcl_Interp *interp, int objc,
         }
         if (deadline.sec != 0 || deadline.usec != 0) {
             deadlinePtr = &deadline;
-            if (!isAbsolute) {
+            if ((flags & IS_ABSOLUTE) == 0) {
                 Ns_Time span = deadline;
 
                 Ns_GetTime(&deadline);

@@ -7,10 +7,11 @@
  *      while a thread waits for an object.
  */
 
+#include "tcl/lockobj.h"
+
 #include "ns.h"
 #include "base/assert.h"
 #include "base/lock.h"
-#include "tcl/lockobj.h"
 #include "tcl/perserver.h"
 
 typedef struct Table {

@@ -28,23 +28,11 @@ static Ns_Mutex      lock;      /* Guards the list and the last handle. */
 static ScriptFilter *firstFilterPtr;
 static long          lastHandle;
 
-static Tcl_ObjCmdProc LogCmd;
-static Tcl_ObjCmdProc LogRollCmd;
-static Tcl_ObjCmdProc RollFileCmd;
-static Tcl_ObjCmdProc PurgeFilesCmd;
+static Tcl_ObjCmdProc LogCmd, LogRollCmd, RollFileCmd, PurgeFilesCmd;
 
-static Tcl_ObjCmdProc HoldCmd;
-static Tcl_ObjCmdProc CountCmd;
-static Tcl_ObjCmdProc GetCmd;
-static Tcl_ObjCmdProc PeekCmd;
-static Tcl_ObjCmdProc FlushCmd;
-static Tcl_ObjCmdProc ReleaseCmd;
-static Tcl_ObjCmdProc TruncateCmd;
-static Tcl_ObjCmdProc SeverityCmd;
-static Tcl_ObjCmdProc SeveritiesCmd;
-static Tcl_ObjCmdProc RegisterCmd;
-static Tcl_ObjCmdProc UnregisterCmd;
-static Tcl_ObjCmdProc StatsCmd;
+static Tcl_ObjCmdProc HoldCmd, CountCmd, GetCmd, PeekCmd, FlushCmd, ReleaseCmd,
+    TruncateCmd, SeverityCmd, SeveritiesCmd, RegisterCmd, UnregisterCmd,
+    StatsCmd;
 
 static Ns_LogFilter RunScript;
 static void FreeScript(void *arg);
@@ -261,7 +249,7 @@ RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 3; i < objc; i++) {
         Ns_DStringAppendElement(&args, Tcl_GetString(objv[i]));
     }
-    filterPtr = ns_calloc(1u, sizeof(*filterPtr));
+    filterPtr = ns_calloc(1, sizeof(*filterPtr));
     filterPtr->script = ns_strdup(Tcl_GetString(objv[2]));
     filterPtr->args = Ns_DStringExport(&args);
     filterPtr->server = itPtr != NULL && itPtr->serverPtr != NULL

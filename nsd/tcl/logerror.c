@@ -13,7 +13,6 @@
 static const char *Log(Tcl_Interp *interp, Ns_Conn *conn, const char *extra);
 static void AppendRequest(Ns_DString *dsPtr, Ns_Conn *conn);
 
-
 const char *
 Ns_TclLogError(Tcl_Interp *interp)
 {
@@ -51,7 +50,7 @@ Log(Tcl_Interp *interp, Ns_Conn *conn, const char *extra)
     if (errorInfo == NULL) {
         errorInfo = "";
     }
-    Ns_Log(Error, "%s\n%s", ds.string, errorInfo);
+    Ns_Log(Error, "%s\n%s", Ns_DStringValue(&ds), errorInfo);
     Ns_DStringFree(&ds);
     return errorInfo;
 }

@@ -16,21 +16,10 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc LogSinkCmd;
-static Tcl_ObjCmdProc LogEventCmd;
-static Tcl_ObjCmdProc AuditCmd;
+static Tcl_ObjCmdProc LogSinkCmd, LogEventCmd, AuditCmd;
 
-static Tcl_ObjCmdProc AddCmd;
-static Tcl_ObjCmdProc ConfigureCmd;
-static Tcl_ObjCmdProc RemoveCmd;
-static Tcl_ObjCmdProc ListCmd;
-static Tcl_ObjCmdProc InfoCmd;
-static Tcl_ObjCmdProc FlushCmd;
-static Tcl_ObjCmdProc ForgetCmd;
-static Tcl_ObjCmdProc LeftoversCmd;
-static Tcl_ObjCmdProc MemoryCmd;
-static Tcl_ObjCmdProc RollCmd;
-static Tcl_ObjCmdProc StatsCmd;
+static Tcl_ObjCmdProc AddCmd, ConfigureCmd, RemoveCmd, ListCmd, InfoCmd,
+    FlushCmd, ForgetCmd, LeftoversCmd, MemoryCmd, RollCmd, StatsCmd;
 
 static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
 static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,

@@ -97,7 +97,6 @@ static void QueueReady(void);
 static short EventsOf(int mask);
 static int  MaskOf(int events);
 
-
 void
 NsNotifierInstall(const char *executable)
 {

@@ -4,12 +4,13 @@
  *      Arrays of strings that all threads of a server share.
  */
 
+#include "tcl/nsv.h"
+
 #include "ns.h"
 #include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/init.h"
-#include "tcl/nsv.h"
 #include "tcl/perserver.h"
 
 typedef struct Bucket {
@@ -67,7 +68,7 @@ CreateBuckets(NsServer *serverPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    NsParametersFill(rows, ds.string, &read);
+    NsParametersFill(rows, Ns_DStringValue(&ds), &read);
     Ns_DStringFree(&ds);
 
     bucketsPtr = ns_calloc(1, sizeof(Buckets)
@@ -370,7 +371,7 @@ Ns_VarExists(const char *server, const char *array, const char *key)
         exists = NsvGet(arrayPtr, key, &length) != NULL;
         NsvUnlock(arrayPtr);
     }
-    return exists ? NS_TRUE : NS_FALSE;
+    return exists ? true : false;
 }
 
 int

@@ -10,19 +10,9 @@
 #include "tcl/nsv.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SetObjCmd;
-static Tcl_ObjCmdProc GetObjCmd;
-static Tcl_ObjCmdProc ExistsObjCmd;
-static Tcl_ObjCmdProc IncrObjCmd;
-static Tcl_ObjCmdProc AppendObjCmd;
-static Tcl_ObjCmdProc LappendObjCmd;
-static Tcl_ObjCmdProc UnsetObjCmd;
-static Tcl_ObjCmdProc NamesObjCmd;
-static Tcl_ObjCmdProc BucketObjCmd;
-static Tcl_ObjCmdProc VarObjCmd;
-static Tcl_ObjCmdProc ShareObjCmd;
-static Tcl_ObjCmdProc ArraySet, ArrayList, ArrayCount;
-static Tcl_ObjCmdProc VarList;
+static Tcl_ObjCmdProc SetObjCmd, GetObjCmd, ExistsObjCmd, IncrObjCmd,
+    AppendObjCmd, LappendObjCmd, UnsetObjCmd, NamesObjCmd, BucketObjCmd,
+    VarObjCmd, ShareObjCmd, ArraySet, ArrayList, ArrayCount, VarList;
 
 static int List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
                 bool withValues);
@@ -72,7 +62,6 @@ static const NsTclCommand arraySubcmds[] = {
 static const NsTclEnsemble arrays = {
     "nsv_array", "option ...", "option", 0, arraySubcmds
 };
-
 
 void
 NsNsvCmdInit(void)
@@ -279,8 +268,8 @@ LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 3; i < objc; i++) {
         Ns_DStringAppendElement(&ds, Tcl_GetString(objv[i]));
     }
-    NsvAppend(arrayPtr, key, ds.string + oldLength,
-              (size_t) ds.length - oldLength);
+    NsvAppend(arrayPtr, key, Ns_DStringValue(&ds) + oldLength,
+              (size_t) Ns_DStringLength(&ds) - oldLength);
     resultObj = ValueObj(arrayPtr, objv[2]);
     NsvUnlock(arrayPtr);
     Ns_DStringFree(&ds);
@@ -299,7 +288,7 @@ UnsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *nameObj, *keyObj = NULL;
     NsvArray   *arrayPtr;
     Ns_ObjvSpec options[] = {
-        {"-nocomplain", Ns_ObjvBool,  &isNoComplain, INT2PTR(NS_TRUE)},
+        {"-nocomplain", Ns_ObjvBool,  &isNoComplain, INT2PTR(true)},
         {"--",          Ns_ObjvBreak, NULL,          NULL},
         {NULL, NULL, NULL, NULL}
     };

@@ -78,7 +78,6 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-
 void
 NsNsvDictCmdInit(void)
 {
@@ -133,7 +132,7 @@ Update(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
         return Missing(interp, arrayPtr != NULL, objv);
     }
     Tcl_IncrRefCount(dictObj);
-    result = (*subcmdPtr->proc)(interp, dictObj, objc - 4, objv + 4,
+    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4,
                                 &resultObj);
     if (result == TCL_OK) {
         text = Tcl_GetStringFromObj(dictObj, &length);
@@ -164,7 +163,7 @@ Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
         dictObj = Tcl_NewDictObj();
     }
     Tcl_IncrRefCount(dictObj);
-    result = (*subcmdPtr->proc)(interp, dictObj, objc - 4, objv + 4,
+    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4,
                                 &resultObj);
     if (result == TCL_OK) {
         Tcl_SetObjResult(interp, resultObj);

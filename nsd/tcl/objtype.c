@@ -44,7 +44,6 @@ static const Tcl_ObjType opaqueType = {
     "ns:opaque", NULL, NULL, NULL, Ns_TclSetFromAnyError
 };
 
-
 Tcl_Obj *
 Ns_TclNewTimeObj(Ns_Time *timePtr)
 {
@@ -297,7 +296,7 @@ Ns_TclResetObjType(Tcl_Obj *objPtr, Tcl_ObjType *typePtr)
     const Tcl_ObjType *oldPtr = objPtr->typePtr;
 
     if (oldPtr != NULL && oldPtr->freeIntRepProc != NULL) {
-        (*oldPtr->freeIntRepProc)(objPtr);
+        oldPtr->freeIntRepProc(objPtr);
     }
     objPtr->typePtr = typePtr;
 }

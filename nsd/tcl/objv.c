@@ -24,7 +24,6 @@ static int FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
                    Tcl_Obj *objPtr, const char *label, int *valuePtr);
 static const char *Label(const Ns_ObjvSpec *specPtr);
 
-
 int
 Ns_ParseObjv(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs, Tcl_Interp *interp,
              int offset, int objc, Tcl_Obj *const *objv)
@@ -64,7 +63,7 @@ ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
         }
         nLeft = --*objcPtr;
         ++*objvPtr;
-        result = (*specPtr->proc)(specPtr, interp, objcPtr, *objvPtr);
+        result = specPtr->proc(specPtr, interp, objcPtr, *objvPtr);
         *objvPtr += nLeft - *objcPtr;
         if (result == TCL_BREAK) {
             break;
@@ -97,7 +96,7 @@ ParseArgs(Ns_ObjvSpec *argSpecs, Tcl_Interp *interp, int *objcPtr,
             *isUsagePtr = !isOptional;
             return isOptional ? TCL_OK : TCL_ERROR;
         }
-        result = (*specPtr->proc)(specPtr, interp, objcPtr, objv);
+        result = specPtr->proc(specPtr, interp, objcPtr, objv);
         if (result != TCL_OK) {
             *isUsagePtr = result == TCL_BREAK;
             return TCL_ERROR;
@@ -416,8 +415,8 @@ Ns_ParseOptions(const char *options[], Ns_OptionConverter *converters[],
         if (i + 1 >= end) {
             return NsTclFail(interp, "missing argument to %s", options[option]);
         }
-        if ((*converters[option])(interp, objv[i], objv[i + 1],
-                                  &values[option]) != TCL_OK) {
+        if (converters[option](interp, objv[i], objv[i + 1], &values[option])
+                != TCL_OK) {
             return TCL_ERROR;
         }
         i++;

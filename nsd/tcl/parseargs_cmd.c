@@ -51,7 +51,6 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-
 void
 NsParseArgsCmdInit(void)
 {

@@ -7,9 +7,10 @@
  *      head, and an item is complete before it is linked: readers need no lock.
  */
 
+#include "tcl/perserver.h"
+
 #include "ns.h"
 #include "base/lock.h"
-#include "tcl/perserver.h"
 
 typedef struct NsPerServerItem {
     struct NsPerServerItem *nextPtr;

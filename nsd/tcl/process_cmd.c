@@ -17,13 +17,8 @@
 
 #include <sys/resource.h>
 
-static Tcl_ObjCmdProc ExitObjCmd;
-static Tcl_ObjCmdProc ShutdownObjCmd;
-static Tcl_ObjCmdProc ModuleLoadObjCmd;
-static Tcl_ObjCmdProc KillObjCmd;
-static Tcl_ObjCmdProc SetUserObjCmd;
-static Tcl_ObjCmdProc SetGroupObjCmd;
-static Tcl_ObjCmdProc LimitObjCmd;
+static Tcl_ObjCmdProc ExitObjCmd, ShutdownObjCmd, ModuleLoadObjCmd, KillObjCmd,
+    SetUserObjCmd, SetGroupObjCmd, LimitObjCmd;
 
 static const NsTclCommand commands[] = {
     {"exit", ExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -35,7 +30,6 @@ static const NsTclCommand commands[] = {
     {"ns_rlimit", LimitObjCmd, 1, 2, "subcmd ?value?", NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsProcessCmdInit(void)
@@ -78,7 +72,7 @@ ShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsStamp     inForce;
     Ns_Time    *timeoutPtr = NULL;
     Ns_ObjvSpec options[] = {
-        {"-restart", Ns_ObjvBool,  &isRestart, INT2PTR(NS_TRUE)},
+        {"-restart", Ns_ObjvBool,  &isRestart, INT2PTR(true)},
         {"--",       Ns_ObjvBreak, NULL,       NULL},
         {NULL, NULL, NULL, NULL}
     };
@@ -108,7 +102,7 @@ ModuleLoadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         isGlobal = 0;
     char       *module, *file, *init = (char *) "Ns_ModuleInit";
     Ns_ObjvSpec options[] = {
-        {"-global", Ns_ObjvBool,   &isGlobal, INT2PTR(NS_TRUE)},
+        {"-global", Ns_ObjvBool,   &isGlobal, INT2PTR(true)},
         {"-init",   Ns_ObjvString, &init,     NULL},
         {"--",      Ns_ObjvBreak,  NULL,      NULL},
         {NULL, NULL, NULL, NULL}
@@ -146,7 +140,7 @@ KillObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     int         isNoComplain = 0, pid, number;
     Ns_ObjvSpec options[] = {
-        {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(NS_TRUE)},
+        {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(true)},
         {NULL, NULL, NULL, NULL}
     };
     Ns_ObjvSpec args[] = {

@@ -4,8 +4,9 @@
  *      Words of commands that register something for a method and a URL.
  */
 
-#include "ns.h"
 #include "tcl/regargs.h"
+
+#include "ns.h"
 #include "tcl/serverarg.h"
 
 #define MAX_OPTIONS 3
@@ -84,7 +85,7 @@ NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
     result = NsRegArgsParse(&args, &spec, itPtr->interp, serverArg.objc,
                             serverArg.objv);
     if (result == TCL_OK) {
-        (*proc)(serverArg.serverPtr->name, &args);
+        proc(serverArg.serverPtr->name, &args);
     }
     NsServerArgFree(&serverArg);
     return result;

@@ -376,7 +376,7 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         directive = -1;
     Ns_Time     span;
     time_t      when;
-    Tcl_DString ds;
+    Ns_DString  ds;
 
     if ((objc != 2 && objc != 4)
             || (objc == 4
@@ -393,18 +393,19 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || (connPtr = NsTclCurrentConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    Tcl_DStringInit(&ds);
+    Ns_DStringInit(&ds);
     if (directive >= 0) {
-        Ns_DStringPrintf(&ds, "max-age=%ld, %s", span.sec, directives[directive]);
+        Ns_DStringPrintf(&ds, "max-age=%ld, %s", span.sec,
+                         directives[directive]);
         Ns_ConnUpdateHeaders(&connPtr->pub, "Cache-Control",
-                             Tcl_DStringValue(&ds));
-        Tcl_DStringSetLength(&ds, 0);
+                             Ns_DStringValue(&ds));
+        Ns_DStringSetLength(&ds, 0);
     }
     when = time(NULL);
     when += MAX(-when, MIN(span.sec, LAST_HTTP_TIME - when));
     Ns_HttpTime(&ds, &when);
-    Ns_ConnUpdateHeaders(&connPtr->pub, "Expires", Tcl_DStringValue(&ds));
-    Tcl_DStringFree(&ds);
+    Ns_ConnUpdateHeaders(&connPtr->pub, "Expires", Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
     return TCL_OK;
 }
 

@@ -12,14 +12,9 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ScheduleProcObjCmd;
-static Tcl_ObjCmdProc ScheduleDailyObjCmd;
-static Tcl_ObjCmdProc ScheduleWeeklyObjCmd;
-static Tcl_ObjCmdProc AfterObjCmd;
-static Tcl_ObjCmdProc UnscheduleObjCmd;
-static Tcl_ObjCmdProc CancelObjCmd;
-static Tcl_ObjCmdProc PauseObjCmd;
-static Tcl_ObjCmdProc ResumeObjCmd;
+static Tcl_ObjCmdProc ScheduleProcObjCmd, ScheduleDailyObjCmd,
+    ScheduleWeeklyObjCmd, AfterObjCmd, UnscheduleObjCmd, CancelObjCmd,
+    PauseObjCmd, ResumeObjCmd;
 
 static int ScheduleClock(Tcl_Interp *interp, int period, int objc,
                          Tcl_Obj *const *objv);
@@ -45,7 +40,6 @@ static const NsTclCommand commands[] = {
     {"ns_resume", ResumeObjCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
-
 
 void
 NsSchedCmdInit(void)

@@ -137,7 +137,6 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-
 void
 NsServerCmdInit(void)
 {

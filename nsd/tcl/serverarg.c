@@ -4,8 +4,9 @@
  *      The option -server.
  */
 
-#include "nsthread.h"
 #include "tcl/serverarg.h"
+
+#include "nsthread.h"
 
 NsServer *
 NsServerArgFind(Tcl_Interp *interp, const char *name)

@@ -5,8 +5,9 @@
  *      server and copies of them, N counting up.
  */
 
-#include "tcl/result.h"
 #include "tcl/set.h"
+
+#include "tcl/result.h"
 
 #include "nsset.h"
 #include "nsthread.h"

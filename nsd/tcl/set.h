@@ -31,7 +31,6 @@ Tcl_Obj *NsTclSetEnterCopy(NsInterp *interpPtr, Ns_Set *setPtr);
  */
 Ns_Set *NsTclSetGet(NsInterp *interpPtr, Tcl_Obj *idObj);
 
-
 /*
  * All ids in the order of their creation.
  */

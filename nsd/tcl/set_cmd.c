@@ -156,9 +156,8 @@ SetCreate(Call *callPtr)
 {
     Ns_Set *setPtr = Ns_SetCreate(callPtr->objc > 0
                                   ? Tcl_GetString(callPtr->objv[0]) : NULL);
-    int     i;
 
-    for (i = 1; i < callPtr->objc; i += 2) {
+    for (int i = 1; i < callPtr->objc; i += 2) {
         Ns_SetPut(setPtr, Tcl_GetString(callPtr->objv[i]),
                   i + 1 < callPtr->objc ? Tcl_GetString(callPtr->objv[i + 1])
                                         : NULL);
@@ -181,9 +180,8 @@ SetSplit(Call *callPtr)
         ? Tcl_GetString(callPtr->objv[0]) : ".";
     Ns_Set    **sets = Ns_SetSplit(callPtr->setPtr, *separator);
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
-    int         i;
 
-    for (i = 0; sets[i] != NULL; i++) {
+    for (int i = 0; sets[i] != NULL; i++) {
         Tcl_ListObjAppendElement(NULL, listObj,
             NsTclSetEnter(callPtr->interpPtr, sets[i], true));
     }
@@ -220,9 +218,8 @@ static int
 SetArray(Call *callPtr)
 {
     Tcl_Obj *listObj = Tcl_NewListObj(0, NULL);
-    int      i;
 
-    for (i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
+    for (int i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
         const char *value = Ns_SetValue(callPtr->setPtr, i);
 
         Tcl_ListObjAppendElement(NULL, listObj,
@@ -416,9 +413,8 @@ ReturnFields(Call *callPtr, bool keys)
     const char *pattern = (callPtr->objc > 0)
         ? Tcl_GetString(callPtr->objv[0]) : NULL;
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
-    int         i;
 
-    for (i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
+    for (int i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
         const char *key = Ns_SetKey(callPtr->setPtr, i);
         const char *value = Ns_SetValue(callPtr->setPtr, i);
 
@@ -527,12 +523,12 @@ FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsInterp *interpPtr = clientData;
     Tcl_Obj **ids;
-    int       n, i;
+    int       n;
 
     if (Tcl_ListObjGetElements(interp, objv[1], &n, &ids) != TCL_OK) {
         return TCL_ERROR;
     }
-    for (i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         Ns_Set *setPtr = NsTclSetGet(interpPtr, ids[i]);
 
         if (setPtr == NULL) {

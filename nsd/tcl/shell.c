@@ -8,6 +8,7 @@
 
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
 #include "process/shutdown.h"
@@ -39,7 +40,6 @@ static void EvalCommand(Tcl_Interp *interp, Tcl_Obj *commandPtr,
 static void Prompt(const char *text, bool isInteractive);
 static void PrintError(Tcl_Interp *interp, bool withTrace);
 static Tcl_ObjCmdProc ExitObjCmd;
-
 
 void
 NsShellStart(NsServer *serverPtr, int argc, char *const *argv)
@@ -189,13 +189,13 @@ SourceStartFile(Tcl_Interp *interp)
     if (home == NULL) {
         return;
     }
-    Tcl_DStringInit(&ds);
-    Tcl_DStringAppend(&ds, home, -1);
-    Tcl_DStringAppend(&ds, "/.nsdrc", -1);
-    if (access(ds.string, R_OK) == 0) {
-        (void) SourceScript(interp, ds.string);
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, home);
+    Ns_DStringAppend(&ds, "/.nsdrc");
+    if (access(Ns_DStringValue(&ds), R_OK) == 0) {
+        (void) SourceScript(interp, Ns_DStringValue(&ds));
     }
-    Tcl_DStringFree(&ds);
+    Ns_DStringFree(&ds);
 }
 
 static void

@@ -531,10 +531,10 @@ CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             != TCL_OK) {
         return TCL_ERROR;
     }
-    isAlive = poll(&pollFd, 1u, 0) >= 0
+    isAlive = poll(&pollFd, 1, 0) >= 0
         && (pollFd.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0
         && ((pollFd.revents & POLLIN) == 0
-            || recv(pollFd.fd, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) != 0);
+            || recv(pollFd.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0);
     return NsTclReturn(interp, Tcl_NewIntObj(isAlive));
 }
 

@@ -83,10 +83,10 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "dup failed: %s", Tcl_PosixError(interp));
     }
     script = Tcl_GetStringFromObj(objv[2], &length);
-    callbackPtr = ns_calloc(1u, sizeof(ScriptCallback) + (size_t) length + 1u);
+    callbackPtr = ns_calloc(1, sizeof(ScriptCallback) + (size_t) length + 1);
     callbackPtr->server = interpPtr->serverPtr->name;
     callbackPtr->when = when;
-    memcpy(callbackPtr->script, script, (size_t) length + 1u);
+    memcpy(callbackPtr->script, script, (size_t) length + 1);
 
     /* Always told of the end, to release what is ours. */
     if (NsSockCallback(sock, ScriptProc, callbackPtr, when | NS_SOCK_EXIT,
@@ -115,9 +115,9 @@ ListenCallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     address = Tcl_GetString(objv[1]);
     script = Tcl_GetStringFromObj(objv[3], &length);
-    callbackPtr = ns_calloc(1u, sizeof(ListenCallback) + (size_t) length + 1u);
+    callbackPtr = ns_calloc(1, sizeof(ListenCallback) + (size_t) length + 1);
     callbackPtr->server = interpPtr->serverPtr->name;
-    memcpy(callbackPtr->script, script, (size_t) length + 1u);
+    memcpy(callbackPtr->script, script, (size_t) length + 1);
     if (Ns_SockListenCallback(STREQ(address, "*") ? NULL : address, port,
                               AcceptProc, callbackPtr) != NS_OK) {
         ns_free(callbackPtr);
@@ -175,9 +175,9 @@ ScriptProc(NS_SOCKET sock, void *arg, int why)
     }
     if (!goesOn || why == NS_SOCK_EXIT || why == NS_SOCK_TIMEOUT) {
         FreeScript(callbackPtr, sock);
-        return NS_FALSE;
+        return false;
     }
-    return NS_TRUE;
+    return true;
 }
 
 /*
@@ -189,7 +189,7 @@ RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why)
     Tcl_Interp *interp = Ns_TclAllocateInterp(callbackPtr->server);
     const char *reason = why == NS_SOCK_READ ? "r" : why == NS_SOCK_WRITE ? "w"
         : why == NS_SOCK_EXCEPTION ? "e" : why == NS_SOCK_TIMEOUT ? "t" : "x";
-    Tcl_DString script;
+    Ns_DString  script;
     int         isTrue = 0;
 
     if (interp == NULL) {
@@ -199,18 +199,18 @@ RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why)
         callbackPtr->channel = MakeChannel(sock);
     }
     Tcl_RegisterChannel(interp, callbackPtr->channel);
-    Tcl_DStringInit(&script);
-    Tcl_DStringAppend(&script, callbackPtr->script, -1);
-    Tcl_DStringAppendElement(&script, Tcl_GetChannelName(callbackPtr->channel));
-    Tcl_DStringAppendElement(&script, reason);
-    if (Tcl_EvalEx(interp, Tcl_DStringValue(&script),
-                   Tcl_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
+    Ns_DStringInit(&script);
+    Ns_DStringAppend(&script, callbackPtr->script);
+    Ns_DStringAppendElement(&script, Tcl_GetChannelName(callbackPtr->channel));
+    Ns_DStringAppendElement(&script, reason);
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&script),
+                   Ns_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
         (void) Ns_TclLogErrorInfo(interp, "\n(context: sock callback)");
     } else if (Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &isTrue)
                != TCL_OK) {
         isTrue = 0;
     }
-    Tcl_DStringFree(&script);
+    Ns_DStringFree(&script);
 
     /* Unless the script has closed it; our own reference stays. */
     Tcl_UnregisterChannel(interp, callbackPtr->channel);
@@ -252,43 +252,43 @@ AcceptProc(NS_SOCKET sock, void *arg, int why)
 {
     ListenCallback *callbackPtr = arg;
     Tcl_Interp     *interp;
-    Tcl_DString     script;
+    Ns_DString      script;
     Tcl_Obj        *listPtr;
 
     if (why == NS_SOCK_EXIT) {
         ns_free(callbackPtr);
-        return NS_FALSE;
+        return false;
     }
     interp = Ns_TclAllocateInterp(callbackPtr->server);
     if (interp == NULL) {
         close(sock);
-        return NS_TRUE;
+        return true;
     }
     if (NsTclEnterSockPair(interp, sock, false, &listPtr) == TCL_OK) {
         Tcl_IncrRefCount(listPtr);
-        Tcl_DStringInit(&script);
-        Tcl_DStringAppend(&script, callbackPtr->script, -1);
-        Tcl_DStringAppend(&script, " ", 1);
-        Tcl_DStringAppend(&script, Tcl_GetString(listPtr), -1);
-        if (Tcl_EvalEx(interp, Tcl_DStringValue(&script),
-                       Tcl_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
+        Ns_DStringInit(&script);
+        Ns_DStringAppend(&script, callbackPtr->script);
+        Ns_DStringNAppend(&script, " ", 1);
+        Ns_DStringAppend(&script, Tcl_GetString(listPtr));
+        if (Tcl_EvalEx(interp, Ns_DStringValue(&script),
+                       Ns_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
             (void) Ns_TclLogErrorInfo(interp, "\n(context: listen callback)");
         }
-        Tcl_DStringFree(&script);
+        Ns_DStringFree(&script);
         Tcl_DecrRefCount(listPtr);
     }
     Ns_TclDeAllocateInterp(interp);
-    return NS_TRUE;
+    return true;
 }
 
 static void
 DescribeScript(Ns_DString *dsPtr, void *arg)
 {
-    Tcl_DStringAppendElement(dsPtr, ((const ScriptCallback *) arg)->script);
+    Ns_DStringAppendElement(dsPtr, ((const ScriptCallback *) arg)->script);
 }
 
 static void
 DescribeListen(Ns_DString *dsPtr, void *arg)
 {
-    Tcl_DStringAppendElement(dsPtr, ((const ListenCallback *) arg)->script);
+    Ns_DStringAppendElement(dsPtr, ((const ListenCallback *) arg)->script);
 }

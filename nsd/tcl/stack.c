@@ -12,10 +12,11 @@
  *      while they run, and an asker that gets no answer reads these.
  */
 
+#include "tcl/stack.h"
+
 #include "ns.h"
 #include "base/lock.h"
 #include "tcl/result.h"
-#include "tcl/stack.h"
 
 #define PATIENCE NS_STAMP_SECOND
 
@@ -257,8 +258,9 @@ Answer(ClientData clientData, Tcl_Interp *interp, int code)
     }
     Ns_MutexLock(&runnerPtr->lock);
     if (runnerPtr->questionPtr != NULL) {
-        Ns_DStringNAppend(runnerPtr->questionPtr->answerPtr, ds.string,
-                          ds.length);
+        Ns_DStringNAppend(runnerPtr->questionPtr->answerPtr,
+                          Ns_DStringValue(&ds),
+                          Ns_DStringLength(&ds));
         runnerPtr->questionPtr->isAnswered = true;
         runnerPtr->questionPtr = NULL;
         Ns_CondBroadcast(&runnerPtr->answered);
@@ -422,7 +424,7 @@ AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
     Ns_DStringAppendElement(dsPtr, "type");
     Ns_DStringAppendElement(dsPtr, "waiting");
     Ns_DStringAppendElement(dsPtr, "cmd");
-    Ns_DStringAppendElement(dsPtr, command.string);
+    Ns_DStringAppendElement(dsPtr, Ns_DStringValue(&command));
     Ns_DStringAppendElement(dsPtr, "level");
     Ns_DStringAppendElement(dsPtr, "0");
     Tcl_DStringEndSublist(dsPtr);

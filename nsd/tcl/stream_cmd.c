@@ -136,23 +136,23 @@ WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
 static int
 WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
 {
-    Tcl_DString ds;
+    Ns_DString  ds;
     bool        isBinary = false;
-    int         i, length, result;
+    int         length, result;
 
-    Tcl_DStringInit(&ds);
-    for (i = 0; i < objc; i++) {
+    Ns_DStringInit(&ds);
+    for (int i = 0; i < objc; i++) {
         const char *bytes;
 
         isBinary = isBinary || NsTclIsByteArray(objv[i]);
         bytes = isBinary
             ? (const char *) Tcl_GetByteArrayFromObj(objv[i], &length)
             : Tcl_GetStringFromObj(objv[i], &length);
-        Tcl_DStringAppend(&ds, bytes, length);
+        Ns_DStringNAppend(&ds, bytes, length);
     }
-    result = Ns_ConnWriteData(&connPtr->pub, Tcl_DStringValue(&ds),
-                              (size_t) Tcl_DStringLength(&ds), NS_CONN_STREAM);
-    Tcl_DStringFree(&ds);
+    result = Ns_ConnWriteData(&connPtr->pub, Ns_DStringValue(&ds),
+                              (size_t) Ns_DStringLength(&ds), NS_CONN_STREAM);
+    Ns_DStringFree(&ds);
     return result;
 }
 

@@ -4,12 +4,13 @@
  *      The caches of scripts.
  */
 
+#include "tcl/tclcache.h"
+
 #include "ns.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/init.h"
 #include "tcl/perserver.h"
-#include "tcl/tclcache.h"
 
 #define MEMOIZE "ns:memoize"
 
@@ -45,7 +46,7 @@ CreateTable(NsServer *serverPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
-    NsParametersFill(rows, ds.string, &settings);
+    NsParametersFill(rows, Ns_DStringValue(&ds), &settings);
     Ns_DStringFree(&ds);
 
     NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_CACHES, "ns:tclcaches",

@@ -25,12 +25,8 @@ typedef struct UrlOptions {
     int          next;          /* Index of the first word behind them. */
 } UrlOptions;
 
-static Tcl_ObjCmdProc UrlEncodeObjCmd;
-static Tcl_ObjCmdProc UrlDecodeObjCmd;
-static Tcl_ObjCmdProc QuoteHtmlObjCmd;
-static Tcl_ObjCmdProc StripHtmlObjCmd;
-static Tcl_ObjCmdProc HrefsObjCmd;
-static Tcl_ObjCmdProc TrimObjCmd;
+static Tcl_ObjCmdProc UrlEncodeObjCmd, UrlDecodeObjCmd, QuoteHtmlObjCmd,
+    StripHtmlObjCmd, HrefsObjCmd, TrimObjCmd;
 
 static int  ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max,
                             int objc, Tcl_Obj *const *objv);
@@ -54,7 +50,6 @@ static const NsTclCommand commands[] = {
     {"ns_trim", TrimObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
-
 
 void
 NsTextCmdInit(void)
@@ -323,7 +318,7 @@ TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString  ds;
     int         isSubst = 0, length;
     Ns_ObjvSpec opts[] = {
-        {"-subst",     Ns_ObjvBool,   &isSubst, INT2PTR(NS_TRUE)},
+        {"-subst",     Ns_ObjvBool,   &isSubst, INT2PTR(true)},
         {"-delimiter", Ns_ObjvString, &delimiter, NULL},
         {"-prefix",    Ns_ObjvString, &prefix, NULL},
         {"--",         Ns_ObjvBreak,  NULL, NULL},

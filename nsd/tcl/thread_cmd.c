@@ -22,14 +22,8 @@ typedef struct ScriptThread {
     bool  isDetached;
 } ScriptThread;
 
-static Tcl_ObjCmdProc BeginSubcmd;
-static Tcl_ObjCmdProc BeginDetachedSubcmd;
-static Tcl_ObjCmdProc WaitSubcmd;
-static Tcl_ObjCmdProc NameSubcmd;
-static Tcl_ObjCmdProc GetSubcmd;
-static Tcl_ObjCmdProc IdSubcmd;
-static Tcl_ObjCmdProc YieldSubcmd;
-static Tcl_ObjCmdProc StackInfoSubcmd;
+static Tcl_ObjCmdProc BeginSubcmd, BeginDetachedSubcmd, WaitSubcmd, NameSubcmd,
+    GetSubcmd, IdSubcmd, YieldSubcmd, StackInfoSubcmd;
 
 static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        const char **namePtr, const char **scriptPtr);
@@ -61,7 +55,6 @@ static const NsTclCommand subcmds[] = {
 static const NsTclEnsemble ensemble = {
     "ns_thread", "cmd ?arg ...?", "cmd", 0, subcmds
 };
-
 
 void
 NsThreadCmdInit(void)

@@ -11,22 +11,11 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc TimeObjCmd;
-static Tcl_ObjCmdProc HttpTimeObjCmd;
-static Tcl_ObjCmdProc ParseHttpTimeObjCmd;
-static Tcl_ObjCmdProc GmTimeObjCmd;
-static Tcl_ObjCmdProc LocalTimeObjCmd;
-static Tcl_ObjCmdProc FmtTimeObjCmd;
-static Tcl_ObjCmdProc SleepObjCmd;
+static Tcl_ObjCmdProc TimeObjCmd, HttpTimeObjCmd, ParseHttpTimeObjCmd,
+    GmTimeObjCmd, LocalTimeObjCmd, FmtTimeObjCmd, SleepObjCmd;
 
-static Tcl_ObjCmdProc AdjustSubcmd;
-static Tcl_ObjCmdProc DiffSubcmd;
-static Tcl_ObjCmdProc FormatSubcmd;
-static Tcl_ObjCmdProc GetSubcmd;
-static Tcl_ObjCmdProc IncrSubcmd;
-static Tcl_ObjCmdProc MakeSubcmd;
-static Tcl_ObjCmdProc SecondsSubcmd;
-static Tcl_ObjCmdProc MicrosecondsSubcmd;
+static Tcl_ObjCmdProc AdjustSubcmd, DiffSubcmd, FormatSubcmd, GetSubcmd,
+    IncrSubcmd, MakeSubcmd, SecondsSubcmd, MicrosecondsSubcmd;
 
 static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
 static int OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -61,7 +50,6 @@ static const NsTclCommand subcmds[] = {
 static const NsTclEnsemble ensemble = {
     "ns_time", NULL, "option", 0, subcmds
 };
-
 
 void
 NsTimeCmdInit(void)

@@ -41,7 +41,6 @@ static void RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr,
                    int when);
 static int  Run(NsInterp *itPtr, const struct NsTclTrace *tracePtr);
 
-
 void
 NsTraceInit(void)
 {

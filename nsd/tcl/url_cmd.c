@@ -29,21 +29,11 @@
 #define AsProc(proc)     ((void (*)(void)) (proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
-static Tcl_ObjCmdProc RegisterUrl2FileObjCmd;
-static Tcl_ObjCmdProc RegisterFastUrl2FileObjCmd;
-static Tcl_ObjCmdProc UnregisterUrl2FileObjCmd;
-static Tcl_ObjCmdProc Url2FileObjCmd;
-static Tcl_ObjCmdProc ServerPathObjCmd;
-static Tcl_ObjCmdProc PagePathObjCmd;
-static Tcl_ObjCmdProc ServerRootProcObjCmd;
-static Tcl_ObjCmdProc LocationProcObjCmd;
-static Tcl_ObjCmdProc HashPathObjCmd;
-static Tcl_ObjCmdProc NormalizePathObjCmd;
-static Tcl_ObjCmdProc LimitsSetObjCmd;
-static Tcl_ObjCmdProc LimitsGetObjCmd;
-static Tcl_ObjCmdProc LimitsListObjCmd;
-static Tcl_ObjCmdProc LimitsRegisterObjCmd;
-static Tcl_ObjCmdProc FastPathCacheStatsObjCmd;
+static Tcl_ObjCmdProc RegisterUrl2FileObjCmd, RegisterFastUrl2FileObjCmd,
+    UnregisterUrl2FileObjCmd, Url2FileObjCmd, ServerPathObjCmd, PagePathObjCmd,
+    ServerRootProcObjCmd, LocationProcObjCmd, HashPathObjCmd,
+    NormalizePathObjCmd, LimitsSetObjCmd, LimitsGetObjCmd, LimitsListObjCmd,
+    LimitsRegisterObjCmd, FastPathCacheStatsObjCmd;
 
 static Ns_Url2FileProc     RunUrl2FileScript;
 static Ns_ServerRootProc   RunServerRootScript;
@@ -200,7 +190,7 @@ PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
         return NsTclFail(itPtr->interp, "no server available");
     }
     Ns_DStringInit(&ds);
-    (void) (*proc)(&ds, serverPtr, host);
+    (void) proc(&ds, serverPtr, host);
     for (i = objc - nParts; i < objc; i++) {
         AppendPart(&ds, Tcl_GetString(objv[i]));
     }
@@ -392,8 +382,8 @@ FastPathCacheStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         withContents = 0, reset = 0;
     Ns_DString  ds;
     Ns_ObjvSpec opts[] = {
-        {"-contents", Ns_ObjvBool,  &withContents, INT2PTR(NS_TRUE)},
-        {"-reset",    Ns_ObjvBool,  &reset, INT2PTR(NS_TRUE)},
+        {"-contents", Ns_ObjvBool,  &withContents, INT2PTR(true)},
+        {"-reset",    Ns_ObjvBool,  &reset, INT2PTR(true)},
         {"--",        Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}
     };
