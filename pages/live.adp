@@ -12,23 +12,23 @@ set status [welcome::status] %><section aria-labelledby="live">
 <%= [welcome::figure $status queue-p99 "Queue, 99&nbsp;%" time] %>
 <%= [welcome::figure $status run-p50 "Run, median" time] %>
 <%= [welcome::figure $status run-p99 "Run, 99&nbsp;%" time] %>
-<%= [welcome::figure $status queued "Had to wait" count] %>
+<%= [welcome::figure $status queued "Queued" count] %>
 <%= [welcome::figure $status waiting "Waiting now" count] %>
 <%= [welcome::figure $status threads "Threads" count] %>
 <%= [welcome::figure $status idle "Idle threads" count] %>
-<%= [welcome::figure $status maxthreads "At most" count] %>
+<%= [welcome::figure $status maxthreads "Max threads" count] %>
 <%= [welcome::figure $status memory "Memory" bytes] %>
-<%= [welcome::figure $status uptime "Up for" seconds] %>
+<%= [welcome::figure $status uptime "Uptime" seconds] %>
 </dl>
 <h3>Log engine</h3>
 <dl class="figures">
 <%= [welcome::figure $status logengine "Mode" text] %>
 <%= [welcome::figure $status delivered "Records written" count] %>
-<%= [welcome::figure $status pending "On their way" count] %>
+<%= [welcome::figure $status pending "Pending" count] %>
 <%= [welcome::figure $status dropped "Dropped" count] %>
 <%= [welcome::figure $status warnings "Warnings" count] %>
 <%= [welcome::figure $status errors "Errors" count] %>
 </dl>
-<p class="note">The figures come from <a href="status.tcl">status.tcl</a>, every two seconds while you look.</p>
+<p class="note">The figures come from <a href="status.tcl">status.tcl</a>, every two seconds while this page is visible.</p>
 </section>
 <script src="live.js" defer></script>

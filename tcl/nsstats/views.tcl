@@ -163,11 +163,11 @@ proc nsstats::View-pools {} {
     }
     return [list [table "" {
         Server text Pool text Requests count Queued count "To writers" count Refused count Sent bytes
-        Waiting count Least count Threads count Idle count Most count Started count
+        Waiting count Min count Threads count Idle count Max count Started count
     } $rows] [table "Mean times" {
         Server text Pool text Accept time Queue time Filter time Run time Trace time
-    } $times] [table "Requests of pools" {
-        Server text Pool text Method text Path text Pattern text Below text Context text
+    } $times] [table "Request mappings" {
+        Server text Pool text Method text Path text Pattern text Inherited text Context text
     } $maps]]
 }
 
@@ -233,7 +233,7 @@ proc nsstats::View-threads {} {
         lappend rows [list $name $task $state $user $system $share $created $proc $args $parent]
     }
     return [list [table "" {
-        Name text "System's id" id State text User time System time Share share Since clock
+        Name text TID id State text User time System time Share share Since clock
         Procedure text Argument line "Started by" line
     } $rows {5 down}]]
 }
@@ -262,18 +262,18 @@ proc nsstats::View-memory {} {
     lassign [openFiles] nOpen mostOpen
     set items {}
     foreach {label key} {
-        Resident VmRSS "Most resident" VmHWM Virtual VmSize Data VmData Swapped VmSwap Shared RssShmem
+        Resident VmRSS "Peak resident" VmHWM Virtual VmSize Data VmData Swapped VmSwap Shared RssShmem
     } {
         if {[dict exists $sizes $key]} { lappend items $label bytes [dict get $sizes $key] }
     }
-    lappend items "Open files" count $nOpen "Most open files" count $mostOpen
+    lappend items "Open files" count $nOpen "Open files limit" count $mostOpen
     set arrays [lmap name [nsv_names] { list $name [nsv_array size $name] }]
     set pages [lmap {file page} [ns_adp_stats] {
         list $file [dict get $page size] [dict get $page blocks] [dict get $page evals]
     }]
     return [list [figures $items] \
         [table "Tcl's allocator, all threads" {
-            "Block size" count Free bytes Got count Returned count "In use" bytes
+            "Block size" count Free bytes Allocated count Freed count "In use" bytes
         } [AllocatorRows] {0 up}] \
         [table "Shared arrays" {Array text Elements count} $arrays {1 down}] \
         [table "Parsed pages" {File text Size bytes Blocks count Runs count} $pages {3 down}]]
@@ -346,14 +346,14 @@ proc nsstats::View-logs {} {
     return [list \
         [alerts [SinkTroubles]] \
         [figures [list Memory bytes [dict get $memory bytes] "In use" bytes [dict get $memory used] \
-            "Most in use" bytes [dict get $memory mostused] Lanes count [dict get $memory lanes]]] \
+            "Peak use" bytes [dict get $memory mostused] Lanes count [dict get $memory lanes]]] \
         [table Sinks {
-            Sink text State text "In trouble for" time Accepted count Delivered count Ignored count Pending count
+            Sink text State text "Failing for" time Accepted count Delivered count Ignored count Pending count
             Behind bytes Bound bytes Lost text Bytes bytes Writes count Syncs count Errors count Wakeups count
             "Deepest backlog" count "Longest write" time
         } $rows {0 up}] \
         [table Settings {
-            Sink text Type text Streams text File text Address text Format text "Least severity" text
+            Sink text Type text Streams text File text Address text Format text "Min severity" text
             Ignore text Overflow text Buffer bytes "Longest in it" time Sync text
         } $settings {0 up}] \
         [table Severities {Severity text Entries count State text} $severities {1 down}]]
@@ -373,7 +373,7 @@ proc nsstats::View-caches {} {
         }
     }
     return [list [table "" {
-        Cache text Server text Entries count Size bytes Most bytes Hits count Missed count "Hit rate" share
+        Cache text Server text Entries count Size bytes "Max size" bytes Hits count Misses count "Hit rate" share
         Expired count Pruned count Flushed count Saved time
     } $rows {3 down}]]
 }
@@ -402,9 +402,9 @@ proc nsstats::View-drivers {} {
         [table Threads {
             Thread text Module text Received count Spooled count Partial count Errors count
         } $threads {0 up}] \
-        [table "Deliveries of writers" {
+        [table "Writer queue" {
             Thread text Driver text Pool text Since time Peer text Descriptor id Remaining bytes Sent bytes
-            "Per second" bytes "At most" bytes Note text
+            "Per second" bytes Limit bytes Note text
         } $writers {3 down}]]
 }
 
@@ -452,7 +452,7 @@ proc nsstats::View-jobs {} {
     set threads [ns_job threadlist]
     return [list \
         [figures [list Threads count [dict get $threads numthreads] Idle count [dict get $threads numidle]]] \
-        [table Queues {Queue text Description text Running count "At most" count} $queues {0 up}] \
+        [table Queues {Queue text Description text Running count Max count} $queues {0 up}] \
         [table Jobs {Queue text Job text State text Type text Time time Script text} $jobs {4 down}]]
 }
 
@@ -465,7 +465,7 @@ proc nsstats::View-handlers {} {
             lappend rows [list $method $url $filter $inherit $proc [Short [join $args]]]
         }
         lappend blocks [table "Handlers of $server" {
-            Method text URL text Pattern text Below text Procedure text Arguments text
+            Method text URL text Pattern text Inherited text Procedure text Arguments text
         } $rows {1 up}]
         set rows {}
         foreach row [ns_server -server $server filters] {
