@@ -41,6 +41,10 @@ extern NsConnOptionProc NsConnOptionStatus, NsConnOptionKeepAlive,
     NsConnOptionRateLimit, NsConnOptionChannel;
 
 /*
+ * connoption.c
+ */
+
+/*
  * Leave a result: TCL_OK.  NULL, where it may be, is empty; a set gets an id.
  */
 int NsConnReturnInt(NsConnCall *callPtr, Tcl_WideInt value);

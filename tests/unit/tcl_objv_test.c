@@ -1,5 +1,5 @@
 /*
- * objv_test.c --
+ * tcl_objv_test.c --
  *
  *      Words of a command parsed by tables.
  *
