@@ -3,7 +3,7 @@
  *
  *      A client that knows what became of each of its requests.
  *
- *      client PORT ROUND CONNECTIONS MILLISECONDS PATH ...
+ *      client PORT[:TLSPORT] ROUND CONNECTIONS MILLISECONDS PATH ...
  *
  *      Each connection asks for the paths in turn, with a query that no other
  *      request has, ?id=ROUND.CONNECTION.NUMBER, until its time is up (0: until
@@ -17,7 +17,8 @@
  *      none        no byte of a reply came
  *      connect     no connection could be had, so nothing was sent
  *
- *      Each fourth connection sends its heads in pieces.
+ *      Each fourth connection sends its heads in pieces, each fifth takes what it
+ *      gets slowly, and with two ports each other one speaks TLS.
  *
  *      What a reply should be is told behind the path: PATH:LENGTH is that many
  *      bytes of the pattern 0123456789abcdef, PATH:LENGTH+ begins with the id and
@@ -29,6 +30,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -67,7 +69,9 @@ typedef struct Request {
 typedef struct Connection {
     pthread_t thread;
     int       number;
+    bool      isSlow;
     int       fd;               /* -1: none. */
+    SSL      *tlsPtr;           /* NULL: plain. */
     Request  *requests;
     int       nRequests;
     int       room;
@@ -76,6 +80,8 @@ typedef struct Connection {
 } Connection;
 
 static int     port;
+static int     tlsPort;         /* 0: none. */
+static SSL_CTX *tlsContext;
 static Path   *paths;
 static int     nPaths;
 static int     roundNumber;
@@ -84,6 +90,9 @@ static int64_t end;             /* In milliseconds; 0: none. */
 static void    ParsePath(Path *pathPtr, const char *word);
 static void   *Ask(void *arg);
 static bool    Connect(Connection *connPtr);
+static void    Disconnect(Connection *connPtr);
+static ssize_t Receive(Connection *connPtr, char *bytes, size_t length);
+static ssize_t SendSome(Connection *connPtr, const char *bytes, size_t length);
 static Outcome Exchange(Connection *connPtr, const Path *pathPtr,
                         const char *id, int *statusPtr);
 static bool    Send(Connection *connPtr, const Path *pathPtr, const char *id);
@@ -106,12 +115,17 @@ main(int argc, char **argv)
     long        ms;
 
     if (argc < 6) {
-        fprintf(stderr, "usage: %s PORT ROUND CONNECTIONS MILLISECONDS PATH "
+        fprintf(stderr, "usage: %s PORT[:TLSPORT] ROUND CONNECTIONS "
+                "MILLISECONDS PATH "
                 "...\n", argv[0]);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     port = atoi(argv[1]);
+    if (strchr(argv[1], ':') != NULL) {
+        tlsPort = atoi(strchr(argv[1], ':') + 1);
+        tlsContext = SSL_CTX_new(TLS_client_method());
+    }
     roundNumber = atoi(argv[2]);
     n = atoi(argv[3]);
     ms = atol(argv[4]);
@@ -124,6 +138,7 @@ main(int argc, char **argv)
     connections = calloc((size_t) n, sizeof(*connections));
     for (int i = 0; i < n; i++) {
         connections[i].number = i;
+        connections[i].isSlow = i % 5 == 4;
         pthread_create(&connections[i].thread, NULL, Ask, &connections[i]);
     }
     for (int i = 0; i < n; i++) {
@@ -193,15 +208,12 @@ Ask(void *arg)
         if (connPtr->fd >= 0 && (requestPtr->outcome >= WRONG
                                  || HasField(connPtr, "Connection: close")
                                  || IsEndedByClose(connPtr))) {
-            close(connPtr->fd);
-            connPtr->fd = -1;
+            Disconnect(connPtr);
             /* Whoever is refused comes back a little later. */
             usleep(requestPtr->outcome == COMPLETE ? 0 : 2000);
         }
     }
-    if (connPtr->fd >= 0) {
-        close(connPtr->fd);
-    }
+    Disconnect(connPtr);
     free(connPtr->reply);
     return NULL;
 }
@@ -210,24 +222,74 @@ static bool
 Connect(Connection *connPtr)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t) port),
+        .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
     };
     struct timeval patience = {PATIENCE, 0};
-    int            on = 1;
+    bool           isTls = tlsPort != 0 && connPtr->number % 2 == 1;
+    int            on = 1, small = 4096;
 
+    address.sin_port = htons((uint16_t) (isTls ? tlsPort : port));
     connPtr->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(connPtr->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     setsockopt(connPtr->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
                sizeof(patience));
     setsockopt(connPtr->fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
                sizeof(patience));
+    if (connPtr->isSlow) {
+        setsockopt(connPtr->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    }
     if (connect(connPtr->fd, (struct sockaddr *) &address, sizeof(address))
             != 0) {
+        Disconnect(connPtr);
+    } else if (isTls) {
+        connPtr->tlsPtr = SSL_new(tlsContext);
+        SSL_set_fd(connPtr->tlsPtr, connPtr->fd);
+        if (SSL_connect(connPtr->tlsPtr) != 1) {
+            Disconnect(connPtr);
+        }
+    }
+    return connPtr->fd >= 0;
+}
+
+static void
+Disconnect(Connection *connPtr)
+{
+    if (connPtr->tlsPtr != NULL) {
+        SSL_free(connPtr->tlsPtr);
+        connPtr->tlsPtr = NULL;
+    }
+    if (connPtr->fd >= 0) {
         close(connPtr->fd);
         connPtr->fd = -1;
     }
-    return connPtr->fd >= 0;
+}
+
+/*
+ * As recv and send; a TLS connection that breaks off is an error.
+ */
+static ssize_t
+Receive(Connection *connPtr, char *bytes, size_t length)
+{
+    int n;
+
+    if (connPtr->isSlow) {
+        length = length < 16384 ? length : 16384;
+        usleep(500);
+    }
+    if (connPtr->tlsPtr == NULL) {
+        return recv(connPtr->fd, bytes, length, 0);
+    }
+    n = SSL_read(connPtr->tlsPtr, bytes, (int) length);
+    return n > 0 ? n
+        : SSL_get_error(connPtr->tlsPtr, n) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+}
+
+static ssize_t
+SendSome(Connection *connPtr, const char *bytes, size_t length)
+{
+    return connPtr->tlsPtr == NULL ? send(connPtr->fd, bytes, length, 0)
+        : SSL_write(connPtr->tlsPtr, bytes, (int) length);
 }
 
 /*
@@ -249,8 +311,8 @@ Exchange(Connection *connPtr, const Path *pathPtr, const char *id,
             return connPtr->got == whole
                 ? Judge(connPtr, pathPtr, id, statusPtr) : WRONG;
         }
-        n = recv(connPtr->fd, connPtr->reply + connPtr->got,
-                 MAX_REPLY - connPtr->got, 0);
+        n = Receive(connPtr, connPtr->reply + connPtr->got,
+                    MAX_REPLY - connPtr->got);
         if (n == 0 && IsEndedByClose(connPtr)) {
             return Judge(connPtr, pathPtr, id, statusPtr);
         }
@@ -311,7 +373,7 @@ static bool
 SendAll(Connection *connPtr, const char *bytes, size_t length)
 {
     while (length > 0) {
-        ssize_t n = send(connPtr->fd, bytes, length, 0);
+        ssize_t n = SendSome(connPtr, bytes, length);
 
         if (n <= 0) {
             return false;

@@ -6,7 +6,6 @@
  *      the memory of a process is limited.
  */
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>

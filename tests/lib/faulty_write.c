@@ -13,7 +13,6 @@
  *      is in the current directory, until somebody opens that for writing.
  */
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
  *      Counting begins when that file appears.
  */
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>

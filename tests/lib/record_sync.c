@@ -5,7 +5,6 @@
  *      added to the file syncs in the current directory, as a line.
  */
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

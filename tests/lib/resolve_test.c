@@ -5,9 +5,6 @@
  *      order.
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdio.h>

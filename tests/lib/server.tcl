@@ -10,12 +10,14 @@
 #       startServer ?-config TEXT? ?-init SCRIPT? ?-pages {NAME CONTENT ...}?
 #                   ?-serverconfig TEXT? ?-options WORDS? ?-mode -f? ?-expect running|exit?
 #                   ?-check refuses|accepts? ?-prefix WORDS? ?-prepare SCRIPT?
+#                   ?-preload FILES?
 #           Starts nsd in a directory of its own on a free port and waits until it
 #           listens (or, with -expect exit, until it has ended; `nsd -T` is to refuse
 #           such a configuration, unless -check accepts).  Returns a handle.
 #           TEXT is added to the configuration; $port and $home are set there.
 #           SCRIPT runs before the start, when the directory is complete.
 #           The words of -prefix stand before the command, as `prlimit --nofile=100`.
+#           The FILES are preloaded: libraries, or sources in tests/lib (mayPreload).
 #           The server is named "test" and also answers the commands below.
 #       stopServer ?handle? ?signal?     ends it; its exit status
 #       restartServer ?handle?           starts it again, in the same directory, after its end
@@ -30,6 +32,8 @@
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
 #       isQuick ms script ?before?       true when one of some runs of the script took less than ms
+#       build NAME.c ?option ...?        the file that cc makes of a source in tests/lib:
+#                                        with -shared a library, else a program
 #       finish                           stops all, removes all, ends the file
 
 package require Tcl 8.6
@@ -49,12 +53,15 @@ namespace eval harness {
     variable waits
     array set waits {}
     variable nSeen
+    variable buildDirectory ""
 }
 tcltest::configure -verbose {body error} -testdir [file dirname [file normalize [info script]]]
 tcltest::configure {*}$argv
 
 # A sanitizer keeps what was freed for a while, and shadows of all memory.
 testConstraint exactMemory [expr {![regexp {lib[at]san} [exec ldd $harness::root/nsd/libnsd.so]]}]
+# A sanitizer wants to be loaded first.
+testConstraint mayPreload [expr {[auto_execok cc] ne "" && [testConstraint exactMemory]}]
 
 # A failed test shows what the servers logged meanwhile.
 proc test {args} {
@@ -151,10 +158,26 @@ proc writeFile {name content} {
     return $name
 }
 
+proc build {source args} {
+    if {$harness::buildDirectory eq ""} {
+        set harness::buildDirectory [string trim [exec mktemp -d /tmp/nsd-build.XXXXXX]]
+    }
+    set file [file join $harness::buildDirectory [file rootname [file tail $source]]]
+    if {![file exists $file]} {
+        exec cc -O2 -D_GNU_SOURCE -fPIC -pthread -o $file [file join $harness::root tests lib $source] -ldl {*}$args 2>@1
+    }
+    return $file
+}
+proc harness::removeBuilt {} {
+    variable buildDirectory
+    if {$buildDirectory ne ""} { file delete -force $buildDirectory }
+    set buildDirectory ""
+}
+
 proc startServer {args} {
     array set option {
         -config {} -serverconfig {} -init {} -pages {} -options {} -mode -f
-        -expect running -check refuses -rawconfig {} -timeout 120000 -prefix {} -prepare {}
+        -expect running -check refuses -rawconfig {} -timeout 120000 -prefix {} -prepare {} -preload {}
     }
     array set option $args
     set root $harness::root
@@ -211,6 +234,11 @@ ns_param file access.log
     }
     writeFile $home/nsd.conf.tcl [encoding convertto utf-8 $config]
 
+    # Only the server meets them, not what starts it.
+    if {$option(-preload) ne ""} {
+        set libraries [lmap file $option(-preload) { expr {[file extension $file] eq ".c" ? [build $file -shared] : $file} }]
+        lappend option(-prefix) env LD_PRELOAD=[join $libraries :]
+    }
     set words [list {*}$option(-prefix) $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
     if {[exec id -u] == 0} { lappend words -u root }
     lappend words {*}$option(-options)
@@ -219,7 +247,7 @@ ns_param file access.log
     harness::launch $handle
     if {$option(-expect) eq "exit"} {
         waitFor {[file exists $home/status]} $option(-timeout)
-        if {$option(-check) eq "refuses" && [catch {exec $root/nsd/nsd -T -t $home/nsd.conf.tcl 2>@1} said] == 0} {
+        if {$option(-check) eq "refuses" && [catch {exec {*}$option(-prefix) $root/nsd/nsd -T -t $home/nsd.conf.tcl 2>@1} said] == 0} {
             error "a start fails, but the check says: $said"
         }
         return $handle
@@ -368,6 +396,7 @@ proc finish {} {
         if {![info exists ::env(NSD_TEST_KEEP)]} { file delete -force [home $handle] }
     }
     if {![info exists ::env(NSD_TEST_KEEP)]} { file delete {*}[array names harness::logMemory] }
+    harness::removeBuilt
     tcltest::cleanupTests
     exit 0
 }
