@@ -318,13 +318,17 @@ NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
     struct iovec iov = {buffer, 0u};
     ssize_t      n;
 
-    room = MIN(room, sizeof(buffer));
-    n = pread(vecPtr->fd, buffer, MIN(vecPtr->length, room), vecPtr->offset);
+    room = MIN(MIN(room, sizeof(buffer)), vecPtr->length);
+    /* All of it: a TLS layer wants no less than it was given before. */
+    do {
+        n = pread(vecPtr->fd, buffer + iov.iov_len, room - iov.iov_len,
+                  vecPtr->offset + (off_t) iov.iov_len);
+        iov.iov_len += n > 0 ? (size_t) n : 0u;
+    } while ((n > 0 && iov.iov_len < room) || (n < 0 && errno == EINTR));
     if (n <= 0) {
         /* Shorter than announced: the reply cannot be completed. */
         return -1;
     }
-    iov.iov_len = (size_t) n;
     return sockPtr->drvPtr->procs.sendProc(&sockPtr->pub, &iov, 1, &noWait, 0);
 }
 

@@ -24,6 +24,12 @@
  */
 #define PORTION ((size_t) 262144u)
 
+/*
+ * What a TLS layer could not send, it wants to be given again: as much of that
+ * as a record holds (RFC 8446, section 5.1), whatever the limits allow meanwhile.
+ */
+#define RECORD ((size_t) 16384u)
+
 #define LAST_WAIT_US 100000     /* For what a stop at the deadline gives up. */
 
 static void GiveUpAllLocked(NsWriter *writerPtr);
@@ -257,6 +263,8 @@ CreateJob(NsSock *sockPtr)
     jobPtr->sockPtr = sockPtr;
     jobPtr->deliveryPtr = NsDeliveryCreate();
     jobPtr->writerPtr = writerPtr;
+    /* Who answers may have begun to send. */
+    jobPtr->nRefused = RECORD;
     NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
     jobPtr->serverPtr = sockPtr->serverPtr;
     jobPtr->queueStamp = sockPtr->notes.queueStamp;
@@ -478,9 +486,11 @@ SendPortion(NsWriterJob *jobPtr)
     for (int i = 0; i < nRates; i++) {
         portion = NsRatePortion(rates[i], portion);
     }
+    portion = MAX(portion, MIN(jobPtr->nRefused, RECORD));
     sent = NsSockSendNow(jobPtr->sockPtr, vecs,
                          NsOutputPeek(&jobPtr->output, vecs, NS_OUTPUT_PIECES,
                                       portion));
+    jobPtr->nRefused = portion - MIN(portion, (size_t) MAX(sent, 0));
     for (int i = 0; i < nRates && sent > 0; i++) {
         NsRateCount(rates[i], (size_t) sent, NsClockNow());
     }

@@ -46,6 +46,7 @@ struct NsWriterJob {
     bool           isRegistered;
     bool           isPaused;        /* wheelEntry is the end of the pause. */
     bool           sawEnd;          /* Nothing more will be appended. */
+    size_t         nRefused;        /* Bytes offered last that did not go. */
     NsStamp        windowStamp;     /* For the minimum rate. */
     int64_t        windowBytes;
 
