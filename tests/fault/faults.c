@@ -18,10 +18,10 @@
  *      that a single thread meets the same faults again.
  */
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -60,6 +60,8 @@ typedef enum {
     SYNC_ERROR,         /* EIO */
     RENAME_ERROR,       /* EACCES of rename, link, unlink */
     WATCH_LIMIT,        /* ENOMEM of epoll_ctl, ENOSPC of inotify_add_watch */
+    NAME_ERROR,         /* EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM of getaddrinfo */
+    CONNECT_ERROR,      /* ECONNREFUSED, ENETUNREACH, ETIMEDOUT */
     N_KINDS
 } Kind;
 
@@ -78,6 +80,7 @@ static unsigned Dice(void);
 static bool     Fails(Kind kind);
 static int      Limit(void);
 static unsigned TypeOf(int fd);
+static bool     IsInterrupted(int fd, unsigned type);
 static size_t   Part(size_t length);
 static bool     MayWrite(int fd, size_t *lengthPtr);
 static bool     MayRead(int fd, size_t *lengthPtr);
@@ -144,16 +147,23 @@ Limit(void)
     return limits[Dice() % 3];
 }
 
-/*
- * Reads and writes of an event counter (type 0) never wait, so nothing can
- * interrupt them.
- */
 static unsigned
 TypeOf(int fd)
 {
     struct stat st;
 
     return controlPtr != NULL && fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+/*
+ * Of what never waits nothing is: event counters (type 0), and what is asked not
+ * to wait.
+ */
+static bool
+IsInterrupted(int fd, unsigned type)
+{
+    return type != 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0
+        && Fails(INTERRUPTED);
 }
 
 static size_t
@@ -172,7 +182,7 @@ MayWrite(int fd, size_t *lengthPtr)
     bool     isFile = type == S_IFREG;
     int      reason = 0;
 
-    if (type != 0 && Fails(INTERRUPTED)) {
+    if (IsInterrupted(fd, type)) {
         reason = EINTR;
     } else if (isFile && Fails(WRITE_SPACE)) {
         reason = ENOSPC;
@@ -192,7 +202,7 @@ MayRead(int fd, size_t *lengthPtr)
     bool     isFile = type == S_IFREG;
     int      reason = 0;
 
-    if (type != 0 && Fails(INTERRUPTED)) {
+    if (IsInterrupted(fd, type)) {
         reason = EINTR;
     } else if (isFile && Fails(READ_ERROR)) {
         reason = EIO;
@@ -316,6 +326,34 @@ MAKES_DESCRIPTOR(inotify_init1, (int flags), flags)
 MAKES_DESCRIPTOR(dup, (int fd), fd)
 
 int
+connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    static const int reasons[] = {ECONNREFUSED, ENETUNREACH, ETIMEDOUT};
+
+    REAL(int, "connect", int, const struct sockaddr *, socklen_t)
+    if (Fails(CONNECT_ERROR)) {
+        errno = reasons[Dice() % 3];
+        return -1;
+    }
+    return real(fd, address, length);
+}
+
+int
+getaddrinfo(const char *node, const char *service,
+            const struct addrinfo *hintsPtr, struct addrinfo **listPtrPtr)
+{
+    static const int reasons[] = {EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM};
+
+    REAL(int, "getaddrinfo", const char *, const char *,
+         const struct addrinfo *, struct addrinfo **)
+    if (Fails(NAME_ERROR)) {
+        errno = Limit();
+        return reasons[Dice() % 3];
+    }
+    return real(node, service, hintsPtr, listPtrPtr);
+}
+
+int
 epoll_ctl(int poll, int what, int fd, struct epoll_event *eventPtr)
 {
     REAL(int, "epoll_ctl", int, int, int, struct epoll_event *)
@@ -340,17 +378,20 @@ inotify_add_watch(int fd, const char *path, uint32_t mask)
 /*
  * Memory and threads.
  */
-void *
-mmap(void *address, size_t length, int protection, int flags, int fd,
-     off_t offset)
-{
-    REAL(void *, "mmap", void *, size_t, int, int, int, off_t)
-    if (Fails(MAP_MEMORY)) {
-        errno = ENOMEM;
-        return MAP_FAILED;
+#define MMAP(function, name)                                                 \
+    void *                                                                   \
+    function(void *address, size_t length, int protection, int flags,        \
+             int fd, off_t offset)                                           \
+    {                                                                        \
+        REAL(void *, name, void *, size_t, int, int, int, off_t)             \
+        if (Fails(MAP_MEMORY)) {                                             \
+            errno = ENOMEM;                                                  \
+            return MAP_FAILED;                                               \
+        }                                                                    \
+        return real(address, length, protection, flags, fd, offset);         \
     }
-    return real(address, length, protection, flags, fd, offset);
-}
+MMAP(mmap, "mmap")
+MMAP(mmap64, "mmap64")
 
 int
 pthread_create(pthread_t *threadPtr, const pthread_attr_t *attributesPtr,
@@ -543,6 +584,34 @@ epoll_wait(int fd, struct epoll_event *events, int n, int ms)
     }
 SYNC(fsync)
 SYNC(fdatasync)
+
+#define TRUNCATE(function, name)                                             \
+    int                                                                      \
+    function(int fd, off_t length)                                           \
+    {                                                                        \
+        REAL(int, name, int, off_t)                                          \
+        if (Fails(WRITE_ERROR)) {                                            \
+            errno = EIO;                                                     \
+            return -1;                                                       \
+        }                                                                    \
+        return real(fd, length);                                             \
+    }
+TRUNCATE(ftruncate, "ftruncate")
+TRUNCATE(ftruncate64, "ftruncate64")
+
+#define ALLOCATE(function, name)                                             \
+    int                                                                      \
+    function(int fd, int mode, off_t offset, off_t length)                   \
+    {                                                                        \
+        REAL(int, name, int, int, off_t, off_t)                              \
+        if (Fails(WRITE_SPACE)) {                                            \
+            errno = ENOSPC;                                                  \
+            return -1;                                                       \
+        }                                                                    \
+        return real(fd, mode, offset, length);                               \
+    }
+ALLOCATE(fallocate, "fallocate")
+ALLOCATE(fallocate64, "fallocate64")
 
 #define TWO_PATHS(function)                                                  \
     int                                                                      \

@@ -5,10 +5,8 @@
 #
 #       fault::available                why no faults can be had here; "" if they can
 #       fault::startSite ?option value ...?
-#                                       -options WORDS of startServer, -config TEXT,
-#                                       -prefix WORDS before the server (prlimit ...),
-#                                       -prepare SCRIPT before its start,
-#                                       -preload FILES besides the faults
+#                                       -options, -prefix, -prepare, -config and
+#                                       -preload as of startServer, besides its own
 #       fault::use HANDLE               that server from now on
 #       fault::run NAME SEED ?MS?       a scenario; the problems
 #       fault::killed NAME SEED ?N?     the same with kills; the problems
@@ -31,7 +29,7 @@ namespace eval fault {
     variable kinds {
         acceptLimit acceptAborted openLimit socketLimit mapMemory threadLimit
         writeSpace writeError writeShort readError readShort sendSmall
-        interrupted syncSlow syncError renameError watchLimit
+        interrupted syncSlow syncError renameError watchLimit nameError connectError
     }
     variable paths {
         small.html:1000 page.tcl:3000+ post.tcl:1000! audit.tcl:200+ page.adp:2000+
@@ -49,65 +47,60 @@ proc fault::available {} {
     return ""
 }
 
-# The two programs, once for each process.
-proc fault::build {} {
+# What all servers share, once for each process.
+proc fault::prepare {} {
     variable directory
     if {$directory ne ""} return
-    file tempfile directory nsd-fault
-    file delete $directory
+    set directory [string trim [exec mktemp -d /tmp/nsd-fault.XXXXXX]]
     file mkdir $directory/tmp
-    exec cc -O2 -shared -fPIC -o $directory/faults.so $harness::root/tests/fault/faults.c -ldl
-    exec cc -O2 -D_GNU_SOURCE -pthread -o $directory/client $harness::root/tests/lib/client.c
+    exec openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=fault \
+        -keyout $directory/key -out $directory/certificate 2>@1
+    writeFile $directory/pem [readFile $directory/certificate][readFile $directory/key]
 }
 
-proc fault::pattern {n} { string repeat 0123456789abcdef [expr {$n / 16 + 1}] }
-
-proc fault::startSite {args} {
-    variable directory
-    set options [dict merge {-options {} -config {} -prefix {} -preload {} -prepare {}} $args]
-    build
-    writeControl
-    set ::env(NSD_FAULTS) $directory/control
-    set page {
-        # What the client calls this request; of a POST, too.
-        proc requestId {} {
-            regexp {id=([0-9.]+)} [ns_conn query] - id
-            return $id
-        }
-        # The page, or a refusal when the script fails.
-        proc orRefuse {script} {
-            if {[catch $script result]} {
-                ns_return 503 text/plain $result
-            } else {
-                patternPage 100
-            }
-        }
-        proc patternPage {length} {
-            set text "[requestId]\n"
-            ns_return -binary 200 text/plain $text[string range $::site::pattern [string length $text] $length-1]
-        }
-        namespace eval site { variable pattern [string repeat 0123456789abcdef 100000] }
+# What the pages of the site need.
+variable fault::library {
+    # What the client calls this request; of a POST, too.
+    proc requestId {} {
+        regexp {id=([0-9.]+)} [ns_conn query] - id
+        return $id
     }
-    set pages [list \
-        small.html   [string range [pattern 1000] 0 999] \
-        big.bin      [string range [pattern 1048576] 0 1048575] \
-        page.tcl     {patternPage 3000} \
-        deep/er/page.tcl {patternPage 3000} \
-        large.tcl    {patternPage 1500000} \
-        audit.tcl    {ns_audit fault id [requestId]; patternPage 200} \
-        durable.tcl  {orRefuse {ns_audit -durable fault id [requestId]}} \
-        http.tcl     {
+    # The page, or a refusal when the script fails.
+    proc orRefuse {script} {
+        if {[catch $script result]} {
+            ns_return 503 text/plain $result
+        } else {
+            patternPage 100
+        }
+    }
+    proc patternPage {length} {
+        set text "[requestId]\n"
+        ns_return -binary 200 text/plain $text[string range $::site::pattern [string length $text] $length-1]
+    }
+    namespace eval site { variable pattern [string repeat 0123456789abcdef 100000] }
+    ns_job create faults 2
+}
+
+proc fault::pattern {n} { string range [string repeat 0123456789abcdef [expr {$n / 16 + 1}]] 0 $n-1 }
+proc fault::pages {} {
+    list small.html [pattern 1000] big.bin [pattern 1048576] {*}{
+        page.tcl         {patternPage 3000}
+        deep/er/page.tcl {patternPage 3000}
+        large.tcl        {patternPage 1500000}
+        audit.tcl        {ns_audit fault id [requestId]; patternPage 200}
+        durable.tcl      {orRefuse {ns_audit -durable fault id [requestId]}}
+        http.tcl         {
             orRefuse {
-                set id [ns_http queue http://127.0.0.1:[ns_config ns/server/test/module/nssock port]/small.html]
+                set id [ns_http queue http://localhost:[ns_config ns/server/test/module/nssock port]/small.html]
                 set status 0
                 ns_http wait -timeout 20 -status status $id
                 if {$status != 200} { error "status $status" }
             }
-        } \
-        log.tcl      {ns_log notice "logged [requestId]."; patternPage 200} \
-        job.tcl      {orRefuse {ns_job wait faults [ns_job queue faults {expr {6 * 7}}]}} \
-        page.adp     {<% set text "[requestId]\n" %><%= $text[string range $::site::pattern [string length $text] 1999] %>} \
-        post.tcl     {
+        }
+        log.tcl          {ns_log notice "logged [requestId]."; patternPage 200}
+        job.tcl          {orRefuse {ns_job wait faults [ns_job queue faults {expr {6 * 7}}]}}
+        page.adp         {<% set text "[requestId]\n" %><%= $text[string range $::site::pattern [string length $text] 1999] %>}
+        post.tcl         {
             set length [ns_set iget [ns_conn headers] content-length]
             if {[ns_conn contentfile] ne ""} {
                 set channel [open [ns_conn contentfile] rb]
@@ -121,16 +114,13 @@ proc fault::startSite {args} {
             } else {
                 ns_return 200 text/plain "[requestId]\n"
             }
-        } \
-    ]
-    # Only the server meets the faults, not what starts it.  Its temporary files stay
-    # behind when it is killed, or may not remove them.
-    set prefix [list {*}[dict get $options -prefix] env \
-        LD_PRELOAD=[join [concat [dict get $options -preload] $directory/faults.so] :] \
-        NSD_FAULTS=$directory/control TMPDIR=$directory/tmp]
-    startServer -pages $pages -init "$page\nns_job create faults 2" \
-        -options [dict get $options -options] -prefix $prefix \
-        -prepare [dict get $options -prepare] -config "
+        }
+    }
+}
+
+proc fault::configuration {tlsPort} {
+    variable directory
+    return "
         ns_section ns/parameters
         ns_param asynclogwriter true
         ns_param logmemory 16MiB
@@ -141,35 +131,52 @@ proc fault::startSite {args} {
         ns_param enabletclpages true
         ns_section ns/server/test/adp
         ns_param map /*.adp
-        ns_section ns/server/test/module/nssock
-        ns_param writerthreads 1
-        ns_param spoolerthreads 1
-        ns_param maxinput 2MB
-        ns_param maxupload 100kB
+        ns_section ns/server/test/modules
+        ns_param nsssl $harness::root/nsssl/nsssl.so
+        ns_section ns/server/test/module/nsssl
+        ns_param address 127.0.0.1
+        ns_param port $tlsPort
+        ns_param certificate $directory/pem
+        foreach driver {nssock nsssl} {
+            ns_section ns/server/test/module/\$driver
+            ns_param writerthreads 1
+            ns_param spoolerthreads 1
+            ns_param maxinput 2MB
+            ns_param maxupload 100kB
+        }
         ns_section ns/server/test/module/nslog
         ns_param maxbackup 900
-        ns_section ns/logsinks
-        ns_param audit {Audit records}
-        ns_param rows {The same in a database}
-        ns_param lines {The system log, in a file}
-        ns_section ns/logsink/lines
-        ns_param streams system
-        ns_param file lines.log
-        ns_param maxbackup 900
-        ns_section ns/logsink/audit
-        ns_param streams audit
-        ns_param file audit.log
-        ns_param maxbackup 900
-        ns_param sync batch
+        ns_param rollonsignal true
         ns_section ns/fastpath
         ns_param mmap true
-        ns_section ns/logsink/rows
-        ns_param type sqlite
-        ns_param streams audit
-        ns_param file audit.db
-        ns_param buffertime 0.2
-        [dict get $options -config]
+        foreach {sink streams settings} {
+            lines system {file lines.log  maxbackup 900  compress gzip}
+            audit audit  {file audit.log  maxbackup 900  sync batch}
+            rows  audit  {file audit.db   type sqlite  buffertime 0.2}
+        } {
+            ns_section ns/logsinks
+            ns_param \$sink {Records of faults}
+            ns_section ns/logsink/\$sink
+            ns_param streams \$streams
+            foreach {name value} \$settings { ns_param \$name \$value }
+        }
     "
+}
+
+proc fault::startSite {args} {
+    variable directory
+    variable library
+    variable tlsPorts
+    array set option [dict merge {-options {} -config {} -prefix {} -preload {} -prepare {}} $args]
+    prepare
+    writeControl
+    set tlsPort [freePort]
+    # Temporary files stay behind when the server is killed, or may not remove them.
+    startServer -pages [pages] -init $library -options $option(-options) -prepare $option(-prepare) \
+        -prefix [list {*}$option(-prefix) env NSD_FAULTS=$directory/control TMPDIR=$directory/tmp] \
+        -preload [concat $option(-preload) $harness::root/tests/fault/faults.c] \
+        -config [configuration $tlsPort]\n$option(-config)
+    set tlsPorts($harness::current) $tlsPort
     noteLevels
     return $harness::current
 }
@@ -232,11 +239,12 @@ proc fault::counts {} {
 # Load.
 #
 proc fault::startLoad {ms {chosen ""} {connections 8}} {
-    variable directory
     variable paths
     variable round
+    variable tlsPorts
     if {$chosen eq ""} { set chosen $paths }
-    return [open "|[list $directory/client [port] [incr round] $connections $ms {*}$chosen]"]
+    set ports [port]:$tlsPorts($harness::current)
+    return [open "|[list [build client.c -lssl -lcrypto] $ports [incr round] $connections $ms {*}$chosen]"]
 }
 proc fault::endLoad {channel} {
     foreach outcome {complete refused wrong cut none connect} { dict set load $outcome {} }
@@ -322,17 +330,14 @@ proc fault::logProblems {loads} {
         if {$sum != [dict get $stats accepted]} { lappend problems "ledger of $sink: $stats" }
         if {$dropped > 0} { lappend problems "$sink dropped: $stats" }
     }
-    set pattern {}
-    foreach {name wanted files expression} [list \
-        access {} [glob -nocomplain [home]/logs/access.log*] {\?id=([0-9.]+) } \
-        system log.tcl [glob -nocomplain [home]/logs/lines.log*] {logged ([0-9.]+)\.} \
-        audit {audit.tcl durable.tcl} [glob -nocomplain [home]/logs/audit.log*] {"id":"([0-9.]+)"} \
-        rows {audit.tcl durable.tcl} [list [rowsFile]] {"id":"([0-9.]+)"} \
+    foreach {name wanted text expression} [list \
+        access {} [textOf access.log] {\?id=([0-9.]+) } \
+        system log.tcl [textOf lines.log] {logged ([0-9.]+)\.} \
+        audit {audit.tcl durable.tcl} [textOf audit.log] {"id":"([0-9.]+)"} \
+        rows {audit.tcl durable.tcl} [exec sqlite3 [home]/logs/audit.db {SELECT * FROM log}] {"id":"([0-9.]+)"} \
     ] {
         array unset seen
-        foreach file $files {
-            foreach {- id} [regexp -all -inline $expression [readFile $file]] { incr seen($id) }
-        }
+        foreach {- id} [regexp -all -inline $expression $text] { incr seen($id) }
         set missing {}
         set twice {}
         foreach load $loads {
@@ -348,11 +353,18 @@ proc fault::logProblems {loads} {
     return $problems
 }
 
-# What the database holds, as text.
-proc fault::rowsFile {} {
-    variable directory
-    exec sqlite3 [home]/logs/audit.db {SELECT * FROM log} >$directory/rows
-    return $directory/rows
+# All of a log, with its backups.  A backup is there in full until its compressed form
+# is complete, and may have gone since it was listed.
+proc fault::textOf {log} {
+    set text ""
+    foreach file [glob -nocomplain [home]/logs/$log [home]/logs/$log.*] {
+        if {[file extension $file] eq ".gz"} {
+            if {![file exists [file rootname $file]]} { append text [exec zcat $file] }
+        } elseif {[catch {append text [readFile $file]}]} {
+            append text [exec zcat $file.gz]
+        }
+    }
+    return $text
 }
 
 # Threads and descriptors go back to what they were; memory stays in bounds.
@@ -380,7 +392,7 @@ proc fault::cleanup {} {
 namespace eval fault {
     variable scenarios {
         descriptors  {{acceptLimit 3000 openLimit 3000 socketLimit 20000} {openLimit 65536 acceptLimit 30000}}
-        connections  {{acceptAborted 6000 sendSmall 20000} {interrupted 2000 readShort 20000}}
+        connections  {{acceptAborted 6000 sendSmall 20000 interrupted 2000 readShort 20000} {nameError 40000 connectError 20000 sendSmall 65536}}
         threads      {{threadLimit 40000 mapMemory 20000} {threadLimit 65536}}
         fulldisk     {{writeSpace 8000 writeShort 20000} {writeSpace 65536}}
         baddisk      {{writeError 5000 syncError 20000 syncSlow 20000 readError 200}}
@@ -390,7 +402,7 @@ namespace eval fault {
         everything   {
             {acceptLimit 300 acceptAborted 300 openLimit 300 socketLimit 300 mapMemory 300 threadLimit 3000
              writeSpace 500 writeError 500 writeShort 3000 readShort 3000 sendSmall 3000 interrupted 300
-             syncSlow 3000 syncError 300 renameError 3000 watchLimit 300}
+             syncSlow 3000 syncError 300 renameError 3000 watchLimit 300 nameError 3000 connectError 3000}
         }
     }
     # A reply that has begun breaks off when its file cannot be read, or the rest of it
@@ -409,16 +421,27 @@ proc fault::run {name seed {ms 1500}} {
         end
         set channel [startLoad $ms]
         begin {*}$faults
-        # The roll itself may meet a fault.
-        after [expr {$ms / 3}]
-        catch {inServer {foreach sink [ns_logsink list] { catch {ns_logsink roll $sink} }}}
+        # The rolls may meet faults, too, and the compression of what they leave.
+        foreach way {hangup command hangup} {
+            after [expr {$ms / 5}]
+            roll $way
+        }
         lappend loads [endLoad $channel]
     }
     return [problems $loads -cut [expr {$name in $mayCut}]]
 }
 
-# A process that is killed at some moment of a scenario and started anew; also in the
-# midst of its start, so that the next one recovers what two left.
+proc fault::roll {way} {
+    if {$way eq "hangup"} {
+        catch {exec kill -HUP [serverPid]}
+    } else {
+        catch {inServer {foreach sink [ns_logsink list] { catch {ns_logsink roll $sink} }}}
+    }
+}
+
+# A process that is killed at some moment of a scenario, maybe while it rolls its logs,
+# and started anew; also in the midst of its start, so that the next one recovers what
+# two left.
 proc fault::killed {name seed {kills 3}} {
     variable scenarios
     set loads {}
@@ -428,6 +451,10 @@ proc fault::killed {name seed {kills 3}} {
         set channel [startLoad 0]
         begin {*}[lindex [dict get $scenarios $name] 0]
         after [expr {int(rand() * 300)}]
+        if {rand() < 0.5} {
+            roll hangup
+            after [expr {int(rand() * 10)}]
+        }
         catch {exec kill -KILL [serverPid]}
         lappend loads [endLoad $channel]
         waitFor {![isRunning]}
