@@ -150,11 +150,11 @@ AdjustMinThreads(const void *valuesPtr, NsParameterLimits *limitsPtr)
 static void
 AdjustConnsPerThread(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    const NsPool *poolPtr = valuesPtr;
+    const NsServer *serverPtr = ((const NsPool *) valuesPtr)->serverPtr;
 
-    if (poolPtr->serverPtr != NULL && poolPtr->serverPtr->poolsPtr->nPools > 0) {
-        NsParameterDefault(limitsPtr, poolPtr->serverPtr->poolsPtr->pools[0]
-                           ->connsPerThread);
+    if (serverPtr != NULL && serverPtr->poolsPtr->nPools > 0) {
+        NsParameterDefault(limitsPtr,
+                           serverPtr->poolsPtr->pools[0]->connsPerThread);
     }
 }
 

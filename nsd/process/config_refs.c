@@ -253,8 +253,8 @@ ReportUnlisted(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 static void
 CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
 {
-    Ns_DString  path, section, file, base;
-    const char *text;
+    Ns_DString path, section, file, base;
+    bool       isVhost = false;
 
     Ns_DStringInit(&path);
     Ns_DStringInit(&section);
@@ -264,7 +264,7 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
 
     Ns_DStringVarAppend(&section, path.string, "/tcl", NULL);
     AppendPath(&file, Ns_InfoHomePath(),
-               Ns_ConfigString(section.string, "initfile", "bin/init.tcl"));
+               NsParameterText(section.string, "initfile"));
     if (access(file.string, R_OK) != 0) {
         NsConfigReport(checkPtr, place, "parameter \"initfile\" in section "
                        "\"%s\": %s: %s", section.string, file.string,
@@ -273,14 +273,15 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
 
     Ns_DStringTrunc(&section, 0);
     Ns_DStringVarAppend(&section, path.string, "/vhost", NULL);
-    if (!Ns_ConfigBool(section.string, "enabled", NS_FALSE)) {
+    if (!NsUnitsBool(NsParameterText(section.string, "enabled"), &isVhost)
+            || !isVhost) {
         Ns_DStringTrunc(&section, 0);
         Ns_DStringVarAppend(&section, path.string, "/fastpath", NULL);
-        text = Ns_ConfigString(section.string, "serverdir", "");
-        AppendPath(&base, Ns_InfoHomePath(), text);
+        AppendPath(&base, Ns_InfoHomePath(),
+                   NsParameterText(section.string, "serverdir"));
         Ns_DStringTrunc(&file, 0);
         AppendPath(&file, base.string,
-                   Ns_ConfigString(section.string, "pagedir", "pages"));
+                   NsParameterText(section.string, "pagedir"));
         if (!IsDirectory(file.string)) {
             NsConfigReport(checkPtr, place, "parameter \"pagedir\" in section "
                            "\"%s\": %s: %s", section.string, file.string,
@@ -400,7 +401,7 @@ HasTclModule(const char *section, const char *module)
     Ns_DStringInit(&ds);
     Ns_DStringInit(&own);
     AppendPath(&ds, Ns_InfoHomePath(),
-               Ns_ConfigString("ns/parameters", "tcllibrary", "tcl"));
+               NsParameterText("ns/parameters", "tcllibrary"));
     Ns_DStringVarAppend(&ds, "/", module, NULL);
     isThere = IsDirectory(ds.string);
     Ns_DStringTrunc(&ds, 0);
@@ -408,7 +409,7 @@ HasTclModule(const char *section, const char *module)
                       (int) (strrchr(section, '/') - section));
     Ns_DStringVarAppend(&own, "/tcl", NULL);
     AppendPath(&ds, Ns_InfoHomePath(),
-               Ns_ConfigString(own.string, "library", "modules/tcl"));
+               NsParameterText(own.string, "library"));
     Ns_DStringVarAppend(&ds, "/", module, NULL);
     isThere = isThere || IsDirectory(ds.string);
     Ns_DStringFree(&ds);

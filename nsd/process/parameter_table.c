@@ -1,10 +1,8 @@
 /*
  * parameter_table.c --
  *
- *      All parameters that exist.
- *
- *      A new parameter is entered here; `nsd -T`, the Warnings of a start and
- *      the documentation follow from it.
+ *      All sections, and the parameters that no room of the server owns: those
+ *      of log sinks, of modules, and of the Tcl library.
  */
 
 #include "process/parameters.h"
@@ -20,7 +18,8 @@
  * One row: key, default, (limits or choices,) sentence.  Limits of times are in
  * milliseconds.
  */
-#define TEXT(key, text, sentence) NS_LISTED(key, NS_PARAM_STRING, text, sentence)
+#define TEXT(key, text, sentence) \
+    NS_LISTED(key, NS_PARAM_STRING, text, sentence)
 #define BOOL(key, text, sentence) NS_LISTED(key, NS_PARAM_BOOL, text, sentence)
 #define PATH(key, text, sentence) NS_LISTED(key, NS_PARAM_PATH, text, sentence)
 #define LIST(key, text, sentence) NS_LISTED(key, NS_PARAM_LIST, text, sentence)
@@ -30,8 +29,6 @@
      .max = max_, .sentence = sentence_}
 #define INTEGER(key, text, min, max, sentence) \
     RANGE(key, NS_PARAM_INT, text, min, max, sentence)
-#define NUMBERS(key, text, min, max, sentence) \
-    RANGE(key, NS_PARAM_NUMBERS, text, min, max, sentence)
 #define SIZE(key, text, min, max, sentence) \
     RANGE(key, NS_PARAM_SIZE, text, min, max, sentence)
 #define TIME(key, text, min, max, sentence) \
@@ -48,8 +45,6 @@ static const NsParameter processParameters[] = {
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
-
-
 
     IGNORED("smtphost", "Of a mail client; this server has none."),
     IGNORED("mailhost", "Of a mail client; this server has none."),
@@ -115,14 +110,6 @@ static const NsParameter sinkParameters[] = {
     END
 };
 
-static const NsParameter poolParameters[] = {
-    TEXT("map", "",
-         "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
-         "serves; may be repeated."),
-    TEXT("map-noinherit", "", "Likewise, for exactly this URL."),
-    END
-};
-
 static const NsParameter nssslParameters[] = {
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
@@ -182,7 +169,8 @@ static const NsParameterSection sections[] = {
      "Modules of the process: name and file.", true},
     {"ns/fastpath", "ns/fastpath", "Static files of all servers.", false},
     {"ns/mimetypes", "ns/mimetypes",
-     "Content types: .extension, `default` or `noextension`, and the type.", true},
+     "Content types: .extension, `default` or `noextension`, and the type.",
+     true},
     {"ns/charsets", "ns/charsets", "Charsets: name and Tcl encoding.", true},
     {"ns/encodings", "ns/encodings",
      "Charsets of files: .extension and charset.", true},
@@ -226,7 +214,6 @@ static const struct {
 } tables[] = {
     {"ns/parameters", processParameters},
     {"ns/logsink/*", sinkParameters},
-    {"ns/server/*/pool/*", poolParameters},
     {"module/nsssl", nssslParameters},
     {"module/nslog", nslogParameters},
     {"module/nsstats", nsstatsParameters}

@@ -7,6 +7,7 @@
 
 #include "process/parameters.h"
 
+#include "base/assert.h"
 #include "nslog.h"
 #include "nsthread.h"
 #include "process/config.h"
@@ -170,7 +171,8 @@ MemberBytes(NsParameterMember member)
 {
     static const size_t sizes[] = {
         [NS_MEMBER_NONE] = 0, [NS_MEMBER_BOOL] = sizeof(bool),
-        [NS_MEMBER_FLAG] = sizeof(int), [NS_MEMBER_INT] = sizeof(int), [NS_MEMBER_INT64] = sizeof(int64_t),
+        [NS_MEMBER_FLAG] = sizeof(int), [NS_MEMBER_INT] = sizeof(int),
+        [NS_MEMBER_INT64] = sizeof(int64_t),
         [NS_MEMBER_SIZE] = sizeof(size_t),
         [NS_MEMBER_TEXT] = sizeof(const char *)
     };
@@ -217,6 +219,22 @@ FillRow(const NsParameter *rowPtr, const char *section, void *structPtr)
     if (verdict != NS_VALUE_OK) {
         Warn(rowPtr, &limits, verdict, section, text);
     }
+}
+
+const char *
+NsParameterText(const char *section, const char *key)
+{
+    const NsParameterSection *sectionPtr = NsParameterSectionFind(section);
+    const NsParameter        *rowPtr;
+    const char               *text;
+
+    NsAssert(sectionPtr != NULL);
+    rowPtr = NsParameterFind(sectionPtr, key);
+    NsAssert(rowPtr != NULL);
+    text = NsConfigLookup(section, key, false, rowPtr->isDescribed ? NULL
+                          : rowPtr->defaultText);
+    return text != NULL ? text : rowPtr->isDescribed ? ""
+        : rowPtr->defaultText;
 }
 
 static void

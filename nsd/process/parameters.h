@@ -168,6 +168,12 @@ void NsParametersFill(const NsParameter *rows, const char *section,
                       void *structPtr);
 
 /*
+ * One value, which may be its row's default; "" if there is neither.  The name
+ * of the section is that of its pattern, so it is not a module's.
+ */
+const char *NsParameterText(const char *section, const char *key);
+
+/*
  * In sections, `*` stands for one part of the name.  Drivers and logs stand
  * under the file that they are loaded from ("module/nssock"), whatever the
  * module is called and whether it is of one server or of all.

@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/ipaddress.h"
+#include "process/parameters.h"
 #include "request/poolmap.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
@@ -51,6 +52,15 @@ typedef struct Spec {
     const char  *method, *url, *header, *pattern;
 } Spec;
 
+static const NsParameter rows[] = {
+    NS_LISTED("map", NS_PARAM_STRING, "",
+              "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
+              "serves; may be repeated."),
+    NS_LISTED("map-noinherit", NS_PARAM_STRING, "",
+              "Likewise, for exactly this URL."),
+    NS_PARAM_END
+};
+
 typedef struct Choice {
     const NsMessage *messagePtr;    /* NULL: no condition holds. */
     NsPool          *poolPtr;
@@ -81,6 +91,7 @@ static void AppendMap(const NsUrlEntry *entryPtr, void *arg);
 void
 NsPoolMapInit(void)
 {
+    NsParametersRegister("ns/server/*/pool/*", rows, 0);
     poolMapId = Ns_UrlSpecificAlloc();
 }
 
