@@ -216,7 +216,7 @@ ns_section ns/server/default
   #ns_param outputcharset           utf-8      ;# Charset of pages.
   #ns_param hackcontenttype         true       ;# Accepted, without effect.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
-  #ns_param extraheaders            {}         ;# Header fields and values of every reply.
+  #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Driver threads answer requests for cached files themselves.
   #ns_param driverfastpath          true
   #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
@@ -391,7 +391,7 @@ ns_section ns/server/default/module/nssock
   #ns_param deferaccept             false
   #ns_param driverthreads           1          ;# Driver threads that share the port.
   #ns_param reuseport               false      ;# Other processes may share the port.
-  #ns_param extraheaders            {}         ;# Header fields and values of every reply.
+  #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Bytes per second that a client has to send; 0 = any.
   #ns_param minrecvrate             100
    # Bytes per second that a client has to take; 0 = any.

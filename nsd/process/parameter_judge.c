@@ -23,6 +23,7 @@ static bool ReadChoice(const char *words, const char *text, int64_t *numberPtr);
 static NsParameterVerdict JudgeList(const NsParameter *parameterPtr,
                                     const NsParameterLimits *limitsPtr,
                                     const char *text);
+static bool AreFields(const char **words, int n);
 static NsParameterVerdict Clamp(const NsParameter *parameterPtr,
                                 const NsParameterLimits *limitsPtr,
                                 int64_t *numberPtr);
@@ -96,6 +97,7 @@ NsParameterJudge(const NsParameter *parameterPtr,
     case NS_PARAM_IGNORED:
         return NS_VALUE_OK;
     case NS_PARAM_LIST:
+    case NS_PARAM_FIELDS:
     case NS_PARAM_NUMBERS:
         return JudgeList(parameterPtr, limitsPtr, text);
     case NS_PARAM_BOOL:
@@ -119,6 +121,12 @@ NsParameterStore(const NsParameter *parameterPtr,
     NsParameterVerdict verdict = NS_VALUE_OK;
     int64_t            number = 0;
 
+    if (parameterPtr->type == NS_PARAM_LIST
+            || parameterPtr->type == NS_PARAM_FIELDS) {
+        verdict = text == NULL ? NS_VALUE_OK
+            : NsParameterJudge(parameterPtr, limitsPtr, text, &number);
+        text = verdict == NS_VALUE_OK ? text : NULL;
+    }
     if (parameterPtr->member == NS_MEMBER_TEXT) {
         *(const char **) ((char *) structPtr + parameterPtr->offset)
             = text != NULL ? text : limitsPtr->defaultText;
@@ -224,6 +232,9 @@ JudgeList(const NsParameter *parameterPtr, const NsParameterLimits *limitsPtr,
     if (Tcl_SplitList(NULL, text, &n, &words) != TCL_OK) {
         return NS_VALUE_UNREADABLE;
     }
+    if (parameterPtr->type == NS_PARAM_FIELDS && !AreFields(words, n)) {
+        verdict = NS_VALUE_UNREADABLE;
+    }
     for (int i = 0; i < n && verdict == NS_VALUE_OK
              && parameterPtr->type == NS_PARAM_NUMBERS; i++) {
         int64_t number;
@@ -233,6 +244,29 @@ JudgeList(const NsParameter *parameterPtr, const NsParameterLimits *limitsPtr,
     }
     Tcl_Free((char *) words);
     return verdict;
+}
+
+/*
+ * Names and values that can be sent as they are.
+ */
+static bool
+AreFields(const char **words, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool isName = i % 2 == 0;
+
+        if (isName && *words[i] == '\0') {
+            return false;
+        }
+        for (const char *next = words[i]; *next != '\0'; next++) {
+            if ((UCHAR(*next) < ' ' && (isName || *next != '\t'))
+                    || *next == 0x7f
+                    || (isName && (*next == ' ' || *next == ':'))) {
+                return false;
+            }
+        }
+    }
+    return n % 2 == 0;
 }
 
 static NsParameterVerdict
@@ -350,6 +384,7 @@ NsParameterTypeName(NsParameterType type)
         [NS_PARAM_INT] = "number", [NS_PARAM_NUMBERS] = "list of numbers",
         [NS_PARAM_SIZE] = "size", [NS_PARAM_TIME] = "time",
         [NS_PARAM_PATH] = "path", [NS_PARAM_LIST] = "list",
+        [NS_PARAM_FIELDS] = "list of names and values",
         [NS_PARAM_CHOICE] = "word", [NS_PARAM_IGNORED] = "ignored"
     };
 

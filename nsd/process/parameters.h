@@ -24,6 +24,7 @@ typedef enum {
     NS_PARAM_TIME,              /* Seconds, or with a unit: 500ms. */
     NS_PARAM_PATH,
     NS_PARAM_LIST,              /* A Tcl list. */
+    NS_PARAM_FIELDS,            /* One of names and values of header fields. */
     NS_PARAM_CHOICE,            /* One of the words in `choices`. */
     NS_PARAM_IGNORED            /* Of an earlier release; has no effect. */
 } NsParameterType;
@@ -86,7 +87,8 @@ typedef struct NsParameter {
  * (limits or choices,) and the sentence, behind which `.adjustProc = ` and
  * `.isDescribed = true` may stand.  Limits of times are in milliseconds.
  *
- *   TEXT, PATH, LIST, NUMBERS   const char *; NULL: no value and no default.
+ *   TEXT, PATH, LIST, FIELDS, NUMBERS
+ *                               const char *; NULL: no value and no default.
  *                               Lives as long as the process
  *   BOOL                        bool
  *   FLAG                        int, of which it is the given bit
@@ -115,6 +117,8 @@ typedef struct NsParameter {
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_PATH, __VA_ARGS__)
 #define NS_LIST(struct_, name, key, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_LIST, __VA_ARGS__)
+#define NS_FIELDS(struct_, name, key, ...) \
+    NS_PARAM_ROW(struct_, name, key, NS_PARAM_FIELDS, __VA_ARGS__)
 #define NS_BOOL(struct_, name, key, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_BOOL, __VA_ARGS__)
 #define NS_FLAG(struct_, name, flag_, key_, default_, sentence_) \

@@ -141,7 +141,8 @@ IsCandidate(Direct *directPtr)
     const NsRequestServer *requestPtr = messagePtr->serverPtr->requestPtr;
     const char            *question;
 
-    if (!requestPtr->isDriverFastPath || messagePtr->isRaw
+    if (!requestPtr->isDriverFastPath || requestPtr->extraHeaders != NULL
+            || messagePtr->isRaw
             || messagePtr->refusal != 0 || messagePtr->contentLength > 0
             || messagePtr->contentFd >= 0 || headPtr->version < 1.0
             || headPtr->targetLength == 0 || headPtr->target[0] != '/'

@@ -80,7 +80,6 @@ static bool MapBody(NsBody *bodyPtr);
 static void Unmap(void *arg);
 static void CloseFd(void *arg);
 static bool StatFile(const char *path, struct stat *statusPtr);
-static void SplitIndexFiles(NsRequestServer *requestPtr);
 
 void
 NsFastPathInit(void)
@@ -119,7 +118,8 @@ NsFastPathServerInit(NsServer *serverPtr)
                            NULL);
         requestPtr->pageRoot = ns_strdup(Ns_DStringValue(&ds));
     }
-    SplitIndexFiles(requestPtr);
+    (void) Tcl_SplitList(NULL, requestPtr->indexFileList,
+                         &requestPtr->nIndexFiles, &requestPtr->indexFiles);
     Ns_DStringFree(&ds);
 }
 
@@ -486,17 +486,4 @@ StatFile(const char *path, struct stat *statusPtr)
                strerror(errno));
     }
     return false;
-}
-
-static void
-SplitIndexFiles(NsRequestServer *requestPtr)
-{
-    const char *list = requestPtr->indexFileList;
-
-    if (Tcl_SplitList(NULL, list, &requestPtr->nIndexFiles,
-                      &requestPtr->indexFiles) != TCL_OK) {
-        Ns_Log(Error, "fastpath[%s]: directoryfile is not a list: %s",
-               requestPtr->serverPtr->name, list);
-        requestPtr->nIndexFiles = 0;
-    }
 }

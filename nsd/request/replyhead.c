@@ -40,7 +40,7 @@ static char  serverField[MAX_SERVER_FIELD + 3] = "Server: nsd/" NSD_RELEASE
     "\r\n";
 
 static void   MakeStarts(void);
-static void   AddExtraHeaders(NsConn *connPtr);
+static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
 static bool   IsMultipart(const NsConn *connPtr);
@@ -71,11 +71,11 @@ void
 NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 {
     Ns_Conn *conn = &connPtr->pub;
+    int      nOwn = (int) Ns_SetSize(conn->outputheaders);
     bool     isChunked = false;
 
-    if (connPtr->settingsPtr->extraHeaders != NULL) {
-        AddExtraHeaders(connPtr);
-    }
+    AddExtraHeaders(conn, NsConnRequestServer(connPtr)->extraHeaders, nOwn);
+    AddExtraHeaders(conn, connPtr->settingsPtr->extraHeaders, nOwn);
     if (bodyBytes == NS_LENGTH_UNKNOWN) {
         bodyBytes = connPtr->responseLength;
     }
@@ -183,21 +183,26 @@ NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status)
 }
 
 /*
- * The driver's fields of every reply.
+ * What the server or the driver adds to every reply, but for fields that are
+ * among the first nOwn: the reply has them itself.  A list of NULL has none.
  */
 static void
-AddExtraHeaders(NsConn *connPtr)
+AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn)
 {
     const char **words;
-    int          i, n;
+    int          n;
 
-    if (Tcl_SplitList(NULL, connPtr->settingsPtr->extraHeaders, &n, &words)
-            == TCL_OK) {
-        for (i = 0; i + 1 < n; i += 2) {
-            Ns_ConnSetHeaders(&connPtr->pub, words[i], words[i + 1]);
-        }
-        Tcl_Free((char *) words);
+    if (list == NULL || Tcl_SplitList(NULL, list, &n, &words) != TCL_OK) {
+        return;
     }
+    for (int i = 0; i + 1 < n; i += 2) {
+        int at = Ns_SetIFind(conn->outputheaders, words[i]);
+
+        if (at < 0 || at >= nOwn) {
+            Ns_ConnSetHeaders(conn, words[i], words[i + 1]);
+        }
+    }
+    Tcl_Free((char *) words);
 }
 
 /*

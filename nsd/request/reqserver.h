@@ -38,6 +38,8 @@ typedef struct NsRequestServer {
     const char *outputCharset;          /* Its name outside. */
     Tcl_Encoding urlEncoding;
     bool        isDriverFastPath;       /* Answer from driver threads. */
+    const char *extraHeaders;           /* Tcl list of names and values, or
+                                         * NULL. */
 
     /* Static files: constant after NsRequestServerInit. */
     const char *serverDir;              /* Absolute. */

@@ -28,7 +28,7 @@ static int Try(NsTclServer *tclPtr, const char *script, size_t length,
                Ns_DString *errorPtr);
 static void AddOwnTraces(const char *server);
 static const char *HomePath(const char *path);
-static void SplitHeaders(NsTclServer *tclPtr, const char *section);
+static void SplitHeaders(NsTclServer *tclPtr);
 
 /*
  * Of all servers.
@@ -85,7 +85,7 @@ NsTclServerInit(NsServer *serverPtr)
     tclPtr->initFile = HomePath(tclPtr->initFile);
     tclPtr->sharedLibrary = NsTclSharedLibrary();
     tclPtr->isInitLocked = shared.isInitLocked;
-    SplitHeaders(tclPtr, section);
+    SplitHeaders(tclPtr);
     Ns_DStringInit(&tclPtr->modules);
     Tcl_InitHashTable(&tclPtr->runOnce, TCL_STRING_KEYS);
     NsMutexSetup(&tclPtr->lock, NS_RANK_TCL_BLUEPRINT, "nsd:blueprint",
@@ -309,15 +309,11 @@ HomePath(const char *path)
 }
 
 static void
-SplitHeaders(NsTclServer *tclPtr, const char *section)
+SplitHeaders(NsTclServer *tclPtr)
 {
-    const char *list = tclPtr->errorLogHeaderList;
-
-    if (list != NULL
-            && Tcl_SplitList(NULL, list, &tclPtr->nErrorLogHeaders,
-                             &tclPtr->errorLogHeaders) != TCL_OK) {
-        Ns_Log(Error, "config: [%s]errorlogheaders is no list: %s", section,
-               list);
-        tclPtr->nErrorLogHeaders = 0;
+    if (tclPtr->errorLogHeaderList != NULL) {
+        (void) Tcl_SplitList(NULL, tclPtr->errorLogHeaderList,
+                             &tclPtr->nErrorLogHeaders,
+                             &tclPtr->errorLogHeaders);
     }
 }
