@@ -3,9 +3,13 @@
  *
  *      Sinks that insert records into a table of an SQLite database.
  *
- *      One write is one transaction: the rows, and how far each lane has been
- *      read. A process that takes over the mapping asks the database for these
- *      positions, so no row is missing and none there twice.
+ *      One write is one transaction: the rows, how far each lane has been read,
+ *      and the number of the write.  A process that takes over the mapping asks
+ *      the database for the positions, so no row is missing and none there
+ *      twice.  The number says the same about a commit that failed: the rows
+ *      may be in the file all the same, now or when the database is opened
+ *      again.  The write is tried again with the same number, and the database
+ *      has it already or not.
  */
 
 #include "log/sink_int.h"
@@ -19,14 +23,18 @@
 #include "nsthread.h"
 
 #define BUSY_MS 1000
+#define NUMBER_LANE (-1)        /* The number's place among the positions. */
 /* Nobody comes back for positions of an earlier version that are so old. */
 #define OLD_NANOS (INT64_C(30) * 86400 * 1000000000)
 
 typedef struct Database {
-    sqlite3      *handle;
+    sqlite3      *handle;       /* NULL: the database is not open. */
     sqlite3_stmt *insertRow;
     sqlite3_stmt *setPosition;
+    sqlite3_stmt *getNumber;
     Ns_DString    server;       /* Whose positions are ours. */
+    int64_t       number;       /* Of the write under way. */
+    bool          isInDoubt;    /* It may have been committed. */
     bool          isPruned;     /* Positions of other mappings are deleted. */
     struct stat   file;         /* When it was opened. */
 } Database;
@@ -35,13 +43,16 @@ typedef struct Database {
 #define LOOK_NANOS INT64_C(1000000000)
 
 static bool    OpenSqlite(Ns_LogSink sink);
-static bool    OpenDatabase(Ns_LogSink sink);
+static bool    Connect(Database *dbPtr, Ns_LogSink sink);
 static bool    Prepare(Database *dbPtr, Ns_LogSink sink);
 static bool    AddServer(Database *dbPtr);
 static bool    Execute(Database *dbPtr, const char *sql);
-static sqlite3_stmt *PrepareOne(Database *dbPtr, const char *fmt,
-                                const char *table);
+static bool    PrepareOne(Database *dbPtr, sqlite3_stmt **statementPtr,
+                          const char *fmt, const char *table);
 static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
+static bool    Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes,
+                           size_t length);
+static bool    LookForNumber(Database *dbPtr, Ns_LogSink sink, bool *isTherePtr);
 static void    LookAtName(Ns_LogSink sink);
 static int     Reason(const Database *dbPtr, Ns_LogSink sink);
 static bool    InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes,
@@ -49,9 +60,13 @@ static bool    InsertRows(Database *dbPtr, Ns_LogSink sink, const char *bytes,
 static void    BindText(sqlite3_stmt *statement, int column, NsRowText text);
 static bool    IsRowsFault(int code);
 static bool    SetPositions(Database *dbPtr, Ns_LogSink sink);
+static bool    SetPosition(Database *dbPtr, Ns_LogSink sink, int64_t lane,
+                           int64_t position);
+static void    BindKey(sqlite3_stmt *statement, Ns_LogSink sink, int64_t lane);
 static bool    Prune(Database *dbPtr, Ns_LogSink sink);
 static bool    Step(sqlite3_stmt *statement);
 static void    CloseDatabase(Ns_LogSink sink);
+static void    Disconnect(Database *dbPtr, Ns_LogSink sink);
 static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 
 const NsSinkType nsSqliteSinkType = {
@@ -68,24 +83,31 @@ const NsSinkType nsSqliteSinkType = {
 static bool
 OpenSqlite(Ns_LogSink sink)
 {
-    return OpenDatabase(sink) || errno == EBUSY;
-}
-
-static bool
-OpenDatabase(Ns_LogSink sink)
-{
     Database *dbPtr = ns_calloc(1u, sizeof(*dbPtr));
+    int       reason;
 
     Ns_DStringInit(&dbPtr->server);
     NsRowAppendServer(&dbPtr->server);
     sink->target = dbPtr;
+    if (Connect(dbPtr, sink) || errno == EBUSY) {
+        return true;
+    }
+    reason = errno;
+    CloseDatabase(sink);
+    errno = reason;
+    return false;
+}
+
+static bool
+Connect(Database *dbPtr, Ns_LogSink sink)
+{
     if (sqlite3_open_v2(sink->file, &dbPtr->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                         | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK
             || !Prepare(dbPtr, sink)) {
         int reason = Reason(dbPtr, sink);
 
-        CloseDatabase(sink);
+        Disconnect(dbPtr, sink);
         errno = reason;
         return false;
     }
@@ -115,19 +137,15 @@ Prepare(Database *dbPtr, Ns_LogSink sink)
                    " PRIMARY KEY (sink, epoch, lane))")
         && AddServer(dbPtr);
     sqlite3_free(create);
-    if (isOk) {
-        dbPtr->insertRow = PrepareOne(
-            dbPtr, "INSERT OR ABORT INTO \"%w\" VALUES (?, ?, ?, ?)", table);
-        isOk = dbPtr->insertRow != NULL;
-    }
-    if (isOk) {
-        dbPtr->setPosition = PrepareOne(
-            dbPtr, "INSERT OR REPLACE INTO \"%w\""
-            " (sink, epoch, lane, position, server) VALUES (?, ?, ?, ?, ?)",
-            NS_ROW_POSITIONS);
-        isOk = dbPtr->setPosition != NULL;
-    }
-    return isOk;
+    return isOk
+        && PrepareOne(dbPtr, &dbPtr->insertRow,
+                      "INSERT OR ABORT INTO \"%w\" VALUES (?, ?, ?, ?)", table)
+        && PrepareOne(dbPtr, &dbPtr->setPosition, "INSERT OR REPLACE INTO"
+                      " \"%w\" (sink, epoch, lane, position, server)"
+                      " VALUES (?, ?, ?, ?, ?)", NS_ROW_POSITIONS)
+        && PrepareOne(dbPtr, &dbPtr->getNumber, "SELECT position FROM \"%w\""
+                      " WHERE sink = ? AND epoch = ? AND lane = ?",
+                      NS_ROW_POSITIONS);
 }
 
 /*
@@ -149,18 +167,16 @@ Execute(Database *dbPtr, const char *sql)
     return sqlite3_exec(dbPtr->handle, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static sqlite3_stmt *
-PrepareOne(Database *dbPtr, const char *fmt, const char *table)
+static bool
+PrepareOne(Database *dbPtr, sqlite3_stmt **statementPtr, const char *fmt,
+           const char *table)
 {
-    sqlite3_stmt *statement = NULL;
-    char         *sql = sqlite3_mprintf(fmt, table);
+    char *sql = sqlite3_mprintf(fmt, table);
+    bool  isOk = sqlite3_prepare_v2(dbPtr->handle, sql, -1, statementPtr, NULL)
+        == SQLITE_OK;
 
-    if (sqlite3_prepare_v2(dbPtr->handle, sql, -1, &statement, NULL)
-            != SQLITE_OK) {
-        statement = NULL;
-    }
     sqlite3_free(sql);
-    return statement;
+    return isOk;
 }
 
 /*
@@ -169,29 +185,67 @@ PrepareOne(Database *dbPtr, const char *fmt, const char *table)
 static ssize_t
 WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    Database *dbPtr;
+    Database *dbPtr = sink->target;
     int       reason;
 
     LookAtName(sink);
-    if (sink->target == NULL && !OpenDatabase(sink)) {
+    if (dbPtr->handle == NULL && !Connect(dbPtr, sink)) {
         return -1;
     }
-    dbPtr = sink->target;
-    if (Execute(dbPtr, "BEGIN IMMEDIATE")
-            && InsertRows(dbPtr, sink, bytes, length)
-            && SetPositions(dbPtr, sink)
-            && Prune(dbPtr, sink)
-            && Execute(dbPtr, "COMMIT")) {
+    if (!dbPtr->isInDoubt) {
+        dbPtr->number = MAX(dbPtr->number + 1, NsLogClock());
+    }
+    if (Transaction(dbPtr, sink, bytes, length)) {
+        dbPtr->isInDoubt = false;
         return (ssize_t) length;
     }
     reason = Reason(dbPtr, sink);
     (void) Execute(dbPtr, "ROLLBACK");
     if (sink->complaint[0] != '\0') {
         /* The table, or the whole database, is not what it was. */
-        CloseDatabase(sink);
+        Disconnect(dbPtr, sink);
     }
     errno = reason;
     return -1;
+}
+
+static bool
+Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
+{
+    bool isThereAlready = false;
+
+    if (!Execute(dbPtr, "BEGIN IMMEDIATE")
+            || (dbPtr->isInDoubt
+                && !LookForNumber(dbPtr, sink, &isThereAlready))) {
+        return false;
+    }
+    if (isThereAlready) {
+        return Execute(dbPtr, "ROLLBACK");
+    }
+    if (!InsertRows(dbPtr, sink, bytes, length) || !SetPositions(dbPtr, sink)
+            || !Prune(dbPtr, sink)) {
+        return false;
+    }
+    dbPtr->isInDoubt = true;
+    return Execute(dbPtr, "COMMIT");
+}
+
+/*
+ * Whether an earlier attempt was committed after all.  False: it cannot be
+ * told.
+ */
+static bool
+LookForNumber(Database *dbPtr, Ns_LogSink sink, bool *isTherePtr)
+{
+    sqlite3_stmt *statement = dbPtr->getNumber;
+    int           code;
+
+    BindKey(statement, sink, NUMBER_LANE);
+    code = sqlite3_step(statement);
+    *isTherePtr = code == SQLITE_ROW
+        && sqlite3_column_int64(statement, 0) == dbPtr->number;
+    (void) sqlite3_reset(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
 /*
@@ -200,10 +254,10 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 static void
 LookAtName(Ns_LogSink sink)
 {
-    const Database *dbPtr = sink->target;
-    struct stat     st;
+    Database   *dbPtr = sink->target;
+    struct stat st;
 
-    if (dbPtr == NULL || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
+    if (dbPtr->handle == NULL || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
         return;
     }
     sink->lookDue = NsLogClock() + LOOK_NANOS;
@@ -212,7 +266,7 @@ LookAtName(Ns_LogSink sink)
         Ns_Log(Error, "log: sink '%s': database '%s' was deleted, renamed or "
                "replaced: it is opened anew; rows are missing from it that were "
                "written before", sink->name, sink->file);
-        CloseDatabase(sink);
+        Disconnect(dbPtr, sink);
     }
 }
 
@@ -292,24 +346,39 @@ IsRowsFault(int code)
 static bool
 SetPositions(Database *dbPtr, Ns_LogSink sink)
 {
-    bool isOk = true;
+    bool isOk = SetPosition(dbPtr, sink, NUMBER_LANE, dbPtr->number);
 
     for (uint32_t i = 0; isOk && i < sink->nMoved; i++) {
         uint32_t lane = sink->moved[i];
 
-        (void) sqlite3_bind_text(dbPtr->setPosition, 1, sink->name, -1,
-                                 SQLITE_STATIC);
-        (void) sqlite3_bind_int64(dbPtr->setPosition, 2, (sqlite3_int64)
-                                  sink->ringPtr->headerPtr->epoch);
-        (void) sqlite3_bind_int64(dbPtr->setPosition, 3, lane);
-        (void) sqlite3_bind_int64(dbPtr->setPosition, 4, (sqlite3_int64)
-                                  NsSinkPosition(sink, lane));
-        (void) sqlite3_bind_text(dbPtr->setPosition, 5,
-                                 Ns_DStringValue(&dbPtr->server), -1,
-                                 SQLITE_STATIC);
-        isOk = Step(dbPtr->setPosition);
+        isOk = SetPosition(dbPtr, sink, lane,
+                           (int64_t) NsSinkPosition(sink, lane));
     }
     return isOk;
+}
+
+static bool
+SetPosition(Database *dbPtr, Ns_LogSink sink, int64_t lane, int64_t position)
+{
+    sqlite3_stmt *statement = dbPtr->setPosition;
+
+    BindKey(statement, sink, lane);
+    (void) sqlite3_bind_int64(statement, 4, position);
+    (void) sqlite3_bind_text(statement, 5, Ns_DStringValue(&dbPtr->server), -1,
+                             SQLITE_STATIC);
+    return Step(statement);
+}
+
+/*
+ * The columns that identify a position.
+ */
+static void
+BindKey(sqlite3_stmt *statement, Ns_LogSink sink, int64_t lane)
+{
+    (void) sqlite3_bind_text(statement, 1, sink->name, -1, SQLITE_STATIC);
+    (void) sqlite3_bind_int64(statement, 2, (sqlite3_int64)
+                              sink->ringPtr->headerPtr->epoch);
+    (void) sqlite3_bind_int64(statement, 3, lane);
 }
 
 /*
@@ -352,14 +421,23 @@ CloseDatabase(Ns_LogSink sink)
     Database *dbPtr = sink->target;
 
     if (dbPtr != NULL) {
-        (void) sqlite3_finalize(dbPtr->insertRow);
-        (void) sqlite3_finalize(dbPtr->setPosition);
-        (void) sqlite3_close(dbPtr->handle);
+        Disconnect(dbPtr, sink);
         Ns_DStringFree(&dbPtr->server);
         ns_free(dbPtr);
         sink->target = NULL;
-        NsOpenFilesNote(sink, NULL);
     }
+}
+
+static void
+Disconnect(Database *dbPtr, Ns_LogSink sink)
+{
+    (void) sqlite3_finalize(dbPtr->insertRow);
+    (void) sqlite3_finalize(dbPtr->setPosition);
+    (void) sqlite3_finalize(dbPtr->getNumber);
+    (void) sqlite3_close(dbPtr->handle);
+    dbPtr->insertRow = dbPtr->setPosition = dbPtr->getNumber = NULL;
+    dbPtr->handle = NULL;
+    NsOpenFilesNote(sink, NULL);
 }
 
 /*
@@ -373,11 +451,8 @@ Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     char         *sql;
     int           code;
 
-    if (dbPtr == NULL) {
-        if (!OpenDatabase(sink)) {
-            return false;
-        }
-        dbPtr = sink->target;
+    if (dbPtr->handle == NULL && !Connect(dbPtr, sink)) {
+        return false;
     }
     sql = sqlite3_mprintf("SELECT lane, position FROM " NS_ROW_POSITIONS
                           " WHERE sink = %Q AND epoch = %lld", sink->name,
