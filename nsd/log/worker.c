@@ -5,8 +5,7 @@
  *
  *      Those that wait stand in a stack.  The top one alone has a timer: it takes
  *      the first chore that gets due, if another one is left to look on.  If
- *      it is the last, it takes it only when nobody has taken anything for a
- *      while.  Who changes what is due first, or who is the top, calls the
+ *      it is the last, it takes it only when the others cannot.  Who changes what is due first, or who is the top, calls the
  *      top if that sleeps too long.  So nobody wakes when there is nothing to do.
  */
 
@@ -19,7 +18,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 
-/* A chore that takes so long hangs. */
+/* A chore that takes so long hangs; one that is due so long waits too long. */
 #define HUNG_NANOS    (NS_STAMP_SECOND / 10)
 /* While one hangs, others are found out sooner. */
 #define BESIDE_NANOS  (NS_STAMP_SECOND / 100)
@@ -39,8 +38,9 @@ typedef struct Worker {
     char      name[64];         /* Of that. */
 } Worker;
 
-static NsChoreProc *serveProc;  /* These two constant after Init. */
+static NsChoreProc *serveProc;  /* These constant after Init. */
 static NsStamp   surplusNanos;
+static long      nProcessors;
 static Ns_Mutex  lock;          /* Guards what follows. */
 static Ns_Cond   ended;
 static bool      isOpen;
@@ -69,7 +69,7 @@ static void     RunWorker(void *arg);
 static Ns_ArgProc DescribeWorker;
 static NsChore *AwaitLocked(Worker *me);
 static NsStamp  TopDueLocked(NsStamp now);
-static NsStamp  PatienceLocked(NsStamp now);
+static NsStamp  LastDueLocked(NsStamp now);
 static NsChore *TakeLocked(Worker *me, NsStamp now);
 static Worker  *SuccessorLocked(NsStamp now);
 static void     GiveBackLocked(Worker *me, NsChore *chorePtr, NsStamp next);
@@ -87,6 +87,7 @@ NsWorkersInit(NsChoreProc *proc, NsStamp surplus)
 {
     serveProc = proc;
     surplusNanos = surplus;
+    nProcessors = sysconf(_SC_NPROCESSORS_ONLN);
     NsMutexSetup(&lock, NS_RANK_LOG_WORKERS, "ns:log", "workers");
     Ns_RegisterProcInfo((void *) RunWorker, "ns:logworker", DescribeWorker);
 }
@@ -385,23 +386,27 @@ TopDueLocked(NsStamp now)
     if (nWaiting - 1 + nStarting > 0 || nServing == 0 || lastFailure != 0) {
         return heap[1]->due;
     }
-    return MAX(heap[1]->due, lastTaken) + PatienceLocked(now);
+    return LastDueLocked(now);
 }
 
 /*
- * How long the last one looks on.
+ * When the last one is to take a chore: nobody gets on, or there is more to do
+ * than the others can, and a processor for it.
  */
 static NsStamp
-PatienceLocked(NsStamp now)
+LastDueLocked(NsStamp now)
 {
+    NsStamp due = heap[1]->due, hungDue;
+    int     nHung = 0;
+
     NsAssertLocked(&lock);
     for (Worker *workerPtr = firstPtr; workerPtr != NULL;
          workerPtr = workerPtr->nextPtr) {
-        if (workerPtr->since != 0 && now - workerPtr->since >= HUNG_NANOS) {
-            return BESIDE_NANOS;
-        }
+        nHung += workerPtr->since != 0 && now - workerPtr->since >= HUNG_NANOS;
     }
-    return HUNG_NANOS;
+    hungDue = MAX(due, lastTaken) + (nHung > 0 ? BESIDE_NANOS : HUNG_NANOS);
+    return nServing - nHung < nProcessors
+        ? MIN(hungDue, due + HUNG_NANOS) : hungDue;
 }
 
 static NsChore *

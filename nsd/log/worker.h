@@ -6,10 +6,11 @@
  *
  *      One thread serves; a second one looks on.  A chore may not come back:
  *      it is in a write that takes no end.  When a chore has been due for a
- *      tenth of a second and nobody gets on, the one that looks on serves it, and
- *      a third is started to look on.  So each chore that hangs holds one thread,
- *      and holds up others only until that is noticed.  Threads that are not
- *      needed any more end after a while.
+ *      tenth of a second and nobody gets on, or they get on too slowly while there
+ *      are processors, the one that looks on serves it, and a third is started to
+ *      look on.  So each chore that hangs holds one thread, and holds up others
+ *      only until that is noticed.  Threads that are not needed any more end after
+ *      a while.
  */
 
 #ifndef NSD_LOG_WORKER_H

@@ -24,6 +24,7 @@ typedef enum {
     REGULAR,                    /* Due again after a millisecond. */
     SLOW,                       /* Takes three. */
     BUSY,                       /* Due again at once. */
+    LONG,                       /* And takes five. */
     HANGING                     /* Until the gate is open. */
 } Kind;
 
@@ -77,6 +78,10 @@ Serve(NsChore *chorePtr)
         Nap(3);
         break;
     case BUSY:
+        next = NS_CHORE_NOW;
+        break;
+    case LONG:
+        Nap(5);
         next = NS_CHORE_NOW;
         break;
     case HANGING:
@@ -321,6 +326,20 @@ AStopDoesNotWaitForAChoreThatHangs(void **state)
     NsWorkersStop(0);
 }
 
+static void
+MoreThanOneThreadCanDoIsSharedByTwo(void **state)
+{
+    Kind kinds[] = {LONG};
+
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+        skip();
+    }
+    Start(50, 1, kinds);
+    /* The third looks on. */
+    assert_true(HAPPENS(NWorkers() >= 3));
+    Stop(50);
+}
+
 /*
  * Fewer sleeps than chores, at least: nothing looks at all of them.
  */
@@ -351,6 +370,7 @@ main(void)
         cmocka_unit_test(ChoresThatHangHoldAThreadEachAndOthersGoOn),
         cmocka_unit_test(ThreadsThatAreNotNeededAnyMoreEnd),
         cmocka_unit_test(AStopDoesNotWaitForAChoreThatHangs),
+        cmocka_unit_test(MoreThanOneThreadCanDoIsSharedByTwo),
         cmocka_unit_test(WithNothingToDoNobodyWakes)
     };
 
