@@ -21,6 +21,27 @@
 #define NS_ACCESS_SUPPRESSQUERY 0x20
 
 /*
+ * What a section of an access log says; with NS_ACCESS_CHECKFORPROXY, the
+ * client is the one that proxies name.  Values out of range are clamped, with a
+ * Warning.
+ */
+typedef struct Ns_AccessParams {
+    const char *file;
+    int         flags;
+    int         maxBuffer;      /* Lines; 0: each is written by itself. */
+    const char *rollFormat;     /* NULL or "": numbers. */
+    int         maxBackup;
+    bool        rollsDaily;
+    int         rollHour;
+    bool        rollsOnSignal;
+} Ns_AccessParams;
+
+#define NS_ACCESS_MAX_BACKUP 999        /* By number; by date, any. */
+
+NS_EXTERN void Ns_AccessParamsRead(const char *section,
+                                   Ns_AccessParams *paramsPtr);
+
+/*
  * The strings follow in the order of their lengths, then for each of nHeaders
  * its name and its value, each a uint32_t and as many bytes.
  */

@@ -14,8 +14,6 @@
 #include "ns.h"
 #include "nsaccessline.h"
 
-#define MAX_BACKUP 999          /* By number; by date there may be more. */
-
 NS_EXPORT int Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
@@ -62,18 +60,17 @@ typedef struct Roll {
 static const struct {
     const char *name;
     int         flag;
-    bool        isDefault;
 } flagTable[] = {
-    {"logcombined",     NS_ACCESS_COMBINED,      true},
-    {"formattedtime",   NS_ACCESS_FMTTIME,       true},
-    {"logreqtime",      NS_ACCESS_REQTIME,       false},
-    {"logpartialtimes", NS_ACCESS_PARTIALTIMES,  false},
-    {"checkforproxy",   NS_ACCESS_CHECKFORPROXY, false},
-    {"suppressquery",   NS_ACCESS_SUPPRESSQUERY, false}
+    {"logcombined",     NS_ACCESS_COMBINED},
+    {"formattedtime",   NS_ACCESS_FMTTIME},
+    {"logreqtime",      NS_ACCESS_REQTIME},
+    {"logpartialtimes", NS_ACCESS_PARTIALTIMES},
+    {"checkforproxy",   NS_ACCESS_CHECKFORPROXY},
+    {"suppressquery",   NS_ACCESS_SUPPRESSQUERY}
 };
 
 static bool IsForServer(const char *server, const char *module);
-static char *FindFile(const char *server, const char *module, const char *path);
+static char *FindFile(const char *server, const char *module, const char *file);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
@@ -131,9 +128,10 @@ IsForServer(const char *server, const char *module)
 int
 Ns_ModuleInit(const char *server, const char *module)
 {
-    const char *path, *text;
-    Ns_DString  section;
-    Log        *logPtr;
+    const char     *path, *text;
+    Ns_AccessParams params;
+    Ns_DString      section;
+    Log            *logPtr;
 
     if (!IsForServer(server, module)) {
         return NS_ERROR;
@@ -147,18 +145,13 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_MutexSetName2(&logPtr->lock, "nslog", server);
     logPtr->server = server;
     logPtr->module = module;
-    logPtr->file = FindFile(server, module, path);
-    logPtr->maxBuffer = Ns_ConfigIntRange(path, "maxbuffer", 0, 0, INT_MAX);
-    text = Ns_ConfigString(path, "rollfmt", NULL);
-    logPtr->rollFormat = text == NULL || *text == '\0' ? NULL : ns_strdup(text);
-    logPtr->maxBackup = Ns_ConfigIntRange(
-        path, "maxbackup", 100, 1,
-        logPtr->rollFormat == NULL ? MAX_BACKUP : INT_MAX);
-    for (int i = 0; i < Ns_NrElements(flagTable); i++) {
-        if (Ns_ConfigBool(path, flagTable[i].name, flagTable[i].isDefault)) {
-            atomic_fetch_or(&logPtr->flags, flagTable[i].flag);
-        }
-    }
+    Ns_AccessParamsRead(path, &params);
+    logPtr->file = FindFile(server, module, params.file);
+    logPtr->maxBuffer = params.maxBuffer;
+    logPtr->rollFormat = params.rollFormat == NULL
+        || *params.rollFormat == '\0' ? NULL : ns_strdup(params.rollFormat);
+    logPtr->maxBackup = params.maxBackup;
+    atomic_store(&logPtr->flags, params.flags);
     if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
             && *Ns_ConfigString("ns/parameters", "trustedproxies", "")
                 == '\0') {
@@ -177,13 +170,11 @@ Ns_ModuleInit(const char *server, const char *module)
         Ns_DStringFree(&section);
         return NS_ERROR;
     }
-    if (Ns_ConfigBool(path, "rolllog", NS_TRUE)) {
-        int hour = Ns_ConfigIntRange(path, "rollhour", 0, 0, 23);
-
-        (void) Ns_ScheduleDaily(DailyRoll, logPtr, NS_SCHED_THREAD, hour,
-                                0, NULL);
+    if (params.rollsDaily) {
+        (void) Ns_ScheduleDaily(DailyRoll, logPtr, NS_SCHED_THREAD,
+                                params.rollHour, 0, NULL);
     }
-    if (Ns_ConfigBool(path, "rollonsignal", NS_FALSE)) {
+    if (params.rollsOnSignal) {
         (void) Ns_RegisterAtSignal(SignalRoll, logPtr);
     }
     Ns_DStringFree(&section);
@@ -202,10 +193,9 @@ Ns_ModuleInit(const char *server, const char *module)
  * the module's own, which is made.
  */
 static char *
-FindFile(const char *server, const char *module, const char *path)
+FindFile(const char *server, const char *module, const char *file)
 {
-    const char *file = Ns_ConfigString(path, "file", "access.log");
-    Ns_DString  ds;
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
     if (Ns_PathIsAbsolute(file)) {
@@ -450,7 +440,7 @@ Rename(const char *file, void *arg)
                                      rollPtr->maxBackup);
     } else if (access(rollPtr->toPath, F_OK) == 0) {
         status = Ns_RollFile(rollPtr->toPath,
-                             MIN(rollPtr->maxBackup, MAX_BACKUP));
+                             MIN(rollPtr->maxBackup, NS_ACCESS_MAX_BACKUP));
     } else {
         status = MoveFile(file, rollPtr->toPath);
     }
@@ -623,7 +613,7 @@ MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
         Ns_MutexUnlock(&logPtr->lock);
     }
     Ns_MutexLock(&logPtr->lock);
-    n = logPtr->rollFormat == NULL ? MIN(logPtr->maxBackup, MAX_BACKUP)
+    n = logPtr->rollFormat == NULL ? MIN(logPtr->maxBackup, NS_ACCESS_MAX_BACKUP)
         : logPtr->maxBackup;
     Tcl_SetObjResult(interp, Tcl_NewIntObj(n));
     Ns_MutexUnlock(&logPtr->lock);

@@ -8,6 +8,7 @@
 
 #include "base/thread.h"
 #include "nslog.h"
+#include "process/accessparams.h"
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
@@ -28,6 +29,7 @@ NsProcessInit(void)
     NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
     NsParameterTableInit();
+    NsAccessParamsInit();
     NsPidfileInit();
     NsShutdownInit();
     NsLogSetupInit();

@@ -339,8 +339,8 @@ NsParameterRange(const NsParameter *parameterPtr,
     case NS_PARAM_SIZE:
         FormatLimit(least, sizeof(least), limitsPtr->minName, min);
         FormatLimit(most, sizeof(most), limitsPtr->maxName, limitsPtr->max);
-        if (limitsPtr->maxName == NULL
-                && parameterPtr->max == NS_PARAM_NO_LIMIT) {
+        if (parameterPtr->max == NS_PARAM_NO_LIMIT
+                && limitsPtr->max == NsParameterMax(parameterPtr)) {
             snprintf(buffer, bytes, "at least %s", least);
         } else {
             snprintf(buffer, bytes, "%s to %s", least, most);

@@ -129,27 +129,6 @@ static const NsParameter nssslParameters[] = {
     END
 };
 
-static const NsParameter nslogParameters[] = {
-    PATH("file", "access.log",
-         "Access log; relative to home/logs if that exists."),
-    BOOL("formattedtime", "true", "Time in common log format."),
-    BOOL("logcombined", "true", "Add referer and user agent."),
-    BOOL("logreqtime", "false", "Add the elapsed time."),
-    BOOL("logpartialtimes", "false", "Add the start time and its parts."),
-    BOOL("suppressquery", "false", "Log the path alone."),
-    BOOL("checkforproxy", "false",
-         "Peer as proxies name it; see trustedproxies."),
-    LIST("extendedheaders", "", "Request header fields to add."),
-    INTEGER("maxbuffer", "0", 0, ANY, "Lines collected before a write."),
-    INTEGER("maxbackup", "100", 1, ANY,
-            "Rolled logs that are kept; by number at most 999."),
-    BOOL("rolllog", "true", "Roll once a day."),
-    INTEGER("rollhour", "0", 0, 23, "At this hour."),
-    BOOL("rollonsignal", "false", "Roll on SIGHUP, too."),
-    TEXT("rollfmt", "", "Suffix (strftime) of rolled logs; empty: numbers."),
-    END
-};
-
 static const NsParameter nsstatsParameters[] = {
     BOOL("enabled", "false", "The monitoring page is there."),
     TEXT("user", "",
@@ -215,7 +194,6 @@ static const struct {
     {"ns/parameters", processParameters},
     {"ns/logsink/*", sinkParameters},
     {"module/nsssl", nssslParameters},
-    {"module/nslog", nslogParameters},
     {"module/nsstats", nsstatsParameters}
 };
 

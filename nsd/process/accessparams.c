@@ -1,0 +1,69 @@
+/*
+ * accessparams.c --
+ *
+ *      The parameters of access logs: nsd -T and the manual know them without
+ *      the module that writes such logs.
+ */
+
+#include "process/accessparams.h"
+
+#include "nsaccessline.h"
+#include "process/parameters.h"
+
+static NsParameterAdjustProc AdjustMaxBackup;
+
+static const NsParameter rows[] = {
+    NS_PATH(Ns_AccessParams, file, "file", "access.log",
+            "Access log; relative to home/logs if that exists."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_FMTTIME, "formattedtime", "true",
+            "Time in common log format."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_COMBINED, "logcombined", "true",
+            "Add referer and user agent."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_REQTIME, "logreqtime", "false",
+            "Add the elapsed time."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_PARTIALTIMES, "logpartialtimes",
+            "false", "Add the start time and its parts."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_SUPPRESSQUERY, "suppressquery",
+            "false", "Log the path alone."),
+    NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_CHECKFORPROXY, "checkforproxy",
+            "false", "Peer as proxies name it; see trustedproxies."),
+    NS_LISTED("extendedheaders", NS_PARAM_LIST, "",
+              "Request header fields to add."),
+    NS_INT(Ns_AccessParams, maxBuffer, "maxbuffer", "0", 0, NS_PARAM_NO_LIMIT,
+           "Lines collected before a write."),
+    NS_TEXT(Ns_AccessParams, rollFormat, "rollfmt", "",
+            "Suffix (strftime) of rolled logs; empty: numbers."),
+    NS_INT(Ns_AccessParams, maxBackup, "maxbackup", "100", 1,
+           NS_PARAM_NO_LIMIT,
+           "Rolled logs that are kept; by number at most 999.",
+           .adjustProc = AdjustMaxBackup),
+    NS_BOOL(Ns_AccessParams, rollsDaily, "rolllog", "true", "Roll once a day."),
+    NS_INT(Ns_AccessParams, rollHour, "rollhour", "0", 0, 23, "At this hour."),
+    NS_BOOL(Ns_AccessParams, rollsOnSignal, "rollonsignal", "false",
+            "Roll on SIGHUP, too."),
+    NS_PARAM_END
+};
+
+
+void
+NsAccessParamsInit(void)
+{
+    NsParametersRegister("module/nslog", rows, sizeof(Ns_AccessParams));
+}
+
+void
+Ns_AccessParamsRead(const char *section, Ns_AccessParams *paramsPtr)
+{
+    paramsPtr->flags = 0;
+    NsParametersFill(rows, section, paramsPtr);
+}
+
+static void
+AdjustMaxBackup(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const Ns_AccessParams *paramsPtr = valuesPtr;
+
+    if (paramsPtr->rollFormat == NULL || *paramsPtr->rollFormat == '\0') {
+        limitsPtr->max = NS_ACCESS_MAX_BACKUP;
+    }
+}
