@@ -90,7 +90,8 @@ ns_section ns/parameters
   #ns_param logspilldir             logs/spill
   #ns_param dnscache                true       ;# Keep the results of name lookups.
   #ns_param dnscachemaxsize         512000     ;# Size of each lookup cache; 0 = no cache.
-  #ns_param dnscachetimeout         60         ;# Life time of a lookup result in minutes.
+   # Life time of a lookup result; without a unit, in minutes.
+  #ns_param dnscachetimeout         1h
    # Wait at most this long for the same lookup in another thread.
   #ns_param dnswaittimeout          5
 

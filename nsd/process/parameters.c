@@ -124,7 +124,8 @@ HasFittingMember(const NsParameter *rowPtr)
 }
 
 /*
- * What only words describe comes from the adjustProc, or is NULL.
+ * What only words describe comes from the adjustProc, or is NULL.  Rows that
+ * fill nothing are for the one who reads.
  */
 static bool
 HasFittingDefault(const NsParameter *rowPtr)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
+
 #include "base/clock.h"
 #include "ns.h"
 #include "process/config.h"
@@ -251,6 +253,10 @@ the_check_reports_what_a_start_would_change_and_nothing_else(void **state)
             nCompared++;
             Compare(firstPtr, rowPtr, rowPtr->min - 1);
             Compare(firstPtr, rowPtr, rowPtr->min);
+            if (rowPtr->adjustProc != NULL) {
+                /* Beyond what other parameters allow by default. */
+                Compare(firstPtr, rowPtr, INT_MAX);
+            }
             if (rowPtr->max != NS_PARAM_NO_LIMIT) {
                 Compare(firstPtr, rowPtr, rowPtr->max);
                 Compare(firstPtr, rowPtr, rowPtr->max + 1);
