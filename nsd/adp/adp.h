@@ -1,7 +1,7 @@
 /*
  * adp.h --
  *
- *      What the files of this room share: settings of a server, parsed pages,
+ *      Shared by the files of this room: settings of a server, parsed pages,
  *      and the state of a running page.
  *
  *      handler.c   requests for pages; reads the settings
@@ -55,7 +55,7 @@ struct NsAdpPage;
 typedef struct NsAdpServer {
     NsServer   *serverPtr;      /* Constant, as all up to lock. */
     int         flags;          /* A request starts with these. */
-    size_t      bufferBytes;    /* Likewise. */
+    size_t      bufferBytes;    /* The same. */
     size_t      cacheBytes;     /* Limit of pages per interpreter. */
     int         traceBytes;
     const char *startPage;      /* Or NULL. */
@@ -153,7 +153,7 @@ void NsAdpInterpServerInit(NsServer *serverPtr);
 /* ---- run.c ---- */
 
 /*
- * What to run.
+ * The code to run.
  */
 typedef struct NsAdpSource {
     const char        *file;        /* A file, or ... */

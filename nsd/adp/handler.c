@@ -508,7 +508,7 @@ HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags,
 }
 
 /*
- * The requested file; *isDefaultPtr tells whether its name depends on the URL
+ * The requested file; *isDefaultPtr says whether its name depends on the URL
  * alone.
  */
 static Ns_ReturnCode

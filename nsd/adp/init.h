@@ -1,7 +1,7 @@
 /*
  * init.h --
  *
- *      How main starts the adp room.
+ *      The start of the adp room.
  */
 
 #ifndef NSD_ADP_INIT_H

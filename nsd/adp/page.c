@@ -36,7 +36,7 @@ struct NsAdpPage {
                                  * by all threads, relaxed: nothing else of the
                                  * page changes with it. */
     atomic_bool   isReplaced;   /* Left the table; set under the lock. */
-    atomic_bool   isSettled;    /* The state tells of later changes; likewise,
+    atomic_bool   isSettled;    /* The state reports later changes; the same,
                                  * once. */
 
     int           nRefs;        /* Guarded by the server's lock, like the rest:
@@ -282,7 +282,7 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
 
 /*
  * The same for a page that is not settled, but of the same text; isSettled
- * tells whether it is from now on.
+ * says whether it is from now on.
  */
 static NsAdpPage *
 RefSameLocked(NsAdpServer *serverPtr, const char *key,

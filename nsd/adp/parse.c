@@ -489,7 +489,7 @@ IsQuote(char c)
 }
 
 /*
- * The script that a registered tag stands for.
+ * The script of a registered tag.
  */
 static void
 TagScript(Ns_DString *scriptPtr, const NsAdpTag *tagPtr, const char *name,

@@ -30,7 +30,7 @@ typedef struct NsAdpCode {
 } NsAdpCode;
 
 /*
- * A tag that stands for a script.
+ * A tag that is replaced by a script.
  */
 typedef enum {
     NS_ADP_TAG_ADP,             /* Content is ADP text. */

@@ -303,7 +303,7 @@ RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr, Tcl_Obj **scripts,
 }
 
 /*
- * Evaluate a block.  An error that stands for an exception is none.
+ * Evaluate a block.  An error that is raised for an exception is not one.
  */
 static int
 RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,

@@ -1,7 +1,7 @@
 /*
  * blueprint.c --
  *
- *      What every interpreter of a server has in common.
+ *      The state that all interpreters of a server share.
  *
  *      At the start the init file runs in the bootstrap interpreter: it loads
  *      modules and sources libraries, and at its end saves a script that gives
@@ -27,6 +27,7 @@ static Ns_TclTraceProc CleanupTrace;
 static int Try(NsTclServer *tclPtr, const char *script, size_t length,
                Ns_DString *errorPtr);
 static void AddOwnTraces(const char *server);
+static const char *SharedLibrary(void);
 static const char *HomePath(const char *path);
 static void SplitHeaders(NsTclServer *tclPtr);
 
@@ -83,7 +84,7 @@ NsTclServerInit(NsServer *serverPtr)
     NsParametersFill(rows, section, tclPtr);
     tclPtr->library = HomePath(tclPtr->library);
     tclPtr->initFile = HomePath(tclPtr->initFile);
-    tclPtr->sharedLibrary = NsTclSharedLibrary();
+    tclPtr->sharedLibrary = SharedLibrary();
     tclPtr->isInitLocked = shared.isInitLocked;
     SplitHeaders(tclPtr);
     Ns_DStringInit(&tclPtr->modules);
@@ -118,8 +119,11 @@ NsTclServerBoot(NsServer *serverPtr)
     Ns_TclDeAllocateInterp(interp);
 }
 
-const char *
-NsTclSharedLibrary(void)
+/*
+ * The Tcl library of all servers.
+ */
+static const char *
+SharedLibrary(void)
 {
     static const char *library = NULL;
 
@@ -137,7 +141,7 @@ Ns_TclLibrary(const char *server)
 {
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
-    return serverPtr == NULL ? (char *) NsTclSharedLibrary()
+    return serverPtr == NULL ? (char *) SharedLibrary()
         : (char *) serverPtr->tclPtr->library;
 }
 
@@ -258,7 +262,7 @@ NsBlueprintScript(NsTclServer *tclPtr)
 }
 
 /*
- * What the commands ns_init and ns_cleanup do, so listings name these.
+ * These do what ns_init and ns_cleanup do, so listings name the commands.
  */
 static void
 AddOwnTraces(const char *server)

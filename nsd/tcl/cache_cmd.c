@@ -46,11 +46,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsCacheCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Cache, commands)
 
 static NsServer *
 ServerOf(ClientData clientData)

@@ -86,13 +86,13 @@ void
 NsCacheTxnAbandon(void)
 {
     if (innermostPtr != NULL) {
-        Ns_Log(Warning, "cache: a transaction was left open; values given up:"
+        Ns_Log(Warning, "cache: a transaction was left open: values discarded:"
                " %d", NsCacheTxnRollback(true));
     }
 }
 
 /*
- * End the innermost transaction; how many values were stored or given up.
+ * End the innermost transaction; the number of values stored or discarded.
  */
 static int
 EndOne(bool isCommit)

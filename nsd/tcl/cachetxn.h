@@ -20,7 +20,7 @@ void NsCacheTxnBegin(void);
 
 /*
  * End the innermost transaction, or all.  The number of values that went to
- * the caches or to the outer transaction; that were given up.
+ * the caches or to the outer transaction; that were discarded.
  */
 int NsCacheTxnCommit(bool isAll);
 int NsCacheTxnRollback(bool isAll);

@@ -1,7 +1,7 @@
 /*
  * cacheupdate.h --
  *
- *      What scripts have put into caches, for other files of commands.
+ *      Values that scripts have put into caches, for other files of commands.
  */
 
 #ifndef NSD_TCL_CACHEUPDATE_H

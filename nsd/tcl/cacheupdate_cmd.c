@@ -4,7 +4,7 @@
  *      Values of caches: ns_cache_eval, incr, append, lappend, ns_memoize; and
  *      transactions on them: ns_cache_transaction_begin, commit, rollback.
  *
- *      While a thread computes a value, its entry stands in the cache without
+ *      While a thread computes a value, its entry is in the cache without
  *      one, and others who ask for the key wait.  In a transaction the thread
  *      works on values of its own, and nobody waits.
  */

@@ -25,11 +25,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsCharsetCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Charset, commands)
 
 static int
 CharsetsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

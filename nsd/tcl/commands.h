@@ -22,6 +22,15 @@
     FAMILY(Sock) FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) \
     FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(Writer)
 
+/*
+ * One that has a table of commands and nothing else to start; one that is a
+ * single command with subcommands.
+ */
+#define NS_TCL_FAMILY(name, commands) \
+    void Ns##name##CmdInit(void) { NsTclAddCommands(commands); }
+#define NS_TCL_FAMILY_OF_ONE(name, ensemble) \
+    void Ns##name##CmdInit(void) { NsTclAddEnsemble(ensemble); }
+
 #define NS_TCL_DECLARE(name) void Ns##name##CmdInit(void);
 NS_TCL_FAMILIES(NS_TCL_DECLARE)
 

@@ -19,7 +19,7 @@
 #include "nsthread.h"
 
 /*
- * What the options of ns_config ask for.
+ * The options of ns_config.
  */
 typedef struct Query {
     int         isBool;
@@ -212,7 +212,7 @@ ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
 }
 
 /*
- * Copy the words without -all and -set, which stand among the options; their
+ * Copy the words without -all and -set, which may be among the options; their
  * number.
  */
 static int
@@ -276,7 +276,7 @@ AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
 }
 
 /*
- * A value that is no boolean gives way to a default that is one.
+ * A value that is not a boolean is replaced by a default that is one.
  */
 static int
 AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
@@ -294,8 +294,8 @@ AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 }
 
 /*
- * A value out of range gives way to a default in range; one that is no number
- * does not.
+ * A value out of range is replaced by a default in range; one that is not a
+ * number does not.
  */
 static int
 AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)

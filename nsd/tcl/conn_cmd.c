@@ -94,16 +94,12 @@ static const Option options[] = {
     {NULL, NULL, NULL}
 };
 
-void
-NsConnCmdInit(void)
-{
-    static const NsTclCommand commands[] = {
-        {"ns_conn", ConnObjCmd, 1, NS_TCL_ANY, "option", 0},
-        NS_TCL_END
-    };
+static const NsTclCommand commands[] = {
+    {"ns_conn", ConnObjCmd, 1, NS_TCL_ANY, "option", 0},
+    NS_TCL_END
+};
 
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Conn, commands)
 
 static int
 ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -185,7 +181,7 @@ ConnPeerAddr(NsConnCall *callPtr)
         address = NsProxiesForwarded(&messagePtr->head, messagePtr->peer,
                                      buffer);
         if (address != buffer) {
-            address = "";               /* Nobody whom we believe says so. */
+            address = "";               /* No trusted proxy says so. */
         }
     }
     return NsConnReturnString(callPtr, address);

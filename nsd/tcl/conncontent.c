@@ -1,7 +1,7 @@
 /*
  * conncontent.c --
  *
- *      What ns_conn tells of a request's header fields and body.
+ *      The options of ns_conn about header fields and body of the request.
  */
 
 #include "tcl/result.h"

@@ -1,7 +1,7 @@
 /*
  * connreply.c --
  *
- *      What ns_conn tells of the reply, and changes.
+ *      The options of ns_conn that report or change the reply.
  */
 
 #include "tcl/connchan.h"

@@ -18,18 +18,14 @@ static Tcl_ObjCmdProc SetCookieObjCmd, DeleteCookieObjCmd, GetCookieObjCmd;
 static NsConn *CookieConn(NsInterp *interpPtr);
 static void AddCookie(NsConn *connPtr, const NsCookie *cookiePtr);
 
-void
-NsCookieCmdInit(void)
-{
-    static const NsTclCommand commands[] = {
-        {"ns_setcookie", SetCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_deletecookie", DeleteCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_getcookie", GetCookieObjCmd, 1, 2, "name ?default?", 0},
-        NS_TCL_END
-    };
+static const NsTclCommand commands[] = {
+    {"ns_setcookie", SetCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_deletecookie", DeleteCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_getcookie", GetCookieObjCmd, 1, 2, "name ?default?", 0},
+    NS_TCL_END
+};
 
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Cookie, commands)
 
 static int
 SetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

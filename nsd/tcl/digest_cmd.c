@@ -26,11 +26,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsDigestCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Digest, commands)
 
 static int
 EncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -34,11 +34,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsFileCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(File, commands)
 
 /*
  * ns_mktemp template: a name that nothing has at this moment.

@@ -337,8 +337,8 @@ ListDirectory(Ns_Conn *conn, const char *proc)
 }
 
 /*
- * NS_TIMEOUT when the script waited in vain for something, which is no error of
- * its own; NS_ERROR, and the trace in the log, for all else.
+ * NS_TIMEOUT when the script waited in vain for something, which is not an
+ * error of its own; NS_ERROR, and the trace in the log, for all else.
  */
 static int
 ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)

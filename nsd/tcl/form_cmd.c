@@ -26,7 +26,7 @@ typedef struct NsFormFiles {
 } NsFormFiles;
 
 /*
- * Where the parts of ns_parseformfile go.
+ * The destination of the parts of ns_parseformfile.
  */
 typedef struct Parts {
     Ns_Set   *setPtr;

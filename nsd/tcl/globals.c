@@ -28,7 +28,7 @@ static void SetEmpty(Tcl_Interp *interp, const char *name, Tcl_Obj *emptyPtr);
 #ifdef KNOWS_TABLES
 
 #define MAX_KEPT    64          /* More globals than this are not remembered. */
-#define MAX_BUCKETS 64          /* Tcl makes no more for so many globals. */
+#define MAX_BUCKETS 64          /* Tcl makes no more for MAX_KEPT globals. */
 #define MAX_AT_ONCE 32          /* Unset between two looks at the table. */
 
 /*

@@ -34,11 +34,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsImageCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Image, commands)
 
 static int
 TypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -79,8 +75,8 @@ KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
 }
 
 /*
- * The message for what is no picture is a size, so that scripts that ignore the
- * error find one.
+ * The message for a file that is not a picture is a size, so that scripts that
+ * ignore the error find one.
  */
 static int
 SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -26,47 +26,12 @@
 
 typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
 
-static InfoProc Address;
-static InfoProc Allocator;
-static InfoProc Argv;
-static InfoProc Argv0;
-static InfoProc BinDir;
-static InfoProc BootTime;
-static InfoProc BuildDate;
-static InfoProc BuildInfo;
-static InfoProc Callbacks;
-static InfoProc ConfigFile;
-static InfoProc Home;
-static InfoProc Hostname;
-static InfoProc Ipv6;
-static InfoProc Locks;
-static InfoProc Log;
-static InfoProc LogDir;
-static InfoProc Major;
-static InfoProc MemInfo;
-static InfoProc MimeTypes;
-static InfoProc Minor;
-static InfoProc Name;
-static InfoProc Executable;
-static InfoProc PageDir;
-static InfoProc PatchLevel;
-static InfoProc Pid;
-static InfoProc Platform;
-static InfoProc Pools;
-static InfoProc Scheduled;
-static InfoProc ScheduleStats;
-static InfoProc Server;
-static InfoProc Servers;
-static InfoProc ShutdownPending;
-static InfoProc SockCallbacks;
-static InfoProc Ssl;
-static InfoProc Started;
-static InfoProc Tag;
-static InfoProc TclLib;
-static InfoProc Threads;
-static InfoProc Uptime;
-static InfoProc Version;
-static InfoProc Winnt;
+static InfoProc Address, Allocator, Argv, Argv0, BinDir, BootTime, BuildDate,
+    BuildInfo, Callbacks, ConfigFile, Home, Hostname, Ipv6, Locks, Log, LogDir,
+    Major, MemInfo, MimeTypes, Minor, Name, Executable, PageDir, PatchLevel,
+    Pid, Platform, Pools, Scheduled, ScheduleStats, Server, Servers,
+    ShutdownPending, SockCallbacks, Ssl, Started, Tag, TclLib, Threads, Uptime,
+    Version, Winnt;
 
 typedef struct Option {
     const char *name;
@@ -134,11 +99,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsInfoCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Info, commands)
 
 /*
  * ns_info option
@@ -411,7 +372,7 @@ TclLib(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 /*
- * What is going on.
+ * The present state.
  */
 
 static void

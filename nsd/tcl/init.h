@@ -27,11 +27,6 @@ void NsTclServerInit(NsServer *serverPtr);
 void NsTclServerBoot(NsServer *serverPtr);
 
 /*
- * The Tcl library of all servers.
- */
-const char *NsTclSharedLibrary(void);
-
-/*
  * Parts of the above in other files: once, the rows of their parameters among
  * them; when a reply is finished; when a
  * request has ended.

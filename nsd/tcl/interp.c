@@ -122,9 +122,9 @@ NewTclInterp(void)
 }
 
 /*
- * What Tcl_Init does.  Only the first interpreter looks for Tcl's start script
- * and reads it: the others need no descriptor, which may be short when a thread
- * is wanted most.
+ * Does what Tcl_Init does.  Only the first interpreter looks for Tcl's start
+ * script and reads it: the others need no descriptor, which may be short when
+ * a thread is wanted most.
  */
 static int
 Initialize(Tcl_Interp *interp)

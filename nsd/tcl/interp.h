@@ -16,7 +16,7 @@ struct NsDeferred;
 struct NsGlobals;
 
 /*
- * Scripts of callbacks, compiled; a callback's id tells its slot.
+ * Scripts of callbacks, compiled; the id of a callback determines its slot.
  */
 #define NS_SCRIPT_SLOTS 64
 

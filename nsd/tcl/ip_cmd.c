@@ -29,11 +29,7 @@ static const NsTclEnsemble ensemble = {
     "ns_ip", "subcommand address ?arg ...?", "subcommand", NS_TCL_BASIC, subcmds
 };
 
-void
-NsIpCmdInit(void)
-{
-    NsTclAddEnsemble(&ensemble);
-}
+NS_TCL_FAMILY_OF_ONE(Ip, &ensemble)
 
 /*
  * ns_ip valid address

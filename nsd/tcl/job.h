@@ -80,8 +80,8 @@ NsJobStatus NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr);
 NsJobStatus NsJobExists(const char *queue, const char *id, bool *existsPtr);
 
 /*
- * What `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid` give,
- * appended.
+ * Append the results of
+ * `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid`.
  */
 NsJobStatus NsJobIds(const char *queue, Ns_DString *dsPtr);
 NsJobStatus NsJobList(const char *queue, Ns_DString *dsPtr);
@@ -93,7 +93,7 @@ void        NsJobGenId(Ns_DString *dsPtr);
 
 /*
  * Change what is not negative; get what is in force.  Jobs after which a thread
- * ends (0: never); idle seconds likewise.
+ * ends (0: never); the same for idle seconds.
  */
 void NsJobConfigure(int *jobsPerThreadPtr, NsStamp *timeoutPtr);
 

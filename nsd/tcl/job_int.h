@@ -32,7 +32,7 @@ typedef struct NsJob {
     bool        isWaited;
     bool        isCancelled;
     Tcl_Interp *interp;         /* While running. */
-    uintptr_t   threadId;       /* Likewise. */
+    uintptr_t   threadId;       /* The same. */
     Ns_Time     started;        /* Until it runs: when it was submitted. */
     NsStamp     startStamp;
     Ns_Time     ended;

@@ -1,7 +1,7 @@
 /*
  * joblist.c --
  *
- *      What there is of queues, jobs and their threads, as lists.
+ *      Lists of queues, jobs and their threads.
  */
 
 #include "nsstring.h"

@@ -79,7 +79,7 @@ NsJobRunThread(void *arg)
         successor = NsJobGrowLocked();
         nsJobs.nThreads++;
         Ns_MutexUnlock(&nsJobs.lock);
-        /* If there is none to be had, this thread goes on in its place. */
+        /* If none can be started, this thread continues in its place. */
     } while (NsJobStartThread(successor) != 0);
     Ns_Log(Notice, "exiting");
 

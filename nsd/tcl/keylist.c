@@ -197,7 +197,8 @@ FindPair(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *key, size_t length,
 }
 
 /*
- * U+0000 stands in strings as two bytes, the first of which nothing else uses.
+ * U+0000 is encoded in strings as two bytes, the first of which nothing else
+ * uses.
  */
 static int
 CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr)

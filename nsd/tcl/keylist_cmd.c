@@ -22,11 +22,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsKeyListCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(KeyList, commands)
 
 static int
 SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

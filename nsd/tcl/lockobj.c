@@ -281,7 +281,7 @@ IsMine(const NsLockObj *objPtr)
 }
 
 /*
- * What stands in the count keeps the semaphore from being destroyed.
+ * Posts that are in the count keep the semaphore from being destroyed.
  */
 void
 NsLockObjPost(NsLockObj *objPtr, int count)

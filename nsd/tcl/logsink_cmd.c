@@ -63,11 +63,7 @@ static const NsTclEnsemble ensemble = {
     "ns_logsink", "option ?name? ?-option value ...?", "option", 0, subcmds
 };
 
-void
-NsLogSinkCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(LogSink, commands)
 
 static int
 LogSinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -230,7 +230,7 @@ Find(int fd)
 }
 
 /*
- * Tcl tells the time of its next timer when it waits.
+ * Tcl reports the time of its next timer when it waits.
  */
 static void
 SetTimer(CONST86 Tcl_Time *timePtr)
@@ -384,7 +384,7 @@ PollInSlices(const Tcl_Time *limitPtr)
 }
 
 /*
- * How many are ready; -1 when a signal came.
+ * The number that are ready; -1 when a signal came.
  */
 static int
 PollOnce(const Tcl_Time *limitPtr, bool hasWake)

@@ -22,16 +22,8 @@
 typedef int (DictProc) (Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
                         Tcl_Obj *const *args, Tcl_Obj **resultPtr);
 
-static DictProc DictAppend;
-static DictProc DictExists;
-static DictProc DictGet;
-static DictProc DictGetDef;
-static DictProc DictIncr;
-static DictProc DictKeys;
-static DictProc DictLappend;
-static DictProc DictSet;
-static DictProc DictSize;
-static DictProc DictUnset;
+static DictProc DictAppend, DictExists, DictGet, DictGetDef, DictIncr, DictKeys,
+    DictLappend, DictSet, DictSize, DictUnset;
 
 typedef struct Subcmd {
     const char *name;
@@ -78,11 +70,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsNsvDictCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(NsvDict, commands)
 
 /*
  * nsv_dict subcommand array key ?arg ...?
@@ -341,7 +329,7 @@ DictSize(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs, Tcl_Obj *const *args,
 }
 
 /*
- * What stands at the end of a path of keys; NULL if there is nothing.
+ * The value at the end of a path of keys; NULL if there is none.
  */
 static int
 Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys, Tcl_Obj *const *keys,
@@ -366,7 +354,7 @@ NotKnown(Tcl_Interp *interp, Tcl_Obj *keyObj)
 }
 
 /*
- * A value to be changed: a copy of the one that stands there, or an empty one.
+ * A value to be changed: a copy of the one that is there, or an empty one.
  */
 static int
 OwnValue(Tcl_Interp *interp, Tcl_Obj *dictObj, Tcl_Obj *keyObj,

@@ -162,7 +162,8 @@ StartsNumber(const char *text)
 }
 
 /*
- * For what is no number at all, the text that scripts have always seen.
+ * For a word that is not a number at all, the text that scripts have always
+ * seen.
  */
 static int
 BadTime(Tcl_Interp *interp, const char *text)
@@ -199,8 +200,8 @@ Ns_TclSetAddrObj(Tcl_Obj *objPtr, const char *type, void *addr)
 }
 
 /*
- * In a string the type stands as its address, which a process knows but not its
- * next run.
+ * In a string the type is given as its address, which a process knows but not
+ * its next run.
  */
 int
 Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *type,

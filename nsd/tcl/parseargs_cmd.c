@@ -51,11 +51,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsParseArgsCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(ParseArgs, commands)
 
 /*
  * ns_parseargs specification args

@@ -1,9 +1,9 @@
 /*
  * perserver.c --
  *
- *      What a family of commands keeps per server.
+ *      Data that a family of commands keeps per server.
  *
- *      Servers are few, so the items stand in a list.  It only grows, at its
+ *      Servers are few, so the items form a list.  It only grows, at its
  *      head, and an item is complete before it is linked: readers need no lock.
  */
 

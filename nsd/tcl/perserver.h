@@ -1,7 +1,7 @@
 /*
  * perserver.h --
  *
- *      What a family of commands keeps per server, made at first use.
+ *      Data that a family of commands keeps per server, made at first use.
  */
 
 #ifndef NSD_TCL_PERSERVER_H

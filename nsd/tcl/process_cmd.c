@@ -31,15 +31,11 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsProcessCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Process, commands)
 
 /*
- * exit ?returnCode?: Tcl's own would end the process on the spot, with all other
- * requests.
+ * exit ?returnCode?: Tcl's own would end the process on the spot, with all
+ * other requests.
  */
 static int
 ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -11,7 +11,7 @@
 #include "tcl/interp.h"
 
 /*
- * What a command takes besides -noinherit, -- and url.
+ * The words of a command besides -noinherit, -- and url.
  */
 #define NS_REG_METHOD  0x01u    /* A method before the URL. */
 #define NS_REG_SCRIPT  0x02u    /* A script and its arguments behind it. */
@@ -42,7 +42,7 @@ Ns_TclCallback *NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
                                   void (*proc)(void));
 
 /*
- * Commands that take back: `?-server s?` may stand among the options.
+ * Commands that unregister: `?-server s?` may be among the options.
  */
 typedef void (NsUnregisterProc) (const char *server, const NsRegArgs *argsPtr);
 int NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,

@@ -32,38 +32,34 @@ static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
 
-void
-NsReturnCmdInit(void)
-{
-    static const NsTclCommand commands[] = {
-        {"ns_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_respond", RespondObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnfile", ReturnFileObjCmd, 3, 3, "status type filename", 0},
-        {"ns_returnfp", ReturnFpObjCmd, 4, 4, "status type channel len", 0},
-        {"ns_returnnotice", ReturnNoticeObjCmd, 3, 3,
-         "status title message", 0},
-        {"ns_returnadminnotice", ReturnNoticeObjCmd, 3, 3,
-         "status title message", 0},
-        {"ns_returnerror", ReturnErrorObjCmd, 2, 2, "status message", 0},
-        {"ns_returnbadrequest", ReturnBadRequestObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, 0, NS_TCL_ANY,
-         NULL, 0},
-        {"ns_returnforbidden", ReturnForbiddenObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnnotfound", ReturnNotFoundObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnunavailable", ReturnUnavailableObjCmd, 0, NS_TCL_ANY,
-         NULL, 0},
-        {"ns_returntoolarge", ReturnTooLargeObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnok", ReturnOkObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnredirect", RedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_returnmoved", MovedObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_internalredirect", InternalRedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_setexpires", SetExpiresObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_updateheader", UpdateHeaderObjCmd, 2, 2, "key value", 0},
-        NS_TCL_END
-    };
+static const NsTclCommand commands[] = {
+    {"ns_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_respond", RespondObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnfile", ReturnFileObjCmd, 3, 3, "status type filename", 0},
+    {"ns_returnfp", ReturnFpObjCmd, 4, 4, "status type channel len", 0},
+    {"ns_returnnotice", ReturnNoticeObjCmd, 3, 3,
+     "status title message", 0},
+    {"ns_returnadminnotice", ReturnNoticeObjCmd, 3, 3,
+     "status title message", 0},
+    {"ns_returnerror", ReturnErrorObjCmd, 2, 2, "status message", 0},
+    {"ns_returnbadrequest", ReturnBadRequestObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, 0, NS_TCL_ANY,
+     NULL, 0},
+    {"ns_returnforbidden", ReturnForbiddenObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnnotfound", ReturnNotFoundObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnunavailable", ReturnUnavailableObjCmd, 0, NS_TCL_ANY,
+     NULL, 0},
+    {"ns_returntoolarge", ReturnTooLargeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnok", ReturnOkObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnredirect", RedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnmoved", MovedObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_internalredirect", InternalRedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_setexpires", SetExpiresObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_updateheader", UpdateHeaderObjCmd, 2, 2, "key value", 0},
+    NS_TCL_END
+};
 
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Return, commands)
 
 static int
 ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -26,8 +26,7 @@ static int CheckRange(Tcl_Interp *interp, const char *name, int value,
                       int max);
 static int WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                   int (*proc)(int id));
-static Ns_SchedProc RunScript;
-static Ns_SchedProc FreeScript;
+static Ns_SchedProc RunScript, FreeScript;
 
 static const NsTclCommand commands[] = {
     {"ns_schedule_proc", ScheduleProcObjCmd, 0, NS_TCL_ANY, NULL, 0},

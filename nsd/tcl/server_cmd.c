@@ -27,7 +27,7 @@
 #include "tcl/stack.h"
 
 /*
- * What the command line says.
+ * The words of a call.
  */
 typedef struct Call {
     NsServer   *serverPtr;
@@ -55,23 +55,10 @@ static const struct {
 
 typedef int (SubcmdProc)(Tcl_Interp *interp, const Call *callPtr);
 
-static SubcmdProc ListSubcmd;
-static SubcmdProc ConnectionsSubcmd;
-static SubcmdProc WaitingSubcmd;
-static SubcmdProc StatsSubcmd;
-static SubcmdProc ThreadsSubcmd;
-static SubcmdProc SettingSubcmd;
-static SubcmdProc KeepaliveSubcmd;
-static SubcmdProc DirectorySubcmd;
-static SubcmdProc TableSubcmd;
-static SubcmdProc PoolsSubcmd;
-static SubcmdProc MapSubcmd;
-static SubcmdProc MappedSubcmd;
-static SubcmdProc HostsSubcmd;
-static SubcmdProc RealmSubcmd;
-static SubcmdProc PropertySubcmd;
-static SubcmdProc HistogramSubcmd;
-static SubcmdProc StackSubcmd;
+static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
+    ThreadsSubcmd, SettingSubcmd, KeepaliveSubcmd, DirectorySubcmd, TableSubcmd,
+    PoolsSubcmd, MapSubcmd, MappedSubcmd, HostsSubcmd, RealmSubcmd,
+    PropertySubcmd, HistogramSubcmd, StackSubcmd;
 
 typedef struct Subcmd {
     const char *name;
@@ -137,11 +124,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsServerCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Server, commands)
 
 /*
  * ns_server ?-server server? ?-pool pool? ?--? subcmd ?arg?
@@ -245,7 +228,7 @@ FindPool(Tcl_Interp *interp, const char *name, Call *callPtr)
 }
 
 /*
- * The options that stand first among the words behind the subcommand.
+ * The options that come first among the words behind the subcommand.
  */
 static void
 TakeFlags(Call *callPtr, unsigned known)
@@ -322,7 +305,7 @@ WaitingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * Who names server and pool is used to the longer form.
+ * Callers that name both server and pool expect the longer form.
  */
 static int
 StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)

@@ -15,8 +15,8 @@
 NsServer *NsServerArgFind(Tcl_Interp *interp, const char *name);
 
 /*
- * The option of commands that usually speak of the interpreter's own server.  It
- * is accepted, but no part of their usage messages.
+ * The option of commands that usually concern the interpreter's own server.  It
+ * is accepted, but not part of their usage messages.
  */
 typedef struct NsServerArg {
     NsServer  *serverPtr;       /* The one named, or the interpreter's. */

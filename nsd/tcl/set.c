@@ -210,7 +210,7 @@ FindEntry(NsInterp *interpPtr, const char *id)
 }
 
 /*
- * Free what a table entry stands for; the table entry itself is the caller's.
+ * Free the set of a table entry; the table entry itself is the caller's.
  */
 static void
 FreeEntry(Tcl_HashEntry *hashPtr)

@@ -18,9 +18,9 @@ void NsTclSetCleanup(NsInterp *interpPtr);
 void NsTclSetFree(NsInterp *interpPtr);
 
 /*
- * The id of a set as an object.  Known: a server-owned set keeps the id that it
- * was given before in the same request.  Copy: of a server-owned set; it belongs
- * to the interpreter, and has an id as the set itself would have.
+ * The id of a set as an object.  Known: a server-owned set keeps the id that
+ * it was given before in the same request.  Copy: of a server-owned set; it
+ * belongs to the interpreter, and has an id as the set itself would have.
  */
 Tcl_Obj *NsTclSetEnter(NsInterp *interpPtr, Ns_Set *setPtr, bool isOwned);
 Tcl_Obj *NsTclSetEnterKnown(NsInterp *interpPtr, Ns_Set *setPtr);

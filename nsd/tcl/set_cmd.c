@@ -93,20 +93,16 @@ static const Sub subs[] = {
     {NULL, NULL, false, 0, 0, NULL}
 };
 
-void
-NsSetCmdInit(void)
-{
-    static const NsTclCommand commands[] = {
-        {"ns_set", SetObjCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
-        {"ns_findset", FindSetObjCmd, 2, 2, "sets name", NS_TCL_BASIC},
-        {"ns_parseheader", ParseHeaderObjCmd, 0, NS_TCL_ANY,
-         NULL, NS_TCL_BASIC},
-        {"ns_parsequery", ParseQueryObjCmd, 1, 1, "querystring", NS_TCL_BASIC},
-        NS_TCL_END
-    };
+static const NsTclCommand commands[] = {
+    {"ns_set", SetObjCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
+    {"ns_findset", FindSetObjCmd, 2, 2, "sets name", NS_TCL_BASIC},
+    {"ns_parseheader", ParseHeaderObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_BASIC},
+    {"ns_parsequery", ParseQueryObjCmd, 1, 1, "querystring", NS_TCL_BASIC},
+    NS_TCL_END
+};
 
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Set, commands)
 
 static int
 SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -23,8 +23,8 @@ void NsShellStart(NsServer *serverPtr, int argc, char *const *argv);
 bool NsShellEnd(void);
 
 /*
- * What the script gave to `exit`, or 1 when it has failed; 0 without one.  Once
- * it has asked for the end of the server.
+ * The word that the script gave to `exit`, or 1 when it has failed; 0 without
+ * one.  Once it has asked for the end of the server.
  */
 int NsShellStatus(void);
 

@@ -10,13 +10,9 @@
 #include "nssocket.h"
 
 /*
- * Register a socket as a blocking, binary channel.  TCL_ERROR: the socket is
- * closed, the message in the interpreter.
- */
-int NsTclEnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr);
-
-/*
- * The same with two channels, the second on a duplicate; a list of their names.
+ * Register a socket as two binary channels, the second on a duplicate; a list
+ * of their names.  TCL_ERROR: the socket is closed, the message in the
+ * interpreter.
  */
 int NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
                        Tcl_Obj **listPtrPtr);

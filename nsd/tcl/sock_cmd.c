@@ -55,6 +55,8 @@ typedef struct SelectList {
     int       firstFd;          /* Index of its first poll structure. */
 } SelectList;
 
+static int EnterSock(Tcl_Interp *interp, NS_SOCKET sock,
+                     Tcl_Channel *channelPtr);
 static int ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                      OpenSpec *specPtr);
 static int ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -71,14 +73,14 @@ static int PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
 static int LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                         int (*proc)(Ns_DString *, const char *));
 
-void
-NsSockCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Sock, commands)
 
-int
-NsTclEnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr)
+/*
+ * Register a socket as a blocking, binary channel.  TCL_ERROR: the socket is
+ * closed, the message in the interpreter.
+ */
+static int
+EnterSock(Tcl_Interp *interp, NS_SOCKET sock, Tcl_Channel *channelPtr)
 {
     Tcl_Channel channel;
 
@@ -109,11 +111,11 @@ NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
         close(sock);
         return TCL_ERROR;
     }
-    if (NsTclEnterSock(interp, sock, &channels[0]) != TCL_OK) {
+    if (EnterSock(interp, sock, &channels[0]) != TCL_OK) {
         close(dup);
         return TCL_ERROR;
     }
-    if (NsTclEnterSock(interp, dup, &channels[1]) != TCL_OK) {
+    if (EnterSock(interp, dup, &channels[1]) != TCL_OK) {
         Tcl_UnregisterChannel(interp, channels[0]);
         return TCL_ERROR;
     }
@@ -295,7 +297,7 @@ ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "could not listen on \"%s:%d\"", address,
                          port);
     }
-    if (NsTclEnterSock(interp, sock, &channel) != TCL_OK) {
+    if (EnterSock(interp, sock, &channel) != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturnString(interp, Tcl_GetChannelName(channel));
@@ -340,11 +342,11 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "ns_sockpair failed: %s",
                          Tcl_PosixError(interp));
     }
-    if (NsTclEnterSock(interp, socks[0], &channels[0]) != TCL_OK) {
+    if (EnterSock(interp, socks[0], &channels[0]) != TCL_OK) {
         close(socks[1]);
         return TCL_ERROR;
     }
-    if (NsTclEnterSock(interp, socks[1], &channels[1]) != TCL_OK) {
+    if (EnterSock(interp, socks[1], &channels[1]) != TCL_OK) {
         Tcl_UnregisterChannel(interp, channels[0]);
         return TCL_ERROR;
     }

@@ -1,7 +1,7 @@
 /*
  * stack.c --
  *
- *      Where the script of a running request is, asked from another thread.
+ *      The position of a running request's script, asked from another thread.
  *
  *      An interpreter belongs to its thread, so the thread has to look itself.
  *      The asker leaves a question with the thread's runner and marks its async
@@ -38,7 +38,7 @@ typedef struct Words {
 } Words;
 
 /*
- * What a watched command was before.
+ * A watched command as it was before.
  */
 typedef struct Watched {
     Tcl_ObjCmdProc    *proc;

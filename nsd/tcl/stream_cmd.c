@@ -21,22 +21,18 @@ static void SuppressHeaders(NsConn *connPtr);
 
 #define MAX_PIECES 32
 
-void
-NsStreamCmdInit(void)
-{
-    static const NsTclCommand commands[] = {
-        {"ns_headers", HeadersObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_write", WriteObjCmd, 1, NS_TCL_ANY, "data ?data ...?", 0},
-        {"ns_startcontent", StartContentObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_writefp", WriteFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_connsendfp", ConnSendFpObjCmd, 2, 2, "channel len", 0},
-        {"ns_conncptofp", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        {"ns_writecontent", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-        NS_TCL_END
-    };
+static const NsTclCommand commands[] = {
+    {"ns_headers", HeadersObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_write", WriteObjCmd, 1, NS_TCL_ANY, "data ?data ...?", 0},
+    {"ns_startcontent", StartContentObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_writefp", WriteFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_connsendfp", ConnSendFpObjCmd, 2, 2, "channel len", 0},
+    {"ns_conncptofp", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_writecontent", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END
+};
 
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Stream, commands)
 
 static int
 HeadersObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

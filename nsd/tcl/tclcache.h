@@ -14,7 +14,7 @@
 #include "process/server.h"
 
 /*
- * What a cache is asked to do.  Times are relative or absolute, {0, 0} is none.
+ * The settings of a cache.  Times are relative or absolute, {0, 0} is none.
  */
 typedef struct NsTclCacheSettings {
     size_t  maxSize;            /* Bytes of all values; 0: no limit. */

@@ -1,7 +1,7 @@
 /*
  * tclserver.h --
  *
- *      What the tcl room keeps for each virtual server.
+ *      Data that the tcl room keeps for each virtual server.
  */
 
 #ifndef NSD_TCL_TCLSERVER_H

@@ -51,11 +51,7 @@ static const NsTclCommand commands[] = {
     NS_TCL_END
 };
 
-void
-NsTextCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Text, commands)
 
 /*
  * --------------------------------------------------------------- URLs

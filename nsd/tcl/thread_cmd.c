@@ -13,7 +13,7 @@
 static const char handleType[] = "ns:thread";
 
 /*
- * What a thread is to run; the thread's own once it runs.
+ * The script of a thread; the thread's own once it runs.
  */
 typedef struct ScriptThread {
     char *server;

@@ -51,11 +51,7 @@ static const NsTclEnsemble ensemble = {
     "ns_time", NULL, "option", 0, subcmds
 };
 
-void
-NsTimeCmdInit(void)
-{
-    NsTclAddCommands(commands);
-}
+NS_TCL_FAMILY(Time, commands)
 
 /*
  * ns_time ?subcommand ?arg ...??
@@ -94,7 +90,7 @@ DiffSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * SECONDS.UUUUUU; of negative times the sign stands for the whole.
+ * SECONDS.UUUUUU; the sign of a negative time is that of the whole.
  */
 static int
 FormatSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,

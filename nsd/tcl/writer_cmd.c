@@ -51,11 +51,7 @@ static const NsTclEnsemble ensemble = {
 
 #define MIN_WRITER_SIZE 1024
 
-void
-NsWriterCmdInit(void)
-{
-    NsTclAddEnsemble(&ensemble);
-}
+NS_TCL_FAMILY_OF_ONE(Writer, &ensemble)
 
 /*
  * The words of size and streaming: `driver ?value?`, or as later releases have
