@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 
+#include "nsthread.h"
+
 #include <stdatomic.h>
 
 #define CHECK_INTERVAL  NS_STAMP_SECOND
@@ -82,6 +84,19 @@ NsClockFromTime(const Ns_Time *timePtr)
         return timePtr->sec < 0 ? INT64_MIN : INT64_MAX;
     }
     return stamp;
+}
+
+NsStamp
+NsClockDue(const Ns_Time *timePtr)
+{
+    Ns_Time space, now, left;
+
+    Ns_GetTime(&now);
+    if (Ns_DiffTime(Ns_AbsoluteTime(&space, (Ns_Time *) timePtr), &now, &left)
+            <= 0) {
+        left = (Ns_Time) {0, 0};
+    }
+    return NsClockNow() + NsClockFromTime(&left);
 }
 
 /*

@@ -9,9 +9,12 @@
 
 #include "nssocket.h"
 #include "nsthread.h"
+#include "base/clock.h"
 #include "base/lock.h"
 
 #include <sys/eventfd.h>
+
+#define STAMP_MS (NS_STAMP_SECOND / 1000)
 
 typedef struct Event {
     struct Event *nextPtr;
@@ -19,7 +22,7 @@ typedef struct Event {
     Ns_EventProc *proc;
     void         *arg;
     int           when;             /* 0: over after this call. */
-    Ns_Time       timeout;          /* Absolute; sec 0: none. */
+    NsStamp       due;              /* 0: no timeout. */
 } Event;
 
 typedef struct EventQueue {
@@ -35,9 +38,9 @@ typedef struct EventQueue {
 } EventQueue;
 
 static void Begin(EventQueue *queuePtr, Ns_Time *nowPtr);
-static int  BuildPoll(EventQueue *queuePtr, const Ns_Time *nowPtr, int *msPtr);
+static int  BuildPoll(EventQueue *queuePtr, int *msPtr);
 static void Call(Event *eventPtr, Ns_Time *nowPtr, int why);
-static int  WhyOf(const Event *eventPtr, short got, const Ns_Time *nowPtr);
+static int  WhyOf(const Event *eventPtr, short got, NsStamp now);
 
 Ns_EventQueue *
 Ns_CreateEventQueue(int maxEvents)
@@ -81,14 +84,7 @@ Ns_EventCallback(Ns_Event *event, int when, Ns_Time *timeoutPtr)
     Event *eventPtr = (Event *) event;
 
     eventPtr->when = when;
-    eventPtr->timeout = (Ns_Time) {0, 0};
-    if (timeoutPtr != NULL) {
-        Ns_Time *absolutePtr = Ns_AbsoluteTime(&eventPtr->timeout, timeoutPtr);
-
-        if (absolutePtr != &eventPtr->timeout) {
-            eventPtr->timeout = *absolutePtr;
-        }
-    }
+    eventPtr->due = timeoutPtr == NULL ? 0 : NsClockDue(timeoutPtr);
 }
 
 int
@@ -97,11 +93,12 @@ Ns_RunEventQueue(Ns_EventQueue *queue)
     EventQueue *queuePtr = (EventQueue *) queue;
     Event     **linkPtrPtr = &queuePtr->firstPtr;
     Ns_Time     now;
+    NsStamp     stamp;
     int         i = 1, n, ms, isLeft;
 
     Ns_GetTime(&now);
     Begin(queuePtr, &now);
-    n = BuildPoll(queuePtr, &now, &ms);
+    n = BuildPoll(queuePtr, &ms);
     if (n > 1 && poll(queuePtr->fds, (nfds_t) n, ms) > 0
             && queuePtr->fds[0].revents != 0) {
         uint64_t count;
@@ -110,10 +107,11 @@ Ns_RunEventQueue(Ns_EventQueue *queue)
         (void) nRead;
     }
     Ns_GetTime(&now);
+    stamp = NsClockNow();
     while (*linkPtrPtr != NULL) {
         Event *eventPtr = *linkPtrPtr;
         int    why = eventPtr->when == 0
-            ? 0 : WhyOf(eventPtr, queuePtr->fds[i++].revents, &now);
+            ? 0 : WhyOf(eventPtr, queuePtr->fds[i++].revents, stamp);
 
         if (why != 0) {
             Call(eventPtr, &now, why);
@@ -190,9 +188,10 @@ Begin(EventQueue *queuePtr, Ns_Time *nowPtr)
  * Fill fds, the first being the one that wakes us; their number.
  */
 static int
-BuildPoll(EventQueue *queuePtr, const Ns_Time *nowPtr, int *msPtr)
+BuildPoll(EventQueue *queuePtr, int *msPtr)
 {
-    int n = 1;
+    NsStamp now = NsClockNow();
+    int     n = 1;
 
     *msPtr = -1;
     queuePtr->fds[0] = (struct pollfd) {
@@ -200,8 +199,7 @@ BuildPoll(EventQueue *queuePtr, const Ns_Time *nowPtr, int *msPtr)
     };
     for (const Event *eventPtr = queuePtr->firstPtr; eventPtr != NULL;
          eventPtr = eventPtr->nextPtr) {
-        int     events = 0;
-        Ns_Time span;
+        int events = 0;
 
         if (eventPtr->when == 0) {
             continue;
@@ -218,14 +216,10 @@ BuildPoll(EventQueue *queuePtr, const Ns_Time *nowPtr, int *msPtr)
         queuePtr->fds[n++] = (struct pollfd) {
             .fd = eventPtr->sock, .events = (short) events
         };
-        if (eventPtr->timeout.sec != 0) {
-            int left = 0;
+        if (eventPtr->due != 0) {
+            NsStamp ms = (eventPtr->due - now + STAMP_MS - 1) / STAMP_MS;
+            int     left = (int) MAX(0, MIN(ms, INT_MAX));
 
-            if (Ns_DiffTime((Ns_Time *) &eventPtr->timeout, (Ns_Time *) nowPtr,
-                            &span) > 0) {
-                left = (int) MIN(span.sec, INT_MAX / 1000 - 1) * 1000
-                    + (int) (span.usec + 999) / 1000;
-            }
             *msPtr = *msPtr < 0 ? left : MIN(*msPtr, left);
         }
     }
@@ -239,29 +233,25 @@ static void
 Call(Event *eventPtr, Ns_Time *nowPtr, int why)
 {
     eventPtr->when = 0;
-    eventPtr->timeout = (Ns_Time) {0, 0};
+    eventPtr->due = 0;
     eventPtr->proc((Ns_Event *) eventPtr, eventPtr->sock, eventPtr->arg, nowPtr,
                    why);
 }
 
 static int
-WhyOf(const Event *eventPtr, short got, const Ns_Time *nowPtr)
+WhyOf(const Event *eventPtr, short got, NsStamp now)
 {
-    if ((got & (POLLIN | POLLHUP | POLLERR)) != 0
+    /* Of what has gone wrong, reading and writing tells more. */
+    if ((got & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0
             && (eventPtr->when & NS_SOCK_READ) != 0) {
         return NS_SOCK_READ;
     }
-    if ((got & (POLLOUT | POLLHUP | POLLERR)) != 0
+    if ((got & (POLLOUT | POLLHUP | POLLERR | POLLNVAL)) != 0
             && (eventPtr->when & NS_SOCK_WRITE) != 0) {
         return NS_SOCK_WRITE;
     }
     if (got != 0 && (eventPtr->when & NS_SOCK_EXCEPTION) != 0) {
         return NS_SOCK_EXCEPTION;
     }
-    if (eventPtr->timeout.sec != 0
-            && Ns_DiffTime((Ns_Time *) &eventPtr->timeout, (Ns_Time *) nowPtr,
-                           NULL) <= 0) {
-        return NS_SOCK_TIMEOUT;
-    }
-    return 0;
+    return eventPtr->due != 0 && eventPtr->due <= now ? NS_SOCK_TIMEOUT : 0;
 }

@@ -194,27 +194,13 @@ Ns_TaskRun(Ns_Task *task)
     }
 }
 
-/*
- * The time may be absolute, but what the clock is set to afterwards does not
- * matter.
- */
 void
 Ns_TaskCallback(Ns_Task *task, int when, Ns_Time *timeoutPtr)
 {
     Task *taskPtr = TASK(task);
 
     taskPtr->when = when;
-    taskPtr->due = 0;
-    if (timeoutPtr != NULL) {
-        Ns_Time space, now, left;
-
-        Ns_GetTime(&now);
-        if (Ns_DiffTime(Ns_AbsoluteTime(&space, timeoutPtr), &now, &left)
-                <= 0) {
-            left = (Ns_Time) {0, 0};
-        }
-        taskPtr->due = NsClockNow() + NsClockFromTime(&left);
-    }
+    taskPtr->due = timeoutPtr == NULL ? 0 : NsClockDue(timeoutPtr);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "process/info.h"
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "nsfile.h"
 #include "nsstring.h"
@@ -25,6 +26,7 @@ static struct {
     int          argc;
     char *const *argv;
     time_t       bootTime;
+    NsStamp      bootStamp;
     pid_t        pid;
     char        *executable;
     char        *prefix;
@@ -54,6 +56,7 @@ NsInfoInit(int argc, char *const *argv)
     info.argc = argc;
     info.argv = argv;
     info.bootTime = time(NULL);
+    info.bootStamp = NsClockNow();
     info.pid = getpid();
     FindExecutable(argv[0]);
     FindPrefix();
@@ -230,7 +233,7 @@ Ns_InfoTag(void)
 int
 Ns_InfoUptime(void)
 {
-    return (int) (time(NULL) - info.bootTime);
+    return (int) ((NsClockNow() - info.bootStamp) / NS_STAMP_SECOND);
 }
 
 time_t

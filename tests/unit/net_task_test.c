@@ -16,6 +16,25 @@
 #include "nssocket.h"
 #include "nsthread.h"
 
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+/*
+ * Stands for that of the C library: the wall clock is as many seconds ahead.
+ */
+static atomic_int secondsAhead;
+
+int
+clock_gettime(clockid_t clock, struct timespec *timePtr)
+{
+    int result = (int) syscall(SYS_clock_gettime, clock, timePtr);
+
+    if (clock == CLOCK_REALTIME) {
+        timePtr->tv_sec += atomic_load(&secondsAhead);
+    }
+    return result;
+}
+
 /*
  * What procedures were called with, in order: one letter each.
  */
@@ -295,6 +314,75 @@ an_event_queue_runs_until_no_event_remains(void **state)
     close(socks[1]);
 }
 
+/*
+ * Waits for so many ms, during which the clock is set.
+ */
+static void
+StepProc(Ns_Event *event, NS_SOCKET sock, void *arg, Ns_Time *now, int why)
+{
+    Ns_Time timeout = {0, 1000 * *(const int *) arg};
+
+    Note(why);
+    if (why == NS_SOCK_INIT) {
+        Ns_AdjTime(&timeout);
+        Ns_EventCallback(event, NS_SOCK_READ, &timeout);
+    }
+}
+
+static void
+an_event_that_waits_bears_a_clock_that_jumps(void **state)
+{
+    Ns_EventQueue *queue = Ns_CreateEventQueue(1);
+    NS_SOCKET      socks[2];
+    int            shortMs = 30, longMs = 600000;
+    Ns_Time        start, now, span;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+
+    Ns_EventEnqueue(queue, socks[0], StepProc, &shortMs);
+    Ns_TriggerEventQueue(queue);
+    assert_true(Ns_RunEventQueue(queue));
+    assert_string_equal(calls, "i");
+    atomic_store(&secondsAhead, -3600);
+    Ns_GetTime(&start);
+    do {
+        Ns_GetTime(&now);
+        (void) Ns_DiffTime(&now, &start, &span);
+    } while (Ns_RunEventQueue(queue) && span.sec < 60);
+    assert_string_equal(calls, "it");
+
+    Ns_EventEnqueue(queue, socks[0], StepProc, &longMs);
+    Ns_TriggerEventQueue(queue);
+    assert_true(Ns_RunEventQueue(queue));
+    atomic_store(&secondsAhead, 3600);
+    Ns_TriggerEventQueue(queue);
+    assert_true(Ns_RunEventQueue(queue));
+    assert_string_equal(calls, "iti");
+
+    Ns_ExitEventQueue(queue);
+    atomic_store(&secondsAhead, 0);
+    close(socks[0]);
+    close(socks[1]);
+}
+
+static void
+an_event_whose_descriptor_is_closed_is_called(void **state)
+{
+    Ns_EventQueue *queue = Ns_CreateEventQueue(1);
+    int            longMs = 600000;
+    NS_SOCKET      socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    close(socks[1]);
+    assert_int_equal(dup2(socks[0], 900), 900);
+    Ns_EventEnqueue(queue, 900, StepProc, &longMs);
+    close(900);
+    assert_false(Ns_RunEventQueue(queue));
+    assert_string_equal(calls, "ir");
+    Ns_ExitEventQueue(queue);
+    close(socks[0]);
+}
+
 static void
 vectors_are_consumed_from_the_start(void **state)
 {
@@ -351,6 +439,10 @@ main(void)
         cmocka_unit_test_setup(tasks_are_cancelled_singly_and_with_their_queue,
                                Reset),
         cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains, Reset),
+        cmocka_unit_test_setup(an_event_that_waits_bears_a_clock_that_jumps,
+                               Reset),
+        cmocka_unit_test_setup(an_event_whose_descriptor_is_closed_is_called,
+                               Reset),
         cmocka_unit_test_setup(vectors_are_consumed_from_the_start, Reset),
         cmocka_unit_test_setup(a_wait_for_what_is_no_open_descriptor_is_an_error,
                                Reset),
