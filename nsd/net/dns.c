@@ -50,6 +50,7 @@ static const NsParameter rows[] = {
 };
 
 static int TimeToLive(NsStamp span);
+static const char *PreferIpv4(const char *addresses);
 static bool Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key,
                    LookupProc *proc);
 
@@ -106,12 +107,32 @@ Ns_GetAddrByHost(Ns_DString *dsPtr, const char *host)
     Ns_DStringInit(&all);
     isFound = Cached(&all, addressCache, host, LookupAddresses);
     if (isFound) {
-        const char *first = Ns_DStringValue(&all);
+        const char *found = PreferIpv4(Ns_DStringValue(&all));
 
-        Ns_DStringNAppend(dsPtr, first, (int) strcspn(first, " "));
+        Ns_DStringNAppend(dsPtr, found, (int) strcspn(found, " "));
     }
     Ns_DStringFree(&all);
     return isFound;
+}
+
+/*
+ * The first IPv4 address, which every caller understands; without one, the first
+ * of all.
+ */
+static const char *
+PreferIpv4(const char *addresses)
+{
+    const char *next = addresses;
+
+    while (*next != '\0') {
+        size_t length = strcspn(next, " ");
+
+        if (memchr(next, ':', length) == NULL) {
+            return next;
+        }
+        next += length + strspn(next + length, " ");
+    }
+    return addresses;
 }
 
 int
@@ -199,7 +220,9 @@ LookupName(Ns_DString *dsPtr, const char *key)
 static bool
 LookupAddresses(Ns_DString *dsPtr, const char *key)
 {
-    struct addrinfo  hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo  hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM
+    };
     struct addrinfo *listPtr = NULL;
     int              result = getaddrinfo(key, NULL, &hints, &listPtr);
 
@@ -211,10 +234,13 @@ LookupAddresses(Ns_DString *dsPtr, const char *key)
         return false;
     }
     for (const struct addrinfo *p = listPtr; p != NULL; p = p->ai_next) {
-        const struct sockaddr_in *inPtr = (const void *) p->ai_addr;
-        char text[INET_ADDRSTRLEN];
+        char text[NI_MAXHOST];
 
-        inet_ntop(AF_INET, &inPtr->sin_addr, text, sizeof(text));
+        if ((p->ai_family != AF_INET && p->ai_family != AF_INET6)
+                || getnameinfo(p->ai_addr, p->ai_addrlen, text, sizeof(text),
+                               NULL, 0, NI_NUMERICHOST) != 0) {
+            continue;
+        }
         if (Ns_DStringLength(dsPtr) > 0) {
             Ns_DStringAppend(dsPtr, " ");
         }

@@ -70,7 +70,7 @@ static Tcl_Obj *ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
                           const struct pollfd *fds);
 static int CheckPort(Tcl_Interp *interp, int port);
 static int PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
-static int LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+static int LookupResult(Tcl_Interp *interp, const char *key,
                         int (*proc)(Ns_DString *, const char *));
 
 NS_TCL_FAMILY(Sock, commands)
@@ -575,36 +575,55 @@ SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, bool isBlocking)
 }
 
 /*
- * ns_addrbyhost host; ns_hostbyaddr address
+ * ns_addrbyhost ?-all? ?--? host
  */
 static int
 AddrByHostObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    return LookupResult(interp, objc, objv, Ns_GetAddrByHost);
+    int         isAll = 0;
+    char       *host;
+    Ns_ObjvSpec options[] = {
+        {"-all", Ns_ObjvBool,  &isAll, INT2PTR(NS_TRUE)},
+        {"--",   Ns_ObjvBreak, NULL,   NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+    Ns_ObjvSpec args[] = {
+        {"host", Ns_ObjvString, &host, NULL},
+        {NULL, NULL, NULL, NULL}
+    };
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    return LookupResult(interp, host,
+                        isAll ? Ns_GetAllAddrByHost : Ns_GetAddrByHost);
 }
+
+/*
+ * ns_hostbyaddr address
+ */
 
 static int
 HostByAddrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    return LookupResult(interp, objc, objv, Ns_GetHostByAddr);
-}
-
-static int
-LookupResult(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-             int (*proc)(Ns_DString *, const char *))
-{
-    Ns_DString ds;
-
     if (objc != 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "address");
         return TCL_ERROR;
     }
+    return LookupResult(interp, Tcl_GetString(objv[1]), Ns_GetHostByAddr);
+}
+
+static int
+LookupResult(Tcl_Interp *interp, const char *key,
+             int (*proc)(Ns_DString *, const char *))
+{
+    Ns_DString ds;
+
     Ns_DStringInit(&ds);
-    if (!proc(&ds, Tcl_GetString(objv[1]))) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not lookup %s",
-                                               Tcl_GetString(objv[1])));
+    if (!proc(&ds, key)) {
+        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not lookup %s", key));
         Ns_DStringFree(&ds);
         return TCL_ERROR;
     }
