@@ -140,6 +140,7 @@ Initialize(Tcl_Interp *interp)
 }
 
 /*
+ * With what the blueprint uses of what Tcl loads when it is first called.
  * Published with the script, the library is there when that is.
  */
 static int
@@ -147,9 +148,11 @@ KeepStart(Tcl_Interp *interp)
 {
     static const char read[] =
         "apply {{} {\n"
-        "    set channel [open [file join $::tcl_library init.tcl]]\n"
-        "    set script [read $channel]\n"
-        "    close $channel\n"
+        "    foreach file {init.tcl tm.tcl} {\n"
+        "        set channel [open [file join $::tcl_library $file]]\n"
+        "        append script [read $channel] \\n\n"
+        "        close $channel\n"
+        "    }\n"
         "    return $script\n"
         "}}";
 
