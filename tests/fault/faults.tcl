@@ -412,7 +412,7 @@ namespace eval fault {
 
 # The problems that a scenario shows, each of its steps lasting MS; logs are rolled
 # meanwhile.
-proc fault::run {name seed {ms 1500}} {
+proc fault::run {name seed {ms 1200}} {
     variable scenarios
     variable mayCut
     fault::seed $seed
