@@ -8,7 +8,7 @@
 #include "ns.h"
 #include "dispatch/init.h"
 #include "dispatch/pool_int.h"
-#include "process/parameters.h"
+#include "process/parameter_judge.h"
 
 NsPoolProcs nsPoolProcs;        /* Constant once a pool has started. */
 
@@ -21,6 +21,7 @@ static int  Water(const NsPool *poolPtr, int percent);
 static void SetupLocks(NsPool *poolPtr);
 static bool IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value);
 static int *SettingLocked(NsPool *poolPtr, NsPoolSetting setting);
+static const NsParameter *FindRow(NsPoolSetting setting);
 
 #define ANY NS_PARAM_NO_LIMIT
 
@@ -311,22 +312,17 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
     return NS_OK;
 }
 
+/*
+ * As in the configuration; and minthreads stays possible.
+ */
 static bool
 IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value)
 {
-    switch (setting) {
-    case NS_POOL_MINTHREADS:
-        return value >= 1 && value <= poolPtr->maxThreads;
-    case NS_POOL_MAXTHREADS:
-        return value >= poolPtr->minThreads && value <= poolPtr->maxConnections;
-    case NS_POOL_LOWWATERMARK:
-    case NS_POOL_HIGHWATERMARK:
-        return value >= 0 && value <= 100;
-    case NS_POOL_RATELIMIT:
-    case NS_POOL_CONNECTIONRATELIMIT:
-        break;
-    }
-    return value >= 0;
+    NsParameterLimits limits;
+
+    NsParameterLimitsOf(FindRow(setting), poolPtr, &limits);
+    return value >= limits.min && value <= limits.max
+        && (setting != NS_POOL_MAXTHREADS || value >= poolPtr->minThreads);
 }
 
 static int *
@@ -334,19 +330,25 @@ SettingLocked(NsPool *poolPtr, NsPoolSetting setting)
 {
     NsAssertLocked(&poolPtr->tqueue);
 
-    switch (setting) {
-    case NS_POOL_MINTHREADS:
-        return &poolPtr->minThreads;
-    case NS_POOL_MAXTHREADS:
-        return &poolPtr->maxThreads;
-    case NS_POOL_LOWWATERMARK:
-        return &poolPtr->lowPercent;
-    case NS_POOL_HIGHWATERMARK:
-        return &poolPtr->highPercent;
-    case NS_POOL_RATELIMIT:
-        return &poolPtr->rateKb;
-    case NS_POOL_CONNECTIONRATELIMIT:
-        break;
+    return (int *) ((char *) poolPtr + FindRow(setting)->offset);
+}
+
+static const NsParameter *
+FindRow(NsPoolSetting setting)
+{
+    static const char *const keys[] = {
+        [NS_POOL_MINTHREADS] = "minthreads",
+        [NS_POOL_MAXTHREADS] = "maxthreads",
+        [NS_POOL_LOWWATERMARK] = "lowwatermark",
+        [NS_POOL_HIGHWATERMARK] = "highwatermark",
+        [NS_POOL_RATELIMIT] = "poolratelimit",
+        [NS_POOL_CONNECTIONRATELIMIT] = "connectionratelimit"
+    };
+    const NsParameter *rowPtr = rows;
+
+    while (!STREQ(rowPtr->key, keys[setting])) {
+        rowPtr++;
     }
-    return &poolPtr->connectionRateKb;
+    NsAssert(rowPtr->member == NS_MEMBER_INT);
+    return rowPtr;
 }
