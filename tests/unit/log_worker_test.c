@@ -30,7 +30,7 @@ typedef enum {
 
 typedef struct Chore {
     NsChore     chore;          /* First. */
-    char        name[16];
+    char        name[24];
     Kind        kind;
     atomic_int  nInside;
     atomic_bool isAsked;        /* Set before it is woken. */
