@@ -13,7 +13,7 @@
 #include "request/conn.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/connchan.h"
+#include "tcl/connoption.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 

@@ -63,4 +63,13 @@ Tcl_Encoding NsConnGetCharset(NsConnCall *callPtr);
  */
 int NsConnWrongArgs(NsConnCall *callPtr, const char *usage);
 
+/*
+ * connchan_cmd.c
+ */
+
+/*
+ * List the channel, with what is known of its request, until it is closed.
+ */
+void NsConnChanEnter(NsConn *connPtr, Tcl_Channel channel);
+
 #endif

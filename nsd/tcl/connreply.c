@@ -4,7 +4,6 @@
  *      The options of ns_conn that report or change the reply.
  */
 
-#include "tcl/connchan.h"
 #include "tcl/connoption.h"
 #include "tcl/result.h"
 
