@@ -79,8 +79,13 @@ NsMimeTypeIsSource(const char *file)
 {
     const char *extension = Extension(file);
 
-    return extension != NULL && STRIEQ(extension, "tcl")
-        && !atomic_load_explicit(&isTclShown, memory_order_relaxed);
+    if (extension == NULL) {
+        return false;
+    }
+    /* Its type is that of what a template makes. */
+    return STRIEQ(extension, "adp")
+        || (STRIEQ(extension, "tcl")
+            && !atomic_load_explicit(&isTclShown, memory_order_relaxed));
 }
 
 /*

@@ -22,8 +22,8 @@ void NsMimeTypeAdd(const char *extension, const char *type);
 bool NsMimeTypeIsKnown(const char *file);
 
 /*
- * Whether a file is the source of a script, for which nobody has configured a
- * type to be shown with.
+ * Whether a file is a template, or the source of a script for which nobody has
+ * configured a type to be shown with.
  */
 bool NsMimeTypeIsSource(const char *file);
 

@@ -224,9 +224,10 @@ WarnOfSource(const char *path)
     static atomic_bool isDone;
 
     if (!atomic_exchange(&isDone, true)) {
-        Ns_Log(Warning, "fastpath: %s is not sent: it is a script. Set"
-               " enabletclpages to run such files, or a type for .tcl in"
-               " ns/mimetypes to send their source", path);
+        Ns_Log(Warning, "fastpath: %s is not sent: it is a script. To run"
+               " such files, set enabletclpages, or map *.adp in"
+               " ns/server/S/adp; to send the source of those in Tcl, set a"
+               " type for .tcl in ns/mimetypes", path);
     }
 }
 
