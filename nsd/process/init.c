@@ -36,6 +36,7 @@ NsProcessInit(void)
     NsCallbacksInit();
     NsInfoInitLife();
     NsSchedInit();
+    NsPrebindInit();
     NsBinderInit();
 }
 

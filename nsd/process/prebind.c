@@ -6,6 +6,7 @@
 
 #include "process/prebind.h"
 
+#include "base/lock.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -17,7 +18,8 @@ typedef struct Bound {
     int           fd;           /* -1: taken. */
 } Bound;
 
-static Bound *firstBoundPtr;    /* Main thread; before start-up is complete. */
+static Ns_Mutex lock;           /* Guards the list. */
+static Bound   *firstBoundPtr;
 
 static const char *const kindNames[] = {"tcp", "udp", "icmp", "unix"};
 
@@ -32,6 +34,12 @@ static int BindInternet(const NsPrebindSpec *specPtr);
 static bool HasListener(const struct sockaddr_un *addressPtr, int type);
 static int CloseAfter(int fd);
 
+
+void
+NsPrebindInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_PROCESS_MISC, "ns:prebind", NULL);
+}
 
 bool
 NsPrebindParse(const char *text, NsPrebindSpec *specPtr)
@@ -121,17 +129,19 @@ NsPrebindFile(const char *file)
 int
 NsPrebindTake(NsPrebindKind kind, const char *address, int port)
 {
-    for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL;
+    int fd = -1;
+
+    Ns_MutexLock(&lock);
+    for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL && fd < 0;
             boundPtr = boundPtr->nextPtr) {
         if (boundPtr->fd >= 0
                 && IsSame(&boundPtr->spec, kind, address, port)) {
-            int fd = boundPtr->fd;
-
+            fd = boundPtr->fd;
             boundPtr->fd = -1;
-            return fd;
         }
     }
-    return -1;
+    Ns_MutexUnlock(&lock);
+    return fd;
 }
 
 void
@@ -146,11 +156,17 @@ NsPrebindKeep(const char *address, int port, int fd)
 void
 NsPrebindClose(void)
 {
-    while (firstBoundPtr != NULL) {
-        Bound *boundPtr = firstBoundPtr;
+    Bound *nextPtr;
+
+    Ns_MutexLock(&lock);
+    nextPtr = firstBoundPtr;
+    firstBoundPtr = NULL;
+    Ns_MutexUnlock(&lock);
+    while (nextPtr != NULL) {
+        Bound *boundPtr = nextPtr;
         const NsPrebindSpec *specPtr = &boundPtr->spec;
 
-        firstBoundPtr = boundPtr->nextPtr;
+        nextPtr = boundPtr->nextPtr;
         if (boundPtr->fd >= 0) {
             static const char *const labels[] = {"TCP", "UDP", "ICMP", "Unix"};
 
@@ -206,14 +222,16 @@ AddElement(const char *text)
 static bool
 IsBound(const NsPrebindSpec *specPtr)
 {
-    for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL;
+    bool isBound = false;
+
+    Ns_MutexLock(&lock);
+    for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL && !isBound;
             boundPtr = boundPtr->nextPtr) {
-        if (IsSame(&boundPtr->spec, specPtr->kind, specPtr->address,
-                   specPtr->port)) {
-            return true;
-        }
+        isBound = IsSame(&boundPtr->spec, specPtr->kind, specPtr->address,
+                         specPtr->port);
     }
-    return false;
+    Ns_MutexUnlock(&lock);
+    return isBound;
 }
 
 static void
@@ -245,8 +263,10 @@ AddBound(const NsPrebindSpec *specPtr, int fd)
 
     boundPtr->spec = *specPtr;
     boundPtr->fd = fd;
+    Ns_MutexLock(&lock);
     boundPtr->nextPtr = firstBoundPtr;
     firstBoundPtr = boundPtr;
+    Ns_MutexUnlock(&lock);
 }
 
 static bool

@@ -37,6 +37,11 @@ typedef struct NsPrebindSpec {
 } NsPrebindSpec;
 
 /*
+ * Once, before the rest.
+ */
+void NsPrebindInit(void);
+
+/*
  * Parse one element of a list: PORT, ADDR:PORT, [ADDR6]:PORT, with /tcp or /udp
  * behind it, icmp, icmp/COUNT, /path, /path|MODE (octal).  Pure.
  */

@@ -15,6 +15,7 @@ static int
 SetUpGroup(void **state)
 {
     NsLogInit();
+    NsPrebindInit();
     NsBinderInit();
     return 0;
 }
