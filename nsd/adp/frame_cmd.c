@@ -11,12 +11,10 @@
 #include "adp/adp.h"
 
 static Tcl_ObjCmdProc ArgcObjCmd, ArgvObjCmd, BindArgsObjCmd, DirObjCmd,
-    InfoObjCmd, ExceptionObjCmd, StatsObjCmd, ReturnObjCmd, BreakObjCmd,
-    AbortObjCmd, DebugObjCmd, SetBufferSize, SetChannel, SetFlag;
+    InfoObjCmd, ExceptionObjCmd, StatsObjCmd, DebugObjCmd, SetBufferSize,
+    SetChannel, SetFlag, RaiseObjCmd;
 
 static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
-static int  Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                  NsAdpException exception);
 
 static const NsTclCommand commands[] = {
     {"ns_adp_argc", ArgcObjCmd, 0, 0, NULL, 0},
@@ -27,9 +25,10 @@ static const NsTclCommand commands[] = {
     {"ns_adp_info", InfoObjCmd, 0, 0, NULL, 0},
     {"ns_adp_exception", ExceptionObjCmd, 0, 1, "?varName?", 0},
     {"ns_adp_stats", StatsObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_break", BreakObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_abort", AbortObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_return", RaiseObjCmd, 0, 1,
+     "?retval?", NS_TCL_DATA(NS_ADP_RETURN)},
+    {"ns_adp_break", RaiseObjCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_BREAK)},
+    {"ns_adp_abort", RaiseObjCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_ABORT)},
     {"ns_adp_debug", DebugObjCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
@@ -200,39 +199,14 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     return NsTclReturnText(interp, &stats);
 }
 
-static int
-ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return Raise(interp, objc, objv, NS_ADP_RETURN);
-}
-
-static int
-BreakObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return Raise(interp, objc, objv, NS_ADP_BREAK);
-}
-
-static int
-AbortObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return Raise(interp, objc, objv, NS_ADP_ABORT);
-}
-
 /*
  * The error unwinds the block, the exception ends the page.
  */
 static int
-Raise(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-      NsAdpException exception)
+RaiseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
-    if (objc > 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?retval?");
-        return TCL_ERROR;
-    }
-    NsAdpGet(interp)->exception = exception;
+    NsAdpGet(interp)->exception = (NsAdpException) NsTclData(clientData);
     if (objc == 2) {
         Tcl_SetObjResult(interp, objv[1]);
     }

@@ -10,19 +10,20 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 
-static Tcl_ObjCmdProc AtPreStartupObjCmd, AtStartupObjCmd, AtSignalObjCmd,
-    AtShutdownObjCmd, AtExitObjCmd;
-
-static int AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                    NsCallbackStage stage);
+static Tcl_ObjCmdProc AtObjCmd;
 static Ns_ShutdownProc RunShutdownScript;
 
 static const NsTclCommand commands[] = {
-    {"ns_atprestartup", AtPreStartupObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_atstartup", AtStartupObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_atsignal", AtSignalObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_atshutdown", AtShutdownObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_atexit", AtExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_atprestartup", AtObjCmd, 1, NS_TCL_ANY,
+     "script ?args?", NS_TCL_DATA(NS_AT_PRESTARTUP)},
+    {"ns_atstartup", AtObjCmd, 1, NS_TCL_ANY,
+     "script ?args?", NS_TCL_DATA(NS_AT_STARTUP)},
+    {"ns_atsignal", AtObjCmd, 1, NS_TCL_ANY,
+     "script ?args?", NS_TCL_DATA(NS_AT_SIGNAL)},
+    {"ns_atshutdown", AtObjCmd, 1, NS_TCL_ANY,
+     "script ?args?", NS_TCL_DATA(NS_AT_SHUTDOWN)},
+    {"ns_atexit", AtObjCmd, 1, NS_TCL_ANY,
+     "script ?args?", NS_TCL_DATA(NS_AT_EXIT)},
     NS_TCL_END
 };
 
@@ -36,55 +37,17 @@ NsCallbackCmdInit(void)
                         Ns_TclCallbackArgProc);
 }
 
-static int
-AtPreStartupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
-{
-    return AtObjCmd(interp, objc, objv, NS_AT_PRESTARTUP);
-}
-
-static int
-AtStartupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
-{
-    return AtObjCmd(interp, objc, objv, NS_AT_STARTUP);
-}
-
-static int
-AtSignalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
-{
-    return AtObjCmd(interp, objc, objv, NS_AT_SIGNAL);
-}
-
-static int
-AtShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
-{
-    return AtObjCmd(interp, objc, objv, NS_AT_SHUTDOWN);
-}
-
-static int
-AtExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return AtObjCmd(interp, objc, objv, NS_AT_EXIT);
-}
-
 /*
  * ns_at... script ?args?
  */
 static int
-AtObjCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-         NsCallbackStage stage)
+AtObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
+    NsCallbackStage stage = (NsCallbackStage) NsTclData(clientData);
     Ns_TclCallback *callbackPtr;
     Ns_ReturnCode   result;
 
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "script ?args?");
-        return TCL_ERROR;
-    }
     callbackPtr = Ns_TclNewCallback(interp, Ns_TclCallbackProc, objv[1],
                                     objc - 2, objv + 2);
     result = stage == NS_AT_SHUTDOWN

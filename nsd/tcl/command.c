@@ -84,6 +84,7 @@ RunCommand(ClientData clientData, Tcl_Interp *interp, int objc,
                 && NsTclConn(itPtr) == NULL)) {
         return TCL_ERROR;
     }
+    itPtr->rowPtr = rowPtr;
     return rowPtr->proc(itPtr, interp, objc, objv);
 }
 

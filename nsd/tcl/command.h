@@ -32,6 +32,12 @@ typedef struct NsTclCommand {
 #define NS_TCL_CONN  0x04u          /* Needs a request: else `no connection`. */
 
 /*
+ * A number for the procedure of a command, which can so serve several rows that
+ * have a limit of words.
+ */
+#define NS_TCL_DATA(n) ((unsigned) (n) << 8)
+
+/*
  * A command with subcommands.
  *
  * The table ends with NS_TCL_END.  Rows behind that must be named in full, and
@@ -66,13 +72,20 @@ int NsTclRunEnsemble(const NsTclEnsemble *ensemblePtr, NsInterp *itPtr,
                      int objc, Tcl_Obj *const *objv);
 
 /*
- * The row of the subcommand that is being called.  A procedure that serves
- * several rows asks at once: the next subcommand replaces it.
+ * The row that is being called, of a command with a limit of words or of a
+ * subcommand.  A procedure that serves several rows asks at once: the next call
+ * replaces it.
  */
 static inline const NsTclCommand *
 NsTclRow(ClientData clientData)
 {
     return ((const NsInterp *) clientData)->rowPtr;
+}
+
+static inline int
+NsTclData(ClientData clientData)
+{
+    return (int) (NsTclRow(clientData)->flags >> 8);
 }
 
 /*

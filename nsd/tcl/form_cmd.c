@@ -55,7 +55,7 @@ NsFormCmdInit(void)
         {"ns_getform", GetFormObjCmd, 0, 1, "?charset?", 0},
         {"ns_getformfile", GetFormFileObjCmd, 1, 1, "name", 0},
         {"ns_queryget", QueryGetObjCmd, 1, 2, "key ?default?", 0},
-        {"ns_querygetall", QueryGetAllObjCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_querygetall", QueryGetAllObjCmd, 1, 2, "key ?default?", 0},
         {"ns_queryexists", QueryExistsObjCmd, 1, 1, "key", 0},
         {"getformdata", GetFormDataObjCmd, 1, 1, "var", 0},
         {"ns_parseformfile", ParseFormFileObjCmd, 3, 3,
@@ -274,11 +274,6 @@ QueryGetAllObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set   *formPtr;
     int       i, n = 0;
 
-    if (objc != 2 && objc != 3) {
-        Tcl_DecrRefCount(listObj);
-        Tcl_WrongNumArgs(interp, 1, objv, "key ?default?");
-        return TCL_ERROR;
-    }
     if (interpPtr->connPtr != NULL) {
         formPtr = GetForm(interpPtr);
         if (formPtr == NULL) {

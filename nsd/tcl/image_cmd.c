@@ -13,45 +13,32 @@
 #include "tcl/interp.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc TypeObjCmd, MimeObjCmd, SizeObjCmd, GifSizeObjCmd,
-    JpegSizeObjCmd, PngSizeObjCmd;
+static Tcl_ObjCmdProc SizeObjCmd, KindObjCmd, SizeOfKindObjCmd;
 
-static int  KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
-                       Tcl_Obj *const *objv);
-static int  SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
-                       const char *usage, int objc, Tcl_Obj *const *objv);
 static int  Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr);
 static void Unmap(NsImageBytes *imagePtr);
 static void SetSize(Tcl_Interp *interp, int width, int height);
 
+#define IS_MIME 1               /* With `image/` in front. */
+
 static const NsTclCommand commands[] = {
-    {"ns_imgtype", TypeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_imgmime", MimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_imgtype", KindObjCmd, 1, 1, "file", NS_TCL_BASIC},
+    {"ns_imgmime", KindObjCmd, 1, 1,
+     "file", NS_TCL_DATA(IS_MIME) | NS_TCL_BASIC},
     {"ns_imgsize", SizeObjCmd, 1, 1, "file", NS_TCL_BASIC},
-    {"ns_gifsize", GifSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_jpegsize", JpegSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_pngsize", PngSizeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_gifsize", SizeOfKindObjCmd, 1, 1,
+     "gif_file", NS_TCL_DATA(NS_IMAGE_GIF) | NS_TCL_BASIC},
+    {"ns_jpegsize", SizeOfKindObjCmd, 1, 1,
+     "jpeg_file", NS_TCL_DATA(NS_IMAGE_JPEG) | NS_TCL_BASIC},
+    {"ns_pngsize", SizeOfKindObjCmd, 1, 1,
+     "png_file", NS_TCL_DATA(NS_IMAGE_PNG) | NS_TCL_BASIC},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Image, commands)
 
 static int
-TypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    return KindOfFile(interp, "", objc, objv);
-}
-
-static int
-MimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    return KindOfFile(interp, "image/", objc, objv);
-}
-
-static int
-KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
+KindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
@@ -60,12 +47,9 @@ KindOfFile(Tcl_Interp *interp, const char *prefix, int objc,
         [NS_IMAGE_JPEG] = "jpeg",
         [NS_IMAGE_PNG] = "png"
     };
+    const char  *prefix = NsTclData(clientData) == IS_MIME ? "image/" : "";
     NsImageBytes image;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file");
-        return TCL_ERROR;
-    }
     if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -99,45 +83,24 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GifSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+SizeOfKindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
-    return SizeOfFile(interp, NS_IMAGE_GIF, "GIF", "gif_file", objc, objv);
-}
-
-static int
-JpegSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
-{
-    return SizeOfFile(interp, NS_IMAGE_JPEG, "JPEG", "jpeg_file", objc, objv);
-}
-
-static int
-PngSizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    return SizeOfFile(interp, NS_IMAGE_PNG, "PNG", "png_file", objc, objv);
-}
-
-static int
-SizeOfFile(Tcl_Interp *interp, NsImageKind kind, const char *label,
-           const char *usage, int objc, Tcl_Obj *const *objv)
-{
+    static const char *const labels[] = {
+        [NS_IMAGE_GIF] = "GIF", [NS_IMAGE_JPEG] = "JPEG", [NS_IMAGE_PNG] = "PNG"
+    };
+    NsImageKind  kind = (NsImageKind) NsTclData(clientData);
     NsImageBytes image;
     int          width, height;
     bool         isPicture;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, usage);
-        return TCL_ERROR;
-    }
     if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
         return TCL_ERROR;
     }
     isPicture = NsImageSize(image, kind, &width, &height);
     Unmap(&image);
     if (!isPicture) {
-        return NsTclFail(interp, "invalid %s file \"%s\"", label,
+        return NsTclFail(interp, "invalid %s file \"%s\"", labels[kind],
                          Tcl_GetString(objv[1]));
     }
     SetSize(interp, width, height);

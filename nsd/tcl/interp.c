@@ -8,6 +8,8 @@
  *      run around the outermost use.
  */
 
+#include "tcl/interp.h"
+
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"

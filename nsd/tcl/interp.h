@@ -36,7 +36,7 @@ struct NsInterp {
     NsConn             *connPtr;    /* The request being served, or NULL. */
     int                 epoch;      /* Of the blueprint it was made from. */
     int                 nUses;      /* Nesting of allocations. */
-    const struct NsTclCommand *rowPtr; /* Of the latest subcommand. */
+    const struct NsTclCommand *rowPtr; /* See NsTclRow. */
     bool                isDoomed;   /* Delete when released. */
     bool                isComplete; /* The blueprint was applied. */
     Tcl_HashTable       sets;       /* Set id -> set; see set.h. */

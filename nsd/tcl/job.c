@@ -10,6 +10,8 @@
  *      One lock guards all, and is never held while a script runs.
  */
 
+#include "tcl/job.h"
+
 #include "nsstring.h"
 #include "tcl/job_int.h"
 #include "process/parameters.h"

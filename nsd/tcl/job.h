@@ -13,6 +13,7 @@
 #define NSD_TCL_JOB_H
 
 #include "nstypes.h"
+#include "base/clock.h"
 
 typedef enum {
     NS_JOB_OK,

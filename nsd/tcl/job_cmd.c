@@ -37,7 +37,7 @@ enum {JOBS, JOBLIST};
 static const NsTclCommand subcmds[] = {
     {"cancel", CancelSubcmd, 2, 2, "queueId jobId", 0},
     {"create", CreateSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"delete", DeleteSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"delete", DeleteSubcmd, 1, 1, "queueId", 0},
     {"genid", AppendSubcmd, 0, 0, NULL, GENID},
     {"jobs", ListSubcmd, 1, 1, "queueId", JOBS},
     {"joblist", ListSubcmd, 1, 1, "queueId", JOBLIST},
@@ -104,10 +104,6 @@ DeleteSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsJobStatus status;
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "queueId");
-        return TCL_ERROR;
-    }
     status = NsJobQueueDelete(Tcl_GetString(objv[2]));
     return status == NS_JOB_OK ? TCL_OK
         : Fail(interp, status, Tcl_GetString(objv[2]), NULL);

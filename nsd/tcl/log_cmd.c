@@ -28,7 +28,7 @@ static Ns_Mutex      lock;      /* Guards the list and the last handle. */
 static ScriptFilter *firstFilterPtr;
 static long          lastHandle;
 
-static Tcl_ObjCmdProc LogCmd, LogRollCmd, RollFileCmd, PurgeFilesCmd;
+static Tcl_ObjCmdProc LogCmd, LogRollCmd, RollOrPurgeCmd;
 
 static Tcl_ObjCmdProc HoldCmd, CountCmd, GetCmd, PeekCmd, FlushCmd, ReleaseCmd,
     TruncateCmd, SeverityCmd, SeveritiesCmd, RegisterCmd, UnregisterCmd,
@@ -38,15 +38,16 @@ static Ns_LogFilter RunScript;
 static void FreeScript(void *arg);
 static int  UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj);
 static bool IsBadNumber(Tcl_Obj *nameObj);
-static int  RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                        int (*proc) (const char *, int), const char *verb);
+
+#define IS_PURGE 1
 
 static const NsTclCommand commands[] = {
     {"ns_log", LogCmd, 2, NS_TCL_ANY,
      "severity string ?string ...?", NS_TCL_BASIC},
     {"ns_logroll", LogRollCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_purgefiles", PurgeFilesCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_rollfile", RollFileCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_purgefiles", RollOrPurgeCmd, 2, 2,
+     "file backupMax", NS_TCL_DATA(IS_PURGE) | NS_TCL_BASIC},
+    {"ns_rollfile", RollOrPurgeCmd, 2, 2, "file backupMax", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -313,29 +314,12 @@ LogRollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RollFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+RollOrPurgeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
-    return RollOrPurge(interp, objc, objv, Ns_RollFile, "roll");
-}
+    bool isPurge = NsTclData(clientData) == IS_PURGE;
+    int  max;
 
-static int
-PurgeFilesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    return RollOrPurge(interp, objc, objv, Ns_PurgeFiles, "purge");
-}
-
-static int
-RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-            int (*proc) (const char *, int), const char *verb)
-{
-    int max;
-
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 1, objv, "file backupMax");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[2], &max) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -344,10 +328,12 @@ RollOrPurge(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                          "invalid max \"%d\": should be > 0 and <= 1000.", max);
     }
     errno = 0;
-    if (proc(Tcl_GetString(objv[1]), max) != NS_OK) {
-        return NsTclFail(interp, "could not %s \"%s\": %s", verb,
-                         Tcl_GetString(objv[1]), errno != 0
-                         ? Tcl_PosixError(interp) : "invalid argument");
+    if ((isPurge ? Ns_PurgeFiles : Ns_RollFile)(Tcl_GetString(objv[1]), max)
+            != NS_OK) {
+        return NsTclFail(interp, "could not %s \"%s\": %s",
+                         isPurge ? "purge" : "roll", Tcl_GetString(objv[1]),
+                         errno != 0 ? Tcl_PosixError(interp)
+                         : "invalid argument");
     }
     return TCL_OK;
 }

@@ -17,20 +17,16 @@
 #define LAST_HTTP_TIME INT64_C(253402300799)
 
 static Tcl_ObjCmdProc ReturnObjCmd, RespondObjCmd, ReturnFileObjCmd,
-    ReturnFpObjCmd, ReturnNoticeObjCmd, ReturnErrorObjCmd,
-    ReturnUnauthorizedObjCmd, ReturnForbiddenObjCmd, ReturnNotFoundObjCmd,
-    ReturnUnavailableObjCmd, ReturnTooLargeObjCmd, ReturnBadRequestObjCmd,
-    ReturnOkObjCmd, RedirectObjCmd, MovedObjCmd, InternalRedirectObjCmd,
-    SetExpiresObjCmd, UpdateHeaderObjCmd;
+    ReturnFpObjCmd, ReturnNoticeObjCmd, ReturnErrorObjCmd, ReturnOkObjCmd,
+    SetExpiresObjCmd, UpdateHeaderObjCmd, StandardObjCmd, WithWordObjCmd;
 
-static int ReturnWithWord(ClientData clientData, Tcl_Interp *interp, int objc,
-                          Tcl_Obj *const *objv, const char *usage,
-                          int (*proc)(Ns_Conn *conn, const char *word));
-static int ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn));
 static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
                      const char *type, bool isBinary);
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
+
+enum {UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE};
+enum {BAD_REQUEST, REDIRECT, MOVED, INTERNAL};
 
 static const NsTclCommand commands[] = {
     {"ns_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -42,18 +38,25 @@ static const NsTclCommand commands[] = {
     {"ns_returnadminnotice", ReturnNoticeObjCmd, 3, 3,
      "status title message", 0},
     {"ns_returnerror", ReturnErrorObjCmd, 2, 2, "status message", 0},
-    {"ns_returnbadrequest", ReturnBadRequestObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnunauthorized", ReturnUnauthorizedObjCmd, 0, NS_TCL_ANY,
-     NULL, 0},
-    {"ns_returnforbidden", ReturnForbiddenObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnnotfound", ReturnNotFoundObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnunavailable", ReturnUnavailableObjCmd, 0, NS_TCL_ANY,
-     NULL, 0},
-    {"ns_returntoolarge", ReturnTooLargeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnbadrequest", WithWordObjCmd, 1, 1,
+     "reason", NS_TCL_CONN | NS_TCL_DATA(BAD_REQUEST)},
+    {"ns_returnunauthorized", StandardObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_CONN | NS_TCL_DATA(UNAUTHORIZED)},
+    {"ns_returnforbidden", StandardObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_CONN | NS_TCL_DATA(FORBIDDEN)},
+    {"ns_returnnotfound", StandardObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_CONN | NS_TCL_DATA(NOT_FOUND)},
+    {"ns_returnunavailable", StandardObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_CONN | NS_TCL_DATA(UNAVAILABLE)},
+    {"ns_returntoolarge", StandardObjCmd, 0, NS_TCL_ANY,
+     NULL, NS_TCL_CONN | NS_TCL_DATA(TOO_LARGE)},
     {"ns_returnok", ReturnOkObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnredirect", RedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnmoved", MovedObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_internalredirect", InternalRedirectObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnredirect", WithWordObjCmd, 1, 1,
+     "location", NS_TCL_CONN | NS_TCL_DATA(REDIRECT)},
+    {"ns_returnmoved", WithWordObjCmd, 1, 1,
+     "location", NS_TCL_CONN | NS_TCL_DATA(MOVED)},
+    {"ns_internalredirect", WithWordObjCmd, 1, 1,
+     "location", NS_TCL_CONN | NS_TCL_DATA(INTERNAL)},
     {"ns_setexpires", SetExpiresObjCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_updateheader", UpdateHeaderObjCmd, 2, 2, "key value", 0},
     NS_TCL_END
@@ -252,47 +255,19 @@ ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * Replies without arguments; words behind the name are ignored.
  */
 static int
-ReturnStandard(NsInterp *interpPtr, int (*proc)(Ns_Conn *conn))
+StandardObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
-    NsConn *connPtr = NsTclConn(interpPtr);
+    static int (*const procs[])(Ns_Conn *conn) = {
+        [UNAUTHORIZED] = Ns_ConnReturnUnauthorized,
+        [FORBIDDEN] = Ns_ConnReturnForbidden,
+        [NOT_FOUND] = Ns_ConnReturnNotFound,
+        [UNAVAILABLE] = Ns_ConnReturnUnavailable,
+        [TOO_LARGE] = Ns_ConnReturnEntityTooLarge
+    };
 
-    return (connPtr != NULL)
-        ? NsTclReturnStatus(interpPtr->interp, proc(&connPtr->pub)) : TCL_ERROR;
-}
-
-static int
-ReturnUnauthorizedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                         Tcl_Obj *const *objv)
-{
-    return ReturnStandard(clientData, Ns_ConnReturnUnauthorized);
-}
-
-static int
-ReturnForbiddenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                      Tcl_Obj *const *objv)
-{
-    return ReturnStandard(clientData, Ns_ConnReturnForbidden);
-}
-
-static int
-ReturnNotFoundObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
-{
-    return ReturnStandard(clientData, Ns_ConnReturnNotFound);
-}
-
-static int
-ReturnUnavailableObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                        Tcl_Obj *const *objv)
-{
-    return ReturnStandard(clientData, Ns_ConnReturnUnavailable);
-}
-
-static int
-ReturnTooLargeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
-{
-    return ReturnStandard(clientData, Ns_ConnReturnEntityTooLarge);
+    return NsTclReturnStatus(interp,
+        procs[NsTclData(clientData)](Ns_TclGetConn(interp)));
 }
 
 static int
@@ -312,52 +287,18 @@ ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * Replies with one argument.
  */
 static int
-ReturnWithWord(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv, const char *usage,
-               int (*proc)(Ns_Conn *conn, const char *word))
-{
-    NsConn *connPtr;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, usage);
-        return TCL_ERROR;
-    }
-    connPtr = NsTclConn(clientData);
-    return (connPtr != NULL)
-        ? NsTclReturnStatus(interp, proc(&connPtr->pub, Tcl_GetString(objv[1])))
-        : TCL_ERROR;
-}
-
-static int
-ReturnBadRequestObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
-{
-    return ReturnWithWord(clientData, interp, objc, objv, "reason",
-                          Ns_ConnReturnBadRequest);
-}
-
-static int
-RedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+WithWordObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    return ReturnWithWord(clientData, interp, objc, objv, "location",
-                          Ns_ConnReturnRedirect);
-}
+    static int (*const procs[])(Ns_Conn *conn, const char *word) = {
+        [BAD_REQUEST] = Ns_ConnReturnBadRequest,
+        [REDIRECT] = Ns_ConnReturnRedirect,
+        [MOVED] = Ns_ConnReturnMoved,
+        [INTERNAL] = Ns_ConnRedirect
+    };
 
-static int
-MovedObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return ReturnWithWord(clientData, interp, objc, objv, "location",
-                          Ns_ConnReturnMoved);
-}
-
-static int
-InternalRedirectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
-{
-    return ReturnWithWord(clientData, interp, objc, objv, "location",
-                          Ns_ConnRedirect);
+    return NsTclReturnStatus(interp, procs[NsTclData(clientData)](
+        Ns_TclGetConn(interp), Tcl_GetString(objv[1])));
 }
 
 static int

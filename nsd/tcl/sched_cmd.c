@@ -13,8 +13,7 @@
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc ScheduleProcObjCmd, ScheduleDailyObjCmd,
-    ScheduleWeeklyObjCmd, AfterObjCmd, UnscheduleObjCmd, CancelObjCmd,
-    PauseObjCmd, ResumeObjCmd;
+    ScheduleWeeklyObjCmd, AfterObjCmd, UnscheduleObjCmd, IdObjCmd;
 
 static int ScheduleClock(Tcl_Interp *interp, int period, int objc,
                          Tcl_Obj *const *objv);
@@ -24,19 +23,19 @@ static int GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr,
                        const char *negative, Ns_Time *timePtr);
 static int CheckRange(Tcl_Interp *interp, const char *name, int value,
                       int max);
-static int WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                  int (*proc)(int id));
 static Ns_SchedProc RunScript, FreeScript;
+
+enum {CANCEL, PAUSE, RESUME};
 
 static const NsTclCommand commands[] = {
     {"ns_schedule_proc", ScheduleProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_schedule_daily", ScheduleDailyObjCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_schedule_weekly", ScheduleWeeklyObjCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_after", AfterObjCmd, 2, NS_TCL_ANY, "seconds script ?args?", 0},
-    {"ns_unschedule_proc", UnscheduleObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cancel", CancelObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_pause", PauseObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_resume", ResumeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_unschedule_proc", UnscheduleObjCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
+    {"ns_cancel", IdObjCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
+    {"ns_pause", IdObjCmd, 1, 1, "id", NS_TCL_DATA(PAUSE)},
+    {"ns_resume", IdObjCmd, 1, 1, "id", NS_TCL_DATA(RESUME)},
     NS_TCL_END
 };
 
@@ -155,33 +154,12 @@ static int
 UnscheduleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    int result = WithId(interp, objc, objv, Ns_Cancel);
+    int result = IdObjCmd(clientData, interp, objc, objv);
 
     if (result == TCL_OK) {
         Tcl_ResetResult(interp);
     }
     return result;
-}
-
-static int
-CancelObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return WithId(interp, objc, objv, Ns_Cancel);
-}
-
-static int
-PauseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return WithId(interp, objc, objv, Ns_Pause);
-}
-
-static int
-ResumeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return WithId(interp, objc, objv, Ns_Resume);
 }
 
 static int
@@ -235,18 +213,18 @@ CheckRange(Tcl_Interp *interp, const char *name, int value, int max)
 }
 
 static int
-WithId(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int (*proc)(int id))
+IdObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
-    int id;
+    static int (*const procs[])(int id) = {
+        [CANCEL] = Ns_Cancel, [PAUSE] = Ns_Pause, [RESUME] = Ns_Resume
+    };
+    int what = NsTclData(clientData), id;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "id");
-        return TCL_ERROR;
-    }
     if (Tcl_GetIntFromObj(interp, objv[1], &id) != TCL_OK) {
         return TCL_ERROR;
     }
-    return NsTclReturn(interp, Tcl_NewIntObj(proc(id)));
+    return NsTclReturn(interp, Tcl_NewIntObj(procs[what](id)));
 }
 
 static void

@@ -16,8 +16,10 @@
 #include "tcl/sock.h"
 
 static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
-                      SelectObjCmd, NreadObjCmd, CheckObjCmd, BlockingObjCmd,
-                      NonblockingObjCmd, AddrByHostObjCmd, HostByAddrObjCmd;
+    SelectObjCmd, NreadObjCmd, CheckObjCmd, AddrByHostObjCmd, HostByAddrObjCmd,
+    SetBlockingObjCmd;
+
+#define IS_NONBLOCKING 1
 
 static const NsTclCommand commands[] = {
     {"ns_sockopen", OpenObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
@@ -27,11 +29,11 @@ static const NsTclCommand commands[] = {
     {"ns_sockselect", SelectObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_socknread", NreadObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
     {"ns_sockcheck", CheckObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_sockblocking", BlockingObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_socknonblocking", NonblockingObjCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_BASIC},
+    {"ns_sockblocking", SetBlockingObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_socknonblocking", SetBlockingObjCmd, 1, 1,
+     "sockId", NS_TCL_DATA(IS_NONBLOCKING) | NS_TCL_BASIC},
     {"ns_addrbyhost", AddrByHostObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_hostbyaddr", HostByAddrObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hostbyaddr", HostByAddrObjCmd, 1, 1, "address", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -62,8 +64,6 @@ static int ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 static int ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                             OpenSpec *specPtr);
 static bool IsOpenOption(const char *word);
-static int SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                       bool isBlocking);
 static int FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
                     bool *isBufferedPtr);
 static Tcl_Obj *ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
@@ -541,31 +541,15 @@ CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_sockblocking sockId; ns_socknonblocking sockId
+ * ns_sockblocking sockId, ns_socknonblocking sockId
  */
 static int
-BlockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
-{
-    return SetBlocking(interp, objc, objv, true);
-}
-
-static int
-NonblockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+SetBlockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    return SetBlocking(interp, objc, objv, false);
-}
-
-static int
-SetBlocking(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, bool isBlocking)
-{
+    bool        isBlocking = NsTclData(clientData) != IS_NONBLOCKING;
     Tcl_Channel channel;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "sockId");
-        return TCL_ERROR;
-    }
     if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[1]), 0, 0, &channel)
             != TCL_OK) {
         return TCL_ERROR;
@@ -603,15 +587,10 @@ AddrByHostObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 /*
  * ns_hostbyaddr address
  */
-
 static int
 HostByAddrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "address");
-        return TCL_ERROR;
-    }
     return LookupResult(interp, Tcl_GetString(objv[1]), Ns_GetHostByAddr);
 }
 

@@ -12,38 +12,38 @@
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc TimeObjCmd, HttpTimeObjCmd, ParseHttpTimeObjCmd,
-    GmTimeObjCmd, LocalTimeObjCmd, FmtTimeObjCmd, SleepObjCmd;
+    FmtTimeObjCmd, SleepObjCmd, BrokenDownTimeObjCmd;
 
 static Tcl_ObjCmdProc AdjustSubcmd, DiffSubcmd, FormatSubcmd, GetSubcmd,
     IncrSubcmd, MakeSubcmd, SecondsSubcmd, MicrosecondsSubcmd;
 
 static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
-static int OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                   Ns_Time *timePtr);
-static int BrokenDownTime(Tcl_Interp *interp, const struct tm *tmPtr, int objc,
-                          Tcl_Obj *const *objv);
+static int OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
+
+#define IS_LOCAL 1
 
 static const NsTclCommand commands[] = {
     {"ns_time", TimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_httptime", HttpTimeObjCmd, 1, 1, "time", NS_TCL_BASIC},
     {"ns_parsehttptime", ParseHttpTimeObjCmd, 1, 1, "httptime", NS_TCL_BASIC},
-    {"ns_gmtime", GmTimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_localtime", LocalTimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_gmtime", BrokenDownTimeObjCmd, 0, 0, "", NS_TCL_BASIC},
+    {"ns_localtime", BrokenDownTimeObjCmd, 0, 0,
+     "", NS_TCL_DATA(IS_LOCAL) | NS_TCL_BASIC},
     {"ns_fmttime", FmtTimeObjCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
     {"ns_sleep", SleepObjCmd, 1, 1, "timespec", NS_TCL_BASIC},
     NS_TCL_END
 };
 
 static const NsTclCommand subcmds[] = {
-    {"adjust", AdjustSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"adjust", AdjustSubcmd, 1, 1, "time", 0},
     {"diff", DiffSubcmd, 2, 2, "time1 time2", 0},
     {"get", GetSubcmd, 0, NS_TCL_ANY, NULL, 0},
     {"incr", IncrSubcmd, 2, 3, "time sec ?usec?", 0},
     {"make", MakeSubcmd, 1, 2, "sec ?usec?", 0},
-    {"seconds", SecondsSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"microseconds", MicrosecondsSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"seconds", SecondsSubcmd, 1, 1, "time", 0},
+    {"microseconds", MicrosecondsSubcmd, 1, 1, "time", 0},
     NS_TCL_END,
-    {"format", FormatSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"format", FormatSubcmd, 1, 1, "time", 0},
     NS_TCL_END
 };
 
@@ -70,7 +70,7 @@ AdjustSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_Time time;
 
-    return OneTime(interp, objc, objv, &time) == TCL_OK
+    return OneTime(interp, objv[2], &time) == TCL_OK
         ? SetTime(interp, &time) : TCL_ERROR;
 }
 
@@ -99,7 +99,7 @@ FormatSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *sign = "";
     Ns_Time     time;
 
-    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+    if (OneTime(interp, objv[2], &time) != TCL_OK) {
         return TCL_ERROR;
     }
     if (time.sec < 0) {
@@ -161,7 +161,7 @@ SecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_Time time;
 
-    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+    if (OneTime(interp, objv[2], &time) != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewLongObj(time.sec));
@@ -173,7 +173,7 @@ MicrosecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_Time time;
 
-    if (OneTime(interp, objc, objv, &time) != TCL_OK) {
+    if (OneTime(interp, objv[2], &time) != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewLongObj(time.usec));
@@ -190,13 +190,9 @@ SetTime(Tcl_Interp *interp, Ns_Time *timePtr)
  * The only argument of a subcommand.
  */
 static int
-OneTime(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Ns_Time *timePtr)
+OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "time");
-        return TCL_ERROR;
-    }
-    if (Ns_TclGetTimeFromObj(interp, objv[2], timePtr) != TCL_OK) {
+    if (Ns_TclGetTimeFromObj(interp, obj, timePtr) != TCL_OK) {
         return TCL_ERROR;
     }
     Ns_AdjTime(timePtr);
@@ -234,31 +230,13 @@ ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GmTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+BrokenDownTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                     Tcl_Obj *const *objv)
 {
-    time_t now = time(NULL);
+    time_t           now = time(NULL);
+    const struct tm *tmPtr = NsTclData(clientData) == IS_LOCAL
+        ? ns_localtime(&now) : ns_gmtime(&now);
 
-    return BrokenDownTime(interp, ns_gmtime(&now), objc, objv);
-}
-
-static int
-LocalTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
-{
-    time_t now = time(NULL);
-
-    return BrokenDownTime(interp, ns_localtime(&now), objc, objv);
-}
-
-static int
-BrokenDownTime(Tcl_Interp *interp, const struct tm *tmPtr, int objc,
-               Tcl_Obj *const *objv)
-{
-    if (objc != 1) {
-        Tcl_WrongNumArgs(interp, 1, objv, "");
-        return TCL_ERROR;
-    }
     Ns_TclPrintfResult(interp, "%d %d %d %d %d %d %d %d %d", tmPtr->tm_sec,
                        tmPtr->tm_min, tmPtr->tm_hour, tmPtr->tm_mday,
                        tmPtr->tm_mon, tmPtr->tm_year, tmPtr->tm_wday,

@@ -16,7 +16,7 @@
 #include "tcl/command.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc Words, Flags;
+static Tcl_ObjCmdProc Words, Flags, Data;
 static Tcl_Interp *interp;
 
 static const NsTclCommand commands[] = {
@@ -25,6 +25,8 @@ static const NsTclCommand commands[] = {
     {"some", Words, 1, 2, "a ?b?", NS_TCL_BASIC},
     {"serves", Words, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC | NS_TCL_CONN},
     {"served", Words, 0, NS_TCL_ANY, NULL, 0},
+    {"first", Data, 0, 0, NULL, NS_TCL_BASIC | NS_TCL_DATA(1)},
+    {"second", Data, 0, 0, NULL, NS_TCL_BASIC | NS_TCL_DATA(2)},
     NS_TCL_END
 };
 
@@ -61,6 +63,12 @@ Flags(ClientData clientData, Tcl_Interp *ip, int objc, Tcl_Obj *const *objv)
 
     assert_int_equal(Tcl_Eval(ip, "door open x"), TCL_OK);
     return NsTclReturn(ip, Tcl_NewIntObj((int) flags));
+}
+
+static int
+Data(ClientData clientData, Tcl_Interp *ip, int objc, Tcl_Obj *const *objv)
+{
+    return NsTclReturn(ip, Tcl_NewIntObj(NsTclData(clientData)));
 }
 
 static void
@@ -124,6 +132,8 @@ a_procedure_sees_the_flags_of_its_row(void **state)
 {
     expect("door order", "7");
     expect("door close", "8");
+    expect("first", "1");
+    expect("second", "2");
 }
 
 int
