@@ -136,15 +136,16 @@ AnAddressMayBeShortOrLong(void **state)
         const char   *text;
         NsPrebindSpec spec;
     } good[] = {
-        {"80", {NS_PREBIND_TCP, "0.0.0.0", 80}},
-        {"127.0.0.1:8080", {NS_PREBIND_TCP, "127.0.0.1", 8080}},
-        {"127.0.0.1:8080/tcp", {NS_PREBIND_TCP, "127.0.0.1", 8080}},
-        {"53/udp", {NS_PREBIND_UDP, "0.0.0.0", 53}},
-        {"[::1]:443", {NS_PREBIND_TCP, "::1", 443}},
-        {"icmp", {NS_PREBIND_ICMP, "", 1}},
-        {"icmp/5", {NS_PREBIND_ICMP, "", 5}},
-        {"/tmp/s", {NS_PREBIND_UNIX, "/tmp/s", 0}},
-        {"/tmp/s|0660", {NS_PREBIND_UNIX, "/tmp/s", 0660}}
+        {"80", {NS_PREBIND_TCP, "0.0.0.0", 80, NS_BIND_USUAL}},
+        {"127.0.0.1:8080", {NS_PREBIND_TCP, "127.0.0.1", 8080, NS_BIND_USUAL}},
+        {"127.0.0.1:8080/tcp",
+         {NS_PREBIND_TCP, "127.0.0.1", 8080, NS_BIND_USUAL}},
+        {"53/udp", {NS_PREBIND_UDP, "0.0.0.0", 53, NS_BIND_USUAL}},
+        {"[::1]:443", {NS_PREBIND_TCP, "::1", 443, NS_BIND_USUAL}},
+        {"icmp", {NS_PREBIND_ICMP, "", 1, NS_BIND_USUAL}},
+        {"icmp/5", {NS_PREBIND_ICMP, "", 5, NS_BIND_USUAL}},
+        {"/tmp/s", {NS_PREBIND_UNIX, "/tmp/s", 0, NS_BIND_USUAL}},
+        {"/tmp/s|0660", {NS_PREBIND_UNIX, "/tmp/s", 0660, NS_BIND_USUAL}}
     };
     static const char *const bad[] = {
         "", "x", "1.2.3.4", ":80", "80/sctp", "70000", "1.2.3.4:", "icmp/0",
