@@ -43,6 +43,7 @@ typedef struct Database {
 #define LOOK_NANOS INT64_C(1000000000)
 
 static bool    OpenSqlite(Ns_LogSink sink);
+static Database *GetDatabase(Ns_LogSink sink);
 static bool    Connect(Database *dbPtr, Ns_LogSink sink);
 static bool    Prepare(Database *dbPtr, Ns_LogSink sink);
 static bool    AddServer(Database *dbPtr);
@@ -83,19 +84,31 @@ const NsSinkType nsSqliteSinkType = {
 static bool
 OpenSqlite(Ns_LogSink sink)
 {
-    Database *dbPtr = ns_calloc(1u, sizeof(*dbPtr));
-    int       reason;
+    int reason;
 
-    Ns_DStringInit(&dbPtr->server);
-    NsRowAppendServer(&dbPtr->server);
-    sink->target = dbPtr;
-    if (Connect(dbPtr, sink) || errno == EBUSY) {
+    if (Connect(GetDatabase(sink), sink) || errno == EBUSY) {
         return true;
     }
     reason = errno;
     CloseDatabase(sink);
     errno = reason;
     return false;
+}
+
+/*
+ * Also for a sink that was made though it could not be opened.
+ */
+static Database *
+GetDatabase(Ns_LogSink sink)
+{
+    if (sink->target == NULL) {
+        Database *dbPtr = ns_calloc(1u, sizeof(*dbPtr));
+
+        Ns_DStringInit(&dbPtr->server);
+        NsRowAppendServer(&dbPtr->server);
+        sink->target = dbPtr;
+    }
+    return sink->target;
 }
 
 static bool
@@ -185,7 +198,7 @@ PrepareOne(Database *dbPtr, sqlite3_stmt **statementPtr, const char *fmt,
 static ssize_t
 WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    Database *dbPtr = sink->target;
+    Database *dbPtr = GetDatabase(sink);
     int       reason;
 
     LookAtName(sink);
@@ -446,7 +459,7 @@ Disconnect(Database *dbPtr, Ns_LogSink sink)
 static bool
 Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    Database     *dbPtr = sink->target;
+    Database     *dbPtr = GetDatabase(sink);
     sqlite3_stmt *statement = NULL;
     char         *sql;
     int           code;
