@@ -320,11 +320,12 @@ void NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind,
 void NsAdpParseFor(NsAdpServer *adpServerPtr, NsAdpCode *codePtr,
                    const char *text, int flags);
 
-/* ---- adp_cmd.c, frame_cmd.c, register_cmd.c ---- */
+/* ---- adp_cmd.c, frame_cmd.c, register_cmd.c, handler.c ---- */
 
 void NsAdpCmdInit(void);
 void NsAdpFrameCmdInit(void);
 void NsAdpRegisterCmdInit(void);
+void NsAdpHandlerInit(void);
 
 /*
  * Register the page handler of a server for method and url.

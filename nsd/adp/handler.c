@@ -139,12 +139,9 @@ static Ns_ReturnCode FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr,
 static const char *TypeOf(const char *file);
 
 void
-NsAdpInit(void)
+NsAdpHandlerInit(void)
 {
     NsParametersRegister("ns/server/*/adp", rows, sizeof(NsAdpServer));
-    NsAdpCmdInit();
-    NsAdpFrameCmdInit();
-    NsAdpRegisterCmdInit();
     Ns_RegisterProcInfo((void *) RequestPage, "ns:adppage", DescribePage);
     NsFastPathSetDirectoryAdp(ListDirectory);
 }
