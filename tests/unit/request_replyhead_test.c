@@ -9,14 +9,17 @@
 #include "nsset.h"
 #include "base/set.h"
 #include "request/replyhead.h"
+#include "request/reqserver.h"
 
 /*
  * A connection with what the header depends on, and nothing else.
  */
 typedef struct Fixture {
-    NsMessage      message;
-    NsSockSettings settings;
-    NsConn         conn;
+    NsMessage       message;
+    NsSockSettings  settings;
+    NsRequestServer requestServer;
+    NsServer        server;
+    NsConn          conn;
 } Fixture;
 
 static int
@@ -30,6 +33,8 @@ Setup(void **state)
     f.settings.keepWait = 5 * NS_STAMP_SECOND;
     f.conn.messagePtr = &f.message;
     f.conn.settingsPtr = &f.settings;
+    f.server.requestPtr = &f.requestServer;
+    f.conn.serverPtr = &f.server;
     f.conn.request.version = f.message.head.version = 1.1;
     f.conn.pub.request = &f.conn.request;
     f.conn.pub.headers = NsSetCreateInArena(arenaPtr, NULL, 4);
