@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "log/sink_int.h"
+#include "log/spillmove.h"
 #include "log/systemlog.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -94,6 +95,7 @@ NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,
     NsRingSweep(keyPtr);
     nPaths = NsRingList(keyPtr, &paths);
     n = OpenAll(paths, nPaths, AT_START, &rings);
+    NsSpillMove(rings, n);
     if (spillDirectory != NULL) {
         nOrphans = AddOrphans(spillDirectory, &rings, n);
     }

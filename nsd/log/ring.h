@@ -55,6 +55,7 @@ typedef struct NsRingHeader {
     atomic_uint nStreams;       /* Names are complete below these counts. */
     atomic_uint nLanes;
     char     spillDirectory[NS_RING_PATH];  /* "": none.  See spill.h. */
+    atomic_uchar isBlocking[NS_RING_STREAMS];   /* No record may be dropped. */
     char     streams[NS_RING_STREAMS][NS_RING_NAME];    /* The last member. */
 } NsRingHeader;
 
@@ -122,7 +123,7 @@ typedef struct NsRingSink {
     int32_t     minSeverity;            /* and in which format; for a process */
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
-    int32_t     pad;
+    uint32_t    maxSpillKiB;            /* What it may have on disk. */
     uint64_t    missing;                /* See NsRingMissing. */
     atomic_uint hasSpill;               /* These: see spill.h. */
     uint32_t    spillNumber;            /* Part of the file's name. */
@@ -222,6 +223,11 @@ int NsRingList(const NsRingKey *keyPtr, char ***pathsPtr);
  * Delete what processes left that died while they made a mapping.
  */
 void NsRingSweep(const NsRingKey *keyPtr);
+
+/*
+ * How many bytes of records some sink needs.
+ */
+size_t NsRingNeededBytes(NsRing *ringPtr);
 
 /*
  * Give back the memory of what no sink needs any more.  Not for a mapping in

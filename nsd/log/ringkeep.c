@@ -145,6 +145,22 @@ FirstNeeded(NsRing *ringPtr, uint32_t lane)
     return segmentPtr;
 }
 
+size_t
+NsRingNeededBytes(NsRing *ringPtr)
+{
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    size_t   bytes = 0;
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        const NsRingSegment *segmentPtr = FirstNeeded(ringPtr, i);
+
+        for (; segmentPtr != NULL; segmentPtr = NextOf(ringPtr, segmentPtr)) {
+            bytes += ringPtr->headerPtr->segmentBytes;
+        }
+    }
+    return bytes;
+}
+
 static NsRingSegment *
 NextOf(const NsRing *ringPtr, const NsRingSegment *segmentPtr)
 {

@@ -73,6 +73,9 @@ NsSinkNoteSettings(Ns_LogSink sink)
         sink->slotPtr->minSeverity = settingsPtr->minSeverity;
         sink->slotPtr->format = settingsPtr->format;
         sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+        sink->slotPtr->maxSpillKiB = (uint32_t) MIN(
+            settingsPtr->maxSpill / 1024 + (settingsPtr->maxSpill % 1024 > 0),
+            UINT32_MAX);
     }
 }
 

@@ -17,6 +17,7 @@
 
 static atomic_uint lastNumber;
 
+static bool     IsTaken(const NsRing *ringPtr, const NsRingSink *slotPtr);
 static void     Reset(NsRingSink *slotPtr);
 static NsSpill *Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path);
 static void     Bound(NsSpill *spillPtr);
@@ -56,8 +57,10 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
         return NULL;
     }
     Reset(slotPtr);
-    slotPtr->spillNumber = (atomic_fetch_add(&lastNumber, 1) + 1)
-        % NS_SPILL_GENERATION;
+    do {
+        slotPtr->spillNumber = (atomic_fetch_add(&lastNumber, 1) + 1)
+            % NS_SPILL_GENERATION;
+    } while (IsTaken(ringPtr, slotPtr));
     /* Before there is a file that nobody would look for. */
     atomic_store(&slotPtr->hasSpill, 1u);
     spillPtr = Create(ringPtr, slotPtr, NsSpillPath(ringPtr, slotPtr));
@@ -65,6 +68,21 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
         atomic_store(&slotPtr->hasSpill, 0u);
     }
     return spillPtr;
+}
+
+/*
+ * By another sink of the process that the mapping is of.
+ */
+static bool
+IsTaken(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    char *path = NsSpillPath(ringPtr, slotPtr);
+    char *next = PathOfNext(ringPtr, slotPtr);
+    bool  isTaken = access(path, F_OK) == 0 || access(next, F_OK) == 0;
+
+    ns_free(path);
+    ns_free(next);
+    return isTaken;
 }
 
 static void

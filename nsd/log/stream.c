@@ -109,6 +109,7 @@ static Ns_ReturnCode PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 static inline uint64_t BitOf(Ns_LogStream stream);
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
+static void NoteOverflow(Ns_LogStream stream);
 static void NameInRingLocked(Ns_LogStream stream);
 static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
@@ -575,6 +576,11 @@ void
 NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow)
 {
     atomic_store(&stream->overflow, (int) overflow);
+    Ns_MutexLock(&lock);
+    if (ring != NULL) {
+        NoteOverflow(stream);
+    }
+    Ns_MutexUnlock(&lock);
 }
 
 void
@@ -793,11 +799,22 @@ CountDrop(Ns_LogStream stream, int64_t time)
     atomic_fetch_add(&stream->nDropped, 1);
 }
 
+/*
+ * For a process that finds the mapping.
+ */
+static void
+NoteOverflow(Ns_LogStream stream)
+{
+    atomic_store(&ring->headerPtr->isBlocking[stream->index],
+                 NsStreamOverflow(stream) == NS_OVERFLOW_BLOCK);
+}
+
 static void
 NameInRingLocked(Ns_LogStream stream)
 {
     if (ring != NULL) {
         strcpy(ring->headerPtr->streams[stream->index], stream->name);
+        NoteOverflow(stream);
         atomic_store_explicit(&ring->headerPtr->nStreams,
                               (unsigned) stream->index + 1,
                               memory_order_release);

@@ -21,15 +21,20 @@
 
 #define NRECORDS     6000
 #define FILLER_BYTES 200
+#define NFIT         1200    /* So many take about a third of the memory. */
+#define NDEATHS      10
 #define LIMIT_USEC   (120 * 1000000)
 #define PAUSE_USEC   1000
 
 static char directory[64];
+static char place[96];          /* Of the database. */
 static char database[128];
 static char nsdLog[128];
 
 /* What the child is like. */
 static bool hasOther;           /* There is the second stream, too. */
+static NsOverflow overflow = NS_OVERFLOW_BLOCK;
+static size_t maxSpill;         /* 0: the default. */
 static int  dieAt;              /* When the database has so many rows. */
 
 static size_t
@@ -48,7 +53,11 @@ SetUp(void **state)
     if (mkdtemp(directory) == NULL) {
         return -1;
     }
-    snprintf(database, sizeof(database), "%s/rows.db", directory);
+    snprintf(place, sizeof(place), "%s/db", directory);
+    snprintf(database, sizeof(database), "%s/rows.db", place);
+    if (mkdir(place, 0700) != 0) {
+        return -1;
+    }
     snprintf(nsdLog, sizeof(nsdLog), "%s/nsd.log", directory);
     return 0;
 }
@@ -62,34 +71,6 @@ TearDown(void **state)
     return system(command) == 0 ? 0 : -1;
 }
 
-static Ns_LogSink
-Start(Ns_LogStream *streams)
-{
-    static const char *const names[] = {"test", "other"};
-    char           spill[128];
-    NsSinkSettings settings = nsSinkDefaults;
-    Ns_LogSink     sink;
-
-    snprintf(spill, sizeof(spill), "%s/spill", directory);
-    settings.bufferNanos = 10000000;
-    NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = nsdLog, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
-        .spillDirectory = spill, .home = directory
-    });
-    for (int i = 0; i < 1 + hasOther; i++) {
-        streams[i] = Ns_LogStreamCreate(names[i], Format, NULL);
-        NsStreamSetOverflow(streams[i], NS_OVERFLOW_BLOCK);
-    }
-    sink = NsSinkCreate(&(NsSinkSpec){
-        .name = "rows", .type = "sqlite", .streams = names, .nStreams = 2,
-        .file = database, .table = "log", .settings = settings
-    });
-    NsLogStart();
-    return sink;
-}
-
 static sqlite3 *
 OpenDatabase(void)
 {
@@ -100,10 +81,50 @@ OpenDatabase(void)
     return handle;
 }
 
+static Ns_LogSink
+Start(Ns_LogStream *streams)
+{
+    static const char *const names[] = {"test", "other"};
+    char           spill[128];
+    NsSinkSettings settings = nsSinkDefaults;
+    Ns_LogSink     sink;
+
+    snprintf(spill, sizeof(spill), "%s/spill", directory);
+    settings.bufferNanos = 10000000;
+    settings.maxSpill = maxSpill > 0 ? maxSpill : settings.maxSpill;
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = nsdLog, .notice = true, .sanitize = 2, .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
+        .spillDirectory = spill, .home = directory
+    });
+    for (int i = 0; i < 1 + hasOther; i++) {
+        streams[i] = Ns_LogStreamCreate(names[i], Format, NULL);
+        NsStreamSetOverflow(streams[i], overflow);
+    }
+    sink = NsSinkCreate(&(NsSinkSpec){
+        .name = "rows", .type = "sqlite", .streams = names, .nStreams = 2,
+        .file = database, .table = "log", .mayOpenLater = true,
+        .settings = settings
+    });
+    NsLogStart();
+    return sink;
+}
+
+static void
+Put(Ns_LogStream stream, int number)
+{
+    static const char filler[FILLER_BYTES];
+    struct iovec      pieces[] = {
+        {&number, sizeof(number)}, {(void *) filler, sizeof(filler)}
+    };
+
+    Ns_LogStreamPut(stream, Notice, pieces, 2);
+}
+
 static void
 LogAndDie(void)
 {
-    static const char filler[FILLER_BYTES];
     Ns_LogStream streams[2];
     Ns_LogSink   sink = Start(streams);
     sqlite3     *handle = OpenDatabase();
@@ -114,11 +135,7 @@ LogAndDie(void)
         _exit(1);
     }
     for (int i = 0; i < NRECORDS; i++) {
-        struct iovec pieces[] = {
-            {&i, sizeof(i)}, {(void *) filler, sizeof(filler)}
-        };
-
-        Ns_LogStreamPut(streams[i % 2], Notice, pieces, 2);
+        Put(streams[i % 2], i);
     }
     for (int i = 0; i < LIMIT_USEC / PAUSE_USEC; i++) {
         NsSinkGetStats(sink, &stats);
@@ -129,6 +146,21 @@ LogAndDie(void)
         usleep(PAUSE_USEC);
     }
     _exit(1);
+}
+
+/*
+ * As much as memory keeps for a sink without a move to disk.
+ */
+static void
+FillMemoryAndDie(void)
+{
+    Ns_LogStream streams[2];
+
+    (void) Start(streams);
+    for (int i = 0; i < NFIT; i++) {
+        Put(streams[i % 2], i);
+    }
+    kill(getpid(), SIGKILL);
 }
 
 static int
@@ -259,7 +291,7 @@ CheckNothingIsLeft(void)
     snprintf(command, sizeof(command), "test -z \"$(ls -d %s/nsd-* "
              "%s/spill/* 2>/dev/null)\"", directory, directory);
     assert_int_equal(system(command), 0);
-    snprintf(command, sizeof(command), "! grep -q -e damaged -e Error: %s",
+    snprintf(command, sizeof(command), "! grep -q -e damaged -e dropped -e 'are lost' %s",
              nsdLog);
     assert_int_equal(system(command), 0);
 }
@@ -336,6 +368,92 @@ they_can_be_given_up(void **state)
     CheckNothingIsLeft();
 }
 
+/*
+ * So many bytes there are in files of the memory, holes left out.
+ */
+static long
+MemoryBytes(void)
+{
+    char  command[256];
+    long  blocks = 0;
+    FILE *fp;
+
+    snprintf(command, sizeof(command), "stat -c %%b %s/nsd-* | paste -sd+ | bc",
+             directory);
+    fp = popen(command, "r");
+    assert_int_equal(fscanf(fp, "%ld", &blocks), 1);
+    pclose(fp);
+    return blocks * 512;
+}
+
+static long
+CountMissing(void)
+{
+    sqlite3      *handle = OpenDatabase();
+    sqlite3_stmt *statement;
+    long          sum = 0, n;
+
+    assert_int_equal(
+        sqlite3_prepare_v2(handle, "SELECT record FROM log WHERE record LIKE "
+                           "'%records are missing here%'", -1, &statement,
+                           NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        const char *note = strstr((const char *)
+                                  sqlite3_column_text(statement, 0), "up to ");
+
+        assert_int_equal(sscanf(note, "up to %ld", &n), 1);
+        sum += n;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+    return sum;
+}
+
+static void
+DieOften(void)
+{
+    hasOther = true;
+    assert_int_equal(rmdir(place), 0);
+    for (int i = 0; i < NDEATHS; i++) {
+        assert_true(WIFSIGNALED(InChild(FillMemoryAndDie)));
+        /* The last one's, and what the others left. */
+        assert_true(MemoryBytes() < 3 * NS_LOG_MEMORY_MIN);
+    }
+    assert_int_equal(mkdir(place, 0700), 0);
+    unlink(nsdLog);
+}
+
+static void
+however_often_a_server_dies_memory_is_bounded_and_nothing_is_lost(void **state)
+{
+    DieOften();
+    assert_int_equal(InChild(StartAndStop), 0);
+    assert_int_equal(CountRows("true"), NDEATHS * NFIT);
+    for (int i = 0; i < NFIT; i += NFIT / 10) {
+        char condition[64];
+
+        snprintf(condition, sizeof(condition), "record = '%d'", i);
+        assert_int_equal(CountRows(condition), NDEATHS);
+    }
+    CheckNothingIsLeft();
+}
+
+static void
+beyond_maxspill_the_oldest_are_given_up_and_told_of(void **state)
+{
+    long n;
+
+    overflow = NS_OVERFLOW_DROPNEWEST;
+    maxSpill = 600000;
+    DieOften();
+    assert_int_equal(InChild(StartAndStop), 0);
+    overflow = NS_OVERFLOW_BLOCK;
+    maxSpill = 0;
+    n = CountMissing();
+    assert_true(n > NFIT && n < NDEATHS * NFIT);
+    assert_int_equal(CountRows("stream <> 'system'") + n, NDEATHS * NFIT);
+}
+
 static void
 a_file_of_another_server_is_left_alone(void **state)
 {
@@ -366,6 +484,12 @@ main(void)
             records_of_a_stream_that_nobody_makes_wait_and_hold_up_no_others,
             SetUp, TearDown),
         cmocka_unit_test_setup_teardown(they_can_be_given_up, SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(
+            however_often_a_server_dies_memory_is_bounded_and_nothing_is_lost,
+            SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(
+            beyond_maxspill_the_oldest_are_given_up_and_told_of, SetUp,
+            TearDown),
         cmocka_unit_test_setup_teardown(
             a_file_of_another_server_is_left_alone, SetUp, TearDown)
     };
