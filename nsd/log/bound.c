@@ -65,6 +65,7 @@ static bool      mustStop;
 static Ns_Thread keeper;
 static atomic_bool isAsked;     /* Set without the lock. */
 static atomic_bool isWatching;  /* The keeper looks once a second. */
+static int64_t   waitsTold;     /* The keeper's: the episode that it told of. */
 
 static bool     IsBeyond(Ns_LogSink sink, size_t most);
 static void     StartKeeper(void);
@@ -74,6 +75,7 @@ static size_t   ShareOf(int nBehind);
 static size_t   LimitOf(Ns_LogSink sink, size_t share);
 static uint64_t Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr);
 static bool     MayDrop(Ns_LogSink sink, bool isShort);
+static void     TellWaits(void);
 static void     Watch(void);
 static void     LookAt(Ns_LogSink sink, int64_t busy);
 static void     Report(Ns_LogSink sink);
@@ -298,12 +300,14 @@ Keep(void *arg)
             Ns_GetTime(&limit);
             Ns_IncrTime(&limit, 1, 0);
             (void) Ns_CondTimedWait(&wakeup, &lock,
-                                    atomic_load(&isWatching) ? &limit : NULL);
+                                    atomic_load(&isWatching) || waitsTold != 0
+                                    ? &limit : NULL);
         }
         Ns_MutexUnlock(&lock);
         if (atomic_exchange(&isAsked, false) && !RelieveAll()) {
             select(0, NULL, NULL, NULL, &(struct timeval){0, PAUSE_USEC});
         }
+        TellWaits();
         if (NsSinkIsDue(looked + SECOND_NANOS, SECOND_NANOS)) {
             looked = NsLogClock();
             Watch();
@@ -416,6 +420,41 @@ MayDrop(Ns_LogSink sink, bool isShort)
     return atomic_load(&sink->maxMemory) > 0
         || (isShort && (atomic_load(&sink->failedSince) != 0
                         || (busy != 0 && NsLogClock() - busy > SECOND_NANOS)));
+}
+
+/*
+ * Threads wait for memory, by the rule of their stream: once when that begins,
+ * once when it is over.
+ */
+static void
+TellWaits(void)
+{
+    const size_t all = NsSinkRing()->headerPtr->bytes;
+    int64_t      since = NsSegmentsWaitedSince();
+    Ns_LogSink   sink, first = NULL;
+
+    if ((since != 0) == (waitsTold != 0)) {
+        return;
+    }
+    if (since == 0) {
+        Ns_Log(Notice, "log: no thread waits for log memory any more, after "
+               "%.3f seconds", (double) (NsLogClock() - waitsTold) / 1e9);
+    }
+    NsSinkEnter();
+    for (int i = 0; since != 0 && (sink = NsSinkAt(i)) != NULL; i++) {
+        if (first == NULL || NsBoundHeld(sink) > NsBoundHeld(first)) {
+            first = sink;
+        }
+    }
+    if (first != NULL) {
+        Tell(first, Warning, "log: threads wait until there is log memory, by "
+             "the overflow rule 'block': all of logmemory, %zu bytes, is in "
+             "use, %zu of it by sink '%s'; see why '%s' takes nothing, or too "
+             "little, raise its maxspill, or choose another rule", all,
+             NsBoundHeld(first), first->name, NsSinkFile(first));
+    }
+    waitsTold = since;
+    NsSinkLeave();
 }
 
 /*

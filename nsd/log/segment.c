@@ -18,6 +18,7 @@
 
 #define SAMPLE_ONE_IN    16
 #define WAIT_USEC        100000
+#define EPISODE_NANOS    INT64_C(1000000000)
 #define DRAINER_SEGMENTS 2
 
 static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
@@ -37,6 +38,9 @@ static Ns_Cond    freed;
 static atomic_int nWaiting;     /* Read without the lock to skip signals, */
 static atomic_int wakeAt;       /* like this: so many free are enough. */
 
+/* An episode of waits: when it began, 0: there is none; the last of them. */
+static atomic_int_fast64_t waitsSince;
+static atomic_int_fast64_t lastWait;
 static atomic_int_fast64_t waitUntil;  /* Nobody waits after it; 0: no end. */
 
 static _Thread_local bool     isDrainerThread;
@@ -210,10 +214,31 @@ CountTaken(void)
     }
 }
 
+/*
+ * Called by the keeper alone, which tells of it.
+ */
+int64_t
+NsSegmentsWaitedSince(void)
+{
+    int64_t since = atomic_load(&waitsSince);
+
+    if (since != 0 && atomic_load(&nWaiting) == 0
+            && NsLogClock() - atomic_load(&lastWait) > EPISODE_NANOS) {
+        atomic_store(&waitsSince, 0);
+        since = 0;
+    }
+    return since;
+}
+
 static void
 WaitForSegment(int allowed)
 {
+    int64_t begin = 0;
     Ns_Time until;
+
+    atomic_store(&lastWait, NsLogClock());
+    (void) atomic_compare_exchange_strong(&waitsSince, &begin,
+                                          atomic_load(&lastWait));
 
     Ns_MutexLock(&waitLock);
     if (atomic_load(&nWaiting) == 0

@@ -33,6 +33,12 @@ void NsSegmentsFreed(void);
 void NsSegmentsEndWaits(int64_t time);
 
 /*
+ * Since when threads have to wait for one; 0: none does, and none has for the
+ * last second.
+ */
+int64_t NsSegmentsWaitedSince(void);
+
+/*
  * How many are free, or the least that ever were.
  */
 uint32_t NsSegmentsLeft(bool isLeast);
