@@ -36,15 +36,16 @@ proc welcome::manualPage {name} {
     if {$name ni [manualPages]} { return "" }
     set file [file join [manualDirectory] $name.md]
     if {![file readable $file]} { return "" }
-    return [ns_memoize -- ::welcome::RenderManual $file [file mtime $file]]
-}
-
-proc welcome::RenderManual {file mtime} {
-    package require Markdown
     set channel [open $file]
     fconfigure $channel -encoding utf-8
     set text [read $channel]
     close $channel
+    # Its time would not tell of an edit within the second of the last one.
+    return [ns_memoize -- ::welcome::RenderManual $text]
+}
+
+proc welcome::RenderManual {text} {
+    package require Markdown
     # Languages behind the fences are not needed.
     regsub -all -line {^```\w+$} $text ``` text
     set html [::Markdown::convert $text]
