@@ -45,6 +45,7 @@
 #include "process/signals.h"
 #include "process/watchdog.h"
 #include "request/init.h"
+#include "tcl/child.h"
 #include "tcl/init.h"
 #include "tcl/notifier.h"
 #include "tcl/shell.h"
@@ -123,6 +124,7 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
         return RunQuick(&options, argc, argv);
     }
 
+    NsChildTakeExit();
     Prepare(&options, argc, argv);
     InitServers(&options, initProc);
     if (options.mode == NS_MODE_COMMAND) {

@@ -133,6 +133,12 @@ NsThreadsBePatient(void)
     atomic_store(&isPatient, true);
 }
 
+bool
+NsThreadIsOurs(void)
+{
+    return Self()->proc != NULL;
+}
+
 void
 NsThreadSetLimitProc(NsThreadLimitProc *proc)
 {

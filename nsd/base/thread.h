@@ -78,6 +78,12 @@ const char *NsThreadPeekName(void);
 int NsThreadOsId(void);
 
 /*
+ * Whether the calling thread was started by Ns_ThreadCreate or NsThreadTry: not by
+ * a library, nor with the process.
+ */
+bool NsThreadIsOurs(void);
+
+/*
  * The calling thread's stack: its size, and how much of it is in use here.
  */
 void NsThreadStack(size_t *bytesPtr, size_t *usedBytesPtr);

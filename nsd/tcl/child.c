@@ -7,10 +7,16 @@
 
 #include "tcl/child.h"
 
+#include "base/thread.h"
+#include "nslog.h"
+#include "nsprocess.h"
+#include "process/shutdown.h"
+
 static Tcl_ObjCmdProc InterpObjCmd;
 static bool IsCreate(Tcl_Obj *wordPtr);
 static void Complete(Tcl_Interp *interp);
 static void ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp);
+static Tcl_ExitProc Exit;
 
 void
 NsChildInheritExit(Tcl_Interp *interp)
@@ -84,5 +90,36 @@ ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp)
     (void) Tcl_CreateAlias(child, "exit", interp, "::exit", 0, NULL);
     if (isSafe) {
         (void) Tcl_HideCommand(child, "exit", "exit");
+    }
+}
+
+void
+NsChildTakeExit(void)
+{
+    Tcl_SetExitProc(Exit);
+}
+
+/*
+ * May not return.  The caller's data is the status.
+ */
+static void
+Exit(ClientData clientData)
+{
+    int status = PTR2INT(clientData);
+
+    if (NsThreadOsId() == (int) getpid()) {
+        Tcl_Finalize();
+        exit(status);
+    }
+    if (!NsThreadIsOurs()) {
+        Ns_Log(Error, "exit: called in a thread of a library: ends the thread, "
+               "not the server; use ns_shutdown for that");
+        Tcl_ExitThread(status);
+    }
+    Ns_Log(Error, "exit: called in an interpreter of a library, in thread '%s': "
+           "the server stops", Ns_ThreadGetName());
+    NsShutdownRequest(false);
+    for (;;) {
+        (void) pause();
     }
 }

@@ -1,7 +1,7 @@
 /*
  * child.h --
  *
- *      Interpreters that scripts make with `interp create`.
+ *      Interpreters that scripts make with `interp create`, and libraries in C.
  */
 
 #ifndef NSD_TCL_CHILD_H
@@ -15,5 +15,12 @@
  * is hidden, as Tcl's own is.
  */
 void NsChildInheritExit(Tcl_Interp *interp);
+
+/*
+ * What Tcl's own `exit` does in those that a library has made, in C: in a thread
+ * of the library it ends this thread; in one of ours, which it leaves no way out,
+ * it stops the server in the usual way.  In the main thread it ends the process.
+ */
+void NsChildTakeExit(void);
 
 #endif

@@ -215,15 +215,16 @@ AddCommands(Tcl_Interp *interp, void *arg)
 
 /*
  * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister; probe
- * nowhere: registers for a server that does not exist
+ * nowhere: registers for a server that does not exist; probe eval script: in an
+ * interpreter of its own
  */
 static int
 ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *CONST objv[])
 {
-    enum {COUNTS, REPEAT, UNREGISTER, NOWHERE};
+    enum {COUNTS, REPEAT, UNREGISTER, NOWHERE, EVAL};
     static const char *const options[] = {
-        "counts", "echo", "unregister", "nowhere", NULL
+        "counts", "echo", "unregister", "nowhere", "eval", NULL
     };
     Probe      *probePtr = clientData;
     char       *text;
@@ -284,6 +285,16 @@ ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                                 probePtr);
         Ns_RegisterUrl2FileProc("nowhere", "/probe", Ns_FastUrl2FileProc,
                                 FreeArg, probePtr, 0);
+        break;
+    case EVAL:
+        if (objc > 2) {
+            Tcl_Interp *own = Tcl_CreateInterp();
+
+            option = Tcl_Eval(own, Tcl_GetString(objv[2]));
+            Tcl_SetObjResult(interp, Tcl_GetObjResult(own));
+            Tcl_DeleteInterp(own);
+            return option;
+        }
         break;
     }
     return TCL_OK;
