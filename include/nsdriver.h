@@ -19,6 +19,11 @@
  *      Without recvProc or sendProc, all is up to requestProc: a
  *      connection on which the server has to receive or send is closed.
  *
+ *      A module that exports `int Ns_ModuleListenPort`, a default port, has its
+ *      listenProc call Ns_SockListenEx with what it was given: the address and
+ *      port of its section are bound before the server touches anything that
+ *      another one may use.
+ *
  *      Options (Ns_DriverInitData.opts):
  *
  *      NS_DRIVER_ASYNC    the driver thread reads; always so
