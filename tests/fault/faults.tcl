@@ -244,7 +244,7 @@ proc fault::startLoad {ms {chosen ""} {connections 8}} {
     variable tlsPorts
     if {$chosen eq ""} { set chosen $paths }
     set ports [port]:$tlsPorts($harness::current)
-    return [open "|[list [build client.c -lssl -lcrypto] $ports [incr round] $connections $ms {*}$chosen]"]
+    return [open "|[list [compile client.c -lssl -lcrypto] $ports [incr round] $connections $ms {*}$chosen]"]
 }
 proc fault::endLoad {channel} {
     foreach outcome {complete refused wrong cut none connect} { dict set load $outcome {} }

@@ -32,7 +32,7 @@
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
 #       isQuick ms script ?before?       true when one of some runs of the script took less than ms
-#       build NAME.c ?option ...?        the file that cc makes of a source in tests/lib:
+#       compile NAME.c ?option ...?      the file that cc makes of a source in tests/lib:
 #                                        with -shared a library, else a program
 #       finish                           stops all, removes all, ends the file
 
@@ -158,7 +158,7 @@ proc writeFile {name content} {
     return $name
 }
 
-proc build {source args} {
+proc compile {source args} {
     if {$harness::buildDirectory eq ""} {
         set harness::buildDirectory [string trim [exec mktemp -d /tmp/nsd-build.XXXXXX]]
     }
@@ -236,7 +236,7 @@ ns_param file access.log
 
     # Only the server meets them, not what starts it.
     if {$option(-preload) ne ""} {
-        set libraries [lmap file $option(-preload) { expr {[file extension $file] eq ".c" ? [build $file -shared] : $file} }]
+        set libraries [lmap file $option(-preload) { expr {[file extension $file] eq ".c" ? [compile $file -shared] : $file} }]
         lappend option(-prefix) env LD_PRELOAD=[join $libraries :]
     }
     set words [list {*}$option(-prefix) $root/nsd/nsd $option(-mode) -t $home/nsd.conf.tcl]
