@@ -8,12 +8,14 @@
  *      and lines of others may stand between its parts, so each record is
  *      looked for by itself: behind the one found before, or at the beginning
  *      of a line.  The process may have died in the middle of a line.  At the
- *      very end of the file that is completed; what others have continued is
- *      left as it is, and the record is written whole.
+ *      very end of the file that is completed, also when the file has become a
+ *      backup; what others have continued is left as it is, and the record is
+ *      written whole.
  */
 
 #include "log/settle.h"
 
+#include "base/writeall.h"
 #include "log/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -30,6 +32,7 @@
  * What the file has where the write was to go.
  */
 typedef struct Region {
+    int      fd;                /* The file's; -1: it is not there. */
     char    *bytes;
     size_t   length;
     size_t   next;              /* Behind the record found last. */
@@ -62,7 +65,9 @@ static bool    IsInDoubt(const NsRingSink *slotPtr, const NsPlace *placePtr);
 static Doubt  *AddDoubt(Doubts *doubtsPtr);
 static void    FreeDoubts(Doubts *doubtsPtr);
 static bool    LoadRegion(Region *regionPtr, Ns_LogSink sink);
+static void    FreeRegion(Region *regionPtr);
 static int     OpenByInode(const char *file, uint64_t inode);
+static int     OpenToComplete(const char *file);
 static bool    HasInode(int fd, uint64_t inode, struct stat *stPtr);
 static bool    ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static void    IndexLines(Region *regionPtr);
@@ -81,6 +86,8 @@ static void    Complete(Ns_LogSink sink, const Region *regionPtr,
                         Doubts *doubtsPtr);
 static size_t  BegunBytes(const Region *regionPtr, const char *bytes,
                           size_t length);
+static bool    PutRest(Ns_LogSink sink, const Region *regionPtr,
+                       const char *bytes, size_t length);
 static void    PutRaw(Ns_LogSink sink, const char *bytes, size_t length);
 static bool    Deliver(Ns_LogSink sink, const Doubts *doubtsPtr,
                        uint64_t *nPtr);
@@ -91,7 +98,7 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
 {
     NsSinkSettings settings = sink->settings;
     NsRingSink    *slotPtr = sink->slotPtr;
-    Region         region = {0};
+    Region         region = {.fd = -1};
     Doubts         doubts = {0};
     bool           isOk = true;
 
@@ -105,7 +112,11 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
             doubts.all[i].isThere = true;
         }
     } else if (!LoadRegion(&region, sink)) {
+        int reason = errno;
+
+        FreeRegion(&region);
         FreeDoubts(&doubts);
+        errno = reason;
         return false;
     } else {
         /* One write: what the cursors say afterwards holds for all of it. */
@@ -120,9 +131,7 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
     sink->settings.bufferLines = settings.bufferLines;
     sink->settings.rotateBytes = settings.rotateBytes;
     isOk = isOk && NsDeliverFlush(sink);
-    ns_free(region.bytes);
-    ns_free(region.slots);
-    ns_free(region.isTaken);
+    FreeRegion(&region);
     FreeDoubts(&doubts);
     return isOk;
 }
@@ -224,13 +233,13 @@ LoadRegion(Region *regionPtr, Ns_LogSink sink)
 {
     const NsRingSink *slotPtr = sink->slotPtr;
     struct stat st;
-    int         fd = OpenByInode(slotPtr->file, slotPtr->inode), reason;
     bool        isOk = true;
 
-    if (fd < 0) {
+    regionPtr->fd = OpenByInode(slotPtr->file, slotPtr->inode);
+    if (regionPtr->fd < 0) {
         return errno == ENOENT || errno == ENOTDIR;
     }
-    if (HasInode(fd, slotPtr->inode, &st)
+    if (HasInode(regionPtr->fd, slotPtr->inode, &st)
             && (uint64_t) st.st_size > slotPtr->offset) {
         uint64_t most = SEARCH_BYTES + MIN(slotPtr->length, SEARCH_BYTES);
 
@@ -241,19 +250,24 @@ LoadRegion(Region *regionPtr, Ns_LogSink sink)
         regionPtr->isOpen = sink->fd >= 0
             && HasInode(sink->fd, slotPtr->inode, &st);
         regionPtr->bytes = ns_malloc(regionPtr->length);
-        isOk = ReadAt(fd, regionPtr->bytes, regionPtr->length,
+        isOk = ReadAt(regionPtr->fd, regionPtr->bytes, regionPtr->length,
                       slotPtr->offset);
-        reason = errno;
     }
-    close(fd);
     if (isOk) {
         IndexLines(regionPtr);
-    } else {
-        ns_free(regionPtr->bytes);
-        regionPtr->bytes = NULL;
-        errno = reason;
     }
     return isOk;
+}
+
+static void
+FreeRegion(Region *regionPtr)
+{
+    if (regionPtr->fd >= 0) {
+        close(regionPtr->fd);
+    }
+    ns_free(regionPtr->bytes);
+    ns_free(regionPtr->slots);
+    ns_free(regionPtr->isTaken);
 }
 
 /*
@@ -267,7 +281,7 @@ OpenByInode(const char *file, uint64_t inode)
     struct dirent *entPtr;
     Ns_DString     path;
     DIR           *dir;
-    int            fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int            fd = OpenToComplete(file);
 
     if ((fd >= 0 && HasInode(fd, inode, &st)) || name == NULL) {
         return fd;
@@ -286,8 +300,7 @@ OpenByInode(const char *file, uint64_t inode)
         if (strncmp(entPtr->d_name, name, strlen(name)) == 0
                 && (uint64_t) entPtr->d_ino == inode) {
             Ns_DStringAppend(&path, entPtr->d_name);
-            fd = open(Ns_DStringValue(&path),
-                      O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+            fd = OpenToComplete(Ns_DStringValue(&path));
             Ns_DStringSetLength(&path, (int) (name - file));
         }
     }
@@ -299,6 +312,18 @@ OpenByInode(const char *file, uint64_t inode)
         errno = ENOENT;
     }
     return fd;
+}
+
+/*
+ * One that may only be read cannot be completed, but compared.
+ */
+static int
+OpenToComplete(const char *file)
+{
+    int fd = open(file, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+
+    return fd >= 0 || errno == ENOENT
+        ? fd : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 static bool
@@ -523,7 +548,7 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
 {
     bool isMissing = false;
 
-    if (!regionPtr->isEnd || !regionPtr->isOpen || regionPtr->length == 0) {
+    if (!regionPtr->isEnd || regionPtr->length == 0) {
         return;
     }
     for (size_t i = 0; i < doubtsPtr->n; i++) {
@@ -536,13 +561,14 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
             isMissing = true;
             begun = BegunBytes(regionPtr, bytes, length);
             if (begun > 0) {
-                PutRaw(sink, bytes + begun, length - begun);
-                doubtPtr->isThere = true;
+                doubtPtr->isThere = PutRest(sink, regionPtr, bytes + begun,
+                                            length - begun);
                 return;
             }
         }
     }
-    if (isMissing && regionPtr->bytes[regionPtr->length - 1] != '\n') {
+    if (isMissing && regionPtr->isOpen
+            && regionPtr->bytes[regionPtr->length - 1] != '\n') {
         PutRaw(sink, "\n", 1);
     }
 }
@@ -566,6 +592,22 @@ BegunBytes(const Region *regionPtr, const char *bytes, size_t length)
         }
     }
     return 0;
+}
+
+/*
+ * A backup gets the rest at once: should the process die before the cursors say
+ * so, the record is found there.  One that is being compressed is left alone.
+ */
+static bool
+PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
+        size_t length)
+{
+    if (regionPtr->isOpen) {
+        PutRaw(sink, bytes, length);
+        return true;
+    }
+    return !sink->settings.isCompressed
+        && NsWriteAll(regionPtr->fd, bytes, length);
 }
 
 static void
