@@ -32,7 +32,7 @@ static bool NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReader *Begin(NsSock *sockPtr);
 static void KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
 static void GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
-static bool IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr, size_t n);
+static bool IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr);
 static bool IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void CountError(NsDriverThread *threadPtr);
 
@@ -212,7 +212,8 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     readerPtr->isDrained = (size_t) n < vec.iov_len && !sockPtr->sawHangup
         && (drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0;
-    if (readerPtr->nReads++ > 0 && IsTooSlow(drvPtr, readerPtr, (size_t) n)) {
+    readerPtr->windowBytes += n;
+    if (readerPtr->nReads++ > 0 && IsTooSlow(drvPtr, readerPtr)) {
         Ns_Log(Notice, "%s: dropped a request from %s: slower than minrecvrate",
                drvPtr->pub.module, sockPtr->peer);
         return NS_STEP_GONE;
@@ -553,12 +554,11 @@ GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr)
  * minimum rate.
  */
 static bool
-IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr, size_t n)
+IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr)
 {
     NsStamp now, elapsed;
     int64_t wanted;
 
-    readerPtr->windowBytes += (int64_t) n;
     if (drvPtr->params.minReceiveRate == 0) {
         return false;
     }
