@@ -384,6 +384,7 @@ proc fault::cleanup {} {
     variable directory
     if {$directory ne ""} { file delete -force $directory }
     set directory ""
+    harness::removeBuilt
 }
 
 #
