@@ -65,7 +65,7 @@ NsPrebindParse(const char *text, NsPrebindSpec *specPtr)
             }
         }
         strcpy(specPtr->address, word);
-        return true;
+        return strlen(word) < sizeof(((struct sockaddr_un *) NULL)->sun_path);
     }
     mark = strchr(word, '/');
     if (mark != NULL) {
