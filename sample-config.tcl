@@ -83,6 +83,9 @@ ns_section ns/parameters
   #ns_param sanitizelogfiles        2
    # Log threads write the logs, so that no other thread waits for a disk.
    ns_param asynclogwriter          true
+   # Log streams, and log sinks, that there can be; 0 = those of the configuration and
+   # 128 more.
+  #ns_param maxlogs                 0
   #ns_param logmemory               64MiB      ;# Memory for log records on their way.
    # Directory of that memory; it should be a memory file system.
   #ns_param logringdir              /dev/shm

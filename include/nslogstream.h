@@ -47,8 +47,9 @@ typedef size_t (Ns_LogFormatProc) (char *buffer, size_t room,
 
 /*
  * The stream of that name, created if there is none.  A sink that wants
- * `access` also gets the records of streams like `access/server/module`.  More
- * than 256 streams, or a name of more than 127 bytes, is fatal.
+ * `access` also gets the records of streams like `access/server/module`.  NULL,
+ * with errno and an Error in the system log: there are as many streams as there
+ * can be, see the parameter maxlogs; or the name has more than 127 bytes.
  */
 NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
                                           Ns_LogFormatProc *proc, void *arg);

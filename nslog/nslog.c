@@ -244,6 +244,10 @@ OpenLog(Log *logPtr)
                         (char *) NULL);
     spec.name = Ns_DStringValue(&name);
     spec.stream = logPtr->stream = Ns_LogAccessStream(spec.name);
+    if (spec.stream == NULL) {
+        Ns_DStringFree(&name);
+        return false;
+    }
     Ns_LogStreamSetBytesSent(logPtr->stream, offsetof(Ns_AccessRecord, bytesSent));
     logPtr->sink = Ns_LogSinkOpen(&spec);
     if (logPtr->sink != NULL) {

@@ -75,6 +75,9 @@ Ns_LogAccessStream(const char *name)
     static uint32_t combinedFlags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED;
     Ns_LogStream stream = Ns_LogStreamCreate(name, Ns_LogAccessLine, NULL);
 
+    if (stream == NULL) {
+        return NULL;
+    }
     (void) Ns_LogStreamAddFormat(stream, "common", Ns_LogAccessLine,
                                  &commonFlags);
     (void) Ns_LogStreamAddFormat(stream, "combined", Ns_LogAccessLine,

@@ -46,7 +46,7 @@
 typedef struct Walk {
     Ns_LogSink sink;
     bool       isSpilling;      /* Else they are dropped. */
-    NsPlace   *places;          /* By lane. */
+    NsPlace   *places;          /* As in the sink's list of lanes. */
     uint32_t   nLanes;
     NsMerge    merge;
     uint64_t   nSegments;       /* Kept by what the walk has not passed. */
@@ -67,6 +67,7 @@ static atomic_bool isAsked;     /* Set without the lock. */
 static atomic_bool isWatching;  /* The keeper looks once a second. */
 static int64_t   waitsTold;     /* The keeper's: the episode that it told of. */
 
+static uint64_t HeldOf(const NsSinkStream *streamPtr);
 static bool     IsBeyond(Ns_LogSink sink, size_t most);
 static void     StartKeeper(void);
 static void     Keep(void *arg);
@@ -85,9 +86,10 @@ static uint64_t Relieve(Ns_LogSink sink, size_t most, bool mayDrop);
 static bool     SpillBuffer(Ns_LogSink sink);
 static bool     HasLaneRecords(Ns_LogSink sink);
 static void     Pass(Ns_LogSink sink, size_t most, bool isSpilling);
-static bool     MayPass(Ns_LogSink sink, uint32_t lane, bool isSpilling);
+static bool     MayPass(const NsSinkLane *lanePtr, bool isSpilling);
 static void     BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
-static void     AddPlace(Walk *walkPtr, uint32_t lane);
+static void     AddPlace(Walk *walkPtr, uint32_t i);
+static NsSinkLane *LaneOf(const Walk *walkPtr, const NsPlace *placePtr);
 static void     PassFirst(Walk *walkPtr);
 static void     Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
                       const NsRingRecord *headPtr, const void *bytes,
@@ -160,26 +162,40 @@ NsBoundAsk(void)
 size_t
 NsBoundHeld(Ns_LogSink sink)
 {
-    const NsRing *ringPtr = NsSinkRing();
-    uint64_t      nSegments = 0;
-    uint32_t      n;
+    const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+    uint64_t            nSegments = 0;
 
     if (!atomic_load(&sink->isOnLanes)) {
         return 0;
     }
-    n = atomic_load_explicit(&ringPtr->headerPtr->nLanes, memory_order_acquire);
-    for (uint32_t i = 0; i < n; i++) {
-        if (NsSinkWants(sink, (int) ringPtr->lanes[i].stream)) {
-            uint64_t done = NsRingNumberOf(
-                atomic_load(&sink->slotPtr->cursors[i].done));
-            uint64_t end = NsLaneEnd(i);
-
-            /* Numbers begin with 1; a new lane's cursor is at 0. */
-            done = MAX(done, 1);
-            nSegments += end > done ? end - done : 0;
-        }
+    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        nSegments += HeldOf(streamPtr);
     }
-    return nSegments * ringPtr->headerPtr->segmentBytes;
+    return nSegments * NsSinkRing()->headerPtr->segmentBytes;
+}
+
+/*
+ * Segments that are kept in one stream.
+ */
+static uint64_t
+HeldOf(const NsSinkStream *streamPtr)
+{
+    const NsRing *ringPtr = NsSinkRing();
+    int           rank = atomic_load(&streamPtr->rank);
+    uint64_t      nSegments = 0;
+    uint32_t      lane = rank < 0 ? NS_RING_NONE
+        : NsRingNewestLane(ringPtr, (uint32_t) streamPtr->index);
+
+    for (; lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
+        uint64_t done = NsRingNumberOf(
+            atomic_load(&NsRingCursorAt(ringPtr, lane, rank)->done));
+        uint64_t end = NsLaneEnd(lane);
+
+        /* Numbers begin with 1; a new lane's cursor is at 0. */
+        done = MAX(done, 1);
+        nSegments += end > done ? end - done : 0;
+    }
+    return nSegments;
 }
 
 bool
@@ -592,22 +608,19 @@ Relieve(Ns_LogSink sink, size_t most, bool mayDrop)
 static bool
 SpillBuffer(Ns_LogSink sink)
 {
-    NsRingSink *slotPtr = sink->slotPtr;
-    NsPlace    *placePtr;
-    Walk        walk;
-    bool        isOk;
+    NsPlace *placePtr;
+    Walk     walk;
+    bool     isOk;
 
     if (!HasLaneRecords(sink)) {
         return true;
     }
-    walk = (Walk){.sink = sink, .isSpilling = true};
-    walk.nLanes = atomic_load_explicit(&sink->ringPtr->headerPtr->nLanes,
-                                       memory_order_acquire);
+    walk = (Walk){.sink = sink, .isSpilling = true, .nLanes = sink->nLanes};
     walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
-
-        AddPlace(&walk, lane);
+    for (uint32_t i = 0; i < walk.nLanes; i++) {
+        if (sink->lanes[i]->place.isMoved) {
+            AddPlace(&walk, i);
+        }
     }
     while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         NsRingRecord head = *placePtr->headPtr;
@@ -615,7 +628,7 @@ SpillBuffer(Ns_LogSink sink)
         const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
                                           &walk.scratch, &walk.scratchBytes);
 
-        if (start >= NsPlacePosition(&sink->places[placePtr->lane])) {
+        if (start >= NsPlacePosition(&LaneOf(&walk, placePtr)->place)) {
             NsMergeFirstEnded(&walk.merge);
             continue;
         }
@@ -629,13 +642,13 @@ SpillBuffer(Ns_LogSink sink)
     }
     isOk = NsSpillWrite(sink->spillPtr, true);
     if (isOk) {
-        for (uint32_t i = 0; i < sink->nMoved; i++) {
-            uint32_t lane = sink->moved[i];
-            uint64_t position = NsPlacePosition(&sink->places[lane]);
+        for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+             lanePtr = lanePtr->nextMovedPtr) {
+            uint64_t position = NsPlacePosition(&lanePtr->place);
 
-            if (position > atomic_load(&slotPtr->cursors[lane].done)) {
-                atomic_store(&slotPtr->cursors[lane].done, position);
-                NsDeliverFreeLane(sink->ringPtr, lane);
+            if (position > atomic_load(&lanePtr->cursorPtr->done)) {
+                atomic_store(&lanePtr->cursorPtr->done, position);
+                NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
             }
         }
     }
@@ -648,11 +661,10 @@ SpillBuffer(Ns_LogSink sink)
 static bool
 HasLaneRecords(Ns_LogSink sink)
 {
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
-
-        if (NsPlacePosition(&sink->places[lane])
-                > atomic_load(&sink->slotPtr->cursors[lane].done)) {
+    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        if (NsPlacePosition(&lanePtr->place)
+                > atomic_load(&lanePtr->cursorPtr->done)) {
             return true;
         }
     }
@@ -701,9 +713,9 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 {
     NsRing *ringPtr = sink->ringPtr;
 
-    *walkPtr = (Walk){.sink = sink, .isSpilling = isSpilling};
-    walkPtr->nLanes = atomic_load_explicit(&ringPtr->headerPtr->nLanes,
-                                           memory_order_acquire);
+    NsSinkMeetLanes(sink);
+    *walkPtr = (Walk){.sink = sink, .isSpilling = isSpilling,
+                      .nLanes = sink->nLanes};
     walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
     if (isSpilling && sink->gap.n > 0) {
         const NsSpillFrame frame = {.record = {
@@ -715,28 +727,26 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
         NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
     }
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
-        NsPlace *placePtr = &walkPtr->places[i];
-        uint64_t done;
+        NsPlace          *placePtr = &walkPtr->places[i];
+        const NsSinkLane *lanePtr = sink->lanes[i];
+        uint32_t          lane = lanePtr->place.lane;
+        uint64_t          done = atomic_load(&lanePtr->cursorPtr->done);
 
         placePtr->segment = NS_RING_NONE;
-        if (!NsSinkWants(sink, (int) ringPtr->lanes[i].stream)) {
-            continue;
-        }
-        done = atomic_load(&sink->slotPtr->cursors[i].done);
-        if (!MayPass(sink, i, isSpilling)) {
+        if (!MayPass(lanePtr, isSpilling)) {
             uint64_t number = MAX(NsRingNumberOf(done), 1);
 
-            walkPtr->nSegments += NsLaneEnd(i) - number;
+            walkPtr->nSegments += NsLaneEnd(lane) - number;
             continue;
         }
-        *placePtr = sink->places[i];
+        *placePtr = lanePtr->place;
         if (placePtr->segment == NS_RING_NONE
-                || sink->floors[i] > NsPlacePosition(placePtr)) {
+                || lanePtr->floor > NsPlacePosition(placePtr)) {
             AddPlace(walkPtr, i);
         } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
             NsMergeAdd(&walkPtr->merge, placePtr);
         }
-        walkPtr->nSegments += NsLaneEnd(i) - placePtr->number;
+        walkPtr->nSegments += NsLaneEnd(lane) - placePtr->number;
     }
 }
 
@@ -744,31 +754,36 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
  * What its stream's rule keeps is not dropped.
  */
 static bool
-MayPass(Ns_LogSink sink, uint32_t lane, bool isSpilling)
+MayPass(const NsSinkLane *lanePtr, bool isSpilling)
 {
-    int stream = (int) sink->ringPtr->lanes[lane].stream;
-
     return isSpilling
-        || NsStreamOverflow(NsStreamAt(stream)) != NS_OVERFLOW_BLOCK;
+        || NsStreamOverflow(lanePtr->stream) != NS_OVERFLOW_BLOCK;
 }
 
 /*
  * Stand at the sink's cursor.
  */
 static void
-AddPlace(Walk *walkPtr, uint32_t lane)
+AddPlace(Walk *walkPtr, uint32_t i)
 {
-    Ns_LogSink sink = walkPtr->sink;
-    NsPlace   *placePtr = &walkPtr->places[lane];
+    Ns_LogSink        sink = walkPtr->sink;
+    NsPlace          *placePtr = &walkPtr->places[i];
+    const NsSinkLane *lanePtr = sink->lanes[i];
 
-    placePtr->lane = lane;
+    placePtr->lane = lanePtr->place.lane;
     NsLaneLockChains();
     (void) NsPlaceOpen(sink->ringPtr, placePtr,
-                       atomic_load(&sink->slotPtr->cursors[lane].done));
+                       atomic_load(&lanePtr->cursorPtr->done));
     NsLaneUnlockChains();
     if (NsPlaceHead(sink->ringPtr, placePtr) != NULL) {
         NsMergeAdd(&walkPtr->merge, placePtr);
     }
+}
+
+static NsSinkLane *
+LaneOf(const Walk *walkPtr, const NsPlace *placePtr)
+{
+    return walkPtr->sink->lanes[placePtr - walkPtr->places];
 }
 
 /*
@@ -782,8 +797,8 @@ PassFirst(Walk *walkPtr)
     NsRingRecord head = *placePtr->headPtr;
     uint64_t     number = placePtr->number;
     uint64_t     start = NsPlacePosition(placePtr);
-    Ns_LogStream stream = NsStreamAt(
-        (int) sink->ringPtr->lanes[placePtr->lane].stream);
+    NsSinkLane  *lanePtr = LaneOf(walkPtr, placePtr);
+    Ns_LogStream stream = lanePtr->stream;
     Ns_LogRecord record = {
         .stream = NsStreamName(stream),
         .severity = head.severity,
@@ -793,7 +808,7 @@ PassFirst(Walk *walkPtr)
                               &walkPtr->scratch, &walkPtr->scratchBytes)
     };
 
-    NsDeliverNoteBegin(sink, placePtr);
+    NsDeliverNoteBegin(lanePtr, &head);
     NsPlaceAdvance(sink->ringPtr, placePtr);
     if (record.bytes == NULL) {
         walkPtr->nDamaged++;
@@ -873,14 +888,15 @@ Commit(Walk *walkPtr)
     NsRingSetMissing(slotPtr, gapPtr->n + sink->nToldLost + sink->nAtRisk);
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         const NsPlace *placePtr = &walkPtr->places[i];
+        NsSinkLane    *lanePtr = sink->lanes[i];
         uint64_t       position = NsPlacePosition(placePtr);
 
         if (placePtr->segment != NS_RING_NONE
-                && position > atomic_load(&slotPtr->cursors[i].done)) {
-            sink->floors[i] = position;
+                && position > atomic_load(&lanePtr->cursorPtr->done)) {
+            lanePtr->floor = position;
             sink->hasFloors = true;
-            atomic_store(&slotPtr->cursors[i].done, position);
-            NsDeliverFreeLane(sink->ringPtr, i);
+            atomic_store(&lanePtr->cursorPtr->done, position);
+            NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
         }
     }
     return true;
@@ -900,30 +916,23 @@ EndWalk(Walk *walkPtr)
 static void
 UseFloors(Ns_LogSink sink)
 {
-    uint32_t n = atomic_load(&sink->ringPtr->headerPtr->nLanes);
-
     if (!sink->hasFloors) {
         return;
     }
     sink->hasFloors = false;
     sink->hasSkipped = true;
-    for (uint32_t i = 0; i < n; i++) {
-        NsPlace *placePtr = &sink->places[i];
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->lanes[i];
+        uint64_t    position = NsPlacePosition(&lanePtr->place);
 
-        if (sink->floors[i] > NsPlacePosition(placePtr)) {
-            bool isMoved = placePtr->isMoved;
+        if (lanePtr->floor > position) {
+            uint64_t upTo = lanePtr->upTo != 0 ? lanePtr->upTo
+                : MAX(position, 1);
 
-            if (!sink->hasUpTo || sink->upTo[i] == 0) {
-                sink->hasUpTo = true;
-                sink->upTo[i] = MAX(NsPlacePosition(placePtr), 1);
-            }
-
-            placePtr->lane = i;
             NsLaneLockChains();
-            (void) NsPlaceOpen(sink->ringPtr, placePtr, sink->floors[i]);
+            (void) NsPlaceOpen(sink->ringPtr, &lanePtr->place, lanePtr->floor);
             NsLaneUnlockChains();
-            placePtr->isMoved = isMoved;
-            NsSinkSetUpTo(sink, i, sink->upTo[i]);
+            NsSinkSetUpTo(sink, lanePtr, upTo);
         }
     }
 }

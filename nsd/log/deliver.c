@@ -188,7 +188,8 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
     const NsSinkSettings *settingsPtr = &sink->settings;
     int64_t now = NsLogClock(), next = 0;
 
-    if (sink->failure == 0 && (sink->nBuffered > 0 || sink->nMoved > 0)) {
+    if (sink->failure == 0 && (sink->nBuffered > 0
+                               || sink->firstMoved != NULL)) {
         bool isDue = sink->isUrgent || sink->nBuffered == 0
             || (sink->slotPtr != NULL && NsLaneIsTight())
             || NsBoundIsNear(sink);
@@ -272,25 +273,19 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 static void
 GatherHeads(Ns_LogSink sink, int64_t cutoff)
 {
-    NsRing  *ringPtr = sink->ringPtr;
-    uint32_t n;
+    NsRing *ringPtr = sink->ringPtr;
 
     if (ringPtr == NULL) {
         return;
     }
-    n = atomic_load_explicit(&ringPtr->headerPtr->nLanes, memory_order_acquire);
-    for (uint32_t i = 0; i < n; i++) {
-        NsPlace *placePtr = &sink->places[i];
+    NsSinkMeetLanes(sink);
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsPlace *placePtr = &sink->lanes[i]->place;
 
-        if (!atomic_load_explicit(&sink->wants[ringPtr->lanes[i].stream],
-                                  memory_order_relaxed)) {
-            continue;
-        }
         if (unlikely(placePtr->segment == NS_RING_NONE)) {
-            placePtr->lane = i;
             NsLaneLockChains();
             NsPlaceOpen(ringPtr, placePtr,
-                        atomic_load(&sink->slotPtr->cursors[i].done));
+                        atomic_load(&sink->lanes[i]->cursorPtr->done));
             NsLaneUnlockChains();
         }
         if (NsPlaceHead(ringPtr, placePtr) != NULL
@@ -331,11 +326,11 @@ static bool
 DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
 {
     const NsRing *ringPtr = sink->ringPtr;
-    Ns_LogStream  stream = NsStreamAt(
-        (int) ringPtr->lanes[placePtr->lane].stream);
+    NsSinkLane   *lanePtr = NsSinkLaneOf(placePtr);
+    Ns_LogStream  stream = lanePtr->stream;
     Ns_LogRecord  record = {.stream = NsStreamName(stream)};
 
-    NsDeliverNoteBegin(sink, placePtr);
+    NsDeliverNoteBegin(lanePtr, placePtr->headPtr);
     do {
         const NsRingRecord *headPtr = placePtr->headPtr;
 
@@ -357,10 +352,7 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
             }
         }
         /* After the record: a flush in between leaves no lane moved. */
-        if (!placePtr->isMoved) {
-            placePtr->isMoved = true;
-            sink->moved[sink->nMoved++] = placePtr->lane;
-        }
+        NsSinkNoteMoved(sink, lanePtr);
         NsPlaceAdvance(ringPtr, placePtr);
     } while (placePtr->headPtr != NULL && placePtr->headPtr->time <= until);
     return true;
@@ -606,27 +598,25 @@ IsGone(Ns_LogSink sink)
 static void
 NoteDrops(Ns_LogSink sink)
 {
-    Ns_LogStream stream;
+    NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
-    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        Ns_LogStream  stream = NsStreamAt(streamPtr->index);
         NsStreamDrops drops;
         uint64_t      n;
 
-        if (!NsSinkWants(sink, i)) {
-            continue;
-        }
         NsStreamGetDrops(stream, &drops);
-        n = drops.n - sink->seenDrops[i];
+        n = drops.n - streamPtr->seenDrops;
         if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
                 || (NsLaneIsFull()
-                    && drops.last - sink->seenDropTime[i] < SECOND_NANOS)) {
+                    && drops.last - streamPtr->seenDropTime < SECOND_NANOS)) {
             continue;
         }
         (void) NsSinkNoteGap(sink, stream, &(NsGap){
-            .n = n, .first = MAX(drops.first, sink->seenDropTime[i]),
+            .n = n, .first = MAX(drops.first, streamPtr->seenDropTime),
             .last = drops.last
         });
-        sink->seenDrops[i] = drops.n;
-        sink->seenDropTime[i] = drops.last;
+        streamPtr->seenDrops = drops.n;
+        streamPtr->seenDropTime = drops.last;
     }
 }

@@ -62,7 +62,7 @@ IsReady(void)
 
         isTried = true;
         stream = Ns_LogStreamCreate(streams[0], FormatPiece, NULL);
-        sink = NsSinkCreate(&(NsSinkSpec){
+        sink = stream == NULL ? NULL : NsSinkCreate(&(NsSinkSpec){
             .name = "descriptor", .type = "descriptor", .streams = streams,
             .nStreams = 1, .settings = nsSinkDefaults
         });

@@ -15,6 +15,7 @@
 
 #include "log/sink_int.h"
 
+#include "base/assert.h"
 #include "log/bound.h"
 #include "log/systemlog.h"
 #include "nslog.h"
@@ -29,7 +30,6 @@ static void NoteReturn(Ns_LogSink sink, bool isOk);
 static bool WriteAll(Ns_LogSink sink);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
-static uint64_t NeededFrom(uint32_t lane, int stream);
 static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
@@ -176,11 +176,10 @@ NoteIntent(Ns_LogSink sink)
     }
     slotPtr->offset = offset;
     slotPtr->inode = inode;
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
-
-        atomic_store_explicit(&slotPtr->cursors[lane].ahead,
-                              NsPlacePosition(&sink->places[lane]),
+    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        atomic_store_explicit(&lanePtr->cursorPtr->ahead,
+                              NsPlacePosition(&lanePtr->place),
                               memory_order_relaxed);
     }
     slotPtr->spillAhead = sink->spillPtr == NULL ? 0 : sink->spillPtr->read;
@@ -210,19 +209,20 @@ CommitCursors(Ns_LogSink sink)
         atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
                               memory_order_release);
     }
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t      lane = sink->moved[i];
-        NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
+    for (NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        NsRingCursor *cursorPtr = lanePtr->cursorPtr;
         uint64_t      old = atomic_load(&cursorPtr->done);
-        uint64_t      new = NsPlacePosition(&sink->places[lane]);
+        uint64_t      new = NsPlacePosition(&lanePtr->place);
 
+        NsAssert(lanePtr->place.isMoved);
         new = MAX(new, old);
-        sink->places[lane].isMoved = false;
+        lanePtr->place.isMoved = false;
         atomic_store(&cursorPtr->done, new);
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
                 && sink->ringPtr == NsSinkRing()) {
-            NsDeliverFreeLane(sink->ringPtr, lane);
+            NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
         }
     }
     NsSinkSpillWritten(sink);
@@ -230,7 +230,7 @@ CommitCursors(Ns_LogSink sink)
     NsSinkForgetUpTo(sink);
     NsSinkEndSpill(sink);
     NsRingSetMissing(slotPtr, sink->gap.n);
-    sink->nMoved = 0;
+    sink->firstMoved = NULL;
     sink->nToldLost = 0;
     sink->nAtRisk = 0;
 }
@@ -238,28 +238,7 @@ CommitCursors(Ns_LogSink sink)
 void
 NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane)
 {
-    NsLaneFree(lane, NeededFrom(lane, (int) ringPtr->lanes[lane].stream));
-}
-
-/*
- * The number of the first segment of a lane that some sink has not passed.
- */
-static uint64_t
-NeededFrom(uint32_t lane, int stream)
-{
-    uint64_t   least = UINT64_MAX;
-    Ns_LogSink sink;
-
-    NsSinkEnter();
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes) && NsSinkWants(sink, stream)) {
-            uint64_t done = atomic_load(&sink->slotPtr->cursors[lane].done);
-
-            least = MIN(least, NsRingNumberOf(done));
-        }
-    }
-    NsSinkLeave();
-    return least;
+    NsLaneFree(lane, NsRingNeededFrom(ringPtr, lane));
 }
 
 bool
@@ -412,13 +391,14 @@ bool
 NsDeliverIsHeard(Ns_LogSink sink)
 {
     int        index = NsStreamIndex(nsSystemStream);
-    Ns_LogSink other;
     bool       isHeard = !NsSinkWants(sink, index);
+    const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();
-    for (int i = 0; !isHeard && (other = NsSinkAt(i)) != NULL; i++) {
-        isHeard = other != sink && NsSinkWants(other, index)
-            && atomic_load(&other->failedSince) == 0;
+    sinksPtr = NsStreamGetSinks(index);
+    for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
+        isHeard = sinksPtr->sinks[i] != sink
+            && atomic_load(&sinksPtr->sinks[i]->failedSince) == 0;
     }
     NsSinkLeave();
     return isHeard;

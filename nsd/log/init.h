@@ -31,6 +31,11 @@ typedef struct NsLogSettings {
     int         sanitize;       /* sanitizelogfiles, 0..2 */
     bool        isAsync;        /* asynclogwriter */
     int64_t     memoryBytes;    /* logmemory; 0: the default, 64 MiB. */
+    int         maxLogs;        /* So many streams, and sinks; a few more than
+                                 * there are by then, if it is less. */
+    int         nReaders;       /* Sinks that may take the same stream. */
+    int         nThreads;       /* That log, counted once for each stream of
+                                 * theirs; 0: some. */
     const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
     const char *spillDirectory; /* logspilldir; NULL: sinks have nothing on
                                  * disk when they are behind. */

@@ -27,8 +27,7 @@
 
 #define MAX_RECORD      ((size_t) 16 << 20)
 #define RECORD_BYTES    sizeof(NsRingRecord)
-/* Lanes kept back so that each stream can have a common one. */
-#define COMMON_LANES(n) ((n) / 4)
+#define PAGE_STREAMS    32
 
 /*
  * Owned by one thread, or by the free list, or guarded by the stream's lock.
@@ -46,17 +45,26 @@ typedef struct Lane {
     struct Lane   *nextFreePtr; /* Guarded by lock. */
 } Lane;
 
+/*
+ * The lanes of a thread by stream, in pages, since a thread uses few of many
+ * streams.
+ */
+typedef struct Page {
+    Lane    *lanes[PAGE_STREAMS];   /* NULL before first use. */
+    uint32_t marks;
+} Page;
+
 typedef struct ThreadLanes {
     int    n;
-    Lane **lanes;               /* By stream; NULL before first use. */
+    Page **pages;               /* NULL: nothing there. */
 } ThreadLanes;
 
 static NsRing *ring;            /* Constant after NsLaneInit. */
 size_t nsLaneMaxRecord;
 
 static Ns_Mutex lock;           /* Guards what follows. */
-static Lane    *freeLanes[NS_RING_STREAMS];
-static Lane    *commonLanes[NS_RING_STREAMS];
+static Lane    *freeLanes[NS_RING_MAX_STREAMS];
+static Lane    *commonLanes[NS_RING_MAX_STREAMS];
 static Lane    *laneAt[NS_RING_MAX_LANES];  /* Below the header's nLanes. */
 
 static Ns_Mutex commonLock;     /* Held while using a common lane. */
@@ -67,6 +75,7 @@ static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
 
 static inline Lane *OwnLane(int stream);
+static Page    *PageOf(int stream);
 static inline Lane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
 static Lane    *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
@@ -208,24 +217,31 @@ NsLaneEnd(uint32_t lane)
 }
 
 uint64_t
-NsLaneRecords(int stream, const atomic_uint_fast64_t *begins)
+NsLaneRecords(int stream, int rank)
 {
     uint64_t sum = 0;
 
-    if (ring != NULL) {
-        unsigned n = atomic_load_explicit(&ring->headerPtr->nLanes,
-                                          memory_order_acquire);
+    for (uint32_t lane = NsRingNewestLane(ring, (uint32_t) stream);
+         lane != NS_RING_NONE; lane = NsRingOlderLane(ring, lane)) {
+        uint64_t begin = atomic_load(&NsRingCursorAt(ring, lane, rank)->begin);
 
-        for (unsigned i = 0; i < n; i++) {
-            uint64_t begin = atomic_load(&begins[i]);
-
-            if (laneAt[i]->stream == stream && begin != NS_PLACE_UNKNOWN) {
-                sum += atomic_load_explicit(&laneAt[i]->sequence,
-                                            memory_order_relaxed) - begin;
-            }
+        if (begin != NS_PLACE_UNKNOWN) {
+            sum += atomic_load_explicit(&laneAt[lane]->sequence,
+                                        memory_order_relaxed) - begin;
         }
     }
     return sum;
+}
+
+bool
+NsLaneMark(int stream, bool isMarked)
+{
+    Page    *pagePtr = PageOf(stream);
+    uint32_t bit = UINT32_C(1) << stream % PAGE_STREAMS;
+    bool     wasMarked = (pagePtr->marks & bit) != 0;
+
+    pagePtr->marks = isMarked ? pagePtr->marks | bit : pagePtr->marks & ~bit;
+    return wasMarked;
 }
 
 void
@@ -266,8 +282,11 @@ static inline Lane *
 OwnLane(int stream)
 {
     const ThreadLanes *mine = threadLanes;
+    const Page        *pagePtr = mine != NULL && stream / PAGE_STREAMS < mine->n
+        ? mine->pages[stream / PAGE_STREAMS] : NULL;
 
-    return mine != NULL && stream < mine->n ? mine->lanes[stream] : NULL;
+    return likely(pagePtr != NULL) ? pagePtr->lanes[stream % PAGE_STREAMS]
+        : NULL;
 }
 
 /*
@@ -285,22 +304,36 @@ ThreadLane(int stream, const NsLaneRecord *recordPtr)
 static Lane *
 FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
-    ThreadLanes *mine = threadLanes;
+    Page *pagePtr = PageOf(stream);
 
+    return pagePtr->lanes[stream % PAGE_STREAMS] = TakeLane(stream, recordPtr);
+}
+
+/*
+ * The calling thread's page for the stream.
+ */
+static Page *
+PageOf(int stream)
+{
+    ThreadLanes *mine = threadLanes;
+    int          page = stream / PAGE_STREAMS;
+
+    NsAssert(stream >= 0 && stream < NS_RING_MAX_STREAMS);
     if (mine == NULL) {
         mine = threadLanes = ns_calloc(1u, sizeof(*mine));
         Ns_TlsSet(&laneTls, mine);
     }
-    if (stream >= mine->n) {
-        int n = stream + 1;
-
-        mine->lanes = ns_realloc(mine->lanes, (size_t) n * sizeof(Lane *));
-        for (int i = mine->n; i < n; i++) {
-            mine->lanes[i] = NULL;
+    if (page >= mine->n) {
+        mine->pages = ns_realloc(mine->pages,
+                                 (size_t) (page + 1) * sizeof(Page *));
+        while (mine->n <= page) {
+            mine->pages[mine->n++] = NULL;
         }
-        mine->n = n;
     }
-    return mine->lanes[stream] = TakeLane(stream, recordPtr);
+    if (mine->pages[page] == NULL) {
+        mine->pages[page] = ns_calloc(1u, sizeof(Page));
+    }
+    return mine->pages[page];
 }
 
 static void
@@ -310,15 +343,23 @@ FreeThreadLanes(void *arg)
 
     threadLanes = NULL;
     Ns_MutexLock(&lock);
-    for (int i = 0; i < mine->n; i++) {
-        if (mine->lanes[i] != NULL) {
-            Forget(mine->lanes[i]);
-            mine->lanes[i]->nextFreePtr = freeLanes[i];
-            freeLanes[i] = mine->lanes[i];
+    for (int i = 0; i < mine->n * PAGE_STREAMS; i++) {
+        Page *pagePtr = mine->pages[i / PAGE_STREAMS];
+        Lane *lanePtr = pagePtr == NULL ? NULL
+            : pagePtr->lanes[i % PAGE_STREAMS];
+
+        if (lanePtr != NULL) {
+            NsAssert(lanePtr->stream == i);
+            Forget(lanePtr);
+            lanePtr->nextFreePtr = freeLanes[i];
+            freeLanes[i] = lanePtr;
         }
     }
     Ns_MutexUnlock(&lock);
-    ns_free(mine->lanes);
+    for (int i = 0; i < mine->n; i++) {
+        ns_free(mine->pages[i]);
+    }
+    ns_free(mine->pages);
     ns_free(mine);
 }
 
@@ -361,14 +402,15 @@ TakeLane(int stream, const NsLaneRecord *recordPtr)
 }
 
 /*
- * How many lanes may belong to threads.
+ * How many lanes may belong to threads: each stream can have a common one.
  */
 static uint32_t
 OwnLanes(void)
 {
-    uint32_t maxLanes = ring->headerPtr->maxLanes;
+    const NsRingHeader *headerPtr = ring->headerPtr;
 
-    return maxLanes - COMMON_LANES(maxLanes);
+    NsAssert(headerPtr->maxLanes > headerPtr->maxStreams);
+    return headerPtr->maxLanes - headerPtr->maxStreams;
 }
 
 /*
@@ -420,6 +462,7 @@ NewLaneLocked(int stream, uint32_t segment)
     Lane    *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
 
     NsAssertLocked(&lock);
+    NsAssert(index < ring->headerPtr->maxLanes);
     lanePtr->index = index;
     lanePtr->stream = stream;
     laneAt[index] = lanePtr;
@@ -432,6 +475,7 @@ NewLaneLocked(int stream, uint32_t segment)
     atomic_store(&ring->lanes[index].first, segment);
     atomic_store_explicit(&ring->headerPtr->nLanes, index + 1,
                           memory_order_release);
+    NsRingAddLane(ring, index);
     return lanePtr;
 }
 

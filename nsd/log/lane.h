@@ -71,6 +71,12 @@ const void *NsLanePrepared(int stream, size_t *lengthPtr);
 void NsLaneForget(int stream);
 
 /*
+ * A mark that the calling thread has for the stream, not set at first.  Sets it
+ * or not; what it was.
+ */
+bool NsLaneMark(int stream, bool isMarked);
+
+/*
  * Records longer than this cannot be put: a quarter of the memory, at most
  * 16 MiB.  Constant after NsLaneInit.
  */
@@ -88,10 +94,10 @@ void NsLaneFree(uint32_t lane, uint64_t number);
 uint64_t NsLaneEnd(uint32_t lane);
 
 /*
- * How many records all lanes of a stream have taken since those of the given
- * sequences, by lane; NS_PLACE_UNKNOWN counts as none.
+ * How many records all lanes of a stream have taken since its reader of that
+ * rank began; of a lane of which that is unknown, none.
  */
-uint64_t NsLaneRecords(int stream, const atomic_uint_fast64_t *begins);
+uint64_t NsLaneRecords(int stream, int rank);
 
 /*
  * Free segments below a quarter, a sixteenth.

@@ -302,17 +302,19 @@ Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr)
 
     Ns_DStringInit(&sql);
     Ns_DStringAppend(&sql, "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; ");
-    for (uint32_t i = 0; i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
+    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        bool isFirst = lanePtr == sink->firstMoved;
 
-        if (i == 0) {
+        if (isFirst) {
             Ns_DStringPrintf(&sql, "INSERT INTO %s VALUES ", dbPtr->positions);
         }
         Ns_DStringPrintf(&sql, "%s(%s, %" PRIu64 ", %u, %" PRIu64 ", %s)",
-                         i > 0 ? ", " : "", dbPtr->sink, epoch, lane,
-                         NsSinkPosition(sink, lane), dbPtr->server);
+                         isFirst ? "" : ", ", dbPtr->sink, epoch,
+                         lanePtr->place.lane, NsSinkPosition(lanePtr),
+                         dbPtr->server);
     }
-    if (sink->nMoved > 0) {
+    if (sink->firstMoved != NULL) {
         Ns_DStringAppend(&sql, " ON CONFLICT (sink, epoch, lane) DO UPDATE SET"
                          " position = excluded.position; ");
     }

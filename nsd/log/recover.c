@@ -34,7 +34,7 @@
 typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;           /* Constant. */
-    bool             isClaimed[NS_RING_SINKS];
+    bool            *isClaimed;         /* By slot. */
     int              nUsers;            /* Who opened it, and claims. */
 } Leftover;
 
@@ -77,7 +77,8 @@ static void     DropFirstClaim(Ns_LogSink sink);
 static void     CountClaimed(Ns_LogSink sink);
 static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr);
-static void     MakeStreams(const NsRing *ringPtr);
+static void     MakeStreams(const NsRing *ringPtr,
+                            const NsRingSink *slotPtr);
 static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
                           NsRingSink *slotPtr);
 static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
@@ -85,11 +86,11 @@ static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                                 NsRingSink *slotPtr, uint64_t *nPtr);
 static void     CountCutOff(Ns_LogSink sink);
 static bool     DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
-static bool     DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr,
-                            uint64_t *nextPtr, uint64_t *nPtr);
-static bool     OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
+static bool     DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr,
+                            uint64_t *nPtr);
+static uint64_t CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
+static bool     OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
                           NsPlace *placePtr);
-static bool     HasFormat(const NsRing *ringPtr, uint32_t lane);
 
 
 void
@@ -163,6 +164,8 @@ AddLocked(NsRing **rings, int n)
         Leftover *leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
 
         leftoverPtr->ringPtr = rings[i];
+        leftoverPtr->isClaimed = ns_calloc(rings[i]->headerPtr->maxSinks + 1,
+                                           sizeof(bool));
         leftoverPtr->nUsers = 1;
         leftovers.all[i] = *linkPtr = leftoverPtr;
         linkPtr = &leftoverPtr->nextPtr;
@@ -264,6 +267,7 @@ ReleaseLocked(Leftover *leftoverPtr)
     }
     *linkPtr = leftoverPtr->nextPtr;
     NsRingClose(&leftoverPtr->ringPtr, !NsRingIsNeeded(leftoverPtr->ringPtr));
+    ns_free(leftoverPtr->isClaimed);
     ns_free(leftoverPtr);
     NsSinkNoteRoom();
 }
@@ -525,9 +529,10 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    if (lane >= 0 && lane < atomic_load(&ringPtr->headerPtr->nLanes)) {
-        NsRingCursor *cursorPtr = &slotPtr->cursors[lane];
+    NsRingCursor *cursorPtr = lane < 0 || lane >= NS_RING_MAX_LANES ? NULL
+        : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
 
+    if (cursorPtr != NULL) {
         atomic_store(&cursorPtr->ahead, (uint64_t) position);
         if ((uint64_t) position > atomic_load(&cursorPtr->done)) {
             atomic_store(&cursorPtr->done, (uint64_t) position);
@@ -538,19 +543,34 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
 uint64_t
 NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < nLanes; i++) {
-        NsPlace place;
+    for (uint32_t i = 0; i < nStreams; i++) {
+        int rank = NsRingRank(ringPtr, i, slotPtr);
 
-        if (OpenPlace(ringPtr, slotPtr, i, &place)) {
-            for (; place.headPtr != NULL; n++) {
-                NsPlaceAdvance(ringPtr, &place);
-            }
+        if (rank >= 0) {
+            n += CountInStream(ringPtr, i, rank);
         }
     }
     return n + NsSpillCount(slotPtr);
+}
+
+static uint64_t
+CountInStream(NsRing *ringPtr, uint32_t stream, int rank)
+{
+    uint64_t n = 0;
+
+    for (uint32_t lane = NsRingNewestLane(ringPtr, stream);
+         lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
+        NsPlace place = {.lane = lane};
+
+        (void) OpenPlace(ringPtr, NsRingCursorAt(ringPtr, lane, rank), &place);
+        for (; place.headPtr != NULL; n++) {
+            NsPlaceAdvance(ringPtr, &place);
+        }
+    }
+    return n;
 }
 
 /*
@@ -565,13 +585,15 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     uint64_t n = 0, before = atomic_load(&sink->nDelivered), nDamaged, nLeft;
     bool     isDelivered;
 
-    MakeStreams(ringPtr);
+    MakeStreams(ringPtr, slotPtr);
     NsSinkLock(sink);
+    NsSinkMeetLeftover(sink, ringPtr, slotPtr);
     isDelivered = (sink->typePtr->settleProc == NULL
                    || AskTarget(sink, ringPtr, slotPtr))
         && NsSinkTakeSpill(sink, ringPtr, slotPtr)
         && DeliverLeftover(sink, ringPtr, slotPtr, &n);
     reason = errno;
+    NsSinkFreeLanes(sink);
     NsSinkUnlock(sink);
     nLeft = NsRecoverCountUnread(ringPtr, slotPtr);
     if (!isDelivered) {
@@ -603,12 +625,15 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
  * Those that need no module; not while a sink is locked.
  */
 static void
-MakeStreams(const NsRing *ringPtr)
+MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
 {
-    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nStreams);
 
     for (uint32_t i = 0; i < n; i++) {
-        (void) HasFormat(ringPtr, i);
+        if (NsRingRank(ringPtr, i, slotPtr) >= 0
+                && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
+            (void) NsStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
+        }
     }
 }
 
@@ -619,19 +644,16 @@ static bool
 AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     /* Behind them the file may have a hole, and the file system no room. */
-    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
-
-    for (uint32_t i = 0; i < n; i++) {
-        atomic_store(&slotPtr->cursors[i].ahead, 0);
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        atomic_store(&sink->lanes[i]->cursorPtr->ahead, 0);
     }
     if (!sink->typePtr->settleProc(sink, ringPtr, slotPtr)) {
         return false;
     }
-    ns_free(sink->settled);
-    sink->settled = ns_calloc(ringPtr->headerPtr->maxLanes,
-                              sizeof(*sink->settled));
-    for (uint32_t i = 0; i < n; i++) {
-        sink->settled[i] = atomic_load(&slotPtr->cursors[i].ahead);
+    sink->hasSettled = true;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        sink->lanes[i]->settled = atomic_load(
+            &sink->lanes[i]->cursorPtr->ahead);
     }
     return true;
 }
@@ -685,28 +707,26 @@ static bool
 DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
                 uint64_t *nPtr)
 {
-    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
-    NsMerge  merge = {NULL, 0, 0};
-    bool     isOk;
+    NsMerge merge = {NULL, 0, 0};
+    bool    isOk;
 
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
-    sink->places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
-    sink->moved = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint32_t));
-    sink->upTo = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(uint64_t));
-    for (uint32_t i = 0; i < nLanes; i++) {
-        if (!OpenPlace(ringPtr, slotPtr, i, &sink->places[i])
-                || !HasFormat(ringPtr, i)) {
-            sink->places[i].headPtr = NULL;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->lanes[i];
+
+        if (!OpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
+                || lanePtr->stream == NULL) {
+            lanePtr->place.headPtr = NULL;
         }
     }
     isOk = NsSettleWrite(sink, nPtr);
     sink->nTaken = 0;
     isOk = isOk && NsSinkUnspill(sink);
     *nPtr += sink->nTaken;
-    for (uint32_t i = 0; i < nLanes; i++) {
-        if (sink->places[i].headPtr != NULL) {
-            NsMergeAdd(&merge, &sink->places[i]);
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        if (sink->lanes[i]->place.headPtr != NULL) {
+            NsMergeAdd(&merge, &sink->lanes[i]->place);
         }
     }
     if (isOk && NsRingMissing(slotPtr) > 0) {
@@ -727,13 +747,6 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     if (sink->spillPtr != NULL) {
         NsSpillClose(&sink->spillPtr);
     }
-    ns_free(sink->places);
-    ns_free(sink->moved);
-    ns_free(sink->upTo);
-    sink->places = NULL;
-    sink->moved = NULL;
-    sink->upTo = NULL;
-    sink->hasUpTo = false;
     sink->ringPtr = NULL;
     sink->slotPtr = NULL;
     return isOk;
@@ -746,10 +759,9 @@ static void
 CountCutOff(Ns_LogSink sink)
 {
     const NsRing *ringPtr = sink->ringPtr;
-    uint32_t      nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
 
-    for (uint32_t i = 0; i < nLanes; i++) {
-        const NsPlace *placePtr = &sink->places[i];
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        const NsPlace *placePtr = &sink->lanes[i]->place;
 
         if (placePtr->isMoved && placePtr->offset < atomic_load(
                 &NsRingSegmentAt(ringPtr, placePtr->segment)->committed)) {
@@ -761,24 +773,17 @@ CountCutOff(Ns_LogSink sink)
 static bool
 DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
 {
-    const NsRing *ringPtr = sink->ringPtr;
-    uint32_t  nLanes = ringPtr->headerPtr->maxLanes;
-    uint64_t *next = ns_malloc(nLanes * sizeof(uint64_t));
-    NsPlace  *placePtr;
-    bool      isOk = true;
+    NsPlace *placePtr;
+    bool     isOk = true;
 
-    for (uint32_t i = 0; i < nLanes; i++) {
-        next[i] = NS_PLACE_UNKNOWN;
-    }
     while (isOk && (placePtr = NsMergeFirst(mergePtr)) != NULL) {
-        isOk = DeliverFrom(sink, placePtr, &next[placePtr->lane], nPtr);
+        NsSinkLane *lanePtr = NsSinkLaneOf(placePtr);
+
+        isOk = DeliverFrom(sink, lanePtr, nPtr);
         if (isOk) {
-            sink->upTo[placePtr->lane] = 0;
-            if (!placePtr->isMoved) {
-                placePtr->isMoved = true;
-                sink->moved[sink->nMoved++] = placePtr->lane;
-            }
-            NsPlaceAdvance(ringPtr, placePtr);
+            lanePtr->upTo = 0;
+            NsSinkNoteMoved(sink, lanePtr);
+            NsPlaceAdvance(sink->ringPtr, placePtr);
             if (placePtr->headPtr != NULL) {
                 NsMergeFirstMoved(mergePtr);
             } else {
@@ -786,24 +791,22 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
             }
         }
     }
-    ns_free(next);
     return isOk;
 }
 
 /*
- * Deliver the record at a place.  One that is damaged counts as that, and so do
- * those that are missing before it: *nextPtr is the sequence expected.
+ * Deliver the record at a lane's place.  One that is damaged counts as that, and
+ * so do those that are missing before it.
  */
 static bool
-DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr, uint64_t *nextPtr,
-            uint64_t *nPtr)
+DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
 {
-    const NsRing *ringPtr = sink->ringPtr;
-    const void  *bytes = NsPlaceBytes(ringPtr, placePtr, true, &sink->scratch,
-                                      &sink->scratchBytes);
-    const char  *name = NsRingStreamOf(ringPtr, placePtr->lane);
+    const NsPlace *placePtr = &lanePtr->place;
+    uint64_t    *nextPtr = &lanePtr->nextSequence;
+    const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, true,
+                                      &sink->scratch, &sink->scratchBytes);
     Ns_LogRecord record = {
-        .stream = name,
+        .stream = NsStreamName(lanePtr->stream),
         .severity = placePtr->headPtr->severity,
         .time = placePtr->headPtr->time,
         .bytes = bytes,
@@ -819,7 +822,7 @@ DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr, uint64_t *nextPtr,
         atomic_fetch_add(&sink->nDamaged, sequence - *nextPtr);
     }
     *nextPtr = sequence + 1;
-    if (!NsDeliverRecord(sink, NsStreamFind(name), &record)) {
+    if (!NsDeliverRecord(sink, lanePtr->stream, &record)) {
         return false;
     }
     (*nPtr)++;
@@ -830,23 +833,8 @@ DeliverFrom(Ns_LogSink sink, const NsPlace *placePtr, uint64_t *nextPtr,
  * Stand at the first record that the sink has not written.
  */
 static bool
-OpenPlace(NsRing *ringPtr, NsRingSink *slotPtr, uint32_t lane,
-          NsPlace *placePtr)
+OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr, NsPlace *placePtr)
 {
-    memset(placePtr, 0, sizeof(*placePtr));
-    placePtr->lane = lane;
-    placePtr->segment = NS_RING_NONE;
-    return atomic_load(&slotPtr->wants[ringPtr->lanes[lane].stream]) != 0
-        && NsPlaceOpen(ringPtr, placePtr, atomic_load(
-                           &slotPtr->cursors[lane].done))
+    return NsPlaceOpen(ringPtr, placePtr, atomic_load(&cursorPtr->done))
         && NsPlaceHead(ringPtr, placePtr) != NULL;
-}
-
-/*
- * Its records can become lines.
- */
-static bool
-HasFormat(const NsRing *ringPtr, uint32_t lane)
-{
-    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) != NULL;
 }

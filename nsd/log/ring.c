@@ -16,37 +16,39 @@
 #include "nsthread.h"
 
 #define MAGIC           "NSDLOG1"
+/* Segments are as large as they can be while there are many of them; where many
+ * lanes are to be expected, of which each keeps one, smaller. */
+#define LEAST_SEGMENT   2048
 #define MIN_SEGMENT     4096
 #define MAX_SEGMENT     32768
 #define WANTED_SEGMENTS 1024
+#define USUAL_LANES     768
 #define PAGE_BYTES      4096u
 #define LEAST_BYTES     (INT64_C(1) << 20)
 
-/*
- * Sizes and numbers that make up a mapping.
- */
-typedef struct Geometry {
-    uint32_t segmentBytes;
-    uint32_t nSegments;
-    uint32_t maxLanes;
-    NsRingLayout   layout;
-} Geometry;
-
 const char nsRingInUse[] = "in use";
 const char nsRingEmpty[] = "its process died before it had begun";
+static const char damagedHeader[] = "damaged header";
 
 static inline uint64_t Rotate(uint64_t sum);
 static inline uint64_t Word(const unsigned char *bytes);
-static Geometry GeometryFor(int64_t bytes);
+static void    Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
+                       int64_t bytes);
+static void    DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
+                        uint64_t bytes);
 static void    IncludeInCores(void);
-static void    FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr);
-static NsRing *Attach(void *base, const NsRingLayout *layoutPtr,
-                      NsRingFile *filePtr);
+static void    FillHeader(NsRingHeader *headerPtr,
+                          const NsRingHeader *measuresPtr);
+static NsRing *Attach(void *base, NsRingFile *filePtr);
+static void    ListLanes(NsRing *ringPtr);
 static NsRing *MapFrom(NsRingFile *filePtr, off_t offset, off_t size,
                        bool isReadOnly, const char **reasonPtr);
 static const char *CheckFile(int fd, bool isReadOnly, struct stat *stPtr);
 static const char *CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes);
+static bool    AreMeasuresSound(const NsRingHeader *headerPtr, uint64_t bytes);
+static bool    AreNamesSound(const NsRing *ringPtr);
 static bool    IsBlank(const NsRingHeader *headerPtr);
+static void    RepairReaders(NsRing *ringPtr);
 static void    RepairLanes(NsRing *ringPtr);
 static void    RepairLane(NsRing *ringPtr, uint32_t lane);
 static void    RepairSinks(NsRing *ringPtr);
@@ -61,10 +63,11 @@ NsRingInit(void)
 }
 
 NsRing *
-NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
+NsRingCreate(const NsRingKey *keyPtr, const NsRingNeed *needPtr,
+             const char **reasonPtr)
 {
-    Geometry   geometry = GeometryFor(bytes);
-    int64_t    wanted = bytes;
+    NsRingHeader measures;
+    int64_t    bytes = needPtr->bytes;
     Ns_DString path;
     void      *base = MAP_FAILED;
     NsRing    *ringPtr;
@@ -72,18 +75,19 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
     int        fd;
 
     Ns_DStringInit(&path);
-    fd = NsRingFileCreate(keyPtr, geometry.layout.bytes, &path, reasonPtr);
+    Measure(&measures, needPtr, bytes);
+    fd = NsRingFileCreate(keyPtr, measures.bytes, &path, reasonPtr);
     while (fd < 0 && errno == ENOSPC && bytes - bytes / 8 >= LEAST_BYTES) {
         /* A small one that survives is worth more than a large one. */
         bytes -= bytes / 8;
-        geometry = GeometryFor(bytes);
-        fd = NsRingFileCreate(keyPtr, geometry.layout.bytes, &path, reasonPtr);
+        Measure(&measures, needPtr, bytes);
+        fd = NsRingFileCreate(keyPtr, measures.bytes, &path, reasonPtr);
     }
     if (fd >= 0) {
-        base = mmap(NULL, geometry.layout.bytes, PROT_READ | PROT_WRITE,
+        base = mmap(NULL, measures.bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_POPULATE, fd, 0);
         if (base != MAP_FAILED) {
-            FillHeader(base, &geometry);
+            FillHeader(base, &measures);
         }
         if (base == MAP_FAILED || !NsRingFileName(keyPtr, &path)) {
             *reasonPtr = strerror(errno);
@@ -93,21 +97,22 @@ NsRingCreate(const NsRingKey *keyPtr, int64_t bytes, const char **reasonPtr)
         }
     }
     if (fd < 0) {
-        geometry = GeometryFor(wanted);
-        base = mmap(NULL, geometry.layout.bytes, PROT_READ | PROT_WRITE,
+        Measure(&measures, needPtr, needPtr->bytes);
+        base = mmap(NULL, measures.bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
         if (base == MAP_FAILED) {
             *reasonPtr = strerror(errno);
             Ns_DStringFree(&path);
             return NULL;
         }
-        FillHeader(base, &geometry);
+        FillHeader(base, &measures);
     }
     IncludeInCores();
     if (fd >= 0) {
         filePtr = NsRingFileAdd(fd, Ns_DStringValue(&path));
     }
-    ringPtr = Attach(base, &geometry.layout, filePtr);
+    ringPtr = Attach(base, filePtr);
+    ListLanes(ringPtr);
     if (filePtr != NULL) {
         NsRingFileRelease(filePtr, true);
     }
@@ -164,7 +169,6 @@ MapFrom(NsRingFile *filePtr, off_t offset, off_t size, bool isReadOnly,
 {
     NsRingHeader *headerPtr = ns_malloc(sizeof(*headerPtr));
     NsRing       *ringPtr = NULL;
-    NsRingLayout        layout;
     void         *base;
 
     *reasonPtr = size - offset < (off_t) sizeof(*headerPtr) ? "too short"
@@ -178,13 +182,17 @@ MapFrom(NsRingFile *filePtr, off_t offset, off_t size, bool isReadOnly,
         if (base == MAP_FAILED) {
             *reasonPtr = strerror(errno);
         } else {
-            layout = NsRingLayoutOf(
-                headerPtr->segmentBytes, headerPtr->nSegments,
-                headerPtr->maxLanes, headerPtr->maxSinks);
-            ringPtr = Attach(base, &layout, filePtr);
-            if (!isReadOnly) {
+            ringPtr = Attach(base, filePtr);
+            if (!AreNamesSound(ringPtr)) {
+                *reasonPtr = damagedHeader;
+                NsRingClose(&ringPtr, false);
+            } else if (!isReadOnly) {
+                RepairReaders(ringPtr);
                 RepairLanes(ringPtr);
                 RepairSinks(ringPtr);
+            }
+            if (ringPtr != NULL) {
+                ListLanes(ringPtr);
             }
         }
     }
@@ -202,18 +210,77 @@ NsRingClose(NsRing **ringPtrPtr, bool isDone)
     if (ringPtr->filePtr != NULL) {
         NsRingFileRelease(ringPtr->filePtr, isDone);
     }
+    ns_free(ringPtr->newestLanes);
+    ns_free(ringPtr->olderLanes);
     ns_free(ringPtr);
 }
 
 const char *
 NsRingStreamOf(const NsRing *ringPtr, uint32_t lane)
 {
-    const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    uint32_t            index = ringPtr->lanes[lane].stream;
+    uint32_t    index = ringPtr->lanes[lane].stream;
+    const char *name = index < ringPtr->headerPtr->maxStreams
+        ? NsRingStreamAt(ringPtr, index)->name : "";
 
-    return index < NS_RING_STREAMS
-        && memchr(headerPtr->streams[index], '\0', NS_RING_NAME) != NULL
-        ? headerPtr->streams[index] : "";
+    return memchr(name, '\0', NS_RING_NAME) != NULL ? name : "";
+}
+
+void
+NsRingAddLane(NsRing *ringPtr, uint32_t lane)
+{
+    uint32_t     stream = ringPtr->lanes[lane].stream;
+    atomic_uint *newestPtr;
+
+    NsAssert(lane < ringPtr->headerPtr->maxLanes);
+    NsAssert(stream < ringPtr->headerPtr->maxStreams);
+    newestPtr = &ringPtr->newestLanes[stream];
+    ringPtr->olderLanes[lane] = atomic_load(newestPtr);
+    NsAssert(ringPtr->olderLanes[lane] != lane);
+    atomic_store_explicit(newestPtr, lane, memory_order_release);
+}
+
+int
+NsRingRank(const NsRing *ringPtr, uint32_t stream, const NsRingSink *slotPtr)
+{
+    const NsRingStream *streamPtr = NsRingStreamAt(ringPtr, stream);
+    unsigned            wanted = slotPtr == NULL ? 0
+        : (unsigned) (slotPtr - ringPtr->sinks) + 1;
+
+    NsAssert(stream < ringPtr->headerPtr->maxStreams);
+    NsAssert(wanted <= ringPtr->headerPtr->maxSinks);
+    for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
+        if (atomic_load_explicit(&streamPtr->readers[i], memory_order_acquire)
+                == wanted) {
+            return (int) i;
+        }
+    }
+    return -1;
+}
+
+NsRingCursor *
+NsRingCursorOf(const NsRing *ringPtr, uint32_t lane, const NsRingSink *slotPtr)
+{
+    int rank = lane < atomic_load(&ringPtr->headerPtr->nLanes)
+        ? NsRingRank(ringPtr, ringPtr->lanes[lane].stream, slotPtr) : -1;
+
+    return rank < 0 ? NULL : NsRingCursorAt(ringPtr, lane, rank);
+}
+
+uint64_t
+NsRingNeededFrom(const NsRing *ringPtr, uint32_t lane)
+{
+    const NsRingStream *streamPtr = NsRingStreamAt(
+        ringPtr, ringPtr->lanes[lane].stream);
+    uint64_t            least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
+        if (atomic_load_explicit(&streamPtr->readers[i], memory_order_acquire)
+                != 0) {
+            least = MIN(least, NsRingNumberOf(atomic_load(
+                &NsRingCursorAt(ringPtr, lane, (int) i)->done)));
+        }
+    }
+    return least;
 }
 
 /*
@@ -329,30 +396,54 @@ CommitPrepared(const NsRing *ringPtr, uint32_t lane, NsRingSegment *segmentPtr)
 }
 
 /*
- * Parts of a mapping that has so many bytes in all.
+ * The numbers in the header of a mapping that has so many bytes in all.
  */
-static Geometry
-GeometryFor(int64_t bytes)
+static void
+Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr, int64_t bytes)
 {
-    Geometry g = {.segmentBytes = MAX_SEGMENT};
+    NsRingLayout layout;
+    uint32_t     segmentBytes = MAX_SEGMENT;
 
-    while (g.segmentBytes > MIN_SEGMENT
-           && bytes / g.segmentBytes < WANTED_SEGMENTS) {
-        g.segmentBytes /= 2;
+    while (segmentBytes > MIN_SEGMENT
+           && bytes / segmentBytes < WANTED_SEGMENTS) {
+        segmentBytes /= 2;
     }
-    g.nSegments = (uint32_t) (bytes / g.segmentBytes);
-    g.maxLanes = MIN(g.nSegments / 2, NS_RING_MAX_LANES);
-    g.layout = NsRingLayoutOf(g.segmentBytes, g.nSegments, g.maxLanes,
-                              NS_RING_SINKS);
-    if (g.layout.bytes > (uint64_t) bytes
-            && g.layout.segments < (uint64_t) bytes / 2) {
-        g.nSegments = (uint32_t) (((uint64_t) bytes - g.layout.segments)
-                                  / g.segmentBytes);
-        g.maxLanes = MIN(g.maxLanes, g.nSegments / 2);
-        g.layout = NsRingLayoutOf(g.segmentBytes, g.nSegments, g.maxLanes,
-                              NS_RING_SINKS);
+    while (segmentBytes > LEAST_SEGMENT
+           && (int64_t) needPtr->nLanes * segmentBytes > bytes / 4) {
+        segmentBytes /= 2;
     }
-    return g;
+    *headerPtr = (NsRingHeader){
+        .segmentBytes = segmentBytes,
+        .maxStreams = MIN(MAX(needPtr->nStreams, 1), NS_RING_MAX_STREAMS),
+        .maxSinks = MIN(MAX(needPtr->nSinks, 1), NS_RING_MAX_SINKS)
+    };
+    DivideUp(headerPtr, needPtr, (uint64_t) bytes);
+    layout = NsRingLayoutOf(headerPtr);
+    if (layout.bytes > (uint64_t) bytes
+            && layout.segments < (uint64_t) bytes / 2) {
+        DivideUp(headerPtr, needPtr, (uint64_t) bytes - layout.segments);
+        layout = NsRingLayoutOf(headerPtr);
+    }
+    headerPtr->bytes = layout.bytes;
+}
+
+/*
+ * Segments of so many bytes, and what goes with them.  Lanes of threads alone
+ * never make memory short, and each stream can have a common one beside them.
+ */
+static void
+DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr, uint64_t bytes)
+{
+    uint32_t nOwn, perReader;
+
+    headerPtr->nSegments = (uint32_t) (bytes / headerPtr->segmentBytes);
+    nOwn = MIN(headerPtr->nSegments / 8 * 3,
+               MAX(needPtr->nLanes, USUAL_LANES));
+    headerPtr->maxLanes = MIN(nOwn + headerPtr->maxStreams, NS_RING_MAX_LANES);
+    perReader = headerPtr->maxLanes * (uint32_t) sizeof(NsRingCursor);
+    headerPtr->maxReaders = MIN(MAX((uint32_t) (bytes / 16 / perReader),
+                                    MAX(needPtr->nReaders, 1)),
+                                headerPtr->maxSinks);
 }
 
 /*
@@ -377,53 +468,85 @@ IncludeInCores(void)
 }
 
 static void
-FillHeader(NsRingHeader *headerPtr, const Geometry *geometryPtr)
+FillHeader(NsRingHeader *headerPtr, const NsRingHeader *measuresPtr)
 {
+    *headerPtr = *measuresPtr;
     headerPtr->version = NS_RING_VERSION;
-    headerPtr->segmentBytes = geometryPtr->segmentBytes;
-    headerPtr->nSegments = geometryPtr->nSegments;
-    headerPtr->maxLanes = geometryPtr->maxLanes;
-    headerPtr->maxSinks = NS_RING_SINKS;
-    headerPtr->bytes = geometryPtr->layout.bytes;
     headerPtr->epoch = (uint64_t) NsLogClock();
     headerPtr->pid = getpid();
     memcpy(headerPtr->magic, MAGIC, sizeof(headerPtr->magic));
 }
 
 NsRingLayout
-NsRingLayoutOf(uint32_t segmentBytes, uint32_t nSegments, uint32_t maxLanes,
-         uint32_t maxSinks)
+NsRingLayoutOf(const NsRingHeader *headerPtr)
 {
+    const size_t page = PAGE_BYTES - 1;
     NsRingLayout layout;
-    size_t page = PAGE_BYTES - 1;
 
-    layout.lanes = (sizeof(NsRingHeader) + page) & ~page;
-    layout.sinks = (layout.lanes + maxLanes * sizeof(NsRingLane) + page)
+    layout.streams = (sizeof(NsRingHeader) + page) & ~page;
+    layout.streamBytes = NS_RING_ALIGN(
+        sizeof(NsRingStream) + headerPtr->maxReaders * sizeof(uint16_t));
+    layout.lanes = (layout.streams
+                    + headerPtr->maxStreams * layout.streamBytes + page)
         & ~page;
-    layout.sinkBytes = (sizeof(NsRingSink) + maxLanes * sizeof(NsRingCursor)
-                        + 63) & ~(size_t) 63;
-    layout.segments = (layout.sinks + maxSinks * layout.sinkBytes + page)
+    layout.cursors = (layout.lanes
+                      + headerPtr->maxLanes * sizeof(NsRingLane) + page)
         & ~page;
-    layout.bytes = layout.segments + (size_t) nSegments * segmentBytes;
+    layout.sinks = (layout.cursors + (size_t) headerPtr->maxLanes
+                    * headerPtr->maxReaders * sizeof(NsRingCursor) + page)
+        & ~page;
+    layout.segments = (layout.sinks
+                       + headerPtr->maxSinks * sizeof(NsRingSink) + page)
+        & ~page;
+    layout.bytes = layout.segments
+        + (size_t) headerPtr->nSegments * headerPtr->segmentBytes;
     return layout;
 }
 
 static NsRing *
-Attach(void *base, const NsRingLayout *layoutPtr, NsRingFile *filePtr)
+Attach(void *base, NsRingFile *filePtr)
 {
-    NsRing *ringPtr = ns_calloc(1u, sizeof(*ringPtr));
+    NsRing      *ringPtr = ns_calloc(1u, sizeof(*ringPtr));
+    NsRingLayout layout = NsRingLayoutOf(base);
 
     ringPtr->headerPtr = base;
-    ringPtr->lanes = (NsRingLane *) (void *) ((char *) base + layoutPtr->lanes);
-    ringPtr->sinks = (char *) base + layoutPtr->sinks;
-    ringPtr->sinkBytes = layoutPtr->sinkBytes;
-    ringPtr->segments = (char *) base + layoutPtr->segments;
+    ringPtr->streams = (char *) base + layout.streams;
+    ringPtr->streamBytes = layout.streamBytes;
+    ringPtr->lanes = (NsRingLane *) (void *) ((char *) base + layout.lanes);
+    ringPtr->cursors = (NsRingCursor *) (void *) ((char *) base
+                                                  + layout.cursors);
+    ringPtr->sinks = (NsRingSink *) (void *) ((char *) base + layout.sinks);
+    ringPtr->segments = (char *) base + layout.segments;
     if (filePtr != NULL) {
         NsRingFileUse(filePtr);
         ringPtr->filePtr = filePtr;
         ringPtr->path = filePtr->path;
     }
     return ringPtr;
+}
+
+/*
+ * Which lanes a stream has, but for damaged ones.
+ */
+static void
+ListLanes(NsRing *ringPtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    uint32_t            nLanes = MIN(atomic_load(&headerPtr->nLanes),
+                                     headerPtr->maxLanes);
+
+    ringPtr->newestLanes = ns_calloc(headerPtr->maxStreams,
+                                     sizeof(*ringPtr->newestLanes));
+    ringPtr->olderLanes = ns_calloc(headerPtr->maxLanes,
+                                    sizeof(*ringPtr->olderLanes));
+    for (uint32_t i = 0; i < headerPtr->maxStreams; i++) {
+        atomic_store(&ringPtr->newestLanes[i], NS_RING_NONE);
+    }
+    for (uint32_t i = 0; i < nLanes; i++) {
+        if (ringPtr->lanes[i].stream < headerPtr->maxStreams) {
+            NsRingAddLane(ringPtr, i);
+        }
+    }
 }
 
 static const char *
@@ -452,35 +575,50 @@ CheckFile(int fd, bool isReadOnly, struct stat *stPtr)
 static const char *
 CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
 {
-    uint32_t segmentBytes = headerPtr->segmentBytes;
-
     if (memcmp(headerPtr->magic, MAGIC, sizeof(headerPtr->magic)) != 0) {
         return IsBlank(headerPtr) ? nsRingEmpty : "not a log mapping";
     }
     if (headerPtr->version != NS_RING_VERSION) {
         return "made by another version";
     }
-    if (segmentBytes < MIN_SEGMENT || segmentBytes > MAX_SEGMENT
-            || segmentBytes % 64 != 0 || headerPtr->nSegments < 2
-            || headerPtr->maxLanes > NS_RING_MAX_LANES
-            || headerPtr->maxSinks > NS_RING_SINKS
-            || atomic_load(&headerPtr->nLanes) > headerPtr->maxLanes
-            || atomic_load(&headerPtr->nStreams) > NS_RING_STREAMS
-            || headerPtr->bytes > bytes
-            || NsRingLayoutOf(segmentBytes, headerPtr->nSegments,
-                        headerPtr->maxLanes, headerPtr->maxSinks).bytes
-               != headerPtr->bytes) {
-        return "damaged header";
-    }
-    if (memchr(headerPtr->spillDirectory, '\0', NS_RING_PATH) == NULL) {
-        return "damaged header";
-    }
-    for (unsigned i = 0; i < atomic_load(&headerPtr->nStreams); i++) {
-        if (memchr(headerPtr->streams[i], '\0', NS_RING_NAME) == NULL) {
-            return "damaged header";
+    return AreMeasuresSound(headerPtr, bytes)
+        && memchr(headerPtr->spillDirectory, '\0', NS_RING_PATH) != NULL
+        ? NULL : damagedHeader;
+}
+
+/*
+ * The parts that the header tells of fill the mapping.
+ */
+static bool
+AreMeasuresSound(const NsRingHeader *headerPtr, uint64_t bytes)
+{
+    uint32_t segmentBytes = headerPtr->segmentBytes;
+
+    return segmentBytes >= LEAST_SEGMENT && segmentBytes <= MAX_SEGMENT
+        && segmentBytes % 64 == 0 && headerPtr->nSegments >= 2
+        && headerPtr->maxStreams >= 1
+        && headerPtr->maxStreams <= NS_RING_MAX_STREAMS
+        && headerPtr->maxLanes <= NS_RING_MAX_LANES
+        && headerPtr->maxSinks <= NS_RING_MAX_SINKS
+        && headerPtr->maxReaders <= NS_RING_MAX_SINKS
+        && atomic_load(&headerPtr->nLanes) <= headerPtr->maxLanes
+        && atomic_load(&headerPtr->nStreams) <= headerPtr->maxStreams
+        && headerPtr->bytes <= bytes
+        && NsRingLayoutOf(headerPtr).bytes == headerPtr->bytes;
+}
+
+static bool
+AreNamesSound(const NsRing *ringPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nStreams);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (memchr(NsRingStreamAt(ringPtr, i)->name, '\0', NS_RING_NAME)
+                == NULL) {
+            return false;
         }
     }
-    return NULL;
+    return true;
 }
 
 static bool
@@ -490,6 +628,26 @@ IsBlank(const NsRingHeader *headerPtr)
 
     return bytes[0] == '\0'
         && memcmp(bytes, bytes + 1, sizeof(*headerPtr) - 1) == 0;
+}
+
+/*
+ * A reader that is no sink of the mapping is left out.
+ */
+static void
+RepairReaders(NsRing *ringPtr)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+
+    for (uint32_t i = 0; i < headerPtr->maxStreams; i++) {
+        NsRingStream *streamPtr = NsRingStreamAt(ringPtr, i);
+
+        for (uint32_t j = 0; j < headerPtr->maxReaders; j++) {
+            if (atomic_load(&streamPtr->readers[j]) > headerPtr->maxSinks) {
+                ringPtr->nDamaged++;
+                atomic_store(&streamPtr->readers[j], 0);
+            }
+        }
+    }
 }
 
 /*

@@ -3,8 +3,9 @@
  *
  *      The memory of the log engine: a mapping that outlives the process.
  *
- *      The mapping holds a header, the names of streams, the lanes, the sinks
- *      with a cursor for each lane, and the segments.  A lane is one thread's
+ *      The mapping holds a header, the streams with the sinks that read them,
+ *      the lanes with a cursor for each reader of their stream, the sinks, and
+ *      the segments.  How many of each, the header says.  A lane is one thread's
  *      way into one stream: a chain of segments that the thread alone appends
  *      to.  Each segment says how far it is filled with complete records.
  *
@@ -32,13 +33,14 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION    5u
-#define NS_RING_STREAMS    256
-#define NS_RING_SINKS      128
-#define NS_RING_MAX_LANES  1024
-#define NS_RING_NAME       128      /* Bytes of a name, null included. */
-#define NS_RING_PATH       1024
-#define NS_RING_NONE       UINT32_MAX
+#define NS_RING_VERSION     7u
+/* No mapping has more; what a mapping has, its header says. */
+#define NS_RING_MAX_STREAMS 16384
+#define NS_RING_MAX_SINKS   16384
+#define NS_RING_MAX_LANES   65535
+#define NS_RING_NAME        128     /* Bytes of a name, null included. */
+#define NS_RING_PATH        1024
+#define NS_RING_NONE        UINT32_MAX
 #define NS_RING_ALIGN(n)   (((n) + 7u) & ~(size_t) 7)
 
 typedef struct NsRingHeader {
@@ -46,8 +48,10 @@ typedef struct NsRingHeader {
     uint32_t version;
     uint32_t segmentBytes;
     uint32_t nSegments;
+    uint32_t maxStreams;
     uint32_t maxLanes;
-    uint32_t maxSinks;          /* Slots; NS_RING_SINKS where one writes. */
+    uint32_t maxSinks;          /* Slots. */
+    uint32_t maxReaders;        /* Sinks of one stream. */
     uint32_t pad;
     uint64_t bytes;             /* Of the whole mapping. */
     uint64_t epoch;             /* When it was made; marks all its records. */
@@ -55,9 +59,16 @@ typedef struct NsRingHeader {
     atomic_uint nStreams;       /* Names are complete below these counts. */
     atomic_uint nLanes;
     char     spillDirectory[NS_RING_PATH];  /* "": none.  See spill.h. */
-    atomic_uchar isBlocking[NS_RING_STREAMS];   /* No record may be dropped. */
-    char     streams[NS_RING_STREAMS][NS_RING_NAME];    /* The last member. */
 } NsRingHeader;
+
+/*
+ * A sink keeps its place among the readers, its rank, as long as it reads.
+ */
+typedef struct NsRingStream {
+    char          name[NS_RING_NAME];
+    atomic_ushort isBlocking;   /* No record may be dropped. */
+    atomic_ushort readers[];    /* maxReaders: a sink's slot + 1; 0: nobody. */
+} NsRingStream;
 
 typedef struct NsRingLane {
     uint32_t    stream;         /* Constant. */
@@ -95,11 +106,13 @@ typedef struct NsRingRecord {
 
 /*
  * What a sink has written of a lane.  While a write is under way, ahead is
- * where the cursor will be after it.
+ * where the cursor will be after it.  All 0 in a new lane.
  */
 typedef struct NsRingCursor {
     atomic_uint_fast64_t done;
     atomic_uint_fast64_t ahead;
+    atomic_uint_fast64_t begin;         /* Sequence of the sink's first record,
+                                         * or NS_PLACE_UNKNOWN. */
 } NsRingCursor;
 
 typedef enum {
@@ -113,7 +126,6 @@ typedef struct NsRingSink {
     char        type[16];
     char        file[NS_RING_PATH];     /* "": not a file. */
     char        table[NS_RING_NAME];
-    atomic_uchar wants[NS_RING_STREAMS];
     atomic_uint intent;                 /* NsRingIntent */
     uint32_t    checksum;               /* Of the ends of a write ... */
     uint64_t    offset;                 /* ... where ... */
@@ -132,18 +144,22 @@ typedef struct NsRingSink {
     atomic_uint_fast64_t spillBatch;
     atomic_uint_fast64_t spillEnd;
     atomic_uint_fast64_t nSpilled;      /* Records behind spillDone. */
-    NsRingCursor cursors[];             /* maxLanes of them. */
 } NsRingSink;
 
 /*
- * A mapping as a process has it.  Constant after creation, but for its file.
+ * A mapping as a process has it.  Constant after creation, but for its file and
+ * the lists of lanes.
  */
 typedef struct NsRing {
     NsRingHeader *headerPtr;
+    char         *streams;
     NsRingLane   *lanes;
-    char         *sinks;
+    NsRingCursor *cursors;
+    NsRingSink   *sinks;
     char         *segments;
-    size_t        sinkBytes;            /* Distance of two sinks. */
+    size_t        streamBytes;          /* Distance of two streams. */
+    atomic_uint  *newestLanes;          /* By stream; NS_RING_NONE: none. */
+    uint32_t     *olderLanes;           /* By lane: the next of the stream. */
     char         *_Atomic path;         /* Its file's; NULL: there is none. */
     struct NsRingFile *filePtr;         /* ring.c; NULL likewise. */
     struct NsRing *siblingPtr;          /* The next of the same file. */
@@ -170,13 +186,25 @@ void NsRingInit(void);
 void NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr);
 
 /*
+ * What a mapping has to hold.
+ */
+typedef struct NsRingNeed {
+    int64_t  bytes;             /* In all. */
+    uint32_t nStreams;
+    uint32_t nSinks;
+    uint32_t nReaders;          /* Sinks that may read one and the same stream;
+                                 * more where that costs little. */
+    uint32_t nLanes;            /* To be expected; more share common ones. */
+} NsRingNeed;
+
+/*
  * A new mapping of about so many bytes, preallocated, mode 0600, locked while
  * this process lives; a smaller one, if the file system is too small.  When
  * there can be none, memory of the process serves, and *reasonPtr is why, else
  * NULL.  Its file has its name only when all that others rely on is in it.
  * NULL, with *reasonPtr: there is no memory either.
  */
-NsRing *NsRingCreate(const NsRingKey *keyPtr, int64_t bytes,
+NsRing *NsRingCreate(const NsRingKey *keyPtr, const NsRingNeed *needPtr,
                      const char **reasonPtr);
 
 /*
@@ -296,9 +324,64 @@ NsRingSinkUnname(NsRingSink *slotPtr)
 static inline NsRingSink *
 NsRingSinkAt(const NsRing *ringPtr, int sink)
 {
-    return (NsRingSink *) (void *) (ringPtr->sinks
-        + (size_t) sink * ringPtr->sinkBytes);
+    return &ringPtr->sinks[sink];
 }
+
+static inline NsRingStream *
+NsRingStreamAt(const NsRing *ringPtr, uint32_t stream)
+{
+    return (NsRingStream *) (void *) (ringPtr->streams
+        + (size_t) stream * ringPtr->streamBytes);
+}
+
+/*
+ * The lanes of a stream, the newest first; NS_RING_NONE: no more.  Any thread,
+ * while one adds some.  Of a mapping that is open read only, those that it had
+ * by then.
+ */
+static inline uint32_t
+NsRingNewestLane(const NsRing *ringPtr, uint32_t stream)
+{
+    return atomic_load_explicit(&ringPtr->newestLanes[stream],
+                                memory_order_acquire);
+}
+
+static inline uint32_t
+NsRingOlderLane(const NsRing *ringPtr, uint32_t lane)
+{
+    return ringPtr->olderLanes[lane];
+}
+
+/*
+ * The lane, whose stream it says, is one of that.  One thread at a time.
+ */
+void NsRingAddLane(NsRing *ringPtr, uint32_t lane);
+
+/*
+ * The sink's rank among the readers of a stream; -1: it is none.  NULL: the
+ * first that is free; -1: none is.
+ */
+int NsRingRank(const NsRing *ringPtr, uint32_t stream,
+               const NsRingSink *slotPtr);
+
+static inline NsRingCursor *
+NsRingCursorAt(const NsRing *ringPtr, uint32_t lane, int rank)
+{
+    return &ringPtr->cursors[(size_t) lane * ringPtr->headerPtr->maxReaders
+                             + (uint32_t) rank];
+}
+
+/*
+ * The same of a sink; NULL: it does not read the lane.
+ */
+NsRingCursor *NsRingCursorOf(const NsRing *ringPtr, uint32_t lane,
+                             const NsRingSink *slotPtr);
+
+/*
+ * The number of the lane's first segment of which some reader has not written
+ * all; UINT64_MAX: nobody reads it.
+ */
+uint64_t NsRingNeededFrom(const NsRing *ringPtr, uint32_t lane);
 
 static inline NsRingRecord *
 NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)

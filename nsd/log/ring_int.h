@@ -17,15 +17,16 @@
  * Where the parts of a mapping begin.
  */
 typedef struct NsRingLayout {
+    size_t streams;
+    size_t streamBytes;
     size_t lanes;
+    size_t cursors;
     size_t sinks;
-    size_t sinkBytes;
     size_t segments;
     size_t bytes;
 } NsRingLayout;
 
-NsRingLayout NsRingLayoutOf(uint32_t segmentBytes, uint32_t nSegments,
-                            uint32_t maxLanes, uint32_t maxSinks);
+NsRingLayout NsRingLayoutOf(const NsRingHeader *headerPtr);
 
 /*
  * A file whose lock this process holds, shared by its mappings.

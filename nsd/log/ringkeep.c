@@ -24,10 +24,14 @@ typedef struct Output {
 
 static uint64_t NeededFrom(const NsRing *ringPtr, uint32_t lane);
 static bool HasName(const NsRingSink *slotPtr);
+static const NsRingSink *ReaderOf(const NsRing *ringPtr, uint32_t stream,
+                                  uint32_t rank);
 static NsRingSegment *FirstNeeded(NsRing *ringPtr, uint32_t lane);
 static NsRingSegment *NextOf(const NsRing *ringPtr,
                              const NsRingSegment *segmentPtr);
 static bool WriteRing(Output *outputPtr, NsRing *ringPtr);
+static bool WriteStreams(const Output *outputPtr, const NsRing *ringPtr,
+                         size_t to);
 static bool WritePart(const Output *outputPtr, const void *part, size_t length,
                       size_t to);
 
@@ -74,12 +78,10 @@ NeededFrom(const NsRing *ringPtr, uint32_t lane)
                              atomic_load(&segmentPtr->committed));
         segment = atomic_load(&segmentPtr->next);
     }
-    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
-        const NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
-
-        if (HasName(slotPtr)
-                && atomic_load(&slotPtr->wants[ringPtr->lanes[lane].stream])) {
-            uint64_t done = atomic_load(&slotPtr->cursors[lane].done);
+    for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
+        if (ReaderOf(ringPtr, ringPtr->lanes[lane].stream, i) != NULL) {
+            uint64_t done = atomic_load(
+                &NsRingCursorAt(ringPtr, lane, (int) i)->done);
 
             if (done < end) {
                 least = MIN(least, done);
@@ -87,6 +89,20 @@ NeededFrom(const NsRing *ringPtr, uint32_t lane)
         }
     }
     return least == UINT64_MAX ? least : NsRingNumberOf(least);
+}
+
+/*
+ * NULL: none that still needs anything.
+ */
+static const NsRingSink *
+ReaderOf(const NsRing *ringPtr, uint32_t stream, uint32_t rank)
+{
+    unsigned reader = atomic_load(
+        &NsRingStreamAt(ringPtr, stream)->readers[rank]);
+    const NsRingSink *slotPtr = reader == 0 ? NULL
+        : NsRingSinkAt(ringPtr, (int) reader - 1);
+
+    return slotPtr != NULL && HasName(slotPtr) ? slotPtr : NULL;
 }
 
 static bool
@@ -210,30 +226,29 @@ WriteRing(Output *outputPtr, NsRing *ringPtr)
 {
     NsRingHeader *headerPtr = ns_malloc(sizeof(*headerPtr));
     uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
-    size_t   headerBytes = offsetof(NsRingHeader, streams)
-        + atomic_load(&ringPtr->headerPtr->nStreams)
-          * sizeof(headerPtr->streams[0]);
-    NsRingLayout   layout;
+    NsRingLayout layout;
     size_t   to;
     bool     isOk;
 
-    memcpy(headerPtr, ringPtr->headerPtr, headerBytes);
+    memcpy(headerPtr, ringPtr->headerPtr, sizeof(*headerPtr));
     headerPtr->maxSinks = 0;
     for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         headerPtr->maxSinks += HasName(NsRingSinkAt(ringPtr, i));
     }
-    layout = NsRingLayoutOf(headerPtr->segmentBytes, headerPtr->nSegments,
-                      headerPtr->maxLanes, headerPtr->maxSinks);
+    layout = NsRingLayoutOf(headerPtr);
     headerPtr->bytes = layout.bytes;
-    isOk = WritePart(outputPtr, headerPtr, headerBytes, 0);
+    isOk = WritePart(outputPtr, headerPtr, sizeof(*headerPtr), 0)
+        && WriteStreams(outputPtr, ringPtr, layout.streams)
+        && WritePart(outputPtr, ringPtr->cursors, (size_t) nLanes
+                     * headerPtr->maxReaders * sizeof(NsRingCursor),
+                     layout.cursors);
     to = layout.sinks;
     for (int i = 0; isOk && i < (int) ringPtr->headerPtr->maxSinks; i++) {
         const NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
         if (HasName(slotPtr)) {
-            isOk = WritePart(outputPtr, slotPtr, sizeof(*slotPtr)
-                             + nLanes * sizeof(NsRingCursor), to);
-            to += layout.sinkBytes;
+            isOk = WritePart(outputPtr, slotPtr, sizeof(*slotPtr), to);
+            to += sizeof(*slotPtr);
         }
     }
     for (uint32_t i = 0; isOk && i < nLanes; i++) {
@@ -253,6 +268,38 @@ WriteRing(Output *outputPtr, NsRing *ringPtr)
                              nLanes * sizeof(NsRingLane), layout.lanes);
     outputPtr->base += (off_t) layout.bytes;
     ns_free(headerPtr);
+    return isOk;
+}
+
+/*
+ * With the slots that their readers have in the collection.
+ */
+static bool
+WriteStreams(const Output *outputPtr, const NsRing *ringPtr, size_t to)
+{
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    unsigned short *slotOf = ns_calloc(headerPtr->maxSinks + 1,
+                                       sizeof(*slotOf)), n = 0;
+    NsRingStream   *streamPtr = ns_malloc(ringPtr->streamBytes);
+    uint32_t        nStreams = atomic_load(&headerPtr->nStreams);
+    bool            isOk = true;
+
+    for (int i = 0; i < (int) headerPtr->maxSinks; i++) {
+        if (HasName(NsRingSinkAt(ringPtr, i))) {
+            slotOf[i + 1] = ++n;
+        }
+    }
+    for (uint32_t i = 0; isOk && i < nStreams; i++) {
+        memcpy(streamPtr, NsRingStreamAt(ringPtr, i), ringPtr->streamBytes);
+        for (uint32_t j = 0; j < headerPtr->maxReaders; j++) {
+            atomic_store(&streamPtr->readers[j],
+                         slotOf[atomic_load(&streamPtr->readers[j])]);
+        }
+        isOk = WritePart(outputPtr, streamPtr, ringPtr->streamBytes,
+                         to + i * ringPtr->streamBytes);
+    }
+    ns_free(streamPtr);
+    ns_free(slotOf);
     return isOk;
 }
 

@@ -61,7 +61,7 @@ typedef struct Doubts {
 
 static void    AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr);
 static void    Advance(Ns_LogSink sink, Doubts *doubtsPtr);
-static bool    IsInDoubt(const NsRingSink *slotPtr, const NsPlace *placePtr);
+static bool    IsInDoubt(const NsSinkLane *lanePtr);
 static Doubt  *AddDoubt(Doubts *doubtsPtr);
 static void    FreeDoubts(Doubts *doubtsPtr);
 static bool    LoadRegion(Region *regionPtr, Ns_LogSink sink);
@@ -166,26 +166,19 @@ AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
 static void
 Advance(Ns_LogSink sink, Doubts *doubtsPtr)
 {
-    NsRing  *ringPtr = sink->ringPtr;
-    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
     NsMerge  merge = {NULL, 0, 0};
     NsPlace *placePtr;
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (sink->places[i].headPtr != NULL
-                && IsInDoubt(sink->slotPtr, &sink->places[i])) {
-            NsMergeAdd(&merge, &sink->places[i]);
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        if (IsInDoubt(sink->lanes[i])) {
+            NsMergeAdd(&merge, &sink->lanes[i]->place);
         }
     }
     while ((placePtr = NsMergeFirst(&merge)) != NULL) {
         AddDoubt(doubtsPtr)->place = *placePtr;
-        if (!placePtr->isMoved) {
-            placePtr->isMoved = true;
-            sink->moved[sink->nMoved++] = placePtr->lane;
-        }
-        NsPlaceAdvance(ringPtr, placePtr);
-        if (placePtr->headPtr != NULL
-                && IsInDoubt(sink->slotPtr, placePtr)) {
+        NsSinkNoteMoved(sink, NsSinkLaneOf(placePtr));
+        NsPlaceAdvance(sink->ringPtr, placePtr);
+        if (IsInDoubt(NsSinkLaneOf(placePtr))) {
             NsMergeFirstMoved(&merge);
         } else {
             NsMergeFirstEnded(&merge);
@@ -195,10 +188,11 @@ Advance(Ns_LogSink sink, Doubts *doubtsPtr)
 }
 
 static bool
-IsInDoubt(const NsRingSink *slotPtr, const NsPlace *placePtr)
+IsInDoubt(const NsSinkLane *lanePtr)
 {
-    return NsPlacePosition(placePtr)
-        < atomic_load(&slotPtr->cursors[placePtr->lane].ahead);
+    return lanePtr->place.headPtr != NULL
+        && NsPlacePosition(&lanePtr->place)
+           < atomic_load(&lanePtr->cursorPtr->ahead);
 }
 
 static Doubt *

@@ -16,7 +16,7 @@
 
 /*
  * For a sink that works for a mapping of a dead process, locked, its ringPtr,
- * slotPtr, places and moved set: the places are open at the cursors.
+ * slotPtr and lanes set: their places are open at the cursors.
  *
  * Afterwards they stand behind the records in doubt.  Those that the file has
  * are counted as delivered, the others are in the sink's buffer, the missing

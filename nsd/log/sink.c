@@ -9,6 +9,7 @@
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "log/bound.h"
 #include "log/compress.h"
@@ -19,6 +20,8 @@
 #include "nsthread.h"
 
 #define STOP_SECONDS 5      /* For all sinks together. */
+#define SPARE_STREAMS 32    /* And sinks: to be made at run time. */
+#define LEAST_READERS 16
 /* Between attempts to have a file for the mapping. */
 #define HOME_NANOS   INT64_C(10000000000)
 
@@ -33,7 +36,7 @@ static const NsSinkType *const types[] = {
 /*
  * Written with nsSinksLock held.
  */
-static _Atomic(Ns_LogSink) sinks[NS_RING_SINKS];
+static _Atomic(Ns_LogSink) sinks[NS_RING_MAX_SINKS];
 static atomic_int nSinks;
 static bool       isStarted;    /* Log threads may run. */
 static Ns_LogSink firstUnlinked;    /* In the table no more. */
@@ -56,7 +59,8 @@ static Ns_LogSink Create(const NsSinkSpec *specPtr);
 static void PutIntoTableLocked(Ns_LogSink sink);
 static Ns_ReturnCode Remove(Ns_LogSink sink);
 static NsRing *MakeRingLocked(const NsRingKey *keyPtr,
-                              const char *spillDirectory, int64_t bytes,
+                              const char *spillDirectory,
+                              const NsRingNeed *needPtr,
                               const char **reasonPtr);
 static void DeleteRing(void);
 static void TellLost(Ns_LogSink sink);
@@ -66,8 +70,9 @@ static int  FreeIndexLocked(void);
 static const NsSinkType *FindType(const char *name);
 static void FreeWork(Ns_LogSink sink);
 static void DetachLocked(Ns_LogSink sink);
-static void AttachLocked(Ns_LogSink sink);
-static void StartAt(Ns_LogSink sink, NsRing *ringPtr);
+static bool AttachLocked(Ns_LogSink sink);
+static int  LimitLocked(void);
+static uint32_t CountStreams(void);
 
 
 void
@@ -96,6 +101,7 @@ static Ns_LogSink
 Create(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
+    bool       isAttached = true;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
             || NsSinkFind(specPtr->name) != NULL) {
@@ -132,21 +138,24 @@ Create(const NsSinkSpec *specPtr)
         return NULL;
     }
     for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        NsStreamDrops drops;
-
-        NsStreamGetDrops(NsStreamAt(i), &drops);
-        sink->seenDrops[i] = sink->baseDrops[i] = drops.n;
-        sink->baseIgnored[i] = NsStreamIgnored(NsStreamAt(i));
         if (NsSinkMatches(sink, NsStreamAt(i))) {
-            atomic_store(&sink->wants[i], 1);
+            (void) NsSinkJoin(sink, NsStreamAt(i));
         }
     }
-    PutIntoTableLocked(sink);
     if (!specPtr->isDirect) {
         NsSinkLock(sink);
-        AttachLocked(sink);
+        isAttached = AttachLocked(sink);
         NsSinkUnlock(sink);
     }
+    if (!isAttached) {
+        Ns_MutexUnlock(&nsSinksLock);
+        NsRecoverDropClaims(sink);
+        sink->typePtr->closeProc(sink);
+        NsSinkUnmake(&sink);
+        errno = NS_SINK_TOO_MANY_READERS;
+        return NULL;
+    }
+    PutIntoTableLocked(sink);
     NsSinkRouteAllLocked(sink);
     if (atomic_load(&sink->isOnLanes)) {
         NsSinkServe(sink);
@@ -259,8 +268,13 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     }
     ns_free(sink->patterns);
     FreeWork(sink);
+    while (sink->firstStream != NULL) {
+        NsSinkStream *streamPtr = sink->firstStream;
+
+        sink->firstStream = streamPtr->nextPtr;
+        ns_free(streamPtr);
+    }
     NsBacklogRelease(&sink->backlogPtr);
-    ns_free(sink->begins);
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
@@ -283,20 +297,11 @@ FreeWork(Ns_LogSink sink)
     ns_free(sink->buffer);
     ns_free(sink->scratch);
     ns_free(sink->reduced);
-    ns_free(sink->places);
-    ns_free(sink->moved);
-    ns_free(sink->floors);
-    ns_free(sink->upTo);
-    ns_free(sink->settled);
+    NsSinkFreeLanes(sink);
     NsMergeFree(&sink->merge);
     sink->buffer = sink->scratch = sink->reduced = NULL;
     sink->room = sink->nBuffered = sink->nWritten = 0;
     sink->scratchBytes = sink->reducedBytes = 0;
-    sink->places = NULL;
-    sink->moved = NULL;
-    sink->floors = sink->upTo = sink->settled = NULL;
-    sink->nMoved = 0;
-    sink->hasFloors = sink->hasUpTo = false;
 }
 
 Ns_LogSink
@@ -320,7 +325,8 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     spec.settings.bufferLines = specPtr->bufferLines;
     sink = NsSinkCreate(&spec);
     if (sink == NULL
-            && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD)) {
+            && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD
+                || errno == NS_SINK_TOO_MANY_READERS)) {
         int reason = errno == NS_SINK_NO_THREAD ? EAGAIN : errno;
 
         Ns_Log(Error, "log: cannot make sink '%s': %s", spec.name,
@@ -333,9 +339,22 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
 const char *
 NsSinkReason(int reason)
 {
-    return reason == NS_SINK_TOO_MANY
-        ? "there are " STRINGIFY(NS_RING_SINKS) " sinks, and can be no more"
-        : reason == NS_SINK_NO_THREAD
+    static _Thread_local char text[128];
+    const NsRing *ringPtr = NsSinkRing();
+
+    if (reason == NS_SINK_TOO_MANY) {
+        snprintf(text, sizeof(text), "the limit is %u sinks; raise maxlogs in "
+                 "ns/parameters", ringPtr == NULL ? NS_RING_MAX_SINKS
+                 : ringPtr->headerPtr->maxSinks);
+        return text;
+    }
+    if (reason == NS_SINK_TOO_MANY_READERS) {
+        snprintf(text, sizeof(text), "the limit is %u sinks of one stream; "
+                 "raise logmemory in ns/parameters",
+                 ringPtr->headerPtr->maxReaders);
+        return text;
+    }
+    return reason == NS_SINK_NO_THREAD
         ? "no thread can be started for it; see the limits on processes "
           "(ulimit -u) and memory (ulimit -v)"
         : reason == NS_SINK_COMPLAINS && complaint[0] != '\0' ? complaint
@@ -411,7 +430,13 @@ NsSinkIsDirect(Ns_LogSink sink)
 bool
 NsSinkWants(Ns_LogSink sink, int stream)
 {
-    return atomic_load(&sink->wants[stream]) != 0;
+    const NsSinkStream *streamPtr = atomic_load(&sink->isDetached) ? NULL
+        : atomic_load(&sink->firstStream);
+
+    while (streamPtr != NULL && streamPtr->index != stream) {
+        streamPtr = atomic_load(&streamPtr->nextPtr);
+    }
+    return streamPtr != NULL;
 }
 
 void
@@ -477,24 +502,15 @@ Remove(Ns_LogSink sink)
 static void
 DetachLocked(Ns_LogSink sink)
 {
-    NsRing *ringPtr = NsSinkRing();
-
     NsAssertLocked(&nsSinksLock);
-    for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        atomic_store(&sink->wants[i], 0);
-    }
     atomic_store(&sink->isOnLanes, false);
     if (sink->slotPtr != NULL) {
-        uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
-
         NsSinkLock(sink);
         NsSinkDropSpill(sink);
         NsSinkUnlock(sink);
         NsRingSinkUnname(sink->slotPtr);
-        for (uint32_t i = 0; i < n; i++) {
-            NsDeliverFreeLane(ringPtr, i);
-        }
     }
+    NsSinkLeaveAll(sink);
     NsSinkLock(sink);
     FreeWork(sink);
     NsSinkUnlock(sink);
@@ -520,7 +536,7 @@ NsSinkUseLanes(Ns_LogSink sink)
     if (!atomic_load(&sink->isOnLanes)) {
         NsSinkLock(sink);
         (void) NsDeliverFlush(sink);
-        AttachLocked(sink);
+        (void) AttachLocked(sink);
         NsSinkUnlock(sink);
         NsSinkRouteAllLocked(sink);
         if (atomic_load(&sink->isOnLanes)) {
@@ -532,14 +548,15 @@ NsSinkUseLanes(Ns_LogSink sink)
 
 const char *
 NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
-              int64_t bytes)
+              const NsRingNeed *needPtr)
 {
     const char *reason = NULL;
     NsRing     *ringPtr = NULL;
+    int64_t     bytes = needPtr->bytes;
 
     Ns_MutexLock(&nsSinksLock);
     if (atomic_load(&ring) == NULL) {
-        ringPtr = MakeRingLocked(keyPtr, spillDirectory, bytes, &reason);
+        ringPtr = MakeRingLocked(keyPtr, spillDirectory, needPtr, &reason);
     }
     Ns_MutexUnlock(&nsSinksLock);
     if (ringPtr == NULL) {
@@ -561,15 +578,21 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
 
 static NsRing *
 MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
-               int64_t bytes, const char **reasonPtr)
+               const NsRingNeed *needPtr, const char **reasonPtr)
 {
-    NsRing *ringPtr;
+    NsRingNeed need = *needPtr;
+    NsRing    *ringPtr;
 
     nsSinkNeedsFence = syscall(SYS_membarrier,
                                MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
         != 0;
     ringKeyPtr = keyPtr;
-    ringPtr = NsRingCreate(keyPtr, bytes, reasonPtr);
+    /* There may be some already that nobody knew of. */
+    need.nStreams = MAX(need.nStreams, CountStreams() + SPARE_STREAMS);
+    need.nSinks = MAX(need.nSinks, (uint32_t) atomic_load(&nSinks)
+                      + SPARE_STREAMS);
+    need.nReaders = MAX(need.nReaders, LEAST_READERS);
+    ringPtr = NsRingCreate(keyPtr, &need, reasonPtr);
     if (ringPtr == NULL) {
         return NULL;
     }
@@ -833,7 +856,28 @@ FreeIndexLocked(void)
             return i;
         }
     }
-    return n < NS_RING_SINKS ? n : -1;
+    return n < LimitLocked() ? n : -1;
+}
+
+static int
+LimitLocked(void)
+{
+    const NsRing *ringPtr = NsSinkRing();
+
+    NsAssertLocked(&nsSinksLock);
+    return ringPtr == NULL ? NS_RING_MAX_SINKS
+        : (int) ringPtr->headerPtr->maxSinks;
+}
+
+static uint32_t
+CountStreams(void)
+{
+    uint32_t n = 0;
+
+    while (NsStreamAt((int) n) != NULL) {
+        n++;
+    }
+    return n;
 }
 
 static const NsSinkType *
@@ -849,9 +893,10 @@ FindType(const char *name)
 
 /*
  * Let the sink read the lanes from where they are now.  Without a mapping it
- * stays direct.
+ * stays direct.  False: it does, since one of its streams has as many readers as
+ * it can have.
  */
-static void
+static bool
 AttachLocked(Ns_LogSink sink)
 {
     NsRing     *ringPtr = NsSinkRing();
@@ -859,61 +904,29 @@ AttachLocked(Ns_LogSink sink)
 
     NsAssertLocked(&nsSinksLock);
     if (ringPtr == NULL) {
-        return;
+        return true;
     }
+    NsAssert(sink->index < (int) ringPtr->headerPtr->maxSinks);
     slotPtr = NsRingSinkAt(ringPtr, sink->index);
+    NsRingSetMissing(slotPtr, 0);
+    atomic_store(&slotPtr->intent, NS_RING_IDLE);
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
              sink->file != NULL ? sink->file : "");
     snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
     snprintf(slotPtr->table, sizeof(slotPtr->table), "%s",
              sink->table != NULL ? sink->table : "");
-    for (int i = 0; i < NS_RING_STREAMS; i++) {
-        atomic_store(&slotPtr->wants[i], atomic_load(&sink->wants[i]));
-    }
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
     NsSinkNoteSettings(sink);
-    StartAt(sink, ringPtr);
+    if (!NsSinkJoinLanes(sink)) {
+        sink->ringPtr = NULL;
+        sink->slotPtr = NULL;
+        return false;
+    }
+    atomic_store(&sink->isOnLanes, true);
     /* Descriptors mean nothing to a later process. */
     if (sink->typePtr != &nsFdSinkType) {
         snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
     }
-}
-
-static void
-StartAt(Ns_LogSink sink, NsRing *ringPtr)
-{
-    const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    NsRingCursor *cursors = sink->slotPtr->cursors;
-    uint32_t n;
-
-    sink->places = ns_calloc(headerPtr->maxLanes, sizeof(NsPlace));
-    sink->begins = ns_calloc(headerPtr->maxLanes, sizeof(*sink->begins));
-    sink->moved = ns_calloc(headerPtr->maxLanes, sizeof(uint32_t));
-    sink->floors = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
-    sink->upTo = ns_calloc(headerPtr->maxLanes, sizeof(uint64_t));
-    NsRingSetMissing(sink->slotPtr, 0);
-    atomic_store(&sink->slotPtr->intent, NS_RING_IDLE);
-    for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
-        sink->places[i].lane = i;
-        sink->places[i].segment = NS_RING_NONE;
-        atomic_store(&sink->begins[i], NS_PLACE_UNKNOWN);
-        atomic_store(&cursors[i].done, 0);
-        atomic_store(&cursors[i].ahead, 0);
-    }
-    /* From now on others free nothing, so that the ends found below stay. */
-    atomic_store(&sink->isOnLanes, true);
-    n = atomic_load(&headerPtr->nLanes);
-    NsLaneLockChains();
-    for (uint32_t i = 0; i < headerPtr->maxLanes; i++) {
-        NsPlace *placePtr = &sink->places[i];
-        uint64_t begin = 0;
-
-        if (i < n && NsPlaceOpenEnd(ringPtr, placePtr, &begin)) {
-            atomic_store(&cursors[i].done, NsPlacePosition(placePtr));
-            atomic_store(&cursors[i].ahead, NsPlacePosition(placePtr));
-        }
-        atomic_store(&sink->begins[i], begin);
-    }
-    NsLaneUnlockChains();
+    return true;
 }

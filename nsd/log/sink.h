@@ -116,11 +116,13 @@ void NsSinkInit(void);
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
- * In errno: NS_RING_SINKS is all there can be; the target has words of its own
- * for what is wrong; there is no log thread, and none can be had.  Reason is the
- * text for these, or for another errno, right after it in the same thread.
+ * In errno: there are as many sinks, or readers of one of its streams, as there
+ * can be; the target has words of its own for what is wrong; there is no log
+ * thread, and none can be had.  Reason is the text for these, or for another
+ * errno, right after it in the same thread.
  */
 #define NS_SINK_TOO_MANY  EUSERS
+#define NS_SINK_TOO_MANY_READERS EMLINK
 #define NS_SINK_COMPLAINS EBADMSG
 #define NS_SINK_NO_THREAD ESRCH
 const char *NsSinkReason(int reason);
@@ -180,7 +182,8 @@ void NsSinkUseLanes(Ns_LogSink sink);
  * be.  Sinks that fall behind have files in the directory; NULL: they have none.
  */
 const char *NsSinkUseRing(const NsRingKey *keyPtr,
-                          const char *spillDirectory, int64_t bytes);
+                          const char *spillDirectory,
+                          const NsRingNeed *needPtr);
 const char *NsSinkRingPath(void);
 
 /*

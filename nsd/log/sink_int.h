@@ -2,9 +2,10 @@
  * sink_int.h --
  *
  *      A sink from inside, for the files that make it up: sink.c has the table,
- *      sinkroute.c what goes to which, sinkstate.c settings and statistics,
- *      sinkwork.c the lock and the work of other threads, sinkthread.c that of
- *      workers (worker.c), sinkrequest.c requests to it, sinkspill.c what it has on disk,
+ *      sinkroute.c what goes to which, sinklane.c where it reads, sinkstate.c
+ *      settings and statistics, sinkwork.c the lock and the work of other
+ *      threads, sinkthread.c that of workers (worker.c), sinkrequest.c requests
+ *      to it, sinkspill.c what it has on disk,
  *      deliver.c the way of records into the buffer, flush.c the buffer's way
  *      to the target, the types the target, fileroll.c which file that is.
  */
@@ -118,6 +119,39 @@ typedef struct NsGap {
 
 typedef struct NsClaim NsClaim;
 
+/*
+ * A stream that a sink takes.
+ */
+typedef struct NsSinkStream {
+    struct NsSinkStream *_Atomic nextPtr;   /* Set with the table of sinks
+                                             * locked, like the next. */
+    atomic_int    rank;         /* Among its readers in the mapping; or -1. */
+    int           index;        /* Constant, like the numbers that there were
+                                 * before the sink: */
+    uint64_t      baseDrops;
+    uint64_t      baseIgnored;
+    uint64_t      seenDrops;    /* The sink is locked; these were told. */
+    int64_t       seenDropTime;
+    uint32_t      newestLane;   /* The sink is locked, or its places are lent.
+                                 * It and all older ones the sink has met. */
+    bool          isIdle;       /* Guarded by wakeLock: counted there. */
+} NsSinkStream;
+
+/*
+ * A lane that a sink reads.
+ */
+typedef struct NsSinkLane {
+    NsPlace       place;        /* The first member; see NsSinkLaneOf. */
+    NsRingCursor *cursorPtr;
+    Ns_LogStream  stream;       /* NULL: an earlier process's that is not known
+                                 * here. */
+    uint64_t      upTo;         /* The buffer ends there; 0: at the place. */
+    uint64_t      floor;        /* To go on from there. */
+    uint64_t      settled;      /* The target has what is before it. */
+    uint64_t      nextSequence; /* Of the record expected, in recovery. */
+    struct NsSinkLane *nextMovedPtr;
+} NsSinkLane;
+
 struct Ns_LogSink_ {
     /* Constant after creation. */
     char              *name;
@@ -129,7 +163,9 @@ struct Ns_LogSink_ {
     char             **patterns;        /* What it was told to read. */
 
     /* Atomic; written with the table of sinks locked. */
-    atomic_uchar       wants[NS_RING_STREAMS];
+    NsSinkStream      *_Atomic firstStream;
+    NsSinkStream      *lastStream;      /* Guarded by that lock. */
+    atomic_bool        isDetached;      /* Wants nothing any more. */
     atomic_bool        isOnLanes;       /* Else it is direct. */
     atomic_bool        isRemoved;
     atomic_bool        isStuck;         /* Its thread did not end in time. */
@@ -179,11 +215,7 @@ struct Ns_LogSink_ {
     size_t             reducedBytes;
     unsigned           nSampled;        /* Units that could be taken. */
     bool               isUrgent;        /* Flush at the end of the pass. */
-    uint64_t           seenDrops[NS_RING_STREAMS];
-    int64_t            seenDropTime[NS_RING_STREAMS];
     atomic_size_t      wakeBytes;       /* For routes: bufferBytes. */
-    uint64_t           baseDrops[NS_RING_STREAMS];
-    uint64_t           baseIgnored[NS_RING_STREAMS];
 
     uint64_t           nRefused;        /* Rows, in the last write, */
     char               refusal[256];    /* and why the first of them. */
@@ -199,28 +231,24 @@ struct Ns_LogSink_ {
     /* On lanes only; ringPtr is an old mapping during recovery. */
     NsRing            *ringPtr;
     NsRingSink        *slotPtr;
-    NsPlace           *places;          /* By lane. */
-    atomic_uint_fast64_t *begins;       /* By lane: the first record's sequence;
-                                         * read without the lock. */
+    NsSinkLane       **lanes;           /* Those that it has met. */
+    uint32_t           nLanes;
+    uint32_t           roomLanes;
+    Tcl_HashTable      laneTable;       /* The same by number; if there are. */
     NsMerge            merge;
-    uint32_t          *moved;           /* Lanes read since the last write. */
-    uint32_t           nMoved;
+    NsSinkLane        *firstMoved;      /* Read since the last write. */
     bool               isInLane;        /* The record at hand stands there. */
     bool               hasSkipped;      /* Places are new; see bound.c. */
     uint64_t           nToldLost;       /* By notes in the buffer. */
     bool               isJudged;        /* The record at hand passed before. */
-    bool               hasUpTo;         /* Not all 0: */
-    uint64_t          *upTo;            /* By lane: the buffer ends there; 0: at
-                                         * the lane's place. */
-    uint64_t          *settled;         /* By lane: the target has what is
-                                         * before it; NULL: nobody knows. */
+    bool               hasUpTo;         /* Some lane has it. */
+    bool               hasSettled;      /* All lanes have it. */
     uint64_t           nTaken;          /* From an earlier process's file. */
 
     /* Likewise; but while the places are lent, guarded by lendLock. */
     Ns_Mutex           lendLock;
     bool               isLent;
     bool               hasFloors;       /* Not in use yet. */
-    uint64_t          *floors;          /* By lane: positions to go on from. */
     NsGap              gap;             /* Given up, and not told yet. */
     uint64_t           nAtRisk;         /* In the buffer, and nowhere else. */
     NsSpill           *spillPtr;        /* NULL: all is in memory. */
@@ -243,8 +271,6 @@ struct Ns_LogSink_ {
     bool               mustStop;
     atomic_int         state;           /* NsSinkState; see sinkthread.c. */
     atomic_bool        isNudged;        /* Since the last pass began. */
-    int                idleStreams[NS_RING_STREAMS];    /* Counted as idle. */
-    int                nIdleStreams;
 
     /* Counters; written with the sink locked, read without. */
     atomic_uint_fast64_t nDirect;       /* Accepted outside the lanes. */
@@ -294,13 +320,13 @@ NsSinkIsDue(int64_t when, int64_t span)
 
 /* The head is read or given up: now it is known where the sink began. */
 static inline void
-NsDeliverNoteBegin(Ns_LogSink sink, const NsPlace *placePtr)
+NsDeliverNoteBegin(const NsSinkLane *lanePtr, const NsRingRecord *headPtr)
 {
-    atomic_uint_fast64_t *beginPtr = &sink->begins[placePtr->lane];
+    atomic_uint_fast64_t *beginPtr = &lanePtr->cursorPtr->begin;
 
     if (unlikely(atomic_load_explicit(beginPtr, memory_order_relaxed)
                  == NS_PLACE_UNKNOWN)) {
-        atomic_store(beginPtr, placePtr->headPtr->sequence);
+        atomic_store(beginPtr, headPtr->sequence);
     }
 }
 
@@ -379,12 +405,57 @@ bool NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 /* For the counters. */
 void NsSinkNoteSpill(Ns_LogSink sink);
 
+/*
+ * sinklane.c.  With the sink locked, or its places lent and lendLock held, but
+ * for Join and Leave: with the table of sinks locked.
+ */
+
+/* The sink takes the stream; on lanes it reads it from now on.  False: it does
+ * not, since the stream has as many readers as it can have. */
+bool NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream);
+
+/* A sink with a slot reads its streams from now on.  False: it does not, since
+ * one has as many readers as it can have. */
+bool NsSinkJoinLanes(Ns_LogSink sink);
+
+/* It takes no stream any more, and keeps no lane. */
+void NsSinkLeaveAll(Ns_LogSink sink);
+
+/* See what lanes there are since the last time. */
+void NsSinkMeetLanes(Ns_LogSink sink);
+
+/* All lanes that the slot of an earlier process's sink reads. */
+void NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+
+/* The lane of that number; NULL: the sink does not read it. */
+NsSinkLane *NsSinkLaneAt(Ns_LogSink sink, uint32_t lane);
+
+void NsSinkFreeLanes(Ns_LogSink sink);
+
+/* The lane of a place of the sink's. */
+static inline NsSinkLane *
+NsSinkLaneOf(NsPlace *placePtr)
+{
+    return (NsSinkLane *) (void *) placePtr;
+}
+
+/* The lane has been read, or is to be, since the last write. */
+static inline void
+NsSinkNoteMoved(Ns_LogSink sink, NsSinkLane *lanePtr)
+{
+    if (!lanePtr->place.isMoved) {
+        lanePtr->place.isMoved = true;
+        lanePtr->nextMovedPtr = sink->firstMoved;
+        sink->firstMoved = lanePtr;
+    }
+}
+
 /* Up to where in the lane the sink has read what is in its buffer. */
 static inline uint64_t
-NsSinkPosition(Ns_LogSink sink, uint32_t lane)
+NsSinkPosition(const NsSinkLane *lanePtr)
 {
-    return sink->hasUpTo && sink->upTo[lane] != 0
-        ? sink->upTo[lane] : NsPlacePosition(&sink->places[lane]);
+    return unlikely(lanePtr->upTo != 0) ? lanePtr->upTo
+        : NsPlacePosition(&lanePtr->place);
 }
 
 /* From here on the lanes' places say it. */
@@ -393,20 +464,18 @@ NsSinkForgetUpTo(Ns_LogSink sink)
 {
     if (unlikely(sink->hasUpTo)) {
         sink->hasUpTo = false;
-        memset(sink->upTo, 0, sink->ringPtr->headerPtr->maxLanes
-               * sizeof(*sink->upTo));
+        for (uint32_t i = 0; i < sink->nLanes; i++) {
+            sink->lanes[i]->upTo = 0;
+        }
     }
 }
 
 static inline void
-NsSinkSetUpTo(Ns_LogSink sink, uint32_t lane, uint64_t position)
+NsSinkSetUpTo(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t position)
 {
     sink->hasUpTo = true;
-    sink->upTo[lane] = position;
-    if (!sink->places[lane].isMoved) {
-        sink->places[lane].isMoved = true;
-        sink->moved[sink->nMoved++] = lane;
-    }
+    lanePtr->upTo = position;
+    NsSinkNoteMoved(sink, lanePtr);
 }
 
 /*

@@ -7,7 +7,9 @@
 #include "log/sink_int.h"
 
 #include "log/severity.h"
+#include "nslog.h"
 
+static Ns_LogSink *ListOf(Ns_LogStream stream);
 static void Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
                   Ns_LogStream stream, bool isFirst);
 
@@ -16,25 +18,31 @@ void
 NsSinkStreamCreated(Ns_LogStream stream)
 {
     Ns_LogSink sink;
-    int        index = NsStreamIndex(stream);
+    int        lacking = -1;
     bool       isWanted = false;
 
     Ns_MutexLock(&nsSinksLock);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (!atomic_load(&sink->isRemoved) && NsSinkMatches(sink, stream)) {
-            atomic_store(&sink->wants[index], 1);
-            if (sink->slotPtr != NULL) {
-                atomic_store(&sink->slotPtr->wants[index], 1);
-            }
+        if (atomic_load(&sink->isRemoved) || !NsSinkMatches(sink, stream)) {
+            continue;
+        }
+        if (NsSinkJoin(sink, stream)) {
             isWanted = true;
             /* An idle sink must come back for its new stream. */
             NsSinkKick(sink);
+        } else {
+            lacking = sink->index;
         }
     }
     if (isWanted) {
         NsSinkRouteLocked(stream);
     }
     Ns_MutexUnlock(&nsSinksLock);
+    if (lacking >= 0) {
+        Ns_Log(Error, "log: stream '%s' does not go to all sinks that are to "
+               "take it: %s", NsStreamName(stream),
+               NsSinkReason(NS_SINK_TOO_MANY_READERS));
+    }
 }
 
 bool
@@ -59,41 +67,57 @@ NsSinkRouteAgain(Ns_LogSink sink)
 void
 NsSinkRouteLocked(Ns_LogStream stream)
 {
-    Ns_LogSink direct[NS_RING_SINKS], sink;
-    int        nDirect = 0, index = NsStreamIndex(stream);
-    bool       hasLane = false;
+    Ns_LogSink *list = ListOf(stream), sink;
+    int        n = 0, nDirect = 0;
     size_t     nudgeBytes = SIZE_MAX;
     NsStreamFilter filter = {0, NULL};
 
     NsAssertLocked(&nsSinksLock);
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (!NsSinkWants(sink, index) || atomic_load(&sink->isRemoved)) {
-            continue;
-        }
-        Widen(&filter, sink, stream, !hasLane && nDirect == 0);
+    for (; (sink = list[n]) != NULL; n++) {
+        Widen(&filter, sink, stream, n == 0);
         if (atomic_load(&sink->isOnLanes)) {
-            size_t most = MAX(atomic_load(&sink->wakeBytes), 4096);
-
-            hasLane = true;
-            nudgeBytes = MIN(nudgeBytes, most);
+            nudgeBytes = MIN(nudgeBytes,
+                             MAX(atomic_load(&sink->wakeBytes), 4096));
         } else {
-            direct[nDirect++] = sink;
+            list[n] = list[nDirect];
+            list[nDirect++] = sink;
         }
     }
     NsStreamSetRoute(stream, &(NsStreamRoute){
-        .hasLane = hasLane, .nDirect = nDirect, .direct = direct,
+        .nDirect = nDirect, .nSinks = n, .sinks = list,
         .nudgeBytes = nudgeBytes, .filter = filter
     });
     ns_free(filter.ignore);
+    ns_free(list);
+}
+
+/*
+ * The sinks that take the stream, NULL behind the last, on the heap.
+ */
+static Ns_LogSink *
+ListOf(Ns_LogStream stream)
+{
+    Ns_LogSink *list = ns_calloc(1u, sizeof(*list)), sink;
+    size_t      n = 0;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, NsStreamIndex(stream))
+                && !atomic_load(&sink->isRemoved)) {
+            list = ns_realloc(list, (n + 2) * sizeof(*list));
+            list[n++] = sink;
+            list[n] = NULL;
+        }
+    }
+    return list;
 }
 
 void
 NsSinkRouteAllLocked(Ns_LogSink sink)
 {
-    for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        if (NsSinkWants(sink, i)) {
-            NsSinkRouteLocked(NsStreamAt(i));
-        }
+    const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+
+    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        NsSinkRouteLocked(NsStreamAt(streamPtr->index));
     }
 }
 

@@ -178,12 +178,10 @@ static bool
 Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
 {
     const NsRingRecord *recordPtr = &framePtr->record;
-    const NsRingHeader *headerPtr = sink->ringPtr->headerPtr;
-    uint32_t            lane = recordPtr->lane;
-    const char         *name = NsRingStreamOf(sink->ringPtr, lane);
-    Ns_LogStream        stream = NsStreamFind(name);
+    NsSinkLane         *lanePtr = NsSinkLaneAt(sink, recordPtr->lane);
+    Ns_LogStream        stream = lanePtr == NULL ? NULL : lanePtr->stream;
     Ns_LogRecord        record = {
-        .stream = name,
+        .stream = stream == NULL ? "" : NsStreamName(stream),
         .severity = recordPtr->severity,
         .time = recordPtr->time,
         .bytes = framePtr + 1,
@@ -192,8 +190,9 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
     bool isDelivered;
     bool isOurs = sink->ringPtr == NsSinkRing();
 
-    NsAssert(lane < headerPtr->maxLanes);
-    if (sink->settled != NULL && framePtr->start < sink->settled[lane]) {
+    NsAssert(!isOurs || lanePtr != NULL);
+    if (sink->hasSettled && lanePtr != NULL
+            && framePtr->start < lanePtr->settled) {
         NsSpillAdvance(sink->spillPtr, framePtr);
         return true;
     }
@@ -209,7 +208,9 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
             atomic_fetch_add(&sink->nDirect, 1);
             sink->nTaken++;
         }
-        NsSinkSetUpTo(sink, lane, framePtr->start + 1);
+        if (lanePtr != NULL) {
+            NsSinkSetUpTo(sink, lanePtr, framePtr->start + 1);
+        }
         NsSpillAdvance(sink->spillPtr, framePtr);
     }
     return isDelivered;

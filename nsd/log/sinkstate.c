@@ -82,7 +82,7 @@ NsSinkNoteSettings(Ns_LogSink sink)
 void
 NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
 {
-    Ns_LogStream stream;
+    const NsSinkStream *streamPtr;
 
     memset(statsPtr, 0, sizeof(*statsPtr));
     statsPtr->delivered = atomic_load(&sink->nDelivered);
@@ -100,19 +100,20 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     GetTrouble(sink, statsPtr);
     statsPtr->accepted = atomic_load(&sink->nDirect)
         + atomic_load(&sink->nClaimed);
-    for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
+    for (streamPtr = atomic_load(&sink->firstStream);
+         streamPtr != NULL && !atomic_load(&sink->isDetached);
+         streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        Ns_LogStream  stream = NsStreamAt(streamPtr->index);
+        uint64_t      n = NsStreamIgnored(stream) - streamPtr->baseIgnored;
+        int           rank = atomic_load(&streamPtr->rank);
         NsStreamDrops drops;
 
-        if (NsSinkWants(sink, i)) {
-            uint64_t n = NsStreamIgnored(stream) - sink->baseIgnored[i];
-
-            statsPtr->ignored += n;
-            statsPtr->accepted += n;
-        }
-        if (NsSinkWants(sink, i) && atomic_load(&sink->isOnLanes)) {
+        statsPtr->ignored += n;
+        statsPtr->accepted += n;
+        if (rank >= 0) {
             NsStreamGetDrops(stream, &drops);
-            statsPtr->droppedMemory += drops.n - sink->baseDrops[i];
-            statsPtr->accepted += NsLaneRecords(i, sink->begins);
+            statsPtr->droppedMemory += drops.n - streamPtr->baseDrops;
+            statsPtr->accepted += NsLaneRecords(streamPtr->index, rank);
         }
     }
     statsPtr->pending = statsPtr->accepted - statsPtr->delivered

@@ -193,13 +193,12 @@ NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
 void
 NsSinkWake(int stream)
 {
-    Ns_LogSink sink;
+    const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (NsSinkWants(sink, stream)) {
-            (void) WakeFrom(sink, NS_SINK_IDLE);
-        }
+    sinksPtr = NsStreamGetSinks(stream);
+    for (int i = sinksPtr->nDirect; i < sinksPtr->n; i++) {
+        (void) WakeFrom(sinksPtr->sinks[i], NS_SINK_IDLE);
     }
     NsSinkLeave();
 }
@@ -207,14 +206,13 @@ NsSinkWake(int stream)
 void
 NsSinkNudge(int stream)
 {
-    Ns_LogSink sink;
+    const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (NsSinkWants(sink, stream)) {
-            atomic_store(&sink->isNudged, true);
-            (void) WakeFrom(sink, NS_SINK_BATCHING);
-        }
+    sinksPtr = NsStreamGetSinks(stream);
+    for (int i = sinksPtr->nDirect; i < sinksPtr->n; i++) {
+        atomic_store(&sinksPtr->sinks[i]->isNudged, true);
+        (void) WakeFrom(sinksPtr->sinks[i], NS_SINK_BATCHING);
     }
     NsSinkLeave();
 }
@@ -392,12 +390,12 @@ EnterLocked(Ns_LogSink sink, NsSinkState state)
     NsAssertLocked(&sink->wakeLock);
 
     if (state == NS_SINK_IDLE) {
-        sink->nIdleStreams = 0;
-        for (int i = 0; NsStreamAt(i) != NULL; i++) {
-            if (NsSinkWants(sink, i)) {
-                sink->idleStreams[sink->nIdleStreams++] = i;
-                NsStreamCountIdle(i, 1);
-            }
+        NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+
+        for (; streamPtr != NULL; streamPtr = atomic_load(
+                 &streamPtr->nextPtr)) {
+            streamPtr->isIdle = true;
+            NsStreamCountIdle(streamPtr->index, 1);
         }
     }
     atomic_store(&sink->state, (int) state);
@@ -413,8 +411,14 @@ LeaveLocked(Ns_LogSink sink)
     NsAssertLocked(&sink->wakeLock);
 
     if (atomic_load(&sink->state) == NS_SINK_IDLE) {
-        for (int i = 0; i < sink->nIdleStreams; i++) {
-            NsStreamCountIdle(sink->idleStreams[i], -1);
+        NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+
+        for (; streamPtr != NULL; streamPtr = atomic_load(
+                 &streamPtr->nextPtr)) {
+            if (streamPtr->isIdle) {
+                streamPtr->isIdle = false;
+                NsStreamCountIdle(streamPtr->index, -1);
+            }
         }
     }
     atomic_store(&sink->state, NS_SINK_RUNNING);

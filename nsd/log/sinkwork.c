@@ -113,14 +113,12 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
 void
 NsSinkPump(Ns_LogStream stream)
 {
-    Ns_LogSink sink;
+    const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();
-    for (int i = 0; nWorking == 0 && (sink = NsSinkAt(i)) != NULL; i++) {
-        if (NsSinkWants(sink, NsStreamIndex(stream))
-                && atomic_load(&sink->isOnLanes)) {
-            FlushIfPumped(sink);
-        }
+    sinksPtr = NsStreamGetSinks(NsStreamIndex(stream));
+    for (int i = sinksPtr->nDirect; nWorking == 0 && i < sinksPtr->n; i++) {
+        FlushIfPumped(sinksPtr->sinks[i]);
     }
     NsSinkLeave();
 }

@@ -634,9 +634,10 @@ Settle(NsSpill *spillPtr)
 
     spillPtr->read = MIN(atomic_load(&slotPtr->spillBatch), spillPtr->end);
     while ((framePtr = NsSpillHead(spillPtr)) != NULL) {
-        NsRingCursor *cursorPtr = &slotPtr->cursors[framePtr->record.lane];
+        NsRingCursor *cursorPtr = NsRingCursorOf(
+            spillPtr->ringPtr, framePtr->record.lane, slotPtr);
 
-        if (framePtr->next > atomic_load(&cursorPtr->done)) {
+        if (cursorPtr != NULL && framePtr->next > atomic_load(&cursorPtr->done)) {
             atomic_store(&cursorPtr->done, framePtr->next);
         }
         NsSpillAdvance(spillPtr, framePtr);

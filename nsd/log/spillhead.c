@@ -16,7 +16,9 @@
 
 static char server[SERVER_BYTES];   /* Constant after NsSpillHeadInit. */
 
+static NsRingHeader HeaderOf(const NsRing *ringPtr);
 static NsRingLayout LayoutOf(const NsRing *ringPtr);
+static bool WriteStreams(int fd, const NsRing *ringPtr, unsigned n);
 static bool IsOfThisServer(const NsRing *ringPtr);
 static bool IsSound(const NsRing *ringPtr);
 static bool IsInUse(const char *path);
@@ -40,13 +42,26 @@ NsSpillHeadBytes(const NsRing *ringPtr)
     return (off_t) LayoutOf(ringPtr).bytes;
 }
 
+/*
+ * What is constant, of the mapping and of the head.
+ */
+static NsRingHeader
+HeaderOf(const NsRing *ringPtr)
+{
+    NsRingHeader header = {.nStreams = 0};
+
+    memcpy(&header, ringPtr->headerPtr, offsetof(NsRingHeader, nStreams));
+    header.nSegments = HEAD_SEGMENTS;
+    header.maxSinks = header.maxReaders = 1;
+    return header;
+}
+
 static NsRingLayout
 LayoutOf(const NsRing *ringPtr)
 {
-    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    NsRingHeader header = HeaderOf(ringPtr);
 
-    return NsRingLayoutOf(headerPtr->segmentBytes, HEAD_SEGMENTS,
-                          headerPtr->maxLanes, 1);
+    return NsRingLayoutOf(&header);
 }
 
 bool
@@ -75,7 +90,7 @@ NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr)
     unsigned      nStreams = atomic_load_explicit(&fromPtr->nStreams,
                                                   memory_order_acquire);
     NsRingLayout  layout = LayoutOf(ringPtr);
-    NsRingHeader *headerPtr;
+    NsRingHeader  header = HeaderOf(ringPtr);
     NsRingLane   *lanes;
     bool          isOk;
     int           reason;
@@ -84,16 +99,10 @@ NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr)
             && headPtr->nStreams == nStreams) {
         return true;
     }
-    headerPtr = ns_calloc(1u, sizeof(*headerPtr));
-    memcpy(headerPtr, fromPtr, offsetof(NsRingHeader, nStreams));
-    headerPtr->nSegments = HEAD_SEGMENTS;
-    headerPtr->maxSinks = 1;
-    headerPtr->bytes = layout.bytes;
-    atomic_store(&headerPtr->nStreams, nStreams);
-    atomic_store(&headerPtr->nLanes, nLanes);
-    strcpy(headerPtr->spillDirectory, fromPtr->spillDirectory);
-    memcpy(headerPtr->streams, fromPtr->streams,
-           nStreams * sizeof(headerPtr->streams[0]));
+    header.bytes = layout.bytes;
+    atomic_store(&header.nStreams, nStreams);
+    atomic_store(&header.nLanes, nLanes);
+    strcpy(header.spillDirectory, fromPtr->spillDirectory);
     lanes = ns_calloc(MAX(nLanes, 1), sizeof(*lanes));
     for (unsigned i = 0; i < nLanes; i++) {
         lanes[i].stream = ringPtr->lanes[i].stream;
@@ -101,34 +110,57 @@ NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr)
     }
     isOk = NsWriteAllAt(fd, lanes, nLanes * sizeof(*lanes),
                         (off_t) layout.lanes)
-        && NsWriteAllAt(fd, headerPtr, offsetof(NsRingHeader, streams)
-                        + nStreams * sizeof(headerPtr->streams[0]), 0);
+        && WriteStreams(fd, ringPtr, nStreams)
+        && NsWriteAllAt(fd, &header, sizeof(header), 0);
     if (isOk) {
         *headPtr = (NsSpillHeader){.nLanes = nLanes, .nStreams = nStreams};
     }
     reason = errno;
-    ns_free(headerPtr);
     ns_free(lanes);
     errno = reason;
     return isOk;
 }
 
 /*
- * But for what it wants: others change that, and it concerns no record here.
+ * The slot counts as a reader of them all.
+ */
+static bool
+WriteStreams(int fd, const NsRing *ringPtr, unsigned n)
+{
+    NsRingLayout layout = LayoutOf(ringPtr);
+    char        *streams = ns_calloc(MAX(n, 1), layout.streamBytes);
+    bool         isOk;
+    int          reason;
+
+    for (unsigned i = 0; i < n; i++) {
+        NsRingStream *streamPtr = (NsRingStream *) (void *)
+            (streams + i * layout.streamBytes);
+
+        strcpy(streamPtr->name, NsRingStreamAt(ringPtr, i)->name);
+        atomic_store(&streamPtr->isBlocking,
+                     atomic_load(&NsRingStreamAt(ringPtr, i)->isBlocking));
+        atomic_store(&streamPtr->readers[0], 1);
+    }
+    isOk = NsWriteAllAt(fd, streams, n * layout.streamBytes,
+                        (off_t) layout.streams);
+    reason = errno;
+    ns_free(streams);
+    errno = reason;
+    return isOk;
+}
+
+/*
  * Where the old words cannot be replaced, records may come twice if the mapping
  * is lost besides.
  */
 void
 NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr, const NsRingSink *slotPtr)
 {
-    const size_t  rest = offsetof(NsRingSink, intent);
-    const size_t  end = offsetof(NsRingSink, cursors);
-    NsRingSink   *copyPtr = ns_calloc(1u, sizeof(*copyPtr));
+    NsRingSink copy;
 
-    memcpy(copyPtr, slotPtr, offsetof(NsRingSink, wants));
-    memcpy((char *) copyPtr + rest, (const char *) slotPtr + rest, end - rest);
-    (void) NsWriteAllAt(fd, copyPtr, end, (off_t) LayoutOf(ringPtr).sinks);
-    ns_free(copyPtr);
+    memcpy(&copy, slotPtr, sizeof(copy));
+    (void) NsWriteAllAt(fd, &copy, sizeof(copy),
+                        (off_t) LayoutOf(ringPtr).sinks);
 }
 
 /*
@@ -191,8 +223,13 @@ IsSound(const NsRing *ringPtr)
     const NsRingSink   *slotPtr;
 
     if (!NsSpillIsHead(ringPtr) || headerPtr->maxSinks != 1
-            || ringPtr->siblingPtr != NULL) {
+            || headerPtr->maxReaders != 1 || ringPtr->siblingPtr != NULL) {
         return false;
+    }
+    for (uint32_t i = 0; i < headerPtr->maxStreams; i++) {
+        if (atomic_load(&NsRingStreamAt(ringPtr, i)->readers[0]) > 1) {
+            return false;
+        }
     }
     for (unsigned i = 0; i < atomic_load(&headerPtr->nLanes); i++) {
         if (atomic_load(&ringPtr->lanes[i].first) != NS_RING_NONE

@@ -132,13 +132,14 @@ BeginWalk(Walk *walkPtr, NsRing *ringPtr, NsRingSink *slotPtr)
     *walkPtr = (Walk){.ringPtr = ringPtr, .slotPtr = slotPtr};
     walkPtr->places = ns_calloc(MAX(n, 1), sizeof(NsPlace));
     for (uint32_t i = 0; i < n; i++) {
-        NsPlace *placePtr = &walkPtr->places[i];
+        NsPlace            *placePtr = &walkPtr->places[i];
+        const NsRingCursor *cursorPtr = NsRingCursorOf(ringPtr, i, slotPtr);
 
         placePtr->lane = i;
         placePtr->segment = NS_RING_NONE;
-        if (atomic_load(&slotPtr->wants[ringPtr->lanes[i].stream]) != 0
+        if (cursorPtr != NULL
                 && NsPlaceOpen(ringPtr, placePtr,
-                               atomic_load(&slotPtr->cursors[i].done))
+                               atomic_load(&cursorPtr->done))
                 && NsPlaceHead(ringPtr, placePtr) != NULL) {
             NsMergeAdd(&walkPtr->merge, placePtr);
         }
@@ -265,17 +266,18 @@ GiveUp(Walk *walkPtr)
 static bool
 IsBlocking(const NsRing *ringPtr, uint32_t lane)
 {
-    return atomic_load(&ringPtr->headerPtr->isBlocking[
-                           ringPtr->lanes[lane].stream]) != 0;
+    return atomic_load(&NsRingStreamAt(
+        ringPtr, ringPtr->lanes[lane].stream)->isBlocking) != 0;
 }
 
 static void
 SetCursor(const Walk *walkPtr, const NsPlace *placePtr)
 {
-    NsRingCursor *cursorPtr = &walkPtr->slotPtr->cursors[placePtr->lane];
+    NsRingCursor *cursorPtr = NsRingCursorOf(walkPtr->ringPtr, placePtr->lane,
+                                             walkPtr->slotPtr);
     uint64_t      position = NsPlacePosition(placePtr);
 
-    if (placePtr->segment != NS_RING_NONE
+    if (cursorPtr != NULL && placePtr->segment != NS_RING_NONE
             && position > atomic_load(&cursorPtr->done)) {
         atomic_store(&cursorPtr->done, position);
         atomic_store(&cursorPtr->ahead, position);

@@ -361,11 +361,10 @@ SetPositions(Database *dbPtr, Ns_LogSink sink)
 {
     bool isOk = SetPosition(dbPtr, sink, NUMBER_LANE, dbPtr->number);
 
-    for (uint32_t i = 0; isOk && i < sink->nMoved; i++) {
-        uint32_t lane = sink->moved[i];
-
-        isOk = SetPosition(dbPtr, sink, lane,
-                           (int64_t) NsSinkPosition(sink, lane));
+    for (const NsSinkLane *lanePtr = sink->firstMoved;
+         isOk && lanePtr != NULL; lanePtr = lanePtr->nextMovedPtr) {
+        isOk = SetPosition(dbPtr, sink, lanePtr->place.lane,
+                           (int64_t) NsSinkPosition(lanePtr));
     }
     return isOk;
 }
@@ -404,7 +403,7 @@ Prune(Database *dbPtr, Ns_LogSink sink)
     char *sql;
     bool  isOk;
 
-    if (dbPtr->isPruned || sink->nMoved == 0 || sink->claims != NULL
+    if (dbPtr->isPruned || sink->firstMoved == NULL || sink->claims != NULL
             || sink->ringPtr != NsSinkRing()) {
         return true;
     }

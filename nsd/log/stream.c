@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "log/held.h"
 #include "log/json.h"
@@ -29,16 +30,6 @@ typedef struct Route {
     bool               hasDirect;   /* The list has the rest. */
 } Route;
 
-/*
- * Sinks that those who log serve.  Only users of sinks look at it; see sink.h.
- */
-typedef struct List {
-    struct List        *nextPtr;    /* Of those to be freed. */
-    bool                hasLane;    /* Of the route that it belongs to. */
-    int                 n;
-    struct Ns_LogSink_ *sinks[];
-} List;
-
 struct Ns_LogStream_ {
     char  name[NS_RING_NAME];   /* Constant. */
     int   index;                /* Constant. */
@@ -49,7 +40,7 @@ struct Ns_LogStream_ {
     } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
     Route        *routes;       /* Written with the table of sinks locked, */
-    _Atomic(List *) listPtr;    /* likewise; set if a route has direct sinks. */
+    _Atomic(NsStreamSinks *) sinksPtr;  /* likewise. */
     atomic_size_t sentOffset;   /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;        /* Sinks to be woken by the next record. */
     atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
@@ -74,22 +65,24 @@ static const char *const formatNames[NS_LOG_NFORMATS] = {
 };
 
 static const Route nowhere = {.hasLane = false};
-static List       *oldLists;    /* To be freed; table of sinks locked. */
+static NsStreamSinks *oldLists; /* To be freed; table of sinks locked. */
+static const NsStreamSinks nobody = {.n = 0};
 
 static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
-static struct Ns_LogStream_ streams[NS_RING_STREAMS];
+static struct Ns_LogStream_ streams[NS_RING_MAX_STREAMS];
 static atomic_int nStreams;
 static NsRing *ring;
 static bool    isForked;        /* Set in a child, before it has threads. */
 
 /*
- * Streams whose record this thread could not prepare: it was put at once, and
- * the one that would replace it is not.
+ * In how many streams this thread could not prepare a record: it was put at
+ * once, and the one that would replace it is not.  They are marked.
  */
-static _Thread_local uint64_t putEarly[NS_RING_STREAMS / 64]
+static _Thread_local int nPutEarly
     __attribute__((tls_model("initial-exec")));
 
-static void RefuseStream(const char *name, int n) NS_GNUC_NORETURN;
+static int  LimitLocked(void);
+static void RefuseStream(const char *name, int limit);
 static size_t FormatNatively(Ns_LogStream stream, int format,
                              const Ns_LogRecord *recordPtr, char *buffer,
                              size_t room) __attribute__((noinline));
@@ -106,14 +99,16 @@ static Ns_ReturnCode PutInLane(Ns_LogStream stream,
                                const NsLaneRecord *recordPtr);
 static Ns_ReturnCode PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
-static inline uint64_t BitOf(Ns_LogStream stream);
+static void NotePutEarly(Ns_LogStream stream);
+static bool TakePutEarly(Ns_LogStream stream) __attribute__((noinline));
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void CountDrop(Ns_LogStream stream, int64_t time);
 static void NoteOverflow(Ns_LogStream stream);
 static void NameInRingLocked(Ns_LogStream stream);
 static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
-static void SetList(Ns_LogStream stream, const NsStreamRoute *fromPtr);
+static void SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr);
+static bool HasMuchRoom(void);
 static bool PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 
 
@@ -137,11 +132,12 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
     Ns_MutexLock(&lock);
     stream = NsStreamFind(name);
     if (stream == NULL) {
-        int n = atomic_load(&nStreams);
+        int n = atomic_load(&nStreams), limit = LimitLocked();
 
-        if (n == NS_RING_STREAMS || strlen(name) >= NS_RING_NAME) {
+        if (n == limit || strlen(name) >= NS_RING_NAME) {
             Ns_MutexUnlock(&lock);
-            RefuseStream(name, n);
+            RefuseStream(name, limit);
+            return NULL;
         }
         stream = &streams[n];
         strcpy(stream->name, name);
@@ -166,15 +162,30 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
     return stream;
 }
 
-static void
-RefuseStream(const char *name, int n)
+/*
+ * A mapping has room for so many streams; without one there is no need to stop
+ * before the table is full.
+ */
+static int
+LimitLocked(void)
 {
-    if (n == NS_RING_STREAMS) {
-        Ns_Fatal("log: cannot create stream '%s': there are %d streams, and "
-                 "can be no more", name, n);
+    NsAssertLocked(&lock);
+    return ring == NULL ? NS_RING_MAX_STREAMS
+        : (int) ring->headerPtr->maxStreams;
+}
+
+static void
+RefuseStream(const char *name, int limit)
+{
+    if (strlen(name) >= NS_RING_NAME) {
+        Ns_Log(Error, "log: cannot create stream '%s': a name has at most %d "
+               "bytes", name, NS_RING_NAME - 1);
+        errno = ENAMETOOLONG;
+    } else {
+        Ns_Log(Error, "log: cannot create stream '%s': the limit is %d "
+               "streams; raise maxlogs in ns/parameters", name, limit);
+        errno = NS_SINK_TOO_MANY;
     }
-    Ns_Fatal("log: cannot create stream '%s': a name has at most %d bytes",
-             name, NS_RING_NAME - 1);
 }
 
 int
@@ -220,13 +231,29 @@ Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
     if (likely(NsLanePrepare(stream->index, &record))) {
         return NS_OK;
     }
-    if ((putEarly[stream->index / 64] & BitOf(stream)) == 0) {
-        if (PutInLane(stream, &record) != NS_OK) {
-            return NS_ERROR;
-        }
-        putEarly[stream->index / 64] |= BitOf(stream);
+    if (!TakePutEarly(stream) && PutInLane(stream, &record) != NS_OK) {
+        return NS_ERROR;
     }
+    NotePutEarly(stream);
     return NS_OK;
+}
+
+static void
+NotePutEarly(Ns_LogStream stream)
+{
+    nPutEarly += !NsLaneMark(stream->index, true);
+}
+
+/*
+ * This thread has put a record of the stream early; not any more.
+ */
+static bool
+TakePutEarly(Ns_LogStream stream)
+{
+    bool isPut = nPutEarly > 0 && NsLaneMark(stream->index, false);
+
+    nPutEarly -= isPut;
+    return isPut;
 }
 
 void
@@ -244,11 +271,8 @@ Ns_LogStreamPrepared(Ns_LogStream stream, size_t *lengthPtr)
 bool
 NsStreamForget(Ns_LogStream stream)
 {
-    bool isPut = (putEarly[stream->index / 64] & BitOf(stream)) != 0;
-
     NsLaneForget(stream->index);
-    putEarly[stream->index / 64] &= ~BitOf(stream);
-    return isPut;
+    return TakePutEarly(stream);
 }
 
 Ns_ReturnCode
@@ -275,8 +299,7 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         PutInChild(stream, &record);
         return NS_OK;
     }
-    if (unlikely((putEarly[stream->index / 64] & BitOf(stream)) != 0)) {
-        putEarly[stream->index / 64] &= ~BitOf(stream);
+    if (unlikely(nPutEarly > 0) && TakePutEarly(stream)) {
         return NS_OK;
     }
     return PutInLane(stream, &record);
@@ -289,14 +312,14 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
 static bool
 PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 {
-    const List *listPtr;
-    bool        hasLane;
+    const NsStreamSinks *sinksPtr;
+    bool                 hasLane;
 
     NsSinkEnter();
-    listPtr = atomic_load(&stream->listPtr);
-    hasLane = listPtr->hasLane;
-    for (int i = 0; i < listPtr->n; i++) {
-        NsSinkPutDirect(listPtr->sinks[i], stream, recordPtr);
+    sinksPtr = NsStreamGetSinks(stream->index);
+    hasLane = sinksPtr->n > sinksPtr->nDirect;
+    for (int i = 0; i < sinksPtr->nDirect; i++) {
+        NsSinkPutDirect(sinksPtr->sinks[i], stream, recordPtr);
     }
     NsSinkLeave();
     return hasLane;
@@ -431,10 +454,21 @@ NsStreamOfLeftover(const char *name)
     }
     /* The table is for those in use, and what is left may be damaged. */
     if (strncmp(name, ACCESS_PREFIX, strlen(ACCESS_PREFIX)) == 0
-            && (stream != NULL || NsStreamAt(NS_RING_STREAMS / 2) == NULL)) {
+            && (stream != NULL || HasMuchRoom())) {
         return Ns_LogAccessStream(name);
     }
     return NULL;
+}
+
+static bool
+HasMuchRoom(void)
+{
+    int limit;
+
+    Ns_MutexLock(&lock);
+    limit = LimitLocked();
+    Ns_MutexUnlock(&lock);
+    return atomic_load(&nStreams) < limit - limit / 4;
 }
 
 const char *
@@ -622,27 +656,38 @@ NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
         routePtr->olderPtr = stream->routes;
         stream->routes = routePtr;
     }
-    SetList(stream, fromPtr);
+    SetSinks(stream, fromPtr);
     atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
     atomic_store(&stream->routePtr, routePtr);
 }
 
-static void
-SetList(Ns_LogStream stream, const NsStreamRoute *fromPtr)
+const NsStreamSinks *
+NsStreamGetSinks(int index)
 {
-    List  *oldPtr = atomic_load(&stream->listPtr), *listPtr;
-    size_t bytes = (size_t) fromPtr->nDirect * sizeof(listPtr->sinks[0]);
+    const NsStreamSinks *sinksPtr = atomic_load(&streams[index].sinksPtr);
 
-    if (oldPtr == NULL && fromPtr->nDirect == 0) {
+    return sinksPtr != NULL ? sinksPtr : &nobody;
+}
+
+static void
+SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr)
+{
+    NsStreamSinks *oldPtr = atomic_load(&stream->sinksPtr), *sinksPtr;
+    size_t         bytes = (size_t) fromPtr->nSinks * sizeof(oldPtr->sinks[0]);
+
+    NsAssert(fromPtr->nDirect >= 0 && fromPtr->nDirect <= fromPtr->nSinks);
+    if (oldPtr != NULL && oldPtr->n == fromPtr->nSinks
+            && oldPtr->nDirect == fromPtr->nDirect
+            && memcmp(oldPtr->sinks, fromPtr->sinks, bytes) == 0) {
         return;
     }
-    listPtr = ns_calloc(1u, sizeof(*listPtr) + bytes);
-    listPtr->hasLane = fromPtr->hasLane;
-    listPtr->n = fromPtr->nDirect;
+    sinksPtr = ns_calloc(1u, sizeof(*sinksPtr) + bytes);
+    sinksPtr->nDirect = fromPtr->nDirect;
+    sinksPtr->n = fromPtr->nSinks;
     if (bytes > 0) {
-        memcpy(listPtr->sinks, fromPtr->direct, bytes);
+        memcpy(sinksPtr->sinks, fromPtr->sinks, bytes);
     }
-    atomic_store(&stream->listPtr, listPtr);
+    atomic_store(&stream->sinksPtr, sinksPtr);
     if (oldPtr != NULL) {
         oldPtr->nextPtr = oldLists;
         oldLists = oldPtr;
@@ -654,10 +699,10 @@ void
 NsStreamFreeListsLocked(void)
 {
     while (oldLists != NULL) {
-        List *listPtr = oldLists;
+        NsStreamSinks *sinksPtr = oldLists;
 
-        oldLists = listPtr->nextPtr;
-        ns_free(listPtr);
+        oldLists = sinksPtr->nextPtr;
+        ns_free(sinksPtr);
     }
 }
 
@@ -666,7 +711,7 @@ IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr)
 {
     const char *left = routePtr->ignore, *right = fromPtr->filter.ignore;
 
-    return routePtr->hasLane == fromPtr->hasLane
+    return routePtr->hasLane == (fromPtr->nSinks > fromPtr->nDirect)
         && routePtr->minWeight == fromPtr->filter.minWeight
         && routePtr->hasDirect == (fromPtr->nDirect > 0)
         && STREQ(left != NULL ? left : "", right != NULL ? right : "");
@@ -677,7 +722,7 @@ NewRoute(const NsStreamRoute *fromPtr)
 {
     Route *routePtr = ns_calloc(1u, sizeof(*routePtr));
 
-    routePtr->hasLane = fromPtr->hasLane;
+    routePtr->hasLane = fromPtr->nSinks > fromPtr->nDirect;
     routePtr->minWeight = fromPtr->filter.minWeight;
     routePtr->ignore = ns_strcopy(fromPtr->filter.ignore);
     (void) NsKindsInit(&routePtr->ignored, fromPtr->filter.ignore);
@@ -769,12 +814,6 @@ PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     }
 }
 
-static inline uint64_t
-BitOf(Ns_LogStream stream)
-{
-    return UINT64_C(1) << stream->index % 64;
-}
-
 static inline NsLaneClass
 ClassOf(Ns_LogStream stream, int severity)
 {
@@ -805,7 +844,7 @@ CountDrop(Ns_LogStream stream, int64_t time)
 static void
 NoteOverflow(Ns_LogStream stream)
 {
-    atomic_store(&ring->headerPtr->isBlocking[stream->index],
+    atomic_store(&NsRingStreamAt(ring, (uint32_t) stream->index)->isBlocking,
                  NsStreamOverflow(stream) == NS_OVERFLOW_BLOCK);
 }
 
@@ -813,7 +852,9 @@ static void
 NameInRingLocked(Ns_LogStream stream)
 {
     if (ring != NULL) {
-        strcpy(ring->headerPtr->streams[stream->index], stream->name);
+        NsAssert(stream->index < (int) ring->headerPtr->maxStreams);
+        strcpy(NsRingStreamAt(ring, (uint32_t) stream->index)->name,
+               stream->name);
         NoteOverflow(stream);
         atomic_store_explicit(&ring->headerPtr->nStreams,
                               (unsigned) stream->index + 1,

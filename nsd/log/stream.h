@@ -134,14 +134,27 @@ typedef struct NsStreamFilter {
 } NsStreamFilter;
 
 typedef struct NsStreamRoute {
-    bool                       hasLane;
     int                        nDirect;
-    struct Ns_LogSink_ *const *direct;
+    int                        nSinks;  /* The direct ones come first; if it */
+    struct Ns_LogSink_ *const *sinks;   /* has others, it has a lane. */
     size_t                     nudgeBytes;
     NsStreamFilter             filter;
 } NsStreamRoute;
 
 void   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
+
+/*
+ * The sinks of a stream, for users of sinks (see sink.h), as long as they are
+ * that.  Those that have been removed are not among them.
+ */
+typedef struct NsStreamSinks {
+    struct NsStreamSinks *nextPtr;      /* Of those to be freed. */
+    int                   nDirect;      /* These come first. */
+    int                   n;
+    struct Ns_LogSink_   *sinks[];
+} NsStreamSinks;
+
+const NsStreamSinks *NsStreamGetSinks(int index);
 
 /* The table of sinks is locked, and has no users. */
 void   NsStreamFreeListsLocked(void);

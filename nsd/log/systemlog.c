@@ -56,7 +56,7 @@ static bool       isDetached;   /* Standard error is nobody's. */
 static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 static NsRingKey  ringKey;
 static char      *spillDirectory;   /* Or NULL. */
-static int64_t    memoryBytes;
+static NsRingNeed ringNeed;
 
 static Ns_ReturnCode OpenFile(void);
 static const char *TailOf(const char *path);
@@ -119,8 +119,14 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     rollFormat = ns_strcopy(settingsPtr->rollFormat);
     isAsync = settingsPtr->isAsync;
     isDetached = settingsPtr->isDetached;
-    memoryBytes = settingsPtr->memoryBytes > 0
-        ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT;
+    ringNeed = (NsRingNeed){
+        .bytes = settingsPtr->memoryBytes > 0
+            ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT,
+        .nStreams = (uint32_t) settingsPtr->maxLogs,
+        .nSinks = (uint32_t) settingsPtr->maxLogs,
+        .nReaders = (uint32_t) settingsPtr->nReaders,
+        .nLanes = (uint32_t) settingsPtr->nThreads
+    };
     spillDirectory = ns_strcopy(settingsPtr->spillDirectory);
     ringKey = (NsRingKey){
         .directory = ns_strdup(settingsPtr->ringDirectory != NULL
@@ -143,7 +149,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
 
         if (reason != NULL) {
             Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
-                     memoryBytes, reason);
+                     ringNeed.bytes, reason);
         }
     }
 }
@@ -151,7 +157,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
 const char *
 NsLogUseMemory(void)
 {
-    return NsSinkUseRing(&ringKey, spillDirectory, memoryBytes);
+    return NsSinkUseRing(&ringKey, spillDirectory, &ringNeed);
 }
 
 bool

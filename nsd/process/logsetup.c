@@ -25,6 +25,10 @@
 #define SINKS   "ns/logsinks"
 #define SINK    "ns/logsink/"
 
+/* What is made while the server runs: sinks, and those of one stream. */
+#define OTHER_LOGS    128
+#define OTHER_READERS 16
+
 /* How often to look after the log memory. */
 #define WATCH_SECONDS 2
 
@@ -75,6 +79,9 @@ static const NsParameter rows[] = {
     NS_BOOL(NsLogSettings, isAsync, "asynclogwriter", "false",
             "Log threads write the logs, so that no other thread waits for a "
             "disk."),
+    NS_INT(NsLogSettings, maxLogs, "maxlogs", "0", 0, NS_RING_MAX_SINKS,
+           "Log streams, and log sinks, that there can be; 0 = those of the "
+           "configuration and 128 more."),
     NS_SIZE(NsLogSettings, memoryBytes, "logmemory", "64MiB",
             NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
             "Memory for log records on their way."),
@@ -86,6 +93,12 @@ static const NsParameter rows[] = {
 static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
 static Ns_Callback WatchMemory;
+static int   MaxLogs(int maxLogs);
+static int   CountAccessLogs(const char *server);
+static int   CountOf(const char *section);
+static int   CountThreads(void);
+static int   CountThreadsOf(const char *server);
+static int   MaxThreads(const char *section);
 static char *FindFile(const Raw *rawPtr);
 static char *FindSpillDirectory(const char *name);
 static bool IsWritable(const char *file);
@@ -117,6 +130,9 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
 
     NsParametersFill(rows, SECTION, &settings);
     NsParametersFill(rawRows, SECTION, &raw);
+    settings.maxLogs = MaxLogs(settings.maxLogs);
+    settings.nReaders = OTHER_READERS + CountOf(SINKS);
+    settings.nThreads = CountThreads();
     settings.file = file = FindFile(&raw);
     settings.spillDirectory = spill = FindSpillDirectory(raw.spillDirectory);
     settings.stayOnStderr = stayOnStderr || !IsWritable(file);
@@ -173,6 +189,91 @@ static void
 WatchMemory(void *arg)
 {
     NsSinkWatchRing();
+}
+
+/*
+ * How many streams and sinks there can be: those of the configuration, and some
+ * more.
+ */
+static int
+MaxLogs(int maxLogs)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection("ns/servers");
+    int           n;
+
+    if (maxLogs > 0) {
+        return maxLogs;
+    }
+    n = OTHER_LOGS + CountOf(SINKS) + CountAccessLogs(NULL);
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        n += CountAccessLogs(Ns_SetKey(setPtr, i));
+    }
+    return n;
+}
+
+/*
+ * Modules nslog of a server, or, NULL, of none.
+ */
+static int
+CountAccessLogs(const char *server)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection(
+        Ns_ConfigGetPath(server, NULL, "modules", NULL));
+    int           n = 0;
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        const char *file = Ns_SetValue(setPtr, i), *tail = strrchr(file, '/');
+
+        n += strncmp(tail != NULL ? tail + 1 : file, "nslog", 5) == 0;
+    }
+    return n;
+}
+
+static int
+CountOf(const char *section)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection(section);
+
+    return setPtr == NULL ? 0 : (int) Ns_SetSize(setPtr);
+}
+
+/*
+ * Connection threads, each of which may write to the system log and to the
+ * access logs of its server.
+ */
+static int
+CountThreads(void)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection("ns/servers");
+    int64_t       n = 0;
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        const char *server = Ns_SetKey(setPtr, i);
+
+        n += (int64_t) CountThreadsOf(server) * (1 + CountAccessLogs(server));
+    }
+    return (int) MIN(n, NS_RING_MAX_LANES);
+}
+
+static int
+CountThreadsOf(const char *server)
+{
+    const char   *pools = Ns_ConfigGetPath(server, NULL, "pools", NULL);
+    const Ns_Set *setPtr = Ns_ConfigGetSection(pools);
+    int           n = MaxThreads(Ns_ConfigGetPath(server, NULL, NULL));
+
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        n += MaxThreads(Ns_ConfigGetPath(server, NULL, "pool",
+                                         Ns_SetKey(setPtr, i), NULL));
+    }
+    return n;
+}
+
+static int
+MaxThreads(const char *section)
+{
+    return MIN(Ns_ConfigIntRange(section, "maxthreads", 10, 1, INT_MAX),
+               NS_RING_MAX_LANES);
 }
 
 static char *

@@ -136,6 +136,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         RefuseName(name, errorPtr);
     } else if (sink == NULL) {
         spec.mayOpenLater = draftPtr->mayWait && errno != NS_SINK_TOO_MANY
+            && errno != NS_SINK_TOO_MANY_READERS
             && errno != NS_SINK_NO_THREAD;
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          shown != NULL ? shown : spec.type,

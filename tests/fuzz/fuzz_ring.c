@@ -18,6 +18,7 @@
 #include "log/init.h"
 #include "log/print.h"
 #include "log/reader.h"
+#include "log/ring_int.h"
 #include "log/severity.h"
 #include "log/sink.h"
 #include "log/stream.h"
@@ -194,27 +195,23 @@ static size_t
 Place(uint32_t number)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    size_t lanes = (sizeof(*headerPtr) + 4095) & ~(size_t) 4095;
+    NsRingLayout layout = NsRingLayoutOf(headerPtr);
     size_t nSegments = headerPtr->nSegments;
-    size_t segments = imageBytes - nSegments * headerPtr->segmentBytes;
-    size_t sinkBytes = (sizeof(NsRingSink)
-        + headerPtr->maxLanes * sizeof(NsRingCursor) + 63) & ~(size_t) 63;
-    size_t sinks = (lanes + headerPtr->maxLanes * sizeof(NsRingLane) + 4095)
-        & ~(size_t) 4095;
+    size_t segments = layout.segments;
     uint32_t n = number >> 3;
 
     switch (number % 8) {
     case 0:
-        return n % offsetof(NsRingHeader, streams);
+        return n % sizeof(*headerPtr);
     case 1:
-        return n % lanes;
+        return layout.streams + n % (5 * layout.streamBytes);
     case 2:
-        return lanes + n % (headerPtr->maxLanes * sizeof(NsRingLane));
+        return layout.lanes + n % (8 * sizeof(NsRingLane));
     case 3:
-        return sinks + n % (2 * sinkBytes);
+        return layout.sinks + n % (3 * sizeof(NsRingSink));
     case 4:
-        return sinks + (n & 1) * sinkBytes + offsetof(NsRingSink, wants)
-            + (n >> 1) % (sinkBytes - offsetof(NsRingSink, wants));
+        return layout.cursors + n % (8 * headerPtr->maxReaders
+                                     * sizeof(NsRingCursor));
     case 5:
         return n % imageBytes;
     default:
@@ -230,16 +227,11 @@ Place(uint32_t number)
 static void
 RestoreFiles(void)
 {
-    NsRingHeader *headerPtr = (void *) image;
-    size_t sinkBytes = (sizeof(NsRingSink)
-        + headerPtr->maxLanes * sizeof(NsRingCursor) + 63) & ~(size_t) 63;
-    size_t lanes = (sizeof(*headerPtr) + 4095) & ~(size_t) 4095;
-    size_t sinks = (lanes + headerPtr->maxLanes * sizeof(NsRingLane) + 4095)
-        & ~(size_t) 4095;
+    const NsRingHeader *headerPtr = (const void *) image;
+    NsRingSink *slots = (void *) (damaged + NsRingLayoutOf(headerPtr).sinks);
 
-    for (int i = 0; i < NS_RING_SINKS; i++) {
-        NsRingSink *slotPtr = (void *) (damaged + sinks
-                                        + (size_t) i * sinkBytes);
+    for (uint32_t i = 0; i < headerPtr->maxSinks; i++) {
+        NsRingSink *slotPtr = &slots[i];
 
         if (memchr(slotPtr->file, '\0', sizeof(slotPtr->file)) != NULL) {
             strcpy(slotPtr->file, slotPtr->file[0] == '\0' ? "" : logFile);

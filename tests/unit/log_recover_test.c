@@ -356,6 +356,8 @@ DieInsideWrite(void)
     Ns_LogStream stream = Start(65536, &sink);
     NsRing      *ringPtr;
     NsRingSink  *slotPtr = NULL;
+    NsRingCursor *cursorPtr;
+    int          slot = 0;
     const char  *line = "record 0\n", *reason;
     char       **paths, *base;
     NsRingKey    key = {directory, directory, NULL};
@@ -371,10 +373,11 @@ DieInsideWrite(void)
     writable = open(paths[0], O_RDWR);
     base = mmap(NULL, ringPtr->headerPtr->bytes, PROT_READ | PROT_WRITE,
                 MAP_SHARED, writable, 0);
-    for (int i = 0; i < NS_RING_SINKS; i++) {
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
 
         if (STREQ(otherPtr->name, "test")) {
+            slot = i;
             slotPtr = (NsRingSink *) (void *) (base + ((char *) otherPtr
                 - (char *) ringPtr->headerPtr));
         }
@@ -383,7 +386,9 @@ DieInsideWrite(void)
     assert_true(NsPlaceOpen(ringPtr, &place, 0));
     assert_non_null(NsPlaceHead(ringPtr, &place));
     NsPlaceAdvance(ringPtr, &place);
-    atomic_store(&slotPtr->cursors[0].ahead, NsPlacePosition(&place));
+    cursorPtr = (void *) (base + ((char *) NsRingCursorOf(
+        ringPtr, 0, ringPtr->sinks + slot) - (char *) ringPtr->headerPtr));
+    atomic_store(&cursorPtr->ahead, NsPlacePosition(&place));
     fstat(fd, &st);
     slotPtr->offset = (uint64_t) st.st_size;
     slotPtr->inode = (uint64_t) st.st_ino;
@@ -626,7 +631,9 @@ DamagedMappingsAreRefused(void **state)
     const char *reason;
     char        path[128];
     NsRingKey   key = {directory, directory, NULL};
-    NsRing     *ringPtr = NsRingCreate(&key, NS_LOG_MEMORY_MIN, &reason);
+    NsRing     *ringPtr = NsRingCreate(&key, &(NsRingNeed){
+        .bytes = NS_LOG_MEMORY_MIN, .nStreams = 4, .nSinks = 4, .nReaders = 4
+    }, &reason);
     int         fd;
 
     assert_null(reason);

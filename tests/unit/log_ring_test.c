@@ -273,15 +273,50 @@ Walk(size_t start, size_t end, size_t step)
 static void
 DamageInTheHeaderDoesNoHarm(void **state)
 {
-    Walk(0, offsetof(NsRingHeader, streams) + 3 * NS_RING_NAME, 1);
+    Walk(0, sizeof(NsRingHeader), 1);
+}
+
+/*
+ * Where the parts of the image begin that a mapping consists of.
+ */
+static void
+GetParts(size_t *streams, size_t *lanes, size_t *cursors)
+{
+    const char *reason, *base;
+    NsRing     *ringPtr;
+
+    Save(image, imageBytes);
+    ringPtr = NsRingOpen(path, true, &reason);
+    assert_non_null(ringPtr);
+    base = (const char *) ringPtr->headerPtr;
+    *streams = (size_t) (ringPtr->streams - base);
+    *lanes = (size_t) ((const char *) ringPtr->lanes - base);
+    *cursors = (size_t) ((const char *) ringPtr->cursors - base);
+    NsRingClose(&ringPtr, false);
+}
+
+static void
+DamageInStreamsDoesNoHarm(void **state)
+{
+    const NsRingHeader *headerPtr = (const void *) image;
+    size_t start, lanes, cursors;
+
+    GetParts(&start, &lanes, &cursors);
+    Walk(start, start + 3 * (sizeof(NsRingStream)
+                             + headerPtr->maxReaders * sizeof(uint16_t)), 3);
 }
 
 static void
 DamageInLanesDoesNoHarm(void **state)
 {
-    size_t start = (sizeof(NsRingHeader) + 4095) & ~(size_t) 4095;
+    const NsRingHeader *headerPtr = (const void *) image;
+    size_t streams, start, cursors;
 
+    GetParts(&streams, &start, &cursors);
     Walk(start, start + 2 * sizeof(NsRingLane), 1);
+    Walk(cursors, cursors + 2 * sizeof(NsRingCursor), 1);
+    cursors += headerPtr->maxReaders * sizeof(NsRingCursor);
+    Walk(cursors, cursors + 2 * sizeof(NsRingCursor), 1);
 }
 
 static void
@@ -294,14 +329,13 @@ DamageInSinksDoesNoHarm(void **state)
     Save(image, imageBytes);
     ringPtr = NsRingOpen(path, true, &reason);
     assert_non_null(ringPtr);
-    start = (size_t) (ringPtr->sinks - (char *) ringPtr->headerPtr);
+    start = (size_t) ((char *) ringPtr->sinks - (char *) ringPtr->headerPtr);
     for (int i = 0; NsRingSinkAt(ringPtr, i)->name[0] == '\0'; i++) {
-        start += ringPtr->sinkBytes;
+        start += sizeof(NsRingSink);
     }
     NsRingClose(&ringPtr, false);
     Walk(start, start + offsetof(NsRingSink, file), 3);
-    Walk(start + offsetof(NsRingSink, table), start + sizeof(NsRingSink) + 64,
-         1);
+    Walk(start + offsetof(NsRingSink, table), start + sizeof(NsRingSink), 1);
 }
 
 static void
@@ -381,7 +415,7 @@ ALogIsNotCutOffAtADamagedPlace(void **state)
     assert_int_equal(stat(logFile, &st), 0);
     ringPtr = NsRingOpen(path, false, &reason);
     assert_non_null(ringPtr);
-    for (int i = 0; i < NS_RING_SINKS; i++) {
+    for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
         if (STREQ(slotPtr->name, "all")) {
@@ -518,6 +552,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AnIntactMemoryIsReadWhole),
         cmocka_unit_test(DamageInTheHeaderDoesNoHarm),
+        cmocka_unit_test(DamageInStreamsDoesNoHarm),
         cmocka_unit_test(DamageInLanesDoesNoHarm),
         cmocka_unit_test(DamageInSinksDoesNoHarm),
         cmocka_unit_test(DamageInSegmentsDoesNoHarm),
