@@ -241,6 +241,8 @@ NsBoundRelieve(Ns_LogSink sink)
 {
     (void) Relieve(sink, ShareOf(1) / 2, true);
     UseFloors(sink);
+    /* It has to say what came of that. */
+    NsBoundAsk();
 }
 
 void
@@ -413,6 +415,9 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         }
         Report(sink);
         held = NsBoundHeld(sink);
+    } else if (atomic_load(&sink->spillFailure) != sink->failureTold) {
+        /* Its own thread found no room, and made some. */
+        Report(sink);
     }
     if (held > most / 2) {
         /* It may be asleep with much to read. */
