@@ -71,7 +71,9 @@ NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
     NsRingLayout layout = LayoutOf(ringPtr);
 
     *headPtr = (NsSpillHeader){0};
-    if (!NsRingFileLock(fd) || ftruncate(fd, (off_t) layout.bytes) != 0
+    /* Where there are no locks, no start takes the file for its own either. */
+    (void) NsRingFileLock(fd);
+    if (ftruncate(fd, (off_t) layout.bytes) != 0
             || !NsWriteAllAt(fd, server, sizeof(server),
                              (off_t) layout.segments)
             || !NsSpillHeadNoteLanes(headPtr, fd, ringPtr)) {
