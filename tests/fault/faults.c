@@ -82,8 +82,7 @@ static int      Limit(void);
 static unsigned TypeOf(int fd);
 static bool     IsInterrupted(int fd, unsigned type);
 static size_t   Part(size_t length);
-static bool     MayWrite(int fd, size_t *lengthPtr);
-static bool     MayRead(int fd, size_t *lengthPtr);
+static bool     MayPass(int fd, size_t *lengthPtr, bool isWrite);
 
 /*
  * The function of the C library that one here stands before.
@@ -176,7 +175,7 @@ Part(size_t length)
  * False: the call fails, with errno set.  Else, so much of the length is taken.
  */
 static bool
-MayWrite(int fd, size_t *lengthPtr)
+MayPass(int fd, size_t *lengthPtr, bool isWrite)
 {
     unsigned type = TypeOf(fd);
     bool     isFile = type == S_IFREG;
@@ -184,29 +183,11 @@ MayWrite(int fd, size_t *lengthPtr)
 
     if (IsInterrupted(fd, type)) {
         reason = EINTR;
-    } else if (isFile && Fails(WRITE_SPACE)) {
+    } else if (isFile && isWrite && Fails(WRITE_SPACE)) {
         reason = ENOSPC;
-    } else if (isFile && Fails(WRITE_ERROR)) {
+    } else if (isFile && Fails(isWrite ? WRITE_ERROR : READ_ERROR)) {
         reason = EIO;
-    } else if (isFile && Fails(WRITE_SHORT)) {
-        *lengthPtr = Part(*lengthPtr);
-    }
-    errno = reason != 0 ? reason : errno;
-    return reason == 0;
-}
-
-static bool
-MayRead(int fd, size_t *lengthPtr)
-{
-    unsigned type = TypeOf(fd);
-    bool     isFile = type == S_IFREG;
-    int      reason = 0;
-
-    if (IsInterrupted(fd, type)) {
-        reason = EINTR;
-    } else if (isFile && Fails(READ_ERROR)) {
-        reason = EIO;
-    } else if (isFile && Fails(READ_SHORT)) {
+    } else if (isFile && Fails(isWrite ? WRITE_SHORT : READ_SHORT)) {
         *lengthPtr = Part(*lengthPtr);
     }
     errno = reason != 0 ? reason : errno;
@@ -410,7 +391,7 @@ ssize_t
 write(int fd, const void *bytes, size_t length)
 {
     REAL(ssize_t, "write", int, const void *, size_t)
-    return MayWrite(fd, &length) ? real(fd, bytes, length) : -1;
+    return MayPass(fd, &length, true) ? real(fd, bytes, length) : -1;
 }
 
 #define PWRITE(function, name)                                               \
@@ -418,7 +399,8 @@ write(int fd, const void *bytes, size_t length)
     function(int fd, const void *bytes, size_t length, off_t offset)         \
     {                                                                        \
         REAL(ssize_t, name, int, const void *, size_t, off_t)                \
-        return MayWrite(fd, &length) ? real(fd, bytes, length, offset) : -1; \
+        return MayPass(fd, &length, true)                                    \
+            ? real(fd, bytes, length, offset) : -1;                          \
     }
 PWRITE(pwrite, "pwrite")
 PWRITE(pwrite64, "pwrite64")
@@ -460,7 +442,7 @@ writev(int fd, const struct iovec *pieces, int n)
     struct iovec copy[n > 0 ? n : 1];
 
     REAL(ssize_t, "writev", int, const struct iovec *, int)
-    if (!MayWrite(fd, &length)) {
+    if (!MayPass(fd, &length, true)) {
         return -1;
     }
     return length == total ? real(fd, pieces, n)
@@ -471,7 +453,7 @@ ssize_t
 send(int fd, const void *bytes, size_t length, int flags)
 {
     REAL(ssize_t, "send", int, const void *, size_t, int)
-    return MayWrite(fd, &length) ? real(fd, bytes, length, flags) : -1;
+    return MayPass(fd, &length, true) ? real(fd, bytes, length, flags) : -1;
 }
 
 ssize_t
@@ -483,7 +465,7 @@ sendmsg(int fd, const struct msghdr *messagePtr, int flags)
     struct msghdr message = *messagePtr;
 
     REAL(ssize_t, "sendmsg", int, const struct msghdr *, int)
-    if (!MayWrite(fd, &length)) {
+    if (!MayPass(fd, &length, true)) {
         return -1;
     }
     if (length < total) {
@@ -499,7 +481,7 @@ sendmsg(int fd, const struct msghdr *messagePtr, int flags)
     function(int to, int from, off_t *offsetPtr, size_t length)              \
     {                                                                        \
         REAL(ssize_t, name, int, int, off_t *, size_t)                       \
-        return MayWrite(to, &length)                                         \
+        return MayPass(to, &length, true)                                    \
             ? real(to, from, offsetPtr, length) : -1;                        \
     }
 SENDFILE(sendfile, "sendfile")
@@ -509,7 +491,7 @@ ssize_t
 read(int fd, void *bytes, size_t length)
 {
     REAL(ssize_t, "read", int, void *, size_t)
-    return MayRead(fd, &length) ? real(fd, bytes, length) : -1;
+    return MayPass(fd, &length, false) ? real(fd, bytes, length) : -1;
 }
 
 #define PREAD(function, name)                                                \
@@ -517,7 +499,8 @@ read(int fd, void *bytes, size_t length)
     function(int fd, void *bytes, size_t length, off_t offset)               \
     {                                                                        \
         REAL(ssize_t, name, int, void *, size_t, off_t)                      \
-        return MayRead(fd, &length) ? real(fd, bytes, length, offset) : -1;  \
+        return MayPass(fd, &length, false)                                   \
+            ? real(fd, bytes, length, offset) : -1;                          \
     }
 PREAD(pread, "pread")
 PREAD(pread64, "pread64")
@@ -529,7 +512,7 @@ readv(int fd, const struct iovec *pieces, int n)
     struct iovec copy[n > 0 ? n : 1];
 
     REAL(ssize_t, "readv", int, const struct iovec *, int)
-    if (!MayRead(fd, &length)) {
+    if (!MayPass(fd, &length, false)) {
         return -1;
     }
     return length == total ? real(fd, pieces, n)
@@ -540,7 +523,7 @@ ssize_t
 recv(int fd, void *bytes, size_t length, int flags)
 {
     REAL(ssize_t, "recv", int, void *, size_t, int)
-    return MayRead(fd, &length) ? real(fd, bytes, length, flags) : -1;
+    return MayPass(fd, &length, false) ? real(fd, bytes, length, flags) : -1;
 }
 
 int
