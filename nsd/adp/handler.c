@@ -179,7 +179,8 @@ CreateServer(NsServer *serverPtr, const char *section)
 
     NsMutexSetup(&adpServerPtr->lock, NS_RANK_ADP_PAGES, "ns:adp:pages",
                  serverPtr->name);
-    Ns_RWLockInit(&adpServerPtr->tagLock);
+    NsRWLockSetup(&adpServerPtr->tagLock, NS_RANK_ADP_TAGS, "ns:adp:tags",
+                  serverPtr->name);
     Ns_CondInit(&adpServerPtr->cond);
     Tcl_InitHashTable(&adpServerPtr->pages, TCL_STRING_KEYS);
     Tcl_InitHashTable(&adpServerPtr->tags, TCL_STRING_KEYS);

@@ -8,6 +8,7 @@
  *      cuts waits short nor prolongs them.
  */
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "base/lazy.h"
 #include "base/mutex_int.h"
@@ -39,13 +40,13 @@ Ns_CondDestroy(Ns_Cond *condPtr)
 void
 Ns_CondSignal(Ns_Cond *condPtr)
 {
-    pthread_cond_signal(GetCond(condPtr));
+    NsMust(pthread_cond_signal(GetCond(condPtr)));
 }
 
 void
 Ns_CondBroadcast(Ns_Cond *condPtr)
 {
-    pthread_cond_broadcast(GetCond(condPtr));
+    NsMust(pthread_cond_broadcast(GetCond(condPtr)));
 }
 
 void
@@ -53,7 +54,7 @@ Ns_CondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr)
 {
     pthread_cond_t *cPtr = GetCond(condPtr);
 
-    pthread_cond_wait(cPtr, NsMutexBeginWait(mutexPtr));
+    NsMust(pthread_cond_wait(cPtr, NsMutexBeginWait(mutexPtr)));
     NsMutexEndWait(mutexPtr);
 }
 
@@ -78,6 +79,7 @@ NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
     int             status;
 
     status = pthread_cond_timedwait(cPtr, NsMutexBeginWait(mutexPtr), &until);
+    NsAssert(status == 0 || status == ETIMEDOUT);
     NsMutexEndWait(mutexPtr);
     return status == ETIMEDOUT ? NS_TIMEOUT : NS_OK;
 }
@@ -104,17 +106,17 @@ CreateCond(void)
     pthread_cond_t    *cPtr = ns_malloc(sizeof(*cPtr));
     pthread_condattr_t attr;
 
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(cPtr, &attr);
-    pthread_condattr_destroy(&attr);
+    NsMust(pthread_condattr_init(&attr));
+    NsMust(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC));
+    NsMust(pthread_cond_init(cPtr, &attr));
+    NsMust(pthread_condattr_destroy(&attr));
     return cPtr;
 }
 
 static void
 DestroyCond(pthread_cond_t *cPtr)
 {
-    pthread_cond_destroy(cPtr);
+    NsMust(pthread_cond_destroy(cPtr));
     ns_free(cPtr);
 }
 

@@ -13,6 +13,11 @@ static NsFatalEndProc *_Atomic endProc;
 static NsFatalEndProc *_Atomic startProc;
 static atomic_bool             isStarting;
 
+/*
+ * The last words may themselves run into what was broken.
+ */
+static _Thread_local bool isDying, isEnding;
+
 void
 NsFatalSetProc(NsFatalProc *proc)
 {
@@ -71,10 +76,15 @@ NsFatal(const char *format, ...)
     vsnprintf(message, sizeof(message), format, ap);
     va_end(ap);
 
-    if (proc != NULL) {
+    if (proc != NULL && !isDying) {
+        isDying = true;
         proc(message);
     } else {
         fprintf(stderr, "fatal: %s\n", message);
     }
+    if (isEnding) {
+        abort();
+    }
+    isEnding = true;
     NsFatalAbort();
 }

@@ -4,20 +4,29 @@
  *      The one table of locks: rank, and what each guards.
  *
  *      A thread takes locks in rising rank only, so no two threads can wait for
- *      each other.  Debug builds (--enable-debug) stop on a reversed order.
+ *      each other.  Mutexes, read/write locks and critical sections share the
+ *      table; a semaphore is waited for with no ranked lock held.  Every build
+ *      stops at a reversed order, at a lock taken twice, and at one that is
+ *      released by a thread that does not hold it.
+ *
  *      Rooms further to the right have lower ranks: they call to the left while
- *      holding a lock of their own.  Ns_Mutex objects of modules and scripts
- *      have no rank and are not checked.
+ *      holding a lock of their own.  Locks of one rank are never held together.
+ *      Locks of modules and scripts have no rank, so their order is not checked.
  */
 
 #ifndef NSD_BASE_LOCK_H
 #define NSD_BASE_LOCK_H
 
+#include <stdatomic.h>
+
 #include "nsthread.h"
 #include "base/clock.h"
+#include "base/lazy.h"
 
 typedef enum {
     NS_RANK_NONE = 0,
+
+    NS_RANK_TCL_INIT        = 50,   /* An interpreter is made; scripts run. */
 
     /* adp */
     NS_RANK_ADP_PAGES       = 100,  /* Parsed pages of a server. */
@@ -31,15 +40,17 @@ typedef enum {
     NS_RANK_TCL_NSV         = 240,  /* One bucket of shared arrays. */
     NS_RANK_TCL_RUNONCE     = 250,  /* Scripts already run. */
     NS_RANK_TCL_MISC        = 260,  /* Small tables of single commands. */
+    NS_RANK_TCL_PERSERVER   = 270,  /* Data of a server are made. */
 
     /* request */
     NS_RANK_FILTERS         = 300,  /* Filters and traces of a server. */
-    NS_RANK_URLSPACE        = 310,  /* URL tree of a server. */
+    NS_RANK_URLSPACE        = 310,  /* URL trees of a server. */
     NS_RANK_FASTPATH        = 320,  /* Files in memory. */
-    NS_RANK_REQUEST_MISC    = 330,
+    NS_RANK_LIMITS          = 330,  /* Limits of connections. */
+    NS_RANK_CONN_PROFILE    = 340,  /* Counts of a profiling build. */
 
     /* dispatch */
-    NS_RANK_POOL_SERVERS    = 400,  /* Table of pools. */
+    NS_RANK_PATIENCE        = 400,  /* Pools whose requests are watched. */
     NS_RANK_POOL_WQUEUE     = 410,  /* Wait queue of a pool. */
     NS_RANK_POOL_TQUEUE     = 420,  /* Idle threads of a pool. */
     NS_RANK_POOL_THREADS    = 430,  /* Counters of a pool. */
@@ -47,12 +58,11 @@ typedef enum {
 
     /* net */
     NS_RANK_DRIVERS         = 500,  /* Driver threads that may hand over. */
+    NS_RANK_HTTP_QUEUE      = 510,  /* The queue of ns_http is made. */
     NS_RANK_WRITER          = 520,  /* Jobs of a writer thread. */
-    NS_RANK_SPOOLER         = 530,
-    NS_RANK_SOCKCALLBACK    = 540,
-    NS_RANK_TASK            = 550,
-    NS_RANK_DNS             = 560,
-    NS_RANK_MESSAGES        = 570,  /* Free messages. */
+    NS_RANK_SOCKCALLBACK    = 540,  /* Sockets with callbacks. */
+    NS_RANK_TASK            = 550,  /* Task queues; events of one of them. */
+    NS_RANK_PROGRESS        = 570,  /* How far uploads are. */
 
     /* process */
     NS_RANK_SCHED           = 600,  /* Scheduled procedures. */
@@ -73,15 +83,15 @@ typedef enum {
     NS_RANK_LOG_LEFTOVERS   = 734,  /* What earlier processes left. */
     NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
     NS_RANK_LOG_MAPPINGS    = 736,  /* Which mappings are open. */
-    NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory. */
+    NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory;
+                                     * the bound; backups to be compressed. */
     NS_RANK_LOG_WORKERS     = 745,  /* Which sinks are due, and who waits. */
     NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
 
     /* base */
-    NS_RANK_PROCINFO        = 800,
+    NS_RANK_PROCINFO        = 800,  /* What processes say of themselves. */
     NS_RANK_CACHE           = 810,  /* An Ns_Cache; locked by its user. */
     NS_RANK_THREADS         = 820,  /* List of threads. */
-    NS_RANK_MASTER          = 830,
     NS_RANK_LEAF            = 900   /* Held for a few instructions. */
 } NsLockRank;
 
@@ -90,6 +100,9 @@ typedef enum {
  */
 void NsMutexSetup(Ns_Mutex *mutexPtr, NsLockRank rank, const char *a,
                   const char *b);
+void NsRWLockSetup(Ns_RWLock *rwPtr, NsLockRank rank, const char *a,
+                   const char *b);
+void NsCsSetup(Ns_Cs *csPtr, NsLockRank rank, const char *a, const char *b);
 
 /*
  * Ns_CondTimedWait with a deadline on the monotonic clock.  NS_OK: woken, maybe
@@ -98,14 +111,54 @@ void NsMutexSetup(Ns_Mutex *mutexPtr, NsLockRank rank, const char *a,
 int NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline);
 
 /*
- * Debug builds: stop unless the calling thread holds the lock.
+ * What every lock begins with: the thread that holds it alone, or NULL.
+ * Written by the holder; no other thread writes what the one who asks would take
+ * for its own, so relaxed order is enough.
  */
-#ifdef NS_DEBUG
-void NsMutexAssertHeld(Ns_Mutex *mutexPtr, const char *file, int line);
-# define NsAssertLocked(mutexPtr) \
+typedef struct NsLockHolder {
+    const void *_Atomic threadPtr;
+} NsLockHolder;
+
+static inline bool
+NsLockHolderIsMe(const NsLockHolder *holderPtr)
+{
+    return atomic_load_explicit(&holderPtr->threadPtr, memory_order_relaxed)
+        == __builtin_thread_pointer();
+}
+
+/*
+ * Whether the calling thread holds the mutex.
+ */
+static inline bool
+NsMutexIsMine(const Ns_Mutex *mutexPtr)
+{
+    const NsLockHolder *holderPtr = NsLazyPeek(mutexPtr);
+
+    return likely(holderPtr != NULL) && NsLockHolderIsMe(holderPtr);
+}
+
+void NsMutexNotHeld(const Ns_Mutex *mutexPtr, const char *file, int line)
+    NS_GNUC_NORETURN __attribute__((cold));
+
+static inline void
+NsMutexAssertHeld(const Ns_Mutex *mutexPtr, const char *file, int line)
+{
+    if (unlikely(!NsMutexIsMine(mutexPtr))) {
+        NsMutexNotHeld(mutexPtr, file, line);
+    }
+}
+
+void NsRWLockAssertWriter(Ns_RWLock *rwPtr, const char *file, int line);
+void NsLocksAssertNone(const char *file, int line);
+
+/*
+ * Stop unless the calling thread holds the lock; unless it holds it for
+ * writing; unless it holds no ranked lock.
+ */
+#define NsAssertLocked(mutexPtr) \
     NsMutexAssertHeld((mutexPtr), __FILE__, __LINE__)
-#else
-# define NsAssertLocked(mutexPtr) ((void) 0)
-#endif
+#define NsAssertWriteLocked(rwPtr) \
+    NsRWLockAssertWriter((rwPtr), __FILE__, __LINE__)
+#define NsAssertNoneLocked() NsLocksAssertNone(__FILE__, __LINE__)
 
 #endif

@@ -1,15 +1,20 @@
 /*
  * sync.c --
  *
- *      Read/write locks, critical sections, semaphores, the master lock.
- *
- *      None of them has a rank or is metered.
+ *      Critical sections, semaphores, the master lock.
  */
 
-#include "nsthread.h"
+#include "base/assert.h"
 #include "base/lazy.h"
+#include "base/lock.h"
 
-#include <pthread.h>
+/*
+ * A mutex that its holder may enter again.
+ */
+typedef struct Cs {
+    Ns_Mutex mutex;
+    int      depth;             /* The holder's. */
+} Cs;
 
 /*
  * A semaphore may be destroyed by the thread that it let through, so a poster
@@ -21,52 +26,14 @@ typedef struct Sema {
     int             count;
 } Sema;
 
-static pthread_rwlock_t *GetRWLock(Ns_RWLock *rwPtr);
-static pthread_rwlock_t *CreateRWLock(void);
-static void              DestroyRWLock(pthread_rwlock_t *lockPtr);
-static pthread_mutex_t  *GetCs(Ns_Cs *csPtr);
-static pthread_mutex_t  *CreateCs(void);
-static void              DestroyCs(pthread_mutex_t *lockPtr);
-static Sema             *GetSema(Ns_Sema *semaPtr);
-static Sema             *CreateSema(int count);
-static void              DestroySema(Sema *semPtr);
+static Cs   *GetCs(Ns_Cs *csPtr);
+static Cs   *CreateCs(void);
+static void  DestroyCs(Cs *secPtr);
+static Sema *GetSema(Ns_Sema *semaPtr);
+static Sema *CreateSema(int count);
+static void  DestroySema(Sema *semPtr);
 
 static Ns_Cs master;
-
-void
-Ns_RWLockInit(Ns_RWLock *rwPtr)
-{
-    NsLazySet(rwPtr, CreateRWLock());
-}
-
-void
-Ns_RWLockDestroy(Ns_RWLock *rwPtr)
-{
-    pthread_rwlock_t *lockPtr = NsLazyPeek(rwPtr);
-
-    if (lockPtr != NULL) {
-        NsLazySet(rwPtr, NULL);
-        DestroyRWLock(lockPtr);
-    }
-}
-
-void
-Ns_RWLockRdLock(Ns_RWLock *rwPtr)
-{
-    pthread_rwlock_rdlock(GetRWLock(rwPtr));
-}
-
-void
-Ns_RWLockWrLock(Ns_RWLock *rwPtr)
-{
-    pthread_rwlock_wrlock(GetRWLock(rwPtr));
-}
-
-void
-Ns_RWLockUnlock(Ns_RWLock *rwPtr)
-{
-    pthread_rwlock_unlock(GetRWLock(rwPtr));
-}
 
 void
 Ns_CsInit(Ns_Cs *csPtr)
@@ -77,24 +44,42 @@ Ns_CsInit(Ns_Cs *csPtr)
 void
 Ns_CsDestroy(Ns_Cs *csPtr)
 {
-    pthread_mutex_t *lockPtr = NsLazyPeek(csPtr);
+    Cs *secPtr = NsLazyPeek(csPtr);
 
-    if (lockPtr != NULL) {
+    if (secPtr != NULL) {
         NsLazySet(csPtr, NULL);
-        DestroyCs(lockPtr);
+        DestroyCs(secPtr);
     }
 }
 
 void
 Ns_CsEnter(Ns_Cs *csPtr)
 {
-    pthread_mutex_lock(GetCs(csPtr));
+    Cs *secPtr = GetCs(csPtr);
+
+    if (!NsMutexIsMine(&secPtr->mutex)) {
+        Ns_MutexLock(&secPtr->mutex);
+        NsAssert(secPtr->depth == 0);
+    }
+    secPtr->depth++;
 }
 
 void
 Ns_CsLeave(Ns_Cs *csPtr)
 {
-    pthread_mutex_unlock(GetCs(csPtr));
+    Cs *secPtr = GetCs(csPtr);
+
+    NsAssertLocked(&secPtr->mutex);
+    NsAssert(secPtr->depth > 0);
+    if (--secPtr->depth == 0) {
+        Ns_MutexUnlock(&secPtr->mutex);
+    }
+}
+
+void
+NsCsSetup(Ns_Cs *csPtr, NsLockRank rank, const char *a, const char *b)
+{
+    NsMutexSetup(&GetCs(csPtr)->mutex, rank, a, b);
 }
 
 void
@@ -119,12 +104,13 @@ Ns_SemaWait(Ns_Sema *semaPtr)
 {
     Sema *semPtr = GetSema(semaPtr);
 
-    pthread_mutex_lock(&semPtr->lock);
+    NsAssertNoneLocked();
+    NsMust(pthread_mutex_lock(&semPtr->lock));
     while (semPtr->count <= 0) {
-        pthread_cond_wait(&semPtr->isPositive, &semPtr->lock);
+        NsMust(pthread_cond_wait(&semPtr->isPositive, &semPtr->lock));
     }
     semPtr->count--;
-    pthread_mutex_unlock(&semPtr->lock);
+    NsMust(pthread_mutex_unlock(&semPtr->lock));
 }
 
 void
@@ -132,14 +118,14 @@ Ns_SemaPost(Ns_Sema *semaPtr, int count)
 {
     Sema *semPtr = GetSema(semaPtr);
 
-    pthread_mutex_lock(&semPtr->lock);
+    NsMust(pthread_mutex_lock(&semPtr->lock));
     semPtr->count += count;
     if (count == 1) {
-        pthread_cond_signal(&semPtr->isPositive);
+        NsMust(pthread_cond_signal(&semPtr->isPositive));
     } else {
-        pthread_cond_broadcast(&semPtr->isPositive);
+        NsMust(pthread_cond_broadcast(&semPtr->isPositive));
     }
-    pthread_mutex_unlock(&semPtr->lock);
+    NsMust(pthread_mutex_unlock(&semPtr->lock));
 }
 
 void
@@ -154,83 +140,34 @@ Ns_MasterUnlock(void)
     Ns_CsLeave(&master);
 }
 
-static pthread_rwlock_t *
-GetRWLock(Ns_RWLock *rwPtr)
-{
-    pthread_rwlock_t *lockPtr = NsLazyPeek(rwPtr);
-
-    if (unlikely(lockPtr == NULL)) {
-        pthread_rwlock_t *newPtr = CreateRWLock();
-
-        lockPtr = NsLazyPublish(rwPtr, newPtr);
-        if (lockPtr != newPtr) {
-            DestroyRWLock(newPtr);
-        }
-    }
-    return lockPtr;
-}
-
-/*
- * Writers first: with the C library's default, a stream of readers starves
- * them.
- */
-static pthread_rwlock_t *
-CreateRWLock(void)
-{
-    pthread_rwlock_t    *lockPtr = ns_malloc(sizeof(*lockPtr));
-    pthread_rwlockattr_t attr;
-
-    pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__
-    pthread_rwlockattr_setkind_np(&attr,
-        PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-    pthread_rwlock_init(lockPtr, &attr);
-    pthread_rwlockattr_destroy(&attr);
-    return lockPtr;
-}
-
-static void
-DestroyRWLock(pthread_rwlock_t *lockPtr)
-{
-    pthread_rwlock_destroy(lockPtr);
-    ns_free(lockPtr);
-}
-
-static pthread_mutex_t *
+static Cs *
 GetCs(Ns_Cs *csPtr)
 {
-    pthread_mutex_t *lockPtr = NsLazyPeek(csPtr);
+    Cs *secPtr = NsLazyPeek(csPtr);
 
-    if (unlikely(lockPtr == NULL)) {
-        pthread_mutex_t *newPtr = CreateCs();
+    if (unlikely(secPtr == NULL)) {
+        Cs *newPtr = CreateCs();
 
-        lockPtr = NsLazyPublish(csPtr, newPtr);
-        if (lockPtr != newPtr) {
+        secPtr = NsLazyPublish(csPtr, newPtr);
+        if (secPtr != newPtr) {
             DestroyCs(newPtr);
         }
     }
-    return lockPtr;
+    return secPtr;
 }
 
-static pthread_mutex_t *
+static Cs *
 CreateCs(void)
 {
-    pthread_mutex_t    *lockPtr = ns_malloc(sizeof(*lockPtr));
-    pthread_mutexattr_t attr;
-
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(lockPtr, &attr);
-    pthread_mutexattr_destroy(&attr);
-    return lockPtr;
+    return ns_calloc(1, sizeof(Cs));
 }
 
 static void
-DestroyCs(pthread_mutex_t *lockPtr)
+DestroyCs(Cs *secPtr)
 {
-    pthread_mutex_destroy(lockPtr);
-    ns_free(lockPtr);
+    NsAssert(secPtr->depth == 0);
+    Ns_MutexDestroy(&secPtr->mutex);
+    ns_free(secPtr);
 }
 
 static Sema *
@@ -254,8 +191,8 @@ CreateSema(int count)
 {
     Sema *semPtr = ns_malloc(sizeof(*semPtr));
 
-    pthread_mutex_init(&semPtr->lock, NULL);
-    pthread_cond_init(&semPtr->isPositive, NULL);
+    NsMust(pthread_mutex_init(&semPtr->lock, NULL));
+    NsMust(pthread_cond_init(&semPtr->isPositive, NULL));
     semPtr->count = count;
     return semPtr;
 }
@@ -263,7 +200,7 @@ CreateSema(int count)
 static void
 DestroySema(Sema *semPtr)
 {
-    pthread_cond_destroy(&semPtr->isPositive);
-    pthread_mutex_destroy(&semPtr->lock);
+    NsMust(pthread_cond_destroy(&semPtr->isPositive));
+    NsMust(pthread_mutex_destroy(&semPtr->lock));
     ns_free(semPtr);
 }

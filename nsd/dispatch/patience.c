@@ -37,7 +37,7 @@ static void SleepUntil(NsStamp wakeStamp);
 void
 NsPatienceInit(void)
 {
-    NsMutexSetup(&watch.lock, NS_RANK_POOL_SERVERS, "nsd", "patience");
+    NsMutexSetup(&watch.lock, NS_RANK_PATIENCE, "nsd", "patience");
     Ns_CondInit(&watch.wakeup);
     atomic_init(&watch.wakeStamp, 0);
     Ns_RegisterProcInfo((void *) WatchPools, "ns:patience", NULL);

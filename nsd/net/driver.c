@@ -6,6 +6,7 @@
 
 #include "net/dns.h"
 #include "net/driver_int.h"
+#include "net/httpclient.h"
 #include "net/init.h"
 #include "net/listen.h"
 #include "net/sockcallback.h"
@@ -56,6 +57,7 @@ NsNetInit(void)
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();
+    NsHttpClientInit();
     NsDnsInit();
     NsListenInit();
     NsDriverParamsInit();

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/clock.h"
+#include "base/lock.h"
 #include "nsprocess.h"
 #include "nssocket.h"
 #include "nsstring.h"
@@ -59,7 +59,7 @@ typedef struct Target {
     const char *path;
 } Target;
 
-static Ns_Cs          queueLock;
+static Ns_Mutex       queueLock;            /* Held to make the queue. */
 static Ns_TaskQueue  *_Atomic sharedQueue;  /* NULL: not made yet. */
 static atomic_int     nRunning; /* In the queue; relaxed, as the next. */
 static atomic_long    nQueued;  /* So far. */
@@ -290,6 +290,12 @@ FindField(const Ns_Set *headers, const char *name)
     return headers == NULL ? NULL : Ns_SetIGet((Ns_Set *) headers, name);
 }
 
+void
+NsHttpClientInit(void)
+{
+    NsMutexSetup(&queueLock, NS_RANK_HTTP_QUEUE, "nsd:httpqueue", NULL);
+}
+
 /*
  * Of all requests; NULL when it cannot be made.
  */
@@ -297,11 +303,11 @@ static Ns_TaskQueue *
 SharedQueue(void)
 {
     if (atomic_load(&sharedQueue) == NULL) {
-        Ns_CsEnter(&queueLock);
+        Ns_MutexLock(&queueLock);
         if (atomic_load(&sharedQueue) == NULL) {
             atomic_store(&sharedQueue, Ns_CreateTaskQueue("ns_http"));
         }
-        Ns_CsLeave(&queueLock);
+        Ns_MutexUnlock(&queueLock);
     }
     return atomic_load(&sharedQueue);
 }

@@ -35,6 +35,11 @@ typedef struct NsHttpClientSpec {
 } NsHttpClientSpec;
 
 /*
+ * Once, at the start of the room.
+ */
+void NsHttpClientInit(void);
+
+/*
  * Begin to connect.  NULL: the reason is appended to errorPtr.  Everything is
  * copied.
  */

@@ -37,7 +37,7 @@ NsProgressSetMinimum(int64_t bytes)
     minimumBytes = bytes;
     if (!isInitialized) {
         isInitialized = true;
-        NsMutexSetup(&lock, NS_RANK_MESSAGES, "ns:upload", NULL);
+        NsMutexSetup(&lock, NS_RANK_PROGRESS, "ns:upload", NULL);
         Tcl_InitHashTable(&uploads, TCL_STRING_KEYS);
     }
 }

@@ -23,6 +23,7 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/lock.h"
 
 #define PAGE_BYTES  4096
 #define MAX_CONNS   1024
@@ -139,6 +140,7 @@ Start(void)
     (void) sigaction(SIGSEGV, &action, &oldFault);
     action.sa_sigaction = HandleStep;
     (void) sigaction(SIGTRAP, &action, &oldStep);
+    NsMutexSetup(&lock, NS_RANK_CONN_PROFILE, "nsd:connprofile", NULL);
     Ns_RegisterAtExit(Report, NULL);
 }
 

@@ -163,7 +163,8 @@ NsRequestServerInit(NsServer *serverPtr)
     requestPtr->serverPtr = serverPtr;
     serverPtr->requestPtr = requestPtr;
     UseShared();
-    Ns_RWLockInit(&requestPtr->urlLock);
+    NsRWLockSetup(&requestPtr->urlLock, NS_RANK_URLSPACE, "nsd:urlspace",
+                  serverPtr->name);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
                  serverPtr->name);
     ReadTypes();

@@ -44,7 +44,7 @@ void
 NsLimitsInit(void)
 {
     NsParametersRegister("ns/limit/*", rows, sizeof(NsLimitsValues));
-    NsMutexSetup(&lock, NS_RANK_REQUEST_MISC, "nsd:limits", NULL);
+    NsMutexSetup(&lock, NS_RANK_LIMITS, "nsd:limits", NULL);
     limitsId = Ns_UrlSpecificAlloc();
 }
 

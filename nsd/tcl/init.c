@@ -10,6 +10,7 @@
 #include "process/config_file.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/perserver.h"
 #include "tcl/trace.h"
 
 #define START(name) Ns##name##CmdInit();
@@ -26,6 +27,7 @@ NsTclInit(void)
 
     Tcl_FindExecutable(NULL);
     (void) Tcl_SetSystemEncoding(NULL, "utf-8");
+    NsPerServerInit();
     NsInterpInit();
     NsBlueprintInit();
     NsTclCacheInit();

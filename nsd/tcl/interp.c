@@ -16,6 +16,7 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/lazy.h"
+#include "base/lock.h"
 #include "tcl/blueprint.h"
 #include "tcl/callback.h"
 #include "tcl/child.h"
@@ -60,7 +61,7 @@ NsInterpInit(void)
 {
     Ns_TlsAlloc(&tls, DeleteThreadInterps);
     Ns_TlsAlloc(&finalTls, FinishThread);
-    Ns_CsInit(&initLock);
+    NsCsSetup(&initLock, NS_RANK_TCL_INIT, "nsd:tclinit", NULL);
 }
 
 /*

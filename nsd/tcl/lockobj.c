@@ -29,7 +29,7 @@ struct NsLockObj {
 
     _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
     int               depth;    /* The holder's: entries of a critsec. */
-    atomic_int        nHeld;    /* Of a rwlock. */
+    atomic_int        nReaders; /* Of a rwlock. */
     union {
         Ns_Mutex  mutex;
         Ns_Cs     cs;
@@ -54,6 +54,7 @@ static NsLockObj *CreateObject(Table *tablePtr, NsLockKind kind,
                                const char *name);
 static void DestroyObject(NsLockObj *objPtr);
 static bool IsMine(const NsLockObj *objPtr);
+static bool StopsReading(NsLockObj *objPtr);
 
 static void *
 CreateTable(NsServer *serverPtr)
@@ -215,15 +216,18 @@ NsLockObjAcquire(NsLockObj *objPtr, bool isWrite)
         objPtr->depth++;
         break;
     default:
+        if (IsMine(objPtr)) {
+            return NS_ERROR;
+        }
         if (isWrite) {
             Ns_RWLockWrLock(&objPtr->u.rwlock);
         } else {
             Ns_RWLockRdLock(&objPtr->u.rwlock);
+            objPtr->nReaders++;
         }
-        objPtr->nHeld++;
         break;
     }
-    if (objPtr->kind != NS_LOCK_RWLOCK) {
+    if (objPtr->kind != NS_LOCK_RWLOCK || isWrite) {
         atomic_store(&objPtr->holder, Ns_ThreadId());
     }
     ChangeUsers(objPtr, 1);
@@ -263,10 +267,11 @@ NsLockObjGiveUp(NsLockObj *objPtr)
         Ns_CsLeave(&objPtr->u.cs);
         break;
     default:
-        if (atomic_load(&objPtr->nHeld) == 0) {
+        if (IsMine(objPtr)) {
+            atomic_store(&objPtr->holder, 0);
+        } else if (!StopsReading(objPtr)) {
             return NS_ERROR;
         }
-        objPtr->nHeld--;
         Ns_RWLockUnlock(&objPtr->u.rwlock);
         break;
     }
@@ -278,6 +283,22 @@ static bool
 IsMine(const NsLockObj *objPtr)
 {
     return atomic_load(&objPtr->holder) == Ns_ThreadId();
+}
+
+/*
+ * Take one reader off the count; false if nobody reads.  Which threads read is
+ * not known, and two scripts may err at the same time.
+ */
+static bool
+StopsReading(NsLockObj *objPtr)
+{
+    int n = atomic_load(&objPtr->nReaders);
+
+    while (n > 0
+           && !atomic_compare_exchange_weak(&objPtr->nReaders, &n, n - 1)) {
+        /* Changed meanwhile; n is the new one. */
+    }
+    return n > 0;
 }
 
 /*

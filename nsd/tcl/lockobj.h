@@ -45,7 +45,8 @@ void NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name);
 
 /*
  * Acquire (mutex, critsec, rwlock; isWrite matters to the last).  Who holds an
- * object uses it.  NS_ERROR: a mutex that is the caller's already.
+ * object uses it.  NS_ERROR: a mutex, or a rwlock held for writing, that is the
+ * caller's already.
  */
 Ns_ReturnCode NsLockObjAcquire(NsLockObj *objPtr, bool isWrite);
 

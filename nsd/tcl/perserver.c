@@ -23,6 +23,12 @@ static Ns_Mutex lock;           /* Serializes creation. */
 static NsPerServerItem *Find(NsPerServer *perServerPtr,
                              const NsServer *serverPtr);
 
+void
+NsPerServerInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_TCL_PERSERVER, "nsd:perserver", NULL);
+}
+
 void *
 NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
                NsPerServerProc *createProc)

@@ -19,6 +19,11 @@ typedef struct NsPerServer {
 } NsPerServer;
 
 /*
+ * Before any other.
+ */
+void NsPerServerInit(void);
+
+/*
  * What belongs to serverPtr; createProc makes it when there is nothing yet.  It
  * lives as long as the process.  Any thread; no lock when it exists.
  */

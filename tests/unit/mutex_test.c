@@ -2,14 +2,14 @@
  * mutex_test.c --
  *
  *      1. statistics    2. names and list    3. first use    4. conditions
- *      5. other locks   6. order (debug builds)
+ *      5. other locks   6. order and holders    7. contracts
  */
 
 #include "unit.h"
+#include "aborts.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "nsstring.h"
-
-#include <sys/wait.h>
 
 typedef struct Stats {
     char   name[100];
@@ -391,37 +391,24 @@ the_master_lock_is_recursive(void **state)
     Ns_MasterUnlock();
 }
 
-#ifdef NS_DEBUG
-
-/*
- * True if proc ends its process by SIGABRT.
- */
-static bool
-Aborts(void (*proc)(void))
-{
-    pid_t pid = fork();
-    int   status;
-
-    if (pid == 0) {
-        close(2);
-        signal(SIGABRT, SIG_DFL);
-        proc();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-}
-
-static Ns_Mutex left, right;
+static Ns_Mutex  left, right;
+static Ns_RWLock shared;
+static Ns_Sema   sema;
 
 static void
 LockInOrder(void)
 {
     Ns_MutexLock(&left);
+    Ns_RWLockRdLock(&shared);
     Ns_MutexLock(&right);
     NsAssertLocked(&left);
     Ns_MutexUnlock(&left);
+    Ns_RWLockUnlock(&shared);
     Ns_MutexUnlock(&right);
+    NsAssertNoneLocked();
+    Ns_RWLockWrLock(&shared);
+    NsAssertWriteLocked(&shared);
+    Ns_RWLockUnlock(&shared);
     Ns_MutexLock(&left);
 }
 
@@ -433,10 +420,47 @@ LockReversed(void)
 }
 
 static void
+ReadReversed(void)
+{
+    Ns_MutexLock(&right);
+    Ns_RWLockRdLock(&shared);
+}
+
+static void
+EnterReversed(void)
+{
+    NsCsSetup(&critical, NS_RANK_SCHED, "test", "critical");
+    Ns_MutexLock(&right);
+    Ns_CsEnter(&critical);
+}
+
+static void
+LockUnderWhatWasTried(void)
+{
+    Ns_MutexLock(&right);
+    assert_int_equal(Ns_MutexTryLock(&left), NS_OK);
+    Ns_RWLockWrLock(&shared);
+}
+
+static void
 LockTwice(void)
 {
     Ns_MutexLock(&left);
     Ns_MutexLock(&left);
+}
+
+static void
+ReadTwice(void)
+{
+    Ns_RWLockRdLock(&shared);
+    Ns_RWLockRdLock(&shared);
+}
+
+static void
+ReadWhatIsWritten(void)
+{
+    Ns_RWLockWrLock(&shared);
+    Ns_RWLockRdLock(&shared);
 }
 
 static void
@@ -448,27 +472,162 @@ AssertUnlocked(void)
 }
 
 static void
-a_debug_build_stops_at_a_broken_order(void **state)
+AssertWriterOfRead(void)
 {
+    Ns_RWLockRdLock(&shared);
+    NsAssertWriteLocked(&shared);
+}
+
+static void
+UnlockWhatIsFree(void)
+{
+    Ns_MutexUnlock(&left);
+}
+
+static void
+UnlockRWLockThatIsFree(void)
+{
+    Ns_RWLock unranked = NULL;
+
+    Ns_RWLockUnlock(&unranked);
+}
+
+static void
+UnlockRankedRWLockThatIsFree(void)
+{
+    Ns_RWLockUnlock(&shared);
+}
+
+static void
+LeaveWhatIsFree(void)
+{
+    Ns_CsLeave(&critical);
+}
+
+static void
+WaitWithoutTheLock(void)
+{
+    Ns_Cond cond = NULL;
+    Ns_Time past = {1, 0};
+
+    Ns_CondTimedWait(&cond, &left, &past);
+}
+
+static void
+WaitForSemaWithALock(void)
+{
+    Ns_SemaInit(&sema, 1);
+    Ns_MutexLock(&left);
+    Ns_SemaWait(&sema);
+}
+
+static void
+DestroyWhatIsHeld(void)
+{
+    Ns_MutexLock(&left);
+    Ns_MutexDestroy(&left);
+}
+
+static void
+what_breaks_the_order_or_the_holding_of_locks_ends_the_process(void **state)
+{
+    static void (*const faults[])(void) = {
+        LockReversed, ReadReversed, EnterReversed, LockUnderWhatWasTried,
+        LockTwice, ReadTwice, ReadWhatIsWritten, AssertUnlocked,
+        AssertWriterOfRead, UnlockWhatIsFree, UnlockRWLockThatIsFree,
+        UnlockRankedRWLockThatIsFree, LeaveWhatIsFree, WaitWithoutTheLock,
+        WaitForSemaWithALock, DestroyWhatIsHeld
+    };
+
     NsMutexSetup(&left, NS_RANK_SCHED, "test", "left");
+    NsRWLockSetup(&shared, NS_RANK_CONFIG, "test", "shared");
     NsMutexSetup(&right, NS_RANK_LEAF, "test", "right");
     assert_false(Aborts(LockInOrder));
-    assert_true(Aborts(LockReversed));
-    assert_true(Aborts(LockTwice));
-    assert_true(Aborts(AssertUnlocked));
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        if (!Aborts(faults[i])) {
+            fail_msg("fault %zu went by", i);
+        }
+    }
     Ns_MutexDestroy(&left);
+    Ns_RWLockDestroy(&shared);
     Ns_MutexDestroy(&right);
 }
 
-#else
-
 static void
-a_debug_build_stops_at_a_broken_order(void **state)
+UnlockForeign(void *arg)
 {
-    skip();
+    Ns_MutexUnlock(&left);
 }
 
+static void
+UnlockInAnotherThread(void)
+{
+    Ns_Thread thread;
+
+    Ns_MutexLock(&left);
+    Ns_ThreadCreate(UnlockForeign, NULL, 0, &thread);
+    Ns_ThreadJoin(&thread, NULL);
+}
+
+static void
+a_lock_is_released_by_its_holder_alone(void **state)
+{
+#ifdef __SANITIZE_THREAD__
+    skip();                     /* No threads after fork. */
 #endif
+    assert_true(Aborts(UnlockInAnotherThread));
+}
+
+static void
+a_read_write_lock_is_in_the_list_with_its_counts(void **state)
+{
+    Ns_RWLock lock = NULL;
+    Stats     stats;
+
+    NsRWLockSetup(&lock, NS_RANK_CONFIG, "test", "rwlock");
+    Ns_RWLockRdLock(&lock);
+    Ns_RWLockUnlock(&lock);
+    Ns_RWLockWrLock(&lock);
+    Sleep(10);
+    Ns_RWLockUnlock(&lock);
+    assert_true(GetStats("test:rwlock", &stats));
+    assert_int_equal(stats.nLocks, 2);
+    assert_int_equal(stats.nBusy, 0);
+    assert_true(stats.held > 0.0090);
+    Ns_RWLockDestroy(&lock);
+    assert_false(GetStats("test:rwlock", &stats));
+}
+
+static void
+BreakAssert(void)
+{
+    int one = 1;
+
+    NsAssert(one == 2);
+}
+
+static void
+BreakMust(void)
+{
+    NsMust(EINVAL);
+}
+
+static void
+CloseTwice(void)
+{
+    int fd = dup(0);
+
+    NsClose(fd);
+    NsClose(fd);
+}
+
+static void
+a_broken_contract_ends_the_process_in_every_build(void **state)
+{
+    assert_true(Aborts(BreakAssert));
+    assert_true(Aborts(BreakMust));
+    assert_true(Aborts(CloseTwice));
+}
 
 int
 main(void)
@@ -490,7 +649,11 @@ main(void)
         cmocka_unit_test(a_critical_section_is_recursive_and_excludes_others),
         cmocka_unit_test(a_post_lets_as_many_through_as_it_adds),
         cmocka_unit_test(the_master_lock_is_recursive),
-        cmocka_unit_test(a_debug_build_stops_at_a_broken_order),
+        cmocka_unit_test(
+            what_breaks_the_order_or_the_holding_of_locks_ends_the_process),
+        cmocka_unit_test(a_lock_is_released_by_its_holder_alone),
+        cmocka_unit_test(a_read_write_lock_is_in_the_list_with_its_counts),
+        cmocka_unit_test(a_broken_contract_ends_the_process_in_every_build),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
