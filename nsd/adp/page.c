@@ -272,6 +272,8 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
 {
     NsAdpPage *pagePtr = FindLocked(serverPtr, key);
 
+    NsAssertLocked(&serverPtr->lock);
+
     if (pagePtr == NULL || pagePtr->text != NULL
             || !NsFileStateIs(&pagePtr->state, statPtr)) {
         return NULL;
@@ -289,6 +291,8 @@ RefSameLocked(NsAdpServer *serverPtr, const char *key,
               const struct stat *statPtr, const char *text, bool isSettled)
 {
     NsAdpPage *pagePtr = FindLocked(serverPtr, key);
+
+    NsAssertLocked(&serverPtr->lock);
 
     if (pagePtr == NULL || pagePtr->text == NULL
             || !NsFileStateIs(&pagePtr->state, statPtr)

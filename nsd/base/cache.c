@@ -14,6 +14,7 @@
  */
 
 #include "base/cache.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "nsstring.h"
 
@@ -512,6 +513,8 @@ EnterLocked(Cache *cachePtr, const char *key, bool *isNewPtr)
 static void
 CountLocked(Entry *entryPtr, bool isNew)
 {
+    NsAssertLocked(&entryPtr->cachePtr->lock);
+
     if (isNew) {
         entryPtr->cachePtr->stats.nMissed++;
     } else if (entryPtr->value != NULL) {
@@ -540,6 +543,8 @@ static bool
 DropIfExpiredLocked(Entry *entryPtr)
 {
     Ns_Time now;
+
+    NsAssertLocked(&entryPtr->cachePtr->lock);
 
     Ns_GetTime(&now);
     if (!IsExpired(entryPtr, &now)) {
@@ -590,6 +595,8 @@ UnsetLocked(Entry *entryPtr)
 static void
 PruneLocked(Cache *cachePtr, const Entry *keepPtr)
 {
+    NsAssertLocked(&cachePtr->lock);
+
     while (cachePtr->maxSize > 0 && cachePtr->size > cachePtr->maxSize
            && cachePtr->oldestPtr != NULL && cachePtr->oldestPtr != keepPtr) {
         cachePtr->stats.nPruned++;
@@ -601,6 +608,9 @@ static void
 LinkNewestLocked(Entry *entryPtr)
 {
     Cache *cachePtr = entryPtr->cachePtr;
+
+    NsAssertLocked(&cachePtr->lock);
+    NsAssert((cachePtr->newestPtr == NULL) == (cachePtr->oldestPtr == NULL));
 
     entryPtr->newerPtr = NULL;
     entryPtr->olderPtr = cachePtr->newestPtr;
@@ -619,6 +629,8 @@ UnlinkLocked(Entry *entryPtr)
 {
     Cache *cachePtr = entryPtr->cachePtr;
 
+    NsAssertLocked(&cachePtr->lock);
+
     if (entryPtr->newerPtr != NULL) {
         entryPtr->newerPtr->olderPtr = entryPtr->olderPtr;
     } else {
@@ -636,6 +648,8 @@ UnlinkLocked(Entry *entryPtr)
 static void
 AnnounceLocked(Cache *cachePtr)
 {
+    NsAssertLocked(&cachePtr->lock);
+
     if (cachePtr->nWaiting > 0) {
         Ns_CondBroadcast(&cachePtr->changed);
     }
@@ -648,6 +662,8 @@ AnnounceLocked(Cache *cachePtr)
 static Entry *
 NextValidLocked(Search *searchPtr, Tcl_HashEntry *hPtr)
 {
+    NsAssertLocked(&searchPtr->cachePtr->lock);
+
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&searchPtr->hashSearch)) {
         Entry *entryPtr = Tcl_GetHashValue(hPtr);
 

@@ -7,6 +7,7 @@
 #include "net/writer_int.h"
 
 #include "nsstring.h"
+#include "base/lock.h"
 
 static void AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
                             bool isLong);
@@ -72,6 +73,8 @@ AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
     Ns_Time       start = NsClockWall(jobPtr->queueStamp);
     int64_t       sent = atomic_load_explicit(&jobPtr->sent,
                                               memory_order_relaxed);
+
+    NsAssertLocked(&jobPtr->writerPtr->lock);
 
     Tcl_DStringStartSublist(dsPtr);
     Ns_DStringPrintf(dsPtr, "%ld.%06ld -writer%d- ", start.sec, start.usec,

@@ -196,6 +196,8 @@ FindKindLocked(const char *name)
 {
     int i;
 
+    NsAssertLocked(&lock);
+
     for (i = 0; i < nKinds; i++) {
         if (STREQ(kinds[i].name, name)) {
             return &kinds[i];

@@ -7,6 +7,8 @@
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "base/assert.h"
+#include "base/lock.h"
 #include "request/reqserver.h"
 
 static atomic_int  nIds;
@@ -216,6 +218,9 @@ NsRequestChanged(void)
 static NsUrlTree *
 TreeLocked(NsRequestServer *requestPtr, int id)
 {
+    NsAssertWriteLocked(&requestPtr->urlLock);
+    NsAssert(id >= 0 && id < NS_URL_MAX_IDS);
+
     if (requestPtr->trees[id] == NULL) {
         requestPtr->trees[id] = NsUrlTreeCreate();
     }
