@@ -61,8 +61,10 @@ NsConnThreadReserve(NsPool *poolPtr)
         poolPtr->firstSlotPtr = threadPtr;
         snprintf(name, sizeof(name), "connthread:%d", threadPtr->index);
         NsPoolLockSetup(poolPtr, &threadPtr->lock, NS_RANK_POOL_THREAD, name);
-        sem_init(&threadPtr->wakeup, 0, 0);
+        NsMust(sem_init(&threadPtr->wakeup, 0, 0));
     }
+    NsAssert(!threadPtr->isIdle && threadPtr->workPtr == NULL
+             && threadPtr->runningPtr == NULL && !threadPtr->holdsPlace);
     threadPtr->threadId = poolPtr->nextThreadId++;
     threadPtr->nLeft = poolPtr->connsPerThread;
     threadPtr->tookWaiting = false;
@@ -99,6 +101,7 @@ FreeSlotLocked(NsConnThread *threadPtr)
     NsPool *poolPtr = threadPtr->poolPtr;
 
     NsAssertLocked(&poolPtr->threads);
+    NsAssert(poolPtr->nAlive > 0 && threadPtr->workPtr == NULL);
     threadPtr->nextFreePtr = poolPtr->freeSlotPtr;
     poolPtr->freeSlotPtr = threadPtr;
     poolPtr->nAlive--;
@@ -116,6 +119,7 @@ RunConnThread(void *arg)
     Ns_Time       spent;
     char          name[128];
 
+    NsAssert(threadPtr->isNew && selfPtr == NULL);
     selfPtr = threadPtr;
     NsConnThreadName(threadPtr, name, sizeof(name));
     Ns_ThreadSetName("%s", name);
@@ -152,8 +156,10 @@ NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size)
 static void
 RunWork(NsConnThread *threadPtr, NsWork *workPtr)
 {
+    NsAssertNoneLocked();
     nsPoolProcs.runProc(workPtr);
 
+    NsAssertNoneLocked();
     NsAssert(threadPtr->runningPtr == NULL);
     threadPtr->holdsPlace = true;
     threadPtr->nLeft--;
@@ -169,6 +175,7 @@ LogEnd(NsEndReason reason)
         [NS_END_SHUTDOWN] = "shutdown pending"
     };
 
+    NsAssert(reason > NS_END_NONE && reason <= NS_END_SHUTDOWN);
     Ns_Log(Notice, "exiting: %s", reasons[reason]);
 }
 
@@ -257,7 +264,7 @@ static void
 Wake(NsConnThread *threadPtr)
 {
     if (atomic_exchange(&threadPtr->isAsleep, false)) {
-        sem_post(&threadPtr->wakeup);
+        NsMust(sem_post(&threadPtr->wakeup));
     }
 }
 
@@ -327,6 +334,7 @@ Sleep(NsConnThread *threadPtr, NsStamp deadline)
             isWoken = sem_clockwait(&threadPtr->wakeup, CLOCK_MONOTONIC, &until)
                 == 0;
             isLate = !isWoken && errno == ETIMEDOUT;
+            NsAssert(isWoken || isLate || errno == EINTR);
         } while (!isWoken && !isLate);
     }
     if (!isWoken && !atomic_exchange(&threadPtr->isAsleep, false)) {
@@ -340,6 +348,7 @@ Sleep(NsConnThread *threadPtr, NsStamp deadline)
 void
 NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr)
 {
+    NsAssert(workPtr->poolPtr == threadPtr->poolPtr);
     workPtr->dequeueStamp = NsClockNow();
     atomic_store_explicit(&threadPtr->runningPtr, workPtr,
                           memory_order_release);
@@ -385,6 +394,7 @@ NsPoolAwaitUnpinned(NsWork *workPtr)
 {
     NsPool *poolPtr = workPtr->poolPtr;
 
+    NsAssert(workPtr->nPins >= 0);
     if (atomic_load(&workPtr->nPins) > 0) {
         Ns_MutexLock(&poolPtr->threads);
         while (atomic_load(&workPtr->nPins) > 0) {
@@ -440,6 +450,7 @@ NsConnThreadPin(NsConnThread *threadPtr)
     atomic_store(&threadPtr->isLookedAt, true);
     workPtr = atomic_load(&threadPtr->runningPtr);
     if (workPtr != NULL) {
+        NsAssert(workPtr->poolPtr == threadPtr->poolPtr);
         atomic_fetch_add(&workPtr->nPins, 1);
     }
     atomic_store(&threadPtr->isLookedAt, false);

@@ -46,6 +46,7 @@ NsPatienceInit(void)
 void
 NsPatienceAdd(NsPool *poolPtr)
 {
+    NsAssert(watch.nUsers == 0);
     if (poolPtr->patience > 0) {
         size_t bytes = (size_t) (watch.nPools + 1) * sizeof(NsPool *);
 
@@ -71,6 +72,7 @@ NsPatienceStop(void)
     bool isLast;
 
     Ns_MutexLock(&watch.lock);
+    NsAssert(watch.nUsers > 0);
     isLast = --watch.nUsers == 0 && watch.nPools > 0;
     watch.mustEnd = isLast;
     Ns_MutexUnlock(&watch.lock);
@@ -150,8 +152,10 @@ LookAtPool(NsPool *poolPtr, NsStamp now)
     if (nLate < nMayGrow && workPtr != NULL) {
         wakeStamp = workPtr->queueStamp + poolPtr->patience;
     }
+    NsPoolCheckQueuesLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->wqueue);
 
+    NsAssert(nLate == 0 || nLate <= nMayGrow);
     if (nLate > 0) {
         retryStamp = NsPoolCheckSize(poolPtr, nLate);
         if (retryStamp > 0) {

@@ -83,6 +83,7 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 {
     Submission sub = {.fate = FATE_ASSIGN};
 
+    NsAssert(workPtr->acceptStamp > 0);
     workPtr->poolPtr = poolPtr;
     workPtr->nextPtr = NULL;
     workPtr->fromQueue = false;
@@ -92,6 +93,7 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
     if (sub.fate == FATE_ASSIGN) {
         AssignLocked(poolPtr, workPtr, &sub);
     }
+    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
 
     if (sub.fate != FATE_ASSIGN && sub.fate != FATE_STOPPING) {
@@ -103,6 +105,7 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
         } else {
             EnqueueLocked(poolPtr, workPtr, &sub);
         }
+        NsPoolCheckBothLocked(poolPtr);
         Ns_MutexUnlock(&poolPtr->tqueue);
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
@@ -152,6 +155,8 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 static Fate
 DecideLocked(const NsPool *poolPtr)
 {
+    NsAssertLocked(&poolPtr->tqueue);
+
     if (!poolPtr->isOpen) {
         return FATE_STOPPING;
     }
@@ -218,6 +223,7 @@ static void
 AcceptLocked(NsPool *poolPtr, NsWork *workPtr)
 {
     NsAssertLocked(&poolPtr->tqueue);
+    NsAssert(poolPtr->nPlaces < poolPtr->maxConnections);
 
     poolPtr->nPlaces++;
     workPtr->id = poolPtr->serverPtr->poolsPtr->nextId++;
@@ -233,6 +239,8 @@ AcceptLocked(NsPool *poolPtr, NsWork *workPtr)
 static void
 OverrunLocked(NsPool *poolPtr, Submission *subPtr)
 {
+    NsAssertLocked(&poolPtr->tqueue);
+
     poolPtr->nOverruns++;
     if (!poolPtr->isOverrun) {
         NsStamp now = NsClockNow();
@@ -333,9 +341,12 @@ NsPoolStart(NsPool *poolPtr)
 
     do {
         Ns_MutexLock(&poolPtr->tqueue);
+        NsAssert(poolPtr->minThreads >= 1
+                 && poolPtr->minThreads <= poolPtr->maxThreads);
         poolPtr->isOpen = true;
         threadPtr = poolPtr->nCurrent < poolPtr->minThreads
             ? ReserveLocked(poolPtr) : NULL;
+        NsPoolCheckLocked(poolPtr);
         Ns_MutexUnlock(&poolPtr->tqueue);
 
         if (threadPtr != NULL && NsConnThreadStart(threadPtr) != NS_OK) {
@@ -357,6 +368,7 @@ NsPoolCheckSize(NsPool *poolPtr, int nLate)
         Ns_MutexLock(&poolPtr->tqueue);
         GrowLocked(poolPtr, nLate, &growth);
         retryStamp = NsPoolIsBarredLocked(poolPtr) ? poolPtr->growStamp : 0;
+        NsPoolCheckLocked(poolPtr);
         Ns_MutexUnlock(&poolPtr->tqueue);
 
         if (StartGrown(&growth) != NS_OK) {
@@ -391,6 +403,7 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     bool     isNews = false;
     bool     hasBoth = !NothingWaits(poolPtr);
 
+    NsAssert(!threadPtr->isIdle);
     if (hasBoth) {
         Ns_MutexLock(&poolPtr->wqueue);
     }
@@ -408,6 +421,7 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         poolPtr->growStamp = 0;
     }
     if (threadPtr->holdsPlace) {
+        NsAssert(poolPtr->nPlaces > 0);
         threadPtr->holdsPlace = false;
         poolPtr->nPlaces--;
     }
@@ -430,6 +444,11 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     isNews = isNews && poolPtr->nWaiting > 0
         && poolPtr->nCurrent < poolPtr->maxThreads;
 
+    if (hasBoth) {
+        NsPoolCheckBothLocked(poolPtr);
+    } else {
+        NsPoolCheckLocked(poolPtr);
+    }
     Ns_MutexUnlock(&poolPtr->tqueue);
     if (hasBoth) {
         Ns_MutexUnlock(&poolPtr->wqueue);
@@ -566,6 +585,7 @@ LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr)
     NsPool *poolPtr = threadPtr->poolPtr;
     bool    isLeaving = false;
 
+    NsAssertNoneLocked();
     Ns_MutexLock(&poolPtr->tqueue);
     *isChosenPtr = !threadPtr->isIdle;
     if (threadPtr->isIdle && poolPtr->nCurrent > poolPtr->minThreads) {
@@ -573,6 +593,7 @@ LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr)
         poolPtr->nCurrent--;
         isLeaving = true;
     }
+    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
     return isLeaving;
 }
@@ -595,6 +616,7 @@ NsPoolStop(NsPool *poolPtr)
     }
     poolPtr->nCurrent -= poolPtr->nIdle;
     poolPtr->nIdle = 0;
+    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
 
     /* They left the stack together, still linked; each is ours until told. */
@@ -615,6 +637,7 @@ PushIdleLocked(NsConnThread *threadPtr)
     threadPtr->upPtr = NULL;
     threadPtr->downPtr = poolPtr->topPtr;
     if (poolPtr->topPtr != NULL) {
+        NsAssert(poolPtr->topPtr->upPtr == NULL);
         poolPtr->topPtr->upPtr = threadPtr;
     }
     poolPtr->topPtr = threadPtr;
@@ -634,6 +657,7 @@ RemoveIdleLocked(NsConnThread *threadPtr)
     if (threadPtr->upPtr != NULL) {
         threadPtr->upPtr->downPtr = threadPtr->downPtr;
     } else {
+        NsAssert(poolPtr->topPtr == threadPtr);
         poolPtr->topPtr = threadPtr->downPtr;
     }
     if (threadPtr->downPtr != NULL) {
@@ -648,6 +672,7 @@ Append(NsWorkQueue *queuePtr, NsWork *workPtr)
 {
     workPtr->nextPtr = NULL;
     if (queuePtr->lastPtr != NULL) {
+        NsAssert(queuePtr->lastPtr->nextPtr == NULL);
         queuePtr->lastPtr->nextPtr = workPtr;
     } else {
         queuePtr->firstPtr = workPtr;
@@ -663,6 +688,7 @@ RemoveFirst(NsWorkQueue *queuePtr)
     NsAssert(workPtr != NULL);
     queuePtr->firstPtr = workPtr->nextPtr;
     if (queuePtr->firstPtr == NULL) {
+        NsAssert(queuePtr->lastPtr == workPtr);
         queuePtr->lastPtr = NULL;
     }
     return workPtr;

@@ -72,6 +72,8 @@ NsDispatchInit(void)
 void
 NsPoolSetProcs(const NsPoolProcs *procsPtr)
 {
+    NsAssert(procsPtr->runProc != NULL && procsPtr->refuseProc != NULL
+             && procsPtr->describeProc != NULL);
     nsPoolProcs = *procsPtr;
 }
 
@@ -81,6 +83,7 @@ NsPoolsInit(NsServer *serverPtr)
     Ns_DString  ds;
     Ns_Set     *poolsPtr;
 
+    NsAssert(serverPtr->poolsPtr == NULL);
     serverPtr->poolsPtr = ns_calloc(1, sizeof(*serverPtr->poolsPtr));
     AddPool(serverPtr, "", serverPtr->path);
 
@@ -177,6 +180,7 @@ Water(const NsPool *poolPtr, int percent)
 {
     int64_t queueLength = poolPtr->maxConnections - poolPtr->maxThreads;
 
+    NsAssert(queueLength >= 0 && percent >= 0 && percent <= 100);
     return (int) (queueLength * percent / 100);
 }
 
@@ -223,6 +227,7 @@ NsPoolAt(NsServer *serverPtr, int i)
 {
     struct NsPoolServer *poolsPtr = serverPtr->poolsPtr;
 
+    NsAssert(i >= 0);
     return i < poolsPtr->nPools ? poolsPtr->pools[i] : NULL;
 }
 
@@ -302,6 +307,7 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
         }
         SetRates(poolPtr);
     }
+    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
 
     if (!isInRange) {

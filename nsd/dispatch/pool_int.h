@@ -10,6 +10,7 @@
  *      connthread.c    the life of a connection thread
  *      patience.c      the thread that watches waiting requests
  *      pool_stats.c    figures and lists
+ *      pool_check.c    what must hold of all this
  *
  *      Locks are taken in the order wqueue, tqueue, threads; a slot's lock is
  *      taken alone.
@@ -234,6 +235,51 @@ void NsPoolLockSetup(const NsPool *poolPtr, Ns_Mutex *lockPtr, NsLockRank rank,
 
 /* The work may be gone when this returns, its pool never. */
 void NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr);
+
+/*
+ * pool_check.c: walks, for NsCheck.
+ */
+bool NsPoolIdleIsSoundLocked(const NsPool *poolPtr);
+bool NsPoolQueuesAreSoundLocked(const NsPool *poolPtr);
+
+/*
+ * At the end of each section that changed the pool: with tqueue locked, with
+ * wqueue locked, with both.
+ */
+static inline void
+NsPoolCheckLocked(const NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->tqueue);
+    if (poolPtr->nIdle > 0) {
+        NsAssert(poolPtr->topPtr != NULL && poolPtr->isOpen);
+        NsAssert(poolPtr->nWaiting == 0 && poolPtr->nHeld == 0);
+    } else {
+        NsAssert(poolPtr->nIdle == 0 && poolPtr->topPtr == NULL);
+    }
+    NsAssert(poolPtr->nCreating >= 0
+             && poolPtr->nIdle + poolPtr->nCreating <= poolPtr->nCurrent);
+    NsAssert(poolPtr->nWaiting <= poolPtr->nPlaces
+             && poolPtr->nPlaces <= poolPtr->maxConnections);
+    NsCheck(NsPoolIdleIsSoundLocked(poolPtr));
+}
+
+static inline void
+NsPoolCheckQueuesLocked(const NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->wqueue);
+    NsAssert((poolPtr->nWaiting == 0) == (poolPtr->waiting.firstPtr == NULL));
+    NsAssert((poolPtr->nHeld == 0) == (poolPtr->held.firstPtr == NULL));
+    NsCheck(NsPoolQueuesAreSoundLocked(poolPtr));
+}
+
+static inline void
+NsPoolCheckBothLocked(const NsPool *poolPtr)
+{
+    NsPoolCheckQueuesLocked(poolPtr);
+    NsAssert(poolPtr->nHeld == 0
+             || poolPtr->nPlaces == poolPtr->maxConnections);
+    NsPoolCheckLocked(poolPtr);
+}
 
 /*
  * connthread.c

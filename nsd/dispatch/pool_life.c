@@ -17,6 +17,7 @@ NsPoolsStart(NsServer *serverPtr)
     NsPool *poolPtr;
 
     serverPtr->poolsPtr->isStarted = true;
+    NsAssertNoneLocked();
     NsPatienceStart();
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
         NsPoolStart(poolPtr);
@@ -41,6 +42,7 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
     Ns_ReturnCode  status = NS_OK;
     int            nHung = 0, nWaiting = 0;
 
+    NsAssertNoneLocked();
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
         if (NsConnThreadsWait(poolPtr, deadlinePtr) != NS_OK) {
             status = NS_TIMEOUT;

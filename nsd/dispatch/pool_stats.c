@@ -86,6 +86,7 @@ NsPoolCountSpans(NsWork *workPtr)
     NsPool  *poolPtr = workPtr->poolPtr;
     NsStamp  filterStamp = workPtr->filterStamp;
 
+    NsAssert(poolPtr != NULL && workPtr->endStamp != 0);
     if (workPtr->isCounted) {
         return;
     }
@@ -102,6 +103,7 @@ NsPoolCountSpans(NsWork *workPtr)
 void
 NsPoolCountTrace(NsWork *workPtr)
 {
+    NsAssert(workPtr->isCounted && workPtr->traceStamp != 0);
     AddSpan(workPtr->poolPtr, NS_SPAN_TRACE, workPtr->endStamp,
             workPtr->traceStamp);
 }
@@ -109,6 +111,7 @@ NsPoolCountTrace(NsWork *workPtr)
 static void
 AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to)
 {
+    NsCheck(from <= to);
     NsHistogramRecord(poolPtr->histograms[span], to - from);
 }
 
@@ -121,6 +124,7 @@ NsPoolCountSpool(NsPool *poolPtr)
 void
 NsPoolCountSent(NsPool *poolPtr, int64_t bytes)
 {
+    NsAssert(bytes >= 0);
     atomic_fetch_add_explicit(&poolPtr->nBytesSent, bytes,
                               memory_order_relaxed);
 }
@@ -167,6 +171,8 @@ NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags)
         nRunning = PinRunning(poolPtr, workPtrs + nWaiting,
                               poolPtr->maxConnections);
     }
+    NsAssert(nWaiting <= poolPtr->maxConnections
+             && nRunning <= poolPtr->maxConnections);
     AppendWork(&list, workPtrs + nWaiting, nRunning, "running");
     AppendWork(&list, workPtrs, nWaiting, "queued");
     ns_free(workPtrs);
@@ -212,6 +218,7 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
            const char *state)
 {
     for (int i = 0; i < nWorks; i++) {
+        NsAssert(workPtrs[i]->nPins > 0);
         nsPoolProcs.describeProc(listPtr->dsPtr, workPtrs[i], state,
                                  listPtr->isForwarded);
         NsPoolUnpin(listPtr->poolPtr, workPtrs[i]);
@@ -221,6 +228,7 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
 void
 NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr)
 {
+    NsAssert(workPtr->nPins > 0);
     Ns_MutexLock(&poolPtr->threads);
     if (atomic_fetch_sub(&workPtr->nPins, 1) == 1) {
         Ns_CondBroadcast(&poolPtr->changed);
@@ -371,6 +379,7 @@ AddToBucket(NsStamp upper, uint64_t count, void *arg)
     Buckets *bucketsPtr = arg;
     int      i = 0;
 
+    NsAssert(upper >= 0);
     while (i < N_BOUNDS && upper > bounds[i].stamp) {
         i++;
     }

@@ -21,6 +21,8 @@ static int CountAway(NsWorkQueue *queuePtr, NsWork **listPtrPtr);
 bool
 NsPoolIsBarredLocked(const NsPool *poolPtr)
 {
+    NsAssertLocked(&poolPtr->tqueue);
+
     return unlikely(poolPtr->growStamp != 0)
         && NsClockNow() < poolPtr->growStamp;
 }
@@ -32,12 +34,14 @@ NsPoolThreadFailed(NsConnThread *threadPtr)
     NsWork *hopelessPtr;
     bool    mustWatch;
 
+    NsAssert(threadPtr->isNew && !threadPtr->isIdle);
     Ns_MutexLock(&poolPtr->wqueue);
     Ns_MutexLock(&poolPtr->tqueue);
     BarLocked(poolPtr);
     poolPtr->nCurrent--;
     hopelessPtr = NsPoolTakeHopelessLocked(poolPtr);
     mustWatch = poolPtr->nWaiting > 0;
+    NsPoolCheckBothLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
     Ns_MutexUnlock(&poolPtr->wqueue);
 
@@ -54,6 +58,7 @@ NsPoolSuccessorFailed(NsConnThread *successorPtr)
 
     Ns_MutexLock(&poolPtr->tqueue);
     BarLocked(poolPtr);
+    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
 }
 
