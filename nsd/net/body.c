@@ -58,6 +58,9 @@ NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr)
         - messagePtr->contentLength;
     struct iovec vec = {threadPtr->scratch, NS_SCRATCH_BYTES};
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(readerPtr->phase == NS_READ_CHUNKS
+             || (int64_t) messagePtr->contentLength < readerPtr->bodyBytes);
     switch (readerPtr->phase) {
     case NS_READ_BUFFER:
         vec.iov_base = readerPtr->buffer + readerPtr->used;
@@ -86,10 +89,12 @@ NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
     switch (readerPtr->phase) {
     case NS_READ_BUFFER:
         readerPtr->used += nNew;
+        NsAssert(readerPtr->used <= readerPtr->size);
         messagePtr->contentLength = readerPtr->used - messagePtr->head.headBytes;
         break;
     case NS_READ_MEMORY:
         messagePtr->contentLength += nNew;
+        NsAssert((int64_t) messagePtr->contentLength <= readerPtr->bodyBytes);
         break;
     case NS_READ_FILE:
         if (!Store(sockPtr, threadPtr->scratch, nNew)) {
@@ -124,6 +129,7 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
     const char *bytes = readerPtr->buffer + headBytes;
     size_t      nThere = readerPtr->used - headBytes;
 
+    NsAssert(total > 0 && headBytes <= readerPtr->used);
     if (total > paramsPtr->maxInput) {
         return Refuse(sockPtr, 413);
     }
@@ -167,6 +173,7 @@ BeginChunks(NsSock *sockPtr)
     NsReader  *readerPtr = messagePtr->readerPtr;
     size_t     headBytes = messagePtr->head.headBytes;
 
+    NsAssert(headBytes <= readerPtr->used);
     readerPtr->phase = NS_READ_CHUNKS;
     NsChunkInit(&readerPtr->chunks, (uint64_t) sockPtr->drvPtr->params.maxInput);
     if (readerPtr->used == headBytes) {
@@ -189,6 +196,7 @@ TakeChunks(NsSock *sockPtr, char *bytes, size_t length)
                                          &nDecoded, &nConsumed);
     Tcl_WideInt   expected;
 
+    NsAssert(nDecoded <= length && nConsumed <= length);
     if (status == NS_CHUNK_TOO_LARGE) {
         return Refuse(sockPtr, 413);
     }
@@ -224,6 +232,7 @@ Complete(NsSock *sockPtr)
     if (readerPtr->phase == NS_READ_BUFFER) {
         size_t end = messagePtr->head.headBytes + (size_t) readerPtr->bodyBytes;
 
+        NsAssert(end <= readerPtr->used);
         messagePtr->contentLength = (size_t) readerPtr->bodyBytes;
         readerPtr->rest = readerPtr->buffer + end;
         readerPtr->restBytes = readerPtr->used - end;
@@ -242,6 +251,7 @@ Refuse(NsSock *sockPtr, int status)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
 
+    NsAssert(status == 413 || status == 503);
     NsMessageDropFile(messagePtr);
     messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
     messagePtr->contentLength = 0u;
@@ -317,6 +327,7 @@ GrowMemory(NsSock *sockPtr, size_t length)
     if (messagePtr->contentLength > 0u) {
         memcpy(content, messagePtr->content, messagePtr->contentLength);
     }
+    NsAssert(room > wanted);
     messagePtr->content = content;
     readerPtr->bodyRoom = room;
     return true;

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 
 #include "nsthread.h"
+#include "base/assert.h"
 
 typedef enum {
     ANSWERING, LAST, SENT, LEAVING, LEFT, LOGGED, ENDED
@@ -27,6 +28,20 @@ struct NsDelivery {
     bool       isFollowed;      /* Set before the reply is said to end. */
     NsHeld    *heldPtr;         /* From LEFT on, the writer's. */
     int64_t    missing;         /* From ENDED on, the other's. */
+};
+
+/*
+ * Where each state may lead.
+ */
+#define TO(state) (1u << (state))
+static const unsigned legalMoves[] = {
+    [ANSWERING] = TO(LAST) | TO(LEAVING) | TO(ENDED),
+    [LAST]      = TO(ANSWERING) | TO(SENT) | TO(LOGGED) | TO(ENDED),
+    [SENT]      = TO(ANSWERING) | TO(LOGGED) | TO(ENDED),
+    [LEAVING]   = TO(LEFT),
+    [LEFT]      = 0u,
+    [LOGGED]    = 0u,
+    [ENDED]     = 0u
 };
 
 static bool Move(NsDelivery *deliveryPtr, State from, State to);
@@ -40,6 +55,8 @@ NsDeliveryCreate(void)
 void
 NsDeliveryDestroy(NsDelivery **deliveryPtrPtr)
 {
+    NsAssert(*deliveryPtrPtr == NULL
+             || (*deliveryPtrPtr)->state != LEAVING);
     ns_free(*deliveryPtrPtr);
     *deliveryPtrPtr = NULL;
 }
@@ -47,6 +64,7 @@ NsDeliveryDestroy(NsDelivery **deliveryPtrPtr)
 void
 NsDeliveryGive(NsDelivery *deliveryPtr, NsHeld *heldPtr)
 {
+    NsAssert(heldPtr != NULL && deliveryPtr->state == ANSWERING);
     deliveryPtr->heldPtr = heldPtr;
     atomic_store(&deliveryPtr->state, LEFT);
 }
@@ -76,7 +94,9 @@ NsDeliveryLeave(NsDelivery *deliveryPtr, NsHeld *heldPtr)
             if (Move(deliveryPtr, ANSWERING, LEAVING)) {
                 NsHeldForget(heldPtr);
                 deliveryPtr->heldPtr = heldPtr;
-                atomic_store(&deliveryPtr->state, LEFT);
+                if (!Move(deliveryPtr, LEAVING, LEFT)) {
+                    NsAssert(!"another thread moved a delivery that leaves");
+                }
                 return;
             }
             break;
@@ -89,6 +109,7 @@ NsDeliveryLeave(NsDelivery *deliveryPtr, NsHeld *heldPtr)
             }
             break;
         default:
+            NsAssert(deliveryPtr->state == ENDED);
             NsHeldPut(heldPtr, deliveryPtr->missing);
             ns_free(deliveryPtr);
             return;
@@ -166,6 +187,7 @@ Move(NsDelivery *deliveryPtr, State from, State to)
 {
     int expected = (int) from;
 
+    NsAssert((legalMoves[from] & TO(to)) != 0u);
     return atomic_compare_exchange_strong(&deliveryPtr->state, &expected,
                                           (int) to);
 }

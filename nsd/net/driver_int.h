@@ -3,7 +3,8 @@
  *
  *      What the sources of drivers, sockets, readers and writers share.
  *
- *      Who owns a socket is one atomic number.  NS_SOCK_DRIVER: its driver
+ *      Who owns a socket is one atomic number, changed by NsSockSetState and
+ *      NsSockLeaveBusy alone.  NS_SOCK_DRIVER: its driver
  *      thread, which reads the next request from it.  NS_SOCK_BUSY: the thread
  *      that answers, or a writer thread; the driver thread keeps its hands off.
  *      NS_SOCK_BUSY_EVENT: likewise, and something has arrived meanwhile, so
@@ -26,6 +27,7 @@
 #include "net/inbox.h"
 #include "net/sock.h"
 #include "net/wheel.h"
+#include "base/assert.h"
 
 typedef struct NsDriver       NsDriver;
 typedef struct NsDriverThread NsDriverThread;
@@ -224,6 +226,72 @@ extern NsDriver *NsFirstDriver;
  * The driver or spooler thread that calls; NULL in other threads.
  */
 NsDriverThread *NsDriverThreadSelf(void);
+
+/*
+ * The one place where the state is stored: the driver thread takes its socket
+ * back, or gives it away.  A spooler thread gives away what it has.
+ */
+static inline void
+NsSockSetState(const NsDriverThread *threadPtr, NsSock *sockPtr,
+               NsSockState state)
+{
+    int old = atomic_load_explicit(&sockPtr->state, memory_order_relaxed);
+
+    NsCheck(threadPtr == NsDriverThreadSelf());
+    if (threadPtr->isSpooler) {
+        NsAssert(old == NS_SOCK_BUSY_EVENT && state == NS_SOCK_BUSY_EVENT);
+    } else {
+        NsAssert(sockPtr->homePtr == threadPtr);
+        NsAssert((old == NS_SOCK_DRIVER) != (state == NS_SOCK_DRIVER));
+    }
+    atomic_store_explicit(&sockPtr->state, (int) state, memory_order_release);
+}
+
+/*
+ * The one place where it changes under the eyes of others: BUSY becomes DRIVER
+ * by the thread that answers, BUSY_EVENT by the driver thread.  The state that
+ * was there; NS_SOCK_BUSY: it has changed.
+ */
+static inline NsSockState
+NsSockLeaveBusy(NsSock *sockPtr, NsSockState state)
+{
+    int old = NS_SOCK_BUSY;
+
+    NsAssert(state != NS_SOCK_BUSY);
+    NsCheck((NsDriverThreadSelf() == sockPtr->homePtr)
+            == (state == NS_SOCK_BUSY_EVENT));
+    (void) atomic_compare_exchange_strong_explicit(&sockPtr->state, &old,
+                                                   (int) state,
+                                                   memory_order_acq_rel,
+                                                   memory_order_acquire);
+    return (NsSockState) old;
+}
+
+/*
+ * The calling driver or spooler thread has the socket; it has been handed over
+ * to a thread that answers.
+ */
+static inline void
+NsSockAssertMine(const NsDriverThread *threadPtr, const NsSock *sockPtr)
+{
+    NsCheck(threadPtr == NsDriverThreadSelf());
+    if (threadPtr->isSpooler) {
+        NsAssert(sockPtr->state == NS_SOCK_BUSY_EVENT);
+    } else {
+        NsAssert(sockPtr->state == NS_SOCK_DRIVER
+                 && sockPtr->homePtr == threadPtr);
+    }
+    NsAssert(sockPtr->messagePtr == NULL
+             || (sockPtr->messagePtr->readerPtr != NULL
+                 && sockPtr->messagePtr->sockPtr == NULL));
+}
+
+static inline void
+NsSockAssertHandedOver(const NsSock *sockPtr)
+{
+    NsAssert(atomic_load_explicit(&sockPtr->state, memory_order_relaxed)
+             != NS_SOCK_DRIVER);
+}
 
 /*
  * accept.c: the listeners of a driver thread.

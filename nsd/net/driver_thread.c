@@ -76,6 +76,8 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsStamp   limit = threadPtr->isStopping ? STOP_GRACE_NS
         : drvPtr->params.recvWait;
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->messagePtr == NULL && sockPtr->jobPtr == NULL);
     NsSocksAppend(threadPtr, sockPtr);
     threadPtr->nSockets++;
     sockPtr->acceptStamp = now;
@@ -97,6 +99,8 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     unsigned what = NS_POLL_READ | NS_POLL_EDGE;
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->mode != NS_SOCK_DEAD);
     if (sockPtr->isRegistered) {
         NsPollerResume(threadPtr->pollerPtr, sockPtr->pub.sock);
         return;
@@ -127,11 +131,11 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
 void
 NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
 {
+    NsSockAssertMine(threadPtr, sockPtr);
     if (sockPtr->mode == NS_SOCK_DEAD) {
         NsSockDestroy(threadPtr, sockPtr);
     } else if (mustYield) {
-        atomic_store_explicit(&sockPtr->state, NS_SOCK_BUSY_EVENT,
-                              memory_order_relaxed);
+        NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
         NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
     } else if (sockPtr->mode == NS_SOCK_CLOSING) {
         Drain(threadPtr, sockPtr);
@@ -146,13 +150,17 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsDriver *drvPtr = sockPtr->drvPtr;
     bool      closesItself = (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0;
 
-    NsAssert(!threadPtr->isSpooler);
+    NsAssert(!threadPtr->isSpooler && threadPtr->nSockets > 0);
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->jobPtr == NULL && sockPtr->heldPtr == NULL);
     NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsReaderDrop(sockPtr);
     NsSocksRemove(threadPtr, sockPtr);
     threadPtr->nSockets--;
     threadPtr->nLeaving -= sockPtr->isLeaving;
+    NsAssert(threadPtr->nLeaving >= 0
+             && threadPtr->nLeaving <= threadPtr->nSockets);
 
     /* epoll forgets a closed descriptor, unless it lives on elsewhere. */
     if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken
@@ -163,7 +171,7 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
         drvPtr->procs.closeProc(&sockPtr->pub);
     }
     if (!closesItself && sockPtr->pub.sock >= 0) {
-        close(sockPtr->pub.sock);
+        NsClose(sockPtr->pub.sock);
     }
     NsSlsFree(sockPtr);
     ns_free(sockPtr->clientData);
@@ -176,6 +184,7 @@ NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsStamp now = NsClockNow();
 
+    NsSockAssertMine(threadPtr, sockPtr);
     NsSocksTouch(threadPtr, sockPtr);
     NsSockForgetPartial(threadPtr, sockPtr);
     /* Until now it was that of the handshake. */
@@ -192,6 +201,8 @@ NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsDriver *drvPtr = sockPtr->drvPtr;
     int       turn = threadPtr->nextSpooler++ % drvPtr->params.nSpoolers;
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(!threadPtr->isSpooler && sockPtr->messagePtr != NULL);
     atomic_fetch_add_explicit(&threadPtr->nSpooled, 1, memory_order_relaxed);
     (void) NsSockCountPartial(threadPtr, sockPtr);
     NsSocksTouch(threadPtr, sockPtr);
@@ -200,8 +211,8 @@ NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
         sockPtr->isRegistered = false;
     }
     NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
-    atomic_store_explicit(&sockPtr->state, NS_SOCK_BUSY_EVENT,
-                          memory_order_release);
+    NsAssert(turn >= 0 && sockPtr->wheelEntry.nextPtr == NULL);
+    NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
     NsInboxPut(&drvPtr->spoolers[turn]->inbox, &sockPtr->inboxNode);
 }
 
@@ -209,6 +220,7 @@ void
 NsSockLeaveSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsAssert(threadPtr->isSpooler);
+    NsSockAssertMine(threadPtr, sockPtr);
     if (sockPtr->isRegistered) {
         NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
         sockPtr->isRegistered = false;
@@ -219,6 +231,7 @@ NsSockLeaveSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
 int
 NsSockCountPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    NsAssert(threadPtr->peersPtr != NULL);
     if (sockPtr->isPartial) {
         return 0;
     }
@@ -277,6 +290,7 @@ DriverThread(void *arg)
     } else {
         Ns_ThreadSetName("-driver:%s-", threadPtr->drvPtr->pub.module);
     }
+    NsAssert(threadPtr->nSockets == 0 && threadPtr->scratch != NULL);
     NsMessageThreadBegin();
     NsWheelInit(&threadPtr->wheel, NsClockNow());
     if (!threadPtr->isSpooler) {
@@ -341,11 +355,8 @@ HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr)
     sockPtr = eventPtr->data;
     if (!threadPtr->isSpooler) {
         state = atomic_load_explicit(&sockPtr->state, memory_order_acquire);
-        if (state == NS_SOCK_BUSY
-                && atomic_compare_exchange_strong_explicit(&sockPtr->state,
-                       &state, NS_SOCK_BUSY_EVENT, memory_order_acq_rel,
-                       memory_order_acquire)) {
-            return;
+        if (state == NS_SOCK_BUSY) {
+            state = NsSockLeaveBusy(sockPtr, NS_SOCK_BUSY_EVENT);
         }
         if (state != NS_SOCK_DRIVER) {
             /* Comes back through the inbox, and is read then. */
@@ -370,8 +381,7 @@ TakeInbox(NsDriverThread *threadPtr)
 
         nodePtr = nodePtr->nextPtr;
         if (!threadPtr->isSpooler) {
-            atomic_store_explicit(&sockPtr->state, NS_SOCK_DRIVER,
-                                  memory_order_relaxed);
+            NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
             NsSockForgetPartial(threadPtr, sockPtr);
             NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
                 atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
@@ -412,6 +422,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
         NsWheelSet(&threadPtr->wheel, entryPtr, deadline);
         return;
     }
+    NsSockAssertMine(threadPtr, sockPtr);
     if (threadPtr->isSpooler) {
         NsSockLeaveSpooler(threadPtr, sockPtr);
         sockPtr->mode = NS_SOCK_DEAD;
@@ -452,6 +463,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsDriver *drvPtr = sockPtr->drvPtr;
     ssize_t   n = 1;
 
+    NsAssert(sockPtr->mode == NS_SOCK_CLOSING);
     for (int i = 0; i < 16 && (n > 0 || errno == EINTR); i++) {
         n = recv(sockPtr->pub.sock, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
     }
@@ -497,13 +509,9 @@ BeginStop(NsDriverThread *threadPtr)
     /* Unfinished heads have their time. */
     for (NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
-        int state = NS_SOCK_BUSY;
-
         /* One that is busy is to come through the inbox: its thread may have
          * told the client to keep the connection. */
-        if (!atomic_compare_exchange_strong_explicit(&sockPtr->state, &state,
-                NS_SOCK_BUSY_EVENT, memory_order_acq_rel, memory_order_acquire)
-                && state == NS_SOCK_DRIVER) {
+        if (NsSockLeaveBusy(sockPtr, NS_SOCK_BUSY_EVENT) == NS_SOCK_DRIVER) {
             Hurry(threadPtr, sockPtr, limit);
         }
     }
@@ -519,6 +527,8 @@ Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
     bool isIdle = sockPtr->mode == NS_SOCK_READING ? NsReaderIsIdle(sockPtr)
                                                    : !sockPtr->isLong;
 
+    NsAssert(threadPtr->hasStopped);
+    NsSockAssertMine(threadPtr, sockPtr);
     if (isIdle) {
         atomic_store_explicit(&sockPtr->deadline, limit, memory_order_relaxed);
         NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
@@ -570,6 +580,7 @@ Abandon(NsDriverThread *threadPtr)
     NsSock *sockPtr;
     int     nUnfinished = 0;
 
+    NsAssert(threadPtr->hasStopped);
     while (threadPtr->heads.firstPtr != NULL) {
         NsSocksTouch(threadPtr, threadPtr->heads.firstPtr);
     }

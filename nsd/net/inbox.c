@@ -5,12 +5,14 @@
  */
 
 #include "net/inbox.h"
+#include "base/assert.h"
 
 static void WakeSleeper(NsInbox *inboxPtr);
 
 void
 NsInboxInit(NsInbox *inboxPtr, NsPoller *pollerPtr)
 {
+    NsAssert(pollerPtr != NULL);
     inboxPtr->pollerPtr = pollerPtr;
     atomic_init(&inboxPtr->headPtr, NULL);
     atomic_init(&inboxPtr->isSleeping, false);
@@ -22,6 +24,8 @@ NsInboxPut(NsInbox *inboxPtr, NsInboxNode *nodePtr)
     NsInboxNode *headPtr = atomic_load_explicit(&inboxPtr->headPtr,
                                                 memory_order_relaxed);
 
+    /* What is there already would make a circle. */
+    NsCheck(headPtr != nodePtr);
     do {
         nodePtr->nextPtr = headPtr;
     } while (!atomic_compare_exchange_weak(&inboxPtr->headPtr, &headPtr,

@@ -54,6 +54,8 @@ NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsSockList *listPtr = ListOf(threadPtr, sockPtr);
 
+    NsAssert(sockPtr->homePtr == threadPtr);
+    NsAssert((listPtr->firstPtr == NULL) == (listPtr->lastPtr == NULL));
     sockPtr->nextPtr = NULL;
     sockPtr->prevPtr = listPtr->lastPtr;
     if (listPtr->lastPtr != NULL) {
@@ -209,7 +211,7 @@ Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
                           memory_order_relaxed);
     sockPtr->isLeaving = true;
     threadPtr->nLeaving++;
-    atomic_store_explicit(&sockPtr->state, NS_SOCK_BUSY_EVENT,
-                          memory_order_relaxed);
+    NsAssert(threadPtr->nLeaving <= threadPtr->nSockets);
+    NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
     NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
 }

@@ -38,6 +38,7 @@ static atomic_int           nFree;
 static _Thread_local NsMessage *ownPtr;
 static _Thread_local bool       hasOwn;
 
+static void CheckFree(const NsMessage *messagePtr);
 static void Clear(NsMessage *messagePtr);
 static void PushCommon(NsMessage *messagePtr);
 
@@ -54,6 +55,7 @@ NsMessageCreate(void)
     if (messagePtr != NULL) {
         ownPtr = messagePtr->nextPtr;
         messagePtr->nextPtr = NULL;
+        CheckFree(messagePtr);
         atomic_fetch_sub_explicit(&nFree, 1, memory_order_relaxed);
     } else {
         messagePtr = ns_calloc(1u, sizeof(NsMessage));
@@ -64,12 +66,51 @@ NsMessageCreate(void)
 }
 
 void
+NsMessageCheck(const NsMessage *messagePtr)
+{
+    bool isInMemory = messagePtr->content != NULL;
+
+    NsAssert(messagePtr->nextPtr == NULL && messagePtr->readerPtr == NULL);
+    NsAssert(messagePtr->sockPtr != NULL && messagePtr->serverPtr != NULL);
+    NsAssert(isInMemory == (messagePtr->contentFd < 0));
+    NsAssert(!isInMemory || messagePtr->contentFile == NULL);
+    NsAssert(!isInMemory
+             || messagePtr->content[messagePtr->contentLength] == '\0');
+    switch (messagePtr->refusal) {
+    case 0:
+    case 400:
+    case 414:
+    case 431:
+        break;
+    default:
+        NsAssert(messagePtr->refusal == 413 || messagePtr->refusal == 503);
+        NsAssert(messagePtr->contentLength == 0u && messagePtr->mustClose);
+    }
+}
+
+/*
+ * A message in a list of free ones has nothing from the request before.
+ */
+static void
+CheckFree(const NsMessage *messagePtr)
+{
+    NsAssert(messagePtr->contentFd == -1 && messagePtr->contentFile == NULL);
+    NsAssert(messagePtr->readerPtr == NULL && messagePtr->sockPtr == NULL);
+    NsCheck(messagePtr->content == NULL && messagePtr->contentLength == 0u
+            && messagePtr->serverPtr == NULL && messagePtr->refusal == 0
+            && !messagePtr->mustClose && !messagePtr->isRaw);
+    NsCheck(messagePtr->budgetBytes == 0 && messagePtr->headBudgetBytes == 0);
+}
+
+void
 NsMessageRelease(NsMessage **messagePtrPtr)
 {
     NsMessage *messagePtr = *messagePtrPtr;
 
+    NsAssert(messagePtr->nextPtr == NULL);
     *messagePtrPtr = NULL;
     Clear(messagePtr);
+    CheckFree(messagePtr);
     if (atomic_load_explicit(&nFree, memory_order_relaxed) >= MAX_FREE) {
         NsArenaFree(&messagePtr->arena);
         ns_free(messagePtr);
@@ -88,7 +129,7 @@ void
 NsMessageDropFile(NsMessage *messagePtr)
 {
     if (messagePtr->contentFd >= 0) {
-        close(messagePtr->contentFd);
+        NsClose(messagePtr->contentFd);
         messagePtr->contentFd = -1;
     }
     if (messagePtr->contentFile != NULL) {
@@ -101,6 +142,7 @@ NsMessageDropFile(NsMessage *messagePtr)
 void
 NsMessageThreadBegin(void)
 {
+    NsAssert(!hasOwn && ownPtr == NULL);
     hasOwn = true;
 }
 

@@ -68,6 +68,11 @@ typedef struct NsMessage {
 NsMessage *NsMessageCreate(void);
 
 /*
+ * What must hold of a message that is handed over to those who answer it.
+ */
+void NsMessageCheck(const NsMessage *messagePtr);
+
+/*
  * Give back a message: files are closed and deleted, the arena is reset.
  */
 void NsMessageRelease(NsMessage **messagePtrPtr);

@@ -36,9 +36,10 @@ void
 NsOutputStoreFree(NsOutputStore *storePtr)
 {
     if (storePtr->fd >= 0) {
-        close(storePtr->fd);
+        NsClose(storePtr->fd);
         storePtr->fd = -1;
     }
+    NsAssert(storePtr->fileBytes >= 0);
     NsBudgetGive(NS_BUDGET_SPOOL, storePtr->fileBytes);
     storePtr->fileBytes = 0;
 }
@@ -79,9 +80,11 @@ NsOutputAppend(NsOutput *outputPtr, NsOutputStore *storePtr,
 void
 NsOutputMove(NsOutput *outputPtr, NsOutput *fromPtr)
 {
+    NsAssert((fromPtr->firstPtr == NULL) == (fromPtr->bytes == 0));
     if (fromPtr->firstPtr == NULL) {
         return;
     }
+    NsAssert(fromPtr->lastPtr->nextPtr == NULL);
     if (outputPtr->lastPtr != NULL) {
         outputPtr->lastPtr->nextPtr = fromPtr->firstPtr;
     } else {
@@ -135,6 +138,7 @@ NsOutputConsume(NsOutput *outputPtr, size_t bytes)
             return;
         }
         bytes -= nodePtr->piece.length;
+        NsAssert(nodePtr->nextPtr != NULL || outputPtr->lastPtr == nodePtr);
         outputPtr->firstPtr = nodePtr->nextPtr;
         if (outputPtr->firstPtr == NULL) {
             outputPtr->lastPtr = NULL;
@@ -182,6 +186,7 @@ MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr, size_t skip)
     bool          isBorrowed = piecePtr->releaseProc != NULL;
     size_t        length = piecePtr->length - skip;
 
+    NsAssert(skip < piecePtr->length);
     if (piecePtr->fd < 0 && !isBorrowed) {
         const char *bytes = (const char *) piecePtr->base + skip;
 
@@ -255,7 +260,7 @@ static void
 FreeNode(NsOutputNode *nodePtr)
 {
     if (nodePtr->ownsFd) {
-        close(nodePtr->piece.fd);
+        NsClose(nodePtr->piece.fd);
     }
     NsPiecesRelease(&nodePtr->piece, 1);
     ns_free(nodePtr);

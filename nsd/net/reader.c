@@ -42,6 +42,8 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsReadStep step = NS_STEP_AGAIN;
     int        nServed = 0;
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->mode == NS_SOCK_READING);
     if (sockPtr->messagePtr != NULL
             && sockPtr->messagePtr->readerPtr->hasUnparsed) {
         step = ParseHead(threadPtr, sockPtr);
@@ -106,6 +108,8 @@ NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsReader *readerPtr = Begin(sockPtr);
 
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(readerPtr->used == 0u);
     readerPtr->isDrained = true;
     (void) TakeRaw(sockPtr->messagePtr);
     if (HandOver(threadPtr, sockPtr)) {
@@ -136,6 +140,7 @@ NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
     const NsDriver   *drvPtr = sockPtr->drvPtr;
     NsStamp           limit = drvPtr->params.headTimeout;
 
+    NsSockAssertMine(threadPtr, sockPtr);
     if (sockPtr->headStamp != 0
             && NsClockNow() - sockPtr->headStamp >= limit) {
         NsLogOncePerSecond(&threadPtr->slowStamp,
@@ -167,6 +172,7 @@ NsReaderDrop(NsSock *sockPtr)
     if (sockPtr->messagePtr != NULL) {
         NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
 
+        NsAssert(readerPtr != NULL);
         if (readerPtr->progressPtr != NULL) {
             NsProgressEnd(&readerPtr->progressPtr);
         }
@@ -197,6 +203,7 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
             sockPtr->messagePtr->headBudgetBytes += more;
             GrowBuffer(sockPtr->messagePtr, readerPtr);
         }
+        NsAssert(readerPtr->used < readerPtr->size);
         vec.iov_base = readerPtr->buffer + readerPtr->used;
         vec.iov_len = readerPtr->size - readerPtr->used;
     } else {
@@ -210,6 +217,7 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
         }
         return n == 0 ? NS_STEP_WAIT : NS_STEP_GONE;
     }
+    NsAssert((size_t) n <= vec.iov_len);
     readerPtr->isDrained = (size_t) n < vec.iov_len && !sockPtr->sawHangup
         && (drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0;
     readerPtr->windowBytes += n;
@@ -236,6 +244,7 @@ TakeRaw(NsMessage *messagePtr)
 {
     NsReader *readerPtr = messagePtr->readerPtr;
 
+    NsAssert(readerPtr->used <= readerPtr->size);
     messagePtr->isRaw = true;
     messagePtr->content = readerPtr->buffer;
     messagePtr->contentLength = readerPtr->used;
@@ -251,6 +260,7 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsHttpHead   *headPtr = &messagePtr->head;
     NsParseStatus status;
 
+    NsAssert(readerPtr->phase == NS_READ_HEAD);
     readerPtr->hasUnparsed = false;
     status = NsHttpParse(&readerPtr->parser, readerPtr->buffer, readerPtr->used);
     if (status == NS_PARSE_MORE) {
@@ -269,6 +279,7 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
                    && headPtr->known[NS_FIELD_HOST] < 0)) {
         messagePtr->refusal = 400;
     }
+    NsAssert(headPtr->headBytes > 0u && headPtr->headBytes <= readerPtr->used);
     messagePtr->mustClose = headPtr->isLengthUnclear;
     return NsBodyBegin(threadPtr, sockPtr);
 }
@@ -283,6 +294,7 @@ BareReply(NsSock *sockPtr, NsParseStatus status)
     const char *reply = NsParseBareReply(status, &length);
     const char *reason = NsParseReason(status);
 
+    NsAssert(status != NS_PARSE_DONE && status != NS_PARSE_MORE);
     if (length > 0u) {
         Ns_FileVec vec;
 
@@ -314,7 +326,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     bool       isSpooler = threadPtr->isSpooler;
     bool       mustReturn;
 
-    NsAssert(!threadPtr->isDrained);
+    NsAssert(!threadPtr->isDrained && sockPtr->jobPtr == NULL);
     if (readerPtr->progressPtr != NULL) {
         NsProgressEnd(&readerPtr->progressPtr);
     }
@@ -353,9 +365,9 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
                          messagePtr->acceptStamp
                          + NsSockShortestWait(sockPtr->drvPtr));
     }
-    atomic_store_explicit(&sockPtr->state,
-                          mustReturn ? NS_SOCK_BUSY_EVENT : NS_SOCK_BUSY,
-                          memory_order_release);
+    NsMessageCheck(messagePtr);
+    NsSockSetState(threadPtr, sockPtr,
+                   mustReturn ? NS_SOCK_BUSY_EVENT : NS_SOCK_BUSY);
     NsReady(messagePtr);
 
     /* From here on the socket may already be in any state, but for a driver
@@ -395,6 +407,7 @@ ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
 static void
 Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    NsSockAssertMine(threadPtr, sockPtr);
     if (!NsReaderIsIdle(sockPtr)) {
         CountError(threadPtr);
     }
@@ -528,6 +541,7 @@ KeepRest(NsSock *sockPtr, const NsReader *readerPtr)
     while (nextPtr->size < readerPtr->restBytes) {
         GrowBuffer(sockPtr->messagePtr, nextPtr);
     }
+    NsAssert(nextPtr != readerPtr && nextPtr->used == 0u);
     memcpy(nextPtr->buffer, readerPtr->rest, readerPtr->restBytes);
     nextPtr->used = readerPtr->restBytes;
     nextPtr->hasUnparsed = true;
@@ -544,6 +558,7 @@ GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr)
     size_t size = readerPtr->size * 2u;
     char  *buffer = NsArenaAlloc(&messagePtr->arena, size + 1u);
 
+    NsAssert(size > readerPtr->size && readerPtr->used <= readerPtr->size);
     memcpy(buffer, readerPtr->buffer, readerPtr->used);
     readerPtr->buffer = buffer;
     readerPtr->size = size;

@@ -9,6 +9,7 @@
 #include "nslog.h"
 #include "nssocket.h"
 #include "base/assert.h"
+#include "base/lock.h"
 
 #include <netinet/tcp.h>
 
@@ -25,6 +26,8 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
     size_t  total = TotalBytes(pieces, nPieces);
     ssize_t n = 0;
 
+    NsSockAssertHandedOver(sockPtr);
+    NsAssert(nPieces >= 0 && !sockPtr->isTaken && !sockPtr->isShut);
     if (sockPtr->isBroken) {
         NsPiecesRelease(pieces, nPieces);
         return NS_ERROR;
@@ -34,6 +37,7 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
             NsHeldPrepare(sockPtr->heldPtr);
         }
         n = SendPieces(sockPtr, pieces, nPieces, 0u);
+        NsAssert(n < 0 || (size_t) n <= total);
         if (n < 0) {
             sockPtr->isBroken = true;
         }
@@ -59,6 +63,7 @@ NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 {
     int64_t total = (int64_t) TotalBytes(pieces, nPieces);
 
+    NsSockAssertHandedOver(sockPtr);
     if (sockPtr->drvPtr->settings.nWriters == 0) {
         return NS_ERROR;
     }
@@ -75,6 +80,7 @@ NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 void
 NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes)
 {
+    NsAssert(sockPtr->heldPtr == NULL && heldPtr != NULL);
     sockPtr->heldPtr = heldPtr;
     sockPtr->heldBytes = bytes;
 }
@@ -82,12 +88,14 @@ NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes)
 NsDelivery *
 NsSockFollow(NsSock *sockPtr)
 {
+    NsAssert(sockPtr->jobPtr != NULL);
     return NsWriterFollow(sockPtr);
 }
 
 void
 NsSockFinish(NsSock *sockPtr, bool keep)
 {
+    NsSockAssertHandedOver(sockPtr);
     if (sockPtr->jobPtr != NULL) {
         NsWriterFinish(sockPtr, keep);
     } else {
@@ -100,6 +108,8 @@ NsSockTake(NsSock *sockPtr)
 {
     int fd = -1;
 
+    NsSockAssertHandedOver(sockPtr);
+    NsAssertNoneLocked();
     if (sockPtr->jobPtr != NULL && NsWriterDrain(sockPtr) != NS_OK) {
         sockPtr->isBroken = true;
     }
@@ -216,8 +226,9 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
 {
     NsDriver       *drvPtr = sockPtr->drvPtr;
     NsDriverThread *homePtr = sockPtr->homePtr;
-    int             state = NS_SOCK_BUSY;
 
+    NsSockAssertHandedOver(sockPtr);
+    NsAssert(sockPtr->jobPtr == NULL);
     if (sockPtr->heldPtr != NULL) {
         NsHeldPut(sockPtr->heldPtr, sockPtr->heldBytes - sockPtr->nBytes);
         sockPtr->heldPtr = NULL;
@@ -238,15 +249,11 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
     }
     if (NsDriverThreadSelf() == homePtr) {
         /* A direct answer: whoever called the ready procedure goes on. */
-        atomic_store_explicit(&sockPtr->state, NS_SOCK_DRIVER,
-                              memory_order_release);
+        NsSockSetState(homePtr, sockPtr, NS_SOCK_DRIVER);
         return;
     }
     if (sockPtr->mode != NS_SOCK_DEAD
-            && atomic_compare_exchange_strong_explicit(&sockPtr->state, &state,
-                                                       NS_SOCK_DRIVER,
-                                                       memory_order_acq_rel,
-                                                       memory_order_relaxed)) {
+            && NsSockLeaveBusy(sockPtr, NS_SOCK_DRIVER) == NS_SOCK_BUSY) {
         return;
     }
     NsInboxPut(&homePtr->inbox, &sockPtr->inboxNode);
@@ -268,6 +275,7 @@ NsSockBeginClose(NsSock *sockPtr)
         sockPtr->mode = NS_SOCK_DEAD;
         return;
     }
+    NsAssert(!sockPtr->isShut);
     drvPtr->procs.closeProc(&sockPtr->pub);
     sockPtr->isShut = true;
     if (shutdown(sockPtr->pub.sock, SHUT_WR) != 0) {
@@ -290,6 +298,7 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
     struct iovec iov[NS_OUTPUT_PIECES];
     int          n = 0;
 
+    NsAssert(nVecs >= 0 && nVecs <= NS_OUTPUT_PIECES);
     while (n < MIN(nVecs, NS_OUTPUT_PIECES) && vecs[n].fd < 0) {
         iov[n].iov_base = INT2PTR(vecs[n].offset);
         iov[n].iov_len = vecs[n].length;
@@ -318,6 +327,7 @@ NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
     struct iovec iov = {buffer, 0u};
     ssize_t      n;
 
+    NsAssert(vecPtr->fd >= 0 && vecPtr->length > 0u);
     room = MIN(MIN(room, sizeof(buffer)), vecPtr->length);
     /* All of it: a TLS layer wants no less than it was given before. */
     do {
@@ -377,6 +387,7 @@ SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         if (sent < 0) {
             return -1;
         }
+        NsAssert((size_t) sent <= asked);
         total += sent;
         sockPtr->nBytes += sent;
         skip += (size_t) sent;
@@ -396,6 +407,7 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
 {
     size_t total = TotalBytes(pieces, nPieces);
 
+    NsAssertNoneLocked();
     while (!sockPtr->isBroken && skip < total) {
         Ns_Time wait = NsClockSpan(0, sockPtr->drvPtr->params.sendWait);
         ssize_t n = -1;

@@ -11,6 +11,8 @@
 
 static void          Place(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
 static NsWheelEntry *SlotOf(NsWheel *wheelPtr, int64_t tick);
+static bool          IsSound(const NsWheel *wheelPtr);
+static bool          IsSlotSound(const NsWheel *wheelPtr, int slot);
 static void          Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr);
 
 void
@@ -30,6 +32,7 @@ NsWheelSet(NsWheel *wheelPtr, NsWheelEntry *entryPtr, NsStamp due)
     if (entryPtr->nextPtr != NULL) {
         Unlink(wheelPtr, entryPtr);
     }
+    NsAssert(due > 0);
     entryPtr->due = due;
     Place(wheelPtr, entryPtr);
 }
@@ -74,6 +77,9 @@ NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
     if (last - wheelPtr->tick >= NS_WHEEL_SLOTS) {
         wheelPtr->tick = last - NS_WHEEL_SLOTS + 1;
     }
+    if (wheelPtr->tick <= last) {
+        NsCheck(IsSound(wheelPtr));
+    }
     while (wheelPtr->tick <= last) {
         NsWheelEntry *slotPtr = SlotOf(wheelPtr, wheelPtr->tick);
 
@@ -82,6 +88,8 @@ NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
         while (slotPtr->nextPtr != slotPtr) {
             NsWheelEntry *entryPtr = slotPtr->nextPtr;
 
+            NsAssert(entryPtr->prevPtr == slotPtr
+                     && entryPtr->tick < wheelPtr->tick);
             Unlink(wheelPtr, entryPtr);
             if (entryPtr->due > now) {
                 Place(wheelPtr, entryPtr);
@@ -110,6 +118,8 @@ Place(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
         /* Not the last slot: Advance may be emptying that one now. */
         tick = wheelPtr->tick + NS_WHEEL_SLOTS - 2;
     }
+    NsAssert(tick >= wheelPtr->tick
+             && tick < wheelPtr->tick + NS_WHEEL_SLOTS - 1);
     slot = (unsigned) (tick % NS_WHEEL_SLOTS);
     slotPtr = &wheelPtr->slots[slot];
     entryPtr->tick = tick;
@@ -131,6 +141,8 @@ Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
 {
     NsWheelEntry *slotPtr = SlotOf(wheelPtr, entryPtr->tick);
 
+    NsAssert(entryPtr->prevPtr->nextPtr == entryPtr
+             && entryPtr->nextPtr->prevPtr == entryPtr);
     entryPtr->prevPtr->nextPtr = entryPtr->nextPtr;
     entryPtr->nextPtr->prevPtr = entryPtr->prevPtr;
     entryPtr->nextPtr = NULL;
@@ -139,4 +151,36 @@ Unlink(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
 
         wheelPtr->used[slot / 64u] &= ~(UINT64_C(1) << (slot % 64u));
     }
+}
+
+/*
+ * A bit for each slot with entries and for no other; every entry in the slot of
+ * its tick, linked both ways.
+ */
+static bool
+IsSound(const NsWheel *wheelPtr)
+{
+    for (int slot = 0; slot < NS_WHEEL_SLOTS; slot++) {
+        if (!IsSlotSound(wheelPtr, slot)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+IsSlotSound(const NsWheel *wheelPtr, int slot)
+{
+    const NsWheelEntry *slotPtr = &wheelPtr->slots[slot];
+    bool isUsed = (wheelPtr->used[slot / 64] >> (slot % 64) & 1u) != 0u;
+
+    for (const NsWheelEntry *entryPtr = slotPtr->nextPtr; entryPtr != slotPtr;
+         entryPtr = entryPtr->nextPtr) {
+        if (entryPtr == NULL || entryPtr->nextPtr == NULL
+                || entryPtr->nextPtr->prevPtr != entryPtr
+                || entryPtr->tick % NS_WHEEL_SLOTS != slot) {
+            return false;
+        }
+    }
+    return isUsed == (slotPtr->nextPtr != slotPtr);
 }

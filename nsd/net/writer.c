@@ -37,6 +37,7 @@ static NsWriterJob *CreateJob(NsSock *sockPtr);
 static void Post(NsWriterJob *jobPtr);
 static void WriterThread(void *arg);
 static int  WaitMs(const NsWriter *writerPtr);
+static void CheckJobLocked(const NsWriterJob *jobPtr);
 static void MakeReady(NsWriterJob *jobPtr);
 static void ServeReady(NsWriter *writerPtr);
 static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
@@ -46,6 +47,7 @@ static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
 static void GiveUp(NsWriterJob *jobPtr, const char *reason);
 static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void FreeJob(NsWriterJob *jobPtr);
 static int64_t Missing(const NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
@@ -86,6 +88,7 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     NsWriterJob *jobPtr = sockPtr->jobPtr;
     NsOutput     added = {0};
 
+    NsSockAssertHandedOver(sockPtr);
     if (jobPtr == NULL) {
         jobPtr = CreateJob(sockPtr);
         sockPtr->jobPtr = jobPtr;
@@ -107,15 +110,16 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         }
         return NS_ERROR;
     }
-    atomic_fetch_add_explicit(&jobPtr->remaining, added.bytes,
-                              memory_order_relaxed);
-    atomic_fetch_add_explicit(&jobPtr->appended, added.bytes,
-                              memory_order_relaxed);
     if (sockPtr->heldPtr != NULL) {
         NsDeliveryGive(jobPtr->deliveryPtr, sockPtr->heldPtr);
         sockPtr->heldPtr = NULL;
     }
     Ns_MutexLock(&jobPtr->writerPtr->lock);
+    NsAssert(!jobPtr->isFinished);
+    atomic_fetch_add_explicit(&jobPtr->remaining, added.bytes,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&jobPtr->appended, added.bytes,
+                              memory_order_relaxed);
     NsOutputMove(&jobPtr->incoming, &added);
     NsDeliveryMore(jobPtr->deliveryPtr);
     Ns_MutexUnlock(&jobPtr->writerPtr->lock);
@@ -135,10 +139,10 @@ NsWriterFinish(NsSock *sockPtr, bool keep)
 {
     NsWriterJob *jobPtr = sockPtr->jobPtr;
     NsWriter    *writerPtr = jobPtr->writerPtr;
-
     bool         isPosted;
 
     Ns_MutexLock(&writerPtr->lock);
+    NsAssert(!jobPtr->isFinished);
     jobPtr->isFinished = true;
     jobPtr->keep = keep;
     /* A job that is posted does not end: see EndIfFinished. */
@@ -169,10 +173,7 @@ NsWriterDrain(NsSock *sockPtr)
 
     isGone = atomic_load(&jobPtr->isGone);
     NsDeliveryDestroy(&jobPtr->deliveryPtr);
-    NsOutputStoreFree(&jobPtr->store);
-    ns_free(jobPtr->clientData);
-    ns_free(jobPtr);
-    sockPtr->jobPtr = NULL;
+    FreeJob(jobPtr);
     return isGone ? NS_ERROR : NS_OK;
 }
 
@@ -204,6 +205,7 @@ void
 NsWriterEnd(NsWriter *writerPtr)
 {
     Ns_MutexLock(&writerPtr->lock);
+    NsAssert(writerPtr->firstPtr == NULL);
     writerPtr->isStopping = true;
     Ns_MutexUnlock(&writerPtr->lock);
     NsPollerWake(writerPtr->pollerPtr);
@@ -383,15 +385,35 @@ ServeReady(NsWriter *writerPtr)
 {
     NsWriterJob *jobPtr = writerPtr->firstReadyPtr;
 
+    NsAssert((jobPtr == NULL) == (writerPtr->lastReadyPtr == NULL));
     writerPtr->firstReadyPtr = NULL;
     writerPtr->lastReadyPtr = NULL;
     while (jobPtr != NULL) {
         NsWriterJob *nextPtr = jobPtr->nextReadyPtr;
 
+        NsAssert(jobPtr->isReady && jobPtr->writerPtr == writerPtr);
         jobPtr->isReady = false;
         Serve(writerPtr, jobPtr);
         jobPtr = nextPtr;
     }
+}
+
+/*
+ * When the writer thread has taken what was appended.
+ */
+static void
+CheckJobLocked(const NsWriterJob *jobPtr)
+{
+    NsAssertLocked(&jobPtr->writerPtr->lock);
+    NsAssert(jobPtr->incoming.bytes == 0 && jobPtr->incoming.firstPtr == NULL);
+    NsAssert((jobPtr->output.bytes == 0) == (jobPtr->output.firstPtr == NULL));
+    NsAssert(jobPtr->sent >= 0 && jobPtr->sent <= jobPtr->appended);
+    if (!jobPtr->isGone) {
+        NsAssert(jobPtr->remaining == jobPtr->output.bytes);
+        NsAssert(jobPtr->appended - jobPtr->sent == jobPtr->output.bytes);
+    }
+    NsAssert(!jobPtr->sawEnd || (jobPtr->isFinished && !jobPtr->isDraining));
+    NsAssert(jobPtr->deliveryPtr != NULL || jobPtr->sawEnd);
 }
 
 static void
@@ -408,6 +430,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     Ns_MutexLock(&writerPtr->lock);
     NsOutputMove(&jobPtr->output, &jobPtr->incoming);
     jobPtr->sawEnd = jobPtr->isFinished && !jobPtr->isDraining;
+    CheckJobLocked(jobPtr);
     Ns_MutexUnlock(&writerPtr->lock);
 
     if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
@@ -424,6 +447,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
     if (jobPtr->output.bytes > 0) {
         sent = SendPortion(jobPtr);
+        NsAssert(sent <= jobPtr->output.bytes);
         if (mayBeAll && sent < jobPtr->output.bytes) {
             NsDeliveryPause(jobPtr->deliveryPtr);
         }
@@ -618,11 +642,24 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
         sockPtr->isBroken = true;
     }
     keep = jobPtr->keep;
+    NsAssert(jobPtr->deliveryPtr == NULL);
+    FreeJob(jobPtr);
+    NsSockGiveBack(sockPtr, keep);
+}
+
+/*
+ * The job is in no list; its socket has none any more.
+ */
+static void
+FreeJob(NsWriterJob *jobPtr)
+{
+    NsAssert(!jobPtr->isReady && jobPtr->wheelEntry.nextPtr == NULL);
+    NsAssert(jobPtr->output.bytes == 0 && jobPtr->incoming.bytes == 0);
+    NsAssert(jobPtr->sockPtr->jobPtr == jobPtr);
+    jobPtr->sockPtr->jobPtr = NULL;
     NsOutputStoreFree(&jobPtr->store);
     ns_free(jobPtr->clientData);
     ns_free(jobPtr);
-    sockPtr->jobPtr = NULL;
-    NsSockGiveBack(sockPtr, keep);
 }
 
 /*
@@ -642,11 +679,13 @@ UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->prevPtr != NULL) {
         jobPtr->prevPtr->nextPtr = jobPtr->nextPtr;
     } else {
+        NsAssert(writerPtr->firstPtr == jobPtr);
         writerPtr->firstPtr = jobPtr->nextPtr;
     }
     if (jobPtr->nextPtr != NULL) {
         jobPtr->nextPtr->prevPtr = jobPtr->prevPtr;
     } else {
+        NsAssert(writerPtr->lastPtr == jobPtr);
         writerPtr->lastPtr = jobPtr->prevPtr;
     }
 }

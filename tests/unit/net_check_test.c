@@ -1,0 +1,296 @@
+/*
+ * net_check_test.c --
+ *
+ *      What messages, sockets, wheels and deliveries assert: each member that is
+ *      wrong ends the process.
+ *
+ *      1. messages    2. sockets    3. wheels    4. deliveries
+ */
+
+#include "unit.h"
+#include "aborts.h"
+#include "net/delivery.h"
+#include "net/driver_int.h"
+#include "net/message_int.h"
+
+#define MS INT64_C(1000000)
+
+static void
+ExpectAborts(void (*const *faults)(void), size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!Aborts(faults[i])) {
+            fail_msg("fault %zu went by", i);
+        }
+    }
+}
+
+static NsMessage message;
+static NsSock    sock;
+static NsServer  server;
+static char      content[] = "body";
+
+static void
+MakeMessage(void)
+{
+    message = (NsMessage) {
+        .sockPtr = &sock, .serverPtr = &server, .content = content,
+        .contentLength = 4u, .contentFd = -1
+    };
+}
+
+#define FAULT(name, change) \
+    static void \
+    name(void) \
+    { \
+        MakeMessage(); \
+        change; \
+        NsMessageCheck(&message); \
+    }
+
+FAULT(Whole, (void) 0)
+FAULT(Refused, message.refusal = 413; message.contentLength = 0u;
+      content[0] = '\0'; message.mustClose = true)
+FAULT(InAFile, message.content = NULL; message.contentFd = 3)
+FAULT(StillRead, message.readerPtr = (struct NsReader *) &sock)
+FAULT(InAList, message.nextPtr = &message)
+FAULT(WithoutSock, message.sockPtr = NULL)
+FAULT(WithoutServer, message.serverPtr = NULL)
+FAULT(BodyInTwoPlaces, message.contentFd = 3)
+FAULT(BodyInNoPlace, message.content = NULL)
+FAULT(FileBesideMemory, message.contentFile = "file")
+FAULT(BodyWithoutEnd, message.contentLength = 3u)
+FAULT(UnknownRefusal, message.refusal = 404)
+FAULT(RefusedWithBody, message.refusal = 413; message.mustClose = true)
+FAULT(RefusedAndKept, message.refusal = 503; message.contentLength = 0u;
+      content[0] = '\0')
+
+static void
+a_message_that_is_not_complete_is_not_handed_over(void **state)
+{
+    static void (*const faults[])(void) = {
+        StillRead, InAList, WithoutSock, WithoutServer, BodyInTwoPlaces,
+        BodyInNoPlace, FileBesideMemory, BodyWithoutEnd, UnknownRefusal,
+        RefusedWithBody, RefusedAndKept
+    };
+
+    assert_false(Aborts(Whole));
+    assert_false(Aborts(Refused));
+    assert_false(Aborts(InAFile));
+    ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
+}
+
+static void
+ReleaseTwice(void)
+{
+    NsMessage *messagePtr = NsMessageCreate(), *samePtr = messagePtr;
+
+    NsMessageThreadBegin();
+    NsMessageRelease(&messagePtr);
+    messagePtr = NsMessageCreate();
+    NsMessageRelease(&messagePtr);
+    messagePtr = samePtr;
+    messagePtr->contentFd = 3;
+    (void) NsMessageCreate();
+}
+
+static void
+what_is_changed_after_its_release_is_found_when_taken_again(void **state)
+{
+    assert_true(Aborts(ReleaseTwice));
+}
+
+static NsDriverThread home, spooler;
+
+static void
+MakeSock(NsSockState state)
+{
+    home = (NsDriverThread) {.isSpooler = false};
+    spooler = (NsDriverThread) {.isSpooler = true};
+    sock = (NsSock) {.homePtr = &home};
+    atomic_init(&sock.state, (int) state);
+}
+
+static void
+TakeWhatIsMine(void)
+{
+    MakeSock(NS_SOCK_DRIVER);
+    NsSockSetState(&home, &sock, NS_SOCK_DRIVER);
+}
+
+static void
+GiveWhatIsGiven(void)
+{
+    MakeSock(NS_SOCK_BUSY);
+    NsSockSetState(&home, &sock, NS_SOCK_BUSY_EVENT);
+}
+
+static void
+TakeFromAnotherHome(void)
+{
+    NsDriverThread other = {.isSpooler = false};
+
+    MakeSock(NS_SOCK_BUSY);
+    NsSockSetState(&other, &sock, NS_SOCK_DRIVER);
+}
+
+static void
+SpoolerTakes(void)
+{
+    MakeSock(NS_SOCK_BUSY_EVENT);
+    NsSockSetState(&spooler, &sock, NS_SOCK_DRIVER);
+}
+
+static void
+LeaveToBusy(void)
+{
+    MakeSock(NS_SOCK_BUSY);
+    (void) NsSockLeaveBusy(&sock, NS_SOCK_BUSY);
+}
+
+static void
+ReadWhatIsBusy(void)
+{
+    MakeSock(NS_SOCK_BUSY);
+    NsSockAssertMine(&home, &sock);
+}
+
+static void
+SpoolWhatIsTheDrivers(void)
+{
+    MakeSock(NS_SOCK_DRIVER);
+    NsSockAssertMine(&spooler, &sock);
+}
+
+static void
+ReadIntoWhatIsHandedOver(void)
+{
+    MakeSock(NS_SOCK_DRIVER);
+    MakeMessage();
+    sock.messagePtr = &message;
+    NsSockAssertMine(&home, &sock);
+}
+
+static void
+SendWhatIsTheDrivers(void)
+{
+    MakeSock(NS_SOCK_DRIVER);
+    (void) NsSockSend(&sock, NULL, 0);
+}
+
+static void
+FinishWhatIsTheDrivers(void)
+{
+    MakeSock(NS_SOCK_DRIVER);
+    NsSockFinish(&sock, true);
+}
+
+static void
+a_socket_is_touched_by_its_owner_alone(void **state)
+{
+    static void (*const faults[])(void) = {
+        TakeWhatIsMine, GiveWhatIsGiven, TakeFromAnotherHome, SpoolerTakes,
+        LeaveToBusy, ReadWhatIsBusy, SpoolWhatIsTheDrivers,
+        ReadIntoWhatIsHandedOver, SendWhatIsTheDrivers, FinishWhatIsTheDrivers
+    };
+
+    ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
+}
+
+static NsWheel      wheel;
+static NsWheelEntry first, second;
+
+static void
+Ignore(NsWheelEntry *entryPtr, void *arg)
+{
+}
+
+static void
+MakeWheel(void)
+{
+    NsWheelInit(&wheel, 5000 * MS);
+    NsWheelSet(&wheel, &first, 6000 * MS);
+    NsWheelSet(&wheel, &second, 6000 * MS);
+}
+
+static void
+CancelBrokenLink(void)
+{
+    MakeWheel();
+    first.nextPtr->prevPtr = NULL;
+    NsWheelCancel(&wheel, &first);
+}
+
+static void
+SetNoLimit(void)
+{
+    MakeWheel();
+    NsWheelSet(&wheel, &first, 0);
+}
+
+static void
+AdvanceWithoutBit(void)
+{
+    MakeWheel();
+    memset(wheel.used, 0, sizeof(wheel.used));
+    NsWheelAdvance(&wheel, 5900 * MS, Ignore, NULL);
+}
+
+static void
+AdvanceWithEntryInWrongSlot(void)
+{
+    MakeWheel();
+    second.tick++;
+    NsWheelAdvance(&wheel, 5900 * MS, Ignore, NULL);
+}
+
+static void
+a_wrong_wheel_ends_the_process(void **state)
+{
+    assert_true(Aborts(CancelBrokenLink));
+    assert_true(Aborts(SetNoLimit));
+#ifdef NS_DEBUG
+    assert_true(Aborts(AdvanceWithoutBit));
+    assert_true(Aborts(AdvanceWithEntryInWrongSlot));
+#else
+    (void) AdvanceWithoutBit;
+    (void) AdvanceWithEntryInWrongSlot;
+#endif
+}
+
+static void
+GiveTwice(void)
+{
+    NsDelivery *deliveryPtr = NsDeliveryCreate();
+
+    NsDeliveryGive(deliveryPtr, (NsHeld *) &sock);
+    NsDeliveryGive(deliveryPtr, (NsHeld *) &sock);
+}
+
+static void
+GiveNothing(void)
+{
+    NsDeliveryGive(NsDeliveryCreate(), NULL);
+}
+
+static void
+the_records_of_a_delivery_are_given_once(void **state)
+{
+    assert_true(Aborts(GiveTwice));
+    assert_true(Aborts(GiveNothing));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_that_is_not_complete_is_not_handed_over),
+        cmocka_unit_test(
+            what_is_changed_after_its_release_is_found_when_taken_again),
+        cmocka_unit_test(a_socket_is_touched_by_its_owner_alone),
+        cmocka_unit_test(a_wrong_wheel_ends_the_process),
+        cmocka_unit_test(the_records_of_a_delivery_are_given_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
