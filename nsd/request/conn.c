@@ -10,6 +10,7 @@
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "nsthread.h"
 #include "base/set.h"
 #include "http/auth.h"
@@ -40,6 +41,7 @@ NsConnCreate(NsMessage *messagePtr)
     NsConn          *connPtr = NsArenaZalloc(arenaPtr, sizeof(NsConn));
 #endif
 
+    NsAssert(requestPtr != NULL && messagePtr->sockPtr != NULL);
     connPtr->messagePtr = messagePtr;
     connPtr->sockPtr = messagePtr->sockPtr;
     connPtr->serverPtr = messagePtr->serverPtr;
@@ -95,6 +97,7 @@ NsConnCurrent(void)
 void
 NsConnSetCurrent(NsConn *connPtr)
 {
+    NsAssert(connPtr == NULL || currentPtr == NULL);
     currentPtr = connPtr;
 }
 

@@ -45,6 +45,8 @@ NsConnMapBody(NsConn *connPtr)
                messagePtr->contentLength, strerror(errno));
         return NS_ERROR;
     }
+    NsAssert(messagePtr->content == NULL
+             && NsConnGetRare(connPtr)->bodyMap == NULL);
     NsConnGetRare(connPtr)->bodyMap = map;
     return NS_OK;
 }
@@ -136,6 +138,7 @@ Ns_ConnRead(Ns_Conn *conn, void *buffer, size_t size)
     const char *bytes = Unread(connPtr, &length);
 
     length = MIN(length, size);
+    NsAssert(length == 0 || bytes != NULL);
     if (length > 0) {
         memcpy(buffer, bytes, length);
         connPtr->nRead += length;
@@ -262,6 +265,7 @@ CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg)
     if (length == 0) {
         return NS_OK;
     }
+    NsAssert(bytes != NULL);
     result = (*proc)(bytes, length, arg);
     if (result == NS_OK) {
         connPtr->nRead += length;

@@ -17,6 +17,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "http/mimetype.h"
 #include "http/precondition.h"
 #include "http/url.h"
@@ -38,6 +39,8 @@
 #define MAX_PATH_ROOM   4096    /* For decoding; longer ones go elsewhere. */
 #define MAX_HEAD_BYTES  1024
 #define WHOLE_BYTES     16384   /* A socket takes so much in one call. */
+#define MAX_304_BYTES    200
+#define MAX_END_BYTES    32     /* Connection, and the end. */
 #define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
 
 /*
@@ -206,6 +209,7 @@ FindSlot(const Direct *directPtr)
             && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes) == 0
             && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
                                      memory_order_acquire)) {
+        NsAssert(slotPtr->poolPtr != NULL && slotPtr->url != NULL);
         NsFileCountHit(slotPtr->filePtr);
         return slotPtr;
     }
@@ -250,6 +254,7 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
         Sweep(tablePtr);
     }
     ClearSlot(slotPtr);
+    NsAssert(slotPtr->filePtr == NULL);
     *slotPtr = (Slot) {
         .filePtr = filePtr,
         .serverPtr = serverPtr,
@@ -343,6 +348,7 @@ FreeTable(void *arg)
     Table *oldPtr = arg;
     int    i;
 
+    NsAssert(oldPtr == tablePtr);
     for (i = 0; i < N_SLOTS; i++) {
         ClearSlot(&oldPtr->slots[i]);
     }
@@ -383,7 +389,7 @@ CheckFile(Direct *directPtr)
                 && !NsHasErrorPage(slotPtr->serverPtr, 304));
     }
     if (!isGood && directPtr->fd >= 0) {
-        (void) close(directPtr->fd);
+        NsClose(directPtr->fd);
     }
     return isGood;
 }
@@ -453,8 +459,9 @@ Send(const Direct *directPtr)
             pieces[1].arg = INT2PTR(directPtr->fd);
         }
     } else if (directPtr->fd >= 0) {
-        (void) close(directPtr->fd);
+        NsClose(directPtr->fd);
     }
+    NsAssert(bodyBytes >= 0 && (status == 200 || status == 304));
     bytes = bodyBytes + (int64_t) pieces[0].length;
     isLong = bytes > WHOLE_BYTES;
     if (unlikely(isLong)) {
@@ -482,6 +489,10 @@ Send(const Direct *directPtr)
     NsSockFinish(sockPtr, keep && result == NS_OK);
 }
 
+_Static_assert(NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 2
+               + MAX(MAX_FIELDS_BYTES, MAX_304_BYTES) + MAX_END_BYTES
+               <= MAX_HEAD_BYTES, "a head has room");
+
 /*
  * MAX_HEAD_BYTES hold it.
  */
@@ -490,6 +501,8 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
 {
     static const char keepFields[] = "Connection: keep-alive\r\n\r\n";
     static const char closeFields[] = "Connection: close\r\n\r\n";
+    _Static_assert(sizeof(keepFields) <= MAX_END_BYTES
+                   && sizeof(closeFields) <= MAX_END_BYTES, "an end has room");
     const NsFile *filePtr = directPtr->slotPtr->filePtr;
     bool          isHttp11 = directPtr->messagePtr->head.version > 1.0;
     size_t        length;
@@ -509,12 +522,17 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
     memcpy(next, "\r\n", 2);
     next += 2;
     if (status == 200) {
+        NsAssert(filePtr->fieldsBytes <= MAX_FIELDS_BYTES);
         memcpy(next, filePtr->fields, filePtr->fieldsBytes);
         next += filePtr->fieldsBytes;
     } else {
-        next += snprintf(next, 200, "Last-Modified: %s\r\nETag: %s\r\n"
+        int n = snprintf(next, MAX_304_BYTES,
+                         "Last-Modified: %s\r\nETag: %s\r\n"
                          "Content-Length: 0\r\n", filePtr->lastModified,
                          filePtr->tag);
+
+        NsAssert(n > 0 && n < MAX_304_BYTES);
+        next += n;
     }
     if (keep) {
         memcpy(next, keepFields, sizeof(keepFields) - 1);
@@ -523,6 +541,7 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
         memcpy(next, closeFields, sizeof(closeFields) - 1);
         next += sizeof(closeFields) - 1;
     }
+    NsAssert(next - buffer <= MAX_HEAD_BYTES);
     return (size_t) (next - buffer);
 }
 
@@ -555,5 +574,5 @@ Account(const Direct *directPtr, int status, int64_t bytes)
 static void
 CloseFd(void *arg)
 {
-    (void) close(PTR2INT(arg));
+    NsClose(PTR2INT(arg));
 }

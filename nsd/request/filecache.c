@@ -56,6 +56,7 @@ static atomic_uint_fast64_t nHits;      /* Counted without the lock, relaxed. */
 
 static uint32_t HashPath(const char *path);
 static NsFile *FindLocked(const char *path, uint32_t hash);
+static void    CheckLocked(void);
 static void    InsertLocked(NsFile *filePtr);
 static void    RemoveLocked(NsFile *filePtr);
 static NsFile *PruneLocked(void);
@@ -195,6 +196,7 @@ NsFileUnref(void *arg)
 {
     NsFile *filePtr = arg;
 
+    NsAssert(filePtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&filePtr->nRefs, 1, memory_order_acq_rel)
             == 1) {
         ns_free((char *) filePtr->content);
@@ -272,6 +274,21 @@ FindLocked(const char *path, uint32_t hash)
 }
 
 /*
+ * The files in the ring are those that are counted.
+ */
+static void
+CheckLocked(void)
+{
+    NsAssertLocked(&cache.lock);
+    NsAssert((cache.handPtr == NULL) == (cache.nFiles == 0));
+    NsAssert(cache.bytes >= 0 && (cache.nFiles > 0 || cache.bytes == 0));
+    if (cache.handPtr != NULL) {
+        NsAssert(cache.handPtr->newerPtr->olderPtr == cache.handPtr
+                 && cache.handPtr->olderPtr->newerPtr == cache.handPtr);
+    }
+}
+
+/*
  * A new file stands behind the hand: it is looked at last.
  */
 static void
@@ -280,6 +297,7 @@ InsertLocked(NsFile *filePtr)
     NsFile **bucketPtr = &cache.buckets[filePtr->hash % N_BUCKETS];
 
     NsAssertLocked(&cache.lock);
+    NsAssert(!filePtr->isDropped && filePtr->content != NULL);
 
     filePtr->nextPtr = *bucketPtr;
     *bucketPtr = filePtr;
@@ -294,6 +312,7 @@ InsertLocked(NsFile *filePtr)
     }
     cache.bytes += filePtr->state.bytes;
     cache.nFiles++;
+    CheckLocked();
 }
 
 static void
@@ -303,7 +322,9 @@ RemoveLocked(NsFile *filePtr)
 
     NsAssertLocked(&cache.lock);
 
+    NsAssert(!filePtr->isDropped && cache.nFiles > 0);
     while (*linkPtr != filePtr) {
+        NsAssert(*linkPtr != NULL);
         linkPtr = &(*linkPtr)->nextPtr;
     }
     *linkPtr = filePtr->nextPtr;
@@ -318,6 +339,7 @@ RemoveLocked(NsFile *filePtr)
     }
     cache.bytes -= filePtr->state.bytes;
     cache.nFiles--;
+    CheckLocked();
     atomic_store_explicit(&filePtr->isDropped, true, memory_order_release);
 }
 
@@ -331,6 +353,7 @@ PruneLocked(void)
     NsFile *droppedPtr = NULL, *newestPtr = cache.handPtr->olderPtr;
 
     NsAssertLocked(&cache.lock);
+    NsAssert(newestPtr != NULL);
 
     while (cache.bytes > cache.maxBytes && cache.nFiles > 1) {
         NsFile *filePtr = cache.handPtr;
@@ -379,7 +402,7 @@ ReadFile(const char *path, const struct stat *statusPtr)
         ns_free(content);
         content = NULL;
     }
-    (void) close(fd);
+    NsClose(fd);
     return content;
 }
 

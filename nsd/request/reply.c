@@ -22,16 +22,18 @@
  */
 typedef struct Gather {
     NsPiece *pieces;
+    int      capacity;
     int      n;
     size_t   room;              /* Behind the last piece. */
 } Gather;
 
+static void    AddPiece(Gather *gatherPtr, const NsPiece *piecePtr);
 static void    AddText(Gather *gatherPtr, const char *text, size_t length);
 static void    AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes);
 static void    AddBody(Gather *gatherPtr, NsConn *connPtr,
                        const NsPiece *pieces, int nPieces, int64_t bodyBytes);
 static void    Release(const NsPiece *pieces, int nPieces);
-static NsPiece *MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces);
+static Gather  MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces);
 static int64_t SumBytes(const NsPiece *pieces, int nPieces);
 static Ns_ReturnCode Transmit(NsConn *connPtr, const Gather *gatherPtr,
                               int64_t bodyBytes, int flags);
@@ -42,7 +44,7 @@ Ns_ReturnCode
 NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
 {
     NsPiece  stackPieces[NS_REPLY_MAX_PIECES];
-    Gather   gather = {.pieces = MakeRoom(connPtr, stackPieces, nPieces)};
+    Gather   gather = MakeRoom(connPtr, stackPieces, nPieces);
     int64_t  bodyBytes = SumBytes(pieces, nPieces);
     bool     isStream = (flags & NS_CONN_STREAM) != 0;
 
@@ -74,12 +76,18 @@ NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
  * Room for a body, and what goes before it and behind it: on the caller's stack
  * if that is enough.
  */
-static NsPiece *
+static Gather
 MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces)
 {
-    return nPieces + 4 <= NS_REPLY_MAX_PIECES ? stackPieces
-        : NsArenaAlloc(NsConnArena(connPtr),
-                       sizeof(NsPiece) * ((size_t) nPieces + 4));
+    Gather gather = {.pieces = stackPieces, .capacity = NS_REPLY_MAX_PIECES};
+
+    NsAssert(nPieces >= 0);
+    if (nPieces + 4 > NS_REPLY_MAX_PIECES) {
+        gather.capacity = nPieces + 4;
+        gather.pieces = NsArenaAlloc(NsConnArena(connPtr), sizeof(NsPiece)
+                                     * (size_t) gather.capacity);
+    }
+    return gather;
 }
 
 void
@@ -106,6 +114,7 @@ NsReplyFinish(NsConn *connPtr)
                                | NS_CONN_SKIPBODY)) == NS_CONN_CHUNK) {
         (void) NsReplySend(connPtr, NULL, 0, NS_CONN_STREAM_CLOSE);
     }
+    NsAssert(!NsReplyIsCompressing(connPtr));
     NoteBytes(connPtr);
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, 0);
@@ -148,7 +157,7 @@ NsConnTakeSocket(NsConn *connPtr)
         if (connPtr->responseLength < 0) {
             connPtr->keep = 0;
         }
-        gather = (Gather) {.pieces = &piece};
+        gather = (Gather) {.pieces = &piece, .capacity = 1};
         AddHead(&gather, connPtr, NS_LENGTH_UNKNOWN);
         (void) Transmit(connPtr, &gather, 0, 0);
     }
@@ -169,7 +178,7 @@ Ns_ReturnCode
 NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
 {
     NsPiece stackPieces[NS_REPLY_MAX_PIECES];
-    Gather  gather = {.pieces = MakeRoom(connPtr, stackPieces, nPieces)};
+    Gather  gather = MakeRoom(connPtr, stackPieces, nPieces);
     int64_t bodyBytes = SumBytes(pieces, nPieces);
 
     if (NsReplyIsClosed(connPtr) || connPtr->settingsPtr->nWriters == 0) {
@@ -192,11 +201,18 @@ NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
 }
 
 static void
+AddPiece(Gather *gatherPtr, const NsPiece *piecePtr)
+{
+    NsAssert(gatherPtr->n < gatherPtr->capacity);
+    gatherPtr->pieces[gatherPtr->n++] = *piecePtr;
+}
+
+static void
 AddText(Gather *gatherPtr, const char *text, size_t length)
 {
-    gatherPtr->pieces[gatherPtr->n++] = (NsPiece) {
+    AddPiece(gatherPtr, &(NsPiece) {
         .fd = -1, .base = text, .length = length
-    };
+    });
 }
 
 static void
@@ -205,6 +221,7 @@ AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes)
     size_t      length;
     const char *text;
 
+    NsAssert(gatherPtr->n == 0);
     NsReplyDecide(connPtr, bodyBytes);
     if (bodyBytes > 0 && bodyBytes <= JOIN_BYTES) {
         gatherPtr->room = (size_t) bodyBytes;
@@ -230,7 +247,8 @@ AddBody(Gather *gatherPtr, NsConn *connPtr, const NsPiece *pieces, int nPieces,
             && pieces->releaseProc == NULL) {
         NsPiece *headPtr = &gatherPtr->pieces[0];
 
-        NsAssert(!isChunk && pieces->length <= gatherPtr->room);
+        NsAssert(!isChunk && gatherPtr->n == 1
+                 && pieces->length <= gatherPtr->room);
         memcpy((char *) headPtr->base + headPtr->length, pieces->base,
                pieces->length);
         headPtr->length += pieces->length;
@@ -239,10 +257,11 @@ AddBody(Gather *gatherPtr, NsConn *connPtr, const NsPiece *pieces, int nPieces,
     if (isChunk) {
         text = NsArenaAlloc(NsConnArena(connPtr), 24);
         n = snprintf(text, 24, "%" PRIx64 "\r\n", (uint64_t) bodyBytes);
+        NsAssert(n > 0 && n < 24);
         AddText(gatherPtr, text, (size_t) n);
     }
     for (i = 0; i < nPieces; i++) {
-        gatherPtr->pieces[gatherPtr->n++] = pieces[i];
+        AddPiece(gatherPtr, &pieces[i]);
     }
     if (isChunk) {
         AddText(gatherPtr, "\r\n", 2);

@@ -11,6 +11,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/set.h"
 #include "http/date.h"
 #include "http/header.h"
@@ -64,6 +65,7 @@ NsReplySetServer(const char *text)
             *next++ = *text;
         }
     }
+    NsAssert(next < serverField + sizeof(serverField) - 2);
     strcpy(next, "\r\n");
 }
 
@@ -111,6 +113,7 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
         const char *start = NsReplyStart(connPtr->request.version > 1.0,
                                          &startBytes);
 
+        NsAssert(startBytes < NS_REPLY_START_BYTES);
         memcpy(text, start, startBytes);
     } else {
         startBytes = NsReplyRenderStart(text, NS_REPLY_START_BYTES,
@@ -129,6 +132,7 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     *next++ = '\r';
     *next++ = '\n';
     *lengthPtr = (size_t) (next - text);
+    NsAssert(*lengthPtr + room <= bytes);
     return text;
 }
 
@@ -179,7 +183,8 @@ NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status)
                      "Date: ",
                      isHttp11, status, NsStatusReason(status), serverField);
 
-    return MIN((size_t) n, size - 1);
+    NsAssert(n > 0 && (size_t) n < size);
+    return (size_t) n;
 }
 
 /*
@@ -284,6 +289,7 @@ MeasureFields(NsConn *connPtr, Field **fieldsPtr, size_t *bytesPtr)
             n++;
         }
     }
+    NsAssert(n <= Ns_SetSize(setPtr));
     *fieldsPtr = fields;
     return n;
 }

@@ -8,6 +8,8 @@
  *      of the request.
  */
 
+#include "base/assert.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "log/unit.h"
 #include "nslog.h"
@@ -57,6 +59,8 @@ NsConnRun(NsWork *workPtr)
 {
     NsConn *connPtr = NsConnOfWork(workPtr);
 
+    NsAssert(connPtr->sockPtr != NULL);
+    NsAssertNoneLocked();
     if (nsConnHooks.threadCheckProc != NULL
             && (*nsConnHooks.threadCheckProc)(connPtr->serverPtr) != NS_OK) {
         NsPoolThreadUnfit();
@@ -80,6 +84,7 @@ NsConnRun(NsWork *workPtr)
     Answer(connPtr);
     NsReplyFinish(connPtr);
     Ns_ConnTimeStats(&connPtr->pub);
+    NsAssert(connPtr->sockPtr == NULL && workPtr->isCounted);
     NsPoolCountSent(workPtr->poolPtr, Ns_ConnContentSent(&connPtr->pub));
     EndLog(connPtr);
     Release(connPtr);
@@ -182,6 +187,7 @@ EndLog(NsConn *connPtr)
     NsDelivery *deliveryPtr = connPtr->rarePtr == NULL ? NULL
         : connPtr->rarePtr->deliveryPtr;
 
+    NsAssert(connPtr->sockPtr == NULL);
     if (deliveryPtr != NULL) {
         NsHeldCollect();
     }
@@ -345,6 +351,8 @@ Release(NsConn *connPtr)
 {
     NsMessage *messagePtr = connPtr->messagePtr;
 
+    NsAssert(connPtr->sockPtr == NULL);
+    NsAssertNoneLocked();
     NsThreadSetDoing(&(NsThreadDoing) {NULL, NULL, 0});
     NsConnFreeLocals(connPtr);
     if (nsConnHooks.cleanupProc != NULL) {

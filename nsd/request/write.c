@@ -9,6 +9,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "http/charset.h"
 #include "request/access.h"
 #include "request/conn_int.h"
@@ -65,6 +66,7 @@ Ns_ConnWriteVData(Ns_Conn *conn, struct iovec *bufs, int nBufs, int flags)
         pieces = NsArenaAlloc(NsConnArena(connPtr),
                               sizeof(NsPiece) * (size_t) nBufs);
     }
+    NsAssert(nBufs >= 0);
     for (i = 0; i < nBufs; i++) {
         if (bufs[i].iov_len > 0) {
             pieces[n++] = (NsPiece) {
@@ -136,6 +138,7 @@ NsReplyEndText(NsConn *connPtr, Ns_DString *dsPtr)
 
     (void) Ns_CompressBufsGzip(gzipPtr, NULL, 0, dsPtr, connPtr->compressLevel,
                                1);
+    NsAssert(gzipPtr != NULL);
     connPtr->streamPtr->gzipPtr = NULL;
     GiveGzip(gzipPtr);
 }
@@ -265,6 +268,7 @@ Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes, int flags,
     }
     NsReplyDecide(connPtr, bodyBytes);
     text = NsReplyRender(connPtr, 0, &length);
+    NsAssert(length <= INT_MAX);
     Ns_DStringNAppend(dsPtr, text, (int) length);
     conn->flags |= NS_CONN_SENTHDRS;
     return 1;
