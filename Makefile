@@ -56,7 +56,7 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
 
-.PHONY: all build run test test-fault install check-asan check-tsan layers coverage bench \
+.PHONY: all build run test test-fault install check-asan check-tsan layers lint coverage bench \
 	clean distclean packages packages-test packages-optional packages-bench help fuzz
 
 all: build
@@ -161,6 +161,10 @@ run: packages build
 
 layers: build
 	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" tools/layers $(ROOMS)
+
+lint:
+	@mkdir -p obj
+	@tools/lint
 
 install: build
 	@PREFIX="$(DESTDIR)$(PREFIX)" tools/install
