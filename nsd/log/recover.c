@@ -205,10 +205,14 @@ EndRecovery(Leftovers *leftoversPtr)
 static bool
 HasSink(const NsRingSink *slotPtr)
 {
-    bool hasSink;
+    bool       hasSink = false;
+    Ns_LogSink sink;
 
     NsSinkEnter();
-    hasSink = NsSinkFind(slotPtr->name) != NULL;
+    for (int i = 0; !hasSink && (sink = NsSinkAt(i)) != NULL; i++) {
+        hasSink = !atomic_load(&sink->isRemoved)
+            && NsRingSinkHasName(slotPtr, sink->name);
+    }
     NsSinkLeave();
     return hasSink;
 }
