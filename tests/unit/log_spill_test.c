@@ -10,7 +10,9 @@
 
 #include "unit.h"
 
+#include <glob.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "log/init.h"
@@ -374,15 +376,19 @@ they_can_be_given_up(void **state)
 static long
 MemoryBytes(void)
 {
-    char  command[256];
-    long  blocks = 0;
-    FILE *fp;
+    char   pattern[256];
+    glob_t files;
+    long   blocks = 0;
 
-    snprintf(command, sizeof(command), "stat -c %%b %s/nsd-* | paste -sd+ | bc",
-             directory);
-    fp = popen(command, "r");
-    assert_int_equal(fscanf(fp, "%ld", &blocks), 1);
-    pclose(fp);
+    snprintf(pattern, sizeof(pattern), "%s/nsd-*", directory);
+    assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        struct stat st;
+
+        assert_int_equal(stat(files.gl_pathv[i], &st), 0);
+        blocks += st.st_blocks;
+    }
+    globfree(&files);
     return blocks * 512;
 }
 
