@@ -297,20 +297,20 @@ RenameBySettings(const char *file, void *arg)
 void
 NsFileRollIfDue(Ns_LogSink sink)
 {
-    time_t due = sink->nextRoll;
+    time_t due = sink->nextRoll, now = time(NULL);
 
-    if (due != 0 && time(NULL) >= due) {
-        sink->nextRoll = NsFileNextRoll(sink->settings.rollHour);
+    if (due != 0 && now >= due) {
+        sink->nextRoll = NsFileNextRoll(sink->settings.rollHour, now);
         NsAssert(sink->nextRoll - due > MIN_ROLL_SECONDS);
         (void) NsFileRollBySettings(sink);
     }
 }
 
 time_t
-NsFileNextRoll(int hour)
+NsFileNextRoll(int hour, time_t now)
 {
     return hour < 0 ? 0
-        : NsCalendarNext(time(NULL), NS_CALENDAR_ANY_DAY, hour * 3600);
+        : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
 }
 
 void

@@ -603,7 +603,7 @@ void NsFileFinishBackups(Ns_LogSink sink);
 
 /* Roll if it is time for that by rollHour; when that is next, 0: never. */
 void NsFileRollIfDue(Ns_LogSink sink);
-time_t NsFileNextRoll(int hour);
+time_t NsFileNextRoll(int hour, time_t now);
 
 /*
  * recover.c

@@ -56,7 +56,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
-    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour);
+    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour, time(NULL));
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
     atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
