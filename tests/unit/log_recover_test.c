@@ -8,11 +8,11 @@
  */
 
 #include "unit.h"
+#include "child.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 #include "log/init.h"
 #include "log/reader.h"
@@ -93,23 +93,6 @@ Put(Ns_LogStream stream, int from, int to)
 
         Ns_LogStreamPut(stream, Notice, &piece, 1);
     }
-}
-
-/*
- * Run proc in a child and wait for its end.
- */
-static int
-InChild(void (*proc) (void))
-{
-    int   status;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        proc();
-        _exit(0);
-    }
-    waitpid(pid, &status, 0);
-    return status;
 }
 
 static void

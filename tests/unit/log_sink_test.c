@@ -8,12 +8,12 @@
  */
 
 #include "unit.h"
+#include "child.h"
 
 #include <malloc.h>
 
 #include <stdatomic.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "log/init.h"
 #include "log/lane.h"
@@ -534,16 +534,10 @@ RunInChild(void (*proc) (void))
 {
     char  command[128];
     int   status;
-    pid_t pid;
 
     strcpy(directory, "/tmp/log_sink.XXXXXX");
     assert_non_null(mkdtemp(directory));
-    pid = fork();
-    if (pid == 0) {
-        proc();
-        _exit(0);
-    }
-    waitpid(pid, &status, 0);
+    status = InChild(proc);
     snprintf(command, sizeof(command), "rm -rf %s", directory);
     assert_int_equal(system(command), 0);
     assert_int_equal(status, 0);

@@ -9,11 +9,11 @@
  */
 
 #include "unit.h"
+#include "child.h"
 
 #include <glob.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "log/init.h"
 #include "log/leftover.h"
@@ -235,20 +235,6 @@ ListAndStop(void)
     }
     NsLogStop();
     NsLogFinish();
-}
-
-static int
-InChild(void (*proc) (void))
-{
-    int   status;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        proc();
-        _exit(0);
-    }
-    waitpid(pid, &status, 0);
-    return status;
 }
 
 /*
