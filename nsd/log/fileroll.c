@@ -124,6 +124,15 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
     }
 }
 
+int
+NsFileOpenAgain(int fd, int flags)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
 /*
  * The last bytes written of the buffer are those of the file.  The descriptor is
  * for writing only.
@@ -131,12 +140,10 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
 static bool
 StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
 {
-    char  path[64], *bytes;
+    char *bytes;
     bool  isSame = false;
-    int   in;
+    int   in = NsFileOpenAgain(fd, O_RDONLY);
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    in = open(path, O_RDONLY | O_CLOEXEC);
     if (in >= 0) {
         bytes = ns_malloc(length);
         isSame = pread(in, bytes, length, at) == (ssize_t) length

@@ -15,6 +15,7 @@
 
 #include "log/settle.h"
 
+#include "base/assert.h"
 #include "base/writeall.h"
 #include "log/unit.h"
 #include "nslog.h"
@@ -67,7 +68,6 @@ static void    FreeDoubts(Doubts *doubtsPtr);
 static bool    LoadRegion(Region *regionPtr, Ns_LogSink sink);
 static void    FreeRegion(Region *regionPtr);
 static int     OpenByInode(const char *file, uint64_t inode);
-static int     OpenToComplete(const char *file);
 static bool    HasInode(int fd, uint64_t inode, struct stat *stPtr);
 static bool    ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
 static void    IndexLines(Region *regionPtr);
@@ -275,7 +275,7 @@ OpenByInode(const char *file, uint64_t inode)
     struct dirent *entPtr;
     Ns_DString     path;
     DIR           *dir;
-    int            fd = OpenToComplete(file);
+    int            fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if ((fd >= 0 && HasInode(fd, inode, &st)) || name == NULL) {
         return fd;
@@ -294,7 +294,8 @@ OpenByInode(const char *file, uint64_t inode)
         if (strncmp(entPtr->d_name, name, strlen(name)) == 0
                 && (uint64_t) entPtr->d_ino == inode) {
             Ns_DStringAppend(&path, entPtr->d_name);
-            fd = OpenToComplete(Ns_DStringValue(&path));
+            fd = open(Ns_DStringValue(&path),
+                      O_RDONLY | O_CLOEXEC | O_NONBLOCK);
             Ns_DStringSetLength(&path, (int) (name - file));
         }
     }
@@ -306,18 +307,6 @@ OpenByInode(const char *file, uint64_t inode)
         errno = ENOENT;
     }
     return fd;
-}
-
-/*
- * One that may only be read cannot be completed, but compared.
- */
-static int
-OpenToComplete(const char *file)
-{
-    int fd = open(file, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
-
-    return fd >= 0 || errno == ENOENT
-        ? fd : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 static bool
@@ -596,12 +585,20 @@ static bool
 PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
         size_t length)
 {
+    int  fd;
+    bool isOk;
+
     if (regionPtr->isOpen) {
         PutRaw(sink, bytes, length);
         return true;
     }
-    return !sink->settings.isCompressed
-        && NsWriteAll(regionPtr->fd, bytes, length);
+    fd = sink->settings.isCompressed
+        ? -1 : NsFileOpenAgain(regionPtr->fd, O_WRONLY | O_APPEND);
+    isOk = fd >= 0 && NsWriteAll(fd, bytes, length);
+    if (fd >= 0) {
+        NsClose(fd);
+    }
+    return isOk;
 }
 
 static void

@@ -598,6 +598,10 @@ void NsFileMeasure(Ns_LogSink sink);
 Ns_ReturnCode NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
 Ns_ReturnCode NsFileRollBySettings(Ns_LogSink sink);
 
+/* The file of a descriptor opened once more, whatever its name is by now; -1:
+ * errno tells why not. */
+int NsFileOpenAgain(int fd, int flags);
+
 /* What an earlier process left is compressed, if backups are at all. */
 void NsFileFinishBackups(Ns_LogSink sink);
 
