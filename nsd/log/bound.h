@@ -43,8 +43,8 @@ bool NsBoundIsNear(Ns_LogSink sink);
  * For the thread that works for the sink.
  *
  * Until it takes them back it does not use the sink's places, and what stands
- * there may go to its spill file, or be given up.  Then the sink's hasSkipped is set, and no place is
- * what it was before.
+ * there may go to its spill file, or be given up.  Then the sink's hasSkipped
+ * is set, and no place is what it was before.
  */
 void NsBoundLend(Ns_LogSink sink);
 void NsBoundTakeBack(Ns_LogSink sink);

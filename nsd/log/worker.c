@@ -3,10 +3,12 @@
  *
  *      Threads for the work of sinks; see worker.h.
  *
- *      Those that wait stand in a stack.  The top one alone has a timer: it takes
- *      the first chore that gets due, if another one is left to look on.  If
- *      it is the last, it takes it only when the others cannot.  Who changes what is due first, or who is the top, calls the
- *      top if that sleeps too long.  So nobody wakes when there is nothing to do.
+ *      Threads that wait form a stack.  Only the top one has a timer: it takes
+ *      the first chore that is due if another thread is left to look on.  The
+ *      last one takes a chore only when the others cannot.  A thread that
+ *      changes what is due first, or which thread is on top, wakes the top one
+ *      if that would sleep too long.  So no thread wakes when there is nothing
+ *      to do.
  */
 
 #include "log/worker.h"

@@ -5,9 +5,10 @@
  *
  *      When a driver thread has as many sockets as `maxqueuesize` allows, it
  *      closes one for each client that waits, an idle one, or that of an old
- *      unfinished request; if there is neither, clients wait.  When the process has no descriptor left, it gives up a
- *      reserved one to accept and to refuse with 503, a few at a time, and
- *      closes idle ones, until descriptors are there again.
+ *      unfinished request; if there is neither, clients wait.  When the process
+ *      has no descriptor left, it gives up a reserved one to accept and to
+ *      refuse with 503, a few at a time, and closes idle ones, until
+ *      descriptors are there again.
  */
 
 #include "net/driver_int.h"
