@@ -8,7 +8,7 @@
 #   make layers check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
-ROOMS   = base http log process net dispatch request tcl adp
+ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
 MODULES = nssock nsssl nslog
 PORT    = 8080
 ADDRESS =

@@ -9,7 +9,7 @@
 #define BENCH_ENGINE_H
 
 #include "log/init.h"
-#include "log/stream.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 typedef struct BenchLog {

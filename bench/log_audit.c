@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "log/audit.h"
 #include "log/init.h"
-#include "log/sink.h"
+#include "log/sink/sink.h"
+#include "log/stream/audit.h"
 #include "measure.h"
 #include "ns.h"
 

@@ -16,7 +16,7 @@
 
 #include "engine.h"
 #include "lines.h"
-#include "log/sink.h"
+#include "log/sink/sink.h"
 #include "nsaccessline.h"
 
 #define WRITE_BYTES ((size_t) 65536)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "engine.h"
-#include "log/entry.h"
+#include "log/stream/entry.h"
 #include "producers.h"
 
 #define RECORD_BYTES  256

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "engine.h"
-#include "log/lane.h"
+#include "log/ring/lane.h"
 #include "measure.h"
 
 #define LINE_BYTES 256

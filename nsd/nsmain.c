@@ -13,7 +13,7 @@
 #include "dispatch/pool.h"
 #include "log/init.h"
 #include "log/print.h"
-#include "log/systemlog.h"
+#include "log/stream/systemlog.h"
 #include "net/driver.h"
 #include "net/init.h"
 #include "nsparam.h"

@@ -16,12 +16,12 @@
 #include "log/print.h"
 
 #include "log/init.h"
-#include "log/line.h"
-#include "log/reader.h"
-#include "log/severity.h"
-#include "log/spill.h"
-#include "log/stream.h"
-#include "log/unit.h"
+#include "log/ring/reader.h"
+#include "log/sink/spill.h"
+#include "log/stream/line.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
+#include "log/stream/unit.h"
 #include "nslog.h"
 #include "nsthread.h"
 

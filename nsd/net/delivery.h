@@ -17,7 +17,7 @@
 #ifndef NSD_NET_DELIVERY_H
 #define NSD_NET_DELIVERY_H
 
-#include "log/held.h"
+#include "log/stream/held.h"
 
 typedef struct NsDelivery NsDelivery;
 

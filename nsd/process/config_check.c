@@ -6,8 +6,8 @@
 
 #include "process/config_check.h"
 
-#include "log/sink.h"
-#include "log/stream.h"
+#include "log/sink/sink.h"
+#include "log/stream/stream.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"

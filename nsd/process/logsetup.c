@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "log/init.h"
-#include "log/sink.h"
+#include "log/sink/sink.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsparam.h"

@@ -7,8 +7,8 @@
 #include "process/sinkdraft.h"
 
 #include "log/init.h"
-#include "log/postgresql.h"
-#include "log/stream.h"
+#include "log/stream/stream.h"
+#include "log/target/postgresql.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"

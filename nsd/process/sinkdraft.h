@@ -8,7 +8,7 @@
 #ifndef NSD_PROCESS_SINKDRAFT_H
 #define NSD_PROCESS_SINKDRAFT_H
 
-#include "log/sink.h"
+#include "log/sink/sink.h"
 
 /*
  * Owned by the thread that made it.  Texts are on the heap; NULL or empty: not

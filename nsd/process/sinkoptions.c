@@ -6,11 +6,11 @@
 
 #include "process/sinkoptions.h"
 
-#include "log/kinds.h"
-#include "log/postgresql.h"
-#include "log/severity.h"
-#include "log/stream.h"
-#include "log/syslogaddress.h"
+#include "log/stream/kinds.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
+#include "log/target/postgresql.h"
+#include "log/target/syslogaddress.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

@@ -5,7 +5,7 @@
  */
 
 #include "log/init.h"
-#include "log/unit.h"
+#include "log/stream/unit.h"
 #include "nsset.h"
 #include "request/access.h"
 #include "request/conn_int.h"

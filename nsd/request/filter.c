@@ -8,7 +8,7 @@
  *      either the list without it or the whole entry.
  */
 
-#include "log/unit.h"
+#include "log/stream/unit.h"
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"

@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/thread.h"
-#include "log/unit.h"
+#include "log/stream/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "request/access.h"

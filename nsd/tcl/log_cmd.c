@@ -5,8 +5,8 @@
  */
 
 #include "base/lock.h"
-#include "log/entry.h"
-#include "log/severity.h"
+#include "log/stream/entry.h"
+#include "log/stream/severity.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "tcl/command.h"

@@ -4,11 +4,11 @@
  *      ns_logsink, ns_logevent, ns_audit.
  */
 
-#include "log/audit.h"
-#include "log/lane.h"
-#include "log/leftover.h"
-#include "log/sink.h"
-#include "log/unit.h"
+#include "log/ring/lane.h"
+#include "log/sink/leftover.h"
+#include "log/sink/sink.h"
+#include "log/stream/audit.h"
+#include "log/stream/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/sinkoptions.h"

@@ -17,12 +17,12 @@
 #include "nsaccessline.h"
 #include "log/init.h"
 #include "log/print.h"
-#include "log/reader.h"
-#include "log/ring_int.h"
-#include "log/severity.h"
-#include "log/sink.h"
-#include "log/stream.h"
-#include "log/unit.h"
+#include "log/ring/reader.h"
+#include "log/ring/ring_int.h"
+#include "log/sink/sink.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
+#include "log/stream/unit.h"
 #include "ns.h"
 
 #define MEMORY_BYTES 65536

@@ -1,7 +1,7 @@
 /*
  * workers.pml --
  *
- *      How the log threads serve the sinks, as nsd/log/worker.c and
+ *      How the log threads serve the sinks, as nsd/log/sink/worker.c and
  *      sinkthread.c do it.  What the code does in one go under its locks is one
  *      step here, and so is each access outside of any.
  *

@@ -10,8 +10,8 @@
  */
 
 #include "log/init.h"
-#include "log/sink.h"
-#include "log/stream.h"
+#include "log/sink/sink.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 #define MAX_THREADS 64

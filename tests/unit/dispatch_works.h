@@ -15,7 +15,7 @@
 #include "dispatch/init.h"
 #include "dispatch/pool.h"
 #include "log/init.h"
-#include "log/severity.h"
+#include "log/stream/severity.h"
 #include "ns.h"
 #include "process/config.h"
 #include "process/info.h"

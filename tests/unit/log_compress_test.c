@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 #include "base/clock.h"
-#include "log/compress.h"
 #include "log/init.h"
-#include "log/severity.h"
+#include "log/stream/severity.h"
+#include "log/target/compress.h"
 #include "ns.h"
 
 #define SPARSE_BYTES ((off_t) 192 << 20)    /* Half a second of work. */

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "log/json.h"
+#include "log/stream/json.h"
 #include "nslog.h"
 #include "nsthread.h"
 

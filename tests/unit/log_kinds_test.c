@@ -7,10 +7,10 @@
 #include "unit.h"
 
 #include "log/init.h"
-#include "log/kinds.h"
-#include "log/sink.h"
-#include "log/stream.h"
-#include "log/unit.h"
+#include "log/sink/sink.h"
+#include "log/stream/kinds.h"
+#include "log/stream/stream.h"
+#include "log/stream/unit.h"
 #include "ns.h"
 
 static bool

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 
 #include "log/init.h"
-#include "log/lane.h"
-#include "log/ring.h"
-#include "log/sink_int.h"
-#include "log/stream.h"
+#include "log/ring/lane.h"
+#include "log/ring/ring.h"
+#include "log/sink/sink_int.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 #include "nsthread.h"
 

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "log/line.h"
+#include "log/stream/line.h"
 
 static const char *
 Sanitized(const char *text, size_t length, int level)

@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 
 #include "log/init.h"
-#include "log/reader.h"
-#include "log/ring.h"
-#include "log/sink.h"
-#include "log/stream.h"
+#include "log/ring/reader.h"
+#include "log/ring/ring.h"
+#include "log/sink/sink.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 #define NRECORDS 5000

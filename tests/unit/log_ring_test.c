@@ -13,11 +13,11 @@
 
 #include "log/init.h"
 #include "log/print.h"
-#include "log/reader.h"
-#include "log/ring.h"
-#include "log/severity.h"
-#include "log/sink.h"
-#include "log/stream.h"
+#include "log/ring/reader.h"
+#include "log/ring/ring.h"
+#include "log/sink/sink.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 #define MEMORY_BYTES 65536

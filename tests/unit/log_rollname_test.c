@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "log/rollname.h"
+#include "log/target/rollname.h"
 
 static bool
 Matches(const char *format, const char *suffix)

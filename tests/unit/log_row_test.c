@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include "log/init.h"
-#include "log/row.h"
-#include "log/sink_int.h"
+#include "log/sink/sink_int.h"
+#include "log/target/row.h"
 #include "ns.h"
 
 static Ns_LogStream stream;

@@ -16,9 +16,9 @@
 #include <sys/resource.h>
 
 #include "log/init.h"
-#include "log/lane.h"
-#include "log/sink_int.h"
-#include "log/stream.h"
+#include "log/ring/lane.h"
+#include "log/sink/sink_int.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 #define NRECORDS 20000

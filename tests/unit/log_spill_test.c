@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 #include "log/init.h"
-#include "log/leftover.h"
-#include "log/sink.h"
-#include "log/stream.h"
+#include "log/sink/leftover.h"
+#include "log/sink/sink.h"
+#include "log/stream/stream.h"
 #include "ns.h"
 
 #define NRECORDS     6000

@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "log/syslogaddress.h"
+#include "log/target/syslogaddress.h"
 
 static void
 EachKindIsTakenApart(void **state)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
-#include "log/worker.h"
+#include "log/sink/worker.h"
 #include "ns.h"
 
 #define NCHORES 200

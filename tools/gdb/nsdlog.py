@@ -66,7 +66,7 @@ def log_memory():
 
 def log_ring():
     for symbol in gdb.lookup_static_symbols("ring", gdb.SYMBOL_VAR_DOMAIN):
-        if symbol.symtab.filename.endswith("log/lane.c"):
+        if symbol.symtab.filename.endswith("log/ring/lane.c"):
             return symbol.value()
     raise gdb.GdbError("nsd-log: no symbols of an nsd here")
 

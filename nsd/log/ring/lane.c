@@ -1,0 +1,688 @@
+/*
+ * lane.c --
+ *
+ *      The writing side of the mapping: lanes of threads.
+ *
+ *      A record is complete when the segment's `committed` covers it: that
+ *      store releases all bytes before it.  A new segment is filled in before
+ *      its predecessor's `next` releases it.  A record of several pieces is put
+ *      into new segments only, which are linked when all of it is there, so it
+ *      becomes visible as a whole.
+ *
+ *      A prepared record stands at the end of the segment, far from
+ *      `committed`, and the segment's `prepared` points there.  It counts for a
+ *      later process while `committed` stays and no segment follows.  The store
+ *      that makes the record that replaces it visible changes one of these, so
+ *      there is always exactly one of the two.
+ */
+
+#include "log/ring/lane.h"
+
+#include "base/assert.h"
+#include "base/lock.h"
+#include "log/ring/reader.h"
+#include "log/ring/segment.h"
+#include "log/sink/sink.h"
+#include "log/stream/stream.h"
+
+#define MAX_RECORD      ((size_t) 16 << 20)
+#define RECORD_BYTES    sizeof(NsRingRecord)
+#define PAGE_STREAMS    32
+
+/*
+ * Owned by one thread, or by the free list, or guarded by the stream's lock.
+ */
+typedef struct Lane {
+    NsRingSegment *segmentPtr;  /* The thread's part begins here ... */
+    uint32_t       offset;
+    uint32_t       room;        /* Bytes left in the segment. */
+    uint32_t       reserved;    /* Bytes behind the room: a prepared record. */
+    uint64_t       nudgeBytes;  /* Put since sinks were told. */
+    atomic_uint_fast64_t number;    /* Of the segment in the lane; this and */
+    atomic_uint_fast64_t sequence;  /* that the owner writes, others read. */
+    uint32_t       index;       /* Constant, as what follows. */
+    int            stream;
+    struct Lane   *nextFreePtr; /* Guarded by lock. */
+} Lane;
+
+/*
+ * The lanes of a thread by stream, in pages, since a thread uses few of many
+ * streams.
+ */
+typedef struct Page {
+    Lane    *lanes[PAGE_STREAMS];   /* NULL before first use. */
+    uint32_t marks;
+} Page;
+
+typedef struct ThreadLanes {
+    int    n;
+    Page **pages;               /* NULL: nothing there. */
+} ThreadLanes;
+
+static NsRing *ring;            /* Constant after NsLaneInit. */
+size_t nsLaneMaxRecord;
+
+static Ns_Mutex lock;           /* Guards what follows. */
+static Lane    *freeLanes[NS_RING_MAX_STREAMS];
+static Lane    *commonLanes[NS_RING_MAX_STREAMS];
+static Lane    *laneAt[NS_RING_MAX_LANES];  /* Below the header's nLanes. */
+
+static Ns_Mutex commonLock;     /* Held while using a common lane. */
+static Ns_Mutex largeLock;      /* One record of many segments at a time. */
+static Ns_Mutex chainLock;      /* Guards lanes' first segments. */
+
+static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
+static _Thread_local ThreadLanes *threadLanes;
+
+static inline Lane *OwnLane(int stream);
+static Page    *PageOf(int stream);
+static inline Lane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
+static Lane    *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+    __attribute__((noinline));
+static void     FreeThreadLanes(void *arg);
+static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
+static Lane    *NewLaneLocked(int stream, uint32_t segment);
+static bool     PutCommon(int stream, const NsLaneRecord *recordPtr);
+static uint32_t OwnLanes(void);
+static bool     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static bool     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static inline void FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
+                              const NsLaneRecord *recordPtr, uint32_t kind,
+                              uint32_t length);
+static inline void Copy(char *to, const NsLaneRecord *recordPtr);
+static void     Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
+                       size_t length);
+static bool     NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static uint32_t PrepareSegment(Lane *lanePtr, uint64_t number,
+                               const NsLaneRecord *recordPtr);
+static void     EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
+                             uint32_t offset);
+static void     Forget(Lane *lanePtr);
+
+
+void
+NsLaneInit(NsRing *ringPtr)
+{
+    uint32_t n = ringPtr->headerPtr->nSegments;
+
+    ring = ringPtr;
+    nsLaneMaxRecord = MIN((size_t) (n / 4) * ringPtr->headerPtr->segmentBytes,
+                          MAX_RECORD);
+    NsMutexSetup(&lock, NS_RANK_LOG_SEGMENTS, "ns:log", "lanes");
+    NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
+    NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");
+    NsMutexSetup(&chainLock, NS_RANK_LOG_CHAINS, "ns:log", "chains");
+    Ns_TlsAlloc(&laneTls, FreeThreadLanes);
+    NsSegmentsInit(n);
+}
+
+bool
+NsLanePut(int stream, const NsLaneRecord *recordPtr)
+{
+    Lane *lanePtr;
+
+    if (recordPtr->overflow == NS_OVERFLOW_SAMPLE
+            && NsSegmentIsSampledOut(recordPtr)) {
+        NsLaneForget(stream);
+        return false;
+    }
+    lanePtr = ThreadLane(stream, recordPtr);
+    return likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
+                                   : PutCommon(stream, recordPtr);
+}
+
+bool
+NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
+{
+    const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
+    size_t         need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
+    Lane          *lanePtr = ThreadLane(stream, recordPtr);
+    NsRingSegment *segmentPtr;
+    NsRingRecord  *toPtr;
+
+    if (lanePtr == NULL || 2 * need > segmentBytes - sizeof(NsRingSegment)) {
+        return false;
+    }
+    Forget(lanePtr);
+    if (2 * need > lanePtr->room && !NextSegment(lanePtr, recordPtr)) {
+        return false;
+    }
+    segmentPtr = lanePtr->segmentPtr;
+    toPtr = NsRingRecordAt(segmentPtr, segmentBytes - (uint32_t) need);
+    Copy((char *) (toPtr + 1), recordPtr);
+    FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
+               (uint32_t) recordPtr->length);
+    lanePtr->reserved = (uint32_t) need;
+    lanePtr->room -= lanePtr->reserved;
+    segmentPtr->preparedFor = lanePtr->offset;
+    atomic_store_explicit(&segmentPtr->prepared,
+                          segmentBytes - lanePtr->reserved,
+                          memory_order_release);
+    return true;
+}
+
+const void *
+NsLanePrepared(int stream, size_t *lengthPtr)
+{
+    const Lane         *lanePtr = OwnLane(stream);
+    const NsRingRecord *recordPtr;
+
+    if (lanePtr == NULL || lanePtr->reserved == 0) {
+        return NULL;
+    }
+    recordPtr = NsRingRecordAt(lanePtr->segmentPtr,
+                               ring->headerPtr->segmentBytes
+                               - lanePtr->reserved);
+    *lengthPtr = recordPtr->length;
+    return recordPtr + 1;
+}
+
+void
+NsLaneForget(int stream)
+{
+    Lane *lanePtr = OwnLane(stream);
+
+    if (lanePtr != NULL) {
+        Forget(lanePtr);
+    }
+}
+
+void
+NsLaneFree(uint32_t lane, uint64_t number)
+{
+    NsRingLane *ringLanePtr = &ring->lanes[lane];
+
+    Ns_MutexLock(&chainLock);
+    for (;;) {
+        uint32_t       first = atomic_load(&ringLanePtr->first);
+        NsRingSegment *segmentPtr = NsRingSegmentAt(ring, first);
+        uint32_t       next = atomic_load_explicit(&segmentPtr->next,
+                                                   memory_order_acquire);
+
+        if (segmentPtr->number >= number || next == NS_RING_NONE) {
+            break;
+        }
+        atomic_store_explicit(&ringLanePtr->first, next, memory_order_release);
+        NsSegmentFree(first);
+    }
+    Ns_MutexUnlock(&chainLock);
+
+    NsSegmentsFreed();
+}
+
+uint64_t
+NsLaneEnd(uint32_t lane)
+{
+    return atomic_load_explicit(&laneAt[lane]->number, memory_order_relaxed);
+}
+
+uint64_t
+NsLaneRecords(int stream, int rank)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t lane = NsRingNewestLane(ring, (uint32_t) stream);
+         lane != NS_RING_NONE; lane = NsRingOlderLane(ring, lane)) {
+        uint64_t begin = atomic_load(&NsRingCursorAt(ring, lane, rank)->begin);
+
+        if (begin != NS_PLACE_UNKNOWN) {
+            sum += atomic_load_explicit(&laneAt[lane]->sequence,
+                                        memory_order_relaxed) - begin;
+        }
+    }
+    return sum;
+}
+
+bool
+NsLaneMark(int stream, bool isMarked)
+{
+    Page    *pagePtr = PageOf(stream);
+    uint32_t bit = UINT32_C(1) << stream % PAGE_STREAMS;
+    bool     wasMarked = (pagePtr->marks & bit) != 0;
+
+    pagePtr->marks = isMarked ? pagePtr->marks | bit : pagePtr->marks & ~bit;
+    return wasMarked;
+}
+
+void
+NsLaneGetUsage(NsLaneUsage *usagePtr)
+{
+    NsRingHeader *headerPtr = ring == NULL ? NULL : ring->headerPtr;
+    uint32_t      all;
+
+    *usagePtr = (NsLaneUsage) {0};
+    if (headerPtr != NULL) {
+        all = headerPtr->nSegments;
+        *usagePtr = (NsLaneUsage) {
+            .nLanes = atomic_load(&headerPtr->nLanes),
+            .segmentBytes = headerPtr->segmentBytes,
+            .nSegments = all,
+            .nUsed = all - NsSegmentsLeft(false),
+            .mostUsed = all - NsSegmentsLeft(true)
+        };
+    }
+}
+
+void
+NsLaneLockChains(void)
+{
+    Ns_MutexLock(&chainLock);
+}
+
+void
+NsLaneUnlockChains(void)
+{
+    Ns_MutexUnlock(&chainLock);
+}
+
+/*
+ * The calling thread's lane, or NULL if it has none.
+ */
+static inline Lane *
+OwnLane(int stream)
+{
+    const ThreadLanes *mine = threadLanes;
+    const Page        *pagePtr = mine != NULL && stream / PAGE_STREAMS < mine->n
+        ? mine->pages[stream / PAGE_STREAMS] : NULL;
+
+    return likely(pagePtr != NULL) ? pagePtr->lanes[stream % PAGE_STREAMS]
+        : NULL;
+}
+
+/*
+ * Likewise; it gets one, or NULL if it has to share.
+ */
+static inline Lane *
+ThreadLane(int stream, const NsLaneRecord *recordPtr)
+{
+    Lane *lanePtr = OwnLane(stream);
+
+    return likely(lanePtr != NULL) ? lanePtr
+        : FirstThreadLane(stream, recordPtr);
+}
+
+static Lane *
+FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+{
+    Page *pagePtr = PageOf(stream);
+
+    return pagePtr->lanes[stream % PAGE_STREAMS] = TakeLane(stream, recordPtr);
+}
+
+/*
+ * The calling thread's page for the stream.
+ */
+static Page *
+PageOf(int stream)
+{
+    ThreadLanes *mine = threadLanes;
+    int          page = stream / PAGE_STREAMS;
+
+    NsAssert(stream >= 0 && stream < NS_RING_MAX_STREAMS);
+    if (mine == NULL) {
+        mine = threadLanes = ns_calloc(1u, sizeof(*mine));
+        Ns_TlsSet(&laneTls, mine);
+    }
+    if (page >= mine->n) {
+        mine->pages = ns_realloc(mine->pages,
+                                 (size_t) (page + 1) * sizeof(Page *));
+        while (mine->n <= page) {
+            mine->pages[mine->n++] = NULL;
+        }
+    }
+    if (mine->pages[page] == NULL) {
+        mine->pages[page] = ns_calloc(1u, sizeof(Page));
+    }
+    return mine->pages[page];
+}
+
+static void
+FreeThreadLanes(void *arg)
+{
+    ThreadLanes *mine = arg;
+
+    threadLanes = NULL;
+    Ns_MutexLock(&lock);
+    for (int i = 0; i < mine->n * PAGE_STREAMS; i++) {
+        Page *pagePtr = mine->pages[i / PAGE_STREAMS];
+        Lane *lanePtr = pagePtr == NULL ? NULL
+            : pagePtr->lanes[i % PAGE_STREAMS];
+
+        if (lanePtr != NULL) {
+            NsAssert(lanePtr->stream == i);
+            Forget(lanePtr);
+            lanePtr->nextFreePtr = freeLanes[i];
+            freeLanes[i] = lanePtr;
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    for (int i = 0; i < mine->n; i++) {
+        ns_free(mine->pages[i]);
+    }
+    ns_free(mine->pages);
+    ns_free(mine);
+}
+
+/*
+ * A lane given back by a thread that ended, or a new one.  The segment of a new
+ * lane is taken first, with no lock held: when memory is short the overflow
+ * rule holds for a thread's first record as for any other.
+ */
+static Lane *
+TakeLane(int stream, const NsLaneRecord *recordPtr)
+{
+    Lane    *lanePtr;
+    uint32_t segment;
+    bool     mayMake;
+
+    Ns_MutexLock(&lock);
+    lanePtr = freeLanes[stream];
+    if (lanePtr != NULL) {
+        freeLanes[stream] = lanePtr->nextFreePtr;
+    }
+    mayMake = atomic_load(&ring->headerPtr->nLanes) < OwnLanes();
+    Ns_MutexUnlock(&lock);
+    if (lanePtr != NULL || !mayMake) {
+        return lanePtr;
+    }
+
+    segment = NsSegmentTake(recordPtr);
+    if (segment == NS_RING_NONE) {
+        return NULL;
+    }
+    Ns_MutexLock(&lock);
+    if (atomic_load(&ring->headerPtr->nLanes) < OwnLanes()) {
+        lanePtr = NewLaneLocked(stream, segment);
+    }
+    Ns_MutexUnlock(&lock);
+    if (lanePtr == NULL) {
+        NsSegmentFree(segment);
+    }
+    return lanePtr;
+}
+
+/*
+ * How many lanes may belong to threads: each stream can have a common one.
+ */
+static uint32_t
+OwnLanes(void)
+{
+    const NsRingHeader *headerPtr = ring->headerPtr;
+
+    NsAssert(headerPtr->maxLanes > headerPtr->maxStreams);
+    return headerPtr->maxLanes - headerPtr->maxStreams;
+}
+
+/*
+ * Put a record into the stream's common lane, which is made at first use.
+ */
+static bool
+PutCommon(int stream, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = NS_RING_NONE;
+    Lane    *lanePtr;
+    bool     isMissing, isPut;
+
+    Ns_MutexLock(&lock);
+    isMissing = commonLanes[stream] == NULL;
+    Ns_MutexUnlock(&lock);
+    if (isMissing) {
+        segment = NsSegmentTake(recordPtr);
+        if (segment == NS_RING_NONE) {
+            return false;
+        }
+    }
+
+    Ns_MutexLock(&commonLock);
+    Ns_MutexLock(&lock);
+    if (commonLanes[stream] == NULL && segment != NS_RING_NONE
+            && atomic_load(&ring->headerPtr->nLanes)
+               < ring->headerPtr->maxLanes) {
+        commonLanes[stream] = NewLaneLocked(stream, segment);
+        segment = NS_RING_NONE;
+    }
+    lanePtr = commonLanes[stream];
+    Ns_MutexUnlock(&lock);
+    isPut = lanePtr != NULL && Append(lanePtr, recordPtr);
+    Ns_MutexUnlock(&commonLock);
+
+    if (segment != NS_RING_NONE) {
+        NsSegmentFree(segment);
+    }
+    return isPut;
+}
+
+/*
+ * A lane always has a segment, so that its chain is never empty.
+ */
+static Lane *
+NewLaneLocked(int stream, uint32_t segment)
+{
+    uint32_t index = atomic_load(&ring->headerPtr->nLanes);
+    Lane    *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+
+    NsAssertLocked(&lock);
+    NsAssert(index < ring->headerPtr->maxLanes);
+    lanePtr->index = index;
+    lanePtr->stream = stream;
+    laneAt[index] = lanePtr;
+    ring->lanes[index].stream = (uint32_t) stream;
+    *NsRingSegmentAt(ring, segment) = (NsRingSegment){
+        .committed = sizeof(NsRingSegment), .next = NS_RING_NONE,
+        .lane = index, .number = 1, .epoch = ring->headerPtr->epoch
+    };
+    EnterSegment(lanePtr, segment, 1, sizeof(NsRingSegment));
+    atomic_store(&ring->lanes[index].first, segment);
+    atomic_store_explicit(&ring->headerPtr->nLanes, index + 1,
+                          memory_order_release);
+    NsRingAddLane(ring, index);
+    return lanePtr;
+}
+
+static bool
+Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    size_t        need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
+    NsRingRecord *toPtr;
+
+    if (unlikely(need > lanePtr->room)) {
+        if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)
+                || lanePtr->reserved > 0) {
+            return AppendLarge(lanePtr, recordPtr);
+        }
+        if (!NextSegment(lanePtr, recordPtr)) {
+            return false;
+        }
+    }
+    toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
+    Copy((char *) (toPtr + 1), recordPtr);
+    FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
+               (uint32_t) recordPtr->length);
+    atomic_store_explicit(&lanePtr->sequence, toPtr->sequence + 1,
+                          memory_order_relaxed);
+    lanePtr->offset += (uint32_t) need;
+    lanePtr->room += lanePtr->reserved - (uint32_t) need;
+    lanePtr->reserved = 0;
+    atomic_store_explicit(&lanePtr->segmentPtr->committed, lanePtr->offset,
+                          memory_order_release);
+
+    lanePtr->nudgeBytes += need;
+    if (unlikely(lanePtr->nudgeBytes >= NsStreamNudgeBytes(lanePtr->stream))) {
+        lanePtr->nudgeBytes = 0;
+        NsSinkNudge(lanePtr->stream);
+    }
+    return true;
+}
+
+/*
+ * Fill new segments with the pieces, then link the first of them.
+ */
+static bool
+AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
+    const size_t   most = (segmentBytes - sizeof(NsRingSegment) - RECORD_BYTES)
+                          & ~(size_t) 7;
+    NsRingSegment *lastPtr = NULL;
+    uint32_t       first = NS_RING_NONE, segment = NS_RING_NONE;
+    uint64_t       number = lanePtr->number;
+    size_t         done = 0, length = 0;
+
+    Ns_MutexLock(&largeLock);
+    while (done < recordPtr->length) {
+        NsRingSegment *segmentPtr;
+        NsRingRecord  *toPtr;
+
+        segment = PrepareSegment(lanePtr, ++number, recordPtr);
+        if (segment == NS_RING_NONE) {
+            break;
+        }
+        segmentPtr = NsRingSegmentAt(ring, segment);
+        if (lastPtr == NULL) {
+            first = segment;
+        } else {
+            atomic_store(&lastPtr->next, segment);
+        }
+        lastPtr = segmentPtr;
+        length = MIN(most, recordPtr->length - done);
+        toPtr = NsRingRecordAt(segmentPtr, sizeof(NsRingSegment));
+        Gather((char *) (toPtr + 1), recordPtr, done, length);
+        FillRecord(toPtr, lanePtr, recordPtr, NS_RING_PART, (uint32_t) length);
+        atomic_store(&segmentPtr->committed,
+                     (uint32_t) (sizeof(NsRingSegment) + RECORD_BYTES
+                                 + NS_RING_ALIGN(length)));
+        done += length;
+    }
+    Ns_MutexUnlock(&largeLock);
+
+    if (done < recordPtr->length) {
+        while (first != NS_RING_NONE) {
+            uint32_t next = atomic_load(&NsRingSegmentAt(ring, first)->next);
+
+            NsSegmentFree(first);
+            first = next;
+        }
+        Forget(lanePtr);
+        return false;
+    }
+    atomic_fetch_add(&lanePtr->sequence, 1);
+    atomic_store_explicit(&lanePtr->segmentPtr->next, first,
+                          memory_order_release);
+    EnterSegment(lanePtr, segment, number,
+                 atomic_load(&lastPtr->committed));
+    NsSinkNudge(lanePtr->stream);
+    return true;
+}
+
+static inline void
+FillRecord(NsRingRecord *toPtr, Lane *lanePtr, const NsLaneRecord *recordPtr,
+           uint32_t kind, uint32_t length)
+{
+    toPtr->length = length;
+    toPtr->sequence = atomic_load_explicit(&lanePtr->sequence,
+                                           memory_order_relaxed);
+    toPtr->time = recordPtr->time;
+    toPtr->total = recordPtr->length;
+    toPtr->epoch = (uint32_t) ring->headerPtr->epoch;
+    toPtr->lane = (uint16_t) lanePtr->index;
+    toPtr->severity = (uint16_t) recordPtr->severity;
+    toPtr->kind = kind;
+    toPtr->pad = 0;
+    toPtr->checksum = NsRingChecksum(toPtr, NsRingSum(0, toPtr + 1, length));
+}
+
+/*
+ * Copy all pieces.
+ */
+static inline void
+Copy(char *to, const NsLaneRecord *recordPtr)
+{
+    for (int i = 0; i < recordPtr->nPieces; i++) {
+        const struct iovec *piecePtr = &recordPtr->pieces[i];
+
+        if (piecePtr->iov_len > 0) {
+            memcpy(to, piecePtr->iov_base, piecePtr->iov_len);
+            to += piecePtr->iov_len;
+        }
+    }
+}
+
+/*
+ * Copy length bytes, starting at byte `from` of all pieces.
+ */
+static void
+Gather(char *to, const NsLaneRecord *recordPtr, size_t from, size_t length)
+{
+    for (int i = 0; i < recordPtr->nPieces && length > 0; i++) {
+        const struct iovec *piecePtr = &recordPtr->pieces[i];
+        size_t n;
+
+        if (from >= piecePtr->iov_len) {
+            from -= piecePtr->iov_len;
+            continue;
+        }
+        n = MIN(piecePtr->iov_len - from, length);
+        memcpy(to, (const char *) piecePtr->iov_base + from, n);
+        to += n;
+        length -= n;
+        from = 0;
+    }
+}
+
+static bool
+NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = PrepareSegment(lanePtr, lanePtr->number + 1, recordPtr);
+
+    if (segment == NS_RING_NONE) {
+        return false;
+    }
+    atomic_store_explicit(&lanePtr->segmentPtr->next, segment,
+                          memory_order_release);
+    EnterSegment(lanePtr, segment, lanePtr->number + 1, sizeof(NsRingSegment));
+    return true;
+}
+
+static uint32_t
+PrepareSegment(Lane *lanePtr, uint64_t number, const NsLaneRecord *recordPtr)
+{
+    uint32_t segment = NsSegmentTake(recordPtr);
+
+    if (segment != NS_RING_NONE) {
+        NsRingSegment *segmentPtr = NsRingSegmentAt(ring, segment);
+
+        atomic_store_explicit(&segmentPtr->committed, sizeof(NsRingSegment),
+                              memory_order_relaxed);
+        atomic_store_explicit(&segmentPtr->next, NS_RING_NONE,
+                              memory_order_relaxed);
+        atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
+        segmentPtr->lane = lanePtr->index;
+        segmentPtr->number = number;
+        segmentPtr->epoch = ring->headerPtr->epoch;
+    }
+    return segment;
+}
+
+static void
+EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
+{
+    lanePtr->segmentPtr = NsRingSegmentAt(ring, segment);
+    atomic_store_explicit(&lanePtr->number, number, memory_order_relaxed);
+    lanePtr->offset = offset;
+    lanePtr->room = ring->headerPtr->segmentBytes - offset;
+    lanePtr->reserved = 0;
+}
+
+/*
+ * The prepared record, if there is one, will not count.
+ */
+static void
+Forget(Lane *lanePtr)
+{
+    if (lanePtr->reserved > 0) {
+        atomic_store_explicit(&lanePtr->segmentPtr->prepared, 0,
+                              memory_order_release);
+        lanePtr->room += lanePtr->reserved;
+        lanePtr->reserved = 0;
+    }
+}

@@ -1,0 +1,281 @@
+/*
+ * segment.c --
+ *
+ *      Free segments of the mapping, and what happens when few are left.
+ *
+ *      They form a stack without a lock.  Its head carries a counter against a
+ *      segment that is taken and comes back while another thread is about to
+ *      take it.
+ */
+
+#include "log/ring/segment.h"
+
+#include "base/lock.h"
+#include "log/sink/bound.h"
+#include "log/sink/sink.h"
+#include "log/stream/line.h"
+#include "nsthread.h"
+
+#define SAMPLE_ONE_IN    16
+#define WAIT_USEC        100000
+#define EPISODE_NANOS    INT64_C(1000000000)
+#define DRAINER_SEGMENTS 2
+
+static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
+static atomic_uint *nextFree;           /* By segment. */
+static atomic_int   nFree;
+static atomic_int   leastFree;
+static atomic_uint_fast64_t nTakenEver;
+static atomic_uint_fast64_t watchAt = UINT64_MAX;   /* Of that. */
+/* By class; constant.  The last ones are for what log threads have to tell:
+ * they cannot wait for themselves. */
+static int          reserve[3];
+static int          batch;              /* Worth waking a thread; constant. */
+static int          nSegments;          /* Constant. */
+
+static Ns_Mutex   waitLock;     /* Guards what follows. */
+static Ns_Cond    freed;
+static atomic_int nWaiting;     /* Read without the lock to skip signals, */
+static atomic_int wakeAt;       /* like this: so many free are enough. */
+
+/* An episode of waits: when it began, 0: there is none; the last of them. */
+static atomic_int_fast64_t waitsSince;
+static atomic_int_fast64_t lastWait;
+static atomic_int_fast64_t waitUntil;  /* Nobody waits after it; 0: no end. */
+
+static _Thread_local bool     isDrainerThread;
+static _Thread_local unsigned nTaken;   /* When memory was short. */
+
+static bool     IsTimeUp(void);
+static void     CountTaken(void);
+static void     WaitForSegment(int allowed);
+static uint32_t Pop(void);
+
+
+void
+NsSegmentsInit(uint32_t n)
+{
+    NsMutexSetup(&waitLock, NS_RANK_LOG_WAKE, "ns:log", "memory");
+    nSegments = (int) n;
+    reserve[NS_LANE_DETAIL] = nSegments / 4;
+    reserve[NS_LANE_NORMAL] = nSegments / 16;
+    reserve[NS_LANE_CRITICAL] = MIN(reserve[NS_LANE_NORMAL], DRAINER_SEGMENTS);
+    batch = MAX(nSegments / 64, 1);
+    nextFree = ns_calloc(n, sizeof(*nextFree));
+    atomic_store(&freeHead, NS_RING_NONE);
+    for (uint32_t i = n; i > 0; i--) {
+        NsSegmentFree(i - 1);
+    }
+    atomic_store(&leastFree, nSegments);
+}
+
+uint32_t
+NsSegmentTake(const NsLaneRecord *recordPtr)
+{
+    int allowed = isDrainerThread && recordPtr->class != NS_LANE_DETAIL
+        ? 0 : reserve[recordPtr->class];
+
+    for (;;) {
+        int left = atomic_load_explicit(&nFree, memory_order_relaxed);
+
+        if (likely(left > allowed)) {
+            uint32_t segment = Pop();
+
+            if (likely(segment != NS_RING_NONE)) {
+                /*
+                 * Sleeping sinks hold segments that they have not looked at.
+                 * `left` would be no measure of how often to wake them: it
+                 * stays about the same as long as memory is short.
+                 */
+                if (left < nSegments / 2 && ++nTaken % 16 == 0) {
+                    NsSinkWakeAll();
+                }
+                CountTaken();
+                return segment;
+            }
+        }
+        NsSinkWakeAll();
+        NsBoundAsk();
+        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK
+                || IsTimeUp()) {
+            return NS_RING_NONE;
+        }
+        if (!NsSinkPumpAll()) {
+            WaitForSegment(allowed);
+        }
+    }
+}
+
+void
+NsSegmentFree(uint32_t segment)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
+
+    do {
+        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
+                              memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head, ((head >> 32) + 1) << 32 | segment));
+    atomic_fetch_add(&nFree, 1);
+}
+
+void
+NsSegmentsFreed(void)
+{
+    if (atomic_load(&nWaiting) > 0
+            && atomic_load(&nFree) >= atomic_load(&wakeAt)) {
+        Ns_MutexLock(&waitLock);
+        Ns_CondBroadcast(&freed);
+        Ns_MutexUnlock(&waitLock);
+    }
+}
+
+uint32_t
+NsSegmentsLeft(bool isLeast)
+{
+    return (uint32_t) MAX(atomic_load(isLeast ? &leastFree : &nFree), 0);
+}
+
+bool
+NsSegmentsAreShort(void)
+{
+    return atomic_load(&nFree) < nSegments / 8 * 3;
+}
+
+uint64_t
+NsSegmentsUntilShort(void)
+{
+    int left = atomic_load(&nFree) - nSegments / 8 * 3;
+
+    return (uint64_t) (left > 0 ? left : nSegments / 16) + 1;
+}
+
+void
+NsSegmentsWatch(uint64_t n)
+{
+    uint64_t now = atomic_load(&nTakenEver);
+
+    atomic_store(&watchAt, n < UINT64_MAX - now ? now + n : UINT64_MAX);
+}
+
+bool
+NsSegmentIsSampledOut(const NsLaneRecord *recordPtr)
+{
+    static atomic_uint nSampled;
+
+    return recordPtr->class != NS_LANE_CRITICAL
+        && NsLaneIsTight()
+        && atomic_fetch_add(&nSampled, 1) % SAMPLE_ONE_IN != 0;
+}
+
+bool
+NsLaneIsTight(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_DETAIL];
+}
+
+bool
+NsLaneIsFull(void)
+{
+    return atomic_load_explicit(&nFree, memory_order_relaxed)
+        <= reserve[NS_LANE_NORMAL];
+}
+
+void
+NsLaneSetDrainer(bool isDrainer)
+{
+    isDrainerThread = isDrainer;
+}
+
+void
+NsSegmentsEndWaits(int64_t time)
+{
+    atomic_store(&waitUntil, time);
+}
+
+static bool
+IsTimeUp(void)
+{
+    int64_t until = atomic_load(&waitUntil);
+
+    return until != 0 && NsLogClock() >= until;
+}
+
+static void
+CountTaken(void)
+{
+    uint64_t n = atomic_fetch_add_explicit(&nTakenEver, 1,
+                                           memory_order_relaxed) + 1;
+
+    if (unlikely(n >= atomic_load_explicit(&watchAt, memory_order_relaxed))
+            && n >= atomic_exchange(&watchAt, UINT64_MAX)) {
+        NsBoundAsk();
+    }
+}
+
+/*
+ * Called by the keeper alone, which tells of it.
+ */
+int64_t
+NsSegmentsWaitedSince(void)
+{
+    int64_t since = atomic_load(&waitsSince);
+
+    if (since != 0 && atomic_load(&nWaiting) == 0
+            && NsLogClock() - atomic_load(&lastWait) > EPISODE_NANOS) {
+        atomic_store(&waitsSince, 0);
+        since = 0;
+    }
+    return since;
+}
+
+static void
+WaitForSegment(int allowed)
+{
+    int64_t begin = 0;
+    Ns_Time until;
+
+    atomic_store(&lastWait, NsLogClock());
+    (void) atomic_compare_exchange_strong(&waitsSince, &begin,
+                                          atomic_load(&lastWait));
+
+    Ns_MutexLock(&waitLock);
+    if (atomic_load(&nWaiting) == 0
+            || atomic_load(&wakeAt) > allowed + batch) {
+        atomic_store(&wakeAt, allowed + batch);
+    }
+    atomic_fetch_add(&nWaiting, 1);
+    if (atomic_load(&nFree) <= allowed) {
+        /* The limit only guards against a sink that never ran. */
+        Ns_GetTime(&until);
+        Ns_IncrTime(&until, 0, WAIT_USEC);
+        (void) Ns_CondTimedWait(&freed, &waitLock, &until);
+    }
+    atomic_fetch_sub(&nWaiting, 1);
+    Ns_MutexUnlock(&waitLock);
+}
+
+static uint32_t
+Pop(void)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_acquire);
+    uint32_t segment;
+    int      left;
+
+    do {
+        segment = (uint32_t) head;
+        if (segment == NS_RING_NONE) {
+            return NS_RING_NONE;
+        }
+    } while (!atomic_compare_exchange_weak(
+                 &freeHead, &head,
+                 ((head >> 32) + 1) << 32
+                 | atomic_load_explicit(&nextFree[segment],
+                                        memory_order_relaxed)));
+    left = atomic_fetch_sub(&nFree, 1) - 1;
+    if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
+        atomic_store_explicit(&leastFree, left, memory_order_relaxed);
+    }
+    return segment;
+}

@@ -1,0 +1,405 @@
+/*
+ * flush.c --
+ *
+ *      A sink's buffer on its way to the target.
+ *
+ *      A write moves three things: the bytes, the cursors in the mapping, and
+ *      the counters.  For the case that the process dies in between, the
+ *      mapping says before a write where it goes, how much it is, and where the
+ *      cursors will be after it; see settle.c for what is made of that.
+ *
+ *      When writing fails, the buffer stays as it is and is tried again.
+ *      Nothing is read from the lanes meanwhile: the records wait there, until
+ *      there are more of them than there may be; see bound.c.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "base/assert.h"
+#include "log/sink/bound.h"
+#include "log/stream/systemlog.h"
+#include "nslog.h"
+
+/* Between attempts at what fails: at first, and a database after many. */
+#define RETRY_NANOS      INT64_C(250000000)
+#define MAX_RETRY_NANOS  INT64_C(2000000000)
+#define REPORT_NANOS     INT64_C(60000000000)
+
+static bool WriteOut(Ns_LogSink sink);
+static void NoteReturn(Ns_LogSink sink, bool isOk);
+static bool WriteAll(Ns_LogSink sink);
+static void NoteIntent(Ns_LogSink sink);
+static void CommitCursors(Ns_LogSink sink);
+static void NoteUnsafe(Ns_LogSink sink, int reason);
+static void CountDelivered(Ns_LogSink sink);
+static void NoteSuccess(Ns_LogSink sink);
+static bool IsInTable(Ns_LogSink sink);
+
+
+bool
+NsDeliverFlush(Ns_LogSink sink)
+{
+    if (sink->claims != NULL) {
+        /* What an earlier process left goes first. */
+        errno = sink->failure != 0 ? sink->failure : EAGAIN;
+        return false;
+    }
+    if (!NsDeliverMayTry(sink)) {
+        errno = sink->failure;
+        return false;
+    }
+    if (sink->nBuffered > 0) {
+        if (sink->nWritten == 0) {
+            NsFileLook(sink);
+            NoteIntent(sink);
+        }
+        if (!WriteOut(sink)) {
+            return false;
+        }
+    }
+    CommitCursors(sink);
+    CountDelivered(sink);
+    sink->nBuffered = sink->nWritten = 0;
+    sink->uncounted = NULL;
+    sink->nLines = 0;
+    sink->nRecords = 0;
+    sink->oldest = 0;
+    sink->isUrgent = false;
+    sink->lastFlush = NsLogClock();
+    NsFileReopenIfDue(sink);
+    if (sink->failure != 0) {
+        NoteSuccess(sink);
+    }
+    return true;
+}
+
+/*
+ * A shutdown does not wait for a server again and again.
+ */
+bool
+NsDeliverMayTry(Ns_LogSink sink)
+{
+    return sink->failure == 0
+        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
+            && !(sink->typePtr->isRemote && NsSinkIsPumping()));
+}
+
+static bool
+WriteOut(Ns_LogSink sink)
+{
+    int64_t start = NsLogClock(), span;
+    bool    isWritten;
+
+    NsBoundLend(sink);
+    isWritten = WriteAll(sink);
+    NsBoundTakeBack(sink);
+    NoteReturn(sink, isWritten);
+    if (!isWritten) {
+        NsDeliverFailed(sink, errno);
+        return false;
+    }
+    atomic_fetch_add(&sink->nWrites, 1);
+    span = NsLogClock() - start;
+    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
+    if (span > atomic_load(&sink->longestWrite)) {
+        atomic_store(&sink->longestWrite, span);
+    }
+    if (sink->settings.sync == NS_SYNC_BATCH) {
+        (void) NsDeliverSync(sink);
+    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
+        sink->syncDue = start + sink->settings.syncNanos;
+    }
+    return true;
+}
+
+/*
+ * The end of a stall that was told of, unless it ended with a failure.
+ */
+static void
+NoteReturn(Ns_LogSink sink, bool isOk)
+{
+    int     reason = errno;
+    int64_t told;
+
+    atomic_store(&sink->busySince, 0);
+    told = atomic_exchange(&sink->stallTold, 0);
+    if (unlikely(told != 0) && isOk) {
+        Ns_Log(Notice, "log: sink '%s': '%s' takes lines again, after %.3f "
+               "seconds", sink->name, NsSinkFile(sink),
+               (double) (NsLogClock() - told) / 1e9);
+    }
+    errno = reason;
+}
+
+/*
+ * As long as something is taken now and then, the target does not stall.
+ * False: errno tells why.
+ */
+static bool
+WriteAll(Ns_LogSink sink)
+{
+    while (sink->nWritten < sink->nBuffered) {
+        ssize_t n;
+
+        atomic_store(&sink->busySince, NsLogClock());
+        n = sink->typePtr->writeProc(
+            sink, sink->buffer + sink->nWritten,
+            sink->nBuffered - sink->nWritten);
+
+        if (n > 0) {
+            sink->nWritten += (size_t) n;
+            sink->fileBytes += (uint64_t) n;
+            atomic_fetch_add(&sink->nBytes, (uint64_t) n);
+        } else if (n == 0 || errno != EINTR) {
+            errno = n == 0 ? EIO : errno;
+            return false;
+        }
+    }
+    return sink->typePtr->confirmProc == NULL
+        || sink->typePtr->confirmProc(sink);
+}
+
+static void
+NoteIntent(Ns_LogSink sink)
+{
+    NsRingSink *slotPtr = sink->slotPtr;
+    uint64_t    offset, inode;
+
+    if (slotPtr == NULL || sink->typePtr->whereProc == NULL
+            || !sink->typePtr->whereProc(sink, &offset, &inode)) {
+        return;
+    }
+    if (atomic_load(&slotPtr->intent) == NS_RING_WRITING
+            && slotPtr->inode == inode) {
+        /* An earlier process has begun this write; see settle.c. */
+        offset = MIN(offset, slotPtr->offset);
+    }
+    slotPtr->offset = offset;
+    slotPtr->inode = inode;
+    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        atomic_store_explicit(&lanePtr->cursorPtr->ahead,
+                              NsPlacePosition(&lanePtr->place),
+                              memory_order_relaxed);
+    }
+    slotPtr->spillAhead = sink->spillPtr == NULL ? 0 : sink->spillPtr->read;
+    slotPtr->length = sink->nBuffered;
+    slotPtr->checksum = (uint32_t) NsRingSumOfEnds(
+        sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
+                                                           NS_RING_END),
+        sink->nBuffered);
+    atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
+                          memory_order_release);
+    NsSinkSpillNoteSlot(sink);
+}
+
+/*
+ * All that was read is written: move the cursors, and free what no other sink
+ * needs either.
+ */
+static void
+CommitCursors(Ns_LogSink sink)
+{
+    NsRingSink *slotPtr = sink->slotPtr;
+
+    if (slotPtr == NULL) {
+        return;
+    }
+    if (atomic_load(&slotPtr->intent) == NS_RING_WRITING) {
+        atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
+                              memory_order_release);
+    }
+    for (NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        NsRingCursor *cursorPtr = lanePtr->cursorPtr;
+        uint64_t      old = atomic_load(&cursorPtr->done);
+        uint64_t      new = NsPlacePosition(&lanePtr->place);
+
+        NsAssert(lanePtr->place.isMoved);
+        new = MAX(new, old);
+        lanePtr->place.isMoved = false;
+        atomic_store(&cursorPtr->done, new);
+        atomic_store(&cursorPtr->ahead, new);
+        if (NsRingNumberOf(old) != NsRingNumberOf(new)
+                && sink->ringPtr == NsSinkRing()) {
+            NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
+        }
+    }
+    NsSinkSpillWritten(sink);
+    atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
+    NsSinkForgetUpTo(sink);
+    NsSinkEndSpill(sink);
+    NsRingSetMissing(slotPtr, sink->gap.n);
+    sink->firstMoved = NULL;
+    sink->nToldLost = 0;
+    sink->nAtRisk = 0;
+}
+
+void
+NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane)
+{
+    NsLaneFree(lane, NsRingNeededFrom(ringPtr, lane));
+}
+
+bool
+NsDeliverSync(Ns_LogSink sink)
+{
+    bool isOk;
+    int  reason;
+
+    sink->syncDue = 0;
+    if (sink->isClosed) {
+        errno = EBADF;
+        return false;
+    }
+    if (sink->typePtr->isDatabase) {
+        return true;            /* What is written is committed. */
+    }
+    if (sink->typePtr->syncProc == NULL) {
+        errno = ENOTSUP;
+        return false;
+    }
+    atomic_fetch_add(&sink->nSyncs, 1);
+    atomic_store(&sink->busySince, NsLogClock());
+    NsBoundLend(sink);
+    isOk = sink->typePtr->syncProc(sink);
+    reason = errno;
+    NsBoundTakeBack(sink);
+    NoteReturn(sink, isOk);
+    if (!isOk) {
+        NoteUnsafe(sink, reason);
+    }
+    sink->isSyncFailing = !isOk;
+    errno = reason;
+    return isOk;
+}
+
+/*
+ * Once, for each time that it begins.
+ */
+static void
+NoteUnsafe(Ns_LogSink sink, int reason)
+{
+    atomic_fetch_add(&sink->nErrors, 1);
+    if (!sink->isSyncFailing) {
+        Ns_Log(Error, "log: sink '%s': sync of '%s' failed: '%s'; what was "
+               "written may be lost when the machine loses power", sink->name,
+               NsSinkFile(sink), strerror(reason));
+    }
+}
+
+/*
+ * An episode begins: say so once.
+ */
+void
+NsDeliverFailed(Ns_LogSink sink, int reason)
+{
+    atomic_fetch_add(&sink->nErrors, 1);
+    if (sink->failure == 0) {
+        atomic_store(&sink->failedSince, NsLogClock());
+        sink->retryNanos = RETRY_NANOS;
+        NsDeliverTell(sink, Error, "log: sink '%s': writing to '%s' failed: "
+                      "'%s'; trying again", sink->name, NsSinkFile(sink),
+                      sink->complaint[0] != '\0' ? sink->complaint
+                      : strerror(reason));
+    } else if (sink->typePtr->isDatabase) {
+        sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
+    }
+    sink->retryAt = NsLogClock() + sink->retryNanos;
+    sink->failure = reason;
+    errno = reason;
+}
+
+void
+NsDeliverRefused(Ns_LogSink sink, const char *reason)
+{
+    if (sink->nRefused++ == 0) {
+        snprintf(sink->refusal, sizeof(sink->refusal), "%s", reason);
+    }
+}
+
+/*
+ * Rows that were refused are reported once in a while, not one by one.
+ */
+static void
+CountDelivered(Ns_LogSink sink)
+{
+    uint64_t nRefused = MIN(sink->nRefused, sink->nRecords);
+    int64_t  now = NsLogClock();
+
+    atomic_fetch_add(&sink->nRejected, nRefused);
+    atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
+    sink->nUnreported += nRefused;
+    sink->nRefused = 0;
+    if (sink->nUnreported > 0 && IsInTable(sink)
+            && (sink->refusalReported == 0
+                || now - sink->refusalReported >= REPORT_NANOS)) {
+        NsDeliverTell(sink, Error, "log: sink '%s': '%s' refused %" PRIu64
+                      " rows, which are dropped: '%s'", sink->name,
+                      NsSinkFile(sink), sink->nUnreported, sink->refusal);
+        sink->nUnreported = 0;
+        sink->refusalReported = now;
+    }
+}
+
+static void
+NoteSuccess(Ns_LogSink sink)
+{
+    double seconds = (double) (NsLogClock()
+                               - atomic_load(&sink->failedSince)) / 1e9;
+    int    reason = sink->failure;
+
+    sink->failure = 0;
+    atomic_store(&sink->failedSince, 0);
+    sink->retryAt = 0;
+    sink->complaint[0] = '\0';
+    NsDeliverTell(sink, Notice, "log: sink '%s': writing to '%s' works again, "
+                  "after %.3f seconds", sink->name, NsSinkFile(sink), seconds);
+    if (!NsDeliverIsHeard(sink)) {
+        (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
+                             "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
+                             strerror(reason));
+    }
+}
+
+void
+NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
+{
+    char    text[1024];
+    va_list ap;
+
+    if (!IsInTable(sink)) {
+        return;                 /* It works for another one, which tells. */
+    }
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (NsDeliverIsHeard(sink)) {
+        Ns_Log(severity, "%s", text);
+    } else {
+        NsSystemLogToStderr(severity, text);
+    }
+}
+
+static bool
+IsInTable(Ns_LogSink sink)
+{
+    return NsSinkAt(sink->index) == sink;
+}
+
+bool
+NsDeliverIsHeard(Ns_LogSink sink)
+{
+    int        index = NsStreamIndex(nsSystemStream);
+    bool       isHeard = !NsSinkWants(sink, index);
+    const NsStreamSinks *sinksPtr;
+
+    NsSinkEnter();
+    sinksPtr = NsStreamGetSinks(index);
+    for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
+        isHeard = sinksPtr->sinks[i] != sink
+            && atomic_load(&sinksPtr->sinks[i]->failedSince) == 0;
+    }
+    NsSinkLeave();
+    return isHeard;
+}

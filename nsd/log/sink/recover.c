@@ -1,0 +1,844 @@
+/*
+ * recover.c --
+ *
+ *      What earlier processes of this server handed over and did not write.
+ *
+ *      A process that ends in order deletes its mapping.  One that was killed
+ *      leaves it, and the next start finds it.  Each sink claims what is left
+ *      under its name, whenever it is made.  Until that is written it writes
+ *      nothing else, so the old records come first; its new ones wait.  A sink
+ *      with a log thread has that write its claims, which begins when all
+ *      modules are loaded; for a direct one the thread does it that makes the
+ *      sink.
+ *
+ *      What a claim stands for is delivered from the old mapping by a second
+ *      sink to the same target, behind its cursors, exactly once.  They move
+ *      like those of the present mapping, so a process killed here is continued
+ *      by the next.  About a write that was under way, settle.c asks the file,
+ *      and a database knows by itself.
+ *
+ *      Records of a stream that nobody has made cannot be formatted.  They stay
+ *      where they are, and hold nothing up.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "log/sink/leftover.h"
+#include "log/sink/settle.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+/*
+ * A mapping that an earlier process left.  Guarded by NsLeftoverLock.
+ */
+typedef struct Leftover {
+    struct Leftover *nextPtr;
+    NsRing          *ringPtr;           /* Constant. */
+    bool            *isClaimed;         /* By slot. */
+    int              nUsers;            /* Who opened it, and claims. */
+} Leftover;
+
+/*
+ * What a sink has still to write.  A list, guarded by the sink's lock; only
+ * its log thread takes from it.
+ */
+struct NsClaim {
+    NsClaim    *nextPtr;
+    Leftover   *leftoverPtr;
+    NsRingSink *slotPtr;
+};
+
+typedef struct Leftovers {
+    int        n;
+    Leftover **all;
+} Leftovers;
+
+static Leftover *firstPtr;      /* Those in use; guarded by NsLeftoverLock. */
+static Leftovers atStart;       /* Main thread, during the start. */
+static atomic_bool isStartOver;
+
+static Leftovers AddLocked(NsRing **rings, int n);
+static void     EndRecovery(Leftovers *leftoversPtr);
+static bool     HasSink(const NsRingSink *slotPtr);
+static bool     TakeOrphan(Leftover *leftoverPtr, int index);
+static void     GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr);
+static void     Release(Leftover *leftoverPtr);
+static void     ReleaseLocked(Leftover *leftoverPtr);
+static void     Claim(Ns_LogSink sink);
+static void     ClaimLocked(Ns_LogSink sink);
+static const NsClaim *FirstClaim(Ns_LogSink sink);
+static void     AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
+                         NsRingSink *slotPtr);
+static bool     WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
+static Ns_LogSink MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr);
+static void     EndWriter(Ns_LogSink *writerPtr);
+static void     AddCounts(Ns_LogSink to, Ns_LogSink from);
+static void     DropFirstClaim(Ns_LogSink sink);
+static void     CountClaimed(Ns_LogSink sink);
+static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
+                            NsRingSink *slotPtr);
+static void     MakeStreams(const NsRing *ringPtr,
+                            const NsRingSink *slotPtr);
+static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
+                          NsRingSink *slotPtr);
+static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
+static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
+                                NsRingSink *slotPtr, uint64_t *nPtr);
+static void     CountCutOff(Ns_LogSink sink);
+static bool     DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
+static bool     DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr,
+                            uint64_t *nPtr);
+static uint64_t CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
+static bool     OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
+                          NsPlace *placePtr);
+
+
+void
+NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory)
+{
+    NsRing **rings;
+    int      n;
+
+    NsSpillHeadInit(keyPtr);
+    n = NsLeftoverOpen(keyPtr, spillDirectory, &rings);
+    NsLeftoverLock();
+    atStart = AddLocked(rings, n);
+    NsLeftoverUnlock();
+}
+
+void
+NsSinkEndRecovery(void)
+{
+    EndRecovery(&atStart);
+    atomic_store(&isStartOver, true);
+}
+
+void
+NsRecoverLate(void)
+{
+    Leftovers   late;
+    NsRing    **rings;
+    Ns_LogSink  sink;
+    int         n;
+
+    NsLeftoverLock();
+    n = NsLeftoverOpenLateLocked(&rings);
+    late = AddLocked(rings, n);
+    NsLeftoverUnlock();
+    for (int i = 0; i < late.n; i++) {
+        NsLeftoverTellDamage(late.all[i]->ringPtr);
+    }
+    NsSinkEnter();
+    for (int i = 0; late.n > 0 && (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkLock(sink);
+        if (!atomic_load(&sink->isRemoved) && !sink->isClosed) {
+            Claim(sink);
+        }
+        NsSinkUnlock(sink);
+        if (atomic_load(&sink->isOnLanes)) {
+            NsSinkKick(sink);
+        } else {
+            NsRecoverHere(sink, false);
+        }
+    }
+    NsSinkLeave();
+    EndRecovery(&late);
+}
+
+/*
+ * They are in use, by the caller for now.  Takes the array.
+ */
+static Leftovers
+AddLocked(NsRing **rings, int n)
+{
+    Leftovers leftovers = {.n = n};
+    Leftover **linkPtr = &firstPtr;
+
+    if (n > 0) {
+        leftovers.all = ns_malloc((size_t) n * sizeof(*leftovers.all));
+    }
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    for (int i = 0; i < n; i++) {
+        Leftover *leftoverPtr = ns_calloc(1u, sizeof(*leftoverPtr));
+
+        leftoverPtr->ringPtr = rings[i];
+        leftoverPtr->isClaimed = ns_calloc(rings[i]->headerPtr->maxSinks + 1,
+                                           sizeof(bool));
+        leftoverPtr->nUsers = 1;
+        leftovers.all[i] = *linkPtr = leftoverPtr;
+        linkPtr = &leftoverPtr->nextPtr;
+    }
+    ns_free(rings);
+    return leftovers;
+}
+
+/*
+ * What no sink has claimed is for files and databases that this server knows of
+ * only by what is left.
+ */
+static void
+EndRecovery(Leftovers *leftoversPtr)
+{
+    for (int i = 0; i < leftoversPtr->n; i++) {
+        Leftover *leftoverPtr = leftoversPtr->all[i];
+        NsRing   *ringPtr = leftoverPtr->ringPtr;
+
+        for (int j = 0; j < (int) ringPtr->headerPtr->maxSinks; j++) {
+            NsRingSink *slotPtr = NsRingSinkAt(ringPtr, j);
+
+            if (!HasSink(slotPtr) && TakeOrphan(leftoverPtr, j)) {
+                DeliverOrphan(ringPtr, slotPtr);
+                GiveBack(leftoverPtr, slotPtr);
+            }
+        }
+        Release(leftoverPtr);
+    }
+    ns_free(leftoversPtr->all);
+    *leftoversPtr = (Leftovers){.n = 0};
+}
+
+/*
+ * If that has not claimed the slot now, it has given it up.
+ */
+static bool
+HasSink(const NsRingSink *slotPtr)
+{
+    bool       hasSink = false;
+    Ns_LogSink sink;
+
+    NsSinkEnter();
+    for (int i = 0; !hasSink && (sink = NsSinkAt(i)) != NULL; i++) {
+        hasSink = !atomic_load(&sink->isRemoved)
+            && NsRingSinkHasName(slotPtr, sink->name);
+    }
+    NsSinkLeave();
+    return hasSink;
+}
+
+/*
+ * True: nobody has claimed the slot, and nobody can until it is given back.
+ */
+static bool
+TakeOrphan(Leftover *leftoverPtr, int index)
+{
+    bool isFree;
+
+    NsLeftoverLock();
+    isFree = !leftoverPtr->isClaimed[index]
+        && NsRingSinkIsUsed(NsRingSinkAt(leftoverPtr->ringPtr, index));
+    if (isFree) {
+        leftoverPtr->isClaimed[index] = true;
+    }
+    NsLeftoverUnlock();
+    return isFree;
+}
+
+static void
+GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr)
+{
+    NsLeftoverLock();
+    for (int i = 0; i < (int) leftoverPtr->ringPtr->headerPtr->maxSinks; i++) {
+        if (NsRingSinkAt(leftoverPtr->ringPtr, i) == slotPtr) {
+            leftoverPtr->isClaimed[i] = false;
+        }
+    }
+    NsLeftoverUnlock();
+}
+
+static void
+Release(Leftover *leftoverPtr)
+{
+    NsLeftoverLock();
+    ReleaseLocked(leftoverPtr);
+    NsLeftoverUnlock();
+}
+
+/*
+ * The last user deletes the mapping, if nothing is left there.
+ */
+static void
+ReleaseLocked(Leftover *leftoverPtr)
+{
+    Leftover **linkPtr = &firstPtr;
+
+    if (--leftoverPtr->nUsers > 0) {
+        return;
+    }
+    while (*linkPtr != leftoverPtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = leftoverPtr->nextPtr;
+    NsRingClose(&leftoverPtr->ringPtr, !NsRingIsNeeded(leftoverPtr->ringPtr));
+    ns_free(leftoverPtr->isClaimed);
+    ns_free(leftoverPtr);
+    NsSinkNoteRoom();
+}
+
+void
+NsRecoverClaim(Ns_LogSink sink)
+{
+    Leftovers again = {.n = 0};
+    NsRing  **rings;
+    int       n;
+
+    NsLeftoverLock();
+    if (atomic_load(&isStartOver)) {
+        /* Until then all that there was is in use. */
+        n = NsLeftoverOpenAgainLocked(&rings);
+        again = AddLocked(rings, n);
+    }
+    ClaimLocked(sink);
+    for (int i = 0; i < again.n; i++) {
+        ReleaseLocked(again.all[i]);
+    }
+    NsLeftoverUnlock();
+    ns_free(again.all);
+    CountClaimed(sink);
+}
+
+static void
+Claim(Ns_LogSink sink)
+{
+    NsLeftoverLock();
+    ClaimLocked(sink);
+    NsLeftoverUnlock();
+    CountClaimed(sink);
+}
+
+static void
+ClaimLocked(Ns_LogSink sink)
+{
+    for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
+        for (int i = 0; i < (int) p->ringPtr->headerPtr->maxSinks; i++) {
+            NsRingSink *slotPtr = NsRingSinkAt(p->ringPtr, i);
+
+            if (!p->isClaimed[i]
+                    && NsRingSinkHasName(slotPtr, sink->name)) {
+                p->isClaimed[i] = true;
+                p->nUsers++;
+                AddClaim(sink, p, slotPtr);
+            }
+        }
+    }
+}
+
+void
+NsRecoverHere(Ns_LogSink sink, bool getsThread)
+{
+    const NsClaim *claimPtr = FirstClaim(sink);
+
+    if (claimPtr == NULL) {
+        return;
+    }
+    if (!NsRecoverClaims(sink)) {
+        Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
+               "written: '%s'; %s", sink->name,
+               (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
+               strerror(sink->failure),
+               getsThread ? "trying again" : "the next start tries again");
+        if (!getsThread) {
+            NsRecoverDropClaims(sink);
+        }
+    }
+    /* Others may have put something into the buffer. */
+    NsSinkLock(sink);
+    (void) NsDeliverFlush(sink);
+    NsSinkUnlock(sink);
+}
+
+static void
+AddClaim(Ns_LogSink sink, Leftover *leftoverPtr, NsRingSink *slotPtr)
+{
+    NsClaim *claimPtr = ns_calloc(1u, sizeof(*claimPtr)), **linkPtr;
+
+    claimPtr->leftoverPtr = leftoverPtr;
+    claimPtr->slotPtr = slotPtr;
+    for (linkPtr = &sink->claims; *linkPtr != NULL;
+         linkPtr = &(*linkPtr)->nextPtr) {
+    }
+    *linkPtr = claimPtr;
+}
+
+bool
+NsRecoverClaims(Ns_LogSink sink)
+{
+    const NsClaim *claimPtr = FirstClaim(sink);
+    bool           isOk;
+
+    if (claimPtr == NULL) {
+        return true;
+    }
+    NsSinkLock(sink);
+    isOk = sink->failure == 0
+        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
+            && !NsSinkIsPumping());
+    NsSinkUnlock(sink);
+    while (isOk && claimPtr != NULL) {
+        isOk = WriteClaim(sink, claimPtr);
+        NsSinkLock(sink);
+        if (isOk) {
+            DropFirstClaim(sink);
+            sink->retryAt = 0;
+            /* The file may have been rolled. */
+            isOk = !sink->typePtr->isFile || NsFileReopen(sink);
+        }
+        if (!isOk) {
+            NsDeliverFailed(sink, errno);
+        }
+        CountClaimed(sink);
+        NsSinkUnlock(sink);
+        claimPtr = FirstClaim(sink);
+    }
+    return claimPtr == NULL;
+}
+
+/*
+ * It stays the first until the caller, who works for the sink, drops it.
+ */
+static const NsClaim *
+FirstClaim(Ns_LogSink sink)
+{
+    const NsClaim *claimPtr;
+
+    NsSinkLock(sink);
+    claimPtr = sink->claims;
+    NsSinkUnlock(sink);
+    return claimPtr;
+}
+
+static bool
+WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
+{
+    Ns_LogSink writer = MakeWriter(sink, claimPtr->slotPtr);
+    bool       isOk = false;
+    int        reason = errno;
+
+    if (writer != NULL) {
+        isOk = RecoverFrom(writer, claimPtr->leftoverPtr->ringPtr,
+                           claimPtr->slotPtr);
+        reason = errno;
+        NsSinkLock(sink);
+        AddCounts(sink, writer);
+        NsSinkUnlock(sink);
+        EndWriter(&writer);
+    } else if (reason == NS_SINK_COMPLAINS) {
+        NsSinkLock(sink);
+        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+                 NsSinkReason(reason));
+        NsSinkUnlock(sink);
+        reason = EIO;
+    }
+    errno = reason;
+    return isOk;
+}
+
+/*
+ * A sink of its own to the same target, since the other reads the present
+ * mapping.  Two servers may have sinks of one name, and be each other's
+ * successor: records go to the file that they were meant for, unless its
+ * directory is gone.
+ */
+static Ns_LogSink
+MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
+{
+    NsSinkSpec spec = {
+        .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
+        .connection = sink->connection, .table = sink->table,
+        .settings = sink->settings
+    };
+    Ns_LogSink writer = NULL;
+
+    if (STREQ(slotPtr->type, spec.type) && slotPtr->file[0] == '/'
+            && spec.file != NULL && !STREQ(slotPtr->file, spec.file)) {
+        spec.file = slotPtr->file;
+        writer = NsSinkMake(&spec);
+        spec.file = sink->file;
+        if (writer == NULL && errno != ENOENT && errno != ENOTDIR
+                && errno != EACCES) {
+            return NULL;
+        }
+    }
+    return writer != NULL ? writer : NsSinkMake(&spec);
+}
+
+static void
+EndWriter(Ns_LogSink *writerPtr)
+{
+    NsSinkLock(*writerPtr);
+    (*writerPtr)->typePtr->closeProc(*writerPtr);
+    NsSinkUnlock(*writerPtr);
+    NsSinkUnmake(writerPtr);
+}
+
+/*
+ * To the ledger: what was not written is still claimed.
+ */
+static void
+AddCounts(Ns_LogSink to, Ns_LogSink from)
+{
+    uint64_t nDone = atomic_load(&from->nDelivered)
+        + atomic_load(&from->nIgnored) + atomic_load(&from->nDamaged)
+        + atomic_load(&from->nRejected);
+
+    atomic_fetch_add(&to->nDirect, nDone);
+    atomic_fetch_add(&to->nDelivered, atomic_load(&from->nDelivered));
+    atomic_fetch_add(&to->nIgnored, atomic_load(&from->nIgnored));
+    atomic_fetch_add(&to->nDamaged, atomic_load(&from->nDamaged));
+    atomic_fetch_add(&to->nRejected, atomic_load(&from->nRejected));
+    atomic_fetch_add(&to->nBytes, atomic_load(&from->nBytes));
+    atomic_fetch_add(&to->nWrites, atomic_load(&from->nWrites));
+    atomic_fetch_add(&to->writeNanos, atomic_load(&from->writeNanos));
+    to->nUnreported += from->nUnreported;
+    memcpy(to->refusal, from->refusal, sizeof(to->refusal));
+    memcpy(to->complaint, from->complaint, sizeof(to->complaint));
+}
+
+static void
+DropFirstClaim(Ns_LogSink sink)
+{
+    NsClaim *claimPtr = sink->claims;
+
+    sink->claims = claimPtr->nextPtr;
+    GiveBack(claimPtr->leftoverPtr, claimPtr->slotPtr);
+    Release(claimPtr->leftoverPtr);
+    ns_free(claimPtr);
+}
+
+void
+NsRecoverDropClaims(Ns_LogSink sink)
+{
+    while (sink->claims != NULL) {
+        DropFirstClaim(sink);
+    }
+    CountClaimed(sink);
+}
+
+/*
+ * For the ledger.
+ */
+static void
+CountClaimed(Ns_LogSink sink)
+{
+    uint64_t n = 0;
+
+    for (const NsClaim *p = sink->claims; p != NULL; p = p->nextPtr) {
+        n += NsRecoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
+    }
+    atomic_store(&sink->nClaimed, n);
+}
+
+void
+NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
+               int64_t position)
+{
+    NsRingCursor *cursorPtr = lane < 0 || lane >= NS_RING_MAX_LANES ? NULL
+        : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
+
+    if (cursorPtr != NULL) {
+        atomic_store(&cursorPtr->ahead, (uint64_t) position);
+        if ((uint64_t) position > atomic_load(&cursorPtr->done)) {
+            atomic_store(&cursorPtr->done, (uint64_t) position);
+        }
+    }
+}
+
+uint64_t
+NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < nStreams; i++) {
+        int rank = NsRingRank(ringPtr, i, slotPtr);
+
+        if (rank >= 0) {
+            n += CountInStream(ringPtr, i, rank);
+        }
+    }
+    return n + NsSpillCount(slotPtr);
+}
+
+static uint64_t
+CountInStream(NsRing *ringPtr, uint32_t stream, int rank)
+{
+    uint64_t n = 0;
+
+    for (uint32_t lane = NsRingNewestLane(ringPtr, stream);
+         lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
+        NsPlace place = {.lane = lane};
+
+        (void) OpenPlace(ringPtr, NsRingCursorAt(ringPtr, lane, rank), &place);
+        for (; place.headPtr != NULL; n++) {
+            NsPlaceAdvance(ringPtr, &place);
+        }
+    }
+    return n;
+}
+
+/*
+ * Write what the slot's sink had not written, and free the slot, unless there
+ * are records of streams that nobody has made.  False: something is left for
+ * another reason, which is in errno.
+ */
+static bool
+RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    int      pid = (int) ringPtr->headerPtr->pid, reason;
+    uint64_t n = 0, before = atomic_load(&sink->nDelivered), nDamaged, nLeft;
+    bool     isDelivered;
+
+    MakeStreams(ringPtr, slotPtr);
+    NsSinkLock(sink);
+    NsSinkMeetLeftover(sink, ringPtr, slotPtr);
+    isDelivered = (sink->typePtr->settleProc == NULL
+                   || AskTarget(sink, ringPtr, slotPtr))
+        && NsSinkTakeSpill(sink, ringPtr, slotPtr)
+        && DeliverLeftover(sink, ringPtr, slotPtr, &n);
+    reason = errno;
+    NsSinkFreeLanes(sink);
+    NsSinkUnlock(sink);
+    nLeft = NsRecoverCountUnread(ringPtr, slotPtr);
+    if (!isDelivered) {
+        n = atomic_load(&sink->nDelivered) - before;
+    } else if (nLeft == 0) {
+        NsRingSinkUnname(slotPtr);
+    }
+    if (n > 0) {
+        Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
+               "%d had not written", sink->name, n, pid);
+    }
+    nDamaged = atomic_load(&sink->nDamaged);
+    if (nDamaged > 0) {
+        Ns_Log(Error, "log: sink '%s': at least %" PRIu64 " records of process "
+               "%d are lost: the memory that it left is damaged", sink->name,
+               nDamaged, pid);
+    }
+    if (isDelivered && nLeft > 0) {
+        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s' of "
+               "streams that no module has made; nsd --logs prints them, "
+               "ns_logsink forget gives them up", ringPtr->path, nLeft,
+               sink->name);
+    }
+    errno = reason;
+    return isDelivered;
+}
+
+/*
+ * Those that need no module; not while a sink is locked.
+ */
+static void
+MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nStreams);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (NsRingRank(ringPtr, i, slotPtr) >= 0
+                && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
+            (void) NsStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
+        }
+    }
+}
+
+/*
+ * How far it got in each lane.
+ */
+static bool
+AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    /* Behind them the file may have a hole, and the file system no room. */
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        atomic_store(&sink->lanes[i]->cursorPtr->ahead, 0);
+    }
+    if (!sink->typePtr->settleProc(sink, ringPtr, slotPtr)) {
+        return false;
+    }
+    sink->hasSettled = true;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        sink->lanes[i]->settled = atomic_load(
+            &sink->lanes[i]->cursorPtr->ahead);
+    }
+    return true;
+}
+
+/*
+ * The sink no longer exists, but its file can still get what belongs
+ * there; else the records stay where they are.
+ */
+static void
+DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint64_t   n = NsRecoverCountUnread(ringPtr, slotPtr);
+    NsSinkSpec spec = {
+        .name = slotPtr->name, .type = slotPtr->type, .table = slotPtr->table,
+        .file = slotPtr->file, .settings = nsSinkDefaults
+    };
+    Ns_LogSink sink = NULL;
+    bool       isDelivered = false;
+
+    if (n == 0 && NsRingMissing(slotPtr) == 0) {
+        /* Or what is there cannot be read. */
+        NsRingSinkUnname(slotPtr);
+        return;
+    }
+    spec.settings.minSeverity = slotPtr->minSeverity;
+    spec.settings.slowNanos = slotPtr->slowNanos;
+    spec.settings.onlyErrors = slotPtr->onlyErrors != 0;
+    spec.settings.format = slotPtr->format >= 0
+        && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
+    if ((STREQ(slotPtr->type, "file") || STREQ(slotPtr->type, "sqlite"))
+            && slotPtr->file[0] == '/') {
+        sink = NsSinkMake(&spec);
+    }
+    if (sink != NULL) {
+        isDelivered = RecoverFrom(sink, ringPtr, slotPtr);
+        EndWriter(&sink);
+    }
+    if (!isDelivered) {
+        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
+               "which no longer exists; nsd --logs prints them, "
+               "ns_logsink forget gives them up",
+               ringPtr->path, n, slotPtr->name);
+    }
+}
+
+/*
+ * Deliver as from the present mapping, but with each record checked.  False: it
+ * cannot be written; what was not is still in the mapping.
+ */
+static bool
+DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
+                uint64_t *nPtr)
+{
+    NsMerge merge = {NULL, 0, 0};
+    bool    isOk;
+
+    sink->ringPtr = ringPtr;
+    sink->slotPtr = slotPtr;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->lanes[i];
+
+        if (!OpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
+                || lanePtr->stream == NULL) {
+            lanePtr->place.headPtr = NULL;
+        }
+    }
+    isOk = NsSettleWrite(sink, nPtr);
+    sink->nTaken = 0;
+    isOk = isOk && NsSinkUnspill(sink);
+    *nPtr += sink->nTaken;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        if (sink->lanes[i]->place.headPtr != NULL) {
+            NsMergeAdd(&merge, &sink->lanes[i]->place);
+        }
+    }
+    if (isOk && NsRingMissing(slotPtr) > 0) {
+        isOk = NsDeliverNote(sink, Warning, "log: up to %" PRIu64 " records "
+                             "are missing here: they could not be written in "
+                             "time before process %d was killed",
+                             NsRingMissing(slotPtr),
+                             (int) ringPtr->headerPtr->pid);
+    }
+    isOk = isOk && DeliverAll(sink, &merge, nPtr) && NsDeliverFlush(sink);
+    if (isOk) {
+        CountCutOff(sink);
+    }
+    if (!isOk && sink->failure != 0) {
+        errno = sink->failure;
+    }
+    NsMergeFree(&merge);
+    if (sink->spillPtr != NULL) {
+        NsSpillClose(&sink->spillPtr);
+    }
+    sink->ringPtr = NULL;
+    sink->slotPtr = NULL;
+    return isOk;
+}
+
+/*
+ * Lanes that do not end with a record: how many there were nobody knows.
+ */
+static void
+CountCutOff(Ns_LogSink sink)
+{
+    const NsRing *ringPtr = sink->ringPtr;
+
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        const NsPlace *placePtr = &sink->lanes[i]->place;
+
+        if (placePtr->isMoved && placePtr->offset < atomic_load(
+                &NsRingSegmentAt(ringPtr, placePtr->segment)->committed)) {
+            atomic_fetch_add(&sink->nDamaged, 1);
+        }
+    }
+}
+
+static bool
+DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
+{
+    NsPlace *placePtr;
+    bool     isOk = true;
+
+    while (isOk && (placePtr = NsMergeFirst(mergePtr)) != NULL) {
+        NsSinkLane *lanePtr = NsSinkLaneOf(placePtr);
+
+        isOk = DeliverFrom(sink, lanePtr, nPtr);
+        if (isOk) {
+            lanePtr->upTo = 0;
+            NsSinkNoteMoved(sink, lanePtr);
+            NsPlaceAdvance(sink->ringPtr, placePtr);
+            if (placePtr->headPtr != NULL) {
+                NsMergeFirstMoved(mergePtr);
+            } else {
+                NsMergeFirstEnded(mergePtr);
+            }
+        }
+    }
+    return isOk;
+}
+
+/*
+ * Deliver the record at a lane's place.  One that is damaged counts as that, and
+ * so do those that are missing before it.
+ */
+static bool
+DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
+{
+    const NsPlace *placePtr = &lanePtr->place;
+    uint64_t    *nextPtr = &lanePtr->nextSequence;
+    const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, true,
+                                      &sink->scratch, &sink->scratchBytes);
+    Ns_LogRecord record = {
+        .stream = NsStreamName(lanePtr->stream),
+        .severity = placePtr->headPtr->severity,
+        .time = placePtr->headPtr->time,
+        .bytes = bytes,
+        .length = placePtr->headPtr->total
+    };
+    uint64_t     sequence = placePtr->headPtr->sequence;
+
+    if (bytes == NULL) {
+        atomic_fetch_add(&sink->nDamaged, 1);
+        return true;
+    }
+    if (*nextPtr != NS_PLACE_UNKNOWN && sequence > *nextPtr) {
+        atomic_fetch_add(&sink->nDamaged, sequence - *nextPtr);
+    }
+    *nextPtr = sequence + 1;
+    if (!NsDeliverRecord(sink, lanePtr->stream, &record)) {
+        return false;
+    }
+    (*nPtr)++;
+    return true;
+}
+
+/*
+ * Stand at the first record that the sink has not written.
+ */
+static bool
+OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr, NsPlace *placePtr)
+{
+    return NsPlaceOpen(ringPtr, placePtr, atomic_load(&cursorPtr->done))
+        && NsPlaceHead(ringPtr, placePtr) != NULL;
+}

@@ -1,0 +1,243 @@
+/*
+ * sinklane.c --
+ *
+ *      Where a sink reads: its streams, and in each of them the lanes.
+ *
+ *      A sink knows its own streams and their lanes alone, so that what it does
+ *      costs what these are, however many others the server has.  It meets a
+ *      lane when it first looks at the stream after the lane was made.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "base/assert.h"
+#include "nsthread.h"
+
+static bool JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr);
+static NsSinkLane *AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane,
+                           int rank);
+static void AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest,
+                     uint32_t before, int rank);
+
+
+bool
+NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
+{
+    NsSinkStream *streamPtr = ns_calloc(1u, sizeof(*streamPtr));
+    NsStreamDrops drops;
+
+    NsAssertLocked(&nsSinksLock);
+    NsStreamGetDrops(stream, &drops);
+    streamPtr->index = NsStreamIndex(stream);
+    streamPtr->seenDrops = streamPtr->baseDrops = drops.n;
+    streamPtr->baseIgnored = NsStreamIgnored(stream);
+    streamPtr->newestLane = NS_RING_NONE;
+    atomic_store(&streamPtr->rank, -1);
+    if (atomic_load(&sink->isOnLanes) && !JoinLanes(sink, streamPtr)) {
+        ns_free(streamPtr);
+        return false;
+    }
+    if (sink->lastStream == NULL) {
+        atomic_store(&sink->firstStream, streamPtr);
+    } else {
+        atomic_store(&sink->lastStream->nextPtr, streamPtr);
+    }
+    sink->lastStream = streamPtr;
+    return true;
+}
+
+bool
+NsSinkJoinLanes(Ns_LogSink sink)
+{
+    NsSinkStream *streamPtr;
+
+    NsAssertLocked(&nsSinksLock);
+    for (streamPtr = sink->firstStream; streamPtr != NULL;
+         streamPtr = streamPtr->nextPtr) {
+        if (NsRingRank(sink->ringPtr, (uint32_t) streamPtr->index, NULL) < 0) {
+            return false;
+        }
+    }
+    for (streamPtr = sink->firstStream; streamPtr != NULL;
+         streamPtr = streamPtr->nextPtr) {
+        (void) JoinLanes(sink, streamPtr);
+    }
+    return true;
+}
+
+/*
+ * Read the stream's lanes from where they are now.
+ */
+static bool
+JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
+{
+    NsRing  *ringPtr = sink->ringPtr;
+    uint32_t index = (uint32_t) streamPtr->index, lane;
+    int      rank = NsRingRank(ringPtr, index, NULL);
+
+    NsAssert(atomic_load(&streamPtr->rank) == -1);
+    if (rank < 0) {
+        return false;
+    }
+    for (lane = NsRingNewestLane(ringPtr, index); lane != NS_RING_NONE;
+         lane = NsRingOlderLane(ringPtr, lane)) {
+        NsRingCursor *cursorPtr = NsRingCursorAt(ringPtr, lane, rank);
+
+        atomic_store(&cursorPtr->done, 0);
+        atomic_store(&cursorPtr->ahead, 0);
+        atomic_store(&cursorPtr->begin, NS_PLACE_UNKNOWN);
+    }
+    /* From now on others free nothing, so that the ends found below stay. */
+    atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank],
+                 (unsigned short) (sink->slotPtr - ringPtr->sinks + 1));
+    streamPtr->newestLane = NsRingNewestLane(ringPtr, index);
+    AddLanes(sink, NsStreamAt(streamPtr->index), streamPtr->newestLane,
+             NS_RING_NONE, rank);
+    NsLaneLockChains();
+    for (lane = streamPtr->newestLane; lane != NS_RING_NONE;
+         lane = NsRingOlderLane(ringPtr, lane)) {
+        NsSinkLane *lanePtr = NsSinkLaneAt(sink, lane);
+        uint64_t    begin = 0;
+
+        if (NsPlaceOpenEnd(ringPtr, &lanePtr->place, &begin)) {
+            uint64_t position = NsPlacePosition(&lanePtr->place);
+
+            atomic_store(&lanePtr->cursorPtr->done, position);
+            atomic_store(&lanePtr->cursorPtr->ahead, position);
+        }
+        atomic_store(&lanePtr->cursorPtr->begin, begin);
+    }
+    NsLaneUnlockChains();
+    atomic_store(&streamPtr->rank, rank);
+    return true;
+}
+
+void
+NsSinkLeaveAll(Ns_LogSink sink)
+{
+    NsRing       *ringPtr = sink->ringPtr;
+    NsSinkStream *streamPtr = sink->firstStream;
+
+    NsAssertLocked(&nsSinksLock);
+    atomic_store(&sink->isDetached, true);
+    for (; streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
+        uint32_t index = (uint32_t) streamPtr->index;
+        int      rank = atomic_exchange(&streamPtr->rank, -1);
+
+        if (rank >= 0) {
+            atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank], 0);
+            for (uint32_t lane = NsRingNewestLane(ringPtr, index);
+                 lane != NS_RING_NONE;
+                 lane = NsRingOlderLane(ringPtr, lane)) {
+                NsDeliverFreeLane(ringPtr, lane);
+            }
+        }
+    }
+}
+
+void
+NsSinkMeetLanes(Ns_LogSink sink)
+{
+    NsSinkStream *streamPtr = sink->firstStream;
+
+    for (; streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
+        uint32_t newest = NsRingNewestLane(sink->ringPtr,
+                                           (uint32_t) streamPtr->index);
+        int      rank = atomic_load(&streamPtr->rank);
+
+        if (unlikely(newest != streamPtr->newestLane) && rank >= 0) {
+            AddLanes(sink, NsStreamAt(streamPtr->index), newest,
+                     streamPtr->newestLane, rank);
+            streamPtr->newestLane = newest;
+        }
+    }
+}
+
+void
+NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
+
+    NsAssert(ringPtr != NsSinkRing());
+    NsSinkFreeLanes(sink);
+    sink->ringPtr = ringPtr;
+    for (uint32_t i = 0; i < nStreams; i++) {
+        int      rank = NsRingRank(ringPtr, i, slotPtr);
+        uint32_t newest = NsRingNewestLane(ringPtr, i);
+
+        if (rank >= 0 && newest != NS_RING_NONE) {
+            Ns_LogStream stream = NsStreamFind(NsRingStreamAt(ringPtr,
+                                                              i)->name);
+
+            AddLanes(sink, stream != NULL && NsStreamHasFormat(stream)
+                     ? stream : NULL, newest, NS_RING_NONE, rank);
+        }
+    }
+    sink->ringPtr = NULL;
+}
+
+/*
+ * The newest lane of a stream, and the older ones down to that.
+ */
+static void
+AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest, uint32_t before,
+         int rank)
+{
+    for (; newest != before; newest = NsRingOlderLane(sink->ringPtr, newest)) {
+        NsAssert(newest != NS_RING_NONE);
+        (void) AddLane(sink, stream, newest, rank);
+    }
+}
+
+static NsSinkLane *
+AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
+{
+    NsSinkLane    *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+    Tcl_HashEntry *entryPtr;
+    int            isNew;
+
+    lanePtr->place.lane = lane;
+    lanePtr->place.segment = NS_RING_NONE;
+    lanePtr->cursorPtr = NsRingCursorAt(sink->ringPtr, lane, rank);
+    lanePtr->stream = stream;
+    lanePtr->nextSequence = NS_PLACE_UNKNOWN;
+    if (sink->nLanes == sink->roomLanes) {
+        sink->roomLanes = MAX(2 * sink->roomLanes, 4);
+        sink->lanes = ns_realloc(sink->lanes,
+                                 sink->roomLanes * sizeof(*sink->lanes));
+    }
+    if (sink->nLanes == 0) {
+        Tcl_InitHashTable(&sink->laneTable, TCL_ONE_WORD_KEYS);
+    }
+    sink->lanes[sink->nLanes++] = lanePtr;
+    entryPtr = Tcl_CreateHashEntry(&sink->laneTable,
+                                   (char *) (uintptr_t) lane, &isNew);
+    NsAssert(isNew);
+    Tcl_SetHashValue(entryPtr, lanePtr);
+    return lanePtr;
+}
+
+NsSinkLane *
+NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
+{
+    Tcl_HashEntry *entryPtr = sink->nLanes == 0 ? NULL
+        : Tcl_FindHashEntry(&sink->laneTable, (char *) (uintptr_t) lane);
+
+    return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
+}
+
+void
+NsSinkFreeLanes(Ns_LogSink sink)
+{
+    if (sink->nLanes > 0) {
+        Tcl_DeleteHashTable(&sink->laneTable);
+    }
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        ns_free(sink->lanes[i]);
+    }
+    ns_free(sink->lanes);
+    sink->lanes = NULL;
+    sink->nLanes = sink->roomLanes = 0;
+    sink->firstMoved = NULL;
+    sink->hasUpTo = sink->hasFloors = sink->hasSettled = false;
+}

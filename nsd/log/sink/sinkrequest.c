@@ -1,0 +1,206 @@
+/*
+ * sinkrequest.c --
+ *
+ *      Requests to sinks: flush, roll, reopen, new settings.
+ *
+ *      A request is carried out by the thread that does the sink's work,
+ *      between two records, and its caller waits for it.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "log/sink/bound.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+/*
+ * What a roll needs.
+ */
+typedef struct RollRequest {
+    Ns_LogRenameProc *rename;
+    void             *arg;
+} RollRequest;
+
+static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
+                         NsSinkOpGoal goal);
+static NsSinkOpProc DoReopen;
+static NsSinkOpProc DoRoll;
+static NsSinkOpProc DoRollBySettings;
+static NsSinkOpProc DoSetLines;
+static NsSinkOpProc DoClose;
+static NsSinkOpProc DoConfigure;
+
+
+Ns_ReturnCode
+NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    Ns_ReturnCode status;
+    bool          isChanged;
+    int           reason;
+
+    Ns_MutexLock(&sink->wakeLock);
+    isChanged = settingsPtr->maxMemory != sink->settings.maxMemory;
+    Ns_MutexUnlock(&sink->wakeLock);
+    if (isChanged) {
+        /* At once: the sink may be at it for lack of its target. */
+        atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+        NsBoundCheck();
+    }
+    status = Run(sink, DoConfigure, (void *) settingsPtr, NS_OP_PLAIN);
+    reason = errno;
+    NsSinkRouteAgain(sink);
+    errno = reason;
+    return status;
+}
+
+int
+Ns_LogSinkFlush(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_FLUSH);
+}
+
+Ns_ReturnCode
+NsSinkSync(Ns_LogSink sink)
+{
+    return Run(sink, NULL, NULL, NS_OP_SYNC);
+}
+
+int
+Ns_LogSinkReopen(Ns_LogSink sink, const char *file)
+{
+    return Run(sink, DoReopen, (void *) file, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+{
+    RollRequest request = {rename, arg};
+
+    return Run(sink, DoRoll, &request, NS_OP_PLAIN);
+}
+
+Ns_ReturnCode
+NsSinkRollNow(Ns_LogSink sink)
+{
+    return Run(sink, DoRollBySettings, NULL, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines)
+{
+    return Run(sink, DoSetLines, &bufferLines, NS_OP_PLAIN);
+}
+
+int
+Ns_LogSinkClose(Ns_LogSink sink)
+{
+    return Run(sink, DoClose, NULL, NS_OP_PLAIN);
+}
+
+/*
+ * A sink that is stalled does not hold up who asks: a worker does it.
+ */
+void
+NsSinkReopenAll(void)
+{
+    Ns_LogSink sink;
+
+    NsSinkEnter();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        atomic_store(&sink->isReopenAsked, true);
+        if (atomic_load(&sink->isOnLanes)) {
+            NsSinkKick(sink);
+        } else if (NsSinkTryLock(sink)) {
+            NsFileReopenIfAsked(sink);
+            NsSinkUnlock(sink);
+        }
+    }
+    NsSinkLeave();
+}
+
+static Ns_ReturnCode
+Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
+{
+    NsSinkOp op = {.proc = proc, .arg = arg, .goal = goal};
+
+    return NsSinkRun(sink, &op);
+}
+
+/*
+ * An empty path: back to standard error, for the system log.
+ */
+static Ns_ReturnCode
+DoReopen(Ns_LogSink sink, void *arg)
+{
+    const char *file = arg;
+    int         reason;
+
+    (void) NsDeliverFlush(sink);
+    if (file != NULL) {
+        ns_free(sink->file);
+        sink->file = *file == '\0' ? NULL : ns_strdup(file);
+        if (sink->slotPtr != NULL) {
+            snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
+                     file);
+        }
+    }
+    sink->isClosed = false;
+    if (NsFileReopen(sink)) {
+        return NS_OK;
+    }
+    reason = errno;
+    if (file != NULL && !sink->isStandardOutput) {
+        sink->typePtr->closeProc(sink);
+        sink->isClosed = true;
+    }
+    errno = reason;
+    return NS_ERROR;
+}
+
+static Ns_ReturnCode
+DoRoll(Ns_LogSink sink, void *arg)
+{
+    const RollRequest *requestPtr = arg;
+
+    return NsFileRoll(sink, requestPtr->rename, requestPtr->arg);
+}
+
+static Ns_ReturnCode
+DoRollBySettings(Ns_LogSink sink, void *arg)
+{
+    return NsFileRollBySettings(sink);
+}
+
+static Ns_ReturnCode
+DoSetLines(Ns_LogSink sink, void *arg)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    sink->settings.bufferLines = *(const int *) arg;
+    sink->settings.version++;
+    Ns_MutexUnlock(&sink->wakeLock);
+    return NS_OK;
+}
+
+static Ns_ReturnCode
+DoClose(Ns_LogSink sink, void *arg)
+{
+    Ns_ReturnCode status = NsDeliverFlush(sink) ? NS_OK : NS_ERROR;
+
+    sink->typePtr->closeProc(sink);
+    sink->isClosed = true;
+    return status;
+}
+
+static Ns_ReturnCode
+DoConfigure(Ns_LogSink sink, void *arg)
+{
+    const NsSinkSettings *settingsPtr = arg;
+
+    if (settingsPtr->version != sink->settings.version) {
+        errno = EAGAIN;
+        return NS_ERROR;
+    }
+    NsSinkApplySettings(sink, settingsPtr);
+    NsFileFinishBackups(sink);
+    return NS_OK;
+}

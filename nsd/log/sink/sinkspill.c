@@ -1,0 +1,246 @@
+/*
+ * sinkspill.c --
+ *
+ *      What a sink has on disk: its beginning and end, and its way into the
+ *      buffer.  bound.c decides what goes there.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "base/assert.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+static bool Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr);
+static bool DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr);
+static bool KeepOthers(Ns_LogSink sink);
+static NsSpillKeepProc IsKept;
+static void SkipDamaged(Ns_LogSink sink);
+
+
+bool
+NsSinkBeginSpill(Ns_LogSink sink)
+{
+    if (atomic_load(&sink->maxSpill) == 0) {
+        return false;
+    }
+    if (sink->spillPtr == NULL) {
+        sink->spillPtr = NsSpillCreate(sink->ringPtr, sink->slotPtr);
+        if (sink->spillPtr == NULL) {
+            atomic_store(&sink->spillFailure, errno);
+            return false;
+        }
+        atomic_store(&sink->spillSince, NsLogClock());
+    }
+    return true;
+}
+
+bool
+NsSinkUnspill(Ns_LogSink sink)
+{
+    const NsSpillFrame *framePtr;
+
+    if (likely(sink->spillPtr == NULL)) {
+        return true;
+    }
+    while ((framePtr = NsSpillHead(sink->spillPtr)) != NULL) {
+        if (!(framePtr->record.kind == NS_SPILL_NOTE
+              ? DeliverNote(sink, framePtr) : Deliver(sink, framePtr))) {
+            return false;
+        }
+    }
+    if (NsSpillIsDamaged(sink->spillPtr)) {
+        SkipDamaged(sink);
+    }
+    return true;
+}
+
+bool
+NsSinkHasSpilled(Ns_LogSink sink)
+{
+    return sink->spillPtr != NULL
+        && sink->spillPtr->read != sink->spillPtr->end;
+}
+
+void
+NsSinkSpillNoteSlot(Ns_LogSink sink)
+{
+    if (unlikely(sink->spillPtr != NULL)) {
+        NsSpillHeadNoteSlot(sink->spillPtr->fd, sink->ringPtr, sink->slotPtr);
+    }
+}
+
+void
+NsSinkSpillWritten(Ns_LogSink sink)
+{
+    if (unlikely(sink->spillPtr != NULL)) {
+        NsSpillNoteDone(sink->spillPtr);
+        NsSinkNoteSpill(sink);
+    }
+}
+
+void
+NsSinkEndSpill(Ns_LogSink sink)
+{
+    int64_t since = atomic_load(&sink->spillSince);
+
+    if (likely(sink->spillPtr == NULL) || !NsSpillIsDone(sink->spillPtr)) {
+        return;
+    }
+    NsSpillDelete(&sink->spillPtr);
+    NsSinkNoteSpill(sink);
+    if (since != 0) {
+        Ns_Log(Notice, "log: sink '%s' has caught up after %.3f seconds: what "
+               "had gone to disk is written to '%s'", sink->name,
+               (double) (NsLogClock() - since) / 1e9, NsSinkFile(sink));
+    }
+}
+
+void
+NsSinkDropSpill(Ns_LogSink sink)
+{
+    if (sink->spillPtr != NULL) {
+        NsSpillDelete(&sink->spillPtr);
+        NsSinkNoteSpill(sink);
+    }
+}
+
+bool
+NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    if (atomic_load(&slotPtr->hasSpill) == 0) {
+        return true;
+    }
+    if (atomic_load(&slotPtr->spillEnd) == 0) {
+        NsSpillDeleteOf(ringPtr, slotPtr);
+        return true;
+    }
+    sink->spillPtr = NsSpillOpen(ringPtr, slotPtr);
+    if (sink->spillPtr != NULL) {
+        return KeepOthers(sink);
+    }
+    if (errno == ENOENT) {
+        Ns_Log(Error, "log: sink '%s': what process %d left on disk for it is "
+               "gone from '%s'", sink->name, (int) ringPtr->headerPtr->pid,
+               ringPtr->headerPtr->spillDirectory);
+        NsSpillDeleteOf(ringPtr, slotPtr);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Records of streams that nobody has made cannot be formatted.  They must not
+ * hold up those that can.
+ */
+static bool
+KeepOthers(Ns_LogSink sink)
+{
+    bool hasOthers, isOk = NsSpillKeep(sink->spillPtr, IsKept, &hasOthers);
+
+    if (!isOk || !hasOthers) {
+        int reason = errno;
+
+        NsSpillClose(&sink->spillPtr);
+        errno = reason;
+    }
+    return isOk;
+}
+
+static bool
+IsKept(const NsRing *ringPtr, uint32_t lane)
+{
+    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
+}
+
+void
+NsSinkNoteSpill(Ns_LogSink sink)
+{
+    const NsSpill *spillPtr = sink->spillPtr;
+
+    if (spillPtr == NULL) {
+        atomic_store(&sink->nSpilled, 0);
+        atomic_store(&sink->spilledBytes, 0);
+        atomic_store(&sink->spillSince, 0);
+        atomic_store(&sink->spillFailure, 0);
+    } else {
+        atomic_store(&sink->nSpilled, NsSpillUnread(spillPtr));
+        atomic_store(&sink->spilledBytes, spillPtr->end
+                     - atomic_load(&spillPtr->slotPtr->spillDone));
+    }
+}
+
+/*
+ * The lane's position goes with the record, for a target that keeps these.  One
+ * that has the record already says so in `settled`.
+ */
+static bool
+Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
+{
+    const NsRingRecord *recordPtr = &framePtr->record;
+    NsSinkLane         *lanePtr = NsSinkLaneAt(sink, recordPtr->lane);
+    Ns_LogStream        stream = lanePtr == NULL ? NULL : lanePtr->stream;
+    Ns_LogRecord        record = {
+        .stream = stream == NULL ? "" : NsStreamName(stream),
+        .severity = recordPtr->severity,
+        .time = recordPtr->time,
+        .bytes = framePtr + 1,
+        .length = recordPtr->length
+    };
+    bool isDelivered;
+    bool isOurs = sink->ringPtr == NsSinkRing();
+
+    NsAssert(!isOurs || lanePtr != NULL);
+    if (sink->hasSettled && lanePtr != NULL
+            && framePtr->start < lanePtr->settled) {
+        NsSpillAdvance(sink->spillPtr, framePtr);
+        return true;
+    }
+    if (NsSpillIsKept(sink->spillPtr, framePtr)) {
+        NsSpillAdvance(sink->spillPtr, framePtr);
+        return true;
+    }
+    sink->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
+    isDelivered = NsDeliverRecord(sink, stream, &record);
+    sink->isJudged = false;
+    if (isDelivered) {
+        if (!isOurs) {
+            atomic_fetch_add(&sink->nDirect, 1);
+            sink->nTaken++;
+        }
+        if (lanePtr != NULL) {
+            NsSinkSetUpTo(sink, lanePtr, framePtr->start + 1);
+        }
+        NsSpillAdvance(sink->spillPtr, framePtr);
+    }
+    return isDelivered;
+}
+
+static bool
+DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
+{
+    NsGap gap;
+
+    if (framePtr->record.length == sizeof(gap)) {
+        memcpy(&gap, framePtr + 1, sizeof(gap));
+        if (!NsSinkNoteGap(sink, NULL, &gap)) {
+            return false;
+        }
+    }
+    NsSpillAdvance(sink->spillPtr, framePtr);
+    return true;
+}
+
+/*
+ * Someone has changed the file, or the disk has.
+ */
+static void
+SkipDamaged(Ns_LogSink sink)
+{
+    uint64_t n = NsSpillUnread(sink->spillPtr);
+
+    atomic_fetch_add(&sink->nDamaged, n);
+    Ns_Log(Error, "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
+           "lost", sink->name, sink->spillPtr->path, n);
+    NsSpillSkip(sink->spillPtr);
+}

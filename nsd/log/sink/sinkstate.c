@@ -1,0 +1,148 @@
+/*
+ * sinkstate.c --
+ *
+ *      The settings of a sink, and its statistics.
+ */
+
+#include "log/sink/bound.h"
+#include "log/sink/sink_int.h"
+
+#define STALL_NANOS INT64_C(1000000000)     /* A write that takes longer. */
+
+static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
+
+const NsSinkSettings nsSinkDefaults = {
+    .minSeverity = -1,
+    .sample = 1,
+    .maxSpill = (size_t) 1 << 30,
+    .bufferBytes = 65536,
+    .bufferNanos = 100000000,
+    .batchRows = 50,
+    .rollHour = -1,
+    .maxBackup = 10
+};
+
+
+void
+NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
+{
+    /* The sink's own lock may be held for as long as a write takes. */
+    Ns_MutexLock(&sink->wakeLock);
+    *settingsPtr = sink->settings;
+    settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
+    settingsPtr->ignore = ns_strcopy(sink->settings.ignore);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+void
+NsSinkFreeSettings(NsSinkSettings *settingsPtr)
+{
+    ns_free(settingsPtr->rollFormat);
+    ns_free(settingsPtr->ignore);
+    settingsPtr->rollFormat = settingsPtr->ignore = NULL;
+}
+
+void
+NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
+{
+    NsSinkSettings old = sink->settings;
+
+    Ns_MutexLock(&sink->wakeLock);
+    sink->settings = *settingsPtr;
+    sink->settings.version = old.version + 1;
+    sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
+    Ns_MutexUnlock(&sink->wakeLock);
+    NsSinkFreeSettings(&old);
+    NsKindsFree(&sink->ignored);
+    (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
+    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour, time(NULL));
+    atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+    atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+    atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
+    NsSinkNoteSettings(sink);
+}
+
+void
+NsSinkNoteSettings(Ns_LogSink sink)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    if (sink->slotPtr != NULL) {
+        sink->slotPtr->slowNanos = settingsPtr->slowNanos;
+        sink->slotPtr->minSeverity = settingsPtr->minSeverity;
+        sink->slotPtr->format = settingsPtr->format;
+        sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+        sink->slotPtr->maxSpillKiB = (uint32_t) MIN(
+            settingsPtr->maxSpill / 1024 + (settingsPtr->maxSpill % 1024 > 0),
+            UINT32_MAX);
+    }
+}
+
+void
+NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
+{
+    const NsSinkStream *streamPtr;
+
+    memset(statsPtr, 0, sizeof(*statsPtr));
+    statsPtr->delivered = atomic_load(&sink->nDelivered);
+    statsPtr->ignored = atomic_load(&sink->nIgnored);
+    statsPtr->droppedFailed = atomic_load(&sink->nFailed);
+    statsPtr->droppedDamaged = atomic_load(&sink->nDamaged);
+    statsPtr->droppedRejected = atomic_load(&sink->nRejected);
+    statsPtr->bytes = atomic_load(&sink->nBytes);
+    statsPtr->writes = atomic_load(&sink->nWrites);
+    statsPtr->syncs = atomic_load(&sink->nSyncs);
+    statsPtr->errors = atomic_load(&sink->nErrors);
+    statsPtr->wakeups = atomic_load(&sink->nWakeups);
+    statsPtr->longestWrite = atomic_load(&sink->longestWrite);
+    statsPtr->writeNanos = atomic_load(&sink->writeNanos);
+    GetTrouble(sink, statsPtr);
+    statsPtr->accepted = atomic_load(&sink->nDirect)
+        + atomic_load(&sink->nClaimed);
+    for (streamPtr = atomic_load(&sink->firstStream);
+         streamPtr != NULL && !atomic_load(&sink->isDetached);
+         streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        Ns_LogStream  stream = NsStreamAt(streamPtr->index);
+        uint64_t      n = NsStreamIgnored(stream) - streamPtr->baseIgnored;
+        int           rank = atomic_load(&streamPtr->rank);
+        NsStreamDrops drops;
+
+        statsPtr->ignored += n;
+        statsPtr->accepted += n;
+        if (rank >= 0) {
+            NsStreamGetDrops(stream, &drops);
+            statsPtr->droppedMemory += drops.n - streamPtr->baseDrops;
+            statsPtr->accepted += NsLaneRecords(streamPtr->index, rank);
+        }
+    }
+    statsPtr->pending = statsPtr->accepted - statsPtr->delivered
+        - statsPtr->ignored - statsPtr->droppedFailed
+        - statsPtr->droppedDamaged - statsPtr->droppedRejected;
+    statsPtr->accepted += statsPtr->droppedMemory;
+    statsPtr->spilled = MIN(atomic_load(&sink->nSpilled), statsPtr->pending);
+    statsPtr->spilledBytes = atomic_load(&sink->spilledBytes);
+    statsPtr->behind = NsBoundHeld(sink);
+    if (statsPtr->pending > atomic_load(&sink->deepest)) {
+        atomic_store(&sink->deepest, statsPtr->pending);
+    }
+    statsPtr->deepest = atomic_load(&sink->deepest);
+}
+
+/*
+ * No lock: who works for the sink may hold it for long, just now.
+ */
+static void
+GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr)
+{
+    int64_t failed = atomic_load(&sink->failedSince);
+    int64_t busy = atomic_load(&sink->busySince);
+
+    if (failed != 0) {
+        statsPtr->trouble = NS_TROUBLE_FAILING;
+        statsPtr->troubleSince = failed;
+    } else if (busy != 0 && NsLogClock() - busy > STALL_NANOS) {
+        statsPtr->trouble = NS_TROUBLE_STALLED;
+        statsPtr->troubleSince = busy;
+    }
+}

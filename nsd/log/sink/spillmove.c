@@ -1,0 +1,285 @@
+/*
+ * spillmove.c --
+ *
+ *      Dead processes' records, moved from memory to disk; see spillmove.h.
+ *
+ *      A process that is killed in the midst leaves a spill file and cursors as
+ *      one does that was killed while it logged.
+ */
+
+#include "log/sink/spillmove.h"
+
+#include "log/ring/reader.h"
+#include "log/sink/spill.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+/* So much goes into a spill file at a time. */
+#define BATCH_BYTES ((size_t) 256 << 10)
+
+/*
+ * What one sink has not read of one mapping.
+ */
+typedef struct Walk {
+    NsRing     *ringPtr;
+    NsRingSink *slotPtr;
+    NsPlace    *places;         /* By lane. */
+    NsMerge     merge;
+    char       *scratch;
+    size_t      scratchBytes;
+} Walk;
+
+static void     MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr,
+                         NsRingSink *slotPtr);
+static uint64_t BytesOnDisk(NsRing *const *rings, int n, const char *sink);
+static void     BeginWalk(Walk *walkPtr, NsRing *ringPtr, NsRingSink *slotPtr);
+static void     EndWalk(Walk *walkPtr);
+static uint64_t ToDisk(Walk *walkPtr, uint64_t most);
+static bool     Commit(Walk *walkPtr, NsSpill *spillPtr);
+static uint64_t GiveUp(Walk *walkPtr);
+static bool     IsBlocking(const NsRing *ringPtr, uint32_t lane);
+static void     SetCursor(const Walk *walkPtr, const NsPlace *placePtr);
+
+
+void
+NsSpillMove(NsRing *const *rings, int n)
+{
+    size_t most = 0, needed = 0;
+
+    for (int i = 0; i < n; i++) {
+        const NsRingHeader *headerPtr = rings[i]->headerPtr;
+
+        most = MAX(most, (size_t) headerPtr->nSegments
+                   * headerPtr->segmentBytes);
+        needed += NsRingNeededBytes(rings[i]);
+    }
+    for (int i = 0; i < n && needed > most; i++) {
+        needed -= NsRingNeededBytes(rings[i]);
+        for (int j = 0; j < (int) rings[i]->headerPtr->maxSinks; j++) {
+            NsRingSink *slotPtr = NsRingSinkAt(rings[i], j);
+
+            if (NsRingSinkIsUsed(slotPtr)) {
+                MoveSlot(rings, n, rings[i], slotPtr);
+            }
+        }
+        needed += NsRingNeededBytes(rings[i]);
+    }
+}
+
+/*
+ * About a write that was under way the cursors have something to say: that stays
+ * as it is.  Until it is settled the sink begins no other, in later processes
+ * either, so there is one such mapping at most.
+ */
+static void
+MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint64_t used = BytesOnDisk(rings, n, slotPtr->name), nMoved, nLost = 0;
+    uint64_t most = ringPtr->headerPtr->spillDirectory[0] == '\0'
+        ? 0 : (uint64_t) slotPtr->maxSpillKiB * 1024;
+    Walk     walk;
+
+    if (atomic_load(&slotPtr->intent) != NS_RING_IDLE) {
+        return;
+    }
+    BeginWalk(&walk, ringPtr, slotPtr);
+    nMoved = ToDisk(&walk, most - MIN(most, used));
+    if (nMoved > 0) {
+        Ns_Log(Notice, "log: %" PRIu64 " records that process %d left for sink "
+               "'%s' move from memory to disk, into '%s'", nMoved,
+               (int) ringPtr->headerPtr->pid, slotPtr->name,
+               ringPtr->headerPtr->spillDirectory);
+    }
+    if (NsMergeFirst(&walk.merge) != NULL
+            && BytesOnDisk(rings, n, slotPtr->name) + BATCH_BYTES >= most) {
+        nLost = GiveUp(&walk);
+    }
+    if (nLost > 0) {
+        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records of process %d are "
+               "dropped: earlier processes left more for it than fits into "
+               "log memory and into maxspill, %" PRIu64 " bytes; see why its "
+               "target takes nothing", slotPtr->name, nLost,
+               (int) ringPtr->headerPtr->pid, most);
+    }
+    EndWalk(&walk);
+}
+
+static uint64_t
+BytesOnDisk(NsRing *const *rings, int n, const char *sink)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < (int) rings[i]->headerPtr->maxSinks; j++) {
+            const NsRingSink *slotPtr = NsRingSinkAt(rings[i], j);
+            uint64_t          done = atomic_load(&slotPtr->spillDone);
+            uint64_t          end = atomic_load(&slotPtr->spillEnd);
+
+            if (atomic_load(&slotPtr->hasSpill) != 0 && end > done
+                    && NsRingSinkHasName(slotPtr, sink)) {
+                bytes += end - done;
+            }
+        }
+    }
+    return bytes;
+}
+
+static void
+BeginWalk(Walk *walkPtr, NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t n = atomic_load(&ringPtr->headerPtr->nLanes);
+
+    *walkPtr = (Walk){.ringPtr = ringPtr, .slotPtr = slotPtr};
+    walkPtr->places = ns_calloc(MAX(n, 1), sizeof(NsPlace));
+    for (uint32_t i = 0; i < n; i++) {
+        NsPlace            *placePtr = &walkPtr->places[i];
+        const NsRingCursor *cursorPtr = NsRingCursorOf(ringPtr, i, slotPtr);
+
+        placePtr->lane = i;
+        placePtr->segment = NS_RING_NONE;
+        if (cursorPtr != NULL
+                && NsPlaceOpen(ringPtr, placePtr,
+                               atomic_load(&cursorPtr->done))
+                && NsPlaceHead(ringPtr, placePtr) != NULL) {
+            NsMergeAdd(&walkPtr->merge, placePtr);
+        }
+    }
+}
+
+static void
+EndWalk(Walk *walkPtr)
+{
+    ns_free(walkPtr->places);
+    ns_free(walkPtr->scratch);
+    NsMergeFree(&walkPtr->merge);
+}
+
+/*
+ * Earliest first, up to so many bytes.  What is damaged stays, and what follows:
+ * who reads it will tell.  How many records.
+ */
+static uint64_t
+ToDisk(Walk *walkPtr, uint64_t most)
+{
+    NsRing     *ringPtr = walkPtr->ringPtr;
+    NsRingSink *slotPtr = walkPtr->slotPtr;
+    bool        hasFile = atomic_load(&slotPtr->hasSpill) != 0
+        && atomic_load(&slotPtr->spillEnd) > 0;
+    NsSpill    *spillPtr;
+    NsPlace    *placePtr;
+    bool        isOk = true;
+    uint64_t    n = 0, bytes = 0;
+
+    if (NsMergeFirst(&walkPtr->merge) == NULL || most < BATCH_BYTES) {
+        return 0;
+    }
+    spillPtr = hasFile ? NsSpillOpen(ringPtr, slotPtr)
+        : NsSpillCreate(ringPtr, slotPtr);
+    if (spillPtr == NULL) {
+        return 0;
+    }
+    if (hasFile) {
+        /* That may have moved the cursors. */
+        EndWalk(walkPtr);
+        BeginWalk(walkPtr, ringPtr, slotPtr);
+    }
+    while (isOk && (placePtr = NsMergeFirst(&walkPtr->merge)) != NULL) {
+        NsSpillFrame frame = {
+            .start = NsPlacePosition(placePtr), .record = *placePtr->headPtr
+        };
+        const void  *record = NsPlaceBytes(ringPtr, placePtr, true,
+                                           &walkPtr->scratch,
+                                           &walkPtr->scratchBytes);
+
+        bytes += sizeof(frame) + frame.record.total;
+        if (record == NULL || bytes > most) {
+            break;
+        }
+        NsPlaceAdvance(ringPtr, placePtr);
+        frame.next = NsPlacePosition(placePtr);
+        frame.record.kind = NS_RING_WHOLE;
+        frame.record.length = (uint32_t) frame.record.total;
+        frame.record.pad = 0;
+        NsSpillAdd(spillPtr, &frame, record);
+        n++;
+        if (placePtr->headPtr != NULL) {
+            NsMergeFirstMoved(&walkPtr->merge);
+        } else {
+            NsMergeFirstEnded(&walkPtr->merge);
+        }
+        isOk = spillPtr->nOut < BATCH_BYTES || Commit(walkPtr, spillPtr);
+    }
+    isOk = isOk && Commit(walkPtr, spillPtr);
+    if (!isOk) {
+        walkPtr->merge.n = 0;
+    }
+    if (NsSpillIsDone(spillPtr)) {
+        NsSpillDelete(&spillPtr);
+    } else {
+        NsSpillClose(&spillPtr);
+    }
+    return isOk ? n : 0;
+}
+
+/*
+ * False: the disk does not take it; what it has not stays in memory.
+ */
+static bool
+Commit(Walk *walkPtr, NsSpill *spillPtr)
+{
+    uint32_t n = atomic_load(&walkPtr->ringPtr->headerPtr->nLanes);
+
+    if (!NsSpillWrite(spillPtr, false)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        SetCursor(walkPtr, &walkPtr->places[i]);
+    }
+    return true;
+}
+
+/*
+ * What the rules of their streams allow.  How many records.
+ */
+static uint64_t
+GiveUp(Walk *walkPtr)
+{
+    NsRing  *ringPtr = walkPtr->ringPtr;
+    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < nLanes; i++) {
+        NsPlace *placePtr = &walkPtr->places[i];
+
+        for (; placePtr->headPtr != NULL && !IsBlocking(ringPtr, i); n++) {
+            NsPlaceAdvance(ringPtr, placePtr);
+        }
+    }
+    /* Killed here, the next says too many. */
+    NsRingSetMissing(walkPtr->slotPtr, NsRingMissing(walkPtr->slotPtr) + n);
+    for (uint32_t i = 0; i < nLanes; i++) {
+        SetCursor(walkPtr, &walkPtr->places[i]);
+    }
+    return n;
+}
+
+static bool
+IsBlocking(const NsRing *ringPtr, uint32_t lane)
+{
+    return atomic_load(&NsRingStreamAt(
+        ringPtr, ringPtr->lanes[lane].stream)->isBlocking) != 0;
+}
+
+static void
+SetCursor(const Walk *walkPtr, const NsPlace *placePtr)
+{
+    NsRingCursor *cursorPtr = NsRingCursorOf(walkPtr->ringPtr, placePtr->lane,
+                                             walkPtr->slotPtr);
+    uint64_t      position = NsPlacePosition(placePtr);
+
+    if (cursorPtr != NULL && placePtr->segment != NS_RING_NONE
+            && position > atomic_load(&cursorPtr->done)) {
+        atomic_store(&cursorPtr->done, position);
+        atomic_store(&cursorPtr->ahead, position);
+    }
+}

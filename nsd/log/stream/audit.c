@@ -1,0 +1,179 @@
+/*
+ * audit.c --
+ *
+ *      The stream `audit`: who did what.
+ *
+ *      The record is a row of strings, each with its null byte: thread, kind,
+ *      then keys and values.  The line is one JSON object.
+ */
+
+#include "log/stream/audit.h"
+
+#include <stdatomic.h>
+
+#include "log/sink/sink.h"
+#include "log/stream/json.h"
+#include "log/stream/stream.h"
+#include "log/stream/unit.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+static void WarnOnce(void);
+static bool IsOurs(const char *key);
+static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
+static Ns_LogFormatProc FormatAudit;
+static const char *Next(const char **nextPtr, const char *end);
+
+
+void
+NsAuditInit(void)
+{
+    (void) Ns_LogStreamCreate("audit", FormatAudit, NULL);
+    (void) Ns_LogStreamAddFormat(nsAuditStream, "json", FormatAudit, NULL);
+}
+
+Ns_ReturnCode
+NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
+             Ns_LogSink *failedPtr)
+{
+    Ns_DString    ds;
+    struct iovec  piece;
+    Ns_ReturnCode status = NS_OK;
+    Ns_LogSink    sink;
+
+    *failedPtr = NULL;
+    NsUnitEvent("audit", recordPtr->kind, strlen(recordPtr->kind));
+    if (!Ns_LogStreamWanted(nsAuditStream)) {
+        WarnOnce();
+        errno = ENODEV;
+        return isDurable ? NS_ERROR : NS_OK;
+    }
+    if (!NsStreamTakes(nsAuditStream, Notice, recordPtr->kind)) {
+        errno = ENOMSG;
+        return isDurable ? NS_ERROR : NS_OK;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringAppendArg(&ds, Ns_ThreadGetName());
+    Ns_DStringAppendArg(&ds, recordPtr->kind);
+    AppendPair(&ds, "server", recordPtr->server);
+    AppendPair(&ds, "peer", recordPtr->peer);
+    AppendPair(&ds, "user", recordPtr->user);
+    for (int i = 0; i + 1 < recordPtr->nWords; i += 2) {
+        Ns_DStringAppend(&ds, IsOurs(recordPtr->words[i]) ? "_" : "");
+        AppendPair(&ds, recordPtr->words[i], recordPtr->words[i + 1]);
+    }
+    piece = (struct iovec){Ns_DStringValue(&ds),
+                           (size_t) Ns_DStringLength(&ds)};
+    if (Ns_LogStreamPut(nsAuditStream, Notice, &piece, 1) != NS_OK) {
+        errno = ENOMEM;
+        status = NS_ERROR;
+    }
+    Ns_DStringFree(&ds);
+    NsSinkEnter();
+    for (int i = 0; isDurable && status == NS_OK
+             && (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, NsStreamIndex(nsAuditStream))) {
+            status = NsSinkSync(sink);
+            *failedPtr = status == NS_OK ? NULL : sink;
+        }
+    }
+    NsSinkLeave();
+    return status;
+}
+
+/*
+ * Nothing takes the stream: a site that writes audit records should know.
+ */
+static void
+WarnOnce(void)
+{
+    static atomic_bool isTold;
+
+    if (!atomic_exchange(&isTold, true)) {
+        Ns_Log(Warning, "audit: no log sink takes stream 'audit': what ns_audit "
+               "writes is kept nowhere; add a sink to ns/logsinks");
+    }
+}
+
+const char *
+NsAuditKind(const Ns_LogRecord *recordPtr)
+{
+    const char *next = recordPtr->bytes;
+    const char *end = next + recordPtr->length;
+
+    (void) Next(&next, end);    /* The thread. */
+    return Next(&next, end);
+}
+
+/*
+ * What the server says of a record, the caller's keys cannot say again.
+ */
+static bool
+IsOurs(const char *key)
+{
+    static const char *const ours[] = {
+        "time", "kind", "thread", "server", "peer", "user"
+    };
+
+    for (int i = 0; i < Ns_NrElements(ours); i++) {
+        if (STREQ(key, ours[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+AppendPair(Ns_DString *dsPtr, const char *key, const char *value)
+{
+    if (value != NULL) {
+        Ns_DStringAppendArg(dsPtr, key);
+        Ns_DStringAppendArg(dsPtr, value);
+    }
+}
+
+static size_t
+FormatAudit(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    NsLogOut    out = {buffer, room, 0};
+    const char *next = recordPtr->bytes;
+    const char *end = next + recordPtr->length;
+    const char *thread = Next(&next, end), *kind = Next(&next, end);
+    const char *key, *value;
+
+    if (kind == NULL) {
+        return 0;
+    }
+    NsLogPut(&out, "{", 1);
+    NsJsonName(&out, "time", true);
+    NsJsonTime(&out, recordPtr->time);
+    NsJsonName(&out, "kind", false);
+    NsJsonString(&out, kind, strlen(kind));
+    NsJsonName(&out, "thread", false);
+    NsJsonString(&out, thread, strlen(thread));
+    while ((key = Next(&next, end)) != NULL
+           && (value = Next(&next, end)) != NULL) {
+        NsJsonName(&out, key, false);
+        NsJsonString(&out, value, strlen(value));
+    }
+    NsLogPut(&out, "}\n", 2);
+    return out.length;
+}
+
+/*
+ * The next string; NULL if there is no more.
+ */
+static const char *
+Next(const char **nextPtr, const char *end)
+{
+    const char *string = *nextPtr;
+    const char *null = string < end
+        ? memchr(string, '\0', (size_t) (end - string)) : NULL;
+
+    if (null == NULL) {
+        return NULL;
+    }
+    *nextPtr = null + 1;
+    return string;
+}

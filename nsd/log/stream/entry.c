@@ -1,0 +1,347 @@
+/*
+ * entry.c --
+ *
+ *      The way of an entry through the thread that logs it.
+ */
+
+#include "log/stream/entry.h"
+
+#include "base/assert.h"
+#include "base/fatal.h"
+#include "log/init.h"
+#include "log/sink/sink.h"
+#include "log/stream/filter.h"
+#include "log/stream/line.h"
+#include "log/stream/severity.h"
+#include "log/stream/systemlog.h"
+#include "log/stream/unit.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#include <stdatomic.h>
+
+#define FORMAT_BYTES 2048       /* Longer messages are formatted in the heap. */
+
+/*
+ * Entries that a thread keeps; their messages stand in texts one after the
+ * other.
+ */
+typedef struct Kept {
+    int64_t        time;
+    Ns_LogSeverity severity;
+    size_t         offset;
+    size_t         length;
+} Kept;
+
+typedef struct Buffer {
+    bool        isHolding;
+    int         nKept;
+    int         maxKept;
+    Kept       *kept;
+    Ns_DString  texts;
+} Buffer;
+
+static Ns_Tls                   bufferTls;
+static NsLogFatalProc *_Atomic fatalProc;
+
+static void    FreeBuffer(void *arg);
+static Buffer *ThreadBuffer(void);
+static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
+static void    SendKept(Buffer *bufferPtr);
+static void    Send(const NsLogEntry *entryPtr);
+
+
+void
+NsEntryInit(void)
+{
+    Ns_TlsAlloc(&bufferTls, FreeBuffer);
+}
+
+void
+Ns_Log(Ns_LogSeverity severity, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    Ns_VALog(severity, fmt, &ap);
+    va_end(ap);
+}
+
+void
+Ns_VALog(Ns_LogSeverity severity, const char *fmt, va_list *apPtr)
+{
+    char    text[FORMAT_BYTES];
+    va_list again;
+    int     length;
+
+    if (!Ns_LogSeverityEnabled(severity)) {
+        return;
+    }
+    va_copy(again, *apPtr);
+    length = vsnprintf(text, sizeof(text), fmt, *apPtr);
+    if (likely(length >= 0 && (size_t) length < sizeof(text))) {
+        NsEntryLog(severity, text, (size_t) length);
+    } else if (length >= 0) {
+        char *longText = ns_malloc((size_t) length + 1);
+
+        vsnprintf(longText, (size_t) length + 1, fmt, again);
+        NsEntryLog(severity, longText, (size_t) length);
+        ns_free(longText);
+    } else {
+        /* Wide characters without a counterpart; the format says most. */
+        NsEntryLog(severity, fmt, strlen(fmt));
+    }
+    va_end(again);
+}
+
+void
+NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    Buffer    *bufferPtr;
+    NsLogEntry entry;
+
+    if (!Ns_LogSeverityEnabled(severity)) {
+        return;
+    }
+    if (unlikely(NsSinkDefer(severity, message, length))) {
+        return;
+    }
+    NsSeverityCountEntry(severity);
+    if (unlikely(NsUnitIsOpen())) {
+        NsUnitEvent(Ns_LogSeverityName(severity), message, length);
+    }
+    NsSystemLogDescribe(&entry, severity, message, length);
+    if (NsFilterIsRunning()) {
+        NsSystemLogWrite(&entry);
+        return;
+    }
+    bufferPtr = Ns_TlsGet(&bufferTls);
+    if (likely(bufferPtr == NULL
+               || (!bufferPtr->isHolding && bufferPtr->nKept == 0))) {
+        Send(&entry);
+        return;
+    }
+    if (bufferPtr->isHolding && severity != Fatal) {
+        Keep(bufferPtr, &entry);
+    } else {
+        SendKept(bufferPtr);
+        Send(&entry);
+    }
+}
+
+void
+NsLogSetFatalProc(NsLogFatalProc *proc)
+{
+    atomic_store(&fatalProc, proc);
+}
+
+void
+NsEntryTellFatal(const char *message, size_t length)
+{
+    NsLogFatalProc *proc = atomic_load(&fatalProc);
+
+    if (proc != NULL) {
+        proc(message, length);
+    }
+}
+
+void
+Ns_Fatal(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    Ns_VALog(Fatal, fmt, &ap);
+    va_end(ap);
+    NsSystemLogDrain();
+    NsFatalEnd();
+    _exit(1);
+}
+
+void
+NsEntryHold(void)
+{
+    ThreadBuffer()->isHolding = true;
+}
+
+void
+NsEntryFlush(void)
+{
+    SendKept(ThreadBuffer());
+}
+
+void
+NsEntryRelease(void)
+{
+    Buffer *bufferPtr = ThreadBuffer();
+
+    bufferPtr->isHolding = false;
+    SendKept(bufferPtr);
+}
+
+int
+NsEntryCount(void)
+{
+    return ThreadBuffer()->nKept;
+}
+
+void
+NsEntryAppendLines(Ns_DString *dsPtr)
+{
+    Buffer    *bufferPtr = ThreadBuffer();
+    NsLogStyle style = *NsSystemLogStyle();
+
+    style.sanitize = 0;
+    for (int i = 0; i < bufferPtr->nKept; i++) {
+        const Kept *keptPtr = &bufferPtr->kept[i];
+        NsLogEntry  entry;
+        NsLogOut    out = {NULL, 0, 0};
+        int         start = Ns_DStringLength(dsPtr);
+
+        NsSystemLogDescribe(&entry, keptPtr->severity,
+                 Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
+                 keptPtr->length);
+        entry.time = keptPtr->time;
+        NsLogLine(&out, &entry, &style);
+        Ns_DStringSetLength(dsPtr, start + (int) out.length);
+        out = (NsLogOut){Ns_DStringValue(dsPtr) + start, out.length, 0};
+        NsLogLine(&out, &entry, &style);
+    }
+}
+
+void
+NsEntryTruncate(int n)
+{
+    Buffer *bufferPtr = ThreadBuffer();
+
+    if (n < bufferPtr->nKept) {
+        bufferPtr->nKept = MAX(n, 0);
+    }
+    if (bufferPtr->nKept == 0) {
+        Ns_DStringSetLength(&bufferPtr->texts, 0);
+    }
+}
+
+void
+Ns_LogDeprecated(Tcl_Obj *const *objv, int objc, const char *alternative,
+                 const char *explanation)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, "'");
+    for (int i = 0; i < objc; i++) {
+        Ns_DStringAppend(&ds, Tcl_GetString(objv[i]));
+        Ns_DStringAppend(&ds, " ");
+    }
+    Ns_DStringAppend(&ds, "' is deprecated. ");
+    if (alternative != NULL) {
+        Ns_DStringAppend(&ds, "Use '");
+        Ns_DStringAppend(&ds, alternative);
+        Ns_DStringAppend(&ds, "' instead. ");
+    }
+    if (explanation != NULL) {
+        Ns_DStringAppend(&ds, explanation);
+    }
+    NsEntryLog(Notice, Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds));
+    Ns_DStringFree(&ds);
+}
+
+void
+Ns_SetLogFlushProc(Ns_LogFlushProc *proc)
+{
+    Ns_Fatal("Ns_SetLogFlushProc: no longer available; use Ns_AddLogFilter");
+}
+
+void
+Ns_SetNsLogProc(Ns_LogProc *proc)
+{
+    Ns_Fatal("Ns_SetNsLogProc: no longer available; use Ns_AddLogFilter");
+}
+
+static void
+FreeBuffer(void *arg)
+{
+    Buffer *bufferPtr = arg;
+
+    bufferPtr->isHolding = false;
+    SendKept(bufferPtr);
+    Ns_DStringFree(&bufferPtr->texts);
+    ns_free(bufferPtr->kept);
+    ns_free(bufferPtr);
+}
+
+static Buffer *
+ThreadBuffer(void)
+{
+    Buffer *bufferPtr = Ns_TlsGet(&bufferTls);
+
+    if (bufferPtr == NULL) {
+        bufferPtr = ns_calloc(1u, sizeof(*bufferPtr));
+        Ns_DStringInit(&bufferPtr->texts);
+        Ns_TlsSet(&bufferTls, bufferPtr);
+    }
+    return bufferPtr;
+}
+
+static void
+Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr)
+{
+    if (bufferPtr->nKept == bufferPtr->maxKept) {
+        bufferPtr->maxKept = MAX(16, 2 * bufferPtr->maxKept);
+        bufferPtr->kept = ns_realloc(
+            bufferPtr->kept, (size_t) bufferPtr->maxKept * sizeof(Kept));
+    }
+    bufferPtr->kept[bufferPtr->nKept++] = (Kept){
+        .time = entryPtr->time,
+        .severity = (Ns_LogSeverity) entryPtr->severity,
+        .offset = (size_t) Ns_DStringLength(&bufferPtr->texts),
+        .length = entryPtr->messageLength
+    };
+    Ns_DStringNAppend(&bufferPtr->texts, entryPtr->message,
+                      (int) entryPtr->messageLength);
+}
+
+/*
+ * Filters may log, or use this buffer themselves, so take the entries out
+ * first.
+ */
+static void
+SendKept(Buffer *bufferPtr)
+{
+    Kept      *kept = bufferPtr->kept;
+    int        nKept = bufferPtr->nKept;
+    Ns_DString texts;
+
+    if (nKept == 0) {
+        return;
+    }
+    Ns_DStringInit(&texts);
+    Ns_DStringNAppend(&texts, Ns_DStringValue(&bufferPtr->texts),
+                      Ns_DStringLength(&bufferPtr->texts));
+    Ns_DStringSetLength(&bufferPtr->texts, 0);
+    bufferPtr->kept = NULL;
+    bufferPtr->nKept = bufferPtr->maxKept = 0;
+
+    for (int i = 0; i < nKept; i++) {
+        NsLogEntry entry;
+
+        NsSystemLogDescribe(&entry, kept[i].severity,
+                 Ns_DStringValue(&texts) + kept[i].offset, kept[i].length);
+        entry.time = kept[i].time;
+        Send(&entry);
+    }
+    Ns_DStringFree(&texts);
+    ns_free(kept);
+}
+
+static void
+Send(const NsLogEntry *entryPtr)
+{
+    if (entryPtr->severity != Fatal) {
+        NsFilterRun(entryPtr);
+    } else {
+        NsEntryTellFatal(entryPtr->message, entryPtr->messageLength);
+    }
+    NsSystemLogWrite(entryPtr);
+}

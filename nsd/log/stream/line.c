@@ -1,0 +1,320 @@
+/*
+ * line.c --
+ *
+ *      How an entry of the system log looks in the file.
+ */
+
+#include "log/stream/line.h"
+#include "nslog.h"
+
+static void   PutName(NsLogOut *outPtr, const char *name,
+                      const NsLogStyle *stylePtr);
+static bool   IsHidden(const unsigned char *p, size_t n);
+static size_t PlainRun(const unsigned char *p, size_t length);
+static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
+                            size_t length);
+static void   PutHex(NsLogOut *outPtr, unsigned char byte);
+static size_t Hex(char *buffer, uintptr_t value);
+
+static const char months[12][4] = {
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
+};
+
+
+void
+NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
+          const NsLogStyle *stylePtr)
+{
+    char   ids[64];
+    size_t n = 0;
+
+    NsLogPut(outPtr, "[", 1);
+    NsLogPut(outPtr, NsLogTimeText((time_t) (entryPtr->time / 1000000000)),
+             NS_LOG_TIME_LENGTH);
+    if (stylePtr->usec) {
+        ids[n++] = '.';
+        n += NsLogDigits(ids + n,
+                         (uint64_t) (entryPtr->time % 1000000000) / 1000, 6);
+    }
+    ids[n++] = ']';
+    ids[n++] = '[';
+    n += NsLogDigits(ids + n, (uint64_t) entryPtr->pid, 1);
+    ids[n++] = '.';
+    n += Hex(ids + n, entryPtr->thread);
+    ids[n++] = ']';
+    ids[n++] = '[';
+    NsLogPut(outPtr, ids, n);
+    PutName(outPtr, entryPtr->threadName, stylePtr);
+    NsLogPut(outPtr, "] ", 2);
+    PutName(outPtr, entryPtr->severityName, stylePtr);
+    NsLogPut(outPtr, ": ", 2);
+    if (stylePtr->isExpanded) {
+        NsLogPut(outPtr, "\n    ", 5);
+    }
+    NsLogSanitize(outPtr, entryPtr->message, entryPtr->messageLength,
+                  stylePtr->sanitize);
+    NsLogPut(outPtr, "\n\n", stylePtr->isExpanded ? 2u : 1u);
+}
+
+/*
+ * Scripts give threads and severities their names; these stay on their line.
+ */
+static void
+PutName(NsLogOut *outPtr, const char *name, const NsLogStyle *stylePtr)
+{
+    NsLogSanitize(outPtr, name, strlen(name), MIN(stylePtr->sanitize, 1));
+}
+
+void
+NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    const unsigned char *end = p + length;
+
+    if (level == 0) {
+        NsLogPut(outPtr, bytes, length);
+        return;
+    }
+    while (p < end) {
+        size_t left = (size_t) (end - p);
+        size_t run = PlainRun(p, left);
+
+        if (run == 0) {
+            run = Ns_LogCharBytes((const char *) p, left);
+        }
+        if (run > 0) {
+            NsLogPut(outPtr, (const char *) p, run);
+            p += run;
+        } else if (*p == '\n' && level == 2) {
+            NsLogPut(outPtr, "\n:    ", 6);
+            p++;
+        } else if ((run = PutSurrogates(outPtr, p, left)) > 0) {
+            p += run;
+        } else {
+            PutHex(outPtr, *p++);
+        }
+    }
+}
+
+const char *
+NsLogTimeText(time_t seconds)
+{
+    return NsLogZonedTimeText(seconds);
+}
+
+const char *
+NsLogZonedTimeText(time_t seconds)
+{
+    static _Thread_local time_t cached = -1;
+    static _Thread_local char   text[48];
+    struct tm tm;
+    size_t    n;
+    long      offset;
+
+    if (seconds == cached) {
+        return text;
+    }
+    cached = seconds;
+    localtime_r(&seconds, &tm);
+    n = NsLogDigits(text, (uint64_t) tm.tm_mday, 2);
+    text[n++] = '/';
+    memcpy(text + n, months[tm.tm_mon], 3);
+    n += 3;
+    text[n++] = '/';
+    n += NsLogDigits(text + n, (uint64_t) (tm.tm_year + 1900), 4);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_hour, 2);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_min, 2);
+    text[n++] = ':';
+    n += NsLogDigits(text + n, (uint64_t) tm.tm_sec, 2);
+    text[n++] = ' ';
+    offset = tm.tm_gmtoff / 60;
+    text[n++] = offset < 0 ? '-' : '+';
+    offset = labs(offset);
+    n += NsLogDigits(text + n, (uint64_t) (offset / 60), 2);
+    n += NsLogDigits(text + n, (uint64_t) (offset % 60), 2);
+    text[n] = '\0';
+    return text;
+}
+
+char *
+Ns_LogTime(char *timeBuf)
+{
+    return Ns_LogTime2(timeBuf, 1);
+}
+
+char *
+Ns_LogTime2(char *timeBuf, int withOffset)
+{
+    const char *text = NsLogZonedTimeText(time(NULL));
+    size_t      n = withOffset ? NS_LOG_ZONED_TIME_LENGTH : NS_LOG_TIME_LENGTH;
+
+    timeBuf[0] = '[';
+    memcpy(timeBuf + 1, text, n);
+    timeBuf[n + 1] = ']';
+    timeBuf[n + 2] = '\0';
+    return timeBuf;
+}
+
+size_t
+NsLogDigits(char *buffer, uint64_t value, int width)
+{
+    char   digits[24];
+    size_t n = 0;
+
+    do {
+        digits[n++] = (char) ('0' + value % 10);
+        value /= 10;
+    } while (value != 0 || n < (size_t) width);
+    for (size_t i = 0; i < n; i++) {
+        buffer[i] = digits[n - 1 - i];
+    }
+    return n;
+}
+
+size_t
+NsLogUtf8Length(const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t        n;
+
+    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+        n = 2;
+    } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
+        n = 3;
+        low = p[0] == 0xe0 ? 0xa0 : 0x80;
+        high = p[0] == 0xed ? 0x9f : 0xbf;
+    } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+        n = 4;
+        low = p[0] == 0xf0 ? 0x90 : 0x80;
+        high = p[0] == 0xf4 ? 0x8f : 0xbf;
+    } else {
+        return 0;
+    }
+    if (length < n || p[1] < low || p[1] > high) {
+        return 0;
+    }
+    for (size_t i = 2; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+size_t
+Ns_LogCharBytes(const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    size_t n;
+
+    if (p[0] < 0x80) {
+        return p[0] >= 0x20 && p[0] < 0x7f ? 1 : 0;
+    }
+    n = NsLogUtf8Length(bytes, length);
+    return n > 0 && IsHidden(p, n) ? 0 : n;
+}
+
+/*
+ * U+0080 to U+009F are control characters, U+2028 and U+2029 end lines, U+202A
+ * to U+202E and U+2066 to U+2069 change the order of what a terminal shows;
+ * U+FEFF, and U+E0000 to U+E007F, are not seen.
+ */
+static bool
+IsHidden(const unsigned char *p, size_t n)
+{
+    switch (p[0]) {
+    case 0xc2:
+        return p[1] < 0xa0;
+    case 0xe2:
+        return (p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae)
+            || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+    case 0xef:
+        return p[1] == 0xbb && p[2] == 0xbf;
+    case 0xf3:
+        return n == 4 && p[1] == 0xa0 && (p[2] == 0x80 || p[2] == 0x81);
+    default:
+        return false;
+    }
+}
+
+size_t
+NsLogSurrogates(const char *bytes, size_t length, uint32_t *highPtr,
+                uint32_t *lowPtr)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+
+    if (length < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0
+            || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
+            || (p[5] & 0xc0) != 0x80) {
+        return 0;
+    }
+    *highPtr = 0xd800 | (uint32_t) (p[1] & 0x0f) << 6 | (p[2] & 0x3f);
+    *lowPtr = 0xdc00 | (uint32_t) (p[4] & 0x0f) << 6 | (p[5] & 0x3f);
+    return 6;
+}
+
+static size_t
+PlainRun(const unsigned char *p, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t         n = 0;
+
+    for (; length - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+        uint64_t word, delete;
+
+        /* A high bit shows a byte below 0x20, 0x7f, or one above. */
+        memcpy(&word, p + n, sizeof(word));
+        delete = word ^ ones * 0x7f;
+        if (((word - ones * 0x20) | (delete - ones) | word) & ones * 0x80) {
+            break;
+        }
+    }
+    while (n < length && p[n] >= 0x20 && p[n] < 0x7f) {
+        n++;
+    }
+    return n;
+}
+
+/*
+ * Put the character that two surrogates stand for; how many bytes were used up,
+ * 0 if there are none.
+ */
+static size_t
+PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)
+{
+    uint32_t high, low, c;
+    char     utf8[4];
+    size_t   n = NsLogSurrogates((const char *) p, length, &high, &low);
+
+    if (n > 0) {
+        c = 0x10000 + ((high & 0x3ff) << 10 | (low & 0x3ff));
+        utf8[0] = (char) (0xf0 | c >> 18);
+        utf8[1] = (char) (0x80 | (c >> 12 & 0x3f));
+        utf8[2] = (char) (0x80 | (c >> 6 & 0x3f));
+        utf8[3] = (char) (0x80 | (c & 0x3f));
+        if (IsHidden((const unsigned char *) utf8, 4)) {
+            return 0;
+        }
+        NsLogPut(outPtr, utf8, 4);
+    }
+    return n;
+}
+
+static void
+PutHex(NsLogOut *outPtr, unsigned char byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[4] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+
+    NsLogPut(outPtr, text, sizeof(text));
+}
+
+static size_t
+Hex(char *buffer, uintptr_t value)
+{
+    return (size_t) sprintf(buffer, "%" PRIxPTR, value);
+}

@@ -1,0 +1,165 @@
+/*
+ * severity.c --
+ *
+ *      The severities of log entries.
+ */
+
+#include "log/stream/severity.h"
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+
+#define NBUILTIN 7
+
+typedef struct Severity {
+    const char      *name;      /* Constant once nSeverities covers it. */
+    atomic_bool      isEnabled; /* Any thread; a late view does no harm. */
+    atomic_uint_fast64_t nEntries;  /* Likewise; each counts on its own. */
+} Severity;
+
+static const struct {
+    const char *name;
+    const char *alias;
+    bool        isEnabled;
+} builtin[NBUILTIN] = {
+    {"Notice",  "notice",  true},
+    {"Warning", "warning", true},
+    {"Error",   "error",   true},
+    {"Fatal",   "fatal",   true},
+    {"Bug",     "bug",     true},
+    {"Debug",   "debug",   false},
+    {"Dev",     "dev",     false}
+};
+
+static Ns_Mutex   lock;         /* Guards growth of the table. */
+static Severity   severities[NS_LOG_MAX_SEVERITIES];
+static atomic_int nSeverities;  /* Released after the name is set. */
+
+static int FindName(const char *name, int n);
+
+
+void
+NsSeverityInit(void)
+{
+    NsMutexSetup(&lock, NS_RANK_LOG_SEVERITIES, "ns:log", "severities");
+    for (int i = 0; i < NBUILTIN; i++) {
+        severities[i].name = builtin[i].name;
+        atomic_init(&severities[i].isEnabled, builtin[i].isEnabled);
+    }
+    atomic_store_explicit(&nSeverities, NBUILTIN, memory_order_release);
+    (void) Ns_CreateLogSeverity("Debug(ns:driver)");
+}
+
+Ns_LogSeverity
+Ns_CreateLogSeverity(const char *name)
+{
+    int severity = NsSeverityCreate(name);
+
+    if (severity < 0) {
+        Ns_Fatal("max log severities exceeded");
+    }
+    return (Ns_LogSeverity) severity;
+}
+
+int
+NsSeverityCreate(const char *name)
+{
+    int n, found;
+
+    Ns_MutexLock(&lock);
+    n = NsSeverityCount();
+    found = FindName(name, n);
+    if (found < 0 && n < NS_LOG_MAX_SEVERITIES) {
+        found = n;
+        severities[n].name = ns_strdup(name);
+        /* Its number may have been turned on before. */
+        atomic_store(&severities[n].isEnabled, false);
+        atomic_store_explicit(&nSeverities, n + 1, memory_order_release);
+    }
+    Ns_MutexUnlock(&lock);
+    return found;
+}
+
+const char *
+Ns_LogSeverityName(Ns_LogSeverity severity)
+{
+    int n = (int) severity;
+
+    return (n >= 0 && n < NsSeverityCount()) ? severities[n].name : "Unknown";
+}
+
+int
+Ns_LogSeverityEnabled(Ns_LogSeverity severity)
+{
+    int n = (int) severity;
+
+    if (unlikely(n < 0 || n >= NS_LOG_MAX_SEVERITIES)) {
+        return NS_TRUE;
+    }
+    return atomic_load_explicit(&severities[n].isEnabled, memory_order_relaxed);
+}
+
+int
+NsSeverityFind(const char *name)
+{
+    int found = FindName(name, NsSeverityCount());
+    int number;
+
+    for (int i = 0; i < NBUILTIN && found < 0; i++) {
+        if (STREQ(name, builtin[i].alias)) {
+            found = i;
+        }
+    }
+    if (found < 0 && Tcl_GetInt(NULL, name, &number) == TCL_OK
+            && number >= 0 && number < NS_LOG_MAX_SEVERITIES) {
+        found = number;
+    }
+    return found;
+}
+
+int
+NsSeverityCount(void)
+{
+    return atomic_load_explicit(&nSeverities, memory_order_acquire);
+}
+
+bool
+NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled)
+{
+    Severity *severityPtr = &severities[severity];
+
+    if (severity == Fatal) {
+        return true;
+    }
+    return atomic_exchange(&severityPtr->isEnabled, isEnabled);
+}
+
+void
+NsSeverityCountEntry(Ns_LogSeverity severity)
+{
+    int n = (int) severity;
+
+    if (likely(n >= 0 && n < NS_LOG_MAX_SEVERITIES)) {
+        atomic_fetch_add_explicit(&severities[n].nEntries, 1,
+                                  memory_order_relaxed);
+    }
+}
+
+uint64_t
+NsSeverityEntries(Ns_LogSeverity severity)
+{
+    return atomic_load_explicit(&severities[severity].nEntries,
+                                memory_order_relaxed);
+}
+
+static int
+FindName(const char *name, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (STREQ(name, severities[i].name)) {
+            return i;
+        }
+    }
+    return -1;
+}

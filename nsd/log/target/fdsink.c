@@ -1,0 +1,111 @@
+/*
+ * fdsink.c --
+ *
+ *      NsAsyncWrite: bytes for a descriptor of the caller's, through a log
+ *      thread.
+ *
+ *      A record, and a piece of the sink's buffer, is a head that names the
+ *      descriptor and the bytes for it.  Writing takes one piece at a time.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "base/writeall.h"
+#include "log/init.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+typedef struct FdHead {
+    int32_t  fd;
+    uint32_t length;
+} FdHead;
+
+static Ns_Mutex     lock;       /* Guards making the sink. */
+static Ns_LogStream stream;
+
+static bool    OpenNothing(Ns_LogSink sink);
+static ssize_t WritePiece(Ns_LogSink sink, const char *bytes, size_t length);
+static void    CloseNothing(Ns_LogSink sink);
+static bool    IsReady(void);
+static Ns_LogFormatProc FormatPiece;
+
+const NsSinkType nsFdSinkType = {
+    .name = "descriptor", .openProc = OpenNothing, .writeProc = WritePiece,
+    .closeProc = CloseNothing
+};
+
+
+int
+NsAsyncWrite(int fd, const char *buffer, size_t nbyte)
+{
+    FdHead       head = {fd, (uint32_t) nbyte};
+    struct iovec pieces[] = {{&head, sizeof(head)}, {(void *) buffer, nbyte}};
+
+    if (!NsLogIsAsync() || NsSinkIsPumping() || nbyte > UINT32_MAX
+            || !IsReady()) {
+        (void) NsWriteAll(fd, buffer, nbyte);
+        return NS_ERROR;
+    }
+    return Ns_LogStreamPut(stream, Notice, pieces, Ns_NrElements(pieces));
+}
+
+static bool
+IsReady(void)
+{
+    static const char *const streams[] = {"descriptor"};
+    static bool isTried;
+    bool        isReady;
+
+    Ns_MutexLock(&lock);
+    if (!isTried) {
+        Ns_LogSink sink;
+
+        isTried = true;
+        stream = Ns_LogStreamCreate(streams[0], FormatPiece, NULL);
+        sink = stream == NULL ? NULL : NsSinkCreate(&(NsSinkSpec){
+            .name = "descriptor", .type = "descriptor", .streams = streams,
+            .nStreams = 1, .settings = nsSinkDefaults
+        });
+        if (sink == NULL || NsSinkIsDirect(sink)) {
+            stream = NULL;
+        }
+    }
+    isReady = stream != NULL;
+    Ns_MutexUnlock(&lock);
+    return isReady;
+}
+
+static size_t
+FormatPiece(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    if (recordPtr->length <= room) {
+        memcpy(buffer, recordPtr->bytes, recordPtr->length);
+    }
+    return recordPtr->length;
+}
+
+static bool
+OpenNothing(Ns_LogSink sink)
+{
+    return true;
+}
+
+/*
+ * What cannot be written is dropped: nobody is there to be told.
+ */
+static ssize_t
+WritePiece(Ns_LogSink sink, const char *bytes, size_t length)
+{
+    FdHead head;
+
+    memcpy(&head, bytes, sizeof(head));
+    if (!NsWriteAll(head.fd, bytes + sizeof(head), head.length)) {
+        atomic_fetch_add(&sink->nErrors, 1);
+    }
+    return (ssize_t) (sizeof(head) + head.length);
+}
+
+static void
+CloseNothing(Ns_LogSink sink)
+{
+}

@@ -1,0 +1,161 @@
+/*
+ * filesink.c --
+ *
+ *      Sinks that write lines to a file, to standard output or standard error.
+ *
+ *      The system log is a file sink whose file is at the same time standard
+ *      output and error, so that the output of child processes lands there.
+ */
+
+#include "log/sink/sink_int.h"
+
+#include "base/directory.h"
+#include "log/target/openfiles.h"
+#include "nslog.h"
+#include "nsthread.h"
+
+static bool    OpenFile(Ns_LogSink sink);
+static bool    OpenStdout(Ns_LogSink sink);
+static bool    OpenStderr(Ns_LogSink sink);
+static ssize_t WriteFd(Ns_LogSink sink, const char *bytes, size_t length);
+static bool    SyncFile(Ns_LogSink sink);
+static void    CloseFile(Ns_LogSink sink);
+static bool    WhereFile(Ns_LogSink sink, uint64_t *offsetPtr,
+                         uint64_t *inodePtr);
+
+const NsSinkType nsFileSinkType = {
+    .name = "file", .isFile = true, .openProc = OpenFile, .writeProc = WriteFd,
+    .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
+};
+const NsSinkType nsStdoutSinkType = {
+    .name = "stdout", .openProc = OpenStdout, .writeProc = WriteFd,
+    .syncProc = SyncFile, .closeProc = CloseFile
+};
+const NsSinkType nsStderrSinkType = {
+    .name = "stderr", .openProc = OpenStderr, .writeProc = WriteFd,
+    .syncProc = SyncFile, .closeProc = CloseFile
+};
+
+
+static bool
+OpenFile(Ns_LogSink sink)
+{
+    struct stat st;
+    int         fd;
+
+    if (sink->file == NULL) {
+        return OpenStderr(sink);
+    }
+    /* A FIFO that nobody reads makes open wait, else; writing waits then. */
+    fd = open(sink->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY
+              | O_NONBLOCK, 0644);
+    if (fd < 0) {
+        return errno == ENXIO && stat(sink->file, &st) == 0
+            && S_ISFIFO(st.st_mode);
+    }
+    (void) fcntl(fd, F_SETFL, O_APPEND);
+    if (sink->isStandardOutput) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+    }
+    if (fd <= STDERR_FILENO) {
+        int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+        if (!sink->isStandardOutput) {
+            close(fd);
+        }
+        fd = high;
+    }
+    sink->fd = fd;
+    sink->fileBytes = 0;
+    sink->isNameSynced = false;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        sink->fileBytes = (uint64_t) st.st_size;
+        NsOpenFilesNote(sink, &st);
+    }
+    return true;
+}
+
+static bool
+OpenStdout(Ns_LogSink sink)
+{
+    sink->fd = STDOUT_FILENO;
+    return true;
+}
+
+static bool
+OpenStderr(Ns_LogSink sink)
+{
+    sink->fd = STDERR_FILENO;
+    return true;
+}
+
+static ssize_t
+WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
+{
+    if (sink->fd < 0 && !sink->typePtr->openProc(sink)) {
+        return -1;
+    }
+    if (sink->fd < 0) {
+        errno = ENXIO;          /* Open, but for a reader. */
+        return -1;
+    }
+    sink->isSynced = false;
+    return write(sink->fd, bytes, length);
+}
+
+/*
+ * On disk is what is there under some name.
+ */
+static bool
+SyncFile(Ns_LogSink sink)
+{
+    struct stat st;
+
+    if (sink->leftReason != 0) {
+        errno = sink->leftReason;
+        sink->leftReason = 0;
+        return false;
+    }
+    if (sink->fd < 0) {
+        return true;            /* It has got nothing. */
+    }
+    if (fdatasync(sink->fd) != 0) {
+        /* A pipe, a device, a terminal. */
+        errno = errno == EINVAL || errno == EROFS ? ENOTSUP : errno;
+        return false;
+    }
+    if (fstat(sink->fd, &st) == 0 && st.st_nlink == 0) {
+        errno = ENOENT;
+        return false;
+    }
+    if (!sink->isNameSynced && sink->file != NULL
+            && !NsDirectorySync(sink->file)) {
+        return false;
+    }
+    sink->isNameSynced = sink->isSynced = true;
+    return true;
+}
+
+static void
+CloseFile(Ns_LogSink sink)
+{
+    int fd = sink->fd;
+
+    sink->fd = -1;
+    NsOpenFilesNote(sink, NULL);
+    NsFileLeave(sink, fd);
+}
+
+static bool
+WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
+{
+    struct stat st;
+
+    if (sink->fd < 0 || fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    *offsetPtr = (uint64_t) st.st_size;
+    *inodePtr = (uint64_t) st.st_ino;
+    return true;
+}

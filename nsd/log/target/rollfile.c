@@ -1,0 +1,367 @@
+/*
+ * rollfile.c --
+ *
+ *      Backups of log files: numbered, dated, purged.
+ *
+ *      A backup may have been compressed, and is FILE.SUFFIX.gz then.  Both of
+ *      them, which a crash may leave, are moved together.
+ *
+ *      What somebody writes to is never deleted, whatever its name.
+ */
+
+#include "log/target/openfiles.h"
+#include "log/target/rollname.h"
+#include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define MAX_NUMBERS 1000
+
+/*
+ * A file that may be deleted.
+ */
+typedef struct Found {
+    char   *path;
+    int64_t mtime;              /* Nanoseconds. */
+} Found;
+
+typedef struct FoundList {
+    const char *newest;         /* Counts though it is open; or NULL. */
+    Found *files;
+    int    n;
+    int    max;
+} FoundList;
+
+static bool ShiftNumbers(const char *file, int max);
+static bool Exists(const char *path);
+static bool HasBackup(const char *path);
+static bool RenameBackup(const char *from, const char *to);
+static bool UnlinkBackup(const char *path);
+static int  RollBackup(const char *path, int max);
+static const char *ZippedName(char buffer[PATH_MAX], const char *path);
+static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
+static bool Rename(const char *from, const char *to);
+static bool Unlink(const char *path);
+static int  Purge(const char *file, const regex_t *patternPtr,
+                  const char *newest, int max);
+static int  PurgeByFormat(const char *file, const char *format,
+                          const char *newest, int max);
+static bool Collect(FoundList *listPtr, const char *file,
+                    const regex_t *patternPtr);
+static void AddFound(FoundList *listPtr, const char *path);
+static int  NewestFirst(const void *left, const void *right);
+
+
+int
+Ns_RollFile(const char *file, int max)
+{
+    Ns_DString first;
+    bool       isOk = ShiftNumbers(file, max);
+
+    if (isOk && Exists(file)) {
+        Ns_DStringInit(&first);
+        NumberedName(&first, file, 0);
+        isOk = Rename(file, Ns_DStringValue(&first));
+        Ns_DStringFree(&first);
+    }
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+/*
+ * Make the first number free.
+ */
+static bool
+ShiftNumbers(const char *file, int max)
+{
+    Ns_DString older, newer;
+    int        number = 0;
+    bool       isOk = true;
+
+    if (max < 0 || max >= MAX_NUMBERS) {
+        Ns_Log(Error, "rollfile: invalid max parameter '%d'; "
+               "must be > 0 and < 999", max);
+        return false;
+    }
+    max = MAX(max, 1);
+    Ns_DStringInit(&older);
+    Ns_DStringInit(&newer);
+
+    /* The first gap takes the shift; without one the last number goes. */
+    do {
+        NumberedName(&older, file, number);
+    } while (HasBackup(Ns_DStringValue(&older)) && ++number < max);
+    if (number == max) {
+        number--;
+        NumberedName(&older, file, number);
+        isOk = UnlinkBackup(Ns_DStringValue(&older));
+    }
+    for (; isOk && number > 0; number--) {
+        NumberedName(&newer, file, number - 1);
+        NumberedName(&older, file, number);
+        isOk = RenameBackup(Ns_DStringValue(&newer), Ns_DStringValue(&older));
+    }
+    Ns_DStringFree(&older);
+    Ns_DStringFree(&newer);
+    return isOk;
+}
+
+int
+Ns_PurgeFiles(const char *file, int max)
+{
+    return Purge(file, NULL, NULL, max);
+}
+
+/*
+ * Delete the oldest of the files whose suffixes match, NULL: of all, but for
+ * max of them.  The newest may be open still.
+ */
+static int
+Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
+{
+    FoundList list = {newest, NULL, 0, 0};
+    bool      isOk = Collect(&list, file, patternPtr);
+
+    if (list.n > 1) {
+        qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
+    }
+    for (int i = 0; i < list.n; i++) {
+        if (isOk && i >= max && (newest == NULL
+                                 || !STREQ(list.files[i].path, newest))) {
+            isOk = Unlink(list.files[i].path);
+        }
+        ns_free(list.files[i].path);
+    }
+    ns_free(list.files);
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+int
+Ns_RollFileByDate(const char *file, int max)
+{
+    return Ns_RollFileByFormat(file, "%Y%m%d-%H%M%S", max);
+}
+
+int
+Ns_RollFileByFormat(const char *file, const char *format, int max)
+{
+    char       suffix[256];
+    struct tm  tm;
+    time_t     now = time(NULL);
+    Ns_DString name;
+    int        status = NS_OK;
+
+    if (format == NULL || *format == '\0') {
+        return Ns_RollFile(file, MIN(max, MAX_NUMBERS - 1));
+    }
+    localtime_r(&now, &tm);
+    if (NsRollSuffix(suffix, sizeof(suffix), format, &tm) == 0) {
+        errno = EINVAL;
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringAppend(&name, file);
+    Ns_DStringAppend(&name, ".");
+    Ns_DStringAppend(&name, suffix);
+    if (Exists(file)) {
+        if (HasBackup(Ns_DStringValue(&name))) {
+            status = RollBackup(Ns_DStringValue(&name),
+                                MIN(max, MAX_NUMBERS - 1));
+        }
+        if (status == NS_OK && !Rename(file, Ns_DStringValue(&name))) {
+            status = NS_ERROR;
+        }
+    }
+    if (status == NS_OK) {
+        status = PurgeByFormat(file, format, Ns_DStringValue(&name), max);
+    }
+    Ns_DStringFree(&name);
+    return status;
+}
+
+static int
+PurgeByFormat(const char *file, const char *format, const char *newest, int max)
+{
+    regex_t pattern;
+    int     status;
+
+    if (!NsRollPattern(&pattern, format)) {
+        errno = EINVAL;
+        return NS_ERROR;
+    }
+    status = Purge(file, &pattern, newest, max);
+    regfree(&pattern);
+    return status;
+}
+
+static bool
+Exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static bool
+HasBackup(const char *path)
+{
+    char zipped[PATH_MAX];
+
+    return Exists(path) || Exists(ZippedName(zipped, path));
+}
+
+static bool
+RenameBackup(const char *from, const char *to)
+{
+    char zippedFrom[PATH_MAX], zippedTo[PATH_MAX];
+
+    return (!Exists(from) || Rename(from, to))
+        && (!Exists(ZippedName(zippedFrom, from))
+            || Rename(zippedFrom, ZippedName(zippedTo, to)));
+}
+
+static bool
+UnlinkBackup(const char *path)
+{
+    char zipped[PATH_MAX];
+
+    return Unlink(path) && Unlink(ZippedName(zipped, path));
+}
+
+/*
+ * The backup of a date becomes number 0 of it.
+ */
+static int
+RollBackup(const char *path, int max)
+{
+    Ns_DString first;
+    bool       isOk = ShiftNumbers(path, max);
+
+    Ns_DStringInit(&first);
+    NumberedName(&first, path, 0);
+    isOk = isOk && RenameBackup(path, Ns_DStringValue(&first));
+    Ns_DStringFree(&first);
+    return isOk ? NS_OK : NS_ERROR;
+}
+
+/*
+ * The name if it were compressed; cut, it names nothing.
+ */
+static const char *
+ZippedName(char buffer[PATH_MAX], const char *path)
+{
+    snprintf(buffer, PATH_MAX, "%s.gz", path);
+    return buffer;
+}
+
+static void
+NumberedName(Ns_DString *dsPtr, const char *file, int number)
+{
+    Ns_DStringSetLength(dsPtr, 0);
+    Ns_DStringPrintf(dsPtr, "%s.%03d", file, number);
+}
+
+static bool
+Rename(const char *from, const char *to)
+{
+    if (rename(from, to) != 0) {
+        int reason = errno;
+
+        Ns_Log(Error, "rollfile: failed to rename file '%s' to '%s': '%s'",
+               from, to, strerror(reason));
+        errno = reason;
+        return false;
+    }
+    return true;
+}
+
+static bool
+Unlink(const char *path)
+{
+    struct stat st;
+    bool        isOpen = lstat(path, &st) == 0 && NsOpenFilesHave(&st);
+
+    if (isOpen || (unlink(path) != 0 && errno != ENOENT)) {
+        int reason = isOpen ? EBUSY : errno;
+
+        Ns_Log(Error, "rollfile: failed to delete file '%s': '%s'", path,
+               strerror(reason));
+        errno = reason;
+        return false;
+    }
+    return true;
+}
+
+/*
+ * All plain files beside file whose names are its name, a dot, and what
+ * matches.
+ */
+static bool
+Collect(FoundList *listPtr, const char *file, const regex_t *patternPtr)
+{
+    const char    *tail = strrchr(file, '/');
+    size_t         nTail;
+    Ns_DString     path;
+    DIR           *dir;
+    struct dirent *entPtr;
+    int            nPath;
+
+    Ns_DStringInit(&path);
+    Ns_DStringNAppend(&path, tail == NULL ? "./" : file,
+                      tail == NULL ? 2 : (int) (tail - file) + 1);
+    nPath = Ns_DStringLength(&path);
+    tail = tail == NULL ? file : tail + 1;
+    nTail = strlen(tail);
+    dir = opendir(Ns_DStringValue(&path));
+    if (dir == NULL) {
+        Ns_DStringFree(&path);
+        return errno == ENOENT;
+    }
+    while ((entPtr = readdir(dir)) != NULL) {
+        if (strncmp(entPtr->d_name, tail, nTail) == 0
+                && entPtr->d_name[nTail] == '.'
+                && (patternPtr == NULL
+                    || regexec(patternPtr, entPtr->d_name + nTail + 1, 0, NULL,
+                               0) == 0)) {
+            Ns_DStringSetLength(&path, nPath);
+            Ns_DStringAppend(&path, entPtr->d_name);
+            AddFound(listPtr, Ns_DStringValue(&path));
+        }
+    }
+    closedir(dir);
+    Ns_DStringFree(&path);
+    return true;
+}
+
+static void
+AddFound(FoundList *listPtr, const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return;
+    }
+    if (NsOpenFilesHave(&st)
+            && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
+        return;                 /* A log that somebody writes to. */
+    }
+    if (listPtr->n == listPtr->max) {
+        listPtr->max = MAX(32, 2 * listPtr->max);
+        listPtr->files = ns_realloc(listPtr->files,
+                                    (size_t) listPtr->max * sizeof(Found));
+    }
+    listPtr->files[listPtr->n++] = (Found){
+        .path = ns_strdup(path),
+        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+    };
+}
+
+static int
+NewestFirst(const void *left, const void *right)
+{
+    const Found *leftPtr = left, *rightPtr = right;
+
+    if (leftPtr->mtime != rightPtr->mtime) {
+        return leftPtr->mtime < rightPtr->mtime ? 1 : -1;
+    }
+    return strcmp(rightPtr->path, leftPtr->path);
+}

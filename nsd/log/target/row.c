@@ -1,0 +1,94 @@
+/*
+ * row.c --
+ *
+ *      Records as rows of a database, in a sink's buffer.
+ */
+
+#include "log/target/row.h"
+
+#include "log/sink/sink_int.h"
+#include "log/stream/json.h"
+#include "log/stream/severity.h"
+#include "log/stream/systemlog.h"
+
+/*
+ * Stream, severity and record follow, without separators.
+ */
+typedef struct RowHead {
+    int64_t  time;
+    uint32_t streamBytes;
+    uint32_t severityBytes;
+    uint32_t recordBytes;
+    uint32_t pad;
+} RowHead;
+
+static NsRowText TakeText(const char **bytesPtr, size_t length);
+
+
+void
+NsRowAppendServer(Ns_DString *dsPtr)
+{
+    char host[256] = "";
+
+    (void) gethostname(host, sizeof(host) - 1);
+    Ns_DStringVarAppend(dsPtr, host, ":", (char *) NULL);
+    NsRingAppendServer(dsPtr, NsSystemLogRingKey());
+}
+
+size_t
+NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
+            char *buffer, size_t room)
+{
+    const char *severity = Ns_LogSeverityName(
+        (Ns_LogSeverity) recordPtr->severity);
+    NsLogOut    out = {buffer, room, 0};
+    RowHead     head = {
+        .time = recordPtr->time,
+        .streamBytes = (uint32_t) strlen(recordPtr->stream),
+        .severityBytes = (uint32_t) strlen(severity)
+    };
+    size_t n, start;
+
+    NsLogPut(&out, (const char *) &head, sizeof(head));
+    NsLogPut(&out, recordPtr->stream, head.streamBytes);
+    NsLogPut(&out, severity, head.severityBytes);
+    start = MIN(out.length, room);
+    n = NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
+                       room - start);
+    if (n == 0) {
+        return 0;
+    }
+    head.recordBytes = (uint32_t) (n - 1);      /* Without the newline. */
+    if (out.length + n <= room) {
+        memcpy(buffer, &head, sizeof(head));
+        return out.length + n - 1;
+    }
+    return out.length + n;
+}
+
+size_t
+NsRowParse(const char *bytes, NsRow *rowPtr)
+{
+    const char *next = bytes + sizeof(RowHead);
+    char        stamp[sizeof(rowPtr->time) + 2];
+    NsLogOut    out = {stamp, sizeof(stamp), 0};
+    RowHead     head;
+
+    memcpy(&head, bytes, sizeof(head));
+    NsJsonTime(&out, head.time);
+    memcpy(rowPtr->time, stamp + 1, out.length - 2);
+    rowPtr->time[out.length - 2] = '\0';
+    rowPtr->stream = TakeText(&next, head.streamBytes);
+    rowPtr->severity = TakeText(&next, head.severityBytes);
+    rowPtr->record = TakeText(&next, head.recordBytes);
+    return (size_t) (next - bytes);
+}
+
+static NsRowText
+TakeText(const char **bytesPtr, size_t length)
+{
+    NsRowText text = {*bytesPtr, length};
+
+    *bytesPtr += length;
+    return text;
+}
