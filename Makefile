@@ -19,7 +19,7 @@ Q       = $(if $(V),,@)
 GOALS_WITH_TESTS = test check-asan check-tsan coverage fuzz obj/tests/%
 GROUPS = build $(if $(filter $(GOALS_WITH_TESTS),$(MAKECMDGOALS)),test)
 
-GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help
+GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help internals
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include config.mk
 endif
@@ -56,7 +56,7 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
 
-.PHONY: all build run test test-fault install check-asan check-tsan layers lint coverage bench \
+.PHONY: all build run test test-fault install check-asan check-tsan layers lint internals coverage bench \
 	clean distclean packages packages-test packages-optional packages-bench help fuzz
 
 all: build
@@ -161,6 +161,10 @@ run: packages build
 
 layers: build
 	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" tools/layers $(ROOMS)
+
+# What doc/internals has from the code.
+internals:
+	@tools/locks -write
 
 lint:
 	@mkdir -p obj

@@ -68,7 +68,7 @@ typedef enum {
     NS_RANK_SCHED           = 600,  /* Scheduled procedures. */
     NS_RANK_CALLBACKS       = 610,  /* At-startup ... at-exit callbacks. */
     NS_RANK_CONFIG          = 620,  /* Configuration store. */
-    NS_RANK_PROCESS_MISC    = 630,
+    NS_RANK_PROCESS_MISC    = 630,  /* Small tables of single files. */
 
     /* log */
     NS_RANK_LOG_SINKS       = 700,  /* Table of streams and sinks. */
