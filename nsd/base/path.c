@@ -4,7 +4,6 @@
  *      Names of files, as text: nothing here looks at the file system.
  */
 
-#include "base/path.h"
 #include "nsfile.h"
 #include "nsstring.h"
 
@@ -45,19 +44,10 @@ Ns_NormalizePath(Ns_DString *dsPtr, const char *path)
 char *
 Ns_MakePath(Ns_DString *dsPtr, ...)
 {
-    va_list ap;
-
-    va_start(ap, dsPtr);
-    NsPathAppendList(dsPtr, ap);
-    va_end(ap);
-    return Tcl_DStringValue(dsPtr);
-}
-
-char *
-NsPathAppendList(Ns_DString *dsPtr, va_list elements)
-{
     const char *element;
+    va_list     elements;
 
+    va_start(elements, dsPtr);
     while ((element = va_arg(elements, const char *)) != NULL) {
         int length;
 
@@ -67,6 +57,7 @@ NsPathAppendList(Ns_DString *dsPtr, va_list elements)
             element += length;
         }
     }
+    va_end(elements);
     return Tcl_DStringValue(dsPtr);
 }
 

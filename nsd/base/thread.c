@@ -70,9 +70,8 @@ static int      nThreads;
 static intptr_t lastHandle;
 
 static _Atomic long          defaultStackBytes;
-static NsThreadEndProc      *endProc;   /* Constant once threads are started. */
 static pthread_key_t         endKey;    /* Its destructor ends a thread. */
-static NsThreadLimitProc    *limitProc; /* Likewise. */
+static NsThreadLimitProc    *limitProc; /* Constant once threads are started. */
 static atomic_bool           isPatient; /* The start is over. */
 static _Atomic NsStamp       limitStamp;    /* No thread could be made then. */
 static _Thread_local NsThreadDoing doing;
@@ -393,12 +392,6 @@ NsThreadForgetArg(void)
     Ns_MutexUnlock(&lock);
 }
 
-void
-NsThreadSetEndProc(NsThreadEndProc *proc)
-{
-    endProc = proc;
-}
-
 void **
 NsThreadSlots(void)
 {
@@ -533,9 +526,6 @@ End(void *arg)
 
     NsTlsCleanup(thrPtr->slots);
     LeaveSignalStack(thrPtr);
-    if (endProc != NULL) {
-        endProc();
-    }
 
     Ns_MutexLock(&lock);
     thrPtr->flags |= NS_THREAD_EXITED;

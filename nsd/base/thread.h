@@ -48,13 +48,6 @@ Ns_ReturnCode NsThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 void NsThreadForgetArg(void);
 
 /*
- * What every thread calls last, after its thread-local values were cleaned up.
- * Set once, before threads are started.
- */
-typedef void (NsThreadEndProc)(void);
-void NsThreadSetEndProc(NsThreadEndProc *proc);
-
-/*
  * What the calling thread does, for the last words of a crash: texts that stay
  * until it does something else.  url NULL: no request.
  */

@@ -87,7 +87,6 @@ void NsPoolsInit(NsServer *serverPtr);
 NsPool *NsPoolFind(NsServer *serverPtr, const char *name);
 NsPool *NsPoolAt(NsServer *serverPtr, int i);
 const char *NsPoolName(const NsPool *poolPtr);
-NsServer *NsPoolGetServer(const NsPool *poolPtr);
 
 /*
  * Hand over work; acceptStamp must be set.

@@ -237,12 +237,6 @@ NsPoolName(const NsPool *poolPtr)
     return poolPtr->name;
 }
 
-NsServer *
-NsPoolGetServer(const NsPool *poolPtr)
-{
-    return poolPtr->serverPtr;
-}
-
 int
 NsPoolRetryAfter(const NsPool *poolPtr)
 {

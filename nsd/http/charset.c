@@ -81,12 +81,10 @@ static const char unknownMark;
 static const char utf8Name[] = "utf-8";
 
 /*
- * Set by the configuration, before there are other threads, as a rule; atomic
- * because nothing enforces that.  Each points to constant data.
+ * Set before there are other threads, as a rule; atomic because nothing
+ * enforces that.
  */
-static _Atomic(const char *)           defaultCharset = "iso-8859-1";
-static _Atomic(NsCharsetUnknownProc *) unknownProc;
-static _Atomic(NsCharsetConnProc *)    connProc;
+static _Atomic(NsCharsetConnProc *) connProc;
 
 static pthread_once_t builtinsOnce = PTHREAD_ONCE_INIT;
 
@@ -108,25 +106,6 @@ NsCharsetAddExtension(const char *extension, const char *charset)
 {
     pthread_once(&builtinsOnce, AddBuiltins);
     NsNamePut(&extensions, extension, strlen(extension), ns_strdup(charset));
-}
-
-void
-NsCharsetSetDefault(const char *charset)
-{
-    atomic_store_explicit(&defaultCharset, ns_strdup(charset),
-                          memory_order_release);
-}
-
-const char *
-NsCharsetGetDefault(void)
-{
-    return atomic_load_explicit(&defaultCharset, memory_order_acquire);
-}
-
-void
-NsCharsetSetUnknownProc(NsCharsetUnknownProc *proc)
-{
-    atomic_store_explicit(&unknownProc, proc, memory_order_release);
 }
 
 void
@@ -203,7 +182,7 @@ Ns_GetTypeEncoding(const char *type)
         return Ns_GetCharsetEncodingEx(charset, length);
     }
     if (strncasecmp(type, "text/", 5) == 0) {
-        return Ns_GetCharsetEncoding(NsCharsetGetDefault());
+        return Ns_GetCharsetEncoding("iso-8859-1");
     }
     return NULL;
 }
@@ -299,16 +278,11 @@ IsName(const char *name, size_t length)
 static void
 NoteUnknown(const char *name, size_t length)
 {
-    static atomic_int     nUnknown;
-    NsCharsetUnknownProc *proc;
+    static atomic_int nUnknown;
 
     if (atomic_fetch_add_explicit(&nUnknown, 1, memory_order_relaxed)
             < MAX_UNKNOWN) {
         NsNamePut(&encodings, name, length, &unknownMark);
-        proc = atomic_load_explicit(&unknownProc, memory_order_acquire);
-        if (proc != NULL) {
-            proc(name);
-        }
     }
 }
 

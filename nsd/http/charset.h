@@ -26,19 +26,6 @@ void NsCharsetAdd(const char *charset, const char *encodingName);
 void NsCharsetAddExtension(const char *extension, const char *charset);
 
 /*
- * What text/... without a charset gets from Ns_GetTypeEncoding (parameter
- * OutputCharset); its present value.  iso-8859-1 at first.
- */
-void        NsCharsetSetDefault(const char *charset);
-const char *NsCharsetGetDefault(void);
-
-/*
- * Called once for each name for which Tcl has no encoding.
- */
-typedef void (NsCharsetUnknownProc)(const char *name);
-void NsCharsetSetUnknownProc(NsCharsetUnknownProc *proc);
-
-/*
  * Asked by Ns_GetUrlEncoding for the encoding of the current connection.
  */
 typedef Tcl_Encoding (NsCharsetConnProc)(void);

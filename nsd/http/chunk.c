@@ -80,18 +80,6 @@ NsChunkDecode(NsChunkDecoder *decoderPtr, char *data, size_t length,
     return decoderPtr->state == STATE_DONE ? NS_CHUNK_DONE : NS_CHUNK_MORE;
 }
 
-bool
-NsChunkIsDone(const NsChunkDecoder *decoderPtr)
-{
-    return decoderPtr->state == STATE_DONE;
-}
-
-size_t
-NsChunkHead(char *buffer, size_t length)
-{
-    return (size_t) snprintf(buffer, NS_CHUNK_HEAD_BYTES, "%zx\r\n", length);
-}
-
 /*
  * Move what is there of the current chunk; bytes beyond the limit are counted
  * and dropped.  How many were kept.

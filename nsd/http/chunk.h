@@ -43,19 +43,10 @@ void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
  * body: all of them, except after NS_CHUNK_DONE, when the rest is the next
  * request.  The rest stays where it was, at data + *consumedPtr.
  *
- * Bytes beyond maxBytes are dropped.  After TOO_LARGE further calls may go on
- * to read the body to its end, which NsChunkIsDone tells; the status stays.
+ * Bytes beyond maxBytes are dropped.  After TOO_LARGE the status stays.
  */
 NsChunkStatus NsChunkDecode(NsChunkDecoder *decoderPtr, char *data,
                             size_t length, size_t *decodedPtr,
                             size_t *consumedPtr);
-bool          NsChunkIsDone(const NsChunkDecoder *decoderPtr);
-
-/*
- * The line that precedes a chunk of length bytes on output, in lower-case hex;
- * buffer has room for NS_CHUNK_HEAD_BYTES.  Its length.
- */
-#define NS_CHUNK_HEAD_BYTES 20
-size_t NsChunkHead(char *buffer, size_t length);
 
 #endif

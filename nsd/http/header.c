@@ -116,18 +116,6 @@ NsHeaderWrite(char *to, const char *name, size_t nameLength, const char *value,
     return to;
 }
 
-void
-NsHeaderAppend(Ns_DString *dsPtr, const char *name, const char *value)
-{
-    size_t nameLength = strlen(name), valueLength = strlen(value);
-    int    oldLength = Ns_DStringLength(dsPtr);
-
-    Ns_DStringSetLength(dsPtr, oldLength + (int) (nameLength + valueLength
-                                                  + NS_HEADER_EXTRA));
-    NsHeaderWrite(Ns_DStringValue(dsPtr) + oldLength, name, nameLength, value,
-                  valueLength);
-}
-
 int
 Ns_ParseHeader(Ns_Set *setPtr, const char *line,
                Ns_HeaderCaseDisposition disposition)

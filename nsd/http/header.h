@@ -33,9 +33,4 @@ void NsHeaderCopyValue(char *to, const char *value, size_t length);
 char *NsHeaderWrite(char *to, const char *name, size_t nameLength,
                     const char *value, size_t valueLength);
 
-/*
- * The same, appended.
- */
-void NsHeaderAppend(Ns_DString *dsPtr, const char *name, const char *value);
-
 #endif

@@ -21,6 +21,7 @@ typedef struct {
     Part scheme, authority, path, query, fragment;
 } Reference;
 
+static int  ParseHostPort(char *text, char **hostPtr, char **portPtr);
 static void SplitReference(const char *url, Reference *refPtr);
 static Part TakePart(const char **textPtr, const char *stops);
 static size_t SchemeLength(const char *url);
@@ -30,33 +31,6 @@ static void AppendMergedPath(Ns_DString *dsPtr, const Reference *basePtr,
 static void AppendWithoutDots(Ns_DString *dsPtr, const char *path,
                               size_t length);
 static void RemoveLastSegment(Ns_DString *dsPtr, int rootLength);
-
-int
-NsParseHostPort(char *text, char **hostPtr, char **portPtr)
-{
-    char *end;
-
-    *portPtr = NULL;
-    if (*text == '[') {
-        *hostPtr = text + 1;
-        end = strchr(text, ']');
-        if (end == NULL || (end[1] != ':' && end[1] != '\0')) {
-            return NS_ERROR;
-        }
-        *end++ = '\0';
-    } else {
-        *hostPtr = text;
-        end = text + strcspn(text, ":");
-    }
-    if (*end == ':') {
-        *end++ = '\0';
-        if (end[strspn(end, "0123456789")] != '\0') {
-            return NS_ERROR;
-        }
-        *portPtr = *end == '\0' ? NULL : end;
-    }
-    return **hostPtr == '\0' ? NS_ERROR : NS_OK;
-}
 
 bool
 NsAuthorityIsValid(const char *text)
@@ -135,7 +109,7 @@ Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr, char **portPtr,
         }
         if (*host == '\0') {
             *hostPtr = host;
-        } else if (NsParseHostPort(host, hostPtr, portPtr) != NS_OK) {
+        } else if (ParseHostPort(host, hostPtr, portPtr) != NS_OK) {
             return NS_ERROR;
         }
     } else if (url[0] == '/') {
@@ -158,6 +132,37 @@ Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr, char **portPtr,
         *pathPtr = url + strlen(url);           /* Empty. */
     }
     return NS_OK;
+}
+
+/*
+ * Split `host`, `host:port`, `[address]:port` in place.  *portPtr is NULL when
+ * there is none; brackets are removed.  NS_ERROR: no such form.
+ */
+static int
+ParseHostPort(char *text, char **hostPtr, char **portPtr)
+{
+    char *end;
+
+    *portPtr = NULL;
+    if (*text == '[') {
+        *hostPtr = text + 1;
+        end = strchr(text, ']');
+        if (end == NULL || (end[1] != ':' && end[1] != '\0')) {
+            return NS_ERROR;
+        }
+        *end++ = '\0';
+    } else {
+        *hostPtr = text;
+        end = text + strcspn(text, ":");
+    }
+    if (*end == ':') {
+        *end++ = '\0';
+        if (end[strspn(end, "0123456789")] != '\0') {
+            return NS_ERROR;
+        }
+        *portPtr = *end == '\0' ? NULL : end;
+    }
+    return **hostPtr == '\0' ? NS_ERROR : NS_OK;
 }
 
 int

@@ -10,12 +10,6 @@
 #include "nsstring.h"
 
 /*
- * Split `host`, `host:port`, `[address]:port` in place.  *portPtr is NULL when
- * there is none; brackets are removed.  NS_ERROR: no such form.
- */
-int NsParseHostPort(char *text, char **hostPtr, char **portPtr);
-
-/*
  * Whether the text is `host` or `host:port`, with a name or an address such as
  * may stand in a Host field, and in a reply: letters, digits, `-`, `_` and dots
  * between them, or an IPv6 address in brackets.

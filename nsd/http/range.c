@@ -75,20 +75,6 @@ NsRangePartHead(char *buffer, size_t bufferBytes, const char *type,
         type, rangePtr->first, rangePtr->last, length);
 }
 
-uint64_t
-NsRangeMultipartBytes(const char *type, const NsRange *ranges, int n,
-                      uint64_t length)
-{
-    uint64_t bytes = strlen(NS_RANGE_TAIL);
-
-    for (int i = 0; i < n; i++) {
-        bytes += NsRangePartHead(NULL, 0, type, &ranges[i], length)
-            + (ranges[i].last - ranges[i].first + 1)
-            + strlen(NS_RANGE_PART_END);
-    }
-    return bytes;
-}
-
 /*
  * a-b, a-, or -n, cut to the body.  False for a syntax error.  With
  * *isOutsidePtr, the range has nothing of the body.

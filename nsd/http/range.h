@@ -52,10 +52,4 @@ size_t NsRangeContentRange(char *buffer, const NsRange *rangePtr,
 size_t NsRangePartHead(char *buffer, size_t bufferBytes, const char *type,
                        const NsRange *rangePtr, uint64_t length);
 
-/*
- * Bytes of the whole multipart body.
- */
-uint64_t NsRangeMultipartBytes(const char *type, const NsRange *ranges, int n,
-                               uint64_t length);
-
 #endif

@@ -99,11 +99,6 @@ bool NsLogIsAsync(void);
 const char *NsLogUseMemory(void);
 
 /*
- * Path of the system log, in every mode; "" before NsLogConfigure.
- */
-const char *NsLogFile(void);
-
-/*
  * Write a line of the system log at once, past everything that may wait for
  * memory or for a log thread: for those who end the process.
  */

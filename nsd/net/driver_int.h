@@ -402,7 +402,6 @@ void NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr);
  * mustYield says so.
  */
 void NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield);
-void NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
  * A handshake is over, and no request has begun.
@@ -486,11 +485,6 @@ void NsSockBeginClose(NsSock *sockPtr);
 ssize_t NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs);
 
 /*
- * The same for a part of a file, when the driver cannot send files.
- */
-ssize_t NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr);
-
-/*
  * writer.c: queued output.  Append takes the pieces over, also when it fails.
  */
 NsWriter *NsWriterCreate(NsDriver *drvPtr, int index);
@@ -537,7 +531,6 @@ void NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
  * peers.c: how many half-received requests each peer has.
  */
 NsPeerTable *NsPeerTableCreate(void);
-void NsPeerTableDestroy(NsPeerTable **tablePtrPtr);
 int  NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer);
 void NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer);
 

@@ -34,6 +34,7 @@ static void TakeInbox(NsDriverThread *threadPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
                           NsStamp now);
+static void DestroySock(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void BeginStop(NsDriverThread *threadPtr);
 static void Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
@@ -124,7 +125,7 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
         NsSockLeaveSpooler(threadPtr, sockPtr);
         NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
     } else {
-        NsSockDestroy(threadPtr, sockPtr);
+        DestroySock(threadPtr, sockPtr);
     }
 }
 
@@ -133,7 +134,7 @@ NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
 {
     NsSockAssertMine(threadPtr, sockPtr);
     if (sockPtr->mode == NS_SOCK_DEAD) {
-        NsSockDestroy(threadPtr, sockPtr);
+        DestroySock(threadPtr, sockPtr);
     } else if (mustYield) {
         NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
         NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
@@ -144,8 +145,8 @@ NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
     }
 }
 
-void
-NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
+static void
+DestroySock(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsDriver *drvPtr = sockPtr->drvPtr;
     bool      closesItself = (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0;
@@ -433,7 +434,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     } else if (sockPtr->mode == NS_SOCK_READING && !NsReaderIsIdle(sockPtr)) {
         NsReadTimeUp(threadPtr, sockPtr);
     } else {
-        NsSockDestroy(threadPtr, sockPtr);
+        DestroySock(threadPtr, sockPtr);
     }
 }
 
@@ -473,7 +474,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
         return;
     }
     if (n == 0 || errno != EAGAIN) {
-        NsSockDestroy(threadPtr, sockPtr);
+        DestroySock(threadPtr, sockPtr);
         return;
     }
     if (sockPtr->isLong && !threadPtr->hasStopped) {
@@ -592,7 +593,7 @@ Abandon(NsDriverThread *threadPtr)
                 == NS_SOCK_DRIVER) {
             nUnfinished += sockPtr->mode == NS_SOCK_READING
                 && !NsReaderIsIdle(sockPtr);
-            NsSockDestroy(threadPtr, sockPtr);
+            DestroySock(threadPtr, sockPtr);
         }
         sockPtr = nextPtr;
     }

@@ -19,6 +19,7 @@
 
 static _Thread_local NsBindMode bindMode;
 
+static Ns_ReturnCode Resolve(NsSockAddr *addrPtr, const char *host, int port);
 static bool ParseNumeric(NsSockAddr *addrPtr, const char *host);
 static void SetPort(NsSockAddr *addrPtr, int port);
 static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
@@ -50,20 +51,6 @@ void
 NsListenMode(NsBindMode mode)
 {
     bindMode = mode;
-}
-
-Ns_ReturnCode
-NsSockAddrResolve(NsSockAddr *addrPtr, const char *host, int port)
-{
-    NsSockAddr *addrs;
-
-    memset(addrPtr, 0, sizeof(NsSockAddr));
-    if (NsSockAddrResolveAll(host, port, &addrs) == 0) {
-        return NS_ERROR;
-    }
-    *addrPtr = addrs[0];
-    ns_free(addrs);
-    return NS_OK;
 }
 
 int
@@ -194,7 +181,7 @@ Ns_SockListenEx(const char *address, int port, int backlog)
     NsSockAddr addr;
     NS_SOCKET  sock;
 
-    if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+    if (Resolve(&addr, address, port) != NS_OK) {
         errno = EADDRNOTAVAIL;
         return NS_INVALID_SOCKET;
     }
@@ -205,6 +192,23 @@ Ns_SockListenEx(const char *address, int port, int backlog)
     return Listening(OrAskBinder(sock, 'T', address, port, backlog), backlog);
 }
 
+/*
+ * Resolve a host, numeric or a name; NULL or "*" means any address.
+ */
+static Ns_ReturnCode
+Resolve(NsSockAddr *addrPtr, const char *host, int port)
+{
+    NsSockAddr *addrs;
+
+    memset(addrPtr, 0, sizeof(NsSockAddr));
+    if (NsSockAddrResolveAll(host, port, &addrs) == 0) {
+        return NS_ERROR;
+    }
+    *addrPtr = addrs[0];
+    ns_free(addrs);
+    return NS_OK;
+}
+
 NS_SOCKET
 NsSockReserve(const char *address, int port, NsBindMode mode)
 {
@@ -212,7 +216,7 @@ NsSockReserve(const char *address, int port, NsBindMode mode)
     NS_SOCKET  sock = TakePrebound(NS_PREBIND_TCP, address, port);
 
     if (sock == NS_INVALID_SOCKET) {
-        if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+        if (Resolve(&addr, address, port) != NS_OK) {
             errno = EADDRNOTAVAIL;
             return NS_INVALID_SOCKET;
         }
@@ -271,7 +275,7 @@ Ns_SockListenUdp(const char *address, int port)
     NsSockAddr addr;
     NS_SOCKET  sock;
 
-    if (NsSockAddrResolve(&addr, address, port) != NS_OK) {
+    if (Resolve(&addr, address, port) != NS_OK) {
         return NS_INVALID_SOCKET;
     }
     sock = TakePrebound(NS_PREBIND_UDP, address, port);

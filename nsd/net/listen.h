@@ -30,12 +30,6 @@ typedef struct NsSockAddr {
 } NsSockAddr;
 
 /*
- * Resolve a host, numeric or a name; NULL or "*" means any address.
- */
-Ns_ReturnCode NsSockAddrResolve(NsSockAddr *addrPtr, const char *host,
-                                int port);
-
-/*
  * All addresses of a host, in the order in which to try them; their number.
  * *addrsPtr is the caller's, and NULL if there are none.
  */

@@ -24,14 +24,6 @@ NsPeerTableCreate(void)
     return tablePtr;
 }
 
-void
-NsPeerTableDestroy(NsPeerTable **tablePtrPtr)
-{
-    Tcl_DeleteHashTable(&(*tablePtrPtr)->counts);
-    ns_free(*tablePtrPtr);
-    *tablePtrPtr = NULL;
-}
-
 int
 NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer)
 {

@@ -19,6 +19,7 @@ static ssize_t SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                           size_t skip);
 static size_t TotalBytes(const NsPiece *pieces, int nPieces);
 static bool   MayWait(const NsSock *sockPtr);
+static ssize_t SendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr);
 
 Ns_ReturnCode
 NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
@@ -166,12 +167,6 @@ NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr)
     }
 }
 
-const char *
-NsSockDriverName(const NsSock *sockPtr)
-{
-    return sockPtr->drvPtr->procs.name;
-}
-
 bool
 NsSockHasRequestProc(const NsSock *sockPtr)
 {
@@ -314,11 +309,14 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
     if (n > 0) {
         return procsPtr->sendProc(&sockPtr->pub, iov, n, &noWait, 0);
     }
-    return NsSockSendFileRange(sockPtr, &vecs[0]);
+    return SendFileRange(sockPtr, &vecs[0]);
 }
 
-ssize_t
-NsSockSendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
+/*
+ * The same for a part of a file, when the driver cannot send files.
+ */
+static ssize_t
+SendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
 {
     char         buffer[65536];
     size_t       room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize,

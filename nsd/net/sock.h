@@ -95,10 +95,8 @@ Ns_Driver *NsSockDriver(const NsSock *sockPtr);
 void NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr);
 
 /*
- * The name that the driver gave itself ("nssock"); and its requestProc, NS_OK
- * if it has none.
+ * The driver's requestProc; NS_OK if it has none.
  */
-const char   *NsSockDriverName(const NsSock *sockPtr);
 bool          NsSockHasRequestProc(const NsSock *sockPtr);
 Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
 

@@ -154,7 +154,9 @@ NsCallbacksWaitSignals(const Ns_Time *deadlinePtr)
 void
 NsCallbacksStartShutdown(const Ns_Time *deadlinePtr)
 {
-    NsCallbacksClose();
+    Ns_MutexLock(&callbacks.lock);
+    callbacks.isClosed = true;
+    Ns_MutexUnlock(&callbacks.lock);
     if (First(NS_AT_SHUTDOWN) != NULL) {
         callbacks.deadline = *deadlinePtr;
         callbacks.isStarted = true;
@@ -188,14 +190,6 @@ NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr)
         LogRunning();
     }
     return result;
-}
-
-void
-NsCallbacksClose(void)
-{
-    Ns_MutexLock(&callbacks.lock);
-    callbacks.isClosed = true;
-    Ns_MutexUnlock(&callbacks.lock);
 }
 
 void

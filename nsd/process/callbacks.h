@@ -54,11 +54,6 @@ void NsCallbacksStartShutdown(const Ns_Time *deadlinePtr);
 Ns_ReturnCode NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr);
 
 /*
- * Refuse all further registrations.
- */
-void NsCallbacksClose(void);
-
-/*
  * Append {TYPE PROC ARG...} for each callback, in order of execution.
  */
 void NsCallbacksList(Ns_DString *dsPtr);

@@ -125,20 +125,6 @@ NsSignalsWait(void)
     return number;
 }
 
-void
-NsSignalsRestore(void)
-{
-    sigset_t none;
-
-    for (int number = 1; number < NSIG; number++) {
-        if (number != SIGKILL && number != SIGSTOP) {
-            (void) signal(number, SIG_DFL);
-        }
-    }
-    sigemptyset(&none);
-    (void) sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void
 WatchStart(void *arg)
 {

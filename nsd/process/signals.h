@@ -38,10 +38,4 @@ void NsSignalsAllowCore(void);
  */
 int NsSignalsWait(void);
 
-/*
- * In a child that is going to run another program: default actions, nothing
- * blocked.
- */
-void NsSignalsRestore(void);
-
 #endif

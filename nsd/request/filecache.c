@@ -85,12 +85,6 @@ NsFileCacheConfigure(void)
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
 }
 
-bool
-NsFileCacheIsOn(void)
-{
-    return cache.isOn;
-}
-
 off_t
 NsFileCacheMaxEntry(void)
 {

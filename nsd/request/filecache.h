@@ -56,9 +56,8 @@ void NsFileCacheInit(void);
 void NsFileCacheConfigure(void);
 
 /*
- * Whether the cache is on, and the largest file that it takes.
+ * The largest file that the cache takes.
  */
-bool  NsFileCacheIsOn(void);
 off_t NsFileCacheMaxEntry(void);
 
 /*

@@ -123,30 +123,18 @@ CharsetsLeadToEncodings(void **state)
                      Ns_GetCharsetEncoding("utf-8"));
 }
 
-static int nUnknown;
-
 static void
-NoteUnknown(const char *name)
-{
-    nUnknown++;
-}
-
-static void
-UnknownCharsetsAreReportedOnce(void **state)
+UnknownCharsetsHaveNoEncoding(void **state)
 {
     static const char *const neverLookedFor[] = {
         "../../etc/passwd", "/tmp/x", "..", "a b", "", ".hidden", "a\nb"
     };
 
-    NsCharsetSetUnknownProc(NoteUnknown);
     assert_null(Ns_GetCharsetEncoding("no-such-charset"));
     assert_null(Ns_GetCharsetEncoding("No-Such-Charset"));
-    assert_int_equal(nUnknown, 1);
     for (int i = 0; i < Ns_NrElements(neverLookedFor); i++) {
         assert_null(Ns_GetCharsetEncoding(neverLookedFor[i]));
     }
-    assert_int_equal(nUnknown, 1);
-    NsCharsetSetUnknownProc(NULL);
 }
 
 static void
@@ -178,9 +166,6 @@ TypesAndFilesHaveEncodings(void **state)
                         "iso8859-2");
     assert_string_equal(Name(Ns_GetTypeEncoding("text/plain")), "iso8859-1");
     assert_string_equal(Name(Ns_GetTypeEncoding("image/gif")), "(none)");
-    NsCharsetSetDefault("utf-8");
-    assert_string_equal(NsCharsetGetDefault(), "utf-8");
-    assert_string_equal(Name(Ns_GetTypeEncoding("text/plain")), "utf-8");
 
     assert_string_equal(Name(Ns_GetFileEncoding("/a.b/c.html")), "iso8859-1");
     assert_string_equal(Name(Ns_GetFileEncoding("/a/c.txt")), "ascii");
@@ -387,7 +372,7 @@ main(int argc, char *argv[])
         cmocka_unit_test(LaterValuesHideEarlierOnes),
         cmocka_unit_test(ThreadsMayAddAtTheSameTime),
         cmocka_unit_test(CharsetsLeadToEncodings),
-        cmocka_unit_test(UnknownCharsetsAreReportedOnce),
+        cmocka_unit_test(UnknownCharsetsHaveNoEncoding),
         cmocka_unit_test(ThereAreSixtyFourAliasesAndMoreOnDemand),
         cmocka_unit_test(TypesAndFilesHaveEncodings),
         cmocka_unit_test(UrlEncodingFallsBack),

@@ -201,12 +201,6 @@ NsLogFinish(void)
     NsSinkFinish();
 }
 
-const char *
-NsLogFile(void)
-{
-    return file != NULL ? file : "";
-}
-
 const NsLogStyle *
 NsSystemLogStyle(void)
 {
