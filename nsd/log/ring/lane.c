@@ -20,10 +20,9 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "log/ring/bell.h"
 #include "log/ring/reader.h"
 #include "log/ring/segment.h"
-#include "log/sink/sink.h"
-#include "log/stream/stream.h"
 
 #define MAX_RECORD      ((size_t) 16 << 20)
 #define RECORD_BYTES    sizeof(NsRingRecord)
@@ -59,6 +58,15 @@ typedef struct ThreadLanes {
     Page **pages;               /* NULL: nothing there. */
 } ThreadLanes;
 
+/*
+ * What became of a record.
+ */
+typedef enum {
+    LOST,
+    PUT,
+    PUT_MUCH                    /* Those who read are to be told. */
+} Outcome;
+
 static NsRing *ring;            /* Constant after NsLaneInit. */
 size_t nsLaneMaxRecord;
 
@@ -82,10 +90,10 @@ static Lane    *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
 static void     FreeThreadLanes(void *arg);
 static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
 static Lane    *NewLaneLocked(int stream, uint32_t segment);
-static bool     PutCommon(int stream, const NsLaneRecord *recordPtr);
+static Outcome  PutCommon(int stream, const NsLaneRecord *recordPtr);
 static uint32_t OwnLanes(void);
-static bool     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static bool     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static Outcome  Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static Outcome  AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
 static inline void FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
                               const NsLaneRecord *recordPtr, uint32_t kind,
                               uint32_t length);
@@ -119,7 +127,8 @@ NsLaneInit(NsRing *ringPtr)
 bool
 NsLanePut(int stream, const NsLaneRecord *recordPtr)
 {
-    Lane *lanePtr;
+    Outcome outcome;
+    Lane   *lanePtr;
 
     if (recordPtr->overflow == NS_OVERFLOW_SAMPLE
             && NsSegmentIsSampledOut(recordPtr)) {
@@ -127,8 +136,12 @@ NsLanePut(int stream, const NsLaneRecord *recordPtr)
         return false;
     }
     lanePtr = ThreadLane(stream, recordPtr);
-    return likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
-                                   : PutCommon(stream, recordPtr);
+    outcome = likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
+                                      : PutCommon(stream, recordPtr);
+    if (unlikely(outcome == PUT_MUCH)) {
+        nsBell.nudgeProc(stream);
+    }
+    return outcome != LOST;
 }
 
 bool
@@ -416,12 +429,13 @@ OwnLanes(void)
 /*
  * Put a record into the stream's common lane, which is made at first use.
  */
-static bool
+static Outcome
 PutCommon(int stream, const NsLaneRecord *recordPtr)
 {
     uint32_t segment = NS_RING_NONE;
     Lane    *lanePtr;
-    bool     isMissing, isPut;
+    Outcome  outcome;
+    bool     isMissing;
 
     Ns_MutexLock(&lock);
     isMissing = commonLanes[stream] == NULL;
@@ -429,7 +443,7 @@ PutCommon(int stream, const NsLaneRecord *recordPtr)
     if (isMissing) {
         segment = NsSegmentTake(recordPtr);
         if (segment == NS_RING_NONE) {
-            return false;
+            return LOST;
         }
     }
 
@@ -443,13 +457,13 @@ PutCommon(int stream, const NsLaneRecord *recordPtr)
     }
     lanePtr = commonLanes[stream];
     Ns_MutexUnlock(&lock);
-    isPut = lanePtr != NULL && Append(lanePtr, recordPtr);
+    outcome = lanePtr != NULL ? Append(lanePtr, recordPtr) : LOST;
     Ns_MutexUnlock(&commonLock);
 
     if (segment != NS_RING_NONE) {
         NsSegmentFree(segment);
     }
-    return isPut;
+    return outcome;
 }
 
 /*
@@ -479,7 +493,7 @@ NewLaneLocked(int stream, uint32_t segment)
     return lanePtr;
 }
 
-static bool
+static Outcome
 Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
 {
     size_t        need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
@@ -491,7 +505,7 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
             return AppendLarge(lanePtr, recordPtr);
         }
         if (!NextSegment(lanePtr, recordPtr)) {
-            return false;
+            return LOST;
         }
     }
     toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
@@ -507,17 +521,17 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
                           memory_order_release);
 
     lanePtr->nudgeBytes += need;
-    if (unlikely(lanePtr->nudgeBytes >= NsStreamNudgeBytes(lanePtr->stream))) {
-        lanePtr->nudgeBytes = 0;
-        NsSinkNudge(lanePtr->stream);
+    if (likely(lanePtr->nudgeBytes < recordPtr->nudgeBytes)) {
+        return PUT;
     }
-    return true;
+    lanePtr->nudgeBytes = 0;
+    return PUT_MUCH;
 }
 
 /*
  * Fill new segments with the pieces, then link the first of them.
  */
-static bool
+static Outcome
 AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
 {
     const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
@@ -563,15 +577,14 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
             first = next;
         }
         Forget(lanePtr);
-        return false;
+        return LOST;
     }
     atomic_fetch_add(&lanePtr->sequence, 1);
     atomic_store_explicit(&lanePtr->segmentPtr->next, first,
                           memory_order_release);
     EnterSegment(lanePtr, segment, number,
                  atomic_load(&lastPtr->committed));
-    NsSinkNudge(lanePtr->stream);
-    return true;
+    return PUT_MUCH;
 }
 
 static inline void

@@ -34,6 +34,7 @@ typedef struct NsLaneRecord {
     int                 severity;
     NsLaneClass         class;
     NsOverflow          overflow;
+    size_t              nudgeBytes; /* So many put, and readers are told. */
     int64_t             time;
     const struct iovec *pieces;
     int                 nPieces;

@@ -10,7 +10,6 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
-#include "log/stream/line.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

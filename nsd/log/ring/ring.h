@@ -454,4 +454,16 @@ bool NsRingIsIntact(const NsRingRecord *recordPtr);
  */
 void NsRingCommitPrepared(NsRing *ringPtr);
 
+/*
+ * When a record is made: wall clock, nanoseconds since 1970.
+ */
+static inline int64_t
+NsLogClock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 #endif

@@ -7,7 +7,6 @@
 #include "log/ring/ring_int.h"
 
 #include "base/lock.h"
-#include "log/stream/line.h"
 #include "nsthread.h"
 
 /* Between key and time in a name: when it is complete, and before. */

@@ -11,9 +11,8 @@
 #include "log/ring/segment.h"
 
 #include "base/lock.h"
-#include "log/sink/bound.h"
+#include "log/ring/bell.h"
 #include "log/sink/sink.h"
-#include "log/stream/line.h"
 #include "nsthread.h"
 
 #define SAMPLE_ONE_IN    16
@@ -88,14 +87,14 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
                  * stays about the same as long as memory is short.
                  */
                 if (left < nSegments / 2 && ++nTaken % 16 == 0) {
-                    NsSinkWakeAll();
+                    nsBell.shortageProc();
                 }
                 CountTaken();
                 return segment;
             }
         }
-        NsSinkWakeAll();
-        NsBoundAsk();
+        nsBell.shortageProc();
+        nsBell.takenProc();
         if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK
                 || IsTimeUp()) {
             return NS_RING_NONE;
@@ -210,7 +209,7 @@ CountTaken(void)
 
     if (unlikely(n >= atomic_load_explicit(&watchAt, memory_order_relaxed))
             && n >= atomic_exchange(&watchAt, UINT64_MAX)) {
-        NsBoundAsk();
+        nsBell.takenProc();
     }
 }
 

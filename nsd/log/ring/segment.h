@@ -51,7 +51,7 @@ bool     NsSegmentsAreShort(void);
 uint64_t NsSegmentsUntilShort(void);
 
 /*
- * Have NsBoundAsk called, once, when so many more have been taken.  UINT64_MAX:
+ * Have the bell rung, once, when so many more have been taken.  UINT64_MAX:
  * never.
  */
 void NsSegmentsWatch(uint64_t n);

@@ -6,12 +6,10 @@
 
 #include "log/sink/sink_int.h"
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-
 #include "base/assert.h"
 #include "base/config.h"
 #include "log/init.h"
+#include "log/ring/bell.h"
 #include "log/sink/bound.h"
 #include "log/sink/leftover.h"
 #include "log/target/compress.h"
@@ -52,8 +50,6 @@ static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
 Ns_Mutex    nsSinksLock;
 atomic_int  nsSinkUsers;
 atomic_bool nsSinkIsPumping;
-bool        nsSinkNeedsFence;
-atomic_uint nsSinkFence;
 
 static Ns_LogSink Create(const NsSinkSpec *specPtr);
 static void PutIntoTableLocked(Ns_LogSink sink);
@@ -83,6 +79,11 @@ NsSinkInit(void)
     NsCompressInit();
     NsBoundInit();
     NsSinkServeInit();
+    NsBellHang(&(NsBell){
+        .recordProc = NsSinkWake, .nudgeProc = NsSinkNudge,
+        .streamProc = NsSinkJoinStream, .shortageProc = NsSinkWakeAll,
+        .takenProc = NsBoundAsk
+    });
 }
 
 Ns_LogSink
@@ -583,9 +584,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     NsRingNeed need = *needPtr;
     NsRing    *ringPtr;
 
-    nsSinkNeedsFence = syscall(SYS_membarrier,
-                               MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
-        != 0;
+    NsBellBarrierInit();
     ringKeyPtr = keyPtr;
     /* There may be some already that nobody knew of. */
     need.nStreams = MAX(need.nStreams, CountStreams() + SPARE_STREAMS);

@@ -227,14 +227,10 @@ void NsSinkDrain(Ns_LogSink sink);
 bool NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
- * For stream.c and lane.c.
+ * For stream.c.
  */
-void NsSinkStreamCreated(Ns_LogStream stream);
 void NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
                      const NsLaneRecord *recordPtr);
-void NsSinkWake(int stream);
-void NsSinkNudge(int stream);
-void NsSinkWakeAll(void);
 void NsSinkPump(Ns_LogStream stream);
 bool NsSinkPumpAll(void);
 
@@ -250,8 +246,6 @@ void NsSinkFreeLater(void);    /* There is something; table locked. */
 
 extern atomic_int  nsSinkUsers;
 extern atomic_bool nsSinkIsPumping;
-extern bool        nsSinkNeedsFence;    /* Constant after NsSinkUseRing. */
-extern atomic_uint nsSinkFence;
 
 static inline void
 NsSinkEnter(void)
@@ -269,18 +263,6 @@ static inline bool
 NsSinkIsPumping(void)
 {
     return atomic_load_explicit(&nsSinkIsPumping, memory_order_relaxed);
-}
-
-/*
- * Half a barrier: the other half is in the sink that goes to sleep.
- */
-static inline void
-NsSinkBarrier(void)
-{
-    __asm__ __volatile__("" ::: "memory");
-    if (unlikely(nsSinkNeedsFence)) {
-        atomic_fetch_add(&nsSinkFence, 0);
-    }
 }
 
 #endif

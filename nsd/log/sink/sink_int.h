@@ -512,6 +512,11 @@ void NsSinkRouteAllLocked(Ns_LogSink sink);
 void NsSinkRouteAgain(Ns_LogSink sink);
 
 /*
+ * There is a new stream: those that want it take it.
+ */
+void NsSinkJoinStream(int stream);
+
+/*
  * sinkstate.c
  */
 
@@ -562,6 +567,14 @@ bool NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr);
 
 /* Wake the sink, whatever it waits for. */
 void NsSinkKick(Ns_LogSink sink);
+
+/*
+ * For the bell: wake the sinks of the stream that sleep until there is a record;
+ * those that collect lines; all that hold memory.
+ */
+void NsSinkWake(int stream);
+void NsSinkNudge(int stream);
+void NsSinkWakeAll(void);
 
 /* The requests that were made by then, in their order, linked; each is its
  * caller's again when it is done. */

@@ -15,8 +15,9 @@ static void Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
 
 
 void
-NsSinkStreamCreated(Ns_LogStream stream)
+NsSinkJoinStream(int index)
 {
+    Ns_LogStream stream = NsStreamAt(index);
     Ns_LogSink sink;
     int        lacking = -1;
     bool       isWanted = false;

@@ -21,10 +21,8 @@
 
 #include "log/sink/sink_int.h"
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-
 #include "base/assert.h"
+#include "log/ring/bell.h"
 #include "log/stream/systemlog.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -55,7 +53,6 @@ static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
 static void WakeLocked(Ns_LogSink sink);
 static void EnterLocked(Ns_LogSink sink, NsSinkState state);
 static void LeaveLocked(Ns_LogSink sink);
-static void BarrierInAllThreads(void);
 static Ns_ReturnCode RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
 
 static _Thread_local Ns_LogSink mySink;
@@ -366,7 +363,7 @@ Sleep(Ns_LogSink sink, Plan plan)
     EnterLocked(sink, plan.state);
     Ns_MutexUnlock(&sink->wakeLock);
     if (plan.state == NS_SINK_IDLE) {
-        BarrierInAllThreads();
+        NsBellBarrierInAllThreads();
         NsSinkLock(sink);
         hasWork = NsDeliverHasWork(sink);
         NsSinkUnlock(sink);
@@ -457,16 +454,6 @@ WakeLocked(Ns_LogSink sink)
     if (atomic_load(&sink->state) != NS_SINK_RUNNING) {
         LeaveLocked(sink);
         NsWorkersWake(&sink->chore);
-    }
-}
-
-static void
-BarrierInAllThreads(void)
-{
-    if (nsSinkNeedsFence
-            || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)
-               != 0) {
-        atomic_fetch_add(&nsSinkFence, 1);
     }
 }
 

@@ -92,16 +92,4 @@ const char *NsLogZonedTimeText(time_t seconds);
  */
 size_t NsLogDigits(char *buffer, uint64_t value, int width);
 
-/*
- * Wall clock, nanoseconds since 1970.
- */
-static inline int64_t
-NsLogClock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 #endif

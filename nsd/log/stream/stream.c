@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "log/ring/bell.h"
 #include "log/sink/sink.h"
 #include "log/stream/held.h"
 #include "log/stream/json.h"
@@ -157,7 +158,7 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
     Ns_MutexUnlock(&lock);
 
     if (isNew) {
-        NsSinkStreamCreated(stream);
+        nsBell.streamProc(stream->index);
     }
     return stream;
 }
@@ -334,10 +335,15 @@ FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream, int severity,
         .class = ClassOf(stream, severity),
         .overflow = (NsOverflow) atomic_load_explicit(&stream->overflow,
                                                       memory_order_relaxed),
+        .nudgeBytes = atomic_load_explicit(&stream->nudgeBytes,
+                                           memory_order_relaxed),
         .time = time,
         .pieces = pieces,
         .nPieces = n
     };
+    if (unlikely(recordPtr->class == NS_LANE_CRITICAL)) {
+        recordPtr->nudgeBytes = 0;
+    }
     for (int i = 0; i < n; i++) {
         recordPtr->length += pieces[i].iov_len;
     }
@@ -372,12 +378,9 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
      * threads, and looks at the lanes once more.  So the record's release and
      * this load need only stay in the order they are written here.
      */
-    NsSinkBarrier();
+    NsBellBarrier();
     if (atomic_load_explicit(&stream->nIdle, memory_order_relaxed) > 0) {
-        NsSinkWake(stream->index);
-    }
-    if (unlikely(recordPtr->class == NS_LANE_CRITICAL)) {
-        NsSinkNudge(stream->index);
+        nsBell.recordProc(stream->index);
     }
     if (unlikely(NsSinkIsPumping())) {
         NsSinkPump(stream);
@@ -735,13 +738,6 @@ void
 NsStreamCountIdle(int index, int change)
 {
     atomic_fetch_add(&streams[index].nIdle, change);
-}
-
-size_t
-NsStreamNudgeBytes(int index)
-{
-    return atomic_load_explicit(&streams[index].nudgeBytes,
-                                memory_order_relaxed);
 }
 
 /*

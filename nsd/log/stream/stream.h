@@ -160,6 +160,5 @@ const NsStreamSinks *NsStreamGetSinks(int index);
 void   NsStreamFreeListsLocked(void);
 
 void   NsStreamCountIdle(int index, int change);
-size_t NsStreamNudgeBytes(int index);
 
 #endif

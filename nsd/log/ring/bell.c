@@ -1,0 +1,60 @@
+/*
+ * bell.c --
+ *
+ *      Rung by those who write into lanes, for those who read them.
+ */
+
+#include "log/ring/bell.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+static void OfStream(int stream);
+static void OfMemory(void);
+
+/* Until somebody reads. */
+NsBell nsBell = {OfStream, OfStream, OfStream, OfMemory, OfMemory};
+
+bool        nsBellNeedsFence;
+atomic_uint nsBellFence;
+
+
+void
+NsBellHang(const NsBell *bellPtr)
+{
+    NsAssert(bellPtr->recordProc != NULL && bellPtr->nudgeProc != NULL
+             && bellPtr->streamProc != NULL && bellPtr->shortageProc != NULL
+             && bellPtr->takenProc != NULL);
+    nsBell = *bellPtr;
+}
+
+void
+NsBellBarrierInit(void)
+{
+    nsBellNeedsFence = syscall(SYS_membarrier,
+                               MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)
+        != 0;
+}
+
+void
+NsBellBarrierInAllThreads(void)
+{
+    if (nsBellNeedsFence
+            || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)
+               != 0) {
+        atomic_fetch_add(&nsBellFence, 1);
+    }
+}
+
+static void
+OfStream(int stream)
+{
+}
+
+static void
+OfMemory(void)
+{
+}
