@@ -12,11 +12,16 @@
  *      reported as gone.
  */
 
+#include "dispatch/connthread.h"
+
 #include "ns.h"
+#include "base/assert.h"
 #include "base/thread.h"
-#include "dispatch/pool_int.h"
 
 #include <sched.h>
+
+NsPoolProcs nsPoolProcs;                /* Constant once a pool has started. */
+static const NsConnThreadProcs *procsPtr;   /* Constant after the start. */
 
 /*
  * The slot of the calling thread; NULL outside of connection threads.
@@ -36,10 +41,19 @@ static double Seconds(NsStamp from, NsStamp to);
 static Ns_ArgProc DescribeThread;
 
 void
-NsConnThreadInit(void)
+NsConnThreadInit(const NsConnThreadProcs *aProcsPtr)
 {
+    procsPtr = aProcsPtr;
     Ns_RegisterProcInfo((void *) RunConnThread, "ns:connthread",
                         DescribeThread);
+}
+
+void
+NsPoolSetProcs(const NsPoolProcs *poolProcsPtr)
+{
+    NsAssert(poolProcsPtr->runProc != NULL && poolProcsPtr->refuseProc != NULL
+             && poolProcsPtr->describeProc != NULL);
+    nsPoolProcs = *poolProcsPtr;
 }
 
 NsConnThread *
@@ -60,7 +74,8 @@ NsConnThreadReserve(NsPool *poolPtr)
         threadPtr->nextSlotPtr = poolPtr->firstSlotPtr;
         poolPtr->firstSlotPtr = threadPtr;
         snprintf(name, sizeof(name), "connthread:%d", threadPtr->index);
-        NsPoolLockSetup(poolPtr, &threadPtr->lock, NS_RANK_POOL_THREAD, name);
+        NsMutexSetup(&threadPtr->lock, NS_RANK_POOL_THREAD, poolPtr->lockArea,
+                     name);
         NsMust(sem_init(&threadPtr->wakeup, 0, 0));
     }
     NsAssert(!threadPtr->isIdle && threadPtr->workPtr == NULL
@@ -128,11 +143,12 @@ RunConnThread(void *arg)
         spent = NsClockSpan(startStamp, NsClockNow());
         Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec,
                spent.usec);
-        while ((workPtr = NsPoolTake(threadPtr, &reason)) != NULL) {
+        while ((workPtr = procsPtr->takeProc(threadPtr, &reason))
+               != NULL) {
             RunWork(threadPtr, workPtr);
         }
     } else {
-        NsPoolThreadFailed(threadPtr);
+        procsPtr->failedProc(threadPtr);
     }
 
     LogEnd(reason);
@@ -456,6 +472,17 @@ NsConnThreadPin(NsConnThread *threadPtr)
     atomic_store(&threadPtr->isLookedAt, false);
     Ns_MutexUnlock(&threadPtr->lock);
     return workPtr;
+}
+
+void
+NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr)
+{
+    NsAssert(workPtr->nPins > 0);
+    Ns_MutexLock(&poolPtr->threads);
+    if (atomic_fetch_sub(&workPtr->nPins, 1) == 1) {
+        Ns_CondBroadcast(&poolPtr->changed);
+    }
+    Ns_MutexUnlock(&poolPtr->threads);
 }
 
 /*

@@ -4,7 +4,7 @@
  *      Requests enter a pool, wait in it, and are taken by its threads.
  *
  *      This is the hand-over protocol, but for the slot of a thread, which is
- *      in connthread.c, and the watch over late requests in patience.c.
+ *      in connthread.c, and the growth of the pool in grow.c.
  *      tests/model proves it: words in brackets are the names of its steps.
  *
  *      A submitter decides with tqueue locked: the pool stops, or is full, or
@@ -23,8 +23,12 @@
  *      is the only one to do so, and nobody else will give it work.
  */
 
+#include "dispatch/pool.h"
+
 #include "ns.h"
-#include "dispatch/pool_int.h"
+#include "dispatch/connthread.h"
+#include "dispatch/grow.h"
+#include "dispatch/pool_check.h"
 #include "net/driver.h"
 
 typedef enum {
@@ -58,14 +62,12 @@ static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr);
 static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
-static void GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr);
-static NsConnThread *ReserveLocked(NsPool *poolPtr);
+static NsWork *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 static NsWork *TakeHeadLocked(NsPool *poolPtr);
 static bool FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
 static NsWork *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 static bool LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
-static Ns_ReturnCode StartGrown(const NsGrowth *growthPtr);
 static void PushIdleLocked(NsConnThread *threadPtr);
 static void RemoveIdleLocked(NsConnThread *threadPtr);
 static void Append(NsWorkQueue *queuePtr, NsWork *workPtr);
@@ -78,10 +80,21 @@ NothingWaits(NsPool *poolPtr)
         && atomic_load_explicit(&poolPtr->nHeld, memory_order_relaxed) == 0;
 }
 
+void
+NsPoolInit(void)
+{
+    static const NsConnThreadProcs procs = {
+        .takeProc = Take,
+        .failedProc = NsGrowFailed
+    };
+
+    NsConnThreadInit(&procs);
+}
+
 Ns_ReturnCode
 NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 {
-    Submission sub = {.fate = FATE_ASSIGN};
+    Submission sub = {.fate = FATE_ASSIGN, .growth.isSubmission = true};
 
     NsAssert(workPtr->acceptStamp > 0);
     workPtr->poolPtr = poolPtr;
@@ -124,7 +137,7 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
     case FATE_QUEUE:
         NsDriverYield();
         if (sub.mayGrow) {
-            NsPatienceWatch(poolPtr, sub.queueStamp);
+            NsGrowWatch(poolPtr, sub.queueStamp);
         }
         break;
     case FATE_HOLD:
@@ -138,16 +151,8 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
     case FATE_STOPPING:
         return NS_ERROR;
     }
-    if (sub.growth.threadPtr == NULL) {
-        return NS_OK;
-    }
-    if (NsConnThreadStart(sub.growth.threadPtr) == NS_OK) {
-        Ns_Log(Notice,
-               "NsQueueConn wantCreate 1 waiting %d idle %d current %d",
-               sub.growth.nWaiting, sub.growth.nIdle, sub.growth.nCurrent);
-    } else {
-        NsPoolThreadFailed(sub.growth.threadPtr);
-        NsConnThreadCancel(sub.growth.threadPtr);
+    if (sub.growth.threadPtr != NULL) {
+        (void) NsGrowStart(&sub.growth, false);
     }
     return NS_OK;
 }
@@ -163,7 +168,7 @@ DecideLocked(const NsPool *poolPtr)
     if (poolPtr->nPlaces >= poolPtr->maxConnections) {
         return poolPtr->rejectOverrun ? FATE_REJECT : FATE_HOLD;
     }
-    if (poolPtr->nCurrent == 0 && NsPoolIsBarredLocked(poolPtr)) {
+    if (poolPtr->nCurrent == 0 && NsGrowIsBarredLocked(poolPtr)) {
         return FATE_REFUSE;
     }
     return poolPtr->topPtr != NULL ? FATE_ASSIGN : FATE_QUEUE;
@@ -181,7 +186,7 @@ AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
     subPtr->threadPtr = poolPtr->topPtr;
     RemoveIdleLocked(subPtr->threadPtr);
     subPtr->nIdle = poolPtr->nIdle;
-    GrowLocked(poolPtr, 0, &subPtr->growth);
+    NsGrowDecideLocked(poolPtr, 0, &subPtr->growth);
     AcceptLocked(poolPtr, workPtr);
 }
 
@@ -201,7 +206,7 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
         Append(&poolPtr->waiting, workPtr);
         poolPtr->nWaiting++;
         poolPtr->nQueued++;
-        GrowLocked(poolPtr, 0, &subPtr->growth);
+        NsGrowDecideLocked(poolPtr, 0, &subPtr->growth);
         subPtr->mayGrow = poolPtr->nCurrent < poolPtr->maxThreads;
     } else if (subPtr->fate == FATE_HOLD) {
         OverrunLocked(poolPtr, subPtr);
@@ -292,115 +297,15 @@ LogSubmission(const Submission *subPtr, const NsWork *workPtr)
 }
 
 /*
- * Decide whether the pool gets one more thread.  nLate is the number of waiting
- * requests whose patience is over: each has a thread made for it [grow].
+ * The next work of the calling thread: see NsConnThreadProcs.
  */
-static void
-GrowLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
-{
-    int  nWaiting = poolPtr->nWaiting;
-    bool isAllowed, isWanted;
-
-    NsAssertLocked(&poolPtr->tqueue);
-
-    growthPtr->threadPtr = NULL;
-    if (!poolPtr->isOpen || poolPtr->nCurrent >= poolPtr->maxThreads
-            || NsPoolIsBarredLocked(poolPtr)) {
-        return;
-    }
-    isAllowed = poolPtr->nCreating == 0 || nWaiting > poolPtr->highWater;
-    /* Not more than there is work for: the others are on their way. */
-    isWanted = poolPtr->nCurrent < poolPtr->minThreads
-        || nWaiting > MAX(poolPtr->lowWater, poolPtr->nCreating);
-    if (poolPtr->nCreating < nLate || (isAllowed && isWanted)) {
-        growthPtr->nWaiting = nWaiting;
-        growthPtr->nIdle = poolPtr->nIdle;
-        growthPtr->nCurrent = poolPtr->nCurrent;
-        growthPtr->threadPtr = ReserveLocked(poolPtr);
-    }
-}
-
-static NsConnThread *
-ReserveLocked(NsPool *poolPtr)
-{
-    NsAssertLocked(&poolPtr->tqueue);
-
-    poolPtr->nCurrent++;
-    poolPtr->nCreating++;
-    /* So an idle thread means a free place: no request is held beside it. */
-    NsAssert(poolPtr->nCurrent <= poolPtr->maxThreads
-             && poolPtr->maxThreads <= poolPtr->maxConnections);
-    poolPtr->nThreadsMade++;
-    return NsConnThreadReserve(poolPtr);
-}
-
-void
-NsPoolStart(NsPool *poolPtr)
-{
-    NsConnThread *threadPtr;
-
-    do {
-        Ns_MutexLock(&poolPtr->tqueue);
-        NsAssert(poolPtr->minThreads >= 1
-                 && poolPtr->minThreads <= poolPtr->maxThreads);
-        poolPtr->isOpen = true;
-        threadPtr = poolPtr->nCurrent < poolPtr->minThreads
-            ? ReserveLocked(poolPtr) : NULL;
-        NsPoolCheckLocked(poolPtr);
-        Ns_MutexUnlock(&poolPtr->tqueue);
-
-        if (threadPtr != NULL && NsConnThreadStart(threadPtr) != NS_OK) {
-            Ns_Fatal("pool: cannot start the threads of server '%s': the "
-                     "system makes no more; raise its limit on processes or "
-                     "memory, or lower minthreads",
-                     poolPtr->serverPtr->name);
-        }
-    } while (threadPtr != NULL);
-}
-
-NsStamp
-NsPoolCheckSize(NsPool *poolPtr, int nLate)
-{
-    NsGrowth growth;
-    NsStamp  retryStamp;
-
-    do {
-        Ns_MutexLock(&poolPtr->tqueue);
-        GrowLocked(poolPtr, nLate, &growth);
-        retryStamp = NsPoolIsBarredLocked(poolPtr) ? poolPtr->growStamp : 0;
-        NsPoolCheckLocked(poolPtr);
-        Ns_MutexUnlock(&poolPtr->tqueue);
-
-        if (StartGrown(&growth) != NS_OK) {
-            NsPoolThreadFailed(growth.threadPtr);
-            NsConnThreadCancel(growth.threadPtr);
-        }
-    } while (growth.threadPtr != NULL);
-    return retryStamp;
-}
-
-static Ns_ReturnCode
-StartGrown(const NsGrowth *growthPtr)
-{
-    if (growthPtr->threadPtr == NULL) {
-        return NS_OK;
-    }
-    if (NsConnThreadStart(growthPtr->threadPtr) != NS_OK) {
-        return NS_ERROR;
-    }
-    Ns_Log(Notice, "NsEnsureRunningConnectionThreads wantCreate 1"
-           " waiting %d idle %d current %d",
-           growthPtr->nWaiting, growthPtr->nIdle, growthPtr->nCurrent + 1);
-    return NS_OK;
-}
-
-NsWork *
-NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
+static NsWork *
+Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
 {
     NsPool  *poolPtr = threadPtr->poolPtr;
     NsWork  *workPtr = NULL, *hopelessPtr = NULL;
-    NsGrowth growth;
-    bool     isNews = false;
+    NsGrowth growth = {.isSubmission = false};
+    bool     isNews = false, isReplacing;
     bool     hasBoth = !NothingWaits(poolPtr);
 
     NsAssert(!threadPtr->isIdle);
@@ -437,9 +342,9 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     } else {
         PushIdleLocked(threadPtr);
     }
-    GrowLocked(poolPtr, 0, &growth);
+    NsGrowDecideLocked(poolPtr, 0, &growth);
     if (hasBoth) {
-        hopelessPtr = NsPoolTakeHopelessLocked(poolPtr);
+        hopelessPtr = NsGrowTakeHopelessLocked(poolPtr);
     }
     isNews = isNews && poolPtr->nWaiting > 0
         && poolPtr->nCurrent < poolPtr->maxThreads;
@@ -454,19 +359,15 @@ NsPoolTake(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
 
-    NsPoolRefuse(hopelessPtr);
-    if (StartGrown(&growth) != NS_OK) {
-        if (*reasonPtr == NS_END_LIMIT) {
-            /* Go on in the place of the one that should have replaced us. */
-            NsPoolSuccessorFailed(growth.threadPtr);
-            NsConnThreadCancel(growth.threadPtr);
-            return NsPoolTake(threadPtr, reasonPtr);
-        }
-        NsPoolThreadFailed(growth.threadPtr);
-        NsConnThreadCancel(growth.threadPtr);
+    NsGrowRefuse(hopelessPtr);
+    isReplacing = *reasonPtr == NS_END_LIMIT;
+    if (growth.threadPtr != NULL
+            && NsGrowStart(&growth, isReplacing) != NS_OK && isReplacing) {
+        /* Go on in the place of the one that should have replaced us. */
+        return Take(threadPtr, reasonPtr);
     }
     if (isNews) {
-        NsPatienceWatch(poolPtr, 0);
+        NsGrowWatch(poolPtr, 0);
     }
     if (workPtr != NULL) {
         threadPtr->tookWaiting = true;
@@ -535,7 +436,7 @@ ShouldEndLocked(const NsConnThread *threadPtr)
             && (nWaiting == 0
                 || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))
             && (poolPtr->nCurrent > poolPtr->minThreads
-                || !NsPoolIsBarredLocked(poolPtr))) {
+                || !NsGrowIsBarredLocked(poolPtr))) {
         return NS_END_LIMIT;
     }
     if (!poolPtr->isOpen && nWaiting == 0) {

@@ -200,4 +200,11 @@ void NsPoolBuckets(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 uint64_t NsPoolRequests(const NsPool *poolPtr);
 int NsPoolWaiting(const NsPool *poolPtr);
 
+/*
+ * For this room: when it starts; take no more requests, and let the pool's
+ * threads end when nothing waits any more.
+ */
+void NsPoolInit(void);
+void NsPoolStop(NsPool *poolPtr);
+
 #endif

@@ -4,7 +4,7 @@
  *      What must hold of a pool whenever nobody is just changing it.
  */
 
-#include "dispatch/pool_int.h"
+#include "dispatch/pool_check.h"
 
 static bool IsQueueSound(const NsWorkQueue *queuePtr, int n);
 

@@ -7,10 +7,9 @@
 
 #include "ns.h"
 #include "dispatch/init.h"
-#include "dispatch/pool_int.h"
+#include "dispatch/grow.h"
+#include "dispatch/pool_check.h"
 #include "process/parameter_judge.h"
-
-NsPoolProcs nsPoolProcs;        /* Constant once a pool has started. */
 
 static void AddPool(NsServer *serverPtr, const char *name, const char *section);
 static NsParameterAdjustProc AdjustMaxThreads, AdjustMinThreads;
@@ -65,16 +64,8 @@ NsDispatchInit(void)
 {
     NsParametersRegister("ns/server/*", rows, sizeof(NsPool));
     NsParametersRegister("ns/server/*/pool/*", rows, sizeof(NsPool));
-    NsConnThreadInit();
-    NsPatienceInit();
-}
-
-void
-NsPoolSetProcs(const NsPoolProcs *procsPtr)
-{
-    NsAssert(procsPtr->runProc != NULL && procsPtr->refuseProc != NULL
-             && procsPtr->describeProc != NULL);
-    nsPoolProcs = *procsPtr;
+    NsPoolInit();
+    NsGrowInit();
 }
 
 void
@@ -127,7 +118,7 @@ AddPool(NsServer *serverPtr, const char *name, const char *section)
     bytes = (size_t) (poolsPtr->nPools + 1) * sizeof(NsPool *);
     poolsPtr->pools = ns_realloc(poolsPtr->pools, bytes);
     poolsPtr->pools[poolsPtr->nPools++] = poolPtr;
-    NsPatienceAdd(poolPtr);
+    NsGrowAddPool(poolPtr);
 }
 
 static void
@@ -184,29 +175,25 @@ Water(const NsPool *poolPtr, int percent)
     return (int) (queueLength * percent / 100);
 }
 
+/*
+ * They are called `nsd:POOL:NAME`.
+ */
 static void
 SetupLocks(NsPool *poolPtr)
 {
-    NsPoolLockSetup(poolPtr, &poolPtr->wqueue, NS_RANK_POOL_WQUEUE, "wqueue");
-    NsPoolLockSetup(poolPtr, &poolPtr->tqueue, NS_RANK_POOL_TQUEUE, "tqueue");
-    NsPoolLockSetup(poolPtr, &poolPtr->threads, NS_RANK_POOL_THREADS,
-                    "threads");
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, "nsd:", *poolPtr->name != '\0'
+                        ? poolPtr->name : "default", NULL);
+    poolPtr->lockArea = Ns_DStringExport(&ds);
+    NsMutexSetup(&poolPtr->wqueue, NS_RANK_POOL_WQUEUE, poolPtr->lockArea,
+                 "wqueue");
+    NsMutexSetup(&poolPtr->tqueue, NS_RANK_POOL_TQUEUE, poolPtr->lockArea,
+                 "tqueue");
+    NsMutexSetup(&poolPtr->threads, NS_RANK_POOL_THREADS, poolPtr->lockArea,
+                 "threads");
     Ns_CondInit(&poolPtr->changed);
-}
-
-/*
- * Name a lock `nsd:POOL:NAME`.
- */
-void
-NsPoolLockSetup(const NsPool *poolPtr, Ns_Mutex *lockPtr, NsLockRank rank,
-                const char *name)
-{
-    char prefix[NS_THREAD_NAMESIZE];
-
-    snprintf(prefix, sizeof(prefix), "nsd:%s",
-             *poolPtr->name != '\0' ? poolPtr->name : "default");
-    Ns_MutexInit(lockPtr);
-    NsMutexSetup(lockPtr, rank, prefix, name);
 }
 
 NsPool *
@@ -307,8 +294,8 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
     if (!isInRange) {
         return NS_ERROR;
     }
-    (void) NsPoolCheckSize(poolPtr, 0);
-    NsPatienceWatch(poolPtr, 0);
+    NsGrowCheckSize(poolPtr);
+    NsGrowWatch(poolPtr, 0);
     return NS_OK;
 }
 

@@ -5,7 +5,8 @@
  */
 
 #include "ns.h"
-#include "dispatch/pool_int.h"
+#include "dispatch/connthread.h"
+#include "dispatch/grow.h"
 
 static int  LogHung(NsPool *poolPtr);
 static void LogHungThread(const NsConnThread *threadPtr,
@@ -18,9 +19,9 @@ NsPoolsStart(NsServer *serverPtr)
 
     serverPtr->poolsPtr->isStarted = true;
     NsAssertNoneLocked();
-    NsPatienceStart();
+    NsGrowBegin();
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
-        NsPoolStart(poolPtr);
+        NsGrowOpen(poolPtr);
     }
 }
 
@@ -52,7 +53,7 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
     }
     if (serverPtr->poolsPtr->isStarted) {
         serverPtr->poolsPtr->isStarted = false;
-        NsPatienceStop();
+        NsGrowEnd();
     }
     if (status == NS_OK) {
         Ns_Log(Notice, "server [%s]: connection threads stopped",

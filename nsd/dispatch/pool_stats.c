@@ -8,7 +8,8 @@
  */
 
 #include "ns.h"
-#include "dispatch/pool_int.h"
+#include "base/assert.h"
+#include "dispatch/connthread.h"
 
 static const char *const spanNames[NS_SPAN_COUNT] = {
     [NS_SPAN_ACCEPT] = "accept",
@@ -223,17 +224,6 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
                                  listPtr->isForwarded);
         NsPoolUnpin(listPtr->poolPtr, workPtrs[i]);
     }
-}
-
-void
-NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr)
-{
-    NsAssert(workPtr->nPins > 0);
-    Ns_MutexLock(&poolPtr->threads);
-    if (atomic_fetch_sub(&workPtr->nPins, 1) == 1) {
-        Ns_CondBroadcast(&poolPtr->changed);
-    }
-    Ns_MutexUnlock(&poolPtr->threads);
 }
 
 void

@@ -2,11 +2,11 @@
  * dispatch.pml --
  *
  *      The hand-over of requests to connection threads, as nsd/dispatch does it.
- *      Names in brackets are those of the comments in pool.c, connthread.c,
- *      shortage.c and patience.c.  What the code does in one go under its locks is one step
+ *      Names in brackets are those of the comments in pool.c, connthread.c
+ *      and grow.c.  What the code does in one go under its locks is one step
  *      here, and so is each access outside of any.  That a section holds the
- *      locks which guard what it touches is checked elsewhere, by assertions and
- *      ThreadSanitizer.
+ *      locks which guard what it touches is checked elsewhere, by assertions
+ *      and ThreadSanitizer.
  *
  *      Drivers submit requests; threads take them, become idle, and end: for
  *      having been idle too long, having served their number, or at the stop.
@@ -98,7 +98,7 @@ bool mustEnd[N_SLOTS];
 bool isAsleep[N_SLOTS];
 byte nPosts[N_SLOTS];           /* The semaphore. */
 
-/* The watcher of patience.c.  Of its wakeStamp it matters whether it is NEVER. */
+/* The watcher of grow.c.  Of its wakeStamp it matters whether it is NEVER. */
 bool isNever;
 bool isPoked;
 bool isWatcherAsleep;
@@ -478,7 +478,7 @@ tell:
     fi
 }
 
-/* patience.c: a thread for each request that is late when it is looked at. */
+/* grow.c: a thread for each request that is late when it is looked at. */
 #if SLOW
 proctype Watcher()
 {

@@ -9,7 +9,8 @@
 
 #include "unit.h"
 #include "aborts.h"
-#include "dispatch/pool_int.h"
+#include "dispatch/connthread.h"
+#include "dispatch/pool_check.h"
 
 #include <string.h>
 
