@@ -24,8 +24,8 @@
 #include "request/conn.h"
 #include "request/fastpath.h"
 #include "request/notice.h"
+#include "request/reqserver.h"
 #include "request/url2file.h"
-#include "request/urlspace.h"
 
 /*
  * Argument of a registered handler.

@@ -10,7 +10,7 @@
 
 #include "nsthread.h"
 #include "adp/adp.h"
-#include "request/urlspace.h"
+#include "request/reqserver.h"
 
 #define N_ROUTES 64
 

@@ -10,7 +10,6 @@
 #include "nsthread.h"
 #include "request/auth.h"
 #include "request/conn_int.h"
-#include "request/urlspace.h"
 
 static _Atomic(Ns_UserAuthorizeProc *) userAuthorizeProc;
 

@@ -23,6 +23,7 @@
 NsConnHooks nsConnHooks;
 
 static _Thread_local NsConn *currentPtr;
+static NsServeProc *serveProc;     /* Constant after start. */
 
 static void NotePeer(NsConn *connPtr);
 static void SetFlags(NsConn *connPtr);
@@ -105,6 +106,24 @@ void
 NsConnSetHooks(const NsConnHooks *hooksPtr)
 {
     nsConnHooks = *hooksPtr;
+}
+
+void
+NsConnSetServeProc(NsServeProc *proc)
+{
+    serveProc = proc;
+}
+
+int
+Ns_ConnRedirect(Ns_Conn *conn, const char *url)
+{
+    char *query = conn->request->query;
+
+    Ns_SetRequestUrl(conn->request, url);
+    if (conn->request->query == NULL) {
+        conn->request->query = query;
+    }
+    return serveProc(NsConnOf(conn));
 }
 
 NsConnRare *

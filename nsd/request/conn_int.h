@@ -56,6 +56,13 @@ NsConnMayChangeFiles(NsConn *connPtr)
 void NsConnSetCurrent(NsConn *connPtr);
 
 /*
+ * What Ns_ConnRedirect does with the request under its new URL: authorize it,
+ * and run its handler.  Set once at start.
+ */
+typedef int (NsServeProc) (NsConn *connPtr);
+void NsConnSetServeProc(NsServeProc *proc);
+
+/*
  * Run the cleanups of Ns_Cls data, and free what is not in the arena.
  */
 void NsConnFreeLocals(NsConn *connPtr);

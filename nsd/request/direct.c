@@ -32,7 +32,6 @@
 #include "request/replyhead.h"
 #include "request/reqserver.h"
 #include "request/url2file.h"
-#include "request/urlspace.h"
 
 #define N_SLOTS         512
 #define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */

@@ -177,19 +177,6 @@ NsRequestServerInit(NsServer *serverPtr)
     RegisterDefaults(serverPtr);
 }
 
-NsRequestServer *
-NsRequestServerFind(const char *server, const char *caller)
-{
-    NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
-
-    if (serverPtr == NULL || serverPtr->requestPtr == NULL) {
-        Ns_Log(Error, "%s: no such server: %s", caller,
-               server == NULL ? "" : server);
-        return NULL;
-    }
-    return serverPtr->requestPtr;
-}
-
 static Ns_ReturnCode
 StartThread(NsServer *serverPtr)
 {

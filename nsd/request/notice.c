@@ -15,7 +15,6 @@
 #include "request/auth.h"
 #include "request/notice.h"
 #include "request/reply.h"
-#include "request/urlspace.h"
 
 #define MAX_REDIRECTS 3         /* Error documents that one request may meet. */
 

@@ -91,4 +91,12 @@ typedef struct NsRequestServer {
  */
 NsRequestServer *NsRequestServerFind(const char *server, const char *caller);
 
+/*
+ * Counts up with every change that can alter what a request meets: handlers,
+ * filters, traces, authorization, files.  Answers kept from an earlier
+ * generation are void.
+ */
+unsigned NsRequestGeneration(void);
+void     NsRequestChanged(void);
+
 #endif

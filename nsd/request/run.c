@@ -26,10 +26,12 @@
 #include "request/run.h"
 
 /*
- * NS_OK: go on.  NS_FILTER_RETURN: answered.  NS_TIMEOUT: 503 is due;
- * everything else: 500.
+ * 0: go on.  ANSWERED: no stage follows.  Otherwise the status whose page is
+ * due.
  */
 typedef int (StageProc)(NsConn *connPtr);
+
+#define ANSWERED (-1)
 
 static StageProc HaveBody;
 static StageProc AskDriver;
@@ -37,18 +39,17 @@ static StageProc RunProxy;
 static StageProc FilterBeforeAuth;
 static StageProc FilterAfterAuth;
 static StageProc RefuseOversized;
-static StageProc RunHandler;
 
 static StageProc *const stages[] = {
     HaveBody, AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize,
-    FilterAfterAuth, RefuseOversized, RunHandler
+    FilterAfterAuth, RefuseOversized, NsOpRun
 };
 
 static void Answer(NsConn *connPtr);
-static void AnswerFailure(NsConn *connPtr, int result);
+static void ReturnPage(NsConn *connPtr, int status);
 static int  RunFilters(NsConn *connPtr, int phase);
+static int  StageResult(int result);
 static bool HasBegun(const NsConn *connPtr);
-static int  HandlerResult(int result);
 static void Trace(NsConn *connPtr);
 static void EndLog(NsConn *connPtr);
 static void EndUnit(NsConn *connPtr);
@@ -91,25 +92,25 @@ NsConnRun(NsWork *workPtr)
 }
 
 int
-Ns_ConnRedirect(Ns_Conn *conn, const char *url)
+NsConnServe(NsConn *connPtr)
 {
-    NsConn *connPtr = NsConnOf(conn);
-    char   *query = conn->request->query;
-    int     result;
+    int status = NsConnAuthorize(connPtr);
 
-    Ns_SetRequestUrl(conn->request, url);
-    if (conn->request->query == NULL) {
-        conn->request->query = query;
+    if (status == 0) {
+        status = NsOpRun(connPtr);
     }
-    result = NsConnAuthorize(connPtr);
-    if (result == NS_OK) {
-        result = HandlerResult(Ns_ConnRunRequest(conn));
+    if (status > 0) {
+        ReturnPage(connPtr, status);
     }
-    if (result == NS_FILTER_RETURN) {
-        return NS_OK;
-    }
-    AnswerFailure(connPtr, result);
-    return NS_ERROR;
+    return status < 500 ? NS_OK : NS_ERROR;
+}
+
+int
+Ns_ConnRunRequest(Ns_Conn *conn)
+{
+    int status = NsOpRun(NsConnOf(conn));
+
+    return status
 }
 
 /*

@@ -15,6 +15,12 @@
 void NsConnRun(NsWork *workPtr);
 
 /*
+ * Authorize the request and run its handler, or answer why not.  NS_ERROR: what
+ * should have answered has failed.
+ */
+int NsConnServe(NsConn *connPtr);
+
+/*
  * See NsPoolProcs.
  */
 void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,

@@ -11,8 +11,7 @@
 #include "base/lock.h"
 #include "request/reqserver.h"
 
-static atomic_int  nIds;
-static atomic_uint generation;
+static atomic_int nIds;
 
 static NsUrlTree *TreeLocked(NsRequestServer *requestPtr, int id);
 static void       FreeDropped(NsUrlDropped *droppedPtr);
@@ -196,23 +195,6 @@ NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr)
     Tcl_DStringAppendElement(dsPtr, entryPtr->filter);
     Tcl_DStringAppendElement(dsPtr,
                              entryPtr->inherits ? "inherit" : "noinherit");
-}
-
-/*
- * Relaxed order would do for the answers themselves, which are only kept from
- * changing afterwards; acquire and release make a change visible to whoever
- * sees its number.
- */
-unsigned
-NsRequestGeneration(void)
-{
-    return atomic_load_explicit(&generation, memory_order_acquire);
-}
-
-void
-NsRequestChanged(void)
-{
-    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 
 static NsUrlTree *

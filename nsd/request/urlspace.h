@@ -56,12 +56,4 @@ void NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
  */
 void NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr);
 
-/*
- * Counts up with every change that can alter what a request meets: handlers,
- * filters, traces, authorization, files.  Answers kept from an earlier
- * generation are void.
- */
-unsigned NsRequestGeneration(void);
-void     NsRequestChanged(void);
-
 #endif
