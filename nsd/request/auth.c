@@ -115,28 +115,22 @@ int
 NsConnAuthorize(NsConn *connPtr)
 {
     Ns_Conn *conn = &connPtr->pub;
-    int      result;
 
     if (!NsAuthExists(connPtr->serverPtr)) {
-        return NS_OK;
+        return 0;
     }
     NsConnMayChangeFiles(connPtr);
-    result = Ns_AuthorizeRequest(connPtr->serverPtr->name,
-                                 connPtr->request.method, connPtr->request.url,
-                                 Ns_ConnAuthUser(conn), Ns_ConnAuthPasswd(conn),
-                                 Ns_ConnPeer(conn));
-    switch (result) {
+    switch (Ns_AuthorizeRequest(connPtr->serverPtr->name,
+                                connPtr->request.method, connPtr->request.url,
+                                Ns_ConnAuthUser(conn), Ns_ConnAuthPasswd(conn),
+                                Ns_ConnPeer(conn))) {
     case NS_OK:
-        return NS_OK;
+        return 0;
     case NS_FORBIDDEN:
-        (void) Ns_ConnReturnForbidden(conn);
-        break;
+        return 403;
     case NS_UNAUTHORIZED:
-        (void) Ns_ConnReturnUnauthorized(conn);
-        break;
+        return 401;
     default:
-        (void) Ns_ConnReturnInternalError(conn);
-        break;
+        return 500;
     }
-    return NS_FILTER_RETURN;
 }

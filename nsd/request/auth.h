@@ -26,8 +26,8 @@ void NsAuthList(Ns_DString *dsPtr, NsServer *serverPtr);
 bool NsAuthExists(NsServer *serverPtr);
 
 /*
- * Ask the hook.  NS_OK: allowed.  Otherwise the request has been answered with
- * 401, 403 or 500: NS_FILTER_RETURN.
+ * Ask the hook.  0: allowed; otherwise the status whose page is due: 401, 403
+ * or 500.
  */
 int NsConnAuthorize(NsConn *connPtr);
 

@@ -305,7 +305,7 @@ FindFile(NsServer *serverPtr, const char *url)
 static bool
 IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
 {
-    return NsOpIsFastPath(serverPtr, method, url)
+    return NsOpIs(serverPtr, method, url, Ns_FastPathProc)
         && NsUrl2FileIsDefault(serverPtr, url)
         && !NsFiltersMatch(serverPtr, method, url)
         && !NsAuthExists(serverPtr)

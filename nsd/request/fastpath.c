@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "nsparam.h"
+#include "nsprocess.h"
 #include "nslog.h"
 #include "nsreturn.h"
 #include "nsset.h"
@@ -20,6 +21,7 @@
 #include "request/conn_int.h"
 #include "request/fastpath.h"
 #include "request/filecache.h"
+#include "request/notice.h"
 #include "request/reply.h"
 #include "request/return.h"
 
@@ -67,15 +69,22 @@ static const NsParameter rows[] = {
     NS_PARAM_END
 };
 
-static void WarnOfSource(const char *path);
+/*
+ * These return the result of the reply; or, above 0, the status whose page is
+ * due instead.
+ */
+static int  ReturnPath(Ns_Conn *conn, const char *path);
 static int  ReturnDirectory(Ns_Conn *conn, const char *path);
-static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
-static void EncodePath(Ns_DString *dsPtr, const char *path);
 static int  ReturnFile(Ns_Conn *conn, int status, const char *type,
                        const char *path, const struct stat *statusPtr);
+static int  Answer(Ns_Conn *conn, int result);
+
+static void WarnOfSource(const char *path);
+static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
+static void EncodePath(Ns_DString *dsPtr, const char *path);
 static int  Judge(NsConn *connPtr, int status, const NsBody *bodyPtr);
 static bool OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr);
-static int  AnswerUnopened(Ns_Conn *conn, const char *path);
+static int  JudgeUnopened(const char *path);
 static bool MapBody(NsBody *bodyPtr);
 static void Unmap(void *arg);
 static void CloseFd(void *arg);
@@ -85,6 +94,7 @@ void
 NsFastPathInit(void)
 {
     NsFileCacheInit();
+    Ns_RegisterProcInfo((void *) Ns_FastPathProc, "ns:fastget", NULL);
     NsParametersRegister("ns/fastpath", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*/fastpath", rows, sizeof(NsRequestServer));
 }
@@ -156,26 +166,15 @@ Ns_FastPathProc(void *arg, Ns_Conn *conn)
 {
     NsConn     *connPtr = NsConnOf(conn);
     Ns_DString  ds;
-    struct stat status;
-    int         result;
+    int         result = 404;
 
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, connPtr->request.url)
-            != NS_OK || !StatFile(Ns_DStringValue(&ds), &status)) {
-        result = Ns_ConnReturnNotFound(conn);
-    } else if (S_ISREG(status.st_mode)
-               && NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
-        WarnOfSource(Ns_DStringValue(&ds));
-        result = Ns_ConnReturnNotFound(conn);
-    } else if (S_ISREG(status.st_mode)) {
-        result = ReturnFile(conn, 200, NULL, Ns_DStringValue(&ds), &status);
-    } else if (S_ISDIR(status.st_mode)) {
-        result = ReturnDirectory(conn, Ns_DStringValue(&ds));
-    } else {
-        result = Ns_ConnReturnNotFound(conn);
+            == NS_OK) {
+        result = ReturnPath(conn, Ns_DStringValue(&ds));
     }
     Ns_DStringFree(&ds);
-    return result;
+    return Answer(conn, result);
 }
 
 int
@@ -187,13 +186,13 @@ Ns_ConnReturnFile(Ns_Conn *conn, int status, const char *type, const char *path)
         return NS_ERROR;
     }
     if (!StatFile(path, &fileStatus)) {
-        return Ns_ConnReturnNotFound(conn);
+        return Answer(conn, 404);
     }
     if (!S_ISREG(fileStatus.st_mode)) {
         Ns_Log(Warning, "fastpath: not a regular file: %s", path);
-        return Ns_ConnReturnNotFound(conn);
+        return Answer(conn, 404);
     }
-    return ReturnFile(conn, status, type, path, &fileStatus);
+    return Answer(conn, ReturnFile(conn, status, type, path, &fileStatus));
 }
 
 int
@@ -216,6 +215,33 @@ Ns_FetchPage(Ns_DString *dsPtr, const char *url, const char *server)
     }
     Ns_DStringFree(&ds);
     return n == 0 ? NS_OK : NS_ERROR;
+}
+
+static int
+Answer(Ns_Conn *conn, int result)
+{
+    return result <= 0 ? result : NsReturnStatusPage(NsConnOf(conn), result);
+}
+
+static int
+ReturnPath(Ns_Conn *conn, const char *path)
+{
+    struct stat status;
+
+    if (!StatFile(path, &status)) {
+        return 404;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return ReturnDirectory(conn, path);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return 404;
+    }
+    if (NsMimeTypeIsSource(path)) {
+        WarnOfSource(path);
+        return 404;
+    }
+    return ReturnFile(conn, 200, NULL, path, &status);
 }
 
 static void
@@ -257,12 +283,12 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
     }
     Ns_DStringFree(&ds);
     if (requestPtr->directoryAdp != NULL && directoryAdp != NULL) {
-        return (*directoryAdp)(conn, requestPtr->directoryAdp);
+        return directoryAdp(conn, requestPtr->directoryAdp);
     }
     if (requestPtr->directoryProc != NULL && directoryProc != NULL) {
-        return (*directoryProc)(conn, requestPtr->directoryProc);
+        return directoryProc(conn, requestPtr->directoryProc);
     }
-    return Ns_ConnReturnNotFound(conn);
+    return 404;
 }
 
 /*
@@ -336,13 +362,13 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
             body.validators.etag = tag;
         }
     } else {
-        return AnswerUnopened(conn, path);
+        return JudgeUnopened(path);
     }
     body.validators.modified = opened.st_mtime;
     refusal = Judge(connPtr, status, &body);
     if (refusal != 0) {
-        (*body.releaseProc)(body.arg);
-        return Ns_ConnReturnStatus(conn, refusal);
+        body.releaseProc(body.arg);
+        return refusal;
     }
     return NsReturnBody(connPtr, status,
                         type != NULL ? type : Ns_GetMimeType(path), &body);
@@ -413,7 +439,7 @@ OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr)
  * What is there must not be called missing: that may be remembered.
  */
 static int
-AnswerUnopened(Ns_Conn *conn, const char *path)
+JudgeUnopened(const char *path)
 {
     static NsEpisode shortage;
     int              reason = errno;
@@ -421,7 +447,7 @@ AnswerUnopened(Ns_Conn *conn, const char *path)
     if (reason != EMFILE && reason != ENFILE && reason != ENOMEM) {
         Ns_Log(Error, "fastpath: failed to open '%s': %s", path,
                strerror(reason));
-        return Ns_ConnReturnNotFound(conn);
+        return 404;
     }
     if (NsEpisodeBegins(&shortage)) {
         Ns_Log(Error, "fastpath: failed to open '%s': %s; requests for"
@@ -429,7 +455,7 @@ AnswerUnopened(Ns_Conn *conn, const char *path)
                " (ulimit -n, LimitNOFILE), or lower maxqueuesize", path,
                strerror(reason));
     }
-    return Ns_ConnReturnUnavailable(conn);
+    return 503;
 }
 
 /*

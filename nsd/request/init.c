@@ -151,6 +151,7 @@ NsRequestInit(void)
     NsWriteInit();
     NsDirectInit();
     NsPoolSetProcs(&procs);
+    NsConnSetServeProc(NsConnServe);
     NsDriverSetReadyProc(NsRequestReady);
     NsCharsetSetConnProc(ConnEncoding);
 }

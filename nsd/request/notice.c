@@ -35,6 +35,8 @@ typedef struct Page {
 } Page;
 
 static const Page pages[] = {
+    {400, "Invalid Request",
+     "The HTTP request presented by your browser is invalid.", false},
     {401, "Access Denied",
      "The requested URL cannot be accessed because a valid username and "
      "password are required.", false},
@@ -59,6 +61,7 @@ static const Page pages[] = {
 };
 
 static const Page *FindPage(int status);
+static void DemandPassword(Ns_Conn *conn);
 static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
                        const char *text);
 static void SetErrorPage(NsRequestServer *requestPtr, int status,
@@ -149,12 +152,20 @@ NsReturnStatusPage(NsConn *connPtr, int status)
     const Page *pagePtr = FindPage(status);
     int         result;
 
-    if (pagePtr != NULL && pagePtr->dropsHeaders
-            && (conn->flags & NS_CONN_SENTHDRS) == 0) {
-        Ns_SetTrunc(conn->outputheaders, 0);
-    }
     if (pagePtr == NULL) {
         return Ns_ConnReturnStatus(conn, status);
+    }
+    if (status == 500 && (NsReplyIsClosed(connPtr)
+                          || (conn->flags & NS_CONN_SENTHDRS) != 0)) {
+        connPtr->status = MAX(connPtr->status, 500);
+        NsReplyAbort(connPtr);
+        return NS_OK;
+    }
+    if (pagePtr->dropsHeaders && (conn->flags & NS_CONN_SENTHDRS) == 0) {
+        Ns_SetTrunc(conn->outputheaders, 0);
+    }
+    if (status == 401) {
+        DemandPassword(conn);
     }
     if (NsReturnErrorPage(connPtr, status, &result)) {
         return result;
@@ -171,6 +182,20 @@ FindPage(int status)
         }
     }
     return NULL;
+}
+
+static void
+DemandPassword(Ns_Conn *conn)
+{
+    Ns_DString ds;
+
+    if (Ns_SetIFind(conn->outputheaders, "WWW-Authenticate") < 0) {
+        Ns_DStringInit(&ds);
+        NsAuthAppendRealm(&ds, NsConnOf(conn)->serverPtr);
+        Ns_ConnPrintfHeaders(conn, "WWW-Authenticate", "Basic realm=\"%s\"",
+                             Ns_DStringValue(&ds));
+        Ns_DStringFree(&ds);
+    }
 }
 
 int
@@ -219,19 +244,19 @@ Ns_ConnReturnAdminNotice(Ns_Conn *conn, int status, const char *title,
 int
 Ns_ConnReturnBadRequest(Ns_Conn *conn, const char *reason)
 {
-    Ns_DString ds;
-    int        result;
+    const Page *pagePtr = FindPage(400);
+    Ns_DString  ds;
+    int         result;
 
+    if (reason == NULL) {
+        return NsReturnStatusPage(NsConnOf(conn), 400);
+    }
     if (NsReturnErrorPage(NsConnOf(conn), 400, &result)) {
         return result;
     }
     Ns_DStringInit(&ds);
-    Ns_DStringAppend(&ds,
-        "The HTTP request presented by your browser is invalid.");
-    if (reason != NULL) {
-        Ns_DStringVarAppend(&ds, "<P>\n", reason, NULL);
-    }
-    result = Ns_ConnReturnNotice(conn, 400, "Invalid Request",
+    Ns_DStringVarAppend(&ds, pagePtr->text, "<P>\n", reason, NULL);
+    result = Ns_ConnReturnNotice(conn, 400, pagePtr->title,
                                  Ns_DStringValue(&ds));
     Ns_DStringFree(&ds);
     return result;
@@ -240,15 +265,6 @@ Ns_ConnReturnBadRequest(Ns_Conn *conn, const char *reason)
 int
 Ns_ConnReturnUnauthorized(Ns_Conn *conn)
 {
-    if (Ns_SetIFind(conn->outputheaders, "WWW-Authenticate") < 0) {
-        Ns_DString ds;
-
-        Ns_DStringInit(&ds);
-        NsAuthAppendRealm(&ds, NsConnOf(conn)->serverPtr);
-        Ns_ConnPrintfHeaders(conn, "WWW-Authenticate", "Basic realm=\"%s\"",
-                             Ns_DStringValue(&ds));
-        Ns_DStringFree(&ds);
-    }
     return NsReturnStatusPage(NsConnOf(conn), 401);
 }
 
@@ -282,21 +298,9 @@ Ns_ConnReturnHeaderLineTooLong(Ns_Conn *conn)
     return NsReturnStatusPage(NsConnOf(conn), 431);
 }
 
-/*
- * Never inside a body that has begun: that is ended, and the error logged by
- * whoever found it.
- */
 int
 Ns_ConnReturnInternalError(Ns_Conn *conn)
 {
-    NsConn *connPtr = NsConnOf(conn);
-
-    if (NsReplyIsClosed(connPtr)
-            || (conn->flags & NS_CONN_SENTHDRS) != 0) {
-        connPtr->status = MAX(connPtr->status, 500);
-        NsReplyAbort(connPtr);
-        return NS_OK;
-    }
     return NsReturnStatusPage(NsConnOf(conn), 500);
 }
 

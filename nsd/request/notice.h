@@ -24,7 +24,8 @@ bool NsReturnErrorPage(NsConn *connPtr, int status, int *resultPtr);
 
 /*
  * Answer with the page of an error status: the error document, else the
- * built-in page, else none.  Nothing must have been sent.
+ * built-in page, else none.  That of 500 is not sent inside a body that has
+ * begun: such a body is ended, and the caller has logged why.
  */
 int NsReturnStatusPage(NsConn *connPtr, int status);
 

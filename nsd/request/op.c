@@ -50,7 +50,6 @@ void
 NsOpInit(void)
 {
     opId = Ns_UrlSpecificAlloc();
-    Ns_RegisterProcInfo((void *) Ns_FastPathProc, "ns:fastget", NULL);
 }
 
 void
@@ -122,9 +121,8 @@ Ns_GetRequest(const char *server, const char *method, const char *url,
 }
 
 int
-Ns_ConnRunRequest(Ns_Conn *conn)
+NsOpRun(NsConn *connPtr)
 {
-    NsConn     *connPtr = NsConnOf(conn);
     const char *method = connPtr->request.method;
     Op         *opPtr = NULL;
 
@@ -135,10 +133,7 @@ Ns_ConnRunRequest(Ns_Conn *conn)
     if (opPtr != NULL) {
         return RunOp(connPtr, opPtr);
     }
-    if (method != NULL && STREQ(method, "BAD")) {
-        return Ns_ConnReturnBadRequest(conn, NULL);
-    }
-    return Ns_ConnReturnNotFound(conn);
+    return method != NULL && STREQ(method, "BAD") ? 400 : 404;
 }
 
 void
@@ -187,7 +182,7 @@ Ns_UnRegisterProxyRequest(const char *server, const char *method,
 }
 
 int
-NsConnRunProxyRequest(NsConn *connPtr)
+NsOpRunProxy(NsConn *connPtr)
 {
     NsRequestServer *requestPtr = connPtr->serverPtr->requestPtr;
     NsProxyHandler  *proxyPtr;
@@ -207,24 +202,22 @@ NsConnRunProxyRequest(NsConn *connPtr)
         }
     }
     Ns_MutexUnlock(&requestPtr->listLock);
-    if (opPtr == NULL) {
-        return Ns_ConnReturnNotFound(&connPtr->pub);
-    }
-    return RunOp(connPtr, opPtr);
+    return opPtr == NULL ? 404 : RunOp(connPtr, opPtr);
 }
 
 bool
-NsOpIsFastPath(NsServer *serverPtr, const char *method, const char *url)
+NsOpIs(NsServer *serverPtr, const char *method, const char *url,
+       Ns_OpProc *proc)
 {
     Op  *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
-    bool isFastPath;
+    bool isHandler;
 
     if (opPtr == NULL) {
         return false;
     }
-    isFastPath = opPtr->proc == Ns_FastPathProc;
+    isHandler = opPtr->proc == proc;
     UnrefOp(opPtr);
-    return isFastPath;
+    return isHandler;
 }
 
 void
@@ -282,9 +275,9 @@ RunOp(NsConn *connPtr, Op *opPtr)
 
     connPtr->lookStamp = connPtr->messagePtr->reportStamp;
     NsConnMayChangeFiles(connPtr);
-    result = (*opPtr->proc)(opPtr->arg, &connPtr->pub);
+    result = opPtr->proc(opPtr->arg, &connPtr->pub);
     UnrefOp(opPtr);
-    return result;
+    return result > 0 ? NS_ERROR : result;
 }
 
 static NsProxyHandler *

@@ -12,15 +12,18 @@
 void NsOpInit(void);
 
 /*
- * Run the handler of a request with an absolute URL, by method and scheme; 404
- * if there is none.
+ * Run the handler of a request, by method and URL; of one with an absolute URL,
+ * by method and scheme.  Its result; or, above 0, the status whose page is due
+ * as there is no handler: 400 or 404.
  */
-int NsConnRunProxyRequest(NsConn *connPtr);
+int NsOpRun(NsConn *connPtr);
+int NsOpRunProxy(NsConn *connPtr);
 
 /*
- * Whether the handler for method and URL is the static file server.
+ * Whether that procedure is the handler for method and URL.
  */
-bool NsOpIsFastPath(NsServer *serverPtr, const char *method, const char *url);
+bool NsOpIs(NsServer *serverPtr, const char *method, const char *url,
+            Ns_OpProc *proc);
 
 /*
  * Result of `ns_server requestprocs`, appended.

@@ -19,6 +19,7 @@
 #include "request/conn_int.h"
 #include "request/connprofile.h"
 #include "request/filter.h"
+#include "request/notice.h"
 #include "request/op.h"
 #include "request/proxies.h"
 #include "request/ready.h"
@@ -39,16 +40,18 @@ static StageProc RunProxy;
 static StageProc FilterBeforeAuth;
 static StageProc FilterAfterAuth;
 static StageProc RefuseOversized;
+static StageProc RunHandler;
 
 static StageProc *const stages[] = {
     HaveBody, AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize,
-    FilterAfterAuth, RefuseOversized, NsOpRun
+    FilterAfterAuth, RefuseOversized, RunHandler
 };
 
 static void Answer(NsConn *connPtr);
 static void ReturnPage(NsConn *connPtr, int status);
 static int  RunFilters(NsConn *connPtr, int phase);
 static int  StageResult(int result);
+static int  HandlerResult(int result);
 static bool HasBegun(const NsConn *connPtr);
 static void Trace(NsConn *connPtr);
 static void EndLog(NsConn *connPtr);
@@ -97,9 +100,9 @@ NsConnServe(NsConn *connPtr)
     int status = NsConnAuthorize(connPtr);
 
     if (status == 0) {
-        status = NsOpRun(connPtr);
+        status = RunHandler(connPtr);
     }
-    if (status > 0) {
+    if (status != ANSWERED) {
         ReturnPage(connPtr, status);
     }
     return status < 500 ? NS_OK : NS_ERROR;
@@ -108,9 +111,9 @@ NsConnServe(NsConn *connPtr)
 int
 Ns_ConnRunRequest(Ns_Conn *conn)
 {
-    int status = NsOpRun(NsConnOf(conn));
+    int result = NsOpRun(NsConnOf(conn));
 
-    return status
+    return result <= 0 ? result : NsReturnStatusPage(NsConnOf(conn), result);
 }
 
 /*
@@ -149,32 +152,32 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
 static void
 Answer(NsConn *connPtr)
 {
-    int i, result = NS_OK;
+    int status = 0;
 
-    for (i = 0; i < Ns_NrElements(stages) && result == NS_OK; i++) {
-        result = (*stages[i])(connPtr);
+    for (int i = 0; i < Ns_NrElements(stages) && status == 0; i++) {
+        status = stages[i](connPtr);
     }
-    if (result != NS_OK && result != NS_FILTER_RETURN) {
-        AnswerFailure(connPtr, result);
+    NsAssert(status != 0);
+    if (status != ANSWERED) {
+        ReturnPage(connPtr, status);
     }
 }
 
 /*
- * What becomes of a request whose filter or handler has failed.  If that was
- * because the client has left, nothing more is to be done.
+ * What becomes of a request that no handler has answered.  If the client has
+ * left, nothing more is to be done.
  */
 static void
-AnswerFailure(NsConn *connPtr, int result)
+ReturnPage(NsConn *connPtr, int status)
 {
+    NsAssert(status >= 400 && status <= 599);
     if (connPtr->isBroken) {
         return;
     }
-    if (result != NS_TIMEOUT) {
-        (void) Ns_ConnReturnInternalError(&connPtr->pub);
-    } else if ((connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
-        (void) Ns_ConnReturnUnavailable(&connPtr->pub);
-    } else {
+    if (status == 503 && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         NsReplyAbort(connPtr);
+    } else {
+        (void) NsReturnStatusPage(connPtr, status);
     }
 }
 
@@ -213,38 +216,38 @@ EndUnit(NsConn *connPtr)
 static int
 HaveBody(NsConn *connPtr)
 {
-    return NsConnMapBody(connPtr) == NS_OK ? NS_OK : NS_TIMEOUT;
+    return NsConnMapBody(connPtr) == NS_OK ? 0 : 503;
 }
 
 static int
 AskDriver(NsConn *connPtr)
 {
     if (!NsSockHasRequestProc(connPtr->sockPtr)) {
-        return NS_OK;
+        return 0;
     }
     NsConnMayChangeFiles(connPtr);
-    return NsSockRequestProc(connPtr->sockPtr, &connPtr->pub);
+    return StageResult(NsSockRequestProc(connPtr->sockPtr, &connPtr->pub));
 }
 
 static int
 RunProxy(NsConn *connPtr)
 {
     if (connPtr->request.protocol == NULL || connPtr->request.host == NULL) {
-        return NS_OK;
+        return 0;
     }
-    return HandlerResult(NsConnRunProxyRequest(connPtr));
+    return HandlerResult(NsOpRunProxy(connPtr));
 }
 
 static int
 FilterBeforeAuth(NsConn *connPtr)
 {
-    return RunFilters(connPtr, NS_FILTER_PRE_AUTH);
+    return StageResult(RunFilters(connPtr, NS_FILTER_PRE_AUTH));
 }
 
 static int
 FilterAfterAuth(NsConn *connPtr)
 {
-    return RunFilters(connPtr, NS_FILTER_POST_AUTH);
+    return StageResult(RunFilters(connPtr, NS_FILTER_POST_AUTH));
 }
 
 /*
@@ -254,29 +257,15 @@ FilterAfterAuth(NsConn *connPtr)
 static int
 RefuseOversized(NsConn *connPtr)
 {
-    Ns_Conn *conn = &connPtr->pub;
+    int refusal = connPtr->messagePtr->refusal;
 
-    switch (connPtr->messagePtr->refusal) {
-    case 413:
-        (void) Ns_ConnReturnEntityTooLarge(conn);
-        return NS_FILTER_RETURN;
-    case 414:
-        (void) Ns_ConnReturnRequestURITooLong(conn);
-        return NS_FILTER_RETURN;
-    case 431:
-        (void) Ns_ConnReturnHeaderLineTooLong(conn);
-        return NS_FILTER_RETURN;
-    case 503:
-        return NS_TIMEOUT;
-    default:
-        return NS_OK;
-    }
+    return refusal == 400 ? 0 : refusal;
 }
 
 static int
 RunHandler(NsConn *connPtr)
 {
-    return HandlerResult(Ns_ConnRunRequest(&connPtr->pub));
+    return HandlerResult(NsOpRun(connPtr));
 }
 
 static int
@@ -310,17 +299,31 @@ HasBegun(const NsConn *connPtr)
         || NsSockHasRequestProc(connPtr->sockPtr);
 }
 
+static int
+StageResult(int result)
+{
+    switch (result) {
+    case NS_OK:
+        return 0;
+    case NS_FILTER_RETURN:
+        return ANSWERED;
+    case NS_TIMEOUT:
+        return 503;
+    default:
+        return 500;
+    }
+}
+
 /*
  * The handler is the last stage, whatever it says.
  */
 static int
 HandlerResult(int result)
 {
-    if (result == NS_OK || result == NS_FILTER_RETURN
-            || result == NS_FILTER_BREAK) {
-        return NS_FILTER_RETURN;
+    if (result == NS_OK || result == NS_FILTER_BREAK) {
+        return ANSWERED;
     }
-    return result;
+    return result > 0 ? result : StageResult(result);
 }
 
 /*

@@ -129,7 +129,8 @@ Read(void *arg)
         Ns_GetRequest("stress", "GET", "/s/a/x.html", &proc, &freeProc, &data,
                       &flags);
         n += proc == Handler;
-        (void) NsOpIsFastPath(serverPtr, "GET", "/s/b/c");
+        (void) NsOpIs(serverPtr, "GET", "/s/b/c",
+                              Ns_FastPathProc);
         (void) NsFiltersMatch(serverPtr, "GET", "/s/a");
         if (n % 64 == 0) {
             Ns_DStringTrunc(&ds, 0);
