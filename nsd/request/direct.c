@@ -24,9 +24,9 @@
 #include "request/access.h"
 #include "request/auth.h"
 #include "request/direct.h"
+#include "request/errorpage.h"
 #include "request/filecache.h"
 #include "request/filter.h"
-#include "request/notice.h"
 #include "request/op.h"
 #include "request/poolmap.h"
 #include "request/replyhead.h"
@@ -385,7 +385,7 @@ CheckFile(Direct *directPtr)
         directPtr->status = Judge(directPtr);
         isGood = directPtr->status == 200
             || (directPtr->status == 304
-                && !NsHasErrorPage(slotPtr->serverPtr, 304));
+                && !NsErrorPageExists(slotPtr->serverPtr, 304));
     }
     if (!isGood && directPtr->fd >= 0) {
         NsClose(directPtr->fd);

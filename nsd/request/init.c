@@ -16,18 +16,18 @@
 #include "process/parameters.h"
 #include "request/conn_int.h"
 #include "request/direct.h"
+#include "request/errorpage.h"
 #include "request/fastpath.h"
 #include "request/init.h"
 #include "request/limits.h"
-#include "request/notice.h"
 #include "request/op.h"
 #include "request/poolmap.h"
 #include "request/proxies.h"
 #include "request/replyhead.h"
+#include "request/replytext.h"
 #include "request/ready.h"
 #include "request/run.h"
 #include "request/url2file.h"
-#include "request/write.h"
 
 #include <dirent.h>
 
@@ -148,7 +148,7 @@ NsRequestInit(void)
     NsUrl2FileInit();
     NsPoolMapInit();
     NsLimitsInit();
-    NsWriteInit();
+    NsReplyTextInit();
     NsDirectInit();
     NsPoolSetProcs(&procs);
     NsConnSetServeProc(NsConnServe);
@@ -172,7 +172,7 @@ NsRequestServerInit(NsServer *serverPtr)
     ReadSettings(requestPtr);
     NsFastPathServerInit(serverPtr);
     ReadVhost(requestPtr);
-    NsNoticeServerInit(serverPtr);
+    NsErrorPageServerInit(serverPtr);
     NsLimitsServerInit(serverPtr);
     NsPoolMapServerInit(serverPtr);
     RegisterDefaults(serverPtr);

@@ -4,25 +4,16 @@
  *      Small pages of the server itself.
  */
 
-#include "nsparam.h"
-#include "nslog.h"
+#include "request/notice.h"
+
 #include "nsprocess.h"
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
-#include "nsthread.h"
 #include "request/conn_int.h"
 #include "request/auth.h"
-#include "request/notice.h"
+#include "request/errorpage.h"
 #include "request/reply.h"
-
-#define MAX_REDIRECTS 3         /* Error documents that one request may meet. */
-
-typedef struct NsErrorPage {
-    struct NsErrorPage *nextPtr;
-    int         status;
-    const char *url;            /* NULL: removed. */
-} NsErrorPage;
 
 /*
  * Built-in pages.
@@ -64,86 +55,6 @@ static const Page *FindPage(int status);
 static void DemandPassword(Ns_Conn *conn);
 static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
                        const char *text);
-static void SetErrorPage(NsRequestServer *requestPtr, int status,
-                         const char *url);
-static NsErrorPage *FindErrorPage(const NsServer *serverPtr, int status);
-
-void
-NsNoticeServerInit(NsServer *serverPtr)
-{
-    Ns_DString path;
-    Ns_Set    *setPtr;
-    int        i, status;
-
-    Ns_DStringInit(&path);
-    Ns_DStringVarAppend(&path, serverPtr->path, "/redirects", NULL);
-    setPtr = Ns_ConfigGetSection(Ns_DStringValue(&path));
-    for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
-        const char *key = Ns_SetKey(setPtr, i), *url = Ns_SetValue(setPtr, i);
-
-        if (Ns_StrToInt(key, &status) != NS_OK || status <= 0
-                || url == NULL || *url == '\0') {
-            Ns_Log(Error, "redirects[%s]: invalid redirect '%s=%s'",
-                   serverPtr->name, key, url == NULL ? "" : url);
-        } else {
-            SetErrorPage(serverPtr->requestPtr, status, url);
-        }
-    }
-    Ns_DStringFree(&path);
-}
-
-void
-Ns_RegisterReturn(int status, const char *url)
-{
-    NsServer *serverPtr = NsServerInitializing();
-
-    if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_RegisterReturn: no initializing server");
-        return;
-    }
-    SetErrorPage(serverPtr->requestPtr, status, url);
-}
-
-bool
-NsHasErrorPage(NsServer *serverPtr, int status)
-{
-    return FindErrorPage(serverPtr, status) != NULL;
-}
-
-bool
-NsReturnErrorPage(NsConn *connPtr, int status, int *resultPtr)
-{
-    const NsErrorPage *pagePtr = FindErrorPage(connPtr->serverPtr, status);
-    char              *method = connPtr->request.method;
-    int                outerStatus = connPtr->documentStatus;
-
-    if (pagePtr == NULL || NsReplyIsClosed(connPtr)
-            || (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
-        return false;
-    }
-    if (connPtr->nRedirects >= MAX_REDIRECTS) {
-        Ns_Log(Error, "return: failed to redirect '%d': "
-               "exceeded recursion limit of %d", status, MAX_REDIRECTS);
-        return false;
-    }
-    if (status == outerStatus) {
-        Ns_Log(Error, "redirects[%s]: error document '%s' of status %d fails"
-               " with that status itself; the built-in page is sent",
-               connPtr->serverPtr->name, pagePtr->url, status);
-        return false;
-    }
-    connPtr->nRedirects++;
-    connPtr->documentStatus = status;
-    connPtr->status = status;
-    connPtr->responseLength = -1;
-    if (method != NULL && !STREQ(method, "HEAD")) {
-        connPtr->request.method = (char *) "GET";
-    }
-    *resultPtr = Ns_ConnRedirect(&connPtr->pub, pagePtr->url);
-    connPtr->request.method = method;
-    connPtr->documentStatus = outerStatus;
-    return true;
-}
 
 int
 NsReturnStatusPage(NsConn *connPtr, int status)
@@ -167,7 +78,7 @@ NsReturnStatusPage(NsConn *connPtr, int status)
     if (status == 401) {
         DemandPassword(conn);
     }
-    if (NsReturnErrorPage(connPtr, status, &result)) {
+    if (NsErrorPageReturn(connPtr, status, &result)) {
         return result;
     }
     return Ns_ConnReturnNotice(conn, status, pagePtr->title, pagePtr->text);
@@ -251,7 +162,7 @@ Ns_ConnReturnBadRequest(Ns_Conn *conn, const char *reason)
     if (reason == NULL) {
         return NsReturnStatusPage(NsConnOf(conn), 400);
     }
-    if (NsReturnErrorPage(NsConnOf(conn), 400, &result)) {
+    if (NsErrorPageReturn(NsConnOf(conn), 400, &result)) {
         return result;
     }
     Ns_DStringInit(&ds);
@@ -360,34 +271,4 @@ ReturnLink(Ns_Conn *conn, int status, const char *url, const char *text)
     Ns_DStringFree(&target);
     Ns_DStringFree(&notice);
     return result;
-}
-
-static void
-SetErrorPage(NsRequestServer *requestPtr, int status, const char *url)
-{
-    NsErrorPage *pagePtr = requestPtr->errorPages;
-
-    while (pagePtr != NULL && pagePtr->status != status) {
-        pagePtr = pagePtr->nextPtr;
-    }
-    if (pagePtr == NULL) {
-        pagePtr = ns_calloc(1, sizeof(NsErrorPage));
-        pagePtr->status = status;
-        pagePtr->nextPtr = requestPtr->errorPages;
-        requestPtr->errorPages = pagePtr;
-    }
-    pagePtr->url = ns_strcopy(url);
-    NsRequestChanged();
-}
-
-static NsErrorPage *
-FindErrorPage(const NsServer *serverPtr, int status)
-{
-    NsErrorPage *pagePtr = serverPtr->requestPtr->errorPages;
-
-    while (pagePtr != NULL
-           && (pagePtr->status != status || pagePtr->url == NULL)) {
-        pagePtr = pagePtr->nextPtr;
-    }
-    return pagePtr;
 }

@@ -14,6 +14,7 @@
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
+#include "request/replytext.h"
 
 #define JOIN_BYTES 4096         /* A larger body is not copied. */
 
@@ -99,12 +100,12 @@ NsReplyFinish(NsConn *connPtr)
     if (sockPtr == NULL) {
         return;
     }
-    if (NsReplyIsCompressing(connPtr)) {
+    if (NsReplyTextIsOpen(connPtr)) {
         Ns_DString ds;
         NsPiece    piece = {.fd = -1};
 
         Ns_DStringInit(&ds);
-        NsReplyEndText(connPtr, &ds);
+        NsReplyTextEnd(connPtr, &ds);
         piece.base = Tcl_DStringValue(&ds);
         piece.length = (size_t) Tcl_DStringLength(&ds);
         (void) NsReplySend(connPtr, &piece, 1, NS_CONN_STREAM_CLOSE);
@@ -114,7 +115,7 @@ NsReplyFinish(NsConn *connPtr)
                                | NS_CONN_SKIPBODY)) == NS_CONN_CHUNK) {
         (void) NsReplySend(connPtr, NULL, 0, NS_CONN_STREAM_CLOSE);
     }
-    NsAssert(!NsReplyIsCompressing(connPtr));
+    NsAssert(!NsReplyTextIsOpen(connPtr));
     NoteBytes(connPtr);
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, 0);

@@ -41,10 +41,4 @@ NsReplyIsClosed(const NsConn *connPtr)
     return connPtr->sockPtr == NULL;
 }
 
-/*
- * End the gzip stream of a text reply: the bytes still due, appended.
- */
-void NsReplyEndText(NsConn *connPtr, Ns_DString *dsPtr);
-bool NsReplyIsCompressing(const NsConn *connPtr);
-
 #endif

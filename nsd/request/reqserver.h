@@ -20,7 +20,7 @@
 struct NsFilter;                /* filter.c */
 struct NsTrace;
 struct NsProxyHandler;          /* op.c */
-struct NsErrorPage;             /* notice.c */
+struct NsErrorPage;             /* errorpage.c */
 
 typedef struct NsRequestServer {
     NsServer   *serverPtr;

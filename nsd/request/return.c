@@ -10,7 +10,7 @@
 #include "nsstring.h"
 #include "http/range.h"
 #include "request/conn_int.h"
-#include "request/notice.h"
+#include "request/errorpage.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
 #include "request/return.h"
@@ -124,7 +124,7 @@ Ns_ConnReturnStatus(Ns_Conn *conn, int status)
 {
     int result;
 
-    if (NsReturnErrorPage(NsConnOf(conn), status, &result)) {
+    if (NsErrorPageReturn(NsConnOf(conn), status, &result)) {
         return result;
     }
     if (NsReplyIsClosed(NsConnOf(conn))) {

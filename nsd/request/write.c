@@ -5,47 +5,22 @@
  */
 
 #include "nsconn.h"
-#include "nslog.h"
-#include "nsset.h"
 #include "nsstring.h"
-#include "nsthread.h"
 #include "base/assert.h"
-#include "http/charset.h"
 #include "request/access.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
-#include "request/write.h"
+#include "request/replytext.h"
 
 #define COPY_BYTES 65536        /* Read from channels and pipes at a time. */
 
-typedef struct NsConnStream {
-    Ns_CompressStream *gzipPtr; /* The thread's; NULL: not compressing. */
-} NsConnStream;
-
 typedef ssize_t (ReadProc)(void *source, char *buffer, size_t size);
 
-static Ns_Tls gzipTls;          /* A stream for reuse by the thread. */
-
-static void AddVary(NsConn *connPtr);
-static bool ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
-static Ns_CompressStream *TakeGzip(void);
-static void GiveGzip(Ns_CompressStream *gzipPtr);
-static void FreeGzip(void *arg);
-static bool NeedsEncoding(Tcl_Encoding encoding, const struct iovec *bufs,
-                          int nBufs);
-static void Encode(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs,
-                   Ns_DString *dsPtr);
 static int  Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes);
 static ssize_t ReadFd(void *source, char *buffer, size_t size);
 static ssize_t ReadFp(void *source, char *buffer, size_t size);
 static ssize_t ReadChannel(void *source, char *buffer, size_t size);
-
-void
-NsWriteInit(void)
-{
-    Ns_TlsAlloc(&gzipTls, FreeGzip);
-}
 
 int
 Ns_ConnWriteData(Ns_Conn *conn, const void *bytes, size_t length, int flags)
@@ -88,59 +63,13 @@ Ns_ConnWriteChars(Ns_Conn *conn, const char *text, size_t length, int flags)
 int
 Ns_ConnWriteVChars(Ns_Conn *conn, struct iovec *bufs, int nBufs, int flags)
 {
-    NsConn      *connPtr = NsConnOf(conn);
-    Ns_DString   encoded, zipped;
-    struct iovec buf;
-    size_t       bytes = 0;
-    int          i, result;
-    bool         isLast = (flags & NS_CONN_STREAM) == 0;
+    NsReplyText text;
+    int         result;
 
-    Ns_DStringInit(&encoded);
-    Ns_DStringInit(&zipped);
-    if (NeedsEncoding(connPtr->outputEncoding, bufs, nBufs)) {
-        Encode(connPtr->outputEncoding, bufs, nBufs, &encoded);
-        buf.iov_base = Tcl_DStringValue(&encoded);
-        buf.iov_len = (size_t) Tcl_DStringLength(&encoded);
-        bufs = &buf;
-        nBufs = 1;
-    }
-    for (i = 0; i < nBufs; i++) {
-        bytes += bufs[i].iov_len;
-    }
-    if (ShouldCompress(connPtr, bytes, flags) && (bytes > 0 || isLast)) {
-        (void) Ns_CompressBufsGzip(connPtr->streamPtr->gzipPtr, bufs, nBufs,
-                                   &zipped, connPtr->compressLevel, isLast);
-        buf.iov_base = Tcl_DStringValue(&zipped);
-        buf.iov_len = (size_t) Tcl_DStringLength(&zipped);
-        bufs = &buf;
-        nBufs = 1;
-        if (isLast) {
-            GiveGzip(connPtr->streamPtr->gzipPtr);
-            connPtr->streamPtr->gzipPtr = NULL;
-        }
-    }
-    result = Ns_ConnWriteVData(conn, bufs, nBufs, flags);
-    Ns_DStringFree(&encoded);
-    Ns_DStringFree(&zipped);
+    NsReplyTextMake(&text, NsConnOf(conn), bufs, nBufs, flags);
+    result = Ns_ConnWriteVData(conn, text.bufs, text.nBufs, flags);
+    NsReplyTextFree(&text);
     return result;
-}
-
-bool
-NsReplyIsCompressing(const NsConn *connPtr)
-{
-    return connPtr->streamPtr != NULL && connPtr->streamPtr->gzipPtr != NULL;
-}
-
-void
-NsReplyEndText(NsConn *connPtr, Ns_DString *dsPtr)
-{
-    Ns_CompressStream *gzipPtr = connPtr->streamPtr->gzipPtr;
-
-    (void) Ns_CompressBufsGzip(gzipPtr, NULL, 0, dsPtr, connPtr->compressLevel,
-                               1);
-    NsAssert(gzipPtr != NULL);
-    connPtr->streamPtr->gzipPtr = NULL;
-    GiveGzip(gzipPtr);
 }
 
 ssize_t
@@ -298,144 +227,6 @@ int
 Ns_WriteCharConn(Ns_Conn *conn, const char *text, size_t length)
 {
     return Ns_ConnWriteChars(conn, text, length, NS_CONN_STREAM);
-}
-
-/*
- * Whether this text is compressed: decided at the first output, which adds the
- * header fields.
- */
-static bool
-ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
-{
-    Ns_Conn *conn = &connPtr->pub;
-
-    if (NsReplyIsCompressing(connPtr)) {
-        return true;
-    }
-    if (connPtr->compressLevel <= 0
-            || (conn->flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS
-                               | NS_CONN_CLOSED)) != 0
-            || connPtr->responseLength >= 0
-            || Ns_SetIFind(conn->outputheaders, "Content-Encoding") >= 0) {
-        return false;
-    }
-    if ((flags & NS_CONN_STREAM) == 0
-            && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
-        return false;
-    }
-    AddVary(connPtr);
-    if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
-            != NS_CONN_ZIPACCEPTED) {
-        return false;
-    }
-    if (connPtr->streamPtr == NULL) {
-        connPtr->streamPtr = NsArenaZalloc(NsConnArena(connPtr),
-                                           sizeof(NsConnStream));
-    }
-    connPtr->streamPtr->gzipPtr = TakeGzip();
-    if (connPtr->streamPtr->gzipPtr == NULL) {
-        return false;
-    }
-    Ns_ConnSetHeaders(conn, "Content-Encoding", "gzip");
-    return true;
-}
-
-/*
- * Besides what a script says that the reply depends on.
- */
-static void
-AddVary(NsConn *connPtr)
-{
-    Ns_Set     *headers = connPtr->pub.outputheaders;
-    const char *value = Ns_SetIGet(headers, "Vary");
-    Ns_DString  ds;
-
-    if (value == NULL || *value == '\0') {
-        Ns_ConnSetHeaders(&connPtr->pub, "Vary", "Accept-Encoding");
-    } else if (strcasestr(value, "Accept-Encoding") == NULL
-               && !STREQ(value, "*")) {
-        Ns_DStringInit(&ds);
-        Ns_DStringVarAppend(&ds, value, ", Accept-Encoding", NULL);
-        Ns_SetIUpdate(headers, "Vary", Ns_DStringValue(&ds));
-        Ns_DStringFree(&ds);
-    }
-}
-
-/*
- * A stream costs 260 KB, so a thread keeps one for its next reply.
- */
-static Ns_CompressStream *
-TakeGzip(void)
-{
-    Ns_CompressStream *gzipPtr = Ns_TlsGet(&gzipTls);
-
-    if (gzipPtr != NULL) {
-        Ns_TlsSet(&gzipTls, NULL);
-        return gzipPtr;
-    }
-    gzipPtr = ns_malloc(sizeof(Ns_CompressStream));
-    if (Ns_CompressInit(gzipPtr) != NS_OK) {
-        ns_free(gzipPtr);
-        return NULL;
-    }
-    return gzipPtr;
-}
-
-static void
-GiveGzip(Ns_CompressStream *gzipPtr)
-{
-    if (Ns_TlsGet(&gzipTls) != NULL) {
-        FreeGzip(gzipPtr);
-    } else {
-        Ns_TlsSet(&gzipTls, gzipPtr);
-    }
-}
-
-static void
-FreeGzip(void *arg)
-{
-    Ns_CompressFree(arg);
-    ns_free(arg);
-}
-
-/*
- * Text is UTF-8 as Tcl keeps it: sent as it is unless it holds a null character
- * (C0 80) or half a surrogate pair (ED ...).
- */
-static bool
-NeedsEncoding(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs)
-{
-    int i;
-
-    if (encoding == NULL) {
-        return false;
-    }
-    if (!NsEncodingIsUtf8(encoding)) {
-        return true;
-    }
-    for (i = 0; i < nBufs; i++) {
-        if (memchr(bufs[i].iov_base, 0xC0, bufs[i].iov_len) != NULL
-                || memchr(bufs[i].iov_base, 0xED, bufs[i].iov_len) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-Encode(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs,
-       Ns_DString *dsPtr)
-{
-    Tcl_DString piece;
-    int         i;
-
-    for (i = 0; i < nBufs; i++) {
-        (void) Tcl_UtfToExternalDString(encoding, bufs[i].iov_base,
-                                        (int) bufs[i].iov_len, &piece);
-        Tcl_DStringAppend(dsPtr, Tcl_DStringValue(&piece),
-                          Tcl_DStringLength(&piece));
-        Tcl_DStringFree(&piece);
-    }
 }
 
 /*

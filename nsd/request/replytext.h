@@ -1,0 +1,39 @@
+/*
+ * replytext.h --
+ *
+ *      Text of a reply: from what Tcl keeps to the bytes that are sent.
+ */
+
+#ifndef NSD_REQUEST_REPLYTEXT_H
+#define NSD_REQUEST_REPLYTEXT_H
+
+#include "request/conn.h"
+
+typedef struct NsReplyText {
+    struct iovec *bufs;         /* The caller's, or &own. */
+    int           nBufs;
+    struct iovec  own;
+    Ns_DString    encoded;
+    Ns_DString    zipped;
+} NsReplyText;
+
+/*
+ * Once, before any thread writes.
+ */
+void NsReplyTextInit(void);
+
+/*
+ * Encode a piece of text, and compress it if the reply is compressed, which its
+ * first piece decides.  flags as those of Ns_ConnWriteVChars.
+ */
+void NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
+                     int nBufs, int flags);
+void NsReplyTextFree(NsReplyText *textPtr);
+
+/*
+ * Whether a gzip stream is open.  End it: the bytes still due, appended.
+ */
+bool NsReplyTextIsOpen(const NsConn *connPtr);
+void NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr);
+
+#endif
