@@ -4,12 +4,10 @@
  *      What access procedures are told of a request.
  */
 
-#include "log/init.h"
-#include "log/stream/unit.h"
-#include "nsset.h"
 #include "request/access.h"
+
+#include "nsset.h"
 #include "request/conn_int.h"
-#include "request/filter.h"
 #include "request/proxies.h"
 #include "request/reqserver.h"
 
@@ -25,7 +23,6 @@ typedef struct NsConnAccess {
 
 static bool IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr);
 static void Describe(NsConnAccess *toldPtr, NsConn *connPtr);
-static void NoteAnnounced(NsConn *connPtr);
 static void FillSpans(Ns_Access *accessPtr, const NsWork *workPtr);
 static void FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr);
 
@@ -93,21 +90,18 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
 }
 
 void
-NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
+NsAccessNoteAnnounced(NsConn *connPtr)
 {
-    if (NsUnitIsWanted()
-            || (NsLogIsAsync() && atomic_load_explicit(
-                    &connPtr->serverPtr->requestPtr->traces,
-                    memory_order_acquire) != NULL)) {
-        Ns_Access *accessPtr = NsAccessGet(connPtr);
+    NsConnAccess *toldPtr = connPtr->accessPtr;
+    const Ns_Set *headers = connPtr->pub.headers;
 
-        accessPtr->stage = stage;
-        accessPtr->bytesSent += bytes;
-        NsAccessRun(connPtr->serverPtr, accessPtr);
-        connPtr->isAnnounced = stage == NS_ACCESS_SENDING;
-        if (connPtr->isAnnounced && !accessPtr->isAnnounced) {
-            NoteAnnounced(connPtr);
-        }
+    toldPtr->access.isAnnounced = true;
+    toldPtr->nAnnounced = headers->size;
+    if (headers->size > 0) {
+        size_t bytes = (size_t) headers->size * sizeof(Ns_SetField);
+
+        toldPtr->announced = NsArenaAlloc(NsConnArena(connPtr), bytes);
+        memcpy(toldPtr->announced, headers->fields, bytes);
     }
 }
 
@@ -153,22 +147,6 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         .fields = &toldPtr->fields
     };
     FillSpans(&toldPtr->access, &connPtr->work);
-}
-
-static void
-NoteAnnounced(NsConn *connPtr)
-{
-    NsConnAccess *toldPtr = connPtr->accessPtr;
-    const Ns_Set *headers = connPtr->pub.headers;
-
-    toldPtr->access.isAnnounced = true;
-    toldPtr->nAnnounced = headers->size;
-    if (headers->size > 0) {
-        size_t bytes = (size_t) headers->size * sizeof(Ns_SetField);
-
-        toldPtr->announced = NsArenaAlloc(NsConnArena(connPtr), bytes);
-        memcpy(toldPtr->announced, headers->fields, bytes);
-    }
 }
 
 static void

@@ -25,11 +25,10 @@ struct Ns_AccessFields {
 Ns_Access *NsAccessGet(NsConn *connPtr);
 
 /*
- * Tell the logs of a request that goes on: as many bytes are about to leave,
- * and may be all that the client waits for (NS_ACCESS_SENDING); or it will not
- * be logged (NS_ACCESS_FORGOTTEN).
+ * The description has been told to the logs: as long as what it was made from
+ * stays the same, so does what NsAccessGet returns.
  */
-void NsAccessAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes);
+void NsAccessNoteAnnounced(NsConn *connPtr);
 
 /*
  * Describe a request that a driver thread answered itself; workPtr has all its

@@ -31,6 +31,7 @@
 #include "request/poolmap.h"
 #include "request/replyhead.h"
 #include "request/reqserver.h"
+#include "request/reqtrace.h"
 #include "request/url2file.h"
 
 #define N_SLOTS         512
@@ -309,7 +310,7 @@ IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
         && NsUrl2FileIsDefault(serverPtr, url)
         && !NsFiltersMatch(serverPtr, method, url)
         && !NsAuthExists(serverPtr)
-        && !NsTracesExist(serverPtr);
+        && !NsReqTraceExists(serverPtr);
 }
 
 static void
@@ -567,7 +568,7 @@ Account(const Direct *directPtr, int status, int64_t bytes)
         .status = status,
         .bytesSent = bytes
     });
-    NsAccessRun(slotPtr->serverPtr, &access);
+    NsReqTraceAccess(slotPtr->serverPtr, &access);
 }
 
 static void

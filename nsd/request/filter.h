@@ -1,16 +1,14 @@
 /*
  * filter.h --
  *
- *      What runs before and after the handler: filters, traces, access
- *      procedures, cleanups.
+ *      What runs before and after the handler.
  *
- *      Lists only grow, so a request reads them without a lock.
+ *      The list only grows, so a request reads it without a lock.
  */
 
 #ifndef NSD_REQUEST_FILTER_H
 #define NSD_REQUEST_FILTER_H
 
-#include "nsaccess.h"
 #include "request/conn.h"
 
 /*
@@ -27,28 +25,14 @@ bool NsFiltersExist(NsServer *serverPtr);
 bool NsFiltersMatch(NsServer *serverPtr, const char *method, const char *url);
 
 /*
- * Whether server traces or cleanups exist, which need an Ns_Conn.
- */
-bool NsTracesExist(NsServer *serverPtr);
-
-void NsTracesRun(NsConn *connPtr);
-void NsCleanupsRun(NsConn *connPtr);
-
-/*
- * Tell all access procedures of the server, and the log unit.
- */
-void NsAccessRun(NsServer *serverPtr, const Ns_Access *accessPtr);
-
-/*
  * A procedure that is called first at every matching request of the phases, as
  * ns_shortcut_filter does: returns NS_FILTER_BREAK.
  */
 Ns_FilterProc NsShortcutFilterProc;
 
 /*
- * Results of `ns_server filters`, `ns_server traces`, appended.
+ * Result of `ns_server filters`, appended.
  */
 void NsFilterList(Ns_DString *dsPtr, NsServer *serverPtr);
-void NsTraceList(Ns_DString *dsPtr, NsServer *serverPtr);
 
 #endif

@@ -11,10 +11,10 @@
 #include "request/conn_int.h"
 #include "request/connprofile.h"
 #include "request/direct.h"
-#include "request/filter.h"
 #include "request/poolmap.h"
 #include "request/ready.h"
 #include "request/reply.h"
+#include "request/reqtrace.h"
 
 static void Reject(NsConn *connPtr, bool isFull);
 
@@ -70,7 +70,7 @@ Reject(NsConn *connPtr, bool isFull)
     connPtr->compressLevel = 0;
     (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
 
-    NsAccessRun(connPtr->serverPtr, NsAccessGet(connPtr));
+    NsReqTraceAccess(connPtr->serverPtr, NsAccessGet(connPtr));
     NsPoolWithdraw(&connPtr->work);
     NsConnFreeParts(connPtr);
 #ifdef NS_CONN_PROFILE

@@ -10,11 +10,11 @@
 
 #include "nsstring.h"
 #include "base/assert.h"
-#include "request/access.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
 #include "request/replytext.h"
+#include "request/reqtrace.h"
 
 #define JOIN_BYTES 4096         /* A larger body is not copied. */
 
@@ -118,7 +118,7 @@ NsReplyFinish(NsConn *connPtr)
     NsAssert(!NsReplyTextIsOpen(connPtr));
     NoteBytes(connPtr);
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
-        NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, 0);
+        NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, 0);
     }
     if (NsSockIsQueued(sockPtr)) {
         connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
@@ -331,7 +331,7 @@ Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
 static void
 Announce(NsConn *connPtr, const Gather *gatherPtr)
 {
-    NsAccessAnnounce(connPtr, NS_ACCESS_SENDING,
+    NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING,
                      SumBytes(gatherPtr->pieces, gatherPtr->n));
 }
 

@@ -25,6 +25,7 @@
 #include "request/ready.h"
 #include "request/reply.h"
 #include "request/run.h"
+#include "request/reqtrace.h"
 
 /*
  * 0: go on.  ANSWERED: no stage follows.  Otherwise the status whose page is
@@ -341,11 +342,11 @@ Trace(NsConn *connPtr)
         if (connPtr->request.method != NULL) {
             (void) NsFiltersRun(connPtr, NS_FILTER_VOID_TRACE);
         }
-        NsTracesRun(connPtr);
+        NsReqTraceRun(connPtr);
     } else if (connPtr->isAnnounced) {
-        NsAccessAnnounce(connPtr, NS_ACCESS_FORGOTTEN, 0);
+        NsReqTraceAnnounce(connPtr, NS_ACCESS_FORGOTTEN, 0);
     }
-    NsCleanupsRun(connPtr);
+    NsReqTraceCleanups(connPtr);
     connPtr->work.traceStamp = NsClockNow();
     NsPoolCountTrace(&connPtr->work);
 }

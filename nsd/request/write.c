@@ -7,11 +7,11 @@
 #include "nsconn.h"
 #include "nsstring.h"
 #include "base/assert.h"
-#include "request/access.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
 #include "request/replytext.h"
+#include "request/reqtrace.h"
 
 #define COPY_BYTES 65536        /* Read from channels and pipes at a time. */
 
@@ -87,7 +87,7 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
     for (i = 0; i < nBufs; i++) {
         bytes += (int64_t) bufs[i].iov_len;
     }
-    NsAccessAnnounce(connPtr, NS_ACCESS_SENDING, bytes);
+    NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, bytes);
     while (nBufs > 0) {
         int n = MIN(nBufs, NS_CONN_MAXBUFS);
 

@@ -18,6 +18,7 @@
 #include "process/sched.h"
 #include "request/filter.h"
 #include "request/op.h"
+#include "request/reqtrace.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
 #include "tcl/command.h"
@@ -73,7 +74,7 @@ static const Option options[] = {
     {"version",         Version, false, NULL},
     {"winnt",           Winnt, false, "$::tcl_platform(platform)"},
     {"filters",         NsFilterList, true, "ns_server ?-server s? filters"},
-    {"traces",          NsTraceList, true, "ns_server ?-server s? traces"},
+    {"traces",          NsReqTraceList, true, "ns_server ?-server s? traces"},
     {"requestprocs",    NsOpList, true, "ns_server ?-server s? requestprocs"},
     {"url2file",        NsUrl2FileList, true, "ns_server ?-server s? url2file"},
     {"shutdownpending", ShutdownPending, false, NULL},

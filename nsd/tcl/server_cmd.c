@@ -18,6 +18,7 @@
 #include "request/op.h"
 #include "request/poolmap.h"
 #include "request/reqserver.h"
+#include "request/reqtrace.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
 #include "tcl/command.h"
@@ -434,7 +435,7 @@ TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
         {"authprocs",    NsAuthList},
         {"filters",      NsFilterList},
         {"requestprocs", NsOpList},
-        {"traces",       NsTraceList},
+        {"traces",       NsReqTraceList},
         {"url2file",     NsUrl2FileList}
     };
     int        i = 0;
