@@ -48,16 +48,19 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
     NsAssert(nBufs >= 0);
     textPtr->bufs = bufs;
     textPtr->nBufs = nBufs;
-    Ns_DStringInit(&textPtr->encoded);
-    Ns_DStringInit(&textPtr->zipped);
-    if (NeedsEncoding(connPtr->outputEncoding, bufs, nBufs)) {
+    textPtr->isEncoded = NeedsEncoding(connPtr->outputEncoding, bufs, nBufs);
+    if (textPtr->isEncoded) {
+        Ns_DStringInit(&textPtr->encoded);
         Encode(connPtr->outputEncoding, bufs, nBufs, &textPtr->encoded);
         Take(textPtr, &textPtr->encoded);
     }
     for (int i = 0; i < textPtr->nBufs; i++) {
         bytes += textPtr->bufs[i].iov_len;
     }
-    if (ShouldCompress(connPtr, bytes, flags) && (bytes > 0 || isLast)) {
+    textPtr->isZipped = ShouldCompress(connPtr, bytes, flags)
+        && (bytes > 0 || isLast);
+    if (textPtr->isZipped) {
+        Ns_DStringInit(&textPtr->zipped);
         (void) Ns_CompressBufsGzip(connPtr->streamPtr->gzipPtr, textPtr->bufs,
                                    textPtr->nBufs, &textPtr->zipped,
                                    connPtr->compressLevel, isLast);
@@ -71,8 +74,12 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
 void
 NsReplyTextFree(NsReplyText *textPtr)
 {
-    Ns_DStringFree(&textPtr->encoded);
-    Ns_DStringFree(&textPtr->zipped);
+    if (textPtr->isEncoded) {
+        Ns_DStringFree(&textPtr->encoded);
+    }
+    if (textPtr->isZipped) {
+        Ns_DStringFree(&textPtr->zipped);
+    }
 }
 
 bool

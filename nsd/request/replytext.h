@@ -13,6 +13,8 @@ typedef struct NsReplyText {
     struct iovec *bufs;         /* The caller's, or &own. */
     int           nBufs;
     struct iovec  own;
+    bool          isEncoded;    /* The next is in use. */
+    bool          isZipped;
     Ns_DString    encoded;
     Ns_DString    zipped;
 } NsReplyText;
