@@ -19,7 +19,7 @@ Q       = $(if $(V),,@)
 GOALS_WITH_TESTS = test check-asan check-tsan coverage fuzz obj/tests/%
 GROUPS = build $(if $(filter $(GOALS_WITH_TESTS),$(MAKECMDGOALS)),test)
 
-GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help internals
+GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help internals format
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include config.mk
 endif
@@ -47,6 +47,8 @@ UNIT_TESTS     = $(UNIT_SOURCES:tests/unit/%.c=obj/tests/unit/%)
 STRESS_SOURCES = $(sort $(wildcard tests/stress/*_stress.c))
 STRESS_TESTS   = $(STRESS_SOURCES:tests/stress/%.c=obj/tests/stress/%)
 FUZZ_SOURCES   = $(sort $(wildcard tests/fuzz/fuzz_*.c))
+COMPILED_SOURCES = $(ROOM_SOURCES) nsd/nsmain.c nsd/main.c $(MODULE_OBJECTS:obj/%.o=%.c) \
+	$(UNIT_SOURCES) $(STRESS_SOURCES) $(FUZZ_SOURCES)
 
 BUILT_MODULES  = $(foreach m,$(MODULES),$(if $(wildcard $(m)/*.c),$(m)/$(m).so))
 
@@ -56,8 +58,8 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
 
-.PHONY: all build run test test-fault install check-asan check-tsan layers lint internals coverage bench \
-	clean distclean packages packages-test packages-optional packages-bench help fuzz
+.PHONY: all build run test test-fault install check check-asan check-tsan layers lint internals coverage bench \
+	format format-prove clean distclean packages packages-test packages-optional packages-bench help fuzz
 
 all: build
 
@@ -170,6 +172,24 @@ lint:
 	@mkdir -p obj
 	@tools/lint
 
+# What a change should pass before it is handed in.
+check: lint layers test
+
+# The C sources as .clang-format describes them.
+format:
+	@tools/packages lint
+	@tools/format
+format-prove: config.mk
+	@tools/packages lint
+	@COMPILE='$(COMPILE) $(TCL_PRIVATE)' tools/format -prove
+
+# For clangd and other tools that read sources.
+compile_commands.json: Makefile config.mk $(COMPILED_SOURCES)
+	@for file in $(COMPILED_SOURCES); do \
+	    echo ',{"directory": "$(CURDIR)", "file": "'$$file'",'; \
+	    echo ' "command": "$(subst ",\",$(COMPILE) $(TCL_PRIVATE)) -c '$$file'"}'; \
+	done | sed '1s/^,/[/; $$s/$$/]/' >$@
+
 install: build
 	@PREFIX="$(DESTDIR)$(PREFIX)" tools/install
 
@@ -178,7 +198,7 @@ clean:
 
 distclean: clean
 	rm -rf build-* configure config.mk include/Makefile.module config.status config.log autom4te.cache \
-	    nsd/base/config.h configure~ run
+	    nsd/base/config.h configure~ compile_commands.json run
 
 include bench/bench.mk
 
