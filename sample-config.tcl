@@ -34,7 +34,7 @@ if {[file exists $top/nssock/nssock.so]} {
 
 # The process.
 ns_section ns/parameters
-   ns_param home                    $home      ;# Working directory; relative paths stand below it.
+   ns_param home                    $home      ;# Working directory; relative paths are below it.
    # File that holds the process id; the first default holds if home/logs
    # exists. Default: logs/nsd.pid, or nsd.pid.
   #ns_param pidfile                 {}
@@ -83,8 +83,7 @@ ns_section ns/parameters
   #ns_param sanitizelogfiles        2
    # Log threads write the logs, so that no other thread waits for a disk.
    ns_param asynclogwriter          true
-   # Log streams, and log sinks, that there can be; 0 = those of the configuration and
-   # 128 more.
+   # Limit of log streams, and of log sinks; 0 = those of the configuration and 128 more.
   #ns_param maxlogs                 0
   #ns_param logmemory               64MiB      ;# Memory for log records on their way.
    # Directory of that memory; it should be a memory file system.
@@ -150,19 +149,19 @@ ns_section ns/logsinks
   #ns_param address                 {}
   #ns_param connection              {}         ;# Of type postgresql: a connection string.
   #ns_param table                   {}         ;# Of the databases.
-  #ns_param format                  {}         ;# How a record looks. Default: by stream.
-  #ns_param minseverity             {}         ;# Least severity of system records. Default: all.
+  #ns_param format                  {}         ;# Form of a record. Default: by stream.
+  #ns_param minseverity             {}         ;# Lowest severity of system records. Default: all.
    # Kinds of events that are left out: of audit records, severities of
    # system records, and what happened during requests.
   #ns_param ignore                  {}
    # Of stream operation: only requests that took at least this long.
   #ns_param slowthreshold           0
-  #ns_param sample                  1          ;# Of stream operation: one in so many.
+  #ns_param sample                  1          ;# Of stream operation: one request in this many.
   #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
    # How far the sink may fall behind in bytes of logmemory; 0 = half of that. Its oldest
    # records go to disk then.
   #ns_param maxmemory               0
-   # What the sink may have in logspilldir; 0 = nothing.
+   # Limit of the sink's records in logspilldir; 0 = none.
   #ns_param maxspill                1GiB
    # Bytes collected before a write; 0 = each record by itself.
   #ns_param buffersize              64KiB
@@ -174,9 +173,9 @@ ns_section ns/logsinks
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled files; empty: numbers.
   #ns_param maxbackup               10         ;# Rolled files that are kept.
   #ns_param compress                none       ;# How rolled files are compressed.
-   # When the file is synced to disk: none, batch, or every so often.
+   # When the file is synced to disk: none, batch, or an interval.
   #ns_param sync                    none
-  #ns_param overflow                dropnewest ;# What a record does when the memory is full.
+  #ns_param overflow                dropnewest ;# What happens to a record when the memory is full.
    # Without the sink the server does not start; else records wait until its
    # target can be opened.
   #ns_param required                false
@@ -214,11 +213,11 @@ ns_section ns/server/default
   #ns_param headercase              preserve
   #ns_param checkmodifiedsince      true       ;# Honour If-Modified-Since.
   #ns_param compressenable          false      ;# Compress pages.
-  #ns_param compresslevel           4          ;# How hard.
-  #ns_param compressminsize         512        ;# Pages below are not compressed.
+  #ns_param compresslevel           4          ;# Compression level; a higher one takes longer.
+  #ns_param compressminsize         512        ;# Smaller pages are not compressed.
   #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
-  #ns_param hackcontenttype         true       ;# Accepted, without effect.
+  #ns_param hackcontenttype         true       ;# Accepted and ignored.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Driver threads answer requests for cached files themselves.
@@ -229,18 +228,18 @@ ns_section ns/server/default
    ns_param connsperthread          0          ;# Requests after which a thread ends; 0 = never.
    # A thread above minthreads ends when it was idle for this long.
   #ns_param threadtimeout           120
-   # No thread is made while the queue is below this percentage.
+   # No thread is created while the queue is below this percentage.
   #ns_param lowwatermark            10
-   # Above this percentage several are made at the same time.
+   # Above this percentage several are created at the same time.
   #ns_param highwatermark           80
-   # A request that has waited for so long gets a thread made for it; 0 = off.
+   # A request that has waited this long gets a new thread; 0 = off.
   #ns_param queuepatience           0.1s
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
-   # Writers send replies of the pool with at most so many kB/s in all; 0 = no limit.
+   # Limit in kB/s for all replies of the pool that writers send; 0 = none.
   #ns_param poolratelimit           0
-  #ns_param connectionratelimit     0          ;# Likewise, each of them.
+  #ns_param connectionratelimit     0          ;# Limit in kB/s for each of these replies; 0 = none.
 
 # Modules of this server: name and file, or `tcl` for one that is a directory of
 # scripts.
@@ -261,7 +260,7 @@ ns_section ns/server/default/pools
    # METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool serves; may
    # be repeated.
   #ns_param map                     {}
-  #ns_param map-noinherit           {}         ;# Likewise, for exactly this URL.
+  #ns_param map-noinherit           {}         ;# The same, for exactly this URL.
   #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
   #ns_param maxthreads              10         ;# Connection threads at most.
   #ns_param minthreads              1          ;# Connection threads at least.
@@ -269,19 +268,19 @@ ns_section ns/server/default/pools
   #ns_param connsperthread          {}
    # A thread above minthreads ends when it was idle for this long.
   #ns_param threadtimeout           120
-   # No thread is made while the queue is below this percentage.
+   # No thread is created while the queue is below this percentage.
   #ns_param lowwatermark            10
-   # Above this percentage several are made at the same time.
+   # Above this percentage several are created at the same time.
   #ns_param highwatermark           80
-   # A request that has waited for so long gets a thread made for it; 0 = off.
+   # A request that has waited this long gets a new thread; 0 = off.
   #ns_param queuepatience           0.1s
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
-   # Writers send replies of the pool with at most so many kB/s in all; 0 = no limit.
+   # Limit in kB/s for all replies of the pool that writers send; 0 = none.
   #ns_param poolratelimit           0
-  #ns_param connectionratelimit     0          ;# Likewise, each of them.
-  #ns_param spread                  {}         ;# Of an earlier release, without effect.
+  #ns_param connectionratelimit     0          ;# Limit in kB/s for each of these replies; 0 = none.
+  #ns_param spread                  {}         ;# Obsolete, ignored.
 
 # Its static files.
 ns_section ns/server/default/fastpath
@@ -292,7 +291,7 @@ ns_section ns/server/default/fastpath
   #ns_param directorylisting        none       ;# How a directory without index file is shown.
   #ns_param directoryproc           _ns_dirlist ;# Tcl procedure that shows it.
   #ns_param directoryadp            {}         ;# ADP page that shows it instead.
-  #ns_param hidedotfiles            true       ;# Listings leave out names with a dot first.
+  #ns_param hidedotfiles            true       ;# Listings leave out names that begin with a dot.
 
 # Mass virtual hosting.
 ns_section ns/server/default/vhost
@@ -312,7 +311,7 @@ ns_section ns/server/default/tcl
    # Request header fields in the log entry of a script error.
   #ns_param errorlogheaders         {}
   #ns_param errorpage               {}         ;# Script that answers when a Tcl page fails.
-  #ns_param lazyloader              false      ;# Accepted, without effect.
+  #ns_param lazyloader              false      ;# Accepted and ignored.
 
 # Its templates.
 ns_section ns/server/default/adp
@@ -324,7 +323,7 @@ ns_section ns/server/default/adp
   #ns_param cachesize               5120000    ;# Parsed pages of one interpreter.
   #ns_param bufsize                 1024000    ;# Flush output beyond this.
   #ns_param tracesize               40         ;# Excerpt that trace logs.
-  #ns_param stream                  false      ;# Send output as soon as it is there.
+  #ns_param stream                  false      ;# Send output as soon as it is produced.
   #ns_param enableexpire            false      ;# Replies expire at once.
   #ns_param enabledebug             false      ;# Allow ?debug=.
   #ns_param safeeval                false      ;# Leave out scripts in pages made by scripts.
@@ -369,7 +368,7 @@ ns_section ns/server/default/module/nssock
    # Sockets of a driver; beyond, idle ones are closed for new clients, then
    # those of the oldest unfinished requests.
   #ns_param maxqueuesize            16384
-   # Connections accepted in one go. Default: value of backlog.
+   # Connections accepted at a time. Default: value of backlog.
   #ns_param acceptsize              {}
   #ns_param backlog                 256        ;# Backlog of listen().
   #ns_param recvwait                30         ;# Longest silence within a request.
@@ -387,7 +386,7 @@ ns_section ns/server/default/module/nssock
   #ns_param writersize              1048576    ;# Replies of this size go to a writer at once.
   #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
   #ns_param writerstreaming         false      ;# It also sends streamed output.
-   # Writers send at most so many kB/s in all; 0 = no limit.
+   # Limit in kB/s for all that writers send; 0 = none.
   #ns_param writerratelimit         0
    # Output of one reply that waits in memory; the rest waits on disk.
   #ns_param writermemory            256KB
@@ -396,9 +395,9 @@ ns_section ns/server/default/module/nssock
   #ns_param driverthreads           1          ;# Driver threads that share the port.
   #ns_param reuseport               false      ;# Other processes may share the port.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
-   # Bytes per second that a client has to send; 0 = any.
+   # Minimum rate of a client that sends, in bytes per second; 0 = any.
   #ns_param minrecvrate             100
-   # Bytes per second that a client has to take; 0 = any.
+   # Minimum rate of a client that receives, in bytes per second; 0 = any.
   #ns_param minsendrate             100
    # Half-received requests and TLS handshakes of one address, or one IPv6
    # network (/64); 0 = any number. Default: 256, at most half of maxqueuesize.
@@ -421,9 +420,9 @@ ns_section ns/server/default/module/nssock
   #ns_param key                     {value of certificate} ;# PEM file with the private key.
   #ns_param verify                  false      ;# Insist on a client certificate.
   #ns_param clientcertmode          none       ;# The same, under its newer name.
-   # PEM file with the authorities of client certificates.
+   # PEM file with CA certificates for clients.
   #ns_param clientcafile            {}
-  #ns_param clientcapath            {}         ;# Directory with them.
+  #ns_param clientcapath            {}         ;# Directory with such certificates.
   #ns_param cafile                  {}         ;# Older name of clientcafile.
   #ns_param capath                  {}         ;# Older name of clientcapath.
 
@@ -438,7 +437,7 @@ ns_section ns/server/default/module/nslog
   #ns_param logcombined             true       ;# Add referer and user agent.
   #ns_param logreqtime              false      ;# Add the elapsed time.
   #ns_param logpartialtimes         false      ;# Add the start time and its parts.
-  #ns_param suppressquery           false      ;# Log the path alone.
+  #ns_param suppressquery           false      ;# Log the path only.
   #ns_param checkforproxy           false      ;# Peer as proxies name it; see trustedproxies.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
   #ns_param maxbuffer               0          ;# Lines collected before a write.
@@ -453,7 +452,7 @@ ns_section ns/server/default/module/nslog
 # user and password only clients on this machine may look.
 
 ns_section ns/module/nsstats
-   ns_param enabled                 true       ;# The monitoring page is there.
+   ns_param enabled                 true       ;# Serve the monitoring page.
   #ns_param user                    {}         ;# Ask for this user,
   #ns_param password                {}         ;# with this password.
   #ns_param metrics                 false      ;# Answer /metrics.

@@ -189,8 +189,8 @@ Ns_ModuleInit(const char *server, const char *module)
 }
 
 /*
- * A relative name stands in the directory for logs, if there is one, else in
- * the module's own, which is made.
+ * A relative name is below the directory for logs, if there is one, else below
+ * the module's own, which is created.
  */
 static char *
 FindFile(const char *server, const char *module, const char *file)
@@ -263,7 +263,7 @@ OpenLog(Log *logPtr)
 }
 
 /*
- * False: the text is no list, and interp, if not NULL, has the reason.
+ * False: the text is not a list, and interp, if not NULL, has the reason.
  */
 static bool
 SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text)
@@ -389,7 +389,7 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
 }
 
 /*
- * What is known only when the request has ended.
+ * The parts that are known only when the request has ended.
  */
 static void
 SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr)
@@ -453,7 +453,7 @@ Rename(const char *file, void *arg)
 }
 
 /*
- * A file that is not there is no error.
+ * A missing file is not an error.
  */
 static int
 MoveFile(const char *from, const char *to)
@@ -462,8 +462,8 @@ MoveFile(const char *from, const char *to)
 }
 
 /*
- * The log goes on in any case.  NS_ERROR: errno tells why the old one could not
- * be moved away.
+ * The log continues in any case.  NS_ERROR: errno says why the old file could
+ * not be moved away.
  */
 static int
 RollLog(Log *logPtr, const char *toPath)

@@ -185,7 +185,7 @@ SslErrorReason(void)
     unsigned long first = ERR_peek_error(), last = ERR_peek_last_error();
     const char   *reason;
 
-    /* What the system said comes first, and what it broke above it. */
+    /* The system's error comes first, then what failed because of it. */
     reason = first != 0 && ERR_SYSTEM_ERROR(first)
         ? strerror(ERR_GET_REASON(first)) : ERR_reason_error_string(last);
     ERR_clear_error();
@@ -369,8 +369,8 @@ SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
     if ((contextPtr->caFile != NULL || contextPtr->caPath != NULL)
             && SSL_CTX_load_verify_locations(ctx, contextPtr->caFile,
                                              contextPtr->caPath) != 1) {
-        Ns_Log(Error, "%s: cannot load the authorities of client certificates:"
-               " %s", contextPtr->module, SslErrorReason());
+        Ns_Log(Error, "%s: cannot load the CA certificates of clients: %s",
+               contextPtr->module, SslErrorReason());
         return false;
     }
     if (contextPtr->caFile != NULL) {

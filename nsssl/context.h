@@ -26,8 +26,8 @@ SslContext *SslContextCreate(const char *module, const char *path);
 SSL *SslContextNewConnection(SslContext *contextPtr);
 
 /*
- * Load the certificate again.  When it cannot be used, the old one stays in
- * force, and a Warning tells why.
+ * Load the certificate again.  If it cannot be used, the old one stays in
+ * force, and a Warning says why.
  */
 void SslContextReload(SslContext *contextPtr);
 

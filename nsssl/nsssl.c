@@ -5,9 +5,9 @@
  *
  *      The library never touches the socket itself: it reads and writes through
  *      functions of ours, which do not wait, and which remember when a read has
- *      emptied the socket.  Reading and writing go on until the request is
- *      satisfied or the socket is empty or full, so that the server can tell
- *      from a short result that there is nothing left to do.
+ *      emptied the socket.  Reading and writing continue until the request is
+ *      satisfied or the socket is empty or full, so that the server knows from
+ *      a short result that there is nothing left to do.
  *
  *      A connection is used by one thread at a time, as with any driver.
  */
@@ -31,7 +31,7 @@ typedef struct Connection {
     NS_SOCKET sock;
     bool      isDrained;        /* The last read took all there was. */
     bool      hasReceived;      /* Anything at all. */
-    bool      hasFailed;        /* No goodbye any more. */
+    bool      hasFailed;        /* Send no close_notify. */
 } Connection;
 
 /*
@@ -440,7 +440,7 @@ Close(Ns_Sock *sock)
 }
 
 /*
- * What was agreed on, and who the client has shown to be.
+ * What was agreed on, and the certificate of the client.
  */
 static void
 Details(Ns_Sock *sock, Ns_DString *dsPtr)

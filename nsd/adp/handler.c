@@ -80,7 +80,7 @@ static const NsParameter rows[] = {
     NS_INT(NsAdpServer, traceBytes, "tracesize", "40", 0, ANY,
            "Excerpt that trace logs."),
     NS_FLAG(NsAdpServer, flags, NS_ADP_STREAM, "stream", "false",
-            "Send output as soon as it is there."),
+            "Send output as soon as it is produced."),
     NS_FLAG(NsAdpServer, flags, NS_ADP_EXPIRE, "enableexpire", "false",
             "Replies expire at once."),
     NS_BOOL(NsAdpServer, isDebugEnabled, "enabledebug", "false",
@@ -109,7 +109,7 @@ static const NsParameter rows[] = {
             "Page run after an error."),
     NS_TEXT(NsAdpServer, debugInit, "debuginit", "ns_adp_debuginit",
             "Command that attaches a debugger."),
-    NS_IGNORED("nocache", "Of an earlier release, without effect."),
+    NS_IGNORED("nocache", "Obsolete, ignored."),
     NS_PARAM_END
 };
 

@@ -79,7 +79,7 @@ FillRandom(void *buffer, size_t bytes)
         ssize_t n = getrandom(next, bytes, 0);
 
         if (n < 0 && errno != EINTR) {
-            NsFatal("no random numbers: %s", strerror(errno));
+            NsFatal("cannot get random numbers: %s", strerror(errno));
         }
         if (n > 0) {
             next += n;

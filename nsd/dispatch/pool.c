@@ -41,7 +41,7 @@ typedef enum {
 } Fate;
 
 /*
- * What a submission has to log, or do, when its locks are released.
+ * The rest of a submission: what to log and do when its locks are released.
  */
 typedef struct Submission {
     Fate          fate;
@@ -418,7 +418,7 @@ TakeHeadLocked(NsPool *poolPtr)
 
 /*
  * A thread that has served its number of requests ends, unless it would be
- * missed: it goes on when the queue is long, when no other thread is left to
+ * missed: it continues when the queue is long, when no other thread is left to
  * serve it [limit], or when no other could take its place.
  */
 static NsEndReason
@@ -469,7 +469,7 @@ WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr)
             return NULL;
         }
         if (isChosen) {
-            timeout = NS_NO_TIMEOUT;    /* What it was chosen for comes. */
+            timeout = NS_NO_TIMEOUT;    /* Its work is on the way. */
         } else {
             timeout = MAX(timeout, NS_STAMP_SECOND);    /* No spinning. */
         }
@@ -500,8 +500,8 @@ LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr)
 }
 
 /*
- * No more requests: idle threads end at once [stop], the others when nothing
- * waits any more.
+ * No more requests: idle threads end at once [stop], the others when the queue
+ * is empty.
  */
 void
 NsPoolStop(NsPool *poolPtr)
@@ -520,7 +520,7 @@ NsPoolStop(NsPool *poolPtr)
     NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
 
-    /* They left the stack together, still linked; each is ours until told. */
+    /* They left the stack together, still linked; each is ours until woken. */
     for (; threadPtr != NULL; threadPtr = nextPtr) {
         nextPtr = threadPtr->downPtr;
         NsConnThreadEnd(threadPtr);

@@ -24,7 +24,7 @@
 typedef struct NsPool NsPool;
 
 /*
- * What is dispatched; embedded in the request and zeroed with it.
+ * The unit of dispatch; embedded in the request and zeroed with it.
  */
 typedef struct NsWork {
     struct NsWork *nextPtr;     /* Queues; guarded by the pool's wqueue lock. */
@@ -45,7 +45,7 @@ typedef struct NsWork {
 } NsWork;
 
 /*
- * What the rooms to the right do with work.  Set once, before any pool starts.
+ * The procedures of the rooms to the right.  Set once, before any pool starts.
  * All are called with no lock held.
  */
 typedef struct NsPoolProcs {
@@ -173,7 +173,7 @@ int NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
 Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
 
 /*
- * What NsPoolList tells.
+ * What NsPoolList lists.
  */
 #define NS_POOL_LIST_RUNNING   0x01u
 #define NS_POOL_LIST_WAITING   0x02u
@@ -184,7 +184,7 @@ Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
  * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
  * span, of the pool, or of all pools of the server when poolPtr is NULL.
  * NsPoolBuckets: likewise, but the count and sum of each span, and for each of
- * a row of fixed bounds how many did not exceed it (to 3 %).
+ * some fixed bounds how many did not exceed it (to 3 %).
  */
 void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
 void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags);

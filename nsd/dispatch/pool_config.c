@@ -28,10 +28,10 @@ static const NsParameter rows[] = {
     NS_INT(NsPool, maxConnections, "maxconnections", "100", 1, ANY,
            "Requests that the pool holds, running and waiting."),
     NS_INT(NsPool, maxThreads, "maxthreads", "10", 1, ANY,
-           "Connection threads at most; no more than maxconnections.",
+           "Maximum of connection threads; at most maxconnections.",
            .adjustProc = AdjustMaxThreads),
     NS_INT(NsPool, minThreads, "minthreads", "1", 1, ANY,
-           "Connection threads at least; no more than maxthreads.",
+           "Minimum of connection threads; at most maxthreads.",
            .adjustProc = AdjustMinThreads),
     NS_INT(NsPool, connsPerThread, "connsperthread", "10000", 0, ANY,
            "Requests after which a thread ends; 0 = never. The default of "
@@ -40,22 +40,21 @@ static const NsParameter rows[] = {
     NS_TIME(NsPool, threadTimeout, "threadtimeout", "120", 0, ANY,
             "A thread above minthreads ends when it was idle for this long."),
     NS_INT(NsPool, lowPercent, "lowwatermark", "10", 0, 100,
-           "No thread is made while the queue is below this percentage."),
+           "No thread is created while the queue is below this percentage."),
     NS_INT(NsPool, highPercent, "highwatermark", "80", 0, 100,
-           "Above this percentage several are made at the same time."),
+           "Above this percentage several are created at the same time."),
     NS_TIME(NsPool, patience, "queuepatience", "0.1s", 0, ANY,
-            "A request that has waited for so long gets a thread made for it; "
-            "0 = off."),
+            "A request that has waited this long gets a new thread; 0 = off."),
     NS_BOOL(NsPool, rejectOverrun, "rejectoverrun", "false",
             "A full pool answers 503 instead of letting requests wait."),
     NS_TIME(NsPool, retryAfter, "retryafter", "5s", 0, ANY,
             "Retry-After of that answer."),
     NS_INT(NsPool, rateKb, "poolratelimit", "0", 0, ANY,
-           "Writers send replies of the pool with at most so many kB/s in "
-           "all; 0 = no limit."),
+           "Limit in kB/s for all replies of the pool that writers send; 0 = "
+           "none."),
     NS_INT(NsPool, connectionRateKb, "connectionratelimit", "0", 0, ANY,
-           "Likewise, each of them."),
-    NS_IGNORED("spread", "Of an earlier release, without effect."),
+           "Limit in kB/s for each of these replies; 0 = none."),
+    NS_IGNORED("spread", "Obsolete, ignored."),
     NS_PARAM_END
 };
 

@@ -49,8 +49,8 @@ typedef struct NsConnThread {
      */
     _Atomic(NsWork *)    workPtr;       /* Assigned, not yet taken. */
     atomic_bool          mustEnd;
-    atomic_bool          isAsleep;      /* Whoever clears it, if it is not the
-                                         * thread, posts. */
+    atomic_bool          isAsleep;      /* The thread that clears it posts,
+                                         * unless it is the thread itself. */
     sem_t                wakeup;
 
     /*
@@ -150,7 +150,7 @@ struct NsPool {
     _Atomic int64_t      nBytesSent;
     NsHistogram         *histograms[NS_SPAN_COUNT];
 
-    /* What writers obey of the rates above; relaxed. */
+    /* The rates above, as writers read them; relaxed. */
     NsRate               rate;
     _Atomic int64_t      connectionRate;    /* Bytes per second. */
 };

@@ -1,7 +1,7 @@
 /*
  * pool_stats.c --
  *
- *      What a pool counts, and what it tells.
+ *      The counters of a pool, and its lists.
  *
  *      Counters are relaxed atomics: each is exact, and several read one after
  *      the other need not fit together to the last request.
@@ -50,7 +50,7 @@ typedef struct Buckets {
 } Buckets;
 
 /*
- * Where works are described, and how.
+ * The list that describes works, and its form.
  */
 typedef struct WorkList {
     Ns_DString *dsPtr;

@@ -102,7 +102,7 @@ static const NsParameter rows[] = {
     NS_INT(NsDriver, params.backlog, "backlog", "256", 1, ANY,
            "Backlog of listen()."),
     NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
-           ANY, "Connections accepted in one go.", .isDescribed = true,
+           ANY, "Connections accepted at a time.", .isDescribed = true,
            .adjustProc = AdjustAcceptSize),
     NS_TIME(NsDriver, params.recvWait, "recvwait", "30", 1, ANY,
             "Longest silence within a request."),
@@ -132,7 +132,7 @@ static const NsParameter rows[] = {
     NS_BOOL(NsDriver, params.writerStreaming, "writerstreaming", "false",
             "It also sends streamed output."),
     NS_INT(NsDriver, params.writerRateKb, "writerratelimit", "0", 0, ANY,
-           "Writers send at most so many kB/s in all; 0 = no limit."),
+           "Limit in kB/s for all that writers send; 0 = none."),
     NS_SIZE(NsDriver, params.writerMemory, "writermemory", "256KB", 0, ANY,
             "Output of one reply that waits in memory; the rest waits on "
             "disk."),
@@ -145,9 +145,11 @@ static const NsParameter rows[] = {
     NS_FIELDS(NsDriver, settings.extraHeaders, "extraheaders", "",
               "Header fields of every reply that does not have them itself."),
     NS_SIZE(NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
-            "Bytes per second that a client has to send; 0 = any."),
+            "Minimum rate of a client that sends, in bytes per second; 0 = "
+            "any."),
     NS_SIZE(NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
-            "Bytes per second that a client has to take; 0 = any."),
+            "Minimum rate of a client that receives, in bytes per second; 0 = "
+            "any."),
     NS_INT(NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
            "256, at most half of maxqueuesize", 0, ANY,
            "Half-received requests and TLS handshakes of one address, or one "
@@ -155,7 +157,7 @@ static const NsParameter rows[] = {
            .adjustProc = AdjustMaxPartial),
     NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
             "Set TCP_NODELAY on connections."),
-    NS_IGNORED("uploadsize", "Of an earlier release, without effect."),
+    NS_IGNORED("uploadsize", "Obsolete, ignored."),
     NS_PARAM_END
 };
 

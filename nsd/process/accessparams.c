@@ -24,7 +24,7 @@ static const NsParameter rows[] = {
     NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_PARTIALTIMES, "logpartialtimes",
             "false", "Add the start time and its parts."),
     NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_SUPPRESSQUERY, "suppressquery",
-            "false", "Log the path alone."),
+            "false", "Log the path only."),
     NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_CHECKFORPROXY, "checkforproxy",
             "false", "Peer as proxies name it; see trustedproxies."),
     NS_LISTED("extendedheaders", NS_PARAM_LIST, "",

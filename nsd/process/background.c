@@ -1,7 +1,8 @@
 /*
  * background.c --
  *
- *      A server that leaves the terminal tells it first whether it has started.
+ *      A server that leaves the terminal first reports there whether it has
+ *      started.
  *
  *      Parent and child share a pipe.  The child writes the complaints of its
  *      start into it, and a null byte when it runs.  When the pipe ends without

@@ -1,7 +1,8 @@
 /*
  * background.h --
  *
- *      A server that leaves the terminal tells it first whether it has started.
+ *      A server that leaves the terminal first reports there whether it has
+ *      started.
  */
 
 #ifndef NSD_PROCESS_BACKGROUND_H
@@ -20,7 +21,7 @@ void NsBackgroundEnter(void);
 void NsBackgroundReady(void);
 
 /*
- * A process that only watches over the server has nothing to tell.
+ * A process that only watches over the server has nothing to report.
  */
 void NsBackgroundLeave(void);
 

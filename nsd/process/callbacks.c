@@ -3,9 +3,9 @@
  *
  *      Procedures that run at the stages of the process's life.
  *
- *      Entries are never removed, so a stage can run down its list without the
- *      lock; what is registered meanwhile is found because the next pointer is
- *      read under it.
+ *      Entries are never removed, so a stage can walk its list without the
+ *      lock; entries registered in the meantime are found because the next
+ *      pointer is read under it.
  */
 
 #include "process/callbacks.h"
@@ -313,7 +313,7 @@ Next(Entry *entryPtr)
 }
 
 /*
- * First tell everyone to stop, then wait for each.
+ * First ask all of them to stop, then wait for each.
  */
 static void
 RunShutdown(void *arg)

@@ -5,7 +5,8 @@
  *
  *      Until NsConfigFreeze a lock guards everything.  From then on sections
  *      and their sets no longer change and are read without a lock; defaults
- *      that are read for the first time later stand in a list beside the set.
+ *      that are read for the first time later are kept in a list beside the
+ *      set.
  */
 
 #ifndef NSD_PROCESS_CONFIG_H
@@ -14,7 +15,7 @@
 #include "nsparam.h"
 
 /*
- * Where something was written; file NULL: nowhere, the server made it.
+ * The place where something was written; file NULL: none, the server made it.
  */
 typedef struct NsConfigPlace {
     const char *file;

@@ -81,8 +81,8 @@ VisitNames(const NsConfigItem *itemPtr, void *arg)
 }
 
 /*
- * What resembles nothing may be a module's or an application's own: a start
- * tells of it when nobody has asked for it, and -T in passing.
+ * A name that resembles no known one may be a module's or an application's own:
+ * a start mentions it if nothing has read it, and -T in passing.
  */
 static void
 VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)

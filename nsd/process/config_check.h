@@ -24,8 +24,8 @@ int NsConfigCheckPrint(FILE *file);
 int NsConfigCheckLog(void);
 
 /*
- * What a start would come upon.  Makes home the base of all paths, and loads
- * modules, but leaves nothing behind outside the process.
+ * Find the problems that a start would meet.  Makes home the base of all paths,
+ * and loads modules, but leaves nothing behind outside the process.
  */
 int NsConfigCheckReferences(FILE *file);
 

@@ -10,8 +10,8 @@
 #include "process/config.h"
 
 /*
- * Who makes, and deletes, the interpreter: tcl registers an interpreter with
- * the basic commands.  Without that it is a plain one.
+ * The procedures that make and delete the interpreter: tcl registers one with
+ * the basic commands.  By default it is a plain one.
  */
 typedef Tcl_Interp *(NsConfigInterpProc)(void);
 typedef void (NsConfigDeleteProc)(Tcl_Interp *interp);

@@ -185,7 +185,7 @@ NsConfigRefsServers(NsConfigCheck *checkPtr)
 }
 
 /*
- * What is longer than a part may be cannot be anybody's name.
+ * Text that is longer than a part may be is not a name.
  */
 static void
 Split(const char *section, Parts *partsPtr)
@@ -363,7 +363,7 @@ CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 }
 
 /*
- * A driver that is told neither an address nor a name takes the machine's.
+ * A driver that is given neither an address nor a name takes the machine's.
  */
 static void
 CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
@@ -438,7 +438,7 @@ CheckRedirect(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (Ns_StrToInt(itemPtr->key, &status) != NS_OK || status < 100
             || status > 999 || *itemPtr->value == '\0') {
         NsConfigReport(checkPtr, itemPtr->place, "\"%s\" in section \"%s\" is "
-                       "no status, or has no URL", itemPtr->key,
+                       "not a status, or has no URL", itemPtr->key,
                        itemPtr->section);
     }
 }
@@ -557,7 +557,7 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
         status = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
                                  Ns_SetValue(setPtr, i), &error);
     }
-    /* The check of values has told of a bad one. */
+    /* The check of values has reported a bad one. */
     if (status == NS_OK
             && !NsSinkDraftIsComplete(&draft, itemPtr->key, &error)) {
         NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": %s",

@@ -202,7 +202,7 @@ static void
 Unreadable(const char *section, const char *key, const char *value,
            const char *what)
 {
-    Ns_Log(Warning, "config: %s:%s value=%s is no %s, the default is used",
+    Ns_Log(Warning, "config: %s:%s value=%s is not a %s; the default is used",
            section, key, value, what);
 }
 

@@ -11,7 +11,7 @@
 #include "nstypes.h"
 
 /*
- * Check, before anything else happens, that root has said as whom to run.
+ * Check, before anything else happens, that root has named the user to run as.
  * Fatal otherwise.
  */
 void NsIdentityCheck(const char *user);

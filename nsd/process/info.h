@@ -35,8 +35,8 @@ void NsInfoSetErrorLog(const char *file);
 const char *NsInfoPrefix(void);
 
 /*
- * Append the path of a log file: relative names stand below home/logs, if there
- * is such a directory, else below home.  NULL: that directory.
+ * Append the path of a log file: relative names are below home/logs if that
+ * directory exists, else below home.  NULL: that directory.
  */
 void NsInfoLogPath(Ns_DString *dsPtr, const char *file);
 

@@ -25,7 +25,7 @@
 #define SINKS   "ns/logsinks"
 #define SINK    "ns/logsink/"
 
-/* What is made while the server runs: sinks, and those of one stream. */
+/* Sinks to be made while the server runs, and those of one stream. */
 #define OTHER_LOGS    128
 #define OTHER_READERS 16
 
@@ -33,11 +33,11 @@
 #define WATCH_SECONDS 2
 
 /*
- * What the log engine gets in another form, or not at all.
+ * Settings that the log engine gets in another form, or not at all.
  */
 typedef struct Raw {
     const char *file;
-    const char *newFile;        /* NULL: not told. */
+    const char *newFile;        /* NULL: not set. */
     bool        rolls;
     bool        rollsNew;       /* The same under the newer name. */
     const char *spillDirectory;
@@ -80,7 +80,7 @@ static const NsParameter rows[] = {
             "Log threads write the logs, so that no other thread waits for a "
             "disk."),
     NS_INT(NsLogSettings, maxLogs, "maxlogs", "0", 0, NS_RING_MAX_SINKS,
-           "Log streams, and log sinks, that there can be; 0 = those of the "
+           "Limit of log streams, and of log sinks; 0 = those of the "
            "configuration and 128 more."),
     NS_SIZE(NsLogSettings, memoryBytes, "logmemory", "64MiB",
             NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
@@ -333,7 +333,7 @@ MakeSinks(void)
 
 /*
  * A target that cannot be opened is waited for, and a bad value is not used.  A
- * sink is left out only if it cannot be told what it is to be.
+ * sink is left out only if its kind is unclear.
  */
 static void
 MakeSink(const char *name)

@@ -1,8 +1,8 @@
 /*
  * logsetup.h --
  *
- *      Gives the log engine what the configuration says: log stands to the left
- *      and cannot read it.
+ *      Passes the configuration to the log engine: log is to the left and
+ *      cannot read it.
  */
 
 #ifndef NSD_PROCESS_LOGSETUP_H

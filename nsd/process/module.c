@@ -268,7 +268,7 @@ IsForUs(void *handle, void *initAddress)
 }
 
 /*
- * An init function may register further ones.
+ * An init function may register more.
  */
 static void
 InitStaticModules(const char *server)

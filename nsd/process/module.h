@@ -11,9 +11,9 @@
 #include "process/server.h"
 
 /*
- * Load what the section `modules` of a server (NULL: of the process) names, in
- * its order, then the static modules registered meanwhile.  A failure is fatal.
- * interp as in Ns_ModuleLoad.
+ * Load the modules that the section `modules` of a server (NULL: of the
+ * process) names, in its order, then the static modules registered in the
+ * meantime.  A failure is fatal. interp as in Ns_ModuleLoad.
  */
 void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
 
@@ -28,14 +28,14 @@ void NsModulesAsk(const char *only, const char *symbol,
                   NsModuleSymbolProc *proc, void *arg);
 
 /*
- * The file of a module, into a buffer of PATH_MAX bytes.  Relative ones stand
- * in home/bin; the ending .so may be left out.  False: errno says why, and path
- * is where it was looked for.
+ * The file of a module, into a buffer of PATH_MAX bytes.  Relative names are
+ * below home/bin; the ending .so may be left out.  False: errno says why, and
+ * path is the name that was tried.
  */
 bool NsModuleFind(const char *file, char *path);
 
 /*
- * What would keep a module from being loaded, written into buffer; false:
+ * Write into buffer what would keep a module from being loaded; false:
  * nothing.  Asks the module's own Ns_ModuleCheck, if it has one.
  */
 bool NsModuleIsBad(const char *server, const char *module, const char *file,

@@ -35,7 +35,7 @@ typedef struct NsOptions {
     const char *bindFile;       /* -B */
     const char *server;
     const char *configFile;
-    int         optind;         /* First word that is no option. */
+    int         optind;         /* First word that is not an option. */
 } NsOptions;
 
 /*

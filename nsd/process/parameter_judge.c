@@ -175,7 +175,7 @@ Read(const NsParameter *parameterPtr, const char *text, int64_t *numberPtr)
 }
 
 /*
- * What has a fraction is a time, not a number that is rounded in silence.
+ * A value with a fraction is a time, not a number to be rounded silently.
  */
 static bool
 ReadInteger(const char *text, int64_t *numberPtr)

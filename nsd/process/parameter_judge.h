@@ -22,14 +22,14 @@ typedef enum {
 int64_t NsParameterMax(const NsParameter *parameterPtr);
 
 /*
- * What holds for a row, after its adjustProc; valuesPtr may be NULL if it has
+ * The limits of a row, after its adjustProc; valuesPtr may be NULL if it has
  * none.
  */
 void NsParameterLimitsOf(const NsParameter *parameterPtr, const void *valuesPtr,
                          NsParameterLimits *limitsPtr);
 
 /*
- * The number that a text stands for: clamped if it is out of range, unchanged if
+ * The number that a text denotes: clamped if it is out of range, unchanged if
  * it cannot be read.  Times are spans (NsStamp), booleans 0 or 1, choices the
  * index of the word.  Texts and lists have none.
  */
@@ -53,7 +53,7 @@ void NsParameterRange(const NsParameter *parameterPtr,
                       size_t bytes);
 
 /*
- * What is not what a text should be: "number".
+ * The noun for what a text should be: "number".
  */
 const char *NsParameterTypeName(NsParameterType type);
 

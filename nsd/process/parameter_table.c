@@ -10,7 +10,7 @@
 #define ANY NS_PARAM_NO_LIMIT
 
 /*
- * What is kept in memory as a whole, or counted in an int.
+ * The limit of what is kept in memory as a whole, or counted in an int.
  */
 #define GIB (INT64_C(1) << 30)
 
@@ -40,24 +40,32 @@
 
 static const NsParameter processParameters[] = {
     PATH("home", "installation prefix",
-         "Working directory; relative paths stand below it."),
+         "Working directory; relative paths are below it."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
 
-    IGNORED("smtphost", "Of a mail client; this server has none."),
-    IGNORED("mailhost", "Of a mail client; this server has none."),
-    IGNORED("smtpport", "Of a mail client; this server has none."),
-    IGNORED("smtptimeout", "Of a mail client; this server has none."),
-    IGNORED("smtplogmode", "Of a mail client; this server has none."),
-    IGNORED("smtpmsgid", "Of a mail client; this server has none."),
-    IGNORED("smtpmsgidhostname", "Of a mail client; this server has none."),
-    IGNORED("smtpencodingmode", "Of a mail client; this server has none."),
-    IGNORED("smtpencoding", "Of a mail client; this server has none."),
-    IGNORED("smtpauthmode", "Of a mail client; this server has none."),
-    IGNORED("smtpauthuser", "Of a mail client; this server has none."),
-    IGNORED("smtpauthpassword", "Of a mail client; this server has none."),
+    IGNORED("smtphost", "For a mail client, which this server does not have."),
+    IGNORED("mailhost", "For a mail client, which this server does not have."),
+    IGNORED("smtpport", "For a mail client, which this server does not have."),
+    IGNORED("smtptimeout", "For a mail client, which this server does not "
+                           "have."),
+    IGNORED("smtplogmode", "For a mail client, which this server does not "
+                           "have."),
+    IGNORED("smtpmsgid", "For a mail client, which this server does not have."),
+    IGNORED("smtpmsgidhostname", "For a mail client, which this server does "
+                                 "not have."),
+    IGNORED("smtpencodingmode", "For a mail client, which this server does "
+                                "not have."),
+    IGNORED("smtpencoding", "For a mail client, which this server does not "
+                            "have."),
+    IGNORED("smtpauthmode", "For a mail client, which this server does not "
+                            "have."),
+    IGNORED("smtpauthuser", "For a mail client, which this server does not "
+                            "have."),
+    IGNORED("smtpauthpassword", "For a mail client, which this server does "
+                                "not have."),
     END
 };
 
@@ -74,21 +82,22 @@ static const NsParameter sinkParameters[] = {
          "Of type postgresql: a connection string or URI of libpq."),
     TEXT("table", "log", "Of types sqlite and postgresql."),
     CHOICE("format", "native", "native common combined json",
-           "How a record looks."),
-    TEXT("minseverity", "all", "Least severity of system records."),
+           "Form of a record."),
+    TEXT("minseverity", "all", "Lowest severity of system records."),
     LIST("ignore", "",
          "Kinds of events that are left out: of audit records, severities of "
          "system records, and what happened during requests."),
     TIME("slowthreshold", "0", 0, ANY,
          "Of stream operation: only requests that took at least this long."),
-    INTEGER("sample", "1", 1, ANY, "Of stream operation: one in so many."),
+    INTEGER("sample", "1", 1, ANY, "Of stream operation: one request in this "
+                                   "many."),
     BOOL("onlyerrors", "false",
          "Of stream operation: only requests with an error."),
     SIZE("maxmemory", "0", 0, ANY,
          "How far the sink may fall behind in bytes of logmemory; 0 = half of "
          "that. Its oldest records go to disk then."),
     SIZE("maxspill", "1GiB", 0, ANY,
-         "What the sink may have in logspilldir; 0 = nothing."),
+         "Limit of the sink's records in logspilldir; 0 = none."),
     SIZE("buffersize", "64KiB", 0, GIB,
          "Bytes collected before a write; 0 = each record by itself."),
     TIME("buffertime", "0.1s, databases 5s", 0, ANY,
@@ -101,9 +110,9 @@ static const NsParameter sinkParameters[] = {
     CHOICE("compress", "none", "none gzip",
            "Rolled files are compressed in the background."),
     TEXT("sync", "none",
-         "When the file is synced to disk: none, batch, or every so often."),
+         "When the file is synced to disk: none, batch, or an interval."),
     CHOICE("overflow", "dropnewest, audit block", "block dropnewest sample",
-           "What a record does when the memory is full."),
+           "What happens to a record when the memory is full."),
     BOOL("required", "false",
          "Without the sink the server does not start; else records wait until "
          "its target can be opened."),
@@ -122,20 +131,20 @@ static const NsParameter nssslParameters[] = {
     CHOICE("clientcertmode", "none", "none require",
            "The same, under its newer name."),
     PATH("clientcafile", "",
-         "PEM file with the authorities of client certificates."),
-    PATH("clientcapath", "", "Directory with them."),
+         "PEM file with CA certificates for clients."),
+    PATH("clientcapath", "", "Directory with such certificates."),
     PATH("cafile", "", "Older name of clientcafile."),
     PATH("capath", "", "Older name of clientcapath."),
     END
 };
 
 static const NsParameter nsstatsParameters[] = {
-    BOOL("enabled", "false", "The monitoring page is there."),
+    BOOL("enabled", "false", "Serve the monitoring page."),
     TEXT("user", "",
-         "Ask for this user, instead of allowing local clients alone."),
+         "Ask for this user, instead of allowing local clients only."),
     TEXT("password", "", "Password of that user."),
     BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
-    IGNORED("bglocks", "Of another monitoring page."),
+    IGNORED("bglocks", "For another monitoring page."),
     END
 };
 

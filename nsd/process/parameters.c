@@ -125,7 +125,7 @@ HasFittingMember(const NsParameter *rowPtr)
 
 /*
  * What only words describe comes from the adjustProc, or is NULL.  Rows that
- * fill nothing are for the one who reads.
+ * fill nothing are for readers only.
  */
 static bool
 HasFittingDefault(const NsParameter *rowPtr)
@@ -247,8 +247,9 @@ Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
     const char *name = isSmall ? limitsPtr->minName : limitsPtr->maxName;
 
     if (verdict == NS_VALUE_UNREADABLE) {
-        Ns_Log(Warning, "config: %s:%s value=%s is no %s, the default is used",
-               section, rowPtr->key, text, NsParameterTypeName(rowPtr->type));
+        Ns_Log(Warning, "config: %s:%s value=%s is not a %s; the"
+               " default is used", section, rowPtr->key, text,
+               NsParameterTypeName(rowPtr->type));
     } else if (rowPtr->type == NS_PARAM_TIME) {
         Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %" PRId64 "ms",
                section, rowPtr->key, text, isSmall ? "up" : "down", limit);
@@ -387,9 +388,9 @@ NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
     if (verdict != NS_VALUE_UNREADABLE) {
         snprintf(buffer, bytes, "%.60s is out of range (%s)", value, range);
     } else if (parameterPtr->type == NS_PARAM_CHOICE) {
-        snprintf(buffer, bytes, "'%.60s' is none of: %s", value, range);
+        snprintf(buffer, bytes, "'%.60s' is not one of: %s", value, range);
     } else {
-        snprintf(buffer, bytes, "'%.60s' is no %s", value,
+        snprintf(buffer, bytes, "'%.60s' is not a %s", value,
                  NsParameterTypeName(parameterPtr->type));
     }
     return true;
@@ -434,7 +435,7 @@ GroupOf(const NsParameter *rowPtr)
 }
 
 /*
- * `*` stands for one part of the name, which may hold anything but a slash.
+ * `*` matches one part of the name, which may contain anything but a slash.
  */
 bool
 NsParameterMatches(const char *pattern, const char *name)

@@ -30,7 +30,7 @@ typedef enum {
 } NsParameterType;
 
 /*
- * What a member of a struct can be.
+ * The types of a member.
  */
 typedef enum {
     NS_MEMBER_NONE,             /* The row fills none. */
@@ -45,7 +45,7 @@ typedef enum {
 #define NS_PARAM_NO_LIMIT INT64_MAX
 
 /*
- * What holds for a value in its surroundings.  Begins as the row says it.
+ * The limits of a value in its context.  They begin as the row states them.
  */
 typedef struct NsParameterLimits {
     int64_t     min;            /* In the unit of the row. */
@@ -58,9 +58,9 @@ typedef struct NsParameterLimits {
 } NsParameterLimits;
 
 /*
- * Change the limits or the default by other values of the same struct, which
- * stand in rows above.  In a check of the configuration, nothing else of the
- * struct is filled.
+ * Change the limits or the default by other values of the same struct, whose
+ * rows come first.  In a check of the configuration, nothing else of the struct
+ * is filled.
  */
 typedef void (NsParameterAdjustProc)(const void *valuesPtr,
                                      NsParameterLimits *limitsPtr);
@@ -84,8 +84,8 @@ typedef struct NsParameter {
 
 /*
  * Rows: the struct and its member (of the type that fits), key, default,
- * (limits or choices,) and the sentence, behind which `.adjustProc = ` and
- * `.isDescribed = true` may stand.  Limits of times are in milliseconds.
+ * (limits or choices,) and the sentence, after which `.adjustProc = ` and
+ * `.isDescribed = true` may follow.  Limits of times are in milliseconds.
  *
  *   TEXT, PATH, LIST, FIELDS, NUMBERS
  *                               const char *; NULL: no value and no default.
@@ -150,10 +150,11 @@ typedef struct NsParameter {
 #define NS_PARAM_END {.key = NULL}
 
 /*
- * These rows, which end with NS_PARAM_END and fill a struct of so many bytes,
- * are of the sections of a pattern.  Main thread, before others are started; a
- * second call does nothing.  Ns_Fatal if a row is wrong in itself: its default is
- * not within its limits, its name is there already, or its member does not fit.
+ * These rows, which end with NS_PARAM_END and fill a struct of the given size,
+ * belong to the sections of a pattern.  Main thread, before others are started;
+ * a second call does nothing.  Ns_Fatal if a row is wrong in itself: its
+ * default is not within its limits, its name is there already, or its member
+ * does not fit.
  */
 void NsParametersRegister(const char *pattern, const NsParameter *rows,
                           size_t structBytes);
@@ -178,7 +179,7 @@ void NsParametersFill(const NsParameter *rows, const char *section,
 const char *NsParameterText(const char *section, const char *key);
 
 /*
- * In sections, `*` stands for one part of the name.  Drivers and logs stand
+ * In sections, `*` matches one part of the name.  Drivers and logs are listed
  * under the file that they are loaded from ("module/nssock"), whatever the
  * module is called and whether it is of one server or of all.
  */
@@ -228,9 +229,8 @@ const char *NsParameterNearest(const NsParameterSection *sectionPtr,
 const char *NsParameterNearestSection(const char *canonical);
 
 /*
- * What is wrong with a value, written into buffer; false: nothing.  section is
- * where it stands in the configuration, for limits that other values set; NULL:
- * nowhere.
+ * Write into buffer what is wrong with a value; false: nothing. section is its
+ * section in the configuration, for limits that other values set; NULL: none.
  */
 bool NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
                       const char *value, char *buffer, size_t bytes);

@@ -176,8 +176,8 @@ TryAgain(void *arg, int id)
 }
 
 /*
- * The lock tells whether the file belongs to a server that runs; the number in
- * it may be that of another process by now.
+ * The lock says whether the file belongs to a running server; the number in it
+ * may be that of another process by now.
  */
 static Outcome
 Take(const char *path)

@@ -79,7 +79,7 @@ int NsBindAddress(const struct sockaddr *addressPtr, socklen_t length,
 
 /*
  * Likewise in the file system, with these permissions unless 0.  A socket that
- * nobody listens at any more gives way.
+ * nobody listens on is replaced.
  */
 int NsBindUnix(const char *path, int type, int permissions);
 

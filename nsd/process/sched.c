@@ -574,7 +574,7 @@ RunPooled(void *arg)
         Ns_MutexLock(&sched.lock);
     }
     if (IsPooledMissingLocked()) {
-        /* This thread has done its share; another one must go on. */
+        /* This thread has done its share; another one must continue. */
         Ns_CondSignal(&sched.wakeup);
     }
     sched.nThreads--;

@@ -142,7 +142,7 @@ NsShutdownShare(const Ns_Time *deadlinePtr)
 }
 
 /*
- * What hangs may be the log, or the disk that it is on: it is not waited for,
+ * The log, or the disk that it is on, may be what hangs: nobody waits for it,
  * and the write itself has a second.
  */
 void

@@ -61,7 +61,7 @@ NsSignalsBlock(bool isDebugged)
         sigaddset(&waited, SIGINT);
     }
     blocked = waited;
-    /* What would send these fails instead, and says why. */
+    /* Calls that would send these fail instead, and say why. */
     sigaddset(&blocked, SIGPIPE);
     sigaddset(&blocked, SIGXFSZ);
     sigaddset(&blocked, SIGIO);
@@ -209,7 +209,7 @@ OnFatalSignal(int number)
 }
 
 /*
- * What a client sent must not end the line.
+ * Text from a client must not end the line.
  */
 static void
 AppendText(Line *linePtr, const char *text)

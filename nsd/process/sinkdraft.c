@@ -226,7 +226,7 @@ FindType(const char *name)
 }
 
 /*
- * Where the sink is to write; NULL: not said, or not needed.
+ * The target of the sink; NULL: not given, or not needed.
  */
 static const char *
 GetTarget(const NsSinkDraft *draftPtr, const Type *typePtr)
@@ -308,7 +308,7 @@ HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
 }
 
 /*
- * What goes to another machine is out of our hands.
+ * Records that go to another machine are out of our hands.
  */
 static bool
 CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)

@@ -1,8 +1,8 @@
 /*
  * sinkdraft.h --
  *
- *      Log sinks in the making: what sinkoptions.h has been told, until it is
- *      made a sink, or applied to one.
+ *      Log sinks in the making: the options set so far, until they are made a
+ *      sink or applied to one.
  */
 
 #ifndef NSD_PROCESS_SINKDRAFT_H

@@ -38,7 +38,7 @@ struct Option {
     CheckProc  *checkProc;      /* Of texts; NULL: any will do. */
     bool        isFixed;        /* Once the sink is made. */
     bool        isSecret;       /* Not to be seen in an error. */
-    const char *range;          /* What it may be, in words. */
+    const char *range;          /* The values it may have, in words. */
 };
 
 static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,

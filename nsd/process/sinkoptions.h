@@ -33,7 +33,7 @@ void        NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr,
 bool NsSinkOptionIsFixed(const char *name);
 
 /*
- * What a parameter that exists may be, in words.
+ * The values that an existing parameter may have, in words.
  */
 const char *NsSinkOptionRange(const char *name);
 

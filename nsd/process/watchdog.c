@@ -197,7 +197,8 @@ OnAlarm(int number)
 }
 
 /*
- * What would end the watchdog goes to the server, or means nothing to either.
+ * Signals that would end the watchdog go to the server, or mean nothing to
+ * either.
  */
 static void
 SetHandlers(bool isWatchdog)

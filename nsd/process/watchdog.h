@@ -24,7 +24,8 @@ void NsWatchdogReady(void);
 
 /*
  * How long to wait before the next start, in seconds, and how many starts were
- * counted, after a server ran for so many seconds.  Pure, for tests.
+ * counted, after a server ran for the given number of seconds.  Pure, for
+ * tests.
  */
 typedef struct NsWatchdogDelay {
     int delay;                  /* Before the next start; 0 at first. */

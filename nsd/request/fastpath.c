@@ -65,7 +65,7 @@ static const NsParameter rows[] = {
     NS_PATH(NsRequestServer, directoryAdp, "directoryadp", "",
             "ADP page that shows it instead."),
     NS_LISTED("hidedotfiles", NS_PARAM_BOOL, "true",
-              "Listings leave out names with a dot first."),
+              "Listings leave out names that begin with a dot."),
     NS_PARAM_END
 };
 

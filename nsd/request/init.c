@@ -83,9 +83,9 @@ static const NsParameter rows[] = {
     NS_BOOL(NsRequestServer, compressEnable, "compressenable", "false",
             "Compress pages."),
     NS_INT(NsRequestServer, compressLevel, "compresslevel", "4", 1, 9,
-           "How hard."),
+           "Compression level; a higher one takes longer."),
     NS_SIZE(NsRequestServer, compressMinSize, "compressminsize", "512", 0, GIB,
-            "Pages below are not compressed."),
+            "Smaller pages are not compressed."),
     NS_BOOL(NsRequestServer, isDriverFastPath, "driverfastpath", "true",
             "Driver threads answer requests for cached files themselves."),
     NS_FIELDS(NsRequestServer, extraHeaders, "extraheaders", "",
@@ -93,10 +93,12 @@ static const NsParameter rows[] = {
     NS_LISTED("enabletclpages", NS_PARAM_BOOL, "false",
               "Run /*.tcl below the page root."),
     NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
-              "Accepted, without effect."),
-    NS_IGNORED("formfallbackcharset", "Of a later release, without effect."),
-    NS_IGNORED("enablehttpproxy", "Of a forward proxy; this server is none."),
-    NS_IGNORED("allowhttpproxy", "Of a forward proxy; this server is none."),
+              "Accepted and ignored."),
+    NS_IGNORED("formfallbackcharset", "Of a later release; ignored."),
+    NS_IGNORED("enablehttpproxy", "For a forward proxy, which this server is "
+                                  "not."),
+    NS_IGNORED("allowhttpproxy", "For a forward proxy, which this server is "
+                                 "not."),
     NS_PARAM_END
 };
 

@@ -57,7 +57,7 @@ static const NsParameter rows[] = {
               "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
               "serves; may be repeated."),
     NS_LISTED("map-noinherit", NS_PARAM_STRING, "",
-              "Likewise, for exactly this URL."),
+              "The same, for exactly this URL."),
     NS_PARAM_END
 };
 

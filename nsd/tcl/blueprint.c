@@ -58,7 +58,7 @@ static const NsParameter rows[] = {
     NS_LISTED("initcmds", NS_PARAM_STRING, "",
               "Commands at the end of the server's start."),
     NS_LISTED("lazyloader", NS_PARAM_BOOL, "false",
-              "Accepted, without effect."),
+              "Accepted and ignored."),
     NS_PARAM_END
 };
 
