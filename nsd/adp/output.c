@@ -8,6 +8,7 @@
 #include "nsconn.h"
 #include "nsreturn.h"
 #include "adp/adp.h"
+#include "base/chars.h"
 
 typedef enum {
     SENT,
@@ -91,7 +92,7 @@ Send(NsAdpInterp *adpPtr, bool isFinal)
     int         length = Ns_DStringLength(&adpPtr->output);
 
     if ((adpPtr->flags & NS_ADP_TRIM) != 0 && !adpPtr->hasFlushed) {
-        while (length > 0 && isspace(UCHAR(*text))) {
+        while (length > 0 && NsIsSpace(*text)) {
             text++;
             length--;
         }

@@ -12,6 +12,7 @@
 
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/chars.h"
 
 /*
  * Openings of inline blocks, in order, and their ends, NULL if missing.
@@ -67,7 +68,6 @@ static const char *FindEndTag(const char *at, const char *name,
 static int  ParseAttributes(const char *start, const char *end,
                             Attribute *attributes);
 static const char *ParseValue(const char *s, const char *end, Attribute *a);
-static const char *SkipSpace(const char *s, const char *end);
 static const char *WordEnd(const char *s, const char *end, char stop);
 static const char *QuoteEnd(const char *s, const char *end);
 static bool IsQuote(char c);
@@ -115,7 +115,7 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
             next = (at[2] == '>') ? NULL : ParseInline(&parser, textStart, at);
         } else {
             if (strncasecmp(at + 1, "script", 6) == 0
-                    && (isspace(UCHAR(at[7])) || at[7] == '>')) {
+                    && (NsIsSpace(at[7]) || at[7] == '>')) {
                 next = ParseServerScript(&parser, textStart, at);
             }
             if (next == NULL && !parser.isRestText
@@ -357,7 +357,7 @@ TagName(const char *at, char *name)
     while (*at == ' ' || *at == '\t') {
         at++;
     }
-    while (*at != '\0' && *at != '>' && *at != '<' && !isspace(UCHAR(*at))) {
+    while (*at != '\0' && *at != '>' && *at != '<' && !NsIsSpace(*at)) {
         if (n + 1 >= TAG_NAME_BYTES) {
             return NULL;
         }
@@ -408,7 +408,7 @@ FindEndTag(const char *at, const char *name, const char *endName,
 static int
 ParseAttributes(const char *start, const char *end, Attribute *attributes)
 {
-    const char *s = SkipSpace(start, end);
+    const char *s = NsSkipSpaceTo(start, end);
     int         n = 0;
 
     while (s < end && n < MAX_ATTRIBUTES) {
@@ -421,11 +421,11 @@ ParseAttributes(const char *start, const char *end, Attribute *attributes)
         a->value = a->name;
         a->valueLength = a->nameLength;
 
-        behind = SkipSpace(s, end);
+        behind = NsSkipSpaceTo(s, end);
         if (behind < end && *behind == '=') {
-            s = ParseValue(SkipSpace(behind + 1, end), end, a);
+            s = ParseValue(NsSkipSpaceTo(behind + 1, end), end, a);
         }
-        s = SkipSpace(s, end);
+        s = NsSkipSpaceTo(s, end);
     }
     return n;
 }
@@ -454,18 +454,9 @@ ParseValue(const char *s, const char *end, Attribute *a)
 }
 
 static const char *
-SkipSpace(const char *s, const char *end)
-{
-    while (s < end && isspace(UCHAR(*s))) {
-        s++;
-    }
-    return s;
-}
-
-static const char *
 WordEnd(const char *s, const char *end, char stop)
 {
-    while (s < end && *s != stop && !isspace(UCHAR(*s))) {
+    while (s < end && *s != stop && !NsIsSpace(*s)) {
         s++;
     }
     return s;

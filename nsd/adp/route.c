@@ -10,6 +10,7 @@
 
 #include "nsthread.h"
 #include "adp/adp.h"
+#include "base/chars.h"
 #include "request/reqserver.h"
 
 #define N_ROUTES 64
@@ -73,12 +74,7 @@ NsAdpRouteForget(NsAdpInterp *adpPtr, const NsAdpHeld *heldPtr)
 static NsAdpRoute *
 RouteOf(NsAdpInterp *adpPtr, const char *url)
 {
-    uint32_t hash = 2166136261u;
-
-    for (; *url != '\0'; url++) {
-        hash = (hash ^ UCHAR(*url)) * 16777619u;
-    }
-    return &adpPtr->routes[hash % N_ROUTES];
+    return &adpPtr->routes[NsHash(url) % N_ROUTES];
 }
 
 static void

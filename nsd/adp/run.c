@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "adp/adp.h"
+#include "base/chars.h"
 
 static int  ParseFlags(const NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
@@ -372,7 +373,7 @@ Trace(const NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text)
 {
     int length = blockPtr->length, limit = adpPtr->adpServerPtr->traceBytes;
 
-    while (length > 0 && isspace(UCHAR(*text))) {
+    while (length > 0 && NsIsSpace(*text)) {
         text++;
         length--;
     }
@@ -382,7 +383,7 @@ Trace(const NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text)
             ;
         }
     }
-    while (length > 0 && isspace(UCHAR(text[length - 1]))) {
+    while (length > 0 && NsIsSpace(text[length - 1])) {
         length--;
     }
     Ns_Log(Notice, "adp[%d%c]: %.*s", adpPtr->depth,

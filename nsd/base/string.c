@@ -8,8 +8,8 @@
  */
 
 #include "nsstring.h"
+#include "base/chars.h"
 
-static bool IsSpace(char c);
 static bool ToWide(const char *string, intmax_t *valuePtr);
 
 char *
@@ -21,21 +21,15 @@ Ns_StrTrim(char *string)
 char *
 Ns_StrTrimLeft(char *string)
 {
-    while (IsSpace(*string)) {
-        string++;
-    }
-    return string;
+    return string + (NsSkipSpace(string) - string);
 }
 
 char *
 Ns_StrTrimRight(char *string)
 {
-    size_t length = strlen(string);
+    const char *end = NsTrimEnd(string, string + strlen(string));
 
-    while (length > 0 && IsSpace(string[length - 1])) {
-        length--;
-    }
-    string[length] = '\0';
+    string[end - string] = '\0';
     return string;
 }
 
@@ -100,13 +94,10 @@ Ns_Match(const char *a, const char *b)
 const char *
 Ns_NextWord(const char *line)
 {
-    while (*line != '\0' && !IsSpace(*line)) {
+    while (*line != '\0' && !NsIsSpace(*line)) {
         line++;
     }
-    while (IsSpace(*line)) {
-        line++;
-    }
-    return line;
+    return NsSkipSpace(line);
 }
 
 const char *
@@ -121,12 +112,6 @@ Ns_StrCaseFind(const char *string, const char *pattern)
     return strcasestr(string, pattern);
 }
 
-static bool
-IsSpace(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /*
  * The whole string as a number, blanks around it allowed.  A leading 0 does not
  * mean octal.
@@ -134,13 +119,10 @@ IsSpace(char c)
 static bool
 ToWide(const char *string, intmax_t *valuePtr)
 {
-    const char *digits = string;
+    const char *digits = NsSkipSpace(string);
     char       *end;
     int         base = 10;
 
-    while (IsSpace(*digits)) {
-        digits++;
-    }
     if (*digits == '-' || *digits == '+') {
         digits++;
     }
@@ -152,8 +134,5 @@ ToWide(const char *string, intmax_t *valuePtr)
     if (errno == ERANGE || end <= digits) {
         return false;
     }
-    while (IsSpace(*end)) {
-        end++;
-    }
-    return *end == '\0';
+    return *NsSkipSpace(end) == '\0';
 }

@@ -6,15 +6,14 @@
 
 #include "http/auth.h"
 
+#include "base/chars.h"
 #include "http/base64.h"
-#include "http/chars.h"
 #include "http/form.h"
 
 static const char *SchemeCredentials(const char *value, const char *scheme);
 static void ParseBasic(const char *credentials, Ns_Set *setPtr);
 static void ParseDigest(const char *p, Ns_Set *setPtr);
 static const char *TakeValue(const char *p, Ns_DString *dsPtr);
-static const char *SkipSpace(const char *p);
 
 void
 NsAuthParse(const char *authorization, Ns_Set *setPtr)
@@ -40,11 +39,11 @@ SchemeCredentials(const char *value, const char *scheme)
 {
     size_t length = strlen(scheme);
 
-    value = SkipSpace(value);
+    value = NsSkipSpace(value);
     if (strncasecmp(value, scheme, length) != 0 || !NsIsSpace(value[length])) {
         return NULL;
     }
-    return SkipSpace(value + length);
+    return NsSkipSpace(value + length);
 }
 
 /*
@@ -94,13 +93,11 @@ ParseDigest(const char *p, Ns_Set *setPtr)
         if (*p == '=') {
             const char *end = p;
 
-            while (end > start && NsIsSpace(end[-1])) {
-                end--;
-            }
+            end = NsTrimEnd(start, end);
             Ns_DStringSetLength(&name, 0);
             Ns_DStringNAppend(&name, start, (int) (end - start));
             Ns_DStringSetLength(&value, 0);
-            p = TakeValue(SkipSpace(p + 1), &value);
+            p = TakeValue(NsSkipSpace(p + 1), &value);
             Ns_SetPut(setPtr, Ns_DStringValue(&name), Ns_DStringValue(&value));
             p += strcspn(p, ",");
         }
@@ -132,13 +129,4 @@ TakeValue(const char *p, Ns_DString *dsPtr)
         Ns_DStringNAppend(dsPtr, p, 1);
     }
     return *p == '"' ? p + 1 : p;
-}
-
-static const char *
-SkipSpace(const char *p)
-{
-    while (NsIsSpace(*p)) {
-        p++;
-    }
-    return p;
 }

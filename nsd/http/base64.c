@@ -6,7 +6,7 @@
 
 #include "http/base64.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define LINE_CHARS 60
 

@@ -10,7 +10,7 @@
 
 #include "nsthread.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/header.h"
 
 #define MAX_NAME    64          /* No charset has a longer name. */

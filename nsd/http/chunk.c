@@ -18,7 +18,7 @@
 
 #include "http/chunk.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define MAX_LINE_BYTES    4096
 #define MAX_TRAILER_BYTES 65536

@@ -6,7 +6,7 @@
 
 #include "http/cookie.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/url.h"
 
 static const char *SkipCookie(const char *p);
@@ -23,14 +23,10 @@ NsCookieFind(const char *header, const char *name, const char **valuePtr,
     while (*p != '\0') {
         const char *next = SkipCookie(p);
 
-        while (NsIsSpace(*p)) {
-            p++;
-        }
+        p = NsSkipSpace(p);
         if (strncmp(p, name, nameLength) == 0) {
             p += nameLength;
-            while (NsIsSpace(*p)) {
-                p++;
-            }
+            p = NsSkipSpace(p);
             if (*p == '=') {
                 do {
                     p++;

@@ -12,7 +12,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define DAY_SECONDS INT64_C(86400)
 
@@ -42,7 +42,6 @@ static bool    TakeNumber(const char **textPtr, int minDigits, int maxDigits,
 static bool    TakeClock(const char **textPtr, Date *datePtr);
 static bool    TakeChar(const char **textPtr, char c);
 static bool    TakeZone(const char **textPtr);
-static void    SkipSpace(const char **textPtr);
 
 void
 NsHttpDate(char *buffer, time_t seconds)
@@ -95,7 +94,7 @@ NsHttpDateParse(const char *text, time_t *secondsPtr)
 {
     Date date = {0};
 
-    SkipSpace(&text);
+    text = NsSkipSpace(text);
     if (!(strchr(text, ',') != NULL ? ParseWithComma(text, &date)
           : ParseWithoutComma(text, &date)) || date.year < 1970) {
         return false;
@@ -180,7 +179,7 @@ ParseWithComma(const char *text, Date *datePtr)
     char separator;
 
     text = strchr(text, ',') + 1;
-    SkipSpace(&text);
+    text = NsSkipSpace(text);
     if (!TakeNumber(&text, 1, 2, &datePtr->day)) {
         return false;
     }
@@ -222,16 +221,16 @@ ParseWithoutComma(const char *text, Date *datePtr)
     if (!TakeChar(&text, ' ')) {
         return false;
     }
-    SkipSpace(&text);
+    text = NsSkipSpace(text);
     if (!TakeName(&text, &datePtr->month) || !TakeChar(&text, ' ')) {
         return false;
     }
-    SkipSpace(&text);
+    text = NsSkipSpace(text);
     if (!TakeNumber(&text, 1, 2, &datePtr->day) || !TakeChar(&text, ' ')
             || !TakeClock(&text, datePtr) || !TakeChar(&text, ' ')) {
         return false;
     }
-    SkipSpace(&text);
+    text = NsSkipSpace(text);
     if (!TakeNumber(&text, 4, 4, &year)) {
         return false;
     }
@@ -274,7 +273,7 @@ TakeNumber(const char **textPtr, int minDigits, int maxDigits, int *valuePtr)
 static bool
 TakeClock(const char **textPtr, Date *datePtr)
 {
-    SkipSpace(textPtr);
+    *textPtr = NsSkipSpace(*textPtr);
     return TakeNumber(textPtr, 1, 2, &datePtr->hour) && datePtr->hour <= 23
         && TakeChar(textPtr, ':')
         && TakeNumber(textPtr, 2, 2, &datePtr->minute) && datePtr->minute <= 59
@@ -300,19 +299,12 @@ TakeChar(const char **textPtr, char c)
 static bool
 TakeZone(const char **textPtr)
 {
-    SkipSpace(textPtr);
+    *textPtr = NsSkipSpace(*textPtr);
     while (NsIsAlpha(**textPtr) || **textPtr == '+' || **textPtr == '-'
            || NsIsDigit(**textPtr)) {
         (*textPtr)++;
     }
-    SkipSpace(textPtr);
+    *textPtr = NsSkipSpace(*textPtr);
     return **textPtr == '\0' || **textPtr == ';';
 }
 
-static void
-SkipSpace(const char **textPtr)
-{
-    while (NsIsSpace(**textPtr)) {
-        (*textPtr)++;
-    }
-}

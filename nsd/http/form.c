@@ -8,7 +8,7 @@
 
 #include "nsconn.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/charset.h"
 #include "http/url.h"
 

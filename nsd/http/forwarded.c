@@ -6,7 +6,7 @@
 
 #include "http/forwarded.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 /*
  * What an element says.
@@ -111,9 +111,7 @@ FindFor(const char **startPtr, const char **endPtr)
         const char *stop = memchr(p, ';', (size_t) (*endPtr - p));
 
         stop = stop == NULL ? *endPtr : stop;
-        while (p < stop && NsIsSpace(*p)) {
-            p++;
-        }
+        p = NsSkipSpaceTo(p, stop);
         if (stop - p > 4 && NsIsSameNoCase(p, "for=", 4)) {
             *startPtr = p + 4;
             *endPtr = stop;

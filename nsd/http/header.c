@@ -8,7 +8,7 @@
 
 #include "nsset.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 /*
  * Compared all at once where the processor can.
@@ -31,7 +31,6 @@ CopyWord(char *to, const char *from)
     return (uint64_t) ((Signed) (bytes + 1) > ' ');
 }
 
-static const char *SkipSpace(const char *p);
 static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
 static void FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
@@ -51,17 +50,17 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
     while (*p == ';') {
         const char *start;
 
-        p = SkipSpace(p + 1);
+        p = NsSkipSpace(p + 1);
         start = p;
         p = SkipParameter(p);
         if (strncasecmp(start, name, nameLength) != 0) {
             continue;
         }
-        start = SkipSpace(start + nameLength);
+        start = NsSkipSpace(start + nameLength);
         if (*start != '=') {
             continue;
         }
-        start = SkipSpace(start + 1);
+        start = NsSkipSpace(start + 1);
         if (*start == '"') {
             *startPtr = start + 1;
             *lengthPtr = (size_t) (EndOfQuoted(start) - start - 1);
@@ -125,7 +124,7 @@ Ns_ParseHeader(Ns_Set *setPtr, const char *line,
     int         i;
 
     if (NsIsSpace(*line)) {
-        return ContinueField(setPtr, SkipSpace(line));
+        return ContinueField(setPtr, NsSkipSpace(line));
     }
     colon = strchr(line, ':');
     if (colon == NULL) {
@@ -134,18 +133,9 @@ Ns_ParseHeader(Ns_Set *setPtr, const char *line,
     Ns_DStringInit(&name);
     Ns_DStringNAppend(&name, line, (int) (colon - line));
     FoldCase(Ns_DStringValue(&name), disposition);
-    i = Ns_SetPut(setPtr, Ns_DStringValue(&name), SkipSpace(colon + 1));
+    i = Ns_SetPut(setPtr, Ns_DStringValue(&name), NsSkipSpace(colon + 1));
     Ns_DStringFree(&name);
     return i >= 0 ? NS_OK : NS_ERROR;
-}
-
-static const char *
-SkipSpace(const char *p)
-{
-    while (NsIsSpace(*p)) {
-        p++;
-    }
-    return p;
 }
 
 /*

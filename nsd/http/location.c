@@ -6,7 +6,7 @@
 
 #include "http/location.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 /*
  * The five parts of a URL reference (RFC 3986, section 3).  A part that is

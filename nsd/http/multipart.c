@@ -14,7 +14,7 @@
 
 #include "nsthread.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/header.h"
 
 #define MAX_BOUNDARY 256

@@ -11,7 +11,7 @@
 
 #include "nsthread.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 static size_t Hash(const char *name, size_t length);
 static bool   IsHidden(NsNameEntry *firstPtr, const NsNameEntry *entryPtr);
@@ -75,15 +75,15 @@ NsNameEach(const NsNameTable *tablePtr, NsNameProc *proc, void *arg)
 }
 
 /*
- * FNV-1a over the lower-case name, for exact tables too.
+ * Over the lower-case name, for exact tables too.
  */
 static size_t
 Hash(const char *name, size_t length)
 {
-    uint32_t hash = 2166136261u;
+    uint32_t hash = NS_HASH_START;
 
     for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ UCHAR(NsToLower(name[i]))) * 16777619u;
+        hash = NsHashAdd(hash, NsToLower(name[i]));
     }
     return (hash ^ (hash >> 16)) % NS_NAME_BUCKETS;
 }

@@ -8,14 +8,13 @@
 
 #include "http/negotiate.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define FULL   1000
 #define ABSENT (-1)
 
 static int  FindQuality(const char *list, const char *name);
 static int  ParseQuality(const char *parameters, const char *end);
-static const char *SkipSpace(const char *p, const char *end);
 
 bool
 NsAcceptsGzip(const char *acceptEncoding)
@@ -56,11 +55,11 @@ FindQuality(const char *list, const char *name)
 
     while (*list != '\0') {
         const char *end = list + strcspn(list, ",");
-        const char *start = SkipSpace(list, end);
+        const char *start = NsSkipSpaceTo(list, end);
 
         if ((size_t) (end - start) >= length
                 && NsIsSameNoCase(start, name, length)) {
-            const char *p = SkipSpace(start + length, end);
+            const char *p = NsSkipSpaceTo(start + length, end);
 
             if (p == end || *p == ';') {
                 return ParseQuality(p, end);
@@ -82,15 +81,15 @@ ParseQuality(const char *p, const char *end)
     if (p == end) {
         return FULL;
     }
-    p = SkipSpace(p + 1, end);
+    p = NsSkipSpaceTo(p + 1, end);
     if (p == end || NsToLower(*p) != 'q') {
         return FULL;
     }
-    p = SkipSpace(p + 1, end);
+    p = NsSkipSpaceTo(p + 1, end);
     if (p == end || *p != '=') {
         return FULL;
     }
-    p = SkipSpace(p + 1, end);
+    p = NsSkipSpaceTo(p + 1, end);
     if (p == end || (*p != '0' && *p != '1')) {
         return FULL;
     }
@@ -103,15 +102,6 @@ ParseQuality(const char *p, const char *end)
             weight /= 10;
         }
     }
-    p = SkipSpace(p, end);
+    p = NsSkipSpaceTo(p, end);
     return (p == end || *p == ';') ? MIN(quality, FULL) : FULL;
-}
-
-static const char *
-SkipSpace(const char *p, const char *end)
-{
-    while (p < end && NsIsSpace(*p)) {
-        p++;
-    }
-    return p;
 }

@@ -19,7 +19,7 @@
 #include "http/parse.h"
 
 #include "base/assert.h"
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define MAX_HEAD_BYTES  ((size_t) 1 << 30)
 #define MAX_FIELDS      INT16_MAX

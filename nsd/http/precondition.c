@@ -6,7 +6,7 @@
 
 #include "http/precondition.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/date.h"
 
 static bool HasTag(const char *list, const char *etag, bool mayBeWeak);

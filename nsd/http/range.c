@@ -6,7 +6,7 @@
 
 #include "http/range.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 
 #define UNIT "bytes="
 

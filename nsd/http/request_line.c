@@ -15,7 +15,7 @@
 #include "http/request_line.h"
 
 #include "base/assert.h"
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/parse.h"
 #include "http/url.h"
 #include "nsthread.h"
@@ -72,13 +72,8 @@ Ns_ParseRequest(Ns_Request *requestPtr, const char *line)
     size_t     length;
 
     *requestPtr = (Ns_Request) {0};
-    while (NsIsSpace(*line)) {
-        line++;
-    }
-    length = strlen(line);
-    while (length > 0 && NsIsSpace(line[length - 1])) {
-        length--;
-    }
+    line = NsSkipSpace(line);
+    length = (size_t) (NsTrimEnd(line, line + strlen(line)) - line);
     requestPtr->line = Dup(NULL, line, length);
     if (!NsHttpSplitLine(&head, requestPtr->line, length)) {
         Ns_ResetRequest(requestPtr);

@@ -6,7 +6,7 @@
 
 #include "http/url.h"
 
-#include "http/chars.h"
+#include "base/chars.h"
 #include "http/charset.h"
 
 #define IN_PATH  1

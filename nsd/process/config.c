@@ -12,6 +12,7 @@
 
 #include "process/config.h"
 
+#include "base/chars.h"
 #include "base/lock.h"
 #include "nsset.h"
 
@@ -662,16 +663,11 @@ Unlock(bool isLocked)
 static char *
 Normalize(Ns_DString *dsPtr, const char *name)
 {
-    size_t length;
+    int length;
 
-    while (isspace(UCHAR(*name))) {
-        name++;
-    }
-    length = strlen(name);
-    while (length > 0 && isspace(UCHAR(name[length - 1]))) {
-        length--;
-    }
-    Tcl_DStringAppend(dsPtr, name, (int) length);
+    name = NsSkipSpace(name);
+    length = (int) (NsTrimEnd(name, name + strlen(name)) - name);
+    Tcl_DStringAppend(dsPtr, name, length);
     for (char *p = dsPtr->string; *p != '\0'; p++) {
         *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
     }

@@ -6,6 +6,8 @@
 
 #include "process/units.h"
 
+#include "base/chars.h"
+
 #include <math.h>
 
 typedef struct Unit {
@@ -35,7 +37,6 @@ static const Unit timeUnits[] = {
 
 static bool WholeNumber(const char *text, Tcl_WideInt *valuePtr);
 static bool WithUnit(const char *text, const Unit *units, double *valuePtr);
-static const char *SkipBlanks(const char *text);
 
 
 bool
@@ -106,7 +107,7 @@ NsUnitsTime(const char *text, Ns_Time *timePtr)
     double value;
     char  *end;
 
-    text = SkipBlanks(text);
+    text = NsSkipSpace(text);
     value = strtod(text, &end);
     if (end == text || !isfinite(value)) {
         return false;
@@ -114,12 +115,12 @@ NsUnitsTime(const char *text, Ns_Time *timePtr)
     if (*end == ':') {
         long usec = strtol(end + 1, &end, 10);
 
-        if (*SkipBlanks(end) != '\0' || usec < 0 || usec > 999999
+        if (*NsSkipSpace(end) != '\0' || usec < 0 || usec > 999999
                 || value != floor(value)) {
             return false;
         }
         value += (double) usec / 1e6;
-    } else if (*SkipBlanks(end) != '\0' && !WithUnit(text, timeUnits, &value)) {
+    } else if (*NsSkipSpace(end) != '\0' && !WithUnit(text, timeUnits, &value)) {
         return false;
     }
     if (value < 0 || value > 1e15) {
@@ -177,7 +178,7 @@ NsUnitsDistance(const char *a, const char *b)
 static bool
 WholeNumber(const char *text, Tcl_WideInt *valuePtr)
 {
-    const char *digits = SkipBlanks(text);
+    const char *digits = NsSkipSpace(text);
     char       *end;
     long long   value;
     int         base = 10;
@@ -194,7 +195,7 @@ WholeNumber(const char *text, Tcl_WideInt *valuePtr)
     }
     errno = 0;
     value = strtoll(text, &end, base);
-    if (errno != 0 || end == text || *SkipBlanks(end) != '\0') {
+    if (errno != 0 || end == text || *NsSkipSpace(end) != '\0') {
         return false;
     }
     *valuePtr = value;
@@ -204,7 +205,7 @@ WholeNumber(const char *text, Tcl_WideInt *valuePtr)
 static bool
 WithUnit(const char *text, const Unit *units, double *valuePtr)
 {
-    const char *start = SkipBlanks(text);
+    const char *start = NsSkipSpace(text);
     char       *end;
     double      value = strtod(start, &end);
     const char *name;
@@ -213,12 +214,12 @@ WithUnit(const char *text, const Unit *units, double *valuePtr)
     if (end == start || !isfinite(value)) {
         return false;
     }
-    name = SkipBlanks(end);
+    name = NsSkipSpace(end);
     for (length = 0; isalpha(UCHAR(name[length])) || UCHAR(name[length]) > 127;
             length++) {
         continue;
     }
-    if (length == 0 || *SkipBlanks(name + length) != '\0') {
+    if (length == 0 || *NsSkipSpace(name + length) != '\0') {
         return false;
     }
     for (; units->name != NULL; units++) {
@@ -229,13 +230,4 @@ WithUnit(const char *text, const Unit *units, double *valuePtr)
         }
     }
     return false;
-}
-
-static const char *
-SkipBlanks(const char *text)
-{
-    while (isspace(UCHAR(*text))) {
-        text++;
-    }
-    return text;
 }

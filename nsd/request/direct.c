@@ -18,6 +18,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/chars.h"
 #include "http/mimetype.h"
 #include "http/precondition.h"
 #include "http/url.h"
@@ -183,13 +184,13 @@ static Slot *
 FindSlot(const Direct *directPtr)
 {
     const NsServer *serverPtr = directPtr->messagePtr->serverPtr;
-    uint32_t        hash = directPtr->isHead ? 2166136261u : 2166136263u;
+    uint32_t        hash = directPtr->isHead ? NS_HASH_START : NS_HASH_START + 2;
     Slot           *slotPtr;
     const Script   *scriptPtr;
     size_t          i;
 
     for (i = 0; i < directPtr->pathBytes; i++) {
-        hash = (hash ^ UCHAR(directPtr->path[i])) * 16777619u;
+        hash = NsHashAdd(hash, directPtr->path[i]);
     }
     if (tablePtr == NULL) {
         tablePtr = ns_calloc(1, sizeof(Table));

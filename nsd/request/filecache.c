@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/chars.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "request/filecache.h"
@@ -54,7 +55,6 @@ static const NsParameter rows[] = {
 
 static atomic_uint_fast64_t nHits;      /* Counted without the lock, relaxed. */
 
-static uint32_t HashPath(const char *path);
 static NsFile *FindLocked(const char *path, uint32_t hash);
 static void    CheckLocked(void);
 static void    InsertLocked(NsFile *filePtr);
@@ -100,7 +100,7 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
     if (!cache.isOn) {
         return NULL;
     }
-    hash = HashPath(path);
+    hash = NsHash(path);
     Ns_MutexLock(&cache.lock);
     filePtr = FindLocked(path, hash);
     if (filePtr != NULL && !NsFileStateIs(&filePtr->state, statusPtr)) {
@@ -237,20 +237,6 @@ NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
         atomic_store(&nHits, 0);
     }
     Ns_MutexUnlock(&cache.lock);
-}
-
-/*
- * FNV-1a.
- */
-static uint32_t
-HashPath(const char *path)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *path != '\0'; path++) {
-        hash = (hash ^ UCHAR(*path)) * 16777619u;
-    }
-    return hash;
 }
 
 static NsFile *
@@ -407,7 +393,7 @@ CreateFileEntry(const char *path, const struct stat *statusPtr, char *content)
 
     atomic_init(&filePtr->nRefs, 1);
     filePtr->path = ns_strdup(path);
-    filePtr->hash = HashPath(path);
+    filePtr->hash = NsHash(path);
     NsFileStateSet(&filePtr->state, statusPtr);
     filePtr->type = Ns_GetMimeType(path);
     filePtr->content = content;

@@ -11,6 +11,7 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/chars.h"
 #include "tcl/interp.h"
 
 /*
@@ -175,9 +176,7 @@ CommandOf(const char *script, int length)
         return NULL;
     }
     end = parse.commandStart + parse.commandSize;
-    while (end < script + length && isspace(UCHAR(*end))) {
-        end++;
-    }
+    end = NsSkipSpaceTo(end, script + length);
     if (end == script + length && parse.numWords > 0) {
         listPtr = Tcl_NewListObj(0, NULL);
     }

@@ -306,9 +306,9 @@ Sleep(const Tcl_Time *limitPtr)
     if (limitPtr != NULL) {
         until.tv_sec += limitPtr->sec;
         until.tv_nsec += limitPtr->usec * 1000;
-        if (until.tv_nsec >= 1000000000) {
+        if (until.tv_nsec >= NS_STAMP_SECOND) {
             until.tv_sec++;
-            until.tv_nsec -= 1000000000;
+            until.tv_nsec -= NS_STAMP_SECOND;
         }
     }
     while (!isWoken && !isOver) {

@@ -6,6 +6,7 @@
  */
 
 #include "nsstring.h"
+#include "base/chars.h"
 #include "http/html.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
@@ -36,7 +37,6 @@ static bool NextAttribute(const char **textPtr, const char *end,
                           const char **namePtr, size_t *nameLengthPtr,
                           const char **valuePtr, size_t *valueLengthPtr);
 static const char *TagEnd(const char *text);
-static const char *SkipSpace(const char *text, const char *end);
 static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
                       const char *delimiter, const char *prefix);
 
@@ -205,7 +205,7 @@ NextLink(const char **textPtr, const char **valuePtr, size_t *lengthPtr)
         if (*tag != 'a' && *tag != 'A') {
             continue;
         }
-        if (!isspace(UCHAR(tag[1]))) {
+        if (!NsIsSpace(tag[1])) {
             continue;
         }
         end = TagEnd(tag);
@@ -236,9 +236,7 @@ TagEnd(const char *text)
         if (*text == '=') {
             const char *quote = text + 1;
 
-            while (isspace(UCHAR(*quote))) {
-                quote++;
-            }
+            quote = NsSkipSpace(quote);
             if (*quote == '"' || *quote == '\'') {
                 const char *close = strchr(quote + 1, *quote);
 
@@ -257,24 +255,24 @@ NextAttribute(const char **textPtr, const char *end, const char **namePtr,
               size_t *nameLengthPtr, const char **valuePtr,
               size_t *valueLengthPtr)
 {
-    const char *text = SkipSpace(*textPtr, end);
+    const char *text = NsSkipSpaceTo(*textPtr, end);
 
     if (text == end) {
         return false;
     }
     *namePtr = text;
-    while (text < end && *text != '=' && !isspace(UCHAR(*text))) {
+    while (text < end && *text != '=' && !NsIsSpace(*text)) {
         text++;
     }
     *nameLengthPtr = (size_t) (text - *namePtr);
     *valuePtr = NULL;
     *valueLengthPtr = 0;
     *textPtr = text;
-    text = SkipSpace(text, end);
+    text = NsSkipSpaceTo(text, end);
     if (text == end || *text != '=') {
         return true;
     }
-    text = SkipSpace(text + 1, end);
+    text = NsSkipSpaceTo(text + 1, end);
     *valuePtr = text;
     if (text < end && (*text == '"' || *text == '\'')) {
         const char *close = memchr(text + 1, *text, (size_t) (end - text - 1));
@@ -282,22 +280,13 @@ NextAttribute(const char **textPtr, const char *end, const char **namePtr,
         *valuePtr = text + 1;
         text = close == NULL ? end : close;
     } else {
-        while (text < end && !isspace(UCHAR(*text))) {
+        while (text < end && !NsIsSpace(*text)) {
             text++;
         }
     }
     *valueLengthPtr = (size_t) (text - *valuePtr);
     *textPtr = text < end && (*text == '"' || *text == '\'') ? text + 1 : text;
     return true;
-}
-
-static const char *
-SkipSpace(const char *text, const char *end)
-{
-    while (text < end && isspace(UCHAR(*text))) {
-        text++;
-    }
-    return text;
 }
 
 /*
@@ -341,10 +330,8 @@ TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_IncrRefCount(textPtr);
     text = Tcl_GetStringFromObj(textPtr, &length);
     end = text + length;
-    text = SkipSpace(text, end);
-    while (end > text && isspace(UCHAR(end[-1]))) {
-        end--;
-    }
+    text = NsSkipSpaceTo(text, end);
+    end = NsTrimEnd(text, end);
     Ns_DStringInit(&ds);
     TrimLines(&ds, text, end, delimiter, prefix);
     Tcl_DecrRefCount(textPtr);
