@@ -6,6 +6,7 @@
  *      All of it runs in the main thread, which then only waits for signals.
  */
 
+#include "adp/handler.h"
 #include "adp/init.h"
 #include "base/fatal.h"
 #include "base/thread.h"

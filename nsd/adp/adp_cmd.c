@@ -12,7 +12,11 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
-#include "adp/adp.h"
+#include "adp/buffer.h"
+#include "adp/commands.h"
+#include "adp/interp.h"
+#include "adp/run.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc AppendObjCmd, PutsObjCmd, TellObjCmd, DumpObjCmd,
     TruncObjCmd, FlushObjCmd, CloseObjCmd, MimeTypeObjCmd, IncludeObjCmd,

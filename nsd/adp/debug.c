@@ -4,11 +4,12 @@
  *      Attaching a debugger to an interpreter that runs pages.
  */
 
+#include "adp/debug.h"
 #include "nsconn.h"
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
-#include "adp/adp.h"
+#include "tcl/result.h"
 
 static const char *QueryValue(Ns_Set *querySet, const char *key);
 

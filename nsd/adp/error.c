@@ -4,11 +4,13 @@
  *      Reports of script errors: in the log, in the page, by the error page.
  */
 
+#include "adp/error.h"
 #include "nsconn.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
-#include "adp/adp.h"
+#include "adp/buffer.h"
+#include "adp/run.h"
 
 #define EXCERPT_BYTES 150       /* Of the text of a string page. */
 

@@ -8,7 +8,13 @@
  */
 
 #include "nsstring.h"
-#include "adp/adp.h"
+#include "adp/buffer.h"
+#include "adp/commands.h"
+#include "adp/debug.h"
+#include "adp/interp.h"
+#include "adp/page.h"
+#include "adp/run.h"
+#include "tcl/result.h"
 
 static Tcl_ObjCmdProc ArgcObjCmd, ArgvObjCmd, BindArgsObjCmd, DirObjCmd,
     InfoObjCmd, ExceptionObjCmd, StatsObjCmd, DebugObjCmd, SetBufferSize,

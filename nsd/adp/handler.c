@@ -5,18 +5,22 @@
  *      becomes a response.
  */
 
-#include "nsparam.h"
+#include "adp/handler.h"
 #include "nsconn.h"
 #include "nsfile.h"
 #include "nslog.h"
+#include "nsparam.h"
 #include "nsprocess.h"
 #include "nsrequest.h"
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "adp/adp.h"
-#include "adp/init.h"
+#include "adp/buffer.h"
+#include "adp/interp.h"
+#include "adp/page.h"
+#include "adp/route.h"
+#include "adp/run.h"
 #include "base/episode.h"
 #include "base/lock.h"
 #include "http/mimetype.h"
@@ -26,6 +30,7 @@
 #include "request/notice.h"
 #include "request/reqserver.h"
 #include "request/url2file.h"
+#include "tcl/result.h"
 
 /*
  * Argument of a registered handler.

@@ -5,8 +5,9 @@
  */
 
 #include "adp/init.h"
+#include "adp/commands.h"
+#include "adp/handler.h"
 
-#include "adp/adp.h"
 
 void
 NsAdpInit(void)

@@ -5,8 +5,10 @@
  *      configured values for each request.
  */
 
+#include "adp/interp.h"
 #include "nsthread.h"
-#include "adp/adp.h"
+#include "adp/buffer.h"
+#include "adp/page.h"
 
 #define KEPT_OUTPUT_BYTES (256 * 1024)  /* A larger buffer is not kept. */
 

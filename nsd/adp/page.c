@@ -12,16 +12,22 @@
  *      objects, since compiled scripts cannot leave their thread.
  */
 
+
+#include "adp/page.h"
+
 #include <stdatomic.h>
 
-#include "adp/adp.h"
 
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "adp/parse.h"
+#include "adp/route.h"
+#include "adp/tag.h"
 #include "base/lock.h"
 #include "base/filestate.h"
+#include "tcl/result.h"
 
 #define READ_ATTEMPTS 10
 #define KEY_PREFIX    2         /* Parse flags and a colon before the file. */

@@ -8,8 +8,8 @@
  *      that follow.
  */
 
-#include "adp/parse.h"
 
+#include "adp/parse.h"
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/chars.h"

@@ -8,7 +8,10 @@
 
 #include "nslog.h"
 #include "nsstring.h"
-#include "adp/adp.h"
+#include "adp/commands.h"
+#include "adp/handler.h"
+#include "adp/parse.h"
+#include "adp/tag.h"
 #include "tcl/regargs.h"
 
 static Tcl_ObjCmdProc RegisterAdpObjCmd, RegisterTclObjCmd, AdpTagObjCmd,

@@ -8,8 +8,8 @@
  *      of its file.  A URL takes the place of another one of the same hash.
  */
 
+#include "adp/route.h"
 #include "nsthread.h"
-#include "adp/adp.h"
 #include "base/chars.h"
 #include "request/reqserver.h"
 

@@ -8,13 +8,20 @@
  *      runs as a string.
  */
 
+#include "adp/run.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsrequest.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "adp/adp.h"
+#include "adp/buffer.h"
+#include "adp/debug.h"
+#include "adp/error.h"
+#include "adp/page.h"
+#include "adp/parse.h"
+#include "adp/tag.h"
 #include "base/chars.h"
+#include "tcl/result.h"
 
 static int  ParseFlags(const NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,

@@ -5,9 +5,9 @@
  *      when they are replaced: pages that are being parsed may use them.
  */
 
-#include "adp/adp.h"
-
+#include "adp/tag.h"
 #include "nsthread.h"
+#include "adp/parse.h"
 
 typedef struct Definition {
     NsAdpTag           tag;             /* Must be first. */

@@ -1,14 +1,16 @@
 /*
- * output.c --
+ * buffer.c --
  *
  *      Buffers, and the way of the response buffer to the client or to a
  *      channel.
  */
 
+#include "adp/buffer.h"
 #include "nsconn.h"
 #include "nsreturn.h"
-#include "adp/adp.h"
+#include "nsstring.h"
 #include "base/chars.h"
+#include "tcl/result.h"
 
 typedef enum {
     SENT,
