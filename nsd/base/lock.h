@@ -61,7 +61,7 @@ typedef enum {
     NS_RANK_HTTP_QUEUE      = 510,  /* The queue of ns_http is made. */
     NS_RANK_WRITER          = 520,  /* Jobs of a writer thread. */
     NS_RANK_SOCKCALLBACK    = 540,  /* Sockets with callbacks. */
-    NS_RANK_TASK            = 550,  /* Task queues; events of one of them. */
+    NS_RANK_TASK            = 550,  /* Task queues. */
     NS_RANK_PROGRESS        = 570,  /* How far uploads are. */
 
     /* process */

@@ -8,7 +8,7 @@
  *
  *      A descriptor is watched in one of two ways.  Edge: an arrival is
  *      reported once; the thread reads until nothing is left, and says
- *      NsPollerResume.  Level: the condition is reported as long as it holds.
+ *      NsPollerResume, or it asks with NsPollerChange whether something is.  Level: the condition is reported as long as it holds.
  */
 
 #ifndef NSD_NET_POLLER_H
@@ -21,11 +21,12 @@ typedef struct NsPoller NsPoller;
 #define NS_POLL_READ    0x1
 #define NS_POLL_WRITE   0x2
 #define NS_POLL_HANGUP  0x4     /* The peer sends no more, or is gone. */
-#define NS_POLL_EDGE    0x8     /* Only in calls of NsPollerAdd. */
+#define NS_POLL_EDGE    0x8     /* Only in calls of NsPollerAdd and Change. */
+#define NS_POLL_URGENT  0x10    /* Urgent data. */
 
 typedef struct NsPollEvent {
     void    *data;
-    unsigned what;              /* NS_POLL_READ ... NS_POLL_HANGUP. */
+    unsigned what;              /* All but NS_POLL_EDGE. */
 } NsPollEvent;
 
 typedef enum {

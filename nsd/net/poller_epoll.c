@@ -77,8 +77,11 @@ EpollWait(void *implPtr, NsPollEvent *events, int maxEvents, int timeoutMs)
         uint32_t got = epollPtr->events[i].events;
         unsigned what = 0u;
 
-        if ((got & (EPOLLIN | EPOLLPRI)) != 0u) {
+        if ((got & EPOLLIN) != 0u) {
             what |= NS_POLL_READ;
+        }
+        if ((got & EPOLLPRI) != 0u) {
+            what |= NS_POLL_URGENT;
         }
         if ((got & EPOLLOUT) != 0u) {
             what |= NS_POLL_WRITE;
@@ -102,6 +105,9 @@ Control(Epoll *epollPtr, int operation, int fd, unsigned what, void *data)
     }
     if ((what & NS_POLL_WRITE) != 0u) {
         event.events |= EPOLLOUT;
+    }
+    if ((what & NS_POLL_URGENT) != 0u) {
+        event.events |= EPOLLPRI;
     }
     if ((what & NS_POLL_EDGE) != 0u) {
         event.events |= EPOLLET;

@@ -136,8 +136,11 @@ PollWait(void *implPtr, NsPollEvent *events, int maxEvents, int timeoutMs)
         if (pollPtr->fd < 0 || pollPtr->revents == 0) {
             continue;
         }
-        if ((pollPtr->revents & (POLLIN | POLLPRI)) != 0) {
+        if ((pollPtr->revents & POLLIN) != 0) {
             what |= NS_POLL_READ;
+        }
+        if ((pollPtr->revents & POLLPRI) != 0) {
+            what |= NS_POLL_URGENT;
         }
         if ((pollPtr->revents & POLLOUT) != 0) {
             what |= NS_POLL_WRITE;
@@ -170,6 +173,9 @@ PollMask(unsigned what)
     }
     if ((what & NS_POLL_WRITE) != 0u) {
         mask |= POLLOUT;
+    }
+    if ((what & NS_POLL_URGENT) != 0u) {
+        mask |= POLLPRI;
     }
     return (short) mask;
 }

@@ -4,8 +4,8 @@
  *      The thread -socks-: procedures that are called when something happens on
  *      a socket.
  *
- *      Other threads register and cancel through a queue; the thread applies
- *      the queue, waits, and calls.  Replacing a callback is the same as
+ *      Other threads register and cancel through the inbox of its loop; the
+ *      thread applies that, waits, and calls.  Replacing a callback is the same as
  *      cancelling it silently and registering.
  */
 
@@ -17,19 +17,22 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "base/assert.h"
+#include "net/watch.h"
 #include "process/callbacks.h"
 
-#include <sys/eventfd.h>
-
+/*
+ * Constant but for the watch, the thread's.
+ */
 typedef struct Callback {
-    struct Callback *nextPtr;       /* Queue. */
+    NsWatch          watch;         /* Must be first. */
+    NsInboxNode      node;          /* On the way to the thread. */
     NS_SOCKET        sock;
     Ns_SockProc     *proc;          /* NULL: cancel without a call. */
     void            *arg;
     int              when;          /* NS_SOCK_CANCEL: cancel. */
     NsStamp          timeout;       /* 0: none. */
-    NsStamp          expires;       /* The thread; 0: never. */
-    char            *description;   /* Constant while active. */
+    char            *description;   /* While active. */
 } Callback;
 
 typedef struct PortEntry {
@@ -38,35 +41,36 @@ typedef struct PortEntry {
     char        *key;
 } PortEntry;
 
+static NsWatcher     watcher;       /* The thread; stopped under the lock. */
 static Ns_Mutex      lock;          /* Guards all below. */
 static Ns_Cond       changed;
-static Callback     *firstPtr;      /* Queue. */
-static Callback     *lastPtr;
 static Tcl_HashTable active;        /* Socket -> Callback; the thread's. */
 static Tcl_HashTable listening;     /* "address:port" -> port. */
-static int           wakeFd = -1;
 static bool          hasThread;
 static bool          hasStarted;
-static bool          isStopping;
 static bool          hasEnded;
 
 static int  Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
                     NsStamp timeout);
 static bool HasThread(void);
-static void Wake(void);
+static bool IsStopping(void);
 static void SockThread(void *arg);
-static void ApplyQueue(void);
-static int  BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr);
-static void CallReady(const struct pollfd *fds, int n);
+static void Apply(NsInboxNode *nodePtr, void *arg);
+static void Activate(Callback *callbackPtr);
+static NsWatchProc Happened;
+static void Wait(Callback *callbackPtr);
 static bool Call(const Callback *callbackPtr, int why);
-static int  ConditionsOf(const Callback *callbackPtr, short got);
 static char *Description(const Callback *callbackPtr);
-static void Remove(NS_SOCKET sock, const Callback *callbackPtr);
+static void Remove(Callback *callbackPtr);
 static void CallExits(void);
 static Callback *FindActive(NS_SOCKET sock);
 static Ns_SockProc CloseProc, AcceptProc;
 static Ns_ShutdownProc Shutdown;
 static Ns_Callback Start;
+
+static const NsWatchProcs watchProcs = {
+    .watchProc = Happened, .nodeProc = Apply
+};
 
 void
 NsSockCallbackInit(void)
@@ -75,9 +79,8 @@ NsSockCallbackInit(void)
     Ns_CondInit(&changed);
     Tcl_InitHashTable(&active, TCL_ONE_WORD_KEYS);
     Tcl_InitHashTable(&listening, TCL_STRING_KEYS);
-    wakeFd = eventfd(0u, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (wakeFd < 0) {
-        Ns_Fatal("sockcallback: cannot create an eventfd: %s", strerror(errno));
+    if (NsWatcherInit(&watcher, &watchProcs, NULL) != NS_OK) {
+        Ns_Fatal("sockcallback: cannot create a poller: %s", strerror(errno));
     }
     (void) NsCallbackAdd(NS_AT_READY, Start, NULL);
     (void) NsCallbackAddShutdown(Shutdown, NULL);
@@ -238,19 +241,13 @@ Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
     callbackPtr->when = when;
     callbackPtr->timeout = timeout;
     Ns_MutexLock(&lock);
-    if (isStopping) {
+    if (IsStopping()) {
         Ns_MutexUnlock(&lock);
         ns_free(callbackPtr);
         return NS_ERROR;
     }
-    if (lastPtr != NULL) {
-        lastPtr->nextPtr = callbackPtr;
-    } else {
-        firstPtr = callbackPtr;
-    }
-    lastPtr = callbackPtr;
+    NsInboxPut(&watcher.loop.inbox, &callbackPtr->node);
     Ns_MutexUnlock(&lock);
-    Wake();
     return NS_OK;
 }
 
@@ -263,7 +260,7 @@ HasThread(void)
     bool mustStart, isThere = true;
 
     Ns_MutexLock(&lock);
-    mustStart = !hasThread && !isStopping;
+    mustStart = !hasThread && !IsStopping();
     hasThread |= mustStart;
     Ns_MutexUnlock(&lock);
     if (mustStart && NsThreadTry(SockThread, NULL, 0, NULL) != 0) {
@@ -275,13 +272,10 @@ HasThread(void)
     return isThere;
 }
 
-static void
-Wake(void)
+static bool
+IsStopping(void)
 {
-    uint64_t one = 1u;
-    ssize_t  n = write(wakeFd, &one, sizeof(one));
-
-    (void) n;
+    return NsLoopIsStopping(&watcher.loop);
 }
 
 /*
@@ -305,9 +299,8 @@ Shutdown(Ns_Time *deadlinePtr, void *arg)
     Ns_ReturnCode result = NS_OK;
 
     Ns_MutexLock(&lock);
-    isStopping = true;
+    NsLoopStop(&watcher.loop);
     Ns_CondBroadcast(&changed);
-    Wake();
     if (deadlinePtr != NULL) {
         Ns_Time deadline = *deadlinePtr;
 
@@ -324,37 +317,17 @@ Shutdown(Ns_Time *deadlinePtr, void *arg)
 static void
 SockThread(void *arg)
 {
-    struct pollfd *fds = NULL;
-    int            size = 0;
-    bool           isDone;
-
     Ns_ThreadSetName("-socks-");
     Ns_MutexLock(&lock);
-    while (!hasStarted && !isStopping) {
+    while (!hasStarted && !IsStopping()) {
         Ns_CondWait(&changed, &lock);
     }
-    isDone = isStopping;
     Ns_MutexUnlock(&lock);
-    while (!isDone) {
-        int n, ms;
-
-        ApplyQueue();
-        Ns_MutexLock(&lock);
-        n = BuildPollLocked(&fds, &size, &ms);
-        isDone = isStopping;
-        Ns_MutexUnlock(&lock);
-        if (!isDone && poll(fds, (nfds_t) n, ms) >= 0) {
-            if (fds[0].revents != 0) {
-                uint64_t count;
-                ssize_t  nRead = read(wakeFd, &count, sizeof(count));
-
-                (void) nRead;
-            }
-            CallReady(fds + 1, n - 1);
-        }
+    while (!IsStopping()) {
+        NsLoopTurn(&watcher.loop, 0);
     }
+    NsLoopTakeInbox(&watcher.loop);
     CallExits();
-    ns_free(fds);
     Ns_MutexLock(&lock);
     hasEnded = true;
     Ns_CondBroadcast(&changed);
@@ -362,48 +335,42 @@ SockThread(void *arg)
 }
 
 /*
- * Do what other threads asked for, in their order.
+ * Do what another thread asked for.
  */
 static void
-ApplyQueue(void)
+Apply(NsInboxNode *nodePtr, void *arg)
 {
-    Callback *callbackPtr;
+    Callback *callbackPtr = (Callback *) ((char *) nodePtr
+                                          - offsetof(Callback, node));
+    Callback *oldPtr = FindActive(callbackPtr->sock);
 
-    Ns_MutexLock(&lock);
-    callbackPtr = firstPtr;
-    firstPtr = NULL;
-    lastPtr = NULL;
-    Ns_MutexUnlock(&lock);
-    while (callbackPtr != NULL) {
-        Callback *nextPtr = callbackPtr->nextPtr;
-        Callback *oldPtr = FindActive(callbackPtr->sock);
-
-        if (oldPtr != NULL) {
-            Remove(callbackPtr->sock, oldPtr);
-        }
-        if ((callbackPtr->when & NS_SOCK_CANCEL) != 0) {
-            if (callbackPtr->proc != NULL) {
-                (void) callbackPtr->proc(callbackPtr->sock, callbackPtr->arg,
-                                         NS_SOCK_CANCEL);
-            }
-            ns_free(callbackPtr);
-        } else {
-            Tcl_HashEntry *hPtr;
-            int            isNew;
-
-            callbackPtr->description = Description(callbackPtr);
-            if (callbackPtr->timeout > 0) {
-                callbackPtr->expires = NsClockNow()
-                    + callbackPtr->timeout;
-            }
-            Ns_MutexLock(&lock);
-            hPtr = Tcl_CreateHashEntry(&active, INT2PTR(callbackPtr->sock),
-                                       &isNew);
-            Tcl_SetHashValue(hPtr, callbackPtr);
-            Ns_MutexUnlock(&lock);
-        }
-        callbackPtr = nextPtr;
+    if (oldPtr != NULL) {
+        Remove(oldPtr);
     }
+    if ((callbackPtr->when & NS_SOCK_CANCEL) == 0) {
+        Activate(callbackPtr);
+        return;
+    }
+    if (callbackPtr->proc != NULL) {
+        (void) Call(callbackPtr, NS_SOCK_CANCEL);
+    }
+    ns_free(callbackPtr);
+}
+
+static void
+Activate(Callback *callbackPtr)
+{
+    Tcl_HashEntry *hPtr;
+    int            isNew;
+
+    callbackPtr->description = Description(callbackPtr);
+    Ns_MutexLock(&lock);
+    hPtr = Tcl_CreateHashEntry(&active, INT2PTR(callbackPtr->sock), &isNew);
+    NsAssert(isNew);
+    Tcl_SetHashValue(hPtr, callbackPtr);
+    Ns_MutexUnlock(&lock);
+    NsWatchBegin(&watcher, &callbackPtr->watch, callbackPtr->sock);
+    Wait(callbackPtr);
 }
 
 /*
@@ -429,114 +396,36 @@ Description(const Callback *callbackPtr)
 }
 
 /*
- * The descriptors to wait for, the first being the one that wakes us; their
- * number, and how long to wait.
+ * One condition per call.
  */
-static int
-BuildPollLocked(struct pollfd **fdsPtr, int *sizePtr, int *msPtr)
+static void
+Happened(NsWatch *watchPtr, int what, void *arg)
 {
-    Tcl_HashSearch search;
-    Tcl_HashEntry *hPtr;
-    NsStamp        next = 0;
-    int            n = 0;
+    Callback *callbackPtr = (Callback *) watchPtr;
+    bool      goesOn = true;
 
-    NsAssertLocked(&lock);
-    if (*sizePtr <= active.numEntries) {
-        *sizePtr = active.numEntries * 2 + 16;
-        *fdsPtr = ns_realloc(*fdsPtr,
-                             (size_t) *sizePtr * sizeof(struct pollfd));
+    if (what == NS_SOCK_TIMEOUT) {
+        goesOn = Call(callbackPtr, NS_SOCK_TIMEOUT);
     }
-    (*fdsPtr)[n++] = (struct pollfd) {.fd = wakeFd, .events = POLLIN};
-    hPtr = Tcl_FirstHashEntry(&active, &search);
-    while (hPtr != NULL) {
-        const Callback *callbackPtr = Tcl_GetHashValue(hPtr);
-        int             events = 0;
-
-        if ((callbackPtr->when & NS_SOCK_READ) != 0) {
-            events |= POLLIN;
+    for (int why = NS_SOCK_READ; goesOn && why <= NS_SOCK_EXCEPTION;
+         why <<= 1) {
+        if ((what & why) != 0) {
+            goesOn = Call(callbackPtr, why);
         }
-        if ((callbackPtr->when & NS_SOCK_WRITE) != 0) {
-            events |= POLLOUT;
-        }
-        if ((callbackPtr->when & NS_SOCK_EXCEPTION) != 0) {
-            events |= POLLPRI;
-        }
-        (*fdsPtr)[n++] = (struct pollfd) {
-            .fd = callbackPtr->sock, .events = (short) events
-        };
-        if (callbackPtr->expires != 0
-                && (next == 0 || callbackPtr->expires < next)) {
-            next = callbackPtr->expires;
-        }
-        hPtr = Tcl_NextHashEntry(&search);
     }
-    *msPtr = -1;
-    if (next != 0) {
-        NsStamp now = NsClockNow();
-
-        *msPtr = next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
+    if (goesOn) {
+        Wait(callbackPtr);
+    } else {
+        Remove(callbackPtr);
     }
-    return n;
 }
 
 static void
-CallReady(const struct pollfd *fds, int n)
+Wait(Callback *callbackPtr)
 {
-    for (int i = 0; i < n; i++) {
-        Callback *callbackPtr = FindActive(fds[i].fd);
-        bool      goesOn = true;
-
-        if (callbackPtr == NULL) {
-            continue;
-        }
-        if (fds[i].revents != 0) {
-            int what = ConditionsOf(callbackPtr, fds[i].revents);
-
-            /* One condition per call. */
-            for (int why = NS_SOCK_READ; goesOn && why <= NS_SOCK_EXCEPTION;
-                 why <<= 1) {
-                if ((what & why) != 0) {
-                    goesOn = Call(callbackPtr, why);
-                }
-            }
-            callbackPtr->expires = callbackPtr->timeout == 0 ? 0
-                : NsClockNow() + callbackPtr->timeout;
-        } else if (callbackPtr->expires != 0
-                   && NsClockNow() >= callbackPtr->expires) {
-            goesOn = Call(callbackPtr, NS_SOCK_TIMEOUT);
-            callbackPtr->expires = NsClockNow()
-                + callbackPtr->timeout;
-        }
-        if (!goesOn) {
-            Remove(fds[i].fd, callbackPtr);
-        }
-    }
-}
-
-/*
- * What the poll results mean to the callback.  An error or hang-up is told as a
- * condition that it waits for, so that it finds out itself.
- */
-static int
-ConditionsOf(const Callback *callbackPtr, short got)
-{
-    int what = 0;
-
-    if ((got & (POLLIN | POLLHUP)) != 0) {
-        what |= NS_SOCK_READ;
-    }
-    if ((got & POLLOUT) != 0) {
-        what |= NS_SOCK_WRITE;
-    }
-    if ((got & POLLPRI) != 0) {
-        what |= NS_SOCK_EXCEPTION;
-    }
-    what &= callbackPtr->when;
-    if (what == 0) {
-        what = callbackPtr->when & NS_SOCK_ANY;
-        what &= -what;
-    }
-    return what;
+    NsWatchSet(&watcher, &callbackPtr->watch, callbackPtr->when,
+               callbackPtr->timeout == 0 ? 0
+               : NsClockNow() + callbackPtr->timeout);
 }
 
 static bool
@@ -555,13 +444,14 @@ FindActive(NS_SOCKET sock)
 }
 
 static void
-Remove(NS_SOCKET sock, const Callback *callbackPtr)
+Remove(Callback *callbackPtr)
 {
+    NsWatchEnd(&watcher, &callbackPtr->watch);
     Ns_MutexLock(&lock);
-    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&active, INT2PTR(sock)));
+    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&active, INT2PTR(callbackPtr->sock)));
     Ns_MutexUnlock(&lock);
     ns_free(callbackPtr->description);
-    ns_free((void *) callbackPtr);
+    ns_free(callbackPtr);
 }
 
 /*
@@ -573,7 +463,6 @@ CallExits(void)
     Tcl_HashSearch search;
     Tcl_HashEntry *hPtr;
 
-    ApplyQueue();
     hPtr = Tcl_FirstHashEntry(&active, &search);
     while (hPtr != NULL) {
         const Callback *callbackPtr = Tcl_GetHashValue(hPtr);

@@ -6,33 +6,35 @@
  *
  *      A task belongs to the thread that runs it, except for the few fields
  *      that the creator may look at or set, guarded by one lock for all tasks.
+ *      One that waits costs the thread nothing while others work.
  */
 
+#include "net/tasks.h"
 #include "nslog.h"
 #include "nssocket.h"
 #include "nsthread.h"
-#include "net/tasks.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/thread.h"
-
-#include <sys/eventfd.h>
+#include "net/watch.h"
 
 typedef struct Task {
+    NsWatch       watch;            /* Must be first.  The thread. */
+    NsInboxNode   node;             /* In the inbox if isSignalled. */
     NS_SOCKET     sock;             /* Constant. */
     Ns_TaskProc  *proc;             /* Constant. */
     void         *arg;              /* Constant. */
 
     /* Guarded by the lock. */
-    struct Task  *nextPtr;          /* Signals of a queue. */
     struct Queue *queuePtr;         /* NULL: none, or run by the caller. */
-    bool          isSignalled;      /* In the list of signals. */
+    bool          isSignalled;
     bool          mustInit;
     bool          mustCancel;
+    bool          isEnding;         /* Takes no more signals. */
     bool          isCompleted;
 
     /* The thread that runs it. */
-    struct Task  *nextRunPtr;
     int           when;             /* Conditions to wait for. */
     NsStamp       due;              /* The timeout; 0: none. */
     bool          isDone;           /* The task has said so. */
@@ -42,15 +44,8 @@ typedef struct Queue {
     struct Queue *nextQueuePtr;     /* Guarded by the lock. */
     char         *name;             /* Constant. */
     Ns_Thread     thread;           /* Constant. */
-    int           wakeFd;           /* Constant. */
-
-    /* Guarded by the lock. */
-    Task         *firstPtr;         /* Signalled tasks. */
-    Task         *lastPtr;
-    bool          isStopping;
-    bool          hasEnded;
-
-    Task         *runPtr;           /* The thread: its tasks. */
+    NsWatcher     watcher;          /* The thread; stopped under the lock. */
+    bool          hasEnded;         /* Guarded by the lock. */
 } Queue;
 
 #define TASK(task)   ((Task *) (task))
@@ -62,21 +57,23 @@ static Queue   *firstQueuePtr;
 static bool     isStopping;
 
 static Ns_ReturnCode SignalLocked(Task *taskPtr);
-static void Wake(const Queue *queuePtr);
 static void QueueThread(void *arg);
 static Ns_ArgProc DescribeQueue;
-static void TakeSignals(Queue *queuePtr);
-static void RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr);
+static void TakeSignal(NsInboxNode *nodePtr, void *arg);
 static void CancelAll(Queue *queuePtr);
 static void Unlist(Queue *queuePtr);
 static void FreeQueue(Queue *queuePtr);
-static void Step(Task *taskPtr, bool mustInit, bool mustCancel);
-static void Deliver(Task *taskPtr, short got);
+static NsWatchProc Happened;
+static void GoOn(Queue *queuePtr, Task *taskPtr);
+static void Deliver(Task *taskPtr, int what);
 static void Call(Task *taskPtr, int why);
-static bool FinishIfDone(Task *taskPtr);
-static short EventsOf(const Task *taskPtr);
-static int  MsUntil(NsStamp due, int ms);
+static bool BeginEnd(Task *taskPtr);
+static void Finish(Task *taskPtr);
 static Ns_ShutdownProc Shutdown;
+
+static const NsWatchProcs watchProcs = {
+    .watchProc = Happened, .nodeProc = TakeSignal
+};
 
 void
 NsTasksInit(void)
@@ -94,17 +91,19 @@ Ns_CreateTaskQueue(const char *name)
     Queue *queuePtr = ns_calloc(1u, sizeof(Queue));
 
     queuePtr->name = ns_strdup(name);
-    queuePtr->wakeFd = eventfd(0u, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (queuePtr->wakeFd < 0) {
-        Ns_Log(Error, "task[%s]: cannot create an eventfd: %s", name,
+    if (NsWatcherInit(&queuePtr->watcher, &watchProcs, queuePtr) != NS_OK) {
+        Ns_Log(Error, "task[%s]: cannot create a queue: %s", name,
                strerror(errno));
-        FreeQueue(queuePtr);
+        ns_free(queuePtr->name);
+        ns_free(queuePtr);
         return NULL;
     }
     Ns_MutexLock(&lock);
     queuePtr->nextQueuePtr = firstQueuePtr;
     firstQueuePtr = queuePtr;
-    queuePtr->isStopping = isStopping;
+    if (isStopping) {
+        NsLoopStop(&queuePtr->watcher.loop);
+    }
     Ns_MutexUnlock(&lock);
     if (NsThreadTry(QueueThread, queuePtr, 0, &queuePtr->thread) != 0) {
         Unlist(queuePtr);
@@ -120,7 +119,6 @@ Ns_DestroyTaskQueue(Ns_TaskQueue *queue)
     Queue *queuePtr = QUEUE(queue);
 
     Unlist(queuePtr);
-    Wake(queuePtr);
     Ns_ThreadJoin(&queuePtr->thread, NULL);
     FreeQueue(queuePtr);
 }
@@ -131,7 +129,7 @@ Unlist(Queue *queuePtr)
     Queue **linkPtrPtr = &firstQueuePtr;
 
     Ns_MutexLock(&lock);
-    queuePtr->isStopping = true;
+    NsLoopStop(&queuePtr->watcher.loop);
     while (*linkPtrPtr != queuePtr) {
         linkPtrPtr = &(*linkPtrPtr)->nextQueuePtr;
     }
@@ -142,9 +140,7 @@ Unlist(Queue *queuePtr)
 static void
 FreeQueue(Queue *queuePtr)
 {
-    if (queuePtr->wakeFd >= 0) {
-        close(queuePtr->wakeFd);
-    }
+    NsWatcherFree(&queuePtr->watcher);
     ns_free(queuePtr->name);
     ns_free(queuePtr);
 }
@@ -183,15 +179,11 @@ Ns_TaskRun(Ns_Task *task)
     Task *taskPtr = TASK(task);
 
     Call(taskPtr, NS_SOCK_INIT);
-    while (!FinishIfDone(taskPtr)) {
-        struct pollfd pollFd = {
-            .fd = taskPtr->sock, .events = EventsOf(taskPtr)
-        };
-
-        if (poll(&pollFd, 1u, MsUntil(taskPtr->due, -1)) >= 0) {
-            Deliver(taskPtr, pollFd.revents);
-        }
+    while (!taskPtr->isDone) {
+        Deliver(taskPtr, NsWatchAlone(taskPtr->sock, taskPtr->when,
+                                      taskPtr->due));
     }
+    Finish(taskPtr);
 }
 
 void
@@ -246,7 +238,7 @@ Ns_TaskCancel(Ns_Task *task)
     Ns_ReturnCode result = NS_ERROR;
 
     Ns_MutexLock(&lock);
-    if (taskPtr->queuePtr != NULL && !taskPtr->isCompleted) {
+    if (taskPtr->queuePtr != NULL && !taskPtr->isEnding) {
         taskPtr->mustCancel = true;
         result = SignalLocked(taskPtr);
     }
@@ -272,52 +264,28 @@ SignalLocked(Task *taskPtr)
     Queue *queuePtr = taskPtr->queuePtr;
 
     NsAssertLocked(&lock);
-    if (queuePtr->isStopping) {
+    if (NsLoopIsStopping(&queuePtr->watcher.loop)) {
         return NS_ERROR;
     }
     if (!taskPtr->isSignalled) {
         taskPtr->isSignalled = true;
-        taskPtr->nextPtr = NULL;
-        if (queuePtr->lastPtr != NULL) {
-            queuePtr->lastPtr->nextPtr = taskPtr;
-        } else {
-            queuePtr->firstPtr = taskPtr;
-        }
-        queuePtr->lastPtr = taskPtr;
+        NsInboxPut(&queuePtr->watcher.loop.inbox, &taskPtr->node);
     }
-    Wake(queuePtr);
     return NS_OK;
-}
-
-static void
-Wake(const Queue *queuePtr)
-{
-    uint64_t one = 1u;
-    ssize_t  n = write(queuePtr->wakeFd, &one, sizeof(one));
-
-    (void) n;
 }
 
 static void
 QueueThread(void *arg)
 {
-    Queue         *queuePtr = arg;
-    struct pollfd *fds = NULL;
-    int            size = 0;
-    bool           mustStop = false;
+    Queue  *queuePtr = arg;
+    NsLoop *loopPtr = &queuePtr->watcher.loop;
 
     Ns_ThreadSetName("task:%s", queuePtr->name);
-    while (!mustStop) {
-        TakeSignals(queuePtr);
-        Ns_MutexLock(&lock);
-        mustStop = queuePtr->isStopping;
-        Ns_MutexUnlock(&lock);
-        if (!mustStop) {
-            RunOnce(queuePtr, &fds, &size);
-        }
+    while (!NsLoopIsStopping(loopPtr)) {
+        NsLoopTurn(loopPtr, 0);
     }
+    NsLoopTakeInbox(loopPtr);
     CancelAll(queuePtr);
-    ns_free(fds);
     Ns_MutexLock(&lock);
     queuePtr->hasEnded = true;
     Ns_CondBroadcast(&changed);
@@ -325,114 +293,85 @@ QueueThread(void *arg)
 }
 
 /*
- * New tasks begin, others are cancelled.
+ * A new task begins, or one is cancelled, or both.
  */
 static void
-TakeSignals(Queue *queuePtr)
+TakeSignal(NsInboxNode *nodePtr, void *arg)
 {
-    for (;;) {
-        Task *taskPtr;
-        bool  mustInit, mustCancel;
+    Queue *queuePtr = arg;
+    Task  *taskPtr = (Task *) ((char *) nodePtr - offsetof(Task, node));
+    bool   mustInit, mustCancel;
 
-        Ns_MutexLock(&lock);
-        taskPtr = queuePtr->firstPtr;
-        if (taskPtr == NULL) {
-            Ns_MutexUnlock(&lock);
-            return;
-        }
-        queuePtr->firstPtr = taskPtr->nextPtr;
-        if (queuePtr->firstPtr == NULL) {
-            queuePtr->lastPtr = NULL;
-        }
-        mustInit = taskPtr->mustInit;
-        mustCancel = taskPtr->mustCancel;
-        taskPtr->isSignalled = false;
-        taskPtr->mustInit = false;
-        taskPtr->mustCancel = false;
-        Ns_MutexUnlock(&lock);
-        if (mustInit) {
-            taskPtr->nextRunPtr = queuePtr->runPtr;
-            queuePtr->runPtr = taskPtr;
-        }
-        Step(taskPtr, mustInit, mustCancel);
-    }
-}
-
-/*
- * Wait for one of the tasks, and call those to which something happened.
- */
-static void
-RunOnce(Queue *queuePtr, struct pollfd **fdsPtr, int *sizePtr)
-{
-    Task  **linkPtrPtr = &queuePtr->runPtr;
-    int     n = 1, ms = -1;
-
-    while (*linkPtrPtr != NULL) {
-        Task *taskPtr = *linkPtrPtr;
-
-        /* Out of the list first: when completed, it may be freed. */
-        if (taskPtr->isDone) {
-            *linkPtrPtr = taskPtr->nextRunPtr;
-            (void) FinishIfDone(taskPtr);
-            continue;
-        }
-        if (n + 1 >= *sizePtr) {
-            *sizePtr = *sizePtr * 2 + 16;
-            *fdsPtr = ns_realloc(*fdsPtr,
-                                 (size_t) *sizePtr * sizeof(struct pollfd));
-        }
-        (*fdsPtr)[n++] = (struct pollfd) {
-            .fd = taskPtr->sock, .events = EventsOf(taskPtr)
-        };
-        ms = MsUntil(taskPtr->due, ms);
-        linkPtrPtr = &taskPtr->nextRunPtr;
-    }
-    if (*sizePtr == 0) {
-        *sizePtr = 16;
-        *fdsPtr = ns_realloc(*fdsPtr, 16u * sizeof(struct pollfd));
-    }
-    (*fdsPtr)[0] = (struct pollfd) {.fd = queuePtr->wakeFd, .events = POLLIN};
-    if (poll(*fdsPtr, (nfds_t) n, ms) < 0) {
-        return;
-    }
-    if ((*fdsPtr)[0].revents != 0) {
-        uint64_t count;
-        ssize_t  nRead = read(queuePtr->wakeFd, &count, sizeof(count));
-
-        (void) nRead;
-    }
-    n = 1;
-    for (Task *taskPtr = queuePtr->runPtr; taskPtr != NULL;
-         taskPtr = taskPtr->nextRunPtr) {
-        Deliver(taskPtr, (*fdsPtr)[n++].revents);
-    }
-}
-
-static void
-CancelAll(Queue *queuePtr)
-{
-    TakeSignals(queuePtr);
-    while (queuePtr->runPtr != NULL) {
-        Task *taskPtr = queuePtr->runPtr;
-
-        queuePtr->runPtr = taskPtr->nextRunPtr;
-        if (!taskPtr->isDone) {
-            Step(taskPtr, false, true);
-        }
-        (void) FinishIfDone(taskPtr);
-    }
-}
-
-static void
-Step(Task *taskPtr, bool mustInit, bool mustCancel)
-{
+    Ns_MutexLock(&lock);
+    NsAssert(taskPtr->isSignalled && taskPtr->queuePtr == queuePtr);
+    mustInit = taskPtr->mustInit;
+    mustCancel = taskPtr->mustCancel;
+    taskPtr->isSignalled = false;
+    taskPtr->mustInit = false;
+    taskPtr->mustCancel = false;
+    Ns_MutexUnlock(&lock);
     if (mustInit) {
+        NsWatchBegin(&queuePtr->watcher, &taskPtr->watch, taskPtr->sock);
         Call(taskPtr, NS_SOCK_INIT);
     }
     if (mustCancel && !taskPtr->isDone) {
         Call(taskPtr, NS_SOCK_CANCEL);
         taskPtr->isDone = true;
     }
+    GoOn(queuePtr, taskPtr);
+}
+
+static void
+CancelAll(Queue *queuePtr)
+{
+    NsWatch *watchPtr;
+
+    while ((watchPtr = NsWatcherFirst(&queuePtr->watcher)) != NULL) {
+        Task *taskPtr = (Task *) watchPtr;
+
+        Call(taskPtr, NS_SOCK_CANCEL);
+        taskPtr->isDone = true;
+        GoOn(queuePtr, taskPtr);
+    }
+}
+
+static void
+Happened(NsWatch *watchPtr, int what, void *arg)
+{
+    Task *taskPtr = (Task *) watchPtr;
+
+    Deliver(taskPtr, what);
+    GoOn(arg, taskPtr);
+}
+
+/*
+ * Wait for what the task asked for last, or end it.
+ */
+static void
+GoOn(Queue *queuePtr, Task *taskPtr)
+{
+    if (!taskPtr->isDone) {
+        NsWatchSet(&queuePtr->watcher, &taskPtr->watch, taskPtr->when,
+                   taskPtr->due);
+    } else if (BeginEnd(taskPtr)) {
+        NsWatchEnd(&queuePtr->watcher, &taskPtr->watch);
+        Finish(taskPtr);
+    } else {
+        NsWatchSet(&queuePtr->watcher, &taskPtr->watch, 0, 0);
+    }
+}
+
+/*
+ * False: a signal is on its way, and the task ends when it is there.
+ */
+static bool
+BeginEnd(Task *taskPtr)
+{
+    Ns_MutexLock(&lock);
+    NsAssert(!taskPtr->isEnding);
+    taskPtr->isEnding = !taskPtr->isSignalled;
+    Ns_MutexUnlock(&lock);
+    return taskPtr->isEnding;
 }
 
 /*
@@ -440,32 +379,22 @@ Step(Task *taskPtr, bool mustInit, bool mustCancel)
  * the timeout.
  */
 static void
-Deliver(Task *taskPtr, short got)
+Deliver(Task *taskPtr, int what)
 {
-    int when = taskPtr->when;
+    static const int order[] = {
+        NS_SOCK_EXCEPTION, NS_SOCK_WRITE, NS_SOCK_READ
+    };
 
-    if (got == 0) {
-        if (taskPtr->due != 0 && !taskPtr->isDone
-                && taskPtr->due <= NsClockNow()) {
-            taskPtr->due = 0;
-            Call(taskPtr, NS_SOCK_TIMEOUT);
-        }
+    if (what == NS_SOCK_TIMEOUT) {
+        taskPtr->due = 0;
+        Call(taskPtr, NS_SOCK_TIMEOUT);
         return;
     }
-    /* After a hang-up the task finds out by trying. */
-    if ((got & (POLLHUP | POLLERR)) != 0) {
-        got = POLLIN | POLLOUT;
-    }
-    if ((got & POLLPRI) != 0 && (when & NS_SOCK_EXCEPTION) != 0
-            && !taskPtr->isDone) {
-        Call(taskPtr, NS_SOCK_EXCEPTION);
-    }
-    if ((got & POLLOUT) != 0 && (when & NS_SOCK_WRITE) != 0
-            && !taskPtr->isDone) {
-        Call(taskPtr, NS_SOCK_WRITE);
-    }
-    if ((got & POLLIN) != 0 && (when & NS_SOCK_READ) != 0 && !taskPtr->isDone) {
-        Call(taskPtr, NS_SOCK_READ);
+    what &= taskPtr->when;
+    for (int i = 0; i < Ns_NrElements(order) && !taskPtr->isDone; i++) {
+        if ((what & order[i]) != 0) {
+            Call(taskPtr, order[i]);
+        }
     }
 }
 
@@ -478,51 +407,15 @@ Call(Task *taskPtr, int why)
 /*
  * A task that is done gets a last call; then its creator may free it.
  */
-static bool
-FinishIfDone(Task *taskPtr)
+static void
+Finish(Task *taskPtr)
 {
-    if (!taskPtr->isDone) {
-        return false;
-    }
+    NsAssert(taskPtr->isDone && !taskPtr->isCompleted);
     Call(taskPtr, NS_SOCK_DONE);
     Ns_MutexLock(&lock);
     taskPtr->isCompleted = true;
     Ns_CondBroadcast(&changed);
     Ns_MutexUnlock(&lock);
-    return true;
-}
-
-static short
-EventsOf(const Task *taskPtr)
-{
-    int events = 0;
-
-    if ((taskPtr->when & NS_SOCK_READ) != 0) {
-        events |= POLLIN;
-    }
-    if ((taskPtr->when & NS_SOCK_WRITE) != 0) {
-        events |= POLLOUT;
-    }
-    if ((taskPtr->when & NS_SOCK_EXCEPTION) != 0) {
-        events |= POLLPRI;
-    }
-    return (short) events;
-}
-
-/*
- * The smaller of ms (-1: none) and the time left until due (0: never).
- */
-static int
-MsUntil(NsStamp due, int ms)
-{
-    NsStamp left = due - NsClockNow();
-    int     leftMs;
-
-    if (due == 0) {
-        return ms;
-    }
-    leftMs = left <= 0 ? 0 : (int) MIN((left + 999999) / 1000000, INT_MAX);
-    return ms < 0 ? leftMs : MIN(ms, leftMs);
 }
 
 /*
@@ -537,8 +430,7 @@ Shutdown(Ns_Time *deadlinePtr, void *arg)
     isStopping = true;
     for (Queue *queuePtr = firstQueuePtr; queuePtr != NULL;
          queuePtr = queuePtr->nextQueuePtr) {
-        queuePtr->isStopping = true;
-        Wake(queuePtr);
+        NsLoopStop(&queuePtr->watcher.loop);
     }
     for (Queue *queuePtr = firstQueuePtr;
          deadlinePtr != NULL && queuePtr != NULL && result == NS_OK;

@@ -17,6 +17,7 @@
 #include "nsthread.h"
 
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 /*
@@ -33,6 +34,31 @@ clock_gettime(clockid_t clock, struct timespec *timePtr)
         timePtr->tv_sec += atomic_load(&secondsAhead);
     }
     return result;
+}
+
+/*
+ * Descriptors that the kernel was told of in waits, or told of.
+ */
+static atomic_long nLookedAt;
+
+int
+poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
+
+    atomic_fetch_add(&nLookedAt, (long) n);
+    return (int) syscall(SYS_ppoll, fds, n, ms < 0 ? NULL : &wait, NULL,
+                         (size_t) 0);
+}
+
+int
+epoll_wait(int fd, struct epoll_event *events, int maxEvents, int ms)
+{
+    int n = (int) syscall(SYS_epoll_pwait, fd, events, maxEvents, ms, NULL,
+                          (size_t) 0);
+
+    atomic_fetch_add(&nLookedAt, n);
+    return n;
 }
 
 /*
@@ -279,6 +305,121 @@ tasks_are_cancelled_singly_and_with_their_queue(void **state)
     }
 }
 
+/*
+ * Answers each byte, until there are no more.
+ */
+static void
+EchoProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    char byte;
+
+    if (why == NS_SOCK_INIT) {
+        Ns_TaskCallback(task, NS_SOCK_READ, NULL);
+    } else if (why == NS_SOCK_READ && read(sock, &byte, 1) == 1) {
+        assert_int_equal(write(sock, &byte, 1), 1);
+    } else if (why == NS_SOCK_READ) {
+        Ns_TaskDone(task);
+    }
+}
+
+static void
+tasks_that_wait_cost_nothing_while_one_works(void **state)
+{
+    enum {N_TASKS = 300, N_ROUNDS = 100};
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    NS_SOCKET     socks[2], idle[N_TASKS];
+    Ns_Task      *task, *tasks[N_TASKS];
+    char          byte = 'e';
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    for (int i = 0; i < N_TASKS; i += 2) {
+        assert_int_equal(ns_sockpair(&idle[i]), 0);
+        for (int k = i; k < i + 2; k++) {
+            tasks[k] = Ns_TaskCreate(idle[k], EchoProc, NULL);
+            assert_int_equal(Ns_TaskEnqueue(tasks[k], queue), NS_OK);
+        }
+    }
+    task = Ns_TaskCreate(socks[0], EchoProc, NULL);
+    assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
+    for (int i = 0; i < N_ROUNDS; i++) {
+        /* The first round ends when all tasks wait. */
+        if (i == 1) {
+            atomic_store(&nLookedAt, 0);
+        }
+        assert_int_equal(write(socks[1], &byte, 1), 1);
+        assert_int_equal(read(socks[1], &byte, 1), 1);
+    }
+    assert_in_range(atomic_load(&nLookedAt), 1, 2 * N_ROUNDS);
+    Ns_DestroyTaskQueue(queue);
+    for (int i = 0; i < N_TASKS; i++) {
+        close(Ns_TaskFree(tasks[i]));
+    }
+    close(Ns_TaskFree(task));
+    close(socks[1]);
+}
+
+static void
+two_tasks_may_wait_for_one_socket(void **state)
+{
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    NS_SOCKET     socks[2];
+    Ns_Task      *reader, *writer;
+    Ns_Time       soon = {0, 1000};
+    char          byte;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    reader = Ns_TaskCreate(socks[0], EchoProc, NULL);
+    writer = Ns_TaskCreate(socks[0], PingProc, &soon);
+    assert_int_equal(Ns_TaskEnqueue(reader, queue), NS_OK);
+    assert_int_equal(Ns_TaskEnqueue(writer, queue), NS_OK);
+    assert_int_equal(read(socks[1], &byte, 1), 1);
+    assert_int_equal(byte, 'p');
+    assert_int_equal(Ns_TaskWait(writer, NULL), NS_OK);
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    assert_int_equal(read(socks[1], &byte, 1), 1);
+    assert_int_equal(byte, 'a');
+    close(socks[1]);
+    assert_int_equal(Ns_TaskWait(reader, NULL), NS_OK);
+    Ns_TaskFree(writer);
+    close(Ns_TaskFree(reader));
+    Ns_DestroyTaskQueue(queue);
+}
+
+/*
+ * Cancels itself in its last call.
+ */
+static void
+LateProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    Note(why);
+    if (why == NS_SOCK_INIT) {
+        Ns_TaskDone(task);
+    } else if (why == NS_SOCK_DONE) {
+        *(int *) arg = Ns_TaskCancel(task);
+    }
+}
+
+static void
+a_task_in_its_last_call_cannot_be_cancelled(void **state)
+{
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    int           result = NS_OK;
+    NS_SOCKET     socks[2];
+    Ns_Task      *task;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    task = Ns_TaskCreate(socks[0], LateProc, &result);
+    assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
+    assert_int_equal(Ns_TaskWait(task, NULL), NS_OK);
+    assert_int_equal(result, NS_ERROR);
+    Ns_TaskFree(task);
+    /* The thread has not kept it. */
+    Ns_DestroyTaskQueue(queue);
+    WaitFor("id");
+    close(socks[0]);
+    close(socks[1]);
+}
+
 static void
 EventProc(Ns_Event *event, NS_SOCKET sock, void *arg, Ns_Time *now, int why)
 {
@@ -437,6 +578,11 @@ main(void)
         cmocka_unit_test_setup(a_task_runs_in_a_queue_until_it_is_done, Reset),
         cmocka_unit_test_setup(a_task_that_gets_no_answer_times_out, Reset),
         cmocka_unit_test_setup(tasks_are_cancelled_singly_and_with_their_queue,
+                               Reset),
+        cmocka_unit_test_setup(tasks_that_wait_cost_nothing_while_one_works,
+                               Reset),
+        cmocka_unit_test_setup(two_tasks_may_wait_for_one_socket, Reset),
+        cmocka_unit_test_setup(a_task_in_its_last_call_cannot_be_cancelled,
                                Reset),
         cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains, Reset),
         cmocka_unit_test_setup(an_event_that_waits_bears_a_clock_that_jumps,
