@@ -248,7 +248,7 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
         continue;
     }
     Watch(threadPtr, false);
-    NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,
+    NsWheelSet(&threadPtr->loop.wheel, &threadPtr->retryEntry,
                NsClockNow() + RETRY_NS);
 }
 
@@ -294,8 +294,8 @@ Watch(NsDriverThread *threadPtr, bool isOn)
         NsListener *listenerPtr = &threadPtr->listeners[i];
 
         if (!isOn) {
-            NsPollerRemove(threadPtr->pollerPtr, listenerPtr->fd);
-        } else if (NsPollerAdd(threadPtr->pollerPtr, listenerPtr->fd,
+            NsPollerRemove(threadPtr->loop.pollerPtr, listenerPtr->fd);
+        } else if (NsPollerAdd(threadPtr->loop.pollerPtr, listenerPtr->fd,
                                NS_POLL_READ, NsListenerMark(listenerPtr))
                    != NS_OK) {
             Ns_Log(Error, "%s: cannot watch the listening socket: %s",
@@ -326,7 +326,7 @@ HasRoom(NsDriverThread *threadPtr, int listenFd)
         closed != NULL ? closed : "new clients wait");
     if (closed == NULL) {
         Watch(threadPtr, false);
-        NsWheelSet(&threadPtr->wheel, &threadPtr->retryEntry,
+        NsWheelSet(&threadPtr->loop.wheel, &threadPtr->retryEntry,
                    NsClockNow() + RETRY_NS);
     }
     return closed != NULL;

@@ -46,8 +46,6 @@ static Ns_DriverRecvProc Refuse;
 static void RaiseDescriptorLimit(void);
 static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
-static NsDriverThread *CreateThread(NsDriver *drvPtr, int index,
-                                    bool isSpooler);
 static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
                         const Ns_Time *deadlinePtr);
 
@@ -189,8 +187,7 @@ NsDriversStop(void)
             Ns_MutexLock(&undrained.lock);
             undrained.nThreads++;
             Ns_MutexUnlock(&undrained.lock);
-            atomic_store(&drvPtr->threads[i]->isStopping, true);
-            NsPollerWake(drvPtr->threads[i]->pollerPtr);
+            NsLoopStop(&drvPtr->threads[i]->loop);
         }
     }
 }
@@ -310,7 +307,7 @@ StartDriver(NsDriver *drvPtr)
 
     drvPtr->threads = ns_calloc((size_t) n, sizeof(NsDriverThread *));
     for (int i = 0; i < n; i++) {
-        drvPtr->threads[i] = CreateThread(drvPtr, i, false);
+        drvPtr->threads[i] = NsDriverThreadCreate(drvPtr, i, false);
         if (NsDriverListen(drvPtr->threads[i]) != NS_OK) {
             drvPtr->params.nDriverThreads = 0;
             return NS_ERROR;
@@ -335,7 +332,7 @@ StartHelpers(NsDriver *drvPtr)
     drvPtr->spoolers = ns_calloc((size_t) MAX(nSpoolers, 1),
                                  sizeof(NsDriverThread *));
     for (int i = 0; i < nSpoolers; i++) {
-        drvPtr->spoolers[i] = CreateThread(drvPtr, i, true);
+        drvPtr->spoolers[i] = NsDriverThreadCreate(drvPtr, i, true);
         NsDriverThreadStart(drvPtr->spoolers[i]);
     }
     drvPtr->nWriters = MAX(drvPtr->settings.nWriters, 1);
@@ -343,30 +340,6 @@ StartHelpers(NsDriver *drvPtr)
     for (int i = 0; i < drvPtr->nWriters; i++) {
         drvPtr->writers[i] = NsWriterCreate(drvPtr, i);
     }
-}
-
-static NsDriverThread *
-CreateThread(NsDriver *drvPtr, int index, bool isSpooler)
-{
-    NsDriverThread *threadPtr = ns_calloc(1u, sizeof(NsDriverThread));
-    Ns_DString      ds;
-
-    Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "%s:%d", drvPtr->pub.module, index);
-    threadPtr->name = Ns_DStringExport(&ds);
-    threadPtr->drvPtr = drvPtr;
-    threadPtr->index = index;
-    threadPtr->isSpooler = isSpooler;
-    threadPtr->reserveFd = -1;
-    threadPtr->pollerPtr = NsPollerCreate(NsDriverPollerKind());
-    if (threadPtr->pollerPtr == NULL) {
-        Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
-                 strerror(errno));
-    }
-    NsInboxInit(&threadPtr->inbox, threadPtr->pollerPtr);
-    threadPtr->peersPtr = NsPeerTableCreate();
-    threadPtr->scratch = ns_malloc(NS_SCRATCH_BYTES);
-    return threadPtr;
 }
 
 /*
@@ -378,16 +351,15 @@ JoinThreads(NsDriver *drvPtr, NsStamp deadline, const Ns_Time *deadlinePtr)
 {
     for (int i = 0; i < drvPtr->params.nDriverThreads; i++) {
         atomic_store(&drvPtr->threads[i]->stopDeadline, deadline);
-        NsPollerWake(drvPtr->threads[i]->pollerPtr);
+        NsLoopWake(&drvPtr->threads[i]->loop);
     }
     for (int i = 0; i < drvPtr->params.nDriverThreads; i++) {
         Ns_ThreadJoin(&drvPtr->threads[i]->thread, NULL);
     }
     for (int i = 0; i < drvPtr->params.nSpoolers && drvPtr->spoolers != NULL;
          i++) {
-        atomic_store(&drvPtr->spoolers[i]->isStopping, true);
         atomic_store(&drvPtr->spoolers[i]->stopDeadline, 1);
-        NsPollerWake(drvPtr->spoolers[i]->pollerPtr);
+        NsLoopStop(&drvPtr->spoolers[i]->loop);
         Ns_ThreadJoin(&drvPtr->spoolers[i]->thread, NULL);
     }
     for (int i = 0; i < drvPtr->nWriters; i++) {

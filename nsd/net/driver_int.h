@@ -24,9 +24,8 @@
 #include "nsthread.h"
 #include "http/parse.h"
 #include "net/driver.h"
-#include "net/inbox.h"
+#include "net/loop.h"
 #include "net/sock.h"
-#include "net/wheel.h"
 #include "base/assert.h"
 
 typedef struct NsDriver       NsDriver;
@@ -117,11 +116,10 @@ struct NsDriverThread {
     bool            isSpooler;          /* Constant. */
     NsListener     *listeners;          /* Constant. */
     int             nListeners;         /* Constant. */
-    NsPoller       *pollerPtr;          /* Constant. */
     Ns_Thread       thread;             /* Constant. */
 
-    NsInbox         inbox;              /* Sockets that come (back). */
-    atomic_bool     isStopping;         /* Set by NsDriversStop. */
+    NsLoop          loop;               /* Sockets, and those that come (back);
+                                         * stopped by NsDriversStop. */
     _Atomic NsStamp stopDeadline;       /* 0: none yet. */
 
     /* Statistics: written by the thread, relaxed; read by any. */
@@ -131,7 +129,6 @@ struct NsDriverThread {
     _Atomic int64_t nErrors;
 
     /* The thread itself. */
-    NsWheel         wheel;
     NsWheelEntry    retryEntry;         /* When to accept again. */
     NsSockList      others;             /* Its sockets, in the order of their last
                                          * requests; but these: */
@@ -141,7 +138,6 @@ struct NsDriverThread {
     int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
     bool            mustYield;          /* Before it waits for events. */
-    NsStamp         reportStamp;        /* The last wait was over. */
     bool            isListening;        /* The listeners are watched. */
     bool            isStarved;          /* Out of descriptors. */
     bool            hasStopped;         /* The listeners are closed. */
@@ -363,6 +359,8 @@ Ns_ReturnCode NsDriverListen(NsDriverThread *threadPtr);
 /*
  * driver_thread.c: the loop of driver and spooler threads.
  */
+NsDriverThread *NsDriverThreadCreate(NsDriver *drvPtr, int index,
+                                     bool isSpooler);
 void NsDriverThreadStart(NsDriverThread *threadPtr);
 
 /*

@@ -12,6 +12,7 @@
 #include "net/message_int.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsstring.h"
 #include "base/assert.h"
 
 #include <sched.h>
@@ -28,19 +29,23 @@ static _Thread_local NsDriverThread *selfPtr;
 
 static void DriverThread(void *arg);
 static Ns_ArgProc DescribeThread;
-static int  WaitMs(NsDriverThread *threadPtr);
-static void HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr);
-static void TakeInbox(NsDriverThread *threadPtr);
+static void HandleEvent(const NsPollEvent *eventPtr, void *arg);
+static void TakeBack(NsInboxNode *nodePtr, void *arg);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
                           NsStamp now);
 static void DestroySock(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void GoOnStopping(NsDriverThread *threadPtr);
 static void BeginStop(NsDriverThread *threadPtr);
 static void Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
 static bool MayHandOver(const NsDriverThread *threadPtr);
 static bool HasEnded(NsDriverThread *threadPtr);
 static void Abandon(NsDriverThread *threadPtr);
+
+static const NsLoopProcs loopProcs = {
+    .eventProc = HandleEvent, .nodeProc = TakeBack, .timeProc = TimeUp
+};
 
 NsDriverThread *
 NsDriverThreadSelf(void)
@@ -60,6 +65,29 @@ NsDriverYield(void)
     }
 }
 
+NsDriverThread *
+NsDriverThreadCreate(NsDriver *drvPtr, int index, bool isSpooler)
+{
+    NsDriverThread *threadPtr = ns_calloc(1u, sizeof(NsDriverThread));
+    Ns_DString      ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s:%d", drvPtr->pub.module, index);
+    threadPtr->name = Ns_DStringExport(&ds);
+    threadPtr->drvPtr = drvPtr;
+    threadPtr->index = index;
+    threadPtr->isSpooler = isSpooler;
+    threadPtr->reserveFd = -1;
+    if (NsLoopInit(&threadPtr->loop, NsDriverPollerKind(), &loopProcs,
+                   threadPtr) != NS_OK) {
+        Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
+                 strerror(errno));
+    }
+    threadPtr->peersPtr = NsPeerTableCreate();
+    threadPtr->scratch = ns_malloc(NS_SCRATCH_BYTES);
+    return threadPtr;
+}
+
 void
 NsDriverThreadStart(NsDriverThread *threadPtr)
 {
@@ -74,7 +102,7 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
 {
     NsDriver *drvPtr = sockPtr->drvPtr;
     NsStamp   now = NsClockNow();
-    NsStamp   limit = threadPtr->isStopping ? STOP_GRACE_NS
+    NsStamp   limit = NsLoopIsStopping(&threadPtr->loop) ? STOP_GRACE_NS
         : drvPtr->params.recvWait;
 
     NsSockAssertMine(threadPtr, sockPtr);
@@ -85,7 +113,7 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     sockPtr->mode = NS_SOCK_READING;
     atomic_store_explicit(&sockPtr->deadline, now + limit,
                           memory_order_relaxed);
-    NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, now + limit);
+    NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
     } else if (status == NS_DRIVER_ACCEPT_DATA) {
@@ -103,14 +131,14 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->mode != NS_SOCK_DEAD);
     if (sockPtr->isRegistered) {
-        NsPollerResume(threadPtr->pollerPtr, sockPtr->pub.sock);
+        NsPollerResume(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
         return;
     }
     if ((sockPtr->drvPtr->procs.opts & NS_DRIVER_SSL) != 0) {
         /* A TLS layer may have to write before it can read. */
         what |= NS_POLL_WRITE;
     }
-    if (NsPollerAdd(threadPtr->pollerPtr, sockPtr->pub.sock, what, sockPtr)
+    if (NsPollerAdd(threadPtr->loop.pollerPtr, sockPtr->pub.sock, what, sockPtr)
             == NS_OK) {
         sockPtr->isRegistered = true;
         return;
@@ -123,7 +151,7 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
     sockPtr->mode = NS_SOCK_DEAD;
     if (threadPtr->isSpooler) {
         NsSockLeaveSpooler(threadPtr, sockPtr);
-        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+        NsInboxPut(&sockPtr->homePtr->loop.inbox, &sockPtr->inboxNode);
     } else {
         DestroySock(threadPtr, sockPtr);
     }
@@ -137,7 +165,7 @@ NsSockComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
         DestroySock(threadPtr, sockPtr);
     } else if (mustYield) {
         NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
-        NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
+        NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
     } else if (sockPtr->mode == NS_SOCK_CLOSING) {
         Drain(threadPtr, sockPtr);
     } else {
@@ -154,7 +182,7 @@ DestroySock(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsAssert(!threadPtr->isSpooler && threadPtr->nSockets > 0);
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->jobPtr == NULL && sockPtr->heldPtr == NULL);
-    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+    NsWheelCancel(&threadPtr->loop.wheel, &sockPtr->wheelEntry);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsReaderDrop(sockPtr);
     NsSocksRemove(threadPtr, sockPtr);
@@ -165,8 +193,8 @@ DestroySock(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     /* epoll forgets a closed descriptor, unless it lives on elsewhere. */
     if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken
-            || !NsPollerIsAutomatic(threadPtr->pollerPtr))) {
-        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+            || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr))) {
+        NsPollerRemove(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
     }
     if (!sockPtr->isShut) {
         drvPtr->procs.closeProc(&sockPtr->pub);
@@ -208,13 +236,13 @@ NsSockEnterSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
     (void) NsSockCountPartial(threadPtr, sockPtr);
     NsSocksTouch(threadPtr, sockPtr);
     if (sockPtr->isRegistered) {
-        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+        NsPollerRemove(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
         sockPtr->isRegistered = false;
     }
-    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+    NsWheelCancel(&threadPtr->loop.wheel, &sockPtr->wheelEntry);
     NsAssert(turn >= 0 && sockPtr->wheelEntry.nextPtr == NULL);
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
-    NsInboxPut(&drvPtr->spoolers[turn]->inbox, &sockPtr->inboxNode);
+    NsInboxPut(&drvPtr->spoolers[turn]->loop.inbox, &sockPtr->inboxNode);
 }
 
 void
@@ -223,10 +251,10 @@ NsSockLeaveSpooler(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsAssert(threadPtr->isSpooler);
     NsSockAssertMine(threadPtr, sockPtr);
     if (sockPtr->isRegistered) {
-        NsPollerRemove(threadPtr->pollerPtr, sockPtr->pub.sock);
+        NsPollerRemove(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
         sockPtr->isRegistered = false;
     }
-    NsWheelCancel(&threadPtr->wheel, &sockPtr->wheelEntry);
+    NsWheelCancel(&threadPtr->loop.wheel, &sockPtr->wheelEntry);
 }
 
 int
@@ -281,7 +309,6 @@ static void
 DriverThread(void *arg)
 {
     NsDriverThread *threadPtr = arg;
-    NsPollEvent     events[256];
 
     selfPtr = threadPtr;
     if (threadPtr->isSpooler) {
@@ -293,61 +320,42 @@ DriverThread(void *arg)
     }
     NsAssert(threadPtr->nSockets == 0 && threadPtr->scratch != NULL);
     NsMessageThreadBegin();
-    NsWheelInit(&threadPtr->wheel, NsClockNow());
     if (!threadPtr->isSpooler) {
         NsAcceptStart(threadPtr);
     }
     while (!HasEnded(threadPtr)) {
-        int n;
-
         if (threadPtr->mustYield) {
             threadPtr->mustYield = false;
             sched_yield();
         }
-        n = NsInboxWait(&threadPtr->inbox, events, Ns_NrElements(events),
-                        WaitMs(threadPtr));
-        threadPtr->reportStamp = NsClockNow();
-        for (int i = 0; i < n; i++) {
-            HandleEvent(threadPtr, &events[i]);
-        }
-        /* Destroys sockets, so not before all events are handled. */
-        TakeInbox(threadPtr);
-        NsWheelAdvance(&threadPtr->wheel, NsClockNow(), TimeUp, threadPtr);
-        if (atomic_load(&threadPtr->isStopping) && !threadPtr->hasStopped) {
-            BeginStop(threadPtr);
-        }
-        if (threadPtr->hasStopped && !threadPtr->isDrained
-                && !threadPtr->isSpooler && !MayHandOver(threadPtr)) {
-            threadPtr->isDrained = true;
-            NsDriverNoteDrained();
+        NsLoopTurn(&threadPtr->loop, atomic_load(&threadPtr->stopDeadline));
+        if (NsLoopIsStopping(&threadPtr->loop)) {
+            GoOnStopping(threadPtr);
         }
     }
     Abandon(threadPtr);
     NsMessageThreadEnd();
 }
 
-static int
-WaitMs(NsDriverThread *threadPtr)
+static void
+GoOnStopping(NsDriverThread *threadPtr)
 {
-    NsStamp next = NsWheelNext(&threadPtr->wheel);
-    NsStamp deadline = atomic_load(&threadPtr->stopDeadline);
-    NsStamp now;
-
-    if (deadline != 0 && (next == 0 || deadline < next)) {
-        next = deadline;
+    if (!threadPtr->hasStopped) {
+        BeginStop(threadPtr);
     }
-    if (next == 0) {
-        return -1;
+    if (!threadPtr->isDrained && !threadPtr->isSpooler
+            && !MayHandOver(threadPtr)) {
+        threadPtr->isDrained = true;
+        NsDriverNoteDrained();
     }
-    now = NsClockNow();
-    return next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
 }
 
 static void
-HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr)
+HandleEvent(const NsPollEvent *eventPtr, void *arg)
 {
-    NsSock *sockPtr;
-    int     state;
+    NsDriverThread *threadPtr = arg;
+    NsSock         *sockPtr;
+    int             state;
 
     if (NsListenerIsMarked(eventPtr->data)) {
         NsAcceptBatch(threadPtr, NsListenerUnmark(eventPtr->data));
@@ -367,31 +375,27 @@ HandleEvent(NsDriverThread *threadPtr, const NsPollEvent *eventPtr)
     if ((eventPtr->what & NS_POLL_HANGUP) != 0u) {
         sockPtr->sawHangup = true;
     }
-    sockPtr->reportStamp = threadPtr->reportStamp;
+    sockPtr->reportStamp = threadPtr->loop.stamp;
     NsSockComeBack(threadPtr, sockPtr, false);
 }
 
 static void
-TakeInbox(NsDriverThread *threadPtr)
+TakeBack(NsInboxNode *nodePtr, void *arg)
 {
-    NsInboxNode *nodePtr = NsInboxTake(&threadPtr->inbox);
+    NsDriverThread *threadPtr = arg;
+    NsSock         *sockPtr = (NsSock *) ((char *) nodePtr
+                                          - offsetof(NsSock, inboxNode));
 
-    while (nodePtr != NULL) {
-        NsSock *sockPtr = (NsSock *) ((char *) nodePtr
-            - offsetof(NsSock, inboxNode));
-
-        nodePtr = nodePtr->nextPtr;
-        if (!threadPtr->isSpooler) {
-            NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
-            NsSockForgetPartial(threadPtr, sockPtr);
-            NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
-                atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
-            if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING) {
-                Hurry(threadPtr, sockPtr, NsClockNow() + STOP_GRACE_NS);
-            }
+    if (!threadPtr->isSpooler) {
+        NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
+        NsSockForgetPartial(threadPtr, sockPtr);
+        NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
+            atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+        if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING) {
+            Hurry(threadPtr, sockPtr, NsClockNow() + STOP_GRACE_NS);
         }
-        NsSockComeBack(threadPtr, sockPtr, false);
     }
+    NsSockComeBack(threadPtr, sockPtr, false);
 }
 
 /*
@@ -414,20 +418,20 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     if (!threadPtr->isSpooler
             && atomic_load_explicit(&sockPtr->state, memory_order_acquire)
             != NS_SOCK_DRIVER) {
-        NsWheelSet(&threadPtr->wheel, entryPtr,
+        NsWheelSet(&threadPtr->loop.wheel, entryPtr,
                    now + NsSockShortestWait(sockPtr->drvPtr));
         return;
     }
     deadline = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed);
     if (now < deadline) {
-        NsWheelSet(&threadPtr->wheel, entryPtr, deadline);
+        NsWheelSet(&threadPtr->loop.wheel, entryPtr, deadline);
         return;
     }
     NsSockAssertMine(threadPtr, sockPtr);
     if (threadPtr->isSpooler) {
         NsSockLeaveSpooler(threadPtr, sockPtr);
         sockPtr->mode = NS_SOCK_DEAD;
-        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+        NsInboxPut(&sockPtr->homePtr->loop.inbox, &sockPtr->inboxNode);
     } else if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
                && NsReaderIsIdle(sockPtr)) {
         EndLastMoment(threadPtr, sockPtr, now);
@@ -487,7 +491,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
             MIN(now + drvPtr->params.closeWait, last),
             memory_order_relaxed);
     }
-    NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+    NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
         atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
     NsSockWatch(threadPtr, sockPtr);
 }
@@ -532,7 +536,7 @@ Hurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
     NsSockAssertMine(threadPtr, sockPtr);
     if (isIdle) {
         atomic_store_explicit(&sockPtr->deadline, limit, memory_order_relaxed);
-        NsWheelSet(&threadPtr->wheel, &sockPtr->wheelEntry, limit);
+        NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, limit);
     }
 }
 

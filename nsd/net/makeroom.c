@@ -213,5 +213,5 @@ Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
     threadPtr->nLeaving++;
     NsAssert(threadPtr->nLeaving <= threadPtr->nSockets);
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
-    NsInboxPut(&threadPtr->inbox, &sockPtr->inboxNode);
+    NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
 }

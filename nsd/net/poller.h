@@ -8,7 +8,8 @@
  *
  *      A descriptor is watched in one of two ways.  Edge: an arrival is
  *      reported once; the thread reads until nothing is left, and says
- *      NsPollerResume, or it asks with NsPollerChange whether something is.  Level: the condition is reported as long as it holds.
+ *      NsPollerResume, or it asks with NsPollerChange whether something is.
+ *      Level: the condition is reported as long as it holds.
  */
 
 #ifndef NSD_NET_POLLER_H

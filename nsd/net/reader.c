@@ -79,7 +79,7 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
             /* Answered already: the socket is ours again. */
             if (sockPtr->mode == NS_SOCK_CLOSING
                     && !HasMoreToRead(sockPtr, isDrained)) {
-                NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+                NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
                     atomic_load_explicit(&sockPtr->deadline,
                                          memory_order_relaxed));
                 NsSockWatch(threadPtr, sockPtr);
@@ -348,7 +348,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     mustReturn = HasMoreToRead(sockPtr, readerPtr->isDrained)
         || !sockPtr->isRegistered || threadPtr->hasStopped
-        || !NsPollerIsAutomatic(threadPtr->pollerPtr);
+        || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr);
     messagePtr->readerPtr = NULL;
     if (messagePtr->content != NULL) {
         /* Now that the rest is elsewhere: it may have begun here. */
@@ -361,7 +361,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     } else {
         NsSockForgetPartial(threadPtr, sockPtr);
         NsSocksTouch(threadPtr, sockPtr);
-        NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry,
+        NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
                          messagePtr->acceptStamp
                          + NsSockShortestWait(sockPtr->drvPtr));
     }
@@ -422,7 +422,7 @@ Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     if (threadPtr->isSpooler) {
         NsSockLeaveSpooler(threadPtr, sockPtr);
-        NsInboxPut(&sockPtr->homePtr->inbox, &sockPtr->inboxNode);
+        NsInboxPut(&sockPtr->homePtr->loop.inbox, &sockPtr->inboxNode);
     } else {
         NsSockComeBack(threadPtr, sockPtr, false);
     }
@@ -452,7 +452,8 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
         }
         atomic_store_explicit(&sockPtr->deadline, deadline,
                               memory_order_relaxed);
-        NsWheelSetBefore(&threadPtr->wheel, &sockPtr->wheelEntry, deadline);
+        NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
+                         deadline);
     }
     NsSockWatch(threadPtr, sockPtr);
 }

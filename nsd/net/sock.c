@@ -251,7 +251,7 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
             && NsSockLeaveBusy(sockPtr, NS_SOCK_DRIVER) == NS_SOCK_BUSY) {
         return;
     }
-    NsInboxPut(&homePtr->inbox, &sockPtr->inboxNode);
+    NsInboxPut(&homePtr->loop.inbox, &sockPtr->inboxNode);
 }
 
 /*

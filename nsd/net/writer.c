@@ -36,10 +36,13 @@ static void GiveUpAllLocked(NsWriter *writerPtr);
 static NsWriterJob *CreateJob(NsSock *sockPtr);
 static void Post(NsWriterJob *jobPtr);
 static void WriterThread(void *arg);
-static int  WaitMs(const NsWriter *writerPtr);
+static void TakeEvent(const NsPollEvent *eventPtr, void *arg);
+static void TakeJob(NsInboxNode *nodePtr, void *arg);
+static bool HasJobs(NsWriter *writerPtr);
+static void AbandonAll(NsWriter *writerPtr);
 static void CheckJobLocked(const NsWriterJob *jobPtr);
 static void MakeReady(NsWriterJob *jobPtr);
-static void ServeReady(NsWriter *writerPtr);
+static void ServeReady(void *arg);
 static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static ssize_t SendPortion(NsWriterJob *jobPtr);
@@ -52,6 +55,11 @@ static int64_t Missing(const NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 
+static const NsLoopProcs loopProcs = {
+    .eventProc = TakeEvent, .nodeProc = TakeJob, .readyProc = ServeReady,
+    .timeProc = TimeUp
+};
+
 NsWriter *
 NsWriterCreate(NsDriver *drvPtr, int index)
 {
@@ -59,13 +67,11 @@ NsWriterCreate(NsDriver *drvPtr, int index)
 
     writerPtr->drvPtr = drvPtr;
     writerPtr->index = index;
-    writerPtr->pollerPtr = NsPollerCreate(NS_POLLER_EPOLL);
-    if (writerPtr->pollerPtr == NULL) {
+    if (NsLoopInit(&writerPtr->loop, NS_POLLER_EPOLL, &loopProcs, writerPtr)
+            != NS_OK) {
         Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
                  strerror(errno));
     }
-    NsInboxInit(&writerPtr->inbox, writerPtr->pollerPtr);
-    NsWheelInit(&writerPtr->wheel, NsClockNow());
     NsMutexSetup(&writerPtr->lock, NS_RANK_WRITER, "ns:writer",
                  drvPtr->pub.module);
     Ns_CondInit(&writerPtr->changed);
@@ -149,7 +155,7 @@ NsWriterFinish(NsSock *sockPtr, bool keep)
     isPosted = atomic_exchange(&jobPtr->isPosted, true);
     Ns_MutexUnlock(&writerPtr->lock);
     if (!isPosted) {
-        NsInboxPut(&writerPtr->inbox, &jobPtr->inboxNode);
+        NsInboxPut(&writerPtr->loop.inbox, &jobPtr->inboxNode);
     }
 }
 
@@ -206,9 +212,8 @@ NsWriterEnd(NsWriter *writerPtr)
 {
     Ns_MutexLock(&writerPtr->lock);
     NsAssert(writerPtr->firstPtr == NULL);
-    writerPtr->isStopping = true;
     Ns_MutexUnlock(&writerPtr->lock);
-    NsPollerWake(writerPtr->pollerPtr);
+    NsLoopStop(&writerPtr->loop);
     Ns_ThreadJoin(&writerPtr->thread, NULL);
 }
 
@@ -239,8 +244,8 @@ GiveUpAllLocked(NsWriter *writerPtr)
     Ns_Time limit;
 
     NsAssertLocked(&writerPtr->lock);
-    writerPtr->mustGiveUp = true;
-    NsPollerWake(writerPtr->pollerPtr);
+    atomic_store_explicit(&writerPtr->mustGiveUp, true, memory_order_relaxed);
+    NsLoopWake(&writerPtr->loop);
     Ns_GetTime(&limit);
     Ns_IncrTime(&limit, 0, LAST_WAIT_US);
     while (writerPtr->firstPtr != NULL
@@ -296,66 +301,63 @@ static void
 Post(NsWriterJob *jobPtr)
 {
     if (!atomic_exchange(&jobPtr->isPosted, true)) {
-        NsInboxPut(&jobPtr->writerPtr->inbox, &jobPtr->inboxNode);
+        NsInboxPut(&jobPtr->writerPtr->loop.inbox, &jobPtr->inboxNode);
     }
 }
 
 static void
 WriterThread(void *arg)
 {
-    NsWriter   *writerPtr = arg;
-    NsPollEvent events[64];
-    bool        isDone = false;
+    NsWriter *writerPtr = arg;
 
     Ns_ThreadSetName("-writer%d-", writerPtr->index);
-    while (!isDone) {
-        int n = NsInboxWait(&writerPtr->inbox, events, Ns_NrElements(events),
-                            WaitMs(writerPtr));
-        NsInboxNode *nodePtr;
-
-        for (int i = 0; i < n; i++) {
-            MakeReady(events[i].data);
+    while (!NsLoopIsStopping(&writerPtr->loop) || HasJobs(writerPtr)) {
+        NsLoopTurn(&writerPtr->loop, writerPtr->firstReadyPtr != NULL ? 1 : 0);
+        if (atomic_load_explicit(&writerPtr->mustGiveUp,
+                                 memory_order_relaxed)) {
+            atomic_store_explicit(&writerPtr->mustGiveUp, false,
+                                  memory_order_relaxed);
+            AbandonAll(writerPtr);
         }
-        nodePtr = NsInboxTake(&writerPtr->inbox);
-        while (nodePtr != NULL) {
-            NsWriterJob *jobPtr = (NsWriterJob *) nodePtr;
-
-            nodePtr = nodePtr->nextPtr;
-            atomic_store(&jobPtr->isPosted, false);
-            MakeReady(jobPtr);
-        }
-        ServeReady(writerPtr);
-        NsWheelAdvance(&writerPtr->wheel, NsClockNow(), TimeUp, writerPtr);
-
-        Ns_MutexLock(&writerPtr->lock);
-        isDone = writerPtr->isStopping && writerPtr->firstPtr == NULL;
-        if (writerPtr->mustGiveUp) {
-            writerPtr->mustGiveUp = false;
-            for (NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
-                 jobPtr = jobPtr->nextPtr) {
-                atomic_store_explicit(&jobPtr->isGone, true,
-                                      memory_order_relaxed);
-                MakeReady(jobPtr);
-            }
-        }
-        Ns_MutexUnlock(&writerPtr->lock);
     }
 }
 
-static int
-WaitMs(const NsWriter *writerPtr)
+static bool
+HasJobs(NsWriter *writerPtr)
 {
-    NsStamp next, now;
+    bool hasJobs;
 
-    if (writerPtr->firstReadyPtr != NULL) {
-        return 0;
+    Ns_MutexLock(&writerPtr->lock);
+    hasJobs = writerPtr->firstPtr != NULL;
+    Ns_MutexUnlock(&writerPtr->lock);
+    return hasJobs;
+}
+
+static void
+TakeEvent(const NsPollEvent *eventPtr, void *arg)
+{
+    MakeReady(eventPtr->data);
+}
+
+static void
+TakeJob(NsInboxNode *nodePtr, void *arg)
+{
+    NsWriterJob *jobPtr = (NsWriterJob *) nodePtr;
+
+    atomic_store(&jobPtr->isPosted, false);
+    MakeReady(jobPtr);
+}
+
+static void
+AbandonAll(NsWriter *writerPtr)
+{
+    Ns_MutexLock(&writerPtr->lock);
+    for (NsWriterJob *jobPtr = writerPtr->firstPtr; jobPtr != NULL;
+         jobPtr = jobPtr->nextPtr) {
+        atomic_store_explicit(&jobPtr->isGone, true, memory_order_relaxed);
+        MakeReady(jobPtr);
     }
-    next = NsWheelNext(&writerPtr->wheel);
-    if (next == 0) {
-        return -1;
-    }
-    now = NsClockNow();
-    return next <= now ? 0 : (int) ((next - now) / 1000000 + 1);
+    Ns_MutexUnlock(&writerPtr->lock);
 }
 
 static void
@@ -381,8 +383,9 @@ MakeReady(NsWriterJob *jobPtr)
  * ready again in the next turn.
  */
 static void
-ServeReady(NsWriter *writerPtr)
+ServeReady(void *arg)
 {
+    NsWriter    *writerPtr = arg;
     NsWriterJob *jobPtr = writerPtr->firstReadyPtr;
 
     NsAssert((jobPtr == NULL) == (writerPtr->lastReadyPtr == NULL));
@@ -493,7 +496,7 @@ MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->isPaused) {
         jobPtr->windowStamp = now;
         jobPtr->windowBytes = 0;
-        NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry, until);
+        NsWheelSet(&writerPtr->loop.wheel, &jobPtr->wheelEntry, until);
     }
     return jobPtr->isPaused;
 }
@@ -530,12 +533,12 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
     NsStamp now = NsClockNow();
 
     if (jobPtr->output.bytes == 0) {
-        NsWheelCancel(&writerPtr->wheel, &jobPtr->wheelEntry);
+        NsWheelCancel(&writerPtr->loop.wheel, &jobPtr->wheelEntry);
         return;
     }
     if (!jobPtr->isRegistered) {
         /* Both directions: a TLS layer may have to read before it can write. */
-        if (NsPollerAdd(writerPtr->pollerPtr, jobPtr->sockPtr->pub.sock,
+        if (NsPollerAdd(writerPtr->loop.pollerPtr, jobPtr->sockPtr->pub.sock,
                         NS_POLL_READ | NS_POLL_WRITE | NS_POLL_EDGE, jobPtr)
                 != NS_OK) {
             GiveUp(jobPtr, strerror(errno));
@@ -547,7 +550,7 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
         GiveUp(jobPtr, "slower than minsendrate");
         return;
     }
-    NsWheelSet(&writerPtr->wheel, &jobPtr->wheelEntry,
+    NsWheelSet(&writerPtr->loop.wheel, &jobPtr->wheelEntry,
                now + writerPtr->drvPtr->params.sendWait);
 }
 
@@ -587,7 +590,7 @@ GiveUp(NsWriterJob *jobPtr, const char *reason)
     atomic_store_explicit(&jobPtr->isGone, true, memory_order_relaxed);
     NsOutputClear(&jobPtr->output);
     atomic_store_explicit(&jobPtr->remaining, 0, memory_order_relaxed);
-    NsWheelCancel(&jobPtr->writerPtr->wheel, &jobPtr->wheelEntry);
+    NsWheelCancel(&jobPtr->writerPtr->loop.wheel, &jobPtr->wheelEntry);
 }
 
 /*
@@ -626,9 +629,9 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
     Ns_CondBroadcast(&writerPtr->changed);
     Ns_MutexUnlock(&writerPtr->lock);
 
-    NsWheelCancel(&writerPtr->wheel, &jobPtr->wheelEntry);
+    NsWheelCancel(&writerPtr->loop.wheel, &jobPtr->wheelEntry);
     if (jobPtr->isRegistered) {
-        NsPollerRemove(writerPtr->pollerPtr, sockPtr->pub.sock);
+        NsPollerRemove(writerPtr->loop.pollerPtr, sockPtr->pub.sock);
     }
     if (jobPtr->isDraining) {
         /* NsWriterDrain waits, and frees the job. */

@@ -63,19 +63,16 @@ struct NsWriterJob {
 struct NsWriter {
     NsDriver   *drvPtr;             /* Constant. */
     int         index;              /* Constant. */
-    NsPoller   *pollerPtr;          /* Constant. */
     Ns_Thread   thread;             /* Constant. */
-    NsInbox     inbox;              /* Jobs with something new. */
+    NsLoop      loop;               /* Clients, and jobs with something new. */
+    atomic_bool mustGiveUp;         /* All jobs, once; relaxed. */
 
     Ns_Mutex    lock;               /* Guards the jobs as said there, and: */
     Ns_Cond     changed;            /* A job ended. */
     NsWriterJob *firstPtr;
     NsWriterJob *lastPtr;
-    bool        isStopping;
-    bool        mustGiveUp;         /* All jobs, once. */
 
     /* The writer thread. */
-    NsWheel     wheel;
     NsWriterJob *firstReadyPtr;
     NsWriterJob *lastReadyPtr;
 
