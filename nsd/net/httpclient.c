@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "nsconn.h"
 #include "nsprocess.h"
 #include "nssocket.h"
 #include "nsstring.h"
@@ -32,7 +33,7 @@ struct NsHttpClient {
     char       *url;            /* Constant. */
     Ns_Task    *task;           /* Constant. */
     NsStamp     start;          /* Constant. */
-    NsStamp     deadline;       /* Constant. */
+    NsStamp     patience;       /* Constant; 0: deadline is that of all. */
     bool        isQueued;       /* Creator: the thread of requests has it. */
     bool        hasRun;         /* The creator: it has run here. */
 
@@ -42,6 +43,7 @@ struct NsHttpClient {
     NsTlsClient *tls;           /* NULL: plain TCP. */
     Tcl_DString request;
     int         nSent;
+    NsStamp     deadline;
     Tcl_DString reply;
     char       *error;          /* NULL: none. */
     NsStamp     end;
@@ -91,7 +93,8 @@ static void Fail(NsHttpClient *clientPtr, const char *error,
                  const char *reason);
 static const char *EndOfHeader(const char *text, const char *end,
                                const char **bodyPtr);
-static void PutField(Ns_Set *headers, const char *line, size_t length);
+static size_t LineBytes(const char *text, const char *end);
+static void PutFields(Ns_Set *headers, const char *text, const char *end);
 
 
 NsHttpClient *
@@ -131,6 +134,8 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
     clientPtr->url = ns_strdup(specPtr->url);
     clientPtr->start = clientPtr->end = NsClockNow();
     clientPtr->deadline = clientPtr->start + NsClockFromTime(&specPtr->timeout);
+    clientPtr->patience = specPtr->isForSilence
+        ? NsClockFromTime(&specPtr->timeout) : 0;
     Tcl_DStringInit(&clientPtr->request);
     Tcl_DStringInit(&clientPtr->reply);
     FormatRequest(&clientPtr->request, specPtr, &target);
@@ -392,6 +397,8 @@ Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
                && clientPtr->deadline > now) {
         /* Time for the next address. */
         why = NS_SOCK_READ;
+    } else if (clientPtr->patience > 0) {
+        clientPtr->deadline = now + clientPtr->patience;
     }
     switch (why) {
     case NS_SOCK_INIT:
@@ -639,35 +646,36 @@ NsHttpClientElapsed(const NsHttpClient *clientPtr)
     return NsClockSpan(clientPtr->start, clientPtr->end);
 }
 
+/*
+ * Replies of the kind "wait for the next one" are not looked at (RFC 9110,
+ * section 15.2).
+ */
 void
 NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
                      Ns_Set *headers)
 {
     const char *text = clientPtr->reply.string;
     const char *end = text + clientPtr->reply.length;
-    const char *body = text, *headerEnd = EndOfHeader(text, end, &body);
-    bool        isFirst = true;
+    const char *body, *headerEnd;
 
-    *replyPtr = (NsHttpClientReply) {
-        .body = body, .bodyBytes = (size_t) (end - body)
-    };
-    while (text < headerEnd) {
-        const char *newline = memchr(text, '\n', (size_t) (headerEnd - text));
-        const char *lineEnd = newline == NULL ? headerEnd : newline;
-        size_t      length = (size_t) (lineEnd - text);
-
-        if (length > 0 && text[length - 1] == '\r') {
-            length--;
-        }
-        if (isFirst) {
+    do {
+        body = text;
+        headerEnd = EndOfHeader(text, end, &body);
+        *replyPtr = (NsHttpClientReply) {
+            .body = body, .bodyBytes = (size_t) (end - body)
+        };
+        if (headerEnd > text) {
             replyPtr->statusLine = text;
-            replyPtr->statusLineBytes = length;
+            replyPtr->statusLineBytes = LineBytes(text, headerEnd);
             (void) sscanf(text, "HTTP/%*d.%*d %d", &replyPtr->status);
-            isFirst = false;
-        } else if (headers != NULL) {
-            PutField(headers, text, length);
         }
-        text = lineEnd + 1;
+        text = body;
+    } while (replyPtr->status / 100 == 1 && replyPtr->status != 101);
+    if (headers != NULL && replyPtr->statusLine != NULL) {
+        const char *lineEnd = memchr(replyPtr->statusLine, '\n',
+            (size_t) (headerEnd - replyPtr->statusLine));
+
+        PutFields(headers, lineEnd + 1, headerEnd);
     }
 }
 
@@ -692,28 +700,31 @@ EndOfHeader(const char *text, const char *end, const char **bodyPtr)
     return text;
 }
 
-static void
-PutField(Ns_Set *headers, const char *line, size_t length)
+/*
+ * Of the first line, without its end.
+ */
+static size_t
+LineBytes(const char *text, const char *end)
 {
-    const char *colon = memchr(line, ':', length);
-    const char *value;
-    Ns_DString  name, text;
+    const char *newline = memchr(text, '\n', (size_t) (end - text));
 
-    if (colon == NULL) {
-        return;
+    end = newline == NULL ? end : newline;
+    return (size_t) (end - text) - (end > text && end[-1] == '\r' ? 1u : 0u);
+}
+
+static void
+PutFields(Ns_Set *headers, const char *text, const char *end)
+{
+    Ns_DString line;
+
+    Ns_DStringInit(&line);
+    while (text < end) {
+        Ns_DStringSetLength(&line, 0);
+        Ns_DStringNAppend(&line, text, (int) LineBytes(text, end));
+        (void) Ns_ParseHeader(headers, Ns_DStringValue(&line), ToLower);
+        text = (const char *) memchr(text, '\n', (size_t) (end - text)) + 1;
     }
-    Ns_DStringInit(&name);
-    Ns_DStringInit(&text);
-    Ns_DStringNAppend(&name, line, (int) (colon - line));
-    Ns_StrToLower(name.string);
-    value = colon + 1;
-    while (value < line + length && (*value == ' ' || *value == '\t')) {
-        value++;
-    }
-    Ns_DStringNAppend(&text, value, (int) (line + length - value));
-    (void) Ns_SetPut(headers, name.string, text.string);
-    Ns_DStringFree(&name);
-    Ns_DStringFree(&text);
+    Ns_DStringFree(&line);
 }
 
 void

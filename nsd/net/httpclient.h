@@ -24,7 +24,8 @@ typedef struct NsHttpClientSpec {
     const Ns_Set *headers;      /* NULL: none. */
     const char   *body;
     size_t        bodyBytes;
-    Ns_Time       timeout;      /* For the whole request, from now on. */
+    Ns_Time       timeout;      /* For the whole request, from now on; or */
+    bool          isForSilence; /* since something happened. */
 
     /* For https. */
     const char   *hostName;     /* To ask for; NULL: that of the URL. */
