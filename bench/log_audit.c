@@ -19,6 +19,7 @@
 #include "log/init.h"
 #include "log/sink/sink.h"
 #include "log/stream/audit.h"
+#include "log/stream/stream.h"
 #include "measure.h"
 #include "ns.h"
 
@@ -179,6 +180,7 @@ RunWorker(void *arg)
 static void
 WriteRecord(int number, uint64_t value)
 {
+    Ns_LogSink failed;
     char user[32], row[32], amount[32];
     const char *const words[] = {
         "table", "accounts", "row", row, "old", "100.00", "new", amount
@@ -190,7 +192,9 @@ WriteRecord(int number, uint64_t value)
     if (NsAuditWrite(&(NsAuditRecord){
             .kind = "update", .server = "bench", .peer = "192.168.100.200",
             .user = user, .nWords = Ns_NrElements(words), .words = words
-        }, way == DURABLE) != NS_OK) {
+        }) != NS_OK
+            || (way == DURABLE
+                && NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
         perror("log_audit: record");
         exit(1);
     }

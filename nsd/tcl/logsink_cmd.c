@@ -8,6 +8,7 @@
 #include "log/sink/leftover.h"
 #include "log/sink/sink.h"
 #include "log/stream/audit.h"
+#include "log/stream/stream.h"
 #include "log/stream/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -362,7 +363,8 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const NsInterp *itPtr = NsInterpOf(interp);
     NsAuditRecord   record = {0};
-    Ns_LogSink      failed;
+    Ns_LogSink      failed = NULL;
+    Ns_ReturnCode   written;
     const char    **words;
     bool            isDurable = objc > 1
         && STREQ(Tcl_GetString(objv[1]), "-durable");
@@ -386,7 +388,10 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         record.user = Ns_ConnAuthUser((Ns_Conn *) itPtr->connPtr);
     }
     NsSinkEnter();              /* For the one that failed. */
-    if (NsAuditWrite(&record, isDurable, &failed) != NS_OK && isDurable) {
+    written = NsAuditWrite(&record);
+    if (isDurable
+            && (written != NS_OK
+                || NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
         SetUnsafeError(interp, failed, errno);
         status = TCL_ERROR;
     }

@@ -156,6 +156,13 @@ Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink,
 void          NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr);
 void          NsSinkFreeSettings(NsSinkSettings *settingsPtr);
 Ns_ReturnCode NsSinkSync(Ns_LogSink sink);
+
+/*
+ * For users of sinks (see below): every sink of the stream has on disk, or
+ * committed, what was put.  NS_ERROR: *failedPtr has not, and errno tells why;
+ * ENOTSUP: and never can.
+ */
+Ns_ReturnCode NsSinkSyncStream(Ns_LogStream stream, Ns_LogSink *failedPtr);
 Ns_ReturnCode NsSinkRollNow(Ns_LogSink sink);
 Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
 bool          NsSinkIsRemoved(Ns_LogSink sink);
@@ -220,11 +227,6 @@ void NsSinkAbandon(void);
  * thread has been at it for two seconds.
  */
 void NsSinkDrain(Ns_LogSink sink);
-
-/*
- * The calling thread works for a sink: keep the entry, to log it afterwards.
- */
-bool NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
  * For stream.c.

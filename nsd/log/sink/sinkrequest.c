@@ -65,6 +65,21 @@ NsSinkSync(Ns_LogSink sink)
     return Run(sink, NULL, NULL, NS_OP_SYNC);
 }
 
+Ns_ReturnCode
+NsSinkSyncStream(Ns_LogStream stream, Ns_LogSink *failedPtr)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (NsSinkWants(sink, NsStreamIndex(stream))
+                && NsSinkSync(sink) != NS_OK) {
+            *failedPtr = sink;
+            return NS_ERROR;
+        }
+    }
+    return NS_OK;
+}
+
 int
 Ns_LogSinkReopen(Ns_LogSink sink, const char *file)
 {

@@ -84,10 +84,12 @@ NsSinkRouteLocked(Ns_LogStream stream)
             list[nDirect++] = sink;
         }
     }
-    NsStreamSetRoute(stream, &(NsStreamRoute){
-        .nDirect = nDirect, .nSinks = n, .sinks = list,
-        .nudgeBytes = nudgeBytes, .filter = filter
-    });
+    if (NsStreamSetRoute(stream, &(NsStreamRoute){
+            .nDirect = nDirect, .nSinks = n, .sinks = list,
+            .nudgeBytes = nudgeBytes, .filter = filter
+        })) {
+        NsSinkFreeLater();
+    }
     ns_free(filter.ignore);
     ns_free(list);
 }

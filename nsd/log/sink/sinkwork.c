@@ -8,21 +8,10 @@
 #include "log/sink/sink_int.h"
 
 #include "log/sink/bound.h"
+#include "log/stream/entry.h"
 #include "nslog.h"
 
 #define DRAIN_SECONDS 2
-
-/* What this thread logged while it worked for a sink. */
-typedef struct Deferred {
-    struct Deferred *nextPtr;
-    Ns_LogSeverity   severity;
-    size_t           length;
-    char             message[];
-} Deferred;
-
-static _Thread_local int       nWorking;
-static _Thread_local Deferred *firstDeferred;
-static _Thread_local Deferred **lastDeferredPtr;
 
 static void FlushIfPumped(Ns_LogSink sink);
 
@@ -30,18 +19,18 @@ static void FlushIfPumped(Ns_LogSink sink);
 void
 NsSinkLock(Ns_LogSink sink)
 {
-    nWorking++;
+    NsEntryDefer();
     Ns_MutexLock(&sink->lock);
 }
 
 bool
 NsSinkTryLock(Ns_LogSink sink)
 {
-    nWorking++;
+    NsEntryDefer();
     if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
         return true;
     }
-    nWorking--;
+    NsEntrySendDeferred();
     return false;
 }
 
@@ -51,38 +40,8 @@ NsSinkUnlock(Ns_LogSink sink)
     int reason = errno;
 
     Ns_MutexUnlock(&sink->lock);
-    nWorking--;
-    while (nWorking == 0 && firstDeferred != NULL) {
-        Deferred *deferredPtr = firstDeferred;
-
-        firstDeferred = deferredPtr->nextPtr;
-        Ns_Log(deferredPtr->severity, "%.*s", (int) deferredPtr->length,
-               deferredPtr->message);
-        ns_free(deferredPtr);
-    }
+    NsEntrySendDeferred();
     errno = reason;
-}
-
-bool
-NsSinkDefer(Ns_LogSeverity severity, const char *message, size_t length)
-{
-    Deferred *deferredPtr;
-
-    if (likely(nWorking == 0)) {
-        return false;
-    }
-    deferredPtr = ns_malloc(sizeof(*deferredPtr) + length);
-    deferredPtr->nextPtr = NULL;
-    deferredPtr->severity = severity;
-    deferredPtr->length = length;
-    memcpy(deferredPtr->message, message, length);
-    if (firstDeferred == NULL) {
-        firstDeferred = deferredPtr;
-    } else {
-        *lastDeferredPtr = deferredPtr;
-    }
-    lastDeferredPtr = &deferredPtr->nextPtr;
-    return true;
 }
 
 void
@@ -117,7 +76,7 @@ NsSinkPump(Ns_LogStream stream)
 
     NsSinkEnter();
     sinksPtr = NsStreamGetSinks(NsStreamIndex(stream));
-    for (int i = sinksPtr->nDirect; nWorking == 0 && i < sinksPtr->n; i++) {
+    for (int i = sinksPtr->nDirect; !NsEntryIsDeferring() && i < sinksPtr->n; i++) {
         FlushIfPumped(sinksPtr->sinks[i]);
     }
     NsSinkLeave();
@@ -128,7 +87,7 @@ NsSinkPumpAll(void)
 {
     Ns_LogSink sink;
 
-    if (!NsSinkIsPumping() || nWorking > 0) {
+    if (!NsSinkIsPumping() || NsEntryIsDeferring()) {
         return false;
     }
     NsSinkEnter();
@@ -146,16 +105,14 @@ NsSinkDrain(Ns_LogSink sink)
 {
     Ns_Time pause = {0, 10000};
 
-    if (nWorking > 0) {
+    if (NsEntryIsDeferring()) {
         return;
     }
     for (int i = 0; i < DRAIN_SECONDS * 100; i++) {
-        if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
-            nWorking++;
+        if (NsSinkTryLock(sink)) {
             NsDeliverPass(sink);
             (void) NsDeliverFlush(sink);
-            Ns_MutexUnlock(&sink->lock);
-            nWorking--;
+            NsSinkUnlock(sink);
             return;
         }
         select(0, NULL, NULL, NULL,

@@ -11,7 +11,6 @@
 
 #include <stdatomic.h>
 
-#include "log/sink/sink.h"
 #include "log/stream/json.h"
 #include "log/stream/stream.h"
 #include "log/stream/unit.h"
@@ -34,24 +33,21 @@ NsAuditInit(void)
 }
 
 Ns_ReturnCode
-NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
-             Ns_LogSink *failedPtr)
+NsAuditWrite(const NsAuditRecord *recordPtr)
 {
     Ns_DString    ds;
     struct iovec  piece;
     Ns_ReturnCode status = NS_OK;
-    Ns_LogSink    sink;
 
-    *failedPtr = NULL;
     NsUnitEvent("audit", recordPtr->kind, strlen(recordPtr->kind));
     if (!Ns_LogStreamWanted(nsAuditStream)) {
         WarnOnce();
         errno = ENODEV;
-        return isDurable ? NS_ERROR : NS_OK;
+        return NS_ERROR;
     }
     if (!NsStreamTakes(nsAuditStream, Notice, recordPtr->kind)) {
         errno = ENOMSG;
-        return isDurable ? NS_ERROR : NS_OK;
+        return NS_ERROR;
     }
     Ns_DStringInit(&ds);
     Ns_DStringAppendArg(&ds, Ns_ThreadGetName());
@@ -70,15 +66,6 @@ NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
         status = NS_ERROR;
     }
     Ns_DStringFree(&ds);
-    NsSinkEnter();
-    for (int i = 0; isDurable && status == NS_OK
-             && (sink = NsSinkAt(i)) != NULL; i++) {
-        if (NsSinkWants(sink, NsStreamIndex(nsAuditStream))) {
-            status = NsSinkSync(sink);
-            *failedPtr = status == NS_OK ? NULL : sink;
-        }
-    }
-    NsSinkLeave();
     return status;
 }
 

@@ -22,13 +22,10 @@ typedef struct NsAuditRecord {
 } NsAuditRecord;
 
 /*
- * Write an audit record.  With isDurable, return when every sink of the stream
- * has it on disk, or committed.  NS_ERROR: it is not, and errno tells why; ENODEV:
- * no sink takes the stream, ENOMSG: all of its sinks ignore the record; else
- * *failedPtr is the sink that could not, ENOTSUP: and never can.
+ * Write an audit record.  NS_ERROR: it is kept nowhere, and errno tells why;
+ * ENODEV: no sink takes the stream, ENOMSG: all of its sinks ignore the record.
  */
-Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr, bool isDurable,
-                           Ns_LogSink *failedPtr);
+Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr);
 
 /*
  * The kind of a record of the stream; NULL: it is damaged.

@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "base/fatal.h"
 #include "log/init.h"
-#include "log/sink/sink.h"
 #include "log/stream/filter.h"
 #include "log/stream/line.h"
 #include "log/stream/severity.h"
@@ -41,9 +40,25 @@ typedef struct Buffer {
     Ns_DString  texts;
 } Buffer;
 
+/*
+ * What this thread logged while it worked for a sink.
+ */
+typedef struct Deferred {
+    struct Deferred *nextPtr;
+    Ns_LogSeverity   severity;
+    size_t           length;
+    char             message[];
+} Deferred;
+
+static _Thread_local int        nDeferring;
+static _Thread_local Deferred  *firstDeferred;
+static _Thread_local Deferred **lastDeferredPtr;
+
 static Ns_Tls                   bufferTls;
 static NsLogFatalProc *_Atomic fatalProc;
 
+static void    AddDeferred(Ns_LogSeverity severity, const char *message,
+                           size_t length) __attribute__((noinline));
 static void    FreeBuffer(void *arg);
 static Buffer *ThreadBuffer(void);
 static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
@@ -103,7 +118,8 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
     if (!Ns_LogSeverityEnabled(severity)) {
         return;
     }
-    if (unlikely(NsSinkDefer(severity, message, length))) {
+    if (unlikely(nDeferring > 0)) {
+        AddDeferred(severity, message, length);
         return;
     }
     NsSeverityCountEntry(severity);
@@ -127,6 +143,50 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
         SendKept(bufferPtr);
         Send(&entry);
     }
+}
+
+void
+NsEntryDefer(void)
+{
+    nDeferring++;
+}
+
+void
+NsEntrySendDeferred(void)
+{
+    NsAssert(nDeferring > 0);
+    nDeferring--;
+    while (nDeferring == 0 && firstDeferred != NULL) {
+        Deferred *deferredPtr = firstDeferred;
+
+        firstDeferred = deferredPtr->nextPtr;
+        NsEntryLog(deferredPtr->severity, deferredPtr->message,
+                   deferredPtr->length);
+        ns_free(deferredPtr);
+    }
+}
+
+bool
+NsEntryIsDeferring(void)
+{
+    return nDeferring > 0;
+}
+
+static void
+AddDeferred(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    Deferred *deferredPtr = ns_malloc(sizeof(*deferredPtr) + length);
+
+    deferredPtr->nextPtr = NULL;
+    deferredPtr->severity = severity;
+    deferredPtr->length = length;
+    memcpy(deferredPtr->message, message, length);
+    if (firstDeferred == NULL) {
+        firstDeferred = deferredPtr;
+    } else {
+        *lastDeferredPtr = deferredPtr;
+    }
+    lastDeferredPtr = &deferredPtr->nextPtr;
 }
 
 void

@@ -20,6 +20,14 @@ void NsEntryInit(void);
 void NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
+ * From Defer on what this thread logs is kept; SendDeferred sends it on.  They
+ * nest.  For threads that work for a sink, and hold its lock.
+ */
+void NsEntryDefer(void);
+void NsEntrySendDeferred(void);
+bool NsEntryIsDeferring(void);
+
+/*
  * Call the procedure for Fatal messages.
  */
 void NsEntryTellFatal(const char *message, size_t length);

@@ -646,7 +646,7 @@ NsStreamUseRing(NsRing *ringPtr)
  * Readers may be in any route that there has been, so none is freed; one that
  * comes back is used again.
  */
-void
+bool
 NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
 {
     Route *routePtr = stream->routes;
@@ -662,6 +662,7 @@ NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
     SetSinks(stream, fromPtr);
     atomic_store(&stream->nudgeBytes, fromPtr->nudgeBytes);
     atomic_store(&stream->routePtr, routePtr);
+    return oldLists != NULL;
 }
 
 const NsStreamSinks *
@@ -694,7 +695,6 @@ SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr)
     if (oldPtr != NULL) {
         oldPtr->nextPtr = oldLists;
         oldLists = oldPtr;
-        NsSinkFreeLater();
     }
 }
 

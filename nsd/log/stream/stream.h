@@ -141,7 +141,10 @@ typedef struct NsStreamRoute {
     NsStreamFilter             filter;
 } NsStreamRoute;
 
-void   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
+/*
+ * True: there is a list to be freed, see NsStreamFreeListsLocked.
+ */
+bool   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
 
 /*
  * The sinks of a stream, for users of sinks (see sink.h), as long as they are
