@@ -14,7 +14,6 @@
 #include "dispatch/pool.h"
 #include "log/init.h"
 #include "log/print.h"
-#include "log/stream/systemlog.h"
 #include "net/driver.h"
 #include "net/init.h"
 #include "nsparam.h"
@@ -221,7 +220,7 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     NsDriversReserve(optionsPtr->server);
     NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
                mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
-    NsFatalSetStartProc(NsSystemLogDrain);
+    NsFatalSetStartProc(NsLogDrain);
     NsBannerLog();
     (void) NsConfigCheckLog();
     SetStackSize();

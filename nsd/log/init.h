@@ -99,16 +99,8 @@ bool NsLogIsAsync(void);
 const char *NsLogUseMemory(void);
 
 /*
- * Write a line of the system log at once, past everything that may wait for
- * memory or for a log thread: for those who end the process.
+ * Write out what was handed over, as far as that can be had within two seconds.
  */
-void NsLogWriteNow(Ns_LogSeverity severity, const char *message);
-
-/*
- * Called with each Fatal message before it is written: no filter sees those.
- * NULL: nobody.
- */
-typedef void (NsLogFatalProc)(const char *message, size_t length);
-void NsLogSetFatalProc(NsLogFatalProc *proc);
+void NsLogDrain(void);
 
 #endif

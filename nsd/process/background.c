@@ -11,7 +11,7 @@
 
 #include "process/background.h"
 
-#include "log/init.h"
+#include "log/stream/entry.h"
 #include "nslog.h"
 #include "nsthread.h"
 

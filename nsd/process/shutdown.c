@@ -11,9 +11,9 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 #include "base/clock.h"
-#include "log/init.h"
 #include "base/lock.h"
 #include "log/init.h"
+#include "log/stream/system.h"
 #include "process/parameters.h"
 #include "process/pidfile.h"
 

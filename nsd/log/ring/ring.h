@@ -175,6 +175,8 @@ typedef struct NsRingKey {
     const char *configFile;             /* May be NULL. */
 } NsRingKey;
 
+extern NsRingKey nsRingKey;     /* Ours; constant after NsLogConfigure. */
+
 /*
  * Once, before other threads are started.
  */

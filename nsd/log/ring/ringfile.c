@@ -13,6 +13,8 @@
 #define NAMED   '.'
 #define UNNAMED '+'
 
+NsRingKey nsRingKey;
+
 static Ns_Mutex    openLock;    /* Guards what follows. */
 static NsRingFile *firstOpen;
 

@@ -27,7 +27,7 @@
 #include "base/thread.h"
 #include "log/ring/segment.h"
 #include "log/sink/sink_int.h"
-#include "log/stream/systemlog.h"
+#include "log/stream/system.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"

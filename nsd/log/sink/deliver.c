@@ -9,8 +9,9 @@
 
 #include "base/assert.h"
 #include "log/sink/bound.h"
+#include "log/stream/entry.h"
 #include "log/stream/severity.h"
-#include "log/stream/systemlog.h"
+#include "log/stream/system.h"
 #include "log/stream/unit.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -254,7 +255,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    NsSystemLogDescribe(&entry, severity, text,
+    NsEntryDescribe(&entry, severity, text,
                         MIN((size_t) MAX(n, 0), sizeof(text) - 1));
     bytes = NsSystemLogEncode(&entry, &record);
     hasRoom = FormatRecord(sink, nsSystemStream, &record, &length);

@@ -17,7 +17,7 @@
 
 #include "base/assert.h"
 #include "log/sink/bound.h"
-#include "log/stream/systemlog.h"
+#include "log/stream/system.h"
 #include "nslog.h"
 
 /* Between attempts at what fails: at first, and a database after many. */

@@ -15,7 +15,6 @@
 #include "base/lock.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/spillmove.h"
-#include "log/stream/systemlog.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -124,7 +123,7 @@ NsLeftoverOpenLateLocked(NsRing ***ringsPtr)
 int
 NsLeftoverOpenAgainLocked(NsRing ***ringsPtr)
 {
-    const NsRingKey *keyPtr = NsSystemLogRingKey();
+    const NsRingKey *keyPtr = &nsRingKey;
     char           **paths;
     int              nPaths;
 
@@ -481,7 +480,7 @@ ForEach(LeftoverProc *proc, void *arg)
     int    n;
 
     Ns_MutexLock(&lock);
-    n = NsRingList(NsSystemLogRingKey(), &paths);
+    n = NsRingList(&nsRingKey, &paths);
     for (int i = 0; i < n; i++) {
         const char *reason;
         NsRing     *ringPtr = NsRingOpen(paths[i], false, &reason);

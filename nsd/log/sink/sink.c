@@ -8,7 +8,6 @@
 
 #include "base/assert.h"
 #include "base/config.h"
-#include "log/init.h"
 #include "log/ring/bell.h"
 #include "log/sink/bound.h"
 #include "log/sink/leftover.h"
@@ -47,6 +46,7 @@ static atomic_bool       isRoomNew;     /* Where mappings are. */
 /* Of the sink that this thread could not make. */
 static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
 
+bool        nsSinkIsAsync;
 Ns_Mutex    nsSinksLock;
 atomic_int  nsSinkUsers;
 atomic_bool nsSinkIsPumping;
@@ -315,7 +315,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
         .streams = &stream,
         .nStreams = 1,
         .file = specPtr->file,
-        .isDirect = !NsLogIsAsync(),
+        .isDirect = !nsSinkIsAsync,
         .settings = nsSinkDefaults
     };
     Ns_LogSink  sink;

@@ -106,6 +106,8 @@ typedef struct NsSinkSpec {
     NsSinkSettings  settings;
 } NsSinkSpec;
 
+extern bool nsSinkIsAsync;      /* asynclogwriter; after NsLogConfigure. */
+
 void NsSinkInit(void);
 
 /*

@@ -23,7 +23,6 @@
 
 #include "base/assert.h"
 #include "log/ring/bell.h"
-#include "log/stream/systemlog.h"
 #include "nslog.h"
 #include "nsthread.h"
 

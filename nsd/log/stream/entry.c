@@ -6,18 +6,16 @@
 
 #include "log/stream/entry.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/assert.h"
 #include "base/fatal.h"
-#include "log/init.h"
+#include "log/ring/ring.h"
 #include "log/stream/filter.h"
-#include "log/stream/line.h"
 #include "log/stream/severity.h"
-#include "log/stream/systemlog.h"
-#include "log/stream/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
-
-#include <stdatomic.h>
 
 #define FORMAT_BYTES 2048       /* Longer messages are formatted in the heap. */
 
@@ -54,11 +52,14 @@ static _Thread_local int        nDeferring;
 static _Thread_local Deferred  *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
+static NsEntryProcs             procs;  /* Constant after NsEntryInit. */
+static atomic_int               pid;    /* Set by that, and after a fork. */
 static Ns_Tls                   bufferTls;
 static NsLogFatalProc *_Atomic fatalProc;
 
 static void    AddDeferred(Ns_LogSeverity severity, const char *message,
                            size_t length) __attribute__((noinline));
+static void    NoteFork(void);
 static void    FreeBuffer(void *arg);
 static Buffer *ThreadBuffer(void);
 static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
@@ -67,9 +68,36 @@ static void    Send(const NsLogEntry *entryPtr);
 
 
 void
-NsEntryInit(void)
+NsEntryInit(const NsEntryProcs *procsPtr)
 {
+    NsAssert(procsPtr->noteProc != NULL && procsPtr->writeProc != NULL
+             && procsPtr->drainProc != NULL);
+    procs = *procsPtr;
     Ns_TlsAlloc(&bufferTls, FreeBuffer);
+    NoteFork();
+    NsMust(pthread_atfork(NULL, NULL, NoteFork));
+}
+
+static void
+NoteFork(void)
+{
+    atomic_store(&pid, getpid());
+}
+
+void
+NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
+                const char *message, size_t length)
+{
+    *entryPtr = (NsLogEntry){
+        .time = NsLogClock(),
+        .severity = (int) severity,
+        .severityName = Ns_LogSeverityName(severity),
+        .pid = atomic_load_explicit(&pid, memory_order_relaxed),
+        .thread = Ns_ThreadId(),
+        .threadName = Ns_ThreadGetName(),
+        .message = message,
+        .messageLength = length
+    };
 }
 
 void
@@ -123,12 +151,10 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
         return;
     }
     NsSeverityCountEntry(severity);
-    if (unlikely(NsUnitIsOpen())) {
-        NsUnitEvent(Ns_LogSeverityName(severity), message, length);
-    }
-    NsSystemLogDescribe(&entry, severity, message, length);
+    procs.noteProc(severity, message, length);
+    NsEntryDescribe(&entry, severity, message, length);
     if (NsFilterIsRunning()) {
-        NsSystemLogWrite(&entry);
+        procs.writeProc(&entry);
         return;
     }
     bufferPtr = Ns_TlsGet(&bufferTls);
@@ -213,7 +239,7 @@ Ns_Fatal(const char *fmt, ...)
     va_start(ap, fmt);
     Ns_VALog(Fatal, fmt, &ap);
     va_end(ap);
-    NsSystemLogDrain();
+    procs.drainProc();
     NsFatalEnd();
     _exit(1);
 }
@@ -249,7 +275,7 @@ void
 NsEntryAppendLines(Ns_DString *dsPtr)
 {
     Buffer    *bufferPtr = ThreadBuffer();
-    NsLogStyle style = *NsSystemLogStyle();
+    NsLogStyle style = nsLogStyle;
 
     style.sanitize = 0;
     for (int i = 0; i < bufferPtr->nKept; i++) {
@@ -258,7 +284,7 @@ NsEntryAppendLines(Ns_DString *dsPtr)
         NsLogOut    out = {NULL, 0, 0};
         int         start = Ns_DStringLength(dsPtr);
 
-        NsSystemLogDescribe(&entry, keptPtr->severity,
+        NsEntryDescribe(&entry, keptPtr->severity,
                  Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
                  keptPtr->length);
         entry.time = keptPtr->time;
@@ -386,7 +412,7 @@ SendKept(Buffer *bufferPtr)
     for (int i = 0; i < nKept; i++) {
         NsLogEntry entry;
 
-        NsSystemLogDescribe(&entry, kept[i].severity,
+        NsEntryDescribe(&entry, kept[i].severity,
                  Ns_DStringValue(&texts) + kept[i].offset, kept[i].length);
         entry.time = kept[i].time;
         Send(&entry);
@@ -403,5 +429,5 @@ Send(const NsLogEntry *entryPtr)
     } else {
         NsEntryTellFatal(entryPtr->message, entryPtr->messageLength);
     }
-    NsSystemLogWrite(entryPtr);
+    procs.writeProc(entryPtr);
 }

@@ -10,9 +10,32 @@
 #ifndef NSD_LOG_ENTRY_H
 #define NSD_LOG_ENTRY_H
 
+#include "log/stream/line.h"
 #include "nslog.h"
 
-void NsEntryInit(void);
+/*
+ * What happens to an entry besides the filters.
+ */
+typedef struct NsEntryProcs {
+    /* The thread logs it. */
+    void (*noteProc) (Ns_LogSeverity severity, const char *message,
+                      size_t length);
+
+    /* It goes to the log. */
+    void (*writeProc) (const NsLogEntry *entryPtr);
+
+    /* The process ends: write out what was handed over, as far as that can be
+     * had within two seconds. */
+    void (*drainProc) (void);
+} NsEntryProcs;
+
+void NsEntryInit(const NsEntryProcs *procsPtr);
+
+/*
+ * Fill in an entry of the calling thread, now.
+ */
+void NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
+                     const char *message, size_t length);
 
 /*
  * Log a message as it is, without formatting.
@@ -28,8 +51,11 @@ void NsEntrySendDeferred(void);
 bool NsEntryIsDeferring(void);
 
 /*
- * Call the procedure for Fatal messages.
+ * Called with each Fatal message before it is written: no filter sees those.
+ * NULL: nobody.  Tell calls the procedure.
  */
+typedef void (NsLogFatalProc)(const char *message, size_t length);
+void NsLogSetFatalProc(NsLogFatalProc *proc);
 void NsEntryTellFatal(const char *message, size_t length);
 
 /*

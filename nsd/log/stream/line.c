@@ -16,6 +16,8 @@ static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
 static void   PutHex(NsLogOut *outPtr, unsigned char byte);
 static size_t Hex(char *buffer, uintptr_t value);
 
+NsLogStyle nsLogStyle = {.sanitize = 2};
+
 static const char months[12][4] = {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun",
     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"

@@ -28,6 +28,8 @@ typedef struct NsLogStyle {
     int  sanitize;              /* 0: raw, 1: all on one line, 2: readable. */
 } NsLogStyle;
 
+extern NsLogStyle nsLogStyle;   /* Constant after NsLogConfigure. */
+
 /*
  * Bytes that are put one after the other into a buffer that may be too small:
  * then nothing of a piece that does not fit is written, and lengths are summed

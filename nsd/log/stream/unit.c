@@ -115,6 +115,14 @@ NsUnitIsOpen(void)
     return myUnit != NULL && myUnit->isOpen;
 }
 
+void
+NsUnitNoteEntry(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    if (unlikely(NsUnitIsOpen())) {
+        NsUnitEvent(Ns_LogSeverityName(severity), message, length);
+    }
+}
+
 bool
 NsUnitIsWanted(void)
 {

@@ -29,6 +29,12 @@ void NsUnitBegin(void);
 void NsUnitEvent(const char *kind, const char *text, size_t length);
 
 /*
+ * What the thread logs is an event, too.
+ */
+void NsUnitNoteEntry(Ns_LogSeverity severity, const char *message,
+                     size_t length);
+
+/*
  * True: events are being collected in this thread.
  */
 bool NsUnitIsOpen(void);

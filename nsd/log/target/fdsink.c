@@ -11,7 +11,6 @@
 #include "log/sink/sink_int.h"
 
 #include "base/writeall.h"
-#include "log/init.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -41,7 +40,7 @@ NsAsyncWrite(int fd, const char *buffer, size_t nbyte)
     FdHead       head = {fd, (uint32_t) nbyte};
     struct iovec pieces[] = {{&head, sizeof(head)}, {(void *) buffer, nbyte}};
 
-    if (!NsLogIsAsync() || NsSinkIsPumping() || nbyte > UINT32_MAX
+    if (!nsSinkIsAsync || NsSinkIsPumping() || nbyte > UINT32_MAX
             || !IsReady()) {
         (void) NsWriteAll(fd, buffer, nbyte);
         return NS_ERROR;

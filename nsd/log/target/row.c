@@ -9,7 +9,6 @@
 #include "log/sink/sink_int.h"
 #include "log/stream/json.h"
 #include "log/stream/severity.h"
-#include "log/stream/systemlog.h"
 
 /*
  * Stream, severity and record follow, without separators.
@@ -32,7 +31,7 @@ NsRowAppendServer(Ns_DString *dsPtr)
 
     (void) gethostname(host, sizeof(host) - 1);
     Ns_DStringVarAppend(dsPtr, host, ":", (char *) NULL);
-    NsRingAppendServer(dsPtr, NsSystemLogRingKey());
+    NsRingAppendServer(dsPtr, &nsRingKey);
 }
 
 size_t

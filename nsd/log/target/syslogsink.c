@@ -22,7 +22,7 @@
 #include <sys/un.h>
 
 #include "log/stream/severity.h"
-#include "log/stream/systemlog.h"
+#include "log/stream/system.h"
 #include "log/target/syslogaddress.h"
 #include "nslog.h"
 #include "nsstring.h"

@@ -1,27 +1,22 @@
 /*
- * systemlog.h --
+ * system.h --
  *
- *      The system log: a stream of entries, and the sink that was its file.
+ *      The stream of the system log: entries as records, and as lines.
  */
 
-#ifndef NSD_LOG_SYSTEMLOG_H
-#define NSD_LOG_SYSTEMLOG_H
+#ifndef NSD_LOG_SYSTEM_H
+#define NSD_LOG_SYSTEM_H
 
-#include "log/ring/ring.h"
 #include "log/stream/line.h"
 #include "nslog.h"
 #include "nslogstream.h"
+
+void NsSystemLogInit(void);
 
 /*
  * Write the entry, or hand it to the log thread.
  */
 void NsSystemLogWrite(const NsLogEntry *entryPtr);
-
-/*
- * Fill in an entry of the calling thread, now.
- */
-void NsSystemLogDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
-                         const char *message, size_t length);
 
 /*
  * The entry as a record of the stream; the caller frees its bytes, the result.
@@ -36,9 +31,10 @@ bool NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
                        NsLogEntry *entryPtr);
 
 /*
- * Write out what was handed over, as far as that can be had within two seconds.
+ * Standard error is about to become the log file: keep what it is now, unless
+ * it is nobody's.
  */
-void NsSystemLogDrain(void);
+void NsSystemLogKeepStderr(bool isDetached);
 
 /*
  * Past the log, when it cannot be written: a line on standard error as the
@@ -47,13 +43,9 @@ void NsSystemLogDrain(void);
 void NsSystemLogToStderr(Ns_LogSeverity severity, const char *message);
 
 /*
- * How lines look; constant after NsLogConfigure.
+ * Write a line of the system log at once, past everything that may wait for
+ * memory or for a log thread: for those who end the process.
  */
-const NsLogStyle *NsSystemLogStyle(void);
-
-/*
- * Which mappings are this server's; constant after NsLogConfigure.
- */
-const NsRingKey *NsSystemLogRingKey(void);
+void NsLogWriteNow(Ns_LogSeverity severity, const char *message);
 
 #endif

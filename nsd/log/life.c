@@ -1,0 +1,275 @@
+/*
+ * life.c --
+ *
+ *      The life of the log, and of the sink that is the system log's file.
+ *
+ *      That sink begins as standard error, gets its file with the configuration,
+ *      and a log thread with the start, if asynclogwriter is on.
+ */
+
+#include "log/init.h"
+
+#include "base/fatal.h"
+#include "log/ring/segment.h"
+#include "log/sink/sink.h"
+#include "log/stream/audit.h"
+#include "log/stream/entry.h"
+#include "log/stream/filter.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
+#include "log/stream/system.h"
+#include "log/stream/unit.h"
+#include "log/target/openfiles.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define SYSTEM_SINK    "system"
+#define RING_DIRECTORY "/dev/shm"
+/* How long a thread may wait for memory once the server stops. */
+#define STOP_WAIT_NANOS INT64_C(1000000000)
+
+static char      *file;         /* Constant after NsLogConfigure, */
+static int        maxBackup = 10;   /* like these. */
+static char      *rollFormat;
+static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
+static atomic_bool isFileOpen;  /* Not on standard error any more. */
+static bool       isDetached;   /* Standard error is nobody's. */
+static char      *spillDirectory;   /* Or NULL. */
+static NsRingNeed ringNeed;
+
+static Ns_ReturnCode OpenFile(void);
+static const char *TailOf(const char *path);
+static void   LastWords(const char *message);
+static void   Panic(const char *fmt, ...)
+    NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
+static int    Rename(const char *path, void *arg);
+
+
+void
+NsLogInit(void)
+{
+    static bool isDone;
+    static const char *const streams[] = {"system"};
+
+    if (isDone) {
+        return;
+    }
+    isDone = true;
+    NsRingInit();
+    NsOpenFilesInit();
+    NsSinkInit();
+    NsStreamInit();
+    NsSeverityInit();
+    NsFilterInit();
+    NsEntryInit(&(NsEntryProcs){
+        .noteProc = NsUnitNoteEntry, .writeProc = NsSystemLogWrite,
+        .drainProc = NsLogDrain
+    });
+    NsSystemLogInit();
+    NsUnitInit();
+    NsAuditInit();
+    systemSink = NsSinkCreate(&(NsSinkSpec){
+        .name = SYSTEM_SINK, .type = "file", .streams = streams, .nStreams = 1,
+        .isDirect = true, .isStandardOutput = true, .settings = nsSinkDefaults
+    });
+    Tcl_SetPanicProc(Panic);
+    NsFatalSetProc(LastWords);
+}
+
+void
+NsLogConfigure(const NsLogSettings *settingsPtr)
+{
+    nsLogStyle = (NsLogStyle){
+        .usec = settingsPtr->usec,
+        .isExpanded = settingsPtr->isExpanded,
+        .sanitize = settingsPtr->sanitize
+    };
+    file = ns_strcopy(settingsPtr->file);
+    maxBackup = settingsPtr->maxBackup;
+    rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    nsSinkIsAsync = settingsPtr->isAsync;
+    isDetached = settingsPtr->isDetached;
+    ringNeed = (NsRingNeed){
+        .bytes = settingsPtr->memoryBytes > 0
+            ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT,
+        .nStreams = (uint32_t) settingsPtr->maxLogs,
+        .nSinks = (uint32_t) settingsPtr->maxLogs,
+        .nReaders = (uint32_t) settingsPtr->nReaders,
+        .nLanes = (uint32_t) settingsPtr->nThreads
+    };
+    spillDirectory = ns_strcopy(settingsPtr->spillDirectory);
+    nsRingKey = (NsRingKey){
+        .directory = ns_strdup(settingsPtr->ringDirectory != NULL
+                               ? settingsPtr->ringDirectory : RING_DIRECTORY),
+        .home = ns_strdup(settingsPtr->home != NULL ? settingsPtr->home : ""),
+        .configFile = ns_strcopy(TailOf(settingsPtr->configFile))
+    };
+    NsSeverityEnable(Notice, settingsPtr->notice);
+    NsSeverityEnable(Debug, settingsPtr->debug);
+    NsSeverityEnable(Dev, settingsPtr->dev);
+
+    if (!settingsPtr->stayOnStderr && OpenFile() != NS_OK) {
+        Ns_Fatal("log: failed to open server log '%s': '%s'", file,
+                 strerror(errno));
+    }
+    NsSinkFindLeftovers(&nsRingKey, spillDirectory);
+    NsSinkRecoverByName(SYSTEM_SINK, nsSinkIsAsync);
+    if (nsSinkIsAsync) {
+        const char *reason = NsLogUseMemory();
+
+        if (reason != NULL) {
+            Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
+                     ringNeed.bytes, reason);
+        }
+    }
+}
+
+const char *
+NsLogUseMemory(void)
+{
+    return NsSinkUseRing(&nsRingKey, spillDirectory, &ringNeed);
+}
+
+bool
+NsLogIsAsync(void)
+{
+    return nsSinkIsAsync;
+}
+
+void
+NsLogStart(void)
+{
+    NsSinkEndRecovery();
+    if (nsSinkIsAsync) {
+        NsSinkUseLanes(systemSink);
+    }
+    NsSinkStart();
+}
+
+void
+NsLogNoteStop(void)
+{
+    NsLogNeverWait();
+    NsSegmentsEndWaits(NsLogClock() + STOP_WAIT_NANOS);
+}
+
+void
+NsLogNeverWait(void)
+{
+    NsLaneSetDrainer(true);
+}
+
+void
+NsLogStop(void)
+{
+    NsSinkStop();
+}
+
+void
+NsLogFinish(void)
+{
+    NsSinkFinish();
+}
+
+void
+NsLogDrain(void)
+{
+    NsSinkDrain(systemSink);
+    NsSinkAbandon();
+}
+
+int
+Ns_LogRoll(void)
+{
+    if (file == NULL) {
+        return NS_OK;
+    }
+    if (atomic_load(&isFileOpen)) {
+        return Ns_LogSinkRoll(systemSink, Rename, NULL);
+    }
+    if (OpenFile() != NS_OK) {
+        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", file,
+               strerror(errno));
+        return NS_ERROR;
+    }
+    return NS_OK;
+}
+
+void
+NsAsyncWriterQueueDisable(int isShutdown)
+{
+    NsSinkStop();
+}
+
+void
+NsAsyncWriterQueueEnable(void)
+{
+    if (nsSinkIsAsync) {
+        NsSinkStart();
+    }
+}
+
+/*
+ * Leave standard error for the file.  NS_ERROR: errno tells why not, and the
+ * log goes on where it was.
+ */
+static Ns_ReturnCode
+OpenFile(void)
+{
+    int reason;
+
+    NsSystemLogKeepStderr(isDetached);
+    if (Ns_LogSinkReopen(systemSink, file) == NS_OK) {
+        atomic_store(&isFileOpen, true);
+        return NS_OK;
+    }
+    reason = errno;
+    (void) Ns_LogSinkReopen(systemSink, "");
+    errno = reason;
+    return NS_ERROR;
+}
+
+/*
+ * The same file may be given by an absolute and by a relative path.
+ */
+static const char *
+TailOf(const char *path)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+/*
+ * Base ends the process, maybe for want of memory: no allocation here.
+ */
+static void
+LastWords(const char *message)
+{
+    NsEntryTellFatal(message, strlen(message));
+    NsLogWriteNow(Fatal, message);
+}
+
+static void
+Panic(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    Ns_VALog(Fatal, fmt, &ap);
+    va_end(ap);
+    NsLogDrain();
+    NsFatalAbort();
+}
+
+/*
+ * A rename that fails has been logged; the file is opened again all the same.
+ */
+static int
+Rename(const char *path, void *arg)
+{
+    if (access(path, F_OK) == 0) {
+        (void) Ns_RollFileByFormat(path, rollFormat, MAX(maxBackup, 1));
+    }
+    return NS_OK;
+}

@@ -1,0 +1,215 @@
+/*
+ * system.c --
+ *
+ *      The stream of the system log: entries as records, and as lines.
+ */
+
+#include "log/stream/system.h"
+
+#include "log/stream/entry.h"
+#include "log/stream/json.h"
+#include "log/stream/severity.h"
+#include "log/stream/stream.h"
+#include "nsthread.h"
+
+#define NPIECES 4
+
+/*
+ * An entry as a record: this, then thread name, severity name, each with its
+ * null byte, and the message.
+ */
+typedef struct SystemRecord {
+    uint64_t thread;
+    int32_t  pid;
+    uint16_t threadNameBytes;
+    uint16_t severityNameBytes;
+} SystemRecord;
+
+static bool       formatsJson;  /* Its address says so. */
+static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
+
+static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+                        struct iovec *pieces);
+static void   WriteLine(int fd, Ns_LogSeverity severity, const char *message);
+static Ns_LogFormatProc FormatEntry;
+static void   PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
+
+
+void
+NsSystemLogInit(void)
+{
+    (void) Ns_LogStreamCreate("system", FormatEntry, NULL);
+    (void) Ns_LogStreamAddFormat(nsSystemStream, "json", FormatEntry,
+                                 &formatsJson);
+}
+
+void
+NsSystemLogWrite(const NsLogEntry *entryPtr)
+{
+    SystemRecord head;
+    struct iovec pieces[NPIECES];
+
+    TakeApart(entryPtr, &head, pieces);
+    (void) NsStreamPut(nsSystemStream, entryPtr->severity, entryPtr->time,
+                       pieces, NPIECES);
+}
+
+char *
+NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr)
+{
+    SystemRecord head;
+    struct iovec pieces[NPIECES];
+    char        *bytes;
+    size_t       n = 0;
+
+    TakeApart(entryPtr, &head, pieces);
+    bytes = ns_malloc(sizeof(head) + head.threadNameBytes
+                      + head.severityNameBytes + entryPtr->messageLength);
+    for (int i = 0; i < NPIECES; i++) {
+        memcpy(bytes + n, pieces[i].iov_base, pieces[i].iov_len);
+        n += pieces[i].iov_len;
+    }
+    *recordPtr = (Ns_LogRecord){
+        .stream = NsStreamName(nsSystemStream),
+        .severity = entryPtr->severity,
+        .time = entryPtr->time,
+        .bytes = bytes,
+        .length = n
+    };
+    return bytes;
+}
+
+static void
+TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+          struct iovec *pieces)
+{
+    *headPtr = (SystemRecord){
+        .thread = entryPtr->thread,
+        .pid = entryPtr->pid,
+        .threadNameBytes = (uint16_t) (strlen(entryPtr->threadName) + 1),
+        .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)
+    };
+    pieces[0] = (struct iovec){headPtr, sizeof(*headPtr)};
+    pieces[1] = (struct iovec){(void *) entryPtr->threadName,
+                               headPtr->threadNameBytes};
+    pieces[2] = (struct iovec){(void *) entryPtr->severityName,
+                               headPtr->severityNameBytes};
+    pieces[3] = (struct iovec){(void *) entryPtr->message,
+                               entryPtr->messageLength};
+}
+
+bool
+NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
+                  NsLogEntry *entryPtr)
+{
+    SystemRecord head;
+    const char  *names = (const char *) recordPtr->bytes + sizeof(head);
+    size_t       nNames;
+
+    if (stream != nsSystemStream || recordPtr->length < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, recordPtr->bytes, sizeof(head));
+    nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
+    if (recordPtr->length - sizeof(head) < nNames || head.threadNameBytes == 0
+            || head.severityNameBytes == 0
+            || names[head.threadNameBytes - 1] != '\0'
+            || names[nNames - 1] != '\0') {
+        return false;
+    }
+    *entryPtr = (NsLogEntry){
+        .time = recordPtr->time,
+        .severity = recordPtr->severity,
+        .severityName = names + head.threadNameBytes,
+        .pid = head.pid,
+        .thread = (uintptr_t) head.thread,
+        .threadName = names,
+        .message = names + nNames,
+        .messageLength = recordPtr->length - sizeof(head) - nNames
+    };
+    return true;
+}
+
+void
+NsSystemLogKeepStderr(bool isDetached)
+{
+    if (atomic_load(&stderrFd) == STDERR_FILENO) {
+        atomic_store(&stderrFd, isDetached ? -1
+                     : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+                             STDERR_FILENO + 1));
+    }
+}
+
+void
+NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
+{
+    struct pollfd poller = {
+        .fd = atomic_load(&stderrFd), .events = POLLOUT
+    };
+
+    if (poller.fd >= 0 && poll(&poller, 1, 0) == 1
+            && (poller.revents & POLLOUT) != 0) {
+        WriteLine(poller.fd, severity, message);
+    }
+}
+
+/*
+ * The file of the system log is standard error, too.
+ */
+void
+NsLogWriteNow(Ns_LogSeverity severity, const char *message)
+{
+    WriteLine(STDERR_FILENO, severity, message);
+}
+
+static void
+WriteLine(int fd, Ns_LogSeverity severity, const char *message)
+{
+    char     line[1500];
+    NsLogOut out = {line, sizeof(line), 0};
+    NsLogEntry entry;
+
+    NsEntryDescribe(&entry, severity, message, strlen(message));
+    NsLogLine(&out, &entry, &nsLogStyle);
+    if (write(fd, line, MIN(out.length, sizeof(line))) < 0) {
+        return;
+    }
+}
+
+static size_t
+FormatEntry(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+{
+    NsLogOut   out = {buffer, room, 0};
+    NsLogEntry entry;
+
+    if (!NsSystemLogDecode(recordPtr, nsSystemStream, &entry)) {
+        return 0;
+    }
+    if (arg == &formatsJson) {
+        PutJson(&out, &entry);
+    } else {
+        NsLogLine(&out, &entry, &nsLogStyle);
+    }
+    return out.length;
+}
+
+static void
+PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr)
+{
+    char number[32];
+    int  n;
+
+    NsLogPut(outPtr, "{", 1);
+    NsJsonName(outPtr, "time", true);
+    NsJsonTime(outPtr, entryPtr->time);
+    NsJsonName(outPtr, "severity", false);
+    NsJsonString(outPtr, entryPtr->severityName,
+                 strlen(entryPtr->severityName));
+    n = snprintf(number, sizeof(number), ",\"pid\":%d", entryPtr->pid);
+    NsLogPut(outPtr, number, (size_t) n);
+    NsJsonName(outPtr, "thread", false);
+    NsJsonString(outPtr, entryPtr->threadName, strlen(entryPtr->threadName));
+    NsJsonName(outPtr, "message", false);
+    NsJsonString(outPtr, entryPtr->message, entryPtr->messageLength);
+    NsLogPut(outPtr, "}\n", 2);
+}
