@@ -37,6 +37,7 @@
 #include "process/module.h"
 #include "process/options.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
 #include "process/sched.h"
@@ -362,7 +363,7 @@ EvalConfig(const NsOptions *optionsPtr, const char *text, int argc, char **argv)
 static void
 GoHome(const NsOptions *optionsPtr)
 {
-    const char *home = Ns_ConfigString("ns/parameters", "home", NsInfoPrefix());
+    const char *home = NsPathsHomeSetting();
     char        path[PATH_MAX];
 
     if (Ns_InfoConfigFile() == NULL && getenv("NAVISERVER") != NULL) {

@@ -12,7 +12,7 @@
 #include "nslog.h"
 #include "nsset.h"
 #include "nsthread.h"
-#include "process/config_check_int.h"
+#include "process/config_refs.h"
 
 static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread;
 static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
@@ -326,25 +326,4 @@ IsOurs(const char *kind)
     isOurs = NsParameterSectionFind(ds.string) != NULL;
     Tcl_DStringFree(&ds);
     return isOurs;
-}
-
-void
-NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
-               ...)
-{
-    char    text[1024], line[16] = "";
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
-    checkPtr->nProblems++;
-    if (place.line > 0) {
-        snprintf(line, sizeof(line), ":%d", place.line);
-    }
-    if (checkPtr->file != NULL) {
-        fprintf(checkPtr->file, "%s%s: %s\n", place.file, line, text);
-    } else {
-        Ns_Log(Warning, "config: %s%s: %s", place.file, line, text);
-    }
 }

@@ -5,15 +5,17 @@
  *      addresses.  Nothing is made or changed.
  */
 
-#include "process/config_check_int.h"
+#include "process/config_refs.h"
 
 #include "nsparam.h"
 #include "nsfile.h"
+#include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
 #include "process/module.h"
+#include "process/paths.h"
 #include "process/sinkdraft.h"
 #include "process/sinkoptions.h"
 #include "process/units.h"
@@ -140,11 +142,31 @@ NsConfigRefsIsOfNoModule(const char *section)
     return isOfNone;
 }
 
+void
+NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
+               ...)
+{
+    char    text[1024], line[16] = "";
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    checkPtr->nProblems++;
+    if (place.line > 0) {
+        snprintf(line, sizeof(line), ":%d", place.line);
+    }
+    if (checkPtr->file != NULL) {
+        fprintf(checkPtr->file, "%s%s: %s\n", place.file, line, text);
+    } else {
+        Ns_Log(Warning, "config: %s%s: %s", place.file, line, text);
+    }
+}
+
 bool
 NsConfigRefsHome(NsConfigCheck *checkPtr)
 {
-    const char   *home = Ns_ConfigString("ns/parameters", "home",
-                                         NsInfoPrefix());
+    const char   *home = NsPathsHomeSetting();
     NsConfigPlace place = {Ns_InfoConfigFile(), 0};
     char          path[PATH_MAX];
 

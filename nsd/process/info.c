@@ -117,18 +117,6 @@ NsInfoPrefix(void)
 }
 
 void
-NsInfoLogPath(Ns_DString *dsPtr, const char *file)
-{
-    if (file != NULL && Ns_PathIsAbsolute(file)) {
-        Ns_DStringAppend(dsPtr, file);
-    } else if (Ns_HomePathExists("logs", NULL)) {
-        Ns_HomePath(dsPtr, "logs", file, NULL);
-    } else {
-        Ns_HomePath(dsPtr, file, NULL);
-    }
-}
-
-void
 NsInfoSetLife(NsLife value)
 {
     Ns_MutexLock(&life.lock);

@@ -35,12 +35,6 @@ void NsInfoSetErrorLog(const char *file);
 const char *NsInfoPrefix(void);
 
 /*
- * Append the path of a log file: relative names are below home/logs if that
- * directory exists, else below home.  NULL: that directory.
- */
-void NsInfoLogPath(Ns_DString *dsPtr, const char *file);
-
-/*
  * The life of the process: only ever forward.
  */
 typedef enum {

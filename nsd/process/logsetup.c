@@ -19,6 +19,7 @@
 #include "nsthread.h"
 #include "process/info.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 #include "process/sinkoptions.h"
 
 #define SECTION "ns/parameters"
@@ -282,7 +283,7 @@ FindFile(const Raw *rawPtr)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsInfoLogPath(&ds, rawPtr->newFile != NULL ? rawPtr->newFile
+    NsPathsLog(&ds, rawPtr->newFile != NULL ? rawPtr->newFile
                   : rawPtr->file);
     return Ns_DStringExport(&ds);
 }

@@ -210,13 +210,8 @@ static const struct {
 void
 NsParameterTableInit(void)
 {
+    NsParametersSetSections(sections);
     for (int i = 0; i < Ns_NrElements(tables); i++) {
         NsParametersRegister(tables[i].pattern, tables[i].rows, 0);
     }
-}
-
-const NsParameterSection *
-NsParameterSections(void)
-{
-    return sections;
 }

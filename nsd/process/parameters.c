@@ -27,6 +27,7 @@ typedef struct Group {
 
 static Group groups[MAX_GROUPS];
 static int   nGroups;
+static const NsParameterSection *sections;
 
 static bool IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
 static bool HasFittingMember(const NsParameter *rowPtr);
@@ -45,6 +46,18 @@ static const Group *GroupOf(const NsParameter *rowPtr);
 static int SectionDistance(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
 
+
+const NsParameterSection *
+NsParameterSections(void)
+{
+    return sections;
+}
+
+void
+NsParametersSetSections(const NsParameterSection *aSections)
+{
+    sections = aSections;
+}
 
 void
 NsParametersRegister(const char *pattern, const NsParameter *rows,

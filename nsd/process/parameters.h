@@ -196,9 +196,10 @@ typedef struct NsParameterSection {
 void NsParameterTableInit(void);
 
 /*
- * All sections; ends with a NULL pattern.
+ * All sections; ends with a NULL pattern.  Set once, at the start.
  */
 const NsParameterSection *NsParameterSections(void);
+void NsParametersSetSections(const NsParameterSection *sections);
 
 /*
  * The i-th parameter of a section; NULL: there are no more.

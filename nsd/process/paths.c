@@ -4,8 +4,13 @@
  *      Paths below the home directory.
  */
 
+#include "process/paths.h"
+
 #include "nsfile.h"
+#include "nsparam.h"
 #include "nsprocess.h"
+#include "nsstring.h"
+#include "process/info.h"
 
 static const char *Home(void);
 static char *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
@@ -87,6 +92,24 @@ Ns_HomePathExists(const char *part, ...)
     exists = stat(ds.string, &status) == 0;
     Tcl_DStringFree(&ds);
     return exists ? NS_TRUE : NS_FALSE;
+}
+
+void
+NsPathsLog(Ns_DString *dsPtr, const char *file)
+{
+    if (file != NULL && Ns_PathIsAbsolute(file)) {
+        Ns_DStringAppend(dsPtr, file);
+    } else if (Ns_HomePathExists("logs", NULL)) {
+        Ns_HomePath(dsPtr, "logs", file, NULL);
+    } else {
+        Ns_HomePath(dsPtr, file, NULL);
+    }
+}
+
+const char *
+NsPathsHomeSetting(void)
+{
+    return Ns_ConfigString("ns/parameters", "home", NsInfoPrefix());
 }
 
 static char *

@@ -213,6 +213,16 @@ EndOwnLocked(void)
     Ns_CondBroadcast(&sched.gone);
 }
 
+time_t
+NsSchedNextClock(int flags, time_t interval, time_t now)
+{
+    if ((flags & NS_SCHED_WEEKLY) == 0) {
+        return NsCalendarNext(now, NS_CALENDAR_ANY_DAY, (int) interval);
+    }
+    return NsCalendarNext(now, (int) (interval / NS_CALENDAR_DAY),
+                          (int) (interval % NS_CALENDAR_DAY));
+}
+
 void
 NsSchedStart(void)
 {

@@ -8,17 +8,6 @@
 
 #include "base/calendar.h"
 
-
-time_t
-NsSchedNextClock(int flags, time_t interval, time_t now)
-{
-    if ((flags & NS_SCHED_WEEKLY) == 0) {
-        return NsCalendarNext(now, NS_CALENDAR_ANY_DAY, (int) interval);
-    }
-    return NsCalendarNext(now, (int) (interval / NS_CALENDAR_DAY),
-                          (int) (interval % NS_CALENDAR_DAY));
-}
-
 int
 Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread, int interval)
 {

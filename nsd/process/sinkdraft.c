@@ -11,8 +11,8 @@
 #include "log/target/postgresql.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "process/info.h"
 #include "process/logsetup.h"
+#include "process/paths.h"
 #include "process/sinkoptions.h"
 
 #define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
@@ -241,7 +241,7 @@ ShowFile(const char *file)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsInfoLogPath(&ds, file);
+    NsPathsLog(&ds, file);
     return Ns_DStringExport(&ds);
 }
 

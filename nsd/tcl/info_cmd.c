@@ -15,6 +15,7 @@
 #include "net/sockcallback.h"
 #include "process/callbacks.h"
 #include "process/info.h"
+#include "process/paths.h"
 #include "process/sched.h"
 #include "request/filter.h"
 #include "request/op.h"
@@ -333,7 +334,7 @@ Log(Ns_DString *dsPtr, NsServer *serverPtr)
 static void
 LogDir(Ns_DString *dsPtr, NsServer *serverPtr)
 {
-    NsInfoLogPath(dsPtr, NULL);
+    NsPathsLog(dsPtr, NULL);
 }
 
 static void

@@ -12,7 +12,7 @@
 #include "ns.h"
 #include "dispatch/pool.h"
 #include "net/driver.h"
-#include "process/info.h"
+#include "process/paths.h"
 #include "request/auth.h"
 #include "request/filter.h"
 #include "request/op.h"
@@ -412,7 +412,7 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else if (STREQ(name, "tcllib")) {
         Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
     } else if (STREQ(name, "logdir")) {
-        NsInfoLogPath(&ds, NULL);
+        NsPathsLog(&ds, NULL);
     } else {
         if (STREQ(name, "pageroot")) {
             LogDeprecated(callPtr, "ns_server pagedir");

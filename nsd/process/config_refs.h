@@ -1,11 +1,11 @@
 /*
- * config_check_int.h --
+ * config_refs.h --
  *
- *      What the parts of the check share.
+ *      What a configuration refers to.
  */
 
-#ifndef NSD_PROCESS_CONFIG_CHECK_INT_H
-#define NSD_PROCESS_CONFIG_CHECK_INT_H
+#ifndef NSD_PROCESS_CONFIG_REFS_H
+#define NSD_PROCESS_CONFIG_REFS_H
 
 #include "process/config.h"
 #include "process/parameters.h"
@@ -26,7 +26,7 @@ void NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place,
                     const char *format, ...) NS_GNUC_PRINTF(3, 4);
 
 /*
- * config_refs.c.  Whether servers, pools, limits and log sinks that a section
+ * Whether servers, pools, limits and log sinks that a section
  * belongs to are defined.
  */
 void NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);

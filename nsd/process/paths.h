@@ -1,0 +1,23 @@
+/*
+ * paths.h --
+ *
+ *      Paths below the home directory.
+ */
+
+#ifndef NSD_PROCESS_PATHS_H
+#define NSD_PROCESS_PATHS_H
+
+#include "nstypes.h"
+
+/*
+ * Append the path of a log file: relative names are below home/logs if that
+ * directory exists, else below home.  NULL: that directory.
+ */
+void NsPathsLog(Ns_DString *dsPtr, const char *file);
+
+/*
+ * What the configuration says of the home directory.
+ */
+const char *NsPathsHomeSetting(void);
+
+#endif
