@@ -18,21 +18,10 @@ static Ns_DriverSendFileProc SendFile;
 static Ns_DriverKeepProc     Keep;
 static Ns_DriverCloseProc    Close;
 
-/*
- * With `deferaccept` the kernel reports a connection when data is there, so it
- * is read at once.
- */
-static NS_DRIVER_ACCEPT_STATUS accepted[] = {
-    NS_DRIVER_ACCEPT, NS_DRIVER_ACCEPT_DATA
-};
-
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
 {
     Ns_DriverInitData init = {0};
-    char             *path = Ns_ConfigGetPath(server, module, NULL);
-    bool              defers = path != NULL
-        && Ns_ConfigBool(path, "deferaccept", NS_FALSE);
 
     init.version = NS_DRIVER_VERSION_2;
     init.name = (char *) "nssock";
@@ -44,8 +33,6 @@ Ns_ModuleInit(const char *server, const char *module)
     init.keepProc = Keep;
     init.closeProc = Close;
     init.opts = NS_DRIVER_ASYNC | NS_DRIVER_FULLIO | NS_DRIVER_LINGER;
-    init.arg = &accepted[defers];
-    init.path = path;
     return Ns_DriverInit(server, module, &init);
 }
 
@@ -72,7 +59,7 @@ Accept(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
         return NS_DRIVER_ACCEPT_ERROR;
     }
     *socklenPtr = (int) length;
-    return *(NS_DRIVER_ACCEPT_STATUS *) sock->driver->arg;
+    return NS_DRIVER_ACCEPT;
 }
 
 static ssize_t

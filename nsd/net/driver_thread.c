@@ -116,7 +116,9 @@ NsSockAdopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
-    } else if (status == NS_DRIVER_ACCEPT_DATA) {
+    } else if (status == NS_DRIVER_ACCEPT_DATA
+               || drvPtr->params.deferAccept) {
+        /* In either case data is there. */
         NsReadSock(threadPtr, sockPtr);
     } else {
         NsSockWatch(threadPtr, sockPtr);
