@@ -36,7 +36,7 @@ typedef struct Ns_Access {
     Ns_Time     runSpan;
     const struct Ns_AccessFields *fields;   /* For Ns_AccessHeader. */
     Ns_AccessStage stage;
-    int         isAnnounced;    /* All but figures is as it was told before. */
+    int         isAnnounced;    /* All but the figures was announced before. */
 } Ns_Access;
 
 /*

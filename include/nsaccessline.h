@@ -21,7 +21,7 @@
 #define NS_ACCESS_SUPPRESSQUERY 0x20
 
 /*
- * What a section of an access log says; with NS_ACCESS_CHECKFORPROXY, the
+ * The settings of a section of an access log; with NS_ACCESS_CHECKFORPROXY, the
  * client is the one that proxies name.  Values out of range are clamped, with a
  * Warning.
  */

@@ -29,7 +29,7 @@ NS_EXTERN Ns_Cache *Ns_CacheCreateEx(const char *name, int keys, time_t ttl,
                                      size_t maxSize, Ns_Callback *freeProc);
 
 /*
- * Free the cache and all values.  No thread may use it any more.
+ * Free the cache and all values.  No thread may use it afterwards.
  */
 NS_EXTERN void Ns_CacheDestroy(Ns_Cache *cache);
 
@@ -60,7 +60,7 @@ NS_EXTERN Ns_Entry *Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key,
                                             int *isNewPtr, Ns_Time *timeoutPtr);
 
 /*
- * What an entry holds; the time of its expiry is {0, 0} for never.
+ * The content of an entry; the time of its expiry is {0, 0} for never.
  */
 NS_EXTERN char    *Ns_CacheKey(Ns_Entry *entry);
 NS_EXTERN void    *Ns_CacheGetValue(Ns_Entry *entry);

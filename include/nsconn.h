@@ -31,9 +31,9 @@ NS_EXTERN Ns_Set *Ns_ConnHeaders(Ns_Conn *conn);
 NS_EXTERN Ns_Set *Ns_ConnOutputHeaders(Ns_Conn *conn);
 
 /*
- * What the Authorization field says: AuthMethod, Username, Password, or the
- * parameters of a digest; NULL without such a field.  User and password as the
- * client gave them, unchecked, or NULL.
+ * The content of the Authorization field: AuthMethod, Username, Password, or
+ * the parameters of a digest; NULL without such a field.  User and password as
+ * the client gave them, unchecked, or NULL.
  */
 NS_EXTERN Ns_Set *Ns_ConnAuth(Ns_Conn *conn);
 NS_EXTERN char *Ns_ConnAuthUser(Ns_Conn *conn);
@@ -164,8 +164,8 @@ NS_EXTERN Tcl_WideInt Ns_ConnResponseLength(Ns_Conn *conn);
 
 /*
  * Add one header line to a set, its name in the case that disposition says; a
- * line that begins with white space goes on with the last value.  NS_ERROR: no
- * colon, or nothing to go on with.
+ * line that begins with white space continues the last value.  NS_ERROR: no
+ * colon, or nothing to continue.
  */
 NS_EXTERN int Ns_ParseHeader(Ns_Set *setPtr, const char *line,
                              Ns_HeaderCaseDisposition disposition);
@@ -188,7 +188,7 @@ NS_EXTERN void Ns_FreeRequest(Ns_Request *requestPtr);
 NS_EXTERN void Ns_SetRequestUrl(Ns_Request *requestPtr, const char *url);
 
 /*
- * Where the decoded URL goes on after n elements of its path; NULL if it has
+ * The rest of the decoded URL after n elements of its path; NULL if it has
  * fewer.
  */
 NS_EXTERN char *Ns_SkipUrl(Ns_Request *requestPtr, int n);

@@ -65,8 +65,8 @@ NS_EXTERN size_t Ns_LogCharBytes(const char *bytes, size_t length);
 
 /*
  * Write the bytes as a string of JSON, quotes included, and return its length;
- * of one that is greater than room the buffer is not used.  What is no UTF-8
- * becomes U+FFFD, and what may not be shown an escape.
+ * of one that is greater than room the buffer is not used.  Bytes that are not
+ * UTF-8 become U+FFFD, and characters that may not be shown become escapes.
  */
 NS_EXTERN size_t Ns_LogJsonString(char *buffer, size_t room, const char *bytes,
                                   size_t length);
@@ -81,14 +81,14 @@ NS_EXTERN char *Ns_LogTime2(char *timeBuf, int withOffset);
 
 /*
  * Roll the system log: number the backups, reopen the file.  NS_ERROR: the file
- * could not be opened again, and logging goes on into the old one.
+ * could not be opened again, and logging continues into the old one.
  */
 NS_EXTERN int Ns_LogRoll(void);
 
 /*
  * Shift the backups FILE.000, FILE.001 ... up by one, delete the one that would
  * become number max, and rename FILE to FILE.000.  Files that do not exist are
- * no error.
+ * not an error.
  */
 NS_EXTERN int Ns_RollFile(const char *file, int max);
 

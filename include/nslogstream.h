@@ -22,7 +22,7 @@ typedef struct Ns_LogStream_ *Ns_LogStream;
 typedef struct Ns_LogSink_   *Ns_LogSink;
 
 /*
- * What a format procedure sees.
+ * The argument of a format procedure.
  */
 typedef struct Ns_LogRecord {
     const char *stream;         /* Name of the stream. */
@@ -55,7 +55,7 @@ NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
                                           Ns_LogFormatProc *proc, void *arg);
 
 /*
- * A further format that sinks can ask for: "common", "combined" or "json".
+ * Another format that sinks can ask for: "common", "combined" or "json".
  * NS_ERROR: there is no format of that name.
  */
 NS_EXTERN int Ns_LogStreamAddFormat(Ns_LogStream stream, const char *format,
@@ -111,7 +111,7 @@ typedef struct Ns_LogSinkSpec {
 } Ns_LogSinkSpec;
 
 /*
- * NULL: the file could not be opened; errno tells why.
+ * NULL: the file could not be opened; errno says why.
  */
 NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
 

@@ -23,7 +23,7 @@
 /*
  * The name of section `ns[/server/SERVER][/module/MODULE][/MORE...]`, NULL if
  * the configuration has no such section.  server and module may be NULL; the
- * further parts end with NULL.
+ * other parts end with NULL.
  */
 NS_EXTERN char *Ns_ConfigGetPath(const char *server, const char *module, ...);
 

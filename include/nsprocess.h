@@ -66,7 +66,7 @@ NS_EXTERN void *Ns_RegisterAtExit(Ns_Callback *proc, void *arg);
 NS_EXTERN void Ns_RegisterModule(const char *name, Ns_ModuleInitProc *proc);
 
 /*
- * Load a shared object and call its function `init`.  A relative file stands in
+ * Load a shared object and call its function `init`.  A relative file is below
  * home/bin, and its ending .so may be left out.  interp may be NULL.  NS_ERROR:
  * the reason is in the log.  Main thread, during the start.
  */
@@ -156,7 +156,7 @@ NS_EXTERN int Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags,
                                 Ns_SchedProc *cleanupProc);
 
 /*
- * Once, after so many seconds.
+ * Once, after this number of seconds.
  */
 NS_EXTERN int Ns_After(int delay, Ns_Callback *proc, void *arg,
                        Ns_Callback *cleanupProc);

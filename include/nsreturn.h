@@ -162,8 +162,9 @@ NS_EXTERN int Ns_ConnResetReturn(Ns_Conn *conn);
 
 /*
  * Add a Set-Cookie field; the value is coded.  maxAge in seconds: 0 for the
- * session, negative to expire it, the largest time_t for ever.  Cookies are
- * HttpOnly unless flags has NS_COOKIE_SCRIPTABLE.  domain and path may be NULL.
+ * session, negative to expire it, the largest time_t for a cookie that never
+ * expires.  Cookies are HttpOnly unless flags has NS_COOKIE_SCRIPTABLE.  domain
+ * and path may be NULL.
  */
 NS_EXTERN void Ns_ConnSetCookie(Ns_Conn *conn, const char *name,
                                 const char *value, time_t maxAge);

@@ -46,7 +46,7 @@ NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
 
 /*
  * Replace the value at an index; an index out of range is ignored.  A negative
- * length stands for all of value.
+ * length means all of value.
  */
 NS_EXTERN void Ns_SetPutValue(Ns_Set *setPtr, int index, const char *value);
 NS_EXTERN void Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value,

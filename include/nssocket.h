@@ -84,7 +84,7 @@ NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *host, int port,
 
 /*
  * Wait for one of NS_SOCK_READ, WRITE, EXCEPTION: NS_OK, NS_TIMEOUT, NS_ERROR
- * and errno, also for what is no open descriptor.  timeout is in seconds,
+ * and errno, also for a descriptor that is not open.  timeout is in seconds,
  * negative for no limit.
  */
 NS_EXTERN int Ns_SockWait(NS_SOCKET sock, int what, int timeout);
@@ -168,10 +168,10 @@ NS_EXTERN int ns_poll(struct pollfd *fds, unsigned long int nFds,
 /*
  * Have the thread -socks- call proc when one of the conditions in `when` holds,
  * one condition per call; and, timeout seconds after the last event (0: no
- * limit), with NS_SOCK_TIMEOUT.  With NS_SOCK_EXIT in `when` it is told of the
- * shutdown.  When proc returns false it is called no more, and the socket is
- * still the caller's.  A socket has one callback: a new one replaces the old.
- * NS_ERROR: the server stops.
+ * limit), with NS_SOCK_TIMEOUT.  With NS_SOCK_EXIT in `when` it is also called
+ * at the shutdown.  When proc returns false it is not called again, and the
+ * socket is still the caller's.  A socket has one callback: a new one replaces
+ * the old.  NS_ERROR: the server stops.
  */
 NS_EXTERN int Ns_SockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg,
                               int when);

@@ -92,7 +92,7 @@ NS_EXTERN const char *Ns_Match(const char *a, const char *b);
 NS_EXTERN const char *Ns_NextWord(const char *line);
 
 /*
- * Where pattern occurs first, ignoring case; NULL for nowhere.
+ * The first occurrence of pattern, ignoring case; NULL if there is none.
  */
 NS_EXTERN const char *Ns_StrNStr(const char *string, const char *pattern);
 NS_EXTERN const char *Ns_StrCaseFind(const char *string, const char *pattern);
@@ -108,8 +108,8 @@ NS_EXTERN const char *Ns_StrCaseFind(const char *string, const char *pattern);
 NS_EXTERN int Ns_StrIsHost(const char *string);
 
 /*
- * Append the text percent-coded or decoded; in a query + stands for a blank.
- * The encoding is that of the coded bytes, NULL for UTF-8.  Bytes that are not
+ * Append the text percent-coded or decoded; in a query + means a blank.  The
+ * encoding is that of the coded bytes, NULL for UTF-8.  Bytes that are not
  * valid UTF-8 decode to the characters U+0080 to U+00FF.  dsPtr's value.
  */
 NS_EXTERN char *Ns_UrlPathEncode(Ns_DString *dsPtr, const char *text,
@@ -149,7 +149,7 @@ NS_EXTERN int Ns_AbsoluteUrl(Ns_DString *dsPtr, const char *url,
                              const char *base);
 
 /*
- * Where url goes on after the location (protocol://host:port); url itself, less
+ * The rest of url after the location (protocol://host:port); url itself, less
  * doubled slashes at its start, if it begins otherwise.
  */
 NS_EXTERN const char *Ns_RelativeUrl(const char *url, const char *location);
@@ -169,7 +169,7 @@ NS_EXTERN Tcl_Encoding Ns_GetCharsetEncodingEx(const char *charset,
                                                size_t length);
 
 /*
- * What protocols call an encoding.
+ * The name of an encoding in protocols.
  */
 NS_EXTERN const char *Ns_GetEncodingCharset(Tcl_Encoding encoding);
 

@@ -130,7 +130,7 @@ NS_EXTERN void Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
 /*
  * Log the error in the interpreter with its trace, and with the request if one
  * is served.  ErrorInfo appends extra (NULL: nothing) to the trace first.  The
- * trace is returned, valid until the interpreter goes on.
+ * trace is returned, valid until the interpreter continues.
  */
 NS_EXTERN const char *Ns_TclLogError(Tcl_Interp *interp);
 NS_EXTERN const char *Ns_TclLogErrorInfo(Tcl_Interp *interp, const char *extra);
@@ -263,8 +263,8 @@ NS_EXTERN Tcl_SetFromAnyProc Ns_TclSetFromAnyError;
  */
 
 /*
- * TCL_OK, and the value or keys stored; TCL_BREAK: no such key; TCL_ERROR.
- * Where to store may be NULL.
+ * TCL_OK, and the value or keys stored; TCL_BREAK: no such key; TCL_ERROR.  The
+ * place to store may be NULL.
  */
 NS_EXTERN int Tcl_GetKeyedListField(Tcl_Interp *interp, const char *fieldName,
                                     const char *keyedList,

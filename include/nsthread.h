@@ -52,7 +52,7 @@ NS_EXTERN char *Ns_ThreadGetParent(void);
 
 /*
  * The default stack size, changed first when bytes is positive: the previous
- * value.  0 stands for the system's own default.
+ * value.  0 means the system's own default.
  */
 NS_EXTERN long Ns_ThreadStackSize(long bytes);
 
@@ -124,8 +124,8 @@ NS_EXTERN void Ns_CondBroadcast(Ns_Cond *condPtr);
 
 /*
  * Release the mutex, wait, and lock it again.  May return for no reason: check
- * what was waited for.  The timed one waits until an absolute time, NULL for
- * ever: NS_OK or NS_TIMEOUT.
+ * what was waited for.  The timed one waits until an absolute time, NULL
+ * without limit: NS_OK or NS_TIMEOUT.
  */
 NS_EXTERN void Ns_CondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr);
 NS_EXTERN int  Ns_CondTimedWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,

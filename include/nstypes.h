@@ -259,7 +259,7 @@ typedef int NS_SOCKET;
 #define SOCKET_ERROR              (-1)
 
 /*
- * What systems have that are not this one, or under other names.
+ * Names that other systems have, or have differently.
  */
 #ifndef F_CLOEXEC
 # define F_CLOEXEC                FD_CLOEXEC
@@ -577,9 +577,9 @@ typedef struct Ns_DriverInitData {
 } Ns_DriverInitData;
 
 /*
- * What tells the server that these structures are those that a module was built
- * with: it counts up when one of them changes.  Each object of a module has the
- * function; the linker keeps one.
+ * Tells the server whether these structures are those that a module was built
+ * with: the number rises when one of them changes.  Each object of a module has
+ * the function; the linker keeps one.
  */
 #define NS_MODULE_INTERFACE       1
 

@@ -317,8 +317,8 @@ FindConfigFile(const NsOptions *optionsPtr)
 }
 
 /*
- * What needs root's rights comes first; the configuration, which is a script,
- * runs with the final identity.
+ * Steps that need root's rights come first; the configuration, which is a
+ * script, runs with the final identity.
  */
 static void
 TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
@@ -593,7 +593,7 @@ StopServers(const Ns_Time *deadlinePtr)
 }
 
 /*
- * What scripts in this thread have written: nothing else flushes it.
+ * Output of scripts in this thread: nothing else flushes it.
  */
 static void
 FlushOutput(void)

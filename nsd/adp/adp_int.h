@@ -73,7 +73,7 @@ typedef struct NsAdpFrame {
     int                nArgs;
     Tcl_Obj *const    *args;
     bool               isInclude;   /* args lack the name of the page. */
-    Ns_DString        *outputPtr;   /* Where its output goes. */
+    Ns_DString        *outputPtr;   /* The receiver of its output. */
 } NsAdpFrame;
 
 /*

@@ -45,7 +45,7 @@ NsAdpLogError(NsAdpInterp *adpPtr, int line)
                       Ns_DStringLength(&where));
     (void) Ns_TclLogErrorInfo(interp, Ns_DStringValue(&where));
 
-    /* What follows runs scripts, or may fail itself. */
+    /* The next steps run scripts, or may fail themselves. */
     state = Tcl_SaveInterpState(interp, TCL_ERROR);
     if ((adpPtr->flags & NS_ADP_DISPLAY) != 0) {
         Display(adpPtr, Ns_DStringValue(&text));

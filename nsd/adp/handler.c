@@ -374,7 +374,7 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
 }
 
 /*
- * Whether the failure of a page can still be told by the status.
+ * Whether the status can still report the failure of a page.
  */
 static bool
 MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn)
@@ -385,8 +385,8 @@ MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn)
 }
 
 /*
- * Whether the output of a page that has failed is fit to be the reply: it tells
- * of the error, or the page went on behind it.
+ * Whether the output of a page that has failed is fit to be the reply: it
+ * reports the error, or the page continued after it.
  */
 static bool
 IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr)

@@ -4,12 +4,12 @@
  *      Parsed pages.
  *
  *      A server keeps one parsed form per file and parse flags; it is replaced
- *      when the file changes, and freed when no interpreter holds it any more.
- *      The file is looked at before each run, unless another thread has done so
- *      since the request came.  As long as a change of it might not show, it is
- *      read, and the page kept if the text is the same.
- *      Each interpreter keeps the pages that it used last, with its own script
- *      objects, since compiled scripts cannot leave their thread.
+ *      when the file changes, and freed when no interpreter holds it.  The file
+ *      is looked at before each run, unless another thread has done so since
+ *      the request came.  As long as a change of it might not show, it is read,
+ *      and the page kept if the text is the same.  Each interpreter keeps the
+ *      pages that it used last, with its own script objects, since compiled
+ *      scripts cannot leave their thread.
  */
 
 
@@ -379,8 +379,8 @@ CreatePage(NsAdpServer *serverPtr, const char *file, int flags,
 }
 
 /*
- * The content with a null byte behind it, and what the file was at that time;
- * to be freed.  A file that changes meanwhile is read again.
+ * The content with a null byte behind it, and the state of the file at that
+ * time; to be freed.  A file that changes meanwhile is read again.
  */
 static char *
 ReadStable(Tcl_Interp *interp, const char *file, struct stat *statPtr)

@@ -302,8 +302,8 @@ ParseServerScript(Parser *parserPtr, const char *textStart, const char *at)
 }
 
 /*
- * A registered tag at `at`; NULL if there is none of that name.  Without its
- * end tag, the rest of the page is text.
+ * A registered tag at `at`; NULL if none has that name.  Without its end tag,
+ * the rest of the page is text.
  */
 static const char *
 ParseTag(Parser *parserPtr, const char *textStart, const char *at)
@@ -431,7 +431,7 @@ ParseAttributes(const char *start, const char *end, Attribute *attributes)
 }
 
 /*
- * Quotes are no part of a value.
+ * Quotes are not part of a value.
  */
 static const char *
 ParseValue(const char *s, const char *end, Attribute *a)

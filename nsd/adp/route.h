@@ -11,7 +11,7 @@
 
 /*
  * The page that a URL led to with these flags, in use until NsAdpRelease; NULL
- * when it is not known, or not to be had any more.
+ * when it is not known, or no longer available.
  */
 NsAdpHeld *NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
                           NsStamp lookStamp);

@@ -19,7 +19,8 @@ typedef struct NsAdpSource {
     bool               isTcl;       /* The file is a Tcl script. */
     bool               isTrusted;   /* Keep inline scripts in safe mode, too. */
     bool               isGlobal;    /* Run at global level. */
-    const Ns_Time     *ttlPtr;      /* Keep the output so long; NULL: do not. */
+    const Ns_Time     *ttlPtr;      /* Keep the output for this time; NULL: do
+                                     * not. */
     int                nArgs;
     Tcl_Obj *const    *args;
     bool               isInclude;   /* args lack the name of the page. */

@@ -4,7 +4,7 @@
  *      Memory that lives as long as one request.
  *
  *      Blocks form a list, the current one first and the one that a reset keeps
- *      last.  Each further block is twice as large as the one before, so their
+ *      last.  Each new block is twice as large as the one before, so their
  *      number stays small.
  */
 

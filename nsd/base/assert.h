@@ -48,8 +48,8 @@ NsMustBeZero(int result, const char *call, const char *file, int line)
 }
 
 /*
- * That a disk or a network loses what was written is no mistake of ours; that
- * the descriptor was closed before is, and it may be somebody else's by now.
+ * A disk or a network may lose what was written, which is not our mistake; a
+ * descriptor that was closed before is, and by now it may be somebody else's.
  */
 static inline void
 NsCloseOwn(int fd, const char *file, int line)

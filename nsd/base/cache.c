@@ -3,9 +3,9 @@
  *
  *      Size- and time-limited stores of key and value.
  *
- *      An entry without a value is being filled by the thread that was told it
- *      is new.  Such entries are in the table, so that others can wait for
- *      them, but not in the list from which the oldest are pruned.
+ *      An entry without a value is being filled by the thread that found it
+ *      new.  Such entries are in the table, so that others can wait for them,
+ *      but not in the list from which the oldest are pruned.
  *
  *          (none) --Create--> filling --SetValue--> valid --Delete--> (none)
  *                                ^                    |
@@ -178,8 +178,8 @@ Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key, int *isNewPtr,
     Entry  *entryPtr;
 
     /*
-     * The entry may be gone or replaced whenever the lock was released, and its
-     * filler may have given up: then this thread fills it.
+     * The entry may be gone or replaced whenever the lock was released, and the
+     * thread that was to fill it may have failed: then this one does.
      */
     cachePtr->nWaiting++;
     while (entryPtr = EnterLocked(cachePtr, key, &isNew),

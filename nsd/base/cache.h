@@ -19,7 +19,7 @@
 int NsCacheGetUses(Ns_Entry *entry);
 
 /*
- * Count a value that a transaction has put into the cache, or given up.  The
+ * Count a value that a transaction has put into the cache, or discarded.  The
  * statistics speak of transactions when there were any.
  */
 void NsCacheCountTransaction(Ns_Cache *cache, bool isCommit);

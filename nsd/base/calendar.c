@@ -43,8 +43,8 @@ NsCalendarNext(time_t now, int weekday, int seconds)
 }
 
 /*
- * The clock is changed once within two days, if at all: the time is told by the
- * offset of the day before or of the day after.
+ * The clock is changed once within two days, if at all: the offset of the day
+ * before or of the day after gives the time.
  */
 static time_t
 FromLocal(struct tm *wallPtr)

@@ -10,8 +10,8 @@
 #include "nstypes.h"
 
 /*
- * What names stand in the directory of that file is on disk.  False: errno tells
- * why not.
+ * Sync the directory of that file, so that the names in it are on disk.  False:
+ * errno says why not.
  */
 bool NsDirectorySync(const char *file);
 

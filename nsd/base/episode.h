@@ -16,8 +16,8 @@
 #define NS_EPISODE_REST (10 * NS_STAMP_SECOND)
 
 /*
- * Zeros: there was none.  Any thread; relaxed, since the stamp stands for
- * nothing but itself.
+ * Zeros: there was none.  Any thread; relaxed, since nothing else depends on
+ * the stamp.
  */
 typedef struct NsEpisode {
     _Atomic NsStamp lastStamp;          /* Of the trouble. */

@@ -48,7 +48,7 @@ NsFatalSetStartProc(NsFatalEndProc *proc)
 }
 
 /*
- * What clears up may stumble over the same: it is called once.
+ * The procedure that clears up may fail in the same way: it is called once.
  */
 void
 NsFatalAbort(void)

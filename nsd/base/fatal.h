@@ -22,8 +22,9 @@ typedef void (NsFatalProc)(const char *message);
 void NsFatalSetProc(NsFatalProc *proc);
 
 /*
- * What has to be done before the process ends in the middle of things, whoever
- * ends it: Ns_Fatal, NsFatal, a panic of Tcl.  Set once; must not allocate.
+ * The procedure to call before the process ends in the middle of things,
+ * whoever ends it: Ns_Fatal, NsFatal, a panic of Tcl.  Set once; must not
+ * allocate.
  */
 typedef void (NsFatalEndProc)(void);
 void NsFatalSetEndProc(NsFatalEndProc *proc);

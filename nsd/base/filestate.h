@@ -1,8 +1,8 @@
 /*
  * filestate.h --
  *
- *      What a file was when it was read: how all caches of files tell whether
- *      they still have its content.
+ *      The state of a file when it was read: with it all caches of files know
+ *      whether they still have its content.
  *
  *      A look costs a stat().  To be told of changes by the kernel instead,
  *      this is the place.
@@ -16,8 +16,8 @@
 #include "nstypes.h"
 
 /*
- * The time of change is the kernel's own: it tells of edits that leave size and
- * time of modification as they were.
+ * The time of change is the kernel's own: it also changes with edits that leave
+ * size and time of modification as they were.
  */
 typedef struct NsFileState {
     dev_t           device;

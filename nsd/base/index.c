@@ -222,7 +222,7 @@ IsStringIndex(const Ns_Index *indexPtr)
 }
 
 /*
- * Where the first element that is not less than key stands.
+ * The position of the first element that is not less than key.
  */
 static int
 LowerBound(const Ns_Index *indexPtr, const void *key)
@@ -242,8 +242,8 @@ LowerBound(const Ns_Index *indexPtr, const void *key)
 }
 
 /*
- * Where elem itself stands; in an index of strings, which holds copies, the
- * first that is equal.
+ * The position of elem itself; in an index of strings, which holds copies, that
+ * of the first equal one.
  */
 static int
 Position(const Ns_Index *indexPtr, const void *elem)

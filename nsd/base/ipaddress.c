@@ -15,7 +15,7 @@
 static const uint8_t v4Prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 /*
- * What NsIpIsPublic leaves out (RFC 6890 and its successors).
+ * Networks that are not public (RFC 6890 and its successors).
  */
 static const char *const specialRanges[] = {
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8",

@@ -23,7 +23,7 @@ typedef struct NsIpRange {
 } NsIpRange;
 
 /*
- * False if the text is no numeric address.
+ * False if the text is not a numeric address.
  */
 bool NsIpParse(const char *text, NsIpAddress *addressPtr);
 

@@ -14,7 +14,7 @@
 #include "nstypes.h"
 
 /*
- * What *addressPtr points to, NULL before first use.
+ * The object that *addressPtr points to, NULL before first use.
  */
 static inline void *
 NsLazyPeek(const void *addressPtr)

@@ -54,7 +54,7 @@ typedef enum {
     NS_RANK_POOL_WQUEUE     = 410,  /* Wait queue of a pool. */
     NS_RANK_POOL_TQUEUE     = 420,  /* Idle threads of a pool. */
     NS_RANK_POOL_THREADS    = 430,  /* Counters of a pool. */
-    NS_RANK_POOL_THREAD     = 440,  /* What one thread runs. */
+    NS_RANK_POOL_THREAD     = 440,  /* The work that a thread runs. */
 
     /* net */
     NS_RANK_DRIVERS         = 500,  /* Driver threads that may hand over. */
@@ -80,7 +80,7 @@ typedef enum {
     NS_RANK_LOG_LARGE       = 724,  /* Records of many segments. */
     NS_RANK_LOG_SEGMENTS    = 730,  /* Lanes: who has them, which are free. */
     NS_RANK_LOG_LENT        = 732,  /* A sink's places are lent. */
-    NS_RANK_LOG_LEFTOVERS   = 734,  /* What earlier processes left. */
+    NS_RANK_LOG_LEFTOVERS   = 734,  /* Records of earlier processes. */
     NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
     NS_RANK_LOG_MAPPINGS    = 736,  /* Which mappings are open. */
     NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory;
@@ -89,7 +89,7 @@ typedef enum {
     NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
 
     /* base */
-    NS_RANK_PROCINFO        = 800,  /* What processes say of themselves. */
+    NS_RANK_PROCINFO        = 800,  /* Descriptions of threads and callbacks. */
     NS_RANK_CACHE           = 810,  /* An Ns_Cache; locked by its user. */
     NS_RANK_THREADS         = 820,  /* List of threads. */
     NS_RANK_LEAF            = 900   /* Held for a few instructions. */
@@ -111,9 +111,9 @@ void NsCsSetup(Ns_Cs *csPtr, NsLockRank rank, const char *a, const char *b);
 int NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline);
 
 /*
- * What every lock begins with: the thread that holds it alone, or NULL.
- * Written by the holder; no other thread writes what the one who asks would take
- * for its own, so relaxed order is enough.
+ * Every lock begins with it: the thread that holds it alone, or NULL.  Written
+ * by the holder; no other thread writes the address of the thread that asks, so
+ * relaxed order is enough.
  */
 typedef struct NsLockHolder {
     const void *_Atomic threadPtr;

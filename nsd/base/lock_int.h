@@ -112,7 +112,7 @@ NsLockBefore(const NsLock *lockPtr)
 }
 
 /*
- * The calling thread has a ranked lock, and has it no more.
+ * The calling thread has taken a ranked lock; it has released it.
  */
 static inline void
 NsLockPush(const NsLock *lockPtr)

@@ -28,7 +28,7 @@ ns_malloc(size_t bytes)
     void *memory = malloc(bytes);
 
     if (unlikely(memory == NULL)) {
-        /* malloc(0) may return NULL, which is no lack of memory. */
+        /* malloc(0) may return NULL, which does not mean a lack of memory. */
         memory = bytes == 0 ? malloc(1) : NULL;
         if (memory == NULL) {
             OutOfMemory(bytes);

@@ -23,7 +23,7 @@ void NsMemoryGetStats(NsMemoryStats *statsPtr);
 void NsMemoryRelease(void);
 
 /*
- * The allocator's version; "unknown" if it does not tell.
+ * The allocator's version; "unknown" if it does not report one.
  */
 const char *NsMemoryVersion(void);
 

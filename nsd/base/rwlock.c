@@ -14,7 +14,7 @@
 typedef struct RWLock {
     NsLock           common;
     pthread_rwlock_t lock;
-    atomic_int       nReaders;  /* Who reads counts up, then down. */
+    atomic_int       nReaders;  /* A reader counts up, then down. */
 } RWLock;
 
 static RWLock *GetRWLock(Ns_RWLock *rwPtr);

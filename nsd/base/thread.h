@@ -35,8 +35,8 @@ void NsThreadSetLimitProc(NsThreadLimitProc *proc);
 
 /*
  * Wait for a joinable thread to end and fetch its exit value (resultPtr may be
- * NULL).  NS_ERROR, at once, when the handle is no thread's, the thread is
- * detached or the caller's own, or another thread joins it.
+ * NULL).  NS_ERROR, at once, when the handle belongs to no thread, the thread
+ * is detached or the caller's own, or another thread joins it.
  */
 Ns_ReturnCode NsThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 
@@ -48,8 +48,8 @@ Ns_ReturnCode NsThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 void NsThreadForgetArg(void);
 
 /*
- * What the calling thread does, for the last words of a crash: texts that stay
- * until it does something else.  url NULL: no request.
+ * The work of the calling thread, for the last words of a crash: texts that
+ * stay until it does something else.  url NULL: no request.
  */
 typedef struct NsThreadDoing {
     const char *method;

@@ -10,14 +10,14 @@
 #include "nstypes.h"
 
 /*
- * False: errno tells why not, for example ENOSPC on a full disk; some of the
+ * False: errno says why not, for example ENOSPC on a full disk; some of the
  * bytes may be written.  A descriptor that takes nothing now (EAGAIN) is waited
  * for.
  */
 bool NsWriteAll(int fd, const void *bytes, size_t length);
 
 /*
- * Likewise, from that offset of a file on.
+ * The same, from that offset of a file on.
  */
 bool NsWriteAllAt(int fd, const void *bytes, size_t length, off_t offset);
 

@@ -32,7 +32,7 @@ NsAuthParse(const char *authorization, Ns_Set *setPtr)
 }
 
 /*
- * What follows the scheme and blanks; NULL if it is another scheme.
+ * The text behind the scheme and blanks; NULL if it is another scheme.
  */
 static const char *
 SchemeCredentials(const char *value, const char *scheme)
@@ -110,8 +110,8 @@ ParseDigest(const char *p, Ns_Set *setPtr)
 }
 
 /*
- * Append a value without its quotes; a backslash inside protects what follows.
- * Where the value ends.
+ * Append a value without its quotes; a backslash inside protects the next
+ * character.  Returns the end of the value.
  */
 static const char *
 TakeValue(const char *p, Ns_DString *dsPtr)

@@ -38,8 +38,8 @@ typedef struct NsChunkDecoder {
 void NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes);
 
 /*
- * Decode length newly received bytes at data.  *decodedPtr decoded ones stand
- * at data then; *consumedPtr tells how many of the received ones belong to this
+ * Decode length newly received bytes at data.  Then *decodedPtr decoded ones
+ * are at data; *consumedPtr says how many of the received ones belong to this
  * body: all of them, except after NS_CHUNK_DONE, when the rest is the next
  * request.  The rest stays where it was, at data + *consumedPtr.
  *

@@ -9,7 +9,7 @@
 #include "base/chars.h"
 
 /*
- * What an element says.
+ * The meaning of an element.
  */
 typedef enum {
     PROXY,                      /* Look further left. */

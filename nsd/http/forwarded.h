@@ -3,10 +3,9 @@
  *
  *      Clients as proxies name them.
  *
- *      Anybody can send the fields that tell of forwarding, so what they say
- *      counts only as far as a trusted proxy has written it: from the right,
- *      where the nearest proxy appends, up to the first address that is not a
- *      proxy's.
+ *      Anybody can send the fields about forwarding, so they count only as far
+ *      as a trusted proxy has written them: from the right, where the nearest
+ *      proxy appends, up to the first address that is not a proxy's.
  */
 
 #ifndef NSD_HTTP_FORWARDED_H

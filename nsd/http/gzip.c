@@ -15,7 +15,7 @@
 #define ROOM_BYTES       128            /* Header, trailer, flush marker. */
 
 /*
- * What lies in an Ns_CompressStream.  It stays there: zlib points back to it.
+ * The content of an Ns_CompressStream.  It stays there: zlib points back to it.
  */
 typedef struct {
     z_stream stream;

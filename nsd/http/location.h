@@ -10,8 +10,8 @@
 #include "nsstring.h"
 
 /*
- * Whether the text is `host` or `host:port`, with a name or an address such as
- * may stand in a Host field, and in a reply: letters, digits, `-`, `_` and dots
+ * Whether the text is `host` or `host:port`, with a name or an address as it
+ * may be in a Host field, and in a reply: letters, digits, `-`, `_` and dots
  * between them, or an IPv6 address in brackets.
  */
 bool NsAuthorityIsValid(const char *text);

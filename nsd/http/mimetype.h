@@ -11,8 +11,8 @@
 
 /*
  * Add or replace a type (section ns/mimetypes).  The extension, in any case,
- * may have its dot; `default` stands for unknown ones, `noextension` for none.
- * Both are copied.  Any thread, any time.
+ * may have its dot; `default` means unknown ones, `noextension` none.  Both are
+ * copied.  Any thread, any time.
  */
 void NsMimeTypeAdd(const char *extension, const char *type);
 

@@ -164,7 +164,7 @@ FindBoundary(const char *contentType, const char **startPtr, size_t *lengthPtr)
 }
 
 /*
- * The next delimiter at or behind from that stands at the beginning of a line;
+ * The next delimiter at or behind from that is at the beginning of a line;
  * start counts as one.
  */
 static const char *

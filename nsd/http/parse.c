@@ -571,9 +571,9 @@ JudgeContentLength(NsHttpHead *headPtr)
 }
 
 /*
- * What cannot be decoded is refused: a body that others see, and we do not,
- * might be taken for the next request.  HTTP/1.0 knows no such field, so what
- * sent it passes on what it did not understand (RFC 9112 6.1).
+ * A coding that cannot be decoded is refused: a body that others see, and we do
+ * not, might be read as the next request.  HTTP/1.0 does not know this field,
+ * so its sender passes on what it did not understand (RFC 9112 6.1).
  */
 static NsParseStatus
 JudgeTransferEncoding(NsHttpHead *headPtr)

@@ -44,7 +44,8 @@ typedef struct NsHttpParser {
     NsHttpHead  *headPtr;
     NsArena     *arenaPtr;
     NsParseLimits limits;
-    const char  *buffer;        /* Where the head's pointers point to. */
+    const char  *buffer;        /* The buffer that the head's pointers point
+                                 * into. */
     size_t       lineStart;     /* Offset of the current line. */
     size_t       scanned;       /* Offset up to where no LF was found. */
     int          maxFields;     /* Room in the fields array. */

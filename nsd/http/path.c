@@ -5,8 +5,8 @@
  *
  *      Escapes are decoded first and once, so that an escaped separator or dot
  *      counts like a plain one and nothing climbs above the root.  Almost all
- *      URLs have nothing to decode or normalize; a single look tells, and they
- *      are copied as they are.
+ *      URLs have nothing to decode or normalize; a single look shows it, and
+ *      they are copied as they are.
  */
 
 #include "http/url.h"

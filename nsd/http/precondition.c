@@ -14,8 +14,8 @@ static const char *TakeTag(const char *p, size_t *lengthPtr, bool *isWeakPtr);
 static bool IsDateBefore(const char *date, time_t modified);
 
 /*
- * In the order of section 13.2.2.  A date that cannot be read is no condition,
- * nor is one where the time of the last change is not known.
+ * In the order of section 13.2.2.  A date that cannot be read is not a
+ * condition, nor is one where the time of the last change is not known.
  */
 int
 NsJudgeConditions(const NsConditions *conditionsPtr,
@@ -63,8 +63,8 @@ NsJudgeIfRange(const char *ifRange, const NsValidators *validatorsPtr)
 }
 
 /*
- * Whether the list is `*`, or has the tag.  Text that is no list of tags ends
- * it.
+ * Whether the list is `*`, or has the tag.  Text that is not a list of tags
+ * ends it.
  */
 static bool
 HasTag(const char *list, const char *etag, bool mayBeWeak)

@@ -20,7 +20,7 @@ typedef struct NsConditions {
 } NsConditions;
 
 /*
- * What would be sent.
+ * The reply that would be sent.
  */
 typedef struct NsValidators {
     const char *etag;           /* Strong, with its quotes; NULL: none. */
@@ -28,7 +28,7 @@ typedef struct NsValidators {
 } NsValidators;
 
 /*
- * 0: go on.  304 (for GET and HEAD) or 412: answer with that.
+ * 0: continue. 304 (for GET and HEAD) or 412: answer with that.
  */
 int NsJudgeConditions(const NsConditions *conditionsPtr,
                       const NsValidators *validatorsPtr, bool isGetOrHead);

@@ -26,7 +26,7 @@ typedef struct NsRange {
  * Read a Range field for a body of length bytes.  With NS_RANGE_SOME, ranges
  * holds *nPtr (>= 1) ranges inside the body, neighbours merged; those that
  * begin behind it are left out.  Ranges that overlap are an attack, or useless:
- * NS_RANGE_NONE, as for what is no list of ranges.
+ * NS_RANGE_NONE, as for text that is not a list of ranges.
  */
 NsRangeStatus NsRangeParse(const char *value, uint64_t length,
                            NsRange ranges[NS_MAX_RANGES], int *nPtr);

@@ -14,7 +14,7 @@
 #define IN_BOTH  (IN_PATH | IN_QUERY)
 
 /*
- * Which ASCII characters stand for themselves, besides letters and digits.
+ * ASCII characters that are not escaped, besides letters and digits.
  */
 static const uint8_t plainChars[128] = {
     ['!'] = IN_BOTH, ['\''] = IN_BOTH, ['('] = IN_BOTH, [')'] = IN_BOTH,
@@ -210,7 +210,7 @@ Ns_DecodeUrlCharset(Ns_DString *dsPtr, const char *text, const char *charset)
 }
 
 /*
- * Tcl's C0 80 stands for a null byte in its own UTF-8 only.
+ * C0 80 is a null byte in Tcl's own UTF-8 only.
  */
 static void
 EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
