@@ -361,6 +361,10 @@ proc serverLog {{handle ""}} {
     if {![catch {readFile $file} text]} { return $text }
     consoleLog $handle
 }
+# Does the log hold this?  A thread may log after the client has its reply.
+proc isLogged {pattern {handle ""}} {
+    expr {![catch {waitFor {[regexp $pattern [serverLog $handle]]} 20000}]}
+}
 proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
 # What the server complained of.
 proc complaints {{handle ""}} {
