@@ -46,6 +46,7 @@
 #include "process/signals.h"
 #include "process/watchdog.h"
 #include "request/init.h"
+#include "tcl/blueprint.h"
 #include "tcl/child.h"
 #include "tcl/init.h"
 #include "tcl/notifier.h"

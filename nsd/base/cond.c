@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/lazy.h"
-#include "base/mutex_int.h"
+#include "base/mutex.h"
 
 #include <pthread.h>
 

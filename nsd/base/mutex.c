@@ -12,7 +12,7 @@
 #include "base/lock_int.h"
 #include "base/fatal.h"
 #include "base/lazy.h"
-#include "base/mutex_int.h"
+#include "base/mutex.h"
 
 typedef struct Mutex {
     NsLock          common;     /* First, for NsMutexIsMine. */

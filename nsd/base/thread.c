@@ -14,6 +14,7 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/thread_int.h"
+#include "base/tls.h"
 #include "nsprocess.h"
 #include "nsstring.h"
 

@@ -14,9 +14,4 @@
  */
 void **NsThreadSlots(void);
 
-/*
- * Call the cleanup functions of the slots that are set.
- */
-void NsTlsCleanup(void **slots);
-
 #endif

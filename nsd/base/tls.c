@@ -4,6 +4,7 @@
  *      Thread-local storage with cleanup at the end of a thread.
  */
 
+#include "base/tls.h"
 #include "base/fatal.h"
 #include "base/lazy.h"
 #include "base/thread_int.h"

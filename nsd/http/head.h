@@ -94,9 +94,4 @@ NsHttpKnown(const NsHttpHead *headPtr, NsHttpKnownField field)
     return i < 0 ? NULL : headPtr->fields[i].value;
 }
 
-/*
- * Value of the first field of that name, any case; NULL if absent.
- */
-const char *NsHttpFind(const NsHttpHead *headPtr, const char *name);
-
 #endif

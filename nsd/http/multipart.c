@@ -8,13 +8,13 @@
  *      memmem, so the body's size costs one pass over it.
  */
 
-#include "http/form.h"
-
+#include "http/multipart.h"
 #include <sys/mman.h>
 
 #include "nsthread.h"
 
 #include "base/chars.h"
+#include "http/form.h"
 #include "http/header.h"
 
 #define MAX_BOUNDARY 256

@@ -94,4 +94,9 @@ bool NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length);
  */
 void NsHttpHeadMove(NsHttpHead *headPtr, const char *from, char *to);
 
+/*
+ * Value of the first field of that name, any case; NULL if absent.
+ */
+const char *NsHttpFind(const NsHttpHead *headPtr, const char *name);
+
 #endif

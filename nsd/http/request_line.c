@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/chars.h"
 #include "http/parse.h"
-#include "http/url.h"
+#include "http/urlpath.h"
 #include "nsthread.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
 /*
  * url.h --
  *
- *      Percent coding, and the path of a request.
+ *      Percent coding.
  *
  *      Decoded text is UTF-8 as Tcl keeps it: U+0000 is the bytes C0 80.
  *      Everything here takes lengths; the public functions of nsstring.h take
@@ -12,7 +12,6 @@
 #define NSD_HTTP_URL_H
 
 #include "nsstring.h"
-#include "base/arena.h"
 
 typedef enum {
     NS_URL_PATH,                /* Blank is %20; + stays. */
@@ -60,29 +59,5 @@ size_t NsUtf8FromBytes(char *to, const char *from, size_t length);
  * none.  Overlong forms and surrogates are not valid.
  */
 size_t NsUtf8Sequence(const char *p, const char *end);
-
-typedef struct NsUrlPath {
-    char   *path;               /* Decoded and normalized; begins with /. */
-    size_t  pathLength;
-    char   *query;              /* As sent; NULL without question mark. */
-    size_t  queryLength;
-} NsUrlPath;
-
-/*
- * Split a URL of length bytes at its first question mark, decode and normalize
- * the path, so that it stays below "/".  Both parts go to the arena, null
- * terminated.
- */
-void NsUrlDecodePath(NsArena *arenaPtr, const char *url, size_t length,
-                     NsUrlPath *pathPtr);
-
-/*
- * Room that the path of a URL of length bytes needs at most, for the variant
- * that writes to the caller's memory; and this variant.  The query stays where
- * it is.
- */
-size_t NsUrlPathRoom(size_t length);
-void   NsUrlDecodePathInto(char *room, const char *url, size_t length,
-                           NsUrlPath *pathPtr);
 
 #endif

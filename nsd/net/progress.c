@@ -5,6 +5,7 @@
  */
 
 #include "net/progress.h"
+#include "http/urlpath.h"
 #include "net/driver.h"
 #include "nslog.h"
 #include "nsstring.h"

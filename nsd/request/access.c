@@ -7,6 +7,7 @@
 #include "request/access.h"
 
 #include "nsset.h"
+#include "http/parse.h"
 #include "request/conn_int.h"
 #include "request/proxies.h"
 #include "request/reqserver.h"

@@ -14,7 +14,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "base/assert.h"
-#include "http/form.h"
+#include "http/multipart.h"
 #include "request/conn_int.h"
 
 typedef Ns_ReturnCode (TakeProc)(const char *bytes, size_t length, void *arg);

@@ -21,7 +21,7 @@
 #include "base/chars.h"
 #include "http/mimetype.h"
 #include "http/precondition.h"
-#include "http/url.h"
+#include "http/urlpath.h"
 #include "request/access.h"
 #include "request/auth.h"
 #include "request/direct.h"

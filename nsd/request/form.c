@@ -9,6 +9,7 @@
 #include "nsstring.h"
 #include "base/set.h"
 #include "http/form.h"
+#include "http/multipart.h"
 #include "request/conn_int.h"
 
 typedef struct PartArg {

@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/ipaddress.h"
+#include "http/parse.h"
 #include "process/parameters.h"
 #include "request/poolmap.h"
 #include "request/reqserver.h"

@@ -8,6 +8,7 @@
 #include "nsthread.h"
 #include "http/location.h"
 #include "request/proxies.h"
+#include "http/parse.h"
 
 static NsProxies configured;    /* Constant after start. */
 static NsProxies nearby;        /* Likewise. */

@@ -18,7 +18,7 @@
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/cleanup.h"
-#include "tcl/init.h"
+#include "tcl/interp.h"
 #include "tcl/trace.h"
 
 static Ns_TclTraceProc UpdateTrace;

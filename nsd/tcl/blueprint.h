@@ -41,4 +41,20 @@ int NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
  */
 Tcl_Obj *NsBlueprintScript(NsTclServer *tclPtr);
 
+/*
+ * Once, before the configuration is read.
+ */
+void NsBlueprintInit(void);
+
+/*
+ * Read section ns/server/S/tcl.
+ */
+void NsTclServerInit(NsServer *serverPtr);
+
+/*
+ * Run the init file in the bootstrap interpreter: load the modules, source the
+ * libraries, and keep the state for all other interpreters.
+ */
+void NsTclServerBoot(NsServer *serverPtr);
+
 #endif

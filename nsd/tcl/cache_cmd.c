@@ -9,7 +9,7 @@
 #include "base/cache.h"
 #include "process/units.h"
 #include "tcl/cachetxn.h"
-#include "tcl/cacheupdate.h"
+#include "tcl/cacheupdate_cmd.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"

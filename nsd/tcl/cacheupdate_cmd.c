@@ -9,10 +9,10 @@
  *      works on values of its own, and nobody waits.
  */
 
+#include "tcl/cacheupdate_cmd.h"
 #include "ns.h"
 #include "base/clock.h"
 #include "tcl/cachetxn.h"
-#include "tcl/cacheupdate.h"
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"

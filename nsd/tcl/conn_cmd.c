@@ -6,7 +6,9 @@
 
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/conncontent.h"
 #include "tcl/connoption.h"
+#include "tcl/connreply.h"
 #include "tcl/result.h"
 
 #include "nsstring.h"

@@ -7,13 +7,13 @@
  *      then.
  */
 
+#include "tcl/connchan_cmd.h"
 #include "ns.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "request/conn.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/connoption.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 

@@ -4,6 +4,7 @@
  *      The options of ns_conn about header fields and body of the request.
  */
 
+#include "tcl/conncontent.h"
 #include "tcl/result.h"
 #include "tcl/connoption.h"
 

@@ -22,29 +22,6 @@ typedef struct NsConnCall {
 typedef int (NsConnOptionProc) (NsConnCall *callPtr);
 
 /*
- * conncontent.c
- */
-extern NsConnOptionProc NsConnOptionHeaders, NsConnOptionHeaderLength,
-    NsConnOptionOutputHeaders, NsConnOptionForm, NsConnOptionContent,
-    NsConnOptionCopy, NsConnOptionContentFile, NsConnOptionContentLength,
-    NsConnOptionFiles, NsConnOptionFileOffset, NsConnOptionFileLength,
-    NsConnOptionFileHeaders;
-
-/*
- * connreply.c
- */
-extern NsConnOptionProc NsConnOptionStatus, NsConnOptionKeepAlive,
-    NsConnOptionCompress, NsConnOptionEncoding, NsConnOptionUrlEncoding,
-    NsConnOptionContentSentLength, NsConnOptionClientData, NsConnOptionCloseNow,
-    NsConnOptionFlags, NsConnOptionZipAccepted, NsConnOptionAcceptedCompression,
-    NsConnOptionStart, NsConnOptionTimeout, NsConnOptionPartialTimes,
-    NsConnOptionRateLimit, NsConnOptionChannel;
-
-/*
- * connoption.c
- */
-
-/*
  * Leave a result: TCL_OK.  NULL, where it may be, is empty; a set gets an id.
  */
 int NsConnReturnInt(NsConnCall *callPtr, Tcl_WideInt value);
@@ -62,14 +39,5 @@ Tcl_Encoding NsConnGetCharset(NsConnCall *callPtr);
  * TCL_ERROR, with the usage message.
  */
 int NsConnWrongArgs(NsConnCall *callPtr, const char *usage);
-
-/*
- * connchan_cmd.c
- */
-
-/*
- * List the channel, with what is known of its request, until it is closed.
- */
-void NsConnChanEnter(NsConn *connPtr, Tcl_Channel channel);
 
 #endif

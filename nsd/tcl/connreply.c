@@ -4,6 +4,8 @@
  *      The options of ns_conn that report or change the reply.
  */
 
+#include "tcl/connreply.h"
+#include "tcl/connchan_cmd.h"
 #include "tcl/connoption.h"
 #include "tcl/result.h"
 

@@ -4,6 +4,7 @@
  *      Fields and files that a client sent: ns_getform, ns_queryget and others.
  */
 
+#include "http/multipart.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"

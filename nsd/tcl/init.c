@@ -8,9 +8,13 @@
 
 #include "nsstring.h"
 #include "process/config_file.h"
+#include "tcl/blueprint.h"
 #include "tcl/commands.h"
 #include "tcl/interp.h"
+#include "tcl/nsv.h"
 #include "tcl/perserver.h"
+#include "tcl/request.h"
+#include "tcl/tclcache.h"
 #include "tcl/trace.h"
 
 #define START(name) Ns##name##CmdInit();

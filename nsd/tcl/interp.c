@@ -23,7 +23,6 @@
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
 #include "tcl/globals.h"
-#include "tcl/init.h"
 #include "tcl/set.h"
 #include "tcl/stack.h"
 #include "tcl/tclserver.h"

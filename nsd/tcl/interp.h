@@ -75,4 +75,12 @@ NsInterp *NsInterpCreate(NsServer *serverPtr);
 Ns_ReturnCode NsInterpPrepare(NsServer *serverPtr);
 Ns_ReturnCode NsInterpCheck(NsServer *serverPtr);
 
+/*
+ * Once, before the configuration is read; when a reply is finished; when a
+ * request has ended.
+ */
+void NsInterpInit(void);
+void NsInterpConnClosed(NsConn *connPtr);
+void NsInterpConnEnded(NsConn *connPtr);
+
 #endif

@@ -15,6 +15,7 @@
 #include "nsstring.h"
 #include "tcl/job_int.h"
 #include "process/parameters.h"
+#include "tcl/jobthread.h"
 
 static void ConfigureLocked(void);
 static bool WithdrawHopeless(const char *queue, const char *id);

@@ -81,16 +81,9 @@ NsJobStatus NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr);
 NsJobStatus NsJobExists(const char *queue, const char *id, bool *existsPtr);
 
 /*
- * Append the results of
- * `ns_job jobs|joblist|queues|queuelist|stats|threadlist|genid`.
+ * Append an id that no job has had.
  */
-NsJobStatus NsJobIds(const char *queue, Ns_DString *dsPtr);
-NsJobStatus NsJobList(const char *queue, Ns_DString *dsPtr);
-void        NsJobQueues(Ns_DString *dsPtr);
-void        NsJobQueueList(Ns_DString *dsPtr);
-void        NsJobStats(Ns_DString *dsPtr);
-void        NsJobThreadList(Ns_DString *dsPtr);
-void        NsJobGenId(Ns_DString *dsPtr);
+void NsJobGenId(Ns_DString *dsPtr);
 
 /*
  * Change what is not negative; get what is in force.  Jobs after which a thread

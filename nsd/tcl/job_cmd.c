@@ -8,6 +8,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/job.h"
+#include "tcl/joblist.h"
 #include "tcl/result.h"
 
 typedef void (AppendProc) (Ns_DString *dsPtr);

@@ -82,7 +82,7 @@ typedef struct NsJobPool {
 extern NsJobPool nsJobs;
 
 /*
- * job.c: NULL, if there is none of that name.
+ * NULL, if there is none of that name.
  */
 NsJobQueue *NsJobFindQueueLocked(const char *name);
 
@@ -92,24 +92,5 @@ NsJobQueue *NsJobFindQueueLocked(const char *name);
 void NsJobRemovePendingLocked(NsJob *jobPtr);
 void NsJobFinishLocked(NsJob *jobPtr);
 void NsJobSetCancelled(NsJobResult *resultPtr);
-
-/*
- * jobthread.c: whether more jobs could run now than there are threads without
- * one; then the number of a new thread, else 0.  Started with no lock held: 0,
- * or an errno, and it is no longer counted.
- */
-int NsJobGrowLocked(void);
-int NsJobStartThread(int thread);
-
-/*
- * The life of a job thread; the argument is its number.
- */
-Ns_ThreadProc NsJobRunThread;
-
-/*
- * The process ends: pending jobs are dropped, running ones may finish until the
- * deadline.
- */
-Ns_ShutdownProc NsJobStopThreads;
 
 #endif

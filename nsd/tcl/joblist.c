@@ -4,6 +4,7 @@
  *      Lists of queues, jobs and their threads.
  */
 
+#include "tcl/joblist.h"
 #include "nsstring.h"
 #include "tcl/job_int.h"
 

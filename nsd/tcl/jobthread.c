@@ -4,6 +4,7 @@
  *      The threads that run jobs, shared by all queues.
  */
 
+#include "tcl/jobthread.h"
 #include "tcl/job_int.h"
 
 #include "base/thread.h"

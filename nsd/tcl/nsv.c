@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
-#include "tcl/init.h"
 #include "tcl/perserver.h"
 
 typedef struct Bucket {

@@ -66,4 +66,9 @@ void NsvNames(NsServer *serverPtr, const char *pattern, Ns_DString *dsPtr);
 int  NsvBuckets(NsServer *serverPtr);
 void NsvListBucket(NsServer *serverPtr, int i, Ns_DString *dsPtr);
 
+/*
+ * Once, before the configuration is read.
+ */
+void NsvInit(void);
+
 #endif

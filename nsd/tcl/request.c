@@ -4,10 +4,10 @@
  *      Tcl procs as request handlers.
  */
 
+#include "tcl/request.h"
 #include "nslog.h"
 #include "request/fastpath.h"
 #include "nstcl.h"
-#include "tcl/init.h"
 
 void
 NsTclRequestInit(void)

@@ -7,13 +7,13 @@
  *      ns_hostbyaddr.  Callbacks are in sockcallback_cmd.c.
  */
 
+#include "tcl/sock_cmd.h"
 #include "nssocket.h"
 #include "nsstring.h"
 #include "base/clock.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
-#include "tcl/sock.h"
 
 static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
     SelectObjCmd, NreadObjCmd, CheckObjCmd, AddrByHostObjCmd, HostByAddrObjCmd,

@@ -13,7 +13,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
-#include "tcl/sock.h"
+#include "tcl/sock_cmd.h"
 
 static Tcl_ObjCmdProc CallbackObjCmd, ListenCallbackObjCmd;
 

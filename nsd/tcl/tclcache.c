@@ -9,7 +9,6 @@
 #include "ns.h"
 #include "base/lock.h"
 #include "process/parameters.h"
-#include "tcl/init.h"
 #include "tcl/perserver.h"
 
 #define MEMOIZE "ns:memoize"

@@ -70,4 +70,9 @@ Tcl_Obj *NsTclCacheValueObj(const NsTclCacheValue *valuePtr);
 void NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
                      size_t length, const Ns_Time *expiresPtr, int cost);
 
+/*
+ * Once, before the configuration is read.
+ */
+void NsTclCacheInit(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include "fuzz.h"
 
 #include "http/form.h"
+#include "http/multipart.h"
 #include "http/url.h"
 
 static const char multipart[] = "multipart/form-data; boundary=b";

@@ -10,6 +10,7 @@
 #include "nsconn.h"
 
 #include "http/url.h"
+#include "http/urlpath.h"
 
 static void CheckPath(const uint8_t *data, size_t length);
 static void CheckCoding(const uint8_t *data, size_t length, NsUrlPart part);

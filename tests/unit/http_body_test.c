@@ -21,6 +21,7 @@
 
 #include "http/chunk.h"
 #include "http/form.h"
+#include "http/multipart.h"
 
 /*
  * 1. Chunks in.

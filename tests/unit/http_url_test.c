@@ -21,6 +21,7 @@
 #include "http/parse.h"
 #include "http/request_line.h"
 #include "http/url.h"
+#include "http/urlpath.h"
 
 /*
  * 1. Percent coding.

@@ -1,11 +1,11 @@
 /*
- * mutex_int.h --
+ * mutex.h --
  *
  *      What conditions need to know of mutexes.
  */
 
-#ifndef NSD_BASE_MUTEX_INT_H
-#define NSD_BASE_MUTEX_INT_H
+#ifndef NSD_BASE_MUTEX_H
+#define NSD_BASE_MUTEX_H
 
 #include <pthread.h>
 

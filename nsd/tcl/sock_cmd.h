@@ -1,11 +1,11 @@
 /*
- * sock.h --
+ * sock_cmd.h --
  *
  *      Sockets as Tcl channels.
  */
 
-#ifndef NSD_TCL_SOCK_H
-#define NSD_TCL_SOCK_H
+#ifndef NSD_TCL_SOCK_CMD_H
+#define NSD_TCL_SOCK_CMD_H
 
 #include "nssocket.h"
 

@@ -1,11 +1,11 @@
 /*
- * cacheupdate.h --
+ * cacheupdate_cmd.h --
  *
  *      Values that scripts have put into caches, for other files of commands.
  */
 
-#ifndef NSD_TCL_CACHEUPDATE_H
-#define NSD_TCL_CACHEUPDATE_H
+#ifndef NSD_TCL_CACHEUPDATE_CMD_H
+#define NSD_TCL_CACHEUPDATE_CMD_H
 
 #include "tcl/tclcache.h"
 

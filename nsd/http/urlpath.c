@@ -1,5 +1,5 @@
 /*
- * path.c --
+ * urlpath.c --
  *
  *      From the URL of a request to its normalized path.
  *
@@ -9,9 +9,10 @@
  *      they are copied as they are.
  */
 
-#include "http/url.h"
+#include "http/urlpath.h"
 
 #include "base/assert.h"
+#include "http/url.h"
 
 static bool IsPlainPath(const char *url, size_t length);
 static size_t Normalize(char *to, const char *from, size_t length);

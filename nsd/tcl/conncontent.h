@@ -1,0 +1,18 @@
+/*
+ * conncontent.h --
+ *
+ *      The options of ns_conn about what the client sent.
+ */
+
+#ifndef NSD_TCL_CONNCONTENT_H
+#define NSD_TCL_CONNCONTENT_H
+
+#include "tcl/connoption.h"
+
+extern NsConnOptionProc NsConnOptionHeaders, NsConnOptionHeaderLength,
+    NsConnOptionOutputHeaders, NsConnOptionForm, NsConnOptionContent,
+    NsConnOptionCopy, NsConnOptionContentFile, NsConnOptionContentLength,
+    NsConnOptionFiles, NsConnOptionFileOffset, NsConnOptionFileLength,
+    NsConnOptionFileHeaders;
+
+#endif
