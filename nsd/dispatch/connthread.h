@@ -22,7 +22,7 @@ typedef enum {
 
 #define NS_NO_TIMEOUT INT64_MAX
 
-/* What a thread asks of the pool. */
+/* The calls of a thread into its pool. */
 typedef struct NsConnThreadProcs {
     /* Its next work; waits for it.  NULL: the thread has to end and is no longer
      * counted, *reasonPtr says why. */
@@ -33,7 +33,7 @@ typedef struct NsConnThreadProcs {
 
 void NsConnThreadInit(const NsConnThreadProcs *procsPtr);
 
-/* What the rooms to the right do with work; constant after the start. */
+/* The procedures of the rooms to the right; constant after the start. */
 extern NsPoolProcs nsPoolProcs;
 
 /* A slot for a new thread, which is started when the locks are released. */
@@ -43,13 +43,13 @@ Ns_ReturnCode NsConnThreadStart(NsConnThread *threadPtr);
 /* The thread was not made: its slot is free again. */
 void NsConnThreadCancel(NsConnThread *threadPtr);
 
-/* For whoever took the thread off the idle stack: give it work, or tell it to
- * end. */
+/* For the thread that took this one off the idle stack: give it work, or ask it
+ * to end. */
 void NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
 void NsConnThreadEnd(NsConnThread *threadPtr);
 
-/* The thread itself: wait for work, which runs from now on; NULL: it has to end,
- * or so much time has passed. */
+/* The thread itself: wait for work, which runs from now on; NULL: it has to
+ * end, or the timeout has passed. */
 NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
                          bool *mustEndPtr);
 

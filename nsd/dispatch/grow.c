@@ -1,7 +1,8 @@
 /*
  * grow.c --
  *
- *      When a pool gets one more thread, and what if none is to be had.
+ *      Decides when a pool gets one more thread, and what happens if the system
+ *      makes none.
  *
  *      A request that has waited longer than its pool's queuepatience, while
  *      the pool may grow, gets a thread made for it.  One thread watches all

@@ -64,7 +64,7 @@ void NsGrowCheckSize(NsPool *poolPtr);
 
 /*
  * A request waits since that time: the watching thread looks in time, or is
- * told to [watch].  Stamp 0: the pool may grow again, look what waits [poke].
+ * woken [watch].  Stamp 0: the pool may grow again, look what waits [poke].
  */
 void NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp);
 

@@ -202,7 +202,7 @@ int NsPoolWaiting(const NsPool *poolPtr);
 
 /*
  * For this room: when it starts; take no more requests, and let the pool's
- * threads end when nothing waits any more.
+ * threads end when the queue is empty.
  */
 void NsPoolInit(void);
 void NsPoolStop(NsPool *poolPtr);

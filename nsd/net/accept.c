@@ -87,7 +87,7 @@ NsAcceptStop(NsDriverThread *threadPtr)
 {
     NsStamp end = NsClockNow() + LAST_CALL_MAX_NS;
 
-    /* What the kernel has accepted already would be reset by closing. */
+    /* Closing would reset what the kernel has accepted already. */
     for (int i = 0; i < threadPtr->nListeners; i++) {
         IgnoreNew(threadPtr->listeners[i].fd);
     }
@@ -226,7 +226,7 @@ SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)
 }
 
 /*
- * The process is out of descriptors: stop accepting for a moment, and tell
+ * The process is out of descriptors: stop accepting for a moment, and answer
  * those who wait.
  */
 static void

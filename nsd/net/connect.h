@@ -35,7 +35,7 @@ NsConnector *NsConnectorCreate(const NsConnectSpec *specPtr);
 void NsConnectorDestroy(NsConnector **connectorPtrPtr);
 
 /*
- * Do what can be done without waiting.  WAIT: go on when the descriptor is
+ * Do what can be done without waiting.  WAIT: continue when the descriptor is
  * readable, and no later than *againPtr (0: all addresses are being tried).
  * FAILED: errno and the error are those of the address that failed last.
  */

@@ -31,7 +31,7 @@ struct NsDelivery {
 };
 
 /*
- * Where each state may lead.
+ * The states that may follow each state.
  */
 #define TO(state) (1u << (state))
 static const unsigned legalMoves[] = {

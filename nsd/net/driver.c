@@ -172,7 +172,7 @@ RaiseDescriptorLimit(void)
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
         Ns_Log(Notice, "driver: the process may open %" PRIu64 " files%s",
                (uint64_t) limit.rlim_cur, limit.rlim_cur < wanted
-               ? ", fewer than connections by maxqueuesize" : "");
+               ? ", fewer than maxqueuesize needs" : "");
     }
 }
 
@@ -264,7 +264,7 @@ CheckInit(const char *module, const Ns_DriverInitData *initPtr)
     }
     if (initPtr->listenProc == NULL || initPtr->acceptProc == NULL
             || initPtr->closeProc == NULL) {
-        Ns_Log(Error, "%s: the driver lacks a callback", module);
+        Ns_Log(Error, "%s: the driver lacks a required procedure", module);
         return false;
     }
     return true;

@@ -3,7 +3,7 @@
  *
  *      Drivers: threads that accept connections and read requests.
  *
- *      net knows no requests, only whom to tell.
+ *      net does not know requests, only the procedure that takes them.
  */
 
 #ifndef NSD_NET_DRIVER_H
@@ -40,9 +40,9 @@ Ns_ReturnCode NsDriversStart(void);
 bool NsDriversStopping(void);
 
 /*
- * What was read just now has to wait for a thread.  If a driver thread calls:
- * it lets others run once before it looks for more, which would only wait as
- * well.
+ * The request that was read just now has to wait for a thread.  If a driver
+ * thread calls: it lets others run once before it looks for more, which would
+ * only wait as well.
  */
 void NsDriverYield(void);
 

@@ -3,15 +3,15 @@
  *
  *      What the sources of drivers, sockets, readers and writers share.
  *
- *      Who owns a socket is one atomic number, changed by NsSockSetState and
- *      NsSockLeaveBusy alone.  NS_SOCK_DRIVER: its driver
- *      thread, which reads the next request from it.  NS_SOCK_BUSY: the thread
- *      that answers, or a writer thread; the driver thread keeps its hands off.
- *      NS_SOCK_BUSY_EVENT: likewise, and something has arrived meanwhile, so
- *      that the owner must hand the socket to the driver thread's inbox instead
- *      of just letting go.  Only the driver thread turns DRIVER into the
- *      others, and BUSY into BUSY_EVENT; only the thread that answers turns
- *      BUSY into DRIVER.
+ *      One atomic number says who owns a socket, changed by NsSockSetState and
+ *      NsSockLeaveBusy alone.  NS_SOCK_DRIVER: its driver thread, which reads
+ *      the next request from it.  NS_SOCK_BUSY: the thread that answers, or a
+ *      writer thread; the driver thread does not touch it.  NS_SOCK_BUSY_EVENT:
+ *      the same, and something has arrived in the meantime, so that the owner
+ *      must hand the socket to the driver thread's inbox instead of just
+ *      letting go.  Only the driver thread turns DRIVER into the others, and
+ *      BUSY into BUSY_EVENT; only the thread that answers turns BUSY into
+ *      DRIVER.
  *
  *      So a request on a kept connection costs the driver thread one event, and
  *      the thread that answers one compare-and-swap.
@@ -83,8 +83,8 @@ struct NsSock {
     NsStamp          acceptStamp;       /* 0 after the first request. */
     NsStamp          headStamp;         /* An unfinished head, or handshake,
                                          * began; 0: there is none. */
-    NsStamp          reportStamp;       /* What has come was here by then; 0:
-                                         * not known. */
+    NsStamp          reportStamp;       /* The bytes were here by then; 0: not
+                                         * known. */
     bool             isRegistered;      /* With the poller. */
     bool             isPartial;         /* Counted in the peer table. */
     bool             isLeaving;         /* Closed to make room. */
@@ -132,8 +132,8 @@ struct NsDriverThread {
     NsWheelEntry    retryEntry;         /* When to accept again. */
     NsSockList      others;             /* Its sockets, in the order of their last
                                          * requests; but these: */
-    NsSockList      heads;              /* Where a head or handshake has begun,
-                                         * the oldest first. */
+    NsSockList      heads;              /* A head or handshake has begun, the
+                                         * oldest first. */
     int             nSockets;
     int             nLeaving;           /* Of them, closed to make room. */
     int             nextSpooler;
@@ -164,7 +164,7 @@ typedef struct NsDriverParams {
     int     bufSize;                    /* Of the first read. */
     NsParseLimits limits;
     int     maxQueueSize;               /* Sockets of all its threads. */
-    int     acceptSize;                 /* Accepted in one go. */
+    int     acceptSize;                 /* Accepted at a time. */
     int     backlog;
     NsStamp recvWait;
     NsStamp sendWait;
@@ -183,7 +183,7 @@ typedef struct NsDriverParams {
 
     /* As they are configured: where the driver has them in another form. */
     const char *port;
-    const char *address;                /* NULL: not told, as the others. */
+    const char *address;                /* NULL: not set, as the others. */
     const char *hostname;
     const char *location;
     const char *defaultServer;
@@ -311,7 +311,8 @@ void NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * The socket has a request, or a head no more: it is the last now.
+ * The socket has a request, or no unfinished head any longer: it is the last
+ * now.
  */
 static inline void
 NsSocksTouch(NsDriverThread *threadPtr, NsSock *sockPtr)
@@ -457,7 +458,8 @@ NsStamp NsReaderBodySince(const NsSock *sockPtr);
 void NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * True when there is something to read, whether or not the poller has told.
+ * True when there is something to read, whether or not the poller has reported
+ * it.
  */
 bool NsReaderHasUnread(const NsSock *sockPtr);
 
@@ -499,7 +501,7 @@ NsDelivery *NsWriterFollow(NsSock *sockPtr);    /* See delivery.h. */
 Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
 
 /*
- * Wait until there are no jobs; at the deadline they are given up.  End the
+ * Wait until there are no jobs; at the deadline they are abandoned.  End the
  * thread, which must have none.
  */
 Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr,

@@ -39,7 +39,7 @@ typedef struct Reserved {
 typedef struct Reservation {
     const char *module;
     NsBindMode  mode;
-    Reserved  **linkPtr;        /* Where the next one goes. */
+    Reserved  **linkPtr;        /* The place of the next one. */
 } Reservation;
 
 static Ns_ReturnCode EachAddress(const char *module, const char *address,
@@ -213,7 +213,7 @@ ReserveModule(const char *server, const char *module, void *symbol, void *arg)
 }
 
 /*
- * What is not for this machine, or cannot be resolved, is for the driver to tell.
+ * The driver reports what is not for this machine or cannot be resolved.
  */
 static void
 ReservePort(const char *addresses, int port, Reservation *reservationPtr)

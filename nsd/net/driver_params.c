@@ -1,7 +1,7 @@
 /*
  * driver_params.c --
  *
- *      What the configuration says of drivers, and of all of them together.
+ *      The configuration of drivers, and of all of them together.
  */
 
 #include "base/tempfile.h"
@@ -17,7 +17,7 @@
 #define ANY NS_PARAM_NO_LIMIT
 
 /*
- * What is kept in memory as a whole, or counted in an int.
+ * The limit of what is kept in memory as a whole, or counted in an int.
  */
 #define GIB (INT64_C(1) << 30)
 
@@ -206,7 +206,7 @@ AdjustUploadPath(const void *valuesPtr, NsParameterLimits *limitsPtr)
 }
 
 /*
- * What the first read may bring is in memory, and no body is larger than
+ * The bytes of the first read are in memory, and no body is larger than
  * maxinput.
  */
 static void
@@ -305,7 +305,7 @@ TakeAddresses(NsDriver *drvPtr)
         const char *name = hostname != NULL ? hostname : Ns_InfoHostname();
 
         if (!Ns_GetAddrByHost(&ds, name)) {
-            Ns_Log(Error, "%s: could not resolve %s", drvPtr->pub.module, name);
+            Ns_Log(Error, "%s: cannot resolve %s", drvPtr->pub.module, name);
             Ns_DStringFree(&ds);
             return false;
         }

@@ -4,8 +4,9 @@
  *      The loop of driver and spooler threads: events, sockets that come back,
  *      time limits, and the end.
  *
- *      Nothing here grows with the number of idle connections: the poller tells
- *      which have something to read, the wheel which have waited long enough.
+ *      Nothing here grows with the number of idle connections: the poller
+ *      reports which have something to read, the wheel which have waited long
+ *      enough.
  */
 
 #include "net/driver_int.h"
@@ -445,7 +446,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
 }
 
 /*
- * What came in time is served all the same, if this thread was busy meanwhile.
+ * A request that came in time is served even if this thread was busy then.
  */
 static void
 EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp now)
@@ -485,7 +486,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     if (sockPtr->isLong && !threadPtr->hasStopped) {
         /* A client that sends its large body to the end, before it reads our
-         * refusal: silence counts, but not for ever. */
+         * refusal: silence counts, but within a limit. */
         NsStamp now = NsClockNow();
         NsStamp last = sockPtr->acceptStamp + drvPtr->params.recvWait;
 
@@ -525,7 +526,7 @@ BeginStop(NsDriverThread *threadPtr)
 }
 
 /*
- * A connection without a request has that time at most; likewise one that is
+ * A connection without a request has that time at most, and so has one that is
  * closing, unless its client may still send a body before it reads.
  */
 static void

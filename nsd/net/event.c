@@ -127,7 +127,7 @@ Begin(NsInboxNode *nodePtr, void *arg)
 }
 
 /*
- * One condition per round: of several, reading tells most.  An event that does
+ * One condition per round: of several, reading says most.  An event that does
  * not ask for another call, by Ns_EventCallback, is over.
  */
 static void

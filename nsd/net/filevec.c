@@ -129,8 +129,8 @@ Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
 
 /*
  * Send until the socket takes no more, whatever the kernel returns in between:
- * a process that was stopped and goes on gets a short count with room left, and
- * whoever waits for an edge then waits in vain.  0: the socket is full.
+ * a process that was stopped and continued gets a short count with room left,
+ * and whoever waits for an edge then waits in vain.  0: the socket is full.
  */
 static ssize_t
 SendFile(NS_SOCKET sock, const Ns_FileVec *vecPtr)

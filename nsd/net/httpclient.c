@@ -264,7 +264,7 @@ FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
 }
 
 /*
- * What would end the line is a blank instead.
+ * Characters that would end the line become blanks.
  */
 static void
 AppendField(Tcl_DString *dsPtr, const char *name, const char *value)
@@ -280,7 +280,7 @@ AppendField(Tcl_DString *dsPtr, const char *name, const char *value)
 }
 
 /*
- * Fields that stand behind those of the caller, who may give their value.
+ * Fields that follow those of the caller, who may give their value.
  */
 static bool
 IsGenerated(const char *name)
@@ -577,8 +577,9 @@ ReceiveThroughTls(NsHttpClient *clientPtr)
 }
 
 /*
- * Anybody on the way can cut a connection: without a word from the peer, only
- * the length that it told shows that this was all (RFC 8446, section 6.1).
+ * Anybody on the way can cut a connection: without a close_notify from the
+ * peer, only the length that it sent shows that this was all (RFC 8446, section
+ * 6.1).
  */
 static bool
 IsWhole(const NsHttpClient *clientPtr)
@@ -680,7 +681,7 @@ NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
 }
 
 /*
- * Where the header ends, at the first empty line; text itself without one.
+ * The end of the header, at the first empty line; text itself without one.
  */
 static const char *
 EndOfHeader(const char *text, const char *end, const char **bodyPtr)

@@ -24,7 +24,7 @@ NsInboxPut(NsInbox *inboxPtr, NsInboxNode *nodePtr)
     NsInboxNode *headPtr = atomic_load_explicit(&inboxPtr->headPtr,
                                                 memory_order_relaxed);
 
-    /* What is there already would make a circle. */
+    /* A node that is there already would make a circle. */
     NsCheck(headPtr != nodePtr);
     do {
         nodePtr->nextPtr = headPtr;

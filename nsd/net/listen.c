@@ -349,7 +349,8 @@ Ns_SockAccept(NS_SOCKET listenSock, struct sockaddr *saPtr, int *lengthPtr)
     if (sock == NS_INVALID_SOCKET && errno != EAGAIN) {
         int reason = errno;
 
-        Ns_Log(Notice, "accept() fails, reason: %s", strerror(reason));
+        Ns_Log(Notice, "listen: cannot accept a connection: %s",
+               strerror(reason));
         errno = reason;
     }
     if (lengthPtr != NULL) {

@@ -1,8 +1,8 @@
 /*
  * loop.h --
  *
- *      What a thread does that waits for others: for descriptors, for what
- *      other threads hand over, for times, and for its end.
+ *      The loop of a thread that waits: for descriptors, for what other threads
+ *      hand over, for times, and for its end.
  */
 
 #ifndef NSD_NET_LOOP_H
@@ -43,7 +43,7 @@ Ns_ReturnCode NsLoopInit(NsLoop *loopPtr, NsPollerKind kind,
 void NsLoopFree(NsLoop *loopPtr);
 
 /*
- * Wait until something happens, at the latest until then (0: for ever), and
+ * Wait until something happens, at the latest until then (0: no limit), and
  * call the procedures for all of it.
  */
 void NsLoopTurn(NsLoop *loopPtr, NsStamp latest);
@@ -54,8 +54,8 @@ void NsLoopTurn(NsLoop *loopPtr, NsStamp latest);
 void NsLoopTakeInbox(NsLoop *loopPtr);
 
 /*
- * End the wait, or the next one; Stop: and tell the thread to end.  What was
- * put before Stop is there when the thread sees it.  Any thread.
+ * End the wait, or the next one; Stop: and ask the thread to end.  Nodes put
+ * before Stop are there when the thread sees it.  Any thread.
  */
 void NsLoopWake(NsLoop *loopPtr);
 void NsLoopStop(NsLoop *loopPtr);

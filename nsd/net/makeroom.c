@@ -1,14 +1,14 @@
 /*
  * makeroom.c --
  *
- *      Which connection goes when there are as many as `maxqueuesize` allows
- *      and another client waits.
+ *      Chooses the connection to close when there are as many as `maxqueuesize`
+ *      allows and another client waits.
  *
  *      The sockets of a driver thread are in the order of their last requests,
- *      so those that have been idle longest come first.  Between them stand
- *      some that are in use: a slow download, a body that arrives.  A search
- *      moves these to the end, where they belong, so that the next does not
- *      meet them again.  Unfinished heads have a list of their own.
+ *      so those that have been idle longest come first.  Between them are some
+ *      that are in use: a slow download, a body that arrives.  A search moves
+ *      these to the end, where they belong, so that the next does not meet them
+ *      again.  Unfinished heads have a list of their own.
  *
  *      An idle connection loses nothing.  If there is none, the oldest head that
  *      is still incomplete goes, or the oldest body that has taken longer than
@@ -67,7 +67,7 @@ NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 /*
- * Whatever list the socket was in: it has no unfinished head afterwards.
+ * In whichever list the socket was, it has no unfinished head afterwards.
  */
 void
 NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr)

@@ -133,7 +133,7 @@ NsMessageDropFile(NsMessage *messagePtr)
         messagePtr->contentFd = -1;
     }
     if (messagePtr->contentFile != NULL) {
-        /* Not there any more when a script has renamed it. */
+        /* Missing when a script has renamed it. */
         unlink(messagePtr->contentFile);
         messagePtr->contentFile = NULL;
     }

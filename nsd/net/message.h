@@ -68,7 +68,7 @@ typedef struct NsMessage {
 NsMessage *NsMessageCreate(void);
 
 /*
- * What must hold of a message that is handed over to those who answer it.
+ * Assert what must hold of a message that is handed over.
  */
 void NsMessageCheck(const NsMessage *messagePtr);
 

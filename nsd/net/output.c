@@ -13,7 +13,7 @@
 
 struct NsOutputNode {
     NsOutputNode *nextPtr;
-    NsPiece       piece;                /* What is left of it. */
+    NsPiece       piece;                /* The rest of it. */
     bool          ownsFd;
     char          copy[];               /* Bytes of a copied piece. */
 };

@@ -13,7 +13,7 @@
 
 #include "net/sock.h"
 
-#define NS_OUTPUT_PIECES 16             /* What one send gathers. */
+#define NS_OUTPUT_PIECES 16             /* Pieces of one send, at most. */
 
 typedef struct NsOutputNode NsOutputNode;
 
@@ -27,7 +27,7 @@ typedef struct NsOutput {
 } NsOutput;
 
 /*
- * Where copies go.  Owned by the thread that produces the output.
+ * The place for copies.  Owned by the thread that produces the output.
  */
 typedef struct NsOutputStore {
     int64_t memoryBytes;                /* Copied so far. */

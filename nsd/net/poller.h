@@ -3,8 +3,8 @@
  *
  *      Waiting for many descriptors at once.
  *
- *      Two back ends stand behind one interface: epoll, and poll for systems
- *      without it.  A kqueue one would fit.
+ *      There are two back ends behind one interface: epoll, and poll for
+ *      systems without it.  A kqueue one would fit.
  *
  *      A descriptor is watched in one of two ways.  Edge: an arrival is
  *      reported once; the thread reads until nothing is left, and says
@@ -75,7 +75,7 @@ int NsPollerWait(NsPoller *pollerPtr, NsPollEvent *events, int maxEvents,
 void NsPollerWake(NsPoller *pollerPtr);
 
 /*
- * What a back end provides; `implPtr` is its own.
+ * The procedures of a back end; `implPtr` is its own.
  */
 typedef struct NsPollerOps {
     void *(*createProc)(void);

@@ -27,7 +27,7 @@ typedef struct PollSet {
     int            size;
     int           *indexOf;     /* By descriptor; -1: not watched. */
     int            nIndexes;
-    int            first;       /* Where reporting starts: fair when more are
+    int            first;       /* The start of reporting: fair when more are
                                  * ready than the caller takes. */
 } PollSet;
 

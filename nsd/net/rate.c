@@ -35,7 +35,7 @@ NsRatePortion(const NsRate *ratePtr, size_t bytes)
 }
 
 /*
- * Relaxed: the stamp stands for nothing but itself.
+ * Relaxed: nothing else depends on the stamp.
  */
 void
 NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now)

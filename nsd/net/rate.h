@@ -17,7 +17,7 @@
 #include "base/clock.h"
 
 /*
- * Zeros are no limit.  Any thread may set bytesPerSecond.
+ * Zeros mean no limit.  Any thread may set bytesPerSecond.
  */
 typedef struct NsRate {
     _Atomic int64_t bytesPerSecond;     /* 0: no limit. */
@@ -30,14 +30,14 @@ typedef struct NsRate {
 NsStamp NsRateWhen(NsRate *ratePtr, NsStamp now);
 
 /*
- * How much of so many bytes may be sent at once; at least one.
+ * How many of the given bytes may be sent at once; at least one.
  */
 size_t NsRatePortion(const NsRate *ratePtr, size_t bytes);
 
 void NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now);
 
 /*
- * What comes to pass in a span at so many bytes per second.
+ * The bytes of a span at the given rate per second.
  */
 int64_t NsRateBytes(int64_t bytesPerSecond, NsStamp span);
 

@@ -459,8 +459,9 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 /*
- * What the socket waits for may have changed: the rest of a head or handshake,
- * of a body, or a request.  False when its peer has too many unfinished ones.
+ * The thing that the socket waits for may have changed: the rest of a head or
+ * handshake, of a body, or a request.  False when its peer has too many
+ * unfinished ones.
  */
 static bool
 NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)

@@ -40,7 +40,7 @@ typedef struct NsReader {
     int64_t       bodyBytes;    /* Announced; unused while decoding chunks. */
     size_t        bodyRoom;     /* In memory, for chunks. */
     NsChunkDecoder chunks;
-    const char   *rest;         /* What came behind this request. */
+    const char   *rest;         /* The bytes behind this request. */
     size_t        restBytes;
 
     NsStamp       windowStamp;  /* For the minimum rate. */
@@ -49,14 +49,14 @@ typedef struct NsReader {
 } NsReader;
 
 /*
- * How to go on after bytes were taken.
+ * The next step after bytes were taken.
  */
 typedef enum {
     NS_STEP_WAIT,               /* Nothing left to read. */
     NS_STEP_AGAIN,              /* There may be more. */
     NS_STEP_REQUEST,            /* To be handed over. */
     NS_STEP_SPOOL,              /* A spooler thread has to read on. */
-    NS_STEP_GONE,               /* The connection is of no more use. */
+    NS_STEP_GONE,               /* The connection is of no further use. */
     NS_STEP_BAD_CHUNK           /* Not chunked coding. */
 } NsReadStep;
 
@@ -66,7 +66,7 @@ typedef enum {
 NsReadStep NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * Where to read the next bytes of the body to; and they stand there.
+ * The place for the next bytes of the body; and they have been read into it.
  */
 struct iovec NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr);
 NsReadStep   NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr,

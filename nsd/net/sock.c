@@ -243,7 +243,7 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         NsSockBeginClose(sockPtr);
     }
     if (NsDriverThreadSelf() == homePtr) {
-        /* A direct answer: whoever called the ready procedure goes on. */
+        /* A direct answer: the caller of the ready procedure continues. */
         NsSockSetState(homePtr, sockPtr, NS_SOCK_DRIVER);
         return;
     }

@@ -89,7 +89,7 @@ Ns_Sock   *NsSockPublic(NsSock *sockPtr);
 Ns_Driver *NsSockDriver(const NsSock *sockPtr);
 
 /*
- * Keys and values that the driver tells of the connection, appended as list
+ * Keys and values of the driver about the connection, appended as list
  * elements; none while a writer thread has it.
  */
 void NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr);
@@ -123,7 +123,7 @@ bool NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host);
 const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
 
 /*
- * What writers have to know of a request.
+ * The properties of a request that writers need.
  */
 typedef struct NsSockNotes {
     NsStamp  queueStamp;        /* For `ns_writer list`. */
@@ -142,7 +142,7 @@ int64_t NsSockGetBytesPerSecond(const NsSock *sockPtr);
 void    NsSockSetBytesPerSecond(NsSock *sockPtr, int64_t bytesPerSecond);
 
 /*
- * What `ns_writer list` shows last; copied.
+ * The last element in `ns_writer list`; copied.
  */
 void NsSockSetClientData(NsSock *sockPtr, const char *clientData);
 

@@ -374,7 +374,7 @@ Activate(Callback *callbackPtr)
 }
 
 /*
- * What lists show.  Made before the first call, because a procedure frees its
+ * The text in lists.  Made before the first call, because a procedure frees its
  * argument in the last.
  */
 static char *
@@ -455,7 +455,7 @@ Remove(Callback *callbackPtr)
 }
 
 /*
- * Those who want to know are told that the server stops.
+ * Call those that asked for it when the server stops.
  */
 static void
 CallExits(void)

@@ -42,7 +42,7 @@ Ns_SockAsyncConnect(const char *host, int port)
 }
 
 /*
- * Whoever gets the socket cannot try another address: so all but the last are
+ * The owner of the socket cannot try another address: so all but the last are
  * waited for, a moment each.
  */
 NS_SOCKET
@@ -155,9 +155,9 @@ Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
 }
 
 /*
- * A limit of zero means: do not wait, and tell "nothing there" (0) from "end of
- * data" (-1), as the drivers need it.  With a limit, the end of data is 0, as
- * recvmsg has it.
+ * A limit of zero means: do not wait, and distinguish "nothing there" (0) from
+ * "end of data" (-1), as the drivers need it.  With a limit, the end of data is
+ * 0, as recvmsg has it.
  */
 int
 Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
@@ -233,7 +233,7 @@ Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
 
     if (setsockopt(sock, IPPROTO_TCP, TCP_FASTOPEN, &queueLength,
                    sizeof(queueLength)) != 0) {
-        Ns_Log(Error, "deferaccept setsockopt(TCP_FASTOPEN): %s",
+        Ns_Log(Error, "deferaccept: cannot set TCP_FASTOPEN: %s",
                strerror(errno));
     } else {
         Ns_Log(Notice, "deferaccept: TCP_FASTOPEN set");
@@ -242,7 +242,7 @@ Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
 #ifdef TCP_DEFER_ACCEPT
     if (setsockopt(sock, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
                    sizeof(seconds)) != 0) {
-        Ns_Log(Error, "deferaccept setsockopt(TCP_DEFER_ACCEPT): %s",
+        Ns_Log(Error, "deferaccept: cannot set TCP_DEFER_ACCEPT: %s",
                strerror(errno));
     } else {
         Ns_Log(Notice, "deferaccept: TCP_DEFER_ACCEPT set");

@@ -31,7 +31,7 @@ typedef struct Task {
     bool          isSignalled;
     bool          mustInit;
     bool          mustCancel;
-    bool          isEnding;         /* Takes no more signals. */
+    bool          isEnding;         /* Takes no signals any longer. */
     bool          isCompleted;
 
     /* The thread that runs it. */

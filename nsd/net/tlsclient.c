@@ -212,7 +212,7 @@ StatusOf(NsTlsClient *tlsPtr, int result)
             tlsPtr->reason = "connection closed";
             return NS_TLS_FAILED;
         }
-        /* What the verification found says more than that it failed. */
+        /* The finding of the verification says more than that it failed. */
         verified = SSL_get_verify_result(tlsPtr->ssl);
         tlsPtr->reason = SSL_get_verify_mode(tlsPtr->ssl) != SSL_VERIFY_NONE
             && verified != X509_V_OK ? X509_verify_cert_error_string(verified)

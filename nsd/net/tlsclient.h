@@ -30,16 +30,16 @@ typedef struct NsTlsClientSpec {
 } NsTlsClientSpec;
 
 /*
- * NULL: a file is no good; the reason is appended to errorPtr.
+ * NULL: a file is not usable; the reason is appended to errorPtr.
  */
 NsTlsClient *NsTlsClientCreate(const NsTlsClientSpec *specPtr,
                                Ns_DString *errorPtr);
 void NsTlsClientDestroy(NsTlsClient **tlsPtrPtr);
 
 /*
- * Each does what can be done now.  WAIT: nothing; it goes on when the socket is
- * as NsTlsClientWhen says.  END: the peer has said that it sends nothing more.
- * FAILED: also when it has gone without that; NsTlsClientReason tells why.
+ * Each does what can be done now.  WAIT: nothing; it continues when the socket
+ * is as NsTlsClientWhen says.  END: the peer has sent its close_notify.
+ * FAILED: also when it has gone without that; NsTlsClientReason says why.
  */
 typedef enum {
     NS_TLS_OK,

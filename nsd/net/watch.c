@@ -3,9 +3,10 @@
  *
  *      Descriptors of others, and a loop.
  *
- *      The poller is asked for edges, and asked again for each report.  It knows
- *      a watch by its serial number, which no later one has: epoll goes on
- *      reporting a file whose descriptor was closed here and lives elsewhere.
+ *      The poller is asked for edges, and asked again for each report.  It
+ *      knows a watch by its serial number, which no later one has: epoll
+ *      continues to report a file whose descriptor was closed here and lives
+ *      elsewhere.
  */
 
 #include "net/watch.h"

@@ -19,19 +19,19 @@
  */
 typedef struct NsWatch {
     NsWheelEntry wheelEntry;        /* Must be first. */
-    uintptr_t    serial;            /* What the poller gives back. */
+    uintptr_t    serial;            /* The data that the poller gives back. */
     int          fd;
     int          addedFd;           /* With the poller; -1: none.  A duplicate
                                      * if another watch has fd. */
-    int          when;              /* What to wait for. */
-    NsStamp      due;               /* Until then; 0: for ever. */
+    int          when;              /* The conditions to wait for. */
+    NsStamp      due;               /* Until then; 0: no limit. */
     bool         isRefused;         /* The poller does not take fd. */
 } NsWatch;
 
 /*
- * What holds of the conditions that were asked for, or NS_SOCK_TIMEOUT.  An
- * error or a hang-up is a condition that was asked for, reading if possible: so
- * the owner finds out.
+ * Those of the conditions asked for that hold, or NS_SOCK_TIMEOUT.  An error or
+ * a hang-up is a condition that was asked for, reading if possible: so the
+ * owner finds out.
  */
 typedef void (NsWatchProc) (NsWatch *watchPtr, int what, void *arg);
 
@@ -61,7 +61,7 @@ void NsWatcherFree(NsWatcher *watcherPtr);
 NsWatch *NsWatcherFirst(NsWatcher *watcherPtr);
 
 /*
- * Begin, with a watch of zeros; wait for so many conditions until then, also
+ * Begin, with a watch of zeros; wait for the given conditions until then, also
  * again after a report; end.
  */
 void NsWatchBegin(NsWatcher *watcherPtr, NsWatch *watchPtr, int fd);

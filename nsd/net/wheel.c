@@ -83,7 +83,7 @@ NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
     while (wheelPtr->tick <= last) {
         NsWheelEntry *slotPtr = SlotOf(wheelPtr, wheelPtr->tick);
 
-        /* Whatever proc sets now falls into a later slot. */
+        /* An entry that proc sets now falls into a later slot. */
         wheelPtr->tick++;
         while (slotPtr->nextPtr != slotPtr) {
             NsWheelEntry *entryPtr = slotPtr->nextPtr;

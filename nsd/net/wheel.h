@@ -5,7 +5,7 @@
  *
  *      Limits fall into slots of 32 ms.  An entry keeps its limit and is never
  *      handed out before it: one that lies beyond the last slot is put into
- *      that, and moves on when its slot comes round.
+ *      that, and is moved when its slot is due.
  */
 
 #ifndef NSD_NET_WHEEL_H
@@ -19,7 +19,7 @@
 typedef struct NsWheelEntry {
     struct NsWheelEntry *nextPtr;       /* NULL: not in a wheel. */
     struct NsWheelEntry *prevPtr;
-    NsStamp              due;           /* What it was set to. */
+    NsStamp              due;           /* The time it was set to. */
     int64_t              tick;          /* The wheel's: its slot. */
 } NsWheelEntry;
 

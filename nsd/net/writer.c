@@ -25,8 +25,9 @@
 #define PORTION ((size_t) 262144u)
 
 /*
- * What a TLS layer could not send, it wants to be given again: as much of that
- * as a record holds (RFC 8446, section 5.1), whatever the limits allow meanwhile.
+ * A TLS layer that could not send bytes wants to be given them again: as much
+ * of that as a record holds (RFC 8446, section 5.1), whatever the limits allow
+ * in the meantime.
  */
 #define RECORD ((size_t) 16384u)
 
@@ -270,7 +271,7 @@ CreateJob(NsSock *sockPtr)
     jobPtr->sockPtr = sockPtr;
     jobPtr->deliveryPtr = NsDeliveryCreate();
     jobPtr->writerPtr = writerPtr;
-    /* Who answers may have begun to send. */
+    /* The thread that answers may have begun to send. */
     jobPtr->nRefused = RECORD;
     NsOutputStoreInit(&jobPtr->store, drvPtr->params.writerMemory);
     jobPtr->serverPtr = sockPtr->serverPtr;

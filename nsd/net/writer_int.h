@@ -2,7 +2,7 @@
  * writer_int.h --
  *
  *      Writer threads and their jobs from inside: writer.c does the work,
- *      writer_info.c tells of it.
+ *      writer_info.c describes it.
  */
 
 #ifndef NSD_NET_WRITER_INT_H

@@ -1,7 +1,7 @@
 /*
  * access.c --
  *
- *      What access procedures are told of a request.
+ *      The description of a request for access procedures.
  */
 
 #include "request/access.h"
@@ -13,7 +13,7 @@
 #include "request/reqserver.h"
 
 /*
- * What logs are told of a request, and have been told.
+ * The description of a request for logs, and the one they got.
  */
 typedef struct NsConnAccess {
     Ns_Access              access;

@@ -1,7 +1,7 @@
 /*
  * access.h --
  *
- *      What access procedures are told of a request.
+ *      The description of a request for access procedures.
  */
 
 #ifndef NSD_REQUEST_ACCESS_H
@@ -11,7 +11,7 @@
 #include "request/conn.h"
 
 /*
- * Where Ns_AccessHeader looks: a set, or the head as received.
+ * The fields for Ns_AccessHeader: a set, or the head as received.
  */
 struct Ns_AccessFields {
     Ns_Set           *headers;  /* NULL: use headPtr. */
@@ -25,8 +25,8 @@ struct Ns_AccessFields {
 Ns_Access *NsAccessGet(NsConn *connPtr);
 
 /*
- * The description has been told to the logs: as long as what it was made from
- * stays the same, so does what NsAccessGet returns.
+ * The logs have got the description: as long as the request stays the same, so
+ * does what NsAccessGet returns.
  */
 void NsAccessNoteAnnounced(NsConn *connPtr);
 

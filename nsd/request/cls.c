@@ -44,8 +44,8 @@ Ns_ClsGet(Ns_Cls *clsPtr, Ns_Conn *conn)
 }
 
 /*
- * A cleanup may set data again, of its own or another slot: go round until all
- * are empty, but not for ever.
+ * A cleanup may set data again, of its own or another slot: repeat until all
+ * are empty, but not without limit.
  */
 void
 NsConnFreeLocals(NsConn *connPtr)

@@ -1,7 +1,7 @@
 /*
  * conn.c --
  *
- *      One request: how it is made from a message, and what it tells of itself.
+ *      One request: how it is made from a message, and its properties.
  */
 
 #include <sys/mman.h>
@@ -75,7 +75,7 @@ NsConnCreate(NsMessage *messagePtr)
 }
 
 /*
- * What trusted proxies say overrides the peer, as Ns_ConnSetPeer does.
+ * Addresses from trusted proxies override the peer, as Ns_ConnSetPeer does.
  */
 static void
 NotePeer(NsConn *connPtr)

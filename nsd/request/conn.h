@@ -42,7 +42,7 @@
 struct NsConnForm;              /* Query or form, uploaded files. */
 struct NsConnStream;            /* Compression, streaming. */
 struct NsConnRare;              /* Client data, local storage, overrides ... */
-struct NsConnAccess;            /* What logs are told of the request. */
+struct NsConnAccess;            /* The description for logs. */
 
 /*
  * Owned by the thread that serves the request, but for what says otherwise.
@@ -165,8 +165,8 @@ bool NsConnSocketIsTaken(const NsConn *connPtr);
 Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
 
 /*
- * What the rooms to the right do at fixed points.  Set once at start, before
- * any pool starts; all are optional.
+ * The procedures of the rooms to the right at fixed points.  Set once at start,
+ * before any pool starts; all are optional.
  */
 typedef struct NsConnHooks {
     /* A connection thread starts, before it serves anything, and ends.  And:

@@ -56,7 +56,7 @@ NsConnMayChangeFiles(NsConn *connPtr)
 void NsConnSetCurrent(NsConn *connPtr);
 
 /*
- * What Ns_ConnRedirect does with the request under its new URL: authorize it,
+ * Called by Ns_ConnRedirect with the request under its new URL: authorize it,
  * and run its handler.  Set once at start.
  */
 typedef int (NsServeProc) (NsConn *connPtr);
@@ -69,7 +69,7 @@ void NsConnFreeLocals(NsConn *connPtr);
 void NsConnFreeParts(NsConn *connPtr);
 
 /*
- * What NsConnSetHooks was given; members may be NULL.
+ * The argument of NsConnSetHooks; members may be NULL.
  */
 extern NsConnHooks nsConnHooks;
 

@@ -66,8 +66,8 @@ NsConnBody(NsConn *connPtr, size_t *lengthPtr)
 }
 
 /*
- * A script may cut the named file, which is its own: what is not there any more
- * must not be read.
+ * A script may truncate the named file, which is its own: the missing part must
+ * not be read.
  */
 const char *
 NsConnFormBody(NsConn *connPtr, size_t *lengthPtr)
@@ -322,7 +322,7 @@ TakeToChannel(const char *bytes, size_t length, void *arg)
 }
 
 /*
- * What Ns_ConnRead and its like have not taken yet.
+ * The part that Ns_ConnRead and the like have not taken yet.
  */
 static const char *
 Unread(NsConn *connPtr, size_t *lengthPtr)

@@ -66,7 +66,7 @@ typedef struct Counts {
 } Counts;
 
 /*
- * What one kind of request does; guarded by lock.
+ * The counts of one kind of request; guarded by lock.
  */
 typedef struct Kind {
     char     name[64];

@@ -5,13 +5,13 @@
  *
  *      Each driver thread keeps a small table from the path as sent to the file
  *      behind it, with the header fields ready made.  An entry is good for one
- *      generation of the request room: any change of handlers, filters and
- *      their like voids all.  The file's status is looked at when a request has
- *      come in, once for all requests that one wait reported: a changed file is
- *      noticed by each request that begins later.  On the way of a hit there is
- *      no lock and no allocation.
+ *      generation of the request room: any change of handlers, filters and the
+ *      like voids all.  The file's status is looked at when a request has come
+ *      in, once for all requests that one wait reported: a changed file is
+ *      noticed by each request that begins later.  A hit takes no lock and
+ *      allocates nothing.
  *
- *      A second table tells the paths that are for scripts in this generation.
+ *      A second table has the paths that are for scripts in this generation.
  */
 
 #include "nslog.h"
@@ -39,13 +39,13 @@
 #define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
 #define MAX_PATH_ROOM   4096    /* For decoding; longer ones go elsewhere. */
 #define MAX_HEAD_BYTES  1024
-#define WHOLE_BYTES     16384   /* A socket takes so much in one call. */
+#define WHOLE_BYTES     16384   /* A socket takes this much in one call. */
 #define MAX_304_BYTES    200
 #define MAX_END_BYTES    32     /* Connection, and the end. */
 #define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
 
 /*
- * What a path leads to.
+ * The target of a path.
  */
 typedef struct Slot {
     NsFile   *filePtr;          /* NULL: the slot is free. */
@@ -135,7 +135,7 @@ NsDirectAnswer(NsMessage *messagePtr)
 }
 
 /*
- * What the head alone tells.  Ranges take the ordinary way.
+ * Judge by the head alone.  Ranges take the ordinary way.
  */
 static bool
 IsCandidate(Direct *directPtr)
@@ -218,7 +218,7 @@ FindSlot(const Direct *directPtr)
 }
 
 /*
- * The generation is read before anything that it stands for.
+ * The generation is read before anything that it covers.
  */
 static bool
 FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
@@ -302,7 +302,7 @@ FindFile(NsServer *serverPtr, const char *url)
 }
 
 /*
- * Whether nobody but the file server has a say in the request.
+ * Whether the request concerns nobody but the file server.
  */
 static bool
 IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
@@ -325,8 +325,8 @@ ClearSlot(Slot *slotPtr)
 }
 
 /*
- * Files that left the cache shall not be kept in memory by slots that nobody
- * asks for any more.
+ * Slots that nobody uses any longer must not keep files in memory that left the
+ * cache.
  */
 static void
 Sweep(Table *sweptPtr)

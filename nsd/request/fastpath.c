@@ -293,7 +293,7 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
 
 /*
  * Relative links of the page need the slash at the end of the URL: the client
- * is told, if it is missing.
+ * is redirected if it is missing.
  */
 static int
 ReturnIndex(Ns_Conn *conn, const char *indexFile)
@@ -334,7 +334,7 @@ EncodePath(Ns_DString *dsPtr, const char *path)
 }
 
 /*
- * What is told of the file, and what is sent, are of one look at it.
+ * The fields and the bytes of the file come from one look at it.
  */
 static int
 ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
@@ -375,7 +375,7 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
 }
 
 /*
- * Add the fields that tell the version of the file.  0, or the status to be
+ * Add the fields that name the version of the file.  0, or the status to be
  * answered instead of a plain 200.
  */
 static int
@@ -436,7 +436,7 @@ OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr)
 }
 
 /*
- * What is there must not be called missing: that may be remembered.
+ * An existing file must not be called missing: clients may remember that.
  */
 static int
 JudgeUnopened(const char *path)

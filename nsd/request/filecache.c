@@ -269,7 +269,7 @@ CheckLocked(void)
 }
 
 /*
- * A new file stands behind the hand: it is looked at last.
+ * A new file is behind the hand: it is looked at last.
  */
 static void
 InsertLocked(NsFile *filePtr)
@@ -324,8 +324,8 @@ RemoveLocked(NsFile *filePtr)
 }
 
 /*
- * Make room, but never at the cost of the newest file.  What left the cache,
- * for its reference to be given up without the lock.
+ * Make room, but never at the cost of the newest file.  The files that left the
+ * cache, whose references are released without the lock.
  */
 static NsFile *
 PruneLocked(void)

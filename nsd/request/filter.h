@@ -13,7 +13,7 @@
 
 /*
  * Run the filters of one phase (NS_FILTER_PRE_AUTH, ...) that match method and
- * URL.  NS_OK: go on (a break included).  NS_FILTER_RETURN: a filter has
+ * URL.  NS_OK: continue (a break included).  NS_FILTER_RETURN: a filter has
  * answered.  NS_TIMEOUT, NS_ERROR: it failed, 503 or 500 is due.
  */
 int NsFiltersRun(NsConn *connPtr, int phase);

@@ -16,7 +16,7 @@ typedef struct PartArg {
     NsConn       *connPtr;
     Ns_Set       *setPtr;
     Tcl_HashTable fields;       /* Those that have a file. */
-    NsConnFile  **linkPtr;      /* Where the next file goes. */
+    NsConnFile  **linkPtr;      /* The receiver of the next file. */
 } PartArg;
 
 static NsConnForm *GetForm(NsConn *connPtr);

@@ -34,7 +34,7 @@
 #define GIB (INT64_C(1) << 30)
 
 /*
- * What a server keeps in another form.
+ * Values that a server keeps in another form.
  */
 typedef struct Raw {
     const char *realm;
@@ -298,7 +298,7 @@ ReadVhost(NsRequestServer *requestPtr)
 }
 
 /*
- * Where there are no pages, every request for one is a bare 404.
+ * Without pages every request for one is a bare 404.
  */
 static void
 NotePages(const NsRequestServer *requestPtr)

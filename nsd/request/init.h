@@ -10,8 +10,8 @@
 #include "process/server.h"
 
 /*
- * Once, before the configuration is read: tell the drivers and the pools whom
- * to call.
+ * Once, before the configuration is read: give the drivers and the pools the
+ * procedures to call.
  */
 void NsRequestInit(void);
 

@@ -4,7 +4,7 @@
  *      Handlers: which procedure answers a method and a URL.
  *
  *      A running handler keeps a reference, so that it outlives being replaced
- *      or unregistered meanwhile.
+ *      or unregistered in the meantime.
  */
 
 #include "nsthread.h"

@@ -38,7 +38,7 @@ typedef struct Target {
 } Target;
 
 /*
- * What stands in the URL space; replaced as a whole by every change.
+ * An entry of the URL space; replaced as a whole by every change.
  */
 typedef struct PoolMap {
     Target *targets;
@@ -269,7 +269,7 @@ FreeSpec(Spec *specPtr)
 }
 
 /*
- * The first target whose condition holds; if there is none the search goes on
+ * The first target whose condition holds; if there is none the search continues
  * with less specific patterns.
  */
 static bool

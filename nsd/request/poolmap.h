@@ -41,7 +41,7 @@ NsPool *NsPoolMapFindExact(NsServer *serverPtr, const char *method,
 
 /*
  * Add or remove a mapping given as `METHOD URL ?{HEADER PATTERN}?`.  The header
- * X-NS-ip stands for the client's address; its pattern may be a range as
+ * X-NS-ip means the client's address; its pattern may be a range as
  * 10.0.0.0/8.  NS_ERROR: the text has another form (add), or there is no such
  * mapping (remove).
  */

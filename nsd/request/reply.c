@@ -233,8 +233,8 @@ AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes)
 }
 
 /*
- * The body's pieces, as a chunk when the reply is chunked.  Nothing to send is
- * no chunk: an empty one would end the body.
+ * The body's pieces, as a chunk when the reply is chunked.  Nothing to send
+ * makes no chunk: an empty one would end the body.
  */
 static void
 AddBody(Gather *gatherPtr, NsConn *connPtr, const NsPiece *pieces, int nPieces,
@@ -325,8 +325,8 @@ Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
 }
 
 /*
- * Whoever has the whole reply finds it in the log, even if the process dies
- * before the request ends.
+ * A client that has the whole reply finds it in the log, even if the process
+ * dies before the request ends.
  */
 static void
 Announce(NsConn *connPtr, const Gather *gatherPtr)

@@ -49,7 +49,7 @@ static int    MeasureFields(NsConn *connPtr, Field **fieldsPtr,
                             size_t *bytesPtr);
 
 /*
- * What cannot stand in a field is left out.
+ * Characters that a field cannot hold are left out.
  */
 void
 NsReplySetServer(const char *text)

@@ -21,7 +21,7 @@
 void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
 
 /*
- * Status line and fields, in the arena, with so much room behind them.
+ * Status line and fields, in the arena, with the given room behind them.
  */
 char *NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr);
 

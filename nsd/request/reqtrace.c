@@ -1,7 +1,7 @@
 /*
  * reqtrace.c --
  *
- *      Who is told of a request.
+ *      The procedures that are told about a request.
  *
  *      Entries are linked like those of filter.c.
  */

@@ -1,8 +1,8 @@
 /*
  * reqtrace.h --
  *
- *      Who is told of a request: server traces, access procedures, the log
- *      unit; and cleanups, which run last.
+ *      The procedures that are told about a request: server traces, access
+ *      procedures, the log unit; and cleanups, which run last.
  *
  *      The lists only grow, so a request reads them without a lock.
  */
@@ -27,9 +27,9 @@ void NsReqTraceCleanups(NsConn *connPtr);
 void NsReqTraceAccess(NsServer *serverPtr, const Ns_Access *accessPtr);
 
 /*
- * Tell the logs of a request that goes on: as many bytes are about to leave,
- * and may be all that the client waits for (NS_ACCESS_SENDING); or it will not
- * be logged (NS_ACCESS_FORGOTTEN).
+ * Announce to the logs a request that continues: that many bytes are about to
+ * leave, and may be all that the client waits for (NS_ACCESS_SENDING); or it
+ * will not be logged (NS_ACCESS_FORGOTTEN).
  */
 void NsReqTraceAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes);
 

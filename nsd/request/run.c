@@ -1,11 +1,11 @@
 /*
  * run.c --
  *
- *      What happens to a request in its connection thread.
+ *      The life of a request in its connection thread.
  *
  *      The stages up to the handler run until one of them has answered, or
- *      failed.  Then the reply is finished, and those follow who want to know
- *      of the request.
+ *      failed.  Then the reply is finished, and traces, logs and cleanups
+ *      follow.
  */
 
 #include "base/assert.h"
@@ -28,7 +28,7 @@
 #include "request/reqtrace.h"
 
 /*
- * 0: go on.  ANSWERED: no stage follows.  Otherwise the status whose page is
+ * 0: continue.  ANSWERED: no stage follows.  Otherwise the status whose page is
  * due.
  */
 typedef int (StageProc)(NsConn *connPtr);
@@ -165,8 +165,8 @@ Answer(NsConn *connPtr)
 }
 
 /*
- * What becomes of a request that no handler has answered.  If the client has
- * left, nothing more is to be done.
+ * Answer a request that no handler has answered.  If the client has left,
+ * nothing more is to be done.
  */
 static void
 ReturnPage(NsConn *connPtr, int status)
@@ -184,7 +184,7 @@ ReturnPage(NsConn *connPtr, int status)
 
 /*
  * Traces and the log.  When a writer thread still sends the reply, the records
- * that tell how much of it was sent are left with that thread.
+ * that say how much of it was sent are left with that thread.
  */
 static void
 EndLog(NsConn *connPtr)
@@ -252,8 +252,8 @@ FilterAfterAuth(NsConn *connPtr)
 }
 
 /*
- * What the driver found too large was read and dropped; whoever filters
- * requests has seen this one.
+ * The driver found the request too large, and has read and dropped its body;
+ * filters have seen it.
  */
 static int
 RefuseOversized(NsConn *connPtr)

@@ -3,7 +3,7 @@
  *
  *      From a URL to the name of a file.
  *
- *      Mappings stand in a URL space of their own under the method "x".
+ *      Mappings have a URL space of their own under the method "x".
  */
 
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ typedef struct Mapping {
 } Mapping;
 
 /*
- * A directory that stands for the URLs below a prefix.
+ * A directory that serves the URLs below a prefix.
  */
 typedef struct Mount {
     NsServer *serverPtr;

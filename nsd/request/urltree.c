@@ -19,7 +19,7 @@ typedef struct Slot {
 
 typedef struct Filter {
     char  *glob;
-    size_t suffixBytes;         /* Of "*.adp" and the like; 0: another form. */
+    size_t suffixBytes;         /* For "*.adp" and the like; 0: another form. */
     bool   matchesAll;          /* The glob is "*". */
     Slot   inherited;
     Slot   exact;               /* Registered with NS_OP_NOINHERIT. */
@@ -514,7 +514,7 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
 {
     int i, length = Tcl_DStringLength(pathPtr);
 
-    /* What is below comes first, and so "/" last. */
+    /* The URLs below come first, and so "/" last. */
     for (i = 0; i < nodePtr->nChildren; i++) {
         Tcl_DStringAppend(pathPtr, "/", 1);
         Tcl_DStringAppend(pathPtr, nodePtr->children[i]->segment,

@@ -231,7 +231,7 @@ Ns_WriteCharConn(Ns_Conn *conn, const char *text, size_t length)
 
 /*
  * Send what proc reads: bytes in number, or (-1) until the end.  Several writes
- * make one reply, so its header tells the whole length or none.
+ * make one reply, so its header has the whole length or none.
  */
 static int
 Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes)

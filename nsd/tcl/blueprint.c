@@ -105,7 +105,8 @@ NsTclServerBoot(NsServer *serverPtr)
     Tcl_Interp  *interp;
 
     if (itPtr == NULL) {
-        Ns_Fatal("tcl[%s]: no interpreter for the start", serverPtr->name);
+        Ns_Fatal("tcl[%s]: cannot make the interpreter of the start",
+                 serverPtr->name);
     }
     tclPtr->bootPtr = itPtr;
     interp = Ns_TclAllocateInterp(serverPtr->name);

@@ -65,7 +65,7 @@ NsCacheTxnCommit(bool isAll)
     int n = EndOne(true);
 
     while (isAll && innermostPtr != NULL) {
-        /* What came from inside is among these. */
+        /* Values of inner transactions are among these. */
         n = EndOne(true);
     }
     return n;

@@ -34,7 +34,7 @@ void NsInterpAddCleanup(NsCleanupPhase phase, NsCleanupProc *proc);
 void NsInterpCleanupClose(NsInterp *itPtr);
 
 /*
- * What the end of a use does: release what the interpreter has taken, close
+ * The steps at the end of a use: release what the interpreter has taken, close
  * channels, unset globals, forget sets, run the one-shot calls of
  * Ns_TclRegisterDeferred.  Two of these steps alone.
  */

@@ -47,7 +47,7 @@ typedef struct NsTclCommand {
 typedef struct NsTclEnsemble {
     const char         *name;
     const char         *usage;      /* Of a call without a subcommand. */
-    const char         *noun;       /* What messages call a subcommand. */
+    const char         *noun;       /* The word for a subcommand in messages. */
     unsigned            flags;      /* NS_TCL_BASIC, NS_TCL_EXACT. */
     const NsTclCommand *rows;
 } NsTclEnsemble;

@@ -45,7 +45,7 @@ typedef struct NsGlobals {
     Tcl_HashEntry *buckets[MAX_BUCKETS];
     const Var     *errorInfoPtr;
     const Var     *errorCodePtr;
-    Tcl_Obj       *emptyPtr;    /* What these two were set to. */
+    Tcl_Obj       *emptyPtr;    /* The value that these two were set to. */
 } NsGlobals;
 
 /*

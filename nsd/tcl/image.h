@@ -27,8 +27,8 @@ typedef struct NsImageBytes {
 NsImageKind NsImageDetect(NsImageBytes image);
 
 /*
- * Width and height.  False: the bytes are no picture of that kind, or end too
- * early.
+ * Width and height.  False: the bytes are not a picture of that kind, or end
+ * too early.
  */
 bool NsImageSize(NsImageBytes image, NsImageKind kind, int *widthPtr,
                  int *heightPtr);

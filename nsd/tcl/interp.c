@@ -116,7 +116,8 @@ NewTclInterp(void)
 
     Tcl_InitMemory(interp);
     if (Initialize(interp) != TCL_OK) {
-        Ns_Log(Error, "tcl: %s", Tcl_GetStringResult(interp));
+        Ns_Log(Error, "tcl: cannot make an interpreter: %s",
+               Tcl_GetStringResult(interp));
         Tcl_DeleteInterp(interp);
         interp = NULL;
     }

@@ -34,7 +34,7 @@ NsJobStatus NsJobQueueCreate(const char *queue, const char *description,
                              int maxThreads);
 
 /*
- * The queue takes no more jobs, and vanishes when all it has are gone.
+ * The queue takes no new jobs, and is deleted when those it has are gone.
  */
 NsJobStatus NsJobQueueDelete(const char *queue);
 

@@ -11,7 +11,7 @@
 
 /*
  * The value at a path, borrowed from the list.  TCL_BREAK: there is none.
- * TCL_ERROR: the list is none of keys; a message is left.
+ * TCL_ERROR: the list is not a keyed list; a message is left.
  */
 int NsKeyListGet(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *path,
                  Tcl_Obj **valuePtr);

@@ -14,8 +14,8 @@
 #include "tcl/result.h"
 
 /*
- * What a row's flags say: the kind of object, and to write, of all waiters, at
- * an absolute time.
+ * The flags of a row: the kind of object, and to write, of all waiters, at an
+ * absolute time.
  */
 #define KIND(flags) ((NsLockKind) ((flags) & 0xFu))
 #define IS_WRITE    0x10u

@@ -67,7 +67,7 @@ void NsLockObjPost(NsLockObj *objPtr, int count);
 void NsLockObjTakeOne(NsLockObj *objPtr);
 
 /*
- * Conditions.  Wait releases the mutex meanwhile: NS_OK, NS_TIMEOUT, or
+ * Conditions.  Wait releases the mutex in the meantime: NS_OK, NS_TIMEOUT, or
  * NS_ERROR when the mutex is not the caller's.  deadlinePtr NULL: no limit.
  */
 void NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast);

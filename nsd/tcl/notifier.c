@@ -1,7 +1,7 @@
 /*
  * notifier.c --
  *
- *      What Tcl's event loop waits with: `fileevent`, `vwait`, `after`,
+ *      The notifier of Tcl's event loop: `fileevent`, `vwait`, `after`,
  *      messages between threads.
  *
  *      Tcl's own notifier uses select(), which ends the process when it meets a
@@ -148,7 +148,7 @@ Init(void)
 }
 
 /*
- * Tcl sees to it that nobody alerts it any more.
+ * Tcl ensures that nobody alerts it afterwards.
  */
 static void
 Finalize(ClientData clientData)
@@ -243,7 +243,7 @@ SetServiceMode(int mode)
 }
 
 /*
- * limitPtr NULL: for ever.
+ * limitPtr NULL: without limit.
  */
 static int
 WaitForEvent(CONST86 Tcl_Time *limitPtr)

@@ -398,7 +398,7 @@ ArrayList(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * What is not there is empty.
+ * A missing one is empty.
  */
 static int
 List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern, bool withValues)

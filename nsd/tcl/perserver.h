@@ -24,8 +24,8 @@ typedef struct NsPerServer {
 void NsPerServerInit(void);
 
 /*
- * What belongs to serverPtr; createProc makes it when there is nothing yet.  It
- * lives as long as the process.  Any thread; no lock when it exists.
+ * The data of serverPtr; createProc makes it if there is none yet.  It lives as
+ * long as the process.  Any thread; no lock when it exists.
  */
 typedef void *(NsPerServerProc) (NsServer *serverPtr);
 void *NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,

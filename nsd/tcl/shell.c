@@ -56,7 +56,7 @@ bool
 NsShellEnd(void)
 {
     if (atomic_load(&isRunning)) {
-        /* It may wait for input, for ever. */
+        /* It may wait for input without limit. */
         return false;
     }
     if (shell.thread != NULL) {

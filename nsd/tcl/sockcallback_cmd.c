@@ -31,7 +31,7 @@ static const NsTclCommand commands[] = {
 typedef struct ScriptCallback {
     const char *server;         /* Constant. */
     Tcl_Channel channel;        /* On our duplicate; NULL before a call. */
-    int         when;           /* What the script asked for. */
+    int         when;           /* The conditions that the script asked for. */
     char        script[];
 } ScriptCallback;
 
@@ -88,7 +88,7 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     callbackPtr->when = when;
     memcpy(callbackPtr->script, script, (size_t) length + 1);
 
-    /* Always told of the end, to release what is ours. */
+    /* Always called at the end, to release what is ours. */
     if (NsSockCallback(sock, ScriptProc, callbackPtr, when | NS_SOCK_EXIT,
                        NsClockFromTime(&timeout)) != NS_OK) {
         close(sock);
@@ -163,7 +163,7 @@ ScriptProc(NS_SOCKET sock, void *arg, int why)
     if (why != NS_SOCK_EXIT || (callbackPtr->when & NS_SOCK_EXIT) != 0) {
         int nBuffered = 0, nBefore;
 
-        /* What the channel has read ahead is not reported by the socket; as
+        /* The socket does not report data that the channel has read ahead; as
          * long as the script takes some of it, there is more to do. */
         do {
             nBefore = nBuffered;

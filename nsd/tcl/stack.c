@@ -435,7 +435,7 @@ AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
 /*
  * Without its lock, for Tcl has locks of its own; nAskers keeps the handler.
  * When the question has been dropped by then, the answer goes nowhere.  A
- * function of its own because ThreadSanitizer has to be told of it
+ * function of its own because ThreadSanitizer has to know it by name
  * (tests/lib/tsan.supp).
  */
 static void

@@ -42,7 +42,8 @@ typedef struct NsTclServer {
     _Atomic int epoch;              /* Counts up with each new script. */
 
     Ns_Mutex    lock;               /* Guards the rest. */
-    char       *script;             /* What makes a new interpreter equal. */
+    char       *script;             /* Makes a new interpreter equal to the
+                                     * first. */
     size_t      scriptBytes;
     Tcl_HashTable runOnce;          /* Texts of ns_runonce. */
 } NsTclServer;

@@ -130,7 +130,7 @@ Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
         return NS_ERROR;
     }
     if (NsInfoLife() != NS_LIFE_STARTING) {
-        Ns_Log(Error, "can not register Tcl trace, server already started");
+        Ns_Log(Error, "Ns_TclRegisterTrace: the server has already started");
         return NS_ERROR;
     }
     for (int i = 0; server == NULL && i < NsServerCount(); i++) {
@@ -189,8 +189,7 @@ RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when)
     NsServer *serverPtr = NsServerInitializing();
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "can not register Tcl trace: no server is being "
-               "initialized");
+        Ns_Log(Error, "Ns_TclRegisterTrace: no server is being initialized");
         return NS_ERROR;
     }
     return Register(serverPtr->name, proc, arg, when);
