@@ -468,8 +468,8 @@ TellWaits(void)
         }
     }
     if (first != NULL) {
-        Tell(first, Warning, "log: threads wait until there is log memory, by "
-             "the overflow rule 'block': all of logmemory, %zu bytes, is in "
+        Tell(first, Warning, "log: threads wait for log memory, by the "
+             "overflow rule 'block': all of logmemory, %zu bytes, is in "
              "use, %zu of it by sink '%s'; see why '%s' takes nothing, or too "
              "little, raise its maxspill, or choose another rule", all,
              NsBoundHeld(first), first->name, NsSinkFile(first));

@@ -439,7 +439,7 @@ NsLeftoverForget(const char *sink)
                    leftoverPtr->file, leftoverPtr->problem);
         } else {
             Ns_Log(Warning, "log: %" PRIu64 " records that process %d left for "
-                   "sink '%s' are given up", leftoverPtr->nRecords,
+                   "sink '%s' are discarded", leftoverPtr->nRecords,
                    leftoverPtr->pid, leftoverPtr->sink);
         }
     }

@@ -618,7 +618,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     if (isDelivered && nLeft > 0) {
         Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s' of "
                "streams that no module has made; nsd --logs prints them, "
-               "ns_logsink forget gives them up", ringPtr->path, nLeft,
+               "ns_logsink forget discards them", ringPtr->path, nLeft,
                sink->name);
     }
     errno = reason;
@@ -698,7 +698,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     if (!isDelivered) {
         Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
                "which no longer exists; nsd --logs prints them, "
-               "ns_logsink forget gives them up",
+               "ns_logsink forget discards them",
                ringPtr->path, n, slotPtr->name);
     }
 }

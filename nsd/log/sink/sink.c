@@ -564,9 +564,9 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
         return reason;
     }
     if (reason != NULL) {
-        Ns_Log(Warning, "log: no log memory in '%s': '%s'; what is logged last "
-               "is lost when the process is killed: make room there (df, old "
-               "files nsd-*), lower logmemory, or set logringdir",
+        Ns_Log(Warning, "log: no log memory in '%s': '%s'; a crash loses the "
+               "latest entries: make room there (df, old files nsd-*), lower "
+               "logmemory, or set logringdir",
                keyPtr->directory, reason);
     } else if ((int64_t) ringPtr->headerPtr->bytes < bytes / 2 + bytes / 4) {
         Ns_Log(Warning, "log: logmemory is only %" PRIu64 " bytes for lack of "
@@ -630,8 +630,8 @@ NsSinkWatchRing(void)
     if (isNew) {
         Ns_Log(Warning, "log: the log memory, '%s', was deleted by someone "
                "else; %s%s", old, reason == NULL ? "from now on it is "
-               : "until there can be a new file, what is logged last is lost "
-                 "when the process is killed: ",
+               : "until there can be a new file, a crash loses the latest "
+                 "entries: ",
                reason == NULL ? NsSinkRingPath() : reason);
     } else if (reason == NULL) {
         Ns_Log(Notice, "log: log memory is in '%s' now, and outlives the "
@@ -710,9 +710,8 @@ NsSinkStop(void)
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkAwaitStop(sink, &limit)) {
             atomic_store(&sink->isStuck, true);
-            Ns_Log(Warning, "log: sink '%s' does not come back from writing to "
-                   "'%s'; the next start writes what is left", sink->name,
-                   NsSinkFile(sink));
+            Ns_Log(Warning, "log: sink '%s' is stuck writing to '%s'; the next "
+                   "start writes the rest", sink->name, NsSinkFile(sink));
         } else if (IsFailing(sink)) {
             NsSinkStats stats;
 

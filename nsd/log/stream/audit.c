@@ -78,8 +78,8 @@ WarnOnce(void)
     static atomic_bool isTold;
 
     if (!atomic_exchange(&isTold, true)) {
-        Ns_Log(Warning, "audit: no log sink takes stream 'audit': what ns_audit "
-               "writes is kept nowhere; add a sink to ns/logsinks");
+        Ns_Log(Warning, "audit: no log sink takes stream 'audit': records of "
+               "ns_audit are lost; add a sink to ns/logsinks");
     }
 }
 

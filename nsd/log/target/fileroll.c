@@ -119,7 +119,7 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
     }
     if (write(fd, "\n", 1) != 1) {
         Ns_Log(Warning, "log: sink '%s': the last line of the file before '%s' "
-               "is incomplete, and stands whole in the new one: '%s'",
+               "is incomplete, and is whole in the new one: '%s'",
                sink->name, sink->file, strerror(errno));
     }
 }
@@ -177,7 +177,7 @@ NsFileReopenIfDue(Ns_LogSink sink)
 {
     if (unlikely(sink->isReopenDue) && !NsFileReopen(sink)) {
         sink->isReopenDue = false;
-        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'; lines go on "
+        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'; lines go "
                "into the old one", sink->file, strerror(errno));
     }
 }
@@ -387,12 +387,12 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
     if (isDeleted) {
         Ns_Log(Error, "log: sink '%s': log file '%s' was deleted: what was "
                "written to it since then is lost; %s", sink->name, sink->file,
-               isOpen ? "it is made anew"
-               : "lines wait until it can be made anew");
+               isOpen ? "it is made again"
+               : "lines wait until it can be made again");
     } else if (isOpen) {
         Ns_Log(Error, "log: sink '%s': log file '%s' was renamed or replaced: it "
-               "is opened anew; whoever does that should send SIGHUP right "
-               "after it", sink->name, sink->file);
+               "is opened again; a program that does that should send SIGHUP "
+               "right after it", sink->name, sink->file);
     }
     if (isDeleted && !isOpen) {
         sink->typePtr->closeProc(sink);
