@@ -30,6 +30,7 @@
 
 #include <stdatomic.h>
 
+#include "log/ring/sum.h"
 #include "nsstring.h"
 #include "nstypes.h"
 
@@ -415,19 +416,6 @@ NsRingSetMissing(NsRingSink *slotPtr, uint64_t n)
 
     slotPtr->missing = (uint64_t) most << 32 | (uint32_t) ~most;
 }
-
-/*
- * A cheap sum of bytes, continued from seed.
- */
-uint64_t NsRingSum(uint64_t seed, const void *bytes, size_t length);
-
-/*
- * The same of the first and the last NS_RING_END bytes of what is written at a
- * time; of all, if it is not more.  Bytes are appended in order, so where the
- * last of them stand, the others do.
- */
-#define NS_RING_END ((size_t) 2048)
-uint64_t NsRingSumOfEnds(const void *first, const void *last, size_t length);
 
 /*
  * The checksum of a record whose bytes have the given sum.

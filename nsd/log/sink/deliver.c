@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "log/sink/bound.h"
+#include "log/stream/audit.h"
 #include "log/stream/entry.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
@@ -43,6 +44,9 @@ static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
 static bool DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
 static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
 static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
+static bool IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+                      const Ns_LogRecord *recordPtr)
+    __attribute__((noinline));
 static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                                 const Ns_LogRecord *recordPtr,
                                 size_t *lengthPtr);
@@ -434,7 +438,21 @@ NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
             || NsSeverityWeight(recordPtr->severity)
                >= NsSeverityWeight(settingsPtr->minSeverity))
         && (sink->ignored.n == 0
-            || !NsKindsHaveRecord(&sink->ignored, stream, recordPtr));
+            || !IsIgnored(&sink->ignored, stream, recordPtr));
+}
+
+/*
+ * By its kind, which records of two streams have.
+ */
+static bool
+IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+          const Ns_LogRecord *recordPtr)
+{
+    const char *kind = stream == nsAuditStream ? NsAuditKind(recordPtr)
+        : stream != nsSystemStream ? NULL
+        : Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
+
+    return kind != NULL && NsKindsHave(kindsPtr, kind, strlen(kind));
 }
 
 /*

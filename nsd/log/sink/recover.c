@@ -25,6 +25,7 @@
 
 #include "log/sink/leftover.h"
 #include "log/sink/settle.h"
+#include "log/stream/accessline.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -636,7 +637,7 @@ MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
     for (uint32_t i = 0; i < n; i++) {
         if (NsRingRank(ringPtr, i, slotPtr) >= 0
                 && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
-            (void) NsStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
+            (void) NsAccessStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "log/sink/sink_int.h"
 
 #include "base/assert.h"
+#include "log/stream/accessline.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -150,7 +151,7 @@ KeepOthers(Ns_LogSink sink)
 static bool
 IsKept(const NsRing *ringPtr, uint32_t lane)
 {
-    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
+    return NsAccessStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
 }
 
 void

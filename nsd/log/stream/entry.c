@@ -244,6 +244,17 @@ Ns_Fatal(const char *fmt, ...)
     _exit(1);
 }
 
+Ns_LogSeverity
+Ns_CreateLogSeverity(const char *name)
+{
+    int severity = NsSeverityCreate(name);
+
+    if (severity < 0) {
+        Ns_Fatal("max log severities exceeded");
+    }
+    return (Ns_LogSeverity) severity;
+}
+
 void
 NsEntryHold(void)
 {

@@ -26,17 +26,19 @@ struct NsHeld {
     char   entries[];
 };
 
-_Thread_local bool nsHeldIsCollecting;
+static _Thread_local bool    isCollecting;
 static _Thread_local NsHeld *collected;
 
+static NsStreamHoldProc AddEntry;
 static Entry *NextEntry(NsHeld *heldPtr, size_t *atPtr);
 static struct iovec RecordOf(Entry *entryPtr);
 
 void
 NsHeldCollect(void)
 {
-    NsAssert(!nsHeldIsCollecting);
-    nsHeldIsCollecting = true;
+    NsAssert(!isCollecting);
+    isCollecting = true;
+    NsStreamHold(AddEntry);
 }
 
 NsHeld *
@@ -44,15 +46,16 @@ NsHeldTake(void)
 {
     NsHeld *heldPtr = collected;
 
-    NsAssert(nsHeldIsCollecting);
-    nsHeldIsCollecting = false;
+    NsAssert(isCollecting);
+    isCollecting = false;
+    NsStreamHold(NULL);
     collected = NULL;
     return heldPtr;
 }
 
-void
-NsHeldAdd(Ns_LogStream stream, int severity, const struct iovec *pieces,
-          int n, size_t offset)
+static void
+AddEntry(Ns_LogStream stream, int severity, const struct iovec *pieces, int n,
+         size_t offset)
 {
     Entry  entry = {.stream = stream, .severity = severity, .offset = offset};
     size_t used = collected == NULL ? 0 : collected->used, room;

@@ -25,16 +25,6 @@ void    NsHeldCollect(void);
 NsHeld *NsHeldTake(void);
 
 /*
- * For stream.c: whether the calling thread collects; keep a record whose count
- * of bytes stands at that offset.
- */
-extern _Thread_local bool nsHeldIsCollecting
-    __attribute__((tls_model("initial-exec")));
-
-void NsHeldAdd(Ns_LogStream stream, int severity, const struct iovec *pieces,
-               int n, size_t offset);
-
-/*
  * In any one thread, with NULL, too: prepare all records as they are, see
  * Ns_LogStreamPrepare; that they do not count any more; put them with so many
  * bytes less than they say.  Put ends heldPtr.

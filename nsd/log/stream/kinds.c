@@ -6,9 +6,6 @@
 
 #include "log/stream/kinds.h"
 
-#include "log/stream/audit.h"
-#include "log/stream/stream.h"
-#include "nslog.h"
 #include "nsstring.h"
 
 
@@ -40,23 +37,6 @@ NsKindsHave(const NsKinds *kindsPtr, const char *kind, size_t length)
         }
     }
     return false;
-}
-
-bool
-NsKindsHaveRecord(const NsKinds *kindsPtr, Ns_LogStream stream,
-                  const Ns_LogRecord *recordPtr)
-{
-    const char *kind = NULL;
-
-    if (kindsPtr->n == 0) {
-        return false;
-    }
-    if (stream == nsSystemStream) {
-        kind = Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
-    } else if (stream == nsAuditStream) {
-        kind = NsAuditKind(recordPtr);
-    }
-    return kind != NULL && NsKindsHave(kindsPtr, kind, strlen(kind));
 }
 
 char *

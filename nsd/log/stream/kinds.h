@@ -31,12 +31,6 @@ void NsKindsFree(NsKinds *kindsPtr);
 bool NsKindsHave(const NsKinds *kindsPtr, const char *kind, size_t length);
 
 /*
- * The kind of the record is in the list.
- */
-bool NsKindsHaveRecord(const NsKinds *kindsPtr, Ns_LogStream stream,
-                       const Ns_LogRecord *recordPtr);
-
-/*
  * What is in both lists, for the caller to free; NULL if that is nothing.
  */
 char *NsKindsCommon(const char *left, const char *right);

@@ -48,18 +48,7 @@ NsSeverityInit(void)
         atomic_init(&severities[i].isEnabled, builtin[i].isEnabled);
     }
     atomic_store_explicit(&nSeverities, NBUILTIN, memory_order_release);
-    (void) Ns_CreateLogSeverity("Debug(ns:driver)");
-}
-
-Ns_LogSeverity
-Ns_CreateLogSeverity(const char *name)
-{
-    int severity = NsSeverityCreate(name);
-
-    if (severity < 0) {
-        Ns_Fatal("max log severities exceeded");
-    }
-    return (Ns_LogSeverity) severity;
+    (void) NsSeverityCreate("Debug(ns:driver)");
 }
 
 int

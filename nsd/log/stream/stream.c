@@ -12,12 +12,10 @@
 #include "base/lock.h"
 #include "log/ring/bell.h"
 #include "log/sink/sink.h"
-#include "log/stream/held.h"
 #include "log/stream/json.h"
 #include "log/stream/kinds.h"
 #include "log/stream/line.h"
 #include "log/stream/severity.h"
-#include "nsaccessline.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -53,8 +51,6 @@ struct Ns_LogStream_ {
 };
 
 #define EPISODE_NANOS INT64_C(1000000000)
-/* Of the names of access logs. */
-#define ACCESS_PREFIX "access/"
 
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;
@@ -80,6 +76,9 @@ static bool    isForked;        /* Set in a child, before it has threads. */
  * once, and the one that would replace it is not.  They are marked.
  */
 static _Thread_local int nPutEarly
+    __attribute__((tls_model("initial-exec")));
+
+static _Thread_local NsStreamHoldProc *holdProc
     __attribute__((tls_model("initial-exec")));
 
 static int  LimitLocked(void);
@@ -109,7 +108,6 @@ static void NameInRingLocked(Ns_LogStream stream);
 static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
 static void SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr);
-static bool HasMuchRoom(void);
 static bool PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 
 
@@ -208,11 +206,17 @@ Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
     if (!Ns_LogStreamWanted(stream)) {
         return NS_OK;
     }
-    if (unlikely(offset != 0 && nsHeldIsCollecting)) {
-        NsHeldAdd(stream, (int) severity, pieces, n, offset);
+    if (unlikely(offset != 0 && holdProc != NULL)) {
+        holdProc(stream, (int) severity, pieces, n, offset);
         return NS_OK;
     }
     return NsStreamPut(stream, (int) severity, NsLogClock(), pieces, n);
+}
+
+void
+NsStreamHold(NsStreamHoldProc *proc)
+{
+    holdProc = proc;
 }
 
 int
@@ -447,24 +451,8 @@ NsStreamFind(const char *name)
     return NULL;
 }
 
-Ns_LogStream
-NsStreamOfLeftover(const char *name)
-{
-    Ns_LogStream stream = NsStreamFind(name);
-
-    if (stream != NULL && NsStreamHasFormat(stream)) {
-        return stream;
-    }
-    /* The table is for those in use, and what is left may be damaged. */
-    if (strncmp(name, ACCESS_PREFIX, strlen(ACCESS_PREFIX)) == 0
-            && (stream != NULL || HasMuchRoom())) {
-        return Ns_LogAccessStream(name);
-    }
-    return NULL;
-}
-
-static bool
-HasMuchRoom(void)
+bool
+NsStreamsHaveRoom(void)
 {
     int limit;
 

@@ -30,6 +30,15 @@ Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
                           const struct iovec *pieces, int n);
 
 /*
+ * Records of the calling thread that say how many bytes were sent, at that
+ * offset, go to proc in place of the stream; NULL: not any more.
+ */
+typedef void (NsStreamHoldProc)(Ns_LogStream stream, int severity,
+                                const struct iovec *pieces, int n,
+                                size_t offset);
+void NsStreamHold(NsStreamHoldProc *proc);
+
+/*
  * Ns_LogStreamForget.  True: what this thread wanted to prepare was put instead,
  * as it could not be prepared.
  */
@@ -42,12 +51,12 @@ Ns_LogStream NsStreamAt(int index);
 Ns_LogStream NsStreamFind(const char *name);
 const char  *NsStreamName(Ns_LogStream stream);
 
-/*
- * The stream that can format records of that name, which an earlier process has
- * left; NULL: a module would have to make it.
- */
-Ns_LogStream NsStreamOfLeftover(const char *name);
 int          NsStreamIndex(Ns_LogStream stream);
+
+/*
+ * A quarter of those that there can be are left.
+ */
+bool NsStreamsHaveRoom(void);
 
 /*
  * True if `wanted` names the stream: as a whole, or up to a slash.
