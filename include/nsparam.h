@@ -10,7 +10,8 @@
  *
  *      Numbers may carry a unit: kB, MB, GB or, the same, KiB, MiB, GiB (powers
  *      of 1024); us, ms, s, m, h, d, w, y.  A number out of range is clamped, a
- *      value that cannot be read gives way to the default, both with a Warning.
+ *      value that cannot be read is replaced by the default, both with a
+ *      Warning.
  *
  *      Every string here lives as long as the process.  All threads.
  */

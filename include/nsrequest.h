@@ -34,8 +34,8 @@ NS_EXTERN void Ns_RegisterRequest(const char *server, const char *method,
 
 /*
  * Remove what was registered under exactly this pattern; the next less specific
- * match comes to light.  inherit false speaks of NS_OP_NOINHERIT.  With
- * NS_OP_RECURSE all handlers at and below the pattern's directory go.
+ * match takes over.  inherit false means NS_OP_NOINHERIT.  With NS_OP_RECURSE
+ * all handlers at and below the pattern's directory go.
  */
 NS_EXTERN void Ns_UnRegisterRequest(const char *server, const char *method,
                                     const char *url, int inherit);

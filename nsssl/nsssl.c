@@ -419,7 +419,7 @@ Keep(Ns_Sock *sock)
 }
 
 /*
- * Say goodbye if there is someone to say it to; the server closes the socket.
+ * Send close_notify if the peer is still there; the server closes the socket.
  */
 static void
 Close(Ns_Sock *sock)

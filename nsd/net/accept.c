@@ -200,7 +200,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
 }
 
 /*
- * The peer's address as text, once; an IPv4 one in IPv6 clothes as IPv4.
+ * The peer's address as text, once; an IPv4-mapped one as IPv4.
  */
 static void
 SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)

@@ -475,7 +475,7 @@ void NsReaderDrop(NsSock *sockPtr);
 void NsSockGiveBack(NsSock *sockPtr, bool keep);
 
 /*
- * Say goodbye to the client; the driver thread then waits for it to close.
+ * Shut our side; the driver thread then waits for the client to close.
  */
 void NsSockBeginClose(NsSock *sockPtr);
 

@@ -197,8 +197,8 @@ IsLeavable(NsSock *sockPtr)
 }
 
 /*
- * Say goodbye.  An event of the socket may still be on the list at hand, so the
- * rest happens when it comes out of the inbox.
+ * Close gracefully.  An event of the socket may still be on the list at hand,
+ * so the rest happens when it comes out of the inbox.
  */
 static void
 Leave(NsDriverThread *threadPtr, NsSock *sockPtr)

@@ -147,7 +147,7 @@ NsTlsClientDestroy(NsTlsClient **tlsPtrPtr)
     NsTlsClient *tlsPtr = *tlsPtrPtr;
 
     *tlsPtrPtr = NULL;
-    /* A word of goodbye, if it can be said at once. */
+    /* Send close_notify, if that can be done at once. */
     if (SSL_is_init_finished(tlsPtr->ssl) && tlsPtr->reason == NULL) {
         (void) SSL_shutdown(tlsPtr->ssl);
     }

@@ -3,7 +3,7 @@
 #       Who may look at the monitor, and what happens at start.
 #
 #       The monitor is a module of scripts: `ns_param nsstats tcl` in the modules of
-#       a server loads it.  It only looks; nothing can be changed with it.
+#       a server loads it.  It is read-only.
 
 namespace eval nsstats {
     variable section ns/module/nsstats
