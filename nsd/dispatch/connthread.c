@@ -13,6 +13,7 @@
  */
 
 #include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
 
 #include "ns.h"
 #include "base/assert.h"

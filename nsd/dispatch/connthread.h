@@ -1,76 +1,59 @@
 /*
  * connthread.h --
  *
- *      The life of a connection thread, and its slot.
+ *      What connection threads run, and what it may ask of them.
  */
 
 #ifndef NSD_DISPATCH_CONNTHREAD_H
 #define NSD_DISPATCH_CONNTHREAD_H
 
-#include "dispatch/pool_int.h"
+#include "dispatch/pool.h"
 
 /*
- * Why a connection thread ends.
+ * The procedures of the rooms to the right.  Set once, before any pool starts.
+ * All are called with no lock held.
  */
-typedef enum {
-    NS_END_NONE,
-    NS_END_IDLE,
-    NS_END_LIMIT,
-    NS_END_UNFIT,
-    NS_END_SHUTDOWN
-} NsEndReason;
+typedef struct NsPoolProcs {
+    /* A connection thread starts, before it serves anything, and ends.
+     * NS_ERROR: it cannot serve; it ends at once. */
+    Ns_ReturnCode (*startProc)(NsServer *serverPtr);
+    void (*stopProc)(NsServer *serverPtr);
+    /*
+     * Serve; the work and its memory are gone when this returns.  Before it
+     * gives up the memory it calls NsPoolWithdraw.
+     */
+    void (*runProc)(NsWork *workPtr);
+    /*
+     * The pool has no thread, and gets none now: answer 503.  Called by any
+     * thread; the work and its memory are gone when this returns.
+     */
+    void (*refuseProc)(NsWork *workPtr);
+    /*
+     * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES} as one list
+     * element; isForwarded: PEER is what a proxy says it is.  Called by any
+     * thread, while the work is kept from ending but may be running.
+     */
+    void (*describeProc)(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
+                         bool isForwarded);
+} NsPoolProcs;
 
-#define NS_NO_TIMEOUT INT64_MAX
+void NsPoolSetProcs(const NsPoolProcs *procsPtr);
 
-/* The calls of a thread into its pool. */
-typedef struct NsConnThreadProcs {
-    /* Its next work; waits for it.  NULL: the thread has to end and is no longer
-     * counted, *reasonPtr says why. */
-    NsWork *(*takeProc)(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-    /* It cannot serve; it is no longer counted. */
-    void (*failedProc)(NsConnThread *threadPtr);
-} NsConnThreadProcs;
+/*
+ * The work that the calling thread runs; NULL if none.
+ */
+NsWork *NsPoolCurrentWork(void);
 
-void NsConnThreadInit(const NsConnThreadProcs *procsPtr);
+/*
+ * The calling connection thread has lost what it needs to serve: when its work
+ * is done it ends, and another one takes its place.
+ */
+void NsPoolThreadUnfit(void);
 
-/* The procedures of the rooms to the right; constant after the start. */
-extern NsPoolProcs nsPoolProcs;
-
-/* A slot for a new thread, which is started when the locks are released. */
-NsConnThread *NsConnThreadReserve(NsPool *poolPtr);
-Ns_ReturnCode NsConnThreadStart(NsConnThread *threadPtr);
-
-/* The thread was not made: its slot is free again. */
-void NsConnThreadCancel(NsConnThread *threadPtr);
-
-/* For the thread that took this one off the idle stack: give it work, or ask it
- * to end. */
-void NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
-void NsConnThreadEnd(NsConnThread *threadPtr);
-
-/* The thread itself: wait for work, which runs from now on; NULL: it has to
- * end, or the timeout has passed. */
-NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
-                         bool *mustEndPtr);
-
-/* Any thread: what the thread runs, kept from ending until NsPoolUnpin; NULL if
- * nothing. */
-NsWork *NsConnThreadPin(NsConnThread *threadPtr);
-
-/* The work may be gone when this returns, its pool never. */
-void NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr);
-
-/* The name of the thread: by itself, or while what it runs is pinned. */
-void NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size);
-
-/* The work is in no list any more: wait for those who are just describing it. */
-void NsPoolAwaitUnpinned(NsWork *workPtr);
-
-/* The thread itself: workPtr runs from now on. */
-void NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
-
-/* Wait until all threads of a stopped pool have ended.  NS_TIMEOUT: the deadline
- * has passed first. */
-Ns_ReturnCode NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr);
+/*
+ * The calling thread is about to release the work it runs: take it out of the
+ * lists, and wait for those who are just describing it.
+ */
+void NsPoolWithdraw(NsWork *workPtr);
 
 #endif

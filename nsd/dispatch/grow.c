@@ -22,7 +22,7 @@
 #include "dispatch/grow.h"
 
 #include "ns.h"
-#include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
 #include "dispatch/pool_check.h"
 
 #define NEVER INT64_MAX

@@ -7,6 +7,7 @@
 #ifndef NSD_DISPATCH_GROW_H
 #define NSD_DISPATCH_GROW_H
 
+#include "dispatch/connthread.h"
 #include "dispatch/pool_int.h"
 
 /*

@@ -23,12 +23,14 @@
  *      is the only one to do so, and nobody else will give it work.
  */
 
-#include "dispatch/pool.h"
 
+#include "dispatch/pool.h"
 #include "ns.h"
 #include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
 #include "dispatch/grow.h"
 #include "dispatch/pool_check.h"
+#include "dispatch/pool_stats.h"
 #include "net/driver.h"
 
 typedef enum {

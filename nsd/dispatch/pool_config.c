@@ -5,8 +5,8 @@
  *      later.
  */
 
+#include "dispatch/pool_config.h"
 #include "ns.h"
-#include "dispatch/init.h"
 #include "dispatch/grow.h"
 #include "dispatch/pool_check.h"
 #include "process/parameter_judge.h"

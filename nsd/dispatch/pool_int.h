@@ -25,6 +25,7 @@
 #include "base/histogram.h"
 #include "base/lock.h"
 #include "dispatch/pool.h"
+#include "net/rate.h"
 
 /*
  * The place where a thread is given work; outlives the thread and serves the

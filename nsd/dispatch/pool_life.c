@@ -4,9 +4,12 @@
  *      Start and stop of the pools of a server.
  */
 
+#include "dispatch/pool_life.h"
 #include "ns.h"
-#include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
 #include "dispatch/grow.h"
+#include "dispatch/pool_config.h"
+#include "dispatch/pool_stats.h"
 
 static int  LogHung(NsPool *poolPtr);
 static void LogHungThread(const NsConnThread *threadPtr,

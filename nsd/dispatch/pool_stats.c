@@ -7,9 +7,11 @@
  *      the other need not fit together to the last request.
  */
 
+#include "dispatch/pool_stats.h"
 #include "ns.h"
 #include "base/assert.h"
-#include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
+#include "dispatch/pool_config.h"
 
 static const char *const spanNames[NS_SPAN_COUNT] = {
     [NS_SPAN_ACCEPT] = "accept",

@@ -12,6 +12,7 @@
 #include "nsprocess.h"
 #include "nssocket.h"
 #include "nsstring.h"
+#include "process/parameter_judge.h"
 #include "process/parameters.h"
 
 #define ANY NS_PARAM_NO_LIMIT

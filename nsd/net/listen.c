@@ -12,6 +12,7 @@
 #include "nsdriver.h"
 #include "nslog.h"
 #include "nsthread.h"
+#include "process/binder.h"
 #include "process/parameters.h"
 #include "process/prebind.h"
 

@@ -8,6 +8,7 @@
  *      as ancillary data when that is 0.  The helper ends with the connection.
  */
 
+#include "process/binder.h"
 #include "process/prebind.h"
 
 #include "base/lock.h"

@@ -57,4 +57,9 @@ void NsParameterRange(const NsParameter *parameterPtr,
  */
 const char *NsParameterTypeName(NsParameterType type);
 
+/*
+ * Set the default of a row that its adjustProc knows better.
+ */
+void NsParameterDefault(NsParameterLimits *limitsPtr, int64_t number);
+
 #endif

@@ -4,6 +4,7 @@
  *      The manual's page of parameters.
  */
 
+#include "process/parameter_print.h"
 #include "process/parameters.h"
 
 #include "nsthread.h"

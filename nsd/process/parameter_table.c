@@ -5,6 +5,7 @@
  *      of log sinks, of modules, and of the Tcl library.
  */
 
+#include "process/parameter_table.h"
 #include "process/parameters.h"
 
 #define ANY NS_PARAM_NO_LIMIT

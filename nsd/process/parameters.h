@@ -65,8 +65,6 @@ typedef struct NsParameterLimits {
 typedef void (NsParameterAdjustProc)(const void *valuesPtr,
                                      NsParameterLimits *limitsPtr);
 
-void NsParameterDefault(NsParameterLimits *limitsPtr, int64_t number);
-
 typedef struct NsParameter {
     const char     *key;
     NsParameterType type;
@@ -191,11 +189,6 @@ typedef struct NsParameterSection {
 } NsParameterSection;
 
 /*
- * Register what has no other owner.
- */
-void NsParameterTableInit(void);
-
-/*
  * All sections; ends with a NULL pattern.  Set once, at the start.
  */
 const NsParameterSection *NsParameterSections(void);
@@ -235,10 +228,5 @@ const char *NsParameterNearestSection(const char *canonical);
  */
 bool NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
                       const char *value, char *buffer, size_t bytes);
-
-/*
- * The whole table as Markdown.
- */
-void NsParametersPrint(FILE *file);
 
 #endif

@@ -83,13 +83,4 @@ int NsBindAddress(const struct sockaddr *addressPtr, socklen_t length,
  */
 int NsBindUnix(const char *path, int type, int permissions);
 
-/*
- * The helper: start it as root, ask it for a bound socket (-1 with errno;
- * ENOTCONN without a helper), end it.
- */
-void NsBinderInit(void);
-void NsBinderStart(void);
-int  NsBinderBind(const NsPrebindSpec *specPtr);
-void NsBinderStop(void);
-
 #endif

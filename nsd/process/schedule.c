@@ -4,6 +4,7 @@
  *      Scheduling by the clock, and as modules ask for it.
  */
 
+#include "process/schedule.h"
 #include "process/sched.h"
 
 #include "base/calendar.h"

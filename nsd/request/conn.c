@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "nsthread.h"
 #include "base/set.h"
+#include "dispatch/pool_stats.h"
 #include "http/auth.h"
 #include "http/negotiate.h"
 #include "http/request_line.h"

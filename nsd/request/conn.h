@@ -36,6 +36,7 @@
 #include "nsconn.h"
 #include "nsrequest.h"
 #include "nsreturn.h"
+#include "dispatch/connthread.h"
 #include "dispatch/pool.h"
 #include "net/sock.h"
 

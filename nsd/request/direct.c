@@ -19,6 +19,8 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/chars.h"
+#include "dispatch/pool_config.h"
+#include "dispatch/pool_stats.h"
 #include "http/mimetype.h"
 #include "http/precondition.h"
 #include "http/urlpath.h"

@@ -10,6 +10,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/lock.h"
+#include "dispatch/connthread.h"
 #include "http/charset.h"
 #include "http/mimetype.h"
 #include "net/driver.h"

@@ -14,6 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/ipaddress.h"
+#include "dispatch/pool_config.h"
 #include "http/parse.h"
 #include "process/parameters.h"
 #include "request/poolmap.h"

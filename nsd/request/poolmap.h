@@ -7,6 +7,7 @@
 #ifndef NSD_REQUEST_POOLMAP_H
 #define NSD_REQUEST_POOLMAP_H
 
+#include "dispatch/connthread.h"
 #include "dispatch/pool.h"
 #include "net/message.h"
 #include "process/server.h"

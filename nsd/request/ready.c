@@ -7,6 +7,9 @@
  */
 
 #include "nsreturn.h"
+#include "dispatch/connthread.h"
+#include "dispatch/pool.h"
+#include "dispatch/pool_config.h"
 #include "request/access.h"
 #include "request/conn_int.h"
 #include "request/connprofile.h"

@@ -10,6 +10,7 @@
 
 #include "nsstring.h"
 #include "base/assert.h"
+#include "dispatch/pool_stats.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 #include "request/replyhead.h"

@@ -4,6 +4,7 @@
  *      ns_conn: what a script can ask of its request, and change.
  */
 
+#include "dispatch/pool_config.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/conncontent.h"

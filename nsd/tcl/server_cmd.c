@@ -10,7 +10,10 @@
  */
 
 #include "ns.h"
+#include "dispatch/connthread.h"
 #include "dispatch/pool.h"
+#include "dispatch/pool_config.h"
+#include "dispatch/pool_stats.h"
 #include "net/driver.h"
 #include "process/paths.h"
 #include "request/auth.h"

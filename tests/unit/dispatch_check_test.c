@@ -9,8 +9,10 @@
 
 #include "unit.h"
 #include "aborts.h"
-#include "dispatch/connthread.h"
+#include "dispatch/connthread_int.h"
+#include "dispatch/pool.h"
 #include "dispatch/pool_check.h"
+#include "dispatch/pool_stats.h"
 
 #include <string.h>
 

@@ -7,6 +7,9 @@
  */
 
 #include "dispatch_works.h"
+#include "dispatch/pool_config.h"
+#include "dispatch/pool_life.h"
+#include "dispatch/pool_stats.h"
 
 static void
 AThreadServesTheNextRequestWhenItIsOnTop(void **state)

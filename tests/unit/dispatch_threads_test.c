@@ -8,6 +8,8 @@
  */
 
 #include "dispatch_works.h"
+#include "dispatch/pool_config.h"
+#include "dispatch/pool_stats.h"
 
 /*
  * Whether so many threads have ended, or do so in that time.

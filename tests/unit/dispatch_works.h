@@ -12,8 +12,11 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
-#include "dispatch/init.h"
+#include "dispatch/connthread.h"
+#include "dispatch/pool_config.h"
 #include "dispatch/pool.h"
+#include "dispatch/pool_life.h"
+#include "dispatch/pool_stats.h"
 #include "log/init.h"
 #include "log/stream/severity.h"
 #include "ns.h"

@@ -9,6 +9,7 @@
 #include "unit.h"
 #include "port.h"
 #include "log/init.h"
+#include "process/binder.h"
 #include "process/prebind.h"
 
 static int
