@@ -18,83 +18,92 @@
 
 static Tcl_ObjCmdProc ConnObjCmd;
 
-static NsConnOptionProc ConnAuth, ConnAuthPassword, ConnAuthUser,
-    ConnCurrentAddr, ConnCurrentPort, ConnDetails, ConnDriver, ConnHost,
-    ConnId, ConnIsConnected,
-    ConnLocation, ConnMethod, ConnPeerAddr, ConnPeerPort, ConnPool, ConnPort,
-    ConnProtocol, ConnQuery, ConnRequest, ConnServer, ConnSockNumber, ConnUrl,
-    ConnUrlc, ConnUrlv, ConnVersion;
+static NsConnOptionProc ConnAuth, ConnCurrentAddr, ConnCurrentPort,
+    ConnDetails, ConnIsConnected, ConnLocation, ConnPeerAddr, ConnPool,
+    ConnPort, ConnSockNumber, ConnUrlc, ConnUrlv, ConnVersion;
 
 static int GetOwnAddress(NsConnCall *callPtr, char *address, size_t size);
 
+/*
+ * A name, and who answers; else a text of the request line.
+ */
 typedef struct Option {
     const char       *name;
     NsConnOptionProc *proc;
     const char       *usage;    /* With at most one word behind the option;
                                  * NULL: procs look at the words themselves. */
+    char           *(*textProc)(Ns_Conn *conn);
+    int             (*numberProc)(Ns_Conn *conn);
+    Ns_Set         *(*setProc)(Ns_Conn *conn);
+    size_t            offset;   /* In Ns_Request. */
 } Option;
+
+static int Answer(const Option *optionPtr, NsConnCall *callPtr);
 
 /*
  * In the order of the error message.
  */
 static const Option options[] = {
-    {"auth", ConnAuth, NULL},
-    {"authpassword", ConnAuthPassword, NULL},
-    {"authuser", ConnAuthUser, NULL},
-    {"channel", NsConnOptionChannel, NULL},
-    {"clientdata", NsConnOptionClientData, "clientdata ?value?"},
-    {"close", NsConnOptionCloseNow, NULL},
-    {"compress", NsConnOptionCompress, "compress ?level?"},
-    {"content", NsConnOptionContent, NULL},
-    {"contentfile", NsConnOptionContentFile, NULL},
-    {"contentlength", NsConnOptionContentLength, NULL},
-    {"contentsentlength", NsConnOptionContentSentLength,
-        "contentsentlength ?value?"},
-    {"copy", NsConnOptionCopy, NULL},
-    {"driver", ConnDriver, NULL},
-    {"encoding", NsConnOptionEncoding, "encoding ?charset?"},
-    {"fileheaders", NsConnOptionFileHeaders, NULL},
-    {"filelength", NsConnOptionFileLength, NULL},
-    {"fileoffset", NsConnOptionFileOffset, NULL},
-    {"files", NsConnOptionFiles, NULL},
-    {"flags", NsConnOptionFlags, NULL},
-    {"form", NsConnOptionForm, NULL},
-    {"headers", NsConnOptionHeaders, NULL},
-    {"host", ConnHost, NULL},
-    {"id", ConnId, NULL},
-    {"isconnected", ConnIsConnected, NULL},
-    {"keepalive", NsConnOptionKeepAlive, "keepalive ?keepalive?"},
-    {"location", ConnLocation, NULL},
-    {"method", ConnMethod, NULL},
-    {"outputheaders", NsConnOptionOutputHeaders, NULL},
-    {"peeraddr", ConnPeerAddr, NULL},
-    {"peerport", ConnPeerPort, NULL},
-    {"pool", ConnPool, NULL},
-    {"port", ConnPort, NULL},
-    {"protocol", ConnProtocol, NULL},
-    {"query", ConnQuery, NULL},
-    {"request", ConnRequest, NULL},
-    {"server", ConnServer, NULL},
-    {"sock", ConnSockNumber, NULL},
-    {"start", NsConnOptionStart, NULL},
-    {"status", NsConnOptionStatus, "status ?status?"},
-    {"timeout", NsConnOptionTimeout, NULL},
-    {"url", ConnUrl, NULL},
-    {"urlc", ConnUrlc, NULL},
-    {"urlencoding", NsConnOptionUrlEncoding, "urlencoding ?charset?"},
-    {"urlv", ConnUrlv, "urlv ?n?"},
-    {"version", ConnVersion, NULL},
-    {"zipaccepted", NsConnOptionZipAccepted, NULL},
-    {NULL, NULL, NULL},
+    {"auth", .proc = ConnAuth},
+    {"authpassword", .textProc = Ns_ConnAuthPasswd},
+    {"authuser", .textProc = Ns_ConnAuthUser},
+    {"channel", .proc = NsConnOptionChannel},
+    {"clientdata", .proc = NsConnOptionClientData,
+     .usage = "clientdata ?value?"},
+    {"close", .proc = NsConnOptionCloseNow},
+    {"compress", .proc = NsConnOptionCompress, .usage = "compress ?level?"},
+    {"content", .proc = NsConnOptionContent},
+    {"contentfile", .textProc = Ns_ConnContentFile},
+    {"contentlength", .proc = NsConnOptionContentLength},
+    {"contentsentlength", .proc = NsConnOptionContentSentLength,
+     .usage = "contentsentlength ?value?"},
+    {"copy", .proc = NsConnOptionCopy},
+    {"driver", .textProc = Ns_ConnDriverName},
+    {"encoding", .proc = NsConnOptionEncoding, .usage = "encoding ?charset?"},
+    {"fileheaders", .proc = NsConnOptionFileHeaders},
+    {"filelength", .proc = NsConnOptionFileLength},
+    {"fileoffset", .proc = NsConnOptionFileOffset},
+    {"files", .proc = NsConnOptionFiles},
+    {"flags", .proc = NsConnOptionFlags},
+    {"form", .setProc = Ns_ConnGetQuery},
+    {"headers", .setProc = Ns_ConnHeaders},
+    {"host", .offset = offsetof(Ns_Request, host)},
+    {"id", .numberProc = Ns_ConnId},
+    {"isconnected", .proc = ConnIsConnected},
+    {"keepalive", .proc = NsConnOptionKeepAlive,
+     .usage = "keepalive ?keepalive?"},
+    {"location", .proc = ConnLocation},
+    {"method", .offset = offsetof(Ns_Request, method)},
+    {"outputheaders", .setProc = Ns_ConnOutputHeaders},
+    {"peeraddr", .proc = ConnPeerAddr},
+    {"peerport", .numberProc = Ns_ConnPeerPort},
+    {"pool", .proc = ConnPool},
+    {"port", .proc = ConnPort},
+    {"protocol", .offset = offsetof(Ns_Request, protocol)},
+    {"query", .offset = offsetof(Ns_Request, query)},
+    {"request", .offset = offsetof(Ns_Request, line)},
+    {"server", .textProc = Ns_ConnServer},
+    {"sock", .proc = ConnSockNumber},
+    {"start", .proc = NsConnOptionStart},
+    {"status", .proc = NsConnOptionStatus, .usage = "status ?status?"},
+    {"timeout", .proc = NsConnOptionTimeout},
+    {"url", .offset = offsetof(Ns_Request, url)},
+    {"urlc", .proc = ConnUrlc},
+    {"urlencoding", .proc = NsConnOptionUrlEncoding,
+     .usage = "urlencoding ?charset?"},
+    {"urlv", .proc = ConnUrlv, .usage = "urlv ?n?"},
+    {"version", .proc = ConnVersion},
+    {"zipaccepted", .proc = NsConnOptionZipAccepted},
+    {.name = NULL},
     /* Of later releases. */
-    {"acceptedcompression", NsConnOptionAcceptedCompression, NULL},
-    {"currentaddr", ConnCurrentAddr, NULL},
-    {"currentport", ConnCurrentPort, NULL},
-    {"details", ConnDetails, NULL},
-    {"headerlength", NsConnOptionHeaderLength, NULL},
-    {"partialtimes", NsConnOptionPartialTimes, NULL},
-    {"ratelimit", NsConnOptionRateLimit, "ratelimit ?n?"},
-    {NULL, NULL, NULL}
+    {"acceptedcompression", .proc = NsConnOptionAcceptedCompression},
+    {"currentaddr", .proc = ConnCurrentAddr},
+    {"currentport", .proc = ConnCurrentPort},
+    {"details", .proc = ConnDetails},
+    {"headerlength", .proc = NsConnOptionHeaderLength},
+    {"partialtimes", .proc = NsConnOptionPartialTimes},
+    {"ratelimit", .proc = NsConnOptionRateLimit, .usage = "ratelimit ?n?"},
+    {.name = NULL}
 };
 
 static const NsTclCommand commands[] = {
@@ -127,7 +136,26 @@ ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (optionPtr->usage != NULL && call.objc > 1) {
         return NsConnWrongArgs(&call, optionPtr->usage);
     }
-    return optionPtr->proc(&call);
+    return Answer(optionPtr, &call);
+}
+
+static int
+Answer(const Option *optionPtr, NsConnCall *callPtr)
+{
+    Ns_Conn *conn = callPtr->conn;
+
+    if (optionPtr->proc != NULL) {
+        return optionPtr->proc(callPtr);
+    }
+    if (optionPtr->setProc != NULL) {
+        return NsConnReturnSet(callPtr, optionPtr->setProc(conn));
+    }
+    if (optionPtr->numberProc != NULL) {
+        return NsConnReturnInt(callPtr, optionPtr->numberProc(conn));
+    }
+    return NsConnReturnString(callPtr, optionPtr->textProc != NULL
+        ? optionPtr->textProc(conn)
+        : *(char **) ((char *) conn->request + optionPtr->offset));
 }
 
 /* ---- Who asks, and how. ---- */
@@ -142,18 +170,6 @@ ConnAuth(NsConnCall *callPtr)
         callPtr->conn->auth = setPtr;
     }
     return NsConnReturnSet(callPtr, setPtr);
-}
-
-static int
-ConnAuthUser(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, Ns_ConnAuthUser(callPtr->conn));
-}
-
-static int
-ConnAuthPassword(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, Ns_ConnAuthPasswd(callPtr->conn));
 }
 
 static int
@@ -191,28 +207,10 @@ ConnPeerAddr(NsConnCall *callPtr)
 }
 
 static int
-ConnPeerPort(NsConnCall *callPtr)
-{
-    return NsConnReturnInt(callPtr, Ns_ConnPeerPort(callPtr->conn));
-}
-
-static int
 ConnIsConnected(NsConnCall *callPtr)
 {
     return NsTclReturn(callPtr->interp,
                        Tcl_NewBooleanObj(callPtr->connPtr != NULL));
-}
-
-static int
-ConnId(NsConnCall *callPtr)
-{
-    return NsConnReturnInt(callPtr, Ns_ConnId(callPtr->conn));
-}
-
-static int
-ConnServer(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, Ns_ConnServer(callPtr->conn));
 }
 
 static int
@@ -221,12 +219,6 @@ ConnPool(NsConnCall *callPtr)
     return NsConnReturnString(callPtr, callPtr->connPtr->work.poolPtr != NULL
                               ? NsPoolName(callPtr->connPtr->work.poolPtr)
                               : "");
-}
-
-static int
-ConnDriver(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, Ns_ConnDriverName(callPtr->conn));
 }
 
 static int
@@ -309,39 +301,9 @@ GetOwnAddress(NsConnCall *callPtr, char *address, size_t size)
 /* ---- The request line. ---- */
 
 static int
-ConnRequest(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->line);
-}
-
-static int
-ConnMethod(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->method);
-}
-
-static int
-ConnProtocol(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->protocol);
-}
-
-static int
-ConnHost(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->host);
-}
-
-static int
 ConnPort(NsConnCall *callPtr)
 {
     return NsConnReturnInt(callPtr, callPtr->conn->request->port);
-}
-
-static int
-ConnUrl(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->url);
 }
 
 static int
@@ -371,12 +333,6 @@ ConnUrlv(NsConnCall *callPtr)
                                  Tcl_NewStringObj(requestPtr->urlv[i], -1));
     }
     return NsTclReturn(callPtr->interp, listObj);
-}
-
-static int
-ConnQuery(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, callPtr->conn->request->query);
 }
 
 static int

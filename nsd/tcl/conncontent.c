@@ -14,12 +14,6 @@ static int GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
                     size_t *lengthPtr);
 static const NsConnFile *GetFile(NsConnCall *callPtr, const char *option);
 
-int
-NsConnOptionHeaders(NsConnCall *callPtr)
-{
-    return NsConnReturnSet(callPtr, Ns_ConnHeaders(callPtr->conn));
-}
-
 /*
  * Bytes of the request's head, as received.
  */
@@ -28,18 +22,6 @@ NsConnOptionHeaderLength(NsConnCall *callPtr)
 {
     return NsConnReturnInt(callPtr, (Tcl_WideInt)
                            callPtr->connPtr->messagePtr->head.headBytes);
-}
-
-int
-NsConnOptionOutputHeaders(NsConnCall *callPtr)
-{
-    return NsConnReturnSet(callPtr, Ns_ConnOutputHeaders(callPtr->conn));
-}
-
-int
-NsConnOptionForm(NsConnCall *callPtr)
-{
-    return NsConnReturnSet(callPtr, Ns_ConnGetQuery(callPtr->conn));
 }
 
 int
@@ -145,12 +127,6 @@ GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
     *offsetPtr = (size_t) offset;
     *lengthPtr = (size_t) length;
     return TCL_OK;
-}
-
-int
-NsConnOptionContentFile(NsConnCall *callPtr)
-{
-    return NsConnReturnString(callPtr, Ns_ConnContentFile(callPtr->conn));
 }
 
 int

@@ -9,10 +9,8 @@
 
 #include "tcl/connoption.h"
 
-extern NsConnOptionProc NsConnOptionHeaders, NsConnOptionHeaderLength,
-    NsConnOptionOutputHeaders, NsConnOptionForm, NsConnOptionContent,
-    NsConnOptionCopy, NsConnOptionContentFile, NsConnOptionContentLength,
-    NsConnOptionFiles, NsConnOptionFileOffset, NsConnOptionFileLength,
-    NsConnOptionFileHeaders;
+extern NsConnOptionProc NsConnOptionHeaderLength, NsConnOptionContent,
+    NsConnOptionCopy, NsConnOptionContentLength, NsConnOptionFiles,
+    NsConnOptionFileOffset, NsConnOptionFileLength, NsConnOptionFileHeaders;
 
 #endif

@@ -3,9 +3,8 @@
  *
  *      ns_info: facts about the process.
  *
- *      Each option is a procedure that appends the answer to a string.  Options
- *      that came later are found by their whole name only and are not listed in
- *      error messages, which scripts compare.
+ *      Options that came later are found by their whole name only and are not
+ *      listed in error messages, which scripts compare.
  */
 
 #include "ns.h"
@@ -26,75 +25,92 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-typedef void (InfoProc)(Ns_DString *dsPtr, NsServer *serverPtr);
+#define TEXT(number)     TEXT_OF(number)
+#define TEXT_OF(number)  #number
 
-static InfoProc Address, Allocator, Argv, Argv0, BinDir, BootTime, BuildDate,
-    BuildInfo, Callbacks, ConfigFile, Home, Hostname, Ipv6, Locks, Log, LogDir,
-    Major, MemInfo, MimeTypes, Minor, Name, Executable, PageDir, PatchLevel,
-    Pid, Platform, Pools, Scheduled, ScheduleStats, Server, Servers,
-    ShutdownPending, SockCallbacks, Ssl, Started, Tag, TclLib, Threads, Uptime,
-    Version, Winnt;
+typedef void (ListProc)(Ns_DString *dsPtr);
+typedef void (ServerProc)(Ns_DString *dsPtr, NsServer *serverPtr);
 
+static ListProc Allocator, Argv, Argv0, BinDir, BootTime, BuildInfo, LogDir,
+    MemInfo, ScheduleStats, Servers, Threads;
+static ServerProc PageDir, Server, TclLib;
+
+/*
+ * A name, and the answer itself, or who returns or appends it.
+ */
 typedef struct Option {
     const char *name;
-    InfoProc   *proc;
-    bool        needsServer;
-    const char *alternative;    /* Deprecated; what to use instead. */
+    const char *fixed;
+    char     *(*textProc)(void);    /* NULL: there is none. */
+    int       (*numberProc)(void);
+    ListProc   *listProc;
+    ServerProc *serverProc;
+    const char *alternative;        /* Deprecated; what to use instead. */
 } Option;
 
 static const Option options[] = {
-    {"address",         Address, false, NULL},
-    {"argv0",           Argv0, false, NULL},
-    {"boottime",        BootTime, false, NULL},
-    {"builddate",       BuildDate, false, NULL},
-    {"callbacks",       Callbacks, false, NULL},
-    {"config",          ConfigFile, false, NULL},
-    {"home",            Home, false, NULL},
-    {"hostname",        Hostname, false, NULL},
-    {"locks",           Locks, false, NULL},
-    {"log",             Log, false, NULL},
-    {"major",           Major, false, NULL},
-    {"minor",           Minor, false, NULL},
-    {"mimetypes",       MimeTypes, false, NULL},
-    {"name",            Name, false, NULL},
-    {"nsd",             Executable, false, NULL},
-    {"pagedir",         PageDir, true, "ns_server ?-server s? pagedir"},
-    {"pageroot",        PageDir, true, "ns_server ?-server s? pagedir"},
-    {"patchlevel",      PatchLevel, false, NULL},
-    {"pid",             Pid, false, NULL},
-    {"platform",        Platform, false, "$::tcl_platform(platform)"},
-    {"pools",           Pools, false, NULL},
-    {"scheduled",       Scheduled, false, NULL},
-    {"server",          Server, true, NULL},
-    {"servers",         Servers, false, NULL},
-    {"sockcallbacks",   SockCallbacks, false, NULL},
-    {"tag",             Tag, false, NULL},
-    {"tcllib",          TclLib, true, "ns_server ?-server s? tcllib"},
-    {"threads",         Threads, false, NULL},
-    {"uptime",          Uptime, false, NULL},
-    {"version",         Version, false, NULL},
-    {"winnt",           Winnt, false, "$::tcl_platform(platform)"},
-    {"filters",         NsFilterList, true, "ns_server ?-server s? filters"},
-    {"traces",          NsReqTraceList, true, "ns_server ?-server s? traces"},
-    {"requestprocs",    NsOpList, true, "ns_server ?-server s? requestprocs"},
-    {"url2file",        NsUrl2FileList, true, "ns_server ?-server s? url2file"},
-    {"shutdownpending", ShutdownPending, false, NULL},
-    {"started",         Started, false, NULL},
-    {NULL, NULL, false, NULL},
+    {"address", .textProc = Ns_InfoAddress},
+    {"argv0", .listProc = Argv0},
+    {"boottime", .listProc = BootTime},
+    {"builddate", .textProc = Ns_InfoBuildDate},
+    {"callbacks", .listProc = NsCallbacksList},
+    {"config", .textProc = Ns_InfoConfigFile},
+    {"home", .textProc = Ns_InfoHomePath},
+    {"hostname", .textProc = Ns_InfoHostname},
+    {"locks", .listProc = Ns_MutexList},
+    {"log", .textProc = Ns_InfoErrorLog},
+    {"major", .fixed = TEXT(NS_MAJOR_VERSION)},
+    {"minor", .fixed = TEXT(NS_MINOR_VERSION)},
+    {"mimetypes", .listProc = NsMimeTypesList},
+    {"name", .textProc = Ns_InfoServerName},
+    {"nsd", .textProc = Ns_InfoNameOfExecutable},
+    {"pagedir", .serverProc = PageDir,
+     .alternative = "ns_server ?-server s? pagedir"},
+    {"pageroot", .serverProc = PageDir,
+     .alternative = "ns_server ?-server s? pagedir"},
+    {"patchlevel", .fixed = NS_PATCH_LEVEL},
+    {"pid", .numberProc = Ns_InfoPid},
+    {"platform", .textProc = Ns_InfoPlatform,
+     .alternative = "$::tcl_platform(platform)"},
+    {"pools", .listProc = Tcl_GetMemoryInfo},
+    {"scheduled", .listProc = NsSchedList},
+    {"server", .serverProc = Server},
+    {"servers", .listProc = Servers},
+    {"sockcallbacks", .listProc = NsSockCallbacksList},
+    {"tag", .textProc = Ns_InfoTag},
+    {"tcllib", .serverProc = TclLib,
+     .alternative = "ns_server ?-server s? tcllib"},
+    {"threads", .listProc = Threads},
+    {"uptime", .numberProc = Ns_InfoUptime},
+    {"version", .fixed = NS_VERSION},
+    {"winnt", .fixed = "0", .alternative = "$::tcl_platform(platform)"},
+    {"filters", .serverProc = NsFilterList,
+     .alternative = "ns_server ?-server s? filters"},
+    {"traces", .serverProc = NsReqTraceList,
+     .alternative = "ns_server ?-server s? traces"},
+    {"requestprocs", .serverProc = NsOpList,
+     .alternative = "ns_server ?-server s? requestprocs"},
+    {"url2file", .serverProc = NsUrl2FileList,
+     .alternative = "ns_server ?-server s? url2file"},
+    {"shutdownpending", .numberProc = Ns_InfoShutdownPending},
+    {"started", .numberProc = Ns_InfoStarted},
+    {.name = NULL},
     /* Of later releases. */
-    {"allocator", Allocator, false, NULL},
-    {"argv",      Argv, false, NULL},
-    {"bindir",    BinDir, false, NULL},
-    {"buildinfo", BuildInfo, false, NULL},
-    {"ipv6",      Ipv6, false, NULL},
-    {"logdir",    LogDir, false, NULL},
-    {"meminfo",   MemInfo, false, NULL},
-    {"schedulestats", ScheduleStats, false, NULL},
-    {"ssl",       Ssl, false, NULL},
-    {NULL, NULL, false, NULL}
+    {"allocator", .listProc = Allocator},
+    {"argv", .listProc = Argv},
+    {"bindir", .listProc = BinDir},
+    {"buildinfo", .listProc = BuildInfo},
+    {"ipv6", .fixed = "1"},
+    {"logdir", .listProc = LogDir},
+    {"meminfo", .listProc = MemInfo},
+    {"schedulestats", .listProc = ScheduleStats},
+    {"ssl", .fixed = "1"},
+    {.name = NULL}
 };
 
 static Tcl_ObjCmdProc InfoObjCmd;
+static void Answer(const Option *optionPtr, NsServer *serverPtr,
+                   Ns_DString *dsPtr);
 
 static const NsTclCommand commands[] = {
     {"ns_info", InfoObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
@@ -126,7 +142,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }
-    if (optionPtr->needsServer && serverPtr == NULL) {
+    if (optionPtr->serverProc != NULL && serverPtr == NULL) {
         return NsTclFail(interp, "no server");
     }
     if (isRelease) {
@@ -136,8 +152,27 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_LogDeprecated(objv, 2, optionPtr->alternative, NULL);
     }
     Ns_DStringInit(&ds);
-    optionPtr->proc(&ds, serverPtr);
+    Answer(optionPtr, serverPtr, &ds);
     return NsTclReturnText(interp, &ds);
+}
+
+static void
+Answer(const Option *optionPtr, NsServer *serverPtr, Ns_DString *dsPtr)
+{
+    const char *text = optionPtr->fixed;
+
+    if (optionPtr->textProc != NULL) {
+        text = optionPtr->textProc();
+    }
+    if (optionPtr->serverProc != NULL) {
+        optionPtr->serverProc(dsPtr, serverPtr);
+    } else if (optionPtr->listProc != NULL) {
+        optionPtr->listProc(dsPtr);
+    } else if (optionPtr->numberProc != NULL) {
+        Ns_DStringPrintf(dsPtr, "%d", optionPtr->numberProc());
+    } else if (text != NULL) {
+        Ns_DStringAppend(dsPtr, text);
+    }
 }
 
 /*
@@ -145,13 +180,7 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  */
 
 static void
-Address(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoAddress());
-}
-
-static void
-Argv(Ns_DString *dsPtr, NsServer *serverPtr)
+Argv(Ns_DString *dsPtr)
 {
     for (int i = 1; i < NsInfoArgc(); i++) {
         Ns_DStringAppendElement(dsPtr, NsInfoArgv()[i]);
@@ -159,57 +188,15 @@ Argv(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-Argv0(Ns_DString *dsPtr, NsServer *serverPtr)
+Argv0(Ns_DString *dsPtr)
 {
     Ns_DStringAppend(dsPtr, NsInfoArgv()[0]);
 }
 
 static void
-BootTime(Ns_DString *dsPtr, NsServer *serverPtr)
+BootTime(Ns_DString *dsPtr)
 {
     Ns_DStringPrintf(dsPtr, "%" PRId64, (int64_t) Ns_InfoBootTime());
-}
-
-static void
-Hostname(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoHostname());
-}
-
-static void
-Pid(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", Ns_InfoPid());
-}
-
-static void
-Platform(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoPlatform());
-}
-
-static void
-Winnt(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, "0");
-}
-
-static void
-Uptime(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", Ns_InfoUptime());
-}
-
-static void
-ShutdownPending(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", Ns_InfoShutdownPending() != 0);
-}
-
-static void
-Started(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", Ns_InfoStarted() != 0);
 }
 
 /*
@@ -217,13 +204,7 @@ Started(Ns_DString *dsPtr, NsServer *serverPtr)
  */
 
 static void
-BuildDate(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoBuildDate());
-}
-
-static void
-BuildInfo(Ns_DString *dsPtr, NsServer *serverPtr)
+BuildInfo(Ns_DString *dsPtr)
 {
     Ns_DStringAppendElement(dsPtr, "compiler");
 #if defined(__clang__)
@@ -242,66 +223,12 @@ BuildInfo(Ns_DString *dsPtr, NsServer *serverPtr)
                      TCL_PATCH_LEVEL);
 }
 
-static void
-Executable(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoNameOfExecutable());
-}
-
-static void
-Ipv6(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, "1");
-}
-
-static void
-Ssl(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, "1");
-}
-
-static void
-Major(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", NS_MAJOR_VERSION);
-}
-
-static void
-Minor(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", NS_MINOR_VERSION);
-}
-
-static void
-Name(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoServerName());
-}
-
-static void
-PatchLevel(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, NS_PATCH_LEVEL);
-}
-
-static void
-Tag(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoTag());
-}
-
-static void
-Version(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, NS_VERSION);
-}
-
 /*
  * Files.
  */
 
 static void
-BinDir(Ns_DString *dsPtr, NsServer *serverPtr)
+BinDir(Ns_DString *dsPtr)
 {
     const char *path = Ns_InfoNameOfExecutable();
     const char *slash = strrchr(path, '/');
@@ -310,37 +237,9 @@ BinDir(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-ConfigFile(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    const char *file = Ns_InfoConfigFile();
-
-    Ns_DStringAppend(dsPtr, file != NULL ? file : "");
-}
-
-static void
-Home(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_DStringAppend(dsPtr, Ns_InfoHomePath());
-}
-
-static void
-Log(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    const char *file = Ns_InfoErrorLog();
-
-    Ns_DStringAppend(dsPtr, file != NULL ? file : "");
-}
-
-static void
-LogDir(Ns_DString *dsPtr, NsServer *serverPtr)
+LogDir(Ns_DString *dsPtr)
 {
     NsPathsLog(dsPtr, NULL);
-}
-
-static void
-MimeTypes(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    NsMimeTypesList(dsPtr);
 }
 
 /*
@@ -354,7 +253,7 @@ Server(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-Servers(Ns_DString *dsPtr, NsServer *serverPtr)
+Servers(Ns_DString *dsPtr)
 {
     for (int i = 0; i < NsServerCount(); i++) {
         Ns_DStringAppendElement(dsPtr, NsServerAt(i)->name);
@@ -377,23 +276,11 @@ TclLib(Ns_DString *dsPtr, NsServer *serverPtr)
  * The present state.
  */
 
-static void
-Callbacks(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    NsCallbacksList(dsPtr);
-}
-
-static void
-Locks(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Ns_MutexList(dsPtr);
-}
-
 /*
  * No allocator of its own whose figures could be shown: empty stats.
  */
 static void
-MemInfo(Ns_DString *dsPtr, NsServer *serverPtr)
+MemInfo(Ns_DString *dsPtr)
 {
     const char *preload = getenv("LD_PRELOAD");
 
@@ -407,19 +294,7 @@ MemInfo(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-Pools(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    Tcl_GetMemoryInfo(dsPtr);
-}
-
-static void
-Scheduled(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    NsSchedList(dsPtr);
-}
-
-static void
-Allocator(Ns_DString *dsPtr, NsServer *serverPtr)
+Allocator(Ns_DString *dsPtr)
 {
     NsMemoryStats stats;
 
@@ -429,7 +304,7 @@ Allocator(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-ScheduleStats(Ns_DString *dsPtr, NsServer *serverPtr)
+ScheduleStats(Ns_DString *dsPtr)
 {
     NsSchedStats stats;
 
@@ -441,13 +316,7 @@ ScheduleStats(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static void
-SockCallbacks(Ns_DString *dsPtr, NsServer *serverPtr)
-{
-    NsSockCallbacksList(dsPtr);
-}
-
-static void
-Threads(Ns_DString *dsPtr, NsServer *serverPtr)
+Threads(Ns_DString *dsPtr)
 {
     Ns_ThreadList(dsPtr, Ns_GetProcInfo);
 }

@@ -15,19 +15,25 @@
 #include "http/form.h"
 
 typedef struct Call {
-    NsInterp       *interpPtr;
-    Tcl_Interp     *interp;
-    Ns_Set         *setPtr;     /* NULL for subcommands without one. */
-    int             objc;       /* Words behind the set id, or behind the */
-    Tcl_Obj *const *objv;       /* subcommand. */
+    NsInterp         *interpPtr;
+    Tcl_Interp       *interp;
+    const struct Sub *subPtr;
+    Ns_Set           *setPtr;   /* NULL for subcommands without one. */
+    int               index;    /* Of a field, for subcommands with one. */
+    int               objc;     /* Words behind the set id, or behind the */
+    Tcl_Obj *const   *objv;     /* subcommand. */
 } Call;
 
 typedef int (SubProc) (Call *callPtr);
 
+#define SET    0x01u            /* The next word is a set's. */
+#define INDEX  0x02u            /* And the one behind that a field's. */
+#define NOCASE 0x04u            /* Keys are the same in any case. */
+
 typedef struct Sub {
     const char *name;
     SubProc    *proc;
-    bool        needsSet;
+    unsigned    flags;
     int         minWords;       /* Behind the set id; */
     int         maxWords;       /* -1: any number. */
     const char *usage;
@@ -37,60 +43,58 @@ static Tcl_ObjCmdProc SetObjCmd, FindSetObjCmd, ParseHeaderObjCmd,
     ParseQueryObjCmd;
 
 static SubProc SetArray, SetCleanup, SetCopy, SetCput, SetCreate, SetDelete,
-    SetDelKey, SetFind, SetFreeId, SetGet, SetIcput, SetIdelKey, SetIfind,
-    SetIget, SetIsNull, SetIunique, SetIupdate, SetKey, SetKeys, SetList,
-    SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut, SetSize, SetSplit,
-    SetTruncate, SetUnique, SetUpdate, SetValue, SetValues;
+    SetDelKey, SetFields, SetFind, SetFreeId, SetGet, SetIsNull, SetKey,
+    SetList, SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut, SetSize,
+    SetSplit, SetTruncate, SetUnique, SetUpdate, SetValue;
 
-static int GetIndex(Call *callPtr, int *indexPtr);
+static int TakeIndex(Call *callPtr);
+static bool IgnoresCase(const Call *callPtr);
+static int Find(const Call *callPtr);
 static int ReturnInt(Call *callPtr, int value);
 static int ReturnString(Call *callPtr, const char *value);
-static int ReturnFields(Call *callPtr, bool keys);
-static int GetValue(Call *callPtr, bool ignoreCase);
-static int PutUnlessFound(Call *callPtr, int index);
 
 /*
  * In the order of the error message.
  */
 static const Sub subs[] = {
-    {"array",    SetArray,    true,  0, 0,  "setId"},
-    {"cleanup",  SetCleanup,  false, 0, -1, NULL},
-    {"copy",     SetCopy,     true,  0, 0,  "setId"},
-    {"cput",     SetCput,     true,  2, 2,  "setId key value"},
-    {"create",   SetCreate,   false, 0, -1, NULL},
-    {"delete",   SetDelete,   true,  1, 1,  "setId index"},
-    {"delkey",   SetDelKey,   true,  1, 1,  "setId key"},
-    {"find",     SetFind,     true,  1, 1,  "setId key"},
-    {"free",     SetFreeId,   true,  0, 0,  "setId"},
-    {"get",      SetGet,      true,  1, 2,  "setId key ?dflt?"},
-    {"icput",    SetIcput,    true,  2, 2,  "setId key value"},
-    {"idelete",  SetNothing,  true,  0, -1, NULL},
-    {"idelkey",  SetIdelKey,  true,  1, 1,  "setId key"},
-    {"ifind",    SetIfind,    true,  1, 1,  "setId key"},
-    {"iget",     SetIget,     true,  1, 2,  "setId key ?dflt?"},
-    {"isnull",   SetIsNull,   true,  1, 1,  "setId index"},
-    {"iunique",  SetIunique,  true,  1, 1,  "setId key"},
-    {"key",      SetKey,      true,  1, 1,  "setId index"},
-    {"list",     SetList,     false, 0, -1, NULL},
-    {"merge",    SetMerge,    true,  1, 1,  "setTo setFrom"},
-    {"move",     SetMove,     true,  1, 1,  "setTo setFrom"},
-    {"name",     SetName,     true,  0, 0,  "setId"},
-    {"new",      SetCreate,   false, 0, -1, NULL},
-    {"print",    SetPrint,    true,  0, 0,  "setId"},
-    {"purge",    SetNothing,  true,  0, -1, NULL},
-    {"put",      SetPut,      true,  2, 2,  "setId key value"},
-    {"size",     SetSize,     true,  0, 0,  "setId"},
-    {"split",    SetSplit,    true,  0, 1,  "setId ?splitChar"},
-    {"truncate", SetTruncate, true,  1, 1,  "setId index"},
-    {"unique",   SetUnique,   true,  1, 1,  "setId key"},
-    {"update",   SetUpdate,   true,  2, 2,  "setId key value"},
-    {"value",    SetValue,    true,  1, 1,  "setId index"},
-    {NULL, NULL, false, 0, 0, NULL},
+    {"array",    SetArray,    SET,          0, 0,  "setId"},
+    {"cleanup",  SetCleanup,  0,            0, -1, NULL},
+    {"copy",     SetCopy,     SET,          0, 0,  "setId"},
+    {"cput",     SetCput,     SET,          2, 2,  "setId key value"},
+    {"create",   SetCreate,   0,            0, -1, NULL},
+    {"delete",   SetDelete,   SET | INDEX,  1, 1,  "setId index"},
+    {"delkey",   SetDelKey,   SET,          1, 1,  "setId key"},
+    {"find",     SetFind,     SET,          1, 1,  "setId key"},
+    {"free",     SetFreeId,   SET,          0, 0,  "setId"},
+    {"get",      SetGet,      SET,          1, 2,  "setId key ?dflt?"},
+    {"icput",    SetCput,     SET | NOCASE, 2, 2,  "setId key value"},
+    {"idelete",  SetNothing,  SET,          0, -1, NULL},
+    {"idelkey",  SetDelKey,   SET | NOCASE, 1, 1,  "setId key"},
+    {"ifind",    SetFind,     SET | NOCASE, 1, 1,  "setId key"},
+    {"iget",     SetGet,      SET | NOCASE, 1, 2,  "setId key ?dflt?"},
+    {"isnull",   SetIsNull,   SET | INDEX,  1, 1,  "setId index"},
+    {"iunique",  SetUnique,   SET | NOCASE, 1, 1,  "setId key"},
+    {"key",      SetKey,      SET | INDEX,  1, 1,  "setId index"},
+    {"list",     SetList,     0,            0, -1, NULL},
+    {"merge",    SetMerge,    SET,          1, 1,  "setTo setFrom"},
+    {"move",     SetMove,     SET,          1, 1,  "setTo setFrom"},
+    {"name",     SetName,     SET,          0, 0,  "setId"},
+    {"new",      SetCreate,   0,            0, -1, NULL},
+    {"print",    SetPrint,    SET,          0, 0,  "setId"},
+    {"purge",    SetNothing,  SET,          0, -1, NULL},
+    {"put",      SetPut,      SET,          2, 2,  "setId key value"},
+    {"size",     SetSize,     SET,          0, 0,  "setId"},
+    {"split",    SetSplit,    SET,          0, 1,  "setId ?splitChar"},
+    {"truncate", SetTruncate, SET | INDEX,  1, 1,  "setId index"},
+    {"unique",   SetUnique,   SET,          1, 1,  "setId key"},
+    {"update",   SetUpdate,   SET,          2, 2,  "setId key value"},
+    {"value",    SetValue,    SET | INDEX,  1, 1,  "setId index"},
+    {NULL, NULL, 0, 0, 0, NULL},
     /* Of later releases. */
-    {"iupdate",  SetIupdate,  true,  2, 2,  "setId key value"},
-    {"keys",     SetKeys,     true,  0, 1,  "setId ?pattern?"},
-    {"values",   SetValues,   true,  0, 1,  "setId ?pattern?"},
-    {NULL, NULL, false, 0, 0, NULL}
+    {"iupdate",  SetUpdate,   SET | NOCASE, 2, 2,  "setId key value"},
+    {"keys",     SetFields,   SET,          0, 1,  "setId ?pattern?"},
+    {"values",   SetFields,   SET,          0, 1,  "setId ?pattern?"},
+    {NULL, NULL, 0, 0, 0, NULL}
 };
 
 static const NsTclCommand commands[] = {
@@ -117,7 +121,8 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     call.objc = objc - 2;
     call.objv = objv + 2;
-    if (subPtr->needsSet) {
+    call.subPtr = subPtr;
+    if ((subPtr->flags & SET) != 0) {
         if (objc < 3) {
             if (subPtr->proc == SetCopy || subPtr->proc == SetSplit) {
                 Ns_TclPrintfResult(interp,
@@ -142,7 +147,36 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                              subPtr->name, subPtr->usage);
         }
     }
+    if ((subPtr->flags & INDEX) != 0 && TakeIndex(&call) != TCL_OK) {
+        return TCL_ERROR;
+    }
     return subPtr->proc(&call);
+}
+
+static int
+TakeIndex(Call *callPtr)
+{
+    Tcl_Obj *obj = callPtr->objv[0];
+
+    if (Tcl_GetIntFromObj(callPtr->interp, obj, &callPtr->index) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (callPtr->index < 0) {
+        return NsTclFail(callPtr->interp, "invalid index \"%s\": must be >= 0",
+                         Tcl_GetString(obj));
+    }
+    if (callPtr->index >= Ns_SetSize(callPtr->setPtr)) {
+        return NsTclFail(callPtr->interp,
+                         "invalid index \"%s\": beyond range of set fields",
+                         Tcl_GetString(obj));
+    }
+    return TCL_OK;
+}
+
+static bool
+IgnoresCase(const Call *callPtr)
+{
+    return (callPtr->subPtr->flags & NOCASE) != 0;
 }
 
 /* ---- Subcommands: whole sets. ---- */
@@ -274,21 +308,9 @@ SetMove(Call *callPtr)
 static int
 SetGet(Call *callPtr)
 {
-    return GetValue(callPtr, false);
-}
-
-static int
-SetIget(Call *callPtr)
-{
-    return GetValue(callPtr, true);
-}
-
-static int
-GetValue(Call *callPtr, bool ignoreCase)
-{
     const char *key = Tcl_GetString(callPtr->objv[0]);
-    const char *value = ignoreCase ? Ns_SetIGet(callPtr->setPtr, key)
-                                   : Ns_SetGet(callPtr->setPtr, key);
+    const char *value = IgnoresCase(callPtr)
+        ? Ns_SetIGet(callPtr->setPtr, key) : Ns_SetGet(callPtr->setPtr, key);
 
     if (value == NULL || *value == '\0') {
         if (callPtr->objc > 1) {
@@ -302,112 +324,80 @@ GetValue(Call *callPtr, bool ignoreCase)
 static int
 SetFind(Call *callPtr)
 {
-    return ReturnInt(callPtr, Ns_SetFind(callPtr->setPtr,
-                                         Tcl_GetString(callPtr->objv[0])));
+    return ReturnInt(callPtr, Find(callPtr));
 }
 
 static int
-SetIfind(Call *callPtr)
+Find(const Call *callPtr)
 {
-    return ReturnInt(callPtr, Ns_SetIFind(callPtr->setPtr,
-                                          Tcl_GetString(callPtr->objv[0])));
+    const char *key = Tcl_GetString(callPtr->objv[0]);
+
+    return IgnoresCase(callPtr) ? Ns_SetIFind(callPtr->setPtr, key)
+                                : Ns_SetFind(callPtr->setPtr, key);
 }
 
 static int
 SetUnique(Call *callPtr)
 {
-    return ReturnInt(callPtr, Ns_SetUnique(callPtr->setPtr,
-                                           Tcl_GetString(callPtr->objv[0])));
-}
+    const char *key = Tcl_GetString(callPtr->objv[0]);
 
-static int
-SetIunique(Call *callPtr)
-{
-    return ReturnInt(callPtr, Ns_SetIUnique(callPtr->setPtr,
-                                            Tcl_GetString(callPtr->objv[0])));
+    return ReturnInt(callPtr, IgnoresCase(callPtr)
+                     ? Ns_SetIUnique(callPtr->setPtr, key)
+                     : Ns_SetUnique(callPtr->setPtr, key));
 }
 
 static int
 SetDelKey(Call *callPtr)
 {
-    Ns_SetDeleteKey(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]));
-    return TCL_OK;
-}
+    const char *key = Tcl_GetString(callPtr->objv[0]);
 
-static int
-SetIdelKey(Call *callPtr)
-{
-    Ns_SetIDeleteKey(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]));
+    if (IgnoresCase(callPtr)) {
+        Ns_SetIDeleteKey(callPtr->setPtr, key);
+    } else {
+        Ns_SetDeleteKey(callPtr->setPtr, key);
+    }
     return TCL_OK;
 }
 
 static int
 SetPut(Call *callPtr)
 {
-    return PutUnlessFound(callPtr, -1);
+    return ReturnInt(callPtr, Ns_SetPut(callPtr->setPtr,
+                                        Tcl_GetString(callPtr->objv[0]),
+                                        Tcl_GetString(callPtr->objv[1])));
 }
 
 static int
 SetCput(Call *callPtr)
 {
-    return PutUnlessFound(callPtr, Ns_SetFind(callPtr->setPtr,
-                                              Tcl_GetString(callPtr->objv[0])));
-}
+    int i = Find(callPtr);
 
-static int
-SetIcput(Call *callPtr)
-{
-    return PutUnlessFound(callPtr, Ns_SetIFind(
-        callPtr->setPtr, Tcl_GetString(callPtr->objv[0])));
-}
-
-static int
-PutUnlessFound(Call *callPtr, int index)
-{
-    if (index < 0) {
-        index = Ns_SetPut(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
-                          Tcl_GetString(callPtr->objv[1]));
-    }
-    return ReturnInt(callPtr, index);
+    return i >= 0 ? ReturnInt(callPtr, i) : SetPut(callPtr);
 }
 
 static int
 SetUpdate(Call *callPtr)
 {
-    Ns_SetUpdate(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
-                 Tcl_GetString(callPtr->objv[1]));
+    const char *key = Tcl_GetString(callPtr->objv[0]);
+    const char *value = Tcl_GetString(callPtr->objv[1]);
+
+    if (IgnoresCase(callPtr)) {
+        Ns_SetIUpdate(callPtr->setPtr, key, value);
+        return ReturnInt(callPtr, Find(callPtr));
+    }
+    Ns_SetUpdate(callPtr->setPtr, key, value);
     return ReturnInt(callPtr, Ns_SetLast(callPtr->setPtr));
-}
-
-static int
-SetIupdate(Call *callPtr)
-{
-    Ns_SetIUpdate(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
-                  Tcl_GetString(callPtr->objv[1]));
-    return ReturnInt(callPtr, Ns_SetIFind(callPtr->setPtr,
-                                          Tcl_GetString(callPtr->objv[0])));
-}
-
-static int
-SetKeys(Call *callPtr)
-{
-    return ReturnFields(callPtr, true);
-}
-
-static int
-SetValues(Call *callPtr)
-{
-    return ReturnFields(callPtr, false);
 }
 
 /*
  * Keys or values of the fields whose key matches the pattern.
  */
 static int
-ReturnFields(Call *callPtr, bool keys)
+SetFields(Call *callPtr)
 {
     const char *pattern = (callPtr->objc > 0)
         ? Tcl_GetString(callPtr->objv[0]) : NULL;
+    bool        areKeys = STREQ(callPtr->subPtr->name, "keys");
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
 
     for (int i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
@@ -415,8 +405,8 @@ ReturnFields(Call *callPtr, bool keys)
         const char *value = Ns_SetValue(callPtr->setPtr, i);
 
         if (pattern == NULL || Tcl_StringMatch(key, pattern)) {
-            Tcl_ListObjAppendElement(NULL, listObj,
-                Tcl_NewStringObj(keys ? key : value != NULL ? value : "", -1));
+            Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
+                areKeys ? key : value != NULL ? value : "", -1));
         }
     }
     return NsTclReturn(callPtr->interp, listObj);
@@ -427,72 +417,33 @@ ReturnFields(Call *callPtr, bool keys)
 static int
 SetKey(Call *callPtr)
 {
-    int i;
-
-    return GetIndex(callPtr, &i) == TCL_OK
-        ? ReturnString(callPtr, Ns_SetKey(callPtr->setPtr, i)) : TCL_ERROR;
+    return ReturnString(callPtr, Ns_SetKey(callPtr->setPtr, callPtr->index));
 }
 
 static int
 SetValue(Call *callPtr)
 {
-    int i;
-
-    return GetIndex(callPtr, &i) == TCL_OK
-        ? ReturnString(callPtr, Ns_SetValue(callPtr->setPtr, i)) : TCL_ERROR;
+    return ReturnString(callPtr, Ns_SetValue(callPtr->setPtr, callPtr->index));
 }
 
 static int
 SetIsNull(Call *callPtr)
 {
-    int i;
-
-    return GetIndex(callPtr, &i) == TCL_OK
-        ? ReturnInt(callPtr, Ns_SetValue(callPtr->setPtr, i) == NULL)
-        : TCL_ERROR;
+    return ReturnInt(callPtr,
+                     Ns_SetValue(callPtr->setPtr, callPtr->index) == NULL);
 }
 
 static int
 SetDelete(Call *callPtr)
 {
-    int i;
-
-    if (GetIndex(callPtr, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_SetDelete(callPtr->setPtr, i);
+    Ns_SetDelete(callPtr->setPtr, callPtr->index);
     return TCL_OK;
 }
 
 static int
 SetTruncate(Call *callPtr)
 {
-    int i;
-
-    if (GetIndex(callPtr, &i) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_SetTrunc(callPtr->setPtr, i);
-    return TCL_OK;
-}
-
-static int
-GetIndex(Call *callPtr, int *indexPtr)
-{
-    Tcl_Obj *obj = callPtr->objv[0];
-
-    if (Tcl_GetIntFromObj(callPtr->interp, obj, indexPtr) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (*indexPtr < 0) {
-        return NsTclFail(callPtr->interp, "invalid index \"%s\": must be >= 0",
-                         Tcl_GetString(obj));
-    }
-    if (*indexPtr >= Ns_SetSize(callPtr->setPtr)) {
-        return NsTclFail(callPtr->interp,
-                         "invalid index \"%s\": beyond range of set fields",
-                         Tcl_GetString(obj));
-    }
+    Ns_SetTrunc(callPtr->setPtr, callPtr->index);
     return TCL_OK;
 }
 
