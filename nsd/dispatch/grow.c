@@ -102,28 +102,35 @@ NsGrowEnd(void)
     }
 }
 
+/*
+ * All are counted before the first one runs, which would make the others.
+ */
 void
 NsGrowOpen(NsPool *poolPtr)
 {
-    NsConnThread *threadPtr;
+    NsConnThread *firstPtr = NULL, *nextPtr, **linkPtr = &firstPtr;
 
-    do {
-        Ns_MutexLock(&poolPtr->tqueue);
-        NsAssert(poolPtr->minThreads >= 1
-                 && poolPtr->minThreads <= poolPtr->maxThreads);
-        poolPtr->isOpen = true;
-        threadPtr = poolPtr->nCurrent < poolPtr->minThreads
-            ? ReserveLocked(poolPtr) : NULL;
-        NsPoolCheckLocked(poolPtr);
-        Ns_MutexUnlock(&poolPtr->tqueue);
+    Ns_MutexLock(&poolPtr->tqueue);
+    NsAssert(poolPtr->minThreads >= 1
+             && poolPtr->minThreads <= poolPtr->maxThreads);
+    poolPtr->isOpen = true;
+    while (poolPtr->nCurrent < poolPtr->minThreads) {
+        *linkPtr = ReserveLocked(poolPtr);
+        linkPtr = &(*linkPtr)->nextFreePtr;
+    }
+    *linkPtr = NULL;
+    NsPoolCheckLocked(poolPtr);
+    Ns_MutexUnlock(&poolPtr->tqueue);
 
-        if (threadPtr != NULL && NsConnThreadStart(threadPtr) != NS_OK) {
+    for (; firstPtr != NULL; firstPtr = nextPtr) {
+        nextPtr = firstPtr->nextFreePtr;
+        if (NsConnThreadStart(firstPtr) != NS_OK) {
             Ns_Fatal("pool: cannot start the threads of server '%s': the "
                      "system makes no more; raise its limit on processes or "
                      "memory, or lower minthreads",
                      poolPtr->serverPtr->name);
         }
-    } while (threadPtr != NULL);
+    }
 }
 
 void

@@ -36,7 +36,8 @@ typedef struct NsConnThread {
     int                  index;         /* Constant: place in the pool. */
     struct NsConnThread *nextSlotPtr;   /* Constant: all slots of the pool. */
 
-    struct NsConnThread *nextFreePtr;   /* Guarded by threads. */
+    struct NsConnThread *nextFreePtr;   /* Free: guarded by threads; reserved:
+                                         * by whoever starts the thread. */
 
     struct NsConnThread *upPtr;         /* Guarded by tqueue: idle stack. */
     struct NsConnThread *downPtr;
