@@ -30,8 +30,8 @@ BenchCopy(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 }
 
 /*
- * Everything but NsLogStart.  With memoryBytes, the log memory has this size and
- * is in the directory, too.
+ * Everything but NsLogStart.  With memoryBytes, the log memory has this size
+ * and is in the directory, too.
  */
 static inline BenchLog
 BenchOpenLog(const char *directory, const char *file, Ns_LogFormatProc *format,

@@ -1,7 +1,8 @@
 /*
  * log_audit.c --
  *
- *      Threads that do a fixed piece of work and write an audit record, by turns.
+ *      Threads that do a fixed piece of work and write an audit record, by
+ *      turns.
  *
  *      log_audit DIRECTORY WAY THREADS SECONDS WORK
  *

@@ -5,9 +5,9 @@
  *
  *      log_latency DIRECTORY RATE SECONDS
  *
- *      Each record carries the time of its event; a reader looks for new ones in
- *      the file every 0.2 ms.  Prints percentiles in milliseconds, and how many
- *      records were written.
+ *      Each record carries the time of its event; a reader looks for new ones
+ *      in the file every 0.2 ms.  Prints percentiles in milliseconds, and how
+ *      many records were written.
  */
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /*
  * nsconfig.h --
  *
- *      What older modules include if HAVE_CONFIG_H is set: facts of the platform.
- *      Parameters of the configuration are in nsparam.h.
+ *      What older modules include if HAVE_CONFIG_H is set: facts of the
+ *      platform.  Parameters of the configuration are in nsparam.h.
  */
 
 #ifndef NSCONFIG_H

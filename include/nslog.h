@@ -59,7 +59,8 @@ NS_EXTERN void Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg);
 /*
  * Length of the character that the bytes begin with, if it is UTF-8 (RFC 3629)
  * and may be shown as it is; 0 if it is a control character, ends lines
- * somewhere, changes the order of others, cannot be seen, or is none.  All that writes a client's bytes into a log asks it.
+ * somewhere, changes the order of others, cannot be seen, or is none.  All that
+ * writes a client's bytes into a log asks it.
  */
 NS_EXTERN size_t Ns_LogCharBytes(const char *bytes, size_t length);
 
@@ -104,10 +105,10 @@ NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 NS_EXTERN int Ns_RollFileByDate(const char *file, int max);
 
 /*
- * Rename FILE to FILE.SUFFIX and keep max of the files whose suffixes the format
- * can have made (.NNN and .gz may follow), and what sinks have open; format is for
- * strftime, and the suffix has `-` for `/`.  NULL or empty: as Ns_RollFile.  A file of that
- * name is itself rolled first.
+ * Rename FILE to FILE.SUFFIX and keep max of the files whose suffixes the
+ * format can have made (.NNN and .gz may follow), and what sinks have open;
+ * format is for strftime, and the suffix has `-` for `/`.  NULL or empty: as
+ * Ns_RollFile.  A file of that name is itself rolled first.
  */
 NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
                                   int max);

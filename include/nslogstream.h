@@ -125,8 +125,8 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
  * again).  If it cannot be opened, lines are dropped until it can.
  *
  * Roll: write out, call rename with the file's path, and reopen the file in any
- * case; if the last line for the old one cannot be written, as soon as it can.  The
- * result is that of rename, which sets errno.
+ * case; if the last line for the old one cannot be written, as soon as it can.
+ * The result is that of rename, which sets errno.
  *
  * Close: write out; later lines are dropped.
  */

@@ -136,13 +136,14 @@ NS_EXTERN void Ns_GetVersion(int *majorPtr, int *minorPtr, int *patchPtr,
  * Scheduled procedures.  Any thread.  The result is an id, or NS_ERROR for bad
  * values and once shutdown has begun; arg is then still the caller's.  They run
  * in thread -sched-, one after the other, or with NS_SCHED_THREAD
- * (ScheduleProc: with thread not 0) each in a thread of its own.  NS_SCHED_ONCE:
- * only one time.  cleanupProc (may be NULL) is called when arg will not be used
- * again.
+ * (ScheduleProc: with thread not 0) each in a thread of its own.
+ * NS_SCHED_ONCE: only one time.  cleanupProc (may be NULL) is called when arg
+ * will not be used again.
  *
  * interval is in seconds, 0 or more, from the end of one run to the next.  With
- * NS_SCHED_DAILY it counts from midnight, with NS_SCHED_WEEKLY from the beginning
- * of Sunday, local time; hour is 0 to 23, minute 0 to 59, day 0 (Sunday) to 6.
+ * NS_SCHED_DAILY it counts from midnight, with NS_SCHED_WEEKLY from the
+ * beginning of Sunday, local time; hour is 0 to 23, minute 0 to 59, day 0
+ * (Sunday) to 6.
  */
 NS_EXTERN int Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread,
                               int interval);

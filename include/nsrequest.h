@@ -202,10 +202,10 @@ NS_EXTERN int Ns_FetchPage(Ns_DString *dsPtr, const char *url,
                            const char *server);
 
 /*
- * Append the body of any URL, http or https, by a GET of HTTP/1.0 that waits for
- * it, at most for 60 seconds of silence; the fields of the reply's header go
- * into headers, with names in lower case (NULL: nowhere).  NS_ERROR: the reason
- * is logged.
+ * Append the body of any URL, http or https, by a GET of HTTP/1.0 that waits
+ * for it, at most for 60 seconds of silence; the fields of the reply's header
+ * go into headers, with names in lower case (NULL: nowhere).  NS_ERROR: the
+ * reason is logged.
  */
 NS_EXTERN int Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers);
 

@@ -66,8 +66,8 @@ NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *host, int port,
                                     const char *localHost, int localPort);
 
 /*
- * Begin to connect; non-blocking.  Writable when connected or failed.  Of a name
- * with several addresses, all but the last are waited for, 250 ms each.
+ * Begin to connect; non-blocking.  Writable when connected or failed.  Of a
+ * name with several addresses, all but the last are waited for, 250 ms each.
  */
 NS_EXTERN NS_SOCKET Ns_SockAsyncConnect(const char *host, int port);
 NS_EXTERN NS_SOCKET Ns_SockAsyncConnect2(const char *host, int port,

@@ -17,8 +17,8 @@
  */
 
 /*
- * Call proc at the events `when` (NS_TCL_TRACE_*, ORed) of the interpreters of a
- * server (NULL: of all servers): create, allocate and getconn in the order of
+ * Call proc at the events `when` (NS_TCL_TRACE_*, ORed) of the interpreters of
+ * a server (NULL: of all servers): create, allocate and getconn in the order of
  * registration, the others in reverse.  For create and allocate proc is also
  * called at once, in the interpreter that boots the server.  NS_ERROR: no such
  * server, or it has started; logged.

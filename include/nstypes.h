@@ -68,8 +68,8 @@
 #include "nsversion.h"
 
 /*
- * Which generation of the interfaces a module was written for, as NS_VERSION_NUM
- * counts: those of 4.99.5, or later ones where they differ.
+ * Which generation of the interfaces a module was written for, as
+ * NS_VERSION_NUM counts: those of 4.99.5, or later ones where they differ.
  */
 #ifndef NS_API_LEVEL
 # define NS_API_LEVEL 49905
@@ -221,7 +221,8 @@ typedef int Ns_ReturnCode;
 #define NS_DRIVER_LINGER          16
 #define NS_DRIVER_VERSION_1       1
 #define NS_DRIVER_VERSION_2       2
-#define NS_DRIVER_VERSION_OWN     100       /* With what only this server has. */
+#define NS_DRIVER_VERSION_OWN     100       /* With what only this server
+                                             * has. */
 
 #define NS_TCL_TRACE_CREATE       0x01
 #define NS_TCL_TRACE_DELETE       0x02

@@ -1,8 +1,8 @@
 /*
  * adp_int.h --
  *
- *      The settings of a server and the state of a running page, as the files of
- *      this room share them.
+ *      The settings of a server and the state of a running page, as the files
+ *      of this room share them.
  */
 
 #ifndef NSD_ADP_ADP_INT_H

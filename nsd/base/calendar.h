@@ -14,13 +14,15 @@
 
 /*
  * The first time after `now` at which the local clock has been running for that
- * many seconds of a day (0 to NS_CALENDAR_DAY): as the clock shows them, so 7200
- * is 2 o'clock on every day.  With a weekday, 0 for Sunday, only on that one.
+ * many seconds of a day (0 to NS_CALENDAR_DAY): as the clock shows them, so
+ * 7200 is 2 o'clock on every day.  With a weekday, 0 for Sunday, only on that
+ * one.
  *
  * Where a change to summer time leaves that time out, it comes as much later as
- * the clock is put forward.  Where a change back has it twice, the first counts.
- * So the results for one time of day are never less than a day apart, but for
- * what the clock is put forward by, and never more, but for what it is put back.
+ * the clock is put forward.  Where a change back has it twice, the first
+ * counts.  So the results for one time of day are never less than a day apart,
+ * but for what the clock is put forward by, and never more, but for what it is
+ * put back.
  */
 time_t NsCalendarNext(time_t now, int weekday, int seconds);
 

@@ -45,8 +45,8 @@ Ns_Time NsClockSpan(NsStamp from, NsStamp to);
 NsStamp NsClockFromTime(const Ns_Time *timePtr);
 
 /*
- * When a time comes that is absolute, or if it is small, counted from now.  What
- * the clock is set to afterwards does not matter.
+ * When a time comes that is absolute, or if it is small, counted from now.
+ * What the clock is set to afterwards does not matter.
  */
 NsStamp NsClockDue(const Ns_Time *timePtr);
 

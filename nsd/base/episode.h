@@ -24,8 +24,8 @@ typedef struct NsEpisode {
 } NsEpisode;
 
 /*
- * The trouble is here.  True when it was not for NS_EPISODE_REST: for one of the
- * threads that meet it at the same time.
+ * The trouble is here.  True when it was not for NS_EPISODE_REST: for one of
+ * the threads that meet it at the same time.
  */
 static inline bool
 NsEpisodeBegins(NsEpisode *episodePtr)

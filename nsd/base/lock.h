@@ -10,8 +10,9 @@
  *      released by a thread that does not hold it.
  *
  *      Rooms further to the right have lower ranks: they call to the left while
- *      holding a lock of their own.  Locks of one rank are never held together.
- *      Locks of modules and scripts have no rank, so their order is not checked.
+ *      holding a lock of their own.  Locks of one rank are never held
+ *      together.  Locks of modules and scripts have no rank, so their order is
+ *      not checked.
  */
 
 #ifndef NSD_BASE_LOCK_H

@@ -37,7 +37,8 @@ typedef struct NsLock {
     NsTicks         heldSince;  /* The holder's. */
     NsLockMeter     meter;
 
-    char            name[NS_LOCK_NAMESIZE + 1]; /* Guarded by the list's lock. */
+    char            name[NS_LOCK_NAMESIZE + 1]; /* Guarded by the list's
+                                                 * lock. */
     struct NsLock  *nextPtr;
     struct NsLock  *prevPtr;
 } NsLock;

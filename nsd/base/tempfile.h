@@ -16,7 +16,8 @@
 const char *NsTempDirectory(void);
 
 /*
- * A file without a name, in directory or (NULL) that one, open for reading and writing, close-on-exec; -1 with errno.
+ * A file without a name, in directory or (NULL) that one, open for reading and
+ * writing, close-on-exec; -1 with errno.
  */
 int NsTempFileOpen(const char *directory);
 

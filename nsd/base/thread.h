@@ -71,8 +71,8 @@ const char *NsThreadPeekName(void);
 int NsThreadOsId(void);
 
 /*
- * Whether the calling thread was started by Ns_ThreadCreate or NsThreadTry: not by
- * a library, nor with the process.
+ * Whether the calling thread was started by Ns_ThreadCreate or NsThreadTry: not
+ * by a library, nor with the process.
  */
 bool NsThreadIsOurs(void);
 

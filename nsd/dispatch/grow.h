@@ -52,8 +52,8 @@ NsGrowDecideLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
 
 /*
  * With the locks released: start the thread that was decided on.  NS_ERROR: the
- * system makes none.  It is no longer counted then; a successor leaves its place
- * to the calling thread, which it was to replace.
+ * system makes none.  It is no longer counted then; a successor leaves its
+ * place to the calling thread, which it was to replace.
  */
 Ns_ReturnCode NsGrowStart(const NsGrowth *growthPtr, bool isSuccessor);
 

@@ -47,8 +47,8 @@ typedef struct NsWork {
  * Hand over work; acceptStamp must be set.
  *
  * NS_OK: the pool owns it.  NS_TIMEOUT: the pool is full and rejects, or has no
- * thread (a 503 is due, with NsPoolRetryAfter).  NS_ERROR: the server is stopping.  In both
- * cases the work is still the caller's.
+ * thread (a 503 is due, with NsPoolRetryAfter).  NS_ERROR: the server is
+ * stopping.  In both cases the work is still the caller's.
  */
 Ns_ReturnCode NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr);
 

@@ -57,8 +57,9 @@ typedef struct NsConnThread {
 
     /*
      * Others pin what runs: with the lock they set isLookedAt, look, pin, and
-     * clear isLookedAt.  The thread clears runningPtr, then looks at isLookedAt,
-     * and waits for the lock only if that is set.  Hence the order matters.
+     * clear isLookedAt.  The thread clears runningPtr, then looks at
+     * isLookedAt, and waits for the lock only if that is set.  Hence the order
+     * matters.
      */
     _Atomic(NsWork *)    runningPtr;    /* What the thread runs; set by it. */
     atomic_bool          isLookedAt;

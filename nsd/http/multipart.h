@@ -56,8 +56,9 @@ typedef void (NsFormPartProc)(const NsFormPart *partPtr, void *arg);
 bool NsFormIsMultipart(const char *contentType);
 
 /*
- * Call proc for each part that has a name, not the server's.  A body that breaks off ends its
- * last part there.  NS_ERROR: the type is not multipart/form-data.
+ * Call proc for each part that has a name, not the server's.  A body that
+ * breaks off ends its last part there.  NS_ERROR: the type is not
+ * multipart/form-data.
  */
 Ns_ReturnCode NsFormParseMultipart(const NsFormSource *sourcePtr,
                                    const char *contentType,

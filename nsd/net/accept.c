@@ -114,8 +114,8 @@ NsAcceptStop(NsDriverThread *threadPtr)
 /*
  * From now on the kernel drops the first packet of whoever wants to connect,
  * without an answer; who has begun to can still end that.  Who is dropped tries
- * again after a second, and then finds the next server that listens on the port,
- * or that nobody does.
+ * again after a second, and then finds the next server that listens on the
+ * port, or that nobody does.
  */
 static void
 IgnoreNew(int listenFd)

@@ -3,9 +3,9 @@
  *
  *      Connecting to a host that may have several addresses.
  *
- *      The descriptor to wait for is an epoll instance that holds the sockets of
- *      all attempts.  When one of them is connected, it gets the number of that
- *      instance: whoever waits for a number need not learn of another.
+ *      The descriptor to wait for is an epoll instance that holds the sockets
+ *      of all attempts.  When one of them is connected, it gets the number of
+ *      that instance: whoever waits for a number need not learn of another.
  */
 
 #include "net/connect.h"
@@ -18,7 +18,8 @@
 
 typedef struct Attempt {
     NsSockAddr addr;
-    NS_SOCKET  sock;                /* NS_INVALID_SOCKET: not begun, or failed. */
+    NS_SOCKET  sock;                /* NS_INVALID_SOCKET: not begun, or
+                                     * failed. */
 } Attempt;
 
 /*

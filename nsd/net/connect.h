@@ -24,12 +24,13 @@ typedef struct NsConnectSpec {
     const char *host;
     int         port;
     const char *localHost;      /* To connect from; NULL: any. */
-    int         localPort;      /* 0: any.  Else one is tried after the other. */
+    int         localPort;      /* 0: any.  Else one is tried after the
+                                 * other. */
 } NsConnectSpec;
 
 /*
- * Resolve the host, and begin with the first GoOn.  NULL: errno says why, 0 that
- * the host is not known.
+ * Resolve the host, and begin with the first GoOn.  NULL: errno says why, 0
+ * that the host is not known.
  */
 NsConnector *NsConnectorCreate(const NsConnectSpec *specPtr);
 void NsConnectorDestroy(NsConnector **connectorPtrPtr);

@@ -116,8 +116,8 @@ Ns_GetAddrByHost(Ns_DString *dsPtr, const char *host)
 }
 
 /*
- * The first IPv4 address, which every caller understands; without one, the first
- * of all.
+ * The first IPv4 address, which every caller understands; without one, the
+ * first of all.
  */
 static const char *
 PreferIpv4(const char *addresses)

@@ -22,9 +22,9 @@ void NsDriverSetReadyProc(NsReadyProc *proc);
 
 /*
  * Bind, before anything is touched that a running server shares, the ports of
- * all drivers that the configuration names for the process and its servers (only
- * NULL: all of them): of modules that export Ns_ModuleListenPort.  They do not
- * listen yet.  The process ends if one cannot be bound.
+ * all drivers that the configuration names for the process and its servers
+ * (only NULL: all of them): of modules that export Ns_ModuleListenPort.  They
+ * do not listen yet.  The process ends if one cannot be bound.
  */
 void NsDriversReserve(const char *only);
 
@@ -50,8 +50,8 @@ void NsDriverYield(void);
  * Stop accepting.  Requests in the making, and those that come within a moment
  * on connections that were accepted, are still handed over: Drain waits until
  * there can be no more of them (NS_OK), or until the deadline, an absolute time
- * (NS_TIMEOUT).  Wait ends driver, spooler and writer threads when their work is
- * done, or at the deadline.
+ * (NS_TIMEOUT).  Wait ends driver, spooler and writer threads when their work
+ * is done, or at the deadline.
  */
 void NsDriversStop(void);
 Ns_ReturnCode NsDriversDrain(const Ns_Time *deadlinePtr);

@@ -130,8 +130,8 @@ struct NsDriverThread {
 
     /* The thread itself. */
     NsWheelEntry    retryEntry;         /* When to accept again. */
-    NsSockList      others;             /* Its sockets, in the order of their last
-                                         * requests; but these: */
+    NsSockList      others;             /* Its sockets, in the order of their
+                                         * last requests; but these: */
     NsSockList      heads;              /* A head or handshake has begun, the
                                          * oldest first. */
     int             nSockets;
@@ -158,8 +158,8 @@ struct NsDriverThread {
  */
 typedef struct NsDriverParams {
     int64_t maxInput;                   /* Longest body. */
-    int64_t maxUpload;                  /* Longer ones into a named file; 0: none
-                                         * is. */
+    int64_t maxUpload;                  /* Longer ones into a named file; 0:
+                                         * none is. */
     int64_t readAhead;                  /* Longer ones to disk. */
     int     bufSize;                    /* Of the first read. */
     NsParseLimits limits;
@@ -207,7 +207,8 @@ struct NsDriver {
     NsSockSettings    settings;         /* See there. */
     NsDriverThread  **threads;          /* Constant after start. */
     NsDriverThread  **spoolers;         /* Constant after start. */
-    NsWriter        **writers;          /* Constant after start; at least one. */
+    NsWriter        **writers;          /* Constant after start; at least
+                                         * one. */
     int               nWriters;         /* Constant after start. */
     atomic_uint       nextWriter;       /* In turn; any thread, relaxed. */
     NsDriver         *nextPtr;          /* Constant after start. */
@@ -352,8 +353,8 @@ NsListenerUnmark(void *data)
 }
 
 /*
- * driver_listen.c: open the listening sockets of a driver thread.  NS_ERROR: the
- * reason is logged.
+ * driver_listen.c: open the listening sockets of a driver thread.  NS_ERROR:
+ * the reason is logged.
  */
 Ns_ReturnCode NsDriverListen(NsDriverThread *threadPtr);
 

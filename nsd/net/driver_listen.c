@@ -1,9 +1,9 @@
 /*
  * driver_listen.c --
  *
- *      The listening sockets of drivers: bound when the process starts, before it
- *      touches what a running server may share with it, and listening when it is
- *      ready.
+ *      The listening sockets of drivers: bound when the process starts, before
+ *      it touches what a running server may share with it, and listening when
+ *      it is ready.
  */
 
 #include "net/driver_int.h"
@@ -161,7 +161,8 @@ ListenOn(void *arg, const char *address, int port)
 }
 
 /*
- * They go to the table together, at the end: two drivers do not get the same one.
+ * They go to the table together, at the end: two drivers do not get the same
+ * one.
  */
 void
 NsDriversReserve(const char *only)

@@ -230,8 +230,8 @@ NsSockReserve(const char *address, int port, NsBindMode mode)
 
 /*
  * Ask the helper for what this process may not do: bind a port below 1024, or
- * share one with a socket of root.  When nobody answers, errno is still the reason
- * to ask.
+ * share one with a socket of root.  When nobody answers, errno is still the
+ * reason to ask.
  */
 static NS_SOCKET
 OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
@@ -252,8 +252,8 @@ OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
 }
 
 /*
- * Listen on the socket, if there is one; close it if that fails.  One that nobody
- * was to share until now shares its port from here on as all do.
+ * Listen on the socket, if there is one; close it if that fails.  One that
+ * nobody was to share until now shares its port from here on as all do.
  */
 static NS_SOCKET
 Listening(NS_SOCKET sock, int backlog)

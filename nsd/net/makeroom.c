@@ -10,9 +10,9 @@
  *      these to the end, where they belong, so that the next does not meet them
  *      again.  Unfinished heads have a list of their own.
  *
- *      An idle connection loses nothing.  If there is none, the oldest head that
- *      is still incomplete goes, or the oldest body that has taken longer than
- *      recvwait: who keeps many of those keeps others out.
+ *      An idle connection loses nothing.  If there is none, the oldest head
+ *      that is still incomplete goes, or the oldest body that has taken longer
+ *      than recvwait: who keeps many of those keeps others out.
  */
 
 #include "net/driver_int.h"

@@ -29,13 +29,15 @@ struct NsReader;
 typedef struct NsMessage {
     struct NsMessage *nextPtr;          /* Free list. */
     NsArena           arena;
-    struct NsSock    *sockPtr;          /* NULL once the socket was given back. */
+    struct NsSock    *sockPtr;          /* NULL once the socket was given
+                                         * back. */
     NsServer         *serverPtr;        /* Chosen by driver and Host field. */
     const char       *location;         /* Of the host map or the driver. */
     NsHttpHead        head;
 
     /* The body, decoded.  Exactly one of memory, anonymous file, named file. */
-    char             *content;          /* Null terminated; NULL if in a file. */
+    char             *content;          /* Null terminated; NULL if in a
+                                         * file. */
     size_t            contentLength;
     int               contentFd;        /* -1 if in memory. */
     const char       *contentFile;      /* Named file of maxupload, or NULL. */
@@ -44,19 +46,21 @@ typedef struct NsMessage {
                                          * 400 (no Host field, or several), 413,
                                          * 414, 431, or 503 (no room for the
                                          * body). */
-    bool              isRaw;            /* From a driver that does not let the core
-                                         * parse: head is empty, content holds
-                                         * what was received, possibly nothing. */
-    bool              mustClose;        /* The socket cannot be kept: unread body,
-                                         * or the client has said so. */
-    NsStamp           acceptStamp;      /* First byte; or the accept, if that was
-                                         * there by then. */
-    NsStamp           reportStamp;      /* Its first bytes were here by then;
-                                         * 0: not known, or it came in pieces. */
+    bool              isRaw;            /* From a driver that does not let the
+                                         * core parse: head is empty, content
+                                         * holds what was received, possibly
+                                         * nothing. */
+    bool              mustClose;        /* The socket cannot be kept: unread
+                                         * body, or the client has said so. */
+    NsStamp           acceptStamp;      /* First byte; or the accept, if that
+                                         * was there by then. */
+    NsStamp           reportStamp;      /* Its first bytes were here by then; 0:
+                                         * not known, or it came in pieces. */
     char              peer[NS_PEER_BYTES];
     unsigned short    peerPort;
 
-    struct NsReader  *readerPtr;        /* net: while the message is received. */
+    struct NsReader  *readerPtr;        /* net: while the message is
+                                         * received. */
     int64_t           budgetBytes;      /* net: taken from the memory budget of
                                          * bodies, and of headers. */
     int64_t           headBudgetBytes;

@@ -3,8 +3,8 @@
  *
  *      How many half-received requests each peer has.  Owned by one thread.
  *
- *      An IPv6 network of 64 bits is one peer: whoever has one address of it has
- *      them all.
+ *      An IPv6 network of 64 bits is one peer: whoever has one address of it
+ *      has them all.
  */
 
 #include "net/driver_int.h"

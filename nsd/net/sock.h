@@ -106,9 +106,11 @@ typedef struct NsSockSettings {
     int64_t keepaliveMaxDownloadSize;   /* Likewise. */
     int     nWriters;
     bool    isTls;
-    const struct NsHostMap *hostMapPtr; /* Of a driver that all servers share. */
+    const struct NsHostMap *hostMapPtr; /* Of a driver that all servers
+                                         * share. */
     const char *uploadPath;             /* Directory of files for bodies. */
-    const char *extraHeaders;           /* Tcl list of names and values, or NULL. */
+    const char *extraHeaders;           /* Tcl list of names and values, or
+                                         * NULL. */
 
     _Atomic int64_t writerSize;         /* Bytes; any thread may set it. */
     atomic_bool     writerStreaming;    /* Likewise. */

@@ -5,8 +5,8 @@
  *      a socket.
  *
  *      Other threads register and cancel through the inbox of its loop; the
- *      thread applies that, waits, and calls.  Replacing a callback is the same as
- *      cancelling it silently and registering.
+ *      thread applies that, waits, and calls.  Replacing a callback is the same
+ *      as cancelling it silently and registering.
  */
 
 #include "net/sockcallback.h"

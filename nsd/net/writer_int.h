@@ -11,7 +11,8 @@
 #include "net/driver_int.h"
 #include "net/output.h"
 
-#define NS_WRITER_RATES 3       /* Limits of one job: its own, shared, driver's. */
+#define NS_WRITER_RATES 3       /* Limits of one job: its own, shared,
+                                 * driver's. */
 
 struct NsWriterJob {
     NsInboxNode    inboxNode;

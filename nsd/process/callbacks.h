@@ -5,8 +5,8 @@
  *      nsprocess.h.
  *
  *      A stage runs once, in the main thread (at shutdown: in a thread of its
- *      own), but that of SIGHUP each time.  A callback registered for a stage that has passed never runs;
- *      once shutdown has begun, none is accepted.
+ *      own), but that of SIGHUP each time.  A callback registered for a stage
+ *      that has passed never runs; once shutdown has begun, none is accepted.
  */
 
 #ifndef NSD_PROCESS_CALLBACKS_H

@@ -1,7 +1,8 @@
 /*
  * config_check.c --
  *
- *      Compares the configuration with the table of parameters, and with itself.
+ *      Compares the configuration with the table of parameters, and with
+ *      itself.
  */
 
 #include "process/config_check.h"

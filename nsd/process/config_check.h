@@ -7,8 +7,8 @@
  *      Reported are sections and parameters that do not exist, with the nearest
  *      name that does, values that are out of range, and servers, pools, limits
  *      and log sinks that nothing defines; for -T also files and directories
- *      that are missing, modules that cannot be loaded, addresses that cannot be
- *      listened on.  Sections outside ns/ are their owners' business.
+ *      that are missing, modules that cannot be loaded, addresses that cannot
+ *      be listened on.  Sections outside ns/ are their owners' business.
  */
 
 #ifndef NSD_PROCESS_CONFIG_CHECK_H

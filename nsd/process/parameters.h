@@ -4,8 +4,8 @@
  *      The parameters of the configuration: one row for each, from which come
  *      its check, its value, and its documentation.
  *
- *      A room keeps the rows of what it reads next to the struct that they fill,
- *      and registers them in its init procedure.
+ *      A room keeps the rows of what it reads next to the struct that they
+ *      fill, and registers them in its init procedure.
  */
 
 #ifndef NSD_PROCESS_PARAMETERS_H
@@ -164,8 +164,8 @@ const char *NsParametersProblem(const NsParameter *rows, size_t structBytes);
 
 /*
  * Fill the members that the rows name with what holds in a section of the
- * configuration.  A value out of range is clamped, one that cannot be read gives
- * way to the default, both with a Warning.
+ * configuration.  A value out of range is clamped, one that cannot be read
+ * gives way to the default, both with a Warning.
  */
 void NsParametersFill(const NsParameter *rows, const char *section,
                       void *structPtr);

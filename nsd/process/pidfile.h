@@ -19,9 +19,9 @@ void NsPidfileInit(void);
 void NsPidfileCheck(void);
 
 /*
- * Write it to the place that the configuration names.  If it belongs to a server
- * that runs, that is done when the other stops.  A failure is logged, and nothing
- * else.
+ * Write it to the place that the configuration names.  If it belongs to a
+ * server that runs, that is done when the other stops.  A failure is logged,
+ * and nothing else.
  */
 void NsPidfileWrite(void);
 

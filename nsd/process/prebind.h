@@ -20,8 +20,8 @@ typedef enum {
 } NsPrebindKind;
 
 /*
- * With whom a socket's port is shared.  Connections of an earlier process do not
- * count.
+ * With whom a socket's port is shared.  Connections of an earlier process do
+ * not count.
  */
 typedef enum {
     NS_BIND_USUAL,              /* Nobody who listens. */

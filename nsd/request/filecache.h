@@ -50,8 +50,8 @@ typedef struct NsFile {
 void NsFileCacheInit(void);
 
 /*
- * Read section ns/fastpath, when the configuration has been read; later calls do
- * nothing.
+ * Read section ns/fastpath, when the configuration has been read; later calls
+ * do nothing.
  */
 void NsFileCacheConfigure(void);
 

@@ -47,8 +47,8 @@ NsConnRefuse(NsWork *workPtr)
 }
 
 /*
- * The pool is full or has no thread, or the server stops.  No error document is tried: it could
- * be a script.
+ * The pool is full or has no thread, or the server stops.  No error document is
+ * tried: it could be a script.
  */
 static void
 Reject(NsConn *connPtr, bool isFull)

@@ -17,9 +17,10 @@
 void NsChildInheritExit(Tcl_Interp *interp);
 
 /*
- * What Tcl's own `exit` does in those that a library has made, in C: in a thread
- * of the library it ends this thread; in one of ours, which it leaves no way out,
- * it stops the server in the usual way.  In the main thread it ends the process.
+ * What Tcl's own `exit` does in those that a library has made, in C: in a
+ * thread of the library it ends this thread; in one of ours, which it leaves no
+ * way out, it stops the server in the usual way.  In the main thread it ends
+ * the process.
  */
 void NsChildTakeExit(void);
 

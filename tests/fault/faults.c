@@ -3,16 +3,16 @@
  *
  *      To be preloaded: system calls fail, now and then, in the ways that the
  *      file named by NSD_FAULTS asks for.  That file is mapped, so whoever runs
- *      the process can begin and end each kind of fault at any time, and see how
- *      often it came.
+ *      the process can begin and end each kind of fault at any time, and see
+ *      how often it came.
  *
  *      The file is an array of 32-bit words: first the seed, then two words for
  *      each kind: how many calls of 65,536 fail, and how many have failed.  The
  *      kinds stand in faults.tcl in the same order.
  *
  *      A short read or write of a socket cannot be had by returning less: who
- *      waits for edges may take it, by epoll(7), that the kernel has no more.  So
- *      a socket gets a small buffer instead, and the client sends in pieces.
+ *      waits for edges may take it, by epoll(7), that the kernel has no more.
+ *      So a socket gets a small buffer instead, and the client sends in pieces.
  *
  *      Which call fails is drawn from the seed and the number of the call, so
  *      that a single thread meets the same faults again.
@@ -54,7 +54,8 @@ typedef enum {
     WRITE_SHORT,        /* a part of what was to be written */
     READ_ERROR,         /* EIO of reads from files */
     READ_SHORT,         /* a part of what was to be read from them */
-    SEND_SMALL,         /* a connection takes little at a time, from accept on */
+    SEND_SMALL,         /* a connection takes little at a time, from accept
+                         * on */
     INTERRUPTED,        /* EINTR of any of these */
     SYNC_SLOW,          /* fsync takes 50 ms */
     SYNC_ERROR,         /* EIO */
@@ -155,8 +156,8 @@ TypeOf(int fd)
 }
 
 /*
- * Of what never waits nothing is: event counters (type 0), and what is asked not
- * to wait.
+ * Of what never waits nothing is: event counters (type 0), and what is asked
+ * not to wait.
  */
 static bool
 IsInterrupted(int fd, unsigned type)

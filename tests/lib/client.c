@@ -7,8 +7,8 @@
  *
  *      Each connection asks for the paths in turn, with a query that no other
  *      request has, ?id=ROUND.CONNECTION.NUMBER, until its time is up (0: until
- *      the server is gone).  Then it prints a line for each request: what became
- *      of it, its id and its path, and for some a detail.
+ *      the server is gone).  Then it prints a line for each request: what
+ *      became of it, its id and its path, and for some a detail.
  *
  *      complete    answered to the last byte, and as it should be
  *      refused     answered to the last byte with an error; the status follows
@@ -17,14 +17,14 @@
  *      none        no byte of a reply came
  *      connect     no connection could be had, so nothing was sent
  *
- *      Each fourth connection sends its heads in pieces, each fifth takes what it
- *      gets slowly, and with two ports each other one speaks TLS.
+ *      Each fourth connection sends its heads in pieces, each fifth takes what
+ *      it gets slowly, and with two ports each other one speaks TLS.
  *
  *      What a reply should be is told behind the path: PATH:LENGTH is that many
- *      bytes of the pattern 0123456789abcdef, PATH:LENGTH+ begins with the id and
- *      a newline in their place, PATH:LENGTH! is a POST of so many bytes of the
- *      pattern, answered by the id and a newline.  A path alone may be answered
- *      with anything.
+ *      bytes of the pattern 0123456789abcdef, PATH:LENGTH+ begins with the id
+ *      and a newline in their place, PATH:LENGTH! is a POST of so many bytes of
+ *      the pattern, answered by the id and a newline.  A path alone may be
+ *      answered with anything.
  */
 
 #include <arpa/inet.h>

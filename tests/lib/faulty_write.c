@@ -5,9 +5,9 @@
  *      interrupted one time in four, and short most of the other times.  Each
  *      such deed adds a byte to the file faulty.count in the current directory.
  *
- *      While there is a file "trouble" in the current directory, such writes fail
- *      two times in three for lack of space, after a part of the bytes; and half
- *      of the time such files cannot be renamed, nor opened.
+ *      While there is a file "trouble" in the current directory, such writes
+ *      fail two times in three for lack of space, after a part of the bytes;
+ *      and half of the time such files cannot be renamed, nor opened.
  *
  *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate"
  *      is in the current directory, until somebody opens that for writing.

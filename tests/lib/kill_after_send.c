@@ -1,9 +1,9 @@
 /*
  * kill_after_send.c --
  *
- *      To be preloaded: the process is killed as soon as so many bytes have left
- *      through sockets as the file send.limit in the current directory says, in
- *      the call that sent the last of them.
+ *      To be preloaded: the process is killed as soon as so many bytes have
+ *      left through sockets as the file send.limit in the current directory
+ *      says, in the call that sent the last of them.
  *
  *      Counting begins when that file appears.
  */

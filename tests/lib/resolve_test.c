@@ -1,8 +1,8 @@
 /*
  * resolve_test.c --
  *
- *      To be preloaded, or part of a test program: a name "A+B.test" has the addresses A and B, in this
- *      order.
+ *      To be preloaded, or part of a test program: a name "A+B.test" has the
+ *      addresses A and B, in this order.
  */
 
 #include <dlfcn.h>

@@ -39,7 +39,8 @@ static Ns_Cls         requestSlot;
 static Ns_Sls         connectionSlot;
 static Ns_LogSeverity severity;
 
-static Probe *freedProbePtr;        /* For cleanups, which see their data only. */
+static Probe *freedProbePtr;        /* For cleanups, which see their data
+                                     * only. */
 
 static Ns_OpProc            Greet;
 static Ns_OpProc            Fail;
@@ -214,9 +215,9 @@ AddCommands(Tcl_Interp *interp, void *arg)
 }
 
 /*
- * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister; probe
- * nowhere: registers for a server that does not exist; probe eval script: in an
- * interpreter of its own
+ * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister;
+ * probe nowhere: registers for a server that does not exist; probe eval script:
+ * in an interpreter of its own
  */
 static int
 ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -193,7 +193,8 @@ Dice(uint32_t *seedPtr)
 }
 
 /*
- * One that broke off in the last portion may count as sent, see NsDeliveryLeave.
+ * One that broke off in the last portion may count as sent, see
+ * NsDeliveryLeave.
  */
 static bool
 Check(const char *file, Pair *pairs)

@@ -2,9 +2,9 @@
  * log_stress.c --
  *
  *      Many threads log through lanes while sinks roll, reopen, change their
- *      settings, are slow, or are stalled until all threads have ended.  Each record carries its thread and a number; at
- *      the end every record must be in each sink's files once, those of one
- *      thread in order.
+ *      settings, are slow, or are stalled until all threads have ended.  Each
+ *      record carries its thread and a number; at the end every record must be
+ *      in each sink's files once, those of one thread in order.
  *
  *      log_stress ?THREADS RECORDS?
  */

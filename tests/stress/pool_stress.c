@@ -3,12 +3,12 @@
  *
  *      Requests through a pool whose threads come and go all the time.
  *
- *      Drivers submit works, more than the pool has places; runs are short,
- *      and some yield.  Threads end after few requests or no time of idleness,
- *      some do not come, and some cannot go on; the settings change, and lists are taken.  The pool is stopped in the
- *      middle of it, and started again.  In the end each work that was
- *      accepted has run once, and the counters agree.  Under ThreadSanitizer,
- *      a race is a failure.
+ *      Drivers submit works, more than the pool has places; runs are short, and
+ *      some yield.  Threads end after few requests or no time of idleness, some
+ *      do not come, and some cannot go on; the settings change, and lists are
+ *      taken.  The pool is stopped in the middle of it, and started again.  In
+ *      the end each work that was accepted has run once, and the counters
+ *      agree.  Under ThreadSanitizer, a race is a failure.
  *
  *      pool_stress ?N?: about that many dispatches.
  */

@@ -4,8 +4,8 @@
  *      What a killed process had on disk for a sink is written by the next,
  *      once, whether or not there still is what it had in memory.
  *
- *      A child logs into a database that is locked, until much of it is on disk,
- *      and dies.  Others take its place.
+ *      A child logs into a database that is locked, until much of it is on
+ *      disk, and dies.  Others take its place.
  */
 
 #include "unit.h"

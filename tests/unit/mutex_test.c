@@ -97,7 +97,8 @@ who_waits_counts_as_busy_with_the_time_waited(void **state)
     Ns_Sema isStarted = NULL;
     Stats   stats = {.nBusy = 0};
 
-    /* On a busy machine the thread may come too late to wait long, or at all. */
+    /* On a busy machine the thread may come too late to wait long, or at
+     * all. */
     for (int i = 0; i < 20 && stats.waited < 0.01; i++) {
         Ns_Thread thread;
 

@@ -1,8 +1,8 @@
 /*
  * net_check_test.c --
  *
- *      What messages, sockets, wheels and deliveries assert: each member that is
- *      wrong ends the process.
+ *      What messages, sockets, wheels and deliveries assert: each member that
+ *      is wrong ends the process.
  *
  *      1. messages    2. sockets    3. wheels    4. deliveries
  */

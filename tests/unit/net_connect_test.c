@@ -4,8 +4,8 @@
  *      Connecting to names with several addresses, and asking for ports that
  *      need rights.
  *
- *      Names that end in ".test" are resolved here: "A+B.test" has the addresses
- *      A and B, in this order.
+ *      Names that end in ".test" are resolved here: "A+B.test" has the
+ *      addresses A and B, in this order.
  */
 
 #include "unit.h"

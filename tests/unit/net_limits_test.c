@@ -149,8 +149,8 @@ a_client_that_drips_loses_its_connection(void **state)
 }
 
 /*
- * A body whose first part comes with the head, six times the minimum rate of the
- * time until the rest drips.
+ * A body whose first part comes with the head, six times the minimum rate of
+ * the time until the rest drips.
  */
 static bool
 IsKeptWhileItDrips(void)

@@ -33,7 +33,8 @@ IsFreePort(int port, int type)
 }
 
 /*
- * A port that nobody uses at the moment, for TCP and UDP; another one each time.
+ * A port that nobody uses at the moment, for TCP and UDP; another one each
+ * time.
  */
 static inline int
 FreePort(void)

@@ -1,8 +1,8 @@
 /*
  * tcl_globals_test.c --
  *
- *      The end of the globals of a script, both by a look at Tcl's tables and in
- *      the plain way for versions of Tcl whose tables are not known.
+ *      The end of the globals of a script, both by a look at Tcl's tables and
+ *      in the plain way for versions of Tcl whose tables are not known.
  *
  *      1  what goes, what stays
  *      2  errorInfo and errorCode

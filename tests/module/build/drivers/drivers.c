@@ -1,9 +1,9 @@
 /*
  * drivers.c --
  *
- *      Drivers as modules have them, by the module's name: `greeter` does all in
- *      its requestProc; `plain` moves bytes, and fills in field by field what
- *      version 2 has.
+ *      Drivers as modules have them, by the module's name: `greeter` does all
+ *      in its requestProc; `plain` moves bytes, and fills in field by field
+ *      what version 2 has.
  */
 
 #include "ns.h"
