@@ -4,7 +4,8 @@
  *      Rung by those who write into lanes, for those who read them.
  *
  *      The procedures belong to rooms on the right, which hang them up before
- *      there are other threads.  Any thread rings, and none waits for what follows.
+ *      there are other threads.  Any thread rings, and none waits for what
+ *      follows.
  */
 
 #ifndef NSD_LOG_BELL_H
@@ -38,9 +39,10 @@ extern NsBell nsBell;           /* Constant after NsBellHang. */
 void NsBellHang(const NsBell *bellPtr);
 
 /*
- * A reader that goes to sleep says so, has all threads pass a barrier, and looks
- * at the lanes once more.  A writer puts a record, passes its half of the barrier,
- * and looks whether somebody sleeps.  Init: once, before there are lanes.
+ * A reader that goes to sleep says so, has all threads pass a barrier, and
+ * looks at the lanes once more.  A writer puts a record, passes its half of the
+ * barrier, and looks whether somebody sleeps.  Init: once, before there are
+ * lanes.
  */
 static inline void NsBellBarrier(void);
 void NsBellBarrierInAllThreads(void);

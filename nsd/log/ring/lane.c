@@ -36,7 +36,7 @@ typedef struct Lane {
     uint32_t       offset;
     uint32_t       room;        /* Bytes left in the segment. */
     uint32_t       reserved;    /* Bytes behind the room: a prepared record. */
-    uint64_t       nudgeBytes;  /* Put since sinks were told. */
+    uint64_t       nudgeBytes;  /* Put since the bell was rung. */
     atomic_uint_fast64_t number;    /* Of the segment in the lane; this and */
     atomic_uint_fast64_t sequence;  /* that the owner writes, others read. */
     uint32_t       index;       /* Constant, as what follows. */
@@ -59,12 +59,12 @@ typedef struct ThreadLanes {
 } ThreadLanes;
 
 /*
- * What became of a record.
+ * The result of a put.
  */
 typedef enum {
     LOST,
     PUT,
-    PUT_MUCH                    /* Those who read are to be told. */
+    PUT_MUCH                    /* The readers are to be called. */
 } Outcome;
 
 static NsRing *ring;            /* Constant after NsLaneInit. */

@@ -4,8 +4,8 @@
  *      The writing side of the mapping: lanes of threads, and free segments.
  *
  *      A thread takes a lane for each stream that it writes to and keeps it
- *      until it ends; then another thread goes on where it stopped.  Putting a
- *      record into a lane takes no lock.  A thread that finds no lane free
+ *      until it ends; then another thread continues where it stopped.  Putting
+ *      a record into a lane takes no lock.  A thread that finds no lane free
  *      shares the stream's common one, behind a lock.
  */
 
@@ -16,7 +16,7 @@
 #include "nslogstream.h"
 
 /*
- * What a record may use of the last memory.
+ * The share of the last memory that a record may use.
  */
 typedef enum {
     NS_LANE_DETAIL,             /* Debug messages: the first to go. */
@@ -34,7 +34,7 @@ typedef struct NsLaneRecord {
     int                 severity;
     NsLaneClass         class;
     NsOverflow          overflow;
-    size_t              nudgeBytes; /* So many put, and readers are told. */
+    size_t              nudgeBytes; /* The bell rings after this number. */
     int64_t             time;
     const struct iovec *pieces;
     int                 nPieces;
@@ -54,9 +54,9 @@ bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
 
 /*
  * Leave a record that counts only if the process dies before this thread puts
- * its next one into the stream, which replaces it.  False: this cannot be had,
- * for want of a lane of the thread's own, of memory, or because of the record's
- * length.
+ * its next one into the stream, which replaces it.  False: this is not
+ * possible, for lack of a lane of the thread's own or of memory, or because of
+ * the record's length.
  */
 bool NsLanePrepare(int stream, const NsLaneRecord *recordPtr);
 
@@ -67,7 +67,7 @@ bool NsLanePrepare(int stream, const NsLaneRecord *recordPtr);
 const void *NsLanePrepared(int stream, size_t *lengthPtr);
 
 /*
- * What this thread has prepared in the stream does not count any more.
+ * The record that this thread has prepared in the stream no longer counts.
  */
 void NsLaneForget(int stream);
 
@@ -110,7 +110,7 @@ bool NsLaneIsFull(void);
  * How much of the memory is in use; all 0 before NsLaneInit.
  */
 typedef struct NsLaneUsage {
-    uint32_t nLanes;            /* That have ever been taken. */
+    uint32_t nLanes;            /* Taken so far. */
     uint32_t segmentBytes;
     uint32_t nSegments;
     uint32_t nUsed;             /* Segments. */

@@ -4,9 +4,9 @@
  *      Reading the lanes of a mapping: a place in each, and all of them merged
  *      by time.
  *
- *      Nothing that stands in the mapping is trusted: lengths, links and
- *      numbers are checked before use, so a damaged or foreign mapping yields
- *      fewer records, never a fault.
+ *      Nothing in the mapping is trusted: lengths, links and numbers are
+ *      checked before use, so a damaged or foreign mapping yields fewer
+ *      records, never a fault.
  */
 
 #ifndef NSD_LOG_READER_H
@@ -15,7 +15,7 @@
 #include "log/ring/ring.h"
 
 /*
- * Where a reader stands in one lane.
+ * A reader's place in one lane.
  */
 typedef struct NsPlace {
     uint32_t lane;
@@ -34,9 +34,9 @@ typedef struct NsPlace {
 bool NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position);
 
 /*
- * Stand behind the last record of a lane of which nothing is freed meanwhile.
+ * Go behind the last record of a lane of which nothing is freed meanwhile.
  * *sequencePtr: that of the next record; NS_PLACE_UNKNOWN: only that record
- * will tell.
+ * will show it.
  */
 #define NS_PLACE_UNKNOWN UINT64_MAX
 bool NsPlaceOpenEnd(const NsRing *ringPtr, NsPlace *placePtr,
@@ -120,7 +120,7 @@ NsMergeSecondTime(const NsMerge *mergePtr)
 }
 
 /*
- * The head of the first place has changed, or there is none any more.
+ * The head of the first place has changed, or there is none left.
  */
 void NsMergeFirstMoved(NsMerge *mergePtr);
 void NsMergeFirstEnded(NsMerge *mergePtr);

@@ -150,7 +150,7 @@ NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
         }
     }
     if (firstPtr != NULL && *reasonPtr != NULL) {
-        /* What comes behind cannot be told from anything else. */
+        /* The rest cannot be distinguished from anything else. */
         firstPtr->nDamaged++;
     }
     NsRingFileRelease(filePtr, firstPtr != NULL && !isReadOnly);
@@ -338,7 +338,7 @@ CommitPrepared(const NsRing *ringPtr, uint32_t lane, NsRingSegment *segmentPtr)
 }
 
 /*
- * The numbers in the header of a mapping that has so many bytes in all.
+ * The numbers in the header of a mapping of the given size.
  */
 static void
 Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr, int64_t bytes)
@@ -370,8 +370,9 @@ Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr, int64_t bytes)
 }
 
 /*
- * Segments of so many bytes, and what goes with them.  Lanes of threads alone
- * never make memory short, and each stream can have a common one beside them.
+ * Segments of the given total size, and what goes with them.  Lanes of threads
+ * alone never make memory short, and each stream can have a common one beside
+ * them.
  */
 static void
 DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr, uint64_t bytes)
@@ -529,7 +530,7 @@ CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
 }
 
 /*
- * The parts that the header tells of fill the mapping.
+ * The parts that the header describes fill the mapping.
  */
 static bool
 AreMeasuresSound(const NsRingHeader *headerPtr, uint64_t bytes)
@@ -573,7 +574,7 @@ IsBlank(const NsRingHeader *headerPtr)
 }
 
 /*
- * A reader that is no sink of the mapping is left out.
+ * A reader that is not a sink of the mapping is left out.
  */
 static void
 RepairReaders(NsRing *ringPtr)
@@ -593,8 +594,8 @@ RepairReaders(NsRing *ringPtr)
 }
 
 /*
- * All chains stay within the mapping, end, and carry the lane's number.  What
- * stands in the segments is checked record by record by those who read it.
+ * All chains stay within the mapping, end, and carry the lane's number.  The
+ * content of segments is checked record by record by its readers.
  */
 static void
 RepairLanes(NsRing *ringPtr)

@@ -5,9 +5,10 @@
  *
  *      The mapping holds a header, the streams with the sinks that read them,
  *      the lanes with a cursor for each reader of their stream, the sinks, and
- *      the segments.  How many of each, the header says.  A lane is one thread's
- *      way into one stream: a chain of segments that the thread alone appends
- *      to.  Each segment says how far it is filled with complete records.
+ *      the segments.  How many of each, the header says.  A lane is one
+ *      thread's way into one stream: a chain of segments that the thread alone
+ *      appends to.  Each segment says how far it is filled with complete
+ *      records.
  *
  *          lane --first--> segment --next--> segment --next--> segment
  *                             ^ cursor of a slow sink             ^ the thread
@@ -106,8 +107,8 @@ typedef struct NsRingRecord {
 } NsRingRecord;
 
 /*
- * What a sink has written of a lane.  While a write is under way, ahead is
- * where the cursor will be after it.  All 0 in a new lane.
+ * The part of a lane that a sink has written.  While a write is under way,
+ * ahead is where the cursor will be after it.  All 0 in a new lane.
  */
 typedef struct NsRingCursor {
     atomic_uint_fast64_t done;
@@ -118,7 +119,7 @@ typedef struct NsRingCursor {
 
 typedef enum {
     NS_RING_IDLE,               /* done holds. */
-    NS_RING_WRITING,            /* The file tells which of them holds. */
+    NS_RING_WRITING,            /* The file shows which of them holds. */
     NS_RING_WRITTEN             /* ahead holds. */
 } NsRingIntent;
 
@@ -184,12 +185,12 @@ extern NsRingKey nsRingKey;     /* Ours; constant after NsLogConfigure. */
 void NsRingInit(void);
 
 /*
- * What tells this server from others on this machine.
+ * The text that distinguishes this server from others on this machine.
  */
 void NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr);
 
 /*
- * What a mapping has to hold.
+ * The requirements for a mapping.
  */
 typedef struct NsRingNeed {
     int64_t  bytes;             /* In all. */
@@ -201,10 +202,10 @@ typedef struct NsRingNeed {
 } NsRingNeed;
 
 /*
- * A new mapping of about so many bytes, preallocated, mode 0600, locked while
+ * A new mapping of about the given size, preallocated, mode 0600, locked while
  * this process lives; a smaller one, if the file system is too small.  When
  * there can be none, memory of the process serves, and *reasonPtr is why, else
- * NULL.  Its file has its name only when all that others rely on is in it.
+ * NULL.  Its file gets its name only when all that others rely on is in it.
  * NULL, with *reasonPtr: there is no memory either.
  */
 NsRing *NsRingCreate(const NsRingKey *keyPtr, const NsRingNeed *needPtr,
@@ -221,8 +222,8 @@ NsRing *NsRingCreate(const NsRingKey *keyPtr, const NsRingNeed *needPtr,
 NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
 
 /*
- * What *reasonPtr is when another process, or this one, uses the mapping; when
- * its process died before it had begun.
+ * The values of *reasonPtr when another process, or this one, uses the mapping,
+ * and when its process died before it had begun.
  */
 extern const char nsRingInUse[];
 extern const char nsRingEmpty[];
@@ -261,15 +262,14 @@ void NsRingSweep(const NsRingKey *keyPtr);
 size_t NsRingNeededBytes(NsRing *ringPtr);
 
 /*
- * Give back the memory of what no sink needs any more.  Not for a mapping in
- * use.
+ * Give back the memory of what no sink needs.  Not for a mapping in use.
  */
 void NsRingPunch(NsRing *ringPtr);
 
 /*
  * Put what is needed of these mappings, linked as siblings or not, into one new
  * file, which the caller opens.  The path, for the caller to free; NULL: errno
- * tells why not.
+ * says why not.
  */
 char *NsRingCollect(const NsRingKey *keyPtr, NsRing *const *rings, int n);
 
@@ -301,8 +301,8 @@ NsRingSegmentAt(const NsRing *ringPtr, uint32_t segment)
 }
 
 /*
- * Whether a slot is in use, and by a sink of that name; free it.  One thread may
- * free a slot of an earlier process while another looks for a name.
+ * Whether a slot is in use, and by a sink of that name; free it.  One thread
+ * may free a slot of an earlier process while another looks for a name.
  */
 static inline bool
 NsRingSinkIsUsed(const NsRingSink *slotPtr)
@@ -398,8 +398,8 @@ NsRingRecordAt(NsRingSegment *segmentPtr, uint32_t offset)
 const char *NsRingStreamOf(const NsRing *ringPtr, uint32_t lane);
 
 /*
- * How many records the sink has given up and not told of.  The number stands
- * there with its complement; what does not is damaged, and taken for 0.
+ * How many records the sink has dropped and not reported.  The number is stored
+ * with its complement; otherwise it is damaged, and counts as 0.
  */
 static inline uint64_t
 NsRingMissing(const NsRingSink *slotPtr)

@@ -2,9 +2,8 @@
  * ring_int.h --
  *
  *      A mapping from inside, for the files that make it up: ring.c has its
- *      parts, and what can be told of them; ringfile.c the files; ringkeep.c
- *      what dead processes left in them; ringmove.c a new file for the mapping
- *      in use.
+ *      parts and their properties; ringfile.c the files; ringkeep.c what dead
+ *      processes left in them; ringmove.c a new file for the mapping in use.
  */
 
 #ifndef NSD_LOG_RING_INT_H
@@ -14,7 +13,7 @@
 #include "nsstring.h"
 
 /*
- * Where the parts of a mapping begin.
+ * The beginnings of the parts of a mapping.
  */
 typedef struct NsRingLayout {
     size_t streams;
@@ -41,15 +40,15 @@ typedef struct NsRingFile {
 
 /*
  * Make a file, locked, under a name that nobody looks for but NsRingSweep; or
- * one of that many bytes, allocated.  -1: errno tells why, and *reasonPtr.
+ * one of the given size, allocated. -1: errno says why, and *reasonPtr.
  */
 int  NsRingFileBegin(const NsRingKey *keyPtr, Ns_DString *pathPtr);
 int  NsRingFileCreate(const NsRingKey *keyPtr, size_t bytes,
                       Ns_DString *pathPtr, const char **reasonPtr);
 
 /*
- * It is complete: rename it to what others look for.  False: errno tells why,
- * and it is deleted.
+ * It is complete: rename it to the name that others look for.  False: errno
+ * says why, and it is deleted.
  */
 bool NsRingFileName(const NsRingKey *keyPtr, Ns_DString *pathPtr);
 

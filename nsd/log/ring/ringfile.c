@@ -197,8 +197,8 @@ NsRingFileName(const NsRingKey *keyPtr, Ns_DString *pathPtr)
 
 /*
  * A lock of this process, not shared with its children, so that a child that
- * lives on does not keep the next server from the mapping.  Such a lock does not
- * keep out the process itself, and is gone when the process closes any
+ * lives on does not keep the next server from the mapping.  Such a lock does
+ * not keep out the process itself, and is gone when the process closes any
  * descriptor of the file; so that must not be opened twice.
  */
 bool

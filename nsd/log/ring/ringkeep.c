@@ -136,7 +136,7 @@ NsRingPunch(NsRing *ringPtr)
         for (n = 1; i + n < nPages && isNeeded[i + n] == isNeeded[i]; n++) {
         }
         if (!isNeeded[i]) {
-            /* Where that cannot be done they stay. */
+            /* If that cannot be done they stay. */
             (void) madvise(base + i * PAGE_BYTES, n * PAGE_BYTES, MADV_REMOVE);
         }
     }

@@ -76,7 +76,7 @@ NsRingMove(NsRing *ringPtr, const NsRingKey *keyPtr)
 }
 
 /*
- * False: all is as it was, and errno tells why.
+ * False: all is as it was, and errno says why.
  */
 static bool
 CopyTo(NsRing *ringPtr, int fd)
@@ -111,7 +111,7 @@ CopyTo(NsRing *ringPtr, int fd)
 
 /*
  * The kernel copies.  ThreadSanitizer does not know that nobody writes there
- * any more, and must not see it.
+ * now, and must not see it.
  */
 static bool
 WriteAll(int fd, const char *bytes, size_t length)

@@ -5,7 +5,7 @@
  *
  *      How long the line may become is known from the length of the record.
  *      The buffer has room for that or is not touched, so nothing below asks
- *      for room.  Functions that put something return where to go on.
+ *      for room.  Functions that put something return the next place.
  */
 
 #include "log/stream/accessline.h"
@@ -37,7 +37,7 @@ typedef uint64_t      Words  __attribute__((vector_size(16)));
 typedef struct Access {
     const Ns_AccessRecord *r;
     int64_t     start;          /* Microseconds since 1970. */
-    uint32_t    nHeaders;       /* That are left. */
+    uint32_t    nHeaders;       /* Those that are left. */
     const char *next;           /* They begin here ... */
     const char *end;
     const char *peer;
@@ -359,7 +359,7 @@ IsPlain(const char *bytes, size_t length)
 }
 
 /*
- * What a client sent must not end the line or the field.
+ * Text from a client must not end the line or the field.
  */
 static char *
 PutEscaped(char *to, const char *bytes, size_t length)
@@ -413,8 +413,8 @@ PutUser(char *to, const char *bytes, size_t length, bool isPlain)
 }
 
 /*
- * Where the last digit goes is found first: to read digits again that have just
- * been written would take longer.
+ * The place of the last digit is found first: to read digits again that have
+ * just been written would take longer.
  */
 static char *
 PutNumber(char *to, int64_t number)

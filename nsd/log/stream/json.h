@@ -10,7 +10,7 @@
 #include "log/stream/line.h"
 
 /*
- * A string in quotes.  What is no UTF-8 becomes U+FFFD.
+ * A string in quotes.  Bytes that are not UTF-8 become U+FFFD.
  */
 void NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length);
 

@@ -22,7 +22,7 @@ typedef struct NsKinds {
 } NsKinds;
 
 /*
- * Take apart a Tcl list; NULL is the empty one.  False: it is no list, and
+ * Take apart a Tcl list; NULL is the empty one.  False: it is not a list, and
  * there is nothing to free.
  */
 bool NsKindsInit(NsKinds *kindsPtr, const char *list);
@@ -31,7 +31,7 @@ void NsKindsFree(NsKinds *kindsPtr);
 bool NsKindsHave(const NsKinds *kindsPtr, const char *kind, size_t length);
 
 /*
- * What is in both lists, for the caller to free; NULL if that is nothing.
+ * The kinds in both lists, for the caller to free; NULL if there are none.
  */
 char *NsKindsCommon(const char *left, const char *right);
 

@@ -26,7 +26,7 @@ void NsSeverityInit(void);
 int NsSeverityFind(const char *name);
 
 /*
- * The number of the severity of that name, new or not; -1: there can be no more.
+ * The number of the severity of that name, new or not; -1: the table is full.
  */
 int NsSeverityCreate(const char *name);
 
