@@ -13,10 +13,9 @@
  *      submitter that comes later sees NEVER, and wakes it.
  *
  *      When the system makes no thread, or the thread cannot get what it needs
- *      to serve, the pool goes on with those it has, and tries again after a
- *      pause that grows as long as it is in vain.  A pool that is left without
- *      any refuses what waits [hopeless], and what comes until it may try
- *      again.
+ *      to serve, the pool continues with those it has, and tries again after a
+ *      pause that grows with each failure.  A pool that is left without any
+ *      refuses what waits [hopeless], and what comes until it may try again.
  */
 
 #include "dispatch/grow.h"
