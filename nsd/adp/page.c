@@ -25,6 +25,7 @@
 #include "adp/parse.h"
 #include "adp/route.h"
 #include "adp/tag.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "base/filestate.h"
 #include "tcl/result.h"
@@ -75,7 +76,7 @@ static NsAdpPage *CreatePage(NsAdpServer *serverPtr, const char *file,
 static char *ReadStable(Tcl_Interp *interp, const char *file,
                         struct stat *statPtr);
 static bool ReadWhole(int fd, char *bytes, const struct stat *statPtr);
-static void UnrefLocked(NsAdpPage *pagePtr);
+static void UnrefLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
 static NsAdpHeld *FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr);
 static void Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static void Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
@@ -339,7 +340,7 @@ ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr)
         NsAdpPage *oldPtr = Tcl_GetHashValue(entryPtr);
 
         atomic_store_explicit(&oldPtr->isReplaced, true, memory_order_relaxed);
-        UnrefLocked(oldPtr);
+        UnrefLocked(serverPtr, oldPtr);
     }
     Tcl_SetHashValue(entryPtr, pagePtr);
     pagePtr->nRefs = 2;
@@ -443,8 +444,10 @@ ReadWhole(int fd, char *bytes, const struct stat *statPtr)
 }
 
 static void
-UnrefLocked(NsAdpPage *pagePtr)
+UnrefLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr)
 {
+    NsAssertLocked(&serverPtr->lock);
+    NsAssert(pagePtr->nRefs > 0);
     if (--pagePtr->nRefs == 0) {
         NsAdpCodeFree(&pagePtr->code);
         ns_free(pagePtr->text);
@@ -469,7 +472,7 @@ FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr)
         heldPtr = Tcl_GetHashValue(entryPtr);
         if (heldPtr->pagePtr == pagePtr) {
             Ns_MutexLock(&adpPtr->adpServerPtr->lock);
-            UnrefLocked(pagePtr);
+            UnrefLocked(adpPtr->adpServerPtr, pagePtr);
             Ns_MutexUnlock(&adpPtr->adpServerPtr->lock);
             return heldPtr;
         }
@@ -534,7 +537,7 @@ Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
     ns_free(heldPtr->scripts);
     ns_free(heldPtr);
     Ns_MutexLock(&adpPtr->adpServerPtr->lock);
-    UnrefLocked(pagePtr);
+    UnrefLocked(adpPtr->adpServerPtr, pagePtr);
     Ns_MutexUnlock(&adpPtr->adpServerPtr->lock);
 }
 

@@ -695,14 +695,17 @@ SetDue(Event *eventPtr)
 static Event *
 FindLocked(int id)
 {
-    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&sched.events, INT2PTR(id));
+    Tcl_HashEntry *entryPtr;
 
+    NsAssertLocked(&sched.lock);
+    entryPtr = Tcl_FindHashEntry(&sched.events, INT2PTR(id));
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
 }
 
 static void
 ForgetLocked(Event *eventPtr)
 {
+    NsAssertLocked(&sched.lock);
     Tcl_DeleteHashEntry(Tcl_FindHashEntry(&sched.events,
                                           INT2PTR(eventPtr->id)));
 }
@@ -759,6 +762,7 @@ ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr)
 {
     const NsSchedSpec *specPtr = &eventPtr->spec;
 
+    NsAssertLocked(&sched.lock);
     Tcl_DStringStartSublist(dsPtr);
     Ns_DStringPrintf(dsPtr, "%d %d %ld", eventPtr->id, specPtr->flags,
                      specPtr->interval.sec);

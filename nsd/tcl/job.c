@@ -85,6 +85,7 @@ NsJobQueueCreate(const char *queue, const char *description, int maxThreads)
 static void
 ConfigureLocked(void)
 {
+    NsAssertLocked(&nsJobs.lock);
     if (!nsJobs.isConfigured) {
         nsJobs.isConfigured = true;
         NsParametersFill(rows, "ns/parameters", &nsJobs);
@@ -199,6 +200,7 @@ AddPendingLocked(NsJob *jobPtr, bool isHead)
 {
     NsJobQueue *queuePtr = jobPtr->queuePtr;
 
+    NsAssertLocked(&nsJobs.lock);
     queuePtr->nPending++;
     if (isHead) {
         jobPtr->nextPtr = queuePtr->firstPtr;
@@ -218,6 +220,7 @@ NsJobRemovePendingLocked(NsJob *jobPtr)
     NsJobQueue  *queuePtr = jobPtr->queuePtr;
     NsJob      **linkPtr = &queuePtr->firstPtr;
 
+    NsAssertLocked(&nsJobs.lock);
     while (*linkPtr != jobPtr) {
         linkPtr = &(*linkPtr)->nextPtr;
     }
@@ -264,6 +267,7 @@ FreeJobLocked(NsJob *jobPtr)
 {
     NsJobQueue *queuePtr = jobPtr->queuePtr;
 
+    NsAssertLocked(&nsJobs.lock);
     Tcl_DeleteHashEntry(Tcl_FindHashEntry(&queuePtr->jobs, jobPtr->id));
     NsJobResultFree(&jobPtr->result);
     ns_free(jobPtr->server);
@@ -338,6 +342,7 @@ FindJobLocked(const char *queue, const char *id, NsJobStatus *statusPtr)
     NsJobQueue    *queuePtr = NsJobFindQueueLocked(queue);
     Tcl_HashEntry *hPtr;
 
+    NsAssertLocked(&nsJobs.lock);
     if (queuePtr == NULL) {
         *statusPtr = NS_JOB_NO_QUEUE;
         return NULL;
@@ -387,6 +392,7 @@ HasDoneLocked(NsJobQueue *queuePtr)
     Tcl_HashSearch  search;
     Tcl_HashEntry  *hPtr;
 
+    NsAssertLocked(&nsJobs.lock);
     for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
          hPtr = Tcl_NextHashEntry(&search)) {
         if (((NsJob *) Tcl_GetHashValue(hPtr))->state == NS_JOB_DONE) {

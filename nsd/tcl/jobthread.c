@@ -158,6 +158,7 @@ WaitForJobLocked(void)
 static NsJob *
 NextJobLocked(void)
 {
+    NsAssertLocked(&nsJobs.lock);
     for (NsJobQueue *queuePtr = nsJobs.firstPtr; queuePtr != NULL;
          queuePtr = queuePtr->nextPtr) {
         if (queuePtr->firstPtr != NULL

@@ -31,7 +31,7 @@ static int ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
 static int GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
                     int *countPtr);
 static int Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite);
-static int NotLocked(Tcl_Interp *interp, const char *name);
+static int FailNotHeld(Tcl_Interp *interp, const char *name);
 
 #define ROW(name, proc, flags) {name, proc, 0, NS_TCL_ANY, NULL, flags}
 #define DESTROY(kind) {"destroy", Destroy, 1, 1, "id", kind}
@@ -208,13 +208,13 @@ GiveUp(ClientData clientData, Tcl_Interp *interp, int objc,
     if (NsLockObjGiveUp(objPtr) == NS_OK) {
         return ReturnName(interp, objPtr);
     }
-    result = NotLocked(interp, NsLockObjName(objPtr));
+    result = FailNotHeld(interp, NsLockObjName(objPtr));
     NsLockObjRelease(objPtr);
     return result;
 }
 
 static int
-NotLocked(Tcl_Interp *interp, const char *name)
+FailNotHeld(Tcl_Interp *interp, const char *name)
 {
     return NsTclFail(interp, "%s is not locked by this thread", name);
 }
@@ -354,7 +354,7 @@ Wait(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLockObjRelease(condPtr);
 
     if (status == NS_ERROR) {
-        return NotLocked(interp, Tcl_GetString(objv[3]));
+        return FailNotHeld(interp, Tcl_GetString(objv[3]));
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(status == NS_OK));
 }

@@ -27,8 +27,8 @@ static const NsParameter rows[] = {
 static NsPerServer tables;
 
 static NsPerServerProc CreateTable;
-static NsTclCache *EnterLocked(Table *tablePtr, const char *name,
-                               const NsTclCacheSettings *settingsPtr);
+static NsTclCache *Enter(Table *tablePtr, const char *name,
+                         const NsTclCacheSettings *settingsPtr);
 
 void
 NsTclCacheInit(void)
@@ -51,7 +51,7 @@ CreateTable(NsServer *serverPtr)
     NsMutexSetup(&tablePtr->lock, NS_RANK_TCL_CACHES, "ns:tclcaches",
                  serverPtr->name);
     Tcl_InitHashTable(&tablePtr->caches, TCL_STRING_KEYS);
-    (void) EnterLocked(tablePtr, MEMOIZE, &settings);
+    (void) Enter(tablePtr, MEMOIZE, &settings);
     return tablePtr;
 }
 
@@ -63,17 +63,17 @@ NsTclCacheCreate(NsServer *serverPtr, const char *name,
     NsTclCache *cachePtr;
 
     Ns_MutexLock(&tablePtr->lock);
-    cachePtr = EnterLocked(tablePtr, name, settingsPtr);
+    cachePtr = Enter(tablePtr, name, settingsPtr);
     Ns_MutexUnlock(&tablePtr->lock);
     return cachePtr;
 }
 
 /*
- * Or while nobody else can see the table.
+ * Called with the table's lock held, or while nobody else can see the table.
  */
 static NsTclCache *
-EnterLocked(Table *tablePtr, const char *name,
-            const NsTclCacheSettings *settingsPtr)
+Enter(Table *tablePtr, const char *name,
+      const NsTclCacheSettings *settingsPtr)
 {
     Tcl_HashEntry *hPtr;
     NsTclCache    *cachePtr;
