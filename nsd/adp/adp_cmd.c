@@ -18,9 +18,8 @@
 #include "adp/run.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc AppendObjCmd, PutsObjCmd, TellObjCmd, DumpObjCmd,
-    TruncObjCmd, FlushObjCmd, CloseObjCmd, MimeTypeObjCmd, IncludeObjCmd,
-    EvalObjCmd, SafeEvalObjCmd, TagObjCmd, ParseObjCmd;
+static Tcl_ObjCmdProc AppendCmd, PutsCmd, TellCmd, DumpCmd, TruncCmd, FlushCmd,
+    CloseCmd, MimeTypeCmd, IncludeCmd, EvalCmd, SafeEvalCmd, TagCmd, ParseCmd;
 
 static NsAdpInterp *Active(const NsInterp *interpPtr);
 static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
@@ -32,21 +31,21 @@ static void AppendHole(Ns_DString *dsPtr, bool isTcl, const char *file,
 static void AppendQuoted(Ns_DString *dsPtr, const char *word);
 
 static const NsTclCommand commands[] = {
-    {"ns_adp_append", AppendObjCmd, 1, NS_TCL_ANY, "string ?string ...?", 0},
-    {"ns_adp_puts", PutsObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_puts", PutsObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_tell", TellObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_dump", DumpObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_trunc", TruncObjCmd, 0, 1, "?length?", 0},
-    {"ns_adp_flush", FlushObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_close", CloseObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_mimetype", MimeTypeObjCmd, 0, 1, "?mimetype?", 0},
-    {"ns_adp_mime", MimeTypeObjCmd, 0, 1, "?mimetype?", 0},
-    {"_ns_adp_include", IncludeObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_eval", EvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_safeeval", SafeEvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"_ns_adp_tag", TagObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_parse", ParseObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_append", AppendCmd, 1, NS_TCL_ANY, "string ?string ...?", 0},
+    {"ns_adp_puts", PutsCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_puts", PutsCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_tell", TellCmd, 0, 0, NULL, 0},
+    {"ns_adp_dump", DumpCmd, 0, 0, NULL, 0},
+    {"ns_adp_trunc", TruncCmd, 0, 1, "?length?", 0},
+    {"ns_adp_flush", FlushCmd, 0, 0, NULL, 0},
+    {"ns_adp_close", CloseCmd, 0, 0, NULL, 0},
+    {"ns_adp_mimetype", MimeTypeCmd, 0, 1, "?mimetype?", 0},
+    {"ns_adp_mime", MimeTypeCmd, 0, 1, "?mimetype?", 0},
+    {"_ns_adp_include", IncludeCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_eval", EvalCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_safeeval", SafeEvalCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"_ns_adp_tag", TagCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_parse", ParseCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -72,8 +71,8 @@ Active(const NsInterp *interpPtr)
 }
 
 static int
-AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AppendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
 
@@ -93,8 +92,8 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-PutsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+PutsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
     char        *text;
@@ -126,8 +125,8 @@ PutsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+TellCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
 
@@ -139,8 +138,8 @@ TellObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+DumpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
     Ns_DString  *bufferPtr;
@@ -154,8 +153,8 @@ DumpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+TruncCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr;
     int          length = 0;
@@ -179,15 +178,15 @@ TruncObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     return Ns_AdpFlush(interp, true);
 }
 
 static int
-CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+CloseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
 
@@ -200,8 +199,8 @@ CloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-MimeTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+MimeTypeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     const NsInterp *interpPtr = clientData;
     Ns_Conn        *conn = (Ns_Conn *) interpPtr->connPtr;
@@ -218,8 +217,8 @@ MimeTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-IncludeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+IncludeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     Ns_Time     *ttlPtr = NULL;
@@ -297,15 +296,15 @@ AppendQuoted(Ns_DString *dsPtr, const char *word)
 }
 
 static int
-EvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+EvalCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     return Eval(clientData, objc, objv, false);
 }
 
 static int
-SafeEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+SafeEvalCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     int          before = adpPtr->flags & NS_ADP_SAFE, result;
@@ -321,8 +320,8 @@ SafeEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * scripts run in safe mode, too.
  */
 static int
-TagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+TagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     return Eval(clientData, objc, objv, true);
 }
@@ -341,8 +340,8 @@ Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv, bool isTrusted)
 }
 
 static int
-ParseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     char        *varName = NULL, *dir = NULL;

@@ -16,26 +16,26 @@
 #include "adp/run.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ArgcObjCmd, ArgvObjCmd, BindArgsObjCmd, DirObjCmd,
-    InfoObjCmd, ExceptionObjCmd, StatsObjCmd, DebugObjCmd, SetBufferSize,
-    SetChannel, SetFlag, RaiseObjCmd;
+static Tcl_ObjCmdProc ArgcCmd, ArgvCmd, BindArgsCmd, DirCmd, InfoCmd,
+    ExceptionCmd, StatsCmd, DebugCmd, SetBufferSize, SetChannel, SetFlag,
+    RaiseCmd;
 
 static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
 
 static const NsTclCommand commands[] = {
-    {"ns_adp_argc", ArgcObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_argv", ArgvObjCmd, 0, 2, "?index? ?default?", 0},
-    {"ns_adp_bind_args", BindArgsObjCmd, 1, NS_TCL_ANY,
+    {"ns_adp_argc", ArgcCmd, 0, 0, NULL, 0},
+    {"ns_adp_argv", ArgvCmd, 0, 2, "?index? ?default?", 0},
+    {"ns_adp_bind_args", BindArgsCmd, 1, NS_TCL_ANY,
      "varName ?varName ...?", 0},
-    {"ns_adp_dir", DirObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_info", InfoObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_exception", ExceptionObjCmd, 0, 1, "?varName?", 0},
-    {"ns_adp_stats", StatsObjCmd, 0, 0, NULL, 0},
-    {"ns_adp_return", RaiseObjCmd, 0, 1,
+    {"ns_adp_dir", DirCmd, 0, 0, NULL, 0},
+    {"ns_adp_info", InfoCmd, 0, 0, NULL, 0},
+    {"ns_adp_exception", ExceptionCmd, 0, 1, "?varName?", 0},
+    {"ns_adp_stats", StatsCmd, 0, 0, NULL, 0},
+    {"ns_adp_return", RaiseCmd, 0, 1,
      "?retval?", NS_TCL_DATA(NS_ADP_RETURN)},
-    {"ns_adp_break", RaiseObjCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_BREAK)},
-    {"ns_adp_abort", RaiseObjCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_ABORT)},
-    {"ns_adp_debug", DebugObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_break", RaiseCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_BREAK)},
+    {"ns_adp_abort", RaiseCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_ABORT)},
+    {"ns_adp_debug", DebugCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -81,8 +81,8 @@ ActiveFrame(Tcl_Interp *interp)
 }
 
 static int
-ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ArgcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
 
@@ -93,8 +93,8 @@ ArgcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ArgvCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
     int               i;
@@ -123,8 +123,8 @@ ArgvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * out.
  */
 static int
-BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+BindArgsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
     int               first;
@@ -147,8 +147,8 @@ BindArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+DirCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Ns_DString dir;
 
@@ -158,8 +158,8 @@ DirObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const NsAdpFrame *framePtr;
     const char       *file;
@@ -176,8 +176,8 @@ InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ExceptionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+ExceptionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
         [NS_ADP_OK] = "ok", [NS_ADP_BREAK] = "break", [NS_ADP_ABORT] = "abort",
@@ -195,8 +195,8 @@ ExceptionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Ns_DString stats;
 
@@ -209,8 +209,8 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * The error unwinds the block, the exception ends the page.
  */
 static int
-RaiseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+RaiseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsAdpGet(interp)->exception = (NsAdpException) NsTclData(clientData);
     if (objc == 2) {
@@ -280,8 +280,8 @@ SetFlag(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DebugObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+DebugCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     char        *host = NULL, *port = NULL, *procs = NULL;

@@ -14,20 +14,20 @@
 #include "adp/tag.h"
 #include "tcl/regargs.h"
 
-static Tcl_ObjCmdProc RegisterAdpObjCmd, RegisterTclObjCmd, AdpTagObjCmd,
-    ProcTagObjCmd, ScriptTagObjCmd, OldAdpTagObjCmd, OldScriptTagObjCmd;
+static Tcl_ObjCmdProc RegisterAdpCmd, RegisterTclCmd, AdpTagCmd, ProcTagCmd,
+    ScriptTagCmd, OldAdpTagCmd, OldScriptTagCmd;
 
 static int RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
                        Tcl_Obj *const *objv);
 
 static const NsTclCommand commands[] = {
-    {"ns_register_adp", RegisterAdpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_tcl", RegisterTclObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_registeradp", AdpTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_registerproc", ProcTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_registerscript", ScriptTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_adp_registertag", OldAdpTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_adptag", OldScriptTagObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_adp", RegisterAdpCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_tcl", RegisterTclCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registeradp", AdpTagCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registerproc", ProcTagCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registerscript", ScriptTagCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_adp_registertag", OldAdpTagCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_adptag", OldScriptTagCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -38,8 +38,8 @@ NsAdpRegisterCmdInit(void)
 }
 
 static int
-RegisterAdpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+RegisterAdpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     const NsInterp *interpPtr = clientData;
     char           *method, *url, *file = NULL;
@@ -68,8 +68,8 @@ RegisterAdpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RegisterTclObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+RegisterTclCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD, "?file"};
     const NsInterp *interpPtr = clientData;
@@ -84,37 +84,37 @@ RegisterTclObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-AdpTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AdpTagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return RegisterTag(clientData, NS_ADP_TAG_ADP, objc, objv);
 }
 
 static int
-ProcTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+ProcTagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     return RegisterTag(clientData, NS_ADP_TAG_PROC, objc, objv);
 }
 
 static int
-ScriptTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+ScriptTagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     return RegisterTag(clientData, NS_ADP_TAG_SCRIPT, objc, objv);
 }
 
 static int
-OldAdpTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+OldAdpTagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     Ns_LogDeprecated(objv, 1, "ns_adp_registeradp", NULL);
     return RegisterTag(clientData, NS_ADP_TAG_ADP, objc, objv);
 }
 
 static int
-OldScriptTagObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+OldScriptTagCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     Ns_LogDeprecated(objv, 1, "ns_adp_registerscript", NULL);
     return RegisterTag(clientData, NS_ADP_TAG_SCRIPT, objc, objv);

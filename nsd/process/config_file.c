@@ -25,8 +25,7 @@ typedef struct Reading {
 static NsConfigInterpProc *createInterpProc = Tcl_CreateInterp;
 static NsConfigDeleteProc *deleteInterpProc = Tcl_DeleteInterp;
 
-static Tcl_ObjCmdProc SectionObjCmd;
-static Tcl_ObjCmdProc ParamObjCmd;
+static Tcl_ObjCmdProc SectionCmd, ParamCmd;
 static NsConfigPlace CallersPlace(Tcl_Interp *interp,
                                   const Reading *readingPtr);
 static const char *Intern(const char *file);
@@ -78,8 +77,8 @@ NsConfigEval(const char *text, const char *file, int argc, char *const *argv,
     Ns_DString    utf;
 
     SetVariables(interp, argc, argv, firstWord);
-    Tcl_CreateObjCommand(interp, "ns_section", SectionObjCmd, &reading, NULL);
-    Tcl_CreateObjCommand(interp, "ns_param", ParamObjCmd, &reading, NULL);
+    Tcl_CreateObjCommand(interp, "ns_section", SectionCmd, &reading, NULL);
+    Tcl_CreateObjCommand(interp, "ns_param", ParamCmd, &reading, NULL);
     Tcl_ExternalToUtfDString(NULL, text, -1, &utf);
     if (Tcl_EvalEx(interp, utf.string, utf.length, TCL_EVAL_GLOBAL) != TCL_OK) {
         LogError(interp, file);
@@ -94,8 +93,8 @@ NsConfigEval(const char *text, const char *file, int argc, char *const *argv,
  * ns_section name ?block?
  */
 static int
-SectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+SectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Reading      *readingPtr = clientData;
     NsConfigPlace place;
@@ -121,8 +120,8 @@ SectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_param key value
  */
 static int
-ParamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+ParamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Reading *readingPtr = clientData;
 

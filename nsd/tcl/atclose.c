@@ -15,11 +15,11 @@ typedef struct NsAtClose {
     Tcl_Obj          *scriptPtr;
 } NsAtClose;
 
-static Tcl_ObjCmdProc AtCloseObjCmd;
+static Tcl_ObjCmdProc AtCloseCmd;
 static NsCleanupProc RunAll;
 
 static const NsTclCommand commands[] = {
-    {"ns_atclose", AtCloseObjCmd, 1, NS_TCL_ANY, "script ?args?", NS_TCL_CONN},
+    {"ns_atclose", AtCloseCmd, 1, NS_TCL_ANY, "script ?args?", NS_TCL_CONN},
     NS_TCL_END
 };
 
@@ -54,8 +54,8 @@ RunAll(NsInterp *itPtr)
 }
 
 static int
-AtCloseObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+AtCloseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsInterp  *itPtr = clientData;
     NsAtClose *atClosePtr;

@@ -18,16 +18,15 @@
 #include "tcl/result.h"
 #include "tcl/trace.h"
 
-static Tcl_ObjCmdProc InitObjCmd, CleanupObjCmd, ReinitObjCmd,
-    CleanupVarsObjCmd, CleanupChansObjCmd, RunOnceObjCmd, LibraryObjCmd,
-    ModuleObjCmd, ModulePathObjCmd;
+static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
+    CleanupChansCmd, RunOnceCmd, LibraryCmd, ModuleCmd, ModulePathCmd;
 
 /*
  * Subcommands of ns_ictl.
  */
-static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
-    MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
-    Update, LoadModules, Remake;
+static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules,
+    GetTraces, MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save,
+    Trace, Update, LoadModules, Remake;
 
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
@@ -39,15 +38,15 @@ static int  EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr,
                        Ns_DString *errorPtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_init", InitObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cleanup", CleanupObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_reinit", ReinitObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cleanupvars", CleanupVarsObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cleanupchans", CleanupChansObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_runonce", RunOnceObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_library", LibraryObjCmd, 1, 2, "library ?module?", 0},
-    {"ns_module", ModuleObjCmd, 1, 2, "key ?val?", 0},
-    {"ns_modulepath", ModulePathObjCmd, 1, NS_TCL_ANY,
+    {"ns_init", InitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanup", CleanupCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_reinit", ReinitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanupvars", CleanupVarsCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cleanupchans", CleanupChansCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_runonce", RunOnceCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_library", LibraryCmd, 1, 2, "library ?module?", 0},
+    {"ns_module", ModuleCmd, 1, 2, "key ?val?", 0},
+    {"ns_modulepath", ModulePathCmd, 1, NS_TCL_ANY,
      "server ?module ...?", 0},
     NS_TCL_END
 };
@@ -378,23 +377,23 @@ ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int *whenPtr)
  */
 
 static int
-InitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+InitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     return NsBlueprintApply(clientData);
 }
 
 static int
-CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+CleanupCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsInterpCleanup(clientData);
     return TCL_OK;
 }
 
 static int
-ReinitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ReinitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsTraceRun(clientData, NS_TCL_TRACE_DEALLOCATE);
     NsTraceRun(clientData, NS_TCL_TRACE_ALLOCATE);
@@ -403,16 +402,16 @@ ReinitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-CleanupVarsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+CleanupVarsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsGlobalsCleanup(clientData);
     return TCL_OK;
 }
 
 static int
-CleanupChansObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+CleanupChansCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsInterpCleanupChannels(clientData);
     return TCL_OK;
@@ -422,8 +421,8 @@ CleanupChansObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_runonce ?-global? ?--? script
  */
 static int
-RunOnceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+RunOnceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     NsTclServer    *tclPtr = itPtr->serverPtr->tclPtr;
@@ -459,8 +458,8 @@ RunOnceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_library private|shared ?module?
  */
 static int
-LibraryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+LibraryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     const char     *kind, *library;
@@ -486,8 +485,8 @@ LibraryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_module key ?val?
  */
 static int
-ModuleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ModuleCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     NsTclServer    *tclPtr = itPtr->serverPtr->tclPtr;
@@ -538,8 +537,8 @@ SetWord(char **wordPtr, const char *word)
  * ns_modulepath server ?module ...?
  */
 static int
-ModulePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ModulePathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     Ns_DString ds;
 

@@ -16,9 +16,9 @@
 #include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
-static Tcl_ObjCmdProc CreateObjCmd, GetObjCmd, KeysObjCmd, FlushObjCmd,
-    NamesObjCmd, ExistsObjCmd, StatsObjCmd, ConfigureObjCmd, SizeObjCmd,
-    MemoizeFlushObjCmd, MemoizeStatsObjCmd;
+static Tcl_ObjCmdProc CreateCmd, GetCmd, KeysCmd, FlushCmd, NamesCmd,
+    ExistsCmd, StatsCmd, ConfigureCmd, SizeCmd, MemoizeFlushCmd,
+    MemoizeStatsCmd;
 
 static int AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
                     const NsTclCacheSettings *settingsPtr);
@@ -30,19 +30,19 @@ static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
 
 static const NsTclCommand commands[] = {
-    {"ns_cache_create", CreateObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_get", GetObjCmd, 2, 3, "cache key ?varName?", 0},
-    {"ns_cache_keys", KeysObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_flush", FlushObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_names", NamesObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_exists", ExistsObjCmd, 1, 1, "cache", 0},
-    {"ns_cache_stats", StatsObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_configure", ConfigureObjCmd, 1, NS_TCL_ANY,
+    {"ns_cache_create", CreateCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_get", GetCmd, 2, 3, "cache key ?varName?", 0},
+    {"ns_cache_keys", KeysCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_flush", FlushCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_names", NamesCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_exists", ExistsCmd, 1, 1, "cache", 0},
+    {"ns_cache_stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_configure", ConfigureCmd, 1, NS_TCL_ANY,
      "cache ?-timeout timeout? ?-expires expires? ?-maxentry maxentry? "
      "?-maxsize maxsize?", 0},
-    {"ns_cache_size", SizeObjCmd, 1, 1, "cache", 0},
-    {"ns_memoize_flush", MemoizeFlushObjCmd, 0, 1, "?pattern?", 0},
-    {"ns_memoize_stats", MemoizeStatsObjCmd, 0, 0, NULL, 0},
+    {"ns_cache_size", SizeCmd, 1, 1, "cache", 0},
+    {"ns_memoize_flush", MemoizeFlushCmd, 0, 1, "?pattern?", 0},
+    {"ns_memoize_stats", MemoizeStatsCmd, 0, 0, NULL, 0},
     NS_TCL_END
 };
 
@@ -59,8 +59,8 @@ ServerOf(ClientData clientData)
  *     ?--? cache size
  */
 static int
-CreateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsTclCacheSettings settings = {0};
     Ns_Time    *timeoutPtr = NULL, *expiresPtr = NULL;
@@ -110,8 +110,8 @@ AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
  * ns_cache_get cache key ?varName?
  */
 static int
-GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr;
     Tcl_Obj    *valueObj;
@@ -139,8 +139,8 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_keys ?-exact? ?--? cache ?pattern?
  */
 static int
-KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsTclCache    *cachePtr;
     Ns_CacheSearch search;
@@ -192,8 +192,8 @@ KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_flush ?-glob? ?--? cache ?args?
  */
 static int
-FlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr;
     Tcl_Obj    *nameObj;
@@ -265,8 +265,8 @@ FlushMatching(NsTclCache *cachePtr, const char *pattern)
  * ns_cache_names
  */
 static int
-NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+NamesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsServerArg serverArg;
     Ns_DString  ds;
@@ -291,8 +291,8 @@ NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_exists cache
  */
 static int
-ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return NsTclReturn(interp, Tcl_NewBooleanObj(
         NsTclCacheFind(ServerOf(clientData), Tcl_GetString(objv[1])) != NULL));
@@ -302,8 +302,8 @@ ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_stats ?-contents? ?-reset? ?--? cache
  */
 static int
-StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsServerArg serverArg;
     NsTclCache *cachePtr = NULL;
@@ -380,8 +380,8 @@ AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr)
  *     ?-maxentry maxentry? ?-maxsize maxsize?
  */
 static int
-ConfigureObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     NsTclCache         *cachePtr;
     NsTclCacheSettings *settingsPtr, settings;
@@ -444,8 +444,8 @@ ConfigureObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_size cache: {maxsize size}.
  */
 static int
-SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr;
     size_t      maxSize, size;
@@ -466,8 +466,8 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_memoize_flush ?pattern?
  */
 static int
-MemoizeFlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+MemoizeFlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
     int         nFlushed;
@@ -483,8 +483,8 @@ MemoizeFlushObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_memoize_stats
  */
 static int
-MemoizeStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+MemoizeStatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
     Ns_DString  ds;

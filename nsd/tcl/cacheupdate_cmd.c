@@ -35,8 +35,8 @@ typedef struct Update {
     Tcl_Obj    *const *args;
 } Update;
 
-static Tcl_ObjCmdProc CacheEvalObjCmd, IncrObjCmd, AppendObjCmd, LappendObjCmd,
-    MemoizeObjCmd, BeginObjCmd, CommitObjCmd, RollbackObjCmd;
+static Tcl_ObjCmdProc CacheEvalCmd, IncrCmd, AppendCmd, LappendCmd, MemoizeCmd,
+    BeginCmd, CommitCmd, RollbackCmd;
 
 static int ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
                        Tcl_Obj *const *objv, Update *updatePtr);
@@ -56,14 +56,14 @@ static int EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 static NsCleanupProc Abandon;
 
 static const NsTclCommand commands[] = {
-    {"ns_cache_eval", CacheEvalObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_incr", IncrObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_append", AppendObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_lappend", LappendObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_memoize", MemoizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_transaction_begin", BeginObjCmd, 0, 0, NULL, 0},
-    {"ns_cache_transaction_commit", CommitObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_cache_transaction_rollback", RollbackObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_eval", CacheEvalCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_incr", IncrCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_append", AppendCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_lappend", LappendCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_memoize", MemoizeCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_transaction_begin", BeginCmd, 0, 0, NULL, 0},
+    {"ns_cache_transaction_commit", CommitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_cache_transaction_rollback", RollbackCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -91,8 +91,8 @@ ServerOf(ClientData clientData)
  *     args
  */
 static int
-CacheEvalObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+CacheEvalCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Update      update = {0};
     Tcl_Obj    *nameObj;
@@ -206,8 +206,8 @@ Compute(Tcl_Interp *interp, const Update *updatePtr, int *microsecondsPtr)
  * ns_cache_incr ?-timeout timeout? ?-expires expires? ?--? cache key ?incr?
  */
 static int
-IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Update      update = {0};
     Tcl_Obj    *nameObj;
@@ -252,8 +252,8 @@ IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_append ?-timeout timeout? ?-expires expires? ?--? cache key args
  */
 static int
-AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AppendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return AppendWords(clientData, interp, objc, objv, false);
 }
@@ -262,8 +262,8 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_lappend ?-timeout timeout? ?-expires expires? ?--? cache key args
  */
 static int
-LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+LappendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     return AppendWords(clientData, interp, objc, objv, true);
 }
@@ -401,8 +401,8 @@ LockEntry(Tcl_Interp *interp, Update *updatePtr)
  * ns_memoize ?-timeout timeout? ?-expires expires? ?--? script ?args?
  */
 static int
-MemoizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+MemoizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Update      update = {0};
     Tcl_Obj    *keyObj;
@@ -460,8 +460,8 @@ NsCacheGetValueObj(NsTclCache *cachePtr, const char *key)
  * ns_cache_transaction_begin
  */
 static int
-BeginObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsCacheTxnBegin();
     return TCL_OK;
@@ -471,8 +471,8 @@ BeginObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_transaction_commit ?-all?
  */
 static int
-CommitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CommitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return EndTransaction(interp, objc, objv, NsCacheTxnCommit);
 }
@@ -481,8 +481,8 @@ CommitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_cache_transaction_rollback ?-all?
  */
 static int
-RollbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+RollbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     return EndTransaction(interp, objc, objv, NsCacheTxnRollback);
 }

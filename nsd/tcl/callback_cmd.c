@@ -10,19 +10,19 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 
-static Tcl_ObjCmdProc AtObjCmd;
+static Tcl_ObjCmdProc AtCmd;
 static Ns_ShutdownProc RunShutdownScript;
 
 static const NsTclCommand commands[] = {
-    {"ns_atprestartup", AtObjCmd, 1, NS_TCL_ANY,
+    {"ns_atprestartup", AtCmd, 1, NS_TCL_ANY,
      "script ?args?", NS_TCL_DATA(NS_AT_PRESTARTUP)},
-    {"ns_atstartup", AtObjCmd, 1, NS_TCL_ANY,
+    {"ns_atstartup", AtCmd, 1, NS_TCL_ANY,
      "script ?args?", NS_TCL_DATA(NS_AT_STARTUP)},
-    {"ns_atsignal", AtObjCmd, 1, NS_TCL_ANY,
+    {"ns_atsignal", AtCmd, 1, NS_TCL_ANY,
      "script ?args?", NS_TCL_DATA(NS_AT_SIGNAL)},
-    {"ns_atshutdown", AtObjCmd, 1, NS_TCL_ANY,
+    {"ns_atshutdown", AtCmd, 1, NS_TCL_ANY,
      "script ?args?", NS_TCL_DATA(NS_AT_SHUTDOWN)},
-    {"ns_atexit", AtObjCmd, 1, NS_TCL_ANY,
+    {"ns_atexit", AtCmd, 1, NS_TCL_ANY,
      "script ?args?", NS_TCL_DATA(NS_AT_EXIT)},
     NS_TCL_END
 };
@@ -41,8 +41,8 @@ NsCallbackCmdInit(void)
  * ns_at... script ?args?
  */
 static int
-AtObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
+AtCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+      Tcl_Obj *const *objv)
 {
     NsCallbackStage stage = (NsCallbackStage) NsTclData(clientData);
     Ns_TclCallback *callbackPtr;

@@ -11,25 +11,25 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc CharsetsObjCmd, EncodingForCharsetObjCmd,
-    EncodingForTypeObjCmd, GuessTypeObjCmd;
+static Tcl_ObjCmdProc CharsetsCmd, EncodingForCharsetCmd, EncodingForTypeCmd,
+    GuessTypeCmd;
 
 static NsNameProc AddName;
 
 static const NsTclCommand commands[] = {
-    {"ns_charsets", CharsetsObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_encodingforcharset", EncodingForCharsetObjCmd, 1, 1,
+    {"ns_charsets", CharsetsCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_encodingforcharset", EncodingForCharsetCmd, 1, 1,
      "charset", NS_TCL_BASIC},
-    {"ns_encodingfortype", EncodingForTypeObjCmd, 1, 1, "type", NS_TCL_BASIC},
-    {"ns_guesstype", GuessTypeObjCmd, 1, 1, "filename", NS_TCL_BASIC},
+    {"ns_encodingfortype", EncodingForTypeCmd, 1, 1, "type", NS_TCL_BASIC},
+    {"ns_guesstype", GuessTypeCmd, 1, 1, "filename", NS_TCL_BASIC},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Charset, commands)
 
 static int
-CharsetsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+CharsetsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
@@ -44,8 +44,8 @@ AddName(const char *name, const void *value, void *arg)
 }
 
 static int
-EncodingForCharsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                         Tcl_Obj *const *objv)
+EncodingForCharsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                      Tcl_Obj *const *objv)
 {
     Tcl_Encoding encoding;
 
@@ -58,8 +58,8 @@ EncodingForCharsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-EncodingForTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                      Tcl_Obj *const *objv)
+EncodingForTypeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                   Tcl_Obj *const *objv)
 {
     Tcl_Encoding encoding;
 
@@ -69,8 +69,8 @@ EncodingForTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GuessTypeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+GuessTypeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     return NsTclReturnString(interp, Ns_GetMimeType(Tcl_GetString(objv[1])));
 }

@@ -12,7 +12,7 @@
 #include "nsprocess.h"
 #include "process/shutdown.h"
 
-static Tcl_ObjCmdProc InterpObjCmd;
+static Tcl_ObjCmdProc InterpCmd;
 static bool IsCreate(Tcl_Obj *wordPtr);
 static void Complete(Tcl_Interp *interp);
 static void ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp);
@@ -24,17 +24,17 @@ NsChildInheritExit(Tcl_Interp *interp)
     Tcl_CmdInfo info;
 
     if (Tcl_GetCommandInfo(interp, "::interp", &info) && info.objProc != NULL
-            && info.objProc != InterpObjCmd) {
+            && info.objProc != InterpCmd) {
         /* Tcl's own has no use for the client data. */
         info.objClientData = (void *) info.objProc;
-        info.objProc = InterpObjCmd;
+        info.objProc = InterpCmd;
         (void) Tcl_SetCommandInfo(interp, "::interp", &info);
     }
 }
 
 static int
-InterpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+InterpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Tcl_ObjCmdProc *originalProc = (Tcl_ObjCmdProc *) clientData;
     int             result = originalProc(NULL, interp, objc, objv);

@@ -34,8 +34,8 @@ typedef struct Query {
     Tcl_Obj    *defaultPtr;
 } Query;
 
-static Tcl_ObjCmdProc ConfigObjCmd, ConfigSectionObjCmd, ConfigSectionsObjCmd,
-    DriverSectionObjCmd;
+static Tcl_ObjCmdProc ConfigCmd, ConfigSectionCmd, ConfigSectionsCmd,
+    DriverSectionCmd;
 
 static int ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                       Query *queryPtr);
@@ -54,11 +54,11 @@ static int EnterCopy(Tcl_Interp *interp, const char *section,
 static char *DriverPath(const char *server, const char *driver);
 
 static const NsTclCommand commands[] = {
-    {"ns_config", ConfigObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_configsection", ConfigSectionObjCmd, 0, NS_TCL_ANY,
+    {"ns_config", ConfigCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_configsection", ConfigSectionCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_BASIC},
-    {"ns_configsections", ConfigSectionsObjCmd, 0, 0, NULL, NS_TCL_BASIC},
-    {"ns_driversection", DriverSectionObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_configsections", ConfigSectionsCmd, 0, 0, NULL, NS_TCL_BASIC},
+    {"ns_driversection", DriverSectionCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -74,8 +74,8 @@ NsConfigCmdInit(void)
  *     ?default?
  */
 static int
-ConfigObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ConfigCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Query       query = {.section = NULL};
     const char *value;
@@ -107,8 +107,8 @@ ConfigObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_configsection ?-filter unread|defaulted|defaults? section
  */
 static int
-ConfigSectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+ConfigSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
         "all", "unread", "defaulted", "defaults", NULL
@@ -132,8 +132,8 @@ ConfigSectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_configsections
  */
 static int
-ConfigSectionsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+ConfigSectionsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     Ns_Set **sections;
     int      result = TCL_OK;
@@ -150,8 +150,8 @@ ConfigSectionsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_driversection ?-driver drv? ?-server s?
  */
 static int
-DriverSectionObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+DriverSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     NsInterp   *itPtr = clientData;
     const char *driver = NULL, *server = NULL, *path;

@@ -16,7 +16,7 @@
 #include "base/set.h"
 #include "request/proxies.h"
 
-static Tcl_ObjCmdProc ConnObjCmd;
+static Tcl_ObjCmdProc ConnCmd;
 
 static NsConnOptionProc ConnAuth, ConnCurrentAddr, ConnCurrentPort,
     ConnDetails, ConnIsConnected, ConnLocation, ConnPeerAddr, ConnPool,
@@ -107,15 +107,15 @@ static const Option options[] = {
 };
 
 static const NsTclCommand commands[] = {
-    {"ns_conn", ConnObjCmd, 1, NS_TCL_ANY, "option", 0},
+    {"ns_conn", ConnCmd, 1, NS_TCL_ANY, "option", 0},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Conn, commands)
 
 static int
-ConnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ConnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsInterp     *interpPtr = clientData;
     NsConnCall    call = {.interpPtr = interpPtr, .interp = interp};

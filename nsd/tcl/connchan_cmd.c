@@ -33,12 +33,12 @@ typedef struct ConnChan {
 static Ns_Mutex  lock;          /* Guards the list. */
 static ConnChan *firstPtr;
 
-static Tcl_ObjCmdProc ListSubcmd;
+static Tcl_ObjCmdProc ListCmd;
 static Tcl_CloseProc  Forget;
 static void AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
 
 static const NsTclCommand subcmds[] = {
-    {"list", ListSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     NS_TCL_END
 };
@@ -103,8 +103,8 @@ Forget(ClientData clientData)
  * each.
  */
 static int
-ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsServer   *serverPtr = NULL;
     char       *server = NULL;

@@ -13,23 +13,23 @@
 #include "nsthread.h"
 #include "http/cookie.h"
 
-static Tcl_ObjCmdProc SetCookieObjCmd, DeleteCookieObjCmd, GetCookieObjCmd;
+static Tcl_ObjCmdProc SetCookieCmd, DeleteCookieCmd, GetCookieCmd;
 
 static NsConn *CookieConn(NsInterp *interpPtr);
 static void AddCookie(NsConn *connPtr, const NsCookie *cookiePtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_setcookie", SetCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_deletecookie", DeleteCookieObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_getcookie", GetCookieObjCmd, 1, 2, "name ?default?", 0},
+    {"ns_setcookie", SetCookieCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_deletecookie", DeleteCookieCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_getcookie", GetCookieCmd, 1, 2, "name ?default?", 0},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Cookie, commands)
 
 static int
-SetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+SetCookieCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     NsConn     *connPtr = CookieConn(clientData);
     const char *name, *data, *domain = NULL, *path = NULL;
@@ -73,8 +73,8 @@ SetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DeleteCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+DeleteCookieCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsConn     *connPtr = CookieConn(clientData);
     const char *name, *domain = NULL, *path = NULL;
@@ -114,8 +114,8 @@ AddCookie(NsConn *connPtr, const NsCookie *cookiePtr)
 }
 
 static int
-GetCookieObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+GetCookieCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     Ns_DString  ds;

@@ -11,26 +11,25 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc EncodeObjCmd, DecodeObjCmd, Sha1ObjCmd, Md5ObjCmd,
-    CryptObjCmd, RandObjCmd;
+static Tcl_ObjCmdProc EncodeCmd, DecodeCmd, Sha1Cmd, Md5Cmd, CryptCmd, RandCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_base64encode", EncodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_uuencode", EncodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_base64decode", DecodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_uudecode", DecodeObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_sha1", Sha1ObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_md5", Md5ObjCmd, 1, 1, "string", NS_TCL_BASIC},
-    {"ns_crypt", CryptObjCmd, 2, 2, "key salt", NS_TCL_BASIC},
-    {"ns_rand", RandObjCmd, 0, 1, "?maximum?", NS_TCL_BASIC},
+    {"ns_base64encode", EncodeCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_uuencode", EncodeCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_base64decode", DecodeCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_uudecode", DecodeCmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_sha1", Sha1Cmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_md5", Md5Cmd, 1, 1, "string", NS_TCL_BASIC},
+    {"ns_crypt", CryptCmd, 2, 2, "key salt", NS_TCL_BASIC},
+    {"ns_rand", RandCmd, 0, 1, "?maximum?", NS_TCL_BASIC},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Digest, commands)
 
 static int
-EncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+EncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     unsigned char *bytes;
     char          *text;
@@ -48,8 +47,8 @@ EncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+DecodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const char    *text;
     unsigned char *bytes;
@@ -66,8 +65,8 @@ DecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Sha1ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+Sha1Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     unsigned char digest[20];
     char          text[2 * sizeof(digest) + 1];
@@ -85,8 +84,8 @@ Sha1ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Md5ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+Md5Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     unsigned char digest[16];
     char          text[2 * sizeof(digest) + 1];
@@ -104,8 +103,8 @@ Md5ObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-CryptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+CryptCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     char buffer[NS_ENCRYPT_BUFSIZE];
 
@@ -115,8 +114,8 @@ CryptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RandObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+RandCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     int max;
 

@@ -12,24 +12,24 @@
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-static Tcl_ObjCmdProc UploadStatsObjCmd, SlsObjCmd, DriverSubcmd, SlsArray,
-    SlsGet, SlsSet, SlsUnset;
+static Tcl_ObjCmdProc UploadStatsCmd, SlsCmd, DriverCmd, SlsArray, SlsGet,
+    SlsSet, SlsUnset;
 
 static Ns_Sock *SockOf(ClientData clientData);
 
 static const NsTclCommand commands[] = {
-    {"ns_upload_stats", UploadStatsObjCmd, 1, 1, "url", 0},
-    {"ns_sls", SlsObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_upload_stats", UploadStatsCmd, 1, 1, "url", 0},
+    {"ns_sls", SlsCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
 enum {INFO, NAMES, STATS, THREADS};
 
 static const NsTclCommand driverSubcmds[] = {
-    {"info", DriverSubcmd, 0, NS_TCL_ANY, NULL, INFO},
-    {"names", DriverSubcmd, 0, NS_TCL_ANY, NULL, NAMES},
-    {"stats", DriverSubcmd, 0, NS_TCL_ANY, NULL, STATS},
-    {"threads", DriverSubcmd, 0, NS_TCL_ANY, NULL, THREADS},
+    {"info", DriverCmd, 0, NS_TCL_ANY, NULL, INFO},
+    {"names", DriverCmd, 0, NS_TCL_ANY, NULL, NAMES},
+    {"stats", DriverCmd, 0, NS_TCL_ANY, NULL, STATS},
+    {"threads", DriverCmd, 0, NS_TCL_ANY, NULL, THREADS},
     NS_TCL_END,
     NS_TCL_END
 };
@@ -62,8 +62,8 @@ NsDriverCmdInit(void)
  * ns_driver info|names|stats|threads ?-server server?
  */
 static int
-DriverSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+DriverCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     unsigned    what = NsTclRow(clientData)->flags;
     char       *server = NULL;
@@ -99,8 +99,8 @@ DriverSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_upload_stats url
  */
 static int
-UploadStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+UploadStatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     int64_t received, total;
 
@@ -119,8 +119,8 @@ UploadStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * connection.
  */
 static int
-SlsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SlsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
 

@@ -10,18 +10,17 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ExistsSubcmd, NamesSubcmd, GetSubcmd, SetSubcmd,
-    UnsetSubcmd;
+static Tcl_ObjCmdProc ExistsCmd, NamesCmd, GetCmd, SetCmd, UnsetCmd;
 
 static int Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                 bool isUnset);
 
 static const NsTclCommand subcmds[] = {
-    {"exists", ExistsSubcmd, 1, 1, "name", 0},
-    {"names", NamesSubcmd, 0, 0, NULL, 0},
-    {"get", GetSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"set", SetSubcmd, 2, 2, "name value", 0},
-    {"unset", UnsetSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"exists", ExistsCmd, 1, 1, "name", 0},
+    {"names", NamesCmd, 0, 0, NULL, 0},
+    {"get", GetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"set", SetCmd, 2, 2, "name value", 0},
+    {"unset", UnsetCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     NS_TCL_END
 };
@@ -45,8 +44,8 @@ NsEnvCmdInit(void)
  * ns_env exists name
  */
 static int
-ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Ns_DString ds;
     bool       exists;
@@ -61,8 +60,8 @@ ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_env names
  */
 static int
-NamesSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+NamesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     return NsTclReturnAppended(interp, NsEnvironNames);
 }
@@ -71,8 +70,8 @@ NamesSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_env set name value
  */
 static int
-SetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     if (NsEnvironSet(Tcl_GetString(objv[2]), Tcl_GetString(objv[3])) != NS_OK) {
         return NsTclFail(interp, "could not set environment variable: \"%s\"",
@@ -85,8 +84,8 @@ SetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_env get ?-nocomplain? name
  */
 static int
-GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     return Look(interp, objc, objv, false);
 }
@@ -95,8 +94,8 @@ GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_env unset ?-nocomplain? name: the value that it had.
  */
 static int
-UnsetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     return Look(interp, objc, objv, true);
 }

@@ -13,8 +13,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc MkTempObjCmd, TmpNamObjCmd, TruncateObjCmd,
-    FTruncateObjCmd, SymlinkObjCmd, FileStatObjCmd, FileStateObjCmd;
+static Tcl_ObjCmdProc MkTempCmd, TmpNamCmd, TruncateCmd, FTruncateCmd,
+    SymlinkCmd, FileStatCmd, FileStateCmd;
 
 static bool UnusedName(char *template);
 static int  GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
@@ -24,13 +24,13 @@ static int  SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
 static const char *FileType(mode_t mode);
 
 static const NsTclCommand commands[] = {
-    {"ns_mktemp", MkTempObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_tmpnam", TmpNamObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_truncate", TruncateObjCmd, 1, 2, "file ?length?", NS_TCL_BASIC},
-    {"ns_ftruncate", FTruncateObjCmd, 1, 2, "fileId ?length?", NS_TCL_BASIC},
-    {"ns_symlink", SymlinkObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_filestat", FileStatObjCmd, 1, 2, "file ?varname?", NS_TCL_BASIC},
-    {"_ns_filestate", FileStateObjCmd, 1, 1, "file", NS_TCL_BASIC},
+    {"ns_mktemp", MkTempCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_tmpnam", TmpNamCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_truncate", TruncateCmd, 1, 2, "file ?length?", NS_TCL_BASIC},
+    {"ns_ftruncate", FTruncateCmd, 1, 2, "fileId ?length?", NS_TCL_BASIC},
+    {"ns_symlink", SymlinkCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_filestat", FileStatCmd, 1, 2, "file ?varname?", NS_TCL_BASIC},
+    {"_ns_filestate", FileStateCmd, 1, 1, "file", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -40,8 +40,8 @@ NS_TCL_FAMILY(File, commands)
  * ns_mktemp template: a name that nothing has at this moment.
  */
 static int
-MkTempObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+MkTempCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Ns_DString ds;
 
@@ -58,8 +58,8 @@ MkTempObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-TmpNamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+TmpNamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Ns_DString template;
     int        result = TCL_OK;
@@ -82,8 +82,8 @@ TmpNamObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * answer, and whether a later change of it would show there.
  */
 static int
-FileStateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+FileStateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     struct stat status;
     Ns_Time     now;
@@ -133,8 +133,8 @@ UnusedName(char *template)
  * ns_truncate file ?length?
  */
 static int
-TruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+TruncateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     const char *file;
     Tcl_WideInt length = 0;
@@ -155,8 +155,8 @@ TruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_ftruncate fileId ?length?
  */
 static int
-FTruncateObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+FTruncateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     const char *channel;
     Tcl_WideInt length = 0;
@@ -187,8 +187,8 @@ GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
  * ns_symlink ?-nocomplain? file1 file2
  */
 static int
-SymlinkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+SymlinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     char       *file1, *file2;
     int         isSilent = 0;
@@ -216,8 +216,8 @@ SymlinkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_filestat file ?varname?
  */
 static int
-FileStatObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+FileStatCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     struct stat status;
     bool        exists;

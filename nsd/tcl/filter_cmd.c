@@ -26,9 +26,9 @@
 #define AsProc(proc)     ((void (*)(void)) (proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
-static Tcl_ObjCmdProc RegisterProcObjCmd, RegisterProxyObjCmd,
-    RegisterFastPathObjCmd, UnregisterOpObjCmd, RegisterFilterObjCmd,
-    RegisterTraceObjCmd, ShortcutFilterObjCmd, RequestAuthorizeObjCmd;
+static Tcl_ObjCmdProc RegisterProcCmd, RegisterProxyCmd, RegisterFastPathCmd,
+    UnregisterOpCmd, RegisterFilterCmd, RegisterTraceCmd, ShortcutFilterCmd,
+    RequestAuthorizeCmd;
 
 static Ns_OpProc     RunRequestScript;
 static Ns_FilterProc RunFilterScript;
@@ -42,15 +42,15 @@ static int  FilterResult(const Ns_TclCallback *callbackPtr,
                          const char *result);
 
 static const NsTclCommand commands[] = {
-    {"ns_register_proc", RegisterProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_proxy", RegisterProxyObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_fastpath", RegisterFastPathObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_unregister_op", UnregisterOpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_filter", RegisterFilterObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_trace", RegisterTraceObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_shortcut_filter", ShortcutFilterObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_requestauthorize", RequestAuthorizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_checkurl", RequestAuthorizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_proc", RegisterProcCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_proxy", RegisterProxyCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_fastpath", RegisterFastPathCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_unregister_op", UnregisterOpCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_filter", RegisterFilterCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_trace", RegisterTraceCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_shortcut_filter", ShortcutFilterCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_requestauthorize", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_checkurl", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -75,8 +75,8 @@ NsFilterCmdInit(void)
 }
 
 static int
-RegisterProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+RegisterProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_SCRIPT, NULL};
     const NsInterp *itPtr = clientData;
@@ -94,8 +94,8 @@ RegisterProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RegisterProxyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+RegisterProxyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     Ns_TclCallback *callbackPtr;
@@ -125,8 +125,8 @@ RegisterProxyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RegisterFastPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
+RegisterFastPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD, NULL};
     const NsInterp *itPtr = clientData;
@@ -141,8 +141,8 @@ RegisterFastPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-UnregisterOpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+UnregisterOpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     return NsRegArgsUnregister(clientData, NS_REG_METHOD, objc, objv,
                                UnregisterOp);
@@ -156,8 +156,8 @@ UnregisterOp(const char *server, const NsRegArgs *argsPtr)
 }
 
 static int
-RegisterFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+RegisterFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     Ns_TclCallback *callbackPtr;
@@ -191,8 +191,8 @@ RegisterFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RegisterTraceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+RegisterTraceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     Ns_TclCallback *callbackPtr;
@@ -219,8 +219,8 @@ RegisterTraceObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ShortcutFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+ShortcutFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     char           *method, *url;
@@ -242,8 +242,8 @@ ShortcutFilterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RequestAuthorizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
+RequestAuthorizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     char           *method, *url, *user, *password, *peer = NULL;

@@ -34,9 +34,8 @@ typedef struct Parts {
     int       error;            /* Why a file could not be saved, or 0. */
 } Parts;
 
-static Tcl_ObjCmdProc GetFormObjCmd, GetFormFileObjCmd, QueryGetObjCmd,
-    QueryGetAllObjCmd, QueryExistsObjCmd, GetFormDataObjCmd,
-    ParseFormFileObjCmd;
+static Tcl_ObjCmdProc GetFormCmd, GetFormFileCmd, QueryGetCmd, QueryGetAllCmd,
+    QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd;
 
 static Ns_Cls filesCls;         /* NsFormFiles of a connection. */
 
@@ -53,13 +52,13 @@ void
 NsFormCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_getform", GetFormObjCmd, 0, 1, "?charset?", 0},
-        {"ns_getformfile", GetFormFileObjCmd, 1, 1, "name", 0},
-        {"ns_queryget", QueryGetObjCmd, 1, 2, "key ?default?", 0},
-        {"ns_querygetall", QueryGetAllObjCmd, 1, 2, "key ?default?", 0},
-        {"ns_queryexists", QueryExistsObjCmd, 1, 1, "key", 0},
-        {"getformdata", GetFormDataObjCmd, 1, 1, "var", 0},
-        {"ns_parseformfile", ParseFormFileObjCmd, 3, 3,
+        {"ns_getform", GetFormCmd, 0, 1, "?charset?", 0},
+        {"ns_getformfile", GetFormFileCmd, 1, 1, "name", 0},
+        {"ns_queryget", QueryGetCmd, 1, 2, "key ?default?", 0},
+        {"ns_querygetall", QueryGetAllCmd, 1, 2, "key ?default?", 0},
+        {"ns_queryexists", QueryExistsCmd, 1, 1, "key", 0},
+        {"getformdata", GetFormDataCmd, 1, 1, "var", 0},
+        {"ns_parseformfile", ParseFormFileCmd, 3, 3,
          "file set contentType", 0},
         NS_TCL_END
     };
@@ -190,8 +189,8 @@ SaveBytes(const NsConn *connPtr, const char *bytes, size_t length)
 }
 
 static int
-GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+GetFormCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsInterp    *interpPtr = clientData;
     NsConn      *connPtr = interpPtr->connPtr;
@@ -220,8 +219,8 @@ GetFormObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GetFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+GetFormFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsInterp          *interpPtr = clientData;
     const NsFormFiles *filesPtr;
@@ -244,8 +243,8 @@ GetFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-QueryGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+QueryGetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     NsInterp   *interpPtr = clientData;
     const char *value = NULL;
@@ -267,8 +266,8 @@ QueryGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-QueryGetAllObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+QueryGetAllCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsInterp *interpPtr = clientData;
     Tcl_Obj  *listObj = Tcl_NewListObj(0, NULL);
@@ -300,8 +299,8 @@ QueryGetAllObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-QueryExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+QueryExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsInterp *interpPtr = clientData;
     Ns_Set   *formPtr;
@@ -318,8 +317,8 @@ QueryExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+GetFormDataCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsInterp *interpPtr = clientData;
     Ns_Set   *formPtr;
@@ -345,8 +344,8 @@ GetFormDataObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_parseformfile file set contentType: the fields of a spooled body.
  */
 static int
-ParseFormFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+ParseFormFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     NsFormSource source;
     Parts        parts = {0};

@@ -23,20 +23,20 @@ typedef struct NsHttpRequest {
     NsHttpClient         *client;
 } Request;
 
-static Tcl_ObjCmdProc CancelObjCmd, CleanupObjCmd, RunObjCmd, QueueObjCmd,
-    WaitObjCmd, ListObjCmd, KeepalivesObjCmd, TaskThreadsObjCmd;
+static Tcl_ObjCmdProc CancelCmd, CleanupCmd, RunCmd, QueueCmd, WaitCmd,
+    ListCmd, KeepalivesCmd, TaskThreadsCmd;
 
 static const NsTclCommand subcmds[] = {
-    {"cancel", CancelObjCmd, 1, 1, "id", 0},
-    {"cleanup", CleanupObjCmd, 0, 0, NULL, 0},
-    {"run", RunObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"queue", QueueObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"wait", WaitObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"list", ListObjCmd, 0, 0, NULL, 0},
+    {"cancel", CancelCmd, 1, 1, "id", 0},
+    {"cleanup", CleanupCmd, 0, 0, NULL, 0},
+    {"run", RunCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"queue", QueueCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"wait", WaitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListCmd, 0, 0, NULL, 0},
     NS_TCL_END,
     /* Of later releases. */
-    {"keepalives", KeepalivesObjCmd, 0, 0, NULL, 0},
-    {"taskthreads", TaskThreadsObjCmd, 0, 0, NULL, 0},
+    {"keepalives", KeepalivesCmd, 0, 0, NULL, 0},
+    {"taskthreads", TaskThreadsCmd, 0, 0, NULL, 0},
     NS_TCL_END
 };
 
@@ -72,8 +72,8 @@ ForgetAll(NsInterp *itPtr)
 }
 
 static int
-QueueObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+QueueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsHttpClient *client = Begin(interp, objc, objv);
 
@@ -88,8 +88,8 @@ QueueObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RunObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+RunCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     NsHttpClient *client = Begin(interp, objc, objv);
 
@@ -226,8 +226,8 @@ NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj)
  *     ?-status status? ?-headers headers? id
  */
 static int
-WaitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Request         **requestPtrPtr;
     NsHttpClient     *client;
@@ -313,8 +313,8 @@ SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj)
  * ns_http cancel id
  */
 static int
-CancelObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CancelCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Request **requestPtrPtr;
 
@@ -330,8 +330,8 @@ CancelObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_http cleanup
  */
 static int
-CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+CleanupCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     ForgetAll(clientData);
     return TCL_OK;
@@ -341,8 +341,8 @@ CleanupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_http list: `ID URL STATE ` of each.
  */
 static int
-ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     Ns_DString      ds;
@@ -363,8 +363,8 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * peer to close, so there are none.
  */
 static int
-KeepalivesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+KeepalivesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     return TCL_OK;
 }
@@ -373,8 +373,8 @@ KeepalivesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_http taskthreads
  */
 static int
-TaskThreadsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+TaskThreadsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     return NsTclReturnAppended(interp, NsHttpClientThreads);
 }

@@ -13,7 +13,7 @@
 #include "tcl/interp.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SizeObjCmd, KindObjCmd, SizeOfKindObjCmd;
+static Tcl_ObjCmdProc SizeCmd, KindCmd, SizeOfKindCmd;
 
 static int  Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr);
 static void Unmap(NsImageBytes *imagePtr);
@@ -22,15 +22,15 @@ static void SetSize(Tcl_Interp *interp, int width, int height);
 #define IS_MIME 1               /* With `image/` in front. */
 
 static const NsTclCommand commands[] = {
-    {"ns_imgtype", KindObjCmd, 1, 1, "file", NS_TCL_BASIC},
-    {"ns_imgmime", KindObjCmd, 1, 1,
+    {"ns_imgtype", KindCmd, 1, 1, "file", NS_TCL_BASIC},
+    {"ns_imgmime", KindCmd, 1, 1,
      "file", NS_TCL_DATA(IS_MIME) | NS_TCL_BASIC},
-    {"ns_imgsize", SizeObjCmd, 1, 1, "file", NS_TCL_BASIC},
-    {"ns_gifsize", SizeOfKindObjCmd, 1, 1,
+    {"ns_imgsize", SizeCmd, 1, 1, "file", NS_TCL_BASIC},
+    {"ns_gifsize", SizeOfKindCmd, 1, 1,
      "gif_file", NS_TCL_DATA(NS_IMAGE_GIF) | NS_TCL_BASIC},
-    {"ns_jpegsize", SizeOfKindObjCmd, 1, 1,
+    {"ns_jpegsize", SizeOfKindCmd, 1, 1,
      "jpeg_file", NS_TCL_DATA(NS_IMAGE_JPEG) | NS_TCL_BASIC},
-    {"ns_pngsize", SizeOfKindObjCmd, 1, 1,
+    {"ns_pngsize", SizeOfKindCmd, 1, 1,
      "png_file", NS_TCL_DATA(NS_IMAGE_PNG) | NS_TCL_BASIC},
     NS_TCL_END
 };
@@ -38,8 +38,8 @@ static const NsTclCommand commands[] = {
 NS_TCL_FAMILY(Image, commands)
 
 static int
-KindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+KindCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
         [NS_IMAGE_UNKNOWN] = "unknown",
@@ -63,8 +63,8 @@ KindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ignore the error find one.
  */
 static int
-SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsImageBytes image;
     NsImageKind  kind;
@@ -83,8 +83,8 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-SizeOfKindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+SizeOfKindCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     static const char *const labels[] = {
         [NS_IMAGE_GIF] = "GIF", [NS_IMAGE_JPEG] = "JPEG", [NS_IMAGE_PNG] = "PNG"

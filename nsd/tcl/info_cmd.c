@@ -108,12 +108,12 @@ static const Option options[] = {
     {.name = NULL}
 };
 
-static Tcl_ObjCmdProc InfoObjCmd;
+static Tcl_ObjCmdProc InfoCmd;
 static void Answer(const Option *optionPtr, NsServer *serverPtr,
                    Ns_DString *dsPtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_info", InfoObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_info", InfoCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -123,8 +123,8 @@ NS_TCL_FAMILY(Info, commands)
  * ns_info option
  */
 static int
-InfoObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const Option *optionPtr;

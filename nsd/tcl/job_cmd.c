@@ -14,9 +14,8 @@
 typedef void (AppendProc) (Ns_DString *dsPtr);
 typedef NsJobStatus (ListProc) (const char *queue, Ns_DString *dsPtr);
 
-static Tcl_ObjCmdProc CancelSubcmd, CreateSubcmd, DeleteSubcmd, QueueSubcmd,
-    WaitSubcmd, WaitAnySubcmd, ExistsSubcmd, ConfigureSubcmd, AppendSubcmd,
-    ListSubcmd;
+static Tcl_ObjCmdProc CancelCmd, CreateCmd, DeleteCmd, QueueCmd, WaitCmd,
+    WaitAnyCmd, ExistsCmd, ConfigureCmd, AppendCmd, ListCmd;
 
 static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
                 const char *job);
@@ -36,22 +35,22 @@ static ListProc *const listProcs[] = {NsJobIds, NsJobList};
 enum {JOBS, JOBLIST};
 
 static const NsTclCommand subcmds[] = {
-    {"cancel", CancelSubcmd, 2, 2, "queueId jobId", 0},
-    {"create", CreateSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"delete", DeleteSubcmd, 1, 1, "queueId", 0},
-    {"genid", AppendSubcmd, 0, 0, NULL, GENID},
-    {"jobs", ListSubcmd, 1, 1, "queueId", JOBS},
-    {"joblist", ListSubcmd, 1, 1, "queueId", JOBLIST},
-    {"threadlist", AppendSubcmd, 0, 0, NULL, THREADLIST},
-    {"queue", QueueSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"queues", AppendSubcmd, 0, 0, NULL, QUEUES},
-    {"queuelist", AppendSubcmd, 0, 0, NULL, QUEUELIST},
-    {"wait", WaitSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"waitany", WaitAnySubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"exists", ExistsSubcmd, 2, 2, "queueId jobId", 0},
-    {"configure", ConfigureSubcmd, 0, NS_TCL_ANY, NULL, 0},
+    {"cancel", CancelCmd, 2, 2, "queueId jobId", 0},
+    {"create", CreateCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"delete", DeleteCmd, 1, 1, "queueId", 0},
+    {"genid", AppendCmd, 0, 0, NULL, GENID},
+    {"jobs", ListCmd, 1, 1, "queueId", JOBS},
+    {"joblist", ListCmd, 1, 1, "queueId", JOBLIST},
+    {"threadlist", AppendCmd, 0, 0, NULL, THREADLIST},
+    {"queue", QueueCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"queues", AppendCmd, 0, 0, NULL, QUEUES},
+    {"queuelist", AppendCmd, 0, 0, NULL, QUEUELIST},
+    {"wait", WaitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"waitany", WaitAnyCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"exists", ExistsCmd, 2, 2, "queueId jobId", 0},
+    {"configure", ConfigureCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
-    {"stats", AppendSubcmd, 0, 0, NULL, STATS},
+    {"stats", AppendCmd, 0, 0, NULL, STATS},
     NS_TCL_END
 };
 
@@ -70,8 +69,8 @@ NsJobCmdInit(void)
  * ns_job create ?-desc description? queueId ?maxThreads?
  */
 static int
-CreateSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const char *queue, *description = "";
     int         maxThreads = 4;
@@ -100,8 +99,8 @@ CreateSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job delete queueId
  */
 static int
-DeleteSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+DeleteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsJobStatus status;
 
@@ -114,8 +113,8 @@ DeleteSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job queue ?-head? ?-detached? ?-jobid jobid? queueId script
  */
 static int
-QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+QueueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsJobSpec   spec = {
         .server = ((NsInterp *) clientData)->serverPtr->name
@@ -154,8 +153,8 @@ QueueSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job wait ?-timeout timeout? queueId jobId
  */
 static int
-WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const char *queue, *job;
     Ns_Time    *timeoutPtr = NULL, deadline;
@@ -200,8 +199,8 @@ PassOn(Tcl_Interp *interp, NsJobResult *resultPtr)
  * ns_job waitany ?-timeout timeout? queueId
  */
 static int
-WaitAnySubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+WaitAnyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     const char *queue;
     Ns_Time    *timeoutPtr = NULL, deadline;
@@ -240,8 +239,8 @@ Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr)
  * ns_job cancel queueId jobId
  */
 static int
-CancelSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CancelCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const char  *queue, *job;
     NsJobStatus  status;
@@ -265,8 +264,8 @@ CancelSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job exists queueId jobId
  */
 static int
-ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsJobStatus status;
     bool        exists;
@@ -283,8 +282,8 @@ ExistsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job jobs|joblist queueId
  */
 static int
-ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const char *queue = Tcl_GetString(objv[2]);
     NsJobStatus status;
@@ -300,8 +299,8 @@ ListSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job genid|queues|queuelist|stats|threadlist
  */
 static int
-AppendSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AppendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     return NsTclReturnAppended(interp,
                                appendProcs[NsTclRow(clientData)->flags]);
@@ -311,8 +310,8 @@ AppendSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_job configure ?-jobsperthread jobsperthread? ?-timeout timeout?
  */
 static int
-ConfigureSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     int         jobsPerThread = -1;
     NsStamp     timeout = -1;

@@ -9,24 +9,24 @@
 #include "tcl/keylist.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SetObjCmd, GetObjCmd, DeleteObjCmd, KeysObjCmd;
+static Tcl_ObjCmdProc SetCmd, GetCmd, DeleteCmd, KeysCmd;
 
 static Tcl_Obj *GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr);
 static int WrongArgs(Tcl_Interp *interp, const char *usage);
 
 static const NsTclCommand commands[] = {
-    {"keylset", SetObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"keylget", GetObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"keyldel", DeleteObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"keylkeys", KeysObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keylset", SetCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keylget", GetCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keyldel", DeleteCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"keylkeys", KeysCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(KeyList, commands)
 
 static int
-SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Tcl_Obj *listPtr, *newPtr;
 
@@ -58,8 +58,8 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Tcl_Obj *listPtr, *valuePtr;
     int      result;
@@ -68,7 +68,7 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return WrongArgs(interp, "keylget listvar ?key? ?retvar | {}?");
     }
     if (objc == 2) {
-        return KeysObjCmd(clientData, interp, objc, objv);
+        return KeysCmd(clientData, interp, objc, objv);
     }
     listPtr = GetVar(interp, objv[1]);
     if (listPtr == NULL) {
@@ -94,8 +94,8 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DeleteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+DeleteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Tcl_Obj *listPtr, *newPtr;
     int      result;
@@ -124,8 +124,8 @@ DeleteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-KeysObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Tcl_Obj *listPtr, *keysPtr;
     int      result = TCL_OK;

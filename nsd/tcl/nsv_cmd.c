@@ -10,9 +10,9 @@
 #include "tcl/nsv.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SetObjCmd, GetObjCmd, ExistsObjCmd, IncrObjCmd,
-    AppendObjCmd, LappendObjCmd, UnsetObjCmd, NamesObjCmd, BucketObjCmd,
-    VarObjCmd, ShareObjCmd, ArraySet, ArrayList, ArrayCount, VarList;
+static Tcl_ObjCmdProc SetCmd, GetCmd, ExistsCmd, IncrCmd, AppendCmd,
+    LappendCmd, UnsetCmd, NamesCmd, BucketCmd, VarCmd, ShareCmd, ArraySet,
+    ArrayList, ArrayCount, VarList;
 
 static int List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
                 bool withValues);
@@ -25,19 +25,19 @@ static int SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp,
                              bool isReset, Tcl_Obj *const *objv, int nArgs);
 
 static const NsTclCommand commands[] = {
-    {"nsv_set", SetObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"nsv_get", GetObjCmd, 2, 3, "array key ?varName?", 0},
-    {"nsv_exists", ExistsObjCmd, 2, 2, "array key", 0},
-    {"nsv_incr", IncrObjCmd, 2, 3, "array key ?count?", 0},
-    {"nsv_append", AppendObjCmd, 3, NS_TCL_ANY,
+    {"nsv_set", SetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_get", GetCmd, 2, 3, "array key ?varName?", 0},
+    {"nsv_exists", ExistsCmd, 2, 2, "array key", 0},
+    {"nsv_incr", IncrCmd, 2, 3, "array key ?count?", 0},
+    {"nsv_append", AppendCmd, 3, NS_TCL_ANY,
      "array key value ?value ...?", 0},
-    {"nsv_lappend", LappendObjCmd, 3, NS_TCL_ANY,
+    {"nsv_lappend", LappendCmd, 3, NS_TCL_ANY,
      "array key value ?value ...?", 0},
-    {"nsv_unset", UnsetObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"nsv_names", NamesObjCmd, 0, 1, "?pattern?", 0},
-    {"nsv_bucket", BucketObjCmd, 0, 1, "?bucket-number?", 0},
-    {"ns_var", VarObjCmd, 1, NS_TCL_ANY, "cmd ?key? ?value?", 0},
-    {"ns_share", ShareObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_unset", UnsetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_names", NamesCmd, 0, 1, "?pattern?", 0},
+    {"nsv_bucket", BucketCmd, 0, 1, "?bucket-number?", 0},
+    {"ns_var", VarCmd, 1, NS_TCL_ANY, "cmd ?key? ?value?", 0},
+    {"ns_share", ShareCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -82,8 +82,8 @@ ServerOf(ClientData clientData)
  * Newer scripts put -default or -reset first.
  */
 static int
-SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     NsvArray   *arrayPtr;
     const char *value;
@@ -100,7 +100,7 @@ SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     if (objc == 3) {
-        return GetObjCmd(clientData, interp, objc, objv);
+        return GetCmd(clientData, interp, objc, objv);
     }
     if (objc != 4) {
         Tcl_WrongNumArgs(interp, 1, objv, "array key ?value?");
@@ -155,8 +155,8 @@ SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp, bool isReset,
  * nsv_get array key ?varName?
  */
 static int
-GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     NsvArray *arrayPtr;
     Tcl_Obj  *valueObj;
@@ -181,8 +181,8 @@ GetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_exists array key
  */
 static int
-ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsvArray *arrayPtr;
     bool      exists = false;
@@ -200,8 +200,8 @@ ExistsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_incr array key ?count?
  */
 static int
-IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsvArray      *arrayPtr;
     Ns_ReturnCode  status;
@@ -227,8 +227,8 @@ IncrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_append array key value ?value ...?
  */
 static int
-AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AppendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsvArray *arrayPtr;
     Tcl_Obj  *resultObj;
@@ -249,8 +249,8 @@ AppendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_lappend array key value ?value ...?
  */
 static int
-LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+LappendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsvArray   *arrayPtr;
     Tcl_Obj    *resultObj;
@@ -280,8 +280,8 @@ LappendObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_unset ?-nocomplain? ?--? array ?key?
  */
 static int
-UnsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     int         isNoComplain = 0;
     bool        wasSet = true;
@@ -322,8 +322,8 @@ UnsetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * nsv_names ?pattern?
  */
 static int
-NamesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+NamesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Ns_DString ds;
 
@@ -420,8 +420,8 @@ List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern, bool withValues)
  * nsv_bucket ?bucket-number?
  */
 static int
-BucketObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+BucketCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsServer   *serverPtr = ServerOf(clientData);
     Ns_DString  ds;
@@ -445,14 +445,14 @@ BucketObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_var exists|get|set|unset|list ?key? ?value?: the array ns:var.
  */
 static int
-VarObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+VarCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     static const NsTclCommand rows[] = {
-        {"exists", ExistsObjCmd, 1, 1, "key", 0},
-        {"get", GetObjCmd, 1, 1, "key", 0},
-        {"set", SetObjCmd, 2, 2, "key value", 0},
-        {"unset", UnsetObjCmd, 1, 1, "key", 0},
+        {"exists", ExistsCmd, 1, 1, "key", 0},
+        {"get", GetCmd, 1, 1, "key", 0},
+        {"set", SetCmd, 2, 2, "key value", 0},
+        {"unset", UnsetCmd, 1, 1, "key", 0},
         {"list", VarList, 0, 0, NULL, 0},
         NS_TCL_END,
         NS_TCL_END
@@ -499,8 +499,8 @@ VarList(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_share ?args?: variables were once shared this way.
  */
 static int
-ShareObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+ShareCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Ns_Log(Warning, "ns_share is not supported: use nsv_* instead");
     return TCL_OK;

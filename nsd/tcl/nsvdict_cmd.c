@@ -50,7 +50,7 @@ static const Subcmd subcmds[] = {
     {NULL, NULL, NULL, 0, 0, false, false}
 };
 
-static Tcl_ObjCmdProc DictObjCmd;
+static Tcl_ObjCmdProc DictCmd;
 
 static int Update(Tcl_Interp *interp, const Subcmd *subcmdPtr,
                   NsServer *serverPtr, int objc, Tcl_Obj *const *objv);
@@ -65,7 +65,7 @@ static int OwnValue(Tcl_Interp *interp, Tcl_Obj *dictObj, Tcl_Obj *keyObj,
                     Tcl_Obj **valuePtr);
 
 static const NsTclCommand commands[] = {
-    {"nsv_dict", DictObjCmd, 1, NS_TCL_ANY,
+    {"nsv_dict", DictCmd, 1, NS_TCL_ANY,
      "subcommand array key ?arg ...?", 0},
     NS_TCL_END
 };
@@ -76,8 +76,8 @@ NS_TCL_FAMILY(NsvDict, commands)
  * nsv_dict subcommand array key ?arg ...?
  */
 static int
-DictObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+DictCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const Subcmd *subcmdPtr;

@@ -34,7 +34,7 @@ typedef struct Parse {
     int         next;           /* First word not yet taken. */
 } Parse;
 
-static Tcl_ObjCmdProc ParseArgsObjCmd;
+static Tcl_ObjCmdProc ParseArgsCmd;
 
 static int  ReadSpec(Parse *parsePtr, Tcl_Obj **elements);
 static int  ReadElement(Parse *parsePtr, int i, Tcl_Obj *elementPtr,
@@ -47,7 +47,7 @@ static int  SetSpec(Parse *parsePtr, Spec *specPtr, Tcl_Obj *valuePtr);
 static int  WrongArgs(Parse *parsePtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_parseargs", ParseArgsObjCmd, 2, 2, "specification args", NS_TCL_BASIC},
+    {"ns_parseargs", ParseArgsCmd, 2, 2, "specification args", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -57,8 +57,8 @@ NS_TCL_FAMILY(ParseArgs, commands)
  * ns_parseargs specification args
  */
 static int
-ParseArgsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+ParseArgsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     Parse     parse = {.interp = interp};
     Tcl_Obj  *specPtr, *argsPtr, **elements;

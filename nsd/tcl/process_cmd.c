@@ -17,17 +17,17 @@
 
 #include <sys/resource.h>
 
-static Tcl_ObjCmdProc ExitObjCmd, ShutdownObjCmd, ModuleLoadObjCmd, KillObjCmd,
-    SetUserObjCmd, SetGroupObjCmd, LimitObjCmd;
+static Tcl_ObjCmdProc ExitCmd, ShutdownCmd, ModuleLoadCmd, KillCmd, SetUserCmd,
+    SetGroupCmd, LimitCmd;
 
 static const NsTclCommand commands[] = {
-    {"exit", ExitObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_shutdown", ShutdownObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_moduleload", ModuleLoadObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_kill", KillObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_setuser", SetUserObjCmd, 1, 1, "user", 0},
-    {"ns_setgroup", SetGroupObjCmd, 1, 1, "group", 0},
-    {"ns_rlimit", LimitObjCmd, 1, 2, "subcmd ?value?", NS_TCL_BASIC},
+    {"exit", ExitCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_shutdown", ShutdownCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_moduleload", ModuleLoadCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_kill", KillCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_setuser", SetUserCmd, 1, 1, "user", 0},
+    {"ns_setgroup", SetGroupCmd, 1, 1, "group", 0},
+    {"ns_rlimit", LimitCmd, 1, 2, "subcmd ?value?", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -38,8 +38,8 @@ NS_TCL_FAMILY(Process, commands)
  * other requests.
  */
 static int
-ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ExitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
 
@@ -61,8 +61,8 @@ ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_shutdown ?-restart? ?--? ?timeout?
  */
 static int
-ShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+ShutdownCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     int         isRestart = 0;
     NsStamp     inForce;
@@ -91,8 +91,8 @@ ShutdownObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_moduleload ?-global? ?-init init? ?--? module file
  */
 static int
-ModuleLoadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ModuleLoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     NsInterp   *itPtr = clientData;
     int         isGlobal = 0;
@@ -131,8 +131,8 @@ ModuleLoadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_kill ?-nocomplain? pid signal
  */
 static int
-KillObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+KillCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     int         isNoComplain = 0, pid, number;
     Ns_ObjvSpec options[] = {
@@ -159,8 +159,8 @@ KillObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_setuser user
  */
 static int
-SetUserObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+SetUserCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     return NsTclReturn(interp,
                        Tcl_NewIntObj(Ns_SetUser(Tcl_GetString(objv[1]))));
@@ -170,8 +170,8 @@ SetUserObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_setgroup group
  */
 static int
-SetGroupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+SetGroupCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     return NsTclReturn(interp,
                        Tcl_NewIntObj(Ns_SetGroup(Tcl_GetString(objv[1]))));
@@ -181,8 +181,8 @@ SetGroupObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_rlimit coresize|datasize|files|filesize|vmsize ?value?
  */
 static int
-LimitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+LimitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
         "coresize", "datasize", "files", "filesize", "vmsize", NULL

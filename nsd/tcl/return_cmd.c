@@ -16,9 +16,9 @@
 /* The end of the year 9999: dates of HTTP have four digits for it. */
 #define LAST_HTTP_TIME INT64_C(253402300799)
 
-static Tcl_ObjCmdProc ReturnObjCmd, RespondObjCmd, ReturnFileObjCmd,
-    ReturnFpObjCmd, ReturnNoticeObjCmd, ReturnErrorObjCmd, ReturnOkObjCmd,
-    SetExpiresObjCmd, UpdateHeaderObjCmd, StandardObjCmd, WithWordObjCmd;
+static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFileCmd, ReturnFpCmd,
+    ReturnNoticeCmd, ReturnErrorCmd, ReturnOkCmd, SetExpiresCmd,
+    UpdateHeaderCmd, StandardCmd, WithWordCmd;
 
 static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
                      const char *type, bool isBinary);
@@ -29,44 +29,44 @@ enum {UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE};
 enum {BAD_REQUEST, REDIRECT, MOVED, INTERNAL};
 
 static const NsTclCommand commands[] = {
-    {"ns_return", ReturnObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_respond", RespondObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnfile", ReturnFileObjCmd, 3, 3, "status type filename", 0},
-    {"ns_returnfp", ReturnFpObjCmd, 4, 4, "status type channel len", 0},
-    {"ns_returnnotice", ReturnNoticeObjCmd, 3, 3,
+    {"ns_return", ReturnCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_respond", RespondCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnfile", ReturnFileCmd, 3, 3, "status type filename", 0},
+    {"ns_returnfp", ReturnFpCmd, 4, 4, "status type channel len", 0},
+    {"ns_returnnotice", ReturnNoticeCmd, 3, 3,
      "status title message", 0},
-    {"ns_returnadminnotice", ReturnNoticeObjCmd, 3, 3,
+    {"ns_returnadminnotice", ReturnNoticeCmd, 3, 3,
      "status title message", 0},
-    {"ns_returnerror", ReturnErrorObjCmd, 2, 2, "status message", 0},
-    {"ns_returnbadrequest", WithWordObjCmd, 1, 1,
+    {"ns_returnerror", ReturnErrorCmd, 2, 2, "status message", 0},
+    {"ns_returnbadrequest", WithWordCmd, 1, 1,
      "reason", NS_TCL_CONN | NS_TCL_DATA(BAD_REQUEST)},
-    {"ns_returnunauthorized", StandardObjCmd, 0, NS_TCL_ANY,
+    {"ns_returnunauthorized", StandardCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_CONN | NS_TCL_DATA(UNAUTHORIZED)},
-    {"ns_returnforbidden", StandardObjCmd, 0, NS_TCL_ANY,
+    {"ns_returnforbidden", StandardCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_CONN | NS_TCL_DATA(FORBIDDEN)},
-    {"ns_returnnotfound", StandardObjCmd, 0, NS_TCL_ANY,
+    {"ns_returnnotfound", StandardCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_CONN | NS_TCL_DATA(NOT_FOUND)},
-    {"ns_returnunavailable", StandardObjCmd, 0, NS_TCL_ANY,
+    {"ns_returnunavailable", StandardCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_CONN | NS_TCL_DATA(UNAVAILABLE)},
-    {"ns_returntoolarge", StandardObjCmd, 0, NS_TCL_ANY,
+    {"ns_returntoolarge", StandardCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_CONN | NS_TCL_DATA(TOO_LARGE)},
-    {"ns_returnok", ReturnOkObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnredirect", WithWordObjCmd, 1, 1,
+    {"ns_returnok", ReturnOkCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_returnredirect", WithWordCmd, 1, 1,
      "location", NS_TCL_CONN | NS_TCL_DATA(REDIRECT)},
-    {"ns_returnmoved", WithWordObjCmd, 1, 1,
+    {"ns_returnmoved", WithWordCmd, 1, 1,
      "location", NS_TCL_CONN | NS_TCL_DATA(MOVED)},
-    {"ns_internalredirect", WithWordObjCmd, 1, 1,
+    {"ns_internalredirect", WithWordCmd, 1, 1,
      "location", NS_TCL_CONN | NS_TCL_DATA(INTERNAL)},
-    {"ns_setexpires", SetExpiresObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_updateheader", UpdateHeaderObjCmd, 2, 2, "key value", 0},
+    {"ns_setexpires", SetExpiresCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_updateheader", UpdateHeaderCmd, 2, 2, "key value", 0},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Return, commands)
 
 static int
-ReturnObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ReturnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     Tcl_Obj    *dataObj;
@@ -110,8 +110,8 @@ ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj, const char *type,
 }
 
 static int
-RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsInterp   *interpPtr = clientData;
     NsConn     *connPtr;
@@ -173,8 +173,8 @@ RespondObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ReturnFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
     int     status;
@@ -189,8 +189,8 @@ ReturnFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+ReturnFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
     int     status, length;
@@ -220,8 +220,8 @@ ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
 }
 
 static int
-ReturnNoticeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+ReturnNoticeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
     int     status;
@@ -236,8 +236,8 @@ ReturnNoticeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+ReturnErrorCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
     int     status;
@@ -255,8 +255,8 @@ ReturnErrorObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * Replies without arguments; words behind the name are ignored.
  */
 static int
-StandardObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+StandardCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     static int (*const procs[])(Ns_Conn *conn) = {
         [UNAUTHORIZED] = Ns_ConnReturnUnauthorized,
@@ -271,8 +271,8 @@ StandardObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+ReturnOkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     NsConn *connPtr = NsTclConn(clientData);
 
@@ -287,8 +287,8 @@ ReturnOkObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * Replies with one argument.
  */
 static int
-WithWordObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+WithWordCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     static int (*const procs[])(Ns_Conn *conn, const char *word) = {
         [BAD_REQUEST] = Ns_ConnReturnBadRequest,
@@ -302,8 +302,8 @@ WithWordObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+SetExpiresCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     static const char *const directives[] = {
         "public", "private", "no-cache", "no-store", "no-transform",
@@ -347,8 +347,8 @@ SetExpiresObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-UpdateHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+UpdateHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
 

@@ -12,8 +12,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ScheduleProcObjCmd, ScheduleDailyObjCmd,
-    ScheduleWeeklyObjCmd, AfterObjCmd, UnscheduleObjCmd, IdObjCmd;
+static Tcl_ObjCmdProc ScheduleProcCmd, ScheduleDailyCmd, ScheduleWeeklyCmd,
+    AfterCmd, UnscheduleCmd, IdCmd;
 
 static int ScheduleClock(Tcl_Interp *interp, int period, int objc,
                          Tcl_Obj *const *objv);
@@ -28,14 +28,14 @@ static Ns_SchedProc RunScript, FreeScript;
 enum {CANCEL, PAUSE, RESUME};
 
 static const NsTclCommand commands[] = {
-    {"ns_schedule_proc", ScheduleProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_schedule_daily", ScheduleDailyObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_schedule_weekly", ScheduleWeeklyObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_after", AfterObjCmd, 2, NS_TCL_ANY, "seconds script ?args?", 0},
-    {"ns_unschedule_proc", UnscheduleObjCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
-    {"ns_cancel", IdObjCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
-    {"ns_pause", IdObjCmd, 1, 1, "id", NS_TCL_DATA(PAUSE)},
-    {"ns_resume", IdObjCmd, 1, 1, "id", NS_TCL_DATA(RESUME)},
+    {"ns_schedule_proc", ScheduleProcCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_schedule_daily", ScheduleDailyCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_schedule_weekly", ScheduleWeeklyCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_after", AfterCmd, 2, NS_TCL_ANY, "seconds script ?args?", 0},
+    {"ns_unschedule_proc", UnscheduleCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
+    {"ns_cancel", IdCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
+    {"ns_pause", IdCmd, 1, 1, "id", NS_TCL_DATA(PAUSE)},
+    {"ns_resume", IdCmd, 1, 1, "id", NS_TCL_DATA(RESUME)},
     NS_TCL_END
 };
 
@@ -51,8 +51,8 @@ NsSchedCmdInit(void)
  * ns_schedule_proc ?-once? ?-thread? ?--? interval script ?args?
  */
 static int
-ScheduleProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+ScheduleProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     int         isOnce = 0, isThread = 0, nArgs = 0, flags;
     Tcl_Obj    *intervalPtr, *scriptPtr;
@@ -84,8 +84,8 @@ ScheduleProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_schedule_daily ?-once? ?-thread? ?--? hour minute script ?args?
  */
 static int
-ScheduleDailyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+ScheduleDailyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     return ScheduleClock(interp, NS_SCHED_DAILY, objc, objv);
 }
@@ -94,8 +94,8 @@ ScheduleDailyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_schedule_weekly ?-once? ?-thread? ?--? day hour minute script ?args?
  */
 static int
-ScheduleWeeklyObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+ScheduleWeeklyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     return ScheduleClock(interp, NS_SCHED_WEEKLY, objc, objv);
 }
@@ -137,8 +137,8 @@ ScheduleClock(Tcl_Interp *interp, int period, int objc, Tcl_Obj *const *objv)
  * ns_after seconds script ?args?
  */
 static int
-AfterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+AfterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Ns_Time interval;
 
@@ -151,10 +151,10 @@ AfterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-UnscheduleObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+UnscheduleCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
-    int result = IdObjCmd(clientData, interp, objc, objv);
+    int result = IdCmd(clientData, interp, objc, objv);
 
     if (result == TCL_OK) {
         Tcl_ResetResult(interp);
@@ -213,8 +213,8 @@ CheckRange(Tcl_Interp *interp, const char *name, int value, int max)
 }
 
 static int
-IdObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
+IdCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+      Tcl_Obj *const *objv)
 {
     static int (*const procs[])(int id) = {
         [CANCEL] = Ns_Cancel, [PAUSE] = Ns_Pause, [RESUME] = Ns_Resume

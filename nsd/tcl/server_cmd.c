@@ -113,7 +113,7 @@ static const Subcmd subcmds[] = {
     {NULL, NULL, false, 0, 0}
 };
 
-static Tcl_ObjCmdProc ServerObjCmd;
+static Tcl_ObjCmdProc ServerCmd;
 
 static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
                      Tcl_Obj *const *objv, Call *callPtr);
@@ -124,7 +124,7 @@ static const char *Name(const Call *callPtr);
 static void LogDeprecated(const Call *callPtr, const char *alternative);
 
 static const NsTclCommand commands[] = {
-    {"ns_server", ServerObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_server", ServerCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
@@ -134,8 +134,8 @@ NS_TCL_FAMILY(Server, commands)
  * ns_server ?-server server? ?-pool pool? ?--? subcmd ?arg?
  */
 static int
-ServerObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ServerCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Call          call;
     const Subcmd *subcmdPtr;

@@ -39,8 +39,7 @@ typedef struct Sub {
     const char *usage;
 } Sub;
 
-static Tcl_ObjCmdProc SetObjCmd, FindSetObjCmd, ParseHeaderObjCmd,
-    ParseQueryObjCmd;
+static Tcl_ObjCmdProc SetCmd, FindSetCmd, ParseHeaderCmd, ParseQueryCmd;
 
 static SubProc SetArray, SetCleanup, SetCopy, SetCput, SetCreate, SetDelete,
     SetDelKey, SetFields, SetFind, SetFreeId, SetGet, SetIsNull, SetKey,
@@ -98,19 +97,19 @@ static const Sub subs[] = {
 };
 
 static const NsTclCommand commands[] = {
-    {"ns_set", SetObjCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
-    {"ns_findset", FindSetObjCmd, 2, 2, "sets name", NS_TCL_BASIC},
-    {"ns_parseheader", ParseHeaderObjCmd, 0, NS_TCL_ANY,
+    {"ns_set", SetCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
+    {"ns_findset", FindSetCmd, 2, 2, "sets name", NS_TCL_BASIC},
+    {"ns_parseheader", ParseHeaderCmd, 0, NS_TCL_ANY,
      NULL, NS_TCL_BASIC},
-    {"ns_parsequery", ParseQueryObjCmd, 1, 1, "querystring", NS_TCL_BASIC},
+    {"ns_parsequery", ParseQueryCmd, 1, 1, "querystring", NS_TCL_BASIC},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Set, commands)
 
 static int
-SetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Call       call = {.interpPtr = clientData, .interp = interp};
     const Sub *subPtr;
@@ -465,8 +464,8 @@ ReturnString(Call *callPtr, const char *value)
 /* ---- Other commands. ---- */
 
 static int
-FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+FindSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsInterp *interpPtr = clientData;
     Tcl_Obj **ids;
@@ -490,8 +489,8 @@ FindSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ParseHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     Ns_HeaderCaseDisposition disposition = ToLower;
     Ns_Set                  *setPtr;
@@ -524,8 +523,8 @@ ParseHeaderObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ParseQueryObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ParseQueryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     Ns_Set     *setPtr;
     const char *query;

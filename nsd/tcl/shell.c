@@ -39,7 +39,7 @@ static void EvalCommand(Tcl_Interp *interp, Tcl_Obj *commandPtr,
                         bool isInteractive);
 static void Prompt(const char *text, bool isInteractive);
 static void PrintError(Tcl_Interp *interp, bool withTrace);
-static Tcl_ObjCmdProc ExitObjCmd;
+static Tcl_ObjCmdProc ExitCmd;
 
 void
 NsShellStart(NsServer *serverPtr, int argc, char *const *argv)
@@ -84,7 +84,7 @@ RunShell(void *arg)
         Ns_Log(Error, "command mode: no interpreter for server '%s'",
                shell.serverPtr->name);
     } else {
-        Tcl_CreateObjCommand(interp, "exit", ExitObjCmd, NULL, NULL);
+        Tcl_CreateObjCommand(interp, "exit", ExitCmd, NULL, NULL);
         SetArguments(interp);
         if (shell.argc > 0) {
             if (!SourceScript(interp, shell.argv[0])) {
@@ -253,8 +253,8 @@ PrintError(Tcl_Interp *interp, bool withTrace)
  * stops in its usual way.
  */
 static int
-ExitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ExitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     int status = 0;
 

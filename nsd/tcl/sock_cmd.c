@@ -15,25 +15,24 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc OpenObjCmd, ListenObjCmd, AcceptObjCmd, PairObjCmd,
-    SelectObjCmd, NreadObjCmd, CheckObjCmd, AddrByHostObjCmd, HostByAddrObjCmd,
-    SetBlockingObjCmd;
+static Tcl_ObjCmdProc OpenCmd, ListenCmd, AcceptCmd, PairCmd, SelectCmd,
+    NreadCmd, CheckCmd, AddrByHostCmd, HostByAddrCmd, SetBlockingCmd;
 
 #define IS_NONBLOCKING 1
 
 static const NsTclCommand commands[] = {
-    {"ns_sockopen", OpenObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_socklisten", ListenObjCmd, 2, 2, "address port", NS_TCL_BASIC},
-    {"ns_sockaccept", AcceptObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_socketpair", PairObjCmd, 0, 0, NULL, NS_TCL_BASIC},
-    {"ns_sockselect", SelectObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_socknread", NreadObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_sockcheck", CheckObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_sockblocking", SetBlockingObjCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_socknonblocking", SetBlockingObjCmd, 1, 1,
+    {"ns_sockopen", OpenCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_socklisten", ListenCmd, 2, 2, "address port", NS_TCL_BASIC},
+    {"ns_sockaccept", AcceptCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_socketpair", PairCmd, 0, 0, NULL, NS_TCL_BASIC},
+    {"ns_sockselect", SelectCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_socknread", NreadCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_sockcheck", CheckCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_sockblocking", SetBlockingCmd, 1, 1, "sockId", NS_TCL_BASIC},
+    {"ns_socknonblocking", SetBlockingCmd, 1, 1,
      "sockId", NS_TCL_DATA(IS_NONBLOCKING) | NS_TCL_BASIC},
-    {"ns_addrbyhost", AddrByHostObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_hostbyaddr", HostByAddrObjCmd, 1, 1, "address", NS_TCL_BASIC},
+    {"ns_addrbyhost", AddrByHostCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hostbyaddr", HostByAddrCmd, 1, 1, "address", NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -135,8 +134,8 @@ NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
  *             ?-localport port? host port
  */
 static int
-OpenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+OpenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     OpenSpec  spec = {0};
     NS_SOCKET sock;
@@ -280,8 +279,8 @@ IsOpenOption(const char *word)
  * ns_socklisten address port
  */
 static int
-ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ListenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const char *address;
     Tcl_Channel channel;
@@ -307,8 +306,8 @@ ListenObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_sockaccept sockId
  */
 static int
-AcceptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AcceptCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NS_SOCKET listenSock, sock;
     Tcl_Obj  *listPtr;
@@ -331,8 +330,8 @@ AcceptObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_socketpair
  */
 static int
-PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+PairCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     NS_SOCKET   socks[2];
     Tcl_Channel channels[2];
@@ -360,8 +359,8 @@ PairObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_sockselect ?-timeout timeout? rfds wfds efds
  */
 static int
-SelectObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+SelectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     SelectList     lists[3] = {
         {.events = POLLIN}, {.events = POLLOUT}, {.events = POLLPRI}
@@ -499,8 +498,8 @@ PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr)
  * ns_socknread sockId
  */
 static int
-NreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+NreadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     const char *name;
     Tcl_Channel channel;
@@ -522,8 +521,8 @@ NreadObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_sockcheck sockId
  */
 static int
-CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+CheckCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     struct pollfd pollFd = {.events = POLLIN | POLLOUT};
     bool          isAlive;
@@ -544,8 +543,8 @@ CheckObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_sockblocking sockId, ns_socknonblocking sockId
  */
 static int
-SetBlockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+SetBlockingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     bool        isBlocking = NsTclData(clientData) != IS_NONBLOCKING;
     Tcl_Channel channel;
@@ -562,8 +561,8 @@ SetBlockingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_addrbyhost ?-all? ?--? host
  */
 static int
-AddrByHostObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+AddrByHostCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     int         isAll = 0;
     char       *host;
@@ -588,8 +587,8 @@ AddrByHostObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_hostbyaddr address
  */
 static int
-HostByAddrObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+HostByAddrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     return LookupResult(interp, Tcl_GetString(objv[1]), Ns_GetHostByAddr);
 }

@@ -15,12 +15,12 @@
 #include "tcl/result.h"
 #include "tcl/sock_cmd.h"
 
-static Tcl_ObjCmdProc CallbackObjCmd, ListenCallbackObjCmd;
+static Tcl_ObjCmdProc CallbackCmd, ListenCallbackCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_sockcallback", CallbackObjCmd, 3, 4,
+    {"ns_sockcallback", CallbackCmd, 3, 4,
      "sockId script when ?timeout?", 0},
-    {"ns_socklistencallback", ListenCallbackObjCmd, 3, 3,
+    {"ns_socklistencallback", ListenCallbackCmd, 3, 3,
      "address port script", 0},
     NS_TCL_END
 };
@@ -61,8 +61,8 @@ NsSockCallbackCmdInit(void)
  * ns_sockcallback sockId script when ?timeout?
  */
 static int
-CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+CallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     NsInterp       *interpPtr = clientData;
     ScriptCallback *callbackPtr;
@@ -102,8 +102,8 @@ CallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_socklistencallback address port script
  */
 static int
-ListenCallbackObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+ListenCallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     NsInterp       *interpPtr = clientData;
     ListenCallback *callbackPtr;

@@ -11,8 +11,8 @@
 #include "nsset.h"
 #include "nsstring.h"
 
-static Tcl_ObjCmdProc HeadersObjCmd, WriteObjCmd, StartContentObjCmd,
-    WriteFpObjCmd, ConnSendFpObjCmd, ConnCpToFpObjCmd;
+static Tcl_ObjCmdProc HeadersCmd, WriteCmd, StartContentCmd, WriteFpCmd,
+    ConnSendFpCmd, ConnCpToFpCmd;
 
 static int  WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
 static int  WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
@@ -22,21 +22,21 @@ static void SuppressHeaders(NsConn *connPtr);
 #define MAX_PIECES 32
 
 static const NsTclCommand commands[] = {
-    {"ns_headers", HeadersObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_write", WriteObjCmd, 1, NS_TCL_ANY, "data ?data ...?", 0},
-    {"ns_startcontent", StartContentObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_writefp", WriteFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_connsendfp", ConnSendFpObjCmd, 2, 2, "channel len", 0},
-    {"ns_conncptofp", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_writecontent", ConnCpToFpObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_headers", HeadersCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_write", WriteCmd, 1, NS_TCL_ANY, "data ?data ...?", 0},
+    {"ns_startcontent", StartContentCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_writefp", WriteFpCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_connsendfp", ConnSendFpCmd, 2, 2, "channel len", 0},
+    {"ns_conncptofp", ConnCpToFpCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_writecontent", ConnCpToFpCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END
 };
 
 NS_TCL_FAMILY(Stream, commands)
 
 static int
-HeadersObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+HeadersCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     const char *type = NULL;
@@ -75,8 +75,8 @@ HeadersObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-WriteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+WriteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
     int     i, result;
@@ -169,8 +169,8 @@ WriteText(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-StartContentObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+StartContentCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     NsConn      *connPtr = NsTclConn(clientData);
     const char  *charset = NULL, *type = NULL;
@@ -207,8 +207,8 @@ StartContentObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-WriteFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+WriteFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     Tcl_Obj    *channelObj;
@@ -234,8 +234,8 @@ WriteFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ConnSendFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     Tcl_Channel channel;
@@ -257,8 +257,8 @@ ConnSendFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ConnCpToFpObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ConnCpToFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     NsConn     *connPtr;
     Tcl_Obj    *channelObj;

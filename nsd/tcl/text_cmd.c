@@ -26,8 +26,8 @@ typedef struct UrlOptions {
     int          next;          /* Index of the first word behind them. */
 } UrlOptions;
 
-static Tcl_ObjCmdProc UrlEncodeObjCmd, UrlDecodeObjCmd, QuoteHtmlObjCmd,
-    StripHtmlObjCmd, HrefsObjCmd, TrimObjCmd;
+static Tcl_ObjCmdProc UrlEncodeCmd, UrlDecodeCmd, QuoteHtmlCmd, StripHtmlCmd,
+    HrefsCmd, TrimCmd;
 
 static int  ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max,
                             int objc, Tcl_Obj *const *objv);
@@ -41,13 +41,13 @@ static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
                       const char *delimiter, const char *prefix);
 
 static const NsTclCommand commands[] = {
-    {"ns_urlencode", UrlEncodeObjCmd, 1, NS_TCL_ANY,
+    {"ns_urlencode", UrlEncodeCmd, 1, NS_TCL_ANY,
      "?-charset charset? ?-part query|path? ?--? ?arg ...?", NS_TCL_BASIC},
-    {"ns_urldecode", UrlDecodeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_quotehtml", QuoteHtmlObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_striphtml", StripHtmlObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_hrefs", HrefsObjCmd, 1, 1, "html", NS_TCL_BASIC},
-    {"ns_trim", TrimObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_urldecode", UrlDecodeCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_quotehtml", QuoteHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_striphtml", StripHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hrefs", HrefsCmd, 1, 1, "html", NS_TCL_BASIC},
+    {"ns_trim", TrimCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END
 };
 
@@ -58,8 +58,8 @@ NS_TCL_FAMILY(Text, commands)
  */
 
 static int
-UrlEncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+UrlEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     UrlOptions options;
     Ns_DString ds;
@@ -84,8 +84,8 @@ UrlEncodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-UrlDecodeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+UrlDecodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     UrlOptions options;
     Ns_DString ds;
@@ -139,8 +139,8 @@ ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max, int objc,
  */
 
 static int
-QuoteHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+QuoteHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     const char *html;
     Ns_DString  ds;
@@ -157,8 +157,8 @@ QuoteHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-StripHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+StripHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     const char *html;
     Ns_DString  ds;
@@ -175,8 +175,8 @@ StripHtmlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-HrefsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+HrefsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     const char *text, *value;
     Tcl_Obj    *listPtr;
@@ -294,8 +294,8 @@ NextAttribute(const char **textPtr, const char *end, const char **namePtr,
  */
 
 static int
-TrimObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+TrimCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     char       *delimiter = NULL, *prefix = NULL;
     const char *text, *end;

@@ -22,8 +22,8 @@ typedef struct ScriptThread {
     bool  isDetached;
 } ScriptThread;
 
-static Tcl_ObjCmdProc BeginSubcmd, BeginDetachedSubcmd, WaitSubcmd, NameSubcmd,
-    GetSubcmd, IdSubcmd, YieldSubcmd, StackInfoSubcmd;
+static Tcl_ObjCmdProc BeginCmd, BeginDetachedCmd, WaitCmd, NameCmd, GetCmd,
+    IdCmd, YieldCmd, StackInfoCmd;
 
 static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                        const char **namePtr, const char **scriptPtr);
@@ -36,19 +36,19 @@ static Ns_ArgProc DescribeScriptThread;
 static void SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
 
 static const NsTclCommand subcmds[] = {
-    {"begin", BeginSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"begindetached", BeginDetachedSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"create", BeginSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"wait", WaitSubcmd, 1, 1, "handle", 0},
-    {"join", WaitSubcmd, 1, 1, "handle", 0},
-    {"name", NameSubcmd, 0, 1, "?name?", 0},
-    {"get", GetSubcmd, 0, 0, NULL, 0},
-    {"getid", IdSubcmd, 0, 0, NULL, 0},
-    {"id", IdSubcmd, 0, 0, NULL, 0},
-    {"yield", YieldSubcmd, 0, 0, NULL, 0},
-    {"stackinfo", StackInfoSubcmd, 0, 0, NULL, 0},
+    {"begin", BeginCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"begindetached", BeginDetachedCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"create", BeginCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"wait", WaitCmd, 1, 1, "handle", 0},
+    {"join", WaitCmd, 1, 1, "handle", 0},
+    {"name", NameCmd, 0, 1, "?name?", 0},
+    {"get", GetCmd, 0, 0, NULL, 0},
+    {"getid", IdCmd, 0, 0, NULL, 0},
+    {"id", IdCmd, 0, 0, NULL, 0},
+    {"yield", YieldCmd, 0, 0, NULL, 0},
+    {"stackinfo", StackInfoCmd, 0, 0, NULL, 0},
     NS_TCL_END,
-    {"handle", GetSubcmd, 0, 0, NULL, 0},
+    {"handle", GetCmd, 0, 0, NULL, 0},
     NS_TCL_END
 };
 
@@ -81,8 +81,8 @@ Ns_TclDetachedThread(Tcl_Interp *interp, const char *script)
  * ns_thread begin script, ns_thread create script
  */
 static int
-BeginSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
@@ -103,8 +103,8 @@ BeginSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_thread begindetached script
  */
 static int
-BeginDetachedSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+BeginDetachedCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
@@ -221,8 +221,8 @@ DescribeScriptThread(Ns_DString *dsPtr, void *arg)
  * ns_thread wait handle, ns_thread join handle
  */
 static int
-WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     void      *address, *result = NULL;
     Ns_Thread  thread;
@@ -246,8 +246,8 @@ WaitSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_thread name ?newname?
  */
 static int
-NameSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+NameCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     if (objc == 3) {
         Ns_ThreadSetName("%s", Tcl_GetString(objv[2]));
@@ -259,8 +259,8 @@ NameSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_thread get, ns_thread handle
  */
 static int
-GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Ns_Thread thread;
 
@@ -282,8 +282,8 @@ SetHandleResult(Tcl_Interp *interp, Ns_Thread thread)
  * ns_thread id, ns_thread getid
  */
 static int
-IdSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
+IdCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+      Tcl_Obj *const *objv)
 {
     Ns_TclPrintfResult(interp, "%" PRIxPTR, Ns_ThreadId());
     return TCL_OK;
@@ -293,8 +293,8 @@ IdSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_thread yield
  */
 static int
-YieldSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+YieldCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     Ns_ThreadYield();
     return TCL_OK;
@@ -304,8 +304,8 @@ YieldSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_thread stackinfo
  */
 static int
-StackInfoSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+StackInfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     size_t bytes, usedBytes;
 

@@ -11,11 +11,11 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc TimeObjCmd, HttpTimeObjCmd, ParseHttpTimeObjCmd,
-    FmtTimeObjCmd, SleepObjCmd, BrokenDownTimeObjCmd;
+static Tcl_ObjCmdProc TimeCmd, HttpTimeCmd, ParseHttpTimeCmd, FmtTimeCmd,
+    SleepCmd, BrokenDownTimeCmd;
 
-static Tcl_ObjCmdProc AdjustSubcmd, DiffSubcmd, FormatSubcmd, GetSubcmd,
-    IncrSubcmd, MakeSubcmd, SecondsSubcmd, MicrosecondsSubcmd;
+static Tcl_ObjCmdProc AdjustCmd, DiffCmd, FormatCmd, GetCmd, IncrCmd, MakeCmd,
+    SecondsCmd, MicrosecondsCmd;
 
 static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
 static int OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
@@ -23,27 +23,27 @@ static int OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
 #define IS_LOCAL 1
 
 static const NsTclCommand commands[] = {
-    {"ns_time", TimeObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_httptime", HttpTimeObjCmd, 1, 1, "time", NS_TCL_BASIC},
-    {"ns_parsehttptime", ParseHttpTimeObjCmd, 1, 1, "httptime", NS_TCL_BASIC},
-    {"ns_gmtime", BrokenDownTimeObjCmd, 0, 0, "", NS_TCL_BASIC},
-    {"ns_localtime", BrokenDownTimeObjCmd, 0, 0,
+    {"ns_time", TimeCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_httptime", HttpTimeCmd, 1, 1, "time", NS_TCL_BASIC},
+    {"ns_parsehttptime", ParseHttpTimeCmd, 1, 1, "httptime", NS_TCL_BASIC},
+    {"ns_gmtime", BrokenDownTimeCmd, 0, 0, "", NS_TCL_BASIC},
+    {"ns_localtime", BrokenDownTimeCmd, 0, 0,
      "", NS_TCL_DATA(IS_LOCAL) | NS_TCL_BASIC},
-    {"ns_fmttime", FmtTimeObjCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
-    {"ns_sleep", SleepObjCmd, 1, 1, "timespec", NS_TCL_BASIC},
+    {"ns_fmttime", FmtTimeCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
+    {"ns_sleep", SleepCmd, 1, 1, "timespec", NS_TCL_BASIC},
     NS_TCL_END
 };
 
 static const NsTclCommand subcmds[] = {
-    {"adjust", AdjustSubcmd, 1, 1, "time", 0},
-    {"diff", DiffSubcmd, 2, 2, "time1 time2", 0},
-    {"get", GetSubcmd, 0, NS_TCL_ANY, NULL, 0},
-    {"incr", IncrSubcmd, 2, 3, "time sec ?usec?", 0},
-    {"make", MakeSubcmd, 1, 2, "sec ?usec?", 0},
-    {"seconds", SecondsSubcmd, 1, 1, "time", 0},
-    {"microseconds", MicrosecondsSubcmd, 1, 1, "time", 0},
+    {"adjust", AdjustCmd, 1, 1, "time", 0},
+    {"diff", DiffCmd, 2, 2, "time1 time2", 0},
+    {"get", GetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"incr", IncrCmd, 2, 3, "time sec ?usec?", 0},
+    {"make", MakeCmd, 1, 2, "sec ?usec?", 0},
+    {"seconds", SecondsCmd, 1, 1, "time", 0},
+    {"microseconds", MicrosecondsCmd, 1, 1, "time", 0},
     NS_TCL_END,
-    {"format", FormatSubcmd, 1, 1, "time", 0},
+    {"format", FormatCmd, 1, 1, "time", 0},
     NS_TCL_END
 };
 
@@ -57,16 +57,16 @@ NS_TCL_FAMILY(Time, commands)
  * ns_time ?subcommand ?arg ...??
  */
 static int
-TimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+TimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     return objc > 1 ? NsTclRunEnsemble(&ensemble, clientData, objc, objv)
         : NsTclReturn(interp, Tcl_NewWideIntObj(time(NULL)));
 }
 
 static int
-AdjustSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AdjustCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -75,8 +75,8 @@ AdjustSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-DiffSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+DiffCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Ns_Time time1, time2, diff;
 
@@ -93,8 +93,8 @@ DiffSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * SECONDS.UUUUUU; the sign of a negative time is that of the whole.
  */
 static int
-FormatSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+FormatCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     const char *sign = "";
     Ns_Time     time;
@@ -115,8 +115,8 @@ FormatSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-          Tcl_Obj *const *objv)
+GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
 {
     Ns_Time now;
 
@@ -125,8 +125,8 @@ GetSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-IncrSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Ns_Time time;
     long    sec, usec = 0;
@@ -142,8 +142,8 @@ IncrSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-MakeSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+MakeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     Ns_Time time = {0, 0};
 
@@ -156,8 +156,8 @@ MakeSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-SecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+SecondsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -168,8 +168,8 @@ SecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-MicrosecondsSubcmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+MicrosecondsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     Ns_Time time;
 
@@ -200,8 +200,8 @@ OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr)
 }
 
 static int
-HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+HttpTimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     Ns_Time    time;
     Ns_DString ds;
@@ -217,8 +217,8 @@ HttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+ParseHttpTimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     time_t when;
 
@@ -230,8 +230,8 @@ ParseHttpTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-BrokenDownTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+BrokenDownTimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     time_t           now = time(NULL);
     const struct tm *tmPtr = NsTclData(clientData) == IS_LOCAL
@@ -245,8 +245,8 @@ BrokenDownTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+FmtTimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
 {
     const char *format = "%c";
     char        text[200];
@@ -276,8 +276,8 @@ FmtTimeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-SleepObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+SleepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     struct timespec left;
     Ns_Time         time;

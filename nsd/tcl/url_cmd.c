@@ -29,11 +29,11 @@
 #define AsProc(proc)     ((void (*)(void)) (proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
-static Tcl_ObjCmdProc RegisterUrl2FileObjCmd, RegisterFastUrl2FileObjCmd,
-    UnregisterUrl2FileObjCmd, Url2FileObjCmd, ServerPathObjCmd, PagePathObjCmd,
-    ServerRootProcObjCmd, LocationProcObjCmd, HashPathObjCmd,
-    NormalizePathObjCmd, LimitsSetObjCmd, LimitsGetObjCmd, LimitsListObjCmd,
-    LimitsRegisterObjCmd, FastPathCacheStatsObjCmd;
+static Tcl_ObjCmdProc RegisterUrl2FileCmd, RegisterFastUrl2FileCmd,
+    UnregisterUrl2FileCmd, Url2FileCmd, ServerPathCmd, PagePathCmd,
+    ServerRootProcCmd, LocationProcCmd, HashPathCmd, NormalizePathCmd,
+    LimitsSetCmd, LimitsGetCmd, LimitsListCmd, LimitsRegisterCmd,
+    FastPathCacheStatsCmd;
 
 static Ns_Url2FileProc     RunUrl2FileScript;
 static Ns_ServerRootProc   RunServerRootScript;
@@ -42,7 +42,7 @@ static Ns_ConnLocationProc RunLocationScript;
 typedef char *(RootProc)(Ns_DString *dsPtr, NsServer *serverPtr,
                          const char *host);
 
-static int PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
+static int PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
                       RootProc *proc);
 static void AppendPart(Ns_DString *dsPtr, const char *part);
 static int NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
@@ -53,23 +53,23 @@ static NsLimits *FindLimits(Tcl_Interp *interp, const char *name);
 static NsUnregisterProc UnregisterUrl2File;
 
 static const NsTclCommand commands[] = {
-    {"ns_register_url2file", RegisterUrl2FileObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_fasturl2file", RegisterFastUrl2FileObjCmd, 0, NS_TCL_ANY,
+    {"ns_register_url2file", RegisterUrl2FileCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_register_fasturl2file", RegisterFastUrl2FileCmd, 0, NS_TCL_ANY,
      NULL, 0},
-    {"ns_unregister_url2file", UnregisterUrl2FileObjCmd, 0, NS_TCL_ANY,
+    {"ns_unregister_url2file", UnregisterUrl2FileCmd, 0, NS_TCL_ANY,
      NULL, 0},
-    {"ns_url2file", Url2FileObjCmd, 1, 1, "url", 0},
-    {"ns_serverpath", ServerPathObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_pagepath", PagePathObjCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_serverrootproc", ServerRootProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_locationproc", LocationProcObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_hashpath", HashPathObjCmd, 2, 2, "string levels", NS_TCL_BASIC},
-    {"ns_normalizepath", NormalizePathObjCmd, 1, 1, "path", NS_TCL_BASIC},
-    {"ns_limits_set", LimitsSetObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_limits_get", LimitsGetObjCmd, 1, 1, "limits", 0},
-    {"ns_limits_list", LimitsListObjCmd, 0, 1, "?pattern?", 0},
-    {"ns_limits_register", LimitsRegisterObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_fastpath_cache_stats", FastPathCacheStatsObjCmd, 0, NS_TCL_ANY,
+    {"ns_url2file", Url2FileCmd, 1, 1, "url", 0},
+    {"ns_serverpath", ServerPathCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_pagepath", PagePathCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_serverrootproc", ServerRootProcCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_locationproc", LocationProcCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_hashpath", HashPathCmd, 2, 2, "string levels", NS_TCL_BASIC},
+    {"ns_normalizepath", NormalizePathCmd, 1, 1, "path", NS_TCL_BASIC},
+    {"ns_limits_set", LimitsSetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_limits_get", LimitsGetCmd, 1, 1, "limits", 0},
+    {"ns_limits_list", LimitsListCmd, 0, 1, "?pattern?", 0},
+    {"ns_limits_register", LimitsRegisterCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"ns_fastpath_cache_stats", FastPathCacheStatsCmd, 0, NS_TCL_ANY,
      NULL, 0},
     NS_TCL_END
 };
@@ -83,8 +83,8 @@ NsUrlCmdInit(void)
 }
 
 static int
-RegisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv)
+RegisterUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                    Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_SCRIPT, NULL};
     const NsInterp *itPtr = clientData;
@@ -102,8 +102,8 @@ RegisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-RegisterFastUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                           Tcl_Obj *const *objv)
+RegisterFastUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                        Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {0, "?basepath"};
     const NsInterp *itPtr = clientData;
@@ -118,8 +118,8 @@ RegisterFastUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-UnregisterUrl2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                         Tcl_Obj *const *objv)
+UnregisterUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                      Tcl_Obj *const *objv)
 {
     return NsRegArgsUnregister(clientData, 0, objc, objv, UnregisterUrl2File);
 }
@@ -131,8 +131,8 @@ UnregisterUrl2File(const char *server, const NsRegArgs *argsPtr)
 }
 
 static int
-Url2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+Url2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     Ns_DString      ds;
@@ -147,24 +147,24 @@ Url2FileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ServerPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+ServerPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
-    return PathObjCmd(clientData, objc, objv, NsServerRoot);
+    return PathCmd(clientData, objc, objv, NsServerRoot);
 }
 
 static int
-PagePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+PagePathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
-    return PathObjCmd(clientData, objc, objv, NsPageRoot);
+    return PathCmd(clientData, objc, objv, NsPageRoot);
 }
 
 /*
  * The words after the options are parts of the path.
  */
 static int
-PathObjCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
+PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
 {
     NsServer    *serverPtr = itPtr->serverPtr;
     char        *host = NULL;
@@ -218,8 +218,8 @@ AppendPart(Ns_DString *dsPtr, const char *part)
 }
 
 static int
-ServerRootProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+ServerRootProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     Ns_TclCallback *callbackPtr;
 
@@ -232,8 +232,8 @@ ServerRootProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-LocationProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                   Tcl_Obj *const *objv)
+LocationProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                Tcl_Obj *const *objv)
 {
     Ns_TclCallback *callbackPtr;
 
@@ -246,8 +246,8 @@ LocationProcObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-HashPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
+HashPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
 {
     Ns_DString ds;
     int        levels;
@@ -263,8 +263,8 @@ HashPathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-NormalizePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
+NormalizePathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                 Tcl_Obj *const *objv)
 {
     Ns_DString ds;
 
@@ -274,8 +274,8 @@ NormalizePathObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+LimitsSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     NsLimitsValues values = {-1, -1, -1, -1};
     Tcl_WideInt    maxUpload = -1;
@@ -308,8 +308,8 @@ LimitsSetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-LimitsGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+LimitsGetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     NsLimits  *limitsPtr;
     Ns_DString ds;
@@ -324,8 +324,8 @@ LimitsGetObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-LimitsListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+LimitsListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     Ns_DString ds;
 
@@ -335,8 +335,8 @@ LimitsListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                     Tcl_Obj *const *objv)
+LimitsRegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                  Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
     NsServer       *serverPtr = itPtr->serverPtr;
@@ -376,8 +376,8 @@ LimitsRegisterObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-FastPathCacheStatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                         Tcl_Obj *const *objv)
+FastPathCacheStatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+                      Tcl_Obj *const *objv)
 {
     int         withContents = 0, reset = 0;
     Ns_DString  ds;

@@ -14,8 +14,8 @@
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-static Tcl_ObjCmdProc SubmitObjCmd, SubmitFileObjCmd, SubmitFilesObjCmd,
-                      ListObjCmd, SizeObjCmd, StreamingObjCmd, StatsObjCmd;
+static Tcl_ObjCmdProc SubmitCmd, SubmitFileCmd, SubmitFilesCmd, ListCmd,
+    SizeCmd, StreamingCmd, StatsCmd;
 
 static int OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
                     Tcl_WideInt size, NsPiece *piecePtr);
@@ -33,15 +33,15 @@ static int ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
  * In the order in which the error message names them.
  */
 static const NsTclCommand subcmds[] = {
-    {"submit", SubmitObjCmd, 1, 1, "data", 0},
-    {"submitfile", SubmitFileObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"list", ListObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"size", SizeObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"streaming", StreamingObjCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"submit", SubmitCmd, 1, 1, "data", 0},
+    {"submitfile", SubmitFileCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"size", SizeCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"streaming", StreamingCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     /* Of later releases. */
-    {"submitfiles", SubmitFilesObjCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"stats", StatsObjCmd, 0, 0, NULL, 0},
+    {"submitfiles", SubmitFilesCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"stats", StatsCmd, 0, 0, NULL, 0},
     NS_TCL_END
 };
 
@@ -76,8 +76,8 @@ ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
  * ns_writer submit data
  */
 static int
-SubmitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+SubmitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
     NsInterp *interpPtr = clientData;
     NsPiece   piece = {.fd = -1};
@@ -96,8 +96,8 @@ SubmitObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_writer submitfile ?-headers? ?-offset offset? ?-size size? file
  */
 static int
-SubmitFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                 Tcl_Obj *const *objv)
+SubmitFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
 {
     NsInterp    *interpPtr = clientData;
     NsConn      *connPtr = interpPtr->connPtr;
@@ -141,8 +141,8 @@ SubmitFileObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * all of these commands.
  */
 static int
-SubmitFilesObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                  Tcl_Obj *const *objv)
+SubmitFilesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
 {
     NsInterp    *interpPtr = clientData;
     NsConn      *connPtr = interpPtr->connPtr;
@@ -267,8 +267,8 @@ CloseParts(const NsPiece *pieces, int nPieces)
  * ns_writer list ?-server server? ?-long?
  */
 static int
-ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     char       *server = NULL;
     int         isLong = 0;
@@ -301,8 +301,8 @@ ListObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
 {
     return NsTclReturnAppended(interp, NsWriterStats);
 }
@@ -311,8 +311,8 @@ StatsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_writer size driver ?value?
  */
 static int
-SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
     const char *driver;
     Tcl_Obj    *valueObj;
@@ -342,8 +342,8 @@ SizeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_writer streaming driver ?bool?
  */
 static int
-StreamingObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
+StreamingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
 {
     const char *driver;
     Tcl_Obj    *valueObj;
