@@ -502,7 +502,7 @@ CheckAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 
     if (Tcl_SplitList(NULL, itemPtr->value, &n, &words) != TCL_OK) {
         NsConfigReport(checkPtr, itemPtr->place, "parameter \"address\" in "
-                       "section \"%s\": no list", itemPtr->section);
+                       "section \"%s\": not a list", itemPtr->section);
         return;
     }
     for (int i = 0; i < n; i++) {

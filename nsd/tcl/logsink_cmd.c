@@ -272,7 +272,7 @@ ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     n = NsLeftoverForget(name);
     if (n < 0) {
         return NsTclFail(interp, *name == '/'
-                         ? "there is no mapping \"%s\" that cannot be read"
+                         ? "there is no unreadable mapping \"%s\""
                          : "nothing is left for sink \"%s\"", name);
     }
     return NsTclReturn(interp, Tcl_NewWideIntObj(n));
