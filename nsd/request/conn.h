@@ -23,7 +23,7 @@
  *          lookStamp                      1        1      2
  *          interp                         6        2      6
  *          outputEncoding, compressLevel  3        0      3
- *          form-, stream-, rarePtr        7        4      5
+ *          form-, gzip-, rarePtr          7        4      5
  *          nRedirects, isBroken, nRead,
  *          documentStatus, first...       0        0      0
  */
@@ -41,9 +41,18 @@
 #include "net/sock.h"
 
 struct NsConnForm;              /* Query or form, uploaded files. */
-struct NsConnStream;            /* Compression, streaming. */
 struct NsConnRare;              /* Client data, local storage, overrides ... */
 struct NsConnAccess;            /* The description for logs. */
+
+/*
+ * How far the reply is.  Only forward: each step is taken once.
+ */
+typedef enum {
+    NS_REPLY_OPEN,              /* Length and framing can still be chosen. */
+    NS_REPLY_DECIDED,           /* By NsReplyDecide. */
+    NS_REPLY_HEADED,            /* The header is on its way. */
+    NS_REPLY_ACCOUNTED          /* Nothing more is sent. */
+} NsReplyState;
 
 /*
  * Owned by the thread that serves the request, but for what says otherwise.
@@ -66,6 +75,7 @@ typedef struct NsConn {
      * relaxed order is enough. */
     _Atomic int64_t      bytesSent;
 
+    NsReplyState         replyState;
     int                  status;        /* Response status; 200 at first. */
     int                  keep;          /* -1 automatic, 0 close, > 0 force. */
     int                  compressLevel;
@@ -83,7 +93,7 @@ typedef struct NsConn {
 
     Tcl_Interp          *interp;        /* Set by tcl; NULL before first use. */
     struct NsConnForm   *formPtr;
-    struct NsConnStream *streamPtr;
+    Ns_CompressStream   *gzipPtr;       /* Of an open compressed text. */
     struct NsConnRare   *rarePtr;
     struct NsConnAccess *accessPtr;
 } NsConn;

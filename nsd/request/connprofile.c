@@ -51,10 +51,10 @@ static const struct {
     MEMBER(request.url), MEMBER(request.query), MEMBER(request.urlc),
     MEMBER(request.urlv), MEMBER(request.version), MEMBER(firstMethod),
     MEMBER(firstUrl), MEMBER(driverPtr), MEMBER(settingsPtr),
-    MEMBER(bytesSent), MEMBER(status), MEMBER(keep), MEMBER(compressLevel),
+    MEMBER(bytesSent), MEMBER(replyState), MEMBER(status), MEMBER(keep), MEMBER(compressLevel),
     MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken), MEMBER(responseLength),
     MEMBER(lookStamp), MEMBER(nRead), MEMBER(outputEncoding),
-    MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(streamPtr),
+    MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(gzipPtr),
     MEMBER(rarePtr)
 };
 

@@ -3,93 +3,122 @@
  *
  *      Sending a reply.
  *
+ *      Whatever is sent passes the same stages.  Decide and AddHead have
+ *      something to do once per reply; the others for each output.  Account
+ *      follows when the handler is done, and no stage runs after it.
+ *
  *      What goes out in one call is gathered: header, chunk head, body, chunk
  *      end, last chunk.  A small body is copied behind the header: the system
  *      takes one piece of memory for less than the copy costs.
  */
 
+#include "request/reply.h"
+
 #include "nsstring.h"
 #include "base/assert.h"
 #include "dispatch/pool_stats.h"
+#include "net/output.h"
 #include "request/conn_int.h"
-#include "request/reply.h"
 #include "request/replyhead.h"
 #include "request/replytext.h"
 #include "request/reqtrace.h"
 
 #define JOIN_BYTES 4096         /* A larger body is not copied. */
+#define MAX_EXTRA  4            /* Pieces before and behind a body. */
 
 /*
- * Pieces of one send.
+ * What one call sends.
  */
-typedef struct Gather {
-    NsPiece *pieces;
-    int      capacity;
-    int      n;
-    size_t   room;              /* Behind the last piece. */
-} Gather;
+typedef struct Output {
+    NsConn        *connPtr;
+    const NsPiece *body;
+    int            nBody;
+    int            flags;       /* NS_CONN_STREAM, NS_CONN_STREAM_CLOSE. */
+    int64_t        bodyBytes;
+    int64_t        length;      /* Of the whole body, or NS_LENGTH_UNKNOWN. */
+    bool           isForWriter; /* Goes to a writer thread in any case. */
+    Ns_ReturnCode  result;
 
-static void    AddPiece(Gather *gatherPtr, const NsPiece *piecePtr);
-static void    AddText(Gather *gatherPtr, const char *text, size_t length);
-static void    AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes);
-static void    AddBody(Gather *gatherPtr, NsConn *connPtr,
-                       const NsPiece *pieces, int nPieces, int64_t bodyBytes);
-static void    Release(const NsPiece *pieces, int nPieces);
-static Gather  MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces);
+    NsPiece       *pieces;      /* Gathered so far. */
+    int            capacity;
+    int            n;
+    size_t         room;        /* Behind the header. */
+} Output;
+
+typedef void (StageProc) (Output *outPtr);
+
+static StageProc Decide;
+static StageProc AddHead;
+static StageProc AddBody;
+static StageProc Announce;
+static StageProc Send;
+
+static StageProc *const stages[] = {Decide, AddHead, AddBody, Announce, Send};
+
+static Ns_ReturnCode RunStages(Output *outPtr);
+static NsPiece *NextPiece(Output *outPtr);
+static void    AddText(Output *outPtr, const char *text, size_t length);
 static int64_t SumBytes(const NsPiece *pieces, int nPieces);
-static Ns_ReturnCode Transmit(NsConn *connPtr, const Gather *gatherPtr,
-                              int64_t bodyBytes, int flags);
-static void    Announce(NsConn *connPtr, const Gather *gatherPtr);
+static bool    IsBodyDue(const NsConn *connPtr);
+static void    EndBody(NsConn *connPtr);
+static void    Account(NsConn *connPtr);
 static void    NoteBytes(NsConn *connPtr);
+static void    CheckReply(const NsConn *connPtr);
 
 Ns_ReturnCode
 NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
 {
-    NsPiece  stackPieces[NS_REPLY_MAX_PIECES];
-    Gather   gather = MakeRoom(connPtr, stackPieces, nPieces);
-    int64_t  bodyBytes = SumBytes(pieces, nPieces);
-    bool     isStream = (flags & NS_CONN_STREAM) != 0;
+    int64_t bytes = SumBytes(pieces, nPieces);
 
     if (NsReplyIsClosed(connPtr)) {
-        Release(pieces, nPieces);
+        NsPiecesRelease(pieces, nPieces);
         return NS_ERROR;
     }
-    if (isStream) {
-        connPtr->pub.flags |= NS_CONN_STREAM;
-    }
-    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
-        AddHead(&gather, connPtr, isStream ? NS_LENGTH_UNKNOWN : bodyBytes);
-    }
-    if ((connPtr->pub.flags & NS_CONN_SKIPBODY) != 0) {
-        Release(pieces, nPieces);
-        bodyBytes = 0;
-    } else {
-        AddBody(&gather, connPtr, pieces, nPieces, bodyBytes);
-        if ((flags & NS_CONN_STREAM_CLOSE) != 0
-                && (connPtr->pub.flags & NS_CONN_CHUNK) != 0) {
-            AddText(&gather, "0\r\n\r\n", 5);
-            connPtr->pub.flags |= NS_CONN_SENT_LAST_CHUNK;
-        }
-    }
-    return Transmit(connPtr, &gather, bodyBytes, flags);
+    connPtr->pub.flags |= flags & NS_CONN_STREAM;
+    return RunStages(&(Output) {
+        .connPtr = connPtr, .body = pieces, .nBody = nPieces, .flags = flags,
+        .bodyBytes = bytes,
+        .length = (flags & NS_CONN_STREAM) != 0 ? NS_LENGTH_UNKNOWN : bytes
+    });
 }
 
-/*
- * Room for a body, and what goes before it and behind it: on the caller's stack
- * if that is enough.
- */
-static Gather
-MakeRoom(NsConn *connPtr, NsPiece *stackPieces, int nPieces)
+Ns_ReturnCode
+NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
 {
-    Gather gather = {.pieces = stackPieces, .capacity = NS_REPLY_MAX_PIECES};
+    int64_t bytes = SumBytes(pieces, nPieces);
 
-    NsAssert(nPieces >= 0);
-    if (nPieces + 4 > NS_REPLY_MAX_PIECES) {
-        gather.capacity = nPieces + 4;
-        gather.pieces = NsArenaAlloc(NsConnArena(connPtr), sizeof(NsPiece)
-                                     * (size_t) gather.capacity);
+    if (NsReplyIsClosed(connPtr) || connPtr->settingsPtr->nWriters == 0) {
+        return NS_ERROR;
     }
-    return gather;
+    (void) RunStages(&(Output) {
+        .connPtr = connPtr, .body = pieces, .nBody = nPieces,
+        .bodyBytes = bytes, .length = bytes, .isForWriter = true
+    });
+    NsReplyFinish(connPtr);
+    return NS_OK;
+}
+
+int
+NsConnTakeSocket(NsConn *connPtr)
+{
+    NsSock *sockPtr = connPtr->sockPtr;
+
+    if (sockPtr == NULL) {
+        return -1;
+    }
+    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0
+            && connPtr->responseLength < 0) {
+        connPtr->keep = 0;
+    }
+    (void) RunStages(&(Output) {
+        .connPtr = connPtr, .length = NS_LENGTH_UNKNOWN
+    });
+    NoteBytes(connPtr);
+    connPtr->replyState = NS_REPLY_ACCOUNTED;
+    connPtr->sockPtr = NULL;
+    connPtr->pub.flags |= NS_CONN_CLOSED;
+    NsConnGetRare(connPtr)->isSocketTaken = true;
+    return NsSockTake(sockPtr);
 }
 
 void
@@ -98,43 +127,22 @@ NsReplyFinish(NsConn *connPtr)
     NsSock *sockPtr = connPtr->sockPtr;
     bool    mayKeep;
 
+    CheckReply(connPtr);
     if (sockPtr == NULL) {
         return;
     }
-    if (NsReplyTextIsOpen(connPtr)) {
-        Ns_DString ds;
-        NsPiece    piece = {.fd = -1};
-
-        Ns_DStringInit(&ds);
-        NsReplyTextEnd(connPtr, &ds);
-        piece.base = Tcl_DStringValue(&ds);
-        piece.length = (size_t) Tcl_DStringLength(&ds);
-        (void) NsReplySend(connPtr, &piece, 1, NS_CONN_STREAM_CLOSE);
-        Ns_DStringFree(&ds);
+    if (IsBodyDue(connPtr)) {
+        EndBody(connPtr);
     }
-    if ((connPtr->pub.flags & (NS_CONN_CHUNK | NS_CONN_SENT_LAST_CHUNK
-                               | NS_CONN_SKIPBODY)) == NS_CONN_CHUNK) {
-        (void) NsReplySend(connPtr, NULL, 0, NS_CONN_STREAM_CLOSE);
-    }
-    NsAssert(!NsReplyTextIsOpen(connPtr));
-    NoteBytes(connPtr);
-    if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
-        NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, 0);
-    }
-    if (NsSockIsQueued(sockPtr)) {
-        connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
-        NsConnGetRare(connPtr)->deliveryPtr = NsSockFollow(sockPtr);
-        if (connPtr->work.poolPtr != NULL) {
-            NsPoolCountSpool(connPtr->work.poolPtr);
-        }
-    }
+    Account(connPtr);
     mayKeep = connPtr->keep > 0
         && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
     NsSockFinish(sockPtr, mayKeep);
+    CheckReply(connPtr);
     if (nsConnHooks.closeProc != NULL) {
-        (*nsConnHooks.closeProc)(connPtr);
+        nsConnHooks.closeProc(connPtr);
     }
 }
 
@@ -145,184 +153,126 @@ NsReplyAbort(NsConn *connPtr)
     NsReplyFinish(connPtr);
 }
 
-int
-NsConnTakeSocket(NsConn *connPtr)
-{
-    NsSock *sockPtr = connPtr->sockPtr;
-    Gather  gather;
-    NsPiece piece;
-
-    if (sockPtr == NULL) {
-        return -1;
-    }
-    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
-        if (connPtr->responseLength < 0) {
-            connPtr->keep = 0;
-        }
-        gather = (Gather) {.pieces = &piece, .capacity = 1};
-        AddHead(&gather, connPtr, NS_LENGTH_UNKNOWN);
-        (void) Transmit(connPtr, &gather, 0, 0);
-    }
-    NoteBytes(connPtr);
-    connPtr->sockPtr = NULL;
-    connPtr->pub.flags |= NS_CONN_CLOSED;
-    NsConnGetRare(connPtr)->isSocketTaken = true;
-    return NsSockTake(sockPtr);
-}
-
 bool
 NsConnSocketIsTaken(const NsConn *connPtr)
 {
     return connPtr->rarePtr != NULL && connPtr->rarePtr->isSocketTaken;
 }
 
-Ns_ReturnCode
-NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
-{
-    NsPiece stackPieces[NS_REPLY_MAX_PIECES];
-    Gather  gather = MakeRoom(connPtr, stackPieces, nPieces);
-    int64_t bodyBytes = SumBytes(pieces, nPieces);
-
-    if (NsReplyIsClosed(connPtr) || connPtr->settingsPtr->nWriters == 0) {
-        return NS_ERROR;
-    }
-    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
-        AddHead(&gather, connPtr, bodyBytes);
-    }
-    if ((connPtr->pub.flags & NS_CONN_SKIPBODY) != 0) {
-        Release(pieces, nPieces);
-    } else {
-        AddBody(&gather, connPtr, pieces, nPieces, bodyBytes);
-    }
-    Announce(connPtr, &gather);
-    if (NsSockQueue(connPtr->sockPtr, gather.pieces, gather.n) != NS_OK) {
-        connPtr->keep = 0;
-    }
-    NsReplyFinish(connPtr);
-    return NS_OK;
-}
-
-static void
-AddPiece(Gather *gatherPtr, const NsPiece *piecePtr)
-{
-    NsAssert(gatherPtr->n < gatherPtr->capacity);
-    gatherPtr->pieces[gatherPtr->n++] = *piecePtr;
-}
-
-static void
-AddText(Gather *gatherPtr, const char *text, size_t length)
-{
-    AddPiece(gatherPtr, &(NsPiece) {
-        .fd = -1, .base = text, .length = length
-    });
-}
-
-static void
-AddHead(Gather *gatherPtr, NsConn *connPtr, int64_t bodyBytes)
-{
-    size_t      length;
-    const char *text;
-
-    NsAssert(gatherPtr->n == 0);
-    NsReplyDecide(connPtr, bodyBytes);
-    if (bodyBytes > 0 && bodyBytes <= JOIN_BYTES) {
-        gatherPtr->room = (size_t) bodyBytes;
-    }
-    text = NsReplyRender(connPtr, gatherPtr->room, &length);
-    AddText(gatherPtr, text, length);
-    connPtr->pub.flags |= NS_CONN_SENTHDRS;
-}
-
 /*
- * The body's pieces, as a chunk when the reply is chunked.  Nothing to send
- * makes no chunk: an empty one would end the body.
- */
-static void
-AddBody(Gather *gatherPtr, NsConn *connPtr, const NsPiece *pieces, int nPieces,
-        int64_t bodyBytes)
-{
-    bool  isChunk = (connPtr->pub.flags & NS_CONN_CHUNK) != 0 && bodyBytes > 0;
-    char *text;
-    int   i, n;
-
-    if (gatherPtr->room > 0 && nPieces == 1 && pieces->fd < 0
-            && pieces->releaseProc == NULL) {
-        NsPiece *headPtr = &gatherPtr->pieces[0];
-
-        NsAssert(!isChunk && gatherPtr->n == 1
-                 && pieces->length <= gatherPtr->room);
-        memcpy((char *) headPtr->base + headPtr->length, pieces->base,
-               pieces->length);
-        headPtr->length += pieces->length;
-        return;
-    }
-    if (isChunk) {
-        text = NsArenaAlloc(NsConnArena(connPtr), 24);
-        n = snprintf(text, 24, "%" PRIx64 "\r\n", (uint64_t) bodyBytes);
-        NsAssert(n > 0 && n < 24);
-        AddText(gatherPtr, text, (size_t) n);
-    }
-    for (i = 0; i < nPieces; i++) {
-        AddPiece(gatherPtr, &pieces[i]);
-    }
-    if (isChunk) {
-        AddText(gatherPtr, "\r\n", 2);
-    }
-}
-
-static void
-Release(const NsPiece *pieces, int nPieces)
-{
-    int i;
-
-    for (i = 0; i < nPieces; i++) {
-        if (pieces[i].releaseProc != NULL) {
-            (*pieces[i].releaseProc)(pieces[i].arg);
-        }
-    }
-}
-
-static int64_t
-SumBytes(const NsPiece *pieces, int nPieces)
-{
-    int64_t sum = 0;
-    int     i;
-
-    for (i = 0; i < nPieces; i++) {
-        sum += (int64_t) pieces[i].length;
-    }
-    return sum;
-}
-
-/*
- * Large replies go to a writer thread whole; others only if the client is too
- * slow.
+ * The pieces are gathered on the stack if there is room.
  */
 static Ns_ReturnCode
-Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
+RunStages(Output *outPtr)
 {
-    const NsSockSettings *settingsPtr = connPtr->settingsPtr;
-    bool isStream = (flags & (NS_CONN_STREAM | NS_CONN_STREAM_CLOSE)) != 0;
-    Ns_ReturnCode result;
+    NsPiece pieces[NS_REPLY_MAX_PIECES];
 
-    if (gatherPtr->n == 0) {
-        return NS_OK;
+    CheckReply(outPtr->connPtr);
+    NsAssert(outPtr->nBody >= 0);
+    outPtr->pieces = pieces;
+    outPtr->capacity = NS_REPLY_MAX_PIECES;
+    if (outPtr->nBody + MAX_EXTRA > NS_REPLY_MAX_PIECES) {
+        outPtr->capacity = outPtr->nBody + MAX_EXTRA;
+        outPtr->pieces = NsArenaAlloc(NsConnArena(outPtr->connPtr),
+                                      sizeof(NsPiece)
+                                      * (size_t) outPtr->capacity);
     }
-    if ((flags & NS_CONN_STREAM) == 0 || connPtr->responseLength >= 0) {
-        Announce(connPtr, gatherPtr);
+    for (int i = 0; i < Ns_NrElements(stages); i++) {
+        stages[i](outPtr);
     }
-    if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize
-            && (!isStream || settingsPtr->writerStreaming)) {
-        result = NsSockQueue(connPtr->sockPtr, gatherPtr->pieces, gatherPtr->n);
-    } else {
-        result = NsSockSend(connPtr->sockPtr, gatherPtr->pieces, gatherPtr->n);
+    return outPtr->result;
+}
+
+static void
+Decide(Output *outPtr)
+{
+    NsConn *connPtr = outPtr->connPtr;
+
+    NsAssert(connPtr->replyState != NS_REPLY_ACCOUNTED);
+    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
+        NsReplyDecide(connPtr, outPtr->length);
     }
-    if (result != NS_OK) {
-        connPtr->isBroken = true;
-        connPtr->keep = 0;
+}
+
+static void
+AddHead(Output *outPtr)
+{
+    NsConn     *connPtr = outPtr->connPtr;
+    const char *text;
+    size_t      length;
+
+    NsAssert(outPtr->n == 0);
+    if (connPtr->replyState != NS_REPLY_DECIDED) {
+        return;
     }
-    NoteBytes(connPtr);
-    return result;
+    if (outPtr->length > 0 && outPtr->length <= JOIN_BYTES) {
+        outPtr->room = (size_t) outPtr->length;
+    }
+    text = NsReplyRender(connPtr, outPtr->room, &length);
+    AddText(outPtr, text, length);
+}
+
+/*
+ * The body's pieces, as a chunk when the reply is chunked.  Nothing to send is
+ * not a chunk: an empty one would end the body.
+ */
+static void
+AddBody(Output *outPtr)
+{
+    NsConn        *connPtr = outPtr->connPtr;
+    const NsPiece *body = outPtr->body;
+    bool           isChunked = (connPtr->pub.flags & NS_CONN_CHUNK) != 0;
+    char          *text;
+    int            n;
+
+    if ((connPtr->pub.flags & NS_CONN_SKIPBODY) != 0) {
+        NsPiecesRelease(body, outPtr->nBody);
+        outPtr->bodyBytes = 0;
+        return;
+    }
+    if (outPtr->room > 0 && outPtr->nBody == 1 && body->fd < 0
+            && body->releaseProc == NULL) {
+        NsPiece *headPtr = &outPtr->pieces[0];
+
+        NsAssert(!isChunked && outPtr->n == 1
+                 && body->length <= outPtr->room);
+        memcpy((char *) headPtr->base + headPtr->length, body->base,
+               body->length);
+        headPtr->length += body->length;
+        return;
+    }
+    if (isChunked && outPtr->bodyBytes > 0) {
+        text = NsArenaAlloc(NsConnArena(connPtr), 24);
+        n = snprintf(text, 24, "%" PRIx64 "\r\n",
+                     (uint64_t) outPtr->bodyBytes);
+        NsAssert(n > 0 && n < 24);
+        AddText(outPtr, text, (size_t) n);
+    }
+    for (int i = 0; i < outPtr->nBody; i++) {
+        *NextPiece(outPtr) = body[i];
+    }
+    if (isChunked && outPtr->bodyBytes > 0) {
+        AddText(outPtr, "\r\n", 2);
+    }
+    if (isChunked && (outPtr->flags & NS_CONN_STREAM_CLOSE) != 0) {
+        AddText(outPtr, "0\r\n\r\n", 5);
+        connPtr->pub.flags |= NS_CONN_SENT_LAST_CHUNK;
+    }
+}
+
+static void
+AddText(Output *outPtr, const char *text, size_t length)
+{
+    *NextPiece(outPtr) = (NsPiece) {
+        .fd = -1, .base = text, .length = length
+    };
+}
+
+static NsPiece *
+NextPiece(Output *outPtr)
+{
+    NsAssert(outPtr->n < outPtr->capacity);
+    return &outPtr->pieces[outPtr->n++];
 }
 
 /*
@@ -330,10 +280,109 @@ Transmit(NsConn *connPtr, const Gather *gatherPtr, int64_t bodyBytes, int flags)
  * dies before the request ends.
  */
 static void
-Announce(NsConn *connPtr, const Gather *gatherPtr)
+Announce(Output *outPtr)
 {
-    NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING,
-                     SumBytes(gatherPtr->pieces, gatherPtr->n));
+    NsConn *connPtr = outPtr->connPtr;
+
+    if (outPtr->n > 0 && ((outPtr->flags & NS_CONN_STREAM) == 0
+                          || connPtr->responseLength >= 0)) {
+        NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING,
+                           SumBytes(outPtr->pieces, outPtr->n));
+    }
+}
+
+/*
+ * Large replies go to a writer thread whole; others only if the client is too
+ * slow.
+ */
+static void
+Send(Output *outPtr)
+{
+    NsConn               *connPtr = outPtr->connPtr;
+    const NsSockSettings *settingsPtr = connPtr->settingsPtr;
+    bool isStream = (outPtr->flags
+                     & (NS_CONN_STREAM | NS_CONN_STREAM_CLOSE)) != 0;
+
+    if (outPtr->n == 0) {
+        return;
+    }
+    if (outPtr->isForWriter
+            || (settingsPtr->nWriters > 0
+                && outPtr->bodyBytes >= settingsPtr->writerSize
+                && (!isStream || settingsPtr->writerStreaming))) {
+        outPtr->result = NsSockQueue(connPtr->sockPtr, outPtr->pieces,
+                                     outPtr->n);
+    } else {
+        outPtr->result = NsSockSend(connPtr->sockPtr, outPtr->pieces,
+                                    outPtr->n);
+    }
+    if (outPtr->result != NS_OK) {
+        connPtr->isBroken = true;
+        connPtr->keep = 0;
+    }
+    NoteBytes(connPtr);
+}
+
+/*
+ * Whether the end of a compressed text, or the last chunk, is still to be sent.
+ */
+static bool
+IsBodyDue(const NsConn *connPtr)
+{
+    return NsReplyTextIsOpen(connPtr)
+        || (connPtr->pub.flags & (NS_CONN_CHUNK | NS_CONN_SENT_LAST_CHUNK
+                                  | NS_CONN_SKIPBODY)) == NS_CONN_CHUNK;
+}
+
+static void
+EndBody(NsConn *connPtr)
+{
+    bool       isText = NsReplyTextIsOpen(connPtr);
+    Ns_DString ds;
+    NsPiece    piece = {.fd = -1};
+
+    Ns_DStringInit(&ds);
+    if (isText) {
+        NsReplyTextEnd(connPtr, &ds);
+    }
+    piece.base = Tcl_DStringValue(&ds);
+    piece.length = (size_t) Tcl_DStringLength(&ds);
+    (void) NsReplySend(connPtr, &piece, isText, NS_CONN_STREAM_CLOSE);
+    Ns_DStringFree(&ds);
+}
+
+/*
+ * The bytes are counted, the logs know of the reply, and its log records follow
+ * what a writer thread still sends.
+ */
+static void
+Account(NsConn *connPtr)
+{
+    NsAssert(connPtr->replyState != NS_REPLY_ACCOUNTED);
+    NsAssert(!NsReplyTextIsOpen(connPtr));
+    NoteBytes(connPtr);
+    if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
+        NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, 0);
+    }
+    if (NsSockIsQueued(connPtr->sockPtr)) {
+        connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
+        NsConnGetRare(connPtr)->deliveryPtr = NsSockFollow(connPtr->sockPtr);
+        if (connPtr->work.poolPtr != NULL) {
+            NsPoolCountSpool(connPtr->work.poolPtr);
+        }
+    }
+    connPtr->replyState = NS_REPLY_ACCOUNTED;
+}
+
+static int64_t
+SumBytes(const NsPiece *pieces, int nPieces)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < nPieces; i++) {
+        sum += (int64_t) pieces[i].length;
+    }
+    return sum;
 }
 
 static void
@@ -341,4 +390,15 @@ NoteBytes(NsConn *connPtr)
 {
     atomic_store_explicit(&connPtr->bytesSent, NsSockBytes(connPtr->sockPtr),
                           memory_order_relaxed);
+}
+
+/*
+ * The socket is ours until the reply is accounted for.
+ */
+static void
+CheckReply(const NsConn *connPtr)
+{
+    NsAssert((connPtr->sockPtr == NULL)
+             == (connPtr->replyState == NS_REPLY_ACCOUNTED));
+    NsAssert(connPtr->replyState != NS_REPLY_DECIDED);
 }

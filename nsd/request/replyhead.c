@@ -4,8 +4,6 @@
  *      The header of a reply.
  */
 
-#include <pthread.h>
-
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsreturn.h"
@@ -34,13 +32,11 @@ typedef struct Field {
     size_t      valueLength;
 } Field;
 
-static Start starts[2];         /* HTTP/1.0, HTTP/1.1; written once. */
-static pthread_once_t startsOnce = PTHREAD_ONCE_INIT;
-/* The whole field, or nothing.  Constant after NsReplySetServer. */
-static char  serverField[MAX_SERVER_FIELD + 3] = "Server: nsd/" NSD_RELEASE
-    "\r\n";
+/* Constant after NsReplySetServer. */
+static Start starts[2];         /* HTTP/1.0, HTTP/1.1. */
+static char  serverField[MAX_SERVER_FIELD + 3];     /* The whole field. */
 
-static void   MakeStarts(void);
+static void   SetServerField(const char *text);
 static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
@@ -48,11 +44,22 @@ static bool   IsMultipart(const NsConn *connPtr);
 static int    MeasureFields(NsConn *connPtr, Field **fieldsPtr,
                             size_t *bytesPtr);
 
+void
+NsReplySetServer(const char *text)
+{
+    SetServerField(text);
+    for (int i = 0; i < 2; i++) {
+        starts[i].length = NsReplyRenderStart(starts[i].text,
+                                              sizeof(starts[i].text), i == 1,
+                                              200);
+    }
+}
+
 /*
  * Characters that a field cannot hold are left out.
  */
-void
-NsReplySetServer(const char *text)
+static void
+SetServerField(const char *text)
 {
     char *next = stpcpy(serverField, "Server: ");
 
@@ -76,6 +83,8 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
     int      nOwn = (int) Ns_SetSize(conn->outputheaders);
     bool     isChunked = false;
 
+    NsAssert(connPtr->replyState == NS_REPLY_OPEN);
+    connPtr->replyState = NS_REPLY_DECIDED;
     AddExtraHeaders(conn, NsConnRequestServer(connPtr)->extraHeaders, nOwn);
     AddExtraHeaders(conn, connPtr->settingsPtr->extraHeaders, nOwn);
     if (bodyBytes == NS_LENGTH_UNKNOWN) {
@@ -107,8 +116,12 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     char   *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
     char   *next = text;
     size_t  startBytes;
-    int     i;
 
+    NsAssert(connPtr->replyState != NS_REPLY_OPEN);
+    if (connPtr->replyState == NS_REPLY_DECIDED) {
+        connPtr->replyState = NS_REPLY_HEADED;
+    }
+    connPtr->pub.flags |= NS_CONN_SENTHDRS;
     if (connPtr->status == 200) {
         const char *start = NsReplyStart(connPtr->request.version > 1.0,
                                          &startBytes);
@@ -125,7 +138,7 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     next += NS_HTTP_DATE_LENGTH;
     *next++ = '\r';
     *next++ = '\n';
-    for (i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         next = NsHeaderWrite(next, fields[i].name, fields[i].nameLength,
                              fields[i].value, fields[i].valueLength);
     }
@@ -157,21 +170,9 @@ NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
 const char *
 NsReplyStart(bool isHttp11, size_t *lengthPtr)
 {
-    (void) pthread_once(&startsOnce, MakeStarts);
+    NsAssert(starts[isHttp11].length > 0);
     *lengthPtr = starts[isHttp11].length;
     return starts[isHttp11].text;
-}
-
-static void
-MakeStarts(void)
-{
-    int i;
-
-    for (i = 0; i < 2; i++) {
-        starts[i].length = NsReplyRenderStart(starts[i].text,
-                                              sizeof(starts[i].text), i == 1,
-                                              200);
-    }
 }
 
 size_t

@@ -16,18 +16,19 @@
 
 /*
  * Decide length, chunking and keep-alive, and add their fields to the output
- * headers: once per reply, just before the header is rendered.
+ * headers: once per reply, before the header is rendered.
  */
 void NsReplyDecide(NsConn *connPtr, int64_t bodyBytes);
 
 /*
- * Status line and fields, in the arena, with the given room behind them.
+ * Status line and fields, in the arena, with the given room behind them.  The
+ * header counts as sent from now on.
  */
 char *NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr);
 
 /*
- * The value of the field Server of all replies, empty for none; before the
- * first reply.  Until then it names the release.
+ * The value of the field Server of all replies, empty for none.  To be set
+ * before the first reply.
  */
 void NsReplySetServer(const char *text);
 
@@ -39,7 +40,7 @@ bool NsReplyMayKeep(const NsSockSettings *settingsPtr,
 
 /*
  * The fixed start of every header, for `HTTP/1.0` or `HTTP/1.1` and status 200,
- * up to and including "Date: ".  Constant for the life of the process.
+ * up to and including "Date: ".
  */
 const char *NsReplyStart(bool isHttp11, size_t *lengthPtr);
 

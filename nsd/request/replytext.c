@@ -14,10 +14,6 @@
 #include "http/charset.h"
 #include "request/conn_int.h"
 
-typedef struct NsConnStream {
-    Ns_CompressStream *gzipPtr; /* The thread's; NULL: not compressing. */
-} NsConnStream;
-
 static Ns_Tls gzipTls;          /* A stream for reuse by the thread. */
 
 static void Take(NsReplyText *textPtr, Ns_DString *dsPtr);
@@ -61,7 +57,7 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
         && (bytes > 0 || isLast);
     if (textPtr->isZipped) {
         Ns_DStringInit(&textPtr->zipped);
-        (void) Ns_CompressBufsGzip(connPtr->streamPtr->gzipPtr, textPtr->bufs,
+        (void) Ns_CompressBufsGzip(connPtr->gzipPtr, textPtr->bufs,
                                    textPtr->nBufs, &textPtr->zipped,
                                    connPtr->compressLevel, isLast);
         Take(textPtr, &textPtr->zipped);
@@ -82,17 +78,11 @@ NsReplyTextFree(NsReplyText *textPtr)
     }
 }
 
-bool
-NsReplyTextIsOpen(const NsConn *connPtr)
-{
-    return connPtr->streamPtr != NULL && connPtr->streamPtr->gzipPtr != NULL;
-}
-
 void
 NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr)
 {
     NsAssert(NsReplyTextIsOpen(connPtr));
-    (void) Ns_CompressBufsGzip(connPtr->streamPtr->gzipPtr, NULL, 0, dsPtr,
+    (void) Ns_CompressBufsGzip(connPtr->gzipPtr, NULL, 0, dsPtr,
                                connPtr->compressLevel, 1);
     Close(connPtr);
 }
@@ -109,8 +99,8 @@ Take(NsReplyText *textPtr, Ns_DString *dsPtr)
 static void
 Close(NsConn *connPtr)
 {
-    GiveGzip(connPtr->streamPtr->gzipPtr);
-    connPtr->streamPtr->gzipPtr = NULL;
+    GiveGzip(connPtr->gzipPtr);
+    connPtr->gzipPtr = NULL;
 }
 
 /*
@@ -141,12 +131,8 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
             != NS_CONN_ZIPACCEPTED) {
         return false;
     }
-    if (connPtr->streamPtr == NULL) {
-        connPtr->streamPtr = NsArenaZalloc(NsConnArena(connPtr),
-                                           sizeof(NsConnStream));
-    }
-    connPtr->streamPtr->gzipPtr = TakeGzip();
-    if (connPtr->streamPtr->gzipPtr == NULL) {
+    connPtr->gzipPtr = TakeGzip();
+    if (connPtr->gzipPtr == NULL) {
         return false;
     }
     Ns_ConnSetHeaders(conn, "Content-Encoding", "gzip");

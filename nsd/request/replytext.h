@@ -33,9 +33,9 @@ void NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
 void NsReplyTextFree(NsReplyText *textPtr);
 
 /*
- * Whether a gzip stream is open.  End it: the bytes still due, appended.
+ * Whether a compressed text is open.  End it: the bytes still due, appended.
  */
-bool NsReplyTextIsOpen(const NsConn *connPtr);
+#define NsReplyTextIsOpen(connPtr) ((connPtr)->gzipPtr != NULL)
 void NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr);
 
 #endif

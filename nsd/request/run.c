@@ -336,13 +336,15 @@ HandlerResult(int result)
 static void
 Trace(NsConn *connPtr)
 {
-    int result = NS_OK;
+    bool hasFilters = connPtr->request.method != NULL
+        && NsFiltersExist(connPtr->serverPtr);
+    int  result = NS_OK;
 
-    if (connPtr->request.method != NULL) {
+    if (hasFilters) {
         result = NsFiltersRun(connPtr, NS_FILTER_TRACE);
     }
     if (result == NS_OK || result == NS_FILTER_RETURN || result == NS_TIMEOUT) {
-        if (connPtr->request.method != NULL) {
+        if (hasFilters) {
             (void) NsFiltersRun(connPtr, NS_FILTER_VOID_TRACE);
         }
         NsReqTraceRun(connPtr);

@@ -195,11 +195,12 @@ Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes, int flags,
         conn->flags |= NS_CONN_STREAM;
         bodyBytes = NS_LENGTH_UNKNOWN;
     }
-    NsReplyDecide(connPtr, bodyBytes);
+    if (connPtr->replyState == NS_REPLY_OPEN) {
+        NsReplyDecide(connPtr, bodyBytes);
+    }
     text = NsReplyRender(connPtr, 0, &length);
     NsAssert(length <= INT_MAX);
     Ns_DStringNAppend(dsPtr, text, (int) length);
-    conn->flags |= NS_CONN_SENTHDRS;
     return 1;
 }
 

@@ -28,6 +28,7 @@ Setup(void **state)
     static Fixture f;
     NsArena       *arenaPtr = &f.message.arena;
 
+    NsReplySetServer("nsd/0.1.0");
     memset(&f, 0, sizeof(f));
     NsArenaInit(arenaPtr, 4096);
     f.settings.keepWait = 5 * NS_STAMP_SECOND;
@@ -63,9 +64,11 @@ Render(Fixture *f)
 {
     static char text[2048];
     size_t      length;
-    const char *head = NsReplyRender(&f->conn, 0, &length);
-    const char *date = memmem(head, length, "Date: ", 6);
-    const char *rest;
+    const char *head, *date, *rest;
+
+    f->conn.replyState = NS_REPLY_DECIDED;
+    head = NsReplyRender(&f->conn, 0, &length);
+    date = memmem(head, length, "Date: ", 6);
 
     assert_non_null(date);
     rest = date + 6 + 29;
@@ -146,6 +149,7 @@ a_long_header_is_not_cut(void **state)
     memset(value, 'x', 20000);
     value[20000] = '\0';
     Ns_ConnSetHeaders(&f->conn.pub, "X-Long", value);
+    f->conn.replyState = NS_REPLY_DECIDED;
     head = NsReplyRender(&f->conn, 0, &length);
     assert_true(length > 20000);
     assert_memory_equal(head + length - 4, "\r\n\r\n", 4);
@@ -222,13 +226,23 @@ byte_ranges_are_never_chunked(void **state)
 }
 
 /*
+ * Another reply of the same connection.
+ */
+static void
+StartReply(Fixture *f)
+{
+    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
+    f->conn.keep = -1;
+    f->conn.replyState = NS_REPLY_OPEN;
+}
+
+/*
  * The Connection field of a reply with a length, for what a request asks for.
  */
 static const char *
 Decide(Fixture *f, double version, bool asksClose, bool asksKeepAlive)
 {
-    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
-    f->conn.keep = -1;
+    StartReply(f);
     f->conn.request.version = f->message.head.version = version;
     f->message.head.asksClose = asksClose;
     f->message.head.asksKeepAlive = asksKeepAlive;
@@ -256,7 +270,7 @@ keepwait_0_ends_every_connection(void **state)
 
     f->settings.keepWait = 0;
     assert_string_equal(Decide(f, 1.1, false, false), "close");
-    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
+    StartReply(f);
     f->conn.keep = 1;
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Field(f, "Connection"), "close");
@@ -281,8 +295,7 @@ a_body_without_length_ends_the_connection(void **state)
     f->message.contentLength = 3;
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Field(f, "Connection"), "close");
-    Ns_SetTrunc(f->conn.pub.outputheaders, 0);
-    f->conn.keep = -1;
+    StartReply(f);
     (void) Ns_SetPut(f->conn.pub.headers, "Content-Length", "3");
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Field(f, "Connection"), "keep-alive");
