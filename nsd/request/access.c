@@ -7,6 +7,7 @@
 #include "request/access.h"
 
 #include "nsset.h"
+#include "base/assert.h"
 #include "http/parse.h"
 #include "request/conn_int.h"
 #include "request/proxies.h"
@@ -73,6 +74,7 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
 {
     NsMessage *messagePtr = replyPtr->messagePtr;
 
+    NsAssert(replyPtr->bytesSent > 0 && replyPtr->workPtr->endStamp != 0);
     fieldsPtr->headers = NULL;
     fieldsPtr->headPtr = &messagePtr->head;
     fieldsPtr->peer = messagePtr->peer;
@@ -96,6 +98,7 @@ NsAccessNoteAnnounced(NsConn *connPtr)
     NsConnAccess *toldPtr = connPtr->accessPtr;
     const Ns_Set *headers = connPtr->pub.headers;
 
+    NsAssert(toldPtr != NULL && !toldPtr->access.isAnnounced);
     toldPtr->access.isAnnounced = true;
     toldPtr->nAnnounced = headers->size;
     if (headers->size > 0) {
@@ -148,6 +151,7 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         .fields = &toldPtr->fields
     };
     FillSpans(&toldPtr->access, &connPtr->work);
+    NsAssert(toldPtr->access.server != NULL && toldPtr->access.peer != NULL);
 }
 
 static void
@@ -168,6 +172,7 @@ FillSpans(Ns_Access *accessPtr, const NsWork *workPtr)
 static void
 FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr)
 {
+    NsWorkCheck(workPtr);
     accessPtr->filterSpan = NsClockSpan(workPtr->dequeueStamp,
                                         workPtr->filterStamp);
     accessPtr->runSpan = NsClockSpan(workPtr->filterStamp,

@@ -9,6 +9,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "request/auth.h"
+#include "base/assert.h"
 #include "request/conn_int.h"
 
 static _Atomic(Ns_UserAuthorizeProc *) userAuthorizeProc;
@@ -65,6 +66,7 @@ NsAuthAppendRealm(Ns_DString *dsPtr, NsServer *serverPtr)
     NsRequestServer *requestPtr = serverPtr->requestPtr;
 
     Ns_MutexLock(&requestPtr->listLock);
+    NsAssert(requestPtr->realm != NULL);
     Ns_DStringAppend(dsPtr, requestPtr->realm);
     Ns_MutexUnlock(&requestPtr->listLock);
 }

@@ -75,6 +75,18 @@ NsConnCreate(NsMessage *messagePtr)
     return connPtr;
 }
 
+void
+NsConnCheck(const NsConn *connPtr)
+{
+    NsAssert(connPtr->messagePtr != NULL
+             && connPtr->serverPtr == connPtr->messagePtr->serverPtr);
+    NsAssert((connPtr->sockPtr == NULL)
+             == (connPtr->replyState == NS_REPLY_ACCOUNTED));
+    NsAssert(connPtr->nRead <= connPtr->messagePtr->contentLength);
+    NsAssert(connPtr->compressLevel >= 0 && connPtr->compressLevel <= 9);
+    NsAssert(connPtr->gzipPtr == NULL || connPtr->sockPtr != NULL);
+}
+
 /*
  * Addresses from trusted proxies override the peer, as Ns_ConnSetPeer does.
  */
@@ -112,6 +124,7 @@ NsConnSetHooks(const NsConnHooks *hooksPtr)
 void
 NsConnSetServeProc(NsServeProc *proc)
 {
+    NsAssert(serveProc == NULL || serveProc == proc);
     serveProc = proc;
 }
 
@@ -124,6 +137,7 @@ Ns_ConnRedirect(Ns_Conn *conn, const char *url)
     if (conn->request->query == NULL) {
         conn->request->query = query;
     }
+    NsAssert(serveProc != NULL);
     return serveProc(NsConnOf(conn));
 }
 

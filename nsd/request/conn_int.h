@@ -7,6 +7,7 @@
 #ifndef NSD_REQUEST_CONN_INT_H
 #define NSD_REQUEST_CONN_INT_H
 
+#include "base/assert.h"
 #include "request/conn.h"
 #include "request/reqserver.h"
 
@@ -29,6 +30,24 @@ typedef struct NsConnForm {
     NsConnFile  *files;
     int          epoch;
 } NsConnForm;
+
+/*
+ * What holds for a connection from its creation to its end; its times, which
+ * follow each other (in debug and sanitizer builds).
+ */
+void NsConnCheck(const NsConn *connPtr);
+
+static inline void
+NsWorkCheck(const NsWork *workPtr)
+{
+    NsCheck(workPtr->acceptStamp <= workPtr->queueStamp);
+    NsCheck(workPtr->queueStamp <= workPtr->dequeueStamp);
+    NsCheck(workPtr->dequeueStamp <= workPtr->filterStamp);
+    NsCheck(workPtr->endStamp == 0
+            || workPtr->filterStamp <= workPtr->endStamp);
+    NsCheck(workPtr->traceStamp == 0
+            || workPtr->endStamp <= workPtr->traceStamp);
+}
 
 /*
  * Made at first use.

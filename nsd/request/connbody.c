@@ -153,6 +153,7 @@ Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr, size_t *nReadPtr)
     size_t      length;
     const char *bytes = Unread(connPtr, &length), *end;
 
+    NsAssert(length == 0 || bytes != NULL);
     end = length == 0 ? NULL : memchr(bytes, '\n', length);
     if (end == NULL) {
         return NS_ERROR;
@@ -211,6 +212,7 @@ Ns_ConnGets(char *buffer, size_t size, Ns_Conn *conn)
     if (end != NULL) {
         length = (size_t) (end - bytes) + 1;
     }
+    NsAssert(length < size);
     memcpy(buffer, bytes, length);
     buffer[length] = '\0';
     connPtr->nRead += length;
@@ -334,6 +336,7 @@ Unread(NsConn *connPtr, size_t *lengthPtr)
     if (bytes == NULL) {
         return NULL;
     }
+    NsAssert(*lengthPtr >= connPtr->nRead);
     *lengthPtr -= connPtr->nRead;
     return bytes + connPtr->nRead;
 }

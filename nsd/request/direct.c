@@ -444,6 +444,8 @@ Send(const Direct *directPtr)
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
         && NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes);
+    NsAssert(filePtr->content == NULL ? directPtr->fd >= 0
+             : directPtr->fd < 0);
     pieces[0].length = RenderHead(directPtr, head, status, keep);
     if (directPtr->isHead) {
         bodyBytes = 0;

@@ -92,6 +92,7 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
                connPtr->serverPtr->name, pagePtr->url, status);
         return false;
     }
+    NsAssert(connPtr->replyState == NS_REPLY_OPEN);
     connPtr->nRedirects++;
     connPtr->documentStatus = status;
     connPtr->status = status;
@@ -119,6 +120,7 @@ SetErrorPage(NsRequestServer *requestPtr, int status, const char *url)
         pagePtr->nextPtr = requestPtr->errorPages;
         requestPtr->errorPages = pagePtr;
     }
+    NsAssert(pagePtr->status == status);
     pagePtr->url = ns_strcopy(url);
     NsRequestChanged();
 }

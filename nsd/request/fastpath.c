@@ -14,6 +14,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "base/episode.h"
 #include "http/mimetype.h"
 #include "http/url.h"
@@ -364,6 +365,7 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
     } else {
         return JudgeUnopened(path);
     }
+    NsAssert(body.releaseProc != NULL && (body.fd >= 0 || body.base != NULL));
     body.validators.modified = opened.st_mtime;
     refusal = Judge(connPtr, status, &body);
     if (refusal != 0) {
@@ -471,7 +473,7 @@ MapBody(NsBody *bodyPtr)
     if (base == MAP_FAILED) {
         return false;
     }
-    (void) close(bodyPtr->fd);
+    NsClose(bodyPtr->fd);
     mapPtr = ns_malloc(sizeof(Map));
     mapPtr->base = base;
     mapPtr->length = bodyPtr->length;

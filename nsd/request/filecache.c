@@ -317,6 +317,7 @@ RemoveLocked(NsFile *filePtr)
             cache.handPtr = filePtr->newerPtr;
         }
     }
+    NsAssert(cache.bytes >= filePtr->state.bytes);
     cache.bytes -= filePtr->state.bytes;
     cache.nFiles--;
     CheckLocked();
@@ -376,6 +377,7 @@ ReadFile(const char *path, const struct stat *statusPtr)
         }
         done += n > 0 ? (size_t) n : 0;
     }
+    NsAssert(done <= bytes);
     NsFileStateSet(&before, statusPtr);
     if (done < bytes || fstat(fd, &after) != 0
             || !NsFileStateIs(&before, &after)) {

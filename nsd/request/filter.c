@@ -13,6 +13,7 @@
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "request/conn_int.h"
 
@@ -68,6 +69,7 @@ NsFiltersRun(NsConn *connPtr, int phase)
     const NsFilter  *filterPtr;
     int              result = NS_OK;
 
+    NsAssert(connPtr->request.method != NULL && connPtr->request.url != NULL);
     for (filterPtr = atomic_load_explicit(&requestPtr->filters,
                                           memory_order_acquire);
          filterPtr != NULL && result == NS_OK;

@@ -7,6 +7,7 @@
 #include "nsconn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/set.h"
 #include "http/form.h"
 #include "http/multipart.h"
@@ -153,6 +154,8 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
     if (!isNew) {
         return;
     }
+    NsAssert(partPtr->contentOffset + partPtr->contentLength
+             <= argPtr->connPtr->messagePtr->contentLength);
     filePtr = NsArenaZalloc(arenaPtr, sizeof(NsConnFile));
     filePtr->field = NsArenaDup(arenaPtr, partPtr->name, strlen(partPtr->name));
     filePtr->fileName = NsArenaDup(arenaPtr, partPtr->fileName,
@@ -169,6 +172,7 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
 
         (void) NsSetPutBorrowed(filePtr->headers, Ns_StrToLower(name), value);
     }
+    NsAssert(*argPtr->linkPtr == NULL);
     *argPtr->linkPtr = filePtr;
     argPtr->linkPtr = &filePtr->nextPtr;
 }

@@ -9,6 +9,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "request/limits.h"
@@ -108,6 +109,7 @@ NsLimitsSet(const char *name, const NsLimitsValues *valuesPtr)
             .maxRun = 100, .maxWait = 100, .maxUpload = 10240000,
             .timeout = 60 * NS_STAMP_SECOND
         };
+        NsAssert(*linkPtr == NULL);
         *linkPtr = limitsPtr;
     }
     if (valuesPtr->maxRun >= 0) {

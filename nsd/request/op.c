@@ -10,6 +10,7 @@
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "request/conn_int.h"
 #include "request/op.h"
@@ -248,6 +249,7 @@ RefOp(void *data, void *arg)
 {
     Op *opPtr = data;
 
+    NsAssert(opPtr->nRefs > 0);
     atomic_fetch_add_explicit(&opPtr->nRefs, 1, memory_order_relaxed);
     return true;
 }
@@ -258,6 +260,7 @@ UnrefOp(void *data)
     Op          *opPtr = data;
     Ns_Callback *freeProc;
 
+    NsAssert(opPtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&opPtr->nRefs, 1, memory_order_acq_rel)
             == 1) {
         freeProc = atomic_load(&opPtr->freeProc);

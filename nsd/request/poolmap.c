@@ -13,6 +13,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "base/ipaddress.h"
 #include "dispatch/pool_config.h"
 #include "http/parse.h"
@@ -190,6 +191,8 @@ NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr, const char *text,
                                 || (*linkPtr)->header != NULL)) {
         linkPtr = &(*linkPtr)->nextPtr;
     }
+    NsAssert(newPtr->header == NULL ? *linkPtr == NULL
+             : *linkPtr == NULL || (*linkPtr)->header == NULL);
     newPtr->nextPtr = *linkPtr;
     *linkPtr = newPtr;
     Ns_UrlSpecificSet(serverPtr->name, spec.method, spec.url, poolMapId, mapPtr,
@@ -313,6 +316,7 @@ CreateTarget(NsPool *poolPtr, const char *header, const char *pattern)
 {
     Target *targetPtr = ns_calloc(1, sizeof(Target));
 
+    NsAssert(poolPtr != NULL && (header == NULL) == (pattern == NULL));
     targetPtr->poolPtr = poolPtr;
     targetPtr->header = ns_strcopy(header);
     targetPtr->pattern = ns_strcopy(pattern);

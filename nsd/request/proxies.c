@@ -6,6 +6,7 @@
 
 #include "nslog.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "http/location.h"
 #include "request/proxies.h"
 #include "http/parse.h"
@@ -99,6 +100,7 @@ Parse(const char *list)
                    " nor a network (ADDRESS/BITS); it is ignored", words[i]);
         }
     }
+    NsAssert(proxies.n <= nWords);
     Tcl_Free((char *) words);
     proxies.ranges = ranges;
     return proxies;

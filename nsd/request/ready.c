@@ -7,6 +7,7 @@
  */
 
 #include "nsreturn.h"
+#include "base/assert.h"
 #include "dispatch/connthread.h"
 #include "dispatch/pool.h"
 #include "dispatch/pool_config.h"
@@ -62,6 +63,7 @@ Reject(NsConn *connPtr, bool isFull)
     NsMessage *messagePtr = connPtr->messagePtr;
     NsStamp    now = NsClockNow();
 
+    NsConnCheck(connPtr);
     connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
     connPtr->work.filterStamp = connPtr->work.endStamp = now;
     if (isFull) {
@@ -72,6 +74,7 @@ Reject(NsConn *connPtr, bool isFull)
     }
     connPtr->compressLevel = 0;
     (void) Ns_ConnReturnHtml(conn, 503, page, sizeof(page) - 1);
+    NsAssert(NsReplyIsClosed(connPtr));
 
     NsReqTraceAccess(connPtr->serverPtr, NsAccessGet(connPtr));
     NsPoolWithdraw(&connPtr->work);

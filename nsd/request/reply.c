@@ -113,6 +113,9 @@ NsConnTakeSocket(NsConn *connPtr)
     (void) RunStages(&(Output) {
         .connPtr = connPtr, .length = NS_LENGTH_UNKNOWN
     });
+    if (NsReplyTextIsOpen(connPtr)) {
+        NsReplyTextDrop(connPtr);
+    }
     NoteBytes(connPtr);
     connPtr->replyState = NS_REPLY_ACCOUNTED;
     connPtr->sockPtr = NULL;
@@ -167,7 +170,6 @@ RunStages(Output *outPtr)
 {
     NsPiece pieces[NS_REPLY_MAX_PIECES];
 
-    CheckReply(outPtr->connPtr);
     NsAssert(outPtr->nBody >= 0);
     outPtr->pieces = pieces;
     outPtr->capacity = NS_REPLY_MAX_PIECES;
@@ -177,6 +179,7 @@ RunStages(Output *outPtr)
                                       sizeof(NsPiece)
                                       * (size_t) outPtr->capacity);
     }
+#pragma GCC unroll 8
     for (int i = 0; i < Ns_NrElements(stages); i++) {
         stages[i](outPtr);
     }

@@ -68,23 +68,22 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
 }
 
 void
-NsReplyTextFree(NsReplyText *textPtr)
-{
-    if (textPtr->isEncoded) {
-        Ns_DStringFree(&textPtr->encoded);
-    }
-    if (textPtr->isZipped) {
-        Ns_DStringFree(&textPtr->zipped);
-    }
-}
-
-void
 NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr)
 {
-    NsAssert(NsReplyTextIsOpen(connPtr));
     (void) Ns_CompressBufsGzip(connPtr->gzipPtr, NULL, 0, dsPtr,
                                connPtr->compressLevel, 1);
     Close(connPtr);
+}
+
+/*
+ * A stream that has not ended is not fit for reuse.
+ */
+void
+NsReplyTextDrop(NsConn *connPtr)
+{
+    NsAssert(NsReplyTextIsOpen(connPtr));
+    FreeGzip(connPtr->gzipPtr);
+    connPtr->gzipPtr = NULL;
 }
 
 static void
@@ -99,6 +98,7 @@ Take(NsReplyText *textPtr, Ns_DString *dsPtr)
 static void
 Close(NsConn *connPtr)
 {
+    NsAssert(NsReplyTextIsOpen(connPtr));
     GiveGzip(connPtr->gzipPtr);
     connPtr->gzipPtr = NULL;
 }

@@ -7,6 +7,7 @@
 #ifndef NSD_REQUEST_REPLYTEXT_H
 #define NSD_REQUEST_REPLYTEXT_H
 
+#include "nsstring.h"
 #include "request/conn.h"
 
 typedef struct NsReplyText {
@@ -30,12 +31,24 @@ void NsReplyTextInit(void);
  */
 void NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
                      int nBufs, int flags);
-void NsReplyTextFree(NsReplyText *textPtr);
+
+static inline void
+NsReplyTextFree(NsReplyText *textPtr)
+{
+    if (textPtr->isEncoded) {
+        Ns_DStringFree(&textPtr->encoded);
+    }
+    if (textPtr->isZipped) {
+        Ns_DStringFree(&textPtr->zipped);
+    }
+}
 
 /*
- * Whether a compressed text is open.  End it: the bytes still due, appended.
+ * Whether a compressed text is open.  End it: the bytes still due, appended, or
+ * dropped.
  */
 #define NsReplyTextIsOpen(connPtr) ((connPtr)->gzipPtr != NULL)
 void NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr);
+void NsReplyTextDrop(NsConn *connPtr);
 
 #endif

@@ -8,6 +8,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "http/range.h"
 #include "request/conn_int.h"
 #include "request/errorpage.h"
@@ -41,6 +42,7 @@ NsReturnBody(NsConn *connPtr, int status, const char *type,
     NsRange ranges[NS_MAX_RANGES];
     int     n = 0;
 
+    NsAssert(bodyPtr->fd >= 0 || bodyPtr->base != NULL || bodyPtr->length == 0);
     if (NsReplyIsClosed(connPtr)) {
         ReleaseBody(bodyPtr);
         return NS_ERROR;
@@ -50,6 +52,7 @@ NsReturnBody(NsConn *connPtr, int status, const char *type,
     case NS_RANGE_UNSATISFIABLE:
         return SendNoRange(connPtr, bodyPtr);
     case NS_RANGE_SOME:
+        NsAssert(n > 0 && n <= NS_MAX_RANGES);
         Ns_ConnSetResponseStatus(&connPtr->pub, 206);
         return n == 1 ? SendRange(connPtr, type, bodyPtr, ranges)
                       : SendRanges(connPtr, type, bodyPtr, ranges, n);
@@ -258,6 +261,7 @@ SendRanges(NsConn *connPtr, const char *type, const NsBody *bodyPtr,
                                       sizeof(NS_RANGE_PART_END) - 1);
     }
     pieces[nPieces++] = TextPiece(NS_RANGE_TAIL, sizeof(NS_RANGE_TAIL) - 1);
+    NsAssert(nPieces == 3 * n + 1);
     SetBodyHeaders(connPtr, NS_RANGE_TYPE);
     result = NsReplySend(connPtr, pieces, nPieces, 0);
     ReleaseBody(bodyPtr);
@@ -292,6 +296,7 @@ BodyPiece(const NsBody *bodyPtr, uint64_t offset, uint64_t length)
 {
     NsPiece piece = {.fd = bodyPtr->fd, .length = (size_t) length};
 
+    NsAssert(length <= bodyPtr->length && offset <= bodyPtr->length - length);
     if (bodyPtr->fd < 0) {
         piece.base = (const char *) bodyPtr->base + offset;
     } else {

@@ -158,6 +158,7 @@ Answer(NsConn *connPtr)
 {
     int status = 0;
 
+#pragma GCC unroll 8
     for (int i = 0; i < Ns_NrElements(stages) && status == 0; i++) {
         status = stages[i](connPtr);
     }
@@ -195,7 +196,7 @@ EndLog(NsConn *connPtr)
     NsDelivery *deliveryPtr = connPtr->rarePtr == NULL ? NULL
         : connPtr->rarePtr->deliveryPtr;
 
-    NsAssert(connPtr->sockPtr == NULL);
+    NsConnCheck(connPtr);
     if (deliveryPtr != NULL) {
         NsHeldCollect();
     }
@@ -353,6 +354,7 @@ Trace(NsConn *connPtr)
     }
     NsReqTraceCleanups(connPtr);
     connPtr->work.traceStamp = NsClockNow();
+    NsWorkCheck(&connPtr->work);
     NsPoolCountTrace(&connPtr->work);
 }
 

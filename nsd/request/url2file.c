@@ -13,6 +13,7 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "request/reqserver.h"
 #include "request/url2file.h"
 #include "request/urlspace.h"
@@ -265,6 +266,7 @@ RefMapping(void *data, void *arg)
 {
     Mapping *mappingPtr = data;
 
+    NsAssert(mappingPtr->nRefs > 0);
     atomic_fetch_add_explicit(&mappingPtr->nRefs, 1, memory_order_relaxed);
     return true;
 }
@@ -274,6 +276,7 @@ UnrefMapping(void *data)
 {
     Mapping *mappingPtr = data;
 
+    NsAssert(mappingPtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&mappingPtr->nRefs, 1,
                                   memory_order_acq_rel) == 1) {
         if (mappingPtr->freeProc != NULL) {

@@ -163,6 +163,7 @@ NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
     NsRequestServer *requestPtr = serverPtr->requestPtr;
     void            *data = NULL;
 
+    NsAssert(id >= 0 && id < NS_URL_MAX_IDS);
     Ns_RWLockRdLock(&requestPtr->urlLock);
     if (requestPtr->trees[id] != NULL) {
         data = NsUrlTreeGet(requestPtr->trees[id], method, url, flags);
@@ -179,6 +180,7 @@ NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc, void *arg)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;
 
+    NsAssert(id >= 0 && id < NS_URL_MAX_IDS);
     Ns_RWLockRdLock(&requestPtr->urlLock);
     if (requestPtr->trees[id] != NULL) {
         NsUrlTreeVisit(requestPtr->trees[id], proc, arg);
@@ -226,7 +228,8 @@ FreeDropped(NsUrlDropped *droppedPtr)
     while (droppedPtr != NULL) {
         NsUrlDropped *nextPtr = droppedPtr->nextPtr;
 
-        (*droppedPtr->freeProc)(droppedPtr->data);
+        NsAssert(droppedPtr->data != NULL);
+        droppedPtr->freeProc(droppedPtr->data);
         ns_free(droppedPtr);
         droppedPtr = nextPtr;
     }

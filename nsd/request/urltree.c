@@ -11,6 +11,7 @@
 
 #include "nsthread.h"
 #include "request/urltree.h"
+#include "base/assert.h"
 
 typedef struct Slot {
     void  *data;                /* NULL: nothing registered. */
@@ -80,6 +81,7 @@ static void   *FindAtNode(const Node *nodePtr, const char *lastSegment,
 static bool    MatchesFilter(const Filter *filterPtr, const char *segment);
 static void    DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
 static void    DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr);
+static void    CheckNode(const Node *nodePtr);
 static void    VisitNode(const Method *methodPtr, const Node *nodePtr,
                          Tcl_DString *pathPtr, NsUrlVisitProc *proc, void *arg);
 
@@ -346,10 +348,12 @@ AddChild(Node *nodePtr, const Segment *segmentPtr)
     childPtr->parentPtr = nodePtr;
     nodePtr->children = ns_realloc(nodePtr->children,
         sizeof(Node *) * ((size_t) nodePtr->nChildren + 1));
+    NsAssert(i >= 0 && i <= nodePtr->nChildren);
     memmove(nodePtr->children + i + 1, nodePtr->children + i,
             sizeof(Node *) * (size_t) (nodePtr->nChildren - i));
     nodePtr->children[i] = childPtr;
     nodePtr->nChildren++;
+    CheckNode(nodePtr);
     return childPtr;
 }
 
@@ -432,6 +436,7 @@ AddFilter(Node *nodePtr, const Pattern *patternPtr)
             ? strlen(glob + 1) : 0u,
         .matchesAll = patternPtr->glob == NULL
     };
+    CheckNode(nodePtr);
     return filterPtr;
 }
 
@@ -505,6 +510,33 @@ DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr)
     }
     for (i = 0; i < nodePtr->nChildren; i++) {
         DropBelow(nodePtr->children[i], droppedPtr);
+    }
+}
+
+/*
+ * Each child is where a search for it ends, and knows its parent; each filter
+ * is the first of its text, and none is behind a less restrictive one.
+ */
+static void
+CheckNode(const Node *nodePtr)
+{
+    for (int i = 0; i < nodePtr->nChildren; i++) {
+        const Node *childPtr = nodePtr->children[i];
+        Segment     segment = {childPtr->segment, childPtr->segmentBytes};
+        bool        isFound;
+
+        NsCheck(childPtr->parentPtr == nodePtr);
+        NsCheck(childPtr->segmentBytes > 0);
+        NsCheck(FindChild(nodePtr, &segment, &isFound) == i && isFound);
+        (void) segment, (void) isFound;
+    }
+    for (int i = 0; i < nodePtr->nFilters; i++) {
+        const Filter *filterPtr = &nodePtr->filters[i];
+
+        NsCheck(!filterPtr->matchesAll || i == nodePtr->nFilters - 1);
+        NsCheck(filterPtr->matchesAll == STREQ(filterPtr->glob, "*"));
+        NsCheck(filterPtr->suffixBytes < strlen(filterPtr->glob));
+        (void) filterPtr;
     }
 }
 

@@ -49,6 +49,7 @@ Ns_ConnWriteVData(Ns_Conn *conn, struct iovec *bufs, int nBufs, int flags)
             };
         }
     }
+    NsAssert(n <= nBufs);
     return NsReplySend(connPtr, pieces, n, flags);
 }
 
@@ -248,8 +249,9 @@ Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes)
     buffer = ns_malloc(COPY_BYTES);
     while (left != 0 && result == NS_OK) {
         size_t  size = left < 0 ? COPY_BYTES : (size_t) MIN(left, COPY_BYTES);
-        ssize_t n = (*proc)(source, buffer, size);
+        ssize_t n = proc(source, buffer, size);
 
+        NsAssert(n <= (ssize_t) size);
         if (n <= 0) {
             result = n < 0 || bytes >= 0 ? NS_ERROR : NS_OK;
             break;
