@@ -49,6 +49,15 @@ typedef enum {
 #define NS_HTTP_USUAL_FIELDS 20     /* A browser sends 8 to 16. */
 
 /*
+ * What a version means, however it was written.
+ */
+typedef enum {
+    NS_HTTP_0_9,                /* No version, or below 1.0: a bare reply. */
+    NS_HTTP_1_0,
+    NS_HTTP_1_1                 /* And above. */
+} NsHttpVersion;
+
+/*
  * Not to be copied by assignment: fields may point to usualFields.
  */
 typedef struct NsHttpHead {
@@ -58,7 +67,8 @@ typedef struct NsHttpHead {
     uint32_t     methodLength;
     const char  *target;        /* Inside line: URL as sent, with query. */
     uint32_t     targetLength;
-    double       version;       /* As sent: 1.0, 1.1 ...  0.0 without one. */
+    double       sentVersion;   /* 1.0, 1.1 ...  0.0 without one. */
+    NsHttpVersion version;      /* Decided by that. */
     size_t       headBytes;     /* Of all lines; what follows in the buffer is
                                  * body, or the next request. */
 

@@ -302,6 +302,8 @@ NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length)
     }
     target = line;
     end = SplitVersion(headPtr, target, end);
+    headPtr->version = headPtr->sentVersion < 1.0 ? NS_HTTP_0_9
+        : headPtr->sentVersion < 1.05 ? NS_HTTP_1_0 : NS_HTTP_1_1;
     headPtr->target = target;
     headPtr->targetLength = (uint32_t) (end - target);
     return end > target;
@@ -330,7 +332,7 @@ SplitVersion(NsHttpHead *headPtr, const char *start, const char *end)
         }
     }
     headPtr->hasVersion = ParseVersion(word + prefixLength, end,
-                                       &headPtr->version);
+                                       &headPtr->sentVersion);
     while (word > start && NsIsSpace(word[-1])) {
         word--;
     }
@@ -583,7 +585,7 @@ JudgeTransferEncoding(NsHttpHead *headPtr)
     const NsHttpField *fieldPtr = &headPtr->fields[i];
     size_t             length = fieldPtr->valueLength;
 
-    if (headPtr->contentLength >= 0 || headPtr->version < 1.05) {
+    if (headPtr->contentLength >= 0 || headPtr->version < NS_HTTP_1_1) {
         return NS_PARSE_BAD_LENGTH;
     }
     while (length > 0 && NsIsSpace(fieldPtr->value[length - 1])) {

@@ -51,7 +51,7 @@ NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
     *requestPtr = (Ns_Request) {
         .line = headPtr->line,
         .method = Dup(arenaPtr, headPtr->method, headPtr->methodLength),
-        .version = headPtr->version
+        .version = headPtr->sentVersion
     };
     TakeTarget(arenaPtr, requestPtr, headPtr->target, headPtr->targetLength);
 }
@@ -80,7 +80,7 @@ Ns_ParseRequest(Ns_Request *requestPtr, const char *line)
         return NS_ERROR;
     }
     requestPtr->method = Dup(NULL, head.method, head.methodLength);
-    requestPtr->version = head.version;
+    requestPtr->version = head.sentVersion;
     TakeTarget(NULL, requestPtr, head.target, head.targetLength);
     return NS_OK;
 }

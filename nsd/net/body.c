@@ -9,6 +9,7 @@
  */
 
 #include "net/reader.h"
+#include "http/judge.h"
 #include "net/budget.h"
 #include "net/progress.h"
 #include "base/tempfile.h"
@@ -389,10 +390,8 @@ SendContinue(NsSock *sockPtr)
 {
     static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const NsHttpHead *headPtr = &sockPtr->messagePtr->head;
-    const char       *expect = NsHttpKnown(headPtr, NS_FIELD_EXPECT);
 
-    if (expect != NULL && STRIEQ(expect, "100-continue")
-            && headPtr->version > 1.05 && sockPtr->messagePtr->refusal == 0) {
+    if (NsHttpAsksContinue(headPtr) && sockPtr->messagePtr->refusal == 0) {
         Ns_FileVec vec;
 
         Ns_SetFileVec(&vec, 0, -1, line, 0, sizeof(line) - 1u);

@@ -8,6 +8,7 @@
  */
 
 #include "net/reader.h"
+#include "http/judge.h"
 #include "net/budget.h"
 #include "net/progress.h"
 #include "nslog.h"
@@ -270,15 +271,7 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
         CountError(threadPtr);
         return BareReply(sockPtr, status);
     }
-    if (headPtr->isFieldTooLong) {
-        messagePtr->refusal = 431;
-    } else if (headPtr->isLineTooLong) {
-        messagePtr->refusal = 414;
-    } else if (headPtr->isHostRepeated
-               || (headPtr->version > 1.05
-                   && headPtr->known[NS_FIELD_HOST] < 0)) {
-        messagePtr->refusal = 400;
-    }
+    messagePtr->refusal = NsHttpJudge(headPtr);
     NsAssert(headPtr->headBytes > 0u && headPtr->headBytes <= readerPtr->used);
     messagePtr->mustClose = headPtr->isLengthUnclear;
     return NsBodyBegin(threadPtr, sockPtr);

@@ -521,21 +521,17 @@ SetFlags(NsConn *connPtr)
 {
     const NsMessage *messagePtr = connPtr->messagePtr;
     Ns_Request      *requestPtr = &connPtr->request;
-    bool             isBad = messagePtr->refusal == 400;
 
     if (requestPtr->method == NULL) {
         return;                 /* A driver whose input is not parsed. */
     }
-    if (requestPtr->version < 1.0) {
+    if (messagePtr->head.version < NS_HTTP_1_0) {
         connPtr->pub.flags |= NS_CONN_SKIPHDRS;
-    } else if (requestPtr->version > 1.0
-               && NsHttpKnown(&messagePtr->head, NS_FIELD_HOST) == NULL) {
-        isBad = true;
     }
     if (STREQ(requestPtr->method, "HEAD")) {
         connPtr->pub.flags |= NS_CONN_SKIPBODY;
     }
-    if (isBad) {
+    if (messagePtr->refusal == 400) {
         NsRequestSetMethod(requestPtr, "BAD");
     }
     if (messagePtr->refusal == 413) {

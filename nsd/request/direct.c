@@ -150,9 +150,8 @@ IsCandidate(Direct *directPtr)
     if (!requestPtr->isDriverFastPath || requestPtr->extraHeaders != NULL
             || messagePtr->isRaw
             || messagePtr->refusal != 0 || messagePtr->contentLength > 0
-            || messagePtr->contentFd >= 0 || headPtr->version < 1.0
+            || messagePtr->contentFd >= 0 || headPtr->version < NS_HTTP_1_0
             || headPtr->targetLength == 0 || headPtr->target[0] != '/'
-            || (headPtr->version > 1.0 && headPtr->known[NS_FIELD_HOST] < 0)
             || headPtr->known[NS_FIELD_RANGE] >= 0
             || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
         return false;
@@ -494,7 +493,7 @@ Send(const Direct *directPtr)
     NsSockFinish(sockPtr, keep && result == NS_OK);
 }
 
-_Static_assert(NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 2
+_Static_assert(NS_REPLY_START_BYTES
                + MAX(MAX_FIELDS_BYTES, MAX_304_BYTES) + MAX_END_BYTES
                <= MAX_HEAD_BYTES, "a head has room");
 
@@ -509,23 +508,9 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
     _Static_assert(sizeof(keepFields) <= MAX_END_BYTES
                    && sizeof(closeFields) <= MAX_END_BYTES, "an end has room");
     const NsFile *filePtr = directPtr->slotPtr->filePtr;
-    bool          isHttp11 = directPtr->messagePtr->head.version > 1.0;
-    size_t        length;
-    const char   *start;
-    char         *next = buffer;
+    char         *next = NsReplyStart(buffer, &directPtr->messagePtr->head,
+                                      status);
 
-    if (status == 200) {
-        start = NsReplyStart(isHttp11, &length);
-        memcpy(next, start, length);
-    } else {
-        length = NsReplyRenderStart(next, NS_REPLY_START_BYTES, isHttp11,
-                                    status);
-    }
-    next += length;
-    memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
-    next += NS_HTTP_DATE_LENGTH;
-    memcpy(next, "\r\n", 2);
-    next += 2;
     if (status == 200) {
         NsAssert(filePtr->fieldsBytes <= MAX_FIELDS_BYTES);
         memcpy(next, filePtr->fields, filePtr->fieldsBytes);

@@ -4,6 +4,8 @@
  *      The header of a reply.
  */
 
+#include "request/replyhead.h"
+
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsreturn.h"
@@ -13,15 +15,16 @@
 #include "base/set.h"
 #include "http/date.h"
 #include "http/header.h"
+#include "http/judge.h"
 #include "http/status.h"
 #include "net/driver.h"
 #include "request/conn_int.h"
-#include "request/replyhead.h"
 
-#define MAX_SERVER_FIELD 90     /* NS_REPLY_START_BYTES hold it. */
+#define MAX_SERVER_FIELD 90     /* MAX_START_BYTES hold it. */
+#define MAX_START_BYTES  (NS_REPLY_START_BYTES - NS_HTTP_DATE_LENGTH - 2)
 
 typedef struct Start {
-    char   text[NS_REPLY_START_BYTES];
+    char   text[MAX_START_BYTES];
     size_t length;
 } Start;
 
@@ -37,6 +40,7 @@ static Start starts[2];         /* HTTP/1.0, HTTP/1.1. */
 static char  serverField[MAX_SERVER_FIELD + 3];     /* The whole field. */
 
 static void   SetServerField(const char *text);
+static size_t RenderStart(char *text, bool isHttp11, int status);
 static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
@@ -49,9 +53,7 @@ NsReplySetServer(const char *text)
 {
     SetServerField(text);
     for (int i = 0; i < 2; i++) {
-        starts[i].length = NsReplyRenderStart(starts[i].text,
-                                              sizeof(starts[i].text), i == 1,
-                                              200);
+        starts[i].length = RenderStart(starts[i].text, i == 1, 200);
     }
 }
 
@@ -110,34 +112,18 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 char *
 NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
 {
-    size_t  bytes = NS_REPLY_START_BYTES + NS_HTTP_DATE_LENGTH + 4 + room;
+    size_t  bytes = NS_REPLY_START_BYTES + 2 + room;
     Field  *fields;
     int     n = MeasureFields(connPtr, &fields, &bytes);
     char   *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
-    char   *next = text;
-    size_t  startBytes;
+    char   *next;
 
     NsAssert(connPtr->replyState != NS_REPLY_OPEN);
     if (connPtr->replyState == NS_REPLY_DECIDED) {
         connPtr->replyState = NS_REPLY_HEADED;
     }
     connPtr->pub.flags |= NS_CONN_SENTHDRS;
-    if (connPtr->status == 200) {
-        const char *start = NsReplyStart(connPtr->request.version > 1.0,
-                                         &startBytes);
-
-        NsAssert(startBytes < NS_REPLY_START_BYTES);
-        memcpy(text, start, startBytes);
-    } else {
-        startBytes = NsReplyRenderStart(text, NS_REPLY_START_BYTES,
-                                        connPtr->request.version > 1.0,
-                                        connPtr->status);
-    }
-    next += startBytes;
-    memcpy(next, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
-    next += NS_HTTP_DATE_LENGTH;
-    *next++ = '\r';
-    *next++ = '\n';
+    next = NsReplyStart(text, &connPtr->messagePtr->head, connPtr->status);
     for (int i = 0; i < n; i++) {
         next = NsHeaderWrite(next, fields[i].name, fields[i].nameLength,
                              fields[i].value, fields[i].valueLength);
@@ -154,8 +140,7 @@ NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
                int64_t bodyBytes)
 {
     if (settingsPtr->keepWait <= 0 || NsDriversStopping()
-            || headPtr->asksClose || headPtr->version < 1.0
-            || (headPtr->version < 1.05 && !headPtr->asksKeepAlive)) {
+            || !NsHttpAsksKeep(headPtr)) {
         return false;
     }
     if (settingsPtr->keepaliveMaxDownloadSize > 0
@@ -167,24 +152,36 @@ NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
     return true;
 }
 
-const char *
-NsReplyStart(bool isHttp11, size_t *lengthPtr)
+char *
+NsReplyStart(char *text, const NsHttpHead *headPtr, int status)
 {
-    NsAssert(starts[isHttp11].length > 0);
-    *lengthPtr = starts[isHttp11].length;
-    return starts[isHttp11].text;
+    bool         isHttp11 = headPtr->version >= NS_HTTP_1_1;
+    const Start *startPtr = &starts[isHttp11];
+
+    if (status == 200) {
+        NsAssert(startPtr->length > 0);
+        memcpy(text, startPtr->text, startPtr->length);
+        text += startPtr->length;
+    } else {
+        text += RenderStart(text, isHttp11, status);
+    }
+    memcpy(text, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
+    text += NS_HTTP_DATE_LENGTH;
+    *text++ = '\r';
+    *text++ = '\n';
+    return text;
 }
 
-size_t
-NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status)
+static size_t
+RenderStart(char *text, bool isHttp11, int status)
 {
-    int n = snprintf(buffer, size,
+    int n = snprintf(text, MAX_START_BYTES,
                      "HTTP/1.%d %d %s\r\n"
                      "%s"
                      "Date: ",
                      isHttp11, status, NsStatusReason(status), serverField);
 
-    NsAssert(n > 0 && (size_t) n < size);
+    NsAssert(n > 0 && n < MAX_START_BYTES);
     return (size_t) n;
 }
 
@@ -217,7 +214,7 @@ AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn)
 static bool
 CanChunk(const NsConn *connPtr)
 {
-    return connPtr->request.version > 1.0 && connPtr->keep != 0
+    return connPtr->messagePtr->head.version >= NS_HTTP_1_1 && connPtr->keep != 0
         && !IsMultipart(connPtr);
 }
 

@@ -39,16 +39,10 @@ bool NsReplyMayKeep(const NsSockSettings *settingsPtr,
                     const NsHttpHead *headPtr, int64_t bodyBytes);
 
 /*
- * The fixed start of every header, for `HTTP/1.0` or `HTTP/1.1` and status 200,
- * up to and including "Date: ".
+ * Write the start of a header, up to and including the Date field, which takes
+ * at most NS_REPLY_START_BYTES.  Where it ends.
  */
-const char *NsReplyStart(bool isHttp11, size_t *lengthPtr);
-
-/*
- * The same for any status, written to a buffer of at least
- * NS_REPLY_START_BYTES; its length.
- */
-#define NS_REPLY_START_BYTES 160
-size_t NsReplyRenderStart(char *buffer, size_t size, bool isHttp11, int status);
+#define NS_REPLY_START_BYTES 192
+char *NsReplyStart(char *text, const NsHttpHead *headPtr, int status);
 
 #endif

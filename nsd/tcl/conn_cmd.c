@@ -340,7 +340,7 @@ ConnVersion(NsConnCall *callPtr)
 {
     const NsHttpHead *headPtr = &callPtr->connPtr->messagePtr->head;
 
-    return NsTclReturn(callPtr->interp, Tcl_NewDoubleObj(headPtr->version));
+    return NsTclReturn(callPtr->interp, Tcl_NewDoubleObj(headPtr->sentVersion));
 }
 
 static int

@@ -2,12 +2,13 @@
  * fuzz_parse.c --
  *
  *      The request parser: pieces give the same as the whole, every string is
- *      inside the buffer and ends with a null byte, and a request can be made
- *      of every head.
+ *      inside the buffer and ends with a null byte, every head is judged, and a
+ *      request can be made of it.
  */
 
 #include "fuzz.h"
 
+#include "http/judge.h"
 #include "http/parse.h"
 #include "http/request_line.h"
 
@@ -28,6 +29,7 @@ static void ParseWhole(Run *runPtr, const uint8_t *data, size_t length);
 static void ParsePieces(Run *runPtr, const uint8_t *data, size_t length);
 static void Compare(const Run *aPtr, const Run *bPtr);
 static void CheckHead(Run *runPtr);
+static void CheckJudgement(const NsHttpHead *headPtr);
 static void CheckInside(const Run *runPtr, const char *text, size_t length);
 static void EndRun(Run *runPtr);
 
@@ -102,6 +104,10 @@ Compare(const Run *aPtr, const Run *bPtr)
     FuzzAssert(a->isLineTooLong == b->isLineTooLong);
     FuzzAssert(a->isFieldTooLong == b->isFieldTooLong);
     FuzzAssert(a->isLengthUnclear == b->isLengthUnclear);
+    FuzzAssert(a->version == b->version);
+    FuzzAssert(NsHttpJudge(a) == NsHttpJudge(b));
+    FuzzAssert(NsHttpAsksKeep(a) == NsHttpAsksKeep(b));
+    FuzzAssert(NsHttpAsksContinue(a) == NsHttpAsksContinue(b));
     for (int i = 0; i < a->nFields; i++) {
         FuzzAssert(a->fields[i].valueLength == b->fields[i].valueLength);
         FuzzAssert(memcmp(a->fields[i].value, b->fields[i].value,
@@ -125,9 +131,33 @@ CheckHead(Run *runPtr)
         CheckInside(runPtr, fieldPtr->name, fieldPtr->nameLength);
         CheckInside(runPtr, fieldPtr->value, fieldPtr->valueLength);
     }
+    CheckJudgement(headPtr);
     NsRequestFromHead(&runPtr->arena, headPtr, &request);
     FuzzAssert(request.url[0] == '/');
     FuzzAssert(request.urlc >= 1 && request.urlv[request.urlc] == NULL);
+}
+
+/*
+ * A head that passes says which host it is for, once, in lines of the allowed
+ * length; what is new in HTTP/1.1 is for those that speak it.
+ */
+static void
+CheckJudgement(const NsHttpHead *headPtr)
+{
+    int status = NsHttpJudge(headPtr), nHosts = 0;
+
+    for (int i = 0; i < headPtr->nFields; i++) {
+        nHosts += strcasecmp(headPtr->fields[i].name, "Host") == 0;
+    }
+    FuzzAssert(status == 0 || status == 400 || status == 414 || status == 431);
+    FuzzAssert(status != 0 || nHosts == 1
+               || (nHosts == 0 && headPtr->version < NS_HTTP_1_1));
+    FuzzAssert(status != 0 || headPtr->lineLength <= limits.maxLineBytes);
+    FuzzAssert(headPtr->hasVersion || headPtr->version == NS_HTTP_0_9);
+    FuzzAssert(!headPtr->isChunked || headPtr->version == NS_HTTP_1_1);
+    if (headPtr->version == NS_HTTP_0_9) {
+        FuzzAssert(!NsHttpAsksKeep(headPtr) && !NsHttpAsksContinue(headPtr));
+    }
 }
 
 static void

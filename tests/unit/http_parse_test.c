@@ -104,7 +104,10 @@ RequestLineIsSplit(void **state)
         assert_int_equal(p.head.lineLength, strlen(cases[i].trimmed));
         AssertPart(p.head.method, p.head.methodLength, cases[i].method);
         AssertPart(p.head.target, p.head.targetLength, cases[i].target);
-        assert_true(p.head.version == cases[i].version);
+        assert_true(p.head.sentVersion == cases[i].version);
+        assert_int_equal(p.head.version, cases[i].version < 1.0 ? NS_HTTP_0_9
+                         : cases[i].version == 1.0 ? NS_HTTP_1_0
+                         : NS_HTTP_1_1);
         Done(&p);
     }
 }

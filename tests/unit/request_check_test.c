@@ -26,12 +26,12 @@ static void
 MakeConn(void)
 {
     NsReplySetServer("");
-    message = (NsMessage) {.head.version = 1.1, .serverPtr = &server};
+    message = (NsMessage) {.head.version = NS_HTTP_1_1, .serverPtr = &server};
     NsArenaInit(&message.arena, 4096);
     server = (NsServer) {.requestPtr = &requestServer};
     conn = (NsConn) {
         .messagePtr = &message, .settingsPtr = &settings,
-        .serverPtr = &server, .request.version = 1.1, .status = 200,
+        .serverPtr = &server, .status = 200,
         .keep = -1, .responseLength = -1
     };
     conn.pub = (Ns_Conn) {

@@ -36,7 +36,7 @@ Setup(void **state)
     f.conn.settingsPtr = &f.settings;
     f.server.requestPtr = &f.requestServer;
     f.conn.serverPtr = &f.server;
-    f.conn.request.version = f.message.head.version = 1.1;
+    f.message.head.version = NS_HTTP_1_1;
     f.conn.pub.request = &f.conn.request;
     f.conn.pub.headers = NsSetCreateInArena(arenaPtr, NULL, 4);
     f.conn.pub.outputheaders = NsSetCreateInArena(arenaPtr, NULL, 4);
@@ -110,10 +110,10 @@ the_status_line_follows_version_and_status(void **state)
 {
     Fixture *f = *state;
 
-    f->conn.request.version = 1.0;
+    f->message.head.version = NS_HTTP_1_0;
     f->conn.status = 404;
     assert_memory_equal(Render(f), "HTTP/1.0 404 Not Found\r\n", 24);
-    f->conn.request.version = 1.2;
+    f->message.head.version = NS_HTTP_1_1;
     f->conn.status = 299;
     assert_memory_equal(Render(f), "HTTP/1.1 299 Unknown Reason\r\n", 29);
 }
@@ -184,7 +184,7 @@ a_stream_ends_with_the_connection_for_http_1_0(void **state)
 {
     Fixture *f = *state;
 
-    f->conn.request.version = f->message.head.version = 1.0;
+    f->message.head.version = NS_HTTP_1_0;
     f->message.head.asksKeepAlive = true;
     NsReplyDecide(&f->conn, NS_LENGTH_UNKNOWN);
     assert_string_equal(Field(f, "Transfer-Encoding"), "(none)");
@@ -240,10 +240,10 @@ StartReply(Fixture *f)
  * The Connection field of a reply with a length, for what a request asks for.
  */
 static const char *
-Decide(Fixture *f, double version, bool asksClose, bool asksKeepAlive)
+Decide(Fixture *f, NsHttpVersion version, bool asksClose, bool asksKeepAlive)
 {
     StartReply(f);
-    f->conn.request.version = f->message.head.version = version;
+    f->message.head.version = version;
     f->message.head.asksClose = asksClose;
     f->message.head.asksKeepAlive = asksKeepAlive;
     NsReplyDecide(&f->conn, 5);
@@ -255,12 +255,12 @@ keep_alive_follows_version_and_wish(void **state)
 {
     Fixture *f = *state;
 
-    assert_string_equal(Decide(f, 1.0, false, false), "close");
-    assert_string_equal(Decide(f, 1.0, false, true), "keep-alive");
-    assert_string_equal(Decide(f, 1.0, true, true), "close");
-    assert_string_equal(Decide(f, 1.1, false, false), "keep-alive");
-    assert_string_equal(Decide(f, 1.1, true, false), "close");
-    assert_string_equal(Decide(f, 1.1, true, true), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_0, false, false), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_0, false, true), "keep-alive");
+    assert_string_equal(Decide(f, NS_HTTP_1_0, true, true), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, false, false), "keep-alive");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, true, false), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, true, true), "close");
 }
 
 static void
@@ -269,7 +269,7 @@ keepwait_0_ends_every_connection(void **state)
     Fixture *f = *state;
 
     f->settings.keepWait = 0;
-    assert_string_equal(Decide(f, 1.1, false, false), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, false, false), "close");
     StartReply(f);
     f->conn.keep = 1;
     NsReplyDecide(&f->conn, 5);
@@ -282,9 +282,9 @@ large_downloads_can_be_denied_keep_alive(void **state)
     Fixture *f = *state;
 
     f->settings.keepaliveMaxDownloadSize = 5;
-    assert_string_equal(Decide(f, 1.1, false, false), "keep-alive");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, false, false), "keep-alive");
     f->settings.keepaliveMaxDownloadSize = 4;
-    assert_string_equal(Decide(f, 1.1, false, false), "close");
+    assert_string_equal(Decide(f, NS_HTTP_1_1, false, false), "close");
 }
 
 static void

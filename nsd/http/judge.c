@@ -1,0 +1,42 @@
+/*
+ * judge.c --
+ *
+ *      The decisions about a request that its head alone allows.
+ */
+
+#include "http/judge.h"
+
+int
+NsHttpJudge(const NsHttpHead *headPtr)
+{
+    if (headPtr->isFieldTooLong) {
+        return 431;
+    }
+    if (headPtr->isLineTooLong) {
+        return 414;
+    }
+    /* HTTP/1.1 requires one Host field, no version allows two (RFC 9112 3.2). */
+    if (headPtr->isHostRepeated
+            || (headPtr->version >= NS_HTTP_1_1
+                && headPtr->known[NS_FIELD_HOST] < 0)) {
+        return 400;
+    }
+    return 0;
+}
+
+bool
+NsHttpAsksKeep(const NsHttpHead *headPtr)
+{
+    return !headPtr->asksClose
+        && (headPtr->version >= NS_HTTP_1_1
+            || (headPtr->version == NS_HTTP_1_0 && headPtr->asksKeepAlive));
+}
+
+bool
+NsHttpAsksContinue(const NsHttpHead *headPtr)
+{
+    const char *expect = NsHttpKnown(headPtr, NS_FIELD_EXPECT);
+
+    return expect != NULL && headPtr->version >= NS_HTTP_1_1
+        && STRIEQ(expect, "100-continue");
+}
