@@ -9,7 +9,7 @@
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
-MODULES = nssock nsssl nslog
+MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql
 PORT    = 8080
 ADDRESS =
 # make V=1 shows the commands.
@@ -28,12 +28,12 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wformat=2 -Wvla \
 	-Wundef -Wno-unused-parameter
 # -I nsd/.. before the system: #include "base/arena.h", #include "ns.h".
-INCLUDES = -Insd -Iinclude $(TCL_INCLUDE) $(PQ_INCLUDE)
+INCLUDES = -Insd -Iinclude $(TCL_INCLUDE)
 COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(DEFINES) -g -fPIC -pthread \
 	-fno-omit-frame-pointer -fno-strict-aliasing \
 	-fno-semantic-interposition $(OPTIMIZE) $(SANITIZE) $(WARNINGS) $(INCLUDES)
-LIBS     = $(TCL_LIBS) $(SSL_LIBS) $(Z_LIBS) $(SQLITE_LIBS) $(PQ_LIBS) \
-	$(BROTLI_LIBS) $(CRYPT_LIBS) -lrt -ldl -lm -pthread
+LIBS     = $(TCL_LIBS) $(SSL_LIBS) $(Z_LIBS) $(BROTLI_LIBS) $(CRYPT_LIBS) \
+	-lrt -ldl -lm -pthread
 
 ROOM_SOURCES   = $(foreach r,$(ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
 ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
@@ -50,13 +50,14 @@ FUZZ_SOURCES   = $(sort $(wildcard tests/fuzz/fuzz_*.c))
 COMPILED_SOURCES = $(ROOM_SOURCES) nsd/nsmain.c nsd/main.c $(MODULE_OBJECTS:obj/%.o=%.c) \
 	$(UNIT_SOURCES) $(STRESS_SOURCES) $(FUZZ_SOURCES)
 
-BUILT_MODULES  = $(foreach m,$(MODULES),$(if $(wildcard $(m)/*.c),$(m)/$(m).so))
+BUILT_MODULES  = $(foreach m,$(filter-out $(if $(PQ_LIBS),,nslogpostgresql),$(MODULES)),$(m)/$(m).so)
 
 # Programs have the library from their start, so its thread-local variables need
 # no call to be found.
 $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
+obj/nslogpostgresql/%.o: private COMPILE += $(PQ_INCLUDE)
 
 .PHONY: all build run test test-fault install check check-asan check-tsan layers lint internals coverage bench \
 	format format-prove clean distclean packages packages-test packages-optional packages-bench help fuzz
@@ -117,13 +118,15 @@ $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
 	$$(Q)$$(CC) $$(SANITIZE) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
 endef
 nsssl_LIBS = $(SSL_LIBS)
+nslogsqlite_LIBS = $(SQLITE_LIBS)
+nslogpostgresql_LIBS = $(PQ_LIBS)
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 
 # Tests.
 obj/tests/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
-	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd -lcmocka $(LIBS)
+	$(Q)$(COMPILE) -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd -lcmocka $(LIBS) $(SQLITE_LIBS)
 $(UNIT_TESTS): | packages-test
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
@@ -162,7 +165,7 @@ run: packages build
 	@exec tools/run-server $(PORT) "$(ADDRESS)"
 
 layers: build
-	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" tools/layers $(ROOMS)
+	@CC="$(CC)" LIBS="$(LIBS)" SANITIZE="$(SANITIZE)" MODULES="$(MODULES)" tools/layers $(ROOMS)
 
 # What doc/internals has from the code.
 internals:

@@ -140,7 +140,9 @@ ns_section ns/limits
 ns_section ns/logsinks
   #ns_param slow                    "Requests that took long"
 #ns_section ns/logsink/slow
-  #ns_param type                    file       ;# Where the records go.
+   # Where the records go: file, stdout, stderr, syslog, or TYPE of a module
+   # nslogTYPE.so, such as sqlite and postgresql.
+  #ns_param type                    file
    # Streams that the sink takes: system, access, audit, operation, or a
    # module's.
   #ns_param streams                 {}

@@ -48,6 +48,7 @@
 #include "process/server.h"
 #include "process/shutdown.h"
 #include "process/signals.h"
+#include "process/sinkoptions.h"
 #include "process/watchdog.h"
 #include "request/init.h"
 #include "tcl/blueprint.h"
@@ -247,6 +248,7 @@ RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
     case NS_MODE_CHECK:
         return CheckConfig(optionsPtr, argc, argv);
     case NS_MODE_PARAMETERS:
+        NsSinkOptionsRegisterAll();
         NsParametersPrint(stdout);
         return 0;
     case NS_MODE_LOGS:

@@ -14,6 +14,7 @@
 #include "nsset.h"
 #include "nsthread.h"
 #include "process/config_refs.h"
+#include "process/sinkoptions.h"
 
 static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread;
 static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
@@ -250,9 +251,14 @@ static bool
 Canonical(const char *section, Ns_DString *dsPtr)
 {
     static const char process[] = "ns/module/", servers[] = "ns/server/";
+    static const char sinks[] = "ns/logsink/";
 
     if (strncmp(section, "ns/", 3) != 0) {
         return false;
+    }
+    if (strncmp(section, sinks, sizeof(sinks) - 1) == 0) {
+        Tcl_DStringAppend(dsPtr, NsSinkOptionsSection(section), -1);
+        return true;
     }
     if (strncmp(section, process, sizeof(process) - 1) == 0) {
         return AppendModule("ns/modules", section + sizeof(process) - 1, dsPtr);

@@ -77,6 +77,7 @@ static void CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static bool HasTclModule(const char *section, const char *module);
 static void CheckOneAddress(NsConfigCheck *checkPtr,
                             const NsConfigItem *itemPtr, const char *address);
+static bool IsTold(const char *section, const char *key, const char *value);
 static int CountWords(const char *list);
 
 
@@ -567,27 +568,46 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Ns_DString    section, error;
     const Ns_Set *setPtr;
     NsSinkDraft   draft;
-    Ns_ReturnCode status = NS_OK;
+    bool          isUsable = true;
 
     Ns_DStringInit(&section);
     Ns_DStringInit(&error);
     Ns_DStringVarAppend(&section, "ns/logsink/", itemPtr->key, NULL);
     setPtr = Ns_ConfigGetSection(section.string);
-    NsSinkDraftInit(&draft, NULL);
-    for (int i = 0; setPtr != NULL && status == NS_OK
+    NsSinkDraftInit(&draft, NsConfigPeek(section.string, "type"));
+    for (int i = 0; setPtr != NULL && isUsable
              && i < (int) Ns_SetSize(setPtr); i++) {
-        status = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
-                                 Ns_SetValue(setPtr, i), &error);
+        isUsable = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
+                                   Ns_SetValue(setPtr, i), &error) == NS_OK;
+        if (!isUsable && IsTold(section.string, Ns_SetKey(setPtr, i),
+                                Ns_SetValue(setPtr, i))) {
+            Ns_DStringSetLength(&error, 0);
+        }
     }
-    /* The check of values has reported a bad one. */
-    if (status == NS_OK
-            && !NsSinkDraftIsComplete(&draft, itemPtr->key, &error)) {
+    if (isUsable) {
+        (void) NsSinkDraftIsComplete(&draft, itemPtr->key, &error);
+    }
+    if (Ns_DStringLength(&error) > 0) {
         NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": %s",
                        section.string, error.string);
     }
     NsSinkDraftFree(&draft);
     Ns_DStringFree(&section);
     Ns_DStringFree(&error);
+}
+
+/*
+ * The check of names and values has told of a sink's parameter already.
+ */
+static bool
+IsTold(const char *section, const char *key, const char *value)
+{
+    const NsParameter *rowPtr = NsParameterFind(
+        NsParameterSectionFind(NsSinkOptionsSection(section)), key);
+    char problem[256];
+
+    return rowPtr == NULL || NsParameterIsBad(rowPtr, section, value, problem,
+                                              sizeof(problem));
 }
 
 /*

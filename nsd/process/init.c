@@ -20,6 +20,8 @@
 #include "process/prebind.h"
 #include "process/sched.h"
 #include "process/shutdown.h"
+#include "process/sinkmodule.h"
+#include "process/sinkoptions.h"
 
 #include <sys/resource.h>
 
@@ -34,6 +36,8 @@ NsProcessInit(void)
     NsAccessParamsInit();
     NsPidfileInit();
     NsShutdownInit();
+    NsSinkModuleInit();
+    NsSinkOptionsInit();
     NsLogSetupInit();
     NsCallbacksInit();
     NsInfoInitLife();

@@ -17,6 +17,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/config.h"
 #include "process/info.h"
 #include "process/parameters.h"
 #include "process/paths.h"
@@ -346,7 +347,7 @@ MakeSink(const char *name)
     Ns_DStringInit(&section);
     Ns_DStringInit(&error);
     Ns_DStringVarAppend(&section, SINK, name, (char *) NULL);
-    NsSinkDraftInit(&draft, NULL);
+    NsSinkDraftInit(&draft, NsConfigPeek(Ns_DStringValue(&section), "type"));
     isMade = FillDraft(&draft, name, Ns_DStringValue(&section))
         && NsSinkDraftCreate(&draft, name, &error) == NS_OK;
     if (Ns_DStringLength(&error) > 0) {
@@ -383,7 +384,7 @@ FillDraft(NsSinkDraft *draftPtr, const char *name, const char *section)
 
         if (NsSinkOptionSet(draftPtr, key, Ns_SetValue(setPtr, i), &error)
                 != NS_OK) {
-            bool isFixed = NsSinkOptionIsFixed(key);
+            bool isFixed = NsSinkOptionIsFixed(draftPtr, key);
 
             Complain(draftPtr, name, section, Ns_DStringValue(&error),
                      isFixed ? "it is left out" : "this value is not used");

@@ -178,34 +178,45 @@ NsModuleIsBad(const char *server, const char *module, const char *file,
         void              *address;
         Ns_ModuleInitProc *proc;
     } check;
-    char  path[PATH_MAX];
-    void *handle;
+    char path[PATH_MAX];
 
     if (!NsModuleFind(file, path)) {
         snprintf(buffer, bytes, "%s: %s", path, strerror(errno));
         return true;
     }
-    handle = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
-    if (handle == NULL) {
-        snprintf(buffer, bytes, "%s", dlerror());
+    if (NsModuleSymbol(path, "Ns_ModuleInit", buffer, bytes) == NULL) {
         return true;
     }
-    check.address = dlsym(handle, "Ns_ModuleInit");
-    if (check.address == NULL) {
-        snprintf(buffer, bytes, "%s: Ns_ModuleInit: symbol not found", path);
-        return true;
-    }
-    if (!IsForUs(handle, check.address)) {
-        snprintf(buffer, bytes, "%s: it was built for another server, or "
-                 "another version of this one", path);
-        return true;
-    }
-    check.address = dlsym(handle, "Ns_ModuleCheck");
+    check.address = dlsym(dlopen(path, RTLD_NOW | RTLD_GLOBAL),
+                          "Ns_ModuleCheck");
     if (check.address != NULL && check.proc(server, module) != NS_OK) {
         snprintf(buffer, bytes, "its settings are not usable, as logged");
         return true;
     }
     return false;
+}
+
+void *
+NsModuleSymbol(const char *path, const char *symbol, char *buffer,
+               size_t bytes)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL), *address;
+
+    if (handle == NULL) {
+        snprintf(buffer, bytes, "%s", dlerror());
+        return NULL;
+    }
+    address = dlsym(handle, symbol);
+    if (address == NULL) {
+        snprintf(buffer, bytes, "%s: %s: symbol not found", path, symbol);
+        return NULL;
+    }
+    if (!IsForUs(handle, address)) {
+        snprintf(buffer, bytes, "%s: it was built for another server, or "
+                 "another version of this one", path);
+        return NULL;
+    }
+    return address;
 }
 
 /*

@@ -41,4 +41,11 @@ bool NsModuleFind(const char *file, char *path);
 bool NsModuleIsBad(const char *server, const char *module, const char *file,
                    char *buffer, size_t bytes);
 
+/*
+ * The address of a function in a module's file, which stays loaded.  NULL: why
+ * not is written into buffer.
+ */
+void *NsModuleSymbol(const char *path, const char *symbol, char *buffer,
+                     size_t bytes);
+
 #endif

@@ -10,6 +10,7 @@
 #include "nsthread.h"
 #include "process/parameter_judge.h"
 
+static void PrintSection(const NsParameterSection *sectionPtr, FILE *file);
 static void PrintRows(const NsParameterSection *sectionPtr, bool areIgnored,
                       FILE *file);
 static void PrintRow(const NsParameter *rowPtr, FILE *file);
@@ -18,7 +19,7 @@ static void PrintRow(const NsParameter *rowPtr, FILE *file);
 void
 NsParametersPrint(FILE *file)
 {
-    const NsParameterSection *sectionPtr = NsParameterSections();
+    const NsParameterSection *sectionPtr;
 
     fputs("# Parameters\n\n"
           "All parameters of the configuration file, as `nsd --parameters` "
@@ -28,16 +29,33 @@ NsParametersPrint(FILE *file)
           "is in seconds, which may have a fraction, or has a unit:\n`us`, "
           "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
           "or `off`, `1` or `0`.\n", file);
-    for (; sectionPtr->pattern != NULL; sectionPtr++) {
-        fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown,
-                sectionPtr->sentence);
-        if (NsParameterAt(sectionPtr, 0) == NULL) {
-            continue;
+    for (int i = 0; (sectionPtr = NsParameterSectionAt(i)) != NULL; i++) {
+        if (sectionPtr->basePattern == NULL) {
+            PrintSection(sectionPtr, file);
         }
+    }
+}
+
+/*
+ * Those that build on it stand behind it.
+ */
+static void
+PrintSection(const NsParameterSection *sectionPtr, FILE *file)
+{
+    const NsParameterSection *nextPtr;
+
+    fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown, sectionPtr->sentence);
+    if (NsParameterAt(sectionPtr, 0) != NULL) {
         fputs("\n| Parameter | Default | Value | Meaning |\n"
               "|---|---|---|---|\n", file);
         PrintRows(sectionPtr, false, file);
         PrintRows(sectionPtr, true, file);
+    }
+    for (int i = 0; (nextPtr = NsParameterSectionAt(i)) != NULL; i++) {
+        if (nextPtr->basePattern != NULL && nextPtr->sentence != NULL
+                && STREQ(nextPtr->basePattern, sectionPtr->pattern)) {
+            PrintSection(nextPtr, file);
+        }
     }
 }
 

@@ -28,6 +28,8 @@ typedef struct Group {
 static Group groups[MAX_GROUPS];
 static int   nGroups;
 static const NsParameterSection *sections;
+static const NsParameterSection *added[MAX_GROUPS];
+static int nSections, nAdded;
 
 static bool IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
 static bool HasFittingMember(const NsParameter *rowPtr);
@@ -43,20 +45,30 @@ static void Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
 static void LimitsIn(const char *section, const NsParameter *rowPtr,
                      NsParameterLimits *limitsPtr);
 static const Group *GroupOf(const NsParameter *rowPtr);
+static const NsParameterSection *BaseOf(const NsParameterSection *sectionPtr);
 static int SectionDistance(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
 
 
 const NsParameterSection *
-NsParameterSections(void)
+NsParameterSectionAt(int index)
 {
-    return sections;
+    return index < nSections ? &sections[index]
+        : index < nSections + nAdded ? added[index - nSections] : NULL;
 }
 
 void
-NsParametersSetSections(const NsParameterSection *aSections)
+NsParametersSetSections(const NsParameterSection *aSections, int n)
 {
     sections = aSections;
+    nSections = n;
+}
+
+void
+NsParameterSectionAdd(const NsParameterSection *sectionPtr)
+{
+    NsAssert(nAdded < MAX_GROUPS);
+    added[nAdded++] = sectionPtr;
 }
 
 void
@@ -292,9 +304,9 @@ NsParameterAt(const NsParameterSection *sectionPtr, int i)
 const NsParameterSection *
 NsParameterSectionFind(const char *canonical)
 {
-    const NsParameterSection *sectionPtr = NsParameterSections();
+    const NsParameterSection *sectionPtr;
 
-    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+    for (int i = 0; (sectionPtr = NsParameterSectionAt(i)) != NULL; i++) {
         if (NsParameterMatches(sectionPtr->pattern, canonical)) {
             return sectionPtr;
         }
@@ -302,19 +314,32 @@ NsParameterSectionFind(const char *canonical)
     return NULL;
 }
 
+/*
+ * Whose parameters the section has, too; NULL: nobody's.
+ */
+static const NsParameterSection *
+BaseOf(const NsParameterSection *sectionPtr)
+{
+    return sectionPtr->basePattern == NULL ? NULL
+        : NsParameterSectionFind(sectionPtr->basePattern);
+}
+
 const NsParameter *
 NsParameterFind(const NsParameterSection *sectionPtr, const char *key)
 {
     static const NsParameter any = NS_LISTED("*", NS_PARAM_STRING, "", "");
     const NsParameter       *parameterPtr;
+    bool                     takesAny = sectionPtr->takesAny;
 
-    for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
-         i++) {
-        if (STRIEQ(parameterPtr->key, key)) {
-            return parameterPtr;
+    for (; sectionPtr != NULL; sectionPtr = BaseOf(sectionPtr)) {
+        for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
+             i++) {
+            if (STRIEQ(parameterPtr->key, key)) {
+                return parameterPtr;
+            }
         }
     }
-    return sectionPtr->takesAny ? &any : NULL;
+    return takesAny ? &any : NULL;
 }
 
 const char *
@@ -324,13 +349,15 @@ NsParameterNearest(const NsParameterSection *sectionPtr, const char *key)
     const char        *nearest = NULL;
     int                least = INT_MAX;
 
-    for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
-         i++) {
-        int distance = NsUnitsDistance(parameterPtr->key, key);
+    for (; sectionPtr != NULL; sectionPtr = BaseOf(sectionPtr)) {
+        for (int i = 0; (parameterPtr = NsParameterAt(sectionPtr, i)) != NULL;
+             i++) {
+            int distance = NsUnitsDistance(parameterPtr->key, key);
 
-        if (distance < least) {
-            least = distance;
-            nearest = parameterPtr->key;
+            if (distance < least) {
+                least = distance;
+                nearest = parameterPtr->key;
+            }
         }
     }
     return IsSimilar(least, key) ? nearest : NULL;
@@ -339,11 +366,11 @@ NsParameterNearest(const NsParameterSection *sectionPtr, const char *key)
 const char *
 NsParameterNearestSection(const char *canonical)
 {
-    const NsParameterSection *sectionPtr = NsParameterSections();
+    const NsParameterSection *sectionPtr;
     const char               *nearest = NULL;
     int                       least = INT_MAX;
 
-    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+    for (int i = 0; (sectionPtr = NsParameterSectionAt(i)) != NULL; i++) {
         int distance = SectionDistance(sectionPtr->pattern, canonical);
 
         if (distance < least) {

@@ -186,16 +186,21 @@ typedef struct NsParameterSection {
     const char        *shown;   /* As documentation names the section. */
     const char        *sentence;
     bool               takesAny;    /* Its keys are names. */
+    const char        *basePattern; /* It has the parameters of that one, too;
+                                     * or NULL. */
 } NsParameterSection;
 
 /*
- * All sections; ends with a NULL pattern.  Set once, at the start.
+ * By index; NULL: there are no more.  Those that are added, which live on, come
+ * last.  Main thread, before others are started.
  */
-const NsParameterSection *NsParameterSections(void);
-void NsParametersSetSections(const NsParameterSection *sections);
+const NsParameterSection *NsParameterSectionAt(int index);
+void NsParameterSectionAdd(const NsParameterSection *sectionPtr);
+void NsParametersSetSections(const NsParameterSection *sections, int n);
 
 /*
- * The i-th parameter of a section; NULL: there are no more.
+ * The i-th parameter of a section, that of its base left out; NULL: there are no
+ * more.
  */
 const NsParameter *NsParameterAt(const NsParameterSection *sectionPtr, int i);
 

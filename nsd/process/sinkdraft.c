@@ -8,44 +8,17 @@
 
 #include "log/init.h"
 #include "log/stream/stream.h"
-#include "log/target/postgresql.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/logsetup.h"
-#include "process/paths.h"
-#include "process/sinkoptions.h"
+#include "process/sinkmodule.h"
 
 #define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
 
-/*
- * The types that can be asked for, each with the parameter that says where such
- * a sink writes, and how that is shown (on the heap).
- */
-typedef struct Type {
-    const char *name;
-    const char *target;         /* NULL: this type needs none. */
-    size_t      offset;         /* Of the target in a draft. */
-    char     *(*showProc)(const char *target);
-    bool        isDatabase;
-} Type;
-
-#define TARGET(member) #member, offsetof(NsSinkDraft, member)
-
-static char *ShowFile(const char *file);
-
-static const Type types[] = {
-    {"file", TARGET(file), ShowFile, false},
-    {"stdout", NULL, 0, NULL, false},
-    {"stderr", NULL, 0, NULL, false},
-    {"syslog", TARGET(address), ns_strdup, false},
-    {"sqlite", TARGET(file), ShowFile, true},
-    {"postgresql", TARGET(connection), NsPqDisplay, true}
-};
-
-static const Type *FindType(const char *name);
-static const char *GetTarget(const NsSinkDraft *draftPtr, const Type *typePtr);
-static bool IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr,
-                       const char *name, Ns_DString *errorPtr);
+static void MakeValues(NsSinkDraft *draftPtr);
+static const char *GetTarget(const NsSinkDraft *draftPtr);
+static bool IsComplete(const NsSinkDraft *draftPtr, const char *name,
+                       Ns_DString *errorPtr);
 static void RefuseName(const char *name, Ns_DString *errorPtr);
 static bool HasDirectory(const char *file, Ns_DString *errorPtr);
 static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
@@ -55,27 +28,36 @@ static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
 
 
 void
-NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
+NsSinkDraftInit(NsSinkDraft *draftPtr, const char *type)
 {
-    const Type *typePtr;
-    Ns_DString  streams;
+    *draftPtr = (NsSinkDraft) {
+        .typePtr = NsSinkTypeFind(type != NULL ? type : "file"),
+        .overflow = -1, .isNew = true, .settings = nsSinkDefaults
+    };
+    draftPtr->settings.bufferNanos = -1;
+    MakeValues(draftPtr);
+}
 
-    memset(draftPtr, 0, sizeof(*draftPtr));
-    draftPtr->overflow = -1;
-    if (sink == NULL) {
-        draftPtr->isNew = true;
-        draftPtr->type = "file";
-        draftPtr->settings = nsSinkDefaults;
-        draftPtr->settings.bufferNanos = -1;
-        return;
+static void
+MakeValues(NsSinkDraft *draftPtr)
+{
+    if (draftPtr->typePtr != NULL) {
+        size_t n = (size_t) NsSinkTypeCountOptions(draftPtr->typePtr);
+
+        draftPtr->values = ns_calloc(n + 1, sizeof(*draftPtr->values));
     }
-    draftPtr->type = NsSinkTypeName(sink);
-    typePtr = FindType(draftPtr->type);
-    if (typePtr != NULL && typePtr->target != NULL) {
-        *(char **) ((char *) draftPtr + typePtr->offset)
-            = ns_strdup(NsSinkFile(sink));      /* As it may be shown. */
+}
+
+void
+NsSinkDraftInitFrom(NsSinkDraft *draftPtr, Ns_LogSink sink)
+{
+    Ns_DString streams;
+
+    *draftPtr = (NsSinkDraft) {.typePtr = NsSinkTypeOf(sink), .overflow = -1};
+    MakeValues(draftPtr);
+    for (int i = 0; i < NsSinkTypeCountOptions(draftPtr->typePtr); i++) {
+        draftPtr->values[i].text = ns_strdup(NsSinkOption(sink, i));
     }
-    draftPtr->table = ns_strdup(NsSinkTable(sink));
     Ns_DStringInit(&streams);
     for (int i = 0; NsSinkPattern(sink, i) != NULL; i++) {
         Ns_DStringAppendElement(&streams, NsSinkPattern(sink, i));
@@ -93,11 +75,12 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink)
 void
 NsSinkDraftFree(NsSinkDraft *draftPtr)
 {
+    for (int i = 0; draftPtr->typePtr != NULL
+             && i < NsSinkTypeCountOptions(draftPtr->typePtr); i++) {
+        NsSinkValueFree(&draftPtr->values[i]);
+    }
+    ns_free(draftPtr->values);
     ns_free(draftPtr->streams);
-    ns_free(draftPtr->file);
-    ns_free(draftPtr->address);
-    ns_free(draftPtr->connection);
-    ns_free(draftPtr->table);
     NsSinkFreeSettings(&draftPtr->settings);
 }
 
@@ -105,17 +88,14 @@ Ns_ReturnCode
 NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                   Ns_DString *errorPtr)
 {
-    NsSinkSpec   spec = {.name = name, .type = draftPtr->type,
-                         .connection = draftPtr->connection,
-                         .table = draftPtr->table,
-                         .settings = draftPtr->settings};
-    const Type  *typePtr = FindType(draftPtr->type);
-    const char  *target = GetTarget(draftPtr, typePtr);
+    const NsSinkType *typePtr = draftPtr->typePtr;
+    NsSinkSpec   spec = {.name = name, .settings = draftPtr->settings};
+    const char  *target = GetTarget(draftPtr);
     char        *shown = NULL;
     const char **streams, *reason;
     Ns_LogSink   sink;
 
-    if (!IsComplete(draftPtr, typePtr, name, errorPtr)) {
+    if (!IsComplete(draftPtr, name, errorPtr)) {
         return NS_ERROR;
     }
     reason = NsLogSetupMemory();
@@ -123,8 +103,11 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
         Ns_DStringPrintf(errorPtr, "no memory for logmemory: %s", reason);
         return NS_ERROR;
     }
+    spec.type = typePtr->name;
+    spec.values = draftPtr->values;
     if (target != NULL) {
-        spec.file = shown = typePtr->showProc(target);
+        spec.file = shown = typePtr->showProc != NULL
+            ? typePtr->showProc(target) : ns_strdup(target);
     }
     spec.streams = streams = SplitStreams(draftPtr, &spec.nStreams);
     if (spec.settings.bufferNanos < 0) {
@@ -155,11 +138,10 @@ bool
 NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
                       Ns_DString *errorPtr)
 {
-    const Type *typePtr = FindType(draftPtr->type);
-
-    return IsComplete(draftPtr, typePtr, name, errorPtr)
-        && (!draftPtr->settings.isRequired || typePtr->showProc != ShowFile
-            || HasDirectory(GetTarget(draftPtr, typePtr), errorPtr));
+    return IsComplete(draftPtr, name, errorPtr)
+        && (!draftPtr->settings.isRequired || GetTarget(draftPtr) == NULL
+            || draftPtr->typePtr->options[0].kind != NS_LOGSINK_PATH
+            || HasDirectory(GetTarget(draftPtr), errorPtr));
 }
 
 /*
@@ -168,7 +150,7 @@ NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
 static bool
 HasDirectory(const char *file, Ns_DString *errorPtr)
 {
-    char *path = ShowFile(file), *slash = strrchr(path, '/');
+    char *path = ns_strdup(file), *slash = strrchr(path, '/');
     int   reason;
     bool  isThere;
 
@@ -206,52 +188,26 @@ NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
     return status;
 }
 
-const char *
-NsSinkDraftType(const char *name)
-{
-    const Type *typePtr = FindType(name);
-
-    return typePtr != NULL ? typePtr->name : NULL;
-}
-
-static const Type *
-FindType(const char *name)
-{
-    for (int i = 0; i < Ns_NrElements(types); i++) {
-        if (STREQ(types[i].name, name)) {
-            return &types[i];
-        }
-    }
-    return NULL;
-}
-
 /*
  * The target of the sink; NULL: not given, or not needed.
  */
 static const char *
-GetTarget(const NsSinkDraft *draftPtr, const Type *typePtr)
+GetTarget(const NsSinkDraft *draftPtr)
 {
-    return typePtr->target == NULL ? NULL
-        : *(char *const *) ((const char *) draftPtr + typePtr->offset);
-}
+    const char *text = draftPtr->typePtr == NULL
+        || draftPtr->typePtr->options == NULL ? NULL : draftPtr->values[0].text;
 
-static char *
-ShowFile(const char *file)
-{
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsPathsLog(&ds, file);
-    return Ns_DStringExport(&ds);
+    return text == NULL || *text == '\0' ? NULL : text;
 }
 
 /*
  * False: no sink of that name can be made of the draft.
  */
 static bool
-IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr, const char *name,
-           Ns_DString *errorPtr)
+IsComplete(const NsSinkDraft *draftPtr, const char *name, Ns_DString *errorPtr)
 {
+    const Ns_LogSinkOption *options = draftPtr->typePtr->options;
+
     if (*name == '\0' || strlen(name) >= NS_RING_NAME
             || NsSinkFind(name) != NULL) {
         RefuseName(name, errorPtr);
@@ -260,15 +216,14 @@ IsComplete(const NsSinkDraft *draftPtr, const Type *typePtr, const char *name,
     if (!HasFormat(draftPtr, errorPtr) || !CanSync(draftPtr, errorPtr)) {
         return false;
     }
-    if (!NsSinkHasType(typePtr->name)) {
-        Ns_DStringPrintf(errorPtr, "type \"%s\" is not there: this server was "
-                         "built without libpq", typePtr->name);
-        return false;
-    }
-    if (typePtr->target != NULL && GetTarget(draftPtr, typePtr) == NULL) {
-        Ns_DStringPrintf(errorPtr, "missing %s: should be %s", typePtr->target,
-                         NsSinkOptionRange(typePtr->target));
-        return false;
+    for (int i = 0; options != NULL && options[i].name != NULL; i++) {
+        const char *text = draftPtr->values[i].text;
+
+        if ((text == NULL || *text == '\0') && options[i].defaultText == NULL) {
+            Ns_DStringPrintf(errorPtr, "missing %s: should be %s",
+                             options[i].name, options[i].range);
+            return false;
+        }
     }
     return true;
 }
@@ -315,9 +270,10 @@ CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
 {
     bool isAsked = draftPtr->settings.sync != NS_SYNC_NONE;
 
-    if (isAsked && STREQ(draftPtr->type, "syslog")) {
+    if (isAsked && draftPtr->typePtr->syncProc == NULL
+            && !draftPtr->typePtr->isDatabase) {
         Ns_DStringPrintf(errorPtr, "invalid sync: should be none, as a sink of "
-                         "type syslog cannot be synced");
+                         "type %s cannot be synced", draftPtr->typePtr->name);
         return false;
     }
     return true;

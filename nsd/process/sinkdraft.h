@@ -15,22 +15,21 @@
  * given.
  */
 typedef struct NsSinkDraft {
-    const char     *type;       /* One of the names of types; borrowed. */
+    const NsSinkType *typePtr;  /* NULL: it was asked for and is not there. */
+    Ns_LogSinkValue *values;    /* Of its options; the text NULL: not given. */
     char           *streams;    /* A list. */
-    char           *file;       /* Of types file and sqlite. */
-    char           *address;    /* Of type syslog. */
-    char           *connection; /* Of type postgresql. */
-    char           *table;      /* Of a database. */
     int             overflow;   /* NsOverflow, -1: not given. */
-    bool            isNew;      /* Type to table can still be set. */
+    bool            isNew;      /* What a sink is can still be set. */
     bool            mayWait;    /* For a target that cannot be opened now. */
     NsSinkSettings  settings;   /* bufferNanos -1: the default of the type. */
 } NsSinkDraft;
 
 /*
- * Begin with the defaults (sink NULL), or with what is in force in a sink.
+ * Begin with the defaults of a type (NULL: file), or with what is in force in a
+ * sink.  If there is no such type, setting it says so, and only that.
  */
-void NsSinkDraftInit(NsSinkDraft *draftPtr, Ns_LogSink sink);
+void NsSinkDraftInit(NsSinkDraft *draftPtr, const char *type);
+void NsSinkDraftInitFrom(NsSinkDraft *draftPtr, Ns_LogSink sink);
 void NsSinkDraftFree(NsSinkDraft *draftPtr);
 
 /*
@@ -46,10 +45,5 @@ bool NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
                            Ns_DString *errorPtr);
 Ns_ReturnCode NsSinkDraftApply(const NsSinkDraft *draftPtr, Ns_LogSink sink,
                                Ns_DString *errorPtr);
-
-/*
- * The name of a type, constant; NULL: no sink of such a type can be asked for.
- */
-const char *NsSinkDraftType(const char *name);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * sinkoptions.c --
  *
- *      The parameters of log sinks as text.
+ *      The parameters of log sinks as text.  Those that all sinks have stand in
+ *      the table here, the others in that of the sink's type.
  */
 
 #include "process/sinkoptions.h"
@@ -9,11 +10,12 @@
 #include "log/stream/kinds.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
-#include "log/target/postgresql.h"
-#include "log/target/syslogaddress.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/config.h"
+#include "process/parameters.h"
+#include "process/sinkmodule.h"
 #include "process/units.h"
 
 #define NANOS INT64_C(1000000000)
@@ -29,16 +31,14 @@ typedef void (AppendProc) (Ns_DString *dsPtr, const void *memberPtr);
 typedef bool (CheckProc) (const char *value);
 
 struct Option {
-    const char *name;
+    NsParameter row;            /* For the check and the manual; the limits of
+                                 * numbers and sizes hold here, too. */
     SetProc    *setProc;
     AppendProc *appendProc;
     size_t      offset;         /* Of the member. */
-    int64_t     min;            /* Of numbers. */
-    int64_t     max;            /* Of numbers and sizes. */
     CheckProc  *checkProc;      /* Of texts; NULL: any will do. */
     bool        isFixed;        /* Once the sink is made. */
-    bool        isSecret;       /* Not to be seen in an error. */
-    const char *range;          /* The values it may have, in words. */
+    const char *range;          /* What it may be, in words. */
 };
 
 static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,
@@ -47,152 +47,346 @@ static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,
 static AppendProc AppendType, AppendText, AppendFormat, AppendMinSeverity,
     AppendNumber, AppendHour, AppendSize, AppendNanos, AppendBool,
     AppendCompress, AppendSync, AppendOverflow;
-static CheckProc IsList, IsAddress, IsConnection, IsTable;
+static CheckProc IsList;
 
 /*
- * The two procedures of a kind, and the member.
+ * Key, type, default, sentence; then the two procedures of a kind and the
+ * member.
  */
-#define AT(kind, member) Set##kind, Append##kind, offsetof(NsSinkDraft, member)
+#define ROW(key_, type_, text_, sentence_, ...) \
+    .row = {.key = key_, .type = NS_PARAM_##type_, .defaultText = text_, \
+            .sentence = sentence_, __VA_ARGS__}
+#define AT(kind, member) \
+    .setProc = Set##kind, .appendProc = Append##kind, \
+    .offset = offsetof(NsSinkDraft, member)
 #define FIXED .isFixed = true
+#define ANY   NS_PARAM_NO_LIMIT
+#define GIB   (INT64_C(1) << 30)
 
 static const Option options[] = {
-    {"type", AT(Type, type), FIXED,
-     .range = "file, stdout, stderr, syslog, sqlite, or postgresql"},
-    {"streams", AT(Text, streams), FIXED, .checkProc = IsList,
+    {ROW("type", STRING, "file",
+         "Where the records go: file, stdout, stderr, syslog, or TYPE of a "
+         "module nslogTYPE.so, such as sqlite and postgresql."),
+     AT(Type, typePtr), FIXED,
+     .range = "file, stdout, stderr, syslog, or the type of a module"},
+    {ROW("streams", LIST, "",
+         "Streams that the sink takes: system, access, audit, operation, or a "
+         "module's."),
+     AT(Text, streams), FIXED, .checkProc = IsList,
      .range = "a list of names"},
-    {"file", AT(Text, file), FIXED, .range = "a path"},
-    {"address", AT(Text, address), FIXED, .checkProc = IsAddress,
-     .range = "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT"},
-    {"connection", AT(Text, connection), FIXED, .checkProc = IsConnection,
-     .isSecret = true, .range = "a connection string of libpq"},
-    {"table", AT(Text, table), FIXED, .checkProc = IsTable, .range = "a name"},
-    {"format", AT(Format, settings.format),
+    {ROW("format", CHOICE, "native", "Form of a record.",
+         .choices = "native common combined json"),
+     AT(Format, settings.format),
      .range = "native, common, combined, or json"},
-    {"minseverity", AT(MinSeverity, settings.minSeverity),
-     .range = "all, or a severity"},
-    {"ignore", SetIgnore, AppendText, offsetof(NsSinkDraft, settings.ignore),
+    {ROW("minseverity", STRING, "all", "Lowest severity of system records."),
+     AT(MinSeverity, settings.minSeverity), .range = "all, or a severity"},
+    {ROW("ignore", LIST, "",
+         "Kinds of events that are left out: of audit records, severities of "
+         "system records, and what happened during requests."),
+     .setProc = SetIgnore, .appendProc = AppendText,
+     .offset = offsetof(NsSinkDraft, settings.ignore),
      .range = "a list of event kinds"},
-    {"slowthreshold", AT(Nanos, settings.slowNanos),
-     .range = "a time, 0 or more"},
-    {"sample", AT(Number, settings.sample), .min = 1, .max = INT_MAX,
-     .range = "a number, 1 or more"},
-    {"onlyerrors", AT(Bool, settings.onlyErrors), .range = "a boolean"},
-    {"maxmemory", AT(Size, settings.maxMemory), .max = INT64_MAX,
-     .range = "a size, 0 or more"},
-    {"maxspill", AT(Size, settings.maxSpill), .max = INT64_MAX,
-     .range = "a size, 0 or more"},
-    {"buffersize", AT(Size, settings.bufferBytes), .max = INT64_C(1) << 30,
-     .range = "a size from 0 to 1GiB"},
-    {"buffertime", AT(Nanos, settings.bufferNanos),
-     .range = "a time, 0 or more"},
-    {"batchsize", AT(Number, settings.batchRows), .min = 1, .max = 10000,
-     .range = "1 to 10000"},
-    {"rotatesize", AT(Size, settings.rotateBytes), .max = INT64_MAX,
-     .range = "a size, 0 or more"},
-    {"rollhour", AT(Hour, settings.rollHour), .max = 23,
-     .range = "0 to 23, or empty"},
-    {"rollfmt", AT(Text, settings.rollFormat),
+    {ROW("slowthreshold", TIME, "0",
+         "Of stream operation: only requests that took at least this long.",
+         .max = ANY),
+     AT(Nanos, settings.slowNanos), .range = "a time, 0 or more"},
+    {ROW("sample", INT, "1", "Of stream operation: one request in this many.", .min = 1,
+         .max = ANY),
+     AT(Number, settings.sample), .range = "a number, 1 or more"},
+    {ROW("onlyerrors", BOOL, "false",
+         "Of stream operation: only requests with an error."),
+     AT(Bool, settings.onlyErrors), .range = "a boolean"},
+    {ROW("maxmemory", SIZE, "0",
+         "How far the sink may fall behind in bytes of logmemory; 0 = half of "
+         "that. Its oldest records go to disk then.", .max = ANY),
+     AT(Size, settings.maxMemory), .range = "a size, 0 or more"},
+    {ROW("maxspill", SIZE, "1GiB",
+         "Limit of the sink's records in logspilldir; 0 = none.", .max = ANY),
+     AT(Size, settings.maxSpill), .range = "a size, 0 or more"},
+    {ROW("buffersize", SIZE, "64KiB",
+         "Bytes collected before a write; 0 = each record by itself.",
+         .max = GIB),
+     AT(Size, settings.bufferBytes), .range = "a size from 0 to 1GiB"},
+    {ROW("buffertime", TIME, "0.1s, databases 5s",
+         "The oldest record waits no longer than this.", .max = ANY),
+     AT(Nanos, settings.bufferNanos), .range = "a time, 0 or more"},
+    {ROW("batchsize", INT, "50", "Rows of one insert into a database.",
+         .min = 1, .max = 10000),
+     AT(Number, settings.batchRows), .range = "1 to 10000"},
+    {ROW("rotatesize", SIZE, "0", "Roll when the file is larger; 0 = never.",
+         .max = ANY),
+     AT(Size, settings.rotateBytes), .range = "a size, 0 or more"},
+    {ROW("rollhour", INT, "", "Roll every day at this hour.", .max = 23),
+     AT(Hour, settings.rollHour), .range = "0 to 23, or empty"},
+    {ROW("rollfmt", STRING, "",
+         "Suffix (strftime) of rolled files; empty: numbers."),
+     AT(Text, settings.rollFormat),
      .range = "a format of strftime, or empty"},
-    {"maxbackup", AT(Number, settings.maxBackup), .min = 1, .max = 999,
-     .range = "1 to 999"},
-    {"compress", AT(Compress, settings.isCompressed), .range = "none, or gzip"},
-    {"sync", AT(Sync, settings), .range = "none, batch, or a time"},
-    {"overflow", AT(Overflow, overflow),
-     .range = "block, dropnewest, or sample"},
-    {"required", AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}
+    {ROW("maxbackup", INT, "10", "Rolled files that are kept.", .min = 1,
+         .max = 999),
+     AT(Number, settings.maxBackup), .range = "1 to 999"},
+    {ROW("compress", CHOICE, "none",
+         "Rolled files are compressed in the background.",
+         .choices = "none gzip"),
+     AT(Compress, settings.isCompressed), .range = "none, or gzip"},
+    {ROW("sync", STRING, "none",
+         "When the file is synced to disk: none, batch, or an interval."),
+     AT(Sync, settings), .range = "none, batch, or a time"},
+    {ROW("overflow", CHOICE, "dropnewest, audit block",
+         "What happens to a record when the memory is full.",
+         .choices = "block dropnewest sample"),
+     AT(Overflow, overflow), .range = "block, dropnewest, or sample"},
+    {ROW("required", BOOL, "false",
+         "Without the sink the server does not start; else records wait until "
+         "its target can be opened."),
+     AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}
 };
+
+#define NCOMMON ((int) Ns_NrElements(options))
+#define MISSING "logsink/?"     /* The section of a type that is not there. */
 
 static const char *const overflows[] = {
     [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
     [NS_OVERFLOW_SAMPLE] = "sample"
 };
 
-static const Option *FindOption(const char *name);
+static int FindOption(const NsSinkDraft *draftPtr, const char *name);
+static int CountOptions(const NsSinkDraft *draftPtr);
+static void AppendNames(Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
+static Ns_ReturnCode SetCommon(NsSinkDraft *draftPtr, const Option *optionPtr,
+                               const char *value, Ns_DString *errorPtr);
+static Ns_ReturnCode SetOwn(NsSinkDraft *draftPtr, int i, const char *value,
+                            Ns_DString *errorPtr);
+static NsParameter *RowsOf(const NsSinkType *typePtr);
+static void SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr);
 
 
 Ns_ReturnCode
 NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name, const char *value,
                 Ns_DString *errorPtr)
 {
-    const Option *optionPtr = FindOption(name);
+    int i = FindOption(draftPtr, name);
 
-    if (optionPtr == NULL) {
+    if (i < 0 && draftPtr->typePtr == NULL) {
+        return NS_OK;           /* It may be of the type that is not there. */
+    }
+    if (i < 0) {
         Ns_DStringPrintf(errorPtr, "unknown parameter \"%s\": should be one "
                          "of:", name);
-        for (int i = 0; i < Ns_NrElements(options); i++) {
-            Ns_DStringPrintf(errorPtr, " %s", options[i].name);
-        }
+        AppendNames(errorPtr, draftPtr);
         return NS_ERROR;
     }
-    if (optionPtr->isFixed && !draftPtr->isNew) {
+    if (!draftPtr->isNew && NsSinkOptionIsFixed(draftPtr, name)) {
         Ns_DStringPrintf(errorPtr, "%s cannot be changed", name);
         return NS_ERROR;
     }
-    if (!optionPtr->setProc(optionPtr, (char *) draftPtr + optionPtr->offset,
-                            value)) {
-        Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s", name,
-                         optionPtr->isSecret ? "***" : value,
+    return i < NCOMMON ? SetCommon(draftPtr, &options[i], value, errorPtr)
+        : SetOwn(draftPtr, i - NCOMMON, value, errorPtr);
+}
+
+static Ns_ReturnCode
+SetCommon(NsSinkDraft *draftPtr, const Option *optionPtr, const char *value,
+          Ns_DString *errorPtr)
+{
+    if (optionPtr->setProc(optionPtr, (char *) draftPtr + optionPtr->offset,
+                           value)) {
+        return NS_OK;
+    }
+    Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s",
+                     optionPtr->row.key, value, optionPtr->range);
+    if (optionPtr->setProc == SetType) {
+        Ns_DStringPrintf(errorPtr, ": %s", NsSinkModuleProblem());
+    }
+    return NS_ERROR;
+}
+
+/*
+ * One of the type's own.
+ */
+static Ns_ReturnCode
+SetOwn(NsSinkDraft *draftPtr, int i, const char *value, Ns_DString *errorPtr)
+{
+    const Ns_LogSinkOption *optionPtr = &draftPtr->typePtr->options[i];
+    Ns_LogSinkValue         new;
+
+    if (!NsSinkValueInit(optionPtr, value, &new)) {
+        Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s",
+                         optionPtr->name, optionPtr->isSecret ? "***" : value,
                          optionPtr->range);
         return NS_ERROR;
     }
+    NsSinkValueFree(&draftPtr->values[i]);
+    draftPtr->values[i] = new;
     return NS_OK;
 }
 
 const char *
-NsSinkOptionName(int index)
+NsSinkOptionName(const NsSinkDraft *draftPtr, int i)
 {
-    return index < Ns_NrElements(options) ? options[index].name : NULL;
+    return i < NCOMMON ? options[i].row.key
+        : i < CountOptions(draftPtr)
+        ? draftPtr->typePtr->options[i - NCOMMON].name : NULL;
 }
 
 void
-NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int index)
+NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int i)
 {
-    options[index].appendProc(dsPtr, (const char *) draftPtr
-                              + options[index].offset);
+    if (i < NCOMMON) {
+        options[i].appendProc(dsPtr, (const char *) draftPtr
+                              + options[i].offset);
+    } else {
+        AppendText(dsPtr, &draftPtr->values[i - NCOMMON].text);
+    }
 }
 
 bool
-NsSinkOptionIsFixed(const char *name)
+NsSinkOptionIsFixed(const NsSinkDraft *draftPtr, const char *name)
 {
-    const Option *optionPtr = FindOption(name);
+    int i = FindOption(draftPtr, name);
 
-    return optionPtr != NULL && optionPtr->isFixed;
+    return i >= 0 && (i >= NCOMMON || options[i].isFixed);
+}
+
+static int
+FindOption(const NsSinkDraft *draftPtr, const char *name)
+{
+    int i = CountOptions(draftPtr) - 1;
+
+    while (i >= 0 && !STRIEQ(NsSinkOptionName(draftPtr, i), name)) {
+        i--;
+    }
+    return i;
+}
+
+static int
+CountOptions(const NsSinkDraft *draftPtr)
+{
+    return NCOMMON + (draftPtr->typePtr == NULL ? 0
+                      : NsSinkTypeCountOptions(draftPtr->typePtr));
+}
+
+static void
+AppendNames(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
+{
+    for (int i = 0; i < CountOptions(draftPtr); i++) {
+        Ns_DStringPrintf(dsPtr, " %s", NsSinkOptionName(draftPtr, i));
+    }
+}
+
+void
+NsSinkOptionsInit(void)
+{
+    static NsParameter rows[NCOMMON + 1];
+
+    for (int i = 0; i < NCOMMON; i++) {
+        rows[i] = options[i].row;
+    }
+    NsParametersRegister("ns/logsink/*", rows, 0);
 }
 
 const char *
-NsSinkOptionRange(const char *name)
+NsSinkOptionsSection(const char *section)
 {
-    return FindOption(name)->range;
+    const char       *name = NsConfigPeek(section, "type");
+    const NsSinkType *typePtr = NsSinkTypeFind(name != NULL ? name : "file");
+
+    return typePtr == NULL ? MISSING : NsSinkOptionsRegister(typePtr);
 }
 
-static const Option *
-FindOption(const char *name)
+const char *
+NsSinkOptionsRegister(const NsSinkType *typePtr)
 {
-    for (int i = 0; i < Ns_NrElements(options); i++) {
-        if (STRIEQ(options[i].name, name)) {
-            return &options[i];
+    Ns_DString          pattern, shown, sentence;
+    NsParameterSection *sectionPtr;
+    const NsParameterSection *oldPtr;
+
+    Ns_DStringInit(&pattern);
+    Ns_DStringVarAppend(&pattern, "logsink/", typePtr->name, (char *) NULL);
+    oldPtr = NsParameterSectionFind(Ns_DStringValue(&pattern));
+    if (oldPtr != NULL) {
+        Ns_DStringFree(&pattern);
+        return oldPtr->pattern;
+    }
+    Ns_DStringInit(&shown);
+    Ns_DStringInit(&sentence);
+    Ns_DStringPrintf(&shown, "ns/logsink/NAME of type %s", typePtr->name);
+    Ns_DStringAppend(&sentence, "Parameters of this type alone.");
+    sectionPtr = ns_calloc(1u, sizeof(*sectionPtr));
+    *sectionPtr = (NsParameterSection) {
+        .pattern = Ns_DStringExport(&pattern),
+        .shown = Ns_DStringExport(&shown),
+        .sentence = Ns_DStringExport(&sentence),
+        .basePattern = "ns/logsink/*"
+    };
+    NsParametersRegister(sectionPtr->pattern, RowsOf(typePtr), 0);
+    NsParameterSectionAdd(sectionPtr);
+    return sectionPtr->pattern;
+}
+
+void
+NsSinkOptionsRegisterAll(void)
+{
+    const NsSinkType *typePtr;
+
+    NsSinkModuleLoadAll();
+    for (int i = 0; (typePtr = NsSinkTypeAt(i)) != NULL; i++) {
+        if (typePtr->options != NULL && !typePtr->isHidden) {
+            (void) NsSinkOptionsRegister(typePtr);
         }
     }
-    return NULL;
 }
 
+/*
+ * As long as the process lives.
+ */
+static NsParameter *
+RowsOf(const NsSinkType *typePtr)
+{
+    int          n = NsSinkTypeCountOptions(typePtr);
+    NsParameter *rows = ns_calloc((size_t) n + 1, sizeof(*rows));
+
+    for (int i = 0; i < n; i++) {
+        SetRow(&rows[i], &typePtr->options[i]);
+    }
+    return rows;
+}
+
+static void
+SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr)
+{
+    static const NsParameterType types[] = {
+        [NS_LOGSINK_TEXT] = NS_PARAM_STRING, [NS_LOGSINK_PATH] = NS_PARAM_PATH,
+        [NS_LOGSINK_BOOL] = NS_PARAM_BOOL, [NS_LOGSINK_INTEGER] = NS_PARAM_INT,
+        [NS_LOGSINK_SIZE] = NS_PARAM_SIZE, [NS_LOGSINK_TIME] = NS_PARAM_TIME
+    };
+    int64_t unit = optionPtr->kind == NS_LOGSINK_TIME ? 1000 : 1;
+
+    *rowPtr = (NsParameter) {
+        .key = optionPtr->name, .type = types[optionPtr->kind],
+        .defaultText = optionPtr->defaultText != NULL
+            ? optionPtr->defaultText : "",
+        .min = optionPtr->max == 0 ? 0 : optionPtr->min * unit,
+        .max = optionPtr->max == 0 ? NS_PARAM_NO_LIMIT
+            : optionPtr->max * unit,
+        .sentence = optionPtr->sentence
+    };
+}
+
+/*
+ * The draft has it already; see NsSinkDraftInit.
+ */
 static bool
 SetType(const Option *optionPtr, void *memberPtr, const char *value)
 {
-    const char **typePtr = memberPtr;
-    const char  *type = NsSinkDraftType(value);
+    const NsSinkType *typePtr = NsSinkTypeFind(value);
 
-    if (type == NULL) {
-        return false;
-    }
-    *typePtr = type;
-    return true;
+    return typePtr != NULL && !typePtr->isHidden;
 }
 
 static void
 AppendType(Ns_DString *dsPtr, const void *memberPtr)
 {
-    Ns_DStringAppend(dsPtr, *(const char *const *) memberPtr);
+    Ns_DStringAppend(dsPtr, (*(const NsSinkType *const *) memberPtr)->name);
 }
 
 static bool
@@ -229,29 +423,6 @@ IsList(const char *value)
     }
     Tcl_Free((char *) words);
     return true;
-}
-
-static bool
-IsAddress(const char *value)
-{
-    NsSyslogAddress address;
-
-    return NsSyslogParseAddress(value, &address);
-}
-
-static bool
-IsConnection(const char *value)
-{
-    char *display = NsPqDisplay(value);
-
-    ns_free(display);
-    return display != NULL;
-}
-
-static bool
-IsTable(const char *value)
-{
-    return strlen(value) < NS_RING_NAME;
 }
 
 static bool
@@ -312,8 +483,8 @@ SetNumber(const Option *optionPtr, void *memberPtr, const char *value)
 {
     Tcl_WideInt n;
 
-    if (!NsUnitsInteger(value, &n) || n < optionPtr->min
-            || n > optionPtr->max) {
+    if (!NsUnitsInteger(value, &n) || n < optionPtr->row.min
+            || n > optionPtr->row.max) {
         return false;
     }
     *(int *) memberPtr = (int) n;
@@ -352,7 +523,7 @@ SetSize(const Option *optionPtr, void *memberPtr, const char *value)
 {
     Tcl_WideInt n;
 
-    if (!NsUnitsSize(value, &n) || n < 0 || n > optionPtr->max) {
+    if (!NsUnitsSize(value, &n) || n < 0 || n > optionPtr->row.max) {
         return false;
     }
     *(size_t *) memberPtr = (size_t) n;

@@ -23,18 +23,32 @@ Ns_ReturnCode NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name,
 /*
  * Names of parameters by index, NULL behind the last, and the value in a draft.
  */
-const char *NsSinkOptionName(int index);
+const char *NsSinkOptionName(const NsSinkDraft *draftPtr, int index);
 void        NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr,
                                int index);
 
 /*
  * A parameter of that name exists, and belongs to what a sink is.
  */
-bool NsSinkOptionIsFixed(const char *name);
+bool NsSinkOptionIsFixed(const NsSinkDraft *draftPtr, const char *name);
 
 /*
- * The values that an existing parameter may have, in words.
+ * Register the parameters of all sinks with the others (parameters.h).
  */
-const char *NsSinkOptionRange(const char *name);
+void NsSinkOptionsInit(void);
+
+/*
+ * Likewise, in a section of their own, those of a type, or of the type that a
+ * section of the configuration names; the pattern of that section, or of one for
+ * types that are not there, where all is allowed.  Main thread, as long as there
+ * are no others.
+ */
+const char *NsSinkOptionsRegister(const NsSinkType *typePtr);
+const char *NsSinkOptionsSection(const char *section);
+
+/*
+ * Of all types, also those whose modules are installed and not loaded yet.
+ */
+void NsSinkOptionsRegisterAll(void);
 
 #endif

@@ -23,6 +23,7 @@ static Tcl_ObjCmdProc AddCmd, ConfigureCmd, RemoveCmd, ListCmd, InfoCmd,
     FlushCmd, ForgetCmd, LeftoversCmd, MemoryCmd, RollCmd, StatsCmd;
 
 static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
+static const char *TypeIn(int objc, Tcl_Obj *const *objv);
 static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
                       Tcl_Obj *const *objv);
 static bool Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
@@ -91,7 +92,7 @@ AddCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 2, objv, "name ?-option value ...?");
         return TCL_ERROR;
     }
-    NsSinkDraftInit(&draft, NULL);
+    NsSinkDraftInit(&draft, TypeIn(objc - 3, objv + 3));
     status = SetOptions(interp, &draft, objc - 3, objv + 3);
     if (status == TCL_OK) {
         Ns_DStringInit(&error);
@@ -126,13 +127,13 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 2, objv, "name ?-option value ...?");
         return TCL_ERROR;
     }
-    NsSinkDraftInit(&draft, sink);
+    NsSinkDraftInitFrom(&draft, sink);
     if (objc == 4) {
         const char *name = Tcl_GetString(objv[3]);
 
         status = TCL_ERROR;
-        for (int i = 0; NsSinkOptionName(i) != NULL; i++) {
-            if (*name == '-' && STREQ(name + 1, NsSinkOptionName(i))) {
+        for (int i = 0; NsSinkOptionName(&draft, i) != NULL; i++) {
+            if (*name == '-' && STREQ(name + 1, NsSinkOptionName(&draft, i))) {
                 Ns_DString value;
 
                 Ns_DStringInit(&value);
@@ -149,7 +150,7 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         while ((status = SetOptions(interp, &draft, objc - 3, objv + 3))
                == TCL_OK && !Apply(interp, &draft, sink, &status)) {
             NsSinkDraftFree(&draft);
-            NsSinkDraftInit(&draft, sink);
+            NsSinkDraftInitFrom(&draft, sink);
         }
     }
     NsSinkDraftFree(&draft);
@@ -222,14 +223,14 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     dictObj = Tcl_NewObj();
-    NsSinkDraftInit(&draft, sink);
-    for (int i = 0; NsSinkOptionName(i) != NULL; i++) {
+    NsSinkDraftInitFrom(&draft, sink);
+    for (int i = 0; NsSinkOptionName(&draft, i) != NULL; i++) {
         Ns_DString value;
 
         Ns_DStringInit(&value);
         NsSinkOptionAppend(&value, &draft, i);
         Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
-            NsSinkOptionName(i), -1));
+            NsSinkOptionName(&draft, i), -1));
         Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
             Ns_DStringValue(&value), Ns_DStringLength(&value)));
         Ns_DStringFree(&value);
@@ -418,6 +419,24 @@ SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason)
         ? "no sink takes stream audit"
         : reason == ENOMSG ? "all sinks of stream audit ignore it"
         : strerror(reason)));
+}
+
+/*
+ * The value of the last -type; NULL: there is none.
+ */
+static const char *
+TypeIn(int objc, Tcl_Obj *const *objv)
+{
+    const char *type = NULL;
+
+    for (int i = 0; i + 1 < objc; i += 2) {
+        const char *name = Tcl_GetString(objv[i]);
+
+        if (STRIEQ(*name == '-' ? name + 1 : name, "type")) {
+            type = Tcl_GetString(objv[i + 1]);
+        }
+    }
+    return type;
 }
 
 static int

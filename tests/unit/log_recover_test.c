@@ -20,6 +20,7 @@
 #include "log/sink/sink.h"
 #include "log/stream/stream.h"
 #include "ns.h"
+#include "process/sinkmodule.h"
 
 #define NRECORDS 5000
 
@@ -545,6 +546,7 @@ StartDatabase(void)
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     snprintf(database, sizeof(database), "%s/rows.db", directory);
     NsLogInit();
+    NsSinkModuleInit();
     NsLogConfigure(&(NsLogSettings){
         .file = path, .notice = true, .sanitize = 2, .isAsync = true,
         .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,

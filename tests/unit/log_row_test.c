@@ -50,7 +50,7 @@ Put(const char *bytes, size_t length, char *buffer, size_t room)
 }
 
 static void
-CheckText(NsRowText text, const char *expected, size_t length)
+CheckText(Ns_LogText text, const char *expected, size_t length)
 {
     assert_int_equal(text.length, length);
     assert_memory_equal(text.bytes, expected, length);
@@ -61,11 +61,12 @@ RowsComeOutAsTheyWentIn(void **state)
 {
     static const char bytes[] = "any\0thing\n";
     char   buffer[512];
-    NsRow  row;
+    Ns_LogRow row;
     size_t first = Put(bytes, sizeof(bytes) - 1, buffer, sizeof(buffer));
     size_t second = Put("x", 1, buffer + first, sizeof(buffer) - first);
 
     assert_int_equal(NsRowParse(buffer, &row), first);
+    assert_int_equal(row.nanos, INT64_C(1795219627123456789));
     assert_string_equal(row.time, "2026-11-21T00:07:07.123456Z");
     CheckText(row.stream, "rows", 4);
     CheckText(row.severity, "Warning", 7);
@@ -89,7 +90,7 @@ static void
 NoRoomIsTooSmall(void **state)
 {
     char   buffer[512], *small;
-    NsRow  row;
+    Ns_LogRow row;
     size_t length = Put("record", 6, buffer, sizeof(buffer));
 
     for (size_t room = 0; room <= length; room++) {

@@ -20,6 +20,7 @@
 #include "log/sink/sink.h"
 #include "log/stream/stream.h"
 #include "ns.h"
+#include "process/sinkmodule.h"
 
 #define NRECORDS     6000
 #define FILLER_BYTES 200
@@ -95,6 +96,7 @@ Start(Ns_LogStream *streams)
     settings.bufferNanos = 10000000;
     settings.maxSpill = maxSpill > 0 ? maxSpill : settings.maxSpill;
     NsLogInit();
+    NsSinkModuleInit();
     NsLogConfigure(&(NsLogSettings){
         .file = nsdLog, .notice = true, .sanitize = 2, .isAsync = true,
         .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,

@@ -233,10 +233,10 @@ Compare(const NsParameter *firstPtr, const NsParameter *rowPtr, int64_t number)
 static void
 the_check_reports_what_a_start_would_change_and_nothing_else(void **state)
 {
-    const NsParameterSection *sectionPtr = NsParameterSections();
+    const NsParameterSection *sectionPtr;
     int                       nCompared = 0;
 
-    for (; sectionPtr->pattern != NULL; sectionPtr++) {
+    for (int j = 0; (sectionPtr = NsParameterSectionAt(j)) != NULL; j++) {
         const NsParameter *firstPtr = NULL, *lastPtr = NULL, *rowPtr;
 
         for (int i = 0; (rowPtr = NsParameterAt(sectionPtr, i)) != NULL; i++) {

@@ -252,12 +252,10 @@ NsDeliverSync(Ns_LogSink sink)
         errno = EBADF;
         return false;
     }
-    if (sink->typePtr->isDatabase) {
-        return true;            /* What is written is committed. */
-    }
     if (sink->typePtr->syncProc == NULL) {
+        /* What is written is committed. */
         errno = ENOTSUP;
-        return false;
+        return sink->typePtr->isDatabase;
     }
     atomic_fetch_add(&sink->nSyncs, 1);
     atomic_store(&sink->busySince, NsLogClock());

@@ -446,13 +446,13 @@ MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
 {
     NsSinkSpec spec = {
         .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
-        .connection = sink->connection, .table = sink->table,
+        .values = sink->values,
         .settings = sink->settings
     };
     Ns_LogSink writer = NULL;
 
-    if (STREQ(slotPtr->type, spec.type) && slotPtr->file[0] == '/'
-            && spec.file != NULL && !STREQ(slotPtr->file, spec.file)) {
+    if (STREQ(slotPtr->type, spec.type) && sink->typePtr->outlivesSink
+            && slotPtr->file[0] == '/' && spec.file != NULL && !STREQ(slotPtr->file, spec.file)) {
         spec.file = slotPtr->file;
         writer = NsSinkMake(&spec);
         spec.file = sink->file;
@@ -675,6 +675,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
         .name = slotPtr->name, .type = slotPtr->type, .table = slotPtr->table,
         .file = slotPtr->file, .settings = nsSinkDefaults
     };
+    const NsSinkType *typePtr;
     Ns_LogSink sink = NULL;
     bool       isDelivered = false;
 
@@ -688,8 +689,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     spec.settings.onlyErrors = slotPtr->onlyErrors != 0;
     spec.settings.format = slotPtr->format >= 0
         && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
-    if ((STREQ(slotPtr->type, "file") || STREQ(slotPtr->type, "sqlite"))
-            && slotPtr->file[0] == '/') {
+    typePtr = NsSinkTypeFind(slotPtr->type);
+    if (typePtr != NULL && typePtr->outlivesSink && slotPtr->file[0] == '/') {
         sink = NsSinkMake(&spec);
     }
     if (sink != NULL) {

@@ -7,7 +7,6 @@
 #include "log/sink/sink_int.h"
 
 #include "base/assert.h"
-#include "base/config.h"
 #include "log/ring/bell.h"
 #include "log/sink/bound.h"
 #include "log/sink/leftover.h"
@@ -19,16 +18,9 @@
 #define STOP_SECONDS 5      /* For all sinks together. */
 #define SPARE_STREAMS 32    /* And sinks: to be made at run time. */
 #define LEAST_READERS 16
+#define TABLE         "table"     /* Option that the mapping notes. */
 /* Between attempts to have a file for the mapping. */
 #define HOME_NANOS   INT64_C(10000000000)
-
-static const NsSinkType *const types[] = {
-    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsFdSinkType,
-    &nsSyslogSinkType, &nsSqliteSinkType,
-#ifdef HAVE_LIBPQ
-    &nsPostgresqlSinkType
-#endif
-};
 
 /*
  * Written with nsSinksLock held.
@@ -63,7 +55,9 @@ static void TellLost(Ns_LogSink sink);
 static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
-static const NsSinkType *FindType(const char *name);
+static void SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
+static void FreeValues(Ns_LogSink sink);
+static const char *TableOf(Ns_LogSink sink);
 static void FreeWork(Ns_LogSink sink);
 static void DetachLocked(Ns_LogSink sink);
 static bool AttachLocked(Ns_LogSink sink);
@@ -231,12 +225,11 @@ NsSinkMake(const NsSinkSpec *specPtr)
 
     sink = ns_calloc(1u, sizeof(*sink));
     sink->name = ns_strdup(specPtr->name);
-    sink->typePtr = FindType(specPtr->type);
+    sink->typePtr = NsSinkTypeFind(specPtr->type);
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     sink->file = ns_strcopy(specPtr->file);
-    sink->connection = ns_strcopy(specPtr->connection);
-    sink->table = ns_strcopy(specPtr->table);
+    SetValues(sink, specPtr);
     sink->fd = -1;
     sink->nPatterns = specPtr->nStreams;
     sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
@@ -256,6 +249,62 @@ NsSinkMake(const NsSinkSpec *specPtr)
         return NULL;
     }
     return sink;
+}
+
+/*
+ * Of a module's type.  A sink that is made for what another one left has the
+ * defaults, and what the mapping says: its file and its table.
+ */
+static void
+SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
+{
+    const NsSinkType *typePtr = sink->typePtr;
+    int               n = NsSinkTypeCountOptions(typePtr);
+
+    if (typePtr->defaults == NULL) {
+        return;
+    }
+    sink->values = ns_calloc((size_t) n, sizeof(*sink->values));
+    for (int i = 0; i < n; i++) {
+        Ns_LogSinkValue value = typePtr->defaults[i];
+
+        if (specPtr->values != NULL && specPtr->values[i].text != NULL
+                && *specPtr->values[i].text != '\0') {
+            value = specPtr->values[i];
+        }
+        if (i == 0 && typePtr->outlivesSink) {
+            value.text = specPtr->file;
+        } else if (specPtr->values == NULL && specPtr->table != NULL
+                   && *specPtr->table != '\0' && STREQ(typePtr->options[i].name, TABLE)) {
+            value.text = specPtr->table;
+        }
+        value.text = ns_strdup(value.text != NULL ? value.text : "");
+        sink->values[i] = value;
+    }
+}
+
+static void
+FreeValues(Ns_LogSink sink)
+{
+    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
+
+    for (int i = 0; i < n; i++) {
+        ns_free((char *) sink->values[i].text);
+    }
+    ns_free(sink->values);
+}
+
+static const char *
+TableOf(Ns_LogSink sink)
+{
+    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
+
+    for (int i = 0; i < n; i++) {
+        if (STREQ(sink->typePtr->options[i].name, TABLE)) {
+            return sink->values[i].text;
+        }
+    }
+    return "";
 }
 
 void
@@ -282,8 +331,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     Ns_MutexDestroy(&sink->wakeLock);
     Ns_MutexDestroy(&sink->lendLock);
     Ns_CondDestroy(&sink->opDone);
-    ns_free(sink->connection);
-    ns_free(sink->table);
+    FreeValues(sink);
     ns_free(sink->file);
     ns_free(sink->name);
     ns_free(sink);
@@ -362,12 +410,6 @@ NsSinkReason(int reason)
         : strerror(reason);
 }
 
-bool
-NsSinkHasType(const char *type)
-{
-    return FindType(type) != NULL;
-}
-
 Ns_LogSink
 NsSinkFind(const char *name)
 {
@@ -394,10 +436,10 @@ NsSinkName(Ns_LogSink sink)
     return sink->name;
 }
 
-const char *
-NsSinkTypeName(Ns_LogSink sink)
+const NsSinkType *
+NsSinkTypeOf(Ns_LogSink sink)
 {
-    return sink->typePtr->name;
+    return sink->typePtr;
 }
 
 const char *
@@ -411,9 +453,9 @@ NsSinkFile(Ns_LogSink sink)
 }
 
 const char *
-NsSinkTable(Ns_LogSink sink)
+NsSinkOption(Ns_LogSink sink, int index)
 {
-    return sink->table != NULL ? sink->table : "";
+    return index == 0 ? NsSinkFile(sink) : sink->values[index].text;
 }
 
 const char *
@@ -878,17 +920,6 @@ CountStreams(void)
     return n;
 }
 
-static const NsSinkType *
-FindType(const char *name)
-{
-    for (int i = 0; i < Ns_NrElements(types); i++) {
-        if (STREQ(types[i]->name, name)) {
-            return types[i];
-        }
-    }
-    return NULL;
-}
-
 /*
  * Let the sink read the lanes from where they are now.  Without a mapping it
  * stays direct.  False: it does, since one of its streams has as many readers as
@@ -911,8 +942,7 @@ AttachLocked(Ns_LogSink sink)
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
              sink->file != NULL ? sink->file : "");
     snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
-    snprintf(slotPtr->table, sizeof(slotPtr->table), "%s",
-             sink->table != NULL ? sink->table : "");
+    snprintf(slotPtr->table, sizeof(slotPtr->table), "%s", TableOf(sink));
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
     NsSinkNoteSettings(sink);

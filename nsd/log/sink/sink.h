@@ -14,6 +14,7 @@
 
 #include "log/ring/lane.h"
 #include "log/ring/ring.h"
+#include "log/sink/sinktype.h"
 #include "nslogstream.h"
 
 typedef enum {
@@ -92,13 +93,14 @@ typedef struct NsSinkStats {
  */
 typedef struct NsSinkSpec {
     const char     *name;           /* NS_RING_NAME - 1 bytes at most. */
-    const char     *type;           /* "file", "stdout", "stderr",
-                                     * "syslog", "sqlite", "postgresql". */
+    const char     *type;           /* One that NsSinkTypeFind finds. */
     const char     *const *streams; /* Names or their beginnings. */
     int             nStreams;
     const char     *file;           /* Absolute path, or address; or NULL. */
-    const char     *connection;     /* Of postgresql; file is how it shows. */
-    const char     *table;          /* Of a database; or NULL. */
+    const Ns_LogSinkValue *values;  /* Of a module's type, in the order of its
+                                     * options; file is how the first shows.
+                                     * NULL: the defaults, file, and */
+    const char     *table;          /* its option `table`, if it has that. */
     bool            isDirect;
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
     bool            isModules;          /* A module keeps the handle. */
@@ -130,19 +132,14 @@ Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 const char *NsSinkReason(int reason);
 
 /*
- * False: this server was built without what the type needs.
- */
-bool NsSinkHasType(const char *type);
-
-/*
  * By name, in the order of creation.
  */
 Ns_LogSink  NsSinkFind(const char *name);
 Ns_LogSink  NsSinkAt(int index);
 const char *NsSinkName(Ns_LogSink sink);
-const char *NsSinkTypeName(Ns_LogSink sink);
+const NsSinkType *NsSinkTypeOf(Ns_LogSink sink);
 const char *NsSinkFile(Ns_LogSink sink);
-const char *NsSinkTable(Ns_LogSink sink);
+const char *NsSinkOption(Ns_LogSink sink, int index);  /* Of its type. */
 const char *NsSinkPattern(Ns_LogSink sink, int index);  /* NULL: no more. */
 bool        NsSinkIsDirect(Ns_LogSink sink);
 bool        NsSinkWants(Ns_LogSink sink, int stream);

@@ -16,65 +16,18 @@
 #include "base/lock.h"
 #include "log/ring/reader.h"
 #include "log/sink/sink.h"
+#include "log/sink/sinktype.h"
 #include "log/sink/spill.h"
 #include "log/sink/worker.h"
 #include "log/stream/kinds.h"
 #include "log/stream/line.h"
 #include "log/stream/stream.h"
 
-/*
- * What a type of sink knows: its target.  All are called with the sink locked.
- */
-typedef struct NsSinkType {
-    const char *name;
-
-    /* Its target is a file that can be rolled. */
-    bool isFile;
-
-    /* It writes rows: batchRows holds, and bufferNanos even for the first. */
-    bool isDatabase;
-
-    /* Its target may be away: its thread alone tries again. */
-    bool isRemote;
-
-    /* Open the target; errno tells why not. */
-    bool (*openProc) (Ns_LogSink sink);
-
-    /* Write some or all of the bytes; how many, or -1 and errno. */
-    ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
-
-    /* What was written has arrived; else errno tells why not, and nWritten is
-     * where to go on.  NULL: a write tells. */
-    bool (*confirmProc) (Ns_LogSink sink);
-
-    /* What was written is on disk; errno tells why not.  NULL: no need. */
-    bool (*syncProc) (Ns_LogSink sink);
-
-    void (*closeProc) (Ns_LogSink sink);
-
-    /* Where the next write goes, for recovery.  NULL: it cannot be told. */
-    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr,
-                       uint64_t *inodePtr);
-
-    /* Put a record into the buffer, like a format procedure of a stream.  NULL:
-     * the stream's own. */
-    size_t (*formatProc) (Ns_LogSink sink, Ns_LogStream stream,
-                          const Ns_LogRecord *recordPtr, char *buffer,
-                          size_t room);
-
-    /* The slot is of a process that was killed: set its cursors right.  False:
-     * it cannot now, and errno tells why.  NULL: what the mapping says about a
-     * write under way is all there is. */
-    bool (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
-} NsSinkType;
-
 extern const NsSinkType nsFileSinkType;
 extern const NsSinkType nsStdoutSinkType;
 extern const NsSinkType nsStderrSinkType;
 extern const NsSinkType nsFdSinkType;
 extern const NsSinkType nsSyslogSinkType;
-extern const NsSinkType nsSqliteSinkType;
-extern const NsSinkType nsPostgresqlSinkType;
 
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
@@ -190,8 +143,7 @@ struct Ns_LogSink_ {
     int                leftReason;      /* Why the one before is not; or 0. */
     bool               isSyncFailing;   /* And that was told. */
     void              *target;          /* The type's own. */
-    char              *connection;      /* Of postgresql; may be secret. */
-    char              *table;           /* Of a database. */
+    Ns_LogSinkValue   *values;          /* Of a module's type: its options. */
     bool               isDatagram;      /* syslog: each message by itself. */
     time_t             nextRoll;
     int64_t            rotateAfter;     /* Not by size before: one failed. */

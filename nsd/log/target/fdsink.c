@@ -29,8 +29,8 @@ static bool    IsReady(void);
 static Ns_LogFormatProc FormatPiece;
 
 const NsSinkType nsFdSinkType = {
-    .name = "descriptor", .openProc = OpenNothing, .writeProc = WritePiece,
-    .closeProc = CloseNothing
+    .name = "descriptor", .isHidden = true, .openProc = OpenNothing,
+    .writeProc = WritePiece, .closeProc = CloseNothing
 };
 
 

@@ -23,8 +23,16 @@ static void    CloseFile(Ns_LogSink sink);
 static bool    WhereFile(Ns_LogSink sink, uint64_t *offsetPtr,
                          uint64_t *inodePtr);
 
+static const Ns_LogSinkOption fileOptions[] = {
+    {.name = "file", .kind = NS_LOGSINK_PATH, .range = "a path",
+     .sentence = "The file; relative to home/logs if that exists, else to "
+     "home."},
+    {.name = NULL}
+};
+
 const NsSinkType nsFileSinkType = {
-    .name = "file", .isFile = true, .openProc = OpenFile, .writeProc = WriteFd,
+    .name = "file", .options = fileOptions, .isFile = true,
+    .outlivesSink = true, .openProc = OpenFile, .writeProc = WriteFd,
     .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
 };
 const NsSinkType nsStdoutSinkType = {

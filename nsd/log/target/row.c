@@ -21,7 +21,7 @@ typedef struct RowHead {
     uint32_t pad;
 } RowHead;
 
-static NsRowText TakeText(const char **bytesPtr, size_t length);
+static Ns_LogText TakeText(const char **bytesPtr, size_t length);
 
 
 void
@@ -66,7 +66,7 @@ NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
 }
 
 size_t
-NsRowParse(const char *bytes, NsRow *rowPtr)
+NsRowParse(const char *bytes, Ns_LogRow *rowPtr)
 {
     const char *next = bytes + sizeof(RowHead);
     char        stamp[sizeof(rowPtr->time) + 2];
@@ -74,6 +74,7 @@ NsRowParse(const char *bytes, NsRow *rowPtr)
     RowHead     head;
 
     memcpy(&head, bytes, sizeof(head));
+    rowPtr->nanos = head.time;
     NsJsonTime(&out, head.time);
     memcpy(rowPtr->time, stamp + 1, out.length - 2);
     rowPtr->time[out.length - 2] = '\0';
@@ -83,10 +84,10 @@ NsRowParse(const char *bytes, NsRow *rowPtr)
     return (size_t) (next - bytes);
 }
 
-static NsRowText
+static Ns_LogText
 TakeText(const char **bytesPtr, size_t length)
 {
-    NsRowText text = {*bytesPtr, length};
+    Ns_LogText text = {*bytesPtr, length};
 
     *bytesPtr += length;
     return text;

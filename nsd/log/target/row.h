@@ -11,28 +11,14 @@
 #define NSD_LOG_ROW_H
 
 #include "log/stream/line.h"
+#include "nslogsink.h"
 #include "nslogstream.h"
 #include "nsstring.h"
-
-#define NS_ROW_TABLE     "log"          /* Unless there is a parameter. */
-#define NS_ROW_POSITIONS "nsd_log_position"
 
 /*
  * Which server the positions belong to; several may write to one database.
  */
 void NsRowAppendServer(Ns_DString *dsPtr);
-
-typedef struct NsRowText {
-    const char *bytes;          /* Not terminated. */
-    size_t      length;
-} NsRowText;
-
-typedef struct NsRow {
-    char      time[80];         /* UTC, as in JSON, without the quotes. */
-    NsRowText stream;
-    NsRowText severity;
-    NsRowText record;           /* Without the newline. */
-} NsRow;
 
 /*
  * Put a record into the buffer, like a format procedure of a stream.
@@ -43,6 +29,6 @@ size_t NsRowFormat(Ns_LogSink sink, Ns_LogStream stream,
 /*
  * The row at bytes; how many bytes it takes there.  Texts point into these.
  */
-size_t NsRowParse(const char *bytes, NsRow *rowPtr);
+size_t NsRowParse(const char *bytes, Ns_LogRow *rowPtr);
 
 #endif

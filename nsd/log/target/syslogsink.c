@@ -40,6 +40,7 @@
 #define MSGID_BYTES       32
 #define BYTE_ORDER_MARK   "\xef\xbb\xbf"
 
+static int     CheckAddress(const char *text);
 static bool    OpenNothing(Ns_LogSink sink);
 static bool    Connect(Ns_LogSink sink);
 static bool    ConnectUnix(Ns_LogSink sink, const char *path);
@@ -65,12 +66,27 @@ static bool    IsAscii(const char *bytes, size_t length);
 static size_t  FrameHead(const char *bytes, size_t length, size_t *messagePtr);
 static void    BackToFrame(Ns_LogSink sink);
 
+static const Ns_LogSinkOption options[] = {
+    {.name = "address", .kind = NS_LOGSINK_TEXT, .checkProc = CheckAddress,
+     .range = "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT",
+     .sentence = "The daemon: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT."},
+    {.name = NULL}
+};
+
 const NsSinkType nsSyslogSinkType = {
-    .name = "syslog", .isRemote = true, .openProc = OpenNothing,
+    .name = "syslog", .options = options, .isRemote = true, .openProc = OpenNothing,
     .writeProc = WriteSyslog, .confirmProc = ConfirmSyslog,
     .closeProc = CloseSyslog, .formatProc = FormatMessage
 };
 
+
+static int
+CheckAddress(const char *text)
+{
+    NsSyslogAddress address;
+
+    return NsSyslogParseAddress(text, &address) ? NS_OK : NS_ERROR;
+}
 
 /*
  * The server may come later: the first write connects.

@@ -1,7 +1,7 @@
 /*
- * postgresqlsink.c --
+ * nslogpostgresql.c --
  *
- *      Sinks that copy records into a table of a PostgreSQL database.
+ *      Log sinks that copy records into a table of a PostgreSQL database.
  *
  *      One write is one transaction: the rows, in pieces of batchsize, how far
  *      each lane has been read, and the number of the write.
@@ -17,30 +17,48 @@
  *      there are rows.
  */
 
-#include "log/target/postgresql.h"
+#include "nslogsink.h"
 
-#ifdef HAVE_LIBPQ
-
-#include "log/sink/sink_int.h"
-
-#include "base/assert.h"
-#include "log/target/row.h"
-#include "nslog.h"
+#include "connection.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
+#define POSITIONS   "nsd_log_position"
 #define NUMBER_LANE (-1)        /* The number's place among the positions. */
 #define PIECE_BYTES (1 << 24)   /* Of text; one row may be longer. */
 
+enum { CONNECTION_OPTION, TABLE_OPTION };
+
+static int CheckConnection(const char *text);
+
+static const Ns_LogSinkOption options[] = {
+    [CONNECTION_OPTION] = {
+        .name = "connection", .kind = NS_LOGSINK_TEXT, .isSecret = true,
+        .checkProc = CheckConnection,
+        .range = "a connection string of libpq",
+        .sentence = "A connection string or URI of libpq."
+    },
+    [TABLE_OPTION] = {
+        .name = "table", .kind = NS_LOGSINK_TEXT, .defaultText = "log",
+        .max = 127, .range = "a name",
+        .sentence = "The table, TABLE or SCHEMA.TABLE; it is made if it is not "
+        "there."
+    },
+    {.name = NULL}
+};
+
+/*
+ * A target's data.
+ */
 typedef struct Database {
-    NsPq     pq;
+    Pq       pq;
     char    *table;             /* Names as SQL has them. */
     char    *positions;
     char    *sink;              /* Values likewise: the sink's name, */
     char    *server;            /* and which server this is. */
     uint64_t number;            /* Of the write under way; 0: ask. */
     bool     isInDoubt;         /* It may have been committed. */
-    bool     isPruned;          /* Positions of other mappings are deleted. */
+    bool     isPruned;          /* Positions of other epochs are deleted. */
 } Database;
 
 /*
@@ -52,104 +70,105 @@ typedef struct Rows {
     int        n;
 } Rows;
 
-static bool    OpenNothing(Ns_LogSink sink);
-static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
-static bool    Connect(Ns_LogSink sink);
-static char   *Quote(Database *dbPtr, char *quoted);
-static char   *QuoteTable(Database *dbPtr, const char *schema,
-                          const char *table);
-static bool    MakeTables(Database *dbPtr);
-static bool    MakeTable(Database *dbPtr, const char *table,
-                         const char *columns);
-static bool    HasTable(Database *dbPtr, const char *table, bool *isTherePtr);
-static bool    AskNumber(Database *dbPtr, Ns_LogSink sink);
-static bool    Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes,
-                           size_t length);
-static bool    Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr);
-static bool    CopyRows(Database *dbPtr, Ns_LogSink sink, const Rows *rowsPtr,
-                        int from, int to);
-static bool    IsRowsFault(const char *sqlState);
-static const char *InitRows(Rows *rowsPtr, int most, const char *bytes,
-                            const char *end);
-static void    FreeRows(Rows *rowsPtr);
-static void    AppendText(Ns_DString *dsPtr, NsRowText text, char end);
-static bool    Prune(Database *dbPtr, Ns_LogSink sink);
-static bool    Commit(Database *dbPtr);
-static bool    Execute(Database *dbPtr, const char *sql);
+static int   OpenNothing(Ns_LogSinkTarget *targetPtr);
+static int   WriteRows(Ns_LogSinkTarget *targetPtr, Ns_LogSinkBatch *batchPtr);
+static bool  Connect(Database *dbPtr, const Ns_LogSinkTarget *targetPtr);
+static char *Quote(Database *dbPtr, char *quoted);
+static char *QuoteText(Database *dbPtr, const char *text);
+static char *QuoteTable(Database *dbPtr, const char *schema, const char *table);
+static bool  MakeTables(Database *dbPtr);
+static bool  MakeTable(Database *dbPtr, const char *table, const char *columns);
+static bool  HasTable(Database *dbPtr, const char *table, bool *isTherePtr);
+static bool  AskNumber(Database *dbPtr, uint64_t epoch);
+static bool  Transaction(Database *dbPtr, Ns_LogSinkBatch *batchPtr);
+static bool  Begin(Database *dbPtr, const Ns_LogSinkBatch *batchPtr,
+                   bool *isThereAlreadyPtr);
+static bool  CopyRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr,
+                      const Rows *rowsPtr, int from, int to);
+static bool  IsRowsFault(const char *sqlState);
+static bool  InitRows(Rows *rowsPtr, Ns_LogSinkBatch *batchPtr);
+static void  FreeRows(Rows *rowsPtr);
+static void  AppendText(Ns_DString *dsPtr, Ns_LogText text, char end);
+static bool  Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr);
+static bool  Commit(Database *dbPtr);
+static bool  Execute(Database *dbPtr, const char *sql);
 static PGresult *Query(Database *dbPtr, const char *fmt, ...)
     NS_GNUC_PRINTF(2, 3);
-static void    Disconnect(Database *dbPtr);
-static void    CloseDatabase(Ns_LogSink sink);
-static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
-static bool    Complain(Ns_LogSink sink);
+static void  Disconnect(Database *dbPtr);
+static void  ClosePostgresql(Ns_LogSinkTarget *targetPtr);
+static int   GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
+                          Ns_LogSinkPositions *listPtr);
+static int   Complain(Ns_LogSinkTarget *targetPtr);
 
-const NsSinkType nsPostgresqlSinkType = {
-    .name = "postgresql", .isDatabase = true, .isRemote = true,
-    .openProc = OpenNothing,
-    .writeProc = WriteRows, .closeProc = CloseDatabase,
-    .formatProc = NsRowFormat, .settleProc = Settle
+static const Ns_LogSinkType type = {
+    .version = NS_LOGSINK_INTERFACE, .name = "postgresql", .options = options,
+    .showProc = PqDisplay, .openProc = OpenNothing, .writeProc = WriteRows,
+    .positionsProc = GetPositions, .closeProc = ClosePostgresql
 };
 
 
-static bool
-OpenNothing(Ns_LogSink sink)
+const Ns_LogSinkType *
+Ns_LogSinkInit(const char **reasonPtr)
 {
-    sink->target = ns_calloc(1u, sizeof(Database));
-    return true;
+    return &type;
+}
+
+static int
+CheckConnection(const char *text)
+{
+    char *display = PqDisplay(text);
+    int   status = display != NULL ? NS_OK : NS_ERROR;
+
+    ns_free(display);
+    return status;
+}
+
+static int
+OpenNothing(Ns_LogSinkTarget *targetPtr)
+{
+    targetPtr->data = ns_calloc(1u, sizeof(Database));
+    return NS_OK;
 }
 
 /*
  * All rows or none.
  */
-static ssize_t
-WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
+static int
+WriteRows(Ns_LogSinkTarget *targetPtr, Ns_LogSinkBatch *batchPtr)
 {
-    Database *dbPtr = sink->target;
+    Database *dbPtr = targetPtr->data;
 
-    if ((dbPtr->pq.conn != NULL || Connect(sink))
-            && (dbPtr->number != 0 || AskNumber(dbPtr, sink))
-            && Transaction(dbPtr, sink, bytes, length)) {
+    if ((dbPtr->pq.conn != NULL || Connect(dbPtr, targetPtr))
+            && (dbPtr->number != 0 || AskNumber(dbPtr, batchPtr->epoch))
+            && Transaction(dbPtr, batchPtr)) {
         dbPtr->number++;
         dbPtr->isInDoubt = false;
-        return (ssize_t) length;
+        return NS_OK;
     }
-    (void) Complain(sink);
-    return -1;
+    return Complain(targetPtr);
 }
 
 static bool
-Connect(Ns_LogSink sink)
+Connect(Database *dbPtr, const Ns_LogSinkTarget *targetPtr)
 {
-    Database   *dbPtr = sink->target;
-    const char *table = sink->table != NULL && *sink->table != '\0'
-        ? sink->table : NS_ROW_TABLE;
+    const char *table = targetPtr->values[TABLE_OPTION].text;
     const char *dot = strchr(table, '.');
     char       *schema = NULL;
-    Ns_DString  server;
 
-    if (!NsPqConnect(&dbPtr->pq, sink->connection)) {
+    if (!PqConnect(&dbPtr->pq, targetPtr->values[CONNECTION_OPTION].text)) {
         return false;
     }
     if (dot != NULL) {
         schema = ns_strncopy(table, dot - table);
         table = dot + 1;
     }
-    Ns_DStringInit(&server);
-    NsRowAppendServer(&server);
     dbPtr->table = QuoteTable(dbPtr, schema, table);
-    dbPtr->positions = QuoteTable(dbPtr, schema, NS_ROW_POSITIONS);
-    dbPtr->sink = Quote(dbPtr, PQescapeLiteral(dbPtr->pq.conn, sink->name,
-                                               strlen(sink->name)));
-    dbPtr->server = Quote(dbPtr, PQescapeLiteral(
-        dbPtr->pq.conn, Ns_DStringValue(&server),
-        (size_t) Ns_DStringLength(&server)));
-    Ns_DStringFree(&server);
+    dbPtr->positions = QuoteTable(dbPtr, schema, POSITIONS);
+    dbPtr->sink = QuoteText(dbPtr, targetPtr->sink);
+    dbPtr->server = QuoteText(dbPtr, targetPtr->server);
     ns_free(schema);
-    if (dbPtr->table != NULL && dbPtr->positions != NULL && dbPtr->sink != NULL
-            && dbPtr->server != NULL && MakeTables(dbPtr)) {
-        return true;
-    }
-    return false;
+    return dbPtr->table != NULL && dbPtr->positions != NULL
+        && dbPtr->sink != NULL && dbPtr->server != NULL && MakeTables(dbPtr);
 }
 
 /*
@@ -167,6 +186,12 @@ Quote(Database *dbPtr, char *quoted)
     }
     PQfreemem(quoted);
     return copy;
+}
+
+static char *
+QuoteText(Database *dbPtr, const char *text)
+{
+    return Quote(dbPtr, PQescapeLiteral(dbPtr->pq.conn, text, strlen(text)));
 }
 
 static char *
@@ -212,7 +237,7 @@ MakeTable(Database *dbPtr, const char *table, const char *columns)
 {
     bool      isThere;
     PGresult *resultPtr;
-    NsPq      failed;
+    Pq      failed;
 
     if (!HasTable(dbPtr, table, &isThere) || isThere) {
         return isThere;
@@ -236,8 +261,7 @@ MakeTable(Database *dbPtr, const char *table, const char *columns)
 static bool
 HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
 {
-    char     *name = Quote(dbPtr, PQescapeLiteral(dbPtr->pq.conn, table,
-                                                  strlen(table)));
+    char     *name = QuoteText(dbPtr, table);
     PGresult *resultPtr = name != NULL
         ? Query(dbPtr, "SELECT to_regclass(%s)", name) : NULL;
     bool      isOk = resultPtr != NULL;
@@ -252,12 +276,12 @@ HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
  * A sink of that name may have written before, in this process too.
  */
 static bool
-AskNumber(Database *dbPtr, Ns_LogSink sink)
+AskNumber(Database *dbPtr, uint64_t epoch)
 {
     PGresult *resultPtr = Query(
         dbPtr, "SELECT coalesce(max(position), 0) FROM %s WHERE sink = %s"
         " AND epoch = %" PRIu64 " AND lane = %d", dbPtr->positions, dbPtr->sink,
-        sink->ringPtr->headerPtr->epoch, NUMBER_LANE);
+        epoch, NUMBER_LANE);
 
     if (resultPtr == NULL) {
         return false;
@@ -268,24 +292,19 @@ AskNumber(Database *dbPtr, Ns_LogSink sink)
 }
 
 static bool
-Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
+Transaction(Database *dbPtr, Ns_LogSinkBatch *batchPtr)
 {
-    bool isOk, isThereAlready = false;
-    const char *end = bytes + length;
+    bool isThereAlready = false, isOk = Begin(dbPtr, batchPtr, &isThereAlready);
+    Rows rows;
 
-    isOk = Begin(dbPtr, sink, &isThereAlready);
     if (isOk && isThereAlready) {
         return Execute(dbPtr, "ROLLBACK");
     }
-    sink->nRefused = 0;
-    while (isOk && bytes < end) {
-        Rows rows;
-
-        bytes = InitRows(&rows, sink->settings.batchRows, bytes, end);
-        isOk = CopyRows(dbPtr, sink, &rows, 0, rows.n);
+    while (isOk && InitRows(&rows, batchPtr)) {
+        isOk = CopyRows(dbPtr, batchPtr, &rows, 0, rows.n);
         FreeRows(&rows);
     }
-    return isOk && Prune(dbPtr, sink) && Commit(dbPtr);
+    return isOk && Prune(dbPtr, batchPtr) && Commit(dbPtr);
 }
 
 /*
@@ -293,28 +312,26 @@ Transaction(Database *dbPtr, Ns_LogSink sink, const char *bytes, size_t length)
  * already: an earlier attempt was committed after all.
  */
 static bool
-Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr)
+Begin(Database *dbPtr, const Ns_LogSinkBatch *batchPtr, bool *isThereAlreadyPtr)
 {
-    uint64_t   epoch = sink->ringPtr->headerPtr->epoch;
+    uint64_t   epoch = batchPtr->epoch;
     Ns_DString sql;
     PGresult  *resultPtr;
     bool       isOk;
 
     Ns_DStringInit(&sql);
     Ns_DStringAppend(&sql, "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; ");
-    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
-         lanePtr = lanePtr->nextMovedPtr) {
-        bool isFirst = lanePtr == sink->firstMoved;
+    for (int i = 0; i < batchPtr->nPositions; i++) {
+        const Ns_LogPosition *p = &batchPtr->positions[i];
 
-        if (isFirst) {
+        if (i == 0) {
             Ns_DStringPrintf(&sql, "INSERT INTO %s VALUES ", dbPtr->positions);
         }
         Ns_DStringPrintf(&sql, "%s(%s, %" PRIu64 ", %u, %" PRIu64 ", %s)",
-                         isFirst ? "" : ", ", dbPtr->sink, epoch,
-                         lanePtr->place.lane, NsSinkPosition(lanePtr),
-                         dbPtr->server);
+                         i == 0 ? "" : ", ", dbPtr->sink, epoch, p->lane,
+                         p->position, dbPtr->server);
     }
-    if (sink->firstMoved != NULL) {
+    if (batchPtr->nPositions > 0) {
         Ns_DStringAppend(&sql, " ON CONFLICT (sink, epoch, lane) DO UPDATE SET"
                          " position = excluded.position; ");
     }
@@ -346,8 +363,8 @@ Begin(Database *dbPtr, Ns_LogSink sink, bool *isThereAlreadyPtr)
  * When rows are refused, halve them until the bad ones stand alone.
  */
 static bool
-CopyRows(Database *dbPtr, Ns_LogSink sink, const Rows *rowsPtr, int from,
-         int to)
+CopyRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr, const Rows *rowsPtr,
+         int from, int to)
 {
     int        start = rowsPtr->starts[from];
     int        middle = from + (to - from) / 2;
@@ -358,7 +375,7 @@ CopyRows(Database *dbPtr, Ns_LogSink sink, const Rows *rowsPtr, int from,
     Ns_DStringPrintf(&sql, "SAVEPOINT rows; COPY %s (\"time\", stream,"
                      " severity, record) FROM STDIN; RELEASE SAVEPOINT rows",
                      dbPtr->table);
-    isOk = NsPqCopy(&dbPtr->pq, Ns_DStringValue(&sql),
+    isOk = PqCopy(&dbPtr->pq, Ns_DStringValue(&sql),
                     Ns_DStringValue(&rowsPtr->text) + start,
                     (size_t) (rowsPtr->starts[to] - start));
     Ns_DStringFree(&sql);
@@ -366,13 +383,13 @@ CopyRows(Database *dbPtr, Ns_LogSink sink, const Rows *rowsPtr, int from,
         return isOk;
     }
     if (to - from == 1) {
-        NsDeliverRefused(sink, dbPtr->pq.error);
+        Ns_LogSinkRefuse(batchPtr, dbPtr->pq.error);
     }
     return Execute(dbPtr, "ROLLBACK TO SAVEPOINT rows;"
                    " RELEASE SAVEPOINT rows")
         && (to - from == 1
-            || (CopyRows(dbPtr, sink, rowsPtr, from, middle)
-                && CopyRows(dbPtr, sink, rowsPtr, middle, to)));
+            || (CopyRows(dbPtr, batchPtr, rowsPtr, from, middle)
+                && CopyRows(dbPtr, batchPtr, rowsPtr, middle, to)));
 }
 
 /*
@@ -392,28 +409,32 @@ IsRowsFault(const char *sqlState)
 }
 
 /*
- * Take rows off the beginning; what is left.
+ * Take the next rows; false: there are none, and nothing to free.
  */
-static const char *
-InitRows(Rows *rowsPtr, int most, const char *bytes, const char *end)
+static bool
+InitRows(Rows *rowsPtr, Ns_LogSinkBatch *batchPtr)
 {
     Ns_DString *textPtr = &rowsPtr->text;
+    Ns_LogRow   row;
 
     Ns_DStringInit(textPtr);
-    rowsPtr->starts = ns_malloc(((size_t) most + 1) * sizeof(int));
+    rowsPtr->starts = ns_malloc(((size_t) batchPtr->insertRows + 1)
+                                * sizeof(int));
     rowsPtr->starts[0] = 0;
-    for (rowsPtr->n = 0; bytes < end && rowsPtr->n < most
-             && Ns_DStringLength(textPtr) < PIECE_BYTES; ) {
-        NsRow row;
-
-        bytes += NsRowParse(bytes, &row);
+    rowsPtr->n = 0;
+    while (rowsPtr->n < batchPtr->insertRows
+           && Ns_DStringLength(textPtr) < PIECE_BYTES
+           && Ns_LogSinkNextRow(batchPtr, &row)) {
         Ns_DStringVarAppend(textPtr, row.time, "\t", (char *) NULL);
         AppendText(textPtr, row.stream, '\t');
         AppendText(textPtr, row.severity, '\t');
         AppendText(textPtr, row.record, '\n');
         rowsPtr->starts[++rowsPtr->n] = Ns_DStringLength(textPtr);
     }
-    return bytes;
+    if (rowsPtr->n == 0) {
+        FreeRows(rowsPtr);
+    }
+    return rowsPtr->n > 0;
 }
 
 static void
@@ -429,7 +450,7 @@ FreeRows(Rows *rowsPtr)
  * not get out of the log that way.
  */
 static void
-AppendText(Ns_DString *dsPtr, NsRowText text, char end)
+AppendText(Ns_DString *dsPtr, Ns_LogText text, char end)
 {
     for (size_t i = 0; i < text.length; ) {
         const char   *bytes = text.bytes + i;
@@ -442,7 +463,7 @@ AppendText(Ns_DString *dsPtr, NsRowText text, char end)
             n++;
         }
         if (n == 0 && c >= 0x80) {
-            n = NsLogUtf8Length(bytes, text.length - i);
+            n = Ns_LogSinkUtf8Bytes(bytes, text.length - i);
         }
         if (n > 0) {
             Ns_DStringNAppend(dsPtr, bytes, (int) n);
@@ -462,21 +483,19 @@ AppendText(Ns_DString *dsPtr, NsRowText text, char end)
 }
 
 /*
- * Once the present mapping has positions, and nothing is left of earlier ones,
- * theirs are of no use.
+ * Positions that nobody needs any more; but never another server's.
  */
 static bool
-Prune(Database *dbPtr, Ns_LogSink sink)
+Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr)
 {
     PGresult *resultPtr;
 
-    if (dbPtr->isPruned || sink->claims != NULL
-            || sink->ringPtr != NsSinkRing()) {
+    if (dbPtr->isPruned || !batchPtr->mayForget) {
         return true;
     }
     resultPtr = Query(dbPtr, "DELETE FROM %s WHERE sink = %s AND server = %s"
                       " AND epoch <> %" PRIu64, dbPtr->positions, dbPtr->sink,
-                      dbPtr->server, sink->ringPtr->headerPtr->epoch);
+                      dbPtr->server, batchPtr->epoch);
     dbPtr->isPruned = resultPtr != NULL;
     PQclear(resultPtr);
     return dbPtr->isPruned;
@@ -489,7 +508,7 @@ Commit(Database *dbPtr)
     bool      isCommitted;
 
     dbPtr->isInDoubt = true;
-    resultPtr = NsPqQuery(&dbPtr->pq, "COMMIT");
+    resultPtr = PqQuery(&dbPtr->pq, "COMMIT");
     isCommitted = resultPtr != NULL
         && STREQ(PQcmdStatus(resultPtr), "COMMIT");
     PQclear(resultPtr);
@@ -499,7 +518,7 @@ Commit(Database *dbPtr)
 static bool
 Execute(Database *dbPtr, const char *sql)
 {
-    PGresult *resultPtr = NsPqQuery(&dbPtr->pq, sql);
+    PGresult *resultPtr = PqQuery(&dbPtr->pq, sql);
     bool      isOk = resultPtr != NULL;
 
     PQclear(resultPtr);
@@ -517,7 +536,7 @@ Query(Database *dbPtr, const char *fmt, ...)
     va_start(ap, fmt);
     Ns_DStringVPrintf(&sql, fmt, ap);
     va_end(ap);
-    resultPtr = NsPqQuery(&dbPtr->pq, Ns_DStringValue(&sql));
+    resultPtr = PqQuery(&dbPtr->pq, Ns_DStringValue(&sql));
     Ns_DStringFree(&sql);
     return resultPtr;
 }
@@ -525,7 +544,7 @@ Query(Database *dbPtr, const char *fmt, ...)
 static void
 Disconnect(Database *dbPtr)
 {
-    NsPqClose(&dbPtr->pq);
+    PqClose(&dbPtr->pq);
     ns_free(dbPtr->table);
     ns_free(dbPtr->positions);
     ns_free(dbPtr->sink);
@@ -534,52 +553,50 @@ Disconnect(Database *dbPtr)
 }
 
 static void
-CloseDatabase(Ns_LogSink sink)
+ClosePostgresql(Ns_LogSinkTarget *targetPtr)
 {
-    Disconnect(sink->target);
-    ns_free(sink->target);
-    sink->target = NULL;
+    Disconnect(targetPtr->data);
+    ns_free(targetPtr->data);
+    targetPtr->data = NULL;
 }
 
 /*
  * The database knows best how far a process got that was killed.
  */
-static bool
-Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
+static int
+GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
+             Ns_LogSinkPositions *listPtr)
 {
-    Database *dbPtr = sink->target;
-    PGresult *resultPtr;
+    Database *dbPtr = targetPtr->data;
+    PGresult *resultPtr = NULL;
 
-    if (dbPtr->pq.conn == NULL && !Connect(sink)) {
-        return Complain(sink);
+    if (dbPtr->pq.conn != NULL || Connect(dbPtr, targetPtr)) {
+        resultPtr = Query(dbPtr, "SELECT lane, position FROM %s WHERE sink = %s"
+                          " AND epoch = %" PRIu64, dbPtr->positions,
+                          dbPtr->sink, epoch);
     }
-    resultPtr = Query(dbPtr, "SELECT lane, position FROM %s WHERE sink = %s"
-                      " AND epoch = %" PRIu64, dbPtr->positions, dbPtr->sink,
-                      ringPtr->headerPtr->epoch);
     if (resultPtr == NULL) {
-        return Complain(sink);
+        return Complain(targetPtr);
     }
     for (int i = 0; i < PQntuples(resultPtr); i++) {
-        NsSettleCursor(ringPtr, slotPtr,
-                       strtoll(PQgetvalue(resultPtr, i, 0), NULL, 10),
-                       strtoll(PQgetvalue(resultPtr, i, 1), NULL, 10));
+        Ns_LogSinkAddPosition(listPtr,
+                              strtoll(PQgetvalue(resultPtr, i, 0), NULL, 10),
+                              strtoll(PQgetvalue(resultPtr, i, 1), NULL, 10));
     }
     PQclear(resultPtr);
-    return true;
+    return NS_OK;
 }
 
 /*
  * Something failed.  The connection is given up with whatever state it is in.
  */
-static bool
-Complain(Ns_LogSink sink)
+static int
+Complain(Ns_LogSinkTarget *targetPtr)
 {
-    Database *dbPtr = sink->target;
+    Database *dbPtr = targetPtr->data;
 
     Disconnect(dbPtr);
-    memcpy(sink->complaint, dbPtr->pq.error, sizeof(sink->complaint));
+    snprintf(targetPtr->error, sizeof(targetPtr->error), "%s", dbPtr->pq.error);
     errno = dbPtr->pq.reason != 0 ? dbPtr->pq.reason : EIO;
-    return false;
+    return NS_ERROR;
 }
-
-#endif

@@ -1,5 +1,5 @@
 /*
- * postgresql.c --
+ * connection.c --
  *
  *      A connection to a PostgreSQL server that never keeps its caller waiting
  *      for long.
@@ -9,32 +9,30 @@
  *      do without blocking is to resolve the name of a host.)
  */
 
-#include "log/target/postgresql.h"
+#include "connection.h"
 
-#include "base/clock.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
-#ifdef HAVE_LIBPQ
-
-#define CONNECT_SPAN (3 * NS_STAMP_SECOND)
+#define CONNECT_MS 3000
 /* Less than what a shutdown grants a sink. */
-#define REPLY_SPAN   (4 * NS_STAMP_SECOND)
+#define REPLY_MS   4000
 
-static bool AwaitConnection(NsPq *pqPtr);
-static bool Await(NsPq *pqPtr, short events, NsStamp until);
-static bool Send(NsPq *pqPtr, const char *sql);
-static bool Flush(NsPq *pqPtr);
-static PGresult *NextResult(NsPq *pqPtr);
-static PGresult *LastResult(NsPq *pqPtr, PGresult *resultPtr);
-static bool IsGood(NsPq *pqPtr, const PGresult *resultPtr);
-static bool Fail(NsPq *pqPtr, int reason, const char *text);
+static bool AwaitConnection(Pq *pqPtr);
+static bool Await(Pq *pqPtr, short events, int64_t untilMs);
+static int64_t Now(void);
+static bool Send(Pq *pqPtr, const char *sql);
+static bool Flush(Pq *pqPtr);
+static PGresult *NextResult(Pq *pqPtr);
+static PGresult *LastResult(Pq *pqPtr, PGresult *resultPtr);
+static bool IsGood(Pq *pqPtr, const PGresult *resultPtr);
+static bool Fail(Pq *pqPtr, int reason, const char *text);
 static int  ReasonOf(const char *sqlState);
 static void IgnoreNotice(void *arg, const PGresult *resultPtr);
 
 
 char *
-NsPqDisplay(const char *connection)
+PqDisplay(const char *connection)
 {
     PQconninfoOption *options = PQconninfoParse(connection, NULL);
     Ns_DString        ds;
@@ -58,7 +56,7 @@ NsPqDisplay(const char *connection)
 }
 
 bool
-NsPqConnect(NsPq *pqPtr, const char *connection)
+PqConnect(Pq *pqPtr, const char *connection)
 {
     static const char *const names[] = {
         "fallback_application_name", "dbname", "client_encoding", NULL
@@ -76,25 +74,25 @@ NsPqConnect(NsPq *pqPtr, const char *connection)
         return true;
     }
     (void) Fail(pqPtr, ECONNREFUSED, PQerrorMessage(pqPtr->conn));
-    NsPqClose(pqPtr);
+    PqClose(pqPtr);
     return false;
 }
 
 void
-NsPqClose(NsPq *pqPtr)
+PqClose(Pq *pqPtr)
 {
     PQfinish(pqPtr->conn);
     pqPtr->conn = NULL;
 }
 
 PGresult *
-NsPqQuery(NsPq *pqPtr, const char *sql)
+PqQuery(Pq *pqPtr, const char *sql)
 {
     return Send(pqPtr, sql) ? LastResult(pqPtr, NextResult(pqPtr)) : NULL;
 }
 
 bool
-NsPqCopy(NsPq *pqPtr, const char *sql, const char *bytes, size_t length)
+PqCopy(Pq *pqPtr, const char *sql, const char *bytes, size_t length)
 {
     PGresult *resultPtr;
     bool      isOk;
@@ -124,7 +122,7 @@ NsPqCopy(NsPq *pqPtr, const char *sql, const char *bytes, size_t length)
 }
 
 static bool
-Send(NsPq *pqPtr, const char *sql)
+Send(Pq *pqPtr, const char *sql)
 {
     pqPtr->reason = 0;
     return PQsendQuery(pqPtr->conn, sql) ? Flush(pqPtr)
@@ -132,13 +130,13 @@ Send(NsPq *pqPtr, const char *sql)
 }
 
 static bool
-AwaitConnection(NsPq *pqPtr)
+AwaitConnection(Pq *pqPtr)
 {
-    NsStamp until = NsClockNow() + CONNECT_SPAN;
+    int64_t untilMs = Now() + CONNECT_MS;
     short   events = POLLOUT;
 
     for (;;) {
-        if (!Await(pqPtr, events, until)) {
+        if (!Await(pqPtr, events, untilMs)) {
             return false;
         }
         switch (PQconnectPoll(pqPtr->conn)) {
@@ -160,12 +158,12 @@ AwaitConnection(NsPq *pqPtr)
  * Wait until the socket is ready; not longer than that.
  */
 static bool
-Await(NsPq *pqPtr, short events, NsStamp until)
+Await(Pq *pqPtr, short events, int64_t untilMs)
 {
     for (;;) {
         struct pollfd poller = {.fd = PQsocket(pqPtr->conn), .events = events};
-        NsStamp       left = MAX(until - NsClockNow(), 0);
-        int           n = poll(&poller, 1, (int) (left / 1000000) + 1);
+        int           n = poll(&poller, 1,
+                               (int) MAX(untilMs - Now(), 0) + 1);
 
         if (n > 0) {
             return true;
@@ -179,17 +177,26 @@ Await(NsPq *pqPtr, short events, NsStamp until)
     }
 }
 
+static int64_t
+Now(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /*
  * A server that has its hands full with what it wants to say takes nothing, so
  * that has to be read as well.
  */
 static bool
-Flush(NsPq *pqPtr)
+Flush(Pq *pqPtr)
 {
     int n;
 
     while ((n = PQflush(pqPtr->conn)) == 1) {
-        if (!Await(pqPtr, POLLIN | POLLOUT, NsClockNow() + REPLY_SPAN)) {
+        if (!Await(pqPtr, POLLIN | POLLOUT, Now() + REPLY_MS)) {
             return false;
         }
         if (!PQconsumeInput(pqPtr->conn)) {
@@ -204,10 +211,10 @@ Flush(NsPq *pqPtr)
  * NULL: there is no more, or the wait was too long.
  */
 static PGresult *
-NextResult(NsPq *pqPtr)
+NextResult(Pq *pqPtr)
 {
     while (PQisBusy(pqPtr->conn)) {
-        if (!Await(pqPtr, POLLIN, NsClockNow() + REPLY_SPAN)) {
+        if (!Await(pqPtr, POLLIN, Now() + REPLY_MS)) {
             return NULL;
         }
         if (!PQconsumeInput(pqPtr->conn)) {
@@ -223,7 +230,7 @@ NextResult(NsPq *pqPtr)
  * one, if all are good.
  */
 static PGresult *
-LastResult(NsPq *pqPtr, PGresult *resultPtr)
+LastResult(Pq *pqPtr, PGresult *resultPtr)
 {
     PGresult *lastPtr = NULL;
 
@@ -240,7 +247,7 @@ LastResult(NsPq *pqPtr, PGresult *resultPtr)
 }
 
 static bool
-IsGood(NsPq *pqPtr, const PGresult *resultPtr)
+IsGood(Pq *pqPtr, const PGresult *resultPtr)
 {
     ExecStatusType status = PQresultStatus(resultPtr);
     const char    *sqlState, *text;
@@ -264,7 +271,7 @@ IsGood(NsPq *pqPtr, const PGresult *resultPtr)
  * What fails first is the reason; of its text the first line.
  */
 static bool
-Fail(NsPq *pqPtr, int reason, const char *text)
+Fail(Pq *pqPtr, int reason, const char *text)
 {
     if (pqPtr->reason != 0) {
         return false;
@@ -289,13 +296,3 @@ static void
 IgnoreNotice(void *arg, const PGresult *resultPtr)
 {
 }
-
-#else
-
-char *
-NsPqDisplay(const char *connection)
-{
-    return ns_strdup("***");
-}
-
-#endif

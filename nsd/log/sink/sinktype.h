@@ -1,0 +1,102 @@
+/*
+ * sinktype.h --
+ *
+ *      The types of sinks: those of the server, and those of modules, which are
+ *      loaded when they are asked for.
+ */
+
+#ifndef NSD_LOG_SINK_SINKTYPE_H
+#define NSD_LOG_SINK_SINKTYPE_H
+
+#include "log/ring/ring.h"
+#include "log/stream/stream.h"
+#include "nslogsink.h"
+
+/*
+ * What a type of sink knows: its target.  All are called with the sink locked.
+ */
+typedef struct NsSinkType {
+    const char *name;
+
+    /* Its parameters; the first says where a sink writes.  NULL: none. */
+    const Ns_LogSinkOption *options;
+
+    /* Their defaults.  NULL: the type is one of the server's own, which looks
+     * at the sink's `file` alone. */
+    const Ns_LogSinkValue *defaults;
+
+    /* That parameter as people may see it, on the heap.  NULL: as it is. */
+    char *(*showProc) (const char *text);
+
+    /* No configuration can ask for it. */
+    bool isHidden;
+
+    /* Its target is a file that can be rolled. */
+    bool isFile;
+
+    /* What is left for a sink that no longer exists is written to its file. */
+    bool outlivesSink;
+
+    /* It writes rows: batchRows holds, and bufferNanos even for the first. */
+    bool isDatabase;
+
+    /* Its target may be away: its thread alone tries again. */
+    bool isRemote;
+
+    /* Open the target; errno tells why not. */
+    bool (*openProc) (Ns_LogSink sink);
+
+    /* Write some or all of the bytes; how many, or -1 and errno. */
+    ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
+
+    /* What was written has arrived; else errno tells why not, and nWritten is
+     * where to go on.  NULL: a write tells. */
+    bool (*confirmProc) (Ns_LogSink sink);
+
+    /* What was written is on disk; errno tells why not.  NULL: a database's
+     * always is, and no other can say so. */
+    bool (*syncProc) (Ns_LogSink sink);
+
+    void (*closeProc) (Ns_LogSink sink);
+
+    /* Where the next write goes, for recovery.  NULL: it cannot be told. */
+    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr,
+                       uint64_t *inodePtr);
+
+    /* Put a record into the buffer, like a format procedure of a stream.  NULL:
+     * the stream's own. */
+    size_t (*formatProc) (Ns_LogSink sink, Ns_LogStream stream,
+                          const Ns_LogRecord *recordPtr, char *buffer,
+                          size_t room);
+
+    /* The slot is of a process that was killed: set its cursors right.  False:
+     * it cannot now, and errno tells why.  NULL: what the mapping says about a
+     * write under way is all there is. */
+    bool (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+} NsSinkType;
+
+/*
+ * Of that name; NULL: there is none, and no module has it.  Find loads a module
+ * if it has to: hold no lock.
+ */
+const NsSinkType *NsSinkTypeFind(const char *name);
+
+/*
+ * By index, those that are loaded; NULL: no more.
+ */
+const NsSinkType *NsSinkTypeAt(int index);
+
+/*
+ * Add one, which lives on.  False: there is one of that name, or no room.
+ */
+bool NsSinkTypeAdd(const NsSinkType *typePtr);
+
+/*
+ * Who loads a module for a type, and adds it.
+ */
+typedef void (NsSinkTypeLoadProc)(const char *name);
+void NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);
+
+int NsSinkTypeCountOptions(const NsSinkType *typePtr);
+
+#endif
