@@ -243,7 +243,7 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
 }
 
 /*
- * What the sinks have there by now.
+ * The records that the sinks have there by now.
  */
 static void
 LookAtDisk(Printer *printerPtr)
@@ -335,7 +335,7 @@ PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
         }
         NsPlaceAdvance(printerPtr->ringPtr, placePtr);
     } else {
-        /* Freed while we looked; go on with what is there now. */
+        /* Freed while we looked; continue with what is there now. */
         placePtr->segment = NS_RING_NONE;
         placePtr->headPtr = NULL;
     }

@@ -34,7 +34,7 @@ typedef struct Forget {
 } Forget;
 
 typedef enum {
-    AT_START,                   /* What cannot be read is told. */
+    AT_START,                   /* Mappings that cannot be read are reported. */
     LATE,
     AGAIN                       /* Processes that live are known already. */
 } Moment;
@@ -202,8 +202,8 @@ NsLeftoverTellDamage(const NsRing *ringPtr)
 }
 
 /*
- * What is there twice is in a collection, too, and has not been read since that
- * was made.
+ * A mapping that exists twice is in a collection, too, and has not been read
+ * since that was made.
  */
 static int
 DropNeedless(NsRing **rings, int n)
@@ -391,7 +391,7 @@ Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
     }
     ns_free(path);
     for (int i = 0; i < n + nOrphans; i++) {
-        /* What is open read only stays. */
+        /* A mapping that is open read only stays. */
         NsRingClose(&rings[i], true);
     }
     for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
@@ -512,7 +512,7 @@ TellUnreadable(const char *path, const char *problem, LeftoverProc *proc,
 }
 
 /*
- * True: nothing is left in the mapping any more.
+ * True: nothing is left in the mapping.
  */
 static bool
 ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)

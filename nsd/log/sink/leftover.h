@@ -5,7 +5,7 @@
  *
  *      What is left there for a sink that no longer exists, and whose target
  *      this server cannot know (a database, a syslog server), stays until there
- *      is a sink of that name again, or until someone gives it up.  So does a
+ *      is a sink of that name again, or until someone discards it.  So does a
  *      mapping that cannot be read.
  */
 
@@ -29,9 +29,9 @@ typedef struct NsLeftover {
 void NsLeftoverInit(void);
 
 /*
- * Which mappings are open here, and what of them has been claimed, changes with
- * this lock held; a mapping that is open already cannot be opened.  Nothing is
- * logged meanwhile.
+ * The lock guards which mappings are open here, and which of their parts are
+ * claimed; a mapping that is open already cannot be opened.  Nothing is logged
+ * meanwhile.
  */
 void NsLeftoverLock(void);
 void NsLeftoverUnlock(void);
@@ -39,8 +39,8 @@ void NsLeftoverUnlock(void);
 /*
  * At the start, before this process has a mapping: open what dead processes of
  * this server left, oldest first; the caller closes each and frees the array.
- * However many files there were, it is one afterwards, without what nobody
- * needs any more.  Spill files in the directory (NULL: none) whose mapping is
+ * However many files there were, it is one afterwards, without the parts that
+ * nobody needs.  Spill files in the directory (NULL: none) whose mapping is
  * lost get a place there, too.
  */
 int NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,

@@ -1,7 +1,7 @@
 /*
  * settle.h --
  *
- *      How far the write got in which a process died: what its file tells.
+ *      How far the write got in which a process died, as its file shows it.
  *
  *      Before a file sink writes, the mapping says where to, and which records
  *      (sink_int.h, flush.c).  Whether the bytes arrived only the file knows,
@@ -18,11 +18,11 @@
  * For a sink that works for a mapping of a dead process, locked, its ringPtr,
  * slotPtr and lanes set: their places are open at the cursors.
  *
- * Afterwards they stand behind the records in doubt.  Those that the file has
- * are counted as delivered, the others are in the sink's buffer, the missing
- * rest of a line that was begun before them; one write makes the slot's cursors
- * tell the truth again.  *nPtr grows by those in the buffer.  False: not now,
- * errno tells why.
+ * Afterwards they are behind the records in doubt.  Those that the file has are
+ * counted as delivered, the others are in the sink's buffer, the missing rest
+ * of a line that was begun before them; one write makes the slot's cursors tell
+ * the truth again.  *nPtr grows by those in the buffer.  False: not now, errno
+ * tells why.
  */
 bool NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr);
 

@@ -94,7 +94,7 @@ Reset(NsRingSink *slotPtr)
 }
 
 /*
- * NULL: there is no file, and errno tells why.  Takes the path.
+ * NULL: there is no file, and errno says why.  Takes the path.
  */
 static NsSpill *
 Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path)
@@ -159,7 +159,7 @@ NsSpillRefresh(NsSpill *spillPtr)
 
     spillPtr->end = atomic_load(&spillPtr->slotPtr->spillEnd);
     Bound(spillPtr);
-    /* What was before it may be gone already. */
+    /* The part before it may be gone already. */
     spillPtr->read = MIN(MAX(spillPtr->read, done), spillPtr->end);
 }
 
@@ -314,7 +314,7 @@ PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * What was kept before: all of these lanes.
+ * The records kept before: all of these lanes.
  */
 static bool
 CopyNext(NsSpill *spillPtr, NsRing *nextPtr)
@@ -662,7 +662,7 @@ Checksum(const NsSpillFrame *framePtr, const void *bytes)
 }
 
 /*
- * Have so many bytes from `read` on in the buffer.
+ * Have the given number of bytes from `read` on in the buffer.
  */
 static bool
 Fill(NsSpill *spillPtr, size_t need)

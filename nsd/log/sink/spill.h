@@ -4,8 +4,8 @@
  *      Records that a sink has not written yet, moved from the log memory to a
  *      file.
  *
- *      The file is a queue: what is appended comes after all that is there, and
- *      the sink reads it from the beginning, before anything that is still in
+ *      The file is a queue: new records come after all that is there, and the
+ *      sink reads it from the beginning, before anything that is still in
  *      memory.  The sink's slot in the mapping says what counts of the file, so
  *      a later process finds what this one left:
  *
@@ -13,13 +13,13 @@
  *            written         in the sink's          not read    the last
  *                            buffer                             addition
  *
- *      Bytes behind spillEnd do not count.  The records of the last addition may
- *      still be in the mapping before the sink's cursors: NsSpillOpen moves the
- *      cursors on.  spillAhead holds while the slot says that a write is under
- *      way, like the cursors' `ahead`.
+ *      Bytes behind spillEnd do not count.  The records of the last addition
+ *      may still be in the mapping before the sink's cursors: NsSpillOpen moves
+ *      the cursors on.  spillAhead holds while the slot says that a write is
+ *      under way, like the cursors' `ahead`.
  *
- *      The queue stands behind a head that says the same once more, for the case
- *      that the mapping is lost and the file is not; see spillhead.h.
+ *      The queue stands behind a head that says the same once more, for the
+ *      case that the mapping is lost and the file is not; see spillhead.h.
  *
  *      One thread at a time uses a spill file; see bound.h.
  */
@@ -73,7 +73,7 @@ typedef struct NsSpill {
 
 /*
  * A new, empty file for the slot of the present mapping; or the file that the
- * slot of an earlier process names.  NULL: errno tells why.
+ * slot of an earlier process names.  NULL: errno says why.
  */
 NsSpill *NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr);
 NsSpill *NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr);
@@ -89,9 +89,9 @@ void     NsSpillRefresh(NsSpill *spillPtr);
 /*
  * Before a file of an earlier process is read: records of some lanes are to
  * outlive it.  They go into another file, which takes its place when it is
- * deleted; until then that does not count, and who begins again makes it anew.
- * *hasOthersPtr: there is something else in the file.  If not, it may as well
- * stay as it is.  False: errno tells why this cannot be.
+ * deleted; until then that does not count, and a process that begins again
+ * makes it again. *hasOthersPtr: there is something else in the file.  If not,
+ * it may as well stay as it is.  False: errno tells why this cannot be.
  */
 typedef bool (NsSpillKeepProc) (const NsRing *ringPtr, uint32_t lane);
 bool NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
@@ -108,8 +108,8 @@ NsSpillIsKept(const NsSpill *spillPtr, const NsSpillFrame *framePtr)
 }
 
 /*
- * The slot has no file any more, but for one with what was to be kept; what else
- * was not read is given up.
+ * The slot has no file now, except one with the records to be kept; other
+ * records that were not read are discarded.
  */
 void NsSpillDelete(NsSpill **spillPtrPtr);
 
@@ -137,9 +137,9 @@ void NsSpillAdd(NsSpill *spillPtr, const NsSpillFrame *framePtr,
                 const void *bytes);
 
 /*
- * Write the addition.  isRead: the sink has these records in its buffer, has read
- * all of the file, and the slot's cursors may be moved after this.  False: errno
- * tells why, and there is no addition.
+ * Write the addition.  isRead: the sink has these records in its buffer, has
+ * read all of the file, and the slot's cursors may be moved after this.  False:
+ * errno says why, and there is no addition.
  */
 bool NsSpillWrite(NsSpill *spillPtr, bool isRead);
 

@@ -43,7 +43,7 @@ NsSpillHeadBytes(const NsRing *ringPtr)
 }
 
 /*
- * What is constant, of the mapping and of the head.
+ * The constant parts of the mapping and of the head.
  */
 static NsRingHeader
 HeaderOf(const NsRing *ringPtr)
@@ -71,7 +71,7 @@ NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
     NsRingLayout layout = LayoutOf(ringPtr);
 
     *headPtr = (NsSpillHeader){0};
-    /* Where there are no locks, no start takes the file for its own either. */
+    /* Without locks no start takes the file for its own either. */
     (void) NsRingFileLock(fd);
     if (ftruncate(fd, (off_t) layout.bytes) != 0
             || !NsWriteAllAt(fd, server, sizeof(server),
@@ -152,8 +152,8 @@ WriteStreams(int fd, const NsRing *ringPtr, unsigned n)
 }
 
 /*
- * Where the old words cannot be replaced, records may come twice if the mapping
- * is lost besides.
+ * If the old words cannot be replaced, records may come twice if the mapping is
+ * lost besides.
  */
 void
 NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr, const NsRingSink *slotPtr)
@@ -166,7 +166,7 @@ NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * The time in the mapping tells the file from others.
+ * The time in the mapping distinguishes the file from others.
  */
 char *
 NsSpillPath(const NsRing *ringPtr, const NsRingSink *slotPtr)

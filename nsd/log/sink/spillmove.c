@@ -18,7 +18,7 @@
 #define BATCH_BYTES ((size_t) 256 << 10)
 
 /*
- * What one sink has not read of one mapping.
+ * The records of one mapping that one sink has not read.
  */
 typedef struct Walk {
     NsRing     *ringPtr;
@@ -67,9 +67,9 @@ NsSpillMove(NsRing *const *rings, int n)
 }
 
 /*
- * About a write that was under way the cursors have something to say: that stays
- * as it is.  Until it is settled the sink begins no other, in later processes
- * either, so there is one such mapping at most.
+ * About a write that was under way the cursors have something to say: that
+ * stays as it is.  Until it is settled the sink begins no other, in later
+ * processes either, so there is one such mapping at most.
  */
 static void
 MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
@@ -155,8 +155,9 @@ EndWalk(Walk *walkPtr)
 }
 
 /*
- * Earliest first, up to so many bytes.  What is damaged stays, and what follows:
- * who reads it will tell.  How many records.
+ * Earliest first, up to the given number of bytes.  A damaged record stays,
+ * with those behind it: its reader will report it.  Returns the number of
+ * records.
  */
 static uint64_t
 ToDisk(Walk *walkPtr, uint64_t most)
@@ -239,7 +240,8 @@ Commit(Walk *walkPtr, NsSpill *spillPtr)
 }
 
 /*
- * What the rules of their streams allow.  How many records.
+ * Only those that the rules of their streams allow.  Returns the number of
+ * records.
  */
 static uint64_t
 GiveUp(Walk *walkPtr)

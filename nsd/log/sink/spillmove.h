@@ -10,10 +10,10 @@
 #include "log/ring/ring.h"
 
 /*
- * At the start, of mappings of dead processes, oldest first: what they need
- * together is to be no more than one of them may hold.  What is too much moves
- * to disk, for each sink up to its maxspill.  Beyond that it is given up, but for
- * streams of which nothing may be dropped; the sink's log tells where that was.
+ * At the start, of mappings of dead processes, oldest first: together they may
+ * need no more than one of them may hold.  The rest moves to disk, for each
+ * sink up to its maxspill.  Beyond that it is discarded, but for streams of
+ * which nothing may be dropped; the sink's log tells where that was.
  */
 void NsSpillMove(NsRing *const *rings, int n);
 

@@ -20,7 +20,8 @@
 #include "nslog.h"
 #include "nsprocess.h"
 
-/* A chore that takes so long hangs; one that is due so long waits too long. */
+/* A chore that takes this long hangs; one that has been due for this long waits
+ * too long. */
 #define HUNG_NANOS    (NS_STAMP_SECOND / 10)
 /* While one hangs, others are found out sooner. */
 #define BESIDE_NANOS  (NS_STAMP_SECOND / 100)
@@ -210,7 +211,7 @@ NewWorkerLocked(void)
 }
 
 /*
- * That there is no thread, others tell; see NsThreadSetLimitProc.
+ * Others report that there is no thread; see NsThreadSetLimitProc.
  */
 static bool
 StartWorker(Worker *workerPtr, bool must)
@@ -324,7 +325,7 @@ RunWorker(void *arg)
 }
 
 /*
- * What the thread is at, for lists of threads.
+ * The chore of the thread, for lists of threads.
  */
 static void
 DescribeWorker(Ns_DString *dsPtr, void *arg)

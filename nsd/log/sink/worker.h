@@ -4,13 +4,12 @@
  *      A few threads that serve many chores, each when it is due, and none by
  *      two threads at a time.
  *
- *      One thread serves; a second one looks on.  A chore may not come back:
- *      it is in a write that takes no end.  When a chore has been due for a
- *      tenth of a second and nobody gets on, or they get on too slowly while there
- *      are processors, the one that looks on serves it, and a third is started to
- *      look on.  So each chore that hangs holds one thread, and holds up others
- *      only until that is noticed.  Threads that are not needed any more end after
- *      a while.
+ *      One thread serves; a second one looks on.  A chore may not return: it is
+ *      in a write that does not end.  When a chore has been due for a tenth of
+ *      a second and nothing moves, or too slowly while there are processors,
+ *      the one that looks on serves it, and a third is started to look on.  So
+ *      each chore that hangs holds one thread, and holds up others only until
+ *      that is noticed.  Threads that are no longer needed end after a while.
  */
 
 #ifndef NSD_LOG_WORKER_H
@@ -46,15 +45,15 @@ void NsWorkersInit(NsChoreProc *proc, NsStamp surplus);
 
 /*
  * Chores can be added from Open to Close, and are served until they are gone.
- * Stop is for when they are, but for so many that hang: all threads end but
- * those that are at one of these.
+ * Stop is for when they are, except the given number that hang: all threads end
+ * but those that are at one of these.
  */
 void NsWorkersOpen(void);
 void NsWorkersClose(void);
 void NsWorkersStop(int nHanging);
 
 /*
- * See to it that there are threads, if chores can be added.  Must: as
+ * Ensure that there are threads, if chores can be added.  Must: as
  * Ns_ThreadCreate; else, false: the system has none now.  No lock held.
  */
 bool NsWorkersNeed(bool must);

@@ -94,7 +94,7 @@ NsAuditKind(const Ns_LogRecord *recordPtr)
 }
 
 /*
- * What the server says of a record, the caller's keys cannot say again.
+ * The caller's keys cannot repeat those of the server.
  */
 static bool
 IsOurs(const char *key)

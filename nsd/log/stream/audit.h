@@ -22,8 +22,8 @@ typedef struct NsAuditRecord {
 } NsAuditRecord;
 
 /*
- * Write an audit record.  NS_ERROR: it is kept nowhere, and errno tells why;
- * ENODEV: no sink takes the stream, ENOMSG: all of its sinks ignore the record.
+ * Write an audit record.  NS_ERROR: it is lost, and errno says why; ENODEV: no
+ * sink takes the stream, ENOMSG: all of its sinks ignore the record.
  */
 Ns_ReturnCode NsAuditWrite(const NsAuditRecord *recordPtr);
 

@@ -3,10 +3,9 @@
  *
  *      Records of a reply that is still being sent.
  *
- *      A thread collects the records of streams that tell how many bytes were
- *      sent (Ns_LogStreamSetBytesSent), instead of putting them.  What it
- *      collected may go to another thread, and is put there when that number
- *      is known.
+ *      A thread collects the records of streams that state how many bytes were
+ *      sent (Ns_LogStreamSetBytesSent), instead of putting them.  The records
+ *      may go to another thread, and are put there when that number is known.
  */
 
 #ifndef NSD_LOG_HELD_H

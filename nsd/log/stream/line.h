@@ -38,7 +38,7 @@ extern NsLogStyle nsLogStyle;   /* Constant after NsLogConfigure. */
 typedef struct NsLogOut {
     char  *buffer;
     size_t room;
-    size_t length;              /* What all pieces together need. */
+    size_t length;              /* The room that all pieces together need. */
 } NsLogOut;
 
 static inline void
@@ -57,8 +57,8 @@ void NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
                const NsLogStyle *stylePtr);
 
 /*
- * What came from outside, made harmless: control characters, and bytes that are
- * no UTF-8, as \xHH; newlines by level, see NsLogStyle.
+ * Text from outside, made harmless: control characters, and bytes that are not
+ * UTF-8, as \xHH; newlines by level, see NsLogStyle.
  */
 void NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length,
                    int level);

@@ -45,7 +45,7 @@ typedef struct EventHead {
 } EventHead;
 
 /*
- * What a thread has collected.
+ * The events that a thread has collected.
  */
 typedef struct Unit {
     bool       isOpen;
@@ -392,7 +392,7 @@ Take(Rest *restPtr, size_t length)
 }
 
 /*
- * As far as there are so many.
+ * As far as there are that many.
  */
 static void
 CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length)

@@ -29,7 +29,7 @@ void NsUnitBegin(void);
 void NsUnitEvent(const char *kind, const char *text, size_t length);
 
 /*
- * What the thread logs is an event, too.
+ * An entry that the thread logs is an event, too.
  */
 void NsUnitNoteEntry(Ns_LogSeverity severity, const char *message,
                      size_t length);
@@ -52,7 +52,7 @@ bool NsUnitIsWanted(void);
 void NsUnitEnd(const Ns_Access *accessPtr);
 
 /*
- * What sinks ask of a record of the stream.
+ * The properties of a record that sinks ask for.
  */
 int64_t NsUnitNanos(const Ns_LogRecord *recordPtr);
 bool    NsUnitHasError(const Ns_LogRecord *recordPtr);

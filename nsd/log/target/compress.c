@@ -39,7 +39,7 @@ struct NsBacklog {
     NsBacklog *nextPtr;                 /* These four: guarded by queueLock. */
     bool       isQueued;
     bool       isInWork;
-    bool       isReleased;              /* Nobody queues it any more. */
+    bool       isReleased;              /* Nobody queues it now. */
 
     Ns_Mutex   lock;                    /* Guards the rest, and renaming. */
     char      *file;                    /* NULL: not known yet. */
@@ -256,7 +256,7 @@ CompressThread(void *arg)
 }
 
 /*
- * True: it has been released meanwhile, and nobody else has it.
+ * True: it has been released in the meantime, and nobody else has it.
  */
 static bool
 EndWork(NsBacklog *backlogPtr)
@@ -312,7 +312,7 @@ WorkOff(NsBacklog *backlogPtr)
 }
 
 /*
- * False: it could not be done, errno tells why, and nothing has changed.
+ * False: it could not be done, errno says why, and nothing has changed.
  */
 static bool
 CompressOne(NsBacklog *backlogPtr, Place *placePtr, const char *request)
@@ -334,7 +334,7 @@ CompressOne(NsBacklog *backlogPtr, Place *placePtr, const char *request)
         close(fd);
         errno = reason;
     } else if (Ns_DStringLength(&path) == 0) {
-        unlink(requestPath);            /* The backup is no more. */
+        unlink(requestPath);            /* The backup is gone. */
     } else if (errno != EBUSY) {
         isOk = false;
     }

@@ -3,9 +3,9 @@
  *
  *      Backups of log files are compressed in the background.
  *
- *      What is to be done stands in the directory of the log, so it outlives
- *      the process: an empty file `.NAME.gz-INODE` asks for the backup of that
- *      inode, whatever its name is by then, and takes what it becomes.
+ *      The tasks are in the directory of the log, so they outlive the process:
+ *      an empty file `.NAME.gz-INODE` asks for the backup of that inode,
+ *      whatever its name is by then, and takes what it becomes.
  */
 
 #ifndef NSD_LOG_COMPRESS_H
@@ -24,7 +24,7 @@ typedef struct NsBacklog NsBacklog;
 NsBacklog *NsBacklogCreate(void);
 
 /*
- * The log is no more: what waits to be compressed still is, then the structure
+ * The log is gone: backups that wait are still compressed, then the structure
  * goes.  *backlogPtrPtr, which may be NULL, is cleared.
  */
 void NsBacklogRelease(NsBacklog **backlogPtrPtr);

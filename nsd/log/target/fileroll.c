@@ -2,13 +2,13 @@
  * fileroll.c --
  *
  *      Which file a file sink writes to: rolling, reopening, and noticing that
- *      its name stands for another one.
+ *      its name means another one.
  *
  *      A file is left only when what it was to get is there to the last line.
  *      If that cannot be written, a roll fails, or, once the file has another
- *      name, goes on as soon as it can (isReopenDue).  Where a file must be left
- *      all the same, a line of which it has the beginning is cut off or ended
- *      there, and written anew to the next one.
+ *      name, goes on as soon as it can (isReopenDue).  Where a file must be
+ *      left all the same, a line of which it has the beginning is cut off or
+ *      ended there, and written anew to the next one.
  */
 
 #include "log/sink/sink_int.h"
@@ -21,7 +21,7 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* Rolls that follow each other faster are no rolls by the hour. */
+/* Rolls that follow each other faster are not rolls by the hour. */
 #define MIN_ROLL_SECONDS 60
 /* Between two looks at the name. */
 #define LOOK_NANOS       INT64_C(1000000000)
@@ -99,9 +99,9 @@ TornBytes(Ns_LogSink sink)
 }
 
 /*
- * If the file ends with what we have written of the line, that goes.  Else others
- * have written since, or, where child processes share the file, may any moment:
- * the line is ended.
+ * If the file ends with what we have written of the line, that goes.  Else
+ * others have written since, or, where child processes share the file, may any
+ * moment: the line is ended.
  */
 static void
 EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
@@ -134,8 +134,8 @@ NsFileOpenAgain(int fd, int flags)
 }
 
 /*
- * The last bytes written of the buffer are those of the file.  The descriptor is
- * for writing only.
+ * The last bytes written of the buffer are those of the file.  The descriptor
+ * is for writing only.
  */
 static bool
 StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
@@ -194,8 +194,8 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     if (!sink->isClosed) {
         sink->retryAt = 0;
         if (!NsDeliverFlush(sink) && sink->failure != EFBIG) {
-            /* What the old file has the beginning of belongs there; but one that
-             * may not grow any more is just the one to be rolled. */
+            /* A line whose beginning is in the old file belongs there; but a
+             * file that may not grow is just the one to be rolled. */
             return NS_ERROR;
         }
     }
@@ -351,8 +351,9 @@ NsFileLook(Ns_LogSink sink)
 }
 
 /*
- * Who renames a file often makes another, or asks for one, right after that: only
- * the second look counts.  What goes into a file without a name is lost at once.
+ * A program that renames a file often makes another, or asks for one, right
+ * after that: only the second look counts.  Lines in a file without a name are
+ * lost at once.
  */
 static void
 LookAtName(Ns_LogSink sink, const struct stat *stPtr)
@@ -376,8 +377,8 @@ LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 }
 
 /*
- * A file that was renamed takes lines until there can be a new one; one that was
- * deleted takes no more, and they wait.
+ * A file that was renamed takes lines until there can be a new one; one that
+ * was deleted takes none, and they wait.
  */
 static void
 BeginAnew(Ns_LogSink sink, bool isDeleted)

@@ -67,7 +67,7 @@ NsOpenFilesHave(const struct stat *stPtr)
 }
 
 /*
- * What points to the owner's file, or to NULL.
+ * Points to the owner's file, or to NULL.
  */
 static OpenFile **
 FindLocked(const void *owner)

@@ -9,12 +9,12 @@
 #include "nsstring.h"
 
 /*
- * What the conversions of strftime make, in the C locale.
+ * The results of the conversions of strftime, in the C locale.
  */
 static const struct {
     const char *letters;
     const char *pattern;        /* Of each one's text; NULL: */
-    const char *format;         /* it stands for these. */
+    const char *format;         /* it means these. */
 } conversions[] = {
     {"CdgHImMSUVWy", "[0-9]{2}", NULL},
     {"ekl", "[ 0-9]{2}", NULL},
@@ -87,8 +87,8 @@ AppendFormat(Ns_DString *dsPtr, const char *format)
 }
 
 /*
- * Where the format goes on.  With flags or a width, as in %-d, a number may have
- * any length.  What is no conversion stands for itself.
+ * The rest of the format.  With flags or a width, as in %-d, a number may have
+ * any length.  Other text means itself.
  */
 static const char *
 AppendConversion(Ns_DString *dsPtr, const char *percent)

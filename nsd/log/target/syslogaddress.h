@@ -1,8 +1,8 @@
 /*
  * syslogaddress.h --
  *
- *      Where a syslog daemon listens, as text: unix:PATH, udp:HOST:PORT,
- *      tcp:HOST:PORT; an IPv6 address stands in brackets.
+ *      The address of a syslog daemon, as text: unix:PATH, udp:HOST:PORT,
+ *      tcp:HOST:PORT; an IPv6 address is in brackets.
  */
 
 #ifndef NSD_LOG_SYSLOGADDRESS_H

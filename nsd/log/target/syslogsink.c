@@ -31,10 +31,10 @@
 #define FACILITY_DAEMON   3
 #define WAIT_SECONDS      2     /* For a connection, for room, and for the
                                  * server's system to acknowledge. */
-#define BREAK_MS          30000 /* After so long without, it is gone. */
+#define BREAK_MS          30000 /* After this time without, it is gone. */
 #define REFUSAL_MS        100
-#define MIN_DATAGRAM      480   /* What every receiver must take. */
-/* Longer frames make servers give up the connection, or lose their place. */
+#define MIN_DATAGRAM      480   /* The length that every receiver must take. */
+/* Longer frames make servers close the connection, or lose their place. */
 #define MAX_MESSAGE       65000
 #define MAX_LENGTH_DIGITS 10
 #define MSGID_BYTES       32
@@ -274,9 +274,9 @@ CharacterEnd(const char *bytes, size_t length)
 }
 
 /*
- * Where nobody listens to UDP, that is told later, if at all: on the same
- * machine at once.  While it is known that nobody did, wait a little for it, or
- * each datagram would seem to end the episode.
+ * If nobody listens to UDP, the network reports it later, if at all: on the
+ * same machine at once.  While it is known that nobody did, wait a little for
+ * it, or each datagram would seem to end the episode.
  */
 static bool
 IsRefused(Ns_LogSink sink)
