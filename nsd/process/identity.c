@@ -8,14 +8,13 @@
 
 #include "nsfile.h"
 #include "nslog.h"
+#include "nsstring.h"
 #include "nsthread.h"
 
 #include <grp.h>
-#include <pwd.h>
-
-#define LOOKUP_BYTES 65536
 
 static bool FindUser(const char *user, NsIdentity *identityPtr);
+static void TakeUserGroups(NsIdentity *identityPtr, const char *name);
 static bool FindGroup(const char *group, gid_t *gidPtr);
 static bool ParseNumber(const char *text, unsigned long *numberPtr);
 
@@ -156,55 +155,48 @@ Ns_SetGroup(const char *group)
 static bool
 FindUser(const char *user, NsIdentity *identityPtr)
 {
-    char          *buffer = ns_malloc(LOOKUP_BYTES);
-    struct passwd  entry, *foundPtr = NULL;
-    unsigned long  number;
-    bool           isFound = true;
+    unsigned long number;
+    uid_t         uid = (uid_t) Ns_GetUid(user);
+    Ns_DString    name;
 
-    (void) getpwnam_r(user, &entry, buffer, LOOKUP_BYTES, &foundPtr);
-    if (foundPtr == NULL && ParseNumber(user, &number)) {
-        (void) getpwuid_r((uid_t) number, &entry, buffer, LOOKUP_BYTES,
-                          &foundPtr);
-        if (foundPtr == NULL) {
-            identityPtr->uid = (uid_t) number;
-            identityPtr->gid = getgid();
-        }
-    } else if (foundPtr == NULL) {
-        isFound = false;
+    Ns_DStringInit(&name);
+    if (uid != (uid_t) -1) {
+        Ns_DStringAppend(&name, user);
+    } else if (ParseNumber(user, &number)) {
+        uid = (uid_t) number;
+        (void) Ns_GetNameForUid(&name, (int) uid);
     }
-    if (foundPtr != NULL) {
-        identityPtr->uid = foundPtr->pw_uid;
-        identityPtr->gid = foundPtr->pw_gid;
-        snprintf(identityPtr->userName, sizeof(identityPtr->userName), "%s",
-                 foundPtr->pw_name);
+    identityPtr->uid = uid;
+    identityPtr->gid = getgid();
+    if (Ns_DStringLength(&name) > 0) {
+        TakeUserGroups(identityPtr, Ns_DStringValue(&name));
+    }
+    Ns_DStringFree(&name);
+    return uid != (uid_t) -1;
+}
+
+static void
+TakeUserGroups(NsIdentity *identityPtr, const char *name)
+{
+    identityPtr->gid = (gid_t) Ns_GetUserGid(name);
+    snprintf(identityPtr->userName, sizeof(identityPtr->userName), "%s", name);
+    identityPtr->nGroups = Ns_NrElements(identityPtr->groups);
+    if (getgrouplist(name, identityPtr->gid, identityPtr->groups,
+                     &identityPtr->nGroups) < 0) {
         identityPtr->nGroups = Ns_NrElements(identityPtr->groups);
-        if (getgrouplist(foundPtr->pw_name, foundPtr->pw_gid,
-                         identityPtr->groups, &identityPtr->nGroups) < 0) {
-            identityPtr->nGroups = Ns_NrElements(identityPtr->groups);
-        }
     }
-    ns_free(buffer);
-    return isFound;
 }
 
 static bool
 FindGroup(const char *group, gid_t *gidPtr)
 {
-    char         *buffer = ns_malloc(LOOKUP_BYTES);
-    struct group  entry, *foundPtr = NULL;
     unsigned long number;
-    bool          isFound = true;
 
-    (void) getgrnam_r(group, &entry, buffer, LOOKUP_BYTES, &foundPtr);
-    if (foundPtr != NULL) {
-        *gidPtr = foundPtr->gr_gid;
-    } else if (ParseNumber(group, &number)) {
+    *gidPtr = (gid_t) Ns_GetGid(group);
+    if (*gidPtr == (gid_t) -1 && ParseNumber(group, &number)) {
         *gidPtr = (gid_t) number;
-    } else {
-        isFound = false;
     }
-    ns_free(buffer);
-    return isFound;
+    return *gidPtr != (gid_t) -1;
 }
 
 static bool
