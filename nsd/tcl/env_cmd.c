@@ -10,17 +10,16 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc ExistsCmd, NamesCmd, GetCmd, SetCmd, UnsetCmd;
+static Tcl_ObjCmdProc ExistsCmd, NamesCmd, LookCmd, SetCmd;
 
-static int Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                bool isUnset);
+#define UNSET 1
 
 static const NsTclCommand subcmds[] = {
     {"exists", ExistsCmd, 1, 1, "name", 0},
     {"names", NamesCmd, 0, 0, NULL, 0},
-    {"get", GetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"get", LookCmd, 0, NS_TCL_ANY, NULL, 0},
     {"set", SetCmd, 2, 2, "name value", 0},
-    {"unset", UnsetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"unset", LookCmd, 0, NS_TCL_ANY, NULL, NS_TCL_DATA(UNSET)},
     NS_TCL_END,
     NS_TCL_END
 };
@@ -81,29 +80,13 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_env get ?-nocomplain? name
+ * ns_env get, unset ?-nocomplain? name: the value that it has, or had.
  */
 static int
-GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-       Tcl_Obj *const *objv)
+LookCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
 {
-    return Look(interp, objc, objv, false);
-}
-
-/*
- * ns_env unset ?-nocomplain? name: the value that it had.
- */
-static int
-UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
-{
-    return Look(interp, objc, objv, true);
-}
-
-static int
-Look(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, bool isUnset)
-{
-    bool       isNoComplain, exists;
+    bool       isUnset = NsTclData(clientData) == UNSET, isNoComplain, exists;
     Ns_DString ds;
 
     isNoComplain = objc == 4 && STREQ(Tcl_GetString(objv[2]), "-nocomplain");

@@ -16,9 +16,8 @@
 /* The end of the year 9999: dates of HTTP have four digits for it. */
 #define LAST_HTTP_TIME INT64_C(253402300799)
 
-static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFileCmd, ReturnFpCmd,
-    ReturnNoticeCmd, ReturnErrorCmd, ReturnOkCmd, SetExpiresCmd,
-    UpdateHeaderCmd, StandardCmd, WithWordCmd;
+static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFpCmd, ReturnOkCmd,
+    SetExpiresCmd, UpdateHeaderCmd, StandardCmd, WithStatusCmd, WithWordCmd;
 
 static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
                      const char *type, bool isBinary);
@@ -26,18 +25,21 @@ static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
 
 enum {UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE};
+enum {NOTICE, A_FILE};
 enum {BAD_REQUEST, REDIRECT, MOVED, INTERNAL};
 
 static const NsTclCommand commands[] = {
     {"ns_return", ReturnCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_respond", RespondCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnfile", ReturnFileCmd, 3, 3, "status type filename", 0},
+    {"ns_returnfile", WithStatusCmd, 3, 3,
+     "status type filename", NS_TCL_DATA(A_FILE)},
     {"ns_returnfp", ReturnFpCmd, 4, 4, "status type channel len", 0},
-    {"ns_returnnotice", ReturnNoticeCmd, 3, 3,
-     "status title message", 0},
-    {"ns_returnadminnotice", ReturnNoticeCmd, 3, 3,
-     "status title message", 0},
-    {"ns_returnerror", ReturnErrorCmd, 2, 2, "status message", 0},
+    {"ns_returnnotice", WithStatusCmd, 3, 3,
+     "status title message", NS_TCL_DATA(NOTICE)},
+    {"ns_returnadminnotice", WithStatusCmd, 3, 3,
+     "status title message", NS_TCL_DATA(NOTICE)},
+    {"ns_returnerror", WithStatusCmd, 2, 2,
+     "status message", NS_TCL_DATA(NOTICE)},
     {"ns_returnbadrequest", WithWordCmd, 1, 1,
      "reason", NS_TCL_CONN | NS_TCL_DATA(BAD_REQUEST)},
     {"ns_returnunauthorized", StandardCmd, 0, NS_TCL_ANY,
@@ -173,19 +175,24 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-ReturnFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+WithStatusCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    NsConn *connPtr;
-    int     status;
+    static int (*const procs[])(Ns_Conn *conn, int status, const char *first,
+                                const char *second) = {
+        [NOTICE] = Ns_ConnReturnNotice,
+        [A_FILE] = Ns_ConnReturnFile
+    };
+    int         what = NsTclData(clientData), status;
+    const char *first = objc > 3 ? Tcl_GetString(objv[2]) : "Request Error";
+    NsConn     *connPtr;
 
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
             || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReturnStatus(interp,
-        Ns_ConnReturnFile(&connPtr->pub, status, Tcl_GetString(objv[2]),
-                          Tcl_GetString(objv[3])));
+    return NsTclReturnStatus(interp, procs[what](
+        &connPtr->pub, status, first, Tcl_GetString(objv[objc - 1])));
 }
 
 static int
@@ -217,38 +224,6 @@ ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
     return NsTclReturnStatus(interpPtr->interp,
         Ns_ConnReturnOpenChannel(&connPtr->pub, status, type, channel,
                                  (size_t) MAX(length, 0)));
-}
-
-static int
-ReturnNoticeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                Tcl_Obj *const *objv)
-{
-    NsConn *connPtr;
-    int     status;
-
-    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReturnStatus(interp,
-        Ns_ConnReturnNotice(&connPtr->pub, status, Tcl_GetString(objv[2]),
-                            Tcl_GetString(objv[3])));
-}
-
-static int
-ReturnErrorCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-               Tcl_Obj *const *objv)
-{
-    NsConn *connPtr;
-    int     status;
-
-    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
-    }
-    return NsTclReturnStatus(interp,
-        Ns_ConnReturnNotice(&connPtr->pub, status, "Request Error",
-                            Tcl_GetString(objv[2])));
 }
 
 /*

@@ -14,9 +14,9 @@
 static Tcl_ObjCmdProc HeadersCmd, WriteCmd, StartContentCmd, WriteFpCmd,
     ConnSendFpCmd, ConnCpToFpCmd;
 
-static int  WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
+static int  WritePieces(NsConn *connPtr, int objc, Tcl_Obj *const *objv,
+                        bool isText);
 static int  WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
-static int  WriteText(NsConn *connPtr, int objc, Tcl_Obj *const *objv);
 static void SuppressHeaders(NsConn *connPtr);
 
 #define MAX_PIECES 32
@@ -88,13 +88,13 @@ WriteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     SuppressHeaders(connPtr);
 
     if ((connPtr->pub.flags & NS_CONN_WRITE_ENCODED) == 0) {
-        result = WriteBytes(connPtr, objc - 1, objv + 1);
+        result = WritePieces(connPtr, objc - 1, objv + 1, false);
     } else {
         for (i = 1; i < objc && !NsTclIsByteArray(objv[i]); i++) {
             ;
         }
         result = (i < objc) ? WriteMixed(connPtr, objc - 1, objv + 1)
-                            : WriteText(connPtr, objc - 1, objv + 1);
+            : WritePieces(connPtr, objc - 1, objv + 1, true);
     }
     return NsTclReturnStatus(interp, result);
 }
@@ -110,18 +110,24 @@ SuppressHeaders(NsConn *connPtr)
     }
 }
 
+/*
+ * In pieces of text, or of bytes.
+ */
 static int
-WriteBytes(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
+WritePieces(NsConn *connPtr, int objc, Tcl_Obj *const *objv, bool isText)
 {
     struct iovec pieces[MAX_PIECES];
     int          i, n, length, result = NS_OK;
 
     for (i = 0; i < objc && result == NS_OK; i += n) {
         for (n = 0; n < MAX_PIECES && i + n < objc; n++) {
-            pieces[n].iov_base = Tcl_GetByteArrayFromObj(objv[i + n], &length);
+            pieces[n].iov_base = isText
+                ? (void *) Tcl_GetStringFromObj(objv[i + n], &length)
+                : (void *) Tcl_GetByteArrayFromObj(objv[i + n], &length);
             pieces[n].iov_len = (size_t) length;
         }
-        result = Ns_ConnWriteVData(&connPtr->pub, pieces, n, NS_CONN_STREAM);
+        result = (isText ? Ns_ConnWriteVChars : Ns_ConnWriteVData)(
+            &connPtr->pub, pieces, n, NS_CONN_STREAM);
     }
     return result;
 }
@@ -149,22 +155,6 @@ WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
     result = Ns_ConnWriteData(&connPtr->pub, Ns_DStringValue(&ds),
                               (size_t) Ns_DStringLength(&ds), NS_CONN_STREAM);
     Ns_DStringFree(&ds);
-    return result;
-}
-
-static int
-WriteText(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
-{
-    struct iovec pieces[MAX_PIECES];
-    int          i, n, length, result = NS_OK;
-
-    for (i = 0; i < objc && result == NS_OK; i += n) {
-        for (n = 0; n < MAX_PIECES && i + n < objc; n++) {
-            pieces[n].iov_base = Tcl_GetStringFromObj(objv[i + n], &length);
-            pieces[n].iov_len = (size_t) length;
-        }
-        result = Ns_ConnWriteVChars(&connPtr->pub, pieces, n, NS_CONN_STREAM);
-    }
     return result;
 }
 
