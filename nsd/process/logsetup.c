@@ -6,8 +6,6 @@
 
 #include "process/logsetup.h"
 
-#include <stdatomic.h>
-
 #include "log/init.h"
 #include "log/sink/sink.h"
 #include "nsfile.h"
@@ -19,6 +17,7 @@
 #include "nsthread.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/logmemory.h"
 #include "process/parameters.h"
 #include "process/paths.h"
 #include "process/sinkoptions.h"
@@ -30,9 +29,6 @@
 /* Sinks to be made while the server runs, and those of one stream. */
 #define OTHER_LOGS    128
 #define OTHER_READERS 16
-
-/* How often to look after the log memory. */
-#define WATCH_SECONDS 2
 
 /*
  * Settings that the log engine gets in another form, or not at all.
@@ -94,7 +90,6 @@ static const NsParameter rows[] = {
 
 static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
-static Ns_Callback WatchMemory;
 static int   MaxLogs(int maxLogs);
 static int   CountAccessLogs(const char *server);
 static int   CountOf(const char *section);
@@ -148,7 +143,7 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
     if (settings.isAsync) {
-        (void) NsLogSetupMemory();
+        (void) NsLogMemorySetup();
     }
     ns_free(file);
     ns_free(spill);
@@ -162,19 +157,6 @@ AdjustRollsNew(const void *valuesPtr, NsParameterLimits *limitsPtr)
     limitsPtr->defaultText = rawPtr->rolls ? "true" : "false";
 }
 
-const char *
-NsLogSetupMemory(void)
-{
-    static atomic_bool isWatched;
-    const char        *reason = NsLogUseMemory();
-
-    if (reason == NULL && !atomic_exchange(&isWatched, true)) {
-        Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
-        (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
-    }
-    return reason;
-}
-
 static void
 ReopenLogs(void *arg)
 {
@@ -185,12 +167,6 @@ static void
 RollSystemLog(void *arg)
 {
     (void) Ns_LogRoll();
-}
-
-static void
-WatchMemory(void *arg)
-{
-    NsSinkWatchRing();
 }
 
 /*

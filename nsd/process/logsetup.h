@@ -21,10 +21,4 @@ void NsLogSetupInit(void);
  */
 void NsLogSetup(bool stayOnStderr, bool isDetached);
 
-/*
- * Have the log memory made, if there is none, and looked after.  NULL, or why
- * there can be none.
- */
-const char *NsLogSetupMemory(void);
-
 #endif

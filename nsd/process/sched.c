@@ -30,7 +30,6 @@
 #include "nsthread.h"
 #include "process/heap.h"
 #include "process/parameters.h"
-#include "process/schedule.h"
 
 #define COALESCE    (NS_STAMP_SECOND / 100)
 #define LATE        NS_STAMP_SECOND

@@ -41,6 +41,11 @@ void NsSchedInit(void);
 int NsSchedAdd(const NsSchedSpec *specPtr);
 
 /*
+ * The first time after `now` at which a daily or weekly procedure is due.
+ */
+time_t NsSchedNextClock(int flags, time_t interval, time_t now);
+
+/*
  * Let due procedures run; nothing runs before.
  */
 void NsSchedStart(void);

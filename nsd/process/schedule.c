@@ -4,7 +4,6 @@
  *      Scheduling by the clock, and as modules ask for it.
  */
 
-#include "process/schedule.h"
 #include "process/sched.h"
 
 #include "base/calendar.h"

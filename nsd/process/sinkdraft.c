@@ -10,7 +10,7 @@
 #include "log/stream/stream.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "process/logsetup.h"
+#include "process/logmemory.h"
 #include "process/sinkmodule.h"
 
 #define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
@@ -98,7 +98,7 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     if (!IsComplete(draftPtr, name, errorPtr)) {
         return NS_ERROR;
     }
-    reason = NsLogSetupMemory();
+    reason = NsLogMemorySetup();
     if (reason != NULL) {
         Ns_DStringPrintf(errorPtr, "no memory for logmemory: %s", reason);
         return NS_ERROR;

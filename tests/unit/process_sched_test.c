@@ -20,7 +20,6 @@
 #include "process/config.h"
 #include "process/info.h"
 #include "process/sched.h"
-#include "process/schedule.h"
 
 static Ns_Mutex lock;
 static Ns_Cond  changed;
