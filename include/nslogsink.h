@@ -9,10 +9,10 @@
  *      home/bin or from where its own modules are.
  *
  *      A sink's records come in batches of rows.  One thread at a time works
- *      for a sink, but not always the same one, and what an earlier process left
- *      may be written through a second target to the same place, while the first
- *      one waits.  A call that does not return holds up its sink and nothing
- *      else; see doc/sinks.md.
+ *      for a sink, but not always the same one, and what an earlier process
+ *      left may be written through a second target to the same place, while the
+ *      first one waits.  A call that does not return holds up its sink and
+ *      nothing else; see doc/sinks.md.
  */
 
 #ifndef NSLOGSINK_H
@@ -31,8 +31,8 @@
  */
 typedef enum {
     NS_LOGSINK_TEXT,            /* Limits: of its bytes. */
-    NS_LOGSINK_PATH,            /* Likewise.  Absolute; a relative one stands
-                                 * where the server's logs do. */
+    NS_LOGSINK_PATH,            /* Likewise.  Absolute; a relative one is below
+                                 * the directory of the server's logs. */
     NS_LOGSINK_BOOL,            /* 0 or 1. */
     NS_LOGSINK_INTEGER,
     NS_LOGSINK_SIZE,            /* In bytes. */
@@ -85,8 +85,8 @@ typedef struct Ns_LogRow {
 } Ns_LogRow;
 
 /*
- * How far a lane has been read.  Lanes count from 0 in each epoch; an epoch
- * belongs to one process.
+ * The position up to which a lane has been read.  Lanes count from 0 in each
+ * epoch; an epoch belongs to one process.
  */
 typedef struct Ns_LogPosition {
     uint32_t lane;
@@ -94,14 +94,14 @@ typedef struct Ns_LogPosition {
 } Ns_LogPosition;
 
 /*
- * What is to be written together, and the positions that hold afterwards.
+ * Rows to be written together, and the positions that hold afterwards.
  */
 typedef struct Ns_LogSinkBatch {
     uint64_t              epoch;
     const Ns_LogPosition *positions;
     int                   nPositions;
-    bool                  mayForget;    /* This sink and server need positions of
-                                         * no other epoch any more. */
+    bool                  mayForget;    /* This sink and server need positions
+                                         * of no other epoch any more. */
     bool                  isAwaited;    /* Someone waits until it is safe: the
                                          * target must still be what it was. */
     int                   insertRows;   /* Rows of one insert: batchsize. */
@@ -117,7 +117,7 @@ typedef struct Ns_LogSinkBatch {
 NS_EXTERN int Ns_LogSinkNextRow(Ns_LogSinkBatch *batchPtr, Ns_LogRow *rowPtr);
 
 /*
- * A row is left out for ever, since the target takes all but this one.  It is
+ * A row is left out for good, since the target takes all but this one.  It is
  * counted and reported, if the write succeeds.
  */
 NS_EXTERN void Ns_LogSinkRefuse(Ns_LogSinkBatch *batchPtr, const char *reason);
@@ -137,8 +137,8 @@ NS_EXTERN void Ns_LogSinkAddPosition(Ns_LogSinkPositions *listPtr,
                                      int64_t lane, int64_t position);
 
 /*
- * The type.  What fails returns NS_ERROR and sets errno, and error where words
- * of its own say more; it is tried again.
+ * The type.  A procedure that fails returns NS_ERROR and sets errno, and error
+ * where words of its own say more; it is tried again.
  */
 #define NS_LOGSINK_FILE 1u          /* The first option is the path of the file
                                      * that is written: what is left for a sink
@@ -149,7 +149,7 @@ typedef struct Ns_LogSinkType {
     unsigned                flags;
     const char             *name;
     const Ns_LogSinkOption *options;    /* Ends with a NULL name.  The first one
-                                         * says where a sink writes. */
+                                         * names the target of a sink. */
 
     /* The value of that option as people may see it, for ns_free.  NULL: as it
      * is. */
@@ -159,19 +159,20 @@ typedef struct Ns_LogSinkType {
      * there: a sink whose target cannot be opened is not made at run time. */
     int (*openProc) (Ns_LogSinkTarget *targetPtr);
 
-    /* Write the batch: all or nothing, rows and positions in one transaction. */
+    /* Write the batch: all or nothing, rows and positions in one
+     * transaction. */
     int (*writeProc) (Ns_LogSinkTarget *targetPtr, Ns_LogSinkBatch *batchPtr);
 
     /* What was written has arrived; NS_ERROR: all of the last batch has to be
-     * written again.  NULL: a write tells. */
+     * written again.  NULL: a write confirms it. */
     int (*confirmProc) (Ns_LogSinkTarget *targetPtr);
 
     /* What was written outlives the machine.  NULL: it always does. */
     int (*syncProc) (Ns_LogSinkTarget *targetPtr);
 
-    /* The positions of an epoch of this sink and server, for a process that takes
-     * over what another one left.  NULL: the target keeps none, and what was
-     * being written when a process died is written again. */
+    /* The positions of an epoch of this sink and server, for a process that
+     * takes over what another one left.  NULL: the target keeps none, and what
+     * was being written when a process died is written again. */
     int (*positionsProc) (Ns_LogSinkTarget *targetPtr, uint64_t epoch,
                           Ns_LogSinkPositions *listPtr);
 
@@ -180,8 +181,8 @@ typedef struct Ns_LogSinkType {
 } Ns_LogSinkType;
 
 /*
- * What a module exports.  NULL: it cannot be used, and *reasonPtr, which lives on,
- * says why.  May be called more than once, by any thread.
+ * The function that a module exports.  NULL: it cannot be used, and *reasonPtr,
+ * which lives on, says why.  May be called more than once, by any thread.
  */
 typedef const Ns_LogSinkType *(Ns_LogSinkInitProc) (const char **reasonPtr);
 

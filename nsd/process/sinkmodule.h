@@ -1,7 +1,7 @@
 /*
  * sinkmodule.h --
  *
- *      Modules nslogTYPE.so, which bring types of log sinks (nslogsink.h).
+ *      Modules nslogTYPE.so, which provide types of log sinks (nslogsink.h).
  */
 
 #ifndef NSD_PROCESS_SINKMODULE_H
@@ -10,8 +10,8 @@
 #include "nslogsink.h"
 
 /*
- * From now on NsSinkTypeFind loads what is missing: from home/bin, else from where
- * this server's own modules are.
+ * From now on NsSinkTypeFind loads missing types: from home/bin, else from
+ * where this server's own modules are.
  */
 void NsSinkModuleInit(void);
 
@@ -21,13 +21,13 @@ void NsSinkModuleInit(void);
 void NsSinkModuleLoadAll(void);
 
 /*
- * Why the last NsSinkTypeFind of this thread that failed did so; naming the
- * file.
+ * The reason for the last failure of NsSinkTypeFind in this thread, with the
+ * name of the file.
  */
 const char *NsSinkModuleProblem(void);
 
 /*
- * Read the text as a value of an option.  False: it is none.  A path is made
+ * Read the text as a value of an option.  False: it is not one.  A path is made
  * absolute.  The text is copied, to be given to NsSinkValueFree.
  */
 bool NsSinkValueInit(const Ns_LogSinkOption *optionPtr, const char *text,

@@ -39,9 +39,9 @@ void NsSinkOptionsInit(void);
 
 /*
  * Likewise, in a section of their own, those of a type, or of the type that a
- * section of the configuration names; the pattern of that section, or of one for
- * types that are not there, where all is allowed.  Main thread, as long as there
- * are no others.
+ * section of the configuration names; the pattern of that section, or of one
+ * for types that are not there, where all is allowed.  Main thread, as long as
+ * there are no others.
  */
 const char *NsSinkOptionsRegister(const NsSinkType *typePtr);
 const char *NsSinkOptionsSection(const char *section);

@@ -13,7 +13,7 @@
 #include "nslogsink.h"
 
 /*
- * What a type of sink knows: its target.  All are called with the sink locked.
+ * A type of sink; it knows its target.  All are called with the sink locked.
  */
 typedef struct NsSinkType {
     const char *name;
@@ -34,7 +34,7 @@ typedef struct NsSinkType {
     /* Its target is a file that can be rolled. */
     bool isFile;
 
-    /* What is left for a sink that no longer exists is written to its file. */
+    /* Records left for a sink that no longer exists are written to its file. */
     bool outlivesSink;
 
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
@@ -43,23 +43,23 @@ typedef struct NsSinkType {
     /* Its target may be away: its thread alone tries again. */
     bool isRemote;
 
-    /* Open the target; errno tells why not. */
+    /* Open the target; errno says why not. */
     bool (*openProc) (Ns_LogSink sink);
 
     /* Write some or all of the bytes; how many, or -1 and errno. */
     ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
 
-    /* What was written has arrived; else errno tells why not, and nWritten is
-     * where to go on.  NULL: a write tells. */
+    /* The bytes written have arrived; else errno says why not, and nWritten is
+     * where to continue.  NULL: a write confirms them. */
     bool (*confirmProc) (Ns_LogSink sink);
 
-    /* What was written is on disk; errno tells why not.  NULL: a database's
+    /* The bytes written are on disk; errno says why not.  NULL: a database's
      * always is, and no other can say so. */
     bool (*syncProc) (Ns_LogSink sink);
 
     void (*closeProc) (Ns_LogSink sink);
 
-    /* Where the next write goes, for recovery.  NULL: it cannot be told. */
+    /* The place of the next write, for recovery.  NULL: it is not known. */
     bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr,
                        uint64_t *inodePtr);
 
@@ -70,8 +70,8 @@ typedef struct NsSinkType {
                           size_t room);
 
     /* The slot is of a process that was killed: set its cursors right.  False:
-     * it cannot now, and errno tells why.  NULL: what the mapping says about a
-     * write under way is all there is. */
+     * it cannot now, and errno says why.  NULL: the mapping alone knows about a
+     * write under way. */
     bool (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
@@ -82,7 +82,7 @@ typedef struct NsSinkType {
 const NsSinkType *NsSinkTypeFind(const char *name);
 
 /*
- * By index, those that are loaded; NULL: no more.
+ * By index, those that are loaded; NULL: behind the last.
  */
 const NsSinkType *NsSinkTypeAt(int index);
 
@@ -92,7 +92,7 @@ const NsSinkType *NsSinkTypeAt(int index);
 bool NsSinkTypeAdd(const NsSinkType *typePtr);
 
 /*
- * Who loads a module for a type, and adds it.
+ * The procedure that loads a module for a type, and adds it.
  */
 typedef void (NsSinkTypeLoadProc)(const char *name);
 void NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);

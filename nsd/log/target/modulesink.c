@@ -1,7 +1,7 @@
 /*
  * modulesink.c --
  *
- *      Sinks of the types that modules bring.
+ *      Sinks of the types that modules provide.
  *
  *      The buffer of such a sink holds rows (row.h).  A write hands all of it to
  *      the module, with the positions that the lanes have behind it, and counts
@@ -36,7 +36,7 @@ typedef struct Target {
 } Target;
 
 /*
- * Whose cursors a module tells of.
+ * The cursors that a module reports.
  */
 struct Ns_LogSinkPositions {
     NsRing     *ringPtr;
