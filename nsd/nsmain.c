@@ -16,6 +16,8 @@
 #include "log/init.h"
 #include "log/print.h"
 #include "net/driver.h"
+#include "net/driver_listen.h"
+#include "net/handover.h"
 #include "net/init.h"
 #include "nsparam.h"
 #include "nsfile.h"

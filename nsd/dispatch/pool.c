@@ -31,7 +31,7 @@
 #include "dispatch/grow.h"
 #include "dispatch/pool_check.h"
 #include "dispatch/pool_stats.h"
-#include "net/driver.h"
+#include "net/handover.h"
 
 typedef enum {
     FATE_ASSIGN,                /* An idle thread gets it. */

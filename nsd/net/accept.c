@@ -11,7 +11,11 @@
  *      descriptors are there again.
  */
 
-#include "net/driver_int.h"
+#include "net/accept.h"
+#include "net/driver_sock.h"
+#include "net/makeroom.h"
+#include "net/reader.h"
+#include "net/sockstate.h"
 #include "nslog.h"
 #include "nssocket.h"
 
@@ -39,6 +43,8 @@
 static void IgnoreNew(int listenFd);
 static bool IsAnyComing(const NsDriverThread *threadPtr);
 static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
+static void Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
+                  NS_DRIVER_ACCEPT_STATUS status);
 static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
 static void Refuse(NsDriverThread *threadPtr, int listenFd);
@@ -68,7 +74,8 @@ NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr)
 void
 NsAcceptResume(NsDriverThread *threadPtr)
 {
-    if (!threadPtr->hasStopped && !threadPtr->isStarved && !IsFull(threadPtr)) {
+    if (!threadPtr->isListening && !threadPtr->hasStopped
+            && !threadPtr->isStarved && !IsFull(threadPtr)) {
         Watch(threadPtr, true);
     }
 }
@@ -195,7 +202,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
     isShared = sockPtr->pub.sock == listenFd;
     SetPeer(sockPtr, &address);
     atomic_init(&sockPtr->state, NS_SOCK_DRIVER);
-    NsSockAdopt(threadPtr, sockPtr, status);
+    Adopt(threadPtr, sockPtr, status);
     return !isShared;
 }
 
@@ -223,6 +230,35 @@ SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)
     sockPtr->peerPort = ntohs(sockPtr->pub.sa.sin_port);
     inet_ntop(AF_INET, &sockPtr->pub.sa.sin_addr, sockPtr->peer,
               sizeof(sockPtr->peer));
+}
+
+static void
+Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
+      NS_DRIVER_ACCEPT_STATUS status)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    NsStamp   now = NsClockNow();
+    NsStamp   limit = NsLoopIsStopping(&threadPtr->loop) ? NS_STOP_GRACE
+        : drvPtr->params.recvWait;
+
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->messagePtr == NULL && sockPtr->jobPtr == NULL);
+    NsSocksAppend(threadPtr, sockPtr);
+    threadPtr->nSockets++;
+    sockPtr->acceptStamp = now;
+    sockPtr->mode = NS_SOCK_READING;
+    atomic_store_explicit(&sockPtr->deadline, now + limit,
+                          memory_order_relaxed);
+    NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
+    if (status == NS_DRIVER_ACCEPT_QUEUE) {
+        NsReadQueueUnread(threadPtr, sockPtr);
+    } else if (status == NS_DRIVER_ACCEPT_DATA
+               || drvPtr->params.deferAccept) {
+        /* In either case data is there. */
+        NsReadSock(threadPtr, sockPtr);
+    } else {
+        NsSockWatch(threadPtr, sockPtr);
+    }
 }
 
 /*

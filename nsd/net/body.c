@@ -8,10 +8,12 @@
  *      discarded after the reply.
  */
 
-#include "net/reader.h"
+#include "net/body.h"
 #include "http/judge.h"
 #include "net/budget.h"
 #include "net/progress.h"
+#include "net/sockio.h"
+#include "net/sockstate.h"
 #include "base/tempfile.h"
 #include "base/writeall.h"
 #include "nslog.h"
@@ -159,7 +161,7 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
         if (!OpenFile(sockPtr, isNamed) || !Store(sockPtr, bytes, nThere)) {
             return Refuse(sockPtr, 503);
         }
-        if (sockPtr->drvPtr->params.nSpoolers > 0 && !threadPtr->isSpooler
+        if (threadPtr->nSpoolers > 0
                 && (int64_t) nThere < total) {
             return NS_STEP_SPOOL;
         }

@@ -4,13 +4,22 @@
  *      Registration of drivers, start and stop.
  */
 
+#include "net/driver.h"
 #include "net/dns.h"
-#include "net/driver_int.h"
+#include "net/driver_listen.h"
+#include "net/driver_params.h"
+#include "net/driver_thread.h"
+#include "net/handover.h"
+#include "net/hostmap.h"
 #include "net/httpclient.h"
 #include "net/init.h"
 #include "net/listen.h"
+#include "net/readthread.h"
+#include "net/sls.h"
 #include "net/sockcallback.h"
-#include "net/tasks.h"
+#include "net/spooler.h"
+#include "net/task.h"
+#include "net/writer.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -28,17 +37,7 @@
 
 NsDriver *NsFirstDriver;
 
-static NsReadyProc *readyProc;
-static atomic_bool  isStopping;
-
-/*
- * Driver threads that stop and may still hand over requests.
- */
-static struct {
-    Ns_Mutex lock;              /* Guards the number. */
-    Ns_Cond  changed;
-    int      nThreads;
-} undrained;
+static atomic_bool isStopping;
 
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
@@ -59,20 +58,7 @@ NsNetInit(void)
     NsDnsInit();
     NsListenInit();
     NsDriverParamsInit();
-    NsMutexSetup(&undrained.lock, NS_RANK_DRIVERS, "nsd", "drivers");
-    Ns_CondInit(&undrained.changed);
-}
-
-void
-NsDriverSetReadyProc(NsReadyProc *proc)
-{
-    readyProc = proc;
-}
-
-void
-NsReady(NsMessage *messagePtr)
-{
-    readyProc(messagePtr);
+    NsHandOverInit();
 }
 
 bool
@@ -184,40 +170,10 @@ NsDriversStop(void)
          drvPtr = drvPtr->nextPtr) {
         for (int i = 0; drvPtr->threads != NULL
                  && i < drvPtr->params.nDriverThreads; i++) {
-            Ns_MutexLock(&undrained.lock);
-            undrained.nThreads++;
-            Ns_MutexUnlock(&undrained.lock);
+            NsHandOverNoteStop();
             NsLoopStop(&drvPtr->threads[i]->loop);
         }
     }
-}
-
-Ns_ReturnCode
-NsDriversDrain(const Ns_Time *deadlinePtr)
-{
-    Ns_Time       deadline = *deadlinePtr;
-    Ns_ReturnCode result = NS_OK;
-
-    Ns_MutexLock(&undrained.lock);
-    while (undrained.nThreads > 0 && result == NS_OK) {
-        result = Ns_CondTimedWait(&undrained.changed, &undrained.lock,
-                                  &deadline);
-    }
-    if (undrained.nThreads == 0) {
-        result = NS_OK;
-    }
-    Ns_MutexUnlock(&undrained.lock);
-    return result;
-}
-
-void
-NsDriverNoteDrained(void)
-{
-    Ns_MutexLock(&undrained.lock);
-    NsAssert(undrained.nThreads > 0);
-    undrained.nThreads--;
-    Ns_CondBroadcast(&undrained.changed);
-    Ns_MutexUnlock(&undrained.lock);
 }
 
 void
@@ -307,7 +263,7 @@ StartDriver(NsDriver *drvPtr)
 
     drvPtr->threads = ns_calloc((size_t) n, sizeof(NsDriverThread *));
     for (int i = 0; i < n; i++) {
-        drvPtr->threads[i] = NsDriverThreadCreate(drvPtr, i, false);
+        drvPtr->threads[i] = NsDriverThreadCreate(drvPtr, i);
         if (NsDriverListen(drvPtr->threads[i]) != NS_OK) {
             drvPtr->params.nDriverThreads = 0;
             return NS_ERROR;
@@ -315,7 +271,7 @@ StartDriver(NsDriver *drvPtr)
     }
     StartHelpers(drvPtr);
     for (int i = 0; i < n; i++) {
-        NsDriverThreadStart(drvPtr->threads[i]);
+        NsReadThreadStart(drvPtr->threads[i]);
     }
     return NS_OK;
 }
@@ -332,8 +288,8 @@ StartHelpers(NsDriver *drvPtr)
     drvPtr->spoolers = ns_calloc((size_t) MAX(nSpoolers, 1),
                                  sizeof(NsDriverThread *));
     for (int i = 0; i < nSpoolers; i++) {
-        drvPtr->spoolers[i] = NsDriverThreadCreate(drvPtr, i, true);
-        NsDriverThreadStart(drvPtr->spoolers[i]);
+        drvPtr->spoolers[i] = NsSpoolerCreate(drvPtr, i);
+        NsReadThreadStart(drvPtr->spoolers[i]);
     }
     drvPtr->nWriters = MAX(drvPtr->settings.nWriters, 1);
     drvPtr->writers = ns_calloc((size_t) drvPtr->nWriters, sizeof(NsWriter *));
@@ -358,7 +314,6 @@ JoinThreads(NsDriver *drvPtr, NsStamp deadline, const Ns_Time *deadlinePtr)
     }
     for (int i = 0; i < drvPtr->params.nSpoolers && drvPtr->spoolers != NULL;
          i++) {
-        atomic_store(&drvPtr->spoolers[i]->stopDeadline, 1);
         NsLoopStop(&drvPtr->spoolers[i]->loop);
         Ns_ThreadJoin(&drvPtr->spoolers[i]->thread, NULL);
     }

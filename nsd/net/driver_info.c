@@ -4,7 +4,10 @@
  *      What `ns_driver` and `ns_writer` show.
  */
 
+#include "net/driver_info.h"
 #include "net/driver_int.h"
+#include "net/hostmap.h"
+#include "net/writer_info.h"
 #include "nsset.h"
 #include "nsstring.h"
 

@@ -6,6 +6,7 @@
  *      it is ready.
  */
 
+#include "net/driver_listen.h"
 #include "net/driver_int.h"
 #include "net/listen.h"
 #include "nslog.h"

@@ -6,7 +6,7 @@
 
 #include "base/tempfile.h"
 #include "net/budget.h"
-#include "net/driver_int.h"
+#include "net/driver_params.h"
 #include "net/progress.h"
 #include "nslog.h"
 #include "nsprocess.h"

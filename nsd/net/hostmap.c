@@ -9,7 +9,7 @@
  *      comes first.
  */
 
-#include "net/driver_int.h"
+#include "net/hostmap.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"

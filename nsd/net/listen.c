@@ -94,6 +94,16 @@ NsSockAddrResolveAll(const char *host, int port, NsSockAddr **addrsPtr)
     return n;
 }
 
+NS_SOCKET
+NsSockCloseAfter(NS_SOCKET sock)
+{
+    int reason = errno;
+
+    close(sock);
+    errno = reason;
+    return NS_INVALID_SOCKET;
+}
+
 bool
 NsSockAddrIsName(const char *host)
 {

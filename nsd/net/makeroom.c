@@ -15,7 +15,9 @@
  *      than recvwait: who keeps many of those keeps others out.
  */
 
-#include "net/driver_int.h"
+#include "net/makeroom.h"
+#include "net/sockio.h"
+#include "net/sockstate.h"
 #include "base/assert.h"
 
 /*
@@ -96,7 +98,7 @@ NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr)
 void
 NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    NsAssert(!threadPtr->isSpooler);
+    NsAssert(sockPtr->homePtr == threadPtr);
     if (sockPtr->headStamp == 0) {
         NsSocksRemove(threadPtr, sockPtr);
         sockPtr->headStamp = NsClockNow();
@@ -154,7 +156,7 @@ Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr)
             continue;
         }
         NsSocksTouch(threadPtr, sockPtr);
-        since = IsLeavable(sockPtr) ? NsReaderBodySince(sockPtr) : 0;
+        since = IsLeavable(sockPtr) ? NsSockBodySince(sockPtr) : 0;
         if (since != 0 && since <= slow
                 && (bestPtr->bodyPtr == NULL || since < bestPtr->bodySince)) {
             bestPtr->bodyPtr = sockPtr;
@@ -171,7 +173,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
 {
     NsStamp since;
 
-    if (!IsLeavable(sockPtr) || !NsReaderIsIdle(sockPtr)) {
+    if (!IsLeavable(sockPtr) || !NsSockIsIdle(sockPtr)) {
         return 0;
     }
     if (sockPtr->acceptStamp != 0) {
@@ -181,7 +183,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
         since = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
             - sockPtr->drvPtr->settings.keepWait;
     }
-    return NsReaderHasUnread(sockPtr) ? 0 : since;
+    return NsSockHasUnread(sockPtr) ? 0 : since;
 }
 
 /*
@@ -205,7 +207,7 @@ Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsAssert(IsLeavable(sockPtr));
     NsSocksTouch(threadPtr, sockPtr);
-    NsReaderDrop(sockPtr);
+    NsSockDropRequest(sockPtr);
     NsSockBeginClose(sockPtr);
     atomic_store_explicit(&sockPtr->deadline, NsClockNow() + LEAVE_NS,
                           memory_order_relaxed);

@@ -10,9 +10,8 @@
  *      stack without lock simple.
  */
 
-#include "net/budget.h"
 #include "net/message.h"
-#include "net/message_int.h"
+#include "net/budget.h"
 #include "nsthread.h"
 #include "base/assert.h"
 

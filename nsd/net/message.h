@@ -87,4 +87,10 @@ void NsMessageRelease(NsMessage **messagePtrPtr);
  */
 void NsMessageDropFile(NsMessage *messagePtr);
 
+/*
+ * The calling thread keeps a list of free messages of its own until End.
+ */
+void NsMessageThreadBegin(void);
+void NsMessageThreadEnd(void);
+
 #endif

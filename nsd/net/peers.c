@@ -7,7 +7,8 @@
  *      has them all.
  */
 
-#include "net/driver_int.h"
+#include "net/peers.h"
+#include "nsthread.h"
 
 struct NsPeerTable {
     Tcl_HashTable counts;       /* Address or network -> number. */

@@ -6,7 +6,6 @@
 
 #include "net/progress.h"
 #include "http/urlpath.h"
-#include "net/driver.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

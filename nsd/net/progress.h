@@ -24,4 +24,10 @@ NsProgress *NsProgressBegin(const NsHttpHead *headPtr);
 void        NsProgressUpdate(NsProgress *progressPtr, int64_t received);
 void        NsProgressEnd(NsProgress **progressPtrPtr);
 
+/*
+ * Uploads in progress: NS_OK and the two byte counts.
+ */
+Ns_ReturnCode NsUploadStats(const char *url, int64_t *receivedPtr,
+                            int64_t *totalPtr);
+
 #endif

@@ -63,3 +63,17 @@ NsRateBytes(int64_t bytesPerSecond, NsStamp span)
     return (int64_t) ((double) bytesPerSecond * (double) span
                       / NS_STAMP_SECOND);
 }
+
+int
+NsRatesInForce(NsRate *const *all, int n, NsRate **rates)
+{
+    int nInForce = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
+                                                   memory_order_relaxed) > 0) {
+            rates[nInForce++] = all[i];
+        }
+    }
+    return nInForce;
+}

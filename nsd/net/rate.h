@@ -41,4 +41,9 @@ void NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now);
  */
 int64_t NsRateBytes(int64_t bytesPerSecond, NsStamp span);
 
+/*
+ * Those of `all`, some of which may be NULL, that limit something; how many.
+ */
+int NsRatesInForce(NsRate *const *all, int n, NsRate **rates);
+
 #endif

@@ -9,8 +9,15 @@
 
 #include "net/reader.h"
 #include "http/judge.h"
+#include "net/body.h"
 #include "net/budget.h"
+#include "net/driver_sock.h"
+#include "net/handover.h"
+#include "net/hostmap.h"
+#include "net/makeroom.h"
 #include "net/progress.h"
+#include "net/sockio.h"
+#include "net/sockstate.h"
 #include "nslog.h"
 #include "base/assert.h"
 
@@ -26,10 +33,9 @@ static NsReadStep BareReply(NsSock *sockPtr, NsParseStatus status);
 static bool HandOver(NsDriverThread *threadPtr, NsSock *sockPtr);
 static bool HasMoreToRead(const NsSock *sockPtr, bool isDrained);
 static void ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
+static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void Await(NsDriverThread *threadPtr, NsSock *sockPtr);
-static bool HasBegun(const NsSock *sockPtr);
-static bool NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReader *Begin(NsSock *sockPtr);
 static void KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
 static void GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
@@ -89,7 +95,7 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
             if (sockPtr->mode != NS_SOCK_READING
                     || (HasMoreToRead(sockPtr, isDrained)
                         && ++nServed == MAX_IN_A_ROW)) {
-                NsSockComeBack(threadPtr, sockPtr, nServed == MAX_IN_A_ROW);
+                NsReadComeBack(threadPtr, sockPtr, nServed == MAX_IN_A_ROW);
                 return;
             }
             if (sockPtr->messagePtr != NULL) {
@@ -105,6 +111,22 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 void
+NsReadComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
+{
+    NsSockAssertMine(threadPtr, sockPtr);
+    if (sockPtr->mode == NS_SOCK_DEAD) {
+        NsSockDestroy(threadPtr, sockPtr);
+    } else if (mustYield) {
+        NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
+        NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
+    } else if (sockPtr->mode == NS_SOCK_CLOSING) {
+        Drain(threadPtr, sockPtr);
+    } else {
+        NsReadSock(threadPtr, sockPtr);
+    }
+}
+
+void
 NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsReader *readerPtr = Begin(sockPtr);
@@ -114,24 +136,8 @@ NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
     readerPtr->isDrained = true;
     (void) TakeRaw(sockPtr->messagePtr);
     if (HandOver(threadPtr, sockPtr)) {
-        NsSockComeBack(threadPtr, sockPtr, false);
+        NsReadComeBack(threadPtr, sockPtr, false);
     }
-}
-
-bool
-NsReaderIsIdle(const NsSock *sockPtr)
-{
-    return sockPtr->headStamp == 0
-        && (sockPtr->messagePtr == NULL || !HasBegun(sockPtr));
-}
-
-NsStamp
-NsReaderBodySince(const NsSock *sockPtr)
-{
-    const NsMessage *messagePtr = sockPtr->messagePtr;
-
-    return messagePtr == NULL || messagePtr->readerPtr->phase == NS_READ_HEAD
-        ? 0 : messagePtr->acceptStamp;
 }
 
 void
@@ -157,28 +163,6 @@ NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
         sockPtr->mode = NS_SOCK_CLOSING;
     }
     Lose(threadPtr, sockPtr);
-}
-
-bool
-NsReaderHasUnread(const NsSock *sockPtr)
-{
-    char byte;
-
-    return recv(sockPtr->pub.sock, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
-void
-NsReaderDrop(NsSock *sockPtr)
-{
-    if (sockPtr->messagePtr != NULL) {
-        NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
-
-        NsAssert(readerPtr != NULL);
-        if (readerPtr->progressPtr != NULL) {
-            NsProgressEnd(&readerPtr->progressPtr);
-        }
-        NsMessageRelease(&sockPtr->messagePtr);
-    }
 }
 
 /*
@@ -316,8 +300,8 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
     NsReader  *readerPtr = messagePtr->readerPtr;
-    bool       isSpooler = threadPtr->isSpooler;
-    bool       mustReturn;
+    bool       isHome = sockPtr->homePtr == threadPtr;
+    bool       mustReturn, isDrained;
 
     NsAssert(!threadPtr->isDrained && sockPtr->jobPtr == NULL);
     if (readerPtr->progressPtr != NULL) {
@@ -339,33 +323,24 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     if (readerPtr->restBytes > 0u) {
         KeepRest(sockPtr, readerPtr);
     }
-    mustReturn = HasMoreToRead(sockPtr, readerPtr->isDrained)
-        || !sockPtr->isRegistered || threadPtr->hasStopped
-        || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr);
+    isDrained = readerPtr->isDrained;
     messagePtr->readerPtr = NULL;
     if (messagePtr->content != NULL) {
         /* Now that the rest is elsewhere: it may have begun here. */
         messagePtr->content[messagePtr->contentLength] = '\0';
     }
 
-    if (isSpooler) {
-        NsSockLeaveSpooler(threadPtr, sockPtr);
-        mustReturn = true;
-    } else {
-        NsSockForgetPartial(threadPtr, sockPtr);
-        NsSocksTouch(threadPtr, sockPtr);
-        NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
-                         messagePtr->acceptStamp
-                         + NsSockShortestWait(sockPtr->drvPtr));
-    }
-    NsMessageCheck(messagePtr);
+    threadPtr->kindPtr->leaveProc(threadPtr, sockPtr, messagePtr->acceptStamp);
+    mustReturn = HasMoreToRead(sockPtr, isDrained)
+        || !sockPtr->isRegistered || threadPtr->hasStopped
+        || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr);
     NsSockSetState(threadPtr, sockPtr,
                    mustReturn ? NS_SOCK_BUSY_EVENT : NS_SOCK_BUSY);
-    NsReady(messagePtr);
+    NsHandOver(messagePtr);
 
     /* From here on the socket may already be in any state, but for a driver
      * thread not be gone: only driver threads destroy. */
-    return !isSpooler && atomic_load_explicit(&sockPtr->state,
+    return isHome && atomic_load_explicit(&sockPtr->state,
                                               memory_order_acquire)
         == NS_SOCK_DRIVER;
 }
@@ -395,30 +370,59 @@ ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
 }
 
 /*
+ * Our side is shut: discard what the client still sends, until it closes too.
+ */
+static void
+Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsDriver *drvPtr = sockPtr->drvPtr;
+    ssize_t   n = 1;
+
+    NsAssert(sockPtr->mode == NS_SOCK_CLOSING);
+    for (int i = 0; i < 16 && (n > 0 || errno == EINTR); i++) {
+        n = recv(sockPtr->pub.sock, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
+    }
+    if (n > 0) {
+        /* Others first. */
+        NsReadComeBack(threadPtr, sockPtr, true);
+        return;
+    }
+    if (n == 0 || errno != EAGAIN) {
+        NsSockDestroy(threadPtr, sockPtr);
+        return;
+    }
+    if (sockPtr->isLong && !threadPtr->hasStopped) {
+        /* A client that sends its large body to the end, before it reads our
+         * refusal: silence counts, but within a limit. */
+        NsStamp now = NsClockNow();
+        NsStamp last = sockPtr->acceptStamp + drvPtr->params.recvWait;
+
+        atomic_store_explicit(&sockPtr->deadline,
+            MIN(now + drvPtr->params.closeWait, last),
+            memory_order_relaxed);
+    }
+    NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
+        atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+    NsSockWatch(threadPtr, sockPtr);
+}
+
+/*
  * The connection ends before a request is complete; or a bare reply was sent.
  */
 static void
 Lose(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsSockAssertMine(threadPtr, sockPtr);
-    if (!NsReaderIsIdle(sockPtr)) {
+    if (!NsSockIsIdle(sockPtr)) {
         CountError(threadPtr);
     }
-    if (!threadPtr->isSpooler) {
-        NsSocksTouch(threadPtr, sockPtr);
-    }
-    NsReaderDrop(sockPtr);
+    NsSockDropRequest(sockPtr);
     if (sockPtr->mode == NS_SOCK_CLOSING && !sockPtr->sawHangup) {
         NsSockBeginClose(sockPtr);
     } else {
         sockPtr->mode = NS_SOCK_DEAD;
     }
-    if (threadPtr->isSpooler) {
-        NsSockLeaveSpooler(threadPtr, sockPtr);
-        NsInboxPut(&sockPtr->homePtr->loop.inbox, &sockPtr->inboxNode);
-    } else {
-        NsSockComeBack(threadPtr, sockPtr, false);
-    }
+    threadPtr->kindPtr->loseProc(threadPtr, sockPtr);
 }
 
 /*
@@ -431,7 +435,7 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     const NsDriver *drvPtr = sockPtr->drvPtr;
 
-    if (!threadPtr->isSpooler && !NoteProgress(threadPtr, sockPtr)) {
+    if (!threadPtr->kindPtr->awaitProc(threadPtr, sockPtr)) {
         Lose(threadPtr, sockPtr);
         return;
     }
@@ -456,12 +460,12 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
  * handshake, of a body, or a request.  False when its peer has too many
  * unfinished ones.
  */
-static bool
-NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)
+bool
+NsReadNoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     const NsMessage *messagePtr = sockPtr->messagePtr;
 
-    if (!HasBegun(sockPtr)) {
+    if (!NsSockHasBegun(sockPtr)) {
         if (sockPtr->headStamp != 0) {
             NsSockBecomeIdle(threadPtr, sockPtr);
         }
@@ -473,25 +477,6 @@ NoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr)
         NsSocksTouch(threadPtr, sockPtr);
     }
     return !IsOneTooMany(threadPtr, sockPtr);
-}
-
-/*
- * True when a byte of a request, or of a handshake, has arrived.
- */
-static bool
-HasBegun(const NsSock *sockPtr)
-{
-    Ns_DriverSetupProc *proc = sockPtr->drvPtr->procs.setupProc;
-    const NsReader     *readerPtr;
-
-    if (sockPtr->messagePtr == NULL) {
-        /* Once per connection, before the first request. */
-        return sockPtr->acceptStamp != 0 && proc != NULL
-            && proc(&sockPtr->pub);
-    }
-    readerPtr = sockPtr->messagePtr->readerPtr;
-    return readerPtr->phase != NS_READ_HEAD
-        || NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
 }
 
 /*

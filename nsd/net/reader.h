@@ -61,15 +61,31 @@ typedef enum {
 } NsReadStep;
 
 /*
- * body.c: the head is complete; bytes behind it are in the buffer.
+ * Read until nothing is left, and hand over complete requests.  Then the socket
+ * belongs to another thread, or waits, or is destroyed.
  */
-NsReadStep NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr);
+void NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * The place for the next bytes of the body; and they have been read into it.
+ * Do what the socket's mode asks for: read, discard what comes, or destroy;
+ * later, when mustYield says so.
  */
-struct iovec NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr);
-NsReadStep   NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr,
-                        size_t nNew);
+void NsReadComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield);
+
+/*
+ * Hand over a connection from which the driver wants nothing to be read.
+ */
+void NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * The client has taken too long for its request.
+ */
+void NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr);
+
+/*
+ * See NsReadKind, for driver threads: what the socket waits for may have
+ * changed.
+ */
+bool NsReadNoteProgress(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 #endif

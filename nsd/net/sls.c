@@ -7,7 +7,7 @@
  *      the driver thread when the connection closes.
  */
 
-#include "net/driver_int.h"
+#include "net/sls.h"
 #include "nsconn.h"
 #include "nsset.h"
 #include "nsstring.h"

@@ -70,16 +70,6 @@ Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
                             end, false));
 }
 
-NS_SOCKET
-NsSockCloseAfter(NS_SOCKET sock)
-{
-    int reason = errno;
-
-    close(sock);
-    errno = reason;
-    return NS_INVALID_SOCKET;
-}
-
 int
 Ns_SockWait(NS_SOCKET sock, int what, int timeout)
 {

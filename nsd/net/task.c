@@ -9,7 +9,7 @@
  *      One that waits costs the thread nothing while others work.
  */
 
-#include "net/tasks.h"
+#include "net/task.h"
 #include "nslog.h"
 #include "nssocket.h"
 #include "nsthread.h"

@@ -10,7 +10,10 @@
  *      fast one does not keep others waiting.
  */
 
+#include "net/writer.h"
 #include "net/delivery.h"
+#include "net/sockio.h"
+#include "net/sockstate.h"
 #include "net/writer_int.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -55,6 +58,7 @@ static void FreeJob(NsWriterJob *jobPtr);
 static int64_t Missing(const NsWriterJob *jobPtr);
 static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
+static Ns_ArgProc Describe;
 
 static const NsLoopProcs loopProcs = {
     .eventProc = TakeEvent, .nodeProc = TakeJob, .readyProc = ServeReady,
@@ -77,7 +81,7 @@ NsWriterCreate(NsDriver *drvPtr, int index)
                  drvPtr->pub.module);
     Ns_CondInit(&writerPtr->changed);
     Ns_RegisterProcInfo((void *) WriterThread, "ns:writerthread",
-                        NsWriterDescribe);
+                        Describe);
     Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
     return writerPtr;
 }
@@ -218,23 +222,6 @@ NsWriterEnd(NsWriter *writerPtr)
     Ns_ThreadJoin(&writerPtr->thread, NULL);
 }
 
-int
-NsWriterRates(NsWriterJob *jobPtr, NsRate **rates)
-{
-    NsRate *all[NS_WRITER_RATES] = {
-        &jobPtr->rate, jobPtr->sharedRatePtr, &jobPtr->writerPtr->drvPtr->rate
-    };
-    int     n = 0;
-
-    for (int i = 0; i < NS_WRITER_RATES; i++) {
-        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
-                                                   memory_order_relaxed) > 0) {
-            rates[n++] = all[i];
-        }
-    }
-    return n;
-}
-
 /*
  * Jobs whose request has ended are to end now: their replies get into the log,
  * with what was sent of them.
@@ -278,7 +265,9 @@ CreateJob(NsSock *sockPtr)
     jobPtr->queueStamp = sockPtr->notes.queueStamp;
     jobPtr->startStamp = NsClockNow();
     jobPtr->pool = sockPtr->notes.pool;
-    jobPtr->sharedRatePtr = sockPtr->notes.sharedRatePtr;
+    jobPtr->rates[0] = &jobPtr->rate;
+    jobPtr->rates[1] = sockPtr->notes.sharedRatePtr;
+    jobPtr->rates[2] = &drvPtr->rate;
     NsWriterSetRate(jobPtr, sockPtr->notes.bytesPerSecond);
     jobPtr->clientData = ns_strcopy(sockPtr->clientData);
     atomic_store_explicit(&jobPtr->fd, -1, memory_order_relaxed);
@@ -487,7 +476,7 @@ static bool
 MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr)
 {
     NsRate *rates[NS_WRITER_RATES];
-    int     nRates = NsWriterRates(jobPtr, rates);
+    int     nRates = NsRatesInForce(jobPtr->rates, NS_WRITER_RATES, rates);
     NsStamp now = nRates > 0 ? NsClockNow() : 0, until = now;
 
     for (int i = 0; i < nRates; i++) {
@@ -507,7 +496,7 @@ SendPortion(NsWriterJob *jobPtr)
 {
     Ns_FileVec vecs[NS_OUTPUT_PIECES];
     NsRate    *rates[NS_WRITER_RATES];
-    int        nRates = NsWriterRates(jobPtr, rates);
+    int        nRates = NsRatesInForce(jobPtr->rates, NS_WRITER_RATES, rates);
     size_t     portion = PORTION;
     ssize_t    sent;
 
@@ -708,3 +697,13 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     EndIfFinished(arg, jobPtr);
 }
 
+/*
+ * The argument of WriterThread, for lists of threads.
+ */
+static void
+Describe(Ns_DString *dsPtr, void *arg)
+{
+    const NsWriter *writerPtr = arg;
+
+    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
+}

@@ -4,6 +4,7 @@
  *      What writer threads are doing, for those who ask.
  */
 
+#include "net/writer_info.h"
 #include "net/writer_int.h"
 
 #include "nsstring.h"
@@ -54,14 +55,6 @@ NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
     Tcl_DStringEndSublist(dsPtr);
 }
 
-void
-NsWriterDescribe(Ns_DString *dsPtr, void *arg)
-{
-    const NsWriter *writerPtr = arg;
-
-    Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
-}
-
 /*
  * {START THREAD DRIVER ?POOL? PEER FD REMAINING SENT ?RATE RATELIMIT?
  * CLIENTDATA}; rates in kB/s.
@@ -105,7 +98,7 @@ static int64_t
 Limit(NsWriterJob *jobPtr)
 {
     NsRate *rates[NS_WRITER_RATES];
-    int     nRates = NsWriterRates(jobPtr, rates);
+    int     nRates = NsRatesInForce(jobPtr->rates, NS_WRITER_RATES, rates);
     int64_t least = 0;
 
     for (int i = 0; i < nRates; i++) {

@@ -23,7 +23,7 @@ struct NsWriterJob {
     NsStamp        queueStamp;      /* Constant. */
     NsStamp        startStamp;      /* Constant. */
     const char    *pool;            /* Constant. */
-    NsRate        *sharedRatePtr;   /* Constant; NULL: none. */
+    NsRate        *rates[NS_WRITER_RATES];     /* Constant; NULL: none. */
     char          *clientData;      /* Constant. */
     NsDelivery    *deliveryPtr;     /* Constant until sawEnd; then the writer
                                      * thread's, NULL when it has ended. */
@@ -79,15 +79,5 @@ struct NsWriter {
 
     _Atomic int64_t sent;           /* Written by the thread; a figure. */
 };
-
-/*
- * The limits that hold for the job, NS_WRITER_RATES at most; how many.
- */
-int NsWriterRates(NsWriterJob *jobPtr, NsRate **rates);
-
-/*
- * The argument of a writer thread, for lists of threads.
- */
-Ns_ArgProc NsWriterDescribe;
 
 #endif

@@ -13,7 +13,7 @@
 #include "dispatch/connthread.h"
 #include "http/charset.h"
 #include "http/mimetype.h"
-#include "net/driver.h"
+#include "net/handover.h"
 #include "process/parameters.h"
 #include "request/conn_int.h"
 #include "request/direct.h"

@@ -4,7 +4,8 @@
  *      Drivers as scripts see them: ns_driver, ns_upload_stats, ns_sls.
  */
 
-#include "net/driver.h"
+#include "net/driver_info.h"
+#include "net/progress.h"
 #include "nsconn.h"
 #include "nsstring.h"
 #include "tcl/command.h"

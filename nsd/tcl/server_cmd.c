@@ -14,7 +14,7 @@
 #include "dispatch/pool.h"
 #include "dispatch/pool_config.h"
 #include "dispatch/pool_stats.h"
-#include "net/driver.h"
+#include "net/driver_info.h"
 #include "process/paths.h"
 #include "request/auth.h"
 #include "request/filter.h"

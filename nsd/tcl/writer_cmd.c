@@ -4,7 +4,7 @@
  *      Replies through writer threads: ns_writer.
  */
 
-#include "net/driver.h"
+#include "net/driver_info.h"
 #include "process/units.h"
 #include "nsreturn.h"
 #include "nsstring.h"

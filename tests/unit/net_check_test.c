@@ -10,8 +10,7 @@
 #include "unit.h"
 #include "aborts.h"
 #include "net/delivery.h"
-#include "net/driver_int.h"
-#include "net/message_int.h"
+#include "net/sockstate.h"
 
 #define MS INT64_C(1000000)
 
@@ -100,13 +99,15 @@ what_is_changed_after_its_release_is_found_when_taken_again(void **state)
     assert_true(Aborts(ReleaseTwice));
 }
 
-static NsDriverThread home, spooler;
+static const NsReadKind driverKind = {.ownState = NS_SOCK_DRIVER};
+static const NsReadKind spoolerKind = {.ownState = NS_SOCK_BUSY_EVENT};
+static NsDriverThread   home, spooler;
 
 static void
 MakeSock(NsSockState state)
 {
-    home = (NsDriverThread) {.isSpooler = false};
-    spooler = (NsDriverThread) {.isSpooler = true};
+    home = (NsDriverThread) {.kindPtr = &driverKind};
+    spooler = (NsDriverThread) {.kindPtr = &spoolerKind};
     sock = (NsSock) {.homePtr = &home};
     atomic_init(&sock.state, (int) state);
 }
@@ -128,7 +129,7 @@ GiveWhatIsGiven(void)
 static void
 TakeFromAnotherHome(void)
 {
-    NsDriverThread other = {.isSpooler = false};
+    NsDriverThread other = {.kindPtr = &driverKind};
 
     MakeSock(NS_SOCK_BUSY);
     NsSockSetState(&other, &sock, NS_SOCK_DRIVER);

@@ -10,7 +10,9 @@
 
 #include "unit.h"
 
+#include "net/driver_info.h"
 #include "net/driver_int.h"
+#include "net/handover.h"
 #include "net/init.h"
 #include "log/init.h"
 #include "process/config.h"

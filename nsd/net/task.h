@@ -1,11 +1,11 @@
 /*
- * tasks.h --
+ * task.h --
  *
  *      Socket tasks, inside the server; modules use nssocket.h.
  */
 
-#ifndef NSD_NET_TASKS_H
-#define NSD_NET_TASKS_H
+#ifndef NSD_NET_TASK_H
+#define NSD_NET_TASK_H
 
 #include "nsprocess.h"
 

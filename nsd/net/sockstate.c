@@ -1,0 +1,102 @@
+/*
+ * sockstate.c --
+ *
+ *      What is known of a socket, and of the request that arrives on it.
+ */
+
+#include "net/sockstate.h"
+#include "net/peers.h"
+#include "net/progress.h"
+#include "net/reader.h"
+
+/*
+ * Sockets are not looked at more often than this.
+ */
+#define LOOK_NS INT64_C(50000000)
+
+bool
+NsSockIsIdle(const NsSock *sockPtr)
+{
+    return sockPtr->headStamp == 0
+        && (sockPtr->messagePtr == NULL || !NsSockHasBegun(sockPtr));
+}
+
+bool
+NsSockHasBegun(const NsSock *sockPtr)
+{
+    Ns_DriverSetupProc *proc = sockPtr->drvPtr->procs.setupProc;
+    const NsReader     *readerPtr;
+
+    if (sockPtr->messagePtr == NULL) {
+        /* Once per connection, before the first request. */
+        return sockPtr->acceptStamp != 0 && proc != NULL
+            && proc(&sockPtr->pub);
+    }
+    readerPtr = sockPtr->messagePtr->readerPtr;
+    return readerPtr->phase != NS_READ_HEAD
+        || NsHttpParserHasBegun(&readerPtr->parser, readerPtr->used);
+}
+
+NsStamp
+NsSockBodySince(const NsSock *sockPtr)
+{
+    const NsMessage *messagePtr = sockPtr->messagePtr;
+
+    return messagePtr == NULL || messagePtr->readerPtr->phase == NS_READ_HEAD
+        ? 0 : messagePtr->acceptStamp;
+}
+
+bool
+NsSockHasUnread(const NsSock *sockPtr)
+{
+    char byte;
+
+    return recv(sockPtr->pub.sock, &byte, 1u, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void
+NsSockDropRequest(NsSock *sockPtr)
+{
+    if (sockPtr->messagePtr != NULL) {
+        NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
+
+        NsAssert(readerPtr != NULL);
+        if (readerPtr->progressPtr != NULL) {
+            NsProgressEnd(&readerPtr->progressPtr);
+        }
+        NsMessageRelease(&sockPtr->messagePtr);
+    }
+}
+
+int
+NsSockCountPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsAssert(threadPtr->peersPtr != NULL);
+    if (sockPtr->isPartial) {
+        return 0;
+    }
+    sockPtr->isPartial = true;
+    return NsPeerTableAdd(threadPtr->peersPtr, sockPtr->peer);
+}
+
+void
+NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (sockPtr->isPartial) {
+        sockPtr->isPartial = false;
+        NsPeerTableRemove(threadPtr->peersPtr, sockPtr->peer);
+    }
+}
+
+NsStamp
+NsSockShortestWait(const NsDriver *drvPtr)
+{
+    NsStamp keep = drvPtr->settings.keepWait, end = drvPtr->params.closeWait;
+
+    if (keep == 0 && end == 0) {
+        return NS_STAMP_SECOND;
+    }
+    keep = keep == 0 ? end : keep;
+    end = end == 0 ? keep : end;
+    return MAX(MIN(keep, end), LOOK_NS);
+}
