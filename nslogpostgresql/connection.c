@@ -208,7 +208,7 @@ Flush(Pq *pqPtr)
 }
 
 /*
- * NULL: there is no more, or the wait was too long.
+ * NULL: there is none left, or the wait was too long.
  */
 static PGresult *
 NextResult(Pq *pqPtr)
@@ -268,7 +268,7 @@ IsGood(Pq *pqPtr, const PGresult *resultPtr)
 }
 
 /*
- * What fails first is the reason; of its text the first line.
+ * The first failure is the reason; of its text the first line.
  */
 static bool
 Fail(Pq *pqPtr, int reason, const char *text)

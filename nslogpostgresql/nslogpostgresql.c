@@ -229,7 +229,7 @@ MakeTables(Database *dbPtr)
 }
 
 /*
- * Who may use a table need not have the right to make one, so look first; and
+ * A user of a table need not have the right to make one, so look first; and
  * once more, for another sink may have made it between the two.
  */
 static bool
@@ -256,7 +256,7 @@ MakeTable(Database *dbPtr, const char *table, const char *columns)
 }
 
 /*
- * False: it cannot be told, and *isTherePtr is false, too.
+ * False: it is not known, and *isTherePtr is false, too.
  */
 static bool
 HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
@@ -445,7 +445,7 @@ FreeRows(Rows *rowsPtr)
 }
 
 /*
- * As text of COPY.  Null bytes, and bytes that are no UTF-8, which a text of
+ * As text of COPY.  Null bytes, and bytes that are not UTF-8, which a text of
  * PostgreSQL cannot have, become \xHH there; clients may send such, and must
  * not get out of the log that way.
  */
@@ -483,7 +483,7 @@ AppendText(Ns_DString *dsPtr, Ns_LogText text, char end)
 }
 
 /*
- * Positions that nobody needs any more; but never another server's.
+ * Positions that nobody needs; but never another server's.
  */
 static bool
 Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr)

@@ -104,7 +104,7 @@ Ns_LogSinkInit(const char **reasonPtr)
 }
 
 /*
- * That another process holds the database is no reason not to begin.
+ * Begin even if another process holds the database.
  */
 static int
 OpenSqlite(Ns_LogSinkTarget *targetPtr)
@@ -252,8 +252,7 @@ Transaction(Database *dbPtr, Ns_LogSinkBatch *batchPtr)
 }
 
 /*
- * Whether an earlier attempt was committed after all.  False: it cannot be
- * told.
+ * Whether an earlier attempt was committed after all.  False: it is not known.
  */
 static bool
 LookForNumber(Database *dbPtr, uint64_t epoch, bool *isTherePtr)
@@ -270,7 +269,7 @@ LookForNumber(Database *dbPtr, uint64_t epoch, bool *isTherePtr)
 }
 
 /*
- * What goes into a database that was deleted is lost.
+ * Rows in a database that was deleted are lost.
  */
 static void
 LookAtName(Database *dbPtr, bool isAwaited)
@@ -409,7 +408,7 @@ BindKey(const Database *dbPtr, sqlite3_stmt *statement, uint64_t epoch,
 }
 
 /*
- * Positions that nobody needs any more; but never another server's.
+ * Positions that nobody needs; but never another server's.
  */
 static bool
 Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr)

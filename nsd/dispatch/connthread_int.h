@@ -64,7 +64,7 @@ void NsPoolUnpin(NsPool *poolPtr, NsWork *workPtr);
 /* The name of the thread: by itself, or while what it runs is pinned. */
 void NsConnThreadName(const NsConnThread *threadPtr, char *name, size_t size);
 
-/* The work is in no list any more: wait for those who are just describing it. */
+/* The work is in no list now: wait for threads that are just describing it. */
 void NsPoolAwaitUnpinned(NsWork *workPtr);
 
 /* The thread itself: workPtr runs from now on. */

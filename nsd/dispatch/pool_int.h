@@ -61,7 +61,8 @@ typedef struct NsConnThread {
      * isLookedAt, and waits for the lock only if that is set.  Hence the order
      * matters.
      */
-    _Atomic(NsWork *)    runningPtr;    /* What the thread runs; set by it. */
+    _Atomic(NsWork *)    runningPtr;    /* The work that the thread runs; set by
+                                         * it. */
     atomic_bool          isLookedAt;
     Ns_Mutex             lock;
 
@@ -71,7 +72,7 @@ typedef struct NsConnThread {
     bool                 tookWaiting;   /* Its last work was in the queue. */
     bool                 isNew;         /* Counts as being created. */
     bool                 holdsPlace;    /* Its last work is still counted. */
-    bool                 isUnfit;       /* Must not serve any more. */
+    bool                 isUnfit;       /* Must not serve. */
 } NsConnThread;
 
 typedef struct NsWorkQueue {

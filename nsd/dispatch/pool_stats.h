@@ -31,7 +31,7 @@ void NsPoolCountSpool(NsPool *poolPtr);
 void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
 
 /*
- * What NsPoolList lists.
+ * Flags for NsPoolList.
  */
 #define NS_POOL_LIST_RUNNING   0x01u
 #define NS_POOL_LIST_WAITING   0x02u

@@ -52,7 +52,7 @@ void NsConnectorAppendError(const NsConnector *connectorPtr, Ns_DString *dsPtr);
 
 /*
  * When it is done: the socket, non-blocking, is the caller's.  Its number is
- * that of NsConnectorFd, which is no more.
+ * that of NsConnectorFd, which is invalid afterwards.
  */
 NS_SOCKET NsConnectorTake(NsConnector *connectorPtr);
 

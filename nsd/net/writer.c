@@ -641,7 +641,7 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
 }
 
 /*
- * The job is in no list; its socket has none any more.
+ * The job is in no list, and its socket no longer has it.
  */
 static void
 FreeJob(NsWriterJob *jobPtr)

@@ -279,7 +279,7 @@ Add(NsCallbackStage stage, Entry entry)
 }
 
 /*
- * What the public functions return: NULL only once shutdown has begun.
+ * The result of the public functions: NULL only once shutdown has begun.
  */
 static void *
 Handle(Ns_ReturnCode result)

@@ -597,7 +597,7 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 }
 
 /*
- * The check of names and values has told of a sink's parameter already.
+ * The check of names and values has reported a sink's parameter already.
  */
 static bool
 IsTold(const char *section, const char *key, const char *value)

@@ -42,8 +42,8 @@ bool NsConfigRefsIsOfNoModule(const char *section);
 bool NsConfigRefsHome(NsConfigCheck *checkPtr);
 
 /*
- * What a parameter refers to, in the section of checkPtr; what each server
- * needs, also without a word about it.
+ * Check what a parameter refers to, in the section of checkPtr; and what each
+ * server needs, even if the configuration does not mention it.
  */
 void NsConfigRefsValue(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 void NsConfigRefsServers(NsConfigCheck *checkPtr);

@@ -37,7 +37,7 @@ NsParametersPrint(FILE *file)
 }
 
 /*
- * Those that build on it stand behind it.
+ * Sections that build on it follow it.
  */
 static void
 PrintSection(const NsParameterSection *sectionPtr, FILE *file)

@@ -149,8 +149,8 @@ HasFittingMember(const NsParameter *rowPtr)
 }
 
 /*
- * What only words describe comes from the adjustProc, or is NULL.  Rows that
- * fill nothing are for readers only.
+ * A default that only words describe comes from the adjustProc, or is NULL.
+ * Rows that fill nothing are for readers only.
  */
 static bool
 HasFittingDefault(const NsParameter *rowPtr)
@@ -315,7 +315,7 @@ NsParameterSectionFind(const char *canonical)
 }
 
 /*
- * Whose parameters the section has, too; NULL: nobody's.
+ * The section whose parameters this one has as well; NULL: none.
  */
 static const NsParameterSection *
 BaseOf(const NsParameterSection *sectionPtr)
@@ -437,7 +437,7 @@ NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
 }
 
 /*
- * What a start would make of the section, without the marks and Warnings.
+ * Fill as a start would, without the marks and Warnings.
  */
 static void
 LimitsIn(const char *section, const NsParameter *rowPtr,

@@ -16,7 +16,7 @@
 void NsPathsLog(Ns_DString *dsPtr, const char *file);
 
 /*
- * What the configuration says of the home directory.
+ * The home directory as the configuration names it.
  */
 const char *NsPathsHomeSetting(void);
 

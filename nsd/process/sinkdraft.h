@@ -19,7 +19,7 @@ typedef struct NsSinkDraft {
     Ns_LogSinkValue *values;    /* Of its options; the text NULL: not given. */
     char           *streams;    /* A list. */
     int             overflow;   /* NsOverflow, -1: not given. */
-    bool            isNew;      /* What a sink is can still be set. */
+    bool            isNew;      /* The kind of the sink can still be set. */
     bool            mayWait;    /* For a target that cannot be opened now. */
     NsSinkSettings  settings;   /* bufferNanos -1: the default of the type. */
 } NsSinkDraft;

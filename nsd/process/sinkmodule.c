@@ -21,8 +21,8 @@
 #define NANOS  INT64_C(1000000000)
 
 /*
- * Where modules stand, as seen from the server's library: installed, and in the
- * tree.
+ * The directories of modules, as seen from the server's library: installed, and
+ * in the tree.
  */
 static const char *const places[] = {
     "/../bin/" PREFIX "%s.so", "/../" PREFIX "%s/" PREFIX "%s.so"

@@ -1,7 +1,7 @@
 /*
  * sinkoptions.c --
  *
- *      The parameters of log sinks as text.  Those that all sinks have stand in
+ *      The parameters of log sinks as text.  Those that all sinks have are in
  *      the table here, the others in that of the sink's type.
  */
 
@@ -38,7 +38,7 @@ struct Option {
     size_t      offset;         /* Of the member. */
     CheckProc  *checkProc;      /* Of texts; NULL: any will do. */
     bool        isFixed;        /* Once the sink is made. */
-    const char *range;          /* What it may be, in words. */
+    const char *range;          /* The values it may have, in words. */
 };
 
 static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,

@@ -80,7 +80,8 @@ typedef struct NsConn {
     int                  keep;          /* -1 automatic, 0 close, > 0 force. */
     int                  compressLevel;
     int                  nRedirects;    /* Internal ones, for the limit of 3. */
-    int                  documentStatus;/* Whose error document runs; 0. */
+    int                  documentStatus;/* The status whose error document runs;
+                                         * or 0. */
     bool                 isBroken;      /* Output failed: the client is gone. */
     bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */

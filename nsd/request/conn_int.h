@@ -32,8 +32,8 @@ typedef struct NsConnForm {
 } NsConnForm;
 
 /*
- * What holds for a connection from its creation to its end; its times, which
- * follow each other (in debug and sanitizer builds).
+ * Assert what holds for a connection from its creation to its end; and that its
+ * times follow each other (in debug and sanitizer builds).
  */
 void NsConnCheck(const NsConn *connPtr);
 

@@ -27,7 +27,7 @@
 #define MAX_EXTRA  4            /* Pieces before and behind a body. */
 
 /*
- * What one call sends.
+ * The output of one call.
  */
 typedef struct Output {
     NsConn        *connPtr;

@@ -186,8 +186,8 @@ RenderStart(char *text, bool isHttp11, int status)
 }
 
 /*
- * What the server or the driver adds to every reply, but for fields that are
- * among the first nOwn: the reply has them itself.  A list of NULL has none.
+ * Add the fields of the server or the driver to the reply, except those that
+ * are among its first nOwn: it has them itself.  A list of NULL has none.
  */
 static void
 AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn)

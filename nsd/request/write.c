@@ -264,7 +264,8 @@ Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes)
         result = Ns_ConnWriteData(&connPtr->pub, "", 0, NS_CONN_STREAM);
     }
     if (result != NS_OK) {
-        /* The body is shorter than announced: only closing tells the client. */
+        /* The body is shorter than announced: only a close shows that to the
+         * client. */
         connPtr->keep = 0;
     }
     ns_free(buffer);

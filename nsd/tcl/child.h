@@ -17,10 +17,10 @@
 void NsChildInheritExit(Tcl_Interp *interp);
 
 /*
- * What Tcl's own `exit` does in those that a library has made, in C: in a
- * thread of the library it ends this thread; in one of ours, which it leaves no
- * way out, it stops the server in the usual way.  In the main thread it ends
- * the process.
+ * The effect of Tcl's own `exit` in interpreters that a library has made, in C:
+ * in a thread of the library it ends this thread; in one of ours, which it
+ * leaves no way out, it stops the server in the usual way.  In the main thread
+ * it ends the process.
  */
 void NsChildTakeExit(void);
 

@@ -1,7 +1,7 @@
 /*
  * joblist.h --
  *
- *      What ns_job tells of queues, jobs and threads.
+ *      The lists of queues, jobs and threads of ns_job.
  */
 
 #ifndef NSD_TCL_JOBLIST_H

@@ -133,11 +133,11 @@ typedef struct NsRingSink {
     uint64_t    offset;                 /* ... where ... */
     uint64_t    length;                 /* ... and how much. */
     uint64_t    inode;                  /* ... into which file. */
-    int64_t     slowNanos;              /* What it wants of its streams, */
+    int64_t     slowNanos;              /* Its choice from its streams, */
     int32_t     minSeverity;            /* and in which format; for a process */
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
-    uint32_t    maxSpillKiB;            /* What it may have on disk. */
+    uint32_t    maxSpillKiB;            /* Its limit on disk. */
     uint64_t    missing;                /* See NsRingMissing. */
     atomic_uint hasSpill;               /* These: see spill.h. */
     uint32_t    spillNumber;            /* Part of the file's name. */

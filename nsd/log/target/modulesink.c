@@ -32,7 +32,7 @@ typedef struct Target {
     bool             isOpen;
     Ns_LogPosition  *positions;     /* Of the batch under way. */
     size_t           room;
-    struct stat      file;          /* What is noted as open; or zeros. */
+    struct stat      file;          /* The file noted as open; or zeros. */
 } Target;
 
 /*
@@ -274,7 +274,7 @@ Ns_LogSinkAddPosition(Ns_LogSinkPositions *listPtr, int64_t lane,
 }
 
 /*
- * What the module says about a call: false, and errno tells why it failed.
+ * The module's result of a call: false, and errno says why it failed.
  */
 static bool
 Judge(Ns_LogSink sink, int status)

@@ -289,7 +289,7 @@ IsRefused(Ns_LogSink sink)
 }
 
 /*
- * Nothing tells when all has been acknowledged, so look again and again, with
+ * Nothing reports when all has been acknowledged, so look again and again, with
  * growing pauses.
  */
 static bool
