@@ -1,7 +1,7 @@
 /*
  * driver_sock.h --
  *
- *      What a driver thread does with its sockets, but for reading.
+ *      The work of a driver thread with its sockets, except reading.
  */
 
 #ifndef NSD_NET_DRIVER_SOCK_H
@@ -26,9 +26,9 @@ void NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
- * The server stops: a connection without a request has that time at most;
- * likewise one that is closing, unless its client may still send a body before
- * it reads.
+ * The server stops: a connection without a request has that time at most; and
+ * so has one that is closing, unless its client may still send a body before it
+ * reads.
  */
 void NsSockHurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit);
 

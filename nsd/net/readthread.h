@@ -1,7 +1,7 @@
 /*
  * readthread.h --
  *
- *      What driver threads and spooler threads have in common.
+ *      The common part of driver threads and spooler threads.
  */
 
 #ifndef NSD_NET_READTHREAD_H

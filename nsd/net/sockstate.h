@@ -1,7 +1,7 @@
 /*
  * sockstate.h --
  *
- *      Whose a socket is, and what is known of it.
+ *      The owner of a socket, and its state.
  */
 
 #ifndef NSD_NET_SOCKSTATE_H
@@ -87,7 +87,8 @@ bool NsSockHasBegun(const NsSock *sockPtr);
 NsStamp NsSockBodySince(const NsSock *sockPtr);
 
 /*
- * True when there is something to read, whether or not the poller has told.
+ * True when there is something to read, whether or not the poller has reported
+ * it.
  */
 bool NsSockHasUnread(const NsSock *sockPtr);
 
