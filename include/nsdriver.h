@@ -95,15 +95,6 @@ NS_EXTERN ssize_t Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs,
 NS_EXTERN int Ns_SockCork(Ns_Sock *sock, int cork);
 
 /*
- * Have the log threads write bytes to a descriptor.  NS_ERROR: they were
- * written directly.  Disable writes out what waits, and stops; Enable starts
- * again.
- */
-NS_EXTERN int  NsAsyncWrite(int fd, const char *buffer, size_t length);
-NS_EXTERN void NsAsyncWriterQueueDisable(int shutdown);
-NS_EXTERN void NsAsyncWriterQueueEnable(void);
-
-/*
  * Start and stop the helper process that binds privileged ports.  The server
  * does so itself.
  */

@@ -67,10 +67,10 @@ static Pattern ParsePattern(const char *url);
 static bool    NextSegment(const char **nextPtr, const char *end,
                            Segment *segmentPtr);
 static Method *FindMethod(const NsUrlTree *treePtr, const char *method);
-static Method *AddMethod(NsUrlTree *treePtr, const char *method);
+static Method *GetMethod(NsUrlTree *treePtr, const char *method);
 static int     FindChild(const Node *nodePtr, const Segment *segmentPtr,
                          bool *foundPtr);
-static Node   *AddChild(Node *nodePtr, const Segment *segmentPtr);
+static Node   *GetChild(Node *nodePtr, const Segment *segmentPtr);
 static Node   *FindNode(const NsUrlTree *treePtr, const char *method,
                         const char *url, const Pattern *patternPtr);
 static Filter *FindFilter(const Node *nodePtr, const Pattern *patternPtr);
@@ -99,12 +99,12 @@ NsUrlTreePut(NsUrlTree *treePtr, const char *method, const char *url,
     Pattern     pattern = ParsePattern(url);
     const char *next = url;
     Segment     segment;
-    Node       *nodePtr = &AddMethod(treePtr, method)->root;
+    Node       *nodePtr = &GetMethod(treePtr, method)->root;
     Filter     *filterPtr;
     Slot       *slotPtr;
 
     while (NextSegment(&next, pattern.end, &segment)) {
-        nodePtr = AddChild(nodePtr, &segment);
+        nodePtr = GetChild(nodePtr, &segment);
     }
     filterPtr = AddFilter(nodePtr, &pattern);
     slotPtr = (flags & NS_OP_NOINHERIT) ? &filterPtr->exact
@@ -289,7 +289,7 @@ FindMethod(const NsUrlTree *treePtr, const char *method)
 }
 
 static Method *
-AddMethod(NsUrlTree *treePtr, const char *method)
+GetMethod(NsUrlTree *treePtr, const char *method)
 {
     Method *methodPtr = FindMethod(treePtr, method);
 
@@ -332,7 +332,7 @@ FindChild(const Node *nodePtr, const Segment *segmentPtr, bool *foundPtr)
 }
 
 static Node *
-AddChild(Node *nodePtr, const Segment *segmentPtr)
+GetChild(Node *nodePtr, const Segment *segmentPtr)
 {
     bool  found;
     int   i = FindChild(nodePtr, segmentPtr, &found);

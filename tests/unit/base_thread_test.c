@@ -1,5 +1,5 @@
 /*
- * thread_test.c --
+ * base_thread_test.c --
  *
  *      1. start, end, join    2. names    3. list    4. thread-local values
  *      5. stack

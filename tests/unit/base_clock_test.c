@@ -1,5 +1,5 @@
 /*
- * clock_test.c --
+ * base_clock_test.c --
  *
  *      1. stamps    2. their wall clock time    3. arithmetic on Ns_Time
  */

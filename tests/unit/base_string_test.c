@@ -1,5 +1,5 @@
 /*
- * string_test.c --
+ * base_string_test.c --
  *
  *      1. growing strings    2. plain strings    3. the C library
  *      4. random numbers, password hashes    5. names of callbacks    6. memory

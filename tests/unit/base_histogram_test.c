@@ -1,5 +1,5 @@
 /*
- * histogram_test.c --
+ * base_histogram_test.c --
  *
  *      1. empty    2. precision    3. edges    4. threads
  */

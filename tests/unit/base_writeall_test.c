@@ -1,5 +1,5 @@
 /*
- * writeall_test.c --
+ * base_writeall_test.c --
  *
  *      All bytes are written, or the caller hears why not.
  */

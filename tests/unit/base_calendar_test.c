@@ -1,5 +1,5 @@
 /*
- * calendar_test.c --
+ * base_calendar_test.c --
  *
  *      Times of the local clock.
  */

@@ -1,5 +1,5 @@
 /*
- * path_test.c --
+ * base_path_test.c --
  *
  *      1. paths    2. descriptors    3. child processes    4. environment
  *      5. users

@@ -1,5 +1,5 @@
 /*
- * cache_test.c --
+ * base_cache_test.c --
  *
  *      1. entries    2. size    3. expiry    4. statistics
  *      5. flush and visit    6. filling by several threads

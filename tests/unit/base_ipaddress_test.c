@@ -1,5 +1,5 @@
 /*
- * ipaddress_test.c --
+ * base_ipaddress_test.c --
  *
  *      1. ranges    2. public addresses
  */

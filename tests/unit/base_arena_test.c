@@ -1,5 +1,5 @@
 /*
- * arena_test.c --
+ * base_arena_test.c --
  *
  *      1. pieces    2. reset    3. large pieces
  */

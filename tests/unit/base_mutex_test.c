@@ -1,5 +1,5 @@
 /*
- * mutex_test.c --
+ * base_mutex_test.c --
  *
  *      1. statistics    2. names and list    3. first use    4. conditions
  *      5. other locks   6. order and holders    7. contracts

@@ -1,5 +1,5 @@
 /*
- * index_test.c --
+ * base_index_test.c --
  *
  *      1. indexes    2. lists
  */

@@ -1,5 +1,5 @@
 /*
- * set_test.c --
+ * base_set_test.c --
  *
  *      Each test runs on a set from the heap and on one in an arena.
  *
