@@ -106,8 +106,8 @@ proc nstrace::statescript {} {
                 set parts [list [NamespaceItself $space $base] [Procs $space $base] \
                     [Ensembles $space $base][Imports $space $base]]
             } on error {message} {
-                ns_log Error "tcl\[[ns_info server]\]: namespace $space is not there in threads:\
-                    it cannot be written down: $message"
+                ns_log Error "tcl\[[ns_info server]\]: namespace $space is missing in threads:\
+                    it cannot be saved: $message"
                 continue
             }
             append spaces [lindex $parts 0]
@@ -145,7 +145,7 @@ proc nstrace::Part {what script} {
 
 proc nstrace::Try {what script} {
     if {[catch {uplevel #0 $script} message] == 1} {
-        ns_log Error "tcl\[[ns_info server]\]: not there in this thread: $what: $message"
+        ns_log Error "tcl\[[ns_info server]\]: missing in this thread: $what: $message"
     }
 }
 
@@ -170,7 +170,7 @@ proc nstrace::LoadedPackages {base} {
         if {$item ni $known} {
             set command [linsert $item 0 ::load]
             if {[catch {interp eval $base $command} message]} {
-                ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is not there in threads:\
+                ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is missing in threads:\
                     a second interpreter cannot load it: $message"
             } else {
                 append script [Part [lindex $item 0] $command]
@@ -588,7 +588,7 @@ proc nstrace::Tell {missing} {
         lappend texts "packages [Shortened $packages] (until 'package require' loads them there)"
     }
     if {[info exists texts]} {
-        ns_log Notice "tcl\[[ns_info server]\]: not there in threads,\
+        ns_log Notice "tcl\[[ns_info server]\]: missing in threads,\
             because only C code can make them: [join $texts {; }]"
     }
 }
@@ -810,8 +810,8 @@ proc nstrace::NxObjects {} {
         }
         return [::nx::serializer::Serializer all]\n
     } on error {message} {
-        ns_log Error "tcl\[[ns_info server]\]: objects of NX and XOTcl are not there in threads:\
-            the package nx::serializer cannot write them down: $message"
+        ns_log Error "tcl\[[ns_info server]\]: objects of NX and XOTcl are missing in threads:\
+            the package nx::serializer cannot save them: $message"
         return ""
     }
 }
