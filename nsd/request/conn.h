@@ -85,6 +85,7 @@ typedef struct NsConn {
     bool                 isBroken;      /* Output failed: the client is gone. */
     bool                 isAnnounced;   /* The logs know of the reply. */
     int64_t              responseLength;/* Declared; -1 unknown. */
+    int64_t              bodyBytes;     /* Given to the socket, of the body. */
     NsStamp              lookStamp;     /* For the running handler: a look at
                                          * a file since then, by any thread, is
                                          * as good as its own; 0: none is. */

@@ -52,7 +52,7 @@ static const struct {
     MEMBER(request.urlv), MEMBER(request.version), MEMBER(firstMethod),
     MEMBER(firstUrl), MEMBER(driverPtr), MEMBER(settingsPtr),
     MEMBER(bytesSent), MEMBER(replyState), MEMBER(status), MEMBER(keep), MEMBER(compressLevel),
-    MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken), MEMBER(responseLength),
+    MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken), MEMBER(responseLength), MEMBER(bodyBytes),
     MEMBER(lookStamp), MEMBER(nRead), MEMBER(outputEncoding),
     MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(gzipPtr),
     MEMBER(rarePtr)

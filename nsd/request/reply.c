@@ -233,6 +233,7 @@ AddBody(Output *outPtr)
         outPtr->bodyBytes = 0;
         return;
     }
+    connPtr->bodyBytes += outPtr->bodyBytes;
     if (outPtr->room > 0 && outPtr->nBody == 1 && body->fd < 0
             && body->releaseProc == NULL) {
         NsPiece *headPtr = &outPtr->pieces[0];
@@ -356,7 +357,8 @@ EndBody(NsConn *connPtr)
 
 /*
  * The bytes are counted, the logs know of the reply, and its log records follow
- * what a writer thread still sends.
+ * what a writer thread still sends.  After a body of another length than
+ * announced, nobody knows where the next reply begins.
  */
 static void
 Account(NsConn *connPtr)
@@ -364,6 +366,11 @@ Account(NsConn *connPtr)
     NsAssert(connPtr->replyState != NS_REPLY_ACCOUNTED);
     NsAssert(!NsReplyTextIsOpen(connPtr));
     NoteBytes(connPtr);
+    if (connPtr->responseLength >= 0
+            && connPtr->bodyBytes != connPtr->responseLength
+            && (connPtr->pub.flags & NS_CONN_SKIPBODY) == 0) {
+        connPtr->keep = 0;
+    }
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, 0);
     }

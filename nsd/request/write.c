@@ -88,6 +88,7 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
     for (i = 0; i < nBufs; i++) {
         bytes += (int64_t) bufs[i].iov_len;
     }
+    connPtr->bodyBytes += bytes;
     NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, bytes);
     while (nBufs > 0) {
         int n = MIN(nBufs, NS_CONN_MAXBUFS);
@@ -201,6 +202,7 @@ Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes, int flags,
     }
     text = NsReplyRender(connPtr, 0, &length);
     NsAssert(length <= INT_MAX);
+    connPtr->bodyBytes -= (int64_t) length;     /* The caller sends them. */
     Ns_DStringNAppend(dsPtr, text, (int) length);
     return 1;
 }
