@@ -5,7 +5,7 @@
 #   make test    build and run all tests (TESTFLAGS="-only command/*" for some)
 #   make test-fault SECONDS=7200 SEED=1   failing system calls, limits, kills
 #   make install copy it below the prefix of configure, /usr/local/ns
-#   make layers check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
+#   make layers lint internals check-asan check-tsan fuzz coverage bench: see CONTRIBUTING.md
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
