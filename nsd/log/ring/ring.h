@@ -138,7 +138,7 @@ typedef struct NsRingSink {
     int32_t     format;                 /* that no longer has the sink. */
     int32_t     onlyErrors;
     uint32_t    maxSpillKiB;            /* Its limit on disk. */
-    uint64_t    missing;                /* See NsRingMissing. */
+    atomic_uint_fast64_t missing;       /* See NsRingMissing. */
     atomic_uint hasSpill;               /* These: see spill.h. */
     uint32_t    spillNumber;            /* Part of the file's name. */
     atomic_uint_fast64_t spillDone;
@@ -404,9 +404,11 @@ const char *NsRingStreamOf(const NsRing *ringPtr, uint32_t lane);
 static inline uint64_t
 NsRingMissing(const NsRingSink *slotPtr)
 {
-    uint32_t n = (uint32_t) (slotPtr->missing >> 32);
+    uint64_t missing = atomic_load_explicit(&slotPtr->missing,
+                                            memory_order_relaxed);
+    uint32_t n = (uint32_t) (missing >> 32);
 
-    return (uint32_t) slotPtr->missing == ~n ? n : 0;
+    return (uint32_t) missing == ~n ? n : 0;
 }
 
 static inline void
@@ -414,7 +416,9 @@ NsRingSetMissing(NsRingSink *slotPtr, uint64_t n)
 {
     uint32_t most = (uint32_t) MIN(n, UINT32_MAX);
 
-    slotPtr->missing = (uint64_t) most << 32 | (uint32_t) ~most;
+    atomic_store_explicit(&slotPtr->missing,
+                          (uint64_t) most << 32 | (uint32_t) ~most,
+                          memory_order_relaxed);
 }
 
 /*
