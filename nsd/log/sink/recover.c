@@ -534,7 +534,10 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    NsRingCursor *cursorPtr = lane < 0 || lane >= NS_RING_MAX_LANES ? NULL
+    /* A target may say anything: records begin at multiples of 8. */
+    bool          isOurs = lane >= 0 && lane < NS_RING_MAX_LANES
+        && position >= 0 && position % 8 == 0;
+    NsRingCursor *cursorPtr = !isOurs ? NULL
         : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
 
     if (cursorPtr != NULL) {
