@@ -11,14 +11,9 @@
 #include "net/driver_thread.h"
 #include "net/handover.h"
 #include "net/hostmap.h"
-#include "net/httpclient.h"
-#include "net/init.h"
 #include "net/listen.h"
 #include "net/readthread.h"
-#include "net/sls.h"
-#include "net/sockcallback.h"
 #include "net/spooler.h"
-#include "net/task.h"
 #include "net/writer.h"
 #include "nsparam.h"
 #include "nslog.h"
@@ -47,19 +42,6 @@ static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
 static void StartHelpers(NsDriver *drvPtr);
 static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
                         const Ns_Time *deadlinePtr);
-
-void
-NsNetInit(void)
-{
-    NsSlsInit();
-    NsSockCallbackInit();
-    NsTasksInit();
-    NsHttpClientInit();
-    NsDnsInit();
-    NsListenInit();
-    NsDriverParamsInit();
-    NsHandOverInit();
-}
 
 bool
 NsDriversStopping(void)

@@ -88,10 +88,9 @@ NsHostMapFind(const NsHostMap *mapPtr, const char *host)
 }
 
 bool
-NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host)
+NsHostMapKnows(const NsHostMap *mapPtr, const char *host)
 {
-    return settingsPtr->hostMapPtr == NULL
-        || Find(settingsPtr->hostMapPtr, host) != NULL;
+    return Find(mapPtr, host) != NULL;
 }
 
 static const NsHostEntry *

@@ -17,6 +17,7 @@ typedef struct NsHostEntry {
 
 NsHostMap *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);
 const NsHostEntry *NsHostMapFind(const NsHostMap *mapPtr, const char *host);
+bool NsHostMapKnows(const NsHostMap *mapPtr, const char *host);
 /* The Host fields that lead to the server, as keys of the set. */
 void NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
                      const NsServer *serverPtr);

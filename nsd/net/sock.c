@@ -191,6 +191,13 @@ NsSockGetSettings(const NsSock *sockPtr)
     return &sockPtr->drvPtr->settings;
 }
 
+bool
+NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host)
+{
+    return settingsPtr->hostMapPtr == NULL
+        || NsHostMapKnows(settingsPtr->hostMapPtr, host);
+}
+
 void
 NsSockSetNotes(NsSock *sockPtr, const NsSockNotes *notesPtr)
 {

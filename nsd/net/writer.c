@@ -14,7 +14,7 @@
 #include "net/delivery.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
-#include "net/writer_int.h"
+#include "net/writer_check.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
@@ -44,7 +44,6 @@ static void TakeEvent(const NsPollEvent *eventPtr, void *arg);
 static void TakeJob(NsInboxNode *nodePtr, void *arg);
 static bool HasJobs(NsWriter *writerPtr);
 static void AbandonAll(NsWriter *writerPtr);
-static void CheckJobLocked(const NsWriterJob *jobPtr);
 static void MakeReady(NsWriterJob *jobPtr);
 static void ServeReady(void *arg);
 static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
@@ -391,24 +390,6 @@ ServeReady(void *arg)
     }
 }
 
-/*
- * When the writer thread has taken what was appended.
- */
-static void
-CheckJobLocked(const NsWriterJob *jobPtr)
-{
-    NsAssertLocked(&jobPtr->writerPtr->lock);
-    NsAssert(jobPtr->incoming.bytes == 0 && jobPtr->incoming.firstPtr == NULL);
-    NsAssert((jobPtr->output.bytes == 0) == (jobPtr->output.firstPtr == NULL));
-    NsAssert(jobPtr->sent >= 0 && jobPtr->sent <= jobPtr->appended);
-    if (!jobPtr->isGone) {
-        NsAssert(jobPtr->remaining == jobPtr->output.bytes);
-        NsAssert(jobPtr->appended - jobPtr->sent == jobPtr->output.bytes);
-    }
-    NsAssert(!jobPtr->sawEnd || (jobPtr->isFinished && !jobPtr->isDraining));
-    NsAssert(jobPtr->deliveryPtr != NULL || jobPtr->sawEnd);
-}
-
 static void
 Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
 {
@@ -423,7 +404,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     Ns_MutexLock(&writerPtr->lock);
     NsOutputMove(&jobPtr->output, &jobPtr->incoming);
     jobPtr->sawEnd = jobPtr->isFinished && !jobPtr->isDraining;
-    CheckJobLocked(jobPtr);
+    NsWriterCheckJobLocked(jobPtr);
     Ns_MutexUnlock(&writerPtr->lock);
 
     if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
@@ -463,6 +444,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
         if (sent >= 0) {
             WaitForClient(writerPtr, jobPtr);
         }
+        NsWriterCheckServed(jobPtr);
     }
     if (jobPtr->output.bytes == 0) {
         EndIfFinished(writerPtr, jobPtr);

@@ -1,16 +1,19 @@
 /*
  * net_check_test.c --
  *
- *      What messages, sockets, wheels and deliveries assert: each member that
- *      is wrong ends the process.
+ *      What messages, sockets, wheels, deliveries and writer jobs assert: each
+ *      member that is wrong ends the process.
  *
- *      1. messages    2. sockets    3. wheels    4. deliveries
+ *      1. messages    3. wheels        5. writer jobs
+ *      2. sockets     4. deliveries
  */
 
 #include "unit.h"
 #include "aborts.h"
 #include "net/delivery.h"
 #include "net/sockstate.h"
+#include "net/writer_check.h"
+#include "base/lock.h"
 
 #define MS INT64_C(1000000)
 
@@ -281,6 +284,80 @@ the_records_of_a_delivery_are_given_once(void **state)
     assert_true(Aborts(GiveNothing));
 }
 
+/*
+ * Two of six bytes are sent, one waits in the writer, three are on the way.
+ */
+static NsWriter    writer;
+static NsWriterJob job;
+
+static void
+MakeJob(void)
+{
+    writer = (NsWriter) {.index = 0};
+    NsMutexSetup(&writer.lock, NS_RANK_WRITER, "test", "writer");
+    job = (NsWriterJob) {.writerPtr = &writer};
+    job.output = (NsOutput) {.firstPtr = (NsOutputNode *) &job, .bytes = 1};
+    job.incoming = (NsOutput) {.firstPtr = (NsOutputNode *) &job, .bytes = 3};
+    job.deliveryPtr = (NsDelivery *) &job;
+    job.isReady = true;
+    atomic_init(&job.appended, 6);
+    atomic_init(&job.sent, 2);
+    atomic_init(&job.remaining, 4);
+}
+
+#define JOB_FAULT(name, change) \
+    static void \
+    name(void) \
+    { \
+        MakeJob(); \
+        change; \
+        Ns_MutexLock(&writer.lock); \
+        NsWriterCheckJobLocked(&job); \
+        Ns_MutexUnlock(&writer.lock); \
+        NsWriterCheckServed(&job); \
+    }
+
+JOB_FAULT(WholeJob, (void) 0)
+JOB_FAULT(JobThatIsGone, atomic_store(&job.isGone, true);
+          atomic_store(&job.remaining, 0))
+JOB_FAULT(EndedJob, job.sawEnd = job.isFinished = true;
+          job.deliveryPtr = NULL; job.output.bytes = 4;
+          job.incoming = (NsOutput) {.bytes = 0})
+JOB_FAULT(BytesWithoutPieces, job.output.firstPtr = NULL)
+JOB_FAULT(PiecesWithoutBytes, job.incoming.bytes = 0;
+          atomic_store(&job.remaining, 1); atomic_store(&job.sent, 5))
+JOB_FAULT(MoreSentThanAppended, atomic_store(&job.sent, 7))
+JOB_FAULT(LostCount, atomic_store(&job.remaining, 3))
+JOB_FAULT(LostBytes, job.incoming.bytes = 2; atomic_store(&job.remaining, 3))
+JOB_FAULT(EndBeforeTheEnd, job.sawEnd = true)
+JOB_FAULT(EndAtADrain, job.sawEnd = job.isFinished = job.isDraining = true;
+          job.output.bytes = 4; job.incoming = (NsOutput) {.bytes = 0})
+JOB_FAULT(MoreAfterTheEnd, job.sawEnd = job.isFinished = true)
+JOB_FAULT(NobodyLogs, job.deliveryPtr = NULL)
+JOB_FAULT(NobodyComesBack, job.isReady = false)
+
+static void
+CheckWithoutLock(void)
+{
+    MakeJob();
+    NsWriterCheckJobLocked(&job);
+}
+
+static void
+the_counts_of_a_writer_job_agree_and_somebody_comes_back_to_it(void **state)
+{
+    static void (*const faults[])(void) = {
+        BytesWithoutPieces, PiecesWithoutBytes, MoreSentThanAppended,
+        LostCount, LostBytes, EndBeforeTheEnd, EndAtADrain, MoreAfterTheEnd,
+        NobodyLogs, NobodyComesBack, CheckWithoutLock
+    };
+
+    assert_false(Aborts(WholeJob));
+    assert_false(Aborts(JobThatIsGone));
+    assert_false(Aborts(EndedJob));
+    ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
+}
+
 int
 main(void)
 {
@@ -291,6 +368,8 @@ main(void)
         cmocka_unit_test(a_socket_is_touched_by_its_owner_alone),
         cmocka_unit_test(a_wrong_wheel_ends_the_process),
         cmocka_unit_test(the_records_of_a_delivery_are_given_once),
+        cmocka_unit_test(
+            the_counts_of_a_writer_job_agree_and_somebody_comes_back_to_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/*
+ * init.c --
+ *
+ *      Start of the room: one call for each part.
+ */
+
+#include "net/init.h"
+#include "net/dns.h"
+#include "net/driver_params.h"
+#include "net/handover.h"
+#include "net/httpclient.h"
+#include "net/listen.h"
+#include "net/sls.h"
+#include "net/sockcallback.h"
+#include "net/task.h"
+
+void
+NsNetInit(void)
+{
+    NsSlsInit();
+    NsSockCallbackInit();
+    NsTasksInit();
+    NsHttpClientInit();
+    NsDnsInit();
+    NsListenInit();
+    NsDriverParamsInit();
+    NsHandOverInit();
+}
