@@ -121,6 +121,17 @@ ReadProc(NS_SOCKET sock, void *arg, int why)
     return byte != 'q';
 }
 
+/*
+ * The thread does one thing after the other: then it has nothing more to do with
+ * a socket whose callback has returned false.
+ */
+static void
+WaitForCancel(NS_SOCKET sock, const char *expected)
+{
+    assert_int_equal(Ns_SockCancelCallbackEx(sock, ReadProc, NULL), NS_OK);
+    WaitFor(expected);
+}
+
 static void
 a_callback_runs_until_it_returns_false(void **state)
 {
@@ -132,8 +143,7 @@ a_callback_runs_until_it_returns_false(void **state)
     assert_int_equal(write(socks[1], "aaq", 3), 3);
     WaitFor("rrr");
     assert_int_equal(write(socks[1], "a", 1), 1);
-    usleep(50000);
-    WaitFor("rrr");
+    WaitForCancel(socks[0], "rrrc");
     close(socks[0]);
     close(socks[1]);
 }
@@ -147,6 +157,7 @@ a_silent_socket_times_out(void **state)
     assert_int_equal(Ns_SockCallbackEx(socks[0], ReadProc, NULL, NS_SOCK_READ, 1),
                      NS_OK);
     WaitFor("t");
+    WaitForCancel(socks[0], "tc");
     close(socks[0]);
     close(socks[1]);
 }
@@ -159,11 +170,9 @@ a_cancelled_callback_is_told_and_not_called_again(void **state)
     assert_int_equal(ns_sockpair(socks), 0);
     assert_int_equal(Ns_SockCallback(socks[0], ReadProc, NULL, NS_SOCK_READ),
                      NS_OK);
-    assert_int_equal(Ns_SockCancelCallbackEx(socks[0], ReadProc, NULL), NS_OK);
-    WaitFor("c");
+    WaitForCancel(socks[0], "c");
     assert_int_equal(write(socks[1], "a", 1), 1);
-    usleep(50000);
-    WaitFor("c");
+    WaitForCancel(socks[0], "cc");
     close(socks[0]);
     close(socks[1]);
 }
