@@ -47,8 +47,8 @@ Ns_AuthorizeRequest(const char *server, const char *method, const char *url,
     if (proc == NULL) {
         return NS_OK;
     }
-    return (*proc)((char *) server, (char *) method, (char *) url,
-                   (char *) user, (char *) password, (char *) peer);
+    return proc((char *) server, (char *) method, (char *) url,
+                (char *) user, (char *) password, (char *) peer);
 }
 
 int
@@ -57,7 +57,7 @@ Ns_AuthorizeUser(const char *user, const char *password)
     Ns_UserAuthorizeProc *proc = atomic_load(&userAuthorizeProc);
 
     return proc == NULL ? NS_ERROR
-        : (*proc)((char *) user, (char *) password);
+        : proc((char *) user, (char *) password);
 }
 
 void

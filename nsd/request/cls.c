@@ -61,7 +61,7 @@ NsConnFreeLocals(NsConn *connPtr)
 
             connPtr->rarePtr->locals[slot] = NULL;
             if (data != NULL && proc != NULL) {
-                (*proc)(data);
+                proc(data);
                 isAgain = true;
             }
         }

@@ -494,11 +494,10 @@ SetHeaders(NsConn *connPtr)
     Ns_HeaderCaseDisposition headerCase
         = NsConnRequestServer(connPtr)->headerCase;
     const char *authorization;
-    int         i;
 
     connPtr->pub.headers = NsSetCreateInArena(arenaPtr, NULL, headPtr->nFields);
     connPtr->pub.outputheaders = NsSetCreateInArena(arenaPtr, NULL, 8);
-    for (i = 0; i < headPtr->nFields; i++) {
+    for (int i = 0; i < headPtr->nFields; i++) {
         NsHttpField *fieldPtr = &headPtr->fields[i];
 
         if (headerCase == ToLower) {

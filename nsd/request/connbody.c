@@ -268,7 +268,7 @@ CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg)
         return NS_OK;
     }
     NsAssert(bytes != NULL);
-    result = (*proc)(bytes, length, arg);
+    result = proc(bytes, length, arg);
     if (result == NS_OK) {
         connPtr->nRead += length;
     }

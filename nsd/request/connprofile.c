@@ -51,8 +51,10 @@ static const struct {
     MEMBER(request.url), MEMBER(request.query), MEMBER(request.urlc),
     MEMBER(request.urlv), MEMBER(request.version), MEMBER(firstMethod),
     MEMBER(firstUrl), MEMBER(driverPtr), MEMBER(settingsPtr),
-    MEMBER(bytesSent), MEMBER(replyState), MEMBER(status), MEMBER(keep), MEMBER(compressLevel),
-    MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken), MEMBER(responseLength), MEMBER(bodyBytes),
+    MEMBER(bytesSent), MEMBER(replyState), MEMBER(status), MEMBER(keep),
+    MEMBER(compressLevel),
+    MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken),
+    MEMBER(responseLength), MEMBER(bodyBytes),
     MEMBER(lookStamp), MEMBER(nRead), MEMBER(outputEncoding),
     MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(gzipPtr),
     MEMBER(rarePtr)
@@ -124,14 +126,13 @@ static void
 Start(void)
 {
     struct sigaction action;
-    int              i;
 
     pages = mmap(NULL, (size_t) MAX_CONNS * PAGE_BYTES, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED || sizeof(NsConn) > PAGE_BYTES) {
         Ns_Fatal("connprofile: no pages for connections");
     }
-    for (i = 0; i < MAX_CONNS; i++) {
+    for (int i = 0; i < MAX_CONNS; i++) {
         freeSlots[nFree++] = MAX_CONNS - 1 - i;
     }
     memset(&action, 0, sizeof(action));
@@ -194,11 +195,9 @@ NsConnProfileEnd(NsConn *connPtr)
 static Kind *
 FindKindLocked(const char *name)
 {
-    int i;
-
     NsAssertLocked(&lock);
 
-    for (i = 0; i < nKinds; i++) {
+    for (int i = 0; i < nKinds; i++) {
         if (STREQ(kinds[i].name, name)) {
             return &kinds[i];
         }
@@ -247,9 +246,7 @@ HandleStep(int sig, siginfo_t *infoPtr, void *context)
 static void
 Count(size_t slot, size_t offset, bool isWrite)
 {
-    int i;
-
-    for (i = 0; i < N_MEMBERS; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         if (offset >= members[i].offset
                 && offset < members[i].offset + members[i].bytes) {
             if (isWrite) {
@@ -270,7 +267,7 @@ static void
 Report(void *arg)
 {
     Ns_DString ds;
-    int        i, k;
+    int k;
 
     Ns_DStringInit(&ds);
     Ns_MutexLock(&lock);
@@ -283,7 +280,7 @@ Report(void *arg)
     for (k = 0; k < nKinds; k++) {
         Ns_DStringPrintf(&ds, " %18" PRIu64, kinds[k].nRequests);
     }
-    for (i = 0; i < N_MEMBERS; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         Ns_DStringPrintf(&ds, "\n%-20s", members[i].name);
         for (k = 0; k < nKinds; k++) {
             double n = (double) MAX(kinds[k].nRequests, 1);
@@ -303,9 +300,9 @@ static void
 AppendGroups(Ns_DString *dsPtr)
 {
     bool isDone[MAX_MEMBERS] = {false};
-    int  i, j, k;
+    int j, k;
 
-    for (i = 0; i < N_MEMBERS; i++) {
+    for (int i = 0; i < N_MEMBERS; i++) {
         uint64_t mask = UseMask(i);
 
         if (isDone[i]) {

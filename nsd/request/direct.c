@@ -332,9 +332,7 @@ ClearSlot(Slot *slotPtr)
 static void
 Sweep(Table *sweptPtr)
 {
-    int i;
-
-    for (i = 0; i < N_SLOTS; i++) {
+    for (int i = 0; i < N_SLOTS; i++) {
         Slot *slotPtr = &sweptPtr->slots[i];
 
         if (slotPtr->filePtr != NULL
@@ -348,10 +346,9 @@ static void
 FreeTable(void *arg)
 {
     Table *oldPtr = arg;
-    int    i;
 
     NsAssert(oldPtr == tablePtr);
-    for (i = 0; i < N_SLOTS; i++) {
+    for (int i = 0; i < N_SLOTS; i++) {
         ClearSlot(&oldPtr->slots[i]);
     }
     ns_free(oldPtr);

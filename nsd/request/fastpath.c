@@ -268,12 +268,12 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
     NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
     Ns_DString       ds;
     struct stat      status;
-    int              i, length;
+    int length;
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, path, "/", NULL);
     length = Ns_DStringLength(&ds);
-    for (i = 0; i < requestPtr->nIndexFiles; i++) {
+    for (int i = 0; i < requestPtr->nIndexFiles; i++) {
         Ns_DStringTrunc(&ds, length);
         Ns_DStringAppend(&ds, requestPtr->indexFiles[i]);
         if (stat(Ns_DStringValue(&ds), &status) == 0

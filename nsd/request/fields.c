@@ -55,13 +55,12 @@ void
 Ns_ConnReplaceHeaders(Ns_Conn *conn, Ns_Set *newPtr)
 {
     Ns_Set *setPtr = conn->outputheaders;
-    int     i;
 
     if (newPtr == setPtr) {
         return;
     }
     Ns_SetTrunc(setPtr, 0);
-    for (i = 0; i < Ns_SetSize(newPtr); i++) {
+    for (int i = 0; i < Ns_SetSize(newPtr); i++) {
         (void) Ns_SetPut(setPtr, Ns_SetKey(newPtr, i), Ns_SetValue(newPtr, i));
     }
 }
@@ -218,9 +217,8 @@ Ns_ConnGetCookie(Ns_DString *dsPtr, Ns_Conn *conn, const char *name)
     Ns_Set     *headers = conn->headers;
     const char *value;
     size_t      length;
-    int         i;
 
-    for (i = 0; i < Ns_SetSize(headers); i++) {
+    for (int i = 0; i < Ns_SetSize(headers); i++) {
         if (STRIEQ(Ns_SetKey(headers, i), "Cookie")
                 && NsCookieFind(Ns_SetValue(headers, i), name, &value,
                                 &length)) {

@@ -79,7 +79,7 @@ NsFiltersRun(NsConn *connPtr, int phase)
                 && IsMatch(filterPtr, connPtr->request.method,
                            connPtr->request.url)) {
             NsConnMayChangeFiles(connPtr);
-            result = (*filterPtr->proc)(filterPtr->arg, &connPtr->pub, phase);
+            result = filterPtr->proc(filterPtr->arg, &connPtr->pub, phase);
         }
     }
     return result == NS_FILTER_BREAK ? NS_OK : result;
@@ -123,11 +123,10 @@ NsFilterList(Ns_DString *dsPtr, NsServer *serverPtr)
     };
     const NsFilter *filterPtr = atomic_load(&serverPtr->requestPtr->filters);
     Tcl_DString     when;
-    int             i;
 
     for (; filterPtr != NULL; filterPtr = atomic_load(&filterPtr->nextPtr)) {
         Tcl_DStringInit(&when);
-        for (i = 0; i < Ns_NrElements(phases); i++) {
+        for (int i = 0; i < Ns_NrElements(phases); i++) {
             if ((filterPtr->when & phases[i].phase) != 0) {
                 Tcl_DStringAppendElement(&when, phases[i].name);
             }

@@ -148,7 +148,7 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
 {
     NsArena    *arenaPtr = NsConnArena(argPtr->connPtr);
     NsConnFile *filePtr;
-    int         i, isNew;
+    int isNew;
 
     (void) Tcl_CreateHashEntry(&argPtr->fields, partPtr->name, &isNew);
     if (!isNew) {
@@ -163,7 +163,7 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
     filePtr->offset = partPtr->contentOffset;
     filePtr->length = partPtr->contentLength;
     filePtr->headers = NsSetCreateInArena(arenaPtr, NULL, partPtr->nHeaders);
-    for (i = 0; i < partPtr->nHeaders; i++) {
+    for (int i = 0; i < partPtr->nHeaders; i++) {
         const NsFormHeader *headerPtr = &partPtr->headers[i];
         char *name = NsArenaDup(arenaPtr, headerPtr->name,
                                 headerPtr->nameLength);

@@ -185,14 +185,14 @@ static Ns_ReturnCode
 StartThread(NsServer *serverPtr)
 {
     return nsConnHooks.threadStartProc == NULL ? NS_OK
-        : (*nsConnHooks.threadStartProc)(serverPtr);
+        : nsConnHooks.threadStartProc(serverPtr);
 }
 
 static void
 StopThread(NsServer *serverPtr)
 {
     if (nsConnHooks.threadStopProc != NULL) {
-        (*nsConnHooks.threadStopProc)(serverPtr);
+        nsConnHooks.threadStopProc(serverPtr);
     }
 }
 
@@ -226,7 +226,7 @@ ReadTable(const char *section, void (*addProc)(const char *, const char *))
     const Ns_Set *setPtr = Ns_ConfigGetSection(section);
 
     for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
-        (*addProc)(Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i));
+        addProc(Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i));
     }
 }
 
@@ -328,10 +328,9 @@ static void
 RegisterDefaults(NsServer *serverPtr)
 {
     static const char *const methods[] = {"GET", "HEAD", "POST"};
-    int i;
 
     NsRegisterFastUrl2File(serverPtr->name, "/", NULL, 0);
-    for (i = 0; i < Ns_NrElements(methods); i++) {
+    for (int i = 0; i < Ns_NrElements(methods); i++) {
         Ns_RegisterRequest(serverPtr->name, methods[i], "/", Ns_FastPathProc,
                            NULL, NULL, 0);
     }

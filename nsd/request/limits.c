@@ -56,13 +56,13 @@ NsLimitsServerInit(NsServer *serverPtr)
     Ns_Set      *setPtr;
     NsLimits    *limitsPtr;
     const char **words;
-    int          i, n;
+    int n;
 
     ReadBundles();
     Ns_DStringInit(&path);
     Ns_DStringVarAppend(&path, serverPtr->path, "/limits", NULL);
     setPtr = Ns_ConfigGetSection(Ns_DStringValue(&path));
-    for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+    for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
         limitsPtr = NsLimitsFind(Ns_SetKey(setPtr, i));
         if (limitsPtr == NULL) {
             Ns_Log(Error, "limits: no such limits: %s", Ns_SetKey(setPtr, i));
@@ -194,7 +194,6 @@ ReadBundles(void)
     static bool isDone;
     Ns_Set     *setPtr;
     Ns_DString  path;
-    int         i;
 
     if (isDone) {
         return;
@@ -202,7 +201,7 @@ ReadBundles(void)
     isDone = true;
     (void) NsLimitsSet("default", &(NsLimitsValues) {-1, -1, -1, -1});
     setPtr = Ns_ConfigGetSection("ns/limits");
-    for (i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
+    for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
         NsLimitsValues values;
 
         Ns_DStringInit(&path);

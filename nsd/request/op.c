@@ -265,7 +265,7 @@ UnrefOp(void *data)
             == 1) {
         freeProc = atomic_load(&opPtr->freeProc);
         if (freeProc != NULL) {
-            (*freeProc)(opPtr->arg);
+            freeProc(opPtr->arg);
         }
         ns_free(opPtr);
     }

@@ -104,10 +104,10 @@ NsPoolMapServerInit(NsServer *serverPtr)
     Ns_DString ds;
     Ns_Set    *setPtr;
     NsPool    *poolPtr;
-    int        i, j;
+    int j;
 
     Ns_DStringInit(&ds);
-    for (i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
+    for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
         const char *name = NsPoolName(poolPtr);
 
         if (*name == '\0') {

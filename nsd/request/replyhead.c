@@ -214,8 +214,8 @@ AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn)
 static bool
 CanChunk(const NsConn *connPtr)
 {
-    return connPtr->messagePtr->head.version >= NS_HTTP_1_1 && connPtr->keep != 0
-        && !IsMultipart(connPtr);
+    return connPtr->messagePtr->head.version >= NS_HTTP_1_1
+        && connPtr->keep != 0 && !IsMultipart(connPtr);
 }
 
 static bool

@@ -98,9 +98,9 @@ NsReqTraceRun(NsConn *connPtr)
     for (tracePtr = atomic_load(&requestPtr->traces); tracePtr != NULL;
          tracePtr = atomic_load(&tracePtr->nextPtr)) {
         if (tracePtr->proc != NULL) {
-            (*tracePtr->proc)(tracePtr->arg, &connPtr->pub);
+            tracePtr->proc(tracePtr->arg, &connPtr->pub);
         } else {
-            (*tracePtr->accessProc)(NsAccessGet(connPtr), tracePtr->arg);
+            tracePtr->accessProc(NsAccessGet(connPtr), tracePtr->arg);
         }
     }
 }
@@ -112,7 +112,7 @@ NsReqTraceCleanups(NsConn *connPtr)
 
     for (tracePtr = atomic_load(&connPtr->serverPtr->requestPtr->cleanups);
          tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
-        (*tracePtr->proc)(tracePtr->arg, &connPtr->pub);
+        tracePtr->proc(tracePtr->arg, &connPtr->pub);
     }
 }
 
@@ -127,7 +127,7 @@ NsReqTraceAccess(NsServer *serverPtr, const Ns_Access *accessPtr)
          tracePtr = atomic_load_explicit(&tracePtr->nextPtr,
                                          memory_order_acquire)) {
         if (tracePtr->proc == NULL) {
-            (*tracePtr->accessProc)(accessPtr, tracePtr->arg);
+            tracePtr->accessProc(accessPtr, tracePtr->arg);
         }
     }
     if (accessPtr->stage != NS_ACCESS_FORGOTTEN) {

@@ -315,7 +315,7 @@ static void
 ReleaseBody(const NsBody *bodyPtr)
 {
     if (bodyPtr->releaseProc != NULL) {
-        (*bodyPtr->releaseProc)(bodyPtr->arg);
+        bodyPtr->releaseProc(bodyPtr->arg);
     }
 }
 

@@ -70,7 +70,7 @@ NsConnRun(NsWork *workPtr)
     NsAssert(connPtr->sockPtr != NULL);
     NsAssertNoneLocked();
     if (nsConnHooks.threadCheckProc != NULL
-            && (*nsConnHooks.threadCheckProc)(connPtr->serverPtr) != NS_OK) {
+            && nsConnHooks.threadCheckProc(connPtr->serverPtr) != NS_OK) {
         NsPoolThreadUnfit();
         NsConnRefuse(workPtr);
         return;
@@ -368,7 +368,7 @@ Release(NsConn *connPtr)
     NsThreadSetDoing(&(NsThreadDoing) {NULL, NULL, 0});
     NsConnFreeLocals(connPtr);
     if (nsConnHooks.cleanupProc != NULL) {
-        (*nsConnHooks.cleanupProc)(connPtr);
+        nsConnHooks.cleanupProc(connPtr);
     }
     NsPoolWithdraw(&connPtr->work);
     NsConnSetCurrent(NULL);

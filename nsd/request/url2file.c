@@ -168,14 +168,14 @@ NsUrlToFile(Ns_DString *dsPtr, NsServer *serverPtr, const char *url,
 
     *isDefaultPtr = false;
     if (oldProc != NULL) {
-        result = (*oldProc)(dsPtr, serverPtr->name, url);
+        result = oldProc(dsPtr, serverPtr->name, url);
     } else {
         mappingPtr = FindMapping(serverPtr, url);
         if (mappingPtr == NULL) {
             return NS_ERROR;
         }
         *isDefaultPtr = IsDefault(mappingPtr, serverPtr);
-        result = (*mappingPtr->proc)(dsPtr, url, mappingPtr->arg);
+        result = mappingPtr->proc(dsPtr, url, mappingPtr->arg);
         UnrefMapping(mappingPtr);
     }
     TrimSlashes(dsPtr, start);
@@ -280,7 +280,7 @@ UnrefMapping(void *data)
     if (atomic_fetch_sub_explicit(&mappingPtr->nRefs, 1,
                                   memory_order_acq_rel) == 1) {
         if (mappingPtr->freeProc != NULL) {
-            (*mappingPtr->freeProc)(mappingPtr->arg);
+            mappingPtr->freeProc(mappingPtr->arg);
         }
         ns_free(mappingPtr);
     }

@@ -121,7 +121,7 @@ WalkEntry(const NsUrlEntry *entryPtr, void *arg)
     Walk *walkPtr = arg;
 
     NsUrlEntryStart(walkPtr->dsPtr, entryPtr);
-    (*walkPtr->proc)(walkPtr->dsPtr, entryPtr->data);
+    walkPtr->proc(walkPtr->dsPtr, entryPtr->data);
     Tcl_DStringEndSublist(walkPtr->dsPtr);
 }
 
@@ -168,7 +168,7 @@ NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
     if (requestPtr->trees[id] != NULL) {
         data = NsUrlTreeGet(requestPtr->trees[id], method, url, flags);
     }
-    if (data != NULL && acceptProc != NULL && !(*acceptProc)(data, arg)) {
+    if (data != NULL && acceptProc != NULL && !acceptProc(data, arg)) {
         data = NULL;
     }
     Ns_RWLockUnlock(&requestPtr->urlLock);

@@ -214,9 +214,8 @@ void
 NsUrlTreeVisit(const NsUrlTree *treePtr, NsUrlVisitProc *proc, void *arg)
 {
     Tcl_DString path;
-    int         i;
 
-    for (i = 0; i < treePtr->nMethods; i++) {
+    for (int i = 0; i < treePtr->nMethods; i++) {
         Tcl_DStringInit(&path);
         VisitNode(treePtr->methods[i], &treePtr->methods[i]->root, &path, proc,
                   arg);
@@ -278,9 +277,7 @@ NextSegment(const char **nextPtr, const char *end, Segment *segmentPtr)
 static Method *
 FindMethod(const NsUrlTree *treePtr, const char *method)
 {
-    int i;
-
-    for (i = 0; i < treePtr->nMethods; i++) {
+    for (int i = 0; i < treePtr->nMethods; i++) {
         if (STREQ(treePtr->methods[i]->name, method)) {
             return treePtr->methods[i];
         }
@@ -388,9 +385,7 @@ FindNode(const NsUrlTree *treePtr, const char *method, const char *url,
 static Filter *
 FindFilter(const Node *nodePtr, const Pattern *patternPtr)
 {
-    int i;
-
-    for (i = 0; i < nodePtr->nFilters; i++) {
+    for (int i = 0; i < nodePtr->nFilters; i++) {
         Filter *filterPtr = &nodePtr->filters[i];
 
         if (patternPtr->glob == NULL ? filterPtr->matchesAll
@@ -448,22 +443,20 @@ static void *
 FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
            bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
 {
-    int i;
-
-    for (i = 0; i < nodePtr->nFilters; i++) {
+    for (int i = 0; i < nodePtr->nFilters; i++) {
         const Filter *filterPtr = &nodePtr->filters[i];
         void         *data = filterPtr->exact.data;
 
         if (filterPtr->matchesAll) {
             if (isWhole && data != NULL
-                    && (acceptProc == NULL || (*acceptProc)(data, arg))) {
+                    && (acceptProc == NULL || acceptProc(data, arg))) {
                 return data;
             }
         } else if (isFast || !MatchesFilter(filterPtr, lastSegment)) {
             continue;
         }
         data = filterPtr->inherited.data;
-        if (data != NULL && (acceptProc == NULL || (*acceptProc)(data, arg))) {
+        if (data != NULL && (acceptProc == NULL || acceptProc(data, arg))) {
             return data;
         }
     }
@@ -502,13 +495,11 @@ DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr)
 static void
 DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr)
 {
-    int i;
-
-    for (i = 0; i < nodePtr->nFilters; i++) {
+    for (int i = 0; i < nodePtr->nFilters; i++) {
         DropSlot(&nodePtr->filters[i].inherited, droppedPtr);
         DropSlot(&nodePtr->filters[i].exact, droppedPtr);
     }
-    for (i = 0; i < nodePtr->nChildren; i++) {
+    for (int i = 0; i < nodePtr->nChildren; i++) {
         DropBelow(nodePtr->children[i], droppedPtr);
     }
 }
@@ -565,12 +556,12 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
         if (filterPtr->inherited.data != NULL) {
             entry.inherits = true;
             entry.data = filterPtr->inherited.data;
-            (*proc)(&entry, arg);
+            proc(&entry, arg);
         }
         if (filterPtr->exact.data != NULL) {
             entry.inherits = false;
             entry.data = filterPtr->exact.data;
-            (*proc)(&entry, arg);
+            proc(&entry, arg);
         }
     }
 }

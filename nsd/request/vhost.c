@@ -32,7 +32,7 @@ NsServerRoot(Ns_DString *dsPtr, NsServer *serverPtr, const char *host)
     NsConn                *connPtr = NsConnCurrent();
 
     if (requestPtr->rootProc != NULL) {
-        if ((*requestPtr->rootProc)(dsPtr, host, requestPtr->rootArg) != NULL) {
+        if (requestPtr->rootProc(dsPtr, host, requestPtr->rootArg) != NULL) {
             return Ns_DStringValue(dsPtr);
         }
     } else if (requestPtr->isVhostEnabled) {
@@ -155,14 +155,14 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
     const char            *host, *location = NULL;
 
     if (requestPtr->locationProc != NULL) {
-        char *result = (*requestPtr->locationProc)(conn, dsPtr,
-                                                   requestPtr->locationArg);
+        char *result = requestPtr->locationProc(conn, dsPtr,
+                                                requestPtr->locationArg);
 
         if (result != NULL) {
             return result;
         }
     } else if (requestPtr->oldLocationProc != NULL) {
-        location = (*requestPtr->oldLocationProc)(conn);
+        location = requestPtr->oldLocationProc(conn);
     } else if (requestPtr->redirectWithHost) {
         const char *protocol = connPtr->driverPtr->protocol;
 

@@ -80,12 +80,11 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
     NsPiece pieces[NS_CONN_MAXBUFS];
     int64_t bytes = 0;
     ssize_t sent = 0;
-    int     i;
 
     if (connPtr->sockPtr == NULL) {
         return -1;
     }
-    for (i = 0; i < nBufs; i++) {
+    for (int i = 0; i < nBufs; i++) {
         bytes += (int64_t) bufs[i].iov_len;
     }
     connPtr->bodyBytes += bytes;
@@ -93,7 +92,7 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
     while (nBufs > 0) {
         int n = MIN(nBufs, NS_CONN_MAXBUFS);
 
-        for (i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++) {
             pieces[i] = (NsPiece) {
                 .fd = -1, .base = bufs[i].iov_base, .length = bufs[i].iov_len
             };
@@ -148,9 +147,8 @@ Ns_ConnSendFileVec(Ns_Conn *conn, Ns_FileVec *vectors, int n)
     NsConn  *connPtr = NsConnOf(conn);
     NsPiece *pieces = NsArenaZalloc(NsConnArena(connPtr),
                                     sizeof(NsPiece) * (size_t) MAX(1, n));
-    int      i;
 
-    for (i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         pieces[i].fd = vectors[i].fd;
         pieces[i].length = vectors[i].length;
         if (vectors[i].fd < 0) {
