@@ -19,7 +19,9 @@
 #include "log/stream/stream.h"
 #include "log/stream/system.h"
 #include "log/stream/unit.h"
+#include "log/target/compress.h"
 #include "log/target/openfiles.h"
+#include "log/target/target.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -50,6 +52,10 @@ NsLogInit(void)
 {
     static bool isDone;
     static const char *const streams[] = {"system"};
+    static const NsSinkType *const types[] = {
+        &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType,
+        &nsSyslogSinkType, &nsFdSinkType
+    };
 
     if (isDone) {
         return;
@@ -58,6 +64,10 @@ NsLogInit(void)
     NsRingInit();
     NsOpenFilesInit();
     NsSinkInit();
+    NsCompressInit();
+    for (int i = 0; i < Ns_NrElements(types); i++) {
+        (void) NsSinkTypeAdd(types[i]);
+    }
     NsStreamInit();
     NsSeverityInit();
     NsFilterInit();
@@ -144,6 +154,7 @@ NsLogStart(void)
         NsSinkUseLanes(systemSink);
     }
     NsSinkStart();
+    NsCompressStart();
 }
 
 void
@@ -168,6 +179,7 @@ NsLogStop(void)
 void
 NsLogFinish(void)
 {
+    NsCompressStop();
     NsSinkFinish();
 }
 

@@ -74,8 +74,9 @@ NsDeliverPass(Ns_LogSink sink)
     bool      isReading = (sink->failure == 0 && sink->claims == NULL)
         || NsDeliverFlush(sink);
 
-    NsFileReopenIfAsked(sink);
-    NsFileRollIfDue(sink);
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->tendProc(sink);
+    }
     Gather(sink, isReading, cutoff);
     for (;;) {
         if (sink->hasSkipped) {
@@ -252,7 +253,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     bool         hasRoom;
     int          n;
 
-    if (sink->typePtr == &nsFdSinkType) {
+    if (sink->typePtr->isPassing) {
         /* Its buffer is no text. */
         return true;
     }
@@ -501,7 +502,7 @@ IsRollDue(Ns_LogSink sink, size_t length)
 
     return sink->settings.rotateBytes > 0 && bytes > 0
         && bytes + length > sink->settings.rotateBytes
-        && sink->typePtr->isFile
+        && sink->typePtr->filePtr != NULL
         && NsSinkIsDue(sink->rotateAfter, ROLL_NANOS);
 }
 
@@ -515,9 +516,9 @@ RollBySize(Ns_LogSink sink, size_t length)
         return MayKeep(sink);
     }
     /* Others may have cut the file since, or written to it. */
-    NsFileMeasure(sink);
+    sink->typePtr->filePtr->measureProc(sink);
     if (IsRollDue(sink, length)
-            && NsFileRollBySettings(sink) != NS_OK) {
+            && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
         sink->rotateAfter = NsLogClock() + ROLL_NANOS;
     }
     return !IsGone(sink);

@@ -50,7 +50,9 @@ NsDeliverFlush(Ns_LogSink sink)
     }
     if (sink->nBuffered > 0) {
         if (sink->nWritten == 0) {
-            NsFileLook(sink);
+            if (sink->typePtr->filePtr != NULL) {
+                sink->typePtr->filePtr->lookProc(sink);
+            }
             NoteIntent(sink);
         }
         if (!WriteOut(sink)) {
@@ -66,7 +68,7 @@ NsDeliverFlush(Ns_LogSink sink)
     sink->oldest = 0;
     sink->isUrgent = false;
     sink->lastFlush = NsLogClock();
-    NsFileReopenIfDue(sink);
+    NsSinkFdReopenIfDue(sink);
     if (sink->failure != 0) {
         NoteSuccess(sink);
     }

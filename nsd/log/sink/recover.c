@@ -383,7 +383,7 @@ NsRecoverClaims(Ns_LogSink sink)
             DropFirstClaim(sink);
             sink->retryAt = 0;
             /* The file may have been rolled. */
-            isOk = !sink->typePtr->isFile || NsFileReopen(sink);
+            isOk = sink->typePtr->filePtr == NULL || NsSinkFdReopen(sink);
         }
         if (!isOk) {
             NsDeliverFailed(sink, errno);

@@ -593,7 +593,7 @@ PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
         return true;
     }
     fd = sink->settings.isCompressed
-        ? -1 : NsFileOpenAgain(regionPtr->fd, O_WRONLY | O_APPEND);
+        ? -1 : NsSinkFdOpenAgain(regionPtr->fd, O_WRONLY | O_APPEND);
     isOk = fd >= 0 && NsWriteAll(fd, bytes, length);
     if (fd >= 0) {
         NsClose(fd);

@@ -10,7 +10,6 @@
 #include "log/ring/bell.h"
 #include "log/sink/bound.h"
 #include "log/sink/leftover.h"
-#include "log/target/compress.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -70,7 +69,6 @@ NsSinkInit(void)
 {
     NsMutexSetup(&nsSinksLock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
     NsLeftoverInit();
-    NsCompressInit();
     NsBoundInit();
     NsSinkServeInit();
     NsBellHang(&(NsBell){
@@ -158,7 +156,9 @@ Create(const NsSinkSpec *specPtr)
     Ns_MutexUnlock(&nsSinksLock);
 
     NsSinkLock(sink);
-    NsFileFinishBackups(sink);
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->startProc(sink);
+    }
     NsSinkUnlock(sink);
     NsBoundCheck();
     return sink;
@@ -324,7 +324,9 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
         sink->firstStream = streamPtr->nextPtr;
         ns_free(streamPtr);
     }
-    NsBacklogRelease(&sink->backlogPtr);
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->endProc(sink);
+    }
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
@@ -449,7 +451,7 @@ NsSinkFile(Ns_LogSink sink)
         return sink->file;
     }
     /* See filesink.c. */
-    return sink->typePtr->isFile ? nsStderrSinkType.name : sink->typePtr->name;
+    return sink->typePtr->filePtr != NULL ? "stderr" : sink->typePtr->name;
 }
 
 const char *
@@ -724,7 +726,6 @@ NsSinkStart(void)
     if (isAnyServed) {
         (void) NsWorkersNeed(true);
     }
-    NsCompressStart();
     NsBoundStart();
 }
 
@@ -778,7 +779,6 @@ NsSinkFinish(void)
 {
     Ns_LogSink sink;
 
-    NsCompressStop();
     NsBoundStop();
     NsSinkStop();
     NsSinkEnter();
@@ -952,8 +952,7 @@ AttachLocked(Ns_LogSink sink)
         return false;
     }
     atomic_store(&sink->isOnLanes, true);
-    /* Descriptors mean nothing to a later process. */
-    if (sink->typePtr != &nsFdSinkType) {
+    if (!sink->typePtr->isPassing) {
         snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
     }
     return true;

@@ -23,12 +23,6 @@
 #include "log/stream/line.h"
 #include "log/stream/stream.h"
 
-extern const NsSinkType nsFileSinkType;
-extern const NsSinkType nsStdoutSinkType;
-extern const NsSinkType nsStderrSinkType;
-extern const NsSinkType nsFdSinkType;
-extern const NsSinkType nsSyslogSinkType;
-
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
  */
@@ -472,6 +466,9 @@ void NsSinkJoinStream(int stream);
  * sinkstate.c
  */
 
+/* When it is time for a roll at that hour; 0: never. */
+time_t NsSinkNextRoll(int hour, time_t now);
+
 /* Take over a copy of the settings. */
 void NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
 
@@ -537,42 +534,21 @@ void NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr);
 bool NsSinkIsMine(Ns_LogSink sink);
 
 /*
- * fileroll.c.  All with the sink locked.
+ * sinkfd.c.  All with the sink locked.
  */
 
-/* Open the file at its path anew.  False: errno tells why, and the sink goes on
- * with the old one. */
-bool NsFileReopen(Ns_LogSink sink);
-
-/* Likewise, when another thread has asked for it; when the buffer is written and
- * it was to wait for that. */
-void NsFileReopenIfAsked(Ns_LogSink sink);
-void NsFileReopenIfDue(Ns_LogSink sink);
+/* Open the target anew.  False: errno tells why, and the sink goes on with the
+ * old one.  When the buffer is written and it was to wait for that (isReopenDue). */
+bool NsSinkFdReopen(Ns_LogSink sink);
+void NsSinkFdReopenIfDue(Ns_LogSink sink);
 
 /* The sink has another file now, or none: close this one, of which no line is left
  * unfinished, and what it got is as safe as was asked for. */
-void NsFileLeave(Ns_LogSink sink, int fd);
-
-/* Before a write, once a second at most: what if the file has been renamed,
- * deleted, or cut?  And how large is it? */
-void NsFileLook(Ns_LogSink sink);
-void NsFileMeasure(Ns_LogSink sink);
-
-/* Write out, rename the file as the procedure or the settings say, and open a
- * new one.  NS_OK also for sinks without a file.  NS_ERROR: errno tells why. */
-Ns_ReturnCode NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
-Ns_ReturnCode NsFileRollBySettings(Ns_LogSink sink);
+void NsSinkFdLeave(Ns_LogSink sink, int fd);
 
 /* The file of a descriptor opened once more, whatever its name is by now; -1:
  * errno tells why not. */
-int NsFileOpenAgain(int fd, int flags);
-
-/* What an earlier process left is compressed, if backups are at all. */
-void NsFileFinishBackups(Ns_LogSink sink);
-
-/* Roll if it is time for that by rollHour; when that is next, 0: never. */
-void NsFileRollIfDue(Ns_LogSink sink);
-time_t NsFileNextRoll(int hour, time_t now);
+int NsSinkFdOpenAgain(int fd, int flags);
 
 /*
  * recover.c

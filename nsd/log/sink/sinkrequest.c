@@ -14,7 +14,7 @@
 #include "nsthread.h"
 
 /*
- * What a roll needs.
+ * What a roll needs; no procedure: by the settings.
  */
 typedef struct RollRequest {
     Ns_LogRenameProc *rename;
@@ -25,7 +25,6 @@ static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
                          NsSinkOpGoal goal);
 static NsSinkOpProc DoReopen;
 static NsSinkOpProc DoRoll;
-static NsSinkOpProc DoRollBySettings;
 static NsSinkOpProc DoSetLines;
 static NsSinkOpProc DoClose;
 static NsSinkOpProc DoConfigure;
@@ -97,7 +96,7 @@ Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
 Ns_ReturnCode
 NsSinkRollNow(Ns_LogSink sink)
 {
-    return Run(sink, DoRollBySettings, NULL, NS_OP_PLAIN);
+    return Run(sink, DoRoll, &(RollRequest){NULL, NULL}, NS_OP_PLAIN);
 }
 
 int
@@ -122,11 +121,14 @@ NsSinkReopenAll(void)
 
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (sink->typePtr->filePtr == NULL) {
+            continue;
+        }
         atomic_store(&sink->isReopenAsked, true);
         if (atomic_load(&sink->isOnLanes)) {
             NsSinkKick(sink);
         } else if (NsSinkTryLock(sink)) {
-            NsFileReopenIfAsked(sink);
+            sink->typePtr->filePtr->tendProc(sink);
             NsSinkUnlock(sink);
         }
     }
@@ -160,7 +162,7 @@ DoReopen(Ns_LogSink sink, void *arg)
         }
     }
     sink->isClosed = false;
-    if (NsFileReopen(sink)) {
+    if (NsSinkFdReopen(sink)) {
         return NS_OK;
     }
     reason = errno;
@@ -175,15 +177,11 @@ DoReopen(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoRoll(Ns_LogSink sink, void *arg)
 {
-    const RollRequest *requestPtr = arg;
+    const RollRequest     *requestPtr = arg;
+    const NsSinkFileProcs *filePtr = sink->typePtr->filePtr;
 
-    return NsFileRoll(sink, requestPtr->rename, requestPtr->arg);
-}
-
-static Ns_ReturnCode
-DoRollBySettings(Ns_LogSink sink, void *arg)
-{
-    return NsFileRollBySettings(sink);
+    return filePtr == NULL ? NS_OK
+        : filePtr->rollProc(sink, requestPtr->rename, requestPtr->arg);
 }
 
 static Ns_ReturnCode
@@ -216,6 +214,8 @@ DoConfigure(Ns_LogSink sink, void *arg)
         return NS_ERROR;
     }
     NsSinkApplySettings(sink, settingsPtr);
-    NsFileFinishBackups(sink);
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->startProc(sink);
+    }
     return NS_OK;
 }

@@ -4,6 +4,7 @@
  *      The settings of a sink, and its statistics.
  */
 
+#include "base/calendar.h"
 #include "log/sink/bound.h"
 #include "log/sink/sink_int.h"
 
@@ -56,11 +57,19 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
-    sink->nextRoll = NsFileNextRoll(settingsPtr->rollHour, time(NULL));
+    sink->nextRoll = sink->typePtr->filePtr == NULL ? 0
+        : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
     atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
     NsSinkNoteSettings(sink);
+}
+
+time_t
+NsSinkNextRoll(int hour, time_t now)
+{
+    return hour < 0 ? 0
+        : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
 }
 
 void

@@ -14,10 +14,7 @@
 /*
  * Written with nsSinksLock held; a type that is there stays.
  */
-static _Atomic(const NsSinkType *) types[MAX_TYPES] = {
-    &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType, &nsSyslogSinkType,
-    &nsFdSinkType
-};
+static _Atomic(const NsSinkType *) types[MAX_TYPES];
 
 static NsSinkTypeLoadProc *loadProc;    /* Constant after the start. */
 

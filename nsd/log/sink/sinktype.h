@@ -13,6 +13,29 @@
 #include "nslogsink.h"
 
 /*
+ * What can be done with a target that is a file, besides writing.
+ */
+typedef struct NsSinkFileProcs {
+    /* Between two records: open it anew if another thread has asked for that
+     * (isReopenAsked), roll it if it is time (nextRoll). */
+    void (*tendProc) (Ns_LogSink sink);
+
+    /* Before a write, once a second at most: what if it has been renamed,
+     * deleted, or cut?  And how large is it? */
+    void (*lookProc) (Ns_LogSink sink);
+    void (*measureProc) (Ns_LogSink sink);
+
+    /* Write out, rename it as the procedure says, NULL: the settings, and open
+     * a new one.  NS_ERROR: errno tells why. */
+    Ns_ReturnCode (*rollProc) (Ns_LogSink sink, Ns_LogRenameProc *rename,
+                               void *arg);
+
+    /* The sink begins, or its settings have changed; it is no more. */
+    void (*startProc) (Ns_LogSink sink);
+    void (*endProc) (Ns_LogSink sink);
+} NsSinkFileProcs;
+
+/*
  * A type of sink; it knows its target.  All are called with the sink locked.
  */
 typedef struct NsSinkType {
@@ -31,8 +54,12 @@ typedef struct NsSinkType {
     /* No configuration can ask for it. */
     bool isHidden;
 
-    /* Its target is a file that can be rolled. */
-    bool isFile;
+    /* Its target is a file that can be rolled.  NULL: it is not. */
+    const NsSinkFileProcs *filePtr;
+
+    /* A sink's target means nothing to a later process, and takes no lines of
+     * the server's own. */
+    bool isPassing;
 
     /* Records left for a sink that no longer exists are written to its file. */
     bool outlivesSink;

@@ -53,8 +53,9 @@ NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
 
     NsSinkLock(sink);
     atomic_fetch_add(&sink->nDirect, 1);
-    NsFileReopenIfAsked(sink);
-    NsFileRollIfDue(sink);
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->tendProc(sink);
+    }
     if (sink->failure != 0) {
         (void) NsDeliverFlush(sink);
     }

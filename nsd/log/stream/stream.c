@@ -183,7 +183,7 @@ RefuseStream(const char *name, int limit)
     } else {
         Ns_Log(Error, "log: cannot create stream '%s': the limit is %d "
                "streams; raise maxlogs in ns/parameters", name, limit);
-        errno = NS_SINK_TOO_MANY;
+        errno = EUSERS;
     }
 }
 

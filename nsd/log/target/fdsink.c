@@ -8,8 +8,9 @@
  *      descriptor and the bytes for it.  Writing takes one piece at a time.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/target/target.h"
 
+#include "log/sink/sink_int.h"
 #include "base/writeall.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -29,7 +30,7 @@ static bool    IsReady(void);
 static Ns_LogFormatProc FormatPiece;
 
 const NsSinkType nsFdSinkType = {
-    .name = "descriptor", .isHidden = true, .openProc = OpenNothing,
+    .name = "descriptor", .isHidden = true, .isPassing = true, .openProc = OpenNothing,
     .writeProc = WritePiece, .closeProc = CloseNothing
 };
 

@@ -6,15 +6,12 @@
  *
  *      A file is left only when what it was to get is there to the last line.
  *      If that cannot be written, a roll fails, or, once the file has another
- *      name, goes on as soon as it can (isReopenDue).  Where a file must be
- *      left all the same, a line of which it has the beginning is cut off or
- *      ended there, and written anew to the next one.
+ *      name, goes on as soon as it can (isReopenDue).
  */
 
-#include "log/sink/sink_int.h"
+#include "log/target/fileroll.h"
 
 #include "base/assert.h"
-#include "base/calendar.h"
 #include "log/sink/bound.h"
 #include "log/target/compress.h"
 #include "log/target/openfiles.h"
@@ -26,9 +23,13 @@
 /* Between two looks at the name. */
 #define LOOK_NANOS       INT64_C(1000000000)
 
-static size_t TornBytes(Ns_LogSink sink);
-static void EndTornLine(Ns_LogSink sink, int fd, size_t nTorn);
-static bool StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length);
+static void Tend(Ns_LogSink sink);
+static void ReopenIfAsked(Ns_LogSink sink);
+static void Measure(Ns_LogSink sink);
+static void Look(Ns_LogSink sink);
+static Ns_ReturnCode Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
+static void FinishBackups(Ns_LogSink sink);
+static void LeaveBackups(Ns_LogSink sink);
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
                                      void *arg);
 static bool IsRegular(Ns_LogSink sink);
@@ -37,158 +38,49 @@ static bool NoteReopen(Ns_LogSink sink);
 static void LookAtName(Ns_LogSink sink, const struct stat *stPtr);
 static void BeginAnew(Ns_LogSink sink, bool isDeleted);
 
+const NsSinkFileProcs nsFileProcs = {
+    .tendProc = Tend, .lookProc = Look, .measureProc = Measure,
+    .rollProc = Roll, .startProc = FinishBackups, .endProc = LeaveBackups
+};
 
-bool
-NsFileReopen(Ns_LogSink sink)
-{
-    int old = sink->fd;
 
-    sink->fd = -1;
-    if (!sink->typePtr->openProc(sink)) {
-        int reason = errno;
-
-        sink->fd = old;
-        errno = reason;
-        return false;
-    }
-    sink->isReopenDue = sink->isAstray = false;
-    if (old >= 0) {
-        NsFileLeave(sink, old);
-    }
-    NsAssert(TornBytes(sink) == 0);
-    sink->retryAt = 0;
-    return true;
-}
-
-void
-NsFileLeave(Ns_LogSink sink, int fd)
-{
-    size_t nTorn = TornBytes(sink);
-
-    if (fd >= 0 && nTorn > 0) {
-        EndTornLine(sink, fd, nTorn);
-    }
-    sink->nWritten -= nTorn;
-    if (fd >= 0 && !sink->isSynced
-            && (sink->settings.sync != NS_SYNC_NONE
-                || NsSinkWants(sink, NsStreamIndex(nsAuditStream)))
-            && fdatasync(fd) != 0 && errno != EINVAL) {
-        sink->leftReason = errno;
-    }
-    sink->isSynced = true;
-    if (fd > STDERR_FILENO) {
-        close(fd);
-    }
-}
-
-/*
- * How much of an unfinished line has been written.
- */
-static size_t
-TornBytes(Ns_LogSink sink)
-{
-    size_t n = sink->nWritten;
-
-    if (n == sink->nBuffered) {
-        return 0;
-    }
-    while (n > 0 && sink->buffer[n - 1] != '\n') {
-        n--;
-    }
-    return sink->nWritten - n;
-}
-
-/*
- * If the file ends with what we have written of the line, that goes.  Else
- * others have written since, or, where child processes share the file, may any
- * moment: the line is ended.
- */
 static void
-EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
+Tend(Ns_LogSink sink)
 {
-    struct stat st;
+    time_t due = sink->nextRoll, now = time(NULL);
 
-    if (sink->isStandardOutput && fd <= STDERR_FILENO) {
-        return;                 /* It is the new file already. */
-    }
-    if (!sink->isStandardOutput && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-            && st.st_size >= (off_t) nTorn
-            && StandsAt(sink, fd, st.st_size - (off_t) nTorn, nTorn)
-            && ftruncate(fd, st.st_size - (off_t) nTorn) == 0) {
-        return;
-    }
-    if (write(fd, "\n", 1) != 1) {
-        Ns_Log(Warning, "log: sink '%s': the last line of the file before '%s' "
-               "is incomplete, and is whole in the new one: '%s'",
-               sink->name, sink->file, strerror(errno));
+    ReopenIfAsked(sink);
+    if (due != 0 && now >= due) {
+        sink->nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
+        NsAssert(sink->nextRoll - due > MIN_ROLL_SECONDS);
+        (void) Roll(sink, NULL, NULL);
     }
 }
 
-int
-NsFileOpenAgain(int fd, int flags)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return open(path, flags | O_CLOEXEC);
-}
-
-/*
- * The last bytes written of the buffer are those of the file.  The descriptor
- * is for writing only.
- */
-static bool
-StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
-{
-    char *bytes;
-    bool  isSame = false;
-    int   in = NsFileOpenAgain(fd, O_RDONLY);
-
-    if (in >= 0) {
-        bytes = ns_malloc(length);
-        isSame = pread(in, bytes, length, at) == (ssize_t) length
-            && memcmp(bytes, sink->buffer + sink->nWritten - length, length)
-               == 0;
-        ns_free(bytes);
-        close(in);
-    }
-    return isSame;
-}
-
-void
-NsFileReopenIfAsked(Ns_LogSink sink)
+static void
+ReopenIfAsked(Ns_LogSink sink)
 {
     if (likely(!atomic_load_explicit(&sink->isReopenAsked,
                                      memory_order_relaxed))) {
         return;
     }
     atomic_store(&sink->isReopenAsked, false);
-    if (sink->file == NULL || !sink->typePtr->isFile || sink->isClosed) {
+    if (sink->file == NULL || sink->isClosed) {
         return;
     }
     sink->isReopenDue = true;
     if (NsDeliverFlush(sink) || sink->failure == EFBIG) {
-        NsFileReopenIfDue(sink);
+        NsSinkFdReopenIfDue(sink);
     }
 }
 
-void
-NsFileReopenIfDue(Ns_LogSink sink)
-{
-    if (unlikely(sink->isReopenDue) && !NsFileReopen(sink)) {
-        sink->isReopenDue = false;
-        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'; lines go "
-               "into the old one", sink->file, strerror(errno));
-    }
-}
-
-Ns_ReturnCode
-NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
+static Ns_ReturnCode
+Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
 {
     Ns_ReturnCode status;
     int           reason;
 
-    if (sink->file == NULL || !sink->typePtr->isFile) {
+    if (sink->file == NULL) {
         return NS_OK;
     }
     if (!sink->isClosed) {
@@ -200,11 +92,12 @@ NsFileRoll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
         }
     }
     if (sink->settings.isCompressed) {
-        NsFileFinishBackups(sink);
+        FinishBackups(sink);
         NsBacklogBegin(sink->backlogPtr);
         NsBacklogAsk(sink->backlogPtr, sink->file, sink->fd);
     }
-    status = RenameAndReopen(sink, rename, arg);
+    status = rename != NULL ? RenameAndReopen(sink, rename, arg)
+        : RenameAndReopen(sink, RenameBySettings, &sink->settings);
     reason = errno;
     if (sink->settings.isCompressed) {
         NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
@@ -235,7 +128,7 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
         errno = reason != 0 ? reason : sink->failure;
         return NS_ERROR;
     }
-    if (!NsFileReopen(sink)) {
+    if (!NsSinkFdReopen(sink)) {
         int cause = errno;
 
         Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", sink->file,
@@ -274,11 +167,11 @@ NoteReopen(Ns_LogSink sink)
             && NsDeliverFlush(sink));
 }
 
-void
-NsFileFinishBackups(Ns_LogSink sink)
+static void
+FinishBackups(Ns_LogSink sink)
 {
-    if (!sink->settings.isCompressed || !sink->typePtr->isFile
-            || sink->file == NULL || sink->backlogPtr != NULL) {
+    if (!sink->settings.isCompressed || sink->file == NULL
+            || sink->backlogPtr != NULL) {
         return;
     }
     sink->backlogPtr = NsBacklogCreate();
@@ -286,10 +179,10 @@ NsFileFinishBackups(Ns_LogSink sink)
     NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
 }
 
-Ns_ReturnCode
-NsFileRollBySettings(Ns_LogSink sink)
+static void
+LeaveBackups(Ns_LogSink sink)
 {
-    return NsFileRoll(sink, RenameBySettings, &sink->settings);
+    NsBacklogRelease(&sink->backlogPtr);
 }
 
 static int
@@ -301,27 +194,8 @@ RenameBySettings(const char *file, void *arg)
                                settingsPtr->maxBackup);
 }
 
-void
-NsFileRollIfDue(Ns_LogSink sink)
-{
-    time_t due = sink->nextRoll, now = time(NULL);
-
-    if (due != 0 && now >= due) {
-        sink->nextRoll = NsFileNextRoll(sink->settings.rollHour, now);
-        NsAssert(sink->nextRoll - due > MIN_ROLL_SECONDS);
-        (void) NsFileRollBySettings(sink);
-    }
-}
-
-time_t
-NsFileNextRoll(int hour, time_t now)
-{
-    return hour < 0 ? 0
-        : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
-}
-
-void
-NsFileMeasure(Ns_LogSink sink)
+static void
+Measure(Ns_LogSink sink)
 {
     struct stat st;
 
@@ -330,12 +204,12 @@ NsFileMeasure(Ns_LogSink sink)
     }
 }
 
-void
-NsFileLook(Ns_LogSink sink)
+static void
+Look(Ns_LogSink sink)
 {
     struct stat st;
 
-    if (sink->file == NULL || !sink->typePtr->isFile || sink->fd < 0
+    if (sink->file == NULL || sink->fd < 0
             || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
         return;
     }
@@ -368,7 +242,7 @@ LookAtName(Ns_LogSink sink, const struct stat *stPtr)
         sink->isAstray = false;
     } else if (isThere && NsOpenFilesHave(&st)) {
         /* Another sink of this process has rolled it. */
-        (void) NsFileReopen(sink);
+        (void) NsSinkFdReopen(sink);
     } else if (!sink->isAstray) {
         sink->isAstray = true;
     } else {
@@ -383,7 +257,7 @@ LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 static void
 BeginAnew(Ns_LogSink sink, bool isDeleted)
 {
-    bool isOpen = NsFileReopen(sink);
+    bool isOpen = NsSinkFdReopen(sink);
 
     if (isDeleted) {
         Ns_Log(Error, "log: sink '%s': log file '%s' was deleted: what was "

@@ -7,9 +7,10 @@
  *      output and error, so that the output of child processes lands there.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/target/target.h"
 
 #include "base/directory.h"
+#include "log/target/fileroll.h"
 #include "log/target/openfiles.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -31,7 +32,7 @@ static const Ns_LogSinkOption fileOptions[] = {
 };
 
 const NsSinkType nsFileSinkType = {
-    .name = "file", .options = fileOptions, .isFile = true,
+    .name = "file", .options = fileOptions, .filePtr = &nsFileProcs,
     .outlivesSink = true, .openProc = OpenFile, .writeProc = WriteFd,
     .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
 };
@@ -152,7 +153,7 @@ CloseFile(Ns_LogSink sink)
 
     sink->fd = -1;
     NsOpenFilesNote(sink, NULL);
-    NsFileLeave(sink, fd);
+    NsSinkFdLeave(sink, fd);
 }
 
 static bool

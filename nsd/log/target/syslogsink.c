@@ -14,8 +14,9 @@
  *      nobody can know.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/target/target.h"
 
+#include "log/sink/sink_int.h"
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>

@@ -1,0 +1,18 @@
+/*
+ * target.h --
+ *
+ *      The types of sinks that are the server's own.
+ */
+
+#ifndef NSD_LOG_TARGET_H
+#define NSD_LOG_TARGET_H
+
+#include "log/sink/sinktype.h"
+
+extern const NsSinkType nsFileSinkType;
+extern const NsSinkType nsStdoutSinkType;
+extern const NsSinkType nsStderrSinkType;
+extern const NsSinkType nsSyslogSinkType;
+extern const NsSinkType nsFdSinkType;
+
+#endif
