@@ -67,7 +67,8 @@ Load(const char *name)
         return;
     }
     if (!FindFile(name, path)) {
-        snprintf(problem, sizeof(problem), "%s: %s", path, strerror(errno));
+        snprintf(problem, sizeof(problem), "%s: %s, nor beside the server's "
+                 "own modules", path, strerror(errno));
         return;
     }
     typePtr = AskModule(path, name);
@@ -94,9 +95,11 @@ FindFile(const char *name, char *path)
     char       file[128], first[PATH_MAX];
     Ns_DString ds;
     bool       isFound;
+    int        reason;
 
     snprintf(file, sizeof(file), PREFIX "%s.so", name);
     isFound = NsModuleFind(file, path);
+    reason = errno;
     for (int i = 0; i < Ns_NrElements(places) && !isFound; i++) {
         Ns_DStringInit(&ds);
         AppendPlace(&ds, places[i], name);
@@ -106,6 +109,7 @@ FindFile(const char *name, char *path)
         }
         Ns_DStringFree(&ds);
     }
+    errno = reason;
     return isFound;
 }
 
