@@ -4,6 +4,8 @@
  *      Data of modules that lives as long as a request.
  */
 
+#include "request/cls.h"
+
 #include "nsthread.h"
 #include "nslog.h"
 #include "request/conn_int.h"

@@ -124,60 +124,6 @@ const char *NsConnClientData(const NsConn *connPtr);
 void        NsConnSetClientData(NsConn *connPtr, const char *clientData);
 
 /*
- * Uploaded files of the form, in the order of the fields' first files.  The
- * form is not parsed for it: none before Ns_ConnGetQuery.
- */
-typedef struct NsConnFile {
-    struct NsConnFile *nextPtr;
-    const char        *field;       /* Name of the form field. */
-    const char        *fileName;    /* As sent by the client. */
-    Ns_Set            *headers;     /* Of the part; names in lower case. */
-    size_t             offset;      /* In the body. */
-    size_t             length;
-} NsConnFile;
-
-const NsConnFile *NsConnFiles(const NsConn *connPtr);
-
-/*
- * Have a body that lies in a file at hand; once, before anything runs for the
- * request, so that whoever asks for the body has it, or does not run.
- * NS_ERROR, and a line in the log: it cannot be had; 503 is due.
- */
-Ns_ReturnCode NsConnMapBody(NsConn *connPtr);
-
-/*
- * The whole body; NULL when there is none or it is in a named file.  Null
- * terminated only when in memory from the start.
- */
-const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
-
-/*
- * Whether the body is a form by its type.  The same for parsing a form, be it
- * in a named file; NULL also when a script has cut that.
- */
-bool        NsConnIsForm(NsConn *connPtr);
-const char *NsConnFormBody(NsConn *connPtr, size_t *lengthPtr);
-
-/*
- * Counts up with each form that Ns_ConnClearQuery forgot.
- */
-int NsConnFormEpoch(const NsConn *connPtr);
-
-/*
- * Hand the socket over to the caller, blocking: output queued before is sent
- * first.  The descriptor, or -1; the server does no more with the socket.
- */
-int NsConnTakeSocket(NsConn *connPtr);
-bool NsConnSocketIsTaken(const NsConn *connPtr);
-
-/*
- * Send the pieces through a writer thread, with the response header before them
- * unless already sent.  NS_ERROR when the driver has no writer threads: nothing
- * has happened then, and the pieces are still the caller's.
- */
-Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
-
-/*
  * The procedures of the rooms to the right at fixed points.  Set once at start,
  * before any pool starts; all are optional.
  */

@@ -25,12 +25,6 @@ typedef struct NsConnRare {
     NsDelivery *deliveryPtr;            /* A writer thread sends the reply. */
 } NsConnRare;
 
-typedef struct NsConnForm {
-    Ns_Set      *querySet;              /* NULL: not parsed, or forgotten. */
-    NsConnFile  *files;
-    int          epoch;
-} NsConnForm;
-
 /*
  * Assert what holds for a connection from its creation to its end; and that its
  * times follow each other (in debug and sanitizer builds).
@@ -82,9 +76,8 @@ typedef int (NsServeProc) (NsConn *connPtr);
 void NsConnSetServeProc(NsServeProc *proc);
 
 /*
- * Run the cleanups of Ns_Cls data, and free what is not in the arena.
+ * Free what is not in the arena.
  */
-void NsConnFreeLocals(NsConn *connPtr);
 void NsConnFreeParts(NsConn *connPtr);
 
 /*

@@ -8,6 +8,8 @@
  *      for the sake of a form in it.
  */
 
+#include "request/connbody.h"
+
 #include <sys/mman.h>
 
 #include "nslog.h"

@@ -41,4 +41,18 @@ NsReplyIsClosed(const NsConn *connPtr)
     return connPtr->sockPtr == NULL;
 }
 
+/*
+ * Hand the socket over to the caller, blocking: output queued before is sent
+ * first.  The descriptor, or -1; the server does no more with the socket.
+ */
+int NsConnTakeSocket(NsConn *connPtr);
+bool NsConnSocketIsTaken(const NsConn *connPtr);
+
+/*
+ * Send the pieces through a writer thread, with the response header before them
+ * unless already sent.  NS_ERROR when the driver has no writer threads: nothing
+ * has happened then, and the pieces are still the caller's.
+ */
+Ns_ReturnCode NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces);
+
 #endif

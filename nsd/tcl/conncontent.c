@@ -7,6 +7,8 @@
 #include "tcl/conncontent.h"
 #include "tcl/result.h"
 #include "tcl/connoption.h"
+#include "request/connbody.h"
+#include "request/connform.h"
 
 static int GetBody(const NsConnCall *callPtr, const char **bodyPtr,
                    size_t *bytesPtr);

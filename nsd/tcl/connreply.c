@@ -11,6 +11,7 @@
 
 #include "nsstring.h"
 #include "http/negotiate.h"
+#include "request/reply.h"
 
 int
 NsConnOptionStatus(NsConnCall *callPtr)

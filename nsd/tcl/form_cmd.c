@@ -17,6 +17,8 @@
 #include "base/tempfile.h"
 #include "base/writeall.h"
 #include "http/form.h"
+#include "request/connbody.h"
+#include "request/connform.h"
 
 /*
  * Temporary files of one request.

@@ -13,6 +13,7 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
+#include "request/reply.h"
 
 static Tcl_ObjCmdProc SubmitCmd, SubmitFileCmd, SubmitFilesCmd, ListCmd,
     SizeCmd, StreamingCmd, StatsCmd;

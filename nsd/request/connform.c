@@ -1,8 +1,10 @@
 /*
- * form.c --
+ * connform.c --
  *
  *      The form of a request: its query, or the body of a POST.
  */
+
+#include "request/connform.h"
 
 #include "nsconn.h"
 #include "nsset.h"
@@ -12,6 +14,13 @@
 #include "http/form.h"
 #include "http/multipart.h"
 #include "request/conn_int.h"
+#include "request/connbody.h"
+
+typedef struct NsConnForm {
+    Ns_Set      *querySet;              /* NULL: not parsed, or forgotten. */
+    NsConnFile  *files;
+    int          epoch;
+} NsConnForm;
 
 typedef struct PartArg {
     NsConn       *connPtr;
