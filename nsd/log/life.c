@@ -7,6 +7,7 @@
  *      and a log thread with the start, if asynclogwriter is on.
  */
 
+#include "base/clock.h"
 #include "log/init.h"
 
 #include "base/fatal.h"
@@ -28,7 +29,7 @@
 #define SYSTEM_SINK    "system"
 #define RING_DIRECTORY "/dev/shm"
 /* How long a thread may wait for memory once the server stops. */
-#define STOP_WAIT_NANOS INT64_C(1000000000)
+#define STOP_WAIT_NANOS NS_STAMP_SECOND
 
 static char      *file;         /* Constant after NsLogConfigure, */
 static int        maxBackup = 10;   /* like these. */

@@ -15,6 +15,7 @@
 
 #include "log/print.h"
 
+#include "base/clock.h"
 #include "log/init.h"
 #include "log/ring/reader.h"
 #include "log/sink/spill.h"
@@ -444,7 +445,7 @@ PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
 
         NsLogSanitize(&out, recordPtr->stream, strlen(recordPtr->stream), 1);
         printf("[%.*s] %.*s: ", NS_LOG_TIME_LENGTH,
-               NsLogTimeText((time_t) (recordPtr->time / 1000000000)),
+               NsLogTimeText((time_t) (recordPtr->time / NS_STAMP_SECOND)),
                (int) out.length, name);
         PrintText(recordPtr->bytes, recordPtr->length);
         putchar('\n');

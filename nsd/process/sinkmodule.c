@@ -6,6 +6,7 @@
 
 #include "process/sinkmodule.h"
 
+#include "base/clock.h"
 #include "log/sink/sinktype.h"
 #include "log/target/modulesink.h"
 #include "nsstring.h"
@@ -18,7 +19,6 @@
 #include <glob.h>
 
 #define PREFIX "nslog"
-#define NANOS  INT64_C(1000000000)
 
 /*
  * The directories of modules, as seen from the server's library: installed, and
@@ -316,11 +316,13 @@ ReadNumber(const Ns_LogSinkOption *optionPtr, const char *text,
         *numberPtr = NsUnitsBool(text, &isTrue) && isTrue;
         return NsUnitsBool(text, &isTrue);
     case NS_LOGSINK_TIME:
-        if (!NsUnitsTime(text, &time) || time.sec > INT64_MAX / NANOS - 1
+        if (!NsUnitsTime(text, &time)
+                || time.sec > INT64_MAX / NS_STAMP_SECOND - 1
                 || !IsWithin(optionPtr, (int64_t) time.sec)) {
             return false;
         }
-        *numberPtr = (int64_t) time.sec * NANOS + (int64_t) time.usec * 1000;
+        *numberPtr = (int64_t) time.sec * NS_STAMP_SECOND
+            + (int64_t) time.usec * 1000;
         return true;
     default:
         if (!(optionPtr->kind == NS_LOGSINK_SIZE ? NsUnitsSize(text, &n)

@@ -7,6 +7,7 @@
 
 #include "process/sinkoptions.h"
 
+#include "base/clock.h"
 #include "log/stream/kinds.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
@@ -18,7 +19,6 @@
 #include "process/sinkmodule.h"
 #include "process/units.h"
 
-#define NANOS INT64_C(1000000000)
 
 /*
  * A parameter.  The procedures of its kind read a value into its member of a
@@ -541,10 +541,11 @@ SetNanos(const Option *optionPtr, void *memberPtr, const char *value)
 {
     Ns_Time time;
 
-    if (!NsUnitsTime(value, &time) || time.sec > INT64_MAX / NANOS - 1) {
+    if (!NsUnitsTime(value, &time)
+            || time.sec > INT64_MAX / NS_STAMP_SECOND - 1) {
         return false;
     }
-    *(int64_t *) memberPtr = (int64_t) time.sec * NANOS
+    *(int64_t *) memberPtr = (int64_t) time.sec * NS_STAMP_SECOND
         + (int64_t) time.usec * 1000;
     return true;
 }
@@ -554,11 +555,11 @@ AppendNanos(Ns_DString *dsPtr, const void *memberPtr)
 {
     int64_t nanos = *(const int64_t *) memberPtr;
 
-    if (nanos % NANOS == 0) {
-        Ns_DStringPrintf(dsPtr, "%" PRId64, nanos / NANOS);
+    if (nanos % NS_STAMP_SECOND == 0) {
+        Ns_DStringPrintf(dsPtr, "%" PRId64, nanos / NS_STAMP_SECOND);
     } else {
-        Ns_DStringPrintf(dsPtr, "%" PRId64 ".%06d", nanos / NANOS,
-                         (int) (nanos % NANOS / 1000));
+        Ns_DStringPrintf(dsPtr, "%" PRId64 ".%06d", nanos / NS_STAMP_SECOND,
+                         (int) (nanos % NS_STAMP_SECOND / 1000));
     }
 }
 

@@ -4,6 +4,7 @@
  *      ns_logsink, ns_logevent, ns_audit.
  */
 
+#include "base/clock.h"
 #include "log/ring/lane.h"
 #include "log/sink/leftover.h"
 #include "log/sink/sink.h"
@@ -580,6 +581,6 @@ PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos)
 {
     Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
     Tcl_ListObjAppendElement(NULL, dictObj, Tcl_ObjPrintf(
-        "%" PRId64 ".%06d", nanos / 1000000000,
-        (int) (nanos % 1000000000 / 1000)));
+        "%" PRId64 ".%06d", nanos / NS_STAMP_SECOND,
+        (int) (nanos % NS_STAMP_SECOND / 1000)));
 }

@@ -31,6 +31,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "log/ring/sum.h"
 #include "nsstring.h"
 #include "nstypes.h"
@@ -457,7 +458,7 @@ NsLogClock(void)
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t) now.tv_sec * NS_STAMP_SECOND + now.tv_nsec;
 }
 
 #endif

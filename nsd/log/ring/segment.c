@@ -10,6 +10,7 @@
 
 #include "log/ring/segment.h"
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
 #include "log/sink/sink.h"
@@ -17,7 +18,7 @@
 
 #define SAMPLE_ONE_IN    16
 #define WAIT_USEC        100000
-#define EPISODE_NANOS    INT64_C(1000000000)
+#define EPISODE_NANOS    NS_STAMP_SECOND
 #define DRAINER_SEGMENTS 2
 
 static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */

@@ -24,6 +24,7 @@
 
 #include "log/sink/bound.h"
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "log/ring/segment.h"
 #include "log/sink/sink_int.h"
@@ -32,9 +33,8 @@
 #include "nsprocess.h"
 #include "nsthread.h"
 
-#define SECOND_NANOS INT64_C(1000000000)
 /* Between two messages about the same sink. */
-#define REPORT_NANOS (60 * SECOND_NANOS)
+#define REPORT_NANOS (60 * NS_STAMP_SECOND)
 /* So much goes into a spill file at a time. */
 #define BATCH_BYTES  ((size_t) 256 << 10)
 /* Between two rounds of the keeper when the first was of no use. */
@@ -326,7 +326,7 @@ Keep(void *arg)
             select(0, NULL, NULL, NULL, &(struct timeval){0, PAUSE_USEC});
         }
         TellWaits();
-        if (NsSinkIsDue(looked + SECOND_NANOS, SECOND_NANOS)) {
+        if (NsSinkIsDue(looked + NS_STAMP_SECOND, NS_STAMP_SECOND)) {
             looked = NsLogClock();
             Watch();
         }
@@ -440,7 +440,8 @@ MayDrop(Ns_LogSink sink, bool isShort)
 
     return atomic_load(&sink->maxMemory) > 0
         || (isShort && (atomic_load(&sink->failedSince) != 0
-                        || (busy != 0 && NsLogClock() - busy > SECOND_NANOS)));
+                        || (busy != 0
+                            && NsLogClock() - busy > NS_STAMP_SECOND)));
 }
 
 /*
@@ -512,7 +513,7 @@ static void
 LookAt(Ns_LogSink sink, int64_t busy)
 {
     if (busy == 0 || atomic_load(&sink->stallTold) != 0
-            || NsLogClock() - busy <= SECOND_NANOS) {
+            || NsLogClock() - busy <= NS_STAMP_SECOND) {
         return;
     }
     atomic_store(&sink->stallTold, busy);
@@ -693,7 +694,7 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
            && (placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         int64_t ahead = placePtr->headPtr->time - cutoff;
 
-        if ((ahead > 0 && ahead < SECOND_NANOS)
+        if ((ahead > 0 && ahead < NS_STAMP_SECOND)
                 || (isSpilling && NsSpillBytes(sink->spillPtr)
                     + placePtr->headPtr->total + sizeof(NsSpillFrame)
                     > atomic_load(&sink->maxSpill))) {

@@ -5,6 +5,7 @@
  *      buffer.  flush.c has the way from there to the target.
  */
 
+#include "base/clock.h"
 #include "log/sink/sink_int.h"
 
 #include "base/assert.h"
@@ -21,7 +22,6 @@
 #define LOOK_NANOS       INT64_C(100000000)
 /* After a rotation by size that failed. */
 #define ROLL_NANOS       INT64_C(60000000000)
-#define SECOND_NANOS     INT64_C(1000000000)
 #ifdef NS_DEBUG
 #define CHECKS_RECORDS   true
 #else
@@ -234,7 +234,7 @@ NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
         next = MIN(sink->syncDue, now + settingsPtr->syncNanos);
     }
     if (sink->nextRoll != 0) {
-        int64_t roll = (int64_t) sink->nextRoll * SECOND_NANOS;
+        int64_t roll = (int64_t) sink->nextRoll * NS_STAMP_SECOND;
 
         next = next == 0 || roll < next ? roll : next;
     }
@@ -309,7 +309,7 @@ IsLater(const NsPlace *placePtr, int64_t cutoff)
 {
     int64_t ahead = placePtr->headPtr->time - cutoff;
 
-    return ahead > 0 && ahead < SECOND_NANOS;
+    return ahead > 0 && ahead < NS_STAMP_SECOND;
 }
 
 /*
@@ -629,7 +629,8 @@ NoteDrops(Ns_LogSink sink)
         n = drops.n - streamPtr->seenDrops;
         if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
                 || (NsLaneIsFull()
-                    && drops.last - streamPtr->seenDropTime < SECOND_NANOS)) {
+                    && drops.last - streamPtr->seenDropTime
+                       < NS_STAMP_SECOND)) {
             continue;
         }
         (void) NsSinkNoteGap(sink, stream, &(NsGap){

@@ -5,10 +5,11 @@
  */
 
 #include "base/calendar.h"
+#include "base/clock.h"
 #include "log/sink/bound.h"
 #include "log/sink/sink_int.h"
 
-#define STALL_NANOS INT64_C(1000000000)     /* A write that takes longer. */
+#define STALL_NANOS NS_STAMP_SECOND     /* A write that takes longer. */
 
 static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 

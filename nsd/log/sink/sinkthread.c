@@ -19,6 +19,7 @@
  *      more.  That spares those who log a barrier of their own with each record.
  */
 
+#include "base/clock.h"
 #include "log/sink/sink_int.h"
 
 #include "base/assert.h"
@@ -161,7 +162,7 @@ NsSinkTakeOps(Ns_LogSink sink, int64_t until)
     firstPtr = sink->firstOp;
     while (sink->firstOp != NULL
            && (sink->firstOp->time <= until
-               || sink->firstOp->time - until > 1000000000)) {
+               || sink->firstOp->time - until > NS_STAMP_SECOND)) {
         lastPtr = sink->firstOp;
         sink->firstOp = lastPtr->nextPtr;
     }

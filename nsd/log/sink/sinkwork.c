@@ -5,6 +5,7 @@
  *      direct sinks, and while there are no log threads, those that log.
  */
 
+#include "base/clock.h"
 #include "log/sink/sink_int.h"
 
 #include "log/sink/bound.h"
@@ -153,8 +154,9 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 {
     char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
 
-    strcpy(from, NsLogZonedTimeText((time_t) (gapPtr->first / 1000000000)));
-    strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / 1000000000)));
+    strcpy(from, NsLogZonedTimeText((time_t) (gapPtr->first
+                                              / NS_STAMP_SECOND)));
+    strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / NS_STAMP_SECOND)));
     if (stream != NULL) {
         return NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of "
                              "stream '%s' are missing here, from %s to %s: log "

@@ -10,6 +10,7 @@
 
 #include "log/stream/accessline.h"
 
+#include "base/clock.h"
 #include "log/stream/stream.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -128,7 +129,7 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutText(to, " - ");
     to = PutUser(to, access.user, access.r->userLength, isPlain);
     *to++ = ' ';
-    to = PutTime(to, (time_t) (recordPtr->time / 1000000000),
+    to = PutTime(to, (time_t) (recordPtr->time / NS_STAMP_SECOND),
                  (flags & NS_ACCESS_FMTTIME) != 0);
     *to++ = ' ';
     to = PutQuoted(to, access.request, access.r->requestLength, isPlain);

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "nslog.h"
 
@@ -119,8 +120,8 @@ NsFilterRun(const NsLogEntry *entryPtr)
         if (filterPtr->isRemoved) {
             nextPtr = filterPtr->nextPtr;
         } else {
-            Ns_Time stamp = {(long) (entryPtr->time / 1000000000),
-                             (long) (entryPtr->time % 1000000000 / 1000)};
+            Ns_Time stamp = {(long) (entryPtr->time / NS_STAMP_SECOND),
+                             (long) (entryPtr->time % NS_STAMP_SECOND / 1000)};
             Call    call = {callPtr, filterPtr};
 
             filterPtr->nRunning++;

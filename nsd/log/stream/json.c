@@ -6,6 +6,7 @@
 
 #include "log/stream/json.h"
 
+#include "base/clock.h"
 #include "nslog.h"
 
 static size_t PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length);
@@ -57,7 +58,7 @@ NsJsonName(NsLogOut *outPtr, const char *name, bool isFirst)
 void
 NsJsonTime(NsLogOut *outPtr, int64_t nanos)
 {
-    time_t    seconds = (time_t) (nanos / 1000000000);
+    time_t    seconds = (time_t) (nanos / NS_STAMP_SECOND);
     struct tm tm;
     char      text[80];
     int       n;
@@ -65,7 +66,7 @@ NsJsonTime(NsLogOut *outPtr, int64_t nanos)
     gmtime_r(&seconds, &tm);
     n = snprintf(text, sizeof(text), "\"%04d-%02d-%02dT%02d:%02d:%02d.%06dZ\"",
                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                 tm.tm_min, tm.tm_sec, (int) (nanos % 1000000000 / 1000));
+                 tm.tm_min, tm.tm_sec, (int) (nanos % NS_STAMP_SECOND / 1000));
     NsLogPut(outPtr, text, (size_t) n);
 }
 

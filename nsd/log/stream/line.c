@@ -5,6 +5,7 @@
  */
 
 #include "log/stream/line.h"
+#include "base/clock.h"
 #include "nslog.h"
 
 static void   PutName(NsLogOut *outPtr, const char *name,
@@ -32,12 +33,13 @@ NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
     size_t n = 0;
 
     NsLogPut(outPtr, "[", 1);
-    NsLogPut(outPtr, NsLogTimeText((time_t) (entryPtr->time / 1000000000)),
+    NsLogPut(outPtr, NsLogTimeText((time_t) (entryPtr->time / NS_STAMP_SECOND)),
              NS_LOG_TIME_LENGTH);
     if (stylePtr->usec) {
         ids[n++] = '.';
         n += NsLogDigits(ids + n,
-                         (uint64_t) (entryPtr->time % 1000000000) / 1000, 6);
+                         (uint64_t) (entryPtr->time % NS_STAMP_SECOND) / 1000,
+                         6);
     }
     ids[n++] = ']';
     ids[n++] = '[';

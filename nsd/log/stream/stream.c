@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
 #include "log/sink/sink.h"
@@ -50,7 +51,7 @@ struct Ns_LogStream_ {
     atomic_int_fast64_t  lastDrop;
 };
 
-#define EPISODE_NANOS INT64_C(1000000000)
+#define EPISODE_NANOS NS_STAMP_SECOND
 
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;

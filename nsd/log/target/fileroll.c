@@ -12,6 +12,7 @@
 #include "log/target/fileroll.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "log/sink/bound.h"
 #include "log/target/compress.h"
 #include "log/target/openfiles.h"
@@ -21,7 +22,7 @@
 /* Rolls that follow each other faster are not rolls by the hour. */
 #define MIN_ROLL_SECONDS 60
 /* Between two looks at the name. */
-#define LOOK_NANOS       INT64_C(1000000000)
+#define LOOK_NANOS       NS_STAMP_SECOND
 
 static void Tend(Ns_LogSink sink);
 static void ReopenIfAsked(Ns_LogSink sink);

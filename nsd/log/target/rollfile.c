@@ -9,6 +9,7 @@
  *      What somebody writes to is never deleted, whatever its name.
  */
 
+#include "base/clock.h"
 #include "log/target/openfiles.h"
 #include "log/target/rollname.h"
 #include "nslog.h"
@@ -351,7 +352,8 @@ AddFound(FoundList *listPtr, const char *path)
     }
     listPtr->files[listPtr->n++] = (Found){
         .path = ns_strdup(path),
-        .mtime = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+        .mtime = (int64_t) st.st_mtim.tv_sec * NS_STAMP_SECOND
+            + st.st_mtim.tv_nsec
     };
 }
 

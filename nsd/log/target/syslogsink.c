@@ -14,6 +14,7 @@
  *      nobody can know.
  */
 
+#include "base/clock.h"
 #include "log/target/target.h"
 
 #include "log/sink/sink_int.h"
@@ -296,7 +297,7 @@ IsRefused(Ns_LogSink sink)
 static bool
 ConfirmSyslog(Ns_LogSink sink)
 {
-    int64_t until = NsLogClock() + WAIT_SECONDS * INT64_C(1000000000);
+    int64_t until = NsLogClock() + WAIT_SECONDS * NS_STAMP_SECOND;
     int     pauseMs = 1, nLeft;
 
     while (!sink->isDatagram && sink->fd >= 0
@@ -407,7 +408,7 @@ static void
 PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
         const char *thread)
 {
-    time_t    seconds = (time_t) (recordPtr->time / 1000000000);
+    time_t    seconds = (time_t) (recordPtr->time / NS_STAMP_SECOND);
     struct tm tm;
     char      head[512], id[MSGID_BYTES + 1];
     int       n;
@@ -425,8 +426,8 @@ PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
                  FACILITY_DAEMON * 8 + SyslogSeverity(recordPtr->severity),
                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
                  tm.tm_min, tm.tm_sec,
-                 (int) (recordPtr->time % 1000000000 / 1000), HostName(), pid,
-                 id);
+                 (int) (recordPtr->time % NS_STAMP_SECOND / 1000), HostName(),
+                 pid, id);
     NsLogPut(outPtr, head, (size_t) n);
 }
 
