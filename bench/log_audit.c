@@ -122,7 +122,7 @@ StartLog(const char *directory, const char *file)
     char       systemLog[512];
     NsSinkSpec spec = {
         .name = "bench", .type = "file", .streams = &stream, .nStreams = 1,
-        .file = file, .isDirect = way == DIRECT, .settings = nsSinkDefaults
+        .file = file, .isAwaited = way == DIRECT, .settings = nsSinkDefaults
     };
     Ns_LogSink sink;
 

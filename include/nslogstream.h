@@ -128,7 +128,8 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
  * case; if the last line for the old one cannot be written, as soon as it can.
  * The result is that of rename, which sets errno.
  *
- * Close: write out; later lines are dropped.
+ * Close: write out; later lines are dropped.  NS_ERROR: that failed, and what
+ * waits is tried again as long as the process lasts.
  */
 typedef int (Ns_LogRenameProc) (const char *file, void *arg);
 

@@ -74,7 +74,7 @@ typedef enum {
     /* log */
     NS_RANK_LOG_SINKS       = 700,  /* Table of streams and sinks. */
     NS_RANK_LOG_FILTERS     = 710,  /* Log filters. */
-    NS_RANK_LOG_FILE        = 720,  /* One log file written directly. */
+    NS_RANK_LOG_FILE        = 720,  /* A sink, for whose turn it is. */
     NS_RANK_LOG_STREAMS     = 721,  /* Growth of the table of streams. */
     NS_RANK_LOG_COMMON      = 722,  /* Lanes that threads share. */
     NS_RANK_LOG_BACKUPS     = 723,  /* Backups are being renamed. */

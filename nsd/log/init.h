@@ -3,10 +3,11 @@
  *
  *      The life of the log within the process.
  *
- *      From NsLogInit on, entries go to standard error, written by the calling
- *      thread.  NsLogConfigure opens the log file and recovers what an earlier
- *      process left behind.  Between NsLogStart and NsLogStop log threads
- *      write, if asynclogwriter is on; after NsLogStop callers write again.
+ *      From NsLogInit on, entries go to standard error.  NsLogConfigure opens
+ *      the log file, makes the log memory, and recovers what an earlier
+ *      process left behind; from then on every record goes through that
+ *      memory.  Between NsLogStart and NsLogStop log threads write, if
+ *      asynclogwriter is on; otherwise those who log do.
  */
 
 #ifndef NSD_LOG_INIT_H
@@ -30,7 +31,7 @@ typedef struct NsLogSettings {
     const char *rollFormat;     /* logrollfmt; NULL or "": numbers. */
     int         sanitize;       /* sanitizelogfiles, 0..2 */
     bool        isAsync;        /* asynclogwriter */
-    int64_t     memoryBytes;    /* logmemory; 0: the default, 64 MiB. */
+    int64_t     memoryBytes;    /* logmemory; 0: 64 MiB. */
     int         maxLogs;        /* So many streams, and sinks; a few more than
                                  * there are by then, if it is less. */
     int         nReaders;       /* Sinks that may take the same stream. */
@@ -66,8 +67,9 @@ void NsLogConfigure(const NsLogSettings *settingsPtr);
 void NsLogStart(void);
 
 /*
- * The server begins to stop: soon no thread waits for log memory any more, what
- * finds none is dropped and counted.  The calling thread never does from now on.
+ * The server begins to stop: soon no thread waits for log memory any more,
+ * what finds none is dropped and counted.  The calling thread never does from
+ * now on.
  */
 void NsLogNoteStop(void);
 
@@ -91,12 +93,6 @@ void NsLogFinish(void);
  * True if asynclogwriter is configured.
  */
 bool NsLogIsAsync(void);
-
-/*
- * Have the log memory made, for sinks that need it with asynclogwriter off.  NULL,
- * or why it cannot be.
- */
-const char *NsLogUseMemory(void);
 
 /*
  * Write out what was handed over, as far as that can be had within two seconds.

@@ -3,8 +3,8 @@
  *
  *      The life of the log, and of the sink that is the system log's file.
  *
- *      That sink begins as standard error, gets its file with the configuration,
- *      and a log thread with the start, if asynclogwriter is on.
+ *      That sink gets its file with the configuration, and log threads with the
+ *      start, if asynclogwriter is on.
  */
 
 #include "base/clock.h"
@@ -81,7 +81,7 @@ NsLogInit(void)
     NsAuditInit();
     systemSink = NsSinkCreate(&(NsSinkSpec){
         .name = SYSTEM_SINK, .type = "file", .streams = streams, .nStreams = 1,
-        .isDirect = true, .isStandardOutput = true, .settings = nsSinkDefaults
+        .isAwaited = true, .isStandardOutput = true, .settings = nsSinkDefaults
     });
     Tcl_SetPanicProc(Panic);
     NsFatalSetProc(LastWords);
@@ -90,6 +90,8 @@ NsLogInit(void)
 void
 NsLogConfigure(const NsLogSettings *settingsPtr)
 {
+    const char *reason;
+
     nsLogStyle = (NsLogStyle){
         .usec = settingsPtr->usec,
         .isExpanded = settingsPtr->isExpanded,
@@ -124,21 +126,12 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
                  strerror(errno));
     }
     NsSinkFindLeftovers(&nsRingKey, spillDirectory);
-    NsSinkRecoverByName(SYSTEM_SINK, nsSinkIsAsync);
-    if (nsSinkIsAsync) {
-        const char *reason = NsLogUseMemory();
-
-        if (reason != NULL) {
-            Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
-                     ringNeed.bytes, reason);
-        }
+    reason = NsSinkUseRing(&nsRingKey, spillDirectory, &ringNeed);
+    if (reason != NULL) {
+        Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
+                 ringNeed.bytes, reason);
     }
-}
-
-const char *
-NsLogUseMemory(void)
-{
-    return NsSinkUseRing(&nsRingKey, spillDirectory, &ringNeed);
+    NsSinkRecoverByName(SYSTEM_SINK, nsSinkIsAsync);
 }
 
 bool
@@ -152,7 +145,7 @@ NsLogStart(void)
 {
     NsSinkEndRecovery();
     if (nsSinkIsAsync) {
-        NsSinkUseLanes(systemSink);
+        NsSinkAwaitNoMore(systemSink);
     }
     NsSinkStart();
     NsCompressStart();

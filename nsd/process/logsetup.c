@@ -17,7 +17,6 @@
 #include "nsthread.h"
 #include "process/config.h"
 #include "process/info.h"
-#include "process/logmemory.h"
 #include "process/parameters.h"
 #include "process/paths.h"
 #include "process/sinkoptions.h"
@@ -30,6 +29,9 @@
 #define OTHER_LOGS    128
 #define OTHER_READERS 16
 
+/* How often to look after the log memory. */
+#define WATCH_SECONDS 2
+
 /*
  * Settings that the log engine gets in another form, or not at all.
  */
@@ -41,7 +43,7 @@ typedef struct Raw {
     const char *spillDirectory;
 } Raw;
 
-static NsParameterAdjustProc AdjustRollsNew;
+static NsParameterAdjustProc AdjustRollsNew, AdjustMemory;
 
 static const NsParameter rawRows[] = {
     NS_PATH(Raw, file, "serverlog", "nsd.log",
@@ -80,9 +82,10 @@ static const NsParameter rows[] = {
     NS_INT(NsLogSettings, maxLogs, "maxlogs", "0", 0, NS_RING_MAX_SINKS,
            "Limit of log streams, and of log sinks; 0 = those of the "
            "configuration and 128 more."),
-    NS_SIZE(NsLogSettings, memoryBytes, "logmemory", "64MiB",
-            NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
-            "Memory for log records on their way."),
+    NS_SIZE(NsLogSettings, memoryBytes, "logmemory",
+            "64MiB; 8MiB if no log thread writes", NS_LOG_MEMORY_MIN,
+            NS_LOG_MEMORY_MAX, "Memory for log records on their way.",
+            .isDescribed = true, .adjustProc = AdjustMemory),
     NS_PATH(NsLogSettings, ringDirectory, "logringdir", "/dev/shm",
             "Directory of that memory; it should be a memory file system."),
     NS_PARAM_END
@@ -90,6 +93,7 @@ static const NsParameter rows[] = {
 
 static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
+static Ns_Callback WatchMemory;
 static int   MaxLogs(int maxLogs);
 static int   CountAccessLogs(const char *server);
 static int   CountOf(const char *section);
@@ -142,9 +146,8 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
         Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
-    if (settings.isAsync) {
-        (void) NsLogMemorySetup();
-    }
+    Ns_RegisterProcInfo((void *) WatchMemory, "ns:logmemory", NULL);
+    (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
     ns_free(file);
     ns_free(spill);
 }
@@ -167,6 +170,24 @@ static void
 RollSystemLog(void *arg)
 {
     (void) Ns_LogRoll();
+}
+
+static void
+WatchMemory(void *arg)
+{
+    NsSinkWatchRing();
+}
+
+/*
+ * Where those who log write themselves, little waits.
+ */
+static void
+AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsLogSettings *settingsPtr = valuesPtr;
+
+    limitsPtr->defaultText = settingsPtr->isAsync || CountOf(SINKS) > 0
+        ? "64MiB" : "8MiB";
 }
 
 /*

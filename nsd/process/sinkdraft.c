@@ -10,7 +10,6 @@
 #include "log/stream/stream.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "process/logmemory.h"
 #include "process/sinkmodule.h"
 
 #define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
@@ -92,15 +91,10 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     NsSinkSpec   spec = {.name = name, .settings = draftPtr->settings};
     const char  *target = GetTarget(draftPtr);
     char        *shown = NULL;
-    const char **streams, *reason;
+    const char **streams;
     Ns_LogSink   sink;
 
     if (!IsComplete(draftPtr, name, errorPtr)) {
-        return NS_ERROR;
-    }
-    reason = NsLogMemorySetup();
-    if (reason != NULL) {
-        Ns_DStringPrintf(errorPtr, "no memory for logmemory: %s", reason);
         return NS_ERROR;
     }
     spec.type = typePtr->name;

@@ -61,6 +61,8 @@ OnlyWhatIsInBothListsIsCommon(void **state)
     assert_null(NsKindsCommon(NULL, "a"));
 }
 
+static char   directory[64];    /* Of the log memory. */
+
 /*
  * Keeps the bytes of the last record, in place of a format.
  */
@@ -85,10 +87,16 @@ SetUp(void **state)
     static const char *const streams[] = {"operation"};
     NsSinkSpec spec = {
         .name = "capture", .type = "stdout", .streams = streams, .nStreams = 1,
-        .isDirect = true, .settings = nsSinkDefaults
+        .isAwaited = true, .settings = nsSinkDefaults
     };
 
+    strcpy(directory, "/tmp/log_kinds.XXXXXX");
+    assert_non_null(mkdtemp(directory));
     NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .stayOnStderr = true, .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory
+    });
     (void) Ns_LogStreamAddFormat(nsOperationStream, "common", Capture, NULL);
     spec.settings.format = NS_LOG_COMMON;
     assert_non_null(NsSinkCreate(&spec));
@@ -102,6 +110,13 @@ SetUp(void **state)
                            .user = "ann", .status = 200});
     assert_true(unitBytes > 0);
     return 0;
+}
+
+static int
+TearDown(void **state)
+{
+    NsLogFinish();
+    return rmdir(directory);
 }
 
 /*
@@ -165,5 +180,5 @@ main(void)
         cmocka_unit_test(AUnitThatIsCutOffAnywhereYieldsWhatIsThere)
     };
 
-    return cmocka_run_group_tests(tests, SetUp, NULL);
+    return cmocka_run_group_tests(tests, SetUp, TearDown);
 }

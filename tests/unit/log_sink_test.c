@@ -478,7 +478,7 @@ AddAndRemove(int n)
         char       name[32];
         NsSinkSpec spec = {
             .name = name, .type = "file", .streams = streams, .nStreams = 1,
-            .file = PathOf("job"), .isDirect = i % 2 == 0,
+            .file = PathOf("job"), .isAwaited = i % 2 == 0,
             .settings = nsSinkDefaults
         };
         Ns_LogSink sink;

@@ -12,11 +12,12 @@
 
 #include "base/assert.h"
 
+static void OfRecord(int stream, int64_t time);
 static void OfStream(int stream);
 static void OfMemory(void);
 
 /* Until somebody reads. */
-NsBell nsBell = {OfStream, OfStream, OfStream, OfMemory, OfMemory};
+NsBell nsBell = {OfRecord, OfStream, OfStream, OfMemory, OfMemory};
 
 bool        nsBellNeedsFence;
 atomic_uint nsBellFence;
@@ -47,6 +48,11 @@ NsBellBarrierInAllThreads(void)
                != 0) {
         atomic_fetch_add(&nsBellFence, 1);
     }
+}
+
+static void
+OfRecord(int stream, int64_t time)
+{
 }
 
 static void

@@ -4,8 +4,9 @@
  *      Rung by those who write into lanes, for those who read them.
  *
  *      The procedures belong to rooms on the right, which hang them up before
- *      there are other threads.  Any thread rings, and none waits for what
- *      follows.
+ *      there are other threads.  Any thread rings, with no lock held, and none
+ *      waits for what follows, unless its record is to be written before it
+ *      goes on.
  */
 
 #ifndef NSD_LOG_BELL_H
@@ -16,8 +17,9 @@
 #include "nstypes.h"
 
 typedef struct NsBell {
-    /* A reader of the stream sleeps until there is a record, and there is. */
-    void (*recordProc) (int stream);
+    /* A reader of the stream sleeps until there is a record, and there is: one
+     * of that time. */
+    void (*recordProc) (int stream, int64_t time);
 
     /* The readers of the stream should not collect any more: there is much, or
      * what matters. */

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
-#include "log/sink/sink.h"
 #include "nsthread.h"
 
 #define SAMPLE_ONE_IN    16
@@ -100,9 +99,7 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
                 || IsTimeUp()) {
             return NS_RING_NONE;
         }
-        if (!NsSinkPumpAll()) {
-            WaitForSegment(allowed);
-        }
+        WaitForSegment(allowed);
     }
 }
 

@@ -75,6 +75,7 @@ static bool     RelieveAll(void);
 static size_t   ShareOf(int nBehind);
 static size_t   LimitOf(Ns_LogSink sink, size_t share);
 static uint64_t Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr);
+static bool     MayLock(Ns_LogSink sink);
 static bool     MayDrop(Ns_LogSink sink, bool isShort);
 static void     TellWaits(void);
 static void     Watch(void);
@@ -165,7 +166,7 @@ NsBoundHeld(Ns_LogSink sink)
     const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
     uint64_t            nSegments = 0;
 
-    if (!atomic_load(&sink->isOnLanes)) {
+    if (NsSinkRing() == NULL) {
         return 0;
     }
     for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
@@ -207,7 +208,7 @@ NsBoundIsNear(Ns_LogSink sink)
 void
 NsBoundLend(Ns_LogSink sink)
 {
-    if (!atomic_load(&sink->isOnLanes) || sink->ringPtr != NsSinkRing()) {
+    if (sink->ringPtr == NULL || sink->ringPtr != NsSinkRing()) {
         return;
     }
     Ns_MutexLock(&sink->lendLock);
@@ -354,7 +355,7 @@ RelieveAll(void)
     }
     share = ShareOf(nBehind);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes)) {
+        if (!atomic_load(&sink->isDetached)) {
             nearest = MIN(nearest, Check(sink, share, &isRelieved));
         }
     }
@@ -406,7 +407,7 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
             *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
         }
         Ns_MutexUnlock(&sink->lendLock);
-        if (!isLent && !NsSinkIsPumping() && NsSinkTryLock(sink)) {
+        if (!isLent && MayLock(sink) && NsSinkTryLock(sink)) {
             if (sink->failure != 0 || sink->claims != NULL) {
                 *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
                 UseFloors(sink);
@@ -427,6 +428,16 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
     }
     return held < limit
         ? MAX((limit - held) / NsSinkRing()->headerPtr->segmentBytes, 1) : 1;
+}
+
+/*
+ * Those who log look at a sink once more only if one of them has it locked.
+ */
+static bool
+MayLock(Ns_LogSink sink)
+{
+    return atomic_load(&sink->isAwaited)
+        || atomic_load(&sink->state) != NS_SINK_CALLERS;
 }
 
 /*

@@ -28,15 +28,11 @@
 #define CHECKS_RECORDS   false
 #endif
 #define MIN_ROOM         ((size_t) 16384)
-/* Kept by a sink without lanes while it cannot write. */
-#define FAILED_MAX_BYTES ((size_t) 1 << 20)
 /* Of a buffer that is counted in lines. */
 #define LINES_MAX_BYTES  ((size_t) 8 << 20)
 
 static void Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
 static bool FlushFirst(Ns_LogSink sink) __attribute__((noinline));
-static bool MakeRoom(Ns_LogSink sink) __attribute__((noinline));
-static bool MayKeep(Ns_LogSink sink);
 static bool IsGone(Ns_LogSink sink);
 static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
 static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
@@ -55,7 +51,8 @@ static inline void CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr,
 static inline bool IsRollDue(Ns_LogSink sink, size_t length);
 static bool RollBySize(Ns_LogSink sink, size_t length)
     __attribute__((noinline));
-static inline bool IsBufferFull(Ns_LogSink sink);
+static inline bool IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion,
+                              int64_t now);
 static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
                             const Ns_LogRecord *recordPtr);
 static bool FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
@@ -66,9 +63,10 @@ static void NoteDrops(Ns_LogSink sink);
 
 
 void
-NsDeliverPass(Ns_LogSink sink)
+NsDeliverPass(Ns_LogSink sink, int64_t time)
 {
-    int64_t   cutoff = NsLogClock();
+    uint64_t  nComers = atomic_load(&sink->nComers);
+    int64_t   cutoff = MAX(NsLogClock(), time);
     NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
     NsPlace  *placePtr = NULL;
     bool      isReading = (sink->failure == 0 && sink->claims == NULL)
@@ -102,6 +100,9 @@ NsDeliverPass(Ns_LogSink sink)
     }
 
     NoteDrops(sink);
+    sink->servedUntil = cutoff;
+    atomic_store(&sink->nKept, sink->nLines);
+    atomic_store(&sink->nServed, nComers);
     ReachGoals(sink, goals);
     if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
         /* Others need the memory more. */
@@ -189,37 +190,18 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
 }
 
 int64_t
-NsDeliverDue(Ns_LogSink sink, bool isTimeUp)
+NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
     int64_t now = NsLogClock(), next = 0;
 
-    if (sink->failure == 0 && (sink->nBuffered > 0
-                               || sink->firstMoved != NULL)) {
-        bool isDue = sink->isUrgent || sink->nBuffered == 0
-            || (sink->slotPtr != NULL && NsLaneIsTight())
-            || NsBoundIsNear(sink);
-
-        if (settingsPtr->bufferLines > 0) {
-            isDue |= sink->nLines > settingsPtr->bufferLines;
-        } else if (sink->typePtr->isDatabase) {
-            isDue |= sink->nLines >= settingsPtr->batchRows
-                || sink->nBuffered >= settingsPtr->bufferBytes
-                || now - sink->oldest >= settingsPtr->bufferNanos
-                || now < sink->oldest;
-        } else {
-            isDue |= isTimeUp || sink->nBuffered >= settingsPtr->bufferBytes
-                || now - sink->oldest >= settingsPtr->bufferNanos
-                || now - sink->lastFlush >= settingsPtr->bufferNanos
-                || now < sink->lastFlush;
-        }
-        if (isDue) {
-            (void) NsDeliverFlush(sink);
-        } else if (settingsPtr->bufferLines == 0) {
-            next = sink->oldest + settingsPtr->bufferNanos;
-            if (sink->typePtr->isDatabase) {
-                next = MIN(next, now + LOOK_NANOS);
-            }
+    if (IsFlushDue(sink, occasion, now)) {
+        (void) NsDeliverFlush(sink);
+    } else if (sink->failure == 0 && sink->nBuffered > 0
+               && settingsPtr->bufferLines == 0) {
+        next = sink->oldest + settingsPtr->bufferNanos;
+        if (sink->typePtr->isDatabase) {
+            next = MIN(next, now + LOOK_NANOS);
         }
     }
     if (sink->syncDue != 0
@@ -368,7 +350,11 @@ static void
 RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
 {
     opPtr->status = NS_OK;
-    if (opPtr->proc != NULL) {
+    if (atomic_load(&sink->isRemoved)) {
+        /* Since its caller found it. */
+        opPtr->status = NS_ERROR;
+        opPtr->reason = ENOENT;
+    } else if (opPtr->proc != NULL) {
         errno = 0;
         opPtr->status = opPtr->proc(sink, opPtr->arg);
         opPtr->reason = errno;
@@ -463,8 +449,8 @@ static inline bool
 FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
-    if (unlikely(IsBufferFull(sink) || sink->failure != 0)
-            && !MakeRoom(sink)) {
+    if (unlikely(IsFlushDue(sink, NS_FLUSH_FOR_ROOM, 0) || sink->failure != 0)
+            && !FlushFirst(sink)) {
         return false;
     }
     if (unlikely(sink->room < sink->nBuffered + MIN_ROOM / 4)) {
@@ -513,7 +499,7 @@ static bool
 RollBySize(Ns_LogSink sink, size_t length)
 {
     if (!FlushFirst(sink)) {
-        return MayKeep(sink);
+        return false;
     }
     /* Others may have cut the file since, or written to it. */
     sink->typePtr->filePtr->measureProc(sink);
@@ -524,15 +510,42 @@ RollBySize(Ns_LogSink sink, size_t length)
     return !IsGone(sink);
 }
 
+/*
+ * When the buffer is written, whoever works for the sink.  A database need not
+ * be there, so nobody who logs waits for one.
+ */
 static inline bool
-IsBufferFull(Ns_LogSink sink)
+IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
+    bool                  isFull = settingsPtr->bufferLines > 0
+        ? sink->nLines > settingsPtr->bufferLines
+        : sink->nBuffered >= settingsPtr->bufferBytes;
 
-    return sink->nBuffered > 0
-        && (settingsPtr->bufferLines > 0
-            ? sink->nLines > settingsPtr->bufferLines
-            : sink->nBuffered >= settingsPtr->bufferBytes);
+    if (occasion == NS_FLUSH_FOR_ROOM) {
+        return isFull && sink->nBuffered > 0;
+    }
+    if (sink->failure != 0
+            || (sink->nBuffered == 0 && sink->firstMoved == NULL)
+            || (occasion == NS_FLUSH_BY_CALLER && sink->typePtr->isDatabase)) {
+        return false;
+    }
+    if (isFull || sink->isUrgent || sink->nBuffered == 0 || NsLaneIsTight()
+            || NsBoundIsNear(sink)) {
+        return true;
+    }
+    if (settingsPtr->bufferLines > 0 || occasion == NS_FLUSH_BY_CALLER) {
+        return settingsPtr->bufferLines == 0;
+    }
+    if (sink->typePtr->isDatabase) {
+        return sink->nLines >= settingsPtr->batchRows
+            || now - sink->oldest >= settingsPtr->bufferNanos
+            || now < sink->oldest;
+    }
+    return occasion == NS_FLUSH_IN_TIME
+        || now - sink->oldest >= settingsPtr->bufferNanos
+        || now - sink->lastFlush >= settingsPtr->bufferNanos
+        || now < sink->lastFlush;
 }
 
 static inline size_t
@@ -556,7 +569,7 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
 
     do {
         if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
-                && !MakeRoom(sink)) {
+                && !FlushFirst(sink)) {
             return false;
         }
         Grow(sink, sink->nBuffered + *lengthPtr);
@@ -585,25 +598,6 @@ static bool
 FlushFirst(Ns_LogSink sink)
 {
     return NsDeliverFlush(sink) && !IsGone(sink);
-}
-
-/*
- * Likewise; but the record may also be kept with those before it.
- */
-static bool
-MakeRoom(Ns_LogSink sink)
-{
-    return FlushFirst(sink) || MayKeep(sink);
-}
-
-/*
- * The records of a sink without lanes have no other place to wait in while
- * writing fails; whatever its buffer may hold otherwise.
- */
-static bool
-MayKeep(Ns_LogSink sink)
-{
-    return sink->slotPtr == NULL && sink->nBuffered < FAILED_MAX_BYTES;
 }
 
 static bool

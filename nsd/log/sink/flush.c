@@ -27,7 +27,7 @@
 
 static bool WriteOut(Ns_LogSink sink);
 static void NoteReturn(Ns_LogSink sink, bool isOk);
-static bool WriteAll(Ns_LogSink sink);
+static bool WriteAll(Ns_LogSink sink, int64_t start);
 static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
 static void NoteUnsafe(Ns_LogSink sink, int reason);
@@ -58,16 +58,18 @@ NsDeliverFlush(Ns_LogSink sink)
         if (!WriteOut(sink)) {
             return false;
         }
+    } else {
+        sink->lastFlush = NsLogClock();
     }
     CommitCursors(sink);
     CountDelivered(sink);
     sink->nBuffered = sink->nWritten = 0;
     sink->uncounted = NULL;
     sink->nLines = 0;
+    atomic_store(&sink->nKept, 0);
     sink->nRecords = 0;
     sink->oldest = 0;
     sink->isUrgent = false;
-    sink->lastFlush = NsLogClock();
     NsSinkFdReopenIfDue(sink);
     if (sink->failure != 0) {
         NoteSuccess(sink);
@@ -83,7 +85,7 @@ NsDeliverMayTry(Ns_LogSink sink)
 {
     return sink->failure == 0
         || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
-            && !(sink->typePtr->isRemote && NsSinkIsPumping()));
+            && !(sink->typePtr->isRemote && atomic_load(&sink->mustStop)));
 }
 
 static bool
@@ -93,7 +95,7 @@ WriteOut(Ns_LogSink sink)
     bool    isWritten;
 
     NsBoundLend(sink);
-    isWritten = WriteAll(sink);
+    isWritten = WriteAll(sink, start);
     NsBoundTakeBack(sink);
     NoteReturn(sink, isWritten);
     if (!isWritten) {
@@ -101,7 +103,8 @@ WriteOut(Ns_LogSink sink)
         return false;
     }
     atomic_fetch_add(&sink->nWrites, 1);
-    span = NsLogClock() - start;
+    sink->lastFlush = NsLogClock();
+    span = sink->lastFlush - start;
     atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
     if (span > atomic_load(&sink->longestWrite)) {
         atomic_store(&sink->longestWrite, span);
@@ -138,12 +141,13 @@ NoteReturn(Ns_LogSink sink, bool isOk)
  * False: errno tells why.
  */
 static bool
-WriteAll(Ns_LogSink sink)
+WriteAll(Ns_LogSink sink, int64_t start)
 {
     while (sink->nWritten < sink->nBuffered) {
         ssize_t n;
 
-        atomic_store(&sink->busySince, NsLogClock());
+        atomic_store(&sink->busySince, start != 0 ? start : NsLogClock());
+        start = 0;
         n = sink->typePtr->writeProc(
             sink, sink->buffer + sink->nWritten,
             sink->nBuffered - sink->nWritten);
@@ -325,15 +329,18 @@ static void
 CountDelivered(Ns_LogSink sink)
 {
     uint64_t nRefused = MIN(sink->nRefused, sink->nRecords);
-    int64_t  now = NsLogClock();
+    int64_t  now;
 
     atomic_fetch_add(&sink->nRejected, nRefused);
     atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
     sink->nUnreported += nRefused;
     sink->nRefused = 0;
-    if (sink->nUnreported > 0 && IsInTable(sink)
-            && (sink->refusalReported == 0
-                || now - sink->refusalReported >= REPORT_NANOS)) {
+    if (likely(sink->nUnreported == 0) || !IsInTable(sink)) {
+        return;
+    }
+    now = NsLogClock();
+    if (sink->refusalReported == 0
+            || now - sink->refusalReported >= REPORT_NANOS) {
         NsDeliverTell(sink, Error, "log: sink '%s': '%s' refused %" PRIu64
                       " rows, which are dropped: '%s'", sink->name,
                       NsSinkFile(sink), sink->nUnreported, sink->refusal);

@@ -8,7 +8,7 @@
  *      under its name, whenever it is made.  Until that is written it writes
  *      nothing else, so the old records come first; its new ones wait.  A sink
  *      with a log thread has that write its claims, which begins when all
- *      modules are loaded; for a direct one the thread does it that makes the
+ *      modules are loaded; for one without, the thread does it that makes the
  *      sink.
  *
  *      What a claim stands for is delivered from the old mapping by a second
@@ -136,7 +136,7 @@ NsRecoverLate(void)
             Claim(sink);
         }
         NsSinkUnlock(sink);
-        if (atomic_load(&sink->isOnLanes)) {
+        if (NsSinkIsServed(sink)) {
             NsSinkKick(sink);
         } else {
             NsRecoverHere(sink, false);
@@ -343,10 +343,8 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
             NsRecoverDropClaims(sink);
         }
     }
-    /* Others may have put something into the buffer. */
-    NsSinkLock(sink);
-    (void) NsDeliverFlush(sink);
-    NsSinkUnlock(sink);
+    /* New ones have waited meanwhile. */
+    NsSinkTakeTurn(sink, NsLogClock());
 }
 
 static void
@@ -374,7 +372,7 @@ NsRecoverClaims(Ns_LogSink sink)
     NsSinkLock(sink);
     isOk = sink->failure == 0
         || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
-            && !NsSinkIsPumping());
+            && !atomic_load(&sink->mustStop));
     NsSinkUnlock(sink);
     while (isOk && claimPtr != NULL) {
         isOk = WriteClaim(sink, claimPtr);
@@ -483,7 +481,7 @@ AddCounts(Ns_LogSink to, Ns_LogSink from)
         + atomic_load(&from->nIgnored) + atomic_load(&from->nDamaged)
         + atomic_load(&from->nRejected);
 
-    atomic_fetch_add(&to->nDirect, nDone);
+    atomic_fetch_add(&to->nRecovered, nDone);
     atomic_fetch_add(&to->nDelivered, atomic_load(&from->nDelivered));
     atomic_fetch_add(&to->nIgnored, atomic_load(&from->nIgnored));
     atomic_fetch_add(&to->nDamaged, atomic_load(&from->nDamaged));

@@ -630,7 +630,7 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
         Ns_LogStream stream;
         Ns_LogRecord record;
 
-        atomic_fetch_add(&sink->nDirect, 1);
+        atomic_fetch_add(&sink->nRecovered, 1);
         if (doubtPtr->isThere) {
             /* Delivered when the cursors are right. */
             sink->nRecords++;

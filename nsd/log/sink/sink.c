@@ -40,7 +40,6 @@ static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
 bool        nsSinkIsAsync;
 Ns_Mutex    nsSinksLock;
 atomic_int  nsSinkUsers;
-atomic_bool nsSinkIsPumping;
 
 static Ns_LogSink Create(const NsSinkSpec *specPtr);
 static void PutIntoTableLocked(Ns_LogSink sink);
@@ -50,7 +49,6 @@ static NsRing *MakeRingLocked(const NsRingKey *keyPtr,
                               const NsRingNeed *needPtr,
                               const char **reasonPtr);
 static void DeleteRing(void);
-static void TellLost(Ns_LogSink sink);
 static bool IsFailing(Ns_LogSink sink);
 static bool IsFull(void);
 static int  FreeIndexLocked(void);
@@ -60,6 +58,7 @@ static const char *TableOf(Ns_LogSink sink);
 static void FreeWork(Ns_LogSink sink);
 static void DetachLocked(Ns_LogSink sink);
 static bool AttachLocked(Ns_LogSink sink);
+static void AttachAllLocked(void);
 static int  LimitLocked(void);
 static uint32_t CountStreams(void);
 
@@ -94,7 +93,7 @@ static Ns_LogSink
 Create(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
-    bool       isAttached = true;
+    bool       isAttached;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
             || NsSinkFind(specPtr->name) != NULL) {
@@ -105,7 +104,7 @@ Create(const NsSinkSpec *specPtr)
         errno = NS_SINK_TOO_MANY;
         return NULL;
     }
-    if (!specPtr->isDirect && NsSinkRing() != NULL && !NsWorkersNeed(false)) {
+    if (!specPtr->isAwaited && !NsWorkersNeed(false)) {
         errno = NS_SINK_NO_THREAD;
         return NULL;
     }
@@ -114,7 +113,7 @@ Create(const NsSinkSpec *specPtr)
         return NULL;
     }
     NsRecoverClaim(sink);
-    if (specPtr->isDirect || NsSinkRing() == NULL) {
+    if (specPtr->isAwaited) {
         NsRecoverHere(sink, false);
     }
 
@@ -135,11 +134,9 @@ Create(const NsSinkSpec *specPtr)
             (void) NsSinkJoin(sink, NsStreamAt(i));
         }
     }
-    if (!specPtr->isDirect) {
-        NsSinkLock(sink);
-        isAttached = AttachLocked(sink);
-        NsSinkUnlock(sink);
-    }
+    NsSinkLock(sink);
+    isAttached = AttachLocked(sink);
+    NsSinkUnlock(sink);
     if (!isAttached) {
         Ns_MutexUnlock(&nsSinksLock);
         NsRecoverDropClaims(sink);
@@ -149,8 +146,11 @@ Create(const NsSinkSpec *specPtr)
         return NULL;
     }
     PutIntoTableLocked(sink);
+    if (specPtr->isAwaited) {
+        NsSinkLeaveToCallers(sink);
+    }
     NsSinkRouteAllLocked(sink);
-    if (atomic_load(&sink->isOnLanes)) {
+    if (!specPtr->isAwaited) {
         NsSinkServe(sink);
     }
     Ns_MutexUnlock(&nsSinksLock);
@@ -228,6 +228,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink->typePtr = NsSinkTypeFind(specPtr->type);
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
+    atomic_store(&sink->isAwaited, specPtr->isAwaited);
     sink->file = ns_strcopy(specPtr->file);
     SetValues(sink, specPtr);
     sink->fd = -1;
@@ -365,7 +366,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
         .streams = &stream,
         .nStreams = 1,
         .file = specPtr->file,
-        .isDirect = !nsSinkIsAsync,
+        .isAwaited = !nsSinkIsAsync,
         .settings = nsSinkDefaults
     };
     Ns_LogSink  sink;
@@ -467,12 +468,6 @@ NsSinkPattern(Ns_LogSink sink, int index)
 }
 
 bool
-NsSinkIsDirect(Ns_LogSink sink)
-{
-    return !atomic_load(&sink->isOnLanes);
-}
-
-bool
 NsSinkWants(Ns_LogSink sink, int stream)
 {
     const NsSinkStream *streamPtr = atomic_load(&sink->isDetached) ? NULL
@@ -548,7 +543,7 @@ static void
 DetachLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&nsSinksLock);
-    atomic_store(&sink->isOnLanes, false);
+    NsSinkLeaveToNobody(sink);
     if (sink->slotPtr != NULL) {
         NsSinkLock(sink);
         NsSinkDropSpill(sink);
@@ -574,21 +569,9 @@ NsSinkMayRemove(Ns_LogSink sink)
 }
 
 void
-NsSinkUseLanes(Ns_LogSink sink)
+NsSinkAwaitNoMore(Ns_LogSink sink)
 {
-    (void) NsWorkersNeed(true);
-    Ns_MutexLock(&nsSinksLock);
-    if (!atomic_load(&sink->isOnLanes)) {
-        NsSinkLock(sink);
-        (void) NsDeliverFlush(sink);
-        (void) AttachLocked(sink);
-        NsSinkUnlock(sink);
-        NsSinkRouteAllLocked(sink);
-        if (atomic_load(&sink->isOnLanes)) {
-            NsSinkServe(sink);
-        }
-    }
-    Ns_MutexUnlock(&nsSinksLock);
+    atomic_store(&sink->isAwaited, false);
 }
 
 const char *
@@ -596,13 +579,12 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
               const NsRingNeed *needPtr)
 {
     const char *reason = NULL;
-    NsRing     *ringPtr = NULL;
+    NsRing     *ringPtr;
     int64_t     bytes = needPtr->bytes;
 
     Ns_MutexLock(&nsSinksLock);
-    if (atomic_load(&ring) == NULL) {
-        ringPtr = MakeRingLocked(keyPtr, spillDirectory, needPtr, &reason);
-    }
+    NsAssert(atomic_load(&ring) == NULL);
+    ringPtr = MakeRingLocked(keyPtr, spillDirectory, needPtr, &reason);
     Ns_MutexUnlock(&nsSinksLock);
     if (ringPtr == NULL) {
         return reason;
@@ -645,7 +627,25 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);
     atomic_store(&ring, ringPtr);
+    AttachAllLocked();
+    NsStreamUseLanes();
     return ringPtr;
+}
+
+/*
+ * The sinks that were made before.
+ */
+static void
+AttachAllLocked(void)
+{
+    Ns_LogSink sink;
+
+    NsAssertLocked(&nsSinksLock);
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkLock(sink);
+        (void) AttachLocked(sink);
+        NsSinkUnlock(sink);
+    }
 }
 
 void
@@ -712,11 +712,10 @@ NsSinkStart(void)
     bool       isAnyServed = false;
 
     Ns_MutexLock(&nsSinksLock);
-    atomic_store(&nsSinkIsPumping, false);
     isStarted = true;
     NsWorkersOpen();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes) && !atomic_load(&sink->isRemoved)
+        if (!atomic_load(&sink->isAwaited) && !atomic_load(&sink->isRemoved)
                 && !NsSinkIsServed(sink) && !atomic_load(&sink->isStuck)) {
             NsSinkServe(sink);
             isAnyServed = true;
@@ -742,12 +741,11 @@ NsSinkStop(void)
     Ns_MutexLock(&nsSinksLock);
     wasStarted = isStarted;
     isStarted = false;
-    atomic_store(&nsSinkIsPumping, NsSinkRing() != NULL);
     NsWorkersClose();
     Ns_MutexUnlock(&nsSinksLock);
 
     NsSinkEnter();
-    for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkAskStop(sink);
     }
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
@@ -759,7 +757,7 @@ NsSinkStop(void)
             NsSinkStats stats;
 
             NsSinkGetStats(sink, &stats);
-            if (stats.pending > 0 && atomic_load(&sink->isOnLanes)) {
+            if (stats.pending > 0) {
                 NsDeliverTell(sink, Warning, "log: sink '%s': %" PRIu64
                               " records are not written; the next start writes "
                               "them", sink->name, stats.pending);
@@ -767,11 +765,20 @@ NsSinkStop(void)
         }
     }
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!atomic_load(&sink->isRemoved)) {
+            NsSinkLeaveToCallers(sink);
+        }
         nHanging += NsSinkIsServed(sink);
     }
-    NsSinkLeave();
     NsWorkersStop(nHanging);
-    (void) NsSinkPumpAll();
+    /* What came after a last pass, and did not bring its caller yet. */
+    NsBellBarrierInAllThreads();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!NsSinkIsServed(sink)) {
+            NsSinkTakeTurn(sink, 0);
+        }
+    }
+    NsSinkLeave();
 }
 
 void
@@ -786,7 +793,7 @@ NsSinkFinish(void)
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
             sink->retryAt = 0;
-            NsDeliverPass(sink);
+            NsDeliverPass(sink, 0);
             if (NsDeliverFlush(sink) && sink->nBuffered > 0) {
                 /* A note that writing works again. */
                 (void) NsDeliverFlush(sink);
@@ -796,27 +803,9 @@ NsSinkFinish(void)
             }
             NsSinkUnlock(sink);
         }
-        TellLost(sink);
     }
     NsSinkLeave();
     DeleteRing();
-}
-
-/*
- * What a direct sink keeps, no later process will find.
- */
-static void
-TellLost(Ns_LogSink sink)
-{
-    NsSinkStats stats;
-
-    NsSinkGetStats(sink, &stats);
-    if (stats.pending > 0 && !atomic_load(&sink->isOnLanes)
-            && !atomic_load(&sink->isRemoved)) {
-        NsDeliverTell(sink, Error, "log: sink '%s': %" PRIu64 " records could "
-                      "not be written to '%s' before the process ends, and are "
-                      "lost", sink->name, stats.pending, NsSinkFile(sink));
-    }
 }
 
 void
@@ -831,7 +820,7 @@ NsSinkAbandon(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !sink->typePtr->isRemote
                 && NsSinkTryLock(sink)) {
-            NsDeliverPass(sink);
+            NsDeliverPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
         }
@@ -891,8 +880,7 @@ FreeIndexLocked(void)
     for (int i = 0; i < n; i++) {
         Ns_LogSink sink = NsSinkAt(i);
 
-        if (atomic_load(&sink->isRemoved) && !atomic_load(&sink->isOnLanes)
-                && !NsSinkIsServed(sink)) {
+        if (atomic_load(&sink->isDetached) && !NsSinkIsServed(sink)) {
             return i;
         }
     }
@@ -921,9 +909,8 @@ CountStreams(void)
 }
 
 /*
- * Let the sink read the lanes from where they are now.  Without a mapping it
- * stays direct.  False: it does, since one of its streams has as many readers as
- * it can have.
+ * Let the sink read the lanes from where they are now, if there are lanes.
+ * False: one of its streams has as many readers as it can have.
  */
 static bool
 AttachLocked(Ns_LogSink sink)
@@ -951,7 +938,6 @@ AttachLocked(Ns_LogSink sink)
         sink->slotPtr = NULL;
         return false;
     }
-    atomic_store(&sink->isOnLanes, true);
     if (!sink->typePtr->isPassing) {
         snprintf(slotPtr->name, sizeof(slotPtr->name), "%s", sink->name);
     }

@@ -3,10 +3,11 @@
  *
  *      Sinks: each takes records of some streams and writes them somewhere.
  *
- *      A sink on lanes is served by log threads (worker.h): they read its streams'
- *      lanes with its own cursors, so no sink waits for another.  A direct sink
- *      is served by the threads that log, one at a time.  While the log threads
- *      are stopped, those that log empty the lanes themselves ("pumping").
+ *      A sink reads its streams' lanes with its own cursors, so no sink waits
+ *      for another.  Log threads (worker.h) serve it: they take turns, one at
+ *      a time.  Where there are none for it, those who log take the turns: each
+ *      puts its record into its lane and waits for a turn, in which all
+ *      records that are there by then are read and written at once.
  */
 
 #ifndef NSD_LOG_SINK_H
@@ -15,6 +16,7 @@
 #include "log/ring/lane.h"
 #include "log/ring/ring.h"
 #include "log/sink/sinktype.h"
+#include "log/stream/stream.h"
 #include "nslogstream.h"
 
 typedef enum {
@@ -101,7 +103,7 @@ typedef struct NsSinkSpec {
                                      * options; file is how the first shows.
                                      * NULL: the defaults, file, and */
     const char     *table;          /* its option `table`, if it has that. */
-    bool            isDirect;
+    bool            isAwaited;      /* Those who log write it themselves. */
     bool            isStandardOutput;   /* Descriptors 1 and 2 go with it. */
     bool            isModules;          /* A module keeps the handle. */
     bool            mayOpenLater;       /* Made though it cannot be opened. */
@@ -125,7 +127,7 @@ Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
  * thread, and none can be had.  Reason is the text for these, or for another
  * errno, right after it in the same thread.
  */
-#define NS_SINK_TOO_MANY  EUSERS
+#define NS_SINK_TOO_MANY  NS_STREAM_TOO_MANY
 #define NS_SINK_TOO_MANY_READERS EMLINK
 #define NS_SINK_COMPLAINS EBADMSG
 #define NS_SINK_NO_THREAD ESRCH
@@ -141,14 +143,13 @@ const NsSinkType *NsSinkTypeOf(Ns_LogSink sink);
 const char *NsSinkFile(Ns_LogSink sink);
 const char *NsSinkOption(Ns_LogSink sink, int index);  /* Of its type. */
 const char *NsSinkPattern(Ns_LogSink sink, int index);  /* NULL: no more. */
-bool        NsSinkIsDirect(Ns_LogSink sink);
 bool        NsSinkWants(Ns_LogSink sink, int stream);
 
 /*
  * In-band, like the functions of nslogstream.h.  Settings are copied; what
- * GetSettings fills in is the caller's, to be given to FreeSettings.  Configure:
- * errno EAGAIN when another thread has changed some since these were got; the
- * caller gets them again.
+ * GetSettings fills in is the caller's, to be given to FreeSettings.
+ * Configure: errno EAGAIN when another thread has changed some since these
+ * were got; the caller gets them again.
  */
 Ns_ReturnCode NsSinkConfigure(Ns_LogSink sink,
                               const NsSinkSettings *settingsPtr);
@@ -179,13 +180,14 @@ bool          NsSinkMayRemove(Ns_LogSink sink);
 void          NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 /*
- * Let a direct sink be served by log threads from now on.
+ * From NsSinkStart on log threads serve a sink that was awaited.
  */
-void NsSinkUseLanes(Ns_LogSink sink);
+void NsSinkAwaitNoMore(Ns_LogSink sink);
 
 /*
- * The mapping is made at the first call that succeeds; NULL, or why it cannot
- * be.  Sinks that fall behind have files in the directory; NULL: they have none.
+ * Make the mapping; sinks that there are already read its lanes then.  NULL,
+ * or why it cannot be.  Sinks that fall behind have files in the directory;
+ * NULL: they have none.
  */
 const char *NsSinkUseRing(const NsRingKey *keyPtr,
                           const char *spillDirectory,
@@ -228,17 +230,9 @@ void NsSinkAbandon(void);
 void NsSinkDrain(Ns_LogSink sink);
 
 /*
- * For stream.c.
- */
-void NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
-                     const NsLaneRecord *recordPtr);
-void NsSinkPump(Ns_LogStream stream);
-bool NsSinkPumpAll(void);
-
-/*
  * Who looks at sinks without the lock of their table is between these two; no
- * sink that it can find is freed meanwhile.  They nest.  FreeRemoved frees those
- * that were removed, if nobody is.
+ * sink that it can find is freed meanwhile.  They nest.  FreeRemoved frees
+ * those that were removed, if nobody is.
  */
 static inline void NsSinkEnter(void);
 static inline void NsSinkLeave(void);
@@ -246,7 +240,6 @@ void NsSinkFreeRemoved(void);
 void NsSinkFreeLater(void);    /* There is something; table locked. */
 
 extern atomic_int  nsSinkUsers;
-extern atomic_bool nsSinkIsPumping;
 
 static inline void
 NsSinkEnter(void)
@@ -258,12 +251,6 @@ static inline void
 NsSinkLeave(void)
 {
     atomic_fetch_sub(&nsSinkUsers, 1);
-}
-
-static inline bool
-NsSinkIsPumping(void)
-{
-    return atomic_load_explicit(&nsSinkIsPumping, memory_order_relaxed);
 }
 
 #endif

@@ -52,7 +52,8 @@ typedef enum {
     NS_SINK_RUNNING,
     NS_SINK_IDLE,               /* Any record of its streams. */
     NS_SINK_BATCHING,           /* A nudge; it has records to write later. */
-    NS_SINK_RESTING             /* Requests, and a shortage of memory. */
+    NS_SINK_RESTING,            /* Requests, and a shortage of memory. */
+    NS_SINK_CALLERS             /* Any record: who puts it serves the sink. */
 } NsSinkState;
 
 /*
@@ -113,11 +114,11 @@ struct Ns_LogSink_ {
     NsSinkStream      *_Atomic firstStream;
     NsSinkStream      *lastStream;      /* Guarded by that lock. */
     atomic_bool        isDetached;      /* Wants nothing any more. */
-    atomic_bool        isOnLanes;       /* Else it is direct. */
+    atomic_bool        isAwaited;       /* Who logs waits for it. */
     atomic_bool        isRemoved;
     atomic_bool        isStuck;         /* Its thread did not end in time. */
-    atomic_bool        isPumpDue;       /* Someone has put a record since. */
-    atomic_bool        hasLines;        /* When its thread worked last. */
+    atomic_int         turnLines;       /* Of the settings: bufferLines. */
+    atomic_int         nKept;           /* Lines, after the last pass. */
     atomic_size_t      maxMemory;       /* Of the settings; and this. */
     atomic_size_t      maxSpill;
     Ns_LogSink         nextPtr;         /* Of those to be freed. */
@@ -127,7 +128,8 @@ struct Ns_LogSink_ {
     NsSinkSettings     settings;
     char              *file;
     int                fd;
-    uint64_t           fileBytes;       /* Size of the file. */
+    uint64_t           fileBytes;       /* Size of the file, */
+    uint64_t           fileInode;       /* and its number; 0: no regular one. */
     int64_t            lookDue;         /* Whether it still has its name. */
     bool               isAstray;        /* At the last look it had not. */
     bool               isReopenDue;     /* As soon as the buffer is written. */
@@ -174,7 +176,13 @@ struct Ns_LogSink_ {
     int64_t            retryAt;
     int64_t            retryNanos;
 
-    /* On lanes only; ringPtr is an old mapping during recovery. */
+    /* Records whose callers have come for a turn, and of which these have been
+     * read, up to that time.  Written with the lock held, but the first. */
+    atomic_uint_fast64_t nComers;
+    atomic_uint_fast64_t nServed;
+    int64_t            servedUntil;
+
+    /* NULL before NsSinkUseRing; ringPtr is an old mapping during recovery. */
     NsRing            *ringPtr;
     NsRingSink        *slotPtr;
     NsSinkLane       **lanes;           /* Those that it has met. */
@@ -214,13 +222,13 @@ struct Ns_LogSink_ {
     NsSinkOp          *firstOp;
     NsSinkOp          *lastOp;
     bool               isServed;        /* By workers; they do requests, too. */
-    bool               mustStop;
+    atomic_bool        mustStop;
     atomic_int         state;           /* NsSinkState; see sinkthread.c. */
     atomic_bool        isNudged;        /* Since the last pass began. */
 
     /* Counters; written with the sink locked, read without. */
-    atomic_uint_fast64_t nDirect;       /* Accepted outside the lanes. */
-    atomic_uint_fast64_t nClaimed;      /* Left by earlier processes. */
+    atomic_uint_fast64_t nClaimed;      /* Left by earlier processes; */
+    atomic_uint_fast64_t nRecovered;    /* of these, dealt with by now. */
     atomic_uint_fast64_t nDelivered;
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;
@@ -247,8 +255,9 @@ struct Ns_LogSink_ {
  * deliver.c and flush.c.  All with the sink locked.
  */
 
-/* Read what the lanes have up to now, and carry out requests between. */
-void NsDeliverPass(Ns_LogSink sink);
+/* Read what the lanes have up to now, or to that time if it is later, and carry
+ * out requests between. */
+void NsDeliverPass(Ns_LogSink sink, int64_t time);
 
 /* Add one record to the buffer.  False: there is no room, writing fails. */
 bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
@@ -282,8 +291,18 @@ bool NsDeliverFlush(Ns_LogSink sink);
 /* It does not fail, or it is time to try again. */
 bool NsDeliverMayTry(Ns_LogSink sink);
 
+/*
+ * When the buffer may be written.
+ */
+typedef enum {
+    NS_FLUSH_FOR_ROOM,          /* Another record is to be added. */
+    NS_FLUSH_AFTER_PASS,        /* A worker has read the lanes, or did so */
+    NS_FLUSH_IN_TIME,           /* since the time is up; */
+    NS_FLUSH_BY_CALLER          /* one who logs has, and waits for that. */
+} NsFlushOccasion;
+
 /* Carry out what is due now; when to come again, 0: no need to. */
-int64_t NsDeliverDue(Ns_LogSink sink, bool isTimeUp);
+int64_t NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion);
 
 /* For types: the target takes all but a row, which is left out for ever. */
 void NsDeliverRefused(Ns_LogSink sink, const char *reason);
@@ -485,10 +504,10 @@ void NsSinkLock(Ns_LogSink sink);
 bool NsSinkTryLock(Ns_LogSink sink);
 void NsSinkUnlock(Ns_LogSink sink);
 
-/* The record in one piece, in *outPtr: on the heap, then that is returned; NULL
- * if it was in one piece already. */
-char *NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
-                   Ns_LogRecord *outPtr);
+/* The caller has put a record of that time, and no worker serves the sink: see
+ * to it that it is read, and written if settings say so.  A sink that is
+ * awaited is waited for; else whoever has it locked does that. */
+void NsSinkTakeTurn(Ns_LogSink sink, int64_t time);
 
 /* Write a line about records that are missing: dropped by the rule of the
  * stream, or, NULL, because of the sink. */
@@ -498,8 +517,9 @@ bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);
  * sinkthread.c
  */
 
-/* Have a request carried out, and wait for that: by a worker, or here if none
- * serves the sink.  Its status, and errno.  Not while working for the sink. */
+/* Have a request carried out, and wait for that: by a worker, or by those who
+ * have requests if none serves the sink.  Its status, and errno.  Not while
+ * working for the sink. */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 
 void NsSinkServeInit(void);
@@ -508,6 +528,14 @@ void NsSinkServeInit(void);
  * before the start. */
 void NsSinkServe(Ns_LogSink sink);
 bool NsSinkIsServed(Ns_LogSink sink);
+
+/* One that no worker serves is served by those who log from now on, or by
+ * nobody any more. */
+void NsSinkLeaveToCallers(Ns_LogSink sink);
+void NsSinkLeaveToNobody(Ns_LogSink sink);
+
+/* With the table of sinks locked: it has a stream more. */
+void NsSinkNoteJoined(Ns_LogSink sink);
 
 /* Have all written out, and the sink served no more; and wait for that.  False: it
  * still is when the limit (NULL: none) is over. */
@@ -518,10 +546,10 @@ bool NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr);
 void NsSinkKick(Ns_LogSink sink);
 
 /*
- * For the bell: wake the sinks of the stream that sleep until there is a record;
- * those that collect lines; all that hold memory.
+ * For the bell: wake the sinks of the stream that sleep until there is a
+ * record; those that collect lines; all that hold memory.
  */
-void NsSinkWake(int stream);
+void NsSinkWake(int stream, int64_t time);
 void NsSinkNudge(int stream);
 void NsSinkWakeAll(void);
 
@@ -555,8 +583,8 @@ int NsSinkFdOpenAgain(int fd, int flags);
  */
 
 /* Before a sink begins: what earlier processes left for it is its own.  Then,
- * for one without a log thread: write that now.  What cannot be written is for
- * its thread, if it gets one, or for the next start. */
+ * for one that no log thread serves: write that now.  What cannot be written
+ * is for its thread, if it gets one, or for the next start. */
 void NsRecoverClaim(Ns_LogSink sink);
 void NsRecoverHere(Ns_LogSink sink, bool getsThread);
 

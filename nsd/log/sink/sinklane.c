@@ -33,7 +33,7 @@ NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
     streamPtr->baseIgnored = NsStreamIgnored(stream);
     streamPtr->newestLane = NS_RING_NONE;
     atomic_store(&streamPtr->rank, -1);
-    if (atomic_load(&sink->isOnLanes) && !JoinLanes(sink, streamPtr)) {
+    if (sink->slotPtr != NULL && !JoinLanes(sink, streamPtr)) {
         ns_free(streamPtr);
         return false;
     }

@@ -125,7 +125,7 @@ NsSinkReopenAll(void)
             continue;
         }
         atomic_store(&sink->isReopenAsked, true);
-        if (atomic_load(&sink->isOnLanes)) {
+        if (NsSinkIsServed(sink)) {
             NsSinkKick(sink);
         } else if (NsSinkTryLock(sink)) {
             sink->typePtr->filePtr->tendProc(sink);
@@ -191,17 +191,22 @@ DoSetLines(Ns_LogSink sink, void *arg)
     sink->settings.bufferLines = *(const int *) arg;
     sink->settings.version++;
     Ns_MutexUnlock(&sink->wakeLock);
+    atomic_store(&sink->turnLines, sink->settings.bufferLines);
     return NS_OK;
 }
 
+/*
+ * While writing fails the target stays open for what waits.
+ */
 static Ns_ReturnCode
 DoClose(Ns_LogSink sink, void *arg)
 {
-    Ns_ReturnCode status = NsDeliverFlush(sink) ? NS_OK : NS_ERROR;
-
+    if (!NsDeliverFlush(sink)) {
+        return NS_ERROR;
+    }
     sink->typePtr->closeProc(sink);
     sink->isClosed = true;
-    return status;
+    return NS_OK;
 }
 
 static Ns_ReturnCode

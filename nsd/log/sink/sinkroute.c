@@ -29,8 +29,7 @@ NsSinkJoinStream(int index)
         }
         if (NsSinkJoin(sink, stream)) {
             isWanted = true;
-            /* An idle sink must come back for its new stream. */
-            NsSinkKick(sink);
+            NsSinkNoteJoined(sink);
         } else {
             lacking = sink->index;
         }
@@ -69,24 +68,18 @@ void
 NsSinkRouteLocked(Ns_LogStream stream)
 {
     Ns_LogSink *list = ListOf(stream), sink;
-    int        n = 0, nDirect = 0;
+    int        n = 0;
     size_t     nudgeBytes = SIZE_MAX;
     NsStreamFilter filter = {0, NULL};
 
     NsAssertLocked(&nsSinksLock);
     for (; (sink = list[n]) != NULL; n++) {
         Widen(&filter, sink, stream, n == 0);
-        if (atomic_load(&sink->isOnLanes)) {
-            nudgeBytes = MIN(nudgeBytes,
-                             MAX(atomic_load(&sink->wakeBytes), 4096));
-        } else {
-            list[n] = list[nDirect];
-            list[nDirect++] = sink;
-        }
+        nudgeBytes = MIN(nudgeBytes, MAX(atomic_load(&sink->wakeBytes), 4096));
     }
     if (NsStreamSetRoute(stream, &(NsStreamRoute){
-            .nDirect = nDirect, .nSinks = n, .sinks = list,
-            .nudgeBytes = nudgeBytes, .filter = filter
+            .nSinks = n, .sinks = list, .nudgeBytes = nudgeBytes,
+            .filter = filter
         })) {
         NsSinkFreeLater();
     }

@@ -206,7 +206,7 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
     sink->isJudged = false;
     if (isDelivered) {
         if (!isOurs) {
-            atomic_fetch_add(&sink->nDirect, 1);
+            atomic_fetch_add(&sink->nRecovered, 1);
             sink->nTaken++;
         }
         if (lanePtr != NULL) {

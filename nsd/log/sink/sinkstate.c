@@ -61,6 +61,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     sink->nextRoll = sink->typePtr->filePtr == NULL ? 0
         : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
+    atomic_store(&sink->turnLines, settingsPtr->bufferLines);
     atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
     atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
     NsSinkNoteSettings(sink);
@@ -108,7 +109,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     statsPtr->longestWrite = atomic_load(&sink->longestWrite);
     statsPtr->writeNanos = atomic_load(&sink->writeNanos);
     GetTrouble(sink, statsPtr);
-    statsPtr->accepted = atomic_load(&sink->nDirect)
+    statsPtr->accepted = atomic_load(&sink->nRecovered)
         + atomic_load(&sink->nClaimed);
     for (streamPtr = atomic_load(&sink->firstStream);
          streamPtr != NULL && !atomic_load(&sink->isDetached);

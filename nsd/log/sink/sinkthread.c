@@ -10,13 +10,16 @@
  *              awake: many bytes, or an error
  *          RUNNING --a pass right after a pass, or writing fails--> RESTING
  *              only requests and a shortage of memory wake it
+ *          RUNNING --no worker serves it any more, or yet--> CALLERS
+ *              each record brings its caller to take a turn; see sinkwork.c
  *
- *      While it sleeps no thread waits for it alone: the workers know when it is
- *      due.  The worker that serves it alone puts it to sleep; whoever changes the
- *      state back to RUNNING wakes it, so it is woken at most once per sleep.
- *      Before it sleeps in IDLE it is counted in its streams, the worker makes
- *      every thread of the process pass a barrier, and looks at the lanes once
- *      more.  That spares those who log a barrier of their own with each record.
+ *      While it sleeps no thread waits for it alone: the workers know when it
+ *      is due.  The worker that serves it alone puts it to sleep; whoever
+ *      changes the state back to RUNNING wakes it, so it is woken at most once
+ *      per sleep. Before it sleeps in IDLE it is counted in its streams, the
+ *      worker makes every thread of the process pass a barrier, and looks at
+ *      the lanes once more.  That spares those who log a barrier of their own
+ *      with each record.
  */
 
 #include "base/clock.h"
@@ -53,7 +56,8 @@ static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
 static void WakeLocked(Ns_LogSink sink);
 static void EnterLocked(Ns_LogSink sink, NsSinkState state);
 static void LeaveLocked(Ns_LogSink sink);
-static Ns_ReturnCode RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
+static void RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
+static inline bool CountsRecords(int state);
 
 static _Thread_local Ns_LogSink mySink;
 
@@ -69,7 +73,8 @@ NsSinkServe(Ns_LogSink sink)
 {
     Ns_MutexLock(&sink->wakeLock);
     NsAssert(!sink->isServed);
-    sink->mustStop = false;
+    LeaveLocked(sink);
+    atomic_store(&sink->mustStop, false);
     sink->chore.name = sink->name;
     sink->isServed = NsWorkersAdd(&sink->chore);
     Ns_MutexUnlock(&sink->wakeLock);
@@ -79,7 +84,7 @@ void
 NsSinkAskStop(Ns_LogSink sink)
 {
     Ns_MutexLock(&sink->wakeLock);
-    sink->mustStop = true;
+    atomic_store(&sink->mustStop, true);
     WakeLocked(sink);
     Ns_MutexUnlock(&sink->wakeLock);
 }
@@ -112,6 +117,39 @@ NsSinkIsServed(Ns_LogSink sink)
 }
 
 void
+NsSinkLeaveToCallers(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    if (!sink->isServed) {
+        EnterLocked(sink, NS_SINK_CALLERS);
+    }
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+void
+NsSinkLeaveToNobody(Ns_LogSink sink)
+{
+    Ns_MutexLock(&sink->wakeLock);
+    NsAssert(!sink->isServed);
+    LeaveLocked(sink);
+    Ns_MutexUnlock(&sink->wakeLock);
+}
+
+/*
+ * An idle sink must come back for its new stream.
+ */
+void
+NsSinkNoteJoined(Ns_LogSink sink)
+{
+    NsAssertLocked(&nsSinksLock);
+    if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
+        NsSinkLeaveToCallers(sink);
+    } else {
+        NsSinkKick(sink);
+    }
+}
+
+void
 NsSinkKick(Ns_LogSink sink)
 {
     atomic_store(&sink->isNudged, true);
@@ -128,27 +166,31 @@ NsSinkIsMine(Ns_LogSink sink)
 Ns_ReturnCode
 NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
 {
+    bool isDone;
+
     NsAssert(!NsSinkIsMine(sink));
 
     opPtr->isDone = false;
     opPtr->nextPtr = NULL;
     Ns_MutexLock(&sink->wakeLock);
-    if (!sink->isServed) {
-        Ns_MutexUnlock(&sink->wakeLock);
-        return RunHere(sink, opPtr);
-    }
     opPtr->time = NsLogClock();
     if (sink->firstOp == NULL) {
         sink->firstOp = opPtr;
     } else {
+        /* Whatever happens to the clock, it is not taken before others. */
+        opPtr->time = MAX(opPtr->time, sink->lastOp->time);
         sink->lastOp->nextPtr = opPtr;
     }
     sink->lastOp = opPtr;
     WakeLocked(sink);
-    while (!opPtr->isDone) {
+    while (sink->isServed && !opPtr->isDone) {
         Ns_CondWait(&sink->opDone, &sink->wakeLock);
     }
+    isDone = opPtr->isDone;
     Ns_MutexUnlock(&sink->wakeLock);
+    if (!isDone) {
+        RunHere(sink, opPtr);
+    }
     errno = opPtr->reason;
     return opPtr->status;
 }
@@ -188,14 +230,20 @@ NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
 }
 
 void
-NsSinkWake(int stream)
+NsSinkWake(int stream, int64_t time)
 {
     const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();
     sinksPtr = NsStreamGetSinks(stream);
-    for (int i = sinksPtr->nDirect; i < sinksPtr->n; i++) {
-        (void) WakeFrom(sinksPtr->sinks[i], NS_SINK_IDLE);
+    for (int i = 0; i < sinksPtr->n; i++) {
+        Ns_LogSink sink = sinksPtr->sinks[i];
+
+        if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
+            NsSinkTakeTurn(sink, time);
+        } else {
+            (void) WakeFrom(sink, NS_SINK_IDLE);
+        }
     }
     NsSinkLeave();
 }
@@ -207,7 +255,7 @@ NsSinkNudge(int stream)
 
     NsSinkEnter();
     sinksPtr = NsStreamGetSinks(stream);
-    for (int i = sinksPtr->nDirect; i < sinksPtr->n; i++) {
+    for (int i = 0; i < sinksPtr->n; i++) {
         atomic_store(&sinksPtr->sinks[i]->isNudged, true);
         (void) WakeFrom(sinksPtr->sinks[i], NS_SINK_BATCHING);
     }
@@ -222,7 +270,7 @@ NsSinkWakeAll(void)
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         /* An idle one has read all, and holds only what its buffer has. */
-        if (atomic_load(&sink->hasLines)) {
+        if (atomic_load(&sink->nKept) > 0) {
             NsSinkKick(sink);
         } else {
             (void) (WakeFrom(sink, NS_SINK_BATCHING)
@@ -239,14 +287,10 @@ ServeSink(NsChore *chorePtr)
                                     - offsetof(struct Ns_LogSink_, chore));
     Plan       plan;
     NsStamp    next;
-    bool       mustStop;
 
     mySink = sink;
     plan = WorkOnce(sink, Begin(sink));
-    Ns_MutexLock(&sink->wakeLock);
-    mustStop = sink->mustStop;
-    Ns_MutexUnlock(&sink->wakeLock);
-    next = mustStop ? End(sink) : Sleep(sink, plan);
+    next = atomic_load(&sink->mustStop) ? End(sink) : Sleep(sink, plan);
     mySink = NULL;
     return next;
 }
@@ -267,7 +311,7 @@ Begin(Ns_LogSink sink)
 }
 
 /*
- * Those who log empty the lanes by now; requests may still come to us.
+ * From here on those who log empty the lanes.
  */
 static NsStamp
 End(Ns_LogSink sink)
@@ -280,6 +324,7 @@ End(Ns_LogSink sink)
         isServed = sink->firstOp != NULL;
         if (!isServed) {
             /* Not ours any more, once it is unlocked. */
+            EnterLocked(sink, NS_SINK_CALLERS);
             sink->isServed = false;
             Ns_CondBroadcast(&sink->opDone);
         }
@@ -304,8 +349,9 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     before = NRecords(sink);
     /* What a nudge is about is in the lanes by then, and not in the future. */
     (void) atomic_exchange(&sink->isNudged, false);
-    NsDeliverPass(sink);
-    plan.until = NsDeliverDue(sink, isTimeUp);
+    NsDeliverPass(sink, 0);
+    plan.until = NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME
+                              : NS_FLUSH_AFTER_PASS);
     if (sink->failure != 0) {
         plan.state = NS_SINK_RESTING;
     } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
@@ -328,7 +374,6 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     } else {
         plan.state = NS_SINK_IDLE;
     }
-    atomic_store(&sink->hasLines, sink->nBuffered > 0);
     NsSinkUnlock(sink);
     return plan;
 }
@@ -372,7 +417,7 @@ Sleep(Ns_LogSink sink, Plan plan)
         hasWork = atomic_load(&sink->isNudged);
     }
     Ns_MutexLock(&sink->wakeLock);
-    if (hasWork || sink->firstOp != NULL || sink->mustStop
+    if (hasWork || sink->firstOp != NULL || atomic_load(&sink->mustStop)
             || atomic_load(&sink->state) == NS_SINK_RUNNING) {
         LeaveLocked(sink);
         next = NS_CHORE_NOW;
@@ -386,13 +431,15 @@ EnterLocked(Ns_LogSink sink, NsSinkState state)
 {
     NsAssertLocked(&sink->wakeLock);
 
-    if (state == NS_SINK_IDLE) {
+    if (CountsRecords((int) state)) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
         for (; streamPtr != NULL; streamPtr = atomic_load(
                  &streamPtr->nextPtr)) {
-            streamPtr->isIdle = true;
-            NsStreamCountIdle(streamPtr->index, 1);
+            if (!streamPtr->isIdle) {
+                streamPtr->isIdle = true;
+                NsStreamCountIdle(streamPtr->index, 1);
+            }
         }
     }
     atomic_store(&sink->state, (int) state);
@@ -407,7 +454,7 @@ LeaveLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->wakeLock);
 
-    if (atomic_load(&sink->state) == NS_SINK_IDLE) {
+    if (CountsRecords(atomic_load(&sink->state))) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
         for (; streamPtr != NULL; streamPtr = atomic_load(
@@ -419,6 +466,15 @@ LeaveLocked(Ns_LogSink sink)
         }
     }
     atomic_store(&sink->state, NS_SINK_RUNNING);
+}
+
+/*
+ * The streams' next records are what brings the sink on.
+ */
+static inline bool
+CountsRecords(int state)
+{
+    return state == NS_SINK_IDLE || state == NS_SINK_CALLERS;
 }
 
 /*
@@ -451,41 +507,27 @@ WakeLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->wakeLock);
 
-    if (atomic_load(&sink->state) != NS_SINK_RUNNING) {
+    if (sink->isServed && atomic_load(&sink->state) != NS_SINK_RUNNING) {
         LeaveLocked(sink);
         NsWorkersWake(&sink->chore);
     }
 }
 
-static Ns_ReturnCode
+/*
+ * The turn of another thread may carry out the request just now.
+ */
+static void
 RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
 {
-    Ns_ReturnCode status = NS_OK;
+    bool isDone;
 
     NsSinkLock(sink);
-    if (atomic_load(&sink->isRemoved)) {
-        /* Since its caller found it. */
-        NsSinkUnlock(sink);
-        opPtr->status = NS_ERROR;
-        opPtr->reason = errno = ENOENT;
-        return NS_ERROR;
+    Ns_MutexLock(&sink->wakeLock);
+    isDone = opPtr->isDone;
+    Ns_MutexUnlock(&sink->wakeLock);
+    if (!isDone) {
+        NsDeliverPass(sink, opPtr->time);
     }
-    NsDeliverPass(sink);
-    errno = 0;
-    if (opPtr->proc != NULL) {
-        status = opPtr->proc(sink, opPtr->arg);
-    }
-    if (opPtr->goal == NS_OP_SYNC) {
-        sink->lookDue = 0;
-    }
-    if (status == NS_OK && opPtr->goal != NS_OP_PLAIN
-            && (!NsDeliverFlush(sink)
-                || (opPtr->goal == NS_OP_SYNC && !NsDeliverSync(sink)))) {
-        status = NS_ERROR;
-    }
-    opPtr->status = status;
-    opPtr->reason = errno;
     NsSinkUnlock(sink);
-    errno = opPtr->reason;
-    return status;
+    NsAssert(opPtr->isDone);
 }

@@ -1,8 +1,13 @@
 /*
  * sinkwork.c --
  *
- *      Work for a sink, which one thread at a time does: a log thread, or for
- *      direct sinks, and while there are no log threads, those that log.
+ *      Work for a sink, which one thread at a time does: a log thread, or, if
+ *      none serves the sink, those that log.
+ *
+ *      These take turns.  Who puts a record gets a number and waits for the
+ *      sink's lock.  A turn reads all that the lanes have, so its number may
+ *      be served by then: many that wait are served by one turn, with one
+ *      write.
  */
 
 #include "base/clock.h"
@@ -14,7 +19,7 @@
 
 #define DRAIN_SECONDS 2
 
-static void FlushIfPumped(Ns_LogSink sink);
+static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
 
 
 void
@@ -45,61 +50,45 @@ NsSinkUnlock(Ns_LogSink sink)
     errno = reason;
 }
 
+/*
+ * One that is not awaited may be in a write that does not end.  Nobody waits
+ * for that: who has it locked looks once more when it is not.
+ */
 void
-NsSinkPutDirect(Ns_LogSink sink, Ns_LogStream stream,
-                const NsLaneRecord *recordPtr)
+NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
 {
-    Ns_LogRecord record;
-    char        *gathered = NsSinkGather(stream, recordPtr, &record);
+    uint64_t number = atomic_fetch_add(&sink->nComers, 1) + 1;
+    bool     mustWait = atomic_load(&sink->isAwaited);
 
-    NsSinkLock(sink);
-    atomic_fetch_add(&sink->nDirect, 1);
-    if (sink->typePtr->filePtr != NULL) {
-        sink->typePtr->filePtr->tendProc(sink);
+    if (NsEntryIsDeferring() || atomic_load(&sink->isStuck)
+            || !IsTurnDue(sink, number)) {
+        return;
     }
-    if (sink->failure != 0) {
-        (void) NsDeliverFlush(sink);
-    }
-    NsBoundTellGap(sink);
-    if (!NsDeliverRecord(sink, stream, &record)) {
-        NsBoundNoteLost(sink, record.time);
-    } else if (sink->settings.bufferLines == 0
-               || sink->nLines > sink->settings.bufferLines) {
-        (void) NsDeliverFlush(sink);
-    }
-    NsSinkUnlock(sink);
-    ns_free(gathered);
-}
-
-void
-NsSinkPump(Ns_LogStream stream)
-{
-    const NsStreamSinks *sinksPtr;
-
-    NsSinkEnter();
-    sinksPtr = NsStreamGetSinks(NsStreamIndex(stream));
-    for (int i = sinksPtr->nDirect; !NsEntryIsDeferring() && i < sinksPtr->n; i++) {
-        FlushIfPumped(sinksPtr->sinks[i]);
-    }
-    NsSinkLeave();
-}
-
-bool
-NsSinkPumpAll(void)
-{
-    Ns_LogSink sink;
-
-    if (!NsSinkIsPumping() || NsEntryIsDeferring()) {
-        return false;
-    }
-    NsSinkEnter();
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->isOnLanes)) {
-            FlushIfPumped(sink);
+    do {
+        if (mustWait) {
+            NsSinkLock(sink);
+        } else if (!NsSinkTryLock(sink)) {
+            return;
         }
-    }
-    NsSinkLeave();
-    return true;
+        if (atomic_load(&sink->nServed) < number || sink->servedUntil < time) {
+            NsDeliverPass(sink, time);
+            (void) NsDeliverDue(sink, NS_FLUSH_BY_CALLER);
+        }
+        NsSinkUnlock(sink);
+        number = atomic_load(&sink->nComers);
+    } while (!mustWait && atomic_load(&sink->nServed) < number);
+}
+
+/*
+ * Lines that are not to be written yet wait in the lanes.
+ */
+static bool
+IsTurnDue(Ns_LogSink sink, uint64_t number)
+{
+    uint64_t served = atomic_load(&sink->nServed);
+    int      more = atomic_load(&sink->turnLines) - atomic_load(&sink->nKept);
+
+    return more <= 0 || number > served + (uint64_t) more || NsLaneIsTight();
 }
 
 void
@@ -112,7 +101,7 @@ NsSinkDrain(Ns_LogSink sink)
     }
     for (int i = 0; i < DRAIN_SECONDS * 100; i++) {
         if (NsSinkTryLock(sink)) {
-            NsDeliverPass(sink);
+            NsDeliverPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
             return;
@@ -120,33 +109,6 @@ NsSinkDrain(Ns_LogSink sink)
         select(0, NULL, NULL, NULL,
                &(struct timeval){pause.sec, pause.usec});
     }
-}
-
-char *
-NsSinkGather(Ns_LogStream stream, const NsLaneRecord *recordPtr,
-             Ns_LogRecord *outPtr)
-{
-    char  *bytes = NULL;
-    size_t n = 0;
-
-    if (recordPtr->nPieces > 1) {
-        bytes = ns_malloc(recordPtr->length);
-        for (int i = 0; i < recordPtr->nPieces; i++) {
-            if (recordPtr->pieces[i].iov_len > 0) {
-                memcpy(bytes + n, recordPtr->pieces[i].iov_base,
-                       recordPtr->pieces[i].iov_len);
-            }
-            n += recordPtr->pieces[i].iov_len;
-        }
-    }
-    *outPtr = (Ns_LogRecord) {
-        .stream = NsStreamName(stream),
-        .severity = recordPtr->severity,
-        .time = recordPtr->time,
-        .bytes = bytes != NULL ? bytes : recordPtr->pieces[0].iov_base,
-        .length = recordPtr->length
-    };
-    return bytes;
 }
 
 bool
@@ -169,29 +131,4 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
                          sink->settings.maxMemory > 0
                          ? "their sink was more than maxmemory behind"
                          : "memory was full");
-}
-
-/*
- * Nobody waits for another thread that is at it, maybe in a write that does not
- * end: the other looks once more, and a log thread's last pass is followed by
- * NsSinkStop's.
- */
-static void
-FlushIfPumped(Ns_LogSink sink)
-{
-    if (atomic_load(&sink->isStuck)) {
-        return;
-    }
-    (void) atomic_exchange(&sink->isPumpDue, true);
-    while (atomic_load(&sink->isPumpDue) && NsSinkTryLock(sink)) {
-        (void) atomic_exchange(&sink->isPumpDue, false);
-        NsDeliverPass(sink);
-        /* A database need not be there; its rows wait for NsSinkFinish. */
-        if (!sink->typePtr->isDatabase
-                && (sink->settings.bufferLines == 0
-                    || sink->nLines > sink->settings.bufferLines)) {
-            (void) NsDeliverFlush(sink);
-        }
-        NsSinkUnlock(sink);
-    }
 }

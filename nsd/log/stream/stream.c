@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
-#include "log/sink/sink.h"
 #include "log/stream/json.h"
 #include "log/stream/kinds.h"
 #include "log/stream/line.h"
@@ -22,12 +21,11 @@
 
 typedef struct Route {
     struct Route      *olderPtr;    /* Of those that the stream has had. */
-    bool               hasLane;
+    bool               isWanted;    /* By a sink. */
     bool               isFiltered;  /* What follows leaves out something. */
     int                minWeight;
     NsKinds            ignored;
     char              *ignore;      /* What that was made from; or NULL. */
-    bool               hasDirect;   /* The list has the rest. */
 } Route;
 
 struct Ns_LogStream_ {
@@ -56,13 +54,14 @@ struct Ns_LogStream_ {
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;
 Ns_LogStream nsOperationStream;
+atomic_bool  nsStreamHasLanes;
 
 static const char *const formatNames[NS_LOG_NFORMATS] = {
     [NS_LOG_NATIVE] = "native", [NS_LOG_COMMON] = "common",
     [NS_LOG_COMBINED] = "combined", [NS_LOG_JSON] = "json"
 };
 
-static const Route nowhere = {.hasLane = false};
+static const Route nowhere = {.isWanted = false};
 static NsStreamSinks *oldLists; /* To be freed; table of sinks locked. */
 static const NsStreamSinks nobody = {.n = 0};
 
@@ -70,7 +69,6 @@ static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
 static struct Ns_LogStream_ streams[NS_RING_MAX_STREAMS];
 static atomic_int nStreams;
 static NsRing *ring;
-static bool    isForked;        /* Set in a child, before it has threads. */
 
 /*
  * In how many streams this thread could not prepare a record: it was put at
@@ -90,7 +88,6 @@ static size_t FormatNatively(Ns_LogStream stream, int format,
 static size_t WrapInJson(char *buffer, size_t room,
                          const Ns_LogRecord *recordPtr, size_t length);
 static void NoteFork(void);
-static void PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 static inline void FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream,
                               int severity, int64_t time,
                               const struct iovec *pieces, int n);
@@ -109,7 +106,6 @@ static void NameInRingLocked(Ns_LogStream stream);
 static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
 static void SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr);
-static bool PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr);
 
 
 void
@@ -184,7 +180,7 @@ RefuseStream(const char *name, int limit)
     } else {
         Ns_Log(Error, "log: cannot create stream '%s': the limit is %d "
                "streams; raise maxlogs in ns/parameters", name, limit);
-        errno = EUSERS;
+        errno = NS_STREAM_TOO_MANY;
     }
 }
 
@@ -194,7 +190,7 @@ Ns_LogStreamWanted(Ns_LogStream stream)
     const Route *routePtr = atomic_load_explicit(&stream->routePtr,
                                                  memory_order_acquire);
 
-    return routePtr->hasLane || routePtr->hasDirect;
+    return routePtr->isWanted;
 }
 
 int
@@ -228,7 +224,7 @@ Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
                                                  memory_order_acquire);
     NsLaneRecord record;
 
-    if (!routePtr->hasLane || isForked
+    if (!routePtr->isWanted || !NsStreamHasLanes()
             || (unlikely(routePtr->isFiltered)
                 && !Passes(routePtr, stream, (int) severity, NULL))) {
         return NS_OK;
@@ -296,39 +292,14 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
         Ns_LogStreamForget(stream);
         return NS_OK;
     }
+    if (!routePtr->isWanted || unlikely(!NsStreamHasLanes())) {
+        return NS_OK;
+    }
     FillRecord(&record, stream, severity, time, pieces, n);
-    if (unlikely(routePtr->hasDirect)
-            ? !PutDirect(stream, &record) : !routePtr->hasLane) {
-        return NS_OK;
-    }
-    if (unlikely(isForked)) {
-        PutInChild(stream, &record);
-        return NS_OK;
-    }
     if (unlikely(nPutEarly > 0) && TakePutEarly(stream)) {
         return NS_OK;
     }
     return PutInLane(stream, &record);
-}
-
-/*
- * By the list as it is now: the route may have changed since.  True: it goes to
- * a lane, too.
- */
-static bool
-PutDirect(Ns_LogStream stream, const NsLaneRecord *recordPtr)
-{
-    const NsStreamSinks *sinksPtr;
-    bool                 hasLane;
-
-    NsSinkEnter();
-    sinksPtr = NsStreamGetSinks(stream->index);
-    hasLane = sinksPtr->n > sinksPtr->nDirect;
-    for (int i = 0; i < sinksPtr->nDirect; i++) {
-        NsSinkPutDirect(sinksPtr->sinks[i], stream, recordPtr);
-    }
-    NsSinkLeave();
-    return hasLane;
 }
 
 static inline void
@@ -385,10 +356,7 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
      */
     NsBellBarrier();
     if (atomic_load_explicit(&stream->nIdle, memory_order_relaxed) > 0) {
-        nsBell.recordProc(stream->index);
-    }
-    if (unlikely(NsSinkIsPumping())) {
-        NsSinkPump(stream);
+        nsBell.recordProc(stream->index, recordPtr->time);
     }
     return NS_OK;
 }
@@ -631,6 +599,12 @@ NsStreamUseRing(NsRing *ringPtr)
     Ns_MutexUnlock(&lock);
 }
 
+void
+NsStreamUseLanes(void)
+{
+    atomic_store(&nsStreamHasLanes, true);
+}
+
 /*
  * Readers may be in any route that there has been, so none is freed; one that
  * comes back is used again.
@@ -668,14 +642,11 @@ SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr)
     NsStreamSinks *oldPtr = atomic_load(&stream->sinksPtr), *sinksPtr;
     size_t         bytes = (size_t) fromPtr->nSinks * sizeof(oldPtr->sinks[0]);
 
-    NsAssert(fromPtr->nDirect >= 0 && fromPtr->nDirect <= fromPtr->nSinks);
     if (oldPtr != NULL && oldPtr->n == fromPtr->nSinks
-            && oldPtr->nDirect == fromPtr->nDirect
             && memcmp(oldPtr->sinks, fromPtr->sinks, bytes) == 0) {
         return;
     }
     sinksPtr = ns_calloc(1u, sizeof(*sinksPtr) + bytes);
-    sinksPtr->nDirect = fromPtr->nDirect;
     sinksPtr->n = fromPtr->nSinks;
     if (bytes > 0) {
         memcpy(sinksPtr->sinks, fromPtr->sinks, bytes);
@@ -703,9 +674,8 @@ IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr)
 {
     const char *left = routePtr->ignore, *right = fromPtr->filter.ignore;
 
-    return routePtr->hasLane == (fromPtr->nSinks > fromPtr->nDirect)
+    return routePtr->isWanted == (fromPtr->nSinks > 0)
         && routePtr->minWeight == fromPtr->filter.minWeight
-        && routePtr->hasDirect == (fromPtr->nDirect > 0)
         && STREQ(left != NULL ? left : "", right != NULL ? right : "");
 }
 
@@ -714,12 +684,11 @@ NewRoute(const NsStreamRoute *fromPtr)
 {
     Route *routePtr = ns_calloc(1u, sizeof(*routePtr));
 
-    routePtr->hasLane = fromPtr->nSinks > fromPtr->nDirect;
+    routePtr->isWanted = fromPtr->nSinks > 0;
     routePtr->minWeight = fromPtr->filter.minWeight;
     routePtr->ignore = ns_strcopy(fromPtr->filter.ignore);
     (void) NsKindsInit(&routePtr->ignored, fromPtr->filter.ignore);
     routePtr->isFiltered = routePtr->minWeight > 0 || routePtr->ignored.n > 0;
-    routePtr->hasDirect = fromPtr->nDirect > 0;
     return routePtr;
 }
 
@@ -767,36 +736,7 @@ WrapInJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 static void
 NoteFork(void)
 {
-    isForked = true;
-}
-
-/*
- * A child that did not start a program of its own has no log threads.  What it
- * has to say about itself goes to standard error.
- */
-static void
-PutInChild(Ns_LogStream stream, const NsLaneRecord *recordPtr)
-{
-    char         bytes[2048], line[4096];
-    size_t       n = 0, length;
-    Ns_LogRecord record = {
-        .stream = stream->name, .severity = recordPtr->severity,
-        .time = recordPtr->time, .bytes = bytes
-    };
-
-    if (stream != nsSystemStream || recordPtr->length > sizeof(bytes)) {
-        return;
-    }
-    for (int i = 0; i < recordPtr->nPieces; i++) {
-        memcpy(bytes + n, recordPtr->pieces[i].iov_base,
-               recordPtr->pieces[i].iov_len);
-        n += recordPtr->pieces[i].iov_len;
-    }
-    record.length = n;
-    length = NsStreamFormat(stream, NS_LOG_NATIVE, &record, line, sizeof(line));
-    if (length <= sizeof(line) && write(STDERR_FILENO, line, length) < 0) {
-        return;
-    }
+    atomic_store(&nsStreamHasLanes, false);
 }
 
 static inline NsLaneClass

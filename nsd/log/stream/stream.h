@@ -3,9 +3,9 @@
  *
  *      Streams inside the server: names, and the way of a record to the sinks.
  *
- *      A stream knows its route: whether a lane takes its records for log
- *      threads, which sinks the calling thread serves itself, and what none of
- *      them wants.  A route never changes; a new one takes its place.
+ *      A stream knows its route: whether there are sinks that read its lanes,
+ *      and what none of them wants.  A route never changes; a new one takes
+ *      its place.
  */
 
 #ifndef NSD_LOG_STREAM_H
@@ -39,10 +39,15 @@ typedef void (NsStreamHoldProc)(Ns_LogStream stream, int severity,
 void NsStreamHold(NsStreamHoldProc *proc);
 
 /*
- * Ns_LogStreamForget.  True: what this thread wanted to prepare was put instead,
- * as it could not be prepared.
+ * Ns_LogStreamForget.  True: what this thread wanted to prepare was put
+ * instead, as it could not be prepared.
  */
 bool NsStreamForget(Ns_LogStream stream);
+
+/*
+ * In errno: there are as many streams as there can be.
+ */
+#define NS_STREAM_TOO_MANY EUSERS
 
 /*
  * All streams there are, by index; NULL behind the last.
@@ -125,9 +130,21 @@ uint64_t NsStreamIgnored(Ns_LogStream stream);
 
 /*
  * The names of all streams go into a new mapping, and those of streams made
- * later.
+ * later.  From UseLanes on there are lanes, whose sinks read them; not any
+ * more in a child that goes on without a program of its own.  What is put
+ * without them is put nowhere.
  */
 void NsStreamUseRing(NsRing *ringPtr);
+void NsStreamUseLanes(void);
+static inline bool NsStreamHasLanes(void);
+
+extern atomic_bool nsStreamHasLanes;
+
+static inline bool
+NsStreamHasLanes(void)
+{
+    return atomic_load_explicit(&nsStreamHasLanes, memory_order_relaxed);
+}
 
 /*
  * For sink.c.  The table of streams and sinks is locked around SetRoute.
@@ -143,9 +160,8 @@ typedef struct NsStreamFilter {
 } NsStreamFilter;
 
 typedef struct NsStreamRoute {
-    int                        nDirect;
-    int                        nSinks;  /* The direct ones come first; if it */
-    struct Ns_LogSink_ *const *sinks;   /* has others, it has a lane. */
+    int                        nSinks;
+    struct Ns_LogSink_ *const *sinks;
     size_t                     nudgeBytes;
     NsStreamFilter             filter;
 } NsStreamRoute;
@@ -161,7 +177,6 @@ bool   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
  */
 typedef struct NsStreamSinks {
     struct NsStreamSinks *nextPtr;      /* Of those to be freed. */
-    int                   nDirect;      /* These come first. */
     int                   n;
     struct Ns_LogSink_   *sinks[];
 } NsStreamSinks;

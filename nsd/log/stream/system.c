@@ -2,17 +2,24 @@
  * system.c --
  *
  *      The stream of the system log: entries as records, and as lines.
+ *
+ *      Where there are no lanes, before the configuration and in a child
+ *      without a program of its own, entries go to standard error.  So does
+ *      what a process says at its end, and what is to be said about the log
+ *      itself: all by WriteLine, past everything that may wait.
  */
 
 #include "log/stream/system.h"
 
+#include "base/writeall.h"
 #include "log/stream/entry.h"
 #include "log/stream/json.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
 #include "nsthread.h"
 
-#define NPIECES 4
+#define NPIECES     4
+#define SHORT_BYTES 4096        /* Of a line that needs no memory. */
 
 /*
  * An entry as a record: this, then thread name, severity name, each with its
@@ -30,7 +37,7 @@ static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 
 static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
                         struct iovec *pieces);
-static void   WriteLine(int fd, Ns_LogSeverity severity, const char *message);
+static void   WriteLine(int fd, const NsLogEntry *entryPtr);
 static Ns_LogFormatProc FormatEntry;
 static void   PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
 
@@ -49,6 +56,10 @@ NsSystemLogWrite(const NsLogEntry *entryPtr)
     SystemRecord head;
     struct iovec pieces[NPIECES];
 
+    if (unlikely(!NsStreamHasLanes())) {
+        WriteLine(STDERR_FILENO, entryPtr);
+        return;
+    }
     TakeApart(entryPtr, &head, pieces);
     (void) NsStreamPut(nsSystemStream, entryPtr->severity, entryPtr->time,
                        pieces, NPIECES);
@@ -146,10 +157,12 @@ NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
     struct pollfd poller = {
         .fd = atomic_load(&stderrFd), .events = POLLOUT
     };
+    NsLogEntry    entry;
 
     if (poller.fd >= 0 && poll(&poller, 1, 0) == 1
             && (poller.revents & POLLOUT) != 0) {
-        WriteLine(poller.fd, severity, message);
+        NsEntryDescribe(&entry, severity, message, strlen(message));
+        WriteLine(poller.fd, &entry);
     }
 }
 
@@ -159,21 +172,29 @@ NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
 void
 NsLogWriteNow(Ns_LogSeverity severity, const char *message)
 {
-    WriteLine(STDERR_FILENO, severity, message);
-}
-
-static void
-WriteLine(int fd, Ns_LogSeverity severity, const char *message)
-{
-    char     line[1500];
-    NsLogOut out = {line, sizeof(line), 0};
     NsLogEntry entry;
 
     NsEntryDescribe(&entry, severity, message, strlen(message));
-    NsLogLine(&out, &entry, &nsLogStyle);
-    if (write(fd, line, MIN(out.length, sizeof(line))) < 0) {
-        return;
+    WriteLine(STDERR_FILENO, &entry);
+}
+
+/*
+ * Memory is allocated for a long message only; last words are short.
+ */
+static void
+WriteLine(int fd, const NsLogEntry *entryPtr)
+{
+    char     line[SHORT_BYTES], *longLine = NULL;
+    NsLogOut out = {line, sizeof(line), 0};
+
+    NsLogLine(&out, entryPtr, &nsLogStyle);
+    if (out.length > sizeof(line)) {
+        longLine = ns_malloc(out.length);
+        out = (NsLogOut){longLine, out.length, 0};
+        NsLogLine(&out, entryPtr, &nsLogStyle);
     }
+    (void) NsWriteAll(fd, out.buffer, out.length);
+    ns_free(longLine);
 }
 
 static size_t

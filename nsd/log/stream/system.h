@@ -14,7 +14,7 @@
 void NsSystemLogInit(void);
 
 /*
- * Write the entry, or hand it to the log thread.
+ * Put the entry into the stream; to standard error, if there are no lanes.
  */
 void NsSystemLogWrite(const NsLogEntry *entryPtr);
 

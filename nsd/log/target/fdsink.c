@@ -22,6 +22,7 @@ typedef struct FdHead {
 
 static Ns_Mutex     lock;       /* Guards making the sink. */
 static Ns_LogStream stream;
+static Ns_LogSink   fdSink;
 
 static bool    OpenNothing(Ns_LogSink sink);
 static ssize_t WritePiece(Ns_LogSink sink, const char *bytes, size_t length);
@@ -41,8 +42,7 @@ NsAsyncWrite(int fd, const char *buffer, size_t nbyte)
     FdHead       head = {fd, (uint32_t) nbyte};
     struct iovec pieces[] = {{&head, sizeof(head)}, {(void *) buffer, nbyte}};
 
-    if (!nsSinkIsAsync || NsSinkIsPumping() || nbyte > UINT32_MAX
-            || !IsReady()) {
+    if (!nsSinkIsAsync || nbyte > UINT32_MAX || !IsReady()) {
         (void) NsWriteAll(fd, buffer, nbyte);
         return NS_ERROR;
     }
@@ -58,19 +58,14 @@ IsReady(void)
 
     Ns_MutexLock(&lock);
     if (!isTried) {
-        Ns_LogSink sink;
-
         isTried = true;
         stream = Ns_LogStreamCreate(streams[0], FormatPiece, NULL);
-        sink = stream == NULL ? NULL : NsSinkCreate(&(NsSinkSpec){
+        fdSink = stream == NULL ? NULL : NsSinkCreate(&(NsSinkSpec){
             .name = "descriptor", .type = "descriptor", .streams = streams,
             .nStreams = 1, .settings = nsSinkDefaults
         });
-        if (sink == NULL || NsSinkIsDirect(sink)) {
-            stream = NULL;
-        }
     }
-    isReady = stream != NULL;
+    isReady = fdSink != NULL && NsSinkIsServed(fdSink);
     Ns_MutexUnlock(&lock);
     return isReady;
 }

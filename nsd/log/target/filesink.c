@@ -77,9 +77,11 @@ OpenFile(Ns_LogSink sink)
     }
     sink->fd = fd;
     sink->fileBytes = 0;
+    sink->fileInode = 0;
     sink->isNameSynced = false;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         sink->fileBytes = (uint64_t) st.st_size;
+        sink->fileInode = (uint64_t) st.st_ino;
         NsOpenFilesNote(sink, &st);
     }
     return true;
@@ -156,15 +158,15 @@ CloseFile(Ns_LogSink sink)
     NsSinkFdLeave(sink, fd);
 }
 
+/*
+ * As far as is known without asking: where others write to the file, it may
+ * end a little later.  To ask costs as much as half the write, which has to
+ * note a new time each time somebody has looked at the old one.
+ */
 static bool
 WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
 {
-    struct stat st;
-
-    if (sink->fd < 0 || fstat(sink->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return false;
-    }
-    *offsetPtr = (uint64_t) st.st_size;
-    *inodePtr = (uint64_t) st.st_ino;
-    return true;
+    *offsetPtr = sink->fileBytes;
+    *inodePtr = sink->fileInode;
+    return sink->fd >= 0 && sink->fileInode != 0;
 }
