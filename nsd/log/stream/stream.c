@@ -486,6 +486,7 @@ NsStreamFormatByName(const char *name)
 const char *
 NsStreamFormatName(int format)
 {
+    NsAssert(format >= 0 && format < NS_LOG_NFORMATS);
     return formatNames[format];
 }
 
@@ -590,7 +591,7 @@ NsStreamUseRing(NsRing *ringPtr)
 {
     Ns_LogStream stream;
 
-    (void) pthread_atfork(NULL, NULL, NoteFork);
+    NsMust(pthread_atfork(NULL, NULL, NoteFork));
     Ns_MutexLock(&lock);
     ring = ringPtr;
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
@@ -695,6 +696,7 @@ NewRoute(const NsStreamRoute *fromPtr)
 void
 NsStreamCountIdle(int index, int change)
 {
+    NsAssert(index >= 0 && index < NS_RING_MAX_STREAMS);
     atomic_fetch_add(&streams[index].nIdle, change);
 }
 
