@@ -532,15 +532,17 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    /* A target may say anything: records begin at multiples of 8. */
+    /* A target may say anything: records begin at multiples of 8, and one that
+     * was on disk has been read when its target is one byte further. */
     bool          isOurs = lane >= 0 && lane < NS_RING_MAX_LANES
-        && position >= 0 && position % 8 == 0;
+        && position >= 0 && position % 8 <= 1;
     NsRingCursor *cursorPtr = !isOurs ? NULL
         : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
 
     if (cursorPtr != NULL) {
         atomic_store(&cursorPtr->ahead, (uint64_t) position);
-        if ((uint64_t) position > atomic_load(&cursorPtr->done)) {
+        if (position % 8 == 0
+                && (uint64_t) position > atomic_load(&cursorPtr->done)) {
             atomic_store(&cursorPtr->done, (uint64_t) position);
         }
     }
