@@ -455,12 +455,18 @@ ConfigureOften(void)
 {
     Ns_LogStream stream;
     Ns_LogSink   sink = Start(&stream);
-    size_t       before;
+    bool         isSteady = false;
 
     ChangeSettings(sink, 100);
-    before = mallinfo2().uordblks;
-    ChangeSettings(sink, 2000);
-    MUST(mallinfo2().uordblks < before + 50000, 3);
+    /* Another sink may take its buffer in one of these rounds, to tell of a slow
+     * disk say; what piles up does so in each. */
+    for (int i = 0; i < 3 && !isSteady; i++) {
+        size_t before = mallinfo2().uordblks;
+
+        ChangeSettings(sink, 2000);
+        isSteady = mallinfo2().uordblks < before + 50000;
+    }
+    MUST(isSteady, 3);
     NsLogStop();
     NsLogFinish();
 }

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "nslog.h"
@@ -163,6 +164,8 @@ NsFilterIsRunning(void)
 static Filter *
 LeaveLocked(Filter *filterPtr)
 {
+    NsAssertLocked(&lock);
+    NsAssert(filterPtr->nRunning > 0);
     filterPtr->nRunning--;
     if (!filterPtr->isRemoved) {
         return NULL;
@@ -180,6 +183,7 @@ UnlinkLocked(Filter *filterPtr)
 {
     Filter **linkPtr = &firstPtr;
 
+    NsAssertLocked(&lock);
     while (*linkPtr != filterPtr) {
         linkPtr = &(*linkPtr)->nextPtr;
     }

@@ -778,6 +778,7 @@ NoteOverflow(Ns_LogStream stream)
 static void
 NameInRingLocked(Ns_LogStream stream)
 {
+    NsAssertLocked(&lock);
     if (ring != NULL) {
         NsAssert(stream->index < (int) ring->headerPtr->maxStreams);
         strcpy(NsRingStreamAt(ring, (uint32_t) stream->index)->name,

@@ -72,7 +72,8 @@ static bool  CompressOne(NsBacklog *backlogPtr, Place *placePtr,
                          const char *request);
 static int   OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
                         Ns_DString *pathPtr);
-static bool  FindLocked(Place *placePtr, ino_t inode, Ns_DString *pathPtr);
+static bool  FindLocked(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
+                        Ns_DString *pathPtr);
 static bool  CompressInto(const char *request, int from, int64_t *bytesPtr);
 static bool  Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr);
 static bool  TakeOver(NsBacklog *backlogPtr, Place *placePtr,
@@ -362,7 +363,7 @@ OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
     if (backlogPtr->inode == inode) {
         Ns_DStringAppend(pathPtr, backlogPtr->file);
         errno = EBUSY;
-    } else if (FindLocked(placePtr, inode, pathPtr)) {
+    } else if (FindLocked(backlogPtr, placePtr, inode, pathPtr)) {
         fd = open(Ns_DStringValue(pathPtr), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     }
     Ns_MutexUnlock(&backlogPtr->lock);
@@ -370,12 +371,14 @@ OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
 }
 
 static bool
-FindLocked(Place *placePtr, ino_t inode, Ns_DString *pathPtr)
+FindLocked(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
+           Ns_DString *pathPtr)
 {
     struct stat st;
     Names       names = {NULL, 0};
     bool        isFound = false;
 
+    NsAssertLocked(&backlogPtr->lock);
     Collect(placePtr, false, &names);
     for (int i = 0; i < names.n && !isFound; i++) {
         const char *path = PathIn(placePtr, names.names[i]);
@@ -473,7 +476,7 @@ TakeOver(NsBacklog *backlogPtr, Place *placePtr, const char *request,
 
     Ns_DStringInit(&path);
     Ns_MutexLock(&backlogPtr->lock);
-    if (!FindLocked(placePtr, inode, &path)) {
+    if (!FindLocked(backlogPtr, placePtr, inode, &path)) {
         isOk = unlink(request) == 0;
     } else if (lstat(Ns_DStringValue(&path), &st) != 0 || st.st_size != bytes) {
         errno = EAGAIN;
