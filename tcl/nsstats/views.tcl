@@ -335,7 +335,8 @@ proc nsstats::View-logs {} {
         lappend rows $row
         set row [list $sink]
         foreach key {type streams file address format minseverity ignore overflow buffersize buffertime sync} {
-            lappend row [dict get $info $key]
+            # A type has only options of its own beside the common ones.
+            lappend row [expr {[dict exists $info $key] ? [dict get $info $key] : ""}]
         }
         lappend settings $row
     }
