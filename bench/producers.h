@@ -20,7 +20,7 @@
 /*
  * Hand over one record.
  */
-typedef void (BenchPutProc)(void *arg);
+typedef void BenchPutProc(void *arg);
 
 typedef struct BenchRun {
     BenchPutProc *put;

@@ -58,7 +58,7 @@ typedef struct Ns_Access {
  * nothing has changed but status, bytesSent, and the spans, so that a log can
  * go on from what it has prepared (Ns_LogStreamPrepared).
  */
-typedef void (Ns_AccessProc) (const Ns_Access *accessPtr, void *arg);
+typedef void Ns_AccessProc(const Ns_Access *accessPtr, void *arg);
 
 /*
  * Register proc for the server that is being initialized.  FIFO.

@@ -184,7 +184,7 @@ typedef struct Ns_LogSinkType {
  * The function that a module exports.  NULL: it cannot be used, and *reasonPtr,
  * which lives on, says why.  May be called more than once, by any thread.
  */
-typedef const Ns_LogSinkType *(Ns_LogSinkInitProc) (const char **reasonPtr);
+typedef const Ns_LogSinkType *Ns_LogSinkInitProc(const char **reasonPtr);
 
 NS_EXTERN Ns_LogSinkInitProc Ns_LogSinkInit;
 

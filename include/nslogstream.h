@@ -42,7 +42,7 @@ typedef struct Ns_LogRecord {
  * crash with records of an earlier process: it must not follow pointers in
  * them.
  */
-typedef size_t (Ns_LogFormatProc) (char *buffer, size_t room,
+typedef size_t Ns_LogFormatProc(char *buffer, size_t room,
                                    const Ns_LogRecord *recordPtr, void *arg);
 
 /*
@@ -131,7 +131,7 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
  * Close: write out; later lines are dropped.  NS_ERROR: that failed, and what
  * waits is tried again as long as the process lasts.
  */
-typedef int (Ns_LogRenameProc) (const char *file, void *arg);
+typedef int Ns_LogRenameProc(const char *file, void *arg);
 
 NS_EXTERN int  Ns_LogSinkFlush(Ns_LogSink sink);
 NS_EXTERN int  Ns_LogSinkReopen(Ns_LogSink sink, const char *file);

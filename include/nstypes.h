@@ -462,57 +462,57 @@ typedef enum {
  */
 
 typedef void  (*ns_funcptr_t) (void);
-typedef void  (Ns_Callback) (void *arg);
-typedef void  (Ns_ShutdownProc) (NS_API_CONST Ns_Time *toPtr, void *arg);
-typedef int   (Ns_TclTraceProc) (Tcl_Interp *interp, void *arg);
-typedef int   (Ns_TclInterpInitProc) (Tcl_Interp *interp, void *arg);
-typedef void  (Ns_TclDeferProc) (Tcl_Interp *interp, void *arg);
-typedef int   (Ns_SockProc) (NS_SOCKET sock, void *arg, int why);
-typedef void  (Ns_TaskProc) (Ns_Task *task, NS_SOCKET sock, void *arg, int why);
-typedef void  (Ns_EventProc) (Ns_Event *event, NS_SOCKET sock, void *arg,
+typedef void  Ns_Callback(void *arg);
+typedef void  Ns_ShutdownProc(NS_API_CONST Ns_Time *toPtr, void *arg);
+typedef int   Ns_TclTraceProc(Tcl_Interp *interp, void *arg);
+typedef int   Ns_TclInterpInitProc(Tcl_Interp *interp, void *arg);
+typedef void  Ns_TclDeferProc(Tcl_Interp *interp, void *arg);
+typedef int   Ns_SockProc(NS_SOCKET sock, void *arg, int why);
+typedef void  Ns_TaskProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why);
+typedef void  Ns_EventProc(Ns_Event *event, NS_SOCKET sock, void *arg,
                               Ns_Time *now, int why);
-typedef void  (Ns_SchedProc) (void *arg, int id);
-typedef int   (Ns_ServerInitProc) (const char *server);
-typedef int   (Ns_ModuleInitProc) (const char *server, const char *module);
-typedef int   (Ns_RequestAuthorizeProc) (char *server, char *method, char *url,
+typedef void  Ns_SchedProc(void *arg, int id);
+typedef int   Ns_ServerInitProc(const char *server);
+typedef int   Ns_ModuleInitProc(const char *server, const char *module);
+typedef int   Ns_RequestAuthorizeProc(char *server, char *method, char *url,
                                          char *user, char *pass, char *peer);
-typedef int   (Ns_UserAuthorizeProc) (char *user, char *passwd);
-typedef void  (Ns_AdpParserProc) (Ns_DString *outPtr, char *page);
-typedef int   (Ns_OpProc) (void *arg, Ns_Conn *conn);
-typedef void  (Ns_TraceProc) (void *arg, Ns_Conn *conn);
-typedef int   (Ns_FilterProc) (void *arg, Ns_Conn *conn, int why);
-typedef int   (Ns_LogFilter) (void *arg, Ns_LogSeverity severity,
+typedef int   Ns_UserAuthorizeProc(char *user, char *passwd);
+typedef void  Ns_AdpParserProc(Ns_DString *outPtr, char *page);
+typedef int   Ns_OpProc(void *arg, Ns_Conn *conn);
+typedef void  Ns_TraceProc(void *arg, Ns_Conn *conn);
+typedef int   Ns_FilterProc(void *arg, Ns_Conn *conn, int why);
+typedef int   Ns_LogFilter(void *arg, Ns_LogSeverity severity,
                               Ns_Time *stamp, char *msg, size_t len);
-typedef void  (Ns_ArgProc) (Ns_DString *dsPtr, void *arg);
-typedef int   (Ns_Url2FileProc) (Ns_DString *dsPtr, const char *url, void *arg);
-typedef int   (Ns_UrlToFileProc) (Ns_DString *dsPtr, const char *server,
+typedef void  Ns_ArgProc(Ns_DString *dsPtr, void *arg);
+typedef int   Ns_Url2FileProc(Ns_DString *dsPtr, const char *url, void *arg);
+typedef int   Ns_UrlToFileProc(Ns_DString *dsPtr, const char *server,
                                   const char *url);
-typedef char *(Ns_ServerRootProc) (Ns_DString *dest, const char *host,
+typedef char *Ns_ServerRootProc(Ns_DString *dest, const char *host,
                                    void *arg);
-typedef char *(Ns_ConnLocationProc) (Ns_Conn *conn, Ns_DString *dest,
+typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest,
                                      void *arg);
-typedef char *(Ns_LocationProc) (Ns_Conn *conn);
-typedef int   (Ns_LogFlushProc) (NS_API_CONST char *msg, size_t len);
-typedef int   (Ns_LogProc) (Ns_DString *msg, Ns_LogSeverity severity,
+typedef char *Ns_LocationProc(Ns_Conn *conn);
+typedef int   Ns_LogFlushProc(NS_API_CONST char *msg, size_t len);
+typedef int   Ns_LogProc(Ns_DString *msg, Ns_LogSeverity severity,
                             NS_API_CONST char *fmt, va_list ap);
-typedef int   (Ns_OptionConverter) (Tcl_Interp *interp, Tcl_Obj *labelPtr,
+typedef int   Ns_OptionConverter(Tcl_Interp *interp, Tcl_Obj *labelPtr,
                                     Tcl_Obj *objPtr, ClientData *clientData);
-typedef void  (Ns_ThreadProc) (void *arg);
-typedef void  (Ns_TlsCleanup) (void *arg);
-typedef void  (Ns_ThreadArgProc) (Ns_DString *dsPtr, void *proc, void *arg);
-typedef int   (Ns_IndexCmpProc) (const void *left, const void *right);
-typedef int   (Ns_SortProc) (void *left, void *right);
-typedef int   (Ns_EqualProc) (void *left, void *right);
-typedef void  (Ns_ElemVoidProc) (void *elem);
-typedef void *(Ns_ElemValProc) (void *elem);
-typedef int   (Ns_ElemTestProc) (void *elem);
+typedef void  Ns_ThreadProc(void *arg);
+typedef void  Ns_TlsCleanup(void *arg);
+typedef void  Ns_ThreadArgProc(Ns_DString *dsPtr, void *proc, void *arg);
+typedef int   Ns_IndexCmpProc(const void *left, const void *right);
+typedef int   Ns_SortProc(void *left, void *right);
+typedef int   Ns_EqualProc(void *left, void *right);
+typedef void  Ns_ElemVoidProc(void *elem);
+typedef void *Ns_ElemValProc(void *elem);
+typedef int   Ns_ElemTestProc(void *elem);
 
 /*
  * Argument parsing.
  */
 
 struct Ns_ObjvSpec;
-typedef int   (Ns_ObjvProc) (struct Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
+typedef int   Ns_ObjvProc(struct Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
                              int *objcPtr, Tcl_Obj *const *objv);
 
 typedef struct Ns_ObjvSpec {
@@ -539,24 +539,24 @@ typedef struct Ns_TclCallback {
  * The driver's side of a connection; see nsdriver.h.
  */
 
-typedef NS_SOCKET (Ns_DriverListenProc) (Ns_Driver *driver, const char *address,
+typedef NS_SOCKET Ns_DriverListenProc(Ns_Driver *driver, const char *address,
                                          int port, int backlog);
-typedef NS_DRIVER_ACCEPT_STATUS (Ns_DriverAcceptProc) (Ns_Sock *sock,
+typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc(Ns_Sock *sock,
     NS_SOCKET listensock, struct sockaddr *sockaddrPtr, int *socklenPtr);
-typedef ssize_t   (Ns_DriverRecvProc) (Ns_Sock *sock, struct iovec *bufs,
+typedef ssize_t   Ns_DriverRecvProc(Ns_Sock *sock, struct iovec *bufs,
                                        int nbufs, Ns_Time *timeoutPtr,
                                        int flags);
-typedef ssize_t   (Ns_DriverSendProc) (Ns_Sock *sock, struct iovec *bufs,
+typedef ssize_t   Ns_DriverSendProc(Ns_Sock *sock, struct iovec *bufs,
                                        int nbufs, Ns_Time *timeoutPtr,
                                        int flags);
-typedef ssize_t   (Ns_DriverSendFileProc) (Ns_Sock *sock, Ns_FileVec *bufs,
+typedef ssize_t   Ns_DriverSendFileProc(Ns_Sock *sock, Ns_FileVec *bufs,
                                            int nbufs, Ns_Time *timeoutPtr,
                                            int flags);
-typedef int       (Ns_DriverKeepProc) (Ns_Sock *sock);
-typedef int       (Ns_DriverRequestProc) (void *arg, Ns_Conn *conn);
-typedef void      (Ns_DriverCloseProc) (Ns_Sock *sock);
-typedef void      (Ns_DriverDetailsProc) (Ns_Sock *sock, Ns_DString *dsPtr);
-typedef int       (Ns_DriverSetupProc) (const Ns_Sock *sock);
+typedef int       Ns_DriverKeepProc(Ns_Sock *sock);
+typedef int       Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
+typedef void      Ns_DriverCloseProc(Ns_Sock *sock);
+typedef void      Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
+typedef int       Ns_DriverSetupProc(const Ns_Sock *sock);
 
 typedef struct Ns_DriverInitData {
     int                    version;      /* NS_DRIVER_VERSION_2 or _OWN */

@@ -47,7 +47,7 @@ typedef struct NsAdpTag {
 /*
  * The tag of that name (lower case); NULL if there is none.
  */
-typedef const NsAdpTag *(NsAdpFindTagProc)(const char *name, void *arg);
+typedef const NsAdpTag *NsAdpFindTagProc(const char *name, void *arg);
 
 typedef struct NsAdpParseSpec {
     bool              isTcl;        /* The whole text is one script. */

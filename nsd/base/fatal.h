@@ -17,7 +17,7 @@
  * Write the message where the operator looks.  Must not allocate: memory may be
  * what is missing.  May end the process itself; when it returns, base aborts.
  */
-typedef void (NsFatalProc)(const char *message);
+typedef void NsFatalProc(const char *message);
 
 void NsFatalSetProc(NsFatalProc *proc);
 
@@ -26,7 +26,7 @@ void NsFatalSetProc(NsFatalProc *proc);
  * whoever ends it: Ns_Fatal, NsFatal, a panic of Tcl.  Set once; must not
  * allocate.
  */
-typedef void (NsFatalEndProc)(void);
+typedef void NsFatalEndProc(void);
 void NsFatalSetEndProc(NsFatalEndProc *proc);
 void NsFatalEnd(void);
 

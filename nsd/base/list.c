@@ -20,8 +20,8 @@ typedef struct Condition {
     float            minWeight;
 } Condition;
 
-typedef bool (MatchProc)(const Condition *condPtr, const Ns_List *pairPtr);
-typedef bool (PrecedesProc)(const Ns_List *aPtr, const Ns_List *bPtr,
+typedef bool MatchProc(const Condition *condPtr, const Ns_List *pairPtr);
+typedef bool PrecedesProc(const Ns_List *aPtr, const Ns_List *bPtr,
                             Ns_SortProc *sortProc);
 
 static Ns_List  *DeleteMatching(Ns_List *listPtr, MatchProc *matches,

@@ -9,10 +9,10 @@
  *      read-modify-write beyond the mutex itself.
  */
 
+#include "base/mutex.h"
 #include "base/lock_int.h"
 #include "base/fatal.h"
 #include "base/lazy.h"
-#include "base/mutex.h"
 
 typedef struct Mutex {
     NsLock          common;     /* First, for NsMutexIsMine. */

@@ -7,7 +7,7 @@
 #include "nsfile.h"
 #include "nsstring.h"
 
-typedef bool (IsSeparatorProc)(char c);
+typedef bool IsSeparatorProc(char c);
 
 static bool        IsSlash(char c);
 static bool        IsAnySlash(char c);

@@ -18,7 +18,7 @@ typedef struct Set {
     NsArena *arenaPtr;          /* NULL: on the heap.  Constant. */
 } Set;
 
-typedef int (CompareProc)(const char *s1, const char *s2);
+typedef int CompareProc(const char *s1, const char *s2);
 
 static Set  *SetOf(const Ns_Set *setPtr);
 static void *AllocFor(const Set *sPtr, size_t bytes);

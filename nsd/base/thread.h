@@ -30,7 +30,7 @@ void NsThreadsBePatient(void);
  * minute without such a failure; by the thread that tried.  Set
  * once, before threads are started.
  */
-typedef void (NsThreadLimitProc)(int error);
+typedef void NsThreadLimitProc(int error);
 void NsThreadSetLimitProc(NsThreadLimitProc *proc);
 
 /*

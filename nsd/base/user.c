@@ -21,7 +21,7 @@ typedef struct Entry {
     size_t         bytes;
 } Entry;
 
-typedef int (LookupProc)(Entry *entryPtr, const void *key, bool *isFoundPtr);
+typedef int LookupProc(Entry *entryPtr, const void *key, bool *isFoundPtr);
 
 static bool Find(Entry *entryPtr, LookupProc *lookup, const void *key);
 static int  LookupUser(Entry *entryPtr, const void *key, bool *isFoundPtr);

@@ -15,7 +15,7 @@
 /*
  * Decodes one name or value; the result is good until the next call on dsPtr.
  */
-typedef const char *(DecodeProc)(Ns_DString *dsPtr, const char *text,
+typedef const char *DecodeProc(Ns_DString *dsPtr, const char *text,
                                  size_t length, Tcl_Encoding encoding);
 
 static DecodeProc DecodeText;

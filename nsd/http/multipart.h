@@ -48,7 +48,7 @@ typedef struct NsFormPart {
     int          nHeaders;
 } NsFormPart;
 
-typedef void (NsFormPartProc)(const NsFormPart *partPtr, void *arg);
+typedef void NsFormPartProc(const NsFormPart *partPtr, void *arg);
 
 /*
  * Whether a content type is multipart/form-data with a boundary.

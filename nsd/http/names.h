@@ -47,7 +47,7 @@ const void *NsNameGet(const NsNameTable *tablePtr, const char *name,
 /*
  * Call proc for every name, once each, in no order.
  */
-typedef void (NsNameProc)(const char *name, const void *value, void *arg);
+typedef void NsNameProc(const char *name, const void *value, void *arg);
 void NsNameEach(const NsNameTable *tablePtr, NsNameProc *proc, void *arg);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "process/parameters.h"
 
-typedef bool (LookupProc)(Ns_DString *dsPtr, const char *key);
+typedef bool LookupProc(Ns_DString *dsPtr, const char *key);
 
 static LookupProc LookupName, LookupAddresses;
 

@@ -20,7 +20,7 @@
 /*
  * False, with errno: the address cannot be had.
  */
-typedef bool (AddressProc)(void *arg, const char *address, int port);
+typedef bool AddressProc(void *arg, const char *address, int port);
 
 typedef struct Failure {
     char address[NI_MAXHOST];

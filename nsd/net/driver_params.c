@@ -4,9 +4,9 @@
  *      The configuration of drivers, and of all of them together.
  */
 
+#include "net/driver_params.h"
 #include "base/tempfile.h"
 #include "net/budget.h"
-#include "net/driver_params.h"
 #include "net/progress.h"
 #include "nslog.h"
 #include "nsprocess.h"

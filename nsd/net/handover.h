@@ -16,7 +16,7 @@
  * The message is the procedure's from then on; the reply may be sent, and the
  * socket finished, inside the call (a direct answer).
  */
-typedef void (NsReadyProc) (NsMessage *messagePtr);
+typedef void NsReadyProc(NsMessage *messagePtr);
 void NsDriverSetReadyProc(NsReadyProc *proc);
 
 /*

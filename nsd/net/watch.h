@@ -33,7 +33,7 @@ typedef struct NsWatch {
  * a hang-up is a condition that was asked for, reading if possible: so the
  * owner finds out.
  */
-typedef void (NsWatchProc) (NsWatch *watchPtr, int what, void *arg);
+typedef void NsWatchProc(NsWatch *watchPtr, int what, void *arg);
 
 typedef struct NsWatchProcs {
     NsWatchProc *watchProc;

@@ -32,7 +32,7 @@ typedef struct NsWheel {
     int64_t      tick;                  /* Slots before it are empty. */
 } NsWheel;
 
-typedef void (NsWheelProc)(NsWheelEntry *entryPtr, void *arg);
+typedef void NsWheelProc(NsWheelEntry *entryPtr, void *arg);
 
 void NsWheelInit(NsWheel *wheelPtr, NsStamp now);
 

@@ -95,7 +95,7 @@ typedef struct NsConfigItem {
     bool          isRead;       /* Somebody has asked for it. */
 } NsConfigItem;
 
-typedef void (NsConfigVisitProc)(const NsConfigItem *itemPtr, void *arg);
+typedef void NsConfigVisitProc(const NsConfigItem *itemPtr, void *arg);
 void NsConfigVisit(NsConfigVisitProc *proc, void *arg);
 
 /*

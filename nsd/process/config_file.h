@@ -13,8 +13,8 @@
  * The procedures that make and delete the interpreter: tcl registers one with
  * the basic commands.  By default it is a plain one.
  */
-typedef Tcl_Interp *(NsConfigInterpProc)(void);
-typedef void (NsConfigDeleteProc)(Tcl_Interp *interp);
+typedef Tcl_Interp *NsConfigInterpProc(void);
+typedef void NsConfigDeleteProc(Tcl_Interp *interp);
 
 void NsConfigSetInterpProcs(NsConfigInterpProc *createProc,
                             NsConfigDeleteProc *deleteProc);

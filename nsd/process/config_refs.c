@@ -32,7 +32,7 @@ typedef struct Parts {
     char at[MAX_PARTS][128];
 } Parts;
 
-typedef void (ValueProc)(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+typedef void ValueProc(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 
 static ValueProc CheckDirectory, CheckModule, CheckPoolMap, CheckRedirect;
 static ValueProc CheckLimit, CheckHost, CheckServer, CheckAddress, CheckSink;

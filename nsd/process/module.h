@@ -22,7 +22,7 @@ void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
  * the servers (only NULL: all; else of that one) which exports it.  Nothing is
  * initialized, and what cannot be opened is left out.
  */
-typedef void (NsModuleSymbolProc)(const char *server, const char *module,
+typedef void NsModuleSymbolProc(const char *server, const char *module,
                                   void *symbol, void *arg);
 void NsModulesAsk(const char *only, const char *symbol,
                   NsModuleSymbolProc *proc, void *arg);

@@ -62,7 +62,7 @@ typedef struct NsParameterLimits {
  * rows come first.  In a check of the configuration, nothing else of the struct
  * is filled.
  */
-typedef void (NsParameterAdjustProc)(const void *valuesPtr,
+typedef void NsParameterAdjustProc(const void *valuesPtr,
                                      NsParameterLimits *limitsPtr);
 
 typedef struct NsParameter {

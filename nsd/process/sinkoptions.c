@@ -25,10 +25,10 @@
  * draft (false: it is none, or out of range) and write one.
  */
 typedef struct Option Option;
-typedef bool (SetProc) (const Option *optionPtr, void *memberPtr,
+typedef bool SetProc(const Option *optionPtr, void *memberPtr,
                         const char *value);
-typedef void (AppendProc) (Ns_DString *dsPtr, const void *memberPtr);
-typedef bool (CheckProc) (const char *value);
+typedef void AppendProc(Ns_DString *dsPtr, const void *memberPtr);
+typedef bool CheckProc(const char *value);
 
 struct Option {
     NsParameter row;            /* For the check and the manual; the limits of

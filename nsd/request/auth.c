@@ -4,11 +4,11 @@
  *      Whether a request is allowed.
  */
 
+#include "request/auth.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "nsthread.h"
-#include "request/auth.h"
 #include "base/assert.h"
 #include "request/conn_int.h"
 

@@ -4,6 +4,8 @@
  *      One request: how it is made from a message, and its properties.
  */
 
+#include "request/conn.h"
+
 #include <sys/mman.h>
 
 #include "nsdriver.h"

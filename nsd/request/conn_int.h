@@ -72,7 +72,7 @@ void NsConnSetCurrent(NsConn *connPtr);
  * Called by Ns_ConnRedirect with the request under its new URL: authorize it,
  * and run its handler.  Set once at start.
  */
-typedef int (NsServeProc) (NsConn *connPtr);
+typedef int NsServeProc(NsConn *connPtr);
 void NsConnSetServeProc(NsServeProc *proc);
 
 /*

@@ -19,7 +19,7 @@
 #include "http/multipart.h"
 #include "request/conn_int.h"
 
-typedef Ns_ReturnCode (TakeProc)(const char *bytes, size_t length, void *arg);
+typedef Ns_ReturnCode TakeProc(const char *bytes, size_t length, void *arg);
 
 static int CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg);
 static Ns_ReturnCode TakeToDString(const char *bytes, size_t length, void *arg);

@@ -14,6 +14,7 @@
  *      A second table has the paths that are for scripts in this generation.
  */
 
+#include "request/direct.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -26,7 +27,6 @@
 #include "http/urlpath.h"
 #include "request/access.h"
 #include "request/auth.h"
-#include "request/direct.h"
 #include "request/errorpage.h"
 #include "request/filecache.h"
 #include "request/filter.h"

@@ -4,6 +4,8 @@
  *      Static files.
  */
 
+#include "request/fastpath.h"
+
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -20,7 +22,6 @@
 #include "http/url.h"
 #include "process/parameters.h"
 #include "request/conn_int.h"
-#include "request/fastpath.h"
 #include "request/filecache.h"
 #include "request/notice.h"
 #include "request/reply.h"

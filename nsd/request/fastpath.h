@@ -24,7 +24,7 @@ void NsFastPathServerInit(NsServer *serverPtr);
  * who runs a Tcl procedure (directoryproc) or an ADP file (directoryadp).  The
  * procedure answers the request and returns NS_OK, or NS_ERROR.
  */
-typedef int (NsDirectoryProc) (Ns_Conn *conn, const char *procOrFile);
+typedef int NsDirectoryProc(Ns_Conn *conn, const char *procOrFile);
 void NsFastPathSetDirectoryProc(NsDirectoryProc *proc);
 void NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
 

@@ -9,6 +9,7 @@
  *      goes round: who was used since its last visit gets a second chance.
  */
 
+#include "request/filecache.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -17,7 +18,6 @@
 #include "base/chars.h"
 #include "base/lock.h"
 #include "process/parameters.h"
-#include "request/filecache.h"
 
 #define N_BUCKETS   4096
 #define SECTION     "ns/fastpath"

@@ -4,6 +4,7 @@
  *      Start of the request room, and its settings for each server.
  */
 
+#include "request/init.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
@@ -19,7 +20,6 @@
 #include "request/direct.h"
 #include "request/errorpage.h"
 #include "request/fastpath.h"
-#include "request/init.h"
 #include "request/limits.h"
 #include "request/op.h"
 #include "request/poolmap.h"

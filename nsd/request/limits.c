@@ -4,6 +4,7 @@
  *      Named bundles of limits, mapped to URLs.
  */
 
+#include "request/limits.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
@@ -12,7 +13,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
-#include "request/limits.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
 

@@ -7,13 +7,13 @@
  *      or unregistered in the meantime.
  */
 
+#include "request/op.h"
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "base/assert.h"
 #include "base/lock.h"
 #include "request/conn_int.h"
-#include "request/op.h"
 #include "request/urlspace.h"
 
 typedef struct Op {

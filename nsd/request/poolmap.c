@@ -8,6 +8,7 @@
  *      one without comes last.
  */
 
+#include "request/poolmap.h"
 #include "nsparam.h"
 #include "nslog.h"
 #include "nsset.h"
@@ -18,7 +19,6 @@
 #include "dispatch/pool_config.h"
 #include "http/parse.h"
 #include "process/parameters.h"
-#include "request/poolmap.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
 

@@ -4,11 +4,11 @@
  *      The proxies that the server believes.
  */
 
+#include "request/proxies.h"
 #include "nslog.h"
 #include "nsthread.h"
 #include "base/assert.h"
 #include "http/location.h"
-#include "request/proxies.h"
 #include "http/parse.h"
 
 static NsProxies configured;    /* Constant after start. */

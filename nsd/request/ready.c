@@ -6,6 +6,7 @@
  *      Runs in driver and spooler threads: nothing here waits or runs a script.
  */
 
+#include "request/ready.h"
 #include "nsreturn.h"
 #include "base/assert.h"
 #include "dispatch/connthread.h"
@@ -16,7 +17,6 @@
 #include "request/connprofile.h"
 #include "request/direct.h"
 #include "request/poolmap.h"
-#include "request/ready.h"
 #include "request/reply.h"
 #include "request/reqtrace.h"
 

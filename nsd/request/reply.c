@@ -45,7 +45,7 @@ typedef struct Output {
     size_t         room;        /* Behind the header. */
 } Output;
 
-typedef void (StageProc) (Output *outPtr);
+typedef void StageProc(Output *outPtr);
 
 static StageProc Decide;
 static StageProc AddHead;

@@ -4,6 +4,7 @@
  *      Whole replies.
  */
 
+#include "request/return.h"
 #include "nsconn.h"
 #include "nsreturn.h"
 #include "nsset.h"
@@ -14,7 +15,6 @@
 #include "request/errorpage.h"
 #include "request/reply.h"
 #include "request/replyhead.h"
-#include "request/return.h"
 
 static NsRangeStatus FindRanges(NsConn *connPtr, int status,
                                 const NsBody *bodyPtr, NsRange *ranges,

@@ -8,6 +8,7 @@
  *      follow.
  */
 
+#include "request/run.h"
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/thread.h"
@@ -29,14 +30,13 @@
 #include "request/proxies.h"
 #include "request/ready.h"
 #include "request/reply.h"
-#include "request/run.h"
 #include "request/reqtrace.h"
 
 /*
  * 0: continue.  ANSWERED: no stage follows.  Otherwise the status whose page is
  * due.
  */
-typedef int (StageProc)(NsConn *connPtr);
+typedef int StageProc(NsConn *connPtr);
 
 #define ANSWERED (-1)
 

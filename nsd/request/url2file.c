@@ -6,6 +6,8 @@
  *      Mappings have a URL space of their own under the method "x".
  */
 
+#include "request/url2file.h"
+
 #include <stdatomic.h>
 
 #include "nsfile.h"
@@ -15,7 +17,6 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "request/reqserver.h"
-#include "request/url2file.h"
 #include "request/urlspace.h"
 #include "request/vhost.h"
 

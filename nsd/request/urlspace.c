@@ -4,6 +4,7 @@
  *      What belongs to a method and a URL.
  */
 
+#include "request/urlspace.h"
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"

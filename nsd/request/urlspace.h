@@ -18,7 +18,7 @@
  * until it returns true, under the tree's read lock: it may count a reference,
  * but must not take long or change the URL space.
  */
-typedef bool (NsUrlAcceptProc) (void *data, void *arg);
+typedef bool NsUrlAcceptProc(void *data, void *arg);
 
 /*
  * The best match that acceptProc (NULL: any) accepts; NULL if there is none.
@@ -45,7 +45,7 @@ typedef struct NsUrlEntry {
     void       *data;
 } NsUrlEntry;
 
-typedef void (NsUrlVisitProc) (const NsUrlEntry *entryPtr, void *arg);
+typedef void NsUrlVisitProc(const NsUrlEntry *entryPtr, void *arg);
 void NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
                      void *arg);
 

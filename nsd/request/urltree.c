@@ -9,8 +9,8 @@
  *      then looks at the nodes it passed from the deepest to the root.
  */
 
-#include "nsthread.h"
 #include "request/urltree.h"
+#include "nsthread.h"
 #include "base/assert.h"
 
 typedef struct Slot {

@@ -4,13 +4,13 @@
  *      Directories and locations that depend on the Host field.
  */
 
+#include "request/vhost.h"
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "http/location.h"
 #include "request/proxies.h"
 #include "request/conn_int.h"
-#include "request/vhost.h"
 
 static const char *HostOf(const NsConn *connPtr);
 static char *AppendHostRoot(Ns_DString *dsPtr,

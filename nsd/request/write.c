@@ -15,7 +15,7 @@
 
 #define COPY_BYTES 65536        /* Read from channels and pipes at a time. */
 
-typedef ssize_t (ReadProc)(void *source, char *buffer, size_t size);
+typedef ssize_t ReadProc(void *source, char *buffer, size_t size);
 
 static int  Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes);
 static ssize_t ReadFd(void *source, char *buffer, size_t size);

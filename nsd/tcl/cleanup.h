@@ -20,7 +20,7 @@ typedef enum NsCleanupPhase {
 
 #define NS_CLEANUP_PHASES 2
 
-typedef void (NsCleanupProc)(NsInterp *itPtr);
+typedef void NsCleanupProc(NsInterp *itPtr);
 
 /*
  * Call proc in that phase, after those that were added before.  To be called

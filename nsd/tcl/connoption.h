@@ -19,7 +19,7 @@ typedef struct NsConnCall {
     Tcl_Obj *const *objv;
 } NsConnCall;
 
-typedef int (NsConnOptionProc) (NsConnCall *callPtr);
+typedef int NsConnOptionProc(NsConnCall *callPtr);
 
 /*
  * Leave a result: TCL_OK.  NULL, where it may be, is empty; a set gets an id.

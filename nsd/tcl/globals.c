@@ -10,6 +10,7 @@
  *      known here, `info globals` it is.
  */
 
+#include "tcl/globals.h"
 #include "nstcl.h"
 
 #if TCL_MAJOR_VERSION == 8 && TCL_MINOR_VERSION == 6 \
@@ -20,7 +21,6 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
-#include "tcl/globals.h"
 
 static bool IsKeptVar(const char *name);
 static void SetEmpty(Tcl_Interp *interp, const char *name, Tcl_Obj *emptyPtr);

@@ -28,8 +28,8 @@
 #define TEXT(number)     TEXT_OF(number)
 #define TEXT_OF(number)  #number
 
-typedef void (ListProc)(Ns_DString *dsPtr);
-typedef void (ServerProc)(Ns_DString *dsPtr, NsServer *serverPtr);
+typedef void ListProc(Ns_DString *dsPtr);
+typedef void ServerProc(Ns_DString *dsPtr, NsServer *serverPtr);
 
 static ListProc Allocator, Argv, Argv0, BinDir, BootTime, BuildInfo, LogDir,
     MemInfo, ScheduleStats, Servers, Threads;

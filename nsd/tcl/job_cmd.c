@@ -11,8 +11,8 @@
 #include "tcl/joblist.h"
 #include "tcl/result.h"
 
-typedef void (AppendProc) (Ns_DString *dsPtr);
-typedef NsJobStatus (ListProc) (const char *queue, Ns_DString *dsPtr);
+typedef void AppendProc(Ns_DString *dsPtr);
+typedef NsJobStatus ListProc(const char *queue, Ns_DString *dsPtr);
 
 static Tcl_ObjCmdProc CancelCmd, CreateCmd, DeleteCmd, QueueCmd, WaitCmd,
     WaitAnyCmd, ExistsCmd, ConfigureCmd, AppendCmd, ListCmd;

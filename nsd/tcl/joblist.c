@@ -8,7 +8,7 @@
 #include "nsstring.h"
 #include "tcl/job_int.h"
 
-typedef void (AppendProc) (Ns_DString *dsPtr, const NsJob *jobPtr);
+typedef void AppendProc(Ns_DString *dsPtr, const NsJob *jobPtr);
 
 static AppendProc AppendId;
 static AppendProc AppendJob;

@@ -42,7 +42,7 @@ static const NsParameter rows[] = {
 
 static NsPerServer allBuckets;
 
-typedef const char *(PutProc) (NsvArray *arrayPtr, const char *key,
+typedef const char *PutProc(NsvArray *arrayPtr, const char *key,
                                const char *value, size_t length);
 
 static NsPerServerProc CreateBuckets;

@@ -19,7 +19,7 @@
  * key.  The result is left in *resultPtr, without a reference count, or an
  * error message in the interpreter.
  */
-typedef int (DictProc) (Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
+typedef int DictProc(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
                         Tcl_Obj *const *args, Tcl_Obj **resultPtr);
 
 static DictProc DictAppend, DictExists, DictGet, DictGetDef, DictIncr, DictKeys,

@@ -27,7 +27,7 @@ void NsPerServerInit(void);
  * The data of serverPtr; createProc makes it if there is none yet.  It lives as
  * long as the process.  Any thread; no lock when it exists.
  */
-typedef void *(NsPerServerProc) (NsServer *serverPtr);
+typedef void *NsPerServerProc(NsServer *serverPtr);
 void *NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
                      NsPerServerProc *createProc);
 

@@ -44,7 +44,7 @@ Ns_TclCallback *NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
 /*
  * Commands that unregister: `?-server s?` may be among the options.
  */
-typedef void (NsUnregisterProc) (const char *server, const NsRegArgs *argsPtr);
+typedef void NsUnregisterProc(const char *server, const NsRegArgs *argsPtr);
 int NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
                         Tcl_Obj *const *objv, NsUnregisterProc *proc);
 

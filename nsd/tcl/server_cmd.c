@@ -57,7 +57,7 @@ static const struct {
     {"-noinherit",     FLAG_NOINHERIT}
 };
 
-typedef int (SubcmdProc)(Tcl_Interp *interp, const Call *callPtr);
+typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
 static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
     ThreadsSubcmd, SettingSubcmd, KeepaliveSubcmd, DirectorySubcmd, TableSubcmd,

@@ -24,7 +24,7 @@ typedef struct Call {
     Tcl_Obj *const   *objv;     /* subcommand. */
 } Call;
 
-typedef int (SubProc) (Call *callPtr);
+typedef int SubProc(Call *callPtr);
 
 #define SET    0x01u            /* The next word is a set's. */
 #define INDEX  0x02u            /* And the one behind that a field's. */

@@ -39,7 +39,7 @@ static Ns_Url2FileProc     RunUrl2FileScript;
 static Ns_ServerRootProc   RunServerRootScript;
 static Ns_ConnLocationProc RunLocationScript;
 
-typedef char *(RootProc)(Ns_DString *dsPtr, NsServer *serverPtr,
+typedef char *RootProc(Ns_DString *dsPtr, NsServer *serverPtr,
                          const char *host);
 
 static int PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,

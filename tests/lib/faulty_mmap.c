@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-typedef void *(MapProc)(void *, size_t, int, int, int, off_t);
+typedef void *MapProc(void *, size_t, int, int, int, off_t);
 
 static void *
 Map(const char *name, void *address, size_t length, int protection, int flags,

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef int (ResolveProc)(const char *, const char *, const struct addrinfo *,
+typedef int ResolveProc(const char *, const char *, const struct addrinfo *,
                           struct addrinfo **);
 
 int

@@ -27,7 +27,7 @@ static char   directory[64], path[512], logFile[128];
 static char  *image;
 static size_t imageBytes;
 
-typedef void (DamageProc) (char *bytes, size_t at);
+typedef void DamageProc(char *bytes, size_t at);
 
 static void
 LogAndDie(void)

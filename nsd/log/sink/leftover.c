@@ -21,7 +21,7 @@
 /*
  * Called for each sink that something is left for.  True: give it up.
  */
-typedef bool (LeftoverProc) (const NsLeftover *leftoverPtr, void *arg);
+typedef bool LeftoverProc(const NsLeftover *leftoverPtr, void *arg);
 
 typedef struct List {
     int         n;

@@ -26,7 +26,7 @@
 /*
  * A request to a sink, carried out between two records.  On its caller's stack.
  */
-typedef Ns_ReturnCode (NsSinkOpProc) (Ns_LogSink sink, void *arg);
+typedef Ns_ReturnCode NsSinkOpProc(Ns_LogSink sink, void *arg);
 
 typedef enum {
     NS_OP_PLAIN,

@@ -121,7 +121,7 @@ bool NsSinkTypeAdd(const NsSinkType *typePtr);
 /*
  * The procedure that loads a module for a type, and adds it.
  */
-typedef void (NsSinkTypeLoadProc)(const char *name);
+typedef void NsSinkTypeLoadProc(const char *name);
 void NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);
 
 int NsSinkTypeCountOptions(const NsSinkType *typePtr);

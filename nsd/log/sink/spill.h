@@ -93,7 +93,7 @@ void     NsSpillRefresh(NsSpill *spillPtr);
  * makes it again. *hasOthersPtr: there is something else in the file.  If not,
  * it may as well stay as it is.  False: errno tells why this cannot be.
  */
-typedef bool (NsSpillKeepProc) (const NsRing *ringPtr, uint32_t lane);
+typedef bool NsSpillKeepProc(const NsRing *ringPtr, uint32_t lane);
 bool NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
                  bool *hasOthersPtr);
 

@@ -32,7 +32,7 @@ typedef struct NsChore {
 /*
  * Serve the chore.  When to come again: a stamp, or one of these.
  */
-typedef NsStamp (NsChoreProc) (NsChore *chorePtr);
+typedef NsStamp NsChoreProc(NsChore *chorePtr);
 
 #define NS_CHORE_NOW   INT64_C(0)
 #define NS_CHORE_NEVER INT64_MAX        /* Unless it is woken. */

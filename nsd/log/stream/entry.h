@@ -54,7 +54,7 @@ bool NsEntryIsDeferring(void);
  * Called with each Fatal message before it is written: no filter sees those.
  * NULL: nobody.  Tell calls the procedure.
  */
-typedef void (NsLogFatalProc)(const char *message, size_t length);
+typedef void NsLogFatalProc(const char *message, size_t length);
 void NsLogSetFatalProc(NsLogFatalProc *proc);
 void NsEntryTellFatal(const char *message, size_t length);
 

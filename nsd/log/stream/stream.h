@@ -33,7 +33,7 @@ Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
  * Records of the calling thread that say how many bytes were sent, at that
  * offset, go to proc in place of the stream; NULL: not any more.
  */
-typedef void (NsStreamHoldProc)(Ns_LogStream stream, int severity,
+typedef void NsStreamHoldProc(Ns_LogStream stream, int severity,
                                 const struct iovec *pieces, int n,
                                 size_t offset);
 void NsStreamHold(NsStreamHoldProc *proc);
