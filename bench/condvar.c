@@ -20,10 +20,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  wakeup = PTHREAD_COND_INITIALIZER;
-static int64_t         sentAt;          /* 0: nothing to do. */
+static int64_t         sentAt; /* 0: nothing to do. */
 static bool            isDone;
-static BenchHistogram  histogram;       /* Of the sleeper. */
-
+static BenchHistogram  histogram; /* Of the sleeper. */
 
 static void *
 Sleep(void *arg)
@@ -75,7 +74,7 @@ main(int argc, char **argv)
     pthread_t thread;
 
     if (rate < 1 || seconds < 1
-            || pthread_create(&thread, NULL, Sleep, NULL) != 0) {
+        || pthread_create(&thread, NULL, Sleep, NULL) != 0) {
         fprintf(stderr, "usage: condvar RATE SECONDS ?WAKER SLEEPER?\n");
         return 1;
     }

@@ -45,17 +45,21 @@ BenchOpenLog(const char *directory, const char *file, Ns_LogFormatProc *format,
     Nsthreads_LibInit();
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2, .isAsync = true,
+        .file = systemLog,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
         .memoryBytes = memoryBytes,
-        .ringDirectory = memoryBytes > 0 ? directory : NULL, .home = directory
-    });
+        .ringDirectory = memoryBytes > 0 ? directory : NULL,
+        .home = directory});
     log.stream = Ns_LogStreamCreate("bench", format, NULL);
     /* Whoever is faster than the disk waits: all lines count. */
     NsStreamSetOverflow(log.stream, NS_OVERFLOW_BLOCK);
     log.sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "bench", .stream = log.stream, .file = file,
-        .bufferBytes = 65536
-    });
+        .name = "bench",
+        .stream = log.stream,
+        .file = file,
+        .bufferBytes = 65536});
     if (log.sink == NULL) {
         perror(file);
         exit(1);

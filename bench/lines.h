@@ -27,18 +27,18 @@
  * What the lines of a thread look like: "... /TT/NNNNNNNNN ...".
  */
 typedef struct BenchLine {
-    char   text[1024];          /* No null byte at the end. */
+    char   text[1024]; /* No null byte at the end. */
     size_t length;
-    size_t numberAt;            /* Where the digits are. */
+    size_t numberAt; /* Where the digits are. */
 } BenchLine;
 
 static inline void
 BenchLineInit(BenchLine *linePtr, int writer, const char *head,
               const char *tail)
 {
-    linePtr->length = (size_t) snprintf(
-        linePtr->text, sizeof(linePtr->text), "%s/%02d/%0*d%s", head, writer,
-        BENCH_DIGITS, 0, tail);
+    linePtr->length = (size_t) snprintf(linePtr->text, sizeof(linePtr->text),
+                                        "%s/%02d/%0*d%s", head, writer,
+                                        BENCH_DIGITS, 0, tail);
     linePtr->numberAt = strlen(head) + 4;
 }
 
@@ -94,13 +94,14 @@ BenchVerify(const char *path, BenchLine *lines, int nWriters, long nLines,
     close(fd);
     for (p = bytes, end = bytes + st.st_size; p < end; n++) {
         const char *writerAt = p + skip + lines[0].numberAt - 3;
-        int         writer = end - p < 64 ? -1
-            : (writerAt[0] - '0') * 10 + writerAt[1] - '0';
-        BenchLine  *linePtr = &lines[writer < 0 || writer >= nWriters
-                                     ? 0 : writer];
+        int         writer = end - p < 64
+                    ? -1
+                    : (writerAt[0] - '0') * 10 + writerAt[1] - '0';
+        BenchLine  *linePtr =
+            &lines[writer < 0 || writer >= nWriters ? 0 : writer];
 
         if (writer < 0 || (size_t) (end - p) < skip + linePtr->length
-                || memcmp(p + skip, linePtr->text, linePtr->length) != 0) {
+            || memcmp(p + skip, linePtr->text, linePtr->length) != 0) {
             fprintf(stderr, "%s: line %ld is \"%.*s\",\nnot \"%.*s\"\n", path,
                     n + 1, (int) (end - p < 256 ? end - p : 256), p,
                     (int) linePtr->length, linePtr->text);
@@ -130,7 +131,7 @@ static inline void
 BenchWarm(const char *path, size_t bytes)
 {
     static char buffer[65536];
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int         fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     for (size_t n = 0; n < bytes; n += sizeof(buffer)) {
         if (write(fd, buffer, sizeof(buffer)) < 0) {
@@ -158,10 +159,10 @@ typedef struct BenchEnd {
     const char *name;
     long        nLines;
     uint64_t    sum;
-    int64_t     nanos;          /* From the first line until all are synced. */
-    double      putSeconds;     /* Processor time of those who logged, */
-    double      logSeconds;     /* and of all others. */
-    long        peakKb;         /* Resident memory. */
+    int64_t     nanos;      /* From the first line until all are synced. */
+    double      putSeconds; /* Processor time of those who logged, */
+    double      logSeconds; /* and of all others. */
+    long        peakKb;     /* Resident memory. */
 } BenchEnd;
 
 static inline long
@@ -182,15 +183,17 @@ BenchPrintEnd(FILE *fp, const BenchEnd *endPtr, int idleSeconds)
     getrusage(RUSAGE_SELF, &before);
     BenchSleepUntil(until);
     getrusage(RUSAGE_SELF, &after);
-    fprintf(fp, "name %s lines %ld sum %016llx rate %.0f put %.1f log %.1f"
-            " peak %.1f wakeups %.2f\n", endPtr->name, endPtr->nLines,
-            (unsigned long long) endPtr->sum,
+    fprintf(fp,
+            "name %s lines %ld sum %016llx rate %.0f put %.1f log %.1f"
+            " peak %.1f wakeups %.2f\n",
+            endPtr->name, endPtr->nLines, (unsigned long long) endPtr->sum,
             (double) endPtr->nLines * 1e9 / (double) endPtr->nanos,
             endPtr->putSeconds * 1e9 / (double) endPtr->nLines,
             endPtr->logSeconds * 1e9 / (double) endPtr->nLines,
             (double) endPtr->peakKb / 1024,
-            idleSeconds == 0 ? 0 :
-            (double) (after.ru_nvcsw - before.ru_nvcsw - 1) / idleSeconds);
+            idleSeconds == 0 ? 0
+                             : (double) (after.ru_nvcsw - before.ru_nvcsw - 1)
+                    / idleSeconds);
     fflush(fp);
 }
 

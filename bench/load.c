@@ -39,14 +39,14 @@
 #include "measure.h"
 
 #define SLOW_BYTES   1024
-#define SLOW_TURNS   100        /* In which all take something, */
-#define SLOW_PAUSE   1          /* with so many milliseconds between two. */
+#define SLOW_TURNS   100 /* In which all take something, */
+#define SLOW_PAUSE   1   /* with so many milliseconds between two. */
 #define SMALL_BUFFER 4096
-#define PATIENCE     5          /* Seconds until a reply is an error. */
+#define PATIENCE     5 /* Seconds until a reply is an error. */
 
 typedef struct Paced {
     pthread_t      thread;
-    int64_t        first;       /* When the first request is due. */
+    int64_t        first; /* When the first request is due. */
     int64_t        interval;
     int            nRequests;
     int            nErrors;
@@ -54,33 +54,32 @@ typedef struct Paced {
 } Paced;
 
 typedef struct User {
-    pthread_t       thread;
-    int64_t         first;      /* When the first request is due, */
-    int64_t         end;        /* and when no further one is. */
-    double          think;      /* Nanoseconds, mean. */
-    unsigned short  random[3];
-    int             nErrors;
-    int64_t         sum;        /* Of all times. */
-    BenchHistogram  histogram;
+    pthread_t      thread;
+    int64_t        first; /* When the first request is due, */
+    int64_t        end;   /* and when no further one is. */
+    double         think; /* Nanoseconds, mean. */
+    unsigned short random[3];
+    int            nErrors;
+    int64_t        sum; /* Of all times. */
+    BenchHistogram histogram;
 } User;
 
 static int         port;
 static const char *path;
 static char        request[1024];
 
-static int Connect(int receiveBytes);
-static void SendRequest(int fd);
-static bool ReadReply(int fd);
-static long BodyLength(const char *header);
-static int RunPaced(double rate, int seconds, int n);
+static int   Connect(int receiveBytes);
+static void  SendRequest(int fd);
+static bool  ReadReply(int fd);
+static long  BodyLength(const char *header);
+static int   RunPaced(double rate, int seconds, int n);
 static void *PacedThread(void *arg);
-static int RunUsers(char **argv);
+static int   RunUsers(char **argv);
 static void *UserThread(void *arg);
-static int Hold(int n);
-static int ReadSlowly(int n);
-static bool InputEnded(int waitMs);
-static void RaiseLimit(void);
-
+static int   Hold(int n);
+static int   ReadSlowly(int n);
+static bool  InputEnded(int waitMs);
+static void  RaiseLimit(void);
 
 int
 main(int argc, char **argv)
@@ -113,19 +112,18 @@ main(int argc, char **argv)
 static int
 Connect(int receiveBytes)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t) port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
-    };
-    struct timeval patience = {PATIENCE, 0};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t) port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval     patience = {PATIENCE, 0};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 
     if (fd >= 0 && receiveBytes > 0) {
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiveBytes,
                    sizeof(receiveBytes));
     }
-    if (fd < 0 || connect(fd, (struct sockaddr *) &address,
-                          sizeof(address)) != 0) {
+    if (fd < 0
+        || connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0) {
         perror("load: connect");
         exit(1);
     }
@@ -150,11 +148,11 @@ SendRequest(int fd)
 static bool
 ReadReply(int fd)
 {
-    char    buffer[16384];
-    size_t  length = 0;
-    char   *end = NULL;
-    long    left;
-    bool    isGood;
+    char   buffer[16384];
+    size_t length = 0;
+    char  *end = NULL;
+    long   left;
+    bool   isGood;
 
     while (end == NULL) {
         ssize_t n = recv(fd, buffer + length, sizeof(buffer) - 1 - length, 0);
@@ -355,7 +353,7 @@ ReadSlowly(int n)
         turn = (turn + 1) % SLOW_TURNS;
         for (int i = turn; i < n; i += SLOW_TURNS) {
             if (fds[i] >= 0
-                    && recv(fds[i], buffer, sizeof(buffer), MSG_DONTWAIT) == 0) {
+                && recv(fds[i], buffer, sizeof(buffer), MSG_DONTWAIT) == 0) {
                 close(fds[i]);
                 fds[i] = -1;
                 nLost++;

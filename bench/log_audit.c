@@ -24,12 +24,12 @@
 #include "measure.h"
 #include "ns.h"
 
-#define MAX_THREADS   1024
-#define START_NANOS   INT64_C(200000000)    /* Until all threads are there. */
-#define LINE_BYTES    200                   /* Of a record in the file. */
-#define BUFFER_LINES  1000
-#define BUFFER_NANOS  INT64_C(20000000000)
-#define STACK_BYTES   131072
+#define MAX_THREADS  1024
+#define START_NANOS  INT64_C(200000000) /* Until all threads are there. */
+#define LINE_BYTES   200                /* Of a record in the file. */
+#define BUFFER_LINES 1000
+#define BUFFER_NANOS INT64_C(20000000000)
+#define STACK_BYTES  131072
 
 typedef enum { NONE, DIRECT, BUFFERED, DURABLE } Way;
 
@@ -47,25 +47,25 @@ static int64_t start, end;
 static long    nSteps;
 static Worker  workers[MAX_THREADS];
 
-static bool FindWay(const char *name);
-static Ns_LogSink StartLog(const char *directory, const char *file);
+static bool          FindWay(const char *name);
+static Ns_LogSink    StartLog(const char *directory, const char *file);
 static Ns_ThreadProc RunWorker;
-static void WriteRecord(int number, uint64_t value);
-static long CountLines(const char *file);
-
+static void          WriteRecord(int number, uint64_t value);
+static long          CountLines(const char *file);
 
 int
 main(int argc, char **argv)
 {
     static BenchHistogram sum;
-    FILE       *report = fdopen(dup(STDOUT_FILENO), "w");
-    char        file[512];
-    Ns_LogSink  sink;
-    int         nThreads;
-    int64_t     nanos = 0, recordNanos = 0, elapsed;
+    FILE                 *report = fdopen(dup(STDOUT_FILENO), "w");
+    char                  file[512];
+    Ns_LogSink            sink;
+    int                   nThreads;
+    int64_t               nanos = 0, recordNanos = 0, elapsed;
 
     if (argc != 6 || !FindWay(argv[2])) {
-        fprintf(stderr, "usage: log_audit DIRECTORY none|direct|buffered|durable"
+        fprintf(stderr,
+                "usage: log_audit DIRECTORY none|direct|buffered|durable"
                 " THREADS SECONDS WORK\n");
         return 1;
     }
@@ -79,7 +79,8 @@ main(int argc, char **argv)
     for (int i = 0; i < nThreads; i++) {
         workers[i].number = i;
         workers[i].state = (uint64_t) i + 1;
-        Ns_ThreadCreate(RunWorker, &workers[i], STACK_BYTES, &workers[i].thread);
+        Ns_ThreadCreate(RunWorker, &workers[i], STACK_BYTES,
+                        &workers[i].thread);
     }
     for (int i = 0; i < nThreads; i++) {
         Ns_ThreadJoin(&workers[i].thread, NULL);
@@ -89,8 +90,10 @@ main(int argc, char **argv)
     }
     Ns_LogSinkFlush(sink);
     elapsed = BenchNow() - start;
-    fprintf(report, "rate %.1f mean %.1f p99 %.1f record %.2f count %llu"
-            " lines %ld\n", (double) sum.count * 1e9 / (double) elapsed,
+    fprintf(report,
+            "rate %.1f mean %.1f p99 %.1f record %.2f count %llu"
+            " lines %ld\n",
+            (double) sum.count * 1e9 / (double) elapsed,
             (double) nanos / 1000 / (double) sum.count,
             BenchPercentile(&sum, 99) / 1000,
             (double) recordNanos / 1000 / (double) sum.count,
@@ -104,7 +107,8 @@ main(int argc, char **argv)
 static bool
 FindWay(const char *name)
 {
-    static const char *const names[] = {"none", "direct", "buffered", "durable"};
+    static const char *const names[] = {
+        "none", "direct", "buffered", "durable"};
 
     for (int i = 0; i < Ns_NrElements(names); i++) {
         if (STREQ(name, names[i])) {
@@ -119,11 +123,15 @@ static Ns_LogSink
 StartLog(const char *directory, const char *file)
 {
     static const char *const stream = "audit";
-    char       systemLog[512];
-    NsSinkSpec spec = {
-        .name = "bench", .type = "file", .streams = &stream, .nStreams = 1,
-        .file = file, .isAwaited = way == DIRECT, .settings = nsSinkDefaults
-    };
+    char                     systemLog[512];
+    NsSinkSpec               spec = {
+                      .name = "bench",
+                      .type = "file",
+                      .streams = &stream,
+                      .nStreams = 1,
+                      .file = file,
+                      .isAwaited = way == DIRECT,
+                      .settings = nsSinkDefaults};
     Ns_LogSink sink;
 
     snprintf(systemLog, sizeof(systemLog), "%s/system.log", directory);
@@ -131,9 +139,11 @@ StartLog(const char *directory, const char *file)
     Nsthreads_LibInit();
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2,
-        .isAsync = way != DIRECT, .home = directory
-    });
+        .file = systemLog,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = way != DIRECT,
+        .home = directory});
     if (way == DIRECT) {
         spec.settings.bufferBytes = 0;
     } else {
@@ -181,21 +191,24 @@ RunWorker(void *arg)
 static void
 WriteRecord(int number, uint64_t value)
 {
-    Ns_LogSink failed;
-    char user[32], row[32], amount[32];
+    Ns_LogSink        failed;
+    char              user[32], row[32], amount[32];
     const char *const words[] = {
-        "table", "accounts", "row", row, "old", "100.00", "new", amount
-    };
+        "table", "accounts", "row", row, "old", "100.00", "new", amount};
 
     snprintf(user, sizeof(user), "user%04d", number);
     snprintf(row, sizeof(row), "%06u", (unsigned) (value % 1000000));
     snprintf(amount, sizeof(amount), "%06.2f", (double) (value % 99999) / 100);
     if (NsAuditWrite(&(NsAuditRecord){
-            .kind = "update", .server = "bench", .peer = "192.168.100.200",
-            .user = user, .nWords = Ns_NrElements(words), .words = words
-        }) != NS_OK
-            || (way == DURABLE
-                && NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
+            .kind = "update",
+            .server = "bench",
+            .peer = "192.168.100.200",
+            .user = user,
+            .nWords = Ns_NrElements(words),
+            .words = words})
+            != NS_OK
+        || (way == DURABLE
+            && NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
         perror("log_audit: record");
         exit(1);
     }

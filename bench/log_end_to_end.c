@@ -23,15 +23,16 @@
 #define TIME_BYTES  (sizeof("127.0.0.1 - - [21/Nov/2026:00:07:00 +0000] ") - 1)
 #define PEER        "127.0.0.1"
 #define REFERER     "http://www.example.com/index.html"
-#define AGENT       "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101" \
-                    " Firefox/128.0"
+#define AGENT                                                  \
+    "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101" \
+    " Firefox/128.0"
 
 typedef struct Writer {
     pthread_t    thread;
     BenchLine    line;
     Ns_LogStream stream;
     long         nLines;
-    double       seconds;       /* Of processor time. */
+    double       seconds; /* Of processor time. */
 } Writer;
 
 static Writer    writers[BENCH_MAX_WRITERS];
@@ -44,7 +45,6 @@ static void  WritePlain(const char *file, BenchEnd *endPtr);
 static void  RunLog(const char *directory, const char *file, bool isAccess,
                     int nThreads, BenchEnd *endPtr);
 
-
 int
 main(int argc, char **argv)
 {
@@ -56,7 +56,8 @@ main(int argc, char **argv)
     long     nLines;
 
     if (argc != 6) {
-        fprintf(stderr, "usage: log_end_to_end DIRECTORY lines|access|write"
+        fprintf(stderr,
+                "usage: log_end_to_end DIRECTORY lines|access|write"
                 " LINES THREADS IDLE\n");
         return 1;
     }
@@ -108,7 +109,8 @@ RunLog(const char *directory, const char *file, bool isAccess, int nThreads,
     for (int i = 0; i < nThreads; i++) {
         writers[i].stream = log.stream;
         if (pthread_create(&writers[i].thread, NULL,
-                           isAccess ? PutAccess : PutLines, &writers[i]) != 0) {
+                           isAccess ? PutAccess : PutLines, &writers[i])
+            != 0) {
             perror("thread");
             exit(1);
         }
@@ -130,8 +132,8 @@ static void
 InitLine(BenchLine *linePtr, int writer, bool isAccess)
 {
     if (isAccess) {
-        BenchLineInit(linePtr, writer, "\"GET /page", " HTTP/1.1\" 200 1234 \""
-                      REFERER "\" \"" AGENT "\"\n");
+        BenchLineInit(linePtr, writer, "\"GET /page",
+                      " HTTP/1.1\" 200 1234 \"" REFERER "\" \"" AGENT "\"\n");
     } else {
         BenchLineInitPlain(linePtr, writer);
     }
@@ -140,7 +142,7 @@ InitLine(BenchLine *linePtr, int writer, bool isAccess)
 static void *
 PutLines(void *arg)
 {
-    Writer *w = arg;
+    Writer      *w = arg;
     struct iovec piece = {w->line.text, w->line.length};
 
     for (long i = 0; i < w->nLines; i++) {
@@ -157,8 +159,8 @@ PutLines(void *arg)
 static void *
 PutAccess(void *arg)
 {
-    Writer      *w = arg;
-    const char  *request = w->line.text + 1;
+    Writer         *w = arg;
+    const char     *request = w->line.text + 1;
     Ns_AccessRecord r = {
         .flags = NS_ACCESS_COMBINED | NS_ACCESS_FMTTIME,
         .status = 200,
@@ -166,14 +168,15 @@ PutAccess(void *arg)
         .peerLength = sizeof(PEER) - 1,
         .requestLength = (uint32_t) (strchr(request, '"') - request),
         .refererLength = sizeof(REFERER) - 1,
-        .agentLength = sizeof(AGENT) - 1
-    };
+        .agentLength = sizeof(AGENT) - 1};
     struct iovec pieces[] = {
-        {&r, sizeof(r)}, {(void *) PEER, r.peerLength}, {NULL, 0},
+        {&r, sizeof(r)},
+        {(void *) PEER, r.peerLength},
+        {NULL, 0},
         {(void *) request, r.requestLength},
-        {(void *) REFERER, r.refererLength}, {(void *) AGENT, r.agentLength},
-        {NULL, 0}
-    };
+        {(void *) REFERER, r.refererLength},
+        {(void *) AGENT, r.agentLength},
+        {NULL, 0}};
 
     for (long i = 0; i < w->nLines; i++) {
         Ns_LogStreamPut(w->stream, Notice, pieces, Ns_NrElements(pieces));
@@ -187,18 +190,18 @@ static void
 WritePlain(const char *file, BenchEnd *endPtr)
 {
     static char buffer[WRITE_BYTES];
-    Writer *w = &writers[0];
-    int64_t start = BenchNow();
-    int     fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    double  before = BenchCpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
-    size_t  n = 0;
+    Writer     *w = &writers[0];
+    int64_t     start = BenchNow();
+    int    fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    double before = BenchCpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
+    size_t n = 0;
 
     for (long i = 1; i <= w->nLines; i++) {
         memcpy(buffer + n, w->line.text, w->line.length);
         n += w->line.length;
         BenchLineNext(&w->line);
         if ((n == sizeof(buffer) || i == w->nLines)
-                && write(fd, buffer, n) != (ssize_t) n) {
+            && write(fd, buffer, n) != (ssize_t) n) {
             perror(file);
             exit(1);
         }

@@ -20,7 +20,7 @@
 #include "producers.h"
 
 #define RECORD_BYTES  256
-#define MESSAGE_BYTES 30        /* The time and the thread's name fill up. */
+#define MESSAGE_BYTES 30 /* The time and the thread's name fill up. */
 #define QUEUE_BATCH   256
 
 /*
@@ -33,25 +33,28 @@ typedef struct Entry {
 } Entry;
 
 static struct {
-    pthread_mutex_t lock;       /* Guards the rest. */
-    pthread_cond_t  wakeup;     /* There is an entry, or the end. */
+    pthread_mutex_t lock;   /* Guards the rest. */
+    pthread_cond_t  wakeup; /* There is an entry, or the end. */
     Entry          *firstPtr;
     Entry         **lastPtrPtr;
     bool            isDone;
-    int             fd;         /* Constant while the thread runs. */
-} queue = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL,
-           &queue.firstPtr, false, -1};
+    int             fd; /* Constant while the thread runs. */
+} queue = {PTHREAD_MUTEX_INITIALIZER,
+           PTHREAD_COND_INITIALIZER,
+           NULL,
+           &queue.firstPtr,
+           false,
+           -1};
 
 static char record[RECORD_BYTES];
 static char message[MESSAGE_BYTES + 1];
 
-static void PutRecord(void *arg);
-static void PutLine(void *arg);
-static void PutMutex(void *arg);
+static void  PutRecord(void *arg);
+static void  PutLine(void *arg);
+static void  PutMutex(void *arg);
 static void *WriteQueue(void *arg);
-static void WriteBatch(Entry **entryPtrPtr);
-static void RunMutex(FILE *fp, const char *directory, BenchRun *run, int all);
-
+static void  WriteBatch(Entry **entryPtrPtr);
+static void  RunMutex(FILE *fp, const char *directory, BenchRun *run, int all);
 
 int
 main(int argc, char **argv)
@@ -63,7 +66,8 @@ main(int argc, char **argv)
     int      showsAll = argc > 5;
 
     if (argc < 5) {
-        fprintf(stderr, "usage: log_handover DIRECTORY CALLS THREADS RATE"
+        fprintf(stderr,
+                "usage: log_handover DIRECTORY CALLS THREADS RATE"
                 " ?-histogram?\n");
         return 1;
     }

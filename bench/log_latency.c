@@ -24,22 +24,21 @@
 typedef struct Reader {
     int            fd;
     long           nExpected;
-    BenchHistogram histogram;   /* Of microseconds. */
+    BenchHistogram histogram; /* Of microseconds. */
 } Reader;
 
 static void *ReadRecords(void *arg);
-
 
 int
 main(int argc, char **argv)
 {
     static Reader reader;
-    FILE        *report = fdopen(dup(STDOUT_FILENO), "w");
-    char         file[512];
-    BenchLog     log;
-    pthread_t    thread;
-    int64_t      start;
-    double       rate;
+    FILE         *report = fdopen(dup(STDOUT_FILENO), "w");
+    char          file[512];
+    BenchLog      log;
+    pthread_t     thread;
+    int64_t       start;
+    double        rate;
 
     if (argc != 4) {
         fprintf(stderr, "usage: log_latency DIRECTORY RATE SECONDS\n");
@@ -51,7 +50,7 @@ main(int argc, char **argv)
     log = BenchOpenLog(argv[1], file, BenchCopy, 0);
     reader.fd = open(file, O_RDONLY | O_CLOEXEC);
     if (reader.fd < 0
-            || pthread_create(&thread, NULL, ReadRecords, &reader) != 0) {
+        || pthread_create(&thread, NULL, ReadRecords, &reader) != 0) {
         perror(file);
         return 1;
     }
@@ -65,8 +64,8 @@ main(int argc, char **argv)
             BenchSleepUntil(due);
         }
         snprintf(text, sizeof(text), "%-63lld\n", (long long) BenchNow());
-        Ns_LogStreamPut(log.stream, Notice,
-                        &(struct iovec){text, RECORD_BYTES}, 1);
+        Ns_LogStreamPut(log.stream, Notice, &(struct iovec){text, RECORD_BYTES},
+                        1);
     }
     pthread_join(thread, NULL);
     BenchPrint(report, &reader.histogram, 0.001, 0);

@@ -32,13 +32,13 @@ typedef struct Result {
 static const char *directory;
 static char        path[4096];
 static int64_t     megabytes;
-static Result     *resultPtr;       /* Shared with the children. */
+static Result     *resultPtr; /* Shared with the children. */
 
 static BenchLog Open(void);
-static void FillAndDie(void);
-static void Recover(void);
-static int  InChild(void (*proc) (void));
-static long CountLines(void);
+static void     FillAndDie(void);
+static void     Recover(void);
+static int      InChild(void (*proc)(void));
+static long     CountLines(void);
 
 int
 main(int argc, char **argv)
@@ -102,7 +102,7 @@ Recover(void)
 }
 
 static int
-InChild(void (*proc) (void))
+InChild(void (*proc)(void))
 {
     int   status = -1;
     pid_t pid = fork();

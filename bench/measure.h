@@ -14,8 +14,8 @@
 /*
  * Log-linear: 32 buckets for each power of two, so at most 3 % error.
  */
-#define BENCH_SUB      32
-#define BENCH_BUCKETS  (BENCH_SUB * 60)
+#define BENCH_SUB     32
+#define BENCH_BUCKETS (BENCH_SUB * 60)
 
 typedef struct BenchHistogram {
     uint64_t count;
@@ -53,7 +53,9 @@ BenchTicks(void)
     uint64_t ticks;
 
     __asm__ __volatile__("lfence; rdtsc; shl $32, %%rdx; or %%rdx, %0; lfence"
-                         : "=a" (ticks) : : "rdx", "memory");
+                         : "=a"(ticks)
+                         :
+                         : "rdx", "memory");
     return ticks;
 #else
     return (uint64_t) BenchNow();
@@ -75,7 +77,8 @@ static inline void
 BenchRecord(BenchHistogram *h, uint64_t value)
 {
     unsigned shift = value < BENCH_SUB
-        ? 0 : (unsigned) (58 - __builtin_clzll(value));
+        ? 0
+        : (unsigned) (58 - __builtin_clzll(value));
 
     h->buckets[shift * BENCH_SUB + (value >> shift)]++;
     h->count++;

@@ -26,8 +26,8 @@ typedef struct BenchRun {
     BenchPutProc *put;
     void         *arg;
     int           nThreads;
-    double        rate;         /* Calls per second of all; 0: flat out. */
-    int64_t       nCalls;       /* Of all threads. */
+    double        rate;   /* Calls per second of all; 0: flat out. */
+    int64_t       nCalls; /* Of all threads. */
 } BenchRun;
 
 typedef struct BenchProducer {
@@ -57,9 +57,9 @@ BenchTimerTicks(void)
 static inline void *
 BenchProduce(void *arg)
 {
-    BenchProducer *p = (BenchProducer *) arg;
+    BenchProducer  *p = (BenchProducer *) arg;
     const BenchRun *run = p->run;
-    uint64_t start = BenchTicks();
+    uint64_t        start = BenchTicks();
 
     for (int64_t i = 0; i < run->nCalls / run->nThreads; i++) {
         uint64_t before = BenchTicks(), due;
@@ -81,7 +81,7 @@ BenchProduce(void *arg)
 static inline void
 BenchProduceAll(FILE *fp, const char *name, const BenchRun *run, int showsAll)
 {
-    static BenchProducer producers[BENCH_MAX_THREADS];
+    static BenchProducer  producers[BENCH_MAX_THREADS];
     static BenchHistogram sum;
     double nanosPerTick = BenchNanosPerTick(), timer = BenchTimerTicks();
 
@@ -94,7 +94,8 @@ BenchProduceAll(FILE *fp, const char *name, const BenchRun *run, int showsAll)
                 / run->rate;
         }
         if (pthread_create(&producers[i].thread, NULL, BenchProduce,
-                           &producers[i]) != 0) {
+                           &producers[i])
+            != 0) {
             perror("thread");
             exit(1);
         }

@@ -23,13 +23,11 @@
 static int  Listen(const char *path);
 static long Receive(int fd);
 
-
 int
 main(int argc, char **argv)
 {
     struct pollfd pfds[2] = {
-        {.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}
-    };
+        {.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
     long count = 0;
     char line[80];
 
@@ -56,8 +54,8 @@ static int
 Listen(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int bytes = QUEUE_BYTES;
+    int                fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int                bytes = QUEUE_BYTES;
 
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));

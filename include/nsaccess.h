@@ -19,24 +19,24 @@ typedef enum {
 } Ns_AccessStage;
 
 typedef struct Ns_Access {
-    const char *server;         /* Virtual server. */
-    const char *driver;         /* Driver module. */
-    const char *peer;           /* Address of the client as text: behind proxies
-                                 * of trustedproxies, as they say. */
-    const char *line;           /* Request line as received; NULL if none. */
+    const char *server; /* Virtual server. */
+    const char *driver; /* Driver module. */
+    const char *peer;   /* Address of the client as text: behind proxies
+                         * of trustedproxies, as they say. */
+    const char *line;   /* Request line as received; NULL if none. */
     size_t      lineLength;
-    const char *url;            /* Decoded path; NULL if none. */
-    const char *user;           /* From Authorization, unchecked; or NULL. */
+    const char *url;  /* Decoded path; NULL if none. */
+    const char *user; /* From Authorization, unchecked; or NULL. */
     int         status;
-    int64_t     bytesSent;      /* Response header included. */
-    Ns_Time     start;          /* Wall clock: queued, or taken by driver. */
+    int64_t     bytesSent; /* Response header included. */
+    Ns_Time     start;     /* Wall clock: queued, or taken by driver. */
     Ns_Time     acceptSpan;
     Ns_Time     queueSpan;
     Ns_Time     filterSpan;
     Ns_Time     runSpan;
-    const struct Ns_AccessFields *fields;   /* For Ns_AccessHeader. */
-    Ns_AccessStage stage;
-    int         isAnnounced;    /* All but the figures was announced before. */
+    const struct Ns_AccessFields *fields; /* For Ns_AccessHeader. */
+    Ns_AccessStage                stage;
+    int isAnnounced; /* All but the figures was announced before. */
 } Ns_Access;
 
 /*
@@ -70,7 +70,7 @@ NS_EXTERN void Ns_RegisterAccessProc(const char *server, Ns_AccessProc *proc,
  * The first request header of that name, any case; NULL if absent.
  */
 NS_EXTERN const char *Ns_AccessHeader(const Ns_Access *accessPtr,
-                                      const char *name);
+                                      const char      *name);
 
 /*
  * The client as proxies name it, always one address: those of trustedproxies

@@ -28,17 +28,17 @@
 typedef struct Ns_AccessParams {
     const char *file;
     int         flags;
-    int         maxBuffer;      /* Lines; 0: each is written by itself. */
-    const char *rollFormat;     /* NULL or "": numbers. */
+    int         maxBuffer;  /* Lines; 0: each is written by itself. */
+    const char *rollFormat; /* NULL or "": numbers. */
     int         maxBackup;
     bool        rollsDaily;
     int         rollHour;
     bool        rollsOnSignal;
 } Ns_AccessParams;
 
-#define NS_ACCESS_MAX_BACKUP 999        /* By number; by date, any. */
+#define NS_ACCESS_MAX_BACKUP 999 /* By number; by date, any. */
 
-NS_EXTERN void Ns_AccessParamsRead(const char *section,
+NS_EXTERN void Ns_AccessParamsRead(const char      *section,
                                    Ns_AccessParams *paramsPtr);
 
 /*
@@ -49,8 +49,8 @@ typedef struct Ns_AccessRecord {
     uint32_t flags;
     int32_t  status;
     int64_t  bytesSent;
-    int64_t  start;             /* Microseconds since 1970. */
-    int64_t  acceptSpan;        /* Microseconds. */
+    int64_t  start;      /* Microseconds since 1970. */
+    int64_t  acceptSpan; /* Microseconds. */
     int64_t  queueSpan;
     int64_t  filterSpan;
     int64_t  runSpan;

@@ -98,7 +98,7 @@ NS_EXTERN int Ns_CacheFlush(Ns_Cache *cache);
  * Visit the entries that have a value, without order.  The one visited may be
  * deleted; none may be created meanwhile.
  */
-NS_EXTERN Ns_Entry *Ns_CacheFirstEntry(Ns_Cache *cache,
+NS_EXTERN Ns_Entry *Ns_CacheFirstEntry(Ns_Cache       *cache,
                                        Ns_CacheSearch *searchPtr);
 NS_EXTERN Ns_Entry *Ns_CacheNextEntry(Ns_CacheSearch *searchPtr);
 

@@ -10,28 +10,28 @@
 
 #include "nstypes.h"
 
-#define HAVE_CMMSG            1
-#define HAVE_DLFCN_H          1
-#define HAVE_DRAND48          1
-#define HAVE_GETADDRINFO      1
-#define HAVE_GETHOSTBYNAME_R  1
-#define HAVE_GETNAMEINFO      1
-#define HAVE_GETTID           1
-#define HAVE_GMTIME_R         1
-#define HAVE_INTTYPES_H       1
-#define HAVE_LOCALTIME_R      1
-#define HAVE_MKSTEMP          1
-#define HAVE_NETINET_TCP_H    1
-#define HAVE_OPENSSL_EVP_H    1
-#define HAVE_POLL             1
-#define HAVE_PTHREAD          1
-#define HAVE_STDINT_H         1
-#define HAVE_STRTOLL          1
-#define HAVE_STRUCT_DIR64     1
-#define HAVE_STRUCT_STAT64    1
-#define HAVE_SYS_UIO_H        1
-#define HAVE_TIMEGM           1
-#define HAVE_UNISTD_H         1
-#define HAVE_ZLIB_H           1
+#define HAVE_CMMSG           1
+#define HAVE_DLFCN_H         1
+#define HAVE_DRAND48         1
+#define HAVE_GETADDRINFO     1
+#define HAVE_GETHOSTBYNAME_R 1
+#define HAVE_GETNAMEINFO     1
+#define HAVE_GETTID          1
+#define HAVE_GMTIME_R        1
+#define HAVE_INTTYPES_H      1
+#define HAVE_LOCALTIME_R     1
+#define HAVE_MKSTEMP         1
+#define HAVE_NETINET_TCP_H   1
+#define HAVE_OPENSSL_EVP_H   1
+#define HAVE_POLL            1
+#define HAVE_PTHREAD         1
+#define HAVE_STDINT_H        1
+#define HAVE_STRTOLL         1
+#define HAVE_STRUCT_DIR64    1
+#define HAVE_STRUCT_STAT64   1
+#define HAVE_SYS_UIO_H       1
+#define HAVE_TIMEGM          1
+#define HAVE_UNISTD_H        1
+#define HAVE_ZLIB_H          1
 
 #endif

@@ -21,7 +21,7 @@ NS_EXTERN Ns_Conn *Ns_GetConn(void);
 /*
  * Its number, counting up per server; the name of the virtual server.
  */
-NS_EXTERN int Ns_ConnId(Ns_Conn *conn);
+NS_EXTERN int   Ns_ConnId(Ns_Conn *conn);
 NS_EXTERN char *Ns_ConnServer(Ns_Conn *conn);
 
 /*
@@ -36,8 +36,8 @@ NS_EXTERN Ns_Set *Ns_ConnOutputHeaders(Ns_Conn *conn);
  * the client gave them, unchecked, or NULL.
  */
 NS_EXTERN Ns_Set *Ns_ConnAuth(Ns_Conn *conn);
-NS_EXTERN char *Ns_ConnAuthUser(Ns_Conn *conn);
-NS_EXTERN char *Ns_ConnAuthPasswd(Ns_Conn *conn);
+NS_EXTERN char   *Ns_ConnAuthUser(Ns_Conn *conn);
+NS_EXTERN char   *Ns_ConnAuthPasswd(Ns_Conn *conn);
 
 /*
  * The body: its length; its bytes with a null byte behind them, NULL when it is
@@ -46,9 +46,9 @@ NS_EXTERN char *Ns_ConnAuthPasswd(Ns_Conn *conn);
  */
 NS_EXTERN size_t Ns_ConnContentLength(Ns_Conn *conn);
 NS_EXTERN size_t Ns_ConnContentSize(Ns_Conn *conn);
-NS_EXTERN char *Ns_ConnContent(Ns_Conn *conn);
-NS_EXTERN char *Ns_ConnContentFile(Ns_Conn *conn);
-NS_EXTERN int Ns_ConnContentFd(Ns_Conn *conn);
+NS_EXTERN char  *Ns_ConnContent(Ns_Conn *conn);
+NS_EXTERN char  *Ns_ConnContentFile(Ns_Conn *conn);
+NS_EXTERN int    Ns_ConnContentFd(Ns_Conn *conn);
 
 /*
  * The form: fields of the body of a POST, else of the query, decoded with the
@@ -56,7 +56,7 @@ NS_EXTERN int Ns_ConnContentFd(Ns_Conn *conn);
  * again, the old set stays valid.
  */
 NS_EXTERN Ns_Set *Ns_ConnGetQuery(Ns_Conn *conn);
-NS_EXTERN void Ns_ConnClearQuery(Ns_Conn *conn);
+NS_EXTERN void    Ns_ConnClearQuery(Ns_Conn *conn);
 
 /*
  * Append the fields of `a=b&c=d`, unescaped but not converted from any charset,
@@ -71,14 +71,14 @@ NS_EXTERN int Ns_QueryToSet(const char *query, Ns_Set *setPtr);
  * behind a proxy.
  */
 NS_EXTERN char *Ns_ConnPeer(Ns_Conn *conn);
-NS_EXTERN int Ns_ConnPeerPort(Ns_Conn *conn);
+NS_EXTERN int   Ns_ConnPeerPort(Ns_Conn *conn);
 NS_EXTERN char *Ns_ConnSetPeer(Ns_Conn *conn, struct sockaddr_in *saPtr);
 
 /*
  * Address and port of the driver.
  */
 NS_EXTERN char *Ns_ConnHost(Ns_Conn *conn);
-NS_EXTERN int Ns_ConnPort(Ns_Conn *conn);
+NS_EXTERN int   Ns_ConnPort(Ns_Conn *conn);
 
 /*
  * `scheme://host[:port]`: of the driver or its host map (deprecated); or,
@@ -92,7 +92,7 @@ NS_EXTERN char *Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr);
  * initialized; old form for a named server.  A procedure that returns NULL
  * leaves it to the default.
  */
-NS_EXTERN int Ns_SetConnLocationProc(Ns_ConnLocationProc *proc, void *arg);
+NS_EXTERN int  Ns_SetConnLocationProc(Ns_ConnLocationProc *proc, void *arg);
 NS_EXTERN void Ns_SetLocationProc(const char *server, Ns_LocationProc *proc);
 
 /*
@@ -127,7 +127,7 @@ NS_EXTERN Ns_Time *Ns_ConnTimeout(Ns_Conn *conn);
 /*
  * Encodings of output text, and of queries and forms.
  */
-NS_EXTERN void Ns_ConnSetEncoding(Ns_Conn *conn, Tcl_Encoding encoding);
+NS_EXTERN void         Ns_ConnSetEncoding(Ns_Conn *conn, Tcl_Encoding encoding);
 NS_EXTERN Tcl_Encoding Ns_ConnGetEncoding(Ns_Conn *conn);
 NS_EXTERN void Ns_ConnSetUrlEncoding(Ns_Conn *conn, Tcl_Encoding encoding);
 NS_EXTERN Tcl_Encoding Ns_ConnGetUrlEncoding(Ns_Conn *conn);
@@ -136,7 +136,7 @@ NS_EXTERN Tcl_Encoding Ns_ConnGetUrlEncoding(Ns_Conn *conn);
  * Level 0 to 9 at which text is compressed, if the client accepts it.
  */
 NS_EXTERN void Ns_ConnSetCompression(Ns_Conn *conn, int level);
-NS_EXTERN int Ns_ConnGetCompression(Ns_Conn *conn);
+NS_EXTERN int  Ns_ConnGetCompression(Ns_Conn *conn);
 
 /*
  * False if the client has a copy at least as new (If-Modified-Since); false if
@@ -148,14 +148,14 @@ NS_EXTERN int Ns_ConnUnmodifiedSince(Ns_Conn *conn, time_t since);
 /*
  * The response's status, 200 at first.  Setting 200 has no effect.
  */
-NS_EXTERN int Ns_ConnResponseStatus(Ns_Conn *conn);
+NS_EXTERN int  Ns_ConnResponseStatus(Ns_Conn *conn);
 NS_EXTERN void Ns_ConnSetResponseStatus(Ns_Conn *conn, int status);
 
 /*
  * Bytes sent or queued, header included.
  */
 NS_EXTERN Tcl_WideInt Ns_ConnContentSent(Ns_Conn *conn);
-NS_EXTERN void Ns_ConnSetContentSent(Ns_Conn *conn, Tcl_WideInt bytes);
+NS_EXTERN void        Ns_ConnSetContentSent(Ns_Conn *conn, Tcl_WideInt bytes);
 
 /*
  * The declared length of the response's body; -1 if unknown.
@@ -199,11 +199,11 @@ NS_EXTERN char *Ns_SkipUrl(Ns_Request *requestPtr, int n);
  * empty one; a line as fgets does it (NULL at the end).  nReadPtr may be NULL.
  */
 NS_EXTERN size_t Ns_ConnRead(Ns_Conn *conn, void *buffer, size_t size);
-NS_EXTERN int Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr,
-                              size_t *nReadPtr);
-NS_EXTERN int Ns_ConnReadHeaders(Ns_Conn *conn, Ns_Set *setPtr,
+NS_EXTERN int    Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr,
                                  size_t *nReadPtr);
-NS_EXTERN char *Ns_ConnGets(char *buffer, size_t size, Ns_Conn *conn);
+NS_EXTERN int    Ns_ConnReadHeaders(Ns_Conn *conn, Ns_Set *setPtr,
+                                    size_t *nReadPtr);
+NS_EXTERN char  *Ns_ConnGets(char *buffer, size_t size, Ns_Conn *conn);
 
 /*
  * Copy the next bytes of the body; NS_ERROR, with nothing copied, when there
@@ -307,25 +307,25 @@ NS_EXTERN int Ns_CompressGzip(const char *bytes, int nBytes, Ns_DString *dsPtr,
  * Slots for data that lives as long as a request; there are NS_CONN_MAXCLS.
  * cleanupProc (NULL: none) is called for data other than NULL at the end.
  */
-NS_EXTERN void Ns_ClsAlloc(Ns_Cls *clsPtr, Ns_Callback *cleanupProc);
-NS_EXTERN void Ns_ClsSet(Ns_Cls *clsPtr, Ns_Conn *conn, void *data);
+NS_EXTERN void  Ns_ClsAlloc(Ns_Cls *clsPtr, Ns_Callback *cleanupProc);
+NS_EXTERN void  Ns_ClsSet(Ns_Cls *clsPtr, Ns_Conn *conn, void *data);
 NS_EXTERN void *Ns_ClsGet(Ns_Cls *clsPtr, Ns_Conn *conn);
 
 /*
  * Slots for data that lives as long as a client's connection.
  */
-NS_EXTERN void Ns_SlsAlloc(Ns_Sls *slsPtr, Ns_Callback *cleanupProc);
-NS_EXTERN void Ns_SlsSet(Ns_Sls *slsPtr, Ns_Sock *sock, void *data);
+NS_EXTERN void  Ns_SlsAlloc(Ns_Sls *slsPtr, Ns_Callback *cleanupProc);
+NS_EXTERN void  Ns_SlsSet(Ns_Sls *slsPtr, Ns_Sock *sock, void *data);
 NS_EXTERN void *Ns_SlsGet(Ns_Sls *slsPtr, Ns_Sock *sock);
 
 /*
  * Named strings of a client's connection: set; the value, or NULL; all names
  * and values, appended as a list; unset.
  */
-NS_EXTERN void Ns_SlsSetKeyed(Ns_Sock *sock, const char *key,
-                              const char *value);
+NS_EXTERN void  Ns_SlsSetKeyed(Ns_Sock *sock, const char *key,
+                               const char *value);
 NS_EXTERN char *Ns_SlsGetKeyed(Ns_Sock *sock, const char *key);
 NS_EXTERN char *Ns_SlsAppendKeyed(Ns_DString *dsPtr, Ns_Sock *sock);
-NS_EXTERN void Ns_SlsUnsetKeyed(Ns_Sock *sock, const char *key);
+NS_EXTERN void  Ns_SlsUnsetKeyed(Ns_Sock *sock, const char *key);
 
 #endif

@@ -58,9 +58,9 @@ NS_EXTERN int Ns_DriverInit(const char *server, const char *module,
  * The name that the driver gave itself; the descriptor; the driver's own part
  * of the connection, until its reply is finished.
  */
-NS_EXTERN char      *Ns_ConnDriverName(Ns_Conn *conn);
-NS_EXTERN NS_SOCKET  Ns_ConnSock(Ns_Conn *conn);
-NS_EXTERN Ns_Sock   *Ns_ConnSockPtr(Ns_Conn *conn);
+NS_EXTERN char     *Ns_ConnDriverName(Ns_Conn *conn);
+NS_EXTERN NS_SOCKET Ns_ConnSock(Ns_Conn *conn);
+NS_EXTERN Ns_Sock  *Ns_ConnSockPtr(Ns_Conn *conn);
 
 /*
  * The bytes received, for drivers with NS_DRIVER_NOPARSE.

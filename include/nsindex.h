@@ -107,7 +107,7 @@ NS_EXTERN Ns_List *Ns_ListWeightSort(Ns_List *listPtr);
 NS_EXTERN Ns_List *Ns_ListDeleteIf(Ns_List *listPtr, Ns_ElemTestProc *testProc);
 NS_EXTERN Ns_List *Ns_ListDeleteWithTest(void *elem, Ns_List *listPtr,
                                          Ns_EqualProc *equalProc);
-NS_EXTERN Ns_List *Ns_ListDeleteDuplicates(Ns_List *listPtr,
+NS_EXTERN Ns_List *Ns_ListDeleteDuplicates(Ns_List      *listPtr,
                                            Ns_EqualProc *equalProc);
 NS_EXTERN Ns_List *Ns_ListDeleteLowElements(Ns_List *listPtr, float minWeight);
 

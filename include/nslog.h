@@ -41,7 +41,7 @@ NS_EXTERN Ns_LogSeverity Ns_CreateLogSeverity(const char *name);
  * Name and state.  For numbers out of range: "Unknown", and on.
  */
 NS_EXTERN const char *Ns_LogSeverityName(Ns_LogSeverity severity);
-NS_EXTERN int Ns_LogSeverityEnabled(Ns_LogSeverity severity);
+NS_EXTERN int         Ns_LogSeverityEnabled(Ns_LogSeverity severity);
 
 /*
  * Call proc for each entry but Fatal ones, newest filter first, in the logging

@@ -25,10 +25,10 @@ typedef struct Ns_LogSink_   *Ns_LogSink;
  * The argument of a format procedure.
  */
 typedef struct Ns_LogRecord {
-    const char *stream;         /* Name of the stream. */
-    int         severity;       /* Ns_LogSeverity. */
-    int64_t     time;           /* Wall clock, nanoseconds since 1970. */
-    const void *bytes;          /* 8-byte aligned. */
+    const char *stream;   /* Name of the stream. */
+    int         severity; /* Ns_LogSeverity. */
+    int64_t     time;     /* Wall clock, nanoseconds since 1970. */
+    const void *bytes;    /* 8-byte aligned. */
     size_t      length;
 } Ns_LogRecord;
 
@@ -43,7 +43,7 @@ typedef struct Ns_LogRecord {
  * them.
  */
 typedef size_t Ns_LogFormatProc(char *buffer, size_t room,
-                                   const Ns_LogRecord *recordPtr, void *arg);
+                                const Ns_LogRecord *recordPtr, void *arg);
 
 /*
  * The stream of that name, created if there is none.  A sink that wants
@@ -51,7 +51,7 @@ typedef size_t Ns_LogFormatProc(char *buffer, size_t room,
  * with errno and an Error in the system log: there are as many streams as there
  * can be, see the parameter maxlogs; or the name has more than 127 bytes.
  */
-NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char *name,
+NS_EXTERN Ns_LogStream Ns_LogStreamCreate(const char       *name,
                                           Ns_LogFormatProc *proc, void *arg);
 
 /*
@@ -88,7 +88,7 @@ NS_EXTERN void Ns_LogStreamForget(Ns_LogStream stream);
  * Put: what replaces it may have pieces of them.  NULL: there is none.
  */
 NS_EXTERN const void *Ns_LogStreamPrepared(Ns_LogStream stream,
-                                           size_t *lengthPtr);
+                                           size_t      *lengthPtr);
 
 /*
  * The records of the stream tell, as an int64_t at that offset, which is not 0,
@@ -102,12 +102,12 @@ NS_EXTERN void Ns_LogStreamSetBytesSent(Ns_LogStream stream, size_t offset);
  * A sink that writes one stream to a file.  Strings are copied.
  */
 typedef struct Ns_LogSinkSpec {
-    const char  *name;          /* Unique; identifies it after a crash. */
+    const char  *name; /* Unique; identifies it after a crash. */
     Ns_LogStream stream;
-    const char  *file;          /* Absolute. */
-    size_t       bufferBytes;   /* Collected before a write; 0: none. */
-    int          bufferLines;   /* Lines likewise; 0: no such limit. */
-    bool         mayOpenLater;  /* If it cannot be opened now, lines wait. */
+    const char  *file;         /* Absolute. */
+    size_t       bufferBytes;  /* Collected before a write; 0: none. */
+    int          bufferLines;  /* Lines likewise; 0: no such limit. */
+    bool         mayOpenLater; /* If it cannot be opened now, lines wait. */
 } Ns_LogSinkSpec;
 
 /*
@@ -133,11 +133,11 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
  */
 typedef int Ns_LogRenameProc(const char *file, void *arg);
 
-NS_EXTERN int  Ns_LogSinkFlush(Ns_LogSink sink);
-NS_EXTERN int  Ns_LogSinkReopen(Ns_LogSink sink, const char *file);
-NS_EXTERN int  Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename,
-                              void *arg);
-NS_EXTERN int  Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines);
-NS_EXTERN int  Ns_LogSinkClose(Ns_LogSink sink);
+NS_EXTERN int Ns_LogSinkFlush(Ns_LogSink sink);
+NS_EXTERN int Ns_LogSinkReopen(Ns_LogSink sink, const char *file);
+NS_EXTERN int Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename,
+                             void *arg);
+NS_EXTERN int Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines);
+NS_EXTERN int Ns_LogSinkClose(Ns_LogSink sink);
 
 #endif

@@ -56,10 +56,10 @@ NS_EXTERN int Ns_ConfigFlag(const char *section, const char *key, int flag,
 /*
  * Integers.  A time is in seconds; where it is rounded up, a Warning says so.
  */
-NS_EXTERN int Ns_ConfigInt(const char *section, const char *key,
-                           int defaultValue);
-NS_EXTERN int Ns_ConfigIntRange(const char *section, const char *key,
-                                int defaultValue, int min, int max);
+NS_EXTERN int         Ns_ConfigInt(const char *section, const char *key,
+                                   int defaultValue);
+NS_EXTERN int         Ns_ConfigIntRange(const char *section, const char *key,
+                                        int defaultValue, int min, int max);
 NS_EXTERN Tcl_WideInt Ns_ConfigWideInt(const char *section, const char *key,
                                        Tcl_WideInt defaultValue);
 NS_EXTERN Tcl_WideInt Ns_ConfigWideIntRange(const char *section,
@@ -71,20 +71,18 @@ NS_EXTERN Tcl_WideInt Ns_ConfigWideIntRange(const char *section,
  * A size in bytes.  The default is written as people read it ("10MB"); when
  * that is NULL, defaultValue counts.
  */
-NS_EXTERN Tcl_WideInt Ns_ConfigMemUnitRange(const char *section,
-                                            const char *key,
-                                            const char *defaultString,
-                                            Tcl_WideInt defaultValue,
-                                            Tcl_WideInt min, Tcl_WideInt max);
+NS_EXTERN Tcl_WideInt
+Ns_ConfigMemUnitRange(const char *section, const char *key,
+                      const char *defaultString, Tcl_WideInt defaultValue,
+                      Tcl_WideInt min, Tcl_WideInt max);
 
 /*
  * A duration to the microsecond; without a unit, in seconds.  The default is
  * written as people read it ("0.1s").
  */
 NS_EXTERN void Ns_ConfigTimeUnitRange(const char *section, const char *key,
-                                      const char *defaultString,
-                                      long minSec, long minUsec,
-                                      long maxSec, long maxUsec,
+                                      const char *defaultString, long minSec,
+                                      long minUsec, long maxSec, long maxUsec,
                                       Ns_Time *timePtr);
 
 /*

@@ -96,28 +96,28 @@ NS_EXTERN void Ns_StringArgProc(Ns_DString *dsPtr, void *arg);
  * The name of the server that the calling thread works for; NULL if there is
  * none.  The string must outlive the thread's use of it.
  */
-NS_EXTERN void Ns_SetThreadServer(const char *server);
+NS_EXTERN void  Ns_SetThreadServer(const char *server);
 NS_EXTERN char *Ns_GetThreadServer(void);
 
 /*
  * Facts.  The strings live as long as the process and must not be changed;
  * those that do not apply are NULL.
  */
-NS_EXTERN char *Ns_InfoHomePath(void);
-NS_EXTERN char *Ns_InfoServerName(void);    /* Product and version: together */
-NS_EXTERN char *Ns_InfoServerVersion(void); /* the Server field of a reply.  */
-NS_EXTERN char *Ns_InfoConfigFile(void);    /* As given. */
-NS_EXTERN char *Ns_InfoNameOfExecutable(void);
-NS_EXTERN char *Ns_InfoErrorLog(void);      /* The system log. */
-NS_EXTERN int Ns_InfoPid(void);
-NS_EXTERN char *Ns_InfoPlatform(void);
-NS_EXTERN char *Ns_InfoBuildDate(void);
-NS_EXTERN char *Ns_InfoTag(void);
-NS_EXTERN int Ns_InfoUptime(void);          /* Seconds. */
+NS_EXTERN char  *Ns_InfoHomePath(void);
+NS_EXTERN char  *Ns_InfoServerName(void);    /* Product and version: together */
+NS_EXTERN char  *Ns_InfoServerVersion(void); /* the Server field of a reply.  */
+NS_EXTERN char  *Ns_InfoConfigFile(void);    /* As given. */
+NS_EXTERN char  *Ns_InfoNameOfExecutable(void);
+NS_EXTERN char  *Ns_InfoErrorLog(void); /* The system log. */
+NS_EXTERN int    Ns_InfoPid(void);
+NS_EXTERN char  *Ns_InfoPlatform(void);
+NS_EXTERN char  *Ns_InfoBuildDate(void);
+NS_EXTERN char  *Ns_InfoTag(void);
+NS_EXTERN int    Ns_InfoUptime(void); /* Seconds. */
 NS_EXTERN time_t Ns_InfoBootTime(void);
-NS_EXTERN char *Ns_InfoHostname(void);
-NS_EXTERN char *Ns_InfoAddress(void);       /* Of the host name; may take long
-                                             * when asked for first. */
+NS_EXTERN char  *Ns_InfoHostname(void);
+NS_EXTERN char  *Ns_InfoAddress(void); /* Of the host name; may take long
+                                        * when asked for first. */
 
 /*
  * How far the process got; the last two are the same.
@@ -150,8 +150,7 @@ NS_EXTERN int Ns_ScheduleProc(Ns_Callback *proc, void *arg, int thread,
 NS_EXTERN int Ns_ScheduleProcEx(Ns_SchedProc *proc, void *arg, int flags,
                                 int interval, Ns_SchedProc *cleanupProc);
 NS_EXTERN int Ns_ScheduleDaily(Ns_SchedProc *proc, void *arg, int flags,
-                               int hour, int minute,
-                               Ns_SchedProc *cleanupProc);
+                               int hour, int minute, Ns_SchedProc *cleanupProc);
 NS_EXTERN int Ns_ScheduleWeekly(Ns_SchedProc *proc, void *arg, int flags,
                                 int day, int hour, int minute,
                                 Ns_SchedProc *cleanupProc);
@@ -165,7 +164,7 @@ NS_EXTERN int Ns_After(int delay, Ns_Callback *proc, void *arg,
 /*
  * Remove: 1 if it was not running; one that runs ends and is not run again.
  */
-NS_EXTERN int Ns_Cancel(int id);
+NS_EXTERN int  Ns_Cancel(int id);
 NS_EXTERN void Ns_UnscheduleProc(int id);
 
 /*

@@ -68,8 +68,7 @@ NS_EXTERN int Ns_ConnRedirect(Ns_Conn *conn, const char *url);
 NS_EXTERN void Ns_RegisterProxyRequest(const char *server, const char *method,
                                        const char *protocol, Ns_OpProc *proc,
                                        Ns_Callback *freeProc, void *arg);
-NS_EXTERN void Ns_UnRegisterProxyRequest(const char *server,
-                                         const char *method,
+NS_EXTERN void Ns_UnRegisterProxyRequest(const char *server, const char *method,
                                          const char *protocol);
 
 /*
@@ -108,7 +107,7 @@ NS_EXTERN int Ns_AuthorizeRequest(const char *server, const char *method,
 /*
  * Install the one hook of a server, and the one for users; NULL removes it.
  */
-NS_EXTERN void Ns_SetRequestAuthorizeProc(const char *server,
+NS_EXTERN void Ns_SetRequestAuthorizeProc(const char              *server,
                                           Ns_RequestAuthorizeProc *proc);
 NS_EXTERN void Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *proc);
 
@@ -145,7 +144,7 @@ NS_EXTERN void Ns_SetUrlToFileProc(const char *server, Ns_UrlToFileProc *proc);
  * files.
  */
 NS_EXTERN Ns_Url2FileProc Ns_FastUrl2FileProc;
-NS_EXTERN Ns_OpProc Ns_FastPathProc;
+NS_EXTERN Ns_OpProc       Ns_FastPathProc;
 
 /*
  * Whether a URL is that of a regular file, of a directory.

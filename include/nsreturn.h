@@ -26,9 +26,8 @@ NS_EXTERN int Ns_ConnReturnData(Ns_Conn *conn, int status, const char *data,
 /*
  * UTF-8 text, sent in the output encoding, which is added to the type.
  */
-NS_EXTERN int Ns_ConnReturnCharData(Ns_Conn *conn, int status,
-                                    const char *text, ssize_t length,
-                                    const char *type);
+NS_EXTERN int Ns_ConnReturnCharData(Ns_Conn *conn, int status, const char *text,
+                                    ssize_t length, const char *type);
 NS_EXTERN int Ns_ConnReturnHtml(Ns_Conn *conn, int status, const char *html,
                                 ssize_t length);
 
@@ -52,9 +51,8 @@ NS_EXTERN int Ns_ConnReturnFile(Ns_Conn *conn, int status, const char *type,
  */
 NS_EXTERN int Ns_ConnReturnOpenFd(Ns_Conn *conn, int status, const char *type,
                                   int fd, size_t length);
-NS_EXTERN int Ns_ConnReturnOpenFile(Ns_Conn *conn, int status,
-                                    const char *type, FILE *file,
-                                    size_t length);
+NS_EXTERN int Ns_ConnReturnOpenFile(Ns_Conn *conn, int status, const char *type,
+                                    FILE *file, size_t length);
 NS_EXTERN int Ns_ConnReturnOpenChannel(Ns_Conn *conn, int status,
                                        const char *type, Tcl_Channel channel,
                                        size_t length);
@@ -154,11 +152,11 @@ NS_EXTERN void Ns_ConnConstructHeaders(Ns_Conn *conn, Ns_DString *dsPtr);
  * Deprecated.  Type and length in one call; set the status; send the header now
  * (bytes sent so far); nothing.
  */
-NS_EXTERN void Ns_ConnSetRequiredHeaders(Ns_Conn *conn, const char *type,
-                                         size_t length);
-NS_EXTERN void Ns_ConnQueueHeaders(Ns_Conn *conn, int status);
+NS_EXTERN void        Ns_ConnSetRequiredHeaders(Ns_Conn *conn, const char *type,
+                                                size_t length);
+NS_EXTERN void        Ns_ConnQueueHeaders(Ns_Conn *conn, int status);
 NS_EXTERN Tcl_WideInt Ns_ConnFlushHeaders(Ns_Conn *conn, int status);
-NS_EXTERN int Ns_ConnResetReturn(Ns_Conn *conn);
+NS_EXTERN int         Ns_ConnResetReturn(Ns_Conn *conn);
 
 /*
  * Add a Set-Cookie field; the value is coded.  maxAge in seconds: 0 for the

@@ -14,11 +14,11 @@
 
 #include "nstypes.h"
 
-#define Ns_SetSize(s)           ((s)->size)
-#define Ns_SetName(s)           ((s)->name)
-#define Ns_SetKey(s, i)         ((s)->fields[(i)].name)
-#define Ns_SetValue(s, i)       ((s)->fields[(i)].value)
-#define Ns_SetLast(s)           (((s)->size) - 1)
+#define Ns_SetSize(s)     ((s)->size)
+#define Ns_SetName(s)     ((s)->name)
+#define Ns_SetKey(s, i)   ((s)->fields[(i)].name)
+#define Ns_SetValue(s, i) ((s)->fields[(i)].value)
+#define Ns_SetLast(s)     (((s)->size) - 1)
 
 /*
  * name may be NULL; size is how many fields to make room for.  Ns_SetFree
@@ -39,8 +39,7 @@ NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
 /*
  * Delete the first field with the key and append a new one.
  */
-NS_EXTERN void Ns_SetUpdate(Ns_Set *setPtr, const char *key,
-                            const char *value);
+NS_EXTERN void Ns_SetUpdate(Ns_Set *setPtr, const char *key, const char *value);
 NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
                              const char *value);
 

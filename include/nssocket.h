@@ -12,12 +12,12 @@
 
 #include "nstypes.h"
 
-#define ns_sockclose            close
-#define ns_sockioctl            ioctl
-#define ns_sockerrno            errno
-#define ns_sockstrerror         strerror
-#define ns_sockdup              dup
-#define ns_socknbclose          close
+#define ns_sockclose    close
+#define ns_sockioctl    ioctl
+#define ns_sockerrno    errno
+#define ns_sockstrerror strerror
+#define ns_sockdup      dup
+#define ns_socknbclose  close
 
 /*
  * Listen for TCP connections on an address (NULL: any), IPv4 or IPv6.  A port
@@ -97,12 +97,12 @@ NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr);
  * With a limit of zero nothing waits, and the results are those of a driver's
  * callbacks: 0 for "not now", -1 also for the end of data.
  */
-NS_EXTERN int Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
-                          Ns_Time *timeoutPtr);
-NS_EXTERN int Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length,
-                          Ns_Time *timeoutPtr);
-NS_EXTERN int Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
-                              Ns_Time *timeoutPtr, int flags);
+NS_EXTERN int     Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
+                              Ns_Time *timeoutPtr);
+NS_EXTERN int     Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length,
+                              Ns_Time *timeoutPtr);
+NS_EXTERN int     Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+                                  Ns_Time *timeoutPtr, int flags);
 NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
                                   Ns_Time *timeoutPtr, int flags);
 
@@ -239,8 +239,8 @@ NS_EXTERN NS_SOCKET Ns_TaskFree(Ns_Task *task);
  * the queue is freed.
  */
 NS_EXTERN Ns_EventQueue *Ns_CreateEventQueue(int maxEvents);
-NS_EXTERN int  Ns_EventEnqueue(Ns_EventQueue *queue, NS_SOCKET sock,
-                               Ns_EventProc *proc, void *arg);
+NS_EXTERN int            Ns_EventEnqueue(Ns_EventQueue *queue, NS_SOCKET sock,
+                                         Ns_EventProc *proc, void *arg);
 NS_EXTERN void Ns_EventCallback(Ns_Event *event, int when, Ns_Time *timeoutPtr);
 NS_EXTERN int  Ns_RunEventQueue(Ns_EventQueue *queue);
 NS_EXTERN void Ns_TriggerEventQueue(Ns_EventQueue *queue);

@@ -9,7 +9,6 @@
 
 #include "nstypes.h"
 
-
 #define Ns_DStringInit          Tcl_DStringInit
 #define Ns_DStringFree          Tcl_DStringFree
 #define Ns_DStringAppend(d, s)  Tcl_DStringAppend((d), (s), -1)
@@ -166,7 +165,7 @@ NS_EXTERN const char *Ns_RelativeUrl(const char *url, const char *location);
  */
 NS_EXTERN Tcl_Encoding Ns_GetCharsetEncoding(const char *charset);
 NS_EXTERN Tcl_Encoding Ns_GetCharsetEncodingEx(const char *charset,
-                                               size_t length);
+                                               size_t      length);
 
 /*
  * The name of an encoding in protocols.

@@ -144,7 +144,7 @@ NS_EXTERN const char *Ns_TclLogErrorRequest(Tcl_Interp *interp, Ns_Conn *conn);
  * Keep a script and its arguments, copied, for later use in any thread.  cbProc
  * is who will run it, for listings.  To be freed with Ns_TclFreeCallback.
  */
-NS_EXTERN Ns_TclCallback *Ns_TclNewCallback(Tcl_Interp *interp,
+NS_EXTERN Ns_TclCallback *Ns_TclNewCallback(Tcl_Interp  *interp,
                                             Ns_Callback *cbProc,
                                             Tcl_Obj *scriptPtr, int objc,
                                             Tcl_Obj *const *objv);
@@ -156,9 +156,9 @@ NS_EXTERN Ns_TclCallback *Ns_TclNewCallback(Tcl_Interp *interp,
  * used, and an error logged; otherwise the error stays in interp.  TCL_OK or
  * another Tcl code.
  */
-NS_EXTERN int Ns_TclEvalCallback(Tcl_Interp *interp,
+NS_EXTERN int Ns_TclEvalCallback(Tcl_Interp     *interp,
                                  Ns_TclCallback *callbackPtr,
-                                 Ns_DString *resultPtr, ...);
+                                 Ns_DString     *resultPtr, ...);
 
 /*
  * Run, free, and describe a callback given as arg.
@@ -194,8 +194,7 @@ NS_EXTERN int Ns_TclFreeSet(Tcl_Interp *interp, const char *setId);
  * descriptor always, it must be open in the direction.
  */
 NS_EXTERN int Ns_TclGetOpenChannel(Tcl_Interp *interp, const char *chanId,
-                                   int write, int check,
-                                   Tcl_Channel *chanPtr);
+                                   int write, int check, Tcl_Channel *chanPtr);
 NS_EXTERN int Ns_TclGetOpenFd(Tcl_Interp *interp, const char *chanId, int write,
                               int *fdPtr);
 
@@ -268,17 +267,15 @@ NS_EXTERN Tcl_SetFromAnyProc Ns_TclSetFromAnyError;
  */
 NS_EXTERN int Tcl_GetKeyedListField(Tcl_Interp *interp, const char *fieldName,
                                     const char *keyedList,
-                                    char **fieldValuePtr);
-NS_EXTERN int Tcl_GetKeyedListKeys(Tcl_Interp *interp,
-                                   const char *subFieldName,
+                                    char      **fieldValuePtr);
+NS_EXTERN int Tcl_GetKeyedListKeys(Tcl_Interp *interp, const char *subFieldName,
                                    const char *keyedList, int *keysArgcPtr,
                                    char ***keysArgvPtr);
 
 /*
  * The changed list; NULL on error.
  */
-NS_EXTERN char *Tcl_SetKeyedListField(Tcl_Interp *interp,
-                                      const char *fieldName,
+NS_EXTERN char *Tcl_SetKeyedListField(Tcl_Interp *interp, const char *fieldName,
                                       const char *fieldValue,
                                       const char *keyedList);
 NS_EXTERN char *Tcl_DeleteKeyedListField(Tcl_Interp *interp,
@@ -304,8 +301,8 @@ NS_EXTERN int Ns_VarUnset(const char *server, const char *array,
                           const char *key);
 NS_EXTERN Tcl_WideInt Ns_VarIncr(const char *server, const char *array,
                                  const char *key, int count);
-NS_EXTERN int Ns_VarAppend(const char *server, const char *array,
-                           const char *key, const char *value, size_t length);
+NS_EXTERN int         Ns_VarAppend(const char *server, const char *array,
+                                   const char *key, const char *value, size_t length);
 
 /*
  * ---------------------------------------------------------------- Templates
@@ -398,7 +395,7 @@ NS_EXTERN Ns_ObjvProc Ns_ObjvBreak;
  * and their values.  A converter of NULL marks a switch, whose value is 1.
  * *nextPtr: the word behind them.  TCL_OK, or TCL_ERROR with a message.
  */
-NS_EXTERN int Ns_ParseOptions(const char *options[],
+NS_EXTERN int Ns_ParseOptions(const char         *options[],
                               Ns_OptionConverter *converters[],
                               ClientData values[], Tcl_Interp *interp,
                               int offset, int max, int *nextPtr, int objc,

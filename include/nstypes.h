@@ -14,10 +14,10 @@
  * Before any header of the system.
  */
 #ifndef _GNU_SOURCE
-# define _GNU_SOURCE
+#define _GNU_SOURCE
 #endif
 #ifndef _LARGEFILE64_SOURCE
-# define _LARGEFILE64_SOURCE
+#define _LARGEFILE64_SOURCE
 #endif
 
 #include <tcl.h>
@@ -72,71 +72,71 @@
  * NS_VERSION_NUM counts: those of 4.99.5, or later ones where they differ.
  */
 #ifndef NS_API_LEVEL
-# define NS_API_LEVEL 49905
+#define NS_API_LEVEL 49905
 #endif
 #if NS_API_LEVEL >= 49933
-# define NS_API_CONST const
+#define NS_API_CONST const
 #else
-# define NS_API_CONST
+#define NS_API_CONST
 #endif
 
 #ifdef __cplusplus
-# define NS_EXTERN extern "C"
+#define NS_EXTERN extern "C"
 #else
-# define NS_EXTERN extern
+#define NS_EXTERN extern
 #endif
 
 #if defined(__GNUC__)
-# define NS_EXPORT                  __attribute__((visibility("default")))
-# define NS_GNUC_PRINTF(m, n)       __attribute__((format(printf, m, n)))
-# define NS_GNUC_SCANF(m, n)        __attribute__((format(scanf, m, n)))
-# define NS_GNUC_UNUSED             __attribute__((unused))
-# define NS_GNUC_NORETURN           __attribute__((noreturn))
-# define NS_GNUC_MALLOC             __attribute__((malloc))
-# define NS_GNUC_CONST              __attribute__((const))
-# define NS_GNUC_PURE               __attribute__((pure))
-# define NS_GNUC_NONNULL(...)       __attribute__((nonnull(__VA_ARGS__)))
-# define NS_GNUC_RETURNS_NONNULL    __attribute__((returns_nonnull))
-# define NS_GNUC_WARN_UNUSED_RESULT __attribute__((warn_unused_result))
-# define NS_GNUC_DEPRECATED         __attribute__((deprecated))
-# define NS_GNUC_SENTINEL           __attribute__((sentinel))
-# define NS_GNUC_USED               __attribute__((used))
-# define NS_GNUC_MAYALIAS           __attribute__((may_alias))
-# define NS_GNUC_FORMAT(m)          __attribute__((format_arg(m)))
-# define likely(x)                  __builtin_expect(!!(x), 1)
-# define unlikely(x)                __builtin_expect(!!(x), 0)
+#define NS_EXPORT                  __attribute__((visibility("default")))
+#define NS_GNUC_PRINTF(m, n)       __attribute__((format(printf, m, n)))
+#define NS_GNUC_SCANF(m, n)        __attribute__((format(scanf, m, n)))
+#define NS_GNUC_UNUSED             __attribute__((unused))
+#define NS_GNUC_NORETURN           __attribute__((noreturn))
+#define NS_GNUC_MALLOC             __attribute__((malloc))
+#define NS_GNUC_CONST              __attribute__((const))
+#define NS_GNUC_PURE               __attribute__((pure))
+#define NS_GNUC_NONNULL(...)       __attribute__((nonnull(__VA_ARGS__)))
+#define NS_GNUC_RETURNS_NONNULL    __attribute__((returns_nonnull))
+#define NS_GNUC_WARN_UNUSED_RESULT __attribute__((warn_unused_result))
+#define NS_GNUC_DEPRECATED         __attribute__((deprecated))
+#define NS_GNUC_SENTINEL           __attribute__((sentinel))
+#define NS_GNUC_USED               __attribute__((used))
+#define NS_GNUC_MAYALIAS           __attribute__((may_alias))
+#define NS_GNUC_FORMAT(m)          __attribute__((format_arg(m)))
+#define likely(x)                  __builtin_expect(!!(x), 1)
+#define unlikely(x)                __builtin_expect(!!(x), 0)
 #else
-# define NS_EXPORT
-# define NS_GNUC_PRINTF(m, n)
-# define NS_GNUC_SCANF(m, n)
-# define NS_GNUC_UNUSED
-# define NS_GNUC_NORETURN
-# define NS_GNUC_MALLOC
-# define NS_GNUC_CONST
-# define NS_GNUC_PURE
-# define NS_GNUC_NONNULL(...)
-# define NS_GNUC_RETURNS_NONNULL
-# define NS_GNUC_WARN_UNUSED_RESULT
-# define NS_GNUC_DEPRECATED
-# define NS_GNUC_SENTINEL
-# define NS_GNUC_USED
-# define NS_GNUC_MAYALIAS
-# define NS_GNUC_FORMAT(m)
-# define likely(x)                  (x)
-# define unlikely(x)                (x)
+#define NS_EXPORT
+#define NS_GNUC_PRINTF(m, n)
+#define NS_GNUC_SCANF(m, n)
+#define NS_GNUC_UNUSED
+#define NS_GNUC_NORETURN
+#define NS_GNUC_MALLOC
+#define NS_GNUC_CONST
+#define NS_GNUC_PURE
+#define NS_GNUC_NONNULL(...)
+#define NS_GNUC_RETURNS_NONNULL
+#define NS_GNUC_WARN_UNUSED_RESULT
+#define NS_GNUC_DEPRECATED
+#define NS_GNUC_SENTINEL
+#define NS_GNUC_USED
+#define NS_GNUC_MAYALIAS
+#define NS_GNUC_FORMAT(m)
+#define likely(x)   (x)
+#define unlikely(x) (x)
 #endif
 #define NS_IMPORT
 #ifndef NS_STORAGE_CLASS
-# define NS_STORAGE_CLASS
+#define NS_STORAGE_CLASS
 #endif
 #if defined(__GNUC__) && __GNUC__ >= 7
-# define NS_FALL_THROUGH            __attribute__((fallthrough))
+#define NS_FALL_THROUGH __attribute__((fallthrough))
 #else
-# define NS_FALL_THROUGH            ((void) 0)
+#define NS_FALL_THROUGH ((void) 0)
 #endif
-#define NS_NONNULL_ASSERT(x)        ((void) 0)
+#define NS_NONNULL_ASSERT(x) ((void) 0)
 #ifndef UNUSED
-# define UNUSED(x)                  UNUSED_ ## x NS_GNUC_UNUSED
+#define UNUSED(x) UNUSED_##x NS_GNUC_UNUSED
 #endif
 
 /*
@@ -145,25 +145,25 @@
 
 typedef int Ns_ReturnCode;
 
-#define NS_OK                0
-#define NS_ERROR             (-1)
-#define NS_TIMEOUT           (-2)
-#define NS_FATAL             (-3)
-#define NS_UNAUTHORIZED      (-2)
-#define NS_FORBIDDEN         (-3)
-#define NS_FILTER_BREAK      (-4)
-#define NS_FILTER_RETURN     (-5)
+#define NS_OK            0
+#define NS_ERROR         (-1)
+#define NS_TIMEOUT       (-2)
+#define NS_FATAL         (-3)
+#define NS_UNAUTHORIZED  (-2)
+#define NS_FORBIDDEN     (-3)
+#define NS_FILTER_BREAK  (-4)
+#define NS_FILTER_RETURN (-5)
 
-#define NS_TRUE              1
-#define NS_FALSE             0
+#define NS_TRUE  1
+#define NS_FALSE 0
 
 /*
  * Connection flags.
  */
 
 #define NS_CONN_CLOSED            0x0001
-#define NS_CONN_SKIPHDRS          0x0002    /* HTTP/0.9: no response headers. */
-#define NS_CONN_SKIPBODY          0x0004    /* HEAD. */
+#define NS_CONN_SKIPHDRS          0x0002 /* HTTP/0.9: no response headers. */
+#define NS_CONN_SKIPBODY          0x0004 /* HEAD. */
 #define NS_CONN_READHDRS          0x0008
 #define NS_CONN_SENTHDRS          0x0010
 #define NS_CONN_WRITE_ENCODED     0x0020
@@ -178,128 +178,128 @@ typedef int Ns_ReturnCode;
 #define NS_CONN_REQUESTURITOOLONG 0x4000
 #define NS_CONN_LINETOOLONG       0x8000
 
-#define NS_CONN_MAXCLS            16
-#define NS_CONN_MAXBUFS           16
+#define NS_CONN_MAXCLS  16
+#define NS_CONN_MAXBUFS 16
 
 /*
  * URL registration, filters, scheduling, socket events, drivers, interpreter
  * traces, threads.
  */
 
-#define NS_OP_NOINHERIT           0x02
-#define NS_OP_NODELETE            0x04
-#define NS_OP_RECURSE             0x08
+#define NS_OP_NOINHERIT 0x02
+#define NS_OP_NODELETE  0x04
+#define NS_OP_RECURSE   0x08
 
-#define NS_FILTER_PRE_AUTH        0x01
-#define NS_FILTER_POST_AUTH       0x02
-#define NS_FILTER_TRACE           0x04
-#define NS_FILTER_VOID_TRACE      0x08
-#define NS_FILTER_FIRST           0x10
+#define NS_FILTER_PRE_AUTH   0x01
+#define NS_FILTER_POST_AUTH  0x02
+#define NS_FILTER_TRACE      0x04
+#define NS_FILTER_VOID_TRACE 0x08
+#define NS_FILTER_FIRST      0x10
 
-#define NS_SCHED_THREAD           0x01
-#define NS_SCHED_ONCE             0x02
-#define NS_SCHED_DAILY            0x04
-#define NS_SCHED_WEEKLY           0x08
-#define NS_SCHED_PAUSED           0x10
-#define NS_SCHED_RUNNING          0x20
+#define NS_SCHED_THREAD  0x01
+#define NS_SCHED_ONCE    0x02
+#define NS_SCHED_DAILY   0x04
+#define NS_SCHED_WEEKLY  0x08
+#define NS_SCHED_PAUSED  0x10
+#define NS_SCHED_RUNNING 0x20
 
-#define NS_SOCK_READ              0x01
-#define NS_SOCK_WRITE             0x02
-#define NS_SOCK_EXCEPTION         0x04
-#define NS_SOCK_EXIT              0x08
-#define NS_SOCK_DONE              0x10
-#define NS_SOCK_CANCEL            0x20
-#define NS_SOCK_TIMEOUT           0x40
-#define NS_SOCK_INIT              0x80
-#define NS_SOCK_ANY \
-    (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
+#define NS_SOCK_READ      0x01
+#define NS_SOCK_WRITE     0x02
+#define NS_SOCK_EXCEPTION 0x04
+#define NS_SOCK_EXIT      0x08
+#define NS_SOCK_DONE      0x10
+#define NS_SOCK_CANCEL    0x20
+#define NS_SOCK_TIMEOUT   0x40
+#define NS_SOCK_INIT      0x80
+#define NS_SOCK_ANY       (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
 
-#define NS_DRIVER_ASYNC           1
-#define NS_DRIVER_SSL             2
-#define NS_DRIVER_NOPARSE         4
-#define NS_DRIVER_FULLIO          8
-#define NS_DRIVER_LINGER          16
-#define NS_DRIVER_VERSION_1       1
-#define NS_DRIVER_VERSION_2       2
-#define NS_DRIVER_VERSION_OWN     100       /* With what only this server
-                                             * has. */
+#define NS_DRIVER_ASYNC     1
+#define NS_DRIVER_SSL       2
+#define NS_DRIVER_NOPARSE   4
+#define NS_DRIVER_FULLIO    8
+#define NS_DRIVER_LINGER    16
+#define NS_DRIVER_VERSION_1 1
+#define NS_DRIVER_VERSION_2 2
+#define NS_DRIVER_VERSION_OWN         \
+    100 /* With what only this server \
+         * has. */
 
-#define NS_TCL_TRACE_CREATE       0x01
-#define NS_TCL_TRACE_DELETE       0x02
-#define NS_TCL_TRACE_ALLOCATE     0x04
-#define NS_TCL_TRACE_DEALLOCATE   0x08
-#define NS_TCL_TRACE_GETCONN      0x10
-#define NS_TCL_TRACE_FREECONN     0x20
+#define NS_TCL_TRACE_CREATE     0x01
+#define NS_TCL_TRACE_DELETE     0x02
+#define NS_TCL_TRACE_ALLOCATE   0x04
+#define NS_TCL_TRACE_DEALLOCATE 0x08
+#define NS_TCL_TRACE_GETCONN    0x10
+#define NS_TCL_TRACE_FREECONN   0x20
 
-#define NS_THREAD_DETACHED        1
-#define NS_THREAD_JOINED          2
-#define NS_THREAD_EXITED          4
-#define NS_THREAD_NAMESIZE        64
-#define NS_THREAD_MAXTLS          100
+#define NS_THREAD_DETACHED 1
+#define NS_THREAD_JOINED   2
+#define NS_THREAD_EXITED   4
+#define NS_THREAD_NAMESIZE 64
+#define NS_THREAD_MAXTLS   100
 
-#define NS_TCL_SET_STATIC         0
-#define NS_TCL_SET_DYNAMIC        1
-#define NS_COOKIE_SECURE          1
-#define NS_COOKIE_SCRIPTABLE      2
-#define NS_ENCRYPT_BUFSIZE        128
-#define NS_DSTRING_PRINTF_MAX     2048
-#define NS_CACHE_FREE             ns_free
+#define NS_TCL_SET_STATIC     0
+#define NS_TCL_SET_DYNAMIC    1
+#define NS_COOKIE_SECURE      1
+#define NS_COOKIE_SCRIPTABLE  2
+#define NS_ENCRYPT_BUFSIZE    128
+#define NS_DSTRING_PRINTF_MAX 2048
+#define NS_CACHE_FREE         ns_free
 
-#define NS_SIGHUP                 SIGHUP
-#define NS_SIGINT                 SIGINT
-#define NS_SIGQUIT                SIGQUIT
-#define NS_SIGPIPE                SIGPIPE
-#define NS_SIGTERM                SIGTERM
-#define DEVNULL                   "/dev/null"
+#define NS_SIGHUP  SIGHUP
+#define NS_SIGINT  SIGINT
+#define NS_SIGQUIT SIGQUIT
+#define NS_SIGPIPE SIGPIPE
+#define NS_SIGTERM SIGTERM
+#define DEVNULL    "/dev/null"
 
 typedef int NS_SOCKET;
-#define SOCKET                    int
-#define INVALID_SOCKET            (-1)
-#define NS_INVALID_SOCKET         (-1)
-#define NS_INVALID_FD             (-1)
-#define SOCKET_ERROR              (-1)
+#define SOCKET            int
+#define INVALID_SOCKET    (-1)
+#define NS_INVALID_SOCKET (-1)
+#define NS_INVALID_FD     (-1)
+#define SOCKET_ERROR      (-1)
 
 /*
  * Names that other systems have, or have differently.
  */
 #ifndef F_CLOEXEC
-# define F_CLOEXEC                FD_CLOEXEC
+#define F_CLOEXEC FD_CLOEXEC
 #endif
 #ifndef O_TEXT
-# define O_TEXT                   0
+#define O_TEXT 0
 #endif
 #ifndef O_BINARY
-# define O_BINARY                 0
+#define O_BINARY 0
 #endif
 #ifndef UIO_SMALLIOV
-# define UIO_SMALLIOV             8
+#define UIO_SMALLIOV 8
 #endif
 #ifndef TIME_T_MAX
-# define TIME_T_MAX               ((time_t) INT64_MAX)
+#define TIME_T_MAX ((time_t) INT64_MAX)
 #endif
 
-#define ns_open                   open
-#define ns_close                  close
-#define ns_read                   read
-#define ns_write                  write
+#define ns_open  open
+#define ns_close close
+#define ns_read  read
+#define ns_write write
 
-#define PRIdz                     "zd"
-#define PRIuz                     "zu"
-#define PROTd                     PRId64
+#define PRIdz "zd"
+#define PRIuz "zu"
+#define PROTd PRId64
 
-#define UCHAR(c)                  ((unsigned char) (c))
-#define STREQ(a, b)               (*(a) == *(b) && strcmp((a), (b)) == 0)
-#define STRIEQ(a, b)              (strcasecmp((a), (b)) == 0)
+#define UCHAR(c)     ((unsigned char) (c))
+#define STREQ(a, b)  (*(a) == *(b) && strcmp((a), (b)) == 0)
+#define STRIEQ(a, b) (strcasecmp((a), (b)) == 0)
 #ifndef MIN
-# define MIN(a, b)                ((a) < (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
 #endif
 #ifndef MAX
-# define MAX(a, b)                ((a) > (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
-#define Ns_NrElements(array)      ((int) (sizeof(array) / sizeof((array)[0])))
+#define Ns_NrElements(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #ifndef INT2PTR
-# define INT2PTR(p)               ((void *) (intptr_t) (p))
-# define PTR2INT(p)               ((int) (intptr_t) (p))
+#define INT2PTR(p) ((void *) (intptr_t) (p))
+#define PTR2INT(p) ((int) (intptr_t) (p))
 #endif
 
 /*
@@ -307,23 +307,23 @@ typedef int NS_SOCKET;
  * zero-initialized static ones are valid objects.
  */
 
-typedef struct Ns_Thread_    *Ns_Thread;
-typedef struct Ns_Tls_       *Ns_Tls;
-typedef struct Ns_Mutex_     *Ns_Mutex;
-typedef struct Ns_Cond_      *Ns_Cond;
-typedef struct Ns_Cs_        *Ns_Cs;
-typedef struct Ns_Sema_      *Ns_Sema;
-typedef struct Ns_RWLock_    *Ns_RWLock;
-typedef struct Ns_Cls_       *Ns_Cls;
-typedef struct Ns_Sls_       *Ns_Sls;
+typedef struct Ns_Thread_ *Ns_Thread;
+typedef struct Ns_Tls_    *Ns_Tls;
+typedef struct Ns_Mutex_  *Ns_Mutex;
+typedef struct Ns_Cond_   *Ns_Cond;
+typedef struct Ns_Cs_     *Ns_Cs;
+typedef struct Ns_Sema_   *Ns_Sema;
+typedef struct Ns_RWLock_ *Ns_RWLock;
+typedef struct Ns_Cls_    *Ns_Cls;
+typedef struct Ns_Sls_    *Ns_Sls;
 
-typedef struct Ns_Cache_     *Ns_Cache;
-typedef struct Ns_Entry_     *Ns_Entry;
-typedef struct Ns_Task_      *Ns_Task;
-typedef struct Ns_TaskQueue_ *Ns_TaskQueue;
-typedef struct Ns_Event_     *Ns_Event;
+typedef struct Ns_Cache_      *Ns_Cache;
+typedef struct Ns_Entry_      *Ns_Entry;
+typedef struct Ns_Task_       *Ns_Task;
+typedef struct Ns_TaskQueue_  *Ns_TaskQueue;
+typedef struct Ns_Event_      *Ns_Event;
 typedef struct Ns_EventQueue_ *Ns_EventQueue;
-typedef struct Ns_OpContext_ *Ns_OpContext;
+typedef struct Ns_OpContext_  *Ns_OpContext;
 
 /*
  * Public structures.
@@ -337,7 +337,7 @@ typedef struct Ns_Time {
 } Ns_Time;
 
 /* For printf, with sec and usec as arguments. */
-#define NS_TIME_FMT               "%ld.%06ld"
+#define NS_TIME_FMT "%ld.%06ld"
 
 typedef struct Ns_SetField {
     char *name;
@@ -352,16 +352,16 @@ typedef struct Ns_Set {
 } Ns_Set;
 
 typedef struct Ns_Request {
-    char          *line;        /* As received, trimmed. */
+    char          *line; /* As received, trimmed. */
     char          *method;
-    char          *protocol;    /* Only for absolute request URLs. */
-    char          *host;        /* Likewise. */
-    unsigned short port;        /* Likewise. */
-    char          *url;         /* Decoded and normalized path. */
-    char          *query;       /* Undecoded, NULL if none. */
+    char          *protocol; /* Only for absolute request URLs. */
+    char          *host;     /* Likewise. */
+    unsigned short port;     /* Likewise. */
+    char          *url;      /* Decoded and normalized path. */
+    char          *query;    /* Undecoded, NULL if none. */
     int            urlc;
     char         **urlv;
-    double         version;     /* 0.9, 1.0, 1.1 */
+    double         version; /* 0.9, 1.0, 1.1 */
 } Ns_Request;
 
 typedef struct Ns_Conn {
@@ -370,42 +370,42 @@ typedef struct Ns_Conn {
     Ns_Set     *outputheaders;
     Ns_Set     *auth;
     size_t      contentLength;
-    int         flags;          /* NS_CONN_* */
+    int         flags; /* NS_CONN_* */
 } Ns_Conn;
 
 typedef struct Ns_Driver {
-    void  *arg;                 /* The driver's own. */
-    char  *server;              /* NULL for a driver shared by all servers. */
-    char  *module;
-    char  *name;
-    char  *location;
-    char  *address;
-    char  *protocol;
-    int    sendwait;            /* Seconds. */
-    int    recvwait;            /* Seconds. */
-    int    bufsize;
+    void *arg;    /* The driver's own. */
+    char *server; /* NULL for a driver shared by all servers. */
+    char *module;
+    char *name;
+    char *location;
+    char *address;
+    char *protocol;
+    int   sendwait; /* Seconds. */
+    int   recvwait; /* Seconds. */
+    int   bufsize;
 } Ns_Driver;
 
 typedef struct Ns_Sock {
     Ns_Driver         *driver;
     NS_SOCKET          sock;
     struct sockaddr_in sa;
-    void              *arg;     /* The driver's own. */
+    void              *arg; /* The driver's own. */
 } Ns_Sock;
 
 typedef struct Ns_FileVec {
-    int    fd;                  /* -1: offset is an address in memory. */
+    int    fd; /* -1: offset is an address in memory. */
     off_t  offset;
     size_t length;
 } Ns_FileVec;
 
 typedef struct Ns_Index {
     void **el;
-    int  (*CmpEls) (const void *left, const void *right);
-    int  (*CmpKeyWithEl) (const void *key, const void *elem);
-    int    n;
-    int    max;
-    int    inc;
+    int (*CmpEls)(const void *left, const void *right);
+    int (*CmpKeyWithEl)(const void *key, const void *elem);
+    int n;
+    int max;
+    int inc;
 } Ns_Index;
 
 typedef struct Ns_List {
@@ -434,34 +434,22 @@ typedef struct Ns_CtxSHA1 {
  * Enumerations.
  */
 
-typedef enum {
-    Notice,
-    Warning,
-    Error,
-    Fatal,
-    Bug,
-    Debug,
-    Dev
-} Ns_LogSeverity;
+typedef enum { Notice, Warning, Error, Fatal, Bug, Debug, Dev } Ns_LogSeverity;
+
+typedef enum { Preserve, ToLower, ToUpper } Ns_HeaderCaseDisposition;
 
 typedef enum {
-    Preserve,
-    ToLower,
-    ToUpper
-} Ns_HeaderCaseDisposition;
-
-typedef enum {
-    NS_DRIVER_ACCEPT,           /* Wait for data. */
-    NS_DRIVER_ACCEPT_DATA,      /* Read at once. */
-    NS_DRIVER_ACCEPT_ERROR,     /* Nothing accepted. */
-    NS_DRIVER_ACCEPT_QUEUE      /* Hand over without reading. */
+    NS_DRIVER_ACCEPT,       /* Wait for data. */
+    NS_DRIVER_ACCEPT_DATA,  /* Read at once. */
+    NS_DRIVER_ACCEPT_ERROR, /* Nothing accepted. */
+    NS_DRIVER_ACCEPT_QUEUE  /* Hand over without reading. */
 } NS_DRIVER_ACCEPT_STATUS;
 
 /*
  * Procedure types.
  */
 
-typedef void  (*ns_funcptr_t) (void);
+typedef void (*ns_funcptr_t)(void);
 typedef void  Ns_Callback(void *arg);
 typedef void  Ns_ShutdownProc(NS_API_CONST Ns_Time *toPtr, void *arg);
 typedef int   Ns_TclTraceProc(Tcl_Interp *interp, void *arg);
@@ -470,33 +458,31 @@ typedef void  Ns_TclDeferProc(Tcl_Interp *interp, void *arg);
 typedef int   Ns_SockProc(NS_SOCKET sock, void *arg, int why);
 typedef void  Ns_TaskProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why);
 typedef void  Ns_EventProc(Ns_Event *event, NS_SOCKET sock, void *arg,
-                              Ns_Time *now, int why);
+                           Ns_Time *now, int why);
 typedef void  Ns_SchedProc(void *arg, int id);
 typedef int   Ns_ServerInitProc(const char *server);
 typedef int   Ns_ModuleInitProc(const char *server, const char *module);
 typedef int   Ns_RequestAuthorizeProc(char *server, char *method, char *url,
-                                         char *user, char *pass, char *peer);
+                                      char *user, char *pass, char *peer);
 typedef int   Ns_UserAuthorizeProc(char *user, char *passwd);
 typedef void  Ns_AdpParserProc(Ns_DString *outPtr, char *page);
 typedef int   Ns_OpProc(void *arg, Ns_Conn *conn);
 typedef void  Ns_TraceProc(void *arg, Ns_Conn *conn);
 typedef int   Ns_FilterProc(void *arg, Ns_Conn *conn, int why);
-typedef int   Ns_LogFilter(void *arg, Ns_LogSeverity severity,
-                              Ns_Time *stamp, char *msg, size_t len);
+typedef int   Ns_LogFilter(void *arg, Ns_LogSeverity severity, Ns_Time *stamp,
+                           char *msg, size_t len);
 typedef void  Ns_ArgProc(Ns_DString *dsPtr, void *arg);
 typedef int   Ns_Url2FileProc(Ns_DString *dsPtr, const char *url, void *arg);
 typedef int   Ns_UrlToFileProc(Ns_DString *dsPtr, const char *server,
-                                  const char *url);
-typedef char *Ns_ServerRootProc(Ns_DString *dest, const char *host,
-                                   void *arg);
-typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest,
-                                     void *arg);
+                               const char *url);
+typedef char *Ns_ServerRootProc(Ns_DString *dest, const char *host, void *arg);
+typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest, void *arg);
 typedef char *Ns_LocationProc(Ns_Conn *conn);
 typedef int   Ns_LogFlushProc(NS_API_CONST char *msg, size_t len);
 typedef int   Ns_LogProc(Ns_DString *msg, Ns_LogSeverity severity,
-                            NS_API_CONST char *fmt, va_list ap);
+                         NS_API_CONST char *fmt, va_list ap);
 typedef int   Ns_OptionConverter(Tcl_Interp *interp, Tcl_Obj *labelPtr,
-                                    Tcl_Obj *objPtr, ClientData *clientData);
+                                 Tcl_Obj *objPtr, ClientData *clientData);
 typedef void  Ns_ThreadProc(void *arg);
 typedef void  Ns_TlsCleanup(void *arg);
 typedef void  Ns_ThreadArgProc(Ns_DString *dsPtr, void *proc, void *arg);
@@ -512,8 +498,8 @@ typedef int   Ns_ElemTestProc(void *elem);
  */
 
 struct Ns_ObjvSpec;
-typedef int   Ns_ObjvProc(struct Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
-                             int *objcPtr, Tcl_Obj *const *objv);
+typedef int Ns_ObjvProc(struct Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
+                        int *objcPtr, Tcl_Obj *const *objv);
 
 typedef struct Ns_ObjvSpec {
     const char  *key;
@@ -540,26 +526,25 @@ typedef struct Ns_TclCallback {
  */
 
 typedef NS_SOCKET Ns_DriverListenProc(Ns_Driver *driver, const char *address,
-                                         int port, int backlog);
-typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc(Ns_Sock *sock,
-    NS_SOCKET listensock, struct sockaddr *sockaddrPtr, int *socklenPtr);
-typedef ssize_t   Ns_DriverRecvProc(Ns_Sock *sock, struct iovec *bufs,
-                                       int nbufs, Ns_Time *timeoutPtr,
-                                       int flags);
-typedef ssize_t   Ns_DriverSendProc(Ns_Sock *sock, struct iovec *bufs,
-                                       int nbufs, Ns_Time *timeoutPtr,
-                                       int flags);
-typedef ssize_t   Ns_DriverSendFileProc(Ns_Sock *sock, Ns_FileVec *bufs,
-                                           int nbufs, Ns_Time *timeoutPtr,
-                                           int flags);
-typedef int       Ns_DriverKeepProc(Ns_Sock *sock);
-typedef int       Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
-typedef void      Ns_DriverCloseProc(Ns_Sock *sock);
-typedef void      Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
-typedef int       Ns_DriverSetupProc(const Ns_Sock *sock);
+                                      int port, int backlog);
+typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc(
+    Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
+    int *socklenPtr);
+typedef ssize_t Ns_DriverRecvProc(Ns_Sock *sock, struct iovec *bufs, int nbufs,
+                                  Ns_Time *timeoutPtr, int flags);
+typedef ssize_t Ns_DriverSendProc(Ns_Sock *sock, struct iovec *bufs, int nbufs,
+                                  Ns_Time *timeoutPtr, int flags);
+typedef ssize_t Ns_DriverSendFileProc(Ns_Sock *sock, Ns_FileVec *bufs,
+                                      int nbufs, Ns_Time *timeoutPtr,
+                                      int flags);
+typedef int     Ns_DriverKeepProc(Ns_Sock *sock);
+typedef int     Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
+typedef void    Ns_DriverCloseProc(Ns_Sock *sock);
+typedef void    Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
+typedef int     Ns_DriverSetupProc(const Ns_Sock *sock);
 
 typedef struct Ns_DriverInitData {
-    int                    version;      /* NS_DRIVER_VERSION_2 or _OWN */
+    int                    version; /* NS_DRIVER_VERSION_2 or _OWN */
     char                  *name;
     Ns_DriverListenProc   *listenProc;
     Ns_DriverAcceptProc   *acceptProc;
@@ -567,14 +552,14 @@ typedef struct Ns_DriverInitData {
     Ns_DriverSendProc     *sendProc;     /* Optional: requestProc answers. */
     Ns_DriverSendFileProc *sendFileProc; /* Optional. */
     Ns_DriverKeepProc     *keepProc;
-    Ns_DriverRequestProc  *requestProc;  /* Optional. */
+    Ns_DriverRequestProc  *requestProc; /* Optional. */
     Ns_DriverCloseProc    *closeProc;
     int                    opts;
     void                  *arg;
-    char                  *path;         /* Section; NULL: the module's. */
+    char                  *path; /* Section; NULL: the module's. */
     /* Read with NS_DRIVER_VERSION_OWN only: other modules do not fill them. */
-    Ns_DriverDetailsProc  *detailsProc;  /* Optional. */
-    Ns_DriverSetupProc    *setupProc;    /* Optional. */
+    Ns_DriverDetailsProc *detailsProc; /* Optional. */
+    Ns_DriverSetupProc   *setupProc;   /* Optional. */
 } Ns_DriverInitData;
 
 /*
@@ -582,7 +567,7 @@ typedef struct Ns_DriverInitData {
  * with: the number rises when one of them changes.  Each object of a module has
  * the function; the linker keeps one.
  */
-#define NS_MODULE_INTERFACE       1
+#define NS_MODULE_INTERFACE 1
 
 #if defined(__GNUC__)
 NS_EXTERN int Ns_ModuleInterface(void)

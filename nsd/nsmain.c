@@ -63,8 +63,8 @@
  * Of new threads.
  */
 typedef struct Stack {
-    int64_t processBytes;       /* 0: the system's default. */
-    int64_t bytes;              /* Newer; by default the same. */
+    int64_t processBytes; /* 0: the system's default. */
+    int64_t bytes;        /* Newer; by default the same. */
 } Stack;
 
 static NsParameterAdjustProc AdjustStack;
@@ -72,15 +72,13 @@ static NsParameterAdjustProc AdjustStack;
 static const NsParameter processRows[] = {
     NS_SIZE(Stack, processBytes, "stacksize", "0", 0, NS_PARAM_NO_LIMIT,
             "Used when ns/threads has no stacksize."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter threadRows[] = {
     NS_SIZE(Stack, bytes, "stacksize", "0", 0, NS_PARAM_NO_LIMIT,
             "Stack of new threads; 0 = the system's default.",
             .adjustProc = AdjustStack),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 /*
  * The last Error of a start; main thread.
@@ -88,9 +86,9 @@ static const NsParameter threadRows[] = {
 static char startError[512];
 
 static Ns_LogFilter NoteError;
-static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
-static int RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
-static int CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
+static void         Prepare(const NsOptions *optionsPtr, int argc, char **argv);
+static int  RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
+static int  CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
 static void GoToBackground(NsMode mode);
 static void FindConfigFile(const NsOptions *optionsPtr);
 static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
@@ -100,17 +98,16 @@ static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
 static void GoHome(const NsOptions *optionsPtr);
 static void UseTree(void);
 static void SetStackSize(void);
-static void InitServers(const NsOptions *optionsPtr,
+static void InitServers(const NsOptions   *optionsPtr,
                         Ns_ServerInitProc *initProc);
 static void CreateServers(const char *only);
 static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void LoadGlobalModules(void *arg);
 static Ns_ReturnCode Start(void);
-static int WaitForEnd(NsStamp *timeoutPtr);
-static bool Stop(NsStamp timeout, int status);
-static bool StopServers(const Ns_Time *deadlinePtr);
-static void FlushOutput(void);
-
+static int           WaitForEnd(NsStamp *timeoutPtr);
+static bool          Stop(NsStamp timeout, int status);
+static bool          StopServers(const Ns_Time *deadlinePtr);
+static void          FlushOutput(void);
 
 int
 Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
@@ -300,7 +297,7 @@ static void
 FindConfigFile(const NsOptions *optionsPtr)
 {
     static const char *const usual[] = {"nsd.tcl", "conf/nsd.tcl"};
-    Ns_DString ds;
+    Ns_DString               ds;
 
     if (optionsPtr->configFile != NULL) {
         NsInfoSetConfigFile(optionsPtr->configFile);
@@ -320,8 +317,8 @@ FindConfigFile(const NsOptions *optionsPtr)
     Tcl_DStringFree(&ds);
     if (Ns_InfoConfigFile() == NULL && optionsPtr->mode != NS_MODE_COMMAND) {
         Ns_Fatal("config: no configuration file: neither '%s/nsd.tcl' nor "
-                 "'%s/conf/nsd.tcl' exists, use '-t FILE'", NsInfoPrefix(),
-                 NsInfoPrefix());
+                 "'%s/conf/nsd.tcl' exists, use '-t FILE'",
+                 NsInfoPrefix(), NsInfoPrefix());
     }
 }
 
@@ -333,7 +330,7 @@ static void
 TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
 {
     static NsIdentity identity;
-    char *text = NULL;
+    char             *text = NULL;
 
     if (Ns_InfoConfigFile() != NULL) {
         text = NsConfigReadFile(Ns_InfoConfigFile());
@@ -364,7 +361,7 @@ static void
 EvalConfig(const NsOptions *optionsPtr, const char *text, int argc, char **argv)
 {
     if (NsConfigEval(text, Ns_InfoConfigFile(), argc, argv, optionsPtr->optind)
-            != NS_OK) {
+        != NS_OK) {
         Ns_Fatal("config error");
     }
 }
@@ -460,8 +457,7 @@ CreateServers(const char *only)
     for (int i = 0; i < Ns_SetSize(servers); i++) {
         const char *name = Ns_SetKey(servers, i);
 
-        if (NsServerFind(name) == NULL
-                && (only == NULL || STREQ(only, name))) {
+        if (NsServerFind(name) == NULL && (only == NULL || STREQ(only, name))) {
             (void) NsServerCreate(name);
         }
     }

@@ -14,7 +14,7 @@
 #include "ns.h"
 #include "nsaccessline.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
@@ -24,74 +24,72 @@ NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
  */
 typedef struct HeaderList {
     struct HeaderList *olderPtr;
-    char        *text;          /* As it was given. */
-    int          n;
-    const char **names;
+    char              *text; /* As it was given. */
+    int                n;
+    const char       **names;
 } HeaderList;
 
 typedef struct Log {
     /* Constant after creation. */
-    const char   *server;
-    const char   *module;
-    Ns_LogStream  stream;
-    Ns_LogSink    sink;
+    const char  *server;
+    const char  *module;
+    Ns_LogStream stream;
+    Ns_LogSink   sink;
 
     /* Atomic; written under the lock. */
-    atomic_int                  flags;
-    _Atomic(HeaderList *)       headersPtr;
+    atomic_int            flags;
+    _Atomic(HeaderList *) headersPtr;
 
-    Ns_Mutex      lock;         /* Guards the rest. */
-    char         *file;
-    char         *rollFormat;   /* NULL: numbers. */
-    int           maxBackup;
-    int           maxBuffer;
+    Ns_Mutex lock; /* Guards the rest. */
+    char    *file;
+    char    *rollFormat; /* NULL: numbers. */
+    int      maxBackup;
+    int      maxBuffer;
 } Log;
 
 /*
  * A roll under way, as its rename procedure needs it and leaves it.
  */
 typedef struct Roll {
-    const char *toPath;         /* NULL: by the log's settings. */
+    const char *toPath; /* NULL: by the log's settings. */
     const char *rollFormat;
     int         maxBackup;
-    bool        hasFailed;      /* The file stays where it is. */
+    bool        hasFailed; /* The file stays where it is. */
 } Roll;
 
 static const struct {
     const char *name;
     int         flag;
-} flagTable[] = {
-    {"logcombined",     NS_ACCESS_COMBINED},
-    {"formattedtime",   NS_ACCESS_FMTTIME},
-    {"logreqtime",      NS_ACCESS_REQTIME},
-    {"logpartialtimes", NS_ACCESS_PARTIALTIMES},
-    {"checkforproxy",   NS_ACCESS_CHECKFORPROXY},
-    {"suppressquery",   NS_ACCESS_SUPPRESSQUERY}
-};
+} flagTable[] = {{"logcombined", NS_ACCESS_COMBINED},
+                 {"formattedtime", NS_ACCESS_FMTTIME},
+                 {"logreqtime", NS_ACCESS_REQTIME},
+                 {"logpartialtimes", NS_ACCESS_PARTIALTIMES},
+                 {"checkforproxy", NS_ACCESS_CHECKFORPROXY},
+                 {"suppressquery", NS_ACCESS_SUPPRESSQUERY}};
 
-static bool IsForServer(const char *server, const char *module);
+static bool  IsForServer(const char *server, const char *module);
 static char *FindFile(const char *server, const char *module, const char *file);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
-static void      PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
-                             const void *prepared, size_t length);
-static void      PutNew(const Log *logPtr, const Ns_Access *accessPtr);
-static void      SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
-static int64_t   Micros(const Ns_Time *timePtr);
-static void      AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
-                               const Ns_Access *accessPtr);
-static void      AppendCounted(Ns_DString *dsPtr, const char *string);
+static void    PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
+                           const void *prepared, size_t length);
+static void    PutNew(const Log *logPtr, const Ns_Access *accessPtr);
+static void    SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
+static int64_t Micros(const Ns_Time *timePtr);
+static void    AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
+                             const Ns_Access *accessPtr);
+static void    AppendCounted(Ns_DString *dsPtr, const char *string);
 static Ns_LogRenameProc Rename;
-static int       MoveFile(const char *from, const char *to);
-static int       RollLog(Log *logPtr, const char *toPath);
-static char     *DupFile(Log *logPtr);
-static Ns_SchedProc    DailyRoll;
-static Ns_Callback     SignalRoll;
-static Ns_ShutdownProc CloseLog;
-static Ns_ArgProc      DescribeLog;
+static int              MoveFile(const char *from, const char *to);
+static int              RollLog(Log *logPtr, const char *toPath);
+static char            *DupFile(Log *logPtr);
+static Ns_SchedProc     DailyRoll;
+static Ns_Callback      SignalRoll;
+static Ns_ShutdownProc  CloseLog;
+static Ns_ArgProc       DescribeLog;
 
 static Tcl_ObjCmdProc AccessLogCmd;
 static Tcl_ObjCmdProc RollFormatCmd;
@@ -101,7 +99,6 @@ static Tcl_ObjCmdProc HeadersCmd;
 static Tcl_ObjCmdProc FlagsCmd;
 static Tcl_ObjCmdProc FileCmd;
 static Tcl_ObjCmdProc RollCmd;
-
 
 /*
  * For nsd -T.
@@ -119,8 +116,10 @@ static bool
 IsForServer(const char *server, const char *module)
 {
     if (server == NULL) {
-        Ns_Log(Error, "nslog: '%s' must be loaded for a server, not "
-               "globally: name it in ns/server/SERVER/modules", module);
+        Ns_Log(Error,
+               "nslog: '%s' must be loaded for a server, not "
+               "globally: name it in ns/server/SERVER/modules",
+               module);
     }
     return server != NULL;
 }
@@ -148,14 +147,15 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_AccessParamsRead(path, &params);
     logPtr->file = FindFile(server, module, params.file);
     logPtr->maxBuffer = params.maxBuffer;
-    logPtr->rollFormat = params.rollFormat == NULL
-        || *params.rollFormat == '\0' ? NULL : ns_strdup(params.rollFormat);
+    logPtr->rollFormat = params.rollFormat == NULL || *params.rollFormat == '\0'
+        ? NULL
+        : ns_strdup(params.rollFormat);
     logPtr->maxBackup = params.maxBackup;
     atomic_store(&logPtr->flags, params.flags);
     if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
-            && *Ns_ConfigString("ns/parameters", "trustedproxies", "")
-                == '\0') {
-        Ns_Log(Warning, "nslog: checkforproxy without a list of proxies:"
+        && *Ns_ConfigString("ns/parameters", "trustedproxies", "") == '\0') {
+        Ns_Log(Warning,
+               "nslog: checkforproxy without a list of proxies:"
                " those on this machine and in private networks are believed;"
                " set trustedproxies in ns/parameters");
     }
@@ -184,8 +184,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_RegisterProcInfo((void *) CloseLog, "nslog:close", DescribeLog);
     Ns_RegisterProcInfo((void *) LogAccess, "nslog:access", DescribeLog);
     Ns_RegisterAccessProc(server, LogAccess, logPtr);
-    return Ns_TclRegisterTrace(server, AddCommand, logPtr,
-                               NS_TCL_TRACE_CREATE);
+    return Ns_TclRegisterTrace(server, AddCommand, logPtr, NS_TCL_TRACE_CREATE);
 }
 
 /*
@@ -233,10 +232,9 @@ MakeDirectories(char *path)
 static bool
 OpenLog(Log *logPtr)
 {
-    Ns_LogSinkSpec spec = {
-        .file = logPtr->file, .bufferBytes = 65536,
-        .bufferLines = logPtr->maxBuffer
-    };
+    Ns_LogSinkSpec spec = {.file = logPtr->file,
+                           .bufferBytes = 65536,
+                           .bufferLines = logPtr->maxBuffer};
     Ns_DString     name;
 
     Ns_DStringInit(&name);
@@ -248,7 +246,8 @@ OpenLog(Log *logPtr)
         Ns_DStringFree(&name);
         return false;
     }
-    Ns_LogStreamSetBytesSent(logPtr->stream, offsetof(Ns_AccessRecord, bytesSent));
+    Ns_LogStreamSetBytesSent(logPtr->stream,
+                             offsetof(Ns_AccessRecord, bytesSent));
     logPtr->sink = Ns_LogSinkOpen(&spec);
     if (logPtr->sink != NULL) {
         Ns_Log(Notice, "nslog: opened '%s'", logPtr->file);
@@ -268,7 +267,7 @@ OpenLog(Log *logPtr)
 static bool
 SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text)
 {
-    HeaderList *listPtr;
+    HeaderList  *listPtr;
     const char **names;
     int          n;
 
@@ -319,17 +318,17 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
  * that time, with the figures of now.
  */
 static void
-PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
-            const void *prepared, size_t length)
+PutPrepared(const Log *logPtr, const Ns_Access *accessPtr, const void *prepared,
+            size_t length)
 {
     Ns_AccessRecord r;
-    struct iovec pieces[2];
+    struct iovec    pieces[2];
 
     memcpy(&r, prepared, sizeof(r));
     SetFigures(&r, accessPtr);
     pieces[0] = (struct iovec){&r, sizeof(r)};
-    pieces[1] = (struct iovec){(char *) prepared + sizeof(r),
-                               length - sizeof(r)};
+    pieces[1] = (struct iovec){
+        (char *) prepared + sizeof(r), length - sizeof(r)};
     (void) Ns_LogStreamPut(logPtr->stream, Notice, pieces,
                            Ns_NrElements(pieces));
 }
@@ -344,7 +343,7 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     const char       *referer = Ns_AccessHeader(accessPtr, "referer");
     const char       *agent = Ns_AccessHeader(accessPtr, "user-agent");
     size_t            requestLength = accessPtr->lineLength;
-    Ns_AccessRecord      r;
+    Ns_AccessRecord   r;
     char              forwarded[NS_ACCESS_PEER_BYTES];
     Ns_DString        headers;
     struct iovec      pieces[7];
@@ -363,8 +362,7 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
         .requestLength = (uint32_t) (request == NULL ? 0 : requestLength),
         .refererLength = (uint32_t) (referer == NULL ? 0 : strlen(referer)),
         .agentLength = (uint32_t) (agent == NULL ? 0 : strlen(agent)),
-        .nHeaders = (uint32_t) headersPtr->n
-    };
+        .nHeaders = (uint32_t) headersPtr->n};
     SetFigures(&r, accessPtr);
     Ns_DStringInit(&headers);
     if (headersPtr->n > 0) {
@@ -376,8 +374,8 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     pieces[3] = (struct iovec){(void *) request, r.requestLength};
     pieces[4] = (struct iovec){(void *) referer, r.refererLength};
     pieces[5] = (struct iovec){(void *) agent, r.agentLength};
-    pieces[6] = (struct iovec){Ns_DStringValue(&headers),
-                               (size_t) Ns_DStringLength(&headers)};
+    pieces[6] = (struct iovec){
+        Ns_DStringValue(&headers), (size_t) Ns_DStringLength(&headers)};
     if (accessPtr->stage == NS_ACCESS_SENDING) {
         (void) Ns_LogStreamPrepare(logPtr->stream, Notice, pieces,
                                    Ns_NrElements(pieces));
@@ -552,22 +550,15 @@ DescribeLog(Ns_DString *dsPtr, void *arg)
  * ns_accesslog option ?arg ...?
  */
 static int
-AccessLogCmd(ClientData arg, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+AccessLogCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     static const struct {
         const char     *name;
         Tcl_ObjCmdProc *proc;
-    } options[] = {
-        {"rollfmt",         RollFormatCmd},
-        {"maxbackup",       MaxBackupCmd},
-        {"maxbuffer",       MaxBufferCmd},
-        {"extendedheaders", HeadersCmd},
-        {"flags",           FlagsCmd},
-        {"file",            FileCmd},
-        {"roll",            RollCmd},
-        {NULL, NULL}
-    };
+    } options[] = {{"rollfmt", RollFormatCmd},  {"maxbackup", MaxBackupCmd},
+                   {"maxbuffer", MaxBufferCmd}, {"extendedheaders", HeadersCmd},
+                   {"flags", FlagsCmd},         {"file", FileCmd},
+                   {"roll", RollCmd},           {NULL, NULL}};
     int i;
 
     if (objc < 2) {
@@ -575,7 +566,8 @@ AccessLogCmd(ClientData arg, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (Tcl_GetIndexFromObjStruct(interp, objv[1], options, sizeof(options[0]),
-                                  "option", 0, &i) != TCL_OK) {
+                                  "option", 0, &i)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     return options[i].proc(arg, interp, objc, objv);
@@ -602,8 +594,7 @@ RollFormatCmd(ClientData arg, Tcl_Interp *interp, int objc,
 }
 
 static int
-MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     Log *logPtr = arg;
     int  n;
@@ -617,7 +608,8 @@ MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
         Ns_MutexUnlock(&logPtr->lock);
     }
     Ns_MutexLock(&logPtr->lock);
-    n = logPtr->rollFormat == NULL ? MIN(logPtr->maxBackup, NS_ACCESS_MAX_BACKUP)
+    n = logPtr->rollFormat == NULL
+        ? MIN(logPtr->maxBackup, NS_ACCESS_MAX_BACKUP)
         : logPtr->maxBackup;
     Tcl_SetObjResult(interp, Tcl_NewIntObj(n));
     Ns_MutexUnlock(&logPtr->lock);
@@ -625,8 +617,7 @@ MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc,
 }
 
 static int
-MaxBufferCmd(ClientData arg, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+MaxBufferCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     Log *logPtr = arg;
     int  n;
@@ -655,8 +646,9 @@ HeadersCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     if (objc > 2 && !SetHeaders(logPtr, interp, Tcl_GetString(objv[2]))) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(
-        atomic_load(&logPtr->headersPtr)->text, -1));
+    Tcl_SetObjResult(interp,
+                     Tcl_NewStringObj(atomic_load(&logPtr->headersPtr)->text,
+                                      -1));
     return TCL_OK;
 }
 
@@ -736,8 +728,9 @@ RollCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
         const char *reason = Tcl_PosixError(interp);
 
         Ns_MutexLock(&logPtr->lock);
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not roll \"%s\": %s",
-                                               logPtr->file, reason));
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("could not roll \"%s\": %s",
+                                       logPtr->file, reason));
         Ns_MutexUnlock(&logPtr->lock);
         return TCL_ERROR;
     }

@@ -16,20 +16,19 @@
 
 #define CONNECT_MS 3000
 /* Less than what a shutdown grants a sink. */
-#define REPLY_MS   4000
+#define REPLY_MS 4000
 
-static bool AwaitConnection(Pq *pqPtr);
-static bool Await(Pq *pqPtr, short events, int64_t untilMs);
-static int64_t Now(void);
-static bool Send(Pq *pqPtr, const char *sql);
-static bool Flush(Pq *pqPtr);
+static bool      AwaitConnection(Pq *pqPtr);
+static bool      Await(Pq *pqPtr, short events, int64_t untilMs);
+static int64_t   Now(void);
+static bool      Send(Pq *pqPtr, const char *sql);
+static bool      Flush(Pq *pqPtr);
 static PGresult *NextResult(Pq *pqPtr);
 static PGresult *LastResult(Pq *pqPtr, PGresult *resultPtr);
-static bool IsGood(Pq *pqPtr, const PGresult *resultPtr);
-static bool Fail(Pq *pqPtr, int reason, const char *text);
-static int  ReasonOf(const char *sqlState);
-static void IgnoreNotice(void *arg, const PGresult *resultPtr);
-
+static bool      IsGood(Pq *pqPtr, const PGresult *resultPtr);
+static bool      Fail(Pq *pqPtr, int reason, const char *text);
+static int       ReasonOf(const char *sqlState);
+static void      IgnoreNotice(void *arg, const PGresult *resultPtr);
 
 char *
 PqDisplay(const char *connection)
@@ -59,8 +58,7 @@ bool
 PqConnect(Pq *pqPtr, const char *connection)
 {
     static const char *const names[] = {
-        "fallback_application_name", "dbname", "client_encoding", NULL
-    };
+        "fallback_application_name", "dbname", "client_encoding", NULL};
     const char *const values[] = {"nsd", connection, "UTF8", NULL};
 
     pqPtr->reason = 0;
@@ -107,7 +105,7 @@ PqCopy(Pq *pqPtr, const char *sql, const char *bytes, size_t length)
     if (resultPtr != NULL && PQresultStatus(resultPtr) == PGRES_COPY_IN) {
         PQclear(resultPtr);
         if (PQputCopyData(pqPtr->conn, bytes, (int) length) < 0
-                || PQputCopyEnd(pqPtr->conn, NULL) < 0) {
+            || PQputCopyEnd(pqPtr->conn, NULL) < 0) {
             return Fail(pqPtr, ECONNRESET, PQerrorMessage(pqPtr->conn));
         }
         if (!Flush(pqPtr)) {
@@ -125,7 +123,8 @@ static bool
 Send(Pq *pqPtr, const char *sql)
 {
     pqPtr->reason = 0;
-    return PQsendQuery(pqPtr->conn, sql) ? Flush(pqPtr)
+    return PQsendQuery(pqPtr->conn, sql)
+        ? Flush(pqPtr)
         : Fail(pqPtr, ECONNRESET, PQerrorMessage(pqPtr->conn));
 }
 
@@ -162,8 +161,7 @@ Await(Pq *pqPtr, short events, int64_t untilMs)
 {
     for (;;) {
         struct pollfd poller = {.fd = PQsocket(pqPtr->conn), .events = events};
-        int           n = poll(&poller, 1,
-                               (int) MAX(untilMs - Now(), 0) + 1);
+        int           n = poll(&poller, 1, (int) MAX(untilMs - Now(), 0) + 1);
 
         if (n > 0) {
             return true;

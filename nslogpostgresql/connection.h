@@ -20,9 +20,9 @@ char *PqDisplay(const char *connection);
 
 typedef struct Pq {
     PGconn *conn;
-    char    error[256];         /* One line about what failed last, */
-    char    sqlState[6];        /* "" if the server did not say so, */
-    int     reason;             /* and an errno that fits. */
+    char    error[256];  /* One line about what failed last, */
+    char    sqlState[6]; /* "" if the server did not say so, */
+    int     reason;      /* and an errno that fits. */
 } Pq;
 
 /*

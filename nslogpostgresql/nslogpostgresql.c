@@ -24,41 +24,43 @@
 #include "nsthread.h"
 
 #define POSITIONS   "nsd_log_position"
-#define NUMBER_LANE (-1)        /* The number's place among the positions. */
-#define PIECE_BYTES (1 << 24)   /* Of text; one row may be longer. */
+#define NUMBER_LANE (-1)      /* The number's place among the positions. */
+#define PIECE_BYTES (1 << 24) /* Of text; one row may be longer. */
 
 enum { CONNECTION_OPTION, TABLE_OPTION };
 
 static int CheckConnection(const char *text);
 
 static const Ns_LogSinkOption options[] = {
-    [CONNECTION_OPTION] = {
-        .name = "connection", .kind = NS_LOGSINK_TEXT, .isSecret = true,
-        .checkProc = CheckConnection,
-        .range = "a connection string of libpq",
-        .sentence = "A connection string or URI of libpq."
-    },
-    [TABLE_OPTION] = {
-        .name = "table", .kind = NS_LOGSINK_TEXT, .defaultText = "log",
-        .max = 127, .range = "a name",
-        .sentence = "The table, TABLE or SCHEMA.TABLE; it is made if it is not "
-        "there."
-    },
-    {.name = NULL}
-};
+    [CONNECTION_OPTION] = {.name = "connection",
+                           .kind = NS_LOGSINK_TEXT,
+                           .isSecret = true,
+                           .checkProc = CheckConnection,
+                           .range = "a connection string of libpq",
+                           .sentence = "A connection string or URI of libpq."},
+    [TABLE_OPTION] =
+        {.name = "table",
+         .kind = NS_LOGSINK_TEXT,
+         .defaultText = "log",
+         .max = 127,
+         .range = "a name",
+         .sentence =
+             "The table, TABLE or SCHEMA.TABLE; it is made if it is not "
+             "there."},
+    {.name = NULL}};
 
 /*
  * A target's data.
  */
 typedef struct Database {
     Pq       pq;
-    char    *table;             /* Names as SQL has them. */
+    char    *table; /* Names as SQL has them. */
     char    *positions;
-    char    *sink;              /* Values likewise: the sink's name, */
-    char    *server;            /* and which server this is. */
-    uint64_t number;            /* Of the write under way; 0: ask. */
-    bool     isInDoubt;         /* It may have been committed. */
-    bool     isPruned;          /* Positions of other epochs are deleted. */
+    char    *sink;      /* Values likewise: the sink's name, */
+    char    *server;    /* and which server this is. */
+    uint64_t number;    /* Of the write under way; 0: ask. */
+    bool     isInDoubt; /* It may have been committed. */
+    bool     isPruned;  /* Positions of other epochs are deleted. */
 } Database;
 
 /*
@@ -66,7 +68,7 @@ typedef struct Database {
  */
 typedef struct Rows {
     Ns_DString text;
-    int       *starts;          /* Of each row, and the end. */
+    int       *starts; /* Of each row, and the end. */
     int        n;
 } Rows;
 
@@ -94,18 +96,21 @@ static bool  Commit(Database *dbPtr);
 static bool  Execute(Database *dbPtr, const char *sql);
 static PGresult *Query(Database *dbPtr, const char *fmt, ...)
     NS_GNUC_PRINTF(2, 3);
-static void  Disconnect(Database *dbPtr);
-static void  ClosePostgresql(Ns_LogSinkTarget *targetPtr);
-static int   GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
-                          Ns_LogSinkPositions *listPtr);
-static int   Complain(Ns_LogSinkTarget *targetPtr);
+static void Disconnect(Database *dbPtr);
+static void ClosePostgresql(Ns_LogSinkTarget *targetPtr);
+static int  GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
+                         Ns_LogSinkPositions *listPtr);
+static int  Complain(Ns_LogSinkTarget *targetPtr);
 
 static const Ns_LogSinkType type = {
-    .version = NS_LOGSINK_INTERFACE, .name = "postgresql", .options = options,
-    .showProc = PqDisplay, .openProc = OpenNothing, .writeProc = WriteRows,
-    .positionsProc = GetPositions, .closeProc = ClosePostgresql
-};
-
+    .version = NS_LOGSINK_INTERFACE,
+    .name = "postgresql",
+    .options = options,
+    .showProc = PqDisplay,
+    .openProc = OpenNothing,
+    .writeProc = WriteRows,
+    .positionsProc = GetPositions,
+    .closeProc = ClosePostgresql};
 
 const Ns_LogSinkType *
 Ns_LogSinkInit(const char **reasonPtr)
@@ -139,8 +144,8 @@ WriteRows(Ns_LogSinkTarget *targetPtr, Ns_LogSinkBatch *batchPtr)
     Database *dbPtr = targetPtr->data;
 
     if ((dbPtr->pq.conn != NULL || Connect(dbPtr, targetPtr))
-            && (dbPtr->number != 0 || AskNumber(dbPtr, batchPtr->epoch))
-            && Transaction(dbPtr, batchPtr)) {
+        && (dbPtr->number != 0 || AskNumber(dbPtr, batchPtr->epoch))
+        && Transaction(dbPtr, batchPtr)) {
         dbPtr->number++;
         dbPtr->isInDoubt = false;
         return NS_OK;
@@ -197,15 +202,15 @@ QuoteText(Database *dbPtr, const char *text)
 static char *
 QuoteTable(Database *dbPtr, const char *schema, const char *table)
 {
-    char *name = Quote(dbPtr, PQescapeIdentifier(dbPtr->pq.conn, table,
-                                                 strlen(table)));
+    char *name =
+        Quote(dbPtr, PQescapeIdentifier(dbPtr->pq.conn, table, strlen(table)));
     char *prefix, *whole;
 
     if (schema == NULL || name == NULL) {
         return name;
     }
-    prefix = Quote(dbPtr, PQescapeIdentifier(dbPtr->pq.conn, schema,
-                                             strlen(schema)));
+    prefix = Quote(dbPtr,
+                   PQescapeIdentifier(dbPtr->pq.conn, schema, strlen(schema)));
     whole = NULL;
     if (prefix != NULL) {
         whole = ns_malloc(strlen(prefix) + strlen(name) + 2);
@@ -219,10 +224,12 @@ QuoteTable(Database *dbPtr, const char *schema, const char *table)
 static bool
 MakeTables(Database *dbPtr)
 {
-    return MakeTable(dbPtr, dbPtr->table, "(\"time\" timestamptz NOT NULL,"
+    return MakeTable(dbPtr, dbPtr->table,
+                     "(\"time\" timestamptz NOT NULL,"
                      " stream text NOT NULL, severity text NOT NULL,"
                      " record text NOT NULL)")
-        && MakeTable(dbPtr, dbPtr->positions, "(sink text, epoch bigint,"
+        && MakeTable(dbPtr, dbPtr->positions,
+                     "(sink text, epoch bigint,"
                      " lane integer, position bigint NOT NULL, server text,"
                      " PRIMARY KEY (sink, epoch, lane))"
                      " WITH (fillfactor = 50)");
@@ -237,7 +244,7 @@ MakeTable(Database *dbPtr, const char *table, const char *columns)
 {
     bool      isThere;
     PGresult *resultPtr;
-    Pq      failed;
+    Pq        failed;
 
     if (!HasTable(dbPtr, table, &isThere) || isThere) {
         return isThere;
@@ -263,7 +270,8 @@ HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
 {
     char     *name = QuoteText(dbPtr, table);
     PGresult *resultPtr = name != NULL
-        ? Query(dbPtr, "SELECT to_regclass(%s)", name) : NULL;
+        ? Query(dbPtr, "SELECT to_regclass(%s)", name)
+        : NULL;
     bool      isOk = resultPtr != NULL;
 
     *isTherePtr = isOk && !PQgetisnull(resultPtr, 0, 0);
@@ -278,10 +286,11 @@ HasTable(Database *dbPtr, const char *table, bool *isTherePtr)
 static bool
 AskNumber(Database *dbPtr, uint64_t epoch)
 {
-    PGresult *resultPtr = Query(
-        dbPtr, "SELECT coalesce(max(position), 0) FROM %s WHERE sink = %s"
-        " AND epoch = %" PRIu64 " AND lane = %d", dbPtr->positions, dbPtr->sink,
-        epoch, NUMBER_LANE);
+    PGresult *resultPtr =
+        Query(dbPtr,
+              "SELECT coalesce(max(position), 0) FROM %s WHERE sink = %s"
+              " AND epoch = %" PRIu64 " AND lane = %d",
+              dbPtr->positions, dbPtr->sink, epoch, NUMBER_LANE);
 
     if (resultPtr == NULL) {
         return false;
@@ -332,10 +341,12 @@ Begin(Database *dbPtr, const Ns_LogSinkBatch *batchPtr, bool *isThereAlreadyPtr)
                          p->position, dbPtr->server);
     }
     if (batchPtr->nPositions > 0) {
-        Ns_DStringAppend(&sql, " ON CONFLICT (sink, epoch, lane) DO UPDATE SET"
+        Ns_DStringAppend(&sql,
+                         " ON CONFLICT (sink, epoch, lane) DO UPDATE SET"
                          " position = excluded.position; ");
     }
-    Ns_DStringPrintf(&sql, "INSERT INTO %s AS old VALUES (%s, %" PRIu64
+    Ns_DStringPrintf(&sql,
+                     "INSERT INTO %s AS old VALUES (%s, %" PRIu64
                      ", %d, %" PRIu64 ", %s) ON CONFLICT (sink, epoch, lane)"
                      " DO UPDATE SET position = excluded.position"
                      " WHERE old.position < excluded.position",
@@ -372,12 +383,13 @@ CopyRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr, const Rows *rowsPtr,
     bool       isOk;
 
     Ns_DStringInit(&sql);
-    Ns_DStringPrintf(&sql, "SAVEPOINT rows; COPY %s (\"time\", stream,"
+    Ns_DStringPrintf(&sql,
+                     "SAVEPOINT rows; COPY %s (\"time\", stream,"
                      " severity, record) FROM STDIN; RELEASE SAVEPOINT rows",
                      dbPtr->table);
     isOk = PqCopy(&dbPtr->pq, Ns_DStringValue(&sql),
-                    Ns_DStringValue(&rowsPtr->text) + start,
-                    (size_t) (rowsPtr->starts[to] - start));
+                  Ns_DStringValue(&rowsPtr->text) + start,
+                  (size_t) (rowsPtr->starts[to] - start));
     Ns_DStringFree(&sql);
     if (isOk || !IsRowsFault(dbPtr->pq.sqlState)) {
         return isOk;
@@ -385,7 +397,8 @@ CopyRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr, const Rows *rowsPtr,
     if (to - from == 1) {
         Ns_LogSinkRefuse(batchPtr, dbPtr->pq.error);
     }
-    return Execute(dbPtr, "ROLLBACK TO SAVEPOINT rows;"
+    return Execute(dbPtr,
+                   "ROLLBACK TO SAVEPOINT rows;"
                    " RELEASE SAVEPOINT rows")
         && (to - from == 1
             || (CopyRows(dbPtr, batchPtr, rowsPtr, from, middle)
@@ -452,7 +465,7 @@ FreeRows(Rows *rowsPtr)
 static void
 AppendText(Ns_DString *dsPtr, Ns_LogText text, char end)
 {
-    for (size_t i = 0; i < text.length; ) {
+    for (size_t i = 0; i < text.length;) {
         const char   *bytes = text.bytes + i;
         unsigned char c = (unsigned char) *bytes;
         size_t        n = 0;
@@ -493,9 +506,11 @@ Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr)
     if (dbPtr->isPruned || !batchPtr->mayForget) {
         return true;
     }
-    resultPtr = Query(dbPtr, "DELETE FROM %s WHERE sink = %s AND server = %s"
-                      " AND epoch <> %" PRIu64, dbPtr->positions, dbPtr->sink,
-                      dbPtr->server, batchPtr->epoch);
+    resultPtr = Query(dbPtr,
+                      "DELETE FROM %s WHERE sink = %s AND server = %s"
+                      " AND epoch <> %" PRIu64,
+                      dbPtr->positions, dbPtr->sink, dbPtr->server,
+                      batchPtr->epoch);
     dbPtr->isPruned = resultPtr != NULL;
     PQclear(resultPtr);
     return dbPtr->isPruned;
@@ -509,8 +524,7 @@ Commit(Database *dbPtr)
 
     dbPtr->isInDoubt = true;
     resultPtr = PqQuery(&dbPtr->pq, "COMMIT");
-    isCommitted = resultPtr != NULL
-        && STREQ(PQcmdStatus(resultPtr), "COMMIT");
+    isCommitted = resultPtr != NULL && STREQ(PQcmdStatus(resultPtr), "COMMIT");
     PQclear(resultPtr);
     return isCommitted;
 }
@@ -571,9 +585,10 @@ GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
     PGresult *resultPtr = NULL;
 
     if (dbPtr->pq.conn != NULL || Connect(dbPtr, targetPtr)) {
-        resultPtr = Query(dbPtr, "SELECT lane, position FROM %s WHERE sink = %s"
-                          " AND epoch = %" PRIu64, dbPtr->positions,
-                          dbPtr->sink, epoch);
+        resultPtr = Query(dbPtr,
+                          "SELECT lane, position FROM %s WHERE sink = %s"
+                          " AND epoch = %" PRIu64,
+                          dbPtr->positions, dbPtr->sink, epoch);
     }
     if (resultPtr == NULL) {
         return Complain(targetPtr);

@@ -22,43 +22,44 @@
 
 #define POSITIONS   "nsd_log_position"
 #define BUSY_MS     1000
-#define NUMBER_LANE (-1)        /* The number's place among the positions. */
+#define NUMBER_LANE (-1) /* The number's place among the positions. */
 /* Nobody comes back for positions of an earlier version that are so old. */
-#define OLD_NANOS   (INT64_C(30) * 86400 * 1000000000)
+#define OLD_NANOS (INT64_C(30) * 86400 * 1000000000)
 /* Between two looks at the name. */
-#define LOOK_NANOS  INT64_C(1000000000)
+#define LOOK_NANOS INT64_C(1000000000)
 
 enum { FILE_OPTION, TABLE_OPTION };
 
 static const Ns_LogSinkOption options[] = {
-    [FILE_OPTION] = {
-        .name = "file", .kind = NS_LOGSINK_PATH, .range = "a path",
-        .sentence = "The database; relative to home/logs if that exists, else "
-        "to home."
-    },
-    [TABLE_OPTION] = {
-        .name = "table", .kind = NS_LOGSINK_TEXT, .defaultText = "log",
-        .max = 127, .range = "a name",
-        .sentence = "The table; it is made if it is not there."
-    },
-    {.name = NULL}
-};
+    [FILE_OPTION] =
+        {.name = "file",
+         .kind = NS_LOGSINK_PATH,
+         .range = "a path",
+         .sentence = "The database; relative to home/logs if that exists, else "
+                     "to home."},
+    [TABLE_OPTION] = {.name = "table",
+                      .kind = NS_LOGSINK_TEXT,
+                      .defaultText = "log",
+                      .max = 127,
+                      .range = "a name",
+                      .sentence = "The table; it is made if it is not there."},
+    {.name = NULL}};
 
 /*
  * A target's data.
  */
 typedef struct Database {
     Ns_LogSinkTarget *targetPtr;
-    const char   *file;
-    sqlite3      *handle;       /* NULL: the database is not open. */
-    sqlite3_stmt *insertRow;
-    sqlite3_stmt *setPosition;
-    sqlite3_stmt *getNumber;
-    int64_t       number;       /* Of the write under way. */
-    bool          isInDoubt;    /* It may have been committed. */
-    bool          isPruned;     /* Positions of other epochs are deleted. */
-    struct stat   st;           /* Of the file when it was opened. */
-    int64_t       lookDue;      /* Whether it still has its name. */
+    const char       *file;
+    sqlite3          *handle; /* NULL: the database is not open. */
+    sqlite3_stmt     *insertRow;
+    sqlite3_stmt     *setPosition;
+    sqlite3_stmt     *getNumber;
+    int64_t           number;    /* Of the write under way. */
+    bool              isInDoubt; /* It may have been committed. */
+    bool              isPruned;  /* Positions of other epochs are deleted. */
+    struct stat       st;        /* Of the file when it was opened. */
+    int64_t           lookDue;   /* Whether it still has its name. */
 } Database;
 
 static int  OpenSqlite(Ns_LogSinkTarget *targetPtr);
@@ -73,29 +74,31 @@ static bool Transaction(Database *dbPtr, Ns_LogSinkBatch *batchPtr);
 static bool LookForNumber(Database *dbPtr, uint64_t epoch, bool *isTherePtr);
 static void LookAtName(Database *dbPtr, bool isAwaited);
 static int64_t Clock(clockid_t id);
-static int  Reason(const Database *dbPtr);
-static bool InsertRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr);
-static void BindText(sqlite3_stmt *statement, int column, Ns_LogText text);
-static bool IsRowsFault(int code);
-static bool SetPositions(Database *dbPtr, const Ns_LogSinkBatch *batchPtr);
-static bool SetPosition(Database *dbPtr, uint64_t epoch, int64_t lane,
-                        int64_t position);
-static void BindKey(const Database *dbPtr, sqlite3_stmt *statement,
-                    uint64_t epoch, int64_t lane);
-static bool Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr);
-static bool Step(sqlite3_stmt *statement);
-static void CloseSqlite(Ns_LogSinkTarget *targetPtr);
-static void Disconnect(Database *dbPtr);
-static int  GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
-                         Ns_LogSinkPositions *listPtr);
+static int     Reason(const Database *dbPtr);
+static bool    InsertRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr);
+static void    BindText(sqlite3_stmt *statement, int column, Ns_LogText text);
+static bool    IsRowsFault(int code);
+static bool    SetPositions(Database *dbPtr, const Ns_LogSinkBatch *batchPtr);
+static bool    SetPosition(Database *dbPtr, uint64_t epoch, int64_t lane,
+                           int64_t position);
+static void    BindKey(const Database *dbPtr, sqlite3_stmt *statement,
+                       uint64_t epoch, int64_t lane);
+static bool    Prune(Database *dbPtr, const Ns_LogSinkBatch *batchPtr);
+static bool    Step(sqlite3_stmt *statement);
+static void    CloseSqlite(Ns_LogSinkTarget *targetPtr);
+static void    Disconnect(Database *dbPtr);
+static int     GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
+                            Ns_LogSinkPositions *listPtr);
 
 static const Ns_LogSinkType type = {
-    .version = NS_LOGSINK_INTERFACE, .flags = NS_LOGSINK_FILE,
-    .name = "sqlite", .options = options, .openProc = OpenSqlite,
-    .writeProc = WriteRows, .positionsProc = GetPositions,
-    .closeProc = CloseSqlite
-};
-
+    .version = NS_LOGSINK_INTERFACE,
+    .flags = NS_LOGSINK_FILE,
+    .name = "sqlite",
+    .options = options,
+    .openProc = OpenSqlite,
+    .writeProc = WriteRows,
+    .positionsProc = GetPositions,
+    .closeProc = CloseSqlite};
 
 const Ns_LogSinkType *
 Ns_LogSinkInit(const char **reasonPtr)
@@ -129,8 +132,10 @@ Connect(Database *dbPtr)
 {
     if (sqlite3_open_v2(dbPtr->file, &dbPtr->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                        | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK
-            || !Prepare(dbPtr)) {
+                            | SQLITE_OPEN_FULLMUTEX,
+                        NULL)
+            != SQLITE_OK
+        || !Prepare(dbPtr)) {
         int reason = Reason(dbPtr);
 
         Disconnect(dbPtr);
@@ -145,16 +150,17 @@ static bool
 Prepare(Database *dbPtr)
 {
     const char *table = dbPtr->targetPtr->values[TABLE_OPTION].text;
-    char       *create = sqlite3_mprintf(
-        "CREATE TABLE IF NOT EXISTS \"%w\""
-        " (time TEXT, stream TEXT, severity TEXT, record TEXT)", table);
-    bool        isOk;
+    char       *create =
+        sqlite3_mprintf("CREATE TABLE IF NOT EXISTS \"%w\""
+                        " (time TEXT, stream TEXT, severity TEXT, record TEXT)",
+                        table);
+    bool isOk;
 
     (void) sqlite3_busy_timeout(dbPtr->handle, BUSY_MS);
     isOk = Execute(dbPtr, "PRAGMA journal_mode=WAL")
-        && Execute(dbPtr, "PRAGMA synchronous=FULL")
-        && Execute(dbPtr, create)
-        && Execute(dbPtr, "CREATE TABLE IF NOT EXISTS " POSITIONS
+        && Execute(dbPtr, "PRAGMA synchronous=FULL") && Execute(dbPtr, create)
+        && Execute(dbPtr,
+                   "CREATE TABLE IF NOT EXISTS " POSITIONS
                    " (sink TEXT, epoch INTEGER, lane INTEGER,"
                    " position INTEGER, server TEXT,"
                    " PRIMARY KEY (sink, epoch, lane))")
@@ -163,11 +169,15 @@ Prepare(Database *dbPtr)
     return isOk
         && PrepareOne(dbPtr, &dbPtr->insertRow,
                       "INSERT OR ABORT INTO \"%w\" VALUES (?, ?, ?, ?)", table)
-        && PrepareOne(dbPtr, &dbPtr->setPosition, "INSERT OR REPLACE INTO"
+        && PrepareOne(dbPtr, &dbPtr->setPosition,
+                      "INSERT OR REPLACE INTO"
                       " \"%w\" (sink, epoch, lane, position, server)"
-                      " VALUES (?, ?, ?, ?, ?)", POSITIONS)
-        && PrepareOne(dbPtr, &dbPtr->getNumber, "SELECT position FROM \"%w\""
-                      " WHERE sink = ? AND epoch = ? AND lane = ?", POSITIONS);
+                      " VALUES (?, ?, ?, ?, ?)",
+                      POSITIONS)
+        && PrepareOne(dbPtr, &dbPtr->getNumber,
+                      "SELECT position FROM \"%w\""
+                      " WHERE sink = ? AND epoch = ? AND lane = ?",
+                      POSITIONS);
 }
 
 /*
@@ -236,15 +246,15 @@ Transaction(Database *dbPtr, Ns_LogSinkBatch *batchPtr)
     bool isThereAlready = false;
 
     if (!Execute(dbPtr, "BEGIN IMMEDIATE")
-            || (dbPtr->isInDoubt
-                && !LookForNumber(dbPtr, batchPtr->epoch, &isThereAlready))) {
+        || (dbPtr->isInDoubt
+            && !LookForNumber(dbPtr, batchPtr->epoch, &isThereAlready))) {
         return false;
     }
     if (isThereAlready) {
         return Execute(dbPtr, "ROLLBACK");
     }
     if (!InsertRows(dbPtr, batchPtr) || !SetPositions(dbPtr, batchPtr)
-            || !Prune(dbPtr, batchPtr)) {
+        || !Prune(dbPtr, batchPtr)) {
         return false;
     }
     dbPtr->isInDoubt = true;
@@ -282,10 +292,13 @@ LookAtName(Database *dbPtr, bool isAwaited)
     }
     dbPtr->lookDue = now + LOOK_NANOS;
     if (stat(dbPtr->file, &st) != 0 || st.st_ino != dbPtr->st.st_ino
-            || st.st_dev != dbPtr->st.st_dev) {
-        Ns_Log(Error, "log: sink '%s': database '%s' was deleted, renamed or "
-               "replaced: it is opened anew; rows are missing from it that were "
-               "written before", dbPtr->targetPtr->sink, dbPtr->file);
+        || st.st_dev != dbPtr->st.st_dev) {
+        Ns_Log(
+            Error,
+            "log: sink '%s': database '%s' was deleted, renamed or "
+            "replaced: it is opened anew; rows are missing from it that were "
+            "written before",
+            dbPtr->targetPtr->sink, dbPtr->file);
         Disconnect(dbPtr);
     }
 }
@@ -346,7 +359,7 @@ InsertRows(Database *dbPtr, Ns_LogSinkBatch *batchPtr)
         BindText(dbPtr->insertRow, 4, row.record);
         isOk = Step(dbPtr->insertRow);
         if (!isOk && IsRowsFault(sqlite3_errcode(dbPtr->handle))
-                && !sqlite3_get_autocommit(dbPtr->handle)) {
+            && !sqlite3_get_autocommit(dbPtr->handle)) {
             Ns_LogSinkRefuse(batchPtr, sqlite3_errmsg(dbPtr->handle));
             isOk = true;
         }
@@ -475,8 +488,8 @@ GetPositions(Ns_LogSinkTarget *targetPtr, uint64_t epoch,
         return NS_ERROR;
     }
     sql = sqlite3_mprintf("SELECT lane, position FROM " POSITIONS
-                          " WHERE sink = %Q AND epoch = %lld", targetPtr->sink,
-                          (sqlite3_int64) epoch);
+                          " WHERE sink = %Q AND epoch = %lld",
+                          targetPtr->sink, (sqlite3_int64) epoch);
     code = sqlite3_prepare_v2(dbPtr->handle, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -6,8 +6,8 @@
 
 #include "ns.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
-NS_EXPORT int Ns_ModuleListenPort = 80;
+NS_EXPORT int               Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleListenPort = 80;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 static Ns_DriverListenProc   Listen;

@@ -15,7 +15,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#define DEFAULT_CIPHERS \
+#define DEFAULT_CIPHERS                                          \
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:" \
@@ -25,8 +25,8 @@ struct SslContext {
     /* Constant after creation. */
     const char *module;
     const char *path;
-    char       *certificate;        /* Absolute path. */
-    char       *key;                /* Likewise; the same file by default. */
+    char       *certificate; /* Absolute path. */
+    char       *key;         /* Likewise; the same file by default. */
     const char *ciphers;
     const char *suites;
     bool        verifies;
@@ -34,10 +34,10 @@ struct SslContext {
     const char *caPath;
     int         minVersion;
     int         maxVersion;
-    uint64_t    excluded;           /* SSL_OP_NO_... */
+    uint64_t    excluded; /* SSL_OP_NO_... */
 
-    Ns_Mutex    lock;               /* Guards: */
-    SSL_CTX    *ctx;
+    Ns_Mutex lock; /* Guards: */
+    SSL_CTX *ctx;
 };
 
 /*
@@ -48,26 +48,25 @@ static const struct {
     int         version;
     uint64_t    option;
 } protocols[] = {
-    {"!SSLv2",   0,              0},
-    {"!SSLv3",   0,              0},
-    {"!TLSv1",   TLS1_VERSION,   SSL_OP_NO_TLSv1},
-    {"!TLSv1.0", TLS1_VERSION,   SSL_OP_NO_TLSv1},
+    {"!SSLv2", 0, 0},
+    {"!SSLv3", 0, 0},
+    {"!TLSv1", TLS1_VERSION, SSL_OP_NO_TLSv1},
+    {"!TLSv1.0", TLS1_VERSION, SSL_OP_NO_TLSv1},
     {"!TLSv1.1", TLS1_1_VERSION, SSL_OP_NO_TLSv1_1},
     {"!TLSv1.2", TLS1_2_VERSION, SSL_OP_NO_TLSv1_2},
     {"!TLSv1.3", TLS1_3_VERSION, SSL_OP_NO_TLSv1_3},
 };
 
 static SslContext *Discard(SslContext *contextPtr);
-static char    *FindFile(const char *file);
-static bool     ReadProtocols(SslContext *contextPtr, const char *list);
-static SSL_CTX *MakeCtx(const SslContext *contextPtr, bool isReload);
-static bool     SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx);
-static bool     SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx,
-                               bool isReload);
-static void     SetGroups(const SslContext *contextPtr, SSL_CTX *ctx);
-static bool     SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
-static int      AskPassword(char *buffer, int size, int isForWriting,
-                            void *arg);
+static char       *FindFile(const char *file);
+static bool        ReadProtocols(SslContext *contextPtr, const char *list);
+static SSL_CTX    *MakeCtx(const SslContext *contextPtr, bool isReload);
+static bool        SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx);
+static bool        SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx,
+                                  bool isReload);
+static void        SetGroups(const SslContext *contextPtr, SSL_CTX *ctx);
+static bool        SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
+static int AskPassword(char *buffer, int size, int isForWriting, void *arg);
 
 SslContext *
 SslContextCreate(const char *module, const char *path)
@@ -80,8 +79,10 @@ SslContextCreate(const char *module, const char *path)
     contextPtr->module = ns_strdup(module);
     contextPtr->path = ns_strdup(path);
     if (certificate == NULL) {
-        Ns_Log(Error, "%s: certificate parameter must be specified in the"
-               " configuration file under %s", module, path);
+        Ns_Log(Error,
+               "%s: certificate parameter must be specified in the"
+               " configuration file under %s",
+               module, path);
         return Discard(contextPtr);
     }
     contextPtr->certificate = FindFile(certificate);
@@ -187,7 +188,8 @@ SslErrorReason(void)
 
     /* The system's error comes first, then what failed because of it. */
     reason = first != 0 && ERR_SYSTEM_ERROR(first)
-        ? strerror(ERR_GET_REASON(first)) : ERR_reason_error_string(last);
+        ? strerror(ERR_GET_REASON(first))
+        : ERR_reason_error_string(last);
     ERR_clear_error();
     return reason == NULL ? "unknown" : reason;
 }
@@ -236,7 +238,7 @@ ReadProtocols(SslContext *contextPtr, const char *list)
 
         for (int i = 0; i < Ns_NrElements(protocols) && !isKnown; i++) {
             if (strlen(protocols[i].name) == n
-                    && strncasecmp(protocols[i].name, p, n) == 0) {
+                && strncasecmp(protocols[i].name, p, n) == 0) {
                 contextPtr->excluded |= protocols[i].option;
                 Ns_Log(Notice, "%s: disabling %s", contextPtr->module,
                        protocols[i].name + 1);
@@ -271,19 +273,23 @@ MakeCtx(const SslContext *contextPtr, bool isReload)
                SslErrorReason());
         return NULL;
     }
-    SSL_CTX_set_options(ctx, contextPtr->excluded | SSL_OP_NO_COMPRESSION
-        | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION
-        | SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION | SSL_OP_SINGLE_DH_USE
-        | SSL_OP_SINGLE_ECDH_USE | SSL_OP_IGNORE_UNEXPECTED_EOF);
-    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE
-        | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_options(ctx,
+                        contextPtr->excluded | SSL_OP_NO_COMPRESSION
+                            | SSL_OP_CIPHER_SERVER_PREFERENCE
+                            | SSL_OP_NO_RENEGOTIATION
+                            | SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION
+                            | SSL_OP_SINGLE_DH_USE | SSL_OP_SINGLE_ECDH_USE
+                            | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(ctx,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE
+                         | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+                         | SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
     SSL_CTX_set_default_passwd_cb(ctx, AskPassword);
     SSL_CTX_set_default_passwd_cb_userdata(ctx, (void *) contextPtr->module);
-    if (SetCiphers(contextPtr, ctx)
-            && SetCertificate(contextPtr, ctx, isReload)
-            && SetVerify(contextPtr, ctx)) {
+    if (SetCiphers(contextPtr, ctx) && SetCertificate(contextPtr, ctx, isReload)
+        && SetVerify(contextPtr, ctx)) {
         SetGroups(contextPtr, ctx);
         return ctx;
     }
@@ -301,7 +307,7 @@ SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx)
         return false;
     }
     if (contextPtr->suites != NULL
-            && SSL_CTX_set_ciphersuites(ctx, contextPtr->suites) != 1) {
+        && SSL_CTX_set_ciphersuites(ctx, contextPtr->suites) != 1) {
         Ns_Log(Error, "%s: error loading ciphersuites: %s", contextPtr->module,
                contextPtr->suites);
         ERR_clear_error();
@@ -322,7 +328,7 @@ SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx, bool isReload)
         return false;
     }
     if (SSL_CTX_use_PrivateKey_file(ctx, contextPtr->key, SSL_FILETYPE_PEM) != 1
-            || SSL_CTX_check_private_key(ctx) != 1) {
+        || SSL_CTX_check_private_key(ctx) != 1) {
         Ns_Log(severity, "%s: private key %s error: %s: %s", contextPtr->module,
                what, contextPtr->key, SslErrorReason());
         return false;
@@ -340,8 +346,8 @@ SetGroups(const SslContext *contextPtr, SSL_CTX *ctx)
     EVP_PKEY *params = bio == NULL ? NULL : PEM_read_bio_Parameters(bio, NULL);
 
     if (params == NULL || !EVP_PKEY_is_a(params, "DH")
-            || EVP_PKEY_get_bits(params) < 2048
-            || SSL_CTX_set0_tmp_dh_pkey(ctx, params) != 1) {
+        || EVP_PKEY_get_bits(params) < 2048
+        || SSL_CTX_set0_tmp_dh_pkey(ctx, params) != 1) {
         EVP_PKEY_free(params);
         SSL_CTX_set_dh_auto(ctx, 1);
     }
@@ -352,7 +358,7 @@ SetGroups(const SslContext *contextPtr, SSL_CTX *ctx)
 static bool
 SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
 {
-    static unsigned char id[16];        /* One per process. */
+    static unsigned char id[16]; /* One per process. */
     static bool          hasId;
 
     if (!hasId) {
@@ -367,8 +373,9 @@ SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
                        NULL);
     SSL_CTX_set_default_verify_paths(ctx);
     if ((contextPtr->caFile != NULL || contextPtr->caPath != NULL)
-            && SSL_CTX_load_verify_locations(ctx, contextPtr->caFile,
-                                             contextPtr->caPath) != 1) {
+        && SSL_CTX_load_verify_locations(ctx, contextPtr->caFile,
+                                         contextPtr->caPath)
+            != 1) {
         Ns_Log(Error, "%s: cannot load the CA certificates of clients: %s",
                contextPtr->module, SslErrorReason());
         return false;
@@ -399,8 +406,10 @@ AskPassword(char *buffer, int size, int isForWriting, void *arg)
         }
         buffer[strcspn(buffer, "\r\n")] = '\0';
     } else {
-        Ns_Log(Error, "%s: the private key needs a pass phrase: set the"
-               " environment variable TLS_KEY_PASS", (const char *) arg);
+        Ns_Log(Error,
+               "%s: the private key needs a pass phrase: set the"
+               " environment variable TLS_KEY_PASS",
+               (const char *) arg);
         return -1;
     }
     return (int) strlen(buffer);

@@ -16,8 +16,8 @@
 
 #include <openssl/err.h>
 
-NS_EXPORT int Ns_ModuleVersion = 1;
-NS_EXPORT int Ns_ModuleListenPort = 443;
+NS_EXPORT int               Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleListenPort = 443;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
@@ -29,9 +29,9 @@ NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 typedef struct Connection {
     SSL      *ssl;
     NS_SOCKET sock;
-    bool      isDrained;        /* The last read took all there was. */
-    bool      hasReceived;      /* Anything at all. */
-    bool      hasFailed;        /* Send no close_notify. */
+    bool      isDrained;   /* The last read took all there was. */
+    bool      hasReceived; /* Anything at all. */
+    bool      hasFailed;   /* Send no close_notify. */
 } Connection;
 
 /*
@@ -49,21 +49,21 @@ typedef struct Instance {
 static BIO_METHOD *bioMethod;
 static Instance   *firstInstancePtr;
 
-static Ns_DriverListenProc Listen;
-static Ns_DriverAcceptProc Accept;
-static Ns_DriverRecvProc   Recv;
-static Ns_DriverSendProc   Send;
-static Ns_DriverKeepProc   Keep;
-static Ns_DriverCloseProc  Close;
+static Ns_DriverListenProc  Listen;
+static Ns_DriverAcceptProc  Accept;
+static Ns_DriverRecvProc    Recv;
+static Ns_DriverSendProc    Send;
+static Ns_DriverKeepProc    Keep;
+static Ns_DriverCloseProc   Close;
 static Ns_DriverDetailsProc Details;
 static Ns_DriverSetupProc   IsShakingHands;
 
-static Instance *CreateInstance(const char *server, const char *module);
-static SslContext *CreateContext(const char *server, const char *module);
-static void InitLibrary(void);
-static Ns_Callback ReloadAll;
+static Instance       *CreateInstance(const char *server, const char *module);
+static SslContext     *CreateContext(const char *server, const char *module);
+static void            InitLibrary(void);
+static Ns_Callback     ReloadAll;
 static Ns_TclTraceProc AddCommands;
-static Tcl_ObjCmdProc CertCtlObjCmd;
+static Tcl_ObjCmdProc  CertCtlObjCmd;
 static bool MustRetry(Connection *connPtr, const Ns_Sock *sock, int result);
 static void LogFailure(const Connection *connPtr, const Ns_Sock *sock);
 static int  WriteSome(SSL *ssl, const struct iovec *bufs, int nbufs,
@@ -104,8 +104,10 @@ CreateContext(const char *server, const char *module)
     char *path = Ns_ConfigGetPath(server, module, NULL);
 
     if (path == NULL) {
-        Ns_Log(Error, "%s: certificate parameter must be specified in the"
-               " configuration file under the module's section", module);
+        Ns_Log(Error,
+               "%s: certificate parameter must be specified in the"
+               " configuration file under the module's section",
+               module);
         return NULL;
     }
     return SslContextCreate(module, path);
@@ -141,7 +143,7 @@ Ns_ModuleInit(const char *server, const char *module)
         return NS_ERROR;
     }
     if (Ns_TclRegisterTrace(server, AddCommands, NULL, NS_TCL_TRACE_CREATE)
-            != NS_OK) {
+        != NS_OK) {
         return NS_ERROR;
     }
     Ns_Log(Notice, "%s: version %s loaded", module, NS_PATCH_LEVEL);
@@ -190,15 +192,15 @@ CertCtlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
     static const char *const options[] = {"list", "reload", NULL};
-    Tcl_Obj *listPtr;
-    int      option;
+    Tcl_Obj                 *listPtr;
+    int                      option;
 
     if (objc != 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "list|reload");
         return TCL_ERROR;
     }
     if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0, &option)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (option == 1) {
@@ -213,8 +215,9 @@ CertCtlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         elements[0] = Tcl_NewStringObj(SslContextFile(instancePtr->contextPtr),
                                        -1);
         elements[1] = Tcl_NewStringObj("remaining_days", -1);
-        elements[2] = Tcl_ObjPrintf("%.2f",
-            SslContextRemainingDays(instancePtr->contextPtr));
+        elements[2] =
+            Tcl_ObjPrintf("%.2f",
+                          SslContextRemainingDays(instancePtr->contextPtr));
         Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewListObj(3, elements));
     }
     Tcl_SetObjResult(interp, listPtr);
@@ -389,13 +392,13 @@ static void
 LogFailure(const Connection *connPtr, const Ns_Sock *sock)
 {
     struct sockaddr_storage address;
-    socklen_t     length = sizeof(address);
-    char          peer[NI_MAXHOST] = "unknown";
-    const char   *module = sock->driver->module;
-    unsigned long code = ERR_peek_last_error();
+    socklen_t               length = sizeof(address);
+    char                    peer[NI_MAXHOST] = "unknown";
+    const char             *module = sock->driver->module;
+    unsigned long           code = ERR_peek_last_error();
 
     if (getpeername(connPtr->sock, (struct sockaddr *) &address, &length)
-            == 0) {
+        == 0) {
         (void) getnameinfo((struct sockaddr *) &address, length, peer,
                            sizeof(peer), NULL, 0, NI_NUMERICHOST);
     }
@@ -456,8 +459,10 @@ Details(Ns_Sock *sock, Ns_DString *dsPtr)
     Ns_DStringAppendElement(dsPtr, name != NULL ? name : "");
     Ns_DStringPrintf(dsPtr, " clientcert {present %d verified %d verifyresult",
                      hasCertificate, hasCertificate && result == X509_V_OK);
-    Ns_DStringAppendElement(dsPtr, !hasCertificate ? "absent"
-                            : X509_verify_cert_error_string(result));
+    Ns_DStringAppendElement(dsPtr,
+                            !hasCertificate
+                                ? "absent"
+                                : X509_verify_cert_error_string(result));
     Ns_DStringAppend(dsPtr, "}");
 }
 

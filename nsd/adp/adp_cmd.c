@@ -22,13 +22,13 @@ static Tcl_ObjCmdProc AppendCmd, PutsCmd, TellCmd, DumpCmd, TruncCmd, FlushCmd,
     CloseCmd, MimeTypeCmd, IncludeCmd, EvalCmd, SafeEvalCmd, TagCmd, ParseCmd;
 
 static NsAdpInterp *Active(const NsInterp *interpPtr);
-static int  Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
-                 bool isTrusted);
-static int  RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
-                         const char *varName);
-static void AppendHole(Ns_DString *dsPtr, bool isTcl, const char *file,
-                       int nArgs, Tcl_Obj *const *args);
-static void AppendQuoted(Ns_DString *dsPtr, const char *word);
+static int          Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
+                         bool isTrusted);
+static int          RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr,
+                                 const char *varName);
+static void         AppendHole(Ns_DString *dsPtr, bool isTcl, const char *file,
+                               int nArgs, Tcl_Obj *const *args);
+static void         AppendQuoted(Ns_DString *dsPtr, const char *word);
 
 static const NsTclCommand commands[] = {
     {"ns_adp_append", AppendCmd, 1, NS_TCL_ANY, "string ?string ...?", 0},
@@ -46,8 +46,7 @@ static const NsTclCommand commands[] = {
     {"ns_adp_safeeval", SafeEvalCmd, 0, NS_TCL_ANY, NULL, 0},
     {"_ns_adp_tag", TagCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_adp_parse", ParseCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsAdpCmdInit(void)
@@ -99,14 +98,11 @@ PutsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char        *text;
     int          length, noNewline = 0;
     Ns_ObjvSpec  opts[] = {
-        {"-nonewline", Ns_ObjvBool,  &noNewline, INT2PTR(true)},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"string", Ns_ObjvString, &text, &length},
-        {NULL, NULL, NULL, NULL}
-    };
+         {"-nonewline", Ns_ObjvBool, &noNewline, INT2PTR(true)},
+         {"--", Ns_ObjvBreak, NULL, NULL},
+         {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"string", Ns_ObjvString, &text, &length},
+                          {NULL, NULL, NULL, NULL}};
 
     if (objc == 2) {
         text = Tcl_GetStringFromObj(objv[1], &length);
@@ -148,8 +144,9 @@ DumpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     bufferPtr = NsAdpBuffer(adpPtr);
-    return NsTclReturn(interp, Tcl_NewStringObj(Ns_DStringValue(bufferPtr),
-                                                Ns_DStringLength(bufferPtr)));
+    return NsTclReturn(interp,
+                       Tcl_NewStringObj(Ns_DStringValue(bufferPtr),
+                                        Ns_DStringLength(bufferPtr)));
 }
 
 static int
@@ -225,18 +222,14 @@ IncludeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char        *file;
     Ns_DString   path;
     int          noCache = 0, isTcl = 0, nArgs = 0, flags, result = TCL_OK;
-    Ns_ObjvSpec  opts[] = {
-        {"-cache",   Ns_ObjvTime,  &ttlPtr, NULL},
-        {"-nocache", Ns_ObjvBool,  &noCache, INT2PTR(true)},
-        {"-tcl",     Ns_ObjvBool,  &isTcl, INT2PTR(true)},
-        {"--",       Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"file",  Ns_ObjvString, &file, NULL},
-        {"?args", Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec  opts[] = {{"-cache", Ns_ObjvTime, &ttlPtr, NULL},
+                           {"-nocache", Ns_ObjvBool, &noCache, INT2PTR(true)},
+                           {"-tcl", Ns_ObjvBool, &isTcl, INT2PTR(true)},
+                           {"--", Ns_ObjvBreak, NULL, NULL},
+                           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec  args[] = {{"file", Ns_ObjvString, &file, NULL},
+                           {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -251,11 +244,13 @@ IncludeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         if (noCache) {
             adpPtr->flags &= ~NS_ADP_CACHE;
         }
-        result = NsAdpRun(adpPtr, &(NsAdpSource) {
-            .file = Ns_DStringValue(&path), .isTcl = isTcl != 0,
-            .ttlPtr = ttlPtr, .nArgs = nArgs, .args = objv + (objc - nArgs),
-            .isInclude = true
-        });
+        result = NsAdpRun(adpPtr,
+                          &(NsAdpSource){.file = Ns_DStringValue(&path),
+                                         .isTcl = isTcl != 0,
+                                         .ttlPtr = ttlPtr,
+                                         .nArgs = nArgs,
+                                         .args = objv + (objc - nArgs),
+                                         .isInclude = true});
         adpPtr->flags = flags;
     }
     Ns_DStringFree(&path);
@@ -333,10 +328,12 @@ Eval(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv, bool isTrusted)
         Tcl_WrongNumArgs(interpPtr->interp, 1, objv, "page ?args ...?");
         return TCL_ERROR;
     }
-    return RunForOutput(NsAdpGet(interpPtr->interp), &(NsAdpSource) {
-        .textObj = objv[1], .isTrusted = isTrusted, .nArgs = objc - 1,
-        .args = objv + 1
-    }, NULL);
+    return RunForOutput(NsAdpGet(interpPtr->interp),
+                        &(NsAdpSource){.textObj = objv[1],
+                                       .isTrusted = isTrusted,
+                                       .nArgs = objc - 1,
+                                       .args = objv + 1},
+                        NULL);
 }
 
 static int
@@ -350,19 +347,16 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int          isString = 0, isFile = 0, isTcl = 0, isSafe = 0, nArgs = 0;
     int          flags, result;
     Ns_ObjvSpec  opts[] = {
-        {"-string",      Ns_ObjvBool,   &isString, INT2PTR(true)},
-        {"-file",        Ns_ObjvBool,   &isFile, INT2PTR(true)},
-        {"-tcl",         Ns_ObjvBool,   &isTcl, INT2PTR(true)},
-        {"-safe",        Ns_ObjvBool,   &isSafe, INT2PTR(true)},
-        {"-savedresult", Ns_ObjvString, &varName, NULL},
-        {"-cwd",         Ns_ObjvString, &dir, NULL},
-        {"--",           Ns_ObjvBreak,  NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"args", Ns_ObjvArgs, &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+         {"-string", Ns_ObjvBool, &isString, INT2PTR(true)},
+         {"-file", Ns_ObjvBool, &isFile, INT2PTR(true)},
+         {"-tcl", Ns_ObjvBool, &isTcl, INT2PTR(true)},
+         {"-safe", Ns_ObjvBool, &isSafe, INT2PTR(true)},
+         {"-savedresult", Ns_ObjvString, &varName, NULL},
+         {"-cwd", Ns_ObjvString, &dir, NULL},
+         {"--", Ns_ObjvBreak, NULL, NULL},
+         {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"args", Ns_ObjvArgs, &nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -410,13 +404,15 @@ RunForOutput(NsAdpInterp *adpPtr, NsAdpSource *sourcePtr, const char *varName)
     sourcePtr->outputPtr = &output;
     result = NsAdpRun(adpPtr, sourcePtr);
     if (result == TCL_OK && varName != NULL
-            && Tcl_SetVar2Ex(interp, varName, NULL, Tcl_GetObjResult(interp),
-                             TCL_LEAVE_ERR_MSG) == NULL) {
+        && Tcl_SetVar2Ex(interp, varName, NULL, Tcl_GetObjResult(interp),
+                         TCL_LEAVE_ERR_MSG)
+            == NULL) {
         result = TCL_ERROR;
     }
     if (result == TCL_OK) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_DStringValue(&output),
-                                                  Ns_DStringLength(&output)));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj(Ns_DStringValue(&output),
+                                          Ns_DStringLength(&output)));
     }
     Ns_DStringFree(&output);
     return result;

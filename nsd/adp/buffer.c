@@ -14,8 +14,8 @@
 
 typedef enum {
     SENT,
-    DROPPED,                    /* Someone has answered already. */
-    FAILED                      /* With a message in the interpreter. */
+    DROPPED, /* Someone has answered already. */
+    FAILED   /* With a message in the interpreter. */
 } Outcome;
 
 static Outcome Send(NsAdpInterp *adpPtr, bool isFinal);
@@ -26,7 +26,8 @@ static Outcome SendToConn(NsAdpInterp *adpPtr, const char *text, int length,
 Ns_DString *
 NsAdpBuffer(NsAdpInterp *adpPtr)
 {
-    return (adpPtr->framePtr != NULL) ? adpPtr->framePtr->outputPtr
+    return (adpPtr->framePtr != NULL)
+        ? adpPtr->framePtr->outputPtr
         : &adpPtr->output;
 }
 
@@ -37,9 +38,8 @@ NsAdpAppend(NsAdpInterp *adpPtr, const char *text, int length)
 
     Ns_DStringNAppend(bufferPtr, text, length);
     if (bufferPtr == &adpPtr->output
-            && ((adpPtr->flags & NS_ADP_STREAM) != 0
-                || (size_t) Ns_DStringLength(bufferPtr)
-                   > adpPtr->bufferBytes)) {
+        && ((adpPtr->flags & NS_ADP_STREAM) != 0
+            || (size_t) Ns_DStringLength(bufferPtr) > adpPtr->bufferBytes)) {
         return NsAdpFlush(adpPtr, false);
     }
     return TCL_OK;
@@ -111,8 +111,9 @@ Send(NsAdpInterp *adpPtr, bool isFinal)
 static Outcome
 SendToChannel(NsAdpInterp *adpPtr, const char *text, int length)
 {
-    if (length > 0 && (Tcl_WriteChars(adpPtr->channel, text, length) < 0
-                       || Tcl_Flush(adpPtr->channel) != TCL_OK)) {
+    if (length > 0
+        && (Tcl_WriteChars(adpPtr->channel, text, length) < 0
+            || Tcl_Flush(adpPtr->channel) != TCL_OK)) {
         Tcl_Interp *interp = adpPtr->interpPtr->interp;
 
         Ns_TclPrintfResult(interp, "write failed: %s", Tcl_PosixError(interp));
@@ -146,7 +147,8 @@ SendToConn(NsAdpInterp *adpPtr, const char *text, int length, bool isFinal)
     }
     if (length > 0 || !isStarted) {
         flags = !isFinal ? NS_CONN_STREAM
-            : isStarted ? NS_CONN_STREAM_CLOSE : 0;
+            : isStarted  ? NS_CONN_STREAM_CLOSE
+                         : 0;
         result = Ns_ConnWriteVChars(conn, &buffer, 1, flags);
         adpPtr->hasFlushed = true;
     }

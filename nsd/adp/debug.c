@@ -49,23 +49,24 @@ NsAdpDebugFile(NsAdpInterp *adpPtr, const char *file)
     const char *pattern, *tail = strrchr(file, '/');
 
     if (conn == NULL || adpPtr->debugLevel > 0
-            || !STREQ(conn->request->method, "GET")
-            || conn->request->query == NULL) {
+        || !STREQ(conn->request->method, "GET")
+        || conn->request->query == NULL) {
         return TCL_OK;
     }
     querySet = Ns_ConnGetQuery(conn);
     pattern = QueryValue(querySet, "debug");
     if (pattern == NULL
-            || !Tcl_StringMatch(tail != NULL ? tail + 1 : file, pattern)) {
+        || !Tcl_StringMatch(tail != NULL ? tail + 1 : file, pattern)) {
         return TCL_OK;
     }
     if (NsAdpDebug(adpPtr, QueryValue(querySet, "dhost"),
                    QueryValue(querySet, "dport"),
-                   QueryValue(querySet, "dprocs")) == TCL_OK) {
+                   QueryValue(querySet, "dprocs"))
+        == TCL_OK) {
         return TCL_OK;
     }
     (void) Ns_ConnReturnNotice(conn, 500, "Debug Init Failed",
-        Tcl_GetStringResult(adpPtr->interpPtr->interp));
+                               Tcl_GetStringResult(adpPtr->interpPtr->interp));
     adpPtr->exception = NS_ADP_ABORT;
     return TCL_ERROR;
 }

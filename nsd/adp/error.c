@@ -12,22 +12,22 @@
 #include "adp/buffer.h"
 #include "adp/run.h"
 
-#define EXCERPT_BYTES 150       /* Of the text of a string page. */
+#define EXCERPT_BYTES 150 /* Of the text of a string page. */
 
-static bool WasReported(NsAdpInterp *adpPtr);
+static bool     WasReported(NsAdpInterp *adpPtr);
 static Tcl_Obj *StackTrace(Tcl_Interp *interp);
-static void Locate(const NsAdpInterp *adpPtr, int line, Ns_DString *dsPtr);
-static void NameFrame(const NsAdpFrame *framePtr, Ns_DString *dsPtr);
-static void Detail(Ns_Conn *conn, Ns_DString *dsPtr);
-static void Display(NsAdpInterp *adpPtr, const char *text);
-static void RunErrorPage(NsAdpInterp *adpPtr, const char *text);
+static void     Locate(const NsAdpInterp *adpPtr, int line, Ns_DString *dsPtr);
+static void     NameFrame(const NsAdpFrame *framePtr, Ns_DString *dsPtr);
+static void     Detail(Ns_Conn *conn, Ns_DString *dsPtr);
+static void     Display(NsAdpInterp *adpPtr, const char *text);
+static void     RunErrorPage(NsAdpInterp *adpPtr, const char *text);
 
 void
 NsAdpLogError(NsAdpInterp *adpPtr, int line)
 {
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
-    Ns_Conn    *conn = (Ns_Conn *) adpPtr->interpPtr->connPtr;
-    Ns_DString  where, text;
+    Tcl_Interp     *interp = adpPtr->interpPtr->interp;
+    Ns_Conn        *conn = (Ns_Conn *) adpPtr->interpPtr->connPtr;
+    Ns_DString      where, text;
     Tcl_InterpState state;
 
     adpPtr->isSpoilt = true;
@@ -41,8 +41,7 @@ NsAdpLogError(NsAdpInterp *adpPtr, int line)
     }
     Ns_DStringInit(&text);
     Ns_DStringAppend(&text, Tcl_GetString(adpPtr->reportedObj));
-    Ns_DStringNAppend(&text, Ns_DStringValue(&where),
-                      Ns_DStringLength(&where));
+    Ns_DStringNAppend(&text, Ns_DStringValue(&where), Ns_DStringLength(&where));
     (void) Ns_TclLogErrorInfo(interp, Ns_DStringValue(&where));
 
     /* The next steps run scripts, or may fail themselves. */
@@ -92,7 +91,7 @@ StackTrace(Tcl_Interp *interp)
     Tcl_IncrRefCount(keyObj);
     (void) Tcl_DictObjGet(NULL, optionsObj, keyObj, &traceObj);
     traceObj = Tcl_DuplicateObj(traceObj != NULL ? traceObj
-                                : Tcl_GetObjResult(interp));
+                                                 : Tcl_GetObjResult(interp));
     Tcl_IncrRefCount(traceObj);
     Tcl_DecrRefCount(keyObj);
     Tcl_DecrRefCount(optionsObj);
@@ -158,8 +157,7 @@ Display(NsAdpInterp *adpPtr, const char *text)
     Ns_DStringAppend(&html, "<br><pre>\n");
     Ns_QuoteHtml(&html, text);
     Ns_DStringAppend(&html, "\n<br></pre>\n");
-    (void) NsAdpAppend(adpPtr, Ns_DStringValue(&html),
-                       Ns_DStringLength(&html));
+    (void) NsAdpAppend(adpPtr, Ns_DStringValue(&html), Ns_DStringLength(&html));
     Ns_DStringFree(&html);
 }
 
@@ -175,9 +173,11 @@ RunErrorPage(NsAdpInterp *adpPtr, const char *text)
     Tcl_IncrRefCount(args[0]);
     Tcl_IncrRefCount(args[1]);
     adpPtr->isErrorPage = true;
-    if (NsAdpRun(adpPtr, &(NsAdpSource) {
-            .file = file, .nArgs = 2, .args = args, .isInclude = true
-        }) != TCL_OK && adpPtr->exception == NS_ADP_OK) {
+    if (NsAdpRun(adpPtr,
+                 &(NsAdpSource){
+                     .file = file, .nArgs = 2, .args = args, .isInclude = true})
+            != TCL_OK
+        && adpPtr->exception == NS_ADP_OK) {
         Ns_Log(Error, "adp: error page '%s': %s", file,
                Tcl_GetStringResult(interp));
     }

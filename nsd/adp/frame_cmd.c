@@ -25,19 +25,17 @@ static const NsAdpFrame *ActiveFrame(Tcl_Interp *interp);
 static const NsTclCommand commands[] = {
     {"ns_adp_argc", ArgcCmd, 0, 0, NULL, 0},
     {"ns_adp_argv", ArgvCmd, 0, 2, "?index? ?default?", 0},
-    {"ns_adp_bind_args", BindArgsCmd, 1, NS_TCL_ANY,
-     "varName ?varName ...?", 0},
+    {"ns_adp_bind_args", BindArgsCmd, 1, NS_TCL_ANY, "varName ?varName ...?",
+     0},
     {"ns_adp_dir", DirCmd, 0, 0, NULL, 0},
     {"ns_adp_info", InfoCmd, 0, 0, NULL, 0},
     {"ns_adp_exception", ExceptionCmd, 0, 1, "?varName?", 0},
     {"ns_adp_stats", StatsCmd, 0, 0, NULL, 0},
-    {"ns_adp_return", RaiseCmd, 0, 1,
-     "?retval?", NS_TCL_DATA(NS_ADP_RETURN)},
+    {"ns_adp_return", RaiseCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_RETURN)},
     {"ns_adp_break", RaiseCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_BREAK)},
     {"ns_adp_abort", RaiseCmd, 0, 1, "?retval?", NS_TCL_DATA(NS_ADP_ABORT)},
     {"ns_adp_debug", DebugCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand ctlSubcmds[] = {
     {"bufsize", SetBufferSize, 0, 1, "?size?", 0},
@@ -54,12 +52,10 @@ static const NsTclCommand ctlSubcmds[] = {
     {"trace", SetFlag, 0, 1, "?bool?", NS_ADP_TRACE},
     {"trimspace", SetFlag, 0, 1, "?bool?", NS_ADP_TRIM},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ctl = {
-    "ns_adp_ctl", "option ?arg ...?", "option", NS_TCL_EXACT, ctlSubcmds
-};
+    "ns_adp_ctl", "option ?arg ...?", "option", NS_TCL_EXACT, ctlSubcmds};
 
 void
 NsAdpFrameCmdInit(void)
@@ -139,7 +135,8 @@ BindArgsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     for (int i = 1; i < objc; i++) {
         if (Tcl_ObjSetVar2(interp, objv[i], NULL, framePtr->args[first + i - 1],
-                           TCL_LEAVE_ERR_MSG) == NULL) {
+                           TCL_LEAVE_ERR_MSG)
+            == NULL) {
             return TCL_ERROR;
         }
     }
@@ -180,15 +177,18 @@ ExceptionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
-        [NS_ADP_OK] = "ok", [NS_ADP_BREAK] = "break", [NS_ADP_ABORT] = "abort",
-        [NS_ADP_RETURN] = "return", [NS_ADP_TIMEOUT] = "timeout"
-    };
+        [NS_ADP_OK] = "ok",
+        [NS_ADP_BREAK] = "break",
+        [NS_ADP_ABORT] = "abort",
+        [NS_ADP_RETURN] = "return",
+        [NS_ADP_TIMEOUT] = "timeout"};
     NsAdpException exception = NsAdpGet(interp)->exception;
 
     if (objc == 2
-            && Tcl_ObjSetVar2(interp, objv[1], NULL,
-                              Tcl_NewStringObj(names[exception], -1),
-                              TCL_LEAVE_ERR_MSG) == NULL) {
+        && Tcl_ObjSetVar2(interp, objv[1], NULL,
+                          Tcl_NewStringObj(names[exception], -1),
+                          TCL_LEAVE_ERR_MSG)
+            == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(exception != NS_ADP_OK));
@@ -224,8 +224,8 @@ SetBufferSize(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
-    size_t      before = adpPtr->bufferBytes;
-    int         bytes;
+    size_t       before = adpPtr->bufferBytes;
+    int          bytes;
 
     if (objc == 3) {
         if (Tcl_GetIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
@@ -241,8 +241,8 @@ SetChannel(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
-    Tcl_Channel channel;
-    const char *name;
+    Tcl_Channel  channel;
+    const char  *name;
 
     name = Tcl_GetString(objv[2]);
     if (*name != '\0') {
@@ -285,22 +285,18 @@ DebugCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsAdpInterp *adpPtr = NsAdpGet(interp);
     char        *host = NULL, *port = NULL, *procs = NULL;
-    Ns_ObjvSpec  opts[] = {
-        {"-host",  Ns_ObjvString, &host, NULL},
-        {"-port",  Ns_ObjvString, &port, NULL},
-        {"-procs", Ns_ObjvString, &procs, NULL},
-        {"--",     Ns_ObjvBreak,  NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"?host",  Ns_ObjvString, &host, NULL},
-        {"?port",  Ns_ObjvString, &port, NULL},
-        {"?procs", Ns_ObjvString, &procs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec  opts[] = {{"-host", Ns_ObjvString, &host, NULL},
+                           {"-port", Ns_ObjvString, &port, NULL},
+                           {"-procs", Ns_ObjvString, &procs, NULL},
+                           {"--", Ns_ObjvBreak, NULL, NULL},
+                           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec  args[] = {{"?host", Ns_ObjvString, &host, NULL},
+                           {"?port", Ns_ObjvString, &port, NULL},
+                           {"?procs", Ns_ObjvString, &procs, NULL},
+                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
-            || NsAdpDebug(adpPtr, host, port, procs) != TCL_OK) {
+        || NsAdpDebug(adpPtr, host, port, procs) != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewIntObj(adpPtr->debugLevel));

@@ -36,9 +36,9 @@
  * Argument of a registered handler.
  */
 typedef struct Page {
-    char   *file;               /* NULL: the one that the URL maps to. */
+    char   *file; /* NULL: the one that the URL maps to. */
     Ns_Time ttl;
-    int     flags;              /* Switched on for the request. */
+    int     flags; /* Switched on for the request. */
 } Page;
 
 /*
@@ -46,26 +46,19 @@ typedef struct Page {
  */
 typedef struct Visit {
     Ns_Conn       *conn;
-    const char    *file;        /* NULL: the one that the URL maps to. */
-    const Ns_Time *ttlPtr;      /* NULL: its output is not kept. */
+    const char    *file;   /* NULL: the one that the URL maps to. */
+    const Ns_Time *ttlPtr; /* NULL: its output is not kept. */
     int            flags;
-    NsStamp        lookStamp;   /* See NsConn. */
+    NsStamp        lookStamp; /* See NsConn. */
 } Visit;
 
 const Ns_ObjvTable nsAdpFlagNames[] = {
-    {"autoabort",    NS_ADP_AUTOABORT},
-    {"detailerror",  NS_ADP_DETAIL},
-    {"displayerror", NS_ADP_DISPLAY},
-    {"expire",       NS_ADP_EXPIRE},
-    {"cache",        NS_ADP_CACHE},
-    {"safe",         NS_ADP_SAFE},
-    {"singlescript", NS_ADP_SINGLE},
-    {"stricterror",  NS_ADP_STRICT},
-    {"trace",        NS_ADP_TRACE},
-    {"trimspace",    NS_ADP_TRIM},
-    {"stream",       NS_ADP_STREAM},
-    {NULL, 0}
-};
+    {"autoabort", NS_ADP_AUTOABORT},  {"detailerror", NS_ADP_DETAIL},
+    {"displayerror", NS_ADP_DISPLAY}, {"expire", NS_ADP_EXPIRE},
+    {"cache", NS_ADP_CACHE},          {"safe", NS_ADP_SAFE},
+    {"singlescript", NS_ADP_SINGLE},  {"stricterror", NS_ADP_STRICT},
+    {"trace", NS_ADP_TRACE},          {"trimspace", NS_ADP_TRIM},
+    {"stream", NS_ADP_STREAM},        {NULL, 0}};
 
 #define ANY NS_PARAM_NO_LIMIT
 
@@ -80,8 +73,8 @@ static const NsParameter rows[] = {
             "Honour -cache of included templates."),
     NS_SIZE(NsAdpServer, cacheBytes, "cachesize", "5120000", 0, ANY,
             "Parsed pages of one interpreter."),
-    NS_SIZE(NsAdpServer, bufferBytes, "bufsize", "1024000", 0,
-            INT64_C(1) << 30, "Flush output beyond this."),
+    NS_SIZE(NsAdpServer, bufferBytes, "bufsize", "1024000", 0, INT64_C(1) << 30,
+            "Flush output beyond this."),
     NS_INT(NsAdpServer, traceBytes, "tracesize", "40", 0, ANY,
            "Excerpt that trace logs."),
     NS_FLAG(NsAdpServer, flags, NS_ADP_STREAM, "stream", "false",
@@ -115,33 +108,32 @@ static const NsParameter rows[] = {
     NS_TEXT(NsAdpServer, debugInit, "debuginit", "ns_adp_debuginit",
             "Command that attaches a debugger."),
     NS_IGNORED("nocache", "Obsolete, ignored."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const char *const methods[] = {"GET", "HEAD", "POST"};
 
 static NsAdpServer *CreateServer(NsServer *serverPtr, const char *section);
-static const char *PageFile(const NsServer *serverPtr, const char *file);
-static void Map(NsServer *serverPtr, const char *pattern, int pageFlags);
-static Ns_OpProc RequestPage;
+static const char  *PageFile(const NsServer *serverPtr, const char *file);
+static void        Map(NsServer *serverPtr, const char *pattern, int pageFlags);
+static Ns_OpProc   RequestPage;
 static Ns_Callback FreePage;
-static Ns_ArgProc DescribePage;
+static Ns_ArgProc  DescribePage;
 static NsDirectoryProc ListDirectory;
-static int  Serve(const Visit *visitPtr);
-static int  RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr);
+static int             Serve(const Visit *visitPtr);
+static int             RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr);
 static bool MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn);
 static bool IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr);
-static NsAdpHeld *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
-                           Tcl_Obj **fileObjPtr, int *resultPtr);
-static int  AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn);
-static NsAdpHeld *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
-                           int parseFlags);
-static NsAdpHeld *HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
-                                int parseFlags, Tcl_Obj **fileObjPtr,
-                                int *resultPtr);
+static NsAdpHeld    *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                              Tcl_Obj **fileObjPtr, int *resultPtr);
+static int           AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn);
+static NsAdpHeld    *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                              int parseFlags);
+static NsAdpHeld    *HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
+                                   int parseFlags, Tcl_Obj **fileObjPtr,
+                                   int *resultPtr);
 static Ns_ReturnCode FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr,
                               Ns_DString *pathPtr, bool *isDefaultPtr);
-static const char *TypeOf(const char *file);
+static const char   *TypeOf(const char *file);
 
 void
 NsAdpHandlerInit(void)
@@ -275,30 +267,31 @@ RequestPage(void *arg, Ns_Conn *conn)
 {
     const Page *pagePtr = arg;
 
-    return Serve(&(Visit) {
-        .conn = conn, .file = pagePtr->file,
-        .ttlPtr = pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0
-            ? &pagePtr->ttl : NULL,
-        .flags = pagePtr->flags, .lookStamp = NsConnOf(conn)->lookStamp
-    });
+    return Serve(&(Visit){
+        .conn = conn,
+        .file = pagePtr->file,
+        .ttlPtr = pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0 ? &pagePtr->ttl
+                                                                : NULL,
+        .flags = pagePtr->flags,
+        .lookStamp = NsConnOf(conn)->lookStamp});
 }
 
 int
 Ns_AdpRequest(Ns_Conn *conn, const char *file)
 {
-    return Serve(&(Visit) {.conn = conn, .file = file});
+    return Serve(&(Visit){.conn = conn, .file = file});
 }
 
 int
 Ns_AdpRequestEx(Ns_Conn *conn, const char *file, Ns_Time *ttlPtr)
 {
-    return Serve(&(Visit) {.conn = conn, .file = file, .ttlPtr = ttlPtr});
+    return Serve(&(Visit){.conn = conn, .file = file, .ttlPtr = ttlPtr});
 }
 
 static int
 ListDirectory(Ns_Conn *conn, const char *file)
 {
-    return Serve(&(Visit) {.conn = conn, .file = file});
+    return Serve(&(Visit){.conn = conn, .file = file});
 }
 
 /*
@@ -346,11 +339,15 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     args[0] = heldPtr->fileObj;
     Tcl_IncrRefCount(args[1]);
     Ns_ConnSetEncodedTypeHeader(visitPtr->conn, TypeOf(Tcl_GetString(args[1])));
-    result = NsAdpRun(adpPtr, &(NsAdpSource) {
-        .file = Tcl_GetString(args[0]), .heldPtr = heldPtr,
-        .isTcl = (visitPtr->flags & NS_ADP_TCL) != 0, .isGlobal = true,
-        .ttlPtr = visitPtr->ttlPtr, .nArgs = 2, .args = args
-    });
+    result = NsAdpRun(adpPtr,
+                      &(NsAdpSource){
+                          .file = Tcl_GetString(args[0]),
+                          .heldPtr = heldPtr,
+                          .isTcl = (visitPtr->flags & NS_ADP_TCL) != 0,
+                          .isGlobal = true,
+                          .ttlPtr = visitPtr->ttlPtr,
+                          .nArgs = 2,
+                          .args = args});
     Tcl_DecrRefCount(args[1]);
     NsAdpRelease(adpPtr, heldPtr);
 
@@ -361,7 +358,7 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
         return NS_OK;
     }
     if ((result != TCL_OK || adpPtr->hasFailed)
-            && MayChangeStatus(adpPtr, visitPtr->conn)) {
+        && MayChangeStatus(adpPtr, visitPtr->conn)) {
         int status = adpPtr->adpServerPtr->errorStatus;
 
         if (!IsReply(adpPtr, visitPtr)) {
@@ -407,8 +404,8 @@ static NsAdpHeld *
 HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
          int *resultPtr)
 {
-    bool       isTcl = (visitPtr->flags & NS_ADP_TCL) != 0;
-    int        parseFlags = (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
+    bool isTcl = (visitPtr->flags & NS_ADP_TCL) != 0;
+    int  parseFlags = (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
         | (isTcl ? NS_ADP_TCL : 0);
     NsAdpHeld *heldPtr = NULL;
 
@@ -450,9 +447,11 @@ AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
         return Ns_ConnReturnNotFound(conn);
     }
     if (NsEpisodeBegins(&shortage)) {
-        Ns_Log(Error, "adp: %s; requests for pages get 503 until there are some"
+        Ns_Log(Error,
+               "adp: %s; requests for pages get 503 until there are some"
                " again: raise the limit (ulimit -n, LimitNOFILE), or lower"
-               " maxqueuesize", message);
+               " maxqueuesize",
+               message);
     }
     return Ns_ConnReturnUnavailable(conn);
 }
@@ -490,8 +489,7 @@ HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags,
 
     Ns_DStringInit(&path);
     if (FindFile(adpPtr, visitPtr, &path, &isDefault) != NS_OK
-            || stat(Ns_DStringValue(&path), &st) != 0
-            || !S_ISREG(st.st_mode)) {
+        || stat(Ns_DStringValue(&path), &st) != 0 || !S_ISREG(st.st_mode)) {
         *resultPtr = Ns_ConnReturnNotFound(visitPtr->conn);
         Ns_DStringFree(&path);
         return NULL;

@@ -8,7 +8,6 @@
 #include "adp/commands.h"
 #include "adp/handler.h"
 
-
 void
 NsAdpInit(void)
 {

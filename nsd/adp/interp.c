@@ -10,12 +10,12 @@
 #include "adp/buffer.h"
 #include "adp/page.h"
 
-#define KEPT_OUTPUT_BYTES (256 * 1024)  /* A larger buffer is not kept. */
+#define KEPT_OUTPUT_BYTES (256 * 1024) /* A larger buffer is not kept. */
 
 static Ns_TclTraceProc CreateTrace;
 static Ns_TclTraceProc DeallocateTrace;
 static Ns_TclTraceProc DeleteTrace;
-static NsAdpInterp *Create(NsInterp *interpPtr);
+static NsAdpInterp    *Create(NsInterp *interpPtr);
 
 NsAdpInterp *
 NsAdpGet(Tcl_Interp *interp)
@@ -23,7 +23,7 @@ NsAdpGet(Tcl_Interp *interp)
     NsInterp *interpPtr = NsInterpOf(interp);
 
     if (interpPtr == NULL || interpPtr->serverPtr == NULL
-            || interpPtr->serverPtr->adpPtr == NULL) {
+        || interpPtr->serverPtr->adpPtr == NULL) {
         return NULL;
     }
     if (interpPtr->adpPtr == NULL) {
@@ -87,7 +87,7 @@ static int
 CreateTrace(Tcl_Interp *interp, void *arg)
 {
     return Tcl_Eval(interp,
-        "proc ns_adp_include {args} {_ns_adp_include {*}$args}");
+                    "proc ns_adp_include {args} {_ns_adp_include {*}$args}");
 }
 
 static int

@@ -12,11 +12,9 @@
  *      scripts cannot leave their thread.
  */
 
-
 #include "adp/page.h"
 
 #include <stdatomic.h>
-
 
 #include "nsfile.h"
 #include "nslog.h"
@@ -31,35 +29,35 @@
 #include "tcl/result.h"
 
 #define READ_ATTEMPTS 10
-#define KEY_PREFIX    2         /* Parse flags and a colon before the file. */
+#define KEY_PREFIX    2 /* Parse flags and a colon before the file. */
 
 struct NsAdpPage {
-    char         *key;          /* Constant after creation, up to code. */
-    NsFileState   state;
-    NsAdpCode     code;
+    char       *key; /* Constant after creation, up to code. */
+    NsFileState state;
+    NsAdpCode   code;
 
     _Atomic uint64_t nRuns;     /* Counted by all threads, relaxed: a figure. */
-    _Atomic NsStamp lookStamp;  /* The file was this one at a later time.  Set
+    _Atomic NsStamp  lookStamp; /* The file was this one at a later time.  Set
                                  * by all threads, relaxed: nothing else of the
                                  * page changes with it. */
-    atomic_bool   isReplaced;   /* Left the table; set under the lock. */
-    atomic_bool   isSettled;    /* The state reports later changes; the same,
+    atomic_bool isReplaced;     /* Left the table; set under the lock. */
+    atomic_bool isSettled;      /* The state reports later changes; the same,
                                  * once. */
 
-    int           nRefs;        /* Guarded by the server's lock, like the rest:
-                                 * interpreters that hold it, and the table. */
-    char         *text;         /* The file's, until the page is settled. */
-    char         *output;       /* Kept output, or NULL. */
-    Ns_Time       outputExpires;
-    bool          isMaking;     /* A thread makes the output. */
+    int nRefs;      /* Guarded by the server's lock, like the rest:
+                     * interpreters that hold it, and the table. */
+    char   *text;   /* The file's, until the page is settled. */
+    char   *output; /* Kept output, or NULL. */
+    Ns_Time outputExpires;
+    bool    isMaking; /* A thread makes the output. */
 };
 
-static void MakeKey(Ns_DString *dsPtr, const char *file, int flags);
+static void       MakeKey(Ns_DString *dsPtr, const char *file, int flags);
 static NsAdpHeld *Find(NsAdpInterp *adpPtr, const char *key);
 static NsAdpHeld *HoldNew(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key);
-static bool IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp);
-static void Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static bool       IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp);
+static void       Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key, const struct stat *statPtr);
 static NsAdpPage *RefSettledLocked(NsAdpServer *serverPtr, const char *key,
@@ -68,26 +66,26 @@ static NsAdpPage *RefSameLocked(NsAdpServer *serverPtr, const char *key,
                                 const struct stat *statPtr, const char *text,
                                 bool isSettled);
 static NsAdpPage *FindLocked(NsAdpServer *serverPtr, const char *key);
-static void ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
+static void       ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
 static NsAdpPage *CreatePage(NsAdpServer *serverPtr, const char *file,
                              int flags, const char *key,
                              const struct stat *statPtr, char *text,
                              bool isSettled);
-static char *ReadStable(Tcl_Interp *interp, const char *file,
-                        struct stat *statPtr);
-static bool ReadWhole(int fd, char *bytes, const struct stat *statPtr);
-static void UnrefLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
+static char      *ReadStable(Tcl_Interp *interp, const char *file,
+                             struct stat *statPtr);
+static bool       ReadWhole(int fd, char *bytes, const struct stat *statPtr);
+static void       UnrefLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
 static NsAdpHeld *FindHeld(NsAdpInterp *adpPtr, NsAdpPage *pagePtr);
-static void Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
-static void Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
-static void LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
-static void LimitHeld(NsAdpInterp *adpPtr);
+static void       Drop(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void       Unlink(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void       LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
+static void       LimitHeld(NsAdpInterp *adpPtr);
 
 NsAdpHeld *
 NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsStamp lookStamp)
 {
-    Ns_DString  key;
-    NsAdpHeld  *heldPtr;
+    Ns_DString key;
+    NsAdpHeld *heldPtr;
 
     MakeKey(&key, file, flags);
     heldPtr = Find(adpPtr, Ns_DStringValue(&key));
@@ -168,12 +166,10 @@ IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp)
     NsStamp lastStamp;
 
     if (atomic_load_explicit(&pagePtr->isReplaced, memory_order_relaxed)
-            || !atomic_load_explicit(&pagePtr->isSettled,
-                                     memory_order_relaxed)) {
+        || !atomic_load_explicit(&pagePtr->isSettled, memory_order_relaxed)) {
         return false;
     }
-    lastStamp = atomic_load_explicit(&pagePtr->lookStamp,
-                                     memory_order_relaxed);
+    lastStamp = atomic_load_explicit(&pagePtr->lookStamp, memory_order_relaxed);
     if (lookStamp != 0 && lookStamp <= lastStamp) {
         return true;
     }
@@ -282,7 +278,7 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
     NsAssertLocked(&serverPtr->lock);
 
     if (pagePtr == NULL || pagePtr->text != NULL
-            || !NsFileStateIs(&pagePtr->state, statPtr)) {
+        || !NsFileStateIs(&pagePtr->state, statPtr)) {
         return NULL;
     }
     pagePtr->nRefs++;
@@ -302,8 +298,8 @@ RefSameLocked(NsAdpServer *serverPtr, const char *key,
     NsAssertLocked(&serverPtr->lock);
 
     if (pagePtr == NULL || pagePtr->text == NULL
-            || !NsFileStateIs(&pagePtr->state, statPtr)
-            || memcmp(pagePtr->text, text, (size_t) statPtr->st_size) != 0) {
+        || !NsFileStateIs(&pagePtr->state, statPtr)
+        || memcmp(pagePtr->text, text, (size_t) statPtr->st_size) != 0) {
         return NULL;
     }
     if (isSettled) {
@@ -350,9 +346,8 @@ ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr)
  * Parse; the text is the page's, or freed.
  */
 static NsAdpPage *
-CreatePage(NsAdpServer *serverPtr, const char *file, int flags,
-           const char *key, const struct stat *statPtr, char *text,
-           bool isSettled)
+CreatePage(NsAdpServer *serverPtr, const char *file, int flags, const char *key,
+           const struct stat *statPtr, char *text, bool isSettled)
 {
     Tcl_Encoding encoding = Ns_GetFileEncoding(file);
     NsAdpPage   *pagePtr = ns_calloc(1, sizeof(*pagePtr));
@@ -596,8 +591,8 @@ NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr, bool mayWait,
         Ns_CondWait(&adpServerPtr->cond, &adpServerPtr->lock);
     }
     if (pagePtr->output != NULL
-            && (pagePtr->isMaking
-                || Ns_DiffTime(&pagePtr->outputExpires, &now, NULL) > 0)) {
+        && (pagePtr->isMaking
+            || Ns_DiffTime(&pagePtr->outputExpires, &now, NULL) > 0)) {
         Ns_DStringAppend(dsPtr, pagePtr->output);
         status = NS_OK;
     } else if (pagePtr->isMaking) {
@@ -637,15 +632,17 @@ NsAdpStats(NsAdpServer *adpServerPtr, Ns_DString *dsPtr)
         Ns_DStringAppendElement(dsPtr, pagePtr->key + KEY_PREFIX);
         Tcl_DStringStartSublist(dsPtr);
         Ns_DStringPrintf(dsPtr,
-            "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64
-            " refcnt %d evals %" PRIu64 " size %" PRId64
-            " blocks %d scripts %d",
-            (uint64_t) pagePtr->state.device,
-            (uint64_t) pagePtr->state.inode,
-            (int64_t) pagePtr->state.modified.tv_sec, pagePtr->nRefs - 1,
-            atomic_load_explicit(&pagePtr->nRuns, memory_order_relaxed),
-            (int64_t) pagePtr->state.bytes, pagePtr->code.nBlocks,
-            pagePtr->code.nScripts);
+                         "dev %" PRIu64 " ino %" PRIu64 " mtime %" PRId64
+                         " refcnt %d evals %" PRIu64 " size %" PRId64
+                         " blocks %d scripts %d",
+                         (uint64_t) pagePtr->state.device,
+                         (uint64_t) pagePtr->state.inode,
+                         (int64_t) pagePtr->state.modified.tv_sec,
+                         pagePtr->nRefs - 1,
+                         atomic_load_explicit(&pagePtr->nRuns,
+                                              memory_order_relaxed),
+                         (int64_t) pagePtr->state.bytes, pagePtr->code.nBlocks,
+                         pagePtr->code.nScripts);
         Tcl_DStringEndSublist(dsPtr);
     }
     Ns_MutexUnlock(&adpServerPtr->lock);

@@ -20,10 +20,10 @@ typedef struct NsAdpHeld {
     struct NsAdpHeld *newerPtr;
     struct NsAdpHeld *olderPtr;
     NsAdpPage        *pagePtr;
-    Tcl_Obj          *fileObj;      /* Name of the file. */
-    Tcl_Obj         **scripts;      /* One per block; NULL for text. */
-    int               nUses;        /* Frames that run it. */
-    bool              isStale;      /* Drop when no longer in use. */
+    Tcl_Obj          *fileObj; /* Name of the file. */
+    Tcl_Obj         **scripts; /* One per block; NULL for text. */
+    int               nUses;   /* Frames that run it. */
+    bool              isStale; /* Drop when no longer in use. */
 } NsAdpHeld;
 
 /*
@@ -37,14 +37,13 @@ NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags,
 /*
  * Use a page once more, and true, if it is still that of its file.
  */
-bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr,
-                    NsStamp lookStamp);
+bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp);
 
 void NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 
 const NsAdpCode *NsAdpPageCode(const NsAdpPage *pagePtr);
-off_t  NsAdpPageBytes(const NsAdpPage *pagePtr);
-time_t NsAdpPageTime(const NsAdpPage *pagePtr);
+off_t            NsAdpPageBytes(const NsAdpPage *pagePtr);
+time_t           NsAdpPageTime(const NsAdpPage *pagePtr);
 
 /*
  * Kept output of a page: NS_OK and a copy in dsPtr, or NS_ERROR when the caller
@@ -53,8 +52,8 @@ time_t NsAdpPageTime(const NsAdpPage *pagePtr);
  */
 Ns_ReturnCode NsAdpGetOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
                              bool mayWait, Ns_DString *dsPtr);
-void NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
-                    const char *text, const Ns_Time *ttlPtr);
+void          NsAdpPutOutput(NsAdpServer *adpServerPtr, NsAdpPage *pagePtr,
+                             const char *text, const Ns_Time *ttlPtr);
 
 void NsAdpPagesFree(NsAdpInterp *adpPtr);
 

@@ -8,7 +8,6 @@
  *      that follow.
  */
 
-
 #include "adp/parse.h"
 #include "nsthread.h"
 #include "base/assert.h"
@@ -20,20 +19,20 @@
 typedef struct Pair {
     const char *open;
     const char *end;
-    int         outer;          /* Last one before it without an end; -1. */
+    int         outer; /* Last one before it without an end; -1. */
 } Pair;
 
 typedef struct Parser {
     NsAdpCode            *codePtr;
     const NsAdpParseSpec *specPtr;
-    const char           *lineMark;     /* Lines are counted up to here. */
+    const char           *lineMark; /* Lines are counted up to here. */
     int                   line;
-    Ns_DString            single;       /* Script of a single-script page. */
-    bool                  isRestText;   /* An end tag is missing. */
-    const char           *close;        /* See NextClose. */
-    Pair                 *pairs;        /* Once an end was missing, or NULL. */
+    Ns_DString            single;     /* Script of a single-script page. */
+    bool                  isRestText; /* An end tag is missing. */
+    const char           *close;      /* See NextClose. */
+    Pair                 *pairs;      /* Once an end was missing, or NULL. */
     int                   nPairs;
-    int                   pair;         /* No earlier one is asked for. */
+    int                   pair; /* No earlier one is asked for. */
 } Parser;
 
 typedef struct Attribute {
@@ -60,23 +59,23 @@ static void AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
 static int  LineOf(Parser *parserPtr, const char *at);
 static const char *InlineEnd(Parser *parserPtr, const char *at);
 static const char *FindInlineEnd(const char *at);
-static void MatchPairs(Parser *parserPtr, const char *at);
-static bool IsOpening(const char *at);
+static void        MatchPairs(Parser *parserPtr, const char *at);
+static bool        IsOpening(const char *at);
 static const char *NextClose(const char **closePtr, const char *from);
 static const char *FindEndTag(const char *at, const char *name,
                               const char *endName, const char **afterPtr);
-static int  ParseAttributes(const char *start, const char *end,
-                            Attribute *attributes);
+static int         ParseAttributes(const char *start, const char *end,
+                                   Attribute *attributes);
 static const char *ParseValue(const char *s, const char *end, Attribute *a);
 static const char *WordEnd(const char *s, const char *end, char stop);
 static const char *QuoteEnd(const char *s, const char *end);
-static bool IsQuote(char c);
-static void TagScript(Ns_DString *scriptPtr, const NsAdpTag *tagPtr,
-                      const char *name, const Attribute *attributes,
-                      int nAttributes, const char *content, int contentLength);
+static bool        IsQuote(char c);
+static void        TagScript(Ns_DString *scriptPtr, const NsAdpTag *tagPtr,
+                             const char *name, const Attribute *attributes,
+                             int nAttributes, const char *content, int contentLength);
 static void AppendWord(Ns_DString *scriptPtr, const char *word, int length);
 static const char *TagName(const char *at, char *name);
-static bool IsWord(const char *text, int length, const char *word);
+static bool        IsWord(const char *text, int length, const char *word);
 
 void
 NsAdpCodeInit(NsAdpCode *codePtr)
@@ -98,8 +97,7 @@ void
 NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
 {
     Parser parser = {
-        .codePtr = codePtr, .specPtr = specPtr, .lineMark = page, .line = 1
-    };
+        .codePtr = codePtr, .specPtr = specPtr, .lineMark = page, .line = 1};
     const char *textStart = page, *at = page;
 
     if (specPtr->isTcl) {
@@ -115,11 +113,11 @@ NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
             next = (at[2] == '>') ? NULL : ParseInline(&parser, textStart, at);
         } else {
             if (strncasecmp(at + 1, "script", 6) == 0
-                    && (NsIsSpace(at[7]) || at[7] == '>')) {
+                && (NsIsSpace(at[7]) || at[7] == '>')) {
                 next = ParseServerScript(&parser, textStart, at);
             }
             if (next == NULL && !parser.isRestText
-                    && specPtr->findTagProc != NULL) {
+                && specPtr->findTagProc != NULL) {
                 next = ParseTag(&parser, textStart, at);
             }
         }
@@ -229,7 +227,7 @@ MatchPairs(Parser *parserPtr, const char *at)
                 parserPtr->pairs = ns_realloc(parserPtr->pairs,
                                               sizeof(Pair) * (size_t) max);
             }
-            parserPtr->pairs[n] = (Pair) {.open = at, .outer = innermost};
+            parserPtr->pairs[n] = (Pair){.open = at, .outer = innermost};
             innermost = n++;
             at++;
         } else if (at[0] == '%' && at[1] == '>') {
@@ -575,13 +573,15 @@ AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
     if (codePtr->nBlocks == codePtr->maxBlocks) {
         codePtr->maxBlocks = codePtr->maxBlocks * 2 + 8;
         codePtr->blocks = ns_realloc(codePtr->blocks,
-            (size_t) codePtr->maxBlocks * sizeof(NsAdpBlock));
+                                     (size_t) codePtr->maxBlocks
+                                         * sizeof(NsAdpBlock));
     }
-    codePtr->blocks[codePtr->nBlocks++] = (NsAdpBlock) {
+    codePtr->blocks[codePtr->nBlocks++] = (NsAdpBlock){
         .offset = (size_t) Ns_DStringLength(&codePtr->text),
-        .length = length, .line = line,
-        .isScript = isScript, .startsStream = startsStream
-    };
+        .length = length,
+        .line = line,
+        .isScript = isScript,
+        .startsStream = startsStream};
     codePtr->nScripts += isScript;
     Ns_DStringNAppend(&codePtr->text, text, length);
 }

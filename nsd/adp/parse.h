@@ -14,34 +14,34 @@
 #include "nsstring.h"
 
 typedef struct NsAdpBlock {
-    size_t offset;              /* In the code's text. */
-    int    length;              /* Bytes. */
-    int    line;                /* Of the page where it begins, from 1. */
+    size_t offset; /* In the code's text. */
+    int    length; /* Bytes. */
+    int    line;   /* Of the page where it begins, from 1. */
     bool   isScript;
-    bool   startsStream;        /* <script stream=on>. */
+    bool   startsStream; /* <script stream=on>. */
 } NsAdpBlock;
 
 typedef struct NsAdpCode {
-    Ns_DString   text;          /* All blocks, one after the other. */
-    NsAdpBlock  *blocks;
-    int          nBlocks;
-    int          nScripts;
-    int          maxBlocks;
+    Ns_DString  text; /* All blocks, one after the other. */
+    NsAdpBlock *blocks;
+    int         nBlocks;
+    int         nScripts;
+    int         maxBlocks;
 } NsAdpCode;
 
 /*
  * A tag that is replaced by a script.
  */
 typedef enum {
-    NS_ADP_TAG_ADP,             /* Content is ADP text. */
-    NS_ADP_TAG_PROC,            /* Called with attribute values and content. */
-    NS_ADP_TAG_SCRIPT           /* Called with content, set of attributes. */
+    NS_ADP_TAG_ADP,   /* Content is ADP text. */
+    NS_ADP_TAG_PROC,  /* Called with attribute values and content. */
+    NS_ADP_TAG_SCRIPT /* Called with content, set of attributes. */
 } NsAdpTagKind;
 
 typedef struct NsAdpTag {
     NsAdpTagKind kind;
-    const char  *endTag;        /* Lower case, with its slash; NULL: none. */
-    const char  *content;       /* ADP text or command name. */
+    const char  *endTag;  /* Lower case, with its slash; NULL: none. */
+    const char  *content; /* ADP text or command name. */
 } NsAdpTag;
 
 /*
@@ -50,10 +50,10 @@ typedef struct NsAdpTag {
 typedef const NsAdpTag *NsAdpFindTagProc(const char *name, void *arg);
 
 typedef struct NsAdpParseSpec {
-    bool              isTcl;        /* The whole text is one script. */
-    bool              isSafe;       /* Inline scripts are removed. */
-    bool              isSingle;     /* The whole page becomes one script. */
-    NsAdpFindTagProc *findTagProc;  /* NULL: no registered tags. */
+    bool              isTcl;       /* The whole text is one script. */
+    bool              isSafe;      /* Inline scripts are removed. */
+    bool              isSingle;    /* The whole page becomes one script. */
+    NsAdpFindTagProc *findTagProc; /* NULL: no registered tags. */
     void             *arg;
 } NsAdpParseSpec;
 

@@ -28,8 +28,7 @@ static const NsTclCommand commands[] = {
     {"ns_adp_registerscript", ScriptTagCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_adp_registertag", OldAdpTagCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_register_adptag", OldScriptTagCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsAdpRegisterCmdInit(void)
@@ -46,18 +45,15 @@ RegisterAdpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time        *ttlPtr = NULL;
     int             noInherit = 0, flags = 0;
     Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,  &noInherit, INT2PTR(NS_OP_NOINHERIT)},
-        {"-expires",   Ns_ObjvTime,  &ttlPtr, NULL},
-        {"-options",   Ns_ObjvFlags, &flags, (void *) nsAdpFlagNames},
-        {"--",         Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {"?file",  Ns_ObjvString, &file, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+            {"-noinherit", Ns_ObjvBool, &noInherit, INT2PTR(NS_OP_NOINHERIT)},
+            {"-expires", Ns_ObjvTime, &ttlPtr, NULL},
+            {"-options", Ns_ObjvFlags, &flags, (void *) nsAdpFlagNames},
+            {"--", Ns_ObjvBreak, NULL, NULL},
+            {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
+                          {"url", Ns_ObjvString, &url, NULL},
+                          {"?file", Ns_ObjvString, &file, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -72,8 +68,8 @@ RegisterTclCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD, "?file"};
-    const NsInterp *interpPtr = clientData;
-    NsRegArgs       args;
+    const NsInterp        *interpPtr = clientData;
+    NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
@@ -125,12 +121,10 @@ RegisterTag(const NsInterp *interpPtr, NsAdpTagKind kind, int objc,
             Tcl_Obj *const *objv)
 {
     if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interpPtr->interp, 1, objv,
-                         "tag ?endtag? [adp|proc]");
+        Tcl_WrongNumArgs(interpPtr->interp, 1, objv, "tag ?endtag? [adp|proc]");
         return TCL_ERROR;
     }
-    NsAdpRegisterTag(interpPtr->serverPtr->adpPtr, kind,
-                     Tcl_GetString(objv[1]),
+    NsAdpRegisterTag(interpPtr->serverPtr->adpPtr, kind, Tcl_GetString(objv[1]),
                      objc == 4 ? Tcl_GetString(objv[2]) : NULL,
                      Tcl_GetString(objv[objc - 1]));
     return TCL_OK;

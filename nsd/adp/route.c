@@ -16,14 +16,14 @@
 #define N_ROUTES 64
 
 typedef struct NsAdpRoute {
-    NsAdpHeld *heldPtr;         /* NULL: free. */
+    NsAdpHeld *heldPtr; /* NULL: free. */
     char      *url;
     int        flags;
     unsigned   generation;
 } NsAdpRoute;
 
 static NsAdpRoute *RouteOf(NsAdpInterp *adpPtr, const char *url);
-static void Clear(NsAdpRoute *routePtr);
+static void        Clear(NsAdpRoute *routePtr);
 
 NsAdpHeld *
 NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
@@ -36,9 +36,9 @@ NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
     }
     routePtr = RouteOf(adpPtr, url);
     if (routePtr->heldPtr != NULL && routePtr->flags == flags
-            && routePtr->generation == NsRequestGeneration()
-            && STREQ(routePtr->url, url)
-            && NsAdpHoldAgain(adpPtr, routePtr->heldPtr, lookStamp)) {
+        && routePtr->generation == NsRequestGeneration()
+        && STREQ(routePtr->url, url)
+        && NsAdpHoldAgain(adpPtr, routePtr->heldPtr, lookStamp)) {
         return routePtr->heldPtr;
     }
     return NULL;
@@ -55,10 +55,10 @@ NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
     }
     routePtr = RouteOf(adpPtr, url);
     Clear(routePtr);
-    *routePtr = (NsAdpRoute) {
-        .heldPtr = heldPtr, .url = ns_strdup(url), .flags = flags,
-        .generation = generation
-    };
+    *routePtr = (NsAdpRoute){.heldPtr = heldPtr,
+                             .url = ns_strdup(url),
+                             .flags = flags,
+                             .generation = generation};
 }
 
 void

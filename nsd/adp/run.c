@@ -60,8 +60,8 @@ NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
     if (heldPtr != NULL) {
         return RunHeld(adpPtr, sourcePtr, heldPtr);
     }
-    heldPtr = NsAdpHold(adpPtr, sourcePtr->file,
-                        ParseFlags(adpPtr, sourcePtr), 0);
+    heldPtr = NsAdpHold(adpPtr, sourcePtr->file, ParseFlags(adpPtr, sourcePtr),
+                        0);
     if (heldPtr == NULL) {
         return TCL_ERROR;
     }
@@ -131,7 +131,7 @@ static int
 RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr)
 {
     if (adpPtr->adpServerPtr->isDebugEnabled
-            && NsAdpDebugFile(adpPtr, sourcePtr->file) != TCL_OK) {
+        && NsAdpDebugFile(adpPtr, sourcePtr->file) != TCL_OK) {
         return TCL_ERROR;
     }
     if (sourcePtr->ttlPtr != NULL && (adpPtr->flags & NS_ADP_CACHE) != 0) {
@@ -215,11 +215,9 @@ Record(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr,
 static int
 RunPage(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr, NsAdpHeld *heldPtr)
 {
-    NsAdpFrame frame = {
-        .file = sourcePtr->file,
-        .bytes = NsAdpPageBytes(heldPtr->pagePtr),
-        .mtime = NsAdpPageTime(heldPtr->pagePtr)
-    };
+    NsAdpFrame frame = {.file = sourcePtr->file,
+                        .bytes = NsAdpPageBytes(heldPtr->pagePtr),
+                        .mtime = NsAdpPageTime(heldPtr->pagePtr)};
 
     return RunFrame(adpPtr, sourcePtr, &frame, NsAdpPageCode(heldPtr->pagePtr),
                     heldPtr->scripts);
@@ -260,7 +258,8 @@ RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
     framePtr->nArgs = sourcePtr->nArgs;
     framePtr->args = sourcePtr->args;
     framePtr->isInclude = sourcePtr->isInclude;
-    framePtr->outputPtr = (sourcePtr->outputPtr != NULL) ? sourcePtr->outputPtr
+    framePtr->outputPtr = (sourcePtr->outputPtr != NULL)
+        ? sourcePtr->outputPtr
         : NsAdpBuffer(adpPtr);
     adpPtr->framePtr = framePtr;
     adpPtr->depth++;

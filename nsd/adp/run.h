@@ -13,19 +13,19 @@
  * The code to run.
  */
 typedef struct NsAdpSource {
-    const char        *file;        /* A file, or ... */
-    Tcl_Obj           *textObj;     /* ... a string. */
-    struct NsAdpHeld  *heldPtr;     /* Of the file if the caller has it. */
-    bool               isTcl;       /* The file is a Tcl script. */
-    bool               isTrusted;   /* Keep inline scripts in safe mode, too. */
-    bool               isGlobal;    /* Run at global level. */
-    const Ns_Time     *ttlPtr;      /* Keep the output for this time; NULL: do
-                                     * not. */
-    int                nArgs;
-    Tcl_Obj *const    *args;
-    bool               isInclude;   /* args lack the name of the page. */
-    const char        *dir;         /* NULL: that of the file, or as before. */
-    Ns_DString        *outputPtr;   /* NULL: the current buffer. */
+    const char       *file;      /* A file, or ... */
+    Tcl_Obj          *textObj;   /* ... a string. */
+    struct NsAdpHeld *heldPtr;   /* Of the file if the caller has it. */
+    bool              isTcl;     /* The file is a Tcl script. */
+    bool              isTrusted; /* Keep inline scripts in safe mode, too. */
+    bool              isGlobal;  /* Run at global level. */
+    const Ns_Time    *ttlPtr;    /* Keep the output for this time; NULL: do
+                                  * not. */
+    int             nArgs;
+    Tcl_Obj *const *args;
+    bool            isInclude; /* args lack the name of the page. */
+    const char     *dir;       /* NULL: that of the file, or as before. */
+    Ns_DString     *outputPtr; /* NULL: the current buffer. */
 } NsAdpSource;
 
 /*

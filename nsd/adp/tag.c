@@ -10,12 +10,12 @@
 #include "adp/parse.h"
 
 typedef struct Definition {
-    NsAdpTag           tag;             /* Must be first. */
-    struct Definition *replacedPtr;     /* The one before, or NULL. */
+    NsAdpTag           tag;         /* Must be first. */
+    struct Definition *replacedPtr; /* The one before, or NULL. */
 } Definition;
 
 static const NsAdpTag *FindTag(const char *name, void *arg);
-static char *LowerDup(const char *string);
+static char           *LowerDup(const char *string);
 
 void
 NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind, const char *name,
@@ -26,11 +26,10 @@ NsAdpRegisterTag(NsAdpServer *adpServerPtr, NsAdpTagKind kind, const char *name,
     Tcl_HashEntry *entryPtr;
     int            isNew;
 
-    newPtr->tag = (NsAdpTag) {
+    newPtr->tag = (NsAdpTag){
         .kind = kind,
         .endTag = endName != NULL ? LowerDup(endName) : NULL,
-        .content = ns_strdup(content)
-    };
+        .content = ns_strdup(content)};
 
     Ns_RWLockWrLock(&adpServerPtr->tagLock);
     entryPtr = Tcl_CreateHashEntry(&adpServerPtr->tags, key, &isNew);
@@ -44,13 +43,12 @@ void
 NsAdpParseFor(NsAdpServer *adpServerPtr, NsAdpCode *codePtr, const char *text,
               int flags)
 {
-    NsAdpParse(codePtr, text, &(NsAdpParseSpec) {
-        .isTcl = (flags & NS_ADP_TCL) != 0,
-        .isSafe = (flags & NS_ADP_SAFE) != 0,
-        .isSingle = (flags & NS_ADP_SINGLE) != 0,
-        .findTagProc = FindTag,
-        .arg = adpServerPtr
-    });
+    NsAdpParse(codePtr, text,
+               &(NsAdpParseSpec){.isTcl = (flags & NS_ADP_TCL) != 0,
+                                 .isSafe = (flags & NS_ADP_SAFE) != 0,
+                                 .isSingle = (flags & NS_ADP_SINGLE) != 0,
+                                 .findTagProc = FindTag,
+                                 .arg = adpServerPtr});
 }
 
 static const NsAdpTag *

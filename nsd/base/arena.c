@@ -13,19 +13,19 @@
 
 #include <stdalign.h>
 
-#define ALIGN       alignof(max_align_t)
-#define MIN_BYTES   256
-#define MAX_GROWTH  ((size_t) 1 << 20)  /* Blocks do not double beyond this. */
+#define ALIGN      alignof(max_align_t)
+#define MIN_BYTES  256
+#define MAX_GROWTH ((size_t) 1 << 20) /* Blocks do not double beyond this. */
 
 struct NsArenaBlock {
-    NsArenaBlock       *olderPtr;
-    size_t              bytes;
+    NsArenaBlock *olderPtr;
+    size_t        bytes;
     alignas(max_align_t) char memory[];
 };
 
 static void *AllocFromNewBlock(NsArena *arenaPtr, size_t bytes)
     __attribute__((noinline));
-static void  PushBlock(NsArena *arenaPtr, size_t bytes);
+static void PushBlock(NsArena *arenaPtr, size_t bytes);
 
 /*
  * The first block comes with the first piece: an idle connection's arena costs
@@ -34,7 +34,7 @@ static void  PushBlock(NsArena *arenaPtr, size_t bytes);
 void
 NsArenaInit(NsArena *arenaPtr, size_t firstBytes)
 {
-    *arenaPtr = (NsArena) {.firstBytes = MAX(firstBytes, MIN_BYTES)};
+    *arenaPtr = (NsArena){.firstBytes = MAX(firstBytes, MIN_BYTES)};
 }
 
 void
@@ -111,7 +111,7 @@ AllocFromNewBlock(NsArena *arenaPtr, size_t bytes)
         : arenaPtr->firstBytes;
 
     if (bytes > SIZE_MAX / 2) {
-        (void) ns_malloc(bytes);        /* Fatal. */
+        (void) ns_malloc(bytes); /* Fatal. */
     }
     if (arenaPtr->blockPtr == NULL && bytes + ALIGN > last) {
         /* A huge first piece must not become the block that a reset keeps. */

@@ -18,10 +18,10 @@ typedef struct NsArenaBlock NsArenaBlock;
  * Owned by one thread at a time; no lock.
  */
 typedef struct NsArena {
-    char         *next;         /* First free byte of the current block. */
-    char         *end;          /* Behind its last one. */
-    NsArenaBlock *blockPtr;     /* Current block; the others hang on it. */
-    size_t        firstBytes;   /* Size of the block that a reset keeps. */
+    char         *next;       /* First free byte of the current block. */
+    char         *end;        /* Behind its last one. */
+    NsArenaBlock *blockPtr;   /* Current block; the others hang on it. */
+    size_t        firstBytes; /* Size of the block that a reset keeps. */
 } NsArena;
 
 void NsArenaInit(NsArena *arenaPtr, size_t firstBytes);

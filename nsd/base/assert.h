@@ -20,24 +20,24 @@
 
 #include "nstypes.h"
 
-#define NsAssert(condition) \
+#define NsAssert(condition)       \
     (likely(condition) ? (void) 0 \
-     : NsAssertFailed(#condition, __FILE__, __LINE__))
+                       : NsAssertFailed(#condition, __FILE__, __LINE__))
 
 #define NsMust(call) NsMustBeZero((call), #call, __FILE__, __LINE__)
 
 #define NsClose(fd) NsCloseOwn((fd), __FILE__, __LINE__)
 
 #ifdef NS_DEBUG
-# define NsCheck(condition) NsAssert(condition)
+#define NsCheck(condition) NsAssert(condition)
 #else
-# define NsCheck(condition) ((void) (0 && (condition)))
+#define NsCheck(condition) ((void) (0 && (condition)))
 #endif
 
-void NsAssertFailed(const char *condition, const char *file, int line)
-    NS_GNUC_NORETURN __attribute__((cold));
-void NsMustFailed(int result, const char *call, const char *file, int line)
-    NS_GNUC_NORETURN __attribute__((cold));
+void NsAssertFailed(const char *condition, const char *file,
+                    int line) NS_GNUC_NORETURN __attribute__((cold));
+void NsMustFailed(int result, const char *call, const char *file,
+                  int line) NS_GNUC_NORETURN __attribute__((cold));
 
 static inline void
 NsMustBeZero(int result, const char *call, const char *file, int line)

@@ -21,17 +21,17 @@
 typedef struct Cache Cache;
 
 typedef struct Entry {
-    Cache         *cachePtr;    /* These are constant after creation. */
+    Cache         *cachePtr; /* These are constant after creation. */
     Tcl_HashEntry *hPtr;
 
-    void          *value;       /* NULL while being filled. */
-    size_t         size;
-    Ns_Time        expires;     /* 0: never. */
-    int            cost;        /* Microseconds it took to make the value. */
-    int            nUses;       /* Since the value was set. */
+    void   *value; /* NULL while being filled. */
+    size_t  size;
+    Ns_Time expires; /* 0: never. */
+    int     cost;    /* Microseconds it took to make the value. */
+    int     nUses;   /* Since the value was set. */
 
-    struct Entry  *newerPtr;    /* By last use. */
-    struct Entry  *olderPtr;
+    struct Entry *newerPtr; /* By last use. */
+    struct Entry *olderPtr;
 } Entry;
 
 typedef struct CacheStats {
@@ -40,24 +40,24 @@ typedef struct CacheStats {
     uint64_t nExpired;
     uint64_t nFlushed;
     uint64_t nPruned;
-    uint64_t nCommitted;        /* Values of transactions. */
+    uint64_t nCommitted; /* Values of transactions. */
     uint64_t nRolledBack;
 } CacheStats;
 
 struct Cache {
-    Ns_Callback  *freeProc;     /* These are constant after creation. */
-    time_t        ttl;          /* Seconds; 0: values stay. */
-    int           keys;
+    Ns_Callback *freeProc; /* These are constant after creation. */
+    time_t       ttl;      /* Seconds; 0: values stay. */
+    int          keys;
 
-    Ns_Mutex      lock;         /* Guards the rest, and all entries. */
-    Ns_Cond       changed;      /* A value was set, or an entry deleted. */
+    Ns_Mutex      lock;    /* Guards the rest, and all entries. */
+    Ns_Cond       changed; /* A value was set, or an entry deleted. */
     int           nWaiting;
     Tcl_HashTable entries;
-    Entry        *newestPtr;    /* Entries with a value. */
+    Entry        *newestPtr; /* Entries with a value. */
     Entry        *oldestPtr;
     int           nValid;
     size_t        size;
-    size_t        maxSize;      /* 0: no limit. */
+    size_t        maxSize; /* 0: no limit. */
     CacheStats    stats;
 };
 
@@ -262,14 +262,14 @@ Ns_CacheSetValueExpires(Ns_Entry *entry, void *value, size_t size,
     }
 
     if (value != NULL && entryPtr->value == value) {
-        entryPtr->value = NULL;         /* Stored again: not to be freed. */
+        entryPtr->value = NULL; /* Stored again: not to be freed. */
         UnlinkLocked(entryPtr);
     } else {
         UnsetLocked(entryPtr);
     }
     entryPtr->value = value;
     entryPtr->size = size;
-    entryPtr->expires = expiresPtr != NULL ? *expiresPtr : (Ns_Time) {0, 0};
+    entryPtr->expires = expiresPtr != NULL ? *expiresPtr : (Ns_Time){0, 0};
     entryPtr->cost = cost;
     entryPtr->nUses = 0;
     if (value != NULL) {
@@ -323,8 +323,10 @@ Ns_CacheFirstEntry(Ns_Cache *cache, Ns_CacheSearch *callersPtr)
 
     searchPtr->cachePtr = cachePtr;
     Ns_GetTime(&searchPtr->now);
-    return (Ns_Entry *) NextValidLocked(searchPtr,
-        Tcl_FirstHashEntry(&cachePtr->entries, &searchPtr->hashSearch));
+    return (Ns_Entry *)
+        NextValidLocked(searchPtr,
+                        Tcl_FirstHashEntry(&cachePtr->entries,
+                                           &searchPtr->hashSearch));
 }
 
 Ns_Entry *
@@ -332,8 +334,8 @@ Ns_CacheNextEntry(Ns_CacheSearch *callersPtr)
 {
     Search *searchPtr = (Search *) callersPtr;
 
-    return (Ns_Entry *) NextValidLocked(searchPtr,
-        Tcl_NextHashEntry(&searchPtr->hashSearch));
+    return (Ns_Entry *)
+        NextValidLocked(searchPtr, Tcl_NextHashEntry(&searchPtr->hashSearch));
 }
 
 void
@@ -398,13 +400,14 @@ Ns_CacheStats(Ns_Cache *cache, Ns_DString *dsPtr)
          entryPtr = entryPtr->olderPtr) {
         saved += (double) entryPtr->nUses * entryPtr->cost / 1e6;
     }
-    Ns_DStringPrintf(dsPtr, "maxsize %zu size %zu entries %d"
-        " flushed %" PRIu64 " hits %" PRIu64 " missed %" PRIu64
-        " hitrate %" PRIu64 " expired %" PRIu64 " pruned %" PRIu64,
-        cachePtr->maxSize, cachePtr->size, cachePtr->nValid,
-        statsPtr->nFlushed, statsPtr->nHits, statsPtr->nMissed,
-        nSought > 0 ? statsPtr->nHits * 100 / nSought : 0,
-        statsPtr->nExpired, statsPtr->nPruned);
+    Ns_DStringPrintf(dsPtr,
+                     "maxsize %zu size %zu entries %d"
+                     " flushed %" PRIu64 " hits %" PRIu64 " missed %" PRIu64
+                     " hitrate %" PRIu64 " expired %" PRIu64 " pruned %" PRIu64,
+                     cachePtr->maxSize, cachePtr->size, cachePtr->nValid,
+                     statsPtr->nFlushed, statsPtr->nHits, statsPtr->nMissed,
+                     nSought > 0 ? statsPtr->nHits * 100 / nSought : 0,
+                     statsPtr->nExpired, statsPtr->nPruned);
     if (statsPtr->nCommitted > 0 || statsPtr->nRolledBack > 0) {
         Ns_DStringPrintf(dsPtr, " commit %" PRIu64 " rollback %" PRIu64,
                          statsPtr->nCommitted, statsPtr->nRolledBack);
@@ -433,7 +436,7 @@ Ns_CacheResetStats(Ns_Cache *cache)
 
     NsAssertLocked(&cachePtr->lock);
 
-    cachePtr->stats = (CacheStats) {0};
+    cachePtr->stats = (CacheStats){0};
     for (Entry *entryPtr = cachePtr->newestPtr; entryPtr != NULL;
          entryPtr = entryPtr->olderPtr) {
         entryPtr->nUses = 0;
@@ -582,7 +585,7 @@ UnsetLocked(Entry *entryPtr)
         entryPtr->size = 0;
         entryPtr->nUses = 0;
         entryPtr->cost = 0;
-        entryPtr->expires = (Ns_Time) {0, 0};
+        entryPtr->expires = (Ns_Time){0, 0};
         if (cachePtr->freeProc != NULL) {
             cachePtr->freeProc(value);
         }

@@ -15,7 +15,6 @@
 static time_t FromLocal(struct tm *wallPtr);
 static long   Offset(time_t when);
 
-
 time_t
 NsCalendarNext(time_t now, int weekday, int seconds)
 {
@@ -31,11 +30,12 @@ NsCalendarNext(time_t now, int weekday, int seconds)
         step = 7;
     }
     do {
-        wall = (struct tm){
-            .tm_year = today.tm_year, .tm_mon = today.tm_mon,
-            .tm_mday = today.tm_mday + days, .tm_hour = seconds / 3600,
-            .tm_min = seconds % 3600 / 60, .tm_sec = seconds % 60
-        };
+        wall = (struct tm){.tm_year = today.tm_year,
+                           .tm_mon = today.tm_mon,
+                           .tm_mday = today.tm_mday + days,
+                           .tm_hour = seconds / 3600,
+                           .tm_min = seconds % 3600 / 60,
+                           .tm_sec = seconds % 60};
         next = FromLocal(&wall);
         days += step;
     } while (next <= now);
@@ -54,7 +54,8 @@ FromLocal(struct tm *wallPtr)
     long   after = Offset(asUtc + NS_CALENDAR_DAY);
 
     return Offset(asUtc - before) != before && Offset(asUtc - after) == after
-        ? asUtc - after : asUtc - before;
+        ? asUtc - after
+        : asUtc - before;
 }
 
 /*

@@ -9,8 +9,8 @@
 
 #include <time.h>
 
-#define NS_CALENDAR_DAY      86400  /* Seconds. */
-#define NS_CALENDAR_ANY_DAY  -1
+#define NS_CALENDAR_DAY     86400 /* Seconds. */
+#define NS_CALENDAR_ANY_DAY -1
 
 /*
  * The first time after `now` at which the local clock has been running for that

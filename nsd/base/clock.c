@@ -16,10 +16,10 @@
 
 #include <stdatomic.h>
 
-#define CHECK_INTERVAL  NS_STAMP_SECOND
-#define REAL_STEP       (NS_STAMP_SECOND / 1000)
-#define PROMPT          INT64_C(1000)   /* Read this close: as if at once. */
-#define MAX_TRIES       10
+#define CHECK_INTERVAL NS_STAMP_SECOND
+#define REAL_STEP      (NS_STAMP_SECOND / 1000)
+#define PROMPT         INT64_C(1000) /* Read this close: as if at once. */
+#define MAX_TRIES      10
 
 /*
  * Written by the thread that moved nextCheck; readers need no more than some
@@ -49,16 +49,14 @@ NsClockWall(NsStamp stamp)
 {
     int64_t wall;
 
-    if (unlikely(stamp >= atomic_load_explicit(&nextCheck,
-                                               memory_order_acquire))) {
+    if (unlikely(stamp
+                 >= atomic_load_explicit(&nextCheck, memory_order_acquire))) {
         CheckOffset();
     }
     wall = stamp + atomic_load_explicit(&wallOffset, memory_order_relaxed);
 
-    return (Ns_Time) {
-        .sec  = (long) (wall / NS_STAMP_SECOND),
-        .usec = (long) (wall % NS_STAMP_SECOND / 1000)
-    };
+    return (Ns_Time){.sec = (long) (wall / NS_STAMP_SECOND),
+                     .usec = (long) (wall % NS_STAMP_SECOND / 1000)};
 }
 
 Ns_Time
@@ -66,10 +64,8 @@ NsClockSpan(NsStamp from, NsStamp to)
 {
     NsStamp span = to > from ? to - from : 0;
 
-    return (Ns_Time) {
-        .sec  = (long) (span / NS_STAMP_SECOND),
-        .usec = (long) (span % NS_STAMP_SECOND / 1000)
-    };
+    return (Ns_Time){.sec = (long) (span / NS_STAMP_SECOND),
+                     .usec = (long) (span % NS_STAMP_SECOND / 1000)};
 }
 
 NsStamp
@@ -79,8 +75,8 @@ NsClockFromTime(const Ns_Time *timePtr)
 
     if (__builtin_mul_overflow((int64_t) timePtr->sec, NS_STAMP_SECOND,
                                &seconds)
-            || __builtin_add_overflow(seconds, (int64_t) timePtr->usec * 1000,
-                                      &stamp)) {
+        || __builtin_add_overflow(seconds, (int64_t) timePtr->usec * 1000,
+                                  &stamp)) {
         return timePtr->sec < 0 ? INT64_MIN : INT64_MAX;
     }
     return stamp;
@@ -93,8 +89,8 @@ NsClockDue(const Ns_Time *timePtr)
 
     Ns_GetTime(&now);
     if (Ns_DiffTime(Ns_AbsoluteTime(&space, (Ns_Time *) timePtr), &now, &left)
-            <= 0) {
-        left = (Ns_Time) {0, 0};
+        <= 0) {
+        left = (Ns_Time){0, 0};
     }
     return NsClockNow() + NsClockFromTime(&left);
 }
@@ -109,7 +105,7 @@ CheckOffset(void)
 {
     static _Atomic bool isMeasured;
     int64_t             measured = MeasureOffset();
-    int64_t             offset   = atomic_load(&wallOffset);
+    int64_t             offset = atomic_load(&wallOffset);
 
     if (!atomic_load(&isMeasured)) {
         int64_t none = 0;
@@ -135,8 +131,8 @@ MeasureOffset(void)
 
     for (int i = 0; i < MAX_TRIES && bestSpan > PROMPT; i++) {
         NsStamp before = ReadClock(CLOCK_MONOTONIC);
-        NsStamp wall   = ReadClock(CLOCK_REALTIME);
-        NsStamp span   = ReadClock(CLOCK_MONOTONIC) - before;
+        NsStamp wall = ReadClock(CLOCK_REALTIME);
+        NsStamp span = ReadClock(CLOCK_MONOTONIC) - before;
 
         if (span < bestSpan) {
             bestSpan = span;

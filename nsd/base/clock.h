@@ -12,9 +12,9 @@
 
 #include "nstypes.h"
 
-typedef int64_t NsStamp;        /* Nanoseconds; 0 means "not taken". */
+typedef int64_t NsStamp; /* Nanoseconds; 0 means "not taken". */
 
-#define NS_STAMP_SECOND  INT64_C(1000000000)
+#define NS_STAMP_SECOND INT64_C(1000000000)
 
 /*
  * Now.

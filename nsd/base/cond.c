@@ -73,10 +73,9 @@ NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
 {
     pthread_cond_t *cPtr = GetCond(condPtr);
     struct timespec until = {
-        .tv_sec  = deadline > 0 ? deadline / NS_STAMP_SECOND : 0,
-        .tv_nsec = deadline > 0 ? deadline % NS_STAMP_SECOND : 0
-    };
-    int             status;
+        .tv_sec = deadline > 0 ? deadline / NS_STAMP_SECOND : 0,
+        .tv_nsec = deadline > 0 ? deadline % NS_STAMP_SECOND : 0};
+    int status;
 
     status = pthread_cond_timedwait(cPtr, NsMutexBeginWait(mutexPtr), &until);
     NsAssert(status == 0 || status == ETIMEDOUT);
@@ -129,7 +128,7 @@ DeadlineFromTime(const Ns_Time *timePtr)
     Ns_GetTime(&now);
     remaining = *timePtr;
     if (__builtin_sub_overflow(remaining.sec, now.sec, &remaining.sec)) {
-        remaining.sec = LONG_MIN;       /* Only a hugely negative time. */
+        remaining.sec = LONG_MIN; /* Only a hugely negative time. */
     }
     remaining.usec -= now.usec;
     Ns_AdjTime(&remaining);

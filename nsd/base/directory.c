@@ -6,7 +6,6 @@
 
 #include "base/directory.h"
 
-
 bool
 NsDirectorySync(const char *file)
 {

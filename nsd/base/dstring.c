@@ -90,7 +90,8 @@ Ns_DStringAppendArgv(Ns_DString *dsPtr)
     /* The text may end without a null byte of its own: leave room for one. */
     vectorStart = ((size_t) textLength + align) / align * align;
     Tcl_DStringSetLength(dsPtr,
-        (int) (vectorStart + (size_t) (argc + 1) * sizeof(char *)));
+                         (int) (vectorStart
+                                + (size_t) (argc + 1) * sizeof(char *)));
 
     /* Only now is the string where it will stay. */
     argv = (char **) (void *) (dsPtr->string + vectorStart);

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-static Ns_Mutex lock;           /* Guards environ, NS_RANK_LEAF. */
+static Ns_Mutex lock; /* Guards environ, NS_RANK_LEAF. */
 
 static void Setup(void) __attribute__((constructor));
 

@@ -20,7 +20,7 @@
  * the stamp.
  */
 typedef struct NsEpisode {
-    _Atomic NsStamp lastStamp;          /* Of the trouble. */
+    _Atomic NsStamp lastStamp; /* Of the trouble. */
 } NsEpisode;
 
 /*

@@ -19,7 +19,7 @@
 typedef struct Child {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t          attr;
-    int                        fds[2];  /* Copies of in and out, or -1. */
+    int                        fds[2]; /* Copies of in and out, or -1. */
 } Child;
 
 static const char shell[] = "/bin/sh";
@@ -167,7 +167,7 @@ SetSignals(posix_spawnattr_t *attrPtr)
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(attrPtr, &signals);
     posix_spawnattr_setflags(attrPtr,
-        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
 /*

@@ -27,8 +27,8 @@ void NsFatalSetProc(NsFatalProc *proc);
  * allocate.
  */
 typedef void NsFatalEndProc(void);
-void NsFatalSetEndProc(NsFatalEndProc *proc);
-void NsFatalEnd(void);
+void         NsFatalSetEndProc(NsFatalEndProc *proc);
+void         NsFatalEnd(void);
 
 /*
  * As long as the process starts, such an end is a failed start: it clears up by

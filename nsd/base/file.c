@@ -9,10 +9,10 @@
 #include "nsfile.h"
 
 /* Temporary files kept for the next use; more are closed. */
-#define MAX_POOLED   16
-#define FIRST_HIGH   256        /* stdio and select() work below this only. */
+#define MAX_POOLED 16
+#define FIRST_HIGH 256 /* stdio and select() work below this only. */
 
-static Ns_Mutex poolLock;       /* Guards the pool, NS_RANK_LEAF. */
+static Ns_Mutex poolLock; /* Guards the pool, NS_RANK_LEAF. */
 static int      pool[MAX_POOLED];
 static int      nPooled;
 
@@ -39,8 +39,9 @@ Ns_DupHigh(int *fdPtr)
     int flags = fcntl(*fdPtr, F_GETFD), highFd;
 
     if (flags >= 0) {
-        highFd = fcntl(*fdPtr, (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC
-                                                         : F_DUPFD, FIRST_HIGH);
+        highFd = fcntl(*fdPtr,
+                       (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD,
+                       FIRST_HIGH);
         if (highFd >= 0) {
             close(*fdPtr);
             *fdPtr = highFd;
@@ -61,7 +62,7 @@ void
 Ns_ReleaseTemp(int fd)
 {
     if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0
-            || !GivePooled(fd)) {
+        || !GivePooled(fd)) {
         close(fd);
     }
 }

@@ -12,19 +12,20 @@
  * Kernels stamp files with the time of their last tick, at most 10 ms old.
  * Some file systems store whole or even seconds.
  */
-#define STEP_USEC         250000
-#define COARSE_STEP_SEC   2
+#define STEP_USEC       250000
+#define COARSE_STEP_SEC 2
 
 static bool IsSameTime(const struct timespec *a, const struct timespec *b);
 
 void
 NsFileStateSet(NsFileState *statePtr, const struct stat *statusPtr)
 {
-    *statePtr = (NsFileState) {
-        .device = statusPtr->st_dev, .inode = statusPtr->st_ino,
+    *statePtr = (NsFileState){
+        .device = statusPtr->st_dev,
+        .inode = statusPtr->st_ino,
         .bytes = statusPtr->st_size,
-        .modified = statusPtr->st_mtim, .changed = statusPtr->st_ctim
-    };
+        .modified = statusPtr->st_mtim,
+        .changed = statusPtr->st_ctim};
 }
 
 bool
@@ -48,9 +49,9 @@ NsFileStateIsCurrent(const NsFileState *statePtr, const char *path)
 bool
 NsFileIsSettled(const struct stat *statusPtr, const Ns_Time *nowPtr)
 {
-    Ns_Time now = *nowPtr, settled = {
-        statusPtr->st_ctim.tv_sec, statusPtr->st_ctim.tv_nsec / 1000
-    };
+    Ns_Time now = *nowPtr,
+            settled = {statusPtr->st_ctim.tv_sec,
+                       statusPtr->st_ctim.tv_nsec / 1000};
 
     if (statusPtr->st_ctim.tv_nsec == 0) {
         Ns_IncrTime(&settled, COARSE_STEP_SEC, 0);

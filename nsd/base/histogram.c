@@ -14,19 +14,19 @@
 
 #include <stdatomic.h>
 
-#define UNIT        INT64_C(1000)               /* 1 us. */
-#define SUB_BITS    6
-#define N_SUB       (1 << SUB_BITS)
-#define MAX_VALUE   UINT64_C(3600000000)        /* 1 h in units. */
-#define N_POWERS    (32 - SUB_BITS)             /* MAX_VALUE < 2^32. */
-#define N_BUCKETS   (N_SUB + N_POWERS * N_SUB)
+#define UNIT      INT64_C(1000) /* 1 us. */
+#define SUB_BITS  6
+#define N_SUB     (1 << SUB_BITS)
+#define MAX_VALUE UINT64_C(3600000000) /* 1 h in units. */
+#define N_POWERS  (32 - SUB_BITS)      /* MAX_VALUE < 2^32. */
+#define N_BUCKETS (N_SUB + N_POWERS * N_SUB)
 
 /*
  * All are written by any thread; each is exact, together they may be a few
  * records apart.
  */
 struct NsHistogram {
-    _Atomic uint64_t sum;       /* Nanoseconds. */
+    _Atomic uint64_t sum; /* Nanoseconds. */
     _Atomic NsStamp  max;
     _Atomic uint64_t buckets[N_BUCKETS];
 };
@@ -67,7 +67,9 @@ RaiseMax(NsHistogram *histogramPtr, NsStamp duration)
 
     while (duration > max
            && !atomic_compare_exchange_weak_explicit(&histogramPtr->max, &max,
-                   duration, memory_order_relaxed, memory_order_relaxed)) {
+                                                     duration,
+                                                     memory_order_relaxed,
+                                                     memory_order_relaxed)) {
         /* max is the current one now. */
     }
 }
@@ -111,7 +113,8 @@ NsHistogramMean(const NsHistogram *histogramPtr)
 {
     uint64_t count = NsHistogramCount(histogramPtr);
 
-    return count == 0 ? 0
+    return count == 0
+        ? 0
         : (NsStamp) ((uint64_t) NsHistogramSum(histogramPtr) / count);
 }
 

@@ -44,7 +44,7 @@ NsStamp NsHistogramPercentile(const NsHistogram *histogramPtr, double percent);
  * Visit the non-empty buckets in order: upper bound and count.
  */
 typedef void NsHistogramVisitProc(NsStamp upper, uint64_t count, void *arg);
-void NsHistogramVisit(const NsHistogram *histogramPtr,
-                      NsHistogramVisitProc *proc, void *arg);
+void         NsHistogramVisit(const NsHistogram    *histogramPtr,
+                              NsHistogramVisitProc *proc, void *arg);
 
 #endif

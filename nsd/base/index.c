@@ -21,10 +21,9 @@ Ns_IndexInit(Ns_Index *indexPtr, int increment,
              int (*compareElements)(const void *, const void *),
              int (*compareKey)(const void *, const void *))
 {
-    *indexPtr = (Ns_Index) {
-        .CmpEls = compareElements, .CmpKeyWithEl = compareKey,
-        .inc = MAX(increment, 1)
-    };
+    *indexPtr = (Ns_Index){.CmpEls = compareElements,
+                           .CmpKeyWithEl = compareKey,
+                           .inc = MAX(increment, 1)};
 }
 
 void
@@ -56,8 +55,7 @@ Ns_IndexAdd(Ns_Index *indexPtr, void *elem)
             high = middle;
         }
     }
-    InsertAt(indexPtr, low,
-             IsStringIndex(indexPtr) ? ns_strdup(elem) : elem);
+    InsertAt(indexPtr, low, IsStringIndex(indexPtr) ? ns_strdup(elem) : elem);
 }
 
 void
@@ -88,9 +86,9 @@ Ns_IndexFind(Ns_Index *indexPtr, void *key)
 {
     int i = LowerBound(indexPtr, key);
 
-    return i < indexPtr->n
-            && indexPtr->CmpKeyWithEl(key, &indexPtr->el[i]) == 0
-        ? indexPtr->el[i] : NULL;
+    return i < indexPtr->n && indexPtr->CmpKeyWithEl(key, &indexPtr->el[i]) == 0
+        ? indexPtr->el[i]
+        : NULL;
 }
 
 void *
@@ -177,7 +175,7 @@ Ns_IndexStringDup(Ns_Index *indexPtr)
 void
 Ns_IndexStringAppend(Ns_Index *toPtr, Ns_Index *fromPtr)
 {
-    int n = fromPtr->n;         /* Both may be the same. */
+    int n = fromPtr->n; /* Both may be the same. */
 
     for (int i = 0; i < n; i++) {
         InsertAt(toPtr, toPtr->n, ns_strdup(fromPtr->el[i]));
@@ -250,8 +248,8 @@ Position(const Ns_Index *indexPtr, const void *elem)
 {
     for (int i = 0; i < indexPtr->n; i++) {
         if (indexPtr->el[i] == elem
-                || (IsStringIndex(indexPtr)
-                    && strcmp(indexPtr->el[i], elem) == 0)) {
+            || (IsStringIndex(indexPtr)
+                && strcmp(indexPtr->el[i], elem) == 0)) {
             return i;
         }
     }

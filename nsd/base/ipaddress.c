@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define V4_BITS 96              /* Of the prefix before an IPv4 address. */
+#define V4_BITS 96 /* Of the prefix before an IPv4 address. */
 
 static const uint8_t v4Prefix[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -18,13 +18,11 @@ static const uint8_t v4Prefix[12] = {[10] = 0xff, [11] = 0xff};
  * Networks that are not public (RFC 6890 and its successors).
  */
 static const char *const specialRanges[] = {
-    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8",
-    "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+    "0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10",   "127.0.0.0/8",
+    "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",
     "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-    "224.0.0.0/3", "::/128", "::1/128", "100::/64", "2001:db8::/32",
-    "fc00::/7", "fe80::/10", "ff00::/8"
-};
-
+    "224.0.0.0/3",    "::/128",        "::1/128",         "100::/64",
+    "2001:db8::/32",  "fc00::/7",      "fe80::/10",       "ff00::/8"};
 
 bool
 NsIpParse(const char *text, NsIpAddress *addressPtr)
@@ -62,7 +60,7 @@ NsIpRangeParse(const char *text, NsIpRange *rangePtr)
     nSkipped = strchr(address, ':') == NULL ? V4_BITS : 0;
     nBits = strtol(slash + 1, &end, 10);
     if (end == slash + 1 || *end != '\0' || slash[1] < '0' || slash[1] > '9'
-            || nBits > 128 - nSkipped) {
+        || nBits > 128 - nSkipped) {
         return false;
     }
     rangePtr->nBits = nSkipped + (int) nBits;
@@ -88,7 +86,7 @@ NsIpIsPublic(const NsIpAddress *addressPtr)
         NsIpRange range;
 
         if (NsIpRangeParse(specialRanges[i], &range)
-                && NsIpRangeHas(&range, addressPtr)) {
+            && NsIpRangeHas(&range, addressPtr)) {
             return false;
         }
     }

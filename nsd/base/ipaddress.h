@@ -19,7 +19,7 @@ typedef struct NsIpAddress {
 
 typedef struct NsIpRange {
     NsIpAddress address;
-    int         nBits;          /* Leading bits that must agree, 0 .. 128. */
+    int         nBits; /* Leading bits that must agree, 0 .. 128. */
 } NsIpRange;
 
 /*

@@ -22,29 +22,27 @@ typedef struct Condition {
 
 typedef bool MatchProc(const Condition *condPtr, const Ns_List *pairPtr);
 typedef bool PrecedesProc(const Ns_List *aPtr, const Ns_List *bPtr,
-                            Ns_SortProc *sortProc);
+                          Ns_SortProc *sortProc);
 
-static Ns_List  *DeleteMatching(Ns_List *listPtr, MatchProc *matches,
-                                const Condition *condPtr);
-static bool      SatisfiesTest(const Condition *condPtr,
-                               const Ns_List *pairPtr);
-static bool      EqualsElement(const Condition *condPtr,
-                               const Ns_List *pairPtr);
-static bool      IsLight(const Condition *condPtr, const Ns_List *pairPtr);
-static Ns_List  *MergeSort(Ns_List *listPtr, PrecedesProc *precedes,
-                           Ns_SortProc *sortProc);
-static Ns_List  *SplitInHalf(Ns_List *listPtr);
-static bool      IsLess(const Ns_List *aPtr, const Ns_List *bPtr,
-                        Ns_SortProc *sortProc);
-static bool      IsHeavier(const Ns_List *aPtr, const Ns_List *bPtr,
-                           Ns_SortProc *sortProc);
+static Ns_List *DeleteMatching(Ns_List *listPtr, MatchProc *matches,
+                               const Condition *condPtr);
+static bool     SatisfiesTest(const Condition *condPtr, const Ns_List *pairPtr);
+static bool     EqualsElement(const Condition *condPtr, const Ns_List *pairPtr);
+static bool     IsLight(const Condition *condPtr, const Ns_List *pairPtr);
+static Ns_List *MergeSort(Ns_List *listPtr, PrecedesProc *precedes,
+                          Ns_SortProc *sortProc);
+static Ns_List *SplitInHalf(Ns_List *listPtr);
+static bool     IsLess(const Ns_List *aPtr, const Ns_List *bPtr,
+                       Ns_SortProc *sortProc);
+static bool     IsHeavier(const Ns_List *aPtr, const Ns_List *bPtr,
+                          Ns_SortProc *sortProc);
 
 Ns_List *
 Ns_ListCons(void *elem, Ns_List *listPtr)
 {
     Ns_List *pairPtr = ns_malloc(sizeof(Ns_List));
 
-    *pairPtr = (Ns_List) {.first = elem, .rest = listPtr};
+    *pairPtr = (Ns_List){.first = elem, .rest = listPtr};
     return pairPtr;
 }
 
@@ -161,14 +159,14 @@ Ns_List *
 Ns_ListDeleteIf(Ns_List *listPtr, Ns_ElemTestProc *testProc)
 {
     return DeleteMatching(listPtr, SatisfiesTest,
-                          &(Condition) {.testProc = testProc});
+                          &(Condition){.testProc = testProc});
 }
 
 Ns_List *
 Ns_ListDeleteWithTest(void *elem, Ns_List *listPtr, Ns_EqualProc *equalProc)
 {
     return DeleteMatching(listPtr, EqualsElement,
-                          &(Condition) {.equalProc = equalProc, .elem = elem});
+                          &(Condition){.equalProc = equalProc, .elem = elem});
 }
 
 Ns_List *
@@ -185,7 +183,7 @@ Ns_List *
 Ns_ListDeleteLowElements(Ns_List *listPtr, float minWeight)
 {
     return DeleteMatching(listPtr, IsLight,
-                          &(Condition) {.minWeight = minWeight});
+                          &(Condition){.minWeight = minWeight});
 }
 
 Ns_List *
@@ -254,8 +252,9 @@ MergeSort(Ns_List *listPtr, PrecedesProc *precedes, Ns_SortProc *sortProc)
     leftPtr = MergeSort(listPtr, precedes, sortProc);
 
     while (leftPtr != NULL && rightPtr != NULL) {
-        Ns_List **nextPtr = precedes(rightPtr, leftPtr, sortProc) ? &rightPtr
-                                                                  : &leftPtr;
+        Ns_List **nextPtr = precedes(rightPtr, leftPtr, sortProc)
+            ? &rightPtr
+            : &leftPtr;
 
         *tailPtr = *nextPtr;
         tailPtr = &(*nextPtr)->rest;

@@ -80,8 +80,9 @@ NsLockCheckOrder(const NsLock *lockPtr)
         }
         if (unlikely(heldPtr->rank >= lockPtr->rank)) {
             NsFatal("lock %s (rank %d): taken while holding %s (rank %d):"
-                    " please report this", lockPtr->name, (int) lockPtr->rank,
-                    heldPtr->name, (int) heldPtr->rank);
+                    " please report this",
+                    lockPtr->name, (int) lockPtr->rank, heldPtr->name,
+                    (int) heldPtr->rank);
         }
     }
 }
@@ -110,8 +111,8 @@ NsLockCountWait(NsLock *lockPtr, NsTicks before, NsTicks now)
 
     NsLockCount(&meterPtr->nBusy, 1);
     NsLockCount(&meterPtr->waited, wait);
-    if (wait > atomic_load_explicit(&meterPtr->longestWait,
-                                    memory_order_relaxed)) {
+    if (wait
+        > atomic_load_explicit(&meterPtr->longestWait, memory_order_relaxed)) {
         atomic_store_explicit(&meterPtr->longestWait, wait,
                               memory_order_relaxed);
     }
@@ -152,8 +153,10 @@ AppendLock(Ns_DString *dsPtr, const NsLock *lockPtr)
     Tcl_DStringAppendElement(dsPtr, lockPtr->name);
     Tcl_DStringAppendElement(dsPtr, "");
     Ns_DStringPrintf(dsPtr, " %u %" PRIu64 " %" PRIu64, lockPtr->id,
-        atomic_load_explicit(&meterPtr->nLocks, memory_order_relaxed),
-        atomic_load_explicit(&meterPtr->nBusy, memory_order_relaxed));
+                     atomic_load_explicit(&meterPtr->nLocks,
+                                          memory_order_relaxed),
+                     atomic_load_explicit(&meterPtr->nBusy,
+                                          memory_order_relaxed));
     AppendTicks(dsPtr, &meterPtr->waited);
     AppendTicks(dsPtr, &meterPtr->longestWait);
     AppendTicks(dsPtr, &meterPtr->held);

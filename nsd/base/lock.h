@@ -27,73 +27,73 @@
 typedef enum {
     NS_RANK_NONE = 0,
 
-    NS_RANK_TCL_INIT        = 50,   /* An interpreter is made; scripts run. */
+    NS_RANK_TCL_INIT = 50, /* An interpreter is made; scripts run. */
 
     /* adp */
-    NS_RANK_ADP_PAGES       = 100,  /* Parsed pages of a server. */
-    NS_RANK_ADP_TAGS        = 110,  /* Registered tags of a server. */
+    NS_RANK_ADP_PAGES = 100, /* Parsed pages of a server. */
+    NS_RANK_ADP_TAGS = 110,  /* Registered tags of a server. */
 
     /* tcl */
-    NS_RANK_TCL_BLUEPRINT   = 200,  /* Init script, epoch, traces. */
-    NS_RANK_TCL_OBJECTS     = 210,  /* Locks of scripts, by name. */
-    NS_RANK_TCL_CACHES      = 220,  /* The table of script caches. */
-    NS_RANK_TCL_JOBS        = 230,  /* Job queues and jobs. */
-    NS_RANK_TCL_NSV         = 240,  /* One bucket of shared arrays. */
-    NS_RANK_TCL_RUNONCE     = 250,  /* Scripts already run. */
-    NS_RANK_TCL_MISC        = 260,  /* Small tables of single commands. */
-    NS_RANK_TCL_PERSERVER   = 270,  /* Data of a server are made. */
+    NS_RANK_TCL_BLUEPRINT = 200, /* Init script, epoch, traces. */
+    NS_RANK_TCL_OBJECTS = 210,   /* Locks of scripts, by name. */
+    NS_RANK_TCL_CACHES = 220,    /* The table of script caches. */
+    NS_RANK_TCL_JOBS = 230,      /* Job queues and jobs. */
+    NS_RANK_TCL_NSV = 240,       /* One bucket of shared arrays. */
+    NS_RANK_TCL_RUNONCE = 250,   /* Scripts already run. */
+    NS_RANK_TCL_MISC = 260,      /* Small tables of single commands. */
+    NS_RANK_TCL_PERSERVER = 270, /* Data of a server are made. */
 
     /* request */
-    NS_RANK_FILTERS         = 300,  /* Filters and traces of a server. */
-    NS_RANK_URLSPACE        = 310,  /* URL trees of a server. */
-    NS_RANK_FASTPATH        = 320,  /* Files in memory. */
-    NS_RANK_LIMITS          = 330,  /* Limits of connections. */
-    NS_RANK_CONN_PROFILE    = 340,  /* Counts of a profiling build. */
+    NS_RANK_FILTERS = 300,      /* Filters and traces of a server. */
+    NS_RANK_URLSPACE = 310,     /* URL trees of a server. */
+    NS_RANK_FASTPATH = 320,     /* Files in memory. */
+    NS_RANK_LIMITS = 330,       /* Limits of connections. */
+    NS_RANK_CONN_PROFILE = 340, /* Counts of a profiling build. */
 
     /* dispatch */
-    NS_RANK_PATIENCE        = 400,  /* Pools whose requests are watched. */
-    NS_RANK_POOL_WQUEUE     = 410,  /* Wait queue of a pool. */
-    NS_RANK_POOL_TQUEUE     = 420,  /* Idle threads of a pool. */
-    NS_RANK_POOL_THREADS    = 430,  /* Counters of a pool. */
-    NS_RANK_POOL_THREAD     = 440,  /* The work that a thread runs. */
+    NS_RANK_PATIENCE = 400,     /* Pools whose requests are watched. */
+    NS_RANK_POOL_WQUEUE = 410,  /* Wait queue of a pool. */
+    NS_RANK_POOL_TQUEUE = 420,  /* Idle threads of a pool. */
+    NS_RANK_POOL_THREADS = 430, /* Counters of a pool. */
+    NS_RANK_POOL_THREAD = 440,  /* The work that a thread runs. */
 
     /* net */
-    NS_RANK_DRIVERS         = 500,  /* Driver threads that may hand over. */
-    NS_RANK_HTTP_QUEUE      = 510,  /* The queue of ns_http is made. */
-    NS_RANK_WRITER          = 520,  /* Jobs of a writer thread. */
-    NS_RANK_SOCKCALLBACK    = 540,  /* Sockets with callbacks. */
-    NS_RANK_TASK            = 550,  /* Task queues. */
-    NS_RANK_PROGRESS        = 570,  /* How far uploads are. */
+    NS_RANK_DRIVERS = 500,      /* Driver threads that may hand over. */
+    NS_RANK_HTTP_QUEUE = 510,   /* The queue of ns_http is made. */
+    NS_RANK_WRITER = 520,       /* Jobs of a writer thread. */
+    NS_RANK_SOCKCALLBACK = 540, /* Sockets with callbacks. */
+    NS_RANK_TASK = 550,         /* Task queues. */
+    NS_RANK_PROGRESS = 570,     /* How far uploads are. */
 
     /* process */
-    NS_RANK_SCHED           = 600,  /* Scheduled procedures. */
-    NS_RANK_CALLBACKS       = 610,  /* At-startup ... at-exit callbacks. */
-    NS_RANK_CONFIG          = 620,  /* Configuration store. */
-    NS_RANK_PROCESS_MISC    = 630,  /* Small tables of single files. */
+    NS_RANK_SCHED = 600,        /* Scheduled procedures. */
+    NS_RANK_CALLBACKS = 610,    /* At-startup ... at-exit callbacks. */
+    NS_RANK_CONFIG = 620,       /* Configuration store. */
+    NS_RANK_PROCESS_MISC = 630, /* Small tables of single files. */
 
     /* log */
-    NS_RANK_LOG_SINKS       = 700,  /* Table of streams and sinks. */
-    NS_RANK_LOG_FILTERS     = 710,  /* Log filters. */
-    NS_RANK_LOG_FILE        = 720,  /* A sink, for whose turn it is. */
-    NS_RANK_LOG_STREAMS     = 721,  /* Growth of the table of streams. */
-    NS_RANK_LOG_COMMON      = 722,  /* Lanes that threads share. */
-    NS_RANK_LOG_BACKUPS     = 723,  /* Backups are being renamed. */
-    NS_RANK_LOG_LARGE       = 724,  /* Records of many segments. */
-    NS_RANK_LOG_SEGMENTS    = 730,  /* Lanes: who has them, which are free. */
-    NS_RANK_LOG_LENT        = 732,  /* A sink's places are lent. */
-    NS_RANK_LOG_LEFTOVERS   = 734,  /* Records of earlier processes. */
-    NS_RANK_LOG_CHAINS      = 735,  /* First segments of lanes. */
-    NS_RANK_LOG_MAPPINGS    = 736,  /* Which mappings are open. */
-    NS_RANK_LOG_WAKE        = 740,  /* A sink's requests; waiting for memory;
-                                     * the bound; backups to be compressed. */
-    NS_RANK_LOG_WORKERS     = 745,  /* Which sinks are due, and who waits. */
-    NS_RANK_LOG_SEVERITIES  = 750,  /* Growth of the table of severities. */
+    NS_RANK_LOG_SINKS = 700,      /* Table of streams and sinks. */
+    NS_RANK_LOG_FILTERS = 710,    /* Log filters. */
+    NS_RANK_LOG_FILE = 720,       /* A sink, for whose turn it is. */
+    NS_RANK_LOG_STREAMS = 721,    /* Growth of the table of streams. */
+    NS_RANK_LOG_COMMON = 722,     /* Lanes that threads share. */
+    NS_RANK_LOG_BACKUPS = 723,    /* Backups are being renamed. */
+    NS_RANK_LOG_LARGE = 724,      /* Records of many segments. */
+    NS_RANK_LOG_SEGMENTS = 730,   /* Lanes: who has them, which are free. */
+    NS_RANK_LOG_LENT = 732,       /* A sink's places are lent. */
+    NS_RANK_LOG_LEFTOVERS = 734,  /* Records of earlier processes. */
+    NS_RANK_LOG_CHAINS = 735,     /* First segments of lanes. */
+    NS_RANK_LOG_MAPPINGS = 736,   /* Which mappings are open. */
+    NS_RANK_LOG_WAKE = 740,       /* A sink's requests; waiting for memory;
+                                   * the bound; backups to be compressed. */
+    NS_RANK_LOG_WORKERS = 745,    /* Which sinks are due, and who waits. */
+    NS_RANK_LOG_SEVERITIES = 750, /* Growth of the table of severities. */
 
     /* base */
-    NS_RANK_PROCINFO        = 800,  /* Descriptions of threads and callbacks. */
-    NS_RANK_CACHE           = 810,  /* An Ns_Cache; locked by its user. */
-    NS_RANK_THREADS         = 820,  /* List of threads. */
-    NS_RANK_LEAF            = 900   /* Held for a few instructions. */
+    NS_RANK_PROCINFO = 800, /* Descriptions of threads and callbacks. */
+    NS_RANK_CACHE = 810,    /* An Ns_Cache; locked by its user. */
+    NS_RANK_THREADS = 820,  /* List of threads. */
+    NS_RANK_LEAF = 900      /* Held for a few instructions. */
 } NsLockRank;
 
 /*
@@ -138,8 +138,8 @@ NsMutexIsMine(const Ns_Mutex *mutexPtr)
     return likely(holderPtr != NULL) && NsLockHolderIsMe(holderPtr);
 }
 
-void NsMutexNotHeld(const Ns_Mutex *mutexPtr, const char *file, int line)
-    NS_GNUC_NORETURN __attribute__((cold));
+void NsMutexNotHeld(const Ns_Mutex *mutexPtr, const char *file,
+                    int line) NS_GNUC_NORETURN __attribute__((cold));
 
 static inline void
 NsMutexAssertHeld(const Ns_Mutex *mutexPtr, const char *file, int line)

@@ -15,7 +15,7 @@
 #include "base/lock.h"
 #include "base/ticks.h"
 
-#define NS_LOCK_NAMESIZE  64
+#define NS_LOCK_NAMESIZE 64
 
 /*
  * Written by whoever holds the lock alone, read at any time by whoever lists
@@ -31,19 +31,19 @@ typedef struct NsLockMeter {
 } NsLockMeter;
 
 typedef struct NsLock {
-    NsLockHolder    holder;     /* First, for NsMutexIsMine. */
-    NsLockRank      rank;       /* Constant after setup. */
-    unsigned        id;         /* Constant after creation. */
-    NsTicks         heldSince;  /* The holder's. */
-    NsLockMeter     meter;
+    NsLockHolder holder;    /* First, for NsMutexIsMine. */
+    NsLockRank   rank;      /* Constant after setup. */
+    unsigned     id;        /* Constant after creation. */
+    NsTicks      heldSince; /* The holder's. */
+    NsLockMeter  meter;
 
-    char            name[NS_LOCK_NAMESIZE + 1]; /* Guarded by the list's
-                                                 * lock. */
-    struct NsLock  *nextPtr;
-    struct NsLock  *prevPtr;
+    char name[NS_LOCK_NAMESIZE + 1]; /* Guarded by the list's
+                                      * lock. */
+    struct NsLock *nextPtr;
+    struct NsLock *prevPtr;
 } NsLock;
 
-#define NS_MAX_HELD  32
+#define NS_MAX_HELD 32
 
 /*
  * The ranked locks that this thread holds, in the order it took them.
@@ -80,8 +80,8 @@ void NsLockForget(const NsLock *lockPtr);
  */
 void NsLockCountWait(NsLock *lockPtr, NsTicks before, NsTicks now);
 
-void NsLockStop(const NsLock *lockPtr, const char *what)
-    NS_GNUC_NORETURN __attribute__((cold));
+void NsLockStop(const NsLock *lockPtr, const char *what) NS_GNUC_NORETURN
+    __attribute__((cold));
 
 static inline bool
 NsLockIsMine(const NsLock *lockPtr)
@@ -96,8 +96,9 @@ static inline void
 NsLockCount(_Atomic uint64_t *counterPtr, uint64_t n)
 {
     atomic_store_explicit(counterPtr,
-        atomic_load_explicit(counterPtr, memory_order_relaxed) + n,
-        memory_order_relaxed);
+                          atomic_load_explicit(counterPtr, memory_order_relaxed)
+                              + n,
+                          memory_order_relaxed);
 }
 
 /*
@@ -107,7 +108,7 @@ static inline void
 NsLockBefore(const NsLock *lockPtr)
 {
     if (unlikely(NsLockIsMine(lockPtr))
-            || (nsHeldLocks.n > 0 && lockPtr->rank != NS_RANK_NONE)) {
+        || (nsHeldLocks.n > 0 && lockPtr->rank != NS_RANK_NONE)) {
         NsLockCheckOrder(lockPtr);
     }
 }

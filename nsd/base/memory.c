@@ -14,7 +14,7 @@
  * TCMalloc's: there only when it is the allocator of the process.
  */
 extern int MallocExtension_GetNumericProperty(const char *property,
-                                              size_t *valuePtr)
+                                              size_t     *valuePtr)
     __attribute__((weak));
 extern void MallocExtension_ReleaseFreeMemory(void) __attribute__((weak));
 extern const char *tc_version(int *majorPtr, int *minorPtr, const char **patch)
@@ -85,8 +85,8 @@ ns_strcopy(const char *string)
 char *
 ns_strncopy(const char *string, ssize_t length)
 {
-    char   *copy;
-    size_t  bytes;
+    char  *copy;
+    size_t bytes;
 
     if (string == NULL) {
         return NULL;
@@ -101,7 +101,7 @@ ns_strncopy(const char *string, ssize_t length)
 void
 NsMemoryGetStats(NsMemoryStats *statsPtr)
 {
-    *statsPtr = (NsMemoryStats) {.allocator = "libc"};
+    *statsPtr = (NsMemoryStats){.allocator = "libc"};
     if (MallocExtension_GetNumericProperty != NULL) {
         statsPtr->allocator = "tcmalloc";
         (void) MallocExtension_GetNumericProperty(
@@ -132,8 +132,7 @@ NsMemoryVersion(void)
     int         major, minor;
     const char *patch;
 
-    return tc_version == NULL ? "unknown"
-        : tc_version(&major, &minor, &patch);
+    return tc_version == NULL ? "unknown" : tc_version(&major, &minor, &patch);
 }
 
 static void

@@ -10,9 +10,9 @@
 #include "nsthread.h"
 
 typedef struct NsMemoryStats {
-    const char *allocator;      /* "tcmalloc" or "libc". */
-    size_t      allocated;      /* Bytes that are in use. */
-    size_t      heap;           /* Bytes that it has taken from the system. */
+    const char *allocator; /* "tcmalloc" or "libc". */
+    size_t      allocated; /* Bytes that are in use. */
+    size_t      heap;      /* Bytes that it has taken from the system. */
 } NsMemoryStats;
 
 void NsMemoryGetStats(NsMemoryStats *statsPtr);

@@ -15,14 +15,14 @@
 #include "base/lazy.h"
 
 typedef struct Mutex {
-    NsLock          common;     /* First, for NsMutexIsMine. */
+    NsLock          common; /* First, for NsMutexIsMine. */
     pthread_mutex_t lock;
 } Mutex;
 
-static Mutex *GetMutex(Ns_Mutex *mutexPtr);
-static Mutex *CreateMutex(void);
-static void   DestroyMutex(Mutex *mutPtr);
-static void   LockBusy(Mutex *mutPtr) __attribute__((noinline));
+static Mutex      *GetMutex(Ns_Mutex *mutexPtr);
+static Mutex      *CreateMutex(void);
+static void        DestroyMutex(Mutex *mutPtr);
+static void        LockBusy(Mutex *mutPtr) __attribute__((noinline));
 static inline void Acquired(Mutex *mutPtr, NsTicks now);
 
 void

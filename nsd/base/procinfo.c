@@ -10,11 +10,11 @@
 
 typedef struct ProcInfo {
     char       *name;
-    Ns_ArgProc *argProc;        /* Appends the argument; may be NULL. */
+    Ns_ArgProc *argProc; /* Appends the argument; may be NULL. */
 } ProcInfo;
 
-static Ns_Mutex      lock;      /* Guards infos, NS_RANK_PROCINFO. */
-static Tcl_HashTable infos;     /* By address of the procedure. */
+static Ns_Mutex      lock;  /* Guards infos, NS_RANK_PROCINFO. */
+static Tcl_HashTable infos; /* By address of the procedure. */
 
 static void Setup(void) __attribute__((constructor));
 static bool FindName(Ns_DString *dsPtr, void *proc, Ns_ArgProc **argProcPtr);

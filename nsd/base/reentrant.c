@@ -37,8 +37,8 @@ ns_asctime(const struct tm *tmPtr)
 {
     static _Thread_local char text[64];
 
-    if (tmPtr == NULL || strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y\n",
-                                  tmPtr) == 0) {
+    if (tmPtr == NULL
+        || strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y\n", tmPtr) == 0) {
         return NULL;
     }
     return text;

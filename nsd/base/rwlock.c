@@ -14,7 +14,7 @@
 typedef struct RWLock {
     NsLock           common;
     pthread_rwlock_t lock;
-    atomic_int       nReaders;  /* A reader counts up, then down. */
+    atomic_int       nReaders; /* A reader counts up, then down. */
 } RWLock;
 
 static RWLock *GetRWLock(Ns_RWLock *rwPtr);
@@ -96,7 +96,8 @@ Ns_RWLockUnlock(Ns_RWLock *rwPtr)
     } else {
         NsLockPop(&rwlPtr->common);
         if (unlikely(atomic_fetch_sub_explicit(&rwlPtr->nReaders, 1,
-                                               memory_order_relaxed) <= 0)) {
+                                               memory_order_relaxed)
+                     <= 0)) {
             NsLockStop(&rwlPtr->common,
                        "released by a thread that does not hold it");
         }
@@ -120,7 +121,8 @@ NsRWLockAssertWriter(Ns_RWLock *rwPtr, const char *file, int line)
 
     if (unlikely(!NsLockIsMine(&rwlPtr->common))) {
         NsFatal("%s:%d: lock %s is not held for writing by this thread:"
-                " please report this", file, line, rwlPtr->common.name);
+                " please report this",
+                file, line, rwlPtr->common.name);
     }
 }
 
@@ -154,8 +156,8 @@ CreateRWLock(void)
 
     NsMust(pthread_rwlockattr_init(&attr));
 #ifdef __GLIBC__
-    NsMust(pthread_rwlockattr_setkind_np(&attr,
-               PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
+    NsMust(pthread_rwlockattr_setkind_np(
+        &attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
 #endif
     NsMust(pthread_rwlock_init(&rwlPtr->lock, &attr));
     NsMust(pthread_rwlockattr_destroy(&attr));
@@ -183,8 +185,8 @@ CountShared(RWLock *rwlPtr, NsTicks before)
 
     atomic_fetch_add_explicit(&meterPtr->nBusy, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&meterPtr->waited, wait, memory_order_relaxed);
-    if (wait > atomic_load_explicit(&meterPtr->longestWait,
-                                    memory_order_relaxed)) {
+    if (wait
+        > atomic_load_explicit(&meterPtr->longestWait, memory_order_relaxed)) {
         atomic_store_explicit(&meterPtr->longestWait, wait,
                               memory_order_relaxed);
     }

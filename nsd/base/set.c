@@ -8,27 +8,27 @@
 #include "base/assert.h"
 #include "nsthread.h"
 
-#define FIRST_SIZE  10
+#define FIRST_SIZE 10
 
 /*
  * Users see the public part alone.
  */
 typedef struct Set {
     Ns_Set   set;
-    NsArena *arenaPtr;          /* NULL: on the heap.  Constant. */
+    NsArena *arenaPtr; /* NULL: on the heap.  Constant. */
 } Set;
 
 typedef int CompareProc(const char *s1, const char *s2);
 
-static Set  *SetOf(const Ns_Set *setPtr);
-static void *AllocFor(const Set *sPtr, size_t bytes);
-static char *DupFor(const Set *sPtr, const char *string, ssize_t length);
-static void  FreeFor(const Set *sPtr, void *memory);
-static void  Reserve(Set *sPtr, int n);
-static int   Append(Set *sPtr, char *key, char *value);
-static void  FreeField(Set *sPtr, int index);
-static int   FindFrom(const Ns_Set *setPtr, int index, const char *key,
-                      CompareProc *compare);
+static Set        *SetOf(const Ns_Set *setPtr);
+static void       *AllocFor(const Set *sPtr, size_t bytes);
+static char       *DupFor(const Set *sPtr, const char *string, ssize_t length);
+static void        FreeFor(const Set *sPtr, void *memory);
+static void        Reserve(Set *sPtr, int n);
+static int         Append(Set *sPtr, char *key, char *value);
+static void        FreeField(Set *sPtr, int index);
+static int         FindFrom(const Ns_Set *setPtr, int index, const char *key,
+                            CompareProc *compare);
 static CompareProc CompareNames;
 
 Ns_Set *
@@ -151,7 +151,8 @@ Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value, ssize_t length)
         char *old = setPtr->fields[index].value;
 
         setPtr->fields[index].value = length == 0 && value != NULL
-            ? DupFor(sPtr, "", -1) : DupFor(sPtr, value, length);
+            ? DupFor(sPtr, "", -1)
+            : DupFor(sPtr, value, length);
         FreeFor(sPtr, old);
     }
 }
@@ -425,7 +426,7 @@ Append(Set *sPtr, char *key, char *value)
     if (setPtr->size == setPtr->maxSize) {
         Reserve(sPtr, MAX(setPtr->maxSize * 2, FIRST_SIZE));
     }
-    setPtr->fields[setPtr->size] = (Ns_SetField) {.name = key, .value = value};
+    setPtr->fields[setPtr->size] = (Ns_SetField){.name = key, .value = value};
     return setPtr->size++;
 }
 

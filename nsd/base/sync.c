@@ -13,7 +13,7 @@
  */
 typedef struct Cs {
     Ns_Mutex mutex;
-    int      depth;             /* The holder's. */
+    int      depth; /* The holder's. */
 } Cs;
 
 /*
@@ -21,7 +21,7 @@ typedef struct Cs {
  * must not touch it after unlocking.
  */
 typedef struct Sema {
-    pthread_mutex_t lock;       /* Guards the rest. */
+    pthread_mutex_t lock; /* Guards the rest. */
     pthread_cond_t  isPositive;
     int             count;
 } Sema;

@@ -10,7 +10,7 @@
 
 static const char *defaultDirectory = P_tmpdir; /* Constant after Setup. */
 
-static void Setup(void) __attribute__((constructor));
+static void        Setup(void) __attribute__((constructor));
 static const char *Directory(const char *directory);
 
 /*
@@ -75,6 +75,7 @@ NsTempFileOpenNamed(const char *directory, Ns_DString *dsPtr)
 static const char *
 Directory(const char *directory)
 {
-    return directory == NULL || *directory == '\0' ? NsTempDirectory()
+    return directory == NULL || *directory == '\0'
+        ? NsTempDirectory()
         : directory;
 }

@@ -23,37 +23,37 @@
 #include <sys/syscall.h>
 
 #define SIGNAL_STACK_BYTES 32768
-#define FIRST_PAUSE_NS  1000000
-#define LAST_PAUSE_NS   500000000
-#define QUIET           (60 * NS_STAMP_SECOND)
+#define FIRST_PAUSE_NS     1000000
+#define LAST_PAUSE_NS      500000000
+#define QUIET              (60 * NS_STAMP_SECOND)
 
 typedef struct Thread {
-    Ns_ThreadProc *proc;        /* These are constant after creation. */
+    Ns_ThreadProc *proc; /* These are constant after creation. */
     Ns_Thread      handle;
     uintptr_t      id;
     time_t         created;
     char           parent[NS_THREAD_NAMESIZE + 1];
     pthread_t      pthread;
-    size_t         stackBytes;  /* As asked for; 0: not started here. */
+    size_t         stackBytes; /* As asked for; 0: not started here. */
 
-    struct Thread *nextPtr;     /* These are guarded by lock. */
+    struct Thread *nextPtr; /* These are guarded by lock. */
     struct Thread *prevPtr;
     void          *arg;
-    int            flags;       /* NS_THREAD_DETACHED ... */
-    int            osId;        /* 0 until it runs. */
-    int            nVisitors;   /* Ns_ThreadList calls that look at arg. */
+    int            flags;     /* NS_THREAD_DETACHED ... */
+    int            osId;      /* 0 until it runs. */
+    int            nVisitors; /* Ns_ThreadList calls that look at arg. */
     char           name[NS_THREAD_NAMESIZE + 1]; /* Written by its thread. */
 
-    void          *signalStack; /* Its own, as the rest; or NULL. */
-    void          *result;      /* Written before it ends. */
-    void          *slots[NS_THREAD_MAXTLS];     /* Its own. */
+    void *signalStack;             /* Its own, as the rest; or NULL. */
+    void *result;                  /* Written before it ends. */
+    void *slots[NS_THREAD_MAXTLS]; /* Its own. */
 } Thread;
 
 /*
  * One line of the list, as it was when the list was asked for.
  */
 typedef struct Visit {
-    Thread        *thrPtr;      /* Kept alive by nVisitors. */
+    Thread        *thrPtr; /* Kept alive by nVisitors. */
     Ns_ThreadProc *proc;
     void          *arg;
     uintptr_t      id;
@@ -64,20 +64,20 @@ typedef struct Visit {
     char           parent[NS_THREAD_NAMESIZE + 1];
 } Visit;
 
-static Ns_Mutex lock;           /* Guards these, NS_RANK_THREADS. */
+static Ns_Mutex lock; /* Guards these, NS_RANK_THREADS. */
 static Ns_Cond  visitEnded;
-static Thread  *firstPtr;       /* Newest first. */
+static Thread  *firstPtr; /* Newest first. */
 static int      nThreads;
 static intptr_t lastHandle;
 
-static _Atomic long          defaultStackBytes;
-static pthread_key_t         endKey;    /* Its destructor ends a thread. */
-static NsThreadLimitProc    *limitProc; /* Constant once threads are started. */
-static atomic_bool           isPatient; /* The start is over. */
-static _Atomic NsStamp       limitStamp;    /* No thread could be made then. */
+static _Atomic long       defaultStackBytes;
+static pthread_key_t      endKey;     /* Its destructor ends a thread. */
+static NsThreadLimitProc *limitProc;  /* Constant once threads are started. */
+static atomic_bool        isPatient;  /* The start is over. */
+static _Atomic NsStamp    limitStamp; /* No thread could be made then. */
 static _Thread_local NsThreadDoing doing;
-static _Thread_local Thread *selfPtr;
-static _Thread_local int     selfOsId;  /* 0: not asked yet. */
+static _Thread_local Thread       *selfPtr;
+static _Thread_local int           selfOsId; /* 0: not asked yet. */
 
 static void    Setup(void) __attribute__((constructor));
 static void    AfterFork(void);
@@ -202,7 +202,7 @@ NoteLimit(int error)
     NsStamp now = NsClockNow(), last = atomic_exchange(&limitStamp, now);
 
     if (atomic_load(&isPatient) && limitProc != NULL
-            && (last == 0 || now - last > QUIET)) {
+        && (last == 0 || now - last > QUIET)) {
         limitProc(error);
     }
 }
@@ -484,9 +484,8 @@ UseSignalStack(Thread *thrPtr)
 
     if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
         thrPtr->signalStack = ns_malloc(SIGNAL_STACK_BYTES);
-        stack = (stack_t) {
-            .ss_sp = thrPtr->signalStack, .ss_size = SIGNAL_STACK_BYTES
-        };
+        stack = (stack_t){.ss_sp = thrPtr->signalStack,
+                          .ss_size = SIGNAL_STACK_BYTES};
         (void) sigaltstack(&stack, NULL);
     }
 }
@@ -624,11 +623,14 @@ StartVisits(int *nVisitsPtr)
         if ((thrPtr->flags & NS_THREAD_EXITED) != 0) {
             continue;
         }
-        *visitPtr = (Visit) {
-            .thrPtr = thrPtr, .proc = thrPtr->proc, .arg = thrPtr->arg,
-            .id = thrPtr->id, .created = thrPtr->created,
-            .flags = thrPtr->flags & NS_THREAD_DETACHED, .osId = thrPtr->osId
-        };
+        *visitPtr = (Visit){
+            .thrPtr = thrPtr,
+            .proc = thrPtr->proc,
+            .arg = thrPtr->arg,
+            .id = thrPtr->id,
+            .created = thrPtr->created,
+            .flags = thrPtr->flags & NS_THREAD_DETACHED,
+            .osId = thrPtr->osId};
         strcpy(visitPtr->name, thrPtr->name);
         strcpy(visitPtr->parent, thrPtr->parent);
         thrPtr->nVisitors++;

@@ -31,7 +31,7 @@ void NsThreadsBePatient(void);
  * once, before threads are started.
  */
 typedef void NsThreadLimitProc(int error);
-void NsThreadSetLimitProc(NsThreadLimitProc *proc);
+void         NsThreadSetLimitProc(NsThreadLimitProc *proc);
 
 /*
  * Wait for a joinable thread to end and fetch its exit value (resultPtr may be
@@ -63,7 +63,7 @@ void NsThreadSetDoing(const NsThreadDoing *doingPtr);
  * For signal handlers.  The name is NULL in threads that are not known here.
  */
 const NsThreadDoing *NsThreadGetDoing(void);
-const char *NsThreadPeekName(void);
+const char          *NsThreadPeekName(void);
 
 /*
  * The thread's id in the operating system.

@@ -19,7 +19,7 @@ typedef struct Moment {
     NsStamp stamp;
 } Moment;
 
-static Moment start;            /* Constant once main runs. */
+static Moment start; /* Constant once main runs. */
 
 /* Before all other constructors: they may lock. */
 static void   ChooseSource(void) __attribute__((constructor(101)));
@@ -89,7 +89,7 @@ ReadBoth(void)
 
         if (span < bestSpan) {
             bestSpan = span;
-            best = (Moment) {.ticks = before + span / 2, .stamp = stamp};
+            best = (Moment){.ticks = before + span / 2, .stamp = stamp};
         }
     }
     return best;

@@ -16,7 +16,7 @@
 
 typedef uint64_t NsTicks;
 
-extern bool nsTicksAreCycles;   /* Set before main, constant then. */
+extern bool nsTicksAreCycles; /* Set before main, constant then. */
 
 /*
  * A number of ticks as nanoseconds.

@@ -6,10 +6,10 @@
 
 #include "nsthread.h"
 
-#define USEC_PER_SEC  1000000L
+#define USEC_PER_SEC 1000000L
 
 /* Smaller numbers of seconds are durations, larger ones dates (since 2001). */
-#define FIRST_DATE    1000000000L
+#define FIRST_DATE 1000000000L
 
 void
 Ns_GetTime(Ns_Time *timePtr)
@@ -39,10 +39,8 @@ Ns_AdjTime(Ns_Time *timePtr)
 int
 Ns_DiffTime(Ns_Time *laterPtr, Ns_Time *earlierPtr, Ns_Time *resultPtr)
 {
-    Ns_Time diff = {
-        .sec  = laterPtr->sec - earlierPtr->sec,
-        .usec = laterPtr->usec - earlierPtr->usec
-    };
+    Ns_Time diff = {.sec = laterPtr->sec - earlierPtr->sec,
+                    .usec = laterPtr->usec - earlierPtr->usec};
 
     Ns_AdjTime(&diff);
     if (resultPtr != NULL) {

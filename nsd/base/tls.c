@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 /* A cleanup function may set slots again, its own among them. */
-#define MAX_ROUNDS  5
+#define MAX_ROUNDS 5
 
 /*
  * An Ns_Tls points to the slot's entry here.  Slots are never given back.
@@ -23,7 +23,7 @@ struct Ns_Tls_ {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct Ns_Tls_  slotTypes[NS_THREAD_MAXTLS];
-static int             nSlotTypes;      /* Guarded by lock. */
+static int             nSlotTypes; /* Guarded by lock. */
 
 static int SlotIndex(Ns_Tls *tlsPtr);
 

@@ -15,10 +15,10 @@
  * An entry of either database, with room for its strings.
  */
 typedef struct Entry {
-    struct passwd  user;
-    struct group   group;
-    char          *buffer;
-    size_t         bytes;
+    struct passwd user;
+    struct group  group;
+    char         *buffer;
+    size_t        bytes;
 } Entry;
 
 typedef int LookupProc(Entry *entryPtr, const void *key, bool *isFoundPtr);
@@ -43,8 +43,7 @@ int
 Ns_GetGid(const char *group)
 {
     Entry entry;
-    int   gid = Find(&entry, LookupGroup, group) ? (int) entry.group.gr_gid
-                                                 : -1;
+    int gid = Find(&entry, LookupGroup, group) ? (int) entry.group.gr_gid : -1;
 
     ns_free(entry.buffer);
     return gid;
@@ -131,9 +130,8 @@ static int
 LookupUid(Entry *entryPtr, const void *key, bool *isFoundPtr)
 {
     struct passwd *resultPtr = NULL;
-    int            error = getpwuid_r((uid_t) *(const int *) key,
-                                      &entryPtr->user, entryPtr->buffer,
-                                      entryPtr->bytes, &resultPtr);
+    int error = getpwuid_r((uid_t) * (const int *) key, &entryPtr->user,
+                           entryPtr->buffer, entryPtr->bytes, &resultPtr);
 
     *isFoundPtr = resultPtr != NULL;
     return error;
@@ -154,9 +152,8 @@ static int
 LookupGid(Entry *entryPtr, const void *key, bool *isFoundPtr)
 {
     struct group *resultPtr = NULL;
-    int           error = getgrgid_r((gid_t) *(const int *) key,
-                                     &entryPtr->group, entryPtr->buffer,
-                                     entryPtr->bytes, &resultPtr);
+    int error = getgrgid_r((gid_t) * (const int *) key, &entryPtr->group,
+                           entryPtr->buffer, entryPtr->bytes, &resultPtr);
 
     *isFoundPtr = resultPtr != NULL;
     return error;

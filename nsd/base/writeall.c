@@ -10,7 +10,6 @@
 
 static bool MayGoOn(int fd, ssize_t n);
 
-
 bool
 NsWriteAll(int fd, const void *bytes, size_t length)
 {

@@ -21,8 +21,8 @@
 
 #include <sched.h>
 
-NsPoolProcs nsPoolProcs;                /* Constant once a pool has started. */
-static const NsConnThreadProcs *procsPtr;   /* Constant after the start. */
+NsPoolProcs nsPoolProcs; /* Constant once a pool has started. */
+static const NsConnThreadProcs *procsPtr; /* Constant after the start. */
 
 /*
  * The slot of the calling thread; NULL outside of connection threads.
@@ -30,16 +30,16 @@ static const NsConnThreadProcs *procsPtr;   /* Constant after the start. */
 static _Thread_local NsConnThread *selfPtr;
 
 static Ns_ThreadProc RunConnThread;
-static void FreeSlotLocked(NsConnThread *threadPtr);
-static void RunWork(NsConnThread *threadPtr, NsWork *workPtr);
-static void Wake(NsConnThread *threadPtr);
-static bool HasNews(NsConnThread *threadPtr);
+static void          FreeSlotLocked(NsConnThread *threadPtr);
+static void          RunWork(NsConnThread *threadPtr, NsWork *workPtr);
+static void          Wake(NsConnThread *threadPtr);
+static bool          HasNews(NsConnThread *threadPtr);
 static Ns_ReturnCode Sleep(NsConnThread *threadPtr, NsStamp deadline);
-static void LogEnd(NsEndReason reason);
-static void Leave(NsConnThread *threadPtr);
-static void LogJob(const NsWork *workPtr);
-static double Seconds(NsStamp from, NsStamp to);
-static Ns_ArgProc DescribeThread;
+static void          LogEnd(NsEndReason reason);
+static void          Leave(NsConnThread *threadPtr);
+static void          LogJob(const NsWork *workPtr);
+static double        Seconds(NsStamp from, NsStamp to);
+static Ns_ArgProc    DescribeThread;
 
 void
 NsConnThreadInit(const NsConnThreadProcs *aProcsPtr)
@@ -98,7 +98,8 @@ NsConnThreadStart(NsConnThread *threadPtr)
     Ns_Thread thread;
 
     return NsThreadTry(RunConnThread, threadPtr, 0, &thread) == 0
-        ? NS_OK : NS_ERROR;
+        ? NS_OK
+        : NS_ERROR;
 }
 
 void
@@ -140,12 +141,11 @@ RunConnThread(void *arg)
     NsConnThreadName(threadPtr, name, sizeof(name));
     Ns_ThreadSetName("%s", name);
     if (nsPoolProcs.startProc == NULL
-            || nsPoolProcs.startProc(serverPtr) == NS_OK) {
+        || nsPoolProcs.startProc(serverPtr) == NS_OK) {
         spent = NsClockSpan(startStamp, NsClockNow());
         Ns_Log(Notice, "thread initialized (%ld.%06ld secs)", spent.sec,
                spent.usec);
-        while ((workPtr = procsPtr->takeProc(threadPtr, &reason))
-               != NULL) {
+        while ((workPtr = procsPtr->takeProc(threadPtr, &reason)) != NULL) {
             RunWork(threadPtr, workPtr);
         }
     } else {
@@ -186,11 +186,10 @@ static void
 LogEnd(NsEndReason reason)
 {
     static const char *const reasons[] = {
-        [NS_END_IDLE]     = "idle thread terminates",
-        [NS_END_LIMIT]    = "exceeded max connections per thread",
-        [NS_END_UNFIT]    = "cannot serve",
-        [NS_END_SHUTDOWN] = "shutdown pending"
-    };
+        [NS_END_IDLE] = "idle thread terminates",
+        [NS_END_LIMIT] = "exceeded max connections per thread",
+        [NS_END_UNFIT] = "cannot serve",
+        [NS_END_SHUTDOWN] = "shutdown pending"};
 
     NsAssert(reason > NS_END_NONE && reason <= NS_END_SHUTDOWN);
     Ns_Log(Notice, "exiting: %s", reasons[reason]);
@@ -202,9 +201,9 @@ LogEnd(NsEndReason reason)
 static void
 Leave(NsConnThread *threadPtr)
 {
-    NsPool    *poolPtr = threadPtr->poolPtr;
-    Ns_Thread  predecessor = NULL;
-    bool       hasPredecessor;
+    NsPool   *poolPtr = threadPtr->poolPtr;
+    Ns_Thread predecessor = NULL;
+    bool      hasPredecessor;
 
     Ns_MutexLock(&poolPtr->threads);
     hasPredecessor = poolPtr->hasEnded;
@@ -226,10 +225,10 @@ Leave(NsConnThread *threadPtr)
 Ns_ReturnCode
 NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 {
-    Ns_Time        deadline = *deadlinePtr;
-    Ns_Thread      thread = NULL;
-    bool           hasEnded = false;
-    Ns_ReturnCode  status = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+    Ns_Thread     thread = NULL;
+    bool          hasEnded = false;
+    Ns_ReturnCode status = NS_OK;
 
     Ns_MutexLock(&poolPtr->threads);
     while (poolPtr->nAlive > 0 && status == NS_OK) {
@@ -293,9 +292,9 @@ Wake(NsConnThread *threadPtr)
 NsWork *
 NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
 {
-    NsWork        *workPtr;
-    NsStamp        deadline;
-    Ns_ReturnCode  status = NS_OK;
+    NsWork       *workPtr;
+    NsStamp       deadline;
+    Ns_ReturnCode status = NS_OK;
 
     if (__builtin_add_overflow(NsClockNow(), timeout, &deadline)) {
         deadline = INT64_MAX;
@@ -319,7 +318,7 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
     threadPtr->workPtr = NULL;
     NsConnThreadSetRunning(threadPtr, workPtr);
     if (status == NS_TIMEOUT
-            && workPtr->dequeueStamp - workPtr->queueStamp > NS_STAMP_SECOND) {
+        && workPtr->dequeueStamp - workPtr->queueStamp > NS_STAMP_SECOND) {
         Ns_Log(Warning, "signal lost, resuming after timeout");
     }
     return workPtr;
@@ -339,11 +338,9 @@ HasNews(NsConnThread *threadPtr)
 static Ns_ReturnCode
 Sleep(NsConnThread *threadPtr, NsStamp deadline)
 {
-    struct timespec until = {
-        .tv_sec  = deadline / NS_STAMP_SECOND,
-        .tv_nsec = deadline % NS_STAMP_SECOND
-    };
-    bool isWoken = false, isLate = false;
+    struct timespec until = {.tv_sec = deadline / NS_STAMP_SECOND,
+                             .tv_nsec = deadline % NS_STAMP_SECOND};
+    bool            isWoken = false, isLate = false;
 
     threadPtr->isAsleep = true;
     if (!HasNews(threadPtr)) {
@@ -375,7 +372,8 @@ NsWork *
 NsPoolCurrentWork(void)
 {
     /* Only the thread itself writes it. */
-    return selfPtr == NULL ? NULL
+    return selfPtr == NULL
+        ? NULL
         : atomic_load_explicit(&selfPtr->runningPtr, memory_order_relaxed);
 }
 
@@ -424,11 +422,11 @@ NsPoolAwaitUnpinned(NsWork *workPtr)
 static void
 LogJob(const NsWork *workPtr)
 {
-    NsPool  *poolPtr = workPtr->poolPtr;
-    NsStamp  endStamp = workPtr->endStamp;
-    Ns_Time  accept = NsClockWall(workPtr->acceptStamp);
-    Ns_Time  queue = NsClockWall(workPtr->queueStamp);
-    int      nIdle, nCurrent;
+    NsPool *poolPtr = workPtr->poolPtr;
+    NsStamp endStamp = workPtr->endStamp;
+    Ns_Time accept = NsClockWall(workPtr->acceptStamp);
+    Ns_Time queue = NsClockWall(workPtr->queueStamp);
+    int     nIdle, nCurrent;
 
     if (endStamp == 0) {
         endStamp = NsClockNow();
@@ -438,12 +436,13 @@ LogJob(const NsWork *workPtr)
     nCurrent = poolPtr->nCurrent;
     Ns_MutexUnlock(&poolPtr->tqueue);
 
-    Ns_Log(Debug, "[%d] end of job, waiting %d current %d idle %d ncons %d"
+    Ns_Log(Debug,
+           "[%d] end of job, waiting %d current %d idle %d ncons %d"
            " fromQueue %d start %ld.%06ld %ld.%06ld accept %.6f queue %.6f"
            " filter %.6f run %.6f netrun %.6f total %.6f",
            selfPtr->index, atomic_load(&poolPtr->nWaiting), nCurrent, nIdle,
-           selfPtr->nLeft - 1, workPtr->fromQueue,
-           accept.sec, accept.usec, queue.sec, queue.usec,
+           selfPtr->nLeft - 1, workPtr->fromQueue, accept.sec, accept.usec,
+           queue.sec, queue.usec,
            Seconds(workPtr->acceptStamp, workPtr->queueStamp),
            Seconds(workPtr->queueStamp, workPtr->dequeueStamp),
            Seconds(workPtr->dequeueStamp, workPtr->filterStamp),

@@ -25,8 +25,8 @@ typedef enum {
 
 /* The calls of a thread into its pool. */
 typedef struct NsConnThreadProcs {
-    /* Its next work; waits for it.  NULL: the thread has to end and is no longer
-     * counted, *reasonPtr says why. */
+    /* Its next work; waits for it.  NULL: the thread has to end and is no
+     * longer counted, *reasonPtr says why. */
     NsWork *(*takeProc)(NsConnThread *threadPtr, NsEndReason *reasonPtr);
     /* It cannot serve; it is no longer counted. */
     void (*failedProc)(NsConnThread *threadPtr);
@@ -70,8 +70,8 @@ void NsPoolAwaitUnpinned(NsWork *workPtr);
 /* The thread itself: workPtr runs from now on. */
 void NsConnThreadSetRunning(NsConnThread *threadPtr, NsWork *workPtr);
 
-/* Wait until all threads of a stopped pool have ended.  NS_TIMEOUT: the deadline
- * has passed first. */
+/* Wait until all threads of a stopped pool have ended.  NS_TIMEOUT: the
+ * deadline has passed first. */
 Ns_ReturnCode NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr);
 
 #endif

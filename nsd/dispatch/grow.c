@@ -30,27 +30,27 @@
 #define LAST_PAUSE  (NS_STAMP_SECOND * 4)
 
 static struct {
-    NsPool         **pools;         /* Constant after configuration. */
-    int              nPools;
+    NsPool **pools; /* Constant after configuration. */
+    int      nPools;
 
-    _Atomic NsStamp  wakeStamp;     /* Written by the thread. */
+    _Atomic NsStamp wakeStamp; /* Written by the thread. */
 
-    Ns_Mutex         lock;          /* Guards the rest. */
-    Ns_Cond          wakeup;
-    bool             isPoked;
-    bool             mustEnd;
-    int              nUsers;        /* Servers that run. */
-    Ns_Thread        thread;
+    Ns_Mutex  lock; /* Guards the rest. */
+    Ns_Cond   wakeup;
+    bool      isPoked;
+    bool      mustEnd;
+    int       nUsers; /* Servers that run. */
+    Ns_Thread thread;
 } watch;
 
 static Ns_ThreadProc WatchPools;
-static NsStamp LookAtPool(NsPool *poolPtr, NsStamp now);
-static void SleepUntil(NsStamp wakeStamp);
-static NsStamp MakeThreads(NsPool *poolPtr, int nLate);
+static NsStamp       LookAtPool(NsPool *poolPtr, NsStamp now);
+static void          SleepUntil(NsStamp wakeStamp);
+static NsStamp       MakeThreads(NsPool *poolPtr, int nLate);
 static NsConnThread *ReserveLocked(NsPool *poolPtr);
-static void SuccessorFailed(NsPool *poolPtr);
-static void BarLocked(NsPool *poolPtr);
-static int  CountAway(NsWorkQueue *queuePtr, NsWork **listPtrPtr);
+static void          SuccessorFailed(NsPool *poolPtr);
+static void          BarLocked(NsPool *poolPtr);
+static int           CountAway(NsWorkQueue *queuePtr, NsWork **listPtrPtr);
 
 void
 NsGrowInit(void)
@@ -185,8 +185,8 @@ NsGrowStart(const NsGrowth *growthPtr, bool isSuccessor)
     }
     /* Spelled as log scanners expect it, the counts included. */
     Ns_Log(Notice, "%s wantCreate 1 waiting %d idle %d current %d",
-           growthPtr->isSubmission
-           ? "NsQueueConn" : "NsEnsureRunningConnectionThreads",
+           growthPtr->isSubmission ? "NsQueueConn"
+                                   : "NsEnsureRunningConnectionThreads",
            growthPtr->nWaiting, growthPtr->nIdle,
            growthPtr->nCurrent + (growthPtr->isSubmission ? 0 : 1));
     return NS_OK;
@@ -202,8 +202,7 @@ void
 NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp)
 {
     if (poolPtr->patience > 0
-            && queueStamp + poolPtr->patience
-               < atomic_load(&watch.wakeStamp)) {
+        && queueStamp + poolPtr->patience < atomic_load(&watch.wakeStamp)) {
         Ns_MutexLock(&watch.lock);
         watch.isPoked = true;
         Ns_MutexUnlock(&watch.lock);
@@ -245,9 +244,9 @@ WatchPools(void *arg)
 static NsStamp
 LookAtPool(NsPool *poolPtr, NsStamp now)
 {
-    NsWork  *workPtr;
-    NsStamp  wakeStamp = NEVER, retryStamp;
-    int      nLate = 0, nMayGrow;
+    NsWork *workPtr;
+    NsStamp wakeStamp = NEVER, retryStamp;
+    int     nLate = 0, nMayGrow;
 
     Ns_MutexLock(&poolPtr->wqueue);
     Ns_MutexLock(&poolPtr->tqueue);
@@ -256,7 +255,7 @@ LookAtPool(NsPool *poolPtr, NsStamp now)
 
     workPtr = poolPtr->waiting.firstPtr;
     while (nLate < nMayGrow && workPtr != NULL
-            && workPtr->queueStamp + poolPtr->patience <= now) {
+           && workPtr->queueStamp + poolPtr->patience <= now) {
         nLate++;
         workPtr = workPtr->nextPtr;
     }
@@ -365,7 +364,8 @@ BarLocked(NsPool *poolPtr)
 
     poolPtr->nCreating--;
     poolPtr->nThreadsMade--;
-    poolPtr->growPause = poolPtr->growStamp == 0 ? FIRST_PAUSE
+    poolPtr->growPause = poolPtr->growStamp == 0
+        ? FIRST_PAUSE
         : MIN(poolPtr->growPause * 2, LAST_PAUSE);
     poolPtr->growStamp = NsClockNow() + poolPtr->growPause;
 }
@@ -407,7 +407,7 @@ CountAway(NsWorkQueue *queuePtr, NsWork **listPtrPtr)
     if (n > 0) {
         queuePtr->lastPtr->nextPtr = *listPtrPtr;
         *listPtrPtr = queuePtr->firstPtr;
-        *queuePtr = (NsWorkQueue) {NULL, NULL};
+        *queuePtr = (NsWorkQueue){NULL, NULL};
     }
     return n;
 }

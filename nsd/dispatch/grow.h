@@ -18,11 +18,11 @@ typedef struct NsGrowth {
     NsConnThread *threadPtr;    /* NULL: no. */
     int           nWaiting;
     int           nIdle;
-    int           nCurrent;     /* Without the new one. */
+    int           nCurrent; /* Without the new one. */
 } NsGrowth;
 
 void NsGrowInit(void);
-void NsGrowAddPool(NsPool *poolPtr);    /* During configuration. */
+void NsGrowAddPool(NsPool *poolPtr); /* During configuration. */
 
 /*
  * A server begins to need the thread that watches waiting requests; ends to.

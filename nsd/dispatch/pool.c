@@ -23,7 +23,6 @@
  *      is the only one to do so, and nobody else will give it work.
  */
 
-
 #include "dispatch/pool.h"
 #include "ns.h"
 #include "dispatch/connthread.h"
@@ -34,11 +33,11 @@
 #include "net/handover.h"
 
 typedef enum {
-    FATE_ASSIGN,                /* An idle thread gets it. */
-    FATE_QUEUE,                 /* It waits for a thread. */
-    FATE_HOLD,                  /* It waits for a place in the pool. */
-    FATE_REJECT,                /* The pool is full. */
-    FATE_REFUSE,                /* It has no thread, and can make none now. */
+    FATE_ASSIGN, /* An idle thread gets it. */
+    FATE_QUEUE,  /* It waits for a thread. */
+    FATE_HOLD,   /* It waits for a place in the pool. */
+    FATE_REJECT, /* The pool is full. */
+    FATE_REFUSE, /* It has no thread, and can make none now. */
     FATE_STOPPING
 } Fate;
 
@@ -47,9 +46,9 @@ typedef enum {
  */
 typedef struct Submission {
     Fate          fate;
-    NsConnThread *threadPtr;        /* FATE_ASSIGN: the thread. */
+    NsConnThread *threadPtr; /* FATE_ASSIGN: the thread. */
     NsGrowth      growth;
-    NsStamp       queueStamp;       /* FATE_QUEUE. */
+    NsStamp       queueStamp; /* FATE_QUEUE. */
     bool          mayGrow;
     bool          isNewOverrun;
     int           nWaiting;
@@ -64,16 +63,16 @@ static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr);
 static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
-static NsWork *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-static NsWork *TakeHeadLocked(NsPool *poolPtr);
-static bool FillPlacesLocked(NsPool *poolPtr);
+static NsWork     *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static NsWork     *TakeHeadLocked(NsPool *poolPtr);
+static bool        FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
-static NsWork *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-static bool LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
-static void PushIdleLocked(NsConnThread *threadPtr);
-static void RemoveIdleLocked(NsConnThread *threadPtr);
-static void Append(NsWorkQueue *queuePtr, NsWork *workPtr);
-static NsWork *RemoveFirst(NsWorkQueue *queuePtr);
+static NsWork     *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static bool        LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
+static void        PushIdleLocked(NsConnThread *threadPtr);
+static void        RemoveIdleLocked(NsConnThread *threadPtr);
+static void        Append(NsWorkQueue *queuePtr, NsWork *workPtr);
+static NsWork     *RemoveFirst(NsWorkQueue *queuePtr);
 
 static inline bool
 NothingWaits(NsPool *poolPtr)
@@ -86,9 +85,7 @@ void
 NsPoolInit(void)
 {
     static const NsConnThreadProcs procs = {
-        .takeProc = Take,
-        .failedProc = NsGrowFailed
-    };
+        .takeProc = Take, .failedProc = NsGrowFailed};
 
     NsConnThreadInit(&procs);
 }
@@ -254,7 +251,7 @@ OverrunLocked(NsPool *poolPtr, Submission *subPtr)
 
         poolPtr->isOverrun = true;
         if (poolPtr->overrunLogStamp == 0
-                || now - poolPtr->overrunLogStamp >= NS_STAMP_SECOND) {
+            || now - poolPtr->overrunLogStamp >= NS_STAMP_SECOND) {
             poolPtr->overrunLogStamp = now;
             subPtr->isNewOverrun = true;
             subPtr->nIdle = poolPtr->nIdle;
@@ -269,14 +266,17 @@ LogOverrun(const NsPool *poolPtr, const Submission *subPtr)
     const char *server = poolPtr->serverPtr->name;
 
     if (subPtr->fate == FATE_REJECT) {
-        Ns_Log(Notice, "[%s pool %s] All available connections are used,"
-               " waiting %d idle %d current %d", server, poolPtr->name,
-               subPtr->nWaiting, subPtr->nIdle, subPtr->nCurrent);
+        Ns_Log(Notice,
+               "[%s pool %s] All available connections are used,"
+               " waiting %d idle %d current %d",
+               server, poolPtr->name, subPtr->nWaiting, subPtr->nIdle,
+               subPtr->nCurrent);
     } else {
         /* Spelled as log scanners expect it. */
-        Ns_Log(Notice, "[%s] All avaliable connections are used,"
-               " waiting %d idle %d current %d", server,
-               subPtr->nWaiting, subPtr->nIdle, subPtr->nCurrent);
+        Ns_Log(Notice,
+               "[%s] All avaliable connections are used,"
+               " waiting %d idle %d current %d",
+               server, subPtr->nWaiting, subPtr->nIdle, subPtr->nCurrent);
     }
 }
 
@@ -289,9 +289,11 @@ LogSubmission(const Submission *subPtr, const NsWork *workPtr)
     int create = subPtr->growth.threadPtr != NULL;
 
     if (subPtr->fate == FATE_ASSIGN) {
-        Ns_Log(Debug, "[%d] dequeue thread connPtr %p idle %d state 1"
-               " create %d", subPtr->threadPtr->index, (const void *) workPtr,
-               subPtr->nIdle, create);
+        Ns_Log(Debug,
+               "[%d] dequeue thread connPtr %p idle %d state 1"
+               " create %d",
+               subPtr->threadPtr->index, (const void *) workPtr, subPtr->nIdle,
+               create);
     } else if (subPtr->fate == FATE_QUEUE) {
         Ns_Log(Debug, "[-1] add waiting connPtr %p => waiting %d create %d",
                (const void *) workPtr, subPtr->nWaiting, create);
@@ -363,8 +365,8 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
 
     NsGrowRefuse(hopelessPtr);
     isReplacing = *reasonPtr == NS_END_LIMIT;
-    if (growth.threadPtr != NULL
-            && NsGrowStart(&growth, isReplacing) != NS_OK && isReplacing) {
+    if (growth.threadPtr != NULL && NsGrowStart(&growth, isReplacing) != NS_OK
+        && isReplacing) {
         /* Go on in the place of the one that should have replaced us. */
         return Take(threadPtr, reasonPtr);
     }
@@ -435,10 +437,10 @@ ShouldEndLocked(const NsConnThread *threadPtr)
         return NS_END_UNFIT;
     }
     if (poolPtr->connsPerThread > 0 && threadPtr->nLeft <= 0
-            && (nWaiting == 0
-                || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))
-            && (poolPtr->nCurrent > poolPtr->minThreads
-                || !NsGrowIsBarredLocked(poolPtr))) {
+        && (nWaiting == 0
+            || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))
+        && (poolPtr->nCurrent > poolPtr->minThreads
+            || !NsGrowIsBarredLocked(poolPtr))) {
         return NS_END_LIMIT;
     }
     if (!poolPtr->isOpen && nWaiting == 0) {
@@ -471,9 +473,9 @@ WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr)
             return NULL;
         }
         if (isChosen) {
-            timeout = NS_NO_TIMEOUT;    /* Its work is on the way. */
+            timeout = NS_NO_TIMEOUT; /* Its work is on the way. */
         } else {
-            timeout = MAX(timeout, NS_STAMP_SECOND);    /* No spinning. */
+            timeout = MAX(timeout, NS_STAMP_SECOND); /* No spinning. */
         }
     }
 }

@@ -26,21 +26,21 @@ typedef struct NsPool NsPool;
  * The unit of dispatch; embedded in the request and zeroed with it.
  */
 typedef struct NsWork {
-    struct NsWork *nextPtr;     /* Queues; guarded by the pool's wqueue lock. */
-    NsPool        *poolPtr;     /* Set by NsPoolSubmit, NsPoolCountDirect. */
-    uint64_t       id;          /* Per server, from 0; set with poolPtr. */
-    bool           fromQueue;   /* Went through the wait queue. */
-    bool           isCounted;   /* Its spans are in the sums. */
-    atomic_int     nPins;       /* Threads that describe the work just now. */
+    struct NsWork *nextPtr;   /* Queues; guarded by the pool's wqueue lock. */
+    NsPool        *poolPtr;   /* Set by NsPoolSubmit, NsPoolCountDirect. */
+    uint64_t       id;        /* Per server, from 0; set with poolPtr. */
+    bool           fromQueue; /* Went through the wait queue. */
+    bool           isCounted; /* Its spans are in the sums. */
+    atomic_int     nPins;     /* Threads that describe the work just now. */
 
     /* Accept: the submitter.  Queue, dequeue: the pool.  Filter, end: the
      * thread that runs the work. */
-    NsStamp        acceptStamp;
-    NsStamp        queueStamp;
-    NsStamp        dequeueStamp;
-    NsStamp        filterStamp;
-    NsStamp        endStamp;    /* Reply finished or handed to a writer. */
-    NsStamp        traceStamp;  /* Traces done. */
+    NsStamp acceptStamp;
+    NsStamp queueStamp;
+    NsStamp dequeueStamp;
+    NsStamp filterStamp;
+    NsStamp endStamp;   /* Reply finished or handed to a writer. */
+    NsStamp traceStamp; /* Traces done. */
 } NsWork;
 
 /*

@@ -22,9 +22,9 @@ NsPoolIdleIsSoundLocked(const NsPool *poolPtr)
     for (NsConnThread *threadPtr = poolPtr->topPtr; threadPtr != NULL;
          threadPtr = threadPtr->downPtr) {
         if (n++ == poolPtr->nIdle || threadPtr->upPtr != upPtr
-                || threadPtr->poolPtr != poolPtr || !threadPtr->isIdle
-                || threadPtr->workPtr != NULL || threadPtr->mustEnd
-                || threadPtr->runningPtr != NULL) {
+            || threadPtr->poolPtr != poolPtr || !threadPtr->isIdle
+            || threadPtr->workPtr != NULL || threadPtr->mustEnd
+            || threadPtr->runningPtr != NULL) {
             return false;
         }
         upPtr = threadPtr;

@@ -14,10 +14,10 @@
 static void AddPool(NsServer *serverPtr, const char *name, const char *section);
 static NsParameterAdjustProc AdjustMaxThreads, AdjustMinThreads;
 static NsParameterAdjustProc AdjustConnsPerThread;
-static void ComputeWater(NsPool *poolPtr);
-static void SetRates(NsPool *poolPtr);
-static int  Water(const NsPool *poolPtr, int percent);
-static void SetupLocks(NsPool *poolPtr);
+static void                  ComputeWater(NsPool *poolPtr);
+static void                  SetRates(NsPool *poolPtr);
+static int                   Water(const NsPool *poolPtr, int percent);
+static void                  SetupLocks(NsPool *poolPtr);
 static bool IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value);
 static int *SettingLocked(NsPool *poolPtr, NsPoolSetting setting);
 static const NsParameter *FindRow(NsPoolSetting setting);
@@ -55,8 +55,7 @@ static const NsParameter rows[] = {
     NS_INT(NsPool, connectionRateKb, "connectionratelimit", "0", 0, ANY,
            "Limit in kB/s for each of these replies; 0 = none."),
     NS_IGNORED("spread", "Obsolete, ignored."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 void
 NsDispatchInit(void)
@@ -70,8 +69,8 @@ NsDispatchInit(void)
 void
 NsPoolsInit(NsServer *serverPtr)
 {
-    Ns_DString  ds;
-    Ns_Set     *poolsPtr;
+    Ns_DString ds;
+    Ns_Set    *poolsPtr;
 
     NsAssert(serverPtr->poolsPtr == NULL);
     serverPtr->poolsPtr = ns_calloc(1, sizeof(*serverPtr->poolsPtr));
@@ -160,9 +159,11 @@ static void
 ComputeWater(NsPool *poolPtr)
 {
     poolPtr->lowWater = poolPtr->lowPercent == 100
-        ? INT_MAX : Water(poolPtr, poolPtr->lowPercent);
+        ? INT_MAX
+        : Water(poolPtr, poolPtr->lowPercent);
     poolPtr->highWater = poolPtr->highPercent == 100
-        ? INT_MAX : Water(poolPtr, poolPtr->highPercent);
+        ? INT_MAX
+        : Water(poolPtr, poolPtr->highPercent);
 }
 
 static int
@@ -183,8 +184,9 @@ SetupLocks(NsPool *poolPtr)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, "nsd:", *poolPtr->name != '\0'
-                        ? poolPtr->name : "default", NULL);
+    Ns_DStringVarAppend(&ds, "nsd:",
+                        *poolPtr->name != '\0' ? poolPtr->name : "default",
+                        NULL);
     poolPtr->lockArea = Ns_DStringExport(&ds);
     NsMutexSetup(&poolPtr->wqueue, NS_RANK_POOL_WQUEUE, poolPtr->lockArea,
                  "wqueue");
@@ -228,7 +230,8 @@ NsPoolRetryAfter(const NsPool *poolPtr)
 {
     /* The header field has whole seconds. */
     return (int) MIN((poolPtr->retryAfter + NS_STAMP_SECOND - 1)
-                     / NS_STAMP_SECOND, INT_MAX);
+                         / NS_STAMP_SECOND,
+                     INT_MAX);
 }
 
 NsRate *
@@ -240,8 +243,7 @@ NsPoolRate(NsPool *poolPtr)
 int64_t
 NsPoolConnectionRate(const NsPool *poolPtr)
 {
-    return atomic_load_explicit(&poolPtr->connectionRate,
-                                memory_order_relaxed);
+    return atomic_load_explicit(&poolPtr->connectionRate, memory_order_relaxed);
 }
 
 /*
@@ -282,7 +284,7 @@ NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
     if (isInRange) {
         *SettingLocked(poolPtr, setting) = value;
         if (setting == NS_POOL_LOWWATERMARK
-                || setting == NS_POOL_HIGHWATERMARK) {
+            || setting == NS_POOL_HIGHWATERMARK) {
             ComputeWater(poolPtr);
         }
         SetRates(poolPtr);
@@ -328,8 +330,7 @@ FindRow(NsPoolSetting setting)
         [NS_POOL_LOWWATERMARK] = "lowwatermark",
         [NS_POOL_HIGHWATERMARK] = "highwatermark",
         [NS_POOL_RATELIMIT] = "poolratelimit",
-        [NS_POOL_CONNECTIONRATELIMIT] = "connectionratelimit"
-    };
+        [NS_POOL_CONNECTIONRATELIMIT] = "connectionratelimit"};
     const NsParameter *rowPtr = rows;
 
     while (!STREQ(rowPtr->key, keys[setting])) {

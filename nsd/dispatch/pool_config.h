@@ -25,8 +25,8 @@ void NsPoolsInit(NsServer *serverPtr);
  * i-th pool of a server in order of definition, the default pool being the
  * first; NULL behind the last.
  */
-NsPool *NsPoolFind(NsServer *serverPtr, const char *name);
-NsPool *NsPoolAt(NsServer *serverPtr, int i);
+NsPool     *NsPoolFind(NsServer *serverPtr, const char *name);
+NsPool     *NsPoolAt(NsServer *serverPtr, int i);
 const char *NsPoolName(const NsPool *poolPtr);
 
 /*
@@ -54,7 +54,7 @@ typedef enum {
     NS_POOL_CONNECTIONRATELIMIT /* kB/s of each; 0: none. */
 } NsPoolSetting;
 
-int NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
+int           NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
 Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
 
 #endif

@@ -32,16 +32,16 @@
  * next one.  Never freed.
  */
 typedef struct NsConnThread {
-    NsPool              *poolPtr;       /* Constant. */
-    int                  index;         /* Constant: place in the pool. */
-    struct NsConnThread *nextSlotPtr;   /* Constant: all slots of the pool. */
+    NsPool              *poolPtr;     /* Constant. */
+    int                  index;       /* Constant: place in the pool. */
+    struct NsConnThread *nextSlotPtr; /* Constant: all slots of the pool. */
 
-    struct NsConnThread *nextFreePtr;   /* Free: guarded by threads; reserved:
-                                         * by whoever starts the thread. */
+    struct NsConnThread *nextFreePtr; /* Free: guarded by threads; reserved:
+                                       * by whoever starts the thread. */
 
-    struct NsConnThread *upPtr;         /* Guarded by tqueue: idle stack. */
+    struct NsConnThread *upPtr; /* Guarded by tqueue: idle stack. */
     struct NsConnThread *downPtr;
-    bool                 isIdle;        /* On the stack. */
+    bool                 isIdle; /* On the stack. */
 
     /*
      * The hand-over.  Who took the thread off the stack sets workPtr or
@@ -49,11 +49,11 @@ typedef struct NsConnThread {
      * isAsleep, then looks once more.  The order matters on both sides, so all
      * of these are sequentially consistent.
      */
-    _Atomic(NsWork *)    workPtr;       /* Assigned, not yet taken. */
-    atomic_bool          mustEnd;
-    atomic_bool          isAsleep;      /* The thread that clears it posts,
-                                         * unless it is the thread itself. */
-    sem_t                wakeup;
+    _Atomic(NsWork *) workPtr; /* Assigned, not yet taken. */
+    atomic_bool       mustEnd;
+    atomic_bool       isAsleep; /* The thread that clears it posts,
+                                 * unless it is the thread itself. */
+    sem_t wakeup;
 
     /*
      * Others pin what runs: with the lock they set isLookedAt, look, pin, and
@@ -61,18 +61,18 @@ typedef struct NsConnThread {
      * isLookedAt, and waits for the lock only if that is set.  Hence the order
      * matters.
      */
-    _Atomic(NsWork *)    runningPtr;    /* The work that the thread runs; set by
-                                         * it. */
-    atomic_bool          isLookedAt;
-    Ns_Mutex             lock;
+    _Atomic(NsWork *) runningPtr; /* The work that the thread runs; set by
+                                   * it. */
+    atomic_bool isLookedAt;
+    Ns_Mutex    lock;
 
     /* Owned by the thread; set by its starter before that. */
-    int                  threadId;      /* N of its name. */
-    int                  nLeft;         /* Requests until it is replaced. */
-    bool                 tookWaiting;   /* Its last work was in the queue. */
-    bool                 isNew;         /* Counts as being created. */
-    bool                 holdsPlace;    /* Its last work is still counted. */
-    bool                 isUnfit;       /* Must not serve. */
+    int  threadId;    /* N of its name. */
+    int  nLeft;       /* Requests until it is replaced. */
+    bool tookWaiting; /* Its last work was in the queue. */
+    bool isNew;       /* Counts as being created. */
+    bool holdsPlace;  /* Its last work is still counted. */
+    bool isUnfit;     /* Must not serve. */
 } NsConnThread;
 
 typedef struct NsWorkQueue {
@@ -91,82 +91,82 @@ typedef enum {
 
 struct NsPool {
     /* Constant after creation. */
-    const char          *name;
-    const char          *lockArea;          /* `nsd:NAME`, for its locks. */
-    NsServer            *serverPtr;
-    int                  maxConnections;
-    int                  connsPerThread;    /* 0: no limit. */
-    NsStamp              threadTimeout;
-    NsStamp              patience;          /* 0: off. */
-    bool                 rejectOverrun;
-    NsStamp              retryAfter;
+    const char *name;
+    const char *lockArea; /* `nsd:NAME`, for its locks. */
+    NsServer   *serverPtr;
+    int         maxConnections;
+    int         connsPerThread; /* 0: no limit. */
+    NsStamp     threadTimeout;
+    NsStamp     patience; /* 0: off. */
+    bool        rejectOverrun;
+    NsStamp     retryAfter;
 
-    Ns_Mutex             wqueue;            /* Guards the two queues. */
-    NsWorkQueue          waiting;
-    NsWorkQueue          held;              /* Found the pool full. */
+    Ns_Mutex    wqueue; /* Guards the two queues. */
+    NsWorkQueue waiting;
+    NsWorkQueue held; /* Found the pool full. */
 
     /*
      * Written with wqueue locked; risen above 0 only with tqueue locked as
      * well.  So whoever holds tqueue and reads 0 knows it stays 0.
      */
-    atomic_int           nWaiting;
-    atomic_int           nHeld;
+    atomic_int nWaiting;
+    atomic_int nHeld;
 
-    Ns_Mutex             tqueue;            /* Guards the idle stack and: */
-    NsConnThread        *topPtr;
-    int                  nIdle;
-    int                  nPlaces;           /* Requests running or waiting. */
-    int                  nCurrent;          /* Threads, those in creation
-                                             * included. */
-    int                  nCreating;
-    NsStamp              growStamp;         /* No thread is made before it; 0:
-                                             * the last one came. */
-    NsStamp              growPause;         /* From the last failure to it. */
-    int                  minThreads;
-    int                  maxThreads;
-    int                  lowPercent;
-    int                  highPercent;
-    int                  rateKb;            /* kB/s; 0: no limit. */
-    int                  connectionRateKb;  /* Likewise. */
-    int                  lowWater;          /* Requests; INT_MAX: rule off. */
-    int                  highWater;
-    bool                 isOpen;            /* Between start and stop. */
-    bool                 isOverrun;         /* An episode has begun. */
-    NsStamp              overrunLogStamp;   /* When one was last logged. */
+    Ns_Mutex      tqueue; /* Guards the idle stack and: */
+    NsConnThread *topPtr;
+    int           nIdle;
+    int           nPlaces;  /* Requests running or waiting. */
+    int           nCurrent; /* Threads, those in creation
+                             * included. */
+    int     nCreating;
+    NsStamp growStamp; /* No thread is made before it; 0:
+                        * the last one came. */
+    NsStamp growPause; /* From the last failure to it. */
+    int     minThreads;
+    int     maxThreads;
+    int     lowPercent;
+    int     highPercent;
+    int     rateKb;           /* kB/s; 0: no limit. */
+    int     connectionRateKb; /* Likewise. */
+    int     lowWater;         /* Requests; INT_MAX: rule off. */
+    int     highWater;
+    bool    isOpen;          /* Between start and stop. */
+    bool    isOverrun;       /* An episode has begun. */
+    NsStamp overrunLogStamp; /* When one was last logged. */
 
-    Ns_Mutex             threads;           /* Guards: */
-    Ns_Cond              changed;           /* nAlive or a pin went down. */
-    NsConnThread        *firstSlotPtr;      /* All; the list only grows. */
-    NsConnThread        *freeSlotPtr;
-    int                  nSlots;
-    int                  nAlive;            /* Threads that have not ended. */
-    int                  nextThreadId;
-    Ns_Thread            endedThread;       /* Ended last, to be joined. */
-    bool                 hasEnded;          /* endedThread is set. */
+    Ns_Mutex      threads;      /* Guards: */
+    Ns_Cond       changed;      /* nAlive or a pin went down. */
+    NsConnThread *firstSlotPtr; /* All; the list only grows. */
+    NsConnThread *freeSlotPtr;
+    int           nSlots;
+    int           nAlive; /* Threads that have not ended. */
+    int           nextThreadId;
+    Ns_Thread     endedThread; /* Ended last, to be joined. */
+    bool          hasEnded;    /* endedThread is set. */
 
     /* Counters: any thread, relaxed; nobody draws conclusions from two. */
-    _Atomic uint64_t     nRequests;
-    _Atomic uint64_t     nQueued;
-    _Atomic uint64_t     nOverruns;         /* Held or rejected. */
-    _Atomic uint64_t     nDropped;
-    _Atomic uint64_t     nSpools;
-    _Atomic uint64_t     nThreadsMade;
-    _Atomic int64_t      nBytesSent;
-    NsHistogram         *histograms[NS_SPAN_COUNT];
+    _Atomic uint64_t nRequests;
+    _Atomic uint64_t nQueued;
+    _Atomic uint64_t nOverruns; /* Held or rejected. */
+    _Atomic uint64_t nDropped;
+    _Atomic uint64_t nSpools;
+    _Atomic uint64_t nThreadsMade;
+    _Atomic int64_t  nBytesSent;
+    NsHistogram     *histograms[NS_SPAN_COUNT];
 
     /* The rates above, as writers read them; relaxed. */
-    NsRate               rate;
-    _Atomic int64_t      connectionRate;    /* Bytes per second. */
+    NsRate          rate;
+    _Atomic int64_t connectionRate; /* Bytes per second. */
 };
 
 /*
  * The pools of one server.
  */
 struct NsPoolServer {
-    NsPool          **pools;                /* Constant; default pool first. */
-    int               nPools;
-    bool              isStarted;            /* Main thread. */
-    _Atomic uint64_t  nextId;
+    NsPool         **pools; /* Constant; default pool first. */
+    int              nPools;
+    bool             isStarted; /* Main thread. */
+    _Atomic uint64_t nextId;
 };
 
 #endif

@@ -13,7 +13,7 @@
 
 static int  LogHung(NsPool *poolPtr);
 static void LogHungThread(const NsConnThread *threadPtr,
-                          const char *description);
+                          const char         *description);
 
 void
 NsPoolsStart(NsServer *serverPtr)
@@ -42,9 +42,9 @@ NsPoolsStop(NsServer *serverPtr)
 Ns_ReturnCode
 NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
 {
-    NsPool        *poolPtr;
-    Ns_ReturnCode  status = NS_OK;
-    int            nHung = 0, nWaiting = 0;
+    NsPool       *poolPtr;
+    Ns_ReturnCode status = NS_OK;
+    int           nHung = 0, nWaiting = 0;
 
     NsAssertNoneLocked();
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
@@ -114,10 +114,11 @@ LogHungThread(const NsConnThread *threadPtr, const char *description)
         return;
     }
     if (nWorks == 1
-            && Tcl_SplitList(NULL, works[0], &nWords, &words) == TCL_OK) {
+        && Tcl_SplitList(NULL, works[0], &nWords, &words) == TCL_OK) {
         if (nWords >= 6) {
             NsConnThreadName(threadPtr, name, sizeof(name));
-            Ns_Log(Warning, "server [%s]: gave up a request that hangs:"
+            Ns_Log(Warning,
+                   "server [%s]: gave up a request that hangs:"
                    " thread %s, %s %s from %s, for %s s",
                    poolPtr->serverPtr->name, name, words[3], words[4], words[1],
                    words[5]);

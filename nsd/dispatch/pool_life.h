@@ -14,8 +14,8 @@
  * until all are gone (NS_OK) or the deadline, an absolute time, has passed
  * (NS_TIMEOUT).  Stop and Wait log what they do.
  */
-void NsPoolsStart(NsServer *serverPtr);
-void NsPoolsStop(NsServer *serverPtr);
+void          NsPoolsStart(NsServer *serverPtr);
+void          NsPoolsStop(NsServer *serverPtr);
 Ns_ReturnCode NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr);
 
 #endif

@@ -15,31 +15,39 @@
 
 static const char *const spanNames[NS_SPAN_COUNT] = {
     [NS_SPAN_ACCEPT] = "accept",
-    [NS_SPAN_QUEUE]  = "queue",
+    [NS_SPAN_QUEUE] = "queue",
     [NS_SPAN_FILTER] = "filter",
-    [NS_SPAN_RUN]    = "run",
-    [NS_SPAN_TRACE]  = "trace"
-};
+    [NS_SPAN_RUN] = "run",
+    [NS_SPAN_TRACE] = "trace"};
 
 /*
  * Bounds for those who cannot ask for percentiles.
  */
 static const struct {
-    const char *text;           /* Seconds. */
+    const char *text; /* Seconds. */
     NsStamp     stamp;
 } bounds[] = {
-    {"0.00001", 10000},         {"0.000025", 25000},
-    {"0.00005", 50000},         {"0.0001", 100000},
-    {"0.00025", 250000},        {"0.0005", 500000},
-    {"0.001", 1000000},         {"0.0025", 2500000},
-    {"0.005", 5000000},         {"0.01", 10000000},
-    {"0.025", 25000000},        {"0.05", 50000000},
-    {"0.1", 100000000},         {"0.25", 250000000},
-    {"0.5", 500000000},         {"1", NS_STAMP_SECOND},
-    {"2.5", 5 * NS_STAMP_SECOND / 2}, {"5", 5 * NS_STAMP_SECOND},
-    {"10", 10 * NS_STAMP_SECOND},     {"30", 30 * NS_STAMP_SECOND},
-    {"60", 60 * NS_STAMP_SECOND}
-};
+    {"0.00001", 10000},
+    {"0.000025", 25000},
+    {"0.00005", 50000},
+    {"0.0001", 100000},
+    {"0.00025", 250000},
+    {"0.0005", 500000},
+    {"0.001", 1000000},
+    {"0.0025", 2500000},
+    {"0.005", 5000000},
+    {"0.01", 10000000},
+    {"0.025", 25000000},
+    {"0.05", 50000000},
+    {"0.1", 100000000},
+    {"0.25", 250000000},
+    {"0.5", 500000000},
+    {"1", NS_STAMP_SECOND},
+    {"2.5", 5 * NS_STAMP_SECOND / 2},
+    {"5", 5 * NS_STAMP_SECOND},
+    {"10", 10 * NS_STAMP_SECOND},
+    {"30", 30 * NS_STAMP_SECOND},
+    {"60", 60 * NS_STAMP_SECOND}};
 
 #define N_BOUNDS ((int) (sizeof(bounds) / sizeof(bounds[0])))
 
@@ -86,8 +94,8 @@ NsPoolCountDirect(NsPool *poolPtr, NsWork *workPtr)
 void
 NsPoolCountSpans(NsWork *workPtr)
 {
-    NsPool  *poolPtr = workPtr->poolPtr;
-    NsStamp  filterStamp = workPtr->filterStamp;
+    NsPool *poolPtr = workPtr->poolPtr;
+    NsStamp filterStamp = workPtr->filterStamp;
 
     NsAssert(poolPtr != NULL && workPtr->endStamp != 0);
     if (workPtr->isCounted) {
@@ -95,7 +103,7 @@ NsPoolCountSpans(NsWork *workPtr)
     }
     workPtr->isCounted = true;
     if (filterStamp == 0) {
-        filterStamp = workPtr->dequeueStamp;    /* Ended before the filters. */
+        filterStamp = workPtr->dequeueStamp; /* Ended before the filters. */
     }
     AddSpan(poolPtr, NS_SPAN_ACCEPT, workPtr->acceptStamp, workPtr->queueStamp);
     AddSpan(poolPtr, NS_SPAN_QUEUE, workPtr->queueStamp, workPtr->dequeueStamp);
@@ -231,8 +239,8 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
 void
 NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong)
 {
-    Ns_DStringPrintf(dsPtr, "requests %" PRIu64 " spools %" PRIu64
-                     " queued %" PRIu64,
+    Ns_DStringPrintf(dsPtr,
+                     "requests %" PRIu64 " spools %" PRIu64 " queued %" PRIu64,
                      NsPoolRequests(poolPtr), atomic_load(&poolPtr->nSpools),
                      atomic_load(&poolPtr->nQueued));
     if (isLong) {
@@ -323,9 +331,7 @@ AppendHistogram(Ns_DString *dsPtr, const NsHistogram *histogramPtr)
     static const struct {
         const char *key;
         double      percent;
-    } points[] = {
-        {"p50", 50.0}, {"p90", 90.0}, {"p99", 99.0}, {"p999", 99.9}
-    };
+    } points[] = {{"p50", 50.0}, {"p90", 90.0}, {"p99", 99.0}, {"p999", 99.9}};
 
     Ns_DStringPrintf(dsPtr, "count %" PRIu64, NsHistogramCount(histogramPtr));
     AppendDuration(dsPtr, "mean", NsHistogramMean(histogramPtr));

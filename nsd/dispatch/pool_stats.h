@@ -35,7 +35,7 @@ void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
  */
 #define NS_POOL_LIST_RUNNING   0x01u
 #define NS_POOL_LIST_WAITING   0x02u
-#define NS_POOL_LIST_FORWARDED 0x04u    /* Clients as proxies name them. */
+#define NS_POOL_LIST_FORWARDED 0x04u /* Clients as proxies name them. */
 
 /*
  * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
@@ -56,6 +56,6 @@ void NsPoolBuckets(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
  * it).
  */
 uint64_t NsPoolRequests(const NsPool *poolPtr);
-int NsPoolWaiting(const NsPool *poolPtr);
+int      NsPoolWaiting(const NsPool *poolPtr);
 
 #endif

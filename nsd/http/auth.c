@@ -11,8 +11,8 @@
 #include "http/form.h"
 
 static const char *SchemeCredentials(const char *value, const char *scheme);
-static void ParseBasic(const char *credentials, Ns_Set *setPtr);
-static void ParseDigest(const char *p, Ns_Set *setPtr);
+static void        ParseBasic(const char *credentials, Ns_Set *setPtr);
+static void        ParseDigest(const char *p, Ns_Set *setPtr);
 static const char *TakeValue(const char *p, Ns_DString *dsPtr);
 
 void

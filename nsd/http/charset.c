@@ -13,42 +13,27 @@
 #include "base/chars.h"
 #include "http/header.h"
 
-#define MAX_NAME    64          /* No charset has a longer name. */
-#define MAX_UNKNOWN 100         /* Clients choose names; remember no more. */
+#define MAX_NAME    64  /* No charset has a longer name. */
+#define MAX_UNKNOWN 100 /* Clients choose names; remember no more. */
 
 static const struct {
     const char *charset;
     const char *encodingName;
 } builtins[] = {
-    {"iso-2022-jp",      "iso2022-jp"},
-    {"iso-2022-kr",      "iso2022-kr"},
-    {"iso-8859-1",       "iso8859-1"},
-    {"iso-8859-2",       "iso8859-2"},
-    {"iso-8859-3",       "iso8859-3"},
-    {"iso-8859-4",       "iso8859-4"},
-    {"iso-8859-5",       "iso8859-5"},
-    {"iso-8859-6",       "iso8859-6"},
-    {"iso-8859-7",       "iso8859-7"},
-    {"iso-8859-8",       "iso8859-8"},
-    {"iso-8859-9",       "iso8859-9"},
-    {"windows-1250",     "cp1250"},
-    {"windows-1251",     "cp1251"},
-    {"windows-1252",     "cp1252"},
-    {"windows-1253",     "cp1253"},
-    {"windows-1254",     "cp1254"},
-    {"windows-1255",     "cp1255"},
-    {"windows-1256",     "cp1256"},
-    {"windows-1257",     "cp1257"},
-    {"windows-1258",     "cp1258"},
-    {"us-ascii",         "ascii"},
-    {"shift_jis",        "shiftjis"},
-    {"korean",           "ksc5601"},
-    {"ksc_5601",         "ksc5601"},
-    {"mac",              "macRoman"},
-    {"macintosh",        "macRoman"},
-    {"x-mac",            "macRoman"},
-    {"x-macintosh",      "macRoman"}
-};
+    {"iso-2022-jp", "iso2022-jp"}, {"iso-2022-kr", "iso2022-kr"},
+    {"iso-8859-1", "iso8859-1"},   {"iso-8859-2", "iso8859-2"},
+    {"iso-8859-3", "iso8859-3"},   {"iso-8859-4", "iso8859-4"},
+    {"iso-8859-5", "iso8859-5"},   {"iso-8859-6", "iso8859-6"},
+    {"iso-8859-7", "iso8859-7"},   {"iso-8859-8", "iso8859-8"},
+    {"iso-8859-9", "iso8859-9"},   {"windows-1250", "cp1250"},
+    {"windows-1251", "cp1251"},    {"windows-1252", "cp1252"},
+    {"windows-1253", "cp1253"},    {"windows-1254", "cp1254"},
+    {"windows-1255", "cp1255"},    {"windows-1256", "cp1256"},
+    {"windows-1257", "cp1257"},    {"windows-1258", "cp1258"},
+    {"us-ascii", "ascii"},         {"shift_jis", "shiftjis"},
+    {"korean", "ksc5601"},         {"ksc_5601", "ksc5601"},
+    {"mac", "macRoman"},           {"macintosh", "macRoman"},
+    {"x-mac", "macRoman"},         {"x-macintosh", "macRoman"}};
 
 /*
  * Each gives mac-NAME, macNAME, and x-mac-NAME.
@@ -57,24 +42,17 @@ static const struct {
     const char *name;
     const char *encodingName;
 } macBuiltins[] = {
-    {"centeuro",       "macCentEuro"},
-    {"centraleupore",  "macCentEuro"},
-    {"croatian",       "macCroatian"},
-    {"cyrillic",       "macCyrillic"},
-    {"greek",          "macGreek"},
-    {"iceland",        "macIceland"},
-    {"japan",          "macJapan"},
-    {"roman",          "macRoman"},
-    {"romania",        "macRomania"},
-    {"thai",           "macThai"},
-    {"turkish",        "macTurkish"},
-    {"ukraine",        "macUkraine"}
-};
+    {"centeuro", "macCentEuro"}, {"centraleupore", "macCentEuro"},
+    {"croatian", "macCroatian"}, {"cyrillic", "macCyrillic"},
+    {"greek", "macGreek"},       {"iceland", "macIceland"},
+    {"japan", "macJapan"},       {"roman", "macRoman"},
+    {"romania", "macRomania"},   {"thai", "macThai"},
+    {"turkish", "macTurkish"},   {"ukraine", "macUkraine"}};
 
-static NsNameTable aliases;     /* Charset -> name of the encoding. */
-static NsNameTable charsets;    /* Name of an encoding -> its first alias. */
-static NsNameTable encodings;   /* Name of an encoding -> Tcl_Encoding, or
-                                 * &unknownMark. */
+static NsNameTable aliases;   /* Charset -> name of the encoding. */
+static NsNameTable charsets;  /* Name of an encoding -> its first alias. */
+static NsNameTable encodings; /* Name of an encoding -> Tcl_Encoding, or
+                               * &unknownMark. */
 static NsNameTable extensions = {.isExact = true}; /* Of files -> charset. */
 
 static const char unknownMark;
@@ -89,10 +67,10 @@ static _Atomic(NsCharsetConnProc *) connProc;
 static pthread_once_t builtinsOnce = PTHREAD_ONCE_INIT;
 
 static Tcl_Encoding LoadEncoding(const char *name, size_t length);
-static bool IsName(const char *name, size_t length);
-static void NoteUnknown(const char *name, size_t length);
-static void AddBuiltins(void);
-static void AddAlias(const char *charset, const char *encodingName);
+static bool         IsName(const char *name, size_t length);
+static void         NoteUnknown(const char *name, size_t length);
+static void         AddBuiltins(void);
+static void         AddAlias(const char *charset, const char *encodingName);
 
 void
 NsCharsetAdd(const char *charset, const char *encodingName)
@@ -158,7 +136,7 @@ Ns_GetCharsetEncodingEx(const char *charset, size_t length)
     pthread_once(&builtinsOnce, AddBuiltins);
     name = NsNameGet(&aliases, charset, length);
     return name == NULL ? LoadEncoding(charset, length)
-        : LoadEncoding(name, strlen(name));
+                        : LoadEncoding(name, strlen(name));
 }
 
 const char *
@@ -268,7 +246,7 @@ IsName(const char *name, size_t length)
     }
     for (size_t i = 0; i < length; i++) {
         if (!NsIsAlpha(name[i]) && !NsIsDigit(name[i]) && name[i] != '-'
-                && name[i] != '_' && (name[i] != '.' || i == 0)) {
+            && name[i] != '_' && (name[i] != '.' || i == 0)) {
             return false;
         }
     }
@@ -281,7 +259,7 @@ NoteUnknown(const char *name, size_t length)
     static atomic_int nUnknown;
 
     if (atomic_fetch_add_explicit(&nUnknown, 1, memory_order_relaxed)
-            < MAX_UNKNOWN) {
+        < MAX_UNKNOWN) {
         NsNamePut(&encodings, name, length, &unknownMark);
     }
 }

@@ -29,7 +29,7 @@ void NsCharsetAddExtension(const char *extension, const char *charset);
  * Asked by Ns_GetUrlEncoding for the encoding of the current connection.
  */
 typedef Tcl_Encoding NsCharsetConnProc(void);
-void NsCharsetSetConnProc(NsCharsetConnProc *proc);
+void                 NsCharsetSetConnProc(NsCharsetConnProc *proc);
 
 /*
  * Every alias, in no order.

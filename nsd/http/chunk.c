@@ -26,7 +26,7 @@
 
 enum {
     STATE_SIZE,
-    STATE_SIZE_BLANK,           /* Blanks between size and ; or line break. */
+    STATE_SIZE_BLANK, /* Blanks between size and ; or line break. */
     STATE_EXTENSION,
     STATE_SIZE_LF,
     STATE_DATA,
@@ -39,15 +39,15 @@ enum {
 
 static size_t TakeData(NsChunkDecoder *decoderPtr, const char *from,
                        size_t length, char *to, size_t *takenPtr);
-static void TakeFramingByte(NsChunkDecoder *decoderPtr, char c);
-static void TakeSizeByte(NsChunkDecoder *decoderPtr, char c);
-static void EndSizeLine(NsChunkDecoder *decoderPtr);
-static void TakeTrailerByte(NsChunkDecoder *decoderPtr, char c);
+static void   TakeFramingByte(NsChunkDecoder *decoderPtr, char c);
+static void   TakeSizeByte(NsChunkDecoder *decoderPtr, char c);
+static void   EndSizeLine(NsChunkDecoder *decoderPtr);
+static void   TakeTrailerByte(NsChunkDecoder *decoderPtr, char c);
 
 void
 NsChunkInit(NsChunkDecoder *decoderPtr, uint64_t maxBytes)
 {
-    *decoderPtr = (NsChunkDecoder) {.maxBytes = maxBytes};
+    *decoderPtr = (NsChunkDecoder){.maxBytes = maxBytes};
 }
 
 NsChunkStatus
@@ -139,7 +139,7 @@ TakeSizeByte(NsChunkDecoder *decoderPtr, char c)
     int digit = decoderPtr->state == STATE_SIZE ? NsHexValue(c) : -1;
 
     if (++decoderPtr->lineBytes > MAX_LINE_BYTES
-            || (decoderPtr->state == STATE_SIZE_LF && c != '\n')) {
+        || (decoderPtr->state == STATE_SIZE_LF && c != '\n')) {
         decoderPtr->state = STATE_BAD;
     } else if (digit >= 0) {
         decoderPtr->hasDigit = true;

@@ -13,20 +13,20 @@
 #include "nstypes.h"
 
 typedef enum {
-    NS_CHUNK_DONE,              /* Zero chunk and trailer are complete. */
-    NS_CHUNK_MORE,              /* Valid so far; feed more bytes. */
-    NS_CHUNK_BAD,               /* Not chunked coding: 400 and close. */
-    NS_CHUNK_TOO_LARGE          /* More than maxBytes: 413. */
+    NS_CHUNK_DONE,     /* Zero chunk and trailer are complete. */
+    NS_CHUNK_MORE,     /* Valid so far; feed more bytes. */
+    NS_CHUNK_BAD,      /* Not chunked coding: 400 and close. */
+    NS_CHUNK_TOO_LARGE /* More than maxBytes: 413. */
 } NsChunkStatus;
 
 /*
  * To be treated as opaque except for bodyBytes.
  */
 typedef struct NsChunkDecoder {
-    uint64_t bodyBytes;         /* Decoded so far, all calls together. */
+    uint64_t bodyBytes; /* Decoded so far, all calls together. */
     uint64_t maxBytes;
-    uint64_t left;              /* Bytes missing of the current chunk. */
-    uint32_t lineBytes;         /* Of the current size or trailer line. */
+    uint64_t left;      /* Bytes missing of the current chunk. */
+    uint32_t lineBytes; /* Of the current size or trailer line. */
     uint32_t trailerBytes;
     uint8_t  state;
     bool     hasDigit;

@@ -10,8 +10,8 @@
 #include "http/url.h"
 
 static const char *SkipCookie(const char *p);
-static void AppendAttribute(Ns_DString *dsPtr, const char *name,
-                            const char *value);
+static void        AppendAttribute(Ns_DString *dsPtr, const char *name,
+                                   const char *value);
 
 bool
 NsCookieFind(const char *header, const char *name, const char **valuePtr,
@@ -96,7 +96,7 @@ SkipCookie(const char *p)
         const char *partner = strchr(end + 1, '"');
 
         end = partner == NULL ? end + strcspn(end, ";")
-            : partner + strcspn(partner, ";");
+                              : partner + strcspn(partner, ";");
     }
     return end;
 }

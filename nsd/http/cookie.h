@@ -14,23 +14,23 @@
  * The value comes as sent, coded, without optional double quotes; decode it
  * with NsCookieDecode.
  */
-bool NsCookieFind(const char *header, const char *name,
-                  const char **valuePtr, size_t *lengthPtr);
+bool NsCookieFind(const char *header, const char *name, const char **valuePtr,
+                  size_t *lengthPtr);
 void NsCookieDecode(Ns_DString *dsPtr, const char *value, size_t length);
 
 typedef enum {
-    NS_COOKIE_SESSION,          /* No attribute: ends with the browser. */
-    NS_COOKIE_MAX_AGE,          /* Lives for maxAge seconds. */
+    NS_COOKIE_SESSION, /* No attribute: ends with the browser. */
+    NS_COOKIE_MAX_AGE, /* Lives for maxAge seconds. */
     NS_COOKIE_NEVER_ENDS,
-    NS_COOKIE_DELETED           /* A date in the past. */
+    NS_COOKIE_DELETED /* A date in the past. */
 } NsCookieLife;
 
 typedef struct NsCookie {
     const char  *name;
-    const char  *data;          /* Not coded yet; NULL is empty. */
-    const char  *domain;        /* NULL: no attribute. */
-    const char  *path;          /* NULL: no attribute. */
-    const char  *sameSite;      /* NULL: no attribute. */
+    const char  *data;     /* Not coded yet; NULL is empty. */
+    const char  *domain;   /* NULL: no attribute. */
+    const char  *path;     /* NULL: no attribute. */
+    const char  *sameSite; /* NULL: no attribute. */
     NsCookieLife life;
     int64_t      maxAge;
     bool         isSecure;

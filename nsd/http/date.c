@@ -17,17 +17,15 @@
 #define DAY_SECONDS INT64_C(86400)
 
 static const char dayNames[7][4] = {
-    "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"
-};
+    "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 static const char monthNames[12][4] = {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun",
-    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
-};
+    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 typedef struct {
     int64_t year;
-    int     month;              /* 0 ... 11 */
-    int     day;                /* 1 ... 31 */
+    int     month; /* 0 ... 11 */
+    int     day;   /* 1 ... 31 */
     int     hour, minute, second;
 } Date;
 
@@ -79,7 +77,7 @@ NsHttpDateNow(void)
 {
     static _Thread_local char   text[NS_HTTP_DATE_LENGTH + 1];
     static _Thread_local time_t textSecond = -1;
-    struct timespec now;
+    struct timespec             now;
 
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
     if (now.tv_sec != textSecond) {
@@ -96,12 +94,13 @@ NsHttpDateParse(const char *text, time_t *secondsPtr)
 
     text = NsSkipSpace(text);
     if (!(strchr(text, ',') != NULL ? ParseWithComma(text, &date)
-          : ParseWithoutComma(text, &date)) || date.year < 1970) {
+                                    : ParseWithoutComma(text, &date))
+        || date.year < 1970) {
         return false;
     }
-    *secondsPtr = (time_t) (DayOfDate(date.year, date.month, date.day)
-                            * DAY_SECONDS + date.hour * 3600
-                            + date.minute * 60 + date.second);
+    *secondsPtr =
+        (time_t) (DayOfDate(date.year, date.month, date.day) * DAY_SECONDS
+                  + date.hour * 3600 + date.minute * 60 + date.second);
     return true;
 }
 
@@ -129,15 +128,16 @@ Ns_ParseHttpTime(const char *text)
 static void
 DateOfDay(int64_t days, Date *datePtr)
 {
-    int64_t fromMarch0 = days + 719468;         /* Since 0000-03-01. */
+    int64_t fromMarch0 = days + 719468; /* Since 0000-03-01. */
     int64_t era, dayOfEra, yearOfEra, dayOfYear, month;
 
     era = (fromMarch0 >= 0 ? fromMarch0 : fromMarch0 - 146096) / 146097;
     dayOfEra = fromMarch0 - era * 146097;
     yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524
-                 - dayOfEra / 146096) / 365;
+                 - dayOfEra / 146096)
+        / 365;
     dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
-    month = (5 * dayOfYear + 2) / 153;          /* 0 is March. */
+    month = (5 * dayOfYear + 2) / 153; /* 0 is March. */
     datePtr->day = (int) (dayOfYear - (153 * month + 2) / 5 + 1);
     datePtr->month = (int) (month < 10 ? month + 2 : month - 10);
     datePtr->year = era * 400 + yearOfEra + (datePtr->month <= 1);
@@ -184,9 +184,8 @@ ParseWithComma(const char *text, Date *datePtr)
         return false;
     }
     separator = *text;
-    if ((separator != ' ' && separator != '-')
-            || !TakeChar(&text, separator) || !TakeName(&text, &datePtr->month)
-            || !TakeChar(&text, separator)) {
+    if ((separator != ' ' && separator != '-') || !TakeChar(&text, separator)
+        || !TakeName(&text, &datePtr->month) || !TakeChar(&text, separator)) {
         return false;
     }
     if (separator == ' ') {
@@ -227,7 +226,7 @@ ParseWithoutComma(const char *text, Date *datePtr)
     }
     text = NsSkipSpace(text);
     if (!TakeNumber(&text, 1, 2, &datePtr->day) || !TakeChar(&text, ' ')
-            || !TakeClock(&text, datePtr) || !TakeChar(&text, ' ')) {
+        || !TakeClock(&text, datePtr) || !TakeChar(&text, ' ')) {
         return false;
     }
     text = NsSkipSpace(text);
@@ -275,9 +274,8 @@ TakeClock(const char **textPtr, Date *datePtr)
 {
     *textPtr = NsSkipSpace(*textPtr);
     return TakeNumber(textPtr, 1, 2, &datePtr->hour) && datePtr->hour <= 23
-        && TakeChar(textPtr, ':')
-        && TakeNumber(textPtr, 2, 2, &datePtr->minute) && datePtr->minute <= 59
-        && TakeChar(textPtr, ':')
+        && TakeChar(textPtr, ':') && TakeNumber(textPtr, 2, 2, &datePtr->minute)
+        && datePtr->minute <= 59 && TakeChar(textPtr, ':')
         && TakeNumber(textPtr, 2, 2, &datePtr->second) && datePtr->second <= 59
         && datePtr->day >= 1 && datePtr->day <= 31;
 }
@@ -307,4 +305,3 @@ TakeZone(const char **textPtr)
     *textPtr = NsSkipSpace(*textPtr);
     return **textPtr == '\0' || **textPtr == ';';
 }
-

@@ -9,7 +9,7 @@
 
 #include "nstypes.h"
 
-#define NS_HTTP_DATE_LENGTH 29  /* Sun, 06 Nov 1994 08:49:37 GMT */
+#define NS_HTTP_DATE_LENGTH 29 /* Sun, 06 Nov 1994 08:49:37 GMT */
 
 /*
  * Write the date and a null byte to a buffer of NS_HTTP_DATE_LENGTH + 1 bytes.

@@ -16,7 +16,7 @@
  * Decodes one name or value; the result is good until the next call on dsPtr.
  */
 typedef const char *DecodeProc(Ns_DString *dsPtr, const char *text,
-                                 size_t length, Tcl_Encoding encoding);
+                               size_t length, Tcl_Encoding encoding);
 
 static DecodeProc DecodeText;
 static DecodeProc DecodeBytes;
@@ -63,7 +63,7 @@ bool
 NsFormIsServerKey(const char *name)
 {
     static const char *const suffixes[] = {".tmpfile", ".content-type"};
-    size_t length = strlen(name);
+    size_t                   length = strlen(name);
 
     for (int i = 0; i < Ns_NrElements(suffixes); i++) {
         size_t n = strlen(suffixes[i]);
@@ -96,9 +96,11 @@ ParseFields(const char *text, size_t length, Tcl_Encoding encoding,
                          (size_t) ((equals == NULL ? stop : equals) - text),
                          encoding);
         if (!NsFormIsServerKey(key)) {
-            Ns_SetPut(setPtr, key, equals == NULL ? NULL
-                      : decodeProc(&value, equals + 1,
-                                   (size_t) (stop - equals - 1), encoding));
+            Ns_SetPut(setPtr, key,
+                      equals == NULL
+                          ? NULL
+                          : decodeProc(&value, equals + 1,
+                                       (size_t) (stop - equals - 1), encoding));
         }
         text = stop + 1;
     } while (!isLast);

@@ -12,25 +12,24 @@
  * The meaning of an element.
  */
 typedef enum {
-    PROXY,                      /* Look further left. */
+    PROXY, /* Look further left. */
     CLIENT,
-    NOBODY                      /* No address: what is left of it is hearsay. */
+    NOBODY /* No address: what is left of it is hearsay. */
 } Verdict;
 
 static Verdict JudgeField(const NsHttpField *fieldPtr, bool isStandard,
                           const NsProxies *proxiesPtr, char *buffer);
 static Verdict JudgeElement(const char *start, const char *end,
                             const NsProxies *proxiesPtr, char *buffer);
-static bool FindFor(const char **startPtr, const char **endPtr);
-static bool TakeAddress(const char *start, const char *end, char *buffer);
-static bool HasName(const NsHttpField *fieldPtr, const char *name);
+static bool    FindFor(const char **startPtr, const char **endPtr);
+static bool    TakeAddress(const char *start, const char *end, char *buffer);
+static bool    HasName(const NsHttpField *fieldPtr, const char *name);
 
 const char *
 NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
                 const NsProxies *proxiesPtr, char buffer[NS_FORWARDED_BYTES])
 {
-    bool        isStandard = NsHttpKnown(headPtr, NS_FIELD_X_FORWARDED_FOR)
-        == NULL;
+    bool isStandard = NsHttpKnown(headPtr, NS_FIELD_X_FORWARDED_FOR) == NULL;
     const char *name = isStandard ? "forwarded" : "x-forwarded-for";
     const char *client = peer;
     Verdict     verdict = NsProxiesHave(proxiesPtr, peer) ? PROXY : NOBODY;
@@ -79,7 +78,8 @@ JudgeField(const NsHttpField *fieldPtr, bool isStandard,
             start--;
         }
         from = start;
-        verdict = isStandard && !FindFor(&from, &to) ? NOBODY
+        verdict = isStandard && !FindFor(&from, &to)
+            ? NOBODY
             : JudgeElement(from, to, proxiesPtr, buffer);
         end = start - 1;
     } while (verdict == PROXY && start > fieldPtr->value);
@@ -147,7 +147,8 @@ TakeAddress(const char *start, const char *end, char *buffer)
         }
     } else {
         colon = memchr(start, ':', (size_t) (end - start));
-        if (colon != NULL && memchr(start, '.', (size_t) (colon - start)) != NULL) {
+        if (colon != NULL
+            && memchr(start, '.', (size_t) (colon - start)) != NULL) {
             end = colon;
         }
     }

@@ -14,7 +14,7 @@
 #include "base/ipaddress.h"
 #include "http/head.h"
 
-#define NS_FORWARDED_BYTES 48   /* Any address as text. */
+#define NS_FORWARDED_BYTES 48 /* Any address as text. */
 
 typedef struct NsProxies {
     const NsIpRange *ranges;
@@ -33,6 +33,6 @@ bool NsProxiesHave(const NsProxies *proxiesPtr, const char *peer);
  */
 const char *NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
                             const NsProxies *proxiesPtr,
-                            char buffer[NS_FORWARDED_BYTES]);
+                            char             buffer[NS_FORWARDED_BYTES]);
 
 #endif

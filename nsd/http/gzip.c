@@ -10,17 +10,17 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define GZIP_WINDOW_BITS (15 + 16)      /* + 16: gzip header and trailer. */
+#define GZIP_WINDOW_BITS (15 + 16) /* + 16: gzip header and trailer. */
 #define MEMORY_LEVEL     9
-#define ROOM_BYTES       128            /* Header, trailer, flush marker. */
+#define ROOM_BYTES       128 /* Header, trailer, flush marker. */
 
 /*
  * The content of an Ns_CompressStream.  It stays there: zlib points back to it.
  */
 typedef struct {
     z_stream stream;
-    bool     isOpen;                    /* A body has begun. */
-    bool     isReady;                   /* deflateInit2 was called. */
+    bool     isOpen;  /* A body has begun. */
+    bool     isReady; /* deflateInit2 was called. */
 } Stream;
 
 _Static_assert(sizeof(Stream) <= sizeof(Ns_CompressStream),
@@ -44,7 +44,7 @@ Ns_CompressInit(Ns_CompressStream *compressPtr)
     /* The level is set by the first call that compresses. */
     if (deflateInit2(&streamPtr->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                      GZIP_WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY)
-            != Z_OK) {
+        != Z_OK) {
         return NS_ERROR;
     }
     streamPtr->isReady = true;
@@ -126,7 +126,7 @@ Open(Stream *streamPtr, int level)
 
     level = MAX(1, MIN(level, 9));
     if (deflateReset(zPtr) != Z_OK
-            || deflateParams(zPtr, level, Z_DEFAULT_STRATEGY) != Z_OK) {
+        || deflateParams(zPtr, level, Z_DEFAULT_STRATEGY) != Z_OK) {
         return NS_ERROR;
     }
     streamPtr->isOpen = true;
@@ -172,7 +172,7 @@ DeflateStep(z_stream *zPtr, Ns_DString *dsPtr, int flush)
 
         room = MIN(room, (size_t) 1 << 20);
         if ((int) room > INT_MAX / 2 - oldLength) {
-            return NS_ERROR;                    /* The string is full. */
+            return NS_ERROR; /* The string is full. */
         }
         Ns_DStringSetLength(dsPtr, oldLength + (int) room);
         zPtr->next_out = (Bytef *) Ns_DStringValue(dsPtr) + oldLength;

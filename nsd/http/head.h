@@ -29,7 +29,7 @@ typedef enum {
     NS_FIELD_CONTENT_LENGTH,
     NS_FIELD_CONTENT_TYPE,
     NS_FIELD_TRANSFER_ENCODING,
-    NS_FIELD_EXPECTED_ENTITY_LENGTH,    /* X-Expected-Entity-Length */
+    NS_FIELD_EXPECTED_ENTITY_LENGTH, /* X-Expected-Entity-Length */
     NS_FIELD_EXPECT,
     NS_FIELD_AUTHORIZATION,
     NS_FIELD_ACCEPT_ENCODING,
@@ -46,51 +46,51 @@ typedef enum {
     NS_FIELD_COUNT
 } NsHttpKnownField;
 
-#define NS_HTTP_USUAL_FIELDS 20     /* A browser sends 8 to 16. */
+#define NS_HTTP_USUAL_FIELDS 20 /* A browser sends 8 to 16. */
 
 /*
  * What a version means, however it was written.
  */
 typedef enum {
-    NS_HTTP_0_9,                /* No version, or below 1.0: a bare reply. */
+    NS_HTTP_0_9, /* No version, or below 1.0: a bare reply. */
     NS_HTTP_1_0,
-    NS_HTTP_1_1                 /* And above. */
+    NS_HTTP_1_1 /* And above. */
 } NsHttpVersion;
 
 /*
  * Not to be copied by assignment: fields may point to usualFields.
  */
 typedef struct NsHttpHead {
-    char        *line;          /* Request line, trimmed, null terminated. */
-    uint32_t     lineLength;
-    const char  *method;        /* Inside line. */
-    uint32_t     methodLength;
-    const char  *target;        /* Inside line: URL as sent, with query. */
-    uint32_t     targetLength;
-    double       sentVersion;   /* 1.0, 1.1 ...  0.0 without one. */
-    NsHttpVersion version;      /* Decided by that. */
-    size_t       headBytes;     /* Of all lines; what follows in the buffer is
-                                 * body, or the next request. */
+    char         *line; /* Request line, trimmed, null terminated. */
+    uint32_t      lineLength;
+    const char   *method; /* Inside line. */
+    uint32_t      methodLength;
+    const char   *target; /* Inside line: URL as sent, with query. */
+    uint32_t      targetLength;
+    double        sentVersion; /* 1.0, 1.1 ...  0.0 without one. */
+    NsHttpVersion version;     /* Decided by that. */
+    size_t        headBytes;   /* Of all lines; what follows in the buffer is
+                                * body, or the next request. */
 
-    bool         hasVersion;    /* Without one: no header fields. */
-    bool         isFramingRepeated;     /* Several Content-Length or
-                                         * Transfer-Encoding fields. */
-    bool         isHostRepeated;        /* Several Host fields: 400. */
-    bool         asksClose;             /* Connection names close, ... */
-    bool         asksKeepAlive;         /* ... or keep-alive. */
+    bool hasVersion;        /* Without one: no header fields. */
+    bool isFramingRepeated; /* Several Content-Length or
+                             * Transfer-Encoding fields. */
+    bool isHostRepeated;    /* Several Host fields: 400. */
+    bool asksClose;         /* Connection names close, ... */
+    bool asksKeepAlive;     /* ... or keep-alive. */
 
-    NsHttpField *fields;        /* In order of arrival. */
+    NsHttpField *fields; /* In order of arrival. */
     int          nFields;
-    int16_t      known[NS_FIELD_COUNT];     /* First of that name, or -1. */
+    int16_t      known[NS_FIELD_COUNT]; /* First of that name, or -1. */
 
-    int64_t      contentLength; /* Announced body bytes; -1: none. */
-    bool         isChunked;
-    bool         isLineTooLong;         /* Request line over maxline: 414. */
-    bool         isFieldTooLong;        /* A header line over maxline: 431. */
-    bool         isLengthUnclear;       /* Others may see a body where we see
-                                         * none: answer and close. */
+    int64_t contentLength; /* Announced body bytes; -1: none. */
+    bool    isChunked;
+    bool    isLineTooLong;   /* Request line over maxline: 414. */
+    bool    isFieldTooLong;  /* A header line over maxline: 431. */
+    bool    isLengthUnclear; /* Others may see a body where we see
+                              * none: answer and close. */
 
-    NsHttpField  usualFields[NS_HTTP_USUAL_FIELDS];
+    NsHttpField usualFields[NS_HTTP_USUAL_FIELDS];
 } NsHttpHead;
 
 /*

@@ -13,7 +13,7 @@
 /*
  * Compared all at once where the processor can.
  */
-typedef unsigned char Bytes  __attribute__((vector_size(8)));
+typedef unsigned char Bytes __attribute__((vector_size(8)));
 typedef signed char   Signed __attribute__((vector_size(8)));
 
 /*
@@ -33,8 +33,8 @@ CopyWord(char *to, const char *from)
 
 static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
-static void FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
-static int  ContinueField(Ns_Set *setPtr, const char *text);
+static void        FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
+static int         ContinueField(Ns_Set *setPtr, const char *text);
 
 bool
 NsFieldParameter(const char *value, const char *name, const char **startPtr,
@@ -44,7 +44,7 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
     const char *p;
 
     if (strchr(value, ';') == NULL) {
-        return false;           /* As most. */
+        return false; /* As most. */
     }
     p = SkipParameter(value);
     while (*p == ';') {

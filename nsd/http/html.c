@@ -19,12 +19,23 @@ NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length)
 
         for (; text < end && entity == NULL; text++) {
             switch (*text) {
-            case '<':  entity = "&lt;"; break;
-            case '>':  entity = "&gt;"; break;
-            case '&':  entity = "&amp;"; break;
-            case '\'': entity = "&#39;"; break;
-            case '"':  entity = "&#34;"; break;
-            default:   break;
+            case '<':
+                entity = "&lt;";
+                break;
+            case '>':
+                entity = "&gt;";
+                break;
+            case '&':
+                entity = "&amp;";
+                break;
+            case '\'':
+                entity = "&#39;";
+                break;
+            case '"':
+                entity = "&#34;";
+                break;
+            default:
+                break;
             }
         }
         stop = entity == NULL ? text : text - 1;
@@ -39,7 +50,7 @@ void
 NsHtmlStrip(Ns_DString *dsPtr, const char *html, size_t length)
 {
     const char *end = html + length;
-    const char *start = html;           /* Of text not yet appended. */
+    const char *start = html; /* Of text not yet appended. */
     const char *p = html;
 
     while (p < end) {

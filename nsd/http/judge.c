@@ -15,10 +15,11 @@ NsHttpJudge(const NsHttpHead *headPtr)
     if (headPtr->isLineTooLong) {
         return 414;
     }
-    /* HTTP/1.1 requires one Host field, no version allows two (RFC 9112 3.2). */
+    /* HTTP/1.1 requires one Host field, no version allows two (RFC 9112 3.2).
+     */
     if (headPtr->isHostRepeated
-            || (headPtr->version >= NS_HTTP_1_1
-                && headPtr->known[NS_FIELD_HOST] < 0)) {
+        || (headPtr->version >= NS_HTTP_1_1
+            && headPtr->known[NS_FIELD_HOST] < 0)) {
         return 400;
     }
     return 0;

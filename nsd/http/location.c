@@ -21,16 +21,16 @@ typedef struct {
     Part scheme, authority, path, query, fragment;
 } Reference;
 
-static int  ParseHostPort(char *text, char **hostPtr, char **portPtr);
-static void SplitReference(const char *url, Reference *refPtr);
-static Part TakePart(const char **textPtr, const char *stops);
+static int    ParseHostPort(char *text, char **hostPtr, char **portPtr);
+static void   SplitReference(const char *url, Reference *refPtr);
+static Part   TakePart(const char **textPtr, const char *stops);
 static size_t SchemeLength(const char *url);
-static void AppendPart(Ns_DString *dsPtr, const char *before, Part part);
-static void AppendMergedPath(Ns_DString *dsPtr, const Reference *basePtr,
-                             Part path);
-static void AppendWithoutDots(Ns_DString *dsPtr, const char *path,
-                              size_t length);
-static void RemoveLastSegment(Ns_DString *dsPtr, int rootLength);
+static void   AppendPart(Ns_DString *dsPtr, const char *before, Part part);
+static void   AppendMergedPath(Ns_DString *dsPtr, const Reference *basePtr,
+                               Part path);
+static void   AppendWithoutDots(Ns_DString *dsPtr, const char *path,
+                                size_t length);
+static void   RemoveLastSegment(Ns_DString *dsPtr, int rootLength);
 
 bool
 NsAuthorityIsValid(const char *text)
@@ -39,8 +39,10 @@ NsAuthorityIsValid(const char *text)
     bool        isName = *text != '[';
 
     if (isName) {
-        end = text + strspn(text, "0123456789-_.abcdefghijklmnopqrstuvwxyz"
-                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        end = text
+            + strspn(text,
+                     "0123456789-_.abcdefghijklmnopqrstuvwxyz"
+                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
         if (end == text || *text == '.' || *text == '-') {
             return false;
         }
@@ -71,7 +73,7 @@ Ns_StrIsHost(const char *text)
 
     for (; *text != '\0'; text++) {
         if (!NsIsAlpha(*text) && !NsIsDigit(*text)
-                && strchr(":-_[].", *text) == NULL) {
+            && strchr(":-_[].", *text) == NULL) {
             return NS_FALSE;
         }
         if (*text == '.' && wasDot) {
@@ -129,7 +131,7 @@ Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr, char **portPtr,
         *tailPtr = slash + 1;
     } else {
         *tailPtr = url;
-        *pathPtr = url + strlen(url);           /* Empty. */
+        *pathPtr = url + strlen(url); /* Empty. */
     }
     return NS_OK;
 }
@@ -202,8 +204,7 @@ Ns_RelativeUrl(const char *url, const char *location)
     size_t length = location == NULL ? 0 : strlen(location);
 
     if (length > 0 && strncasecmp(url, location, length) == 0
-            && (url[length] == '/' || url[length] == '\0'
-                || url[length] == '?')) {
+        && (url[length] == '/' || url[length] == '\0' || url[length] == '?')) {
         url += length;
     }
     while (url[0] == '/' && url[1] == '/') {
@@ -219,7 +220,7 @@ SplitReference(const char *url, Reference *refPtr)
 
     memset(refPtr, 0, sizeof(*refPtr));
     if (schemeLength > 0) {
-        refPtr->scheme = (Part) {url, schemeLength};
+        refPtr->scheme = (Part){url, schemeLength};
         url += schemeLength + 1;
     }
     if (url[0] == '/' && url[1] == '/') {
@@ -290,8 +291,7 @@ AppendMergedPath(Ns_DString *dsPtr, const Reference *basePtr, Part path)
         AppendWithoutDots(dsPtr, path.start, path.length);
         return;
     }
-    while (basePath.length > 0
-           && basePath.start[basePath.length - 1] != '/') {
+    while (basePath.length > 0 && basePath.start[basePath.length - 1] != '/') {
         basePath.length--;
     }
     Ns_DStringInit(&merged);
@@ -315,7 +315,7 @@ AppendWithoutDots(Ns_DString *dsPtr, const char *path, size_t length)
     int         rootLength = Ns_DStringLength(dsPtr);
 
     while (path < end) {
-        const char *segment = path;             /* With its leading slash. */
+        const char *segment = path; /* With its leading slash. */
         size_t      segmentLength;
         bool        isDots;
 

@@ -19,16 +19,16 @@ static const struct {
 #include "http/mimetype_table.h"
 };
 
-static NsNameTable           types;     /* Extension without dot -> type. */
+static NsNameTable           types; /* Extension without dot -> type. */
 static _Atomic(const char *) defaultType = "*/*";
-static _Atomic(const char *) bareType;  /* No extension; NULL: defaultType. */
+static _Atomic(const char *) bareType; /* No extension; NULL: defaultType. */
 static atomic_bool           isTclShown;
 static pthread_once_t        builtinsOnce = PTHREAD_ONCE_INIT;
 
 static const char *Extension(const char *file);
 static const char *Find(const char *extension);
-static void AddBuiltins(void);
-static NsNameProc AppendType;
+static void        AddBuiltins(void);
+static NsNameProc  AppendType;
 
 void
 NsMimeTypeAdd(const char *extension, const char *type)

@@ -20,16 +20,16 @@
 #define MAX_BOUNDARY 256
 
 typedef struct {
-    const char *end;                    /* Of the source. */
+    const char *end; /* Of the source. */
     char        delimiter[MAX_BOUNDARY + 2];
     size_t      delimiterLength;
 } Scanner;
 
-static bool FindBoundary(const char *contentType, const char **startPtr,
-                         size_t *lengthPtr);
+static bool        FindBoundary(const char *contentType, const char **startPtr,
+                                size_t *lengthPtr);
 static const char *FindDelimiter(const Scanner *scannerPtr, const char *start,
                                  const char *from);
-static bool IsDelimiterEnd(const char *p, const char *end);
+static bool        IsDelimiterEnd(const char *p, const char *end);
 static const char *LineEnd(const char *p, const char *end,
                            const char **nextPtr);
 static const char *TakeHeaders(const Scanner *scannerPtr, const char *p,
@@ -43,7 +43,7 @@ static const char *TakeParameter(const char *p, const char *end,
                                  Ns_DString *valuePtr);
 static const char *TakeQuoted(const char *p, const char *end,
                               Ns_DString *valuePtr);
-static bool IsName(const char *name, size_t length, const char *wanted);
+static bool        IsName(const char *name, size_t length, const char *wanted);
 
 Ns_ReturnCode
 NsFormSourceOpen(NsFormSource *sourcePtr, int fd)
@@ -51,7 +51,7 @@ NsFormSourceOpen(NsFormSource *sourcePtr, int fd)
     struct stat st;
     void       *address;
 
-    *sourcePtr = (NsFormSource) {.data = ""};
+    *sourcePtr = (NsFormSource){.data = ""};
     if (fstat(fd, &st) != 0 || st.st_size < 0) {
         return NS_ERROR;
     }
@@ -61,7 +61,7 @@ NsFormSourceOpen(NsFormSource *sourcePtr, int fd)
         if (address == MAP_FAILED) {
             return NS_ERROR;
         }
-        *sourcePtr = (NsFormSource) {address, (size_t) st.st_size, true};
+        *sourcePtr = (NsFormSource){address, (size_t) st.st_size, true};
     }
     return NS_OK;
 }
@@ -72,7 +72,7 @@ NsFormSourceClose(NsFormSource *sourcePtr)
     if (sourcePtr->isMapped) {
         munmap((void *) (uintptr_t) sourcePtr->data, sourcePtr->length);
     }
-    *sourcePtr = (NsFormSource) {0};
+    *sourcePtr = (NsFormSource){0};
 }
 
 bool
@@ -124,7 +124,7 @@ NsFormParseMultipart(const NsFormSource *sourcePtr, const char *contentType,
         part.contentLength = (size_t) (p - part.content);
         part.contentOffset = (size_t) (part.content - sourcePtr->data);
         if (TakeDisposition(&part, encoding, &name, &fileName, &hasFileName)
-                && !NsFormIsServerKey(Ns_DStringValue(&name))) {
+            && !NsFormIsServerKey(Ns_DStringValue(&name))) {
             part.name = Ns_DStringValue(&name);
             part.fileName = hasFileName ? Ns_DStringValue(&fileName) : NULL;
             proc(&part, arg);
@@ -142,7 +142,8 @@ NsFormParseMultipart(const NsFormSource *sourcePtr, const char *contentType,
 static bool
 FindBoundary(const char *contentType, const char **startPtr, size_t *lengthPtr)
 {
-    const char *p = contentType == NULL ? NULL
+    const char *p = contentType == NULL
+        ? NULL
         : strcasestr(contentType, "multipart/form-data");
 
     if (p == NULL) {
@@ -174,9 +175,9 @@ FindDelimiter(const Scanner *scannerPtr, const char *start, const char *from)
         from = memmem(from, (size_t) (scannerPtr->end - from),
                       scannerPtr->delimiter, scannerPtr->delimiterLength);
         if (from == NULL
-                || ((from == start || from[-1] == '\n')
-                    && IsDelimiterEnd(from + scannerPtr->delimiterLength,
-                                      scannerPtr->end))) {
+            || ((from == start || from[-1] == '\n')
+                && IsDelimiterEnd(from + scannerPtr->delimiterLength,
+                                  scannerPtr->end))) {
             break;
         }
         /* Not just one byte on: a body of nothing but dashes would take as many
@@ -224,9 +225,9 @@ TakeHeaders(const Scanner *scannerPtr, const char *p, NsFormPart *partPtr)
             return next;
         }
         if ((size_t) (lineEnd - p) >= scannerPtr->delimiterLength
-                && memcmp(p, scannerPtr->delimiter,
-                          scannerPtr->delimiterLength) == 0) {
-            return p;                           /* A part without content. */
+            && memcmp(p, scannerPtr->delimiter, scannerPtr->delimiterLength)
+                == 0) {
+            return p; /* A part without content. */
         }
         TakeHeader(p, lineEnd, partPtr);
         p = next;
@@ -320,7 +321,7 @@ TakeParameter(const char *p, const char *end, const char **namePtr,
     }
     *nameLengthPtr = (size_t) (p - *namePtr);
     if (p == end || *p != '=') {
-        *nameLengthPtr = 0;                     /* A word is not a name. */
+        *nameLengthPtr = 0; /* A word is not a name. */
         return p;
     }
     p++;

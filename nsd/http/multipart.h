@@ -40,11 +40,11 @@ typedef struct NsFormHeader {
 
 typedef struct NsFormPart {
     const char  *name;
-    const char  *fileName;      /* As sent; NULL without one. */
+    const char  *fileName; /* As sent; NULL without one. */
     const char  *content;
     size_t       contentLength;
-    size_t       contentOffset; /* In the source. */
-    NsFormHeader headers[NS_FORM_MAX_HEADERS];  /* Further ones are dropped. */
+    size_t       contentOffset;                /* In the source. */
+    NsFormHeader headers[NS_FORM_MAX_HEADERS]; /* Further ones are dropped. */
     int          nHeaders;
 } NsFormPart;
 
@@ -61,8 +61,8 @@ bool NsFormIsMultipart(const char *contentType);
  * multipart/form-data.
  */
 Ns_ReturnCode NsFormParseMultipart(const NsFormSource *sourcePtr,
-                                   const char *contentType,
-                                   Tcl_Encoding encoding,
-                                   NsFormPartProc *proc, void *arg);
+                                   const char         *contentType,
+                                   Tcl_Encoding encoding, NsFormPartProc *proc,
+                                   void *arg);
 
 #endif

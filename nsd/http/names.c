@@ -32,9 +32,10 @@ NsNamePut(NsNameTable *tablePtr, const char *name, size_t length,
     entryPtr->length = length;
     entryPtr->value = value;
     entryPtr->nextPtr = atomic_load_explicit(bucketPtr, memory_order_acquire);
-    while (!atomic_compare_exchange_weak_explicit(
-                bucketPtr, &entryPtr->nextPtr, entryPtr,
-                memory_order_release, memory_order_acquire)) {
+    while (!atomic_compare_exchange_weak_explicit(bucketPtr, &entryPtr->nextPtr,
+                                                  entryPtr,
+                                                  memory_order_release,
+                                                  memory_order_acquire)) {
         /* Someone else was first; nextPtr is his entry now. */
     }
 }
@@ -48,7 +49,7 @@ NsNameGet(const NsNameTable *tablePtr, const char *name, size_t length)
                                     memory_order_acquire);
     for (; entryPtr != NULL; entryPtr = entryPtr->nextPtr) {
         if (entryPtr->length == length
-                && (tablePtr->isExact
+            && (tablePtr->isExact
                     ? memcmp(entryPtr->name, name, length) == 0
                     : NsIsSameNoCase(entryPtr->name, name, length))) {
             return entryPtr->value;
@@ -66,7 +67,7 @@ NsNameEach(const NsNameTable *tablePtr, NsNameProc *proc, void *arg)
         firstPtr = atomic_load_explicit(&tablePtr->buckets[i],
                                         memory_order_acquire);
         for (entryPtr = firstPtr; entryPtr != NULL;
-                entryPtr = entryPtr->nextPtr) {
+             entryPtr = entryPtr->nextPtr) {
             if (!IsHidden(firstPtr, entryPtr)) {
                 proc(entryPtr->name, entryPtr->value, arg);
             }

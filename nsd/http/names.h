@@ -18,8 +18,8 @@
 #define NS_NAME_BUCKETS 256
 
 typedef struct NsNameEntry {
-    struct NsNameEntry *nextPtr;        /* Constant once published. */
-    const char         *name;           /* Lower case unless exact. */
+    struct NsNameEntry *nextPtr; /* Constant once published. */
+    const char         *name;    /* Lower case unless exact. */
     const void         *value;
     size_t              length;
 } NsNameEntry;
@@ -28,7 +28,7 @@ typedef struct NsNameEntry {
  * A static one, all zero, is an empty table whose names have no case.
  */
 typedef struct NsNameTable {
-    bool                   isExact;     /* Constant; names have case. */
+    bool                   isExact; /* Constant; names have case. */
     _Atomic(NsNameEntry *) buckets[NS_NAME_BUCKETS];
 } NsNameTable;
 

@@ -13,8 +13,8 @@
 #define FULL   1000
 #define ABSENT (-1)
 
-static int  FindQuality(const char *list, const char *name);
-static int  ParseQuality(const char *parameters, const char *end);
+static int FindQuality(const char *list, const char *name);
+static int ParseQuality(const char *parameters, const char *end);
 
 bool
 NsAcceptsGzip(const char *acceptEncoding)
@@ -58,7 +58,7 @@ FindQuality(const char *list, const char *name)
         const char *start = NsSkipSpaceTo(list, end);
 
         if ((size_t) (end - start) >= length
-                && NsIsSameNoCase(start, name, length)) {
+            && NsIsSameNoCase(start, name, length)) {
             const char *p = NsSkipSpaceTo(start + length, end);
 
             if (p == end || *p == ';') {

@@ -30,51 +30,54 @@ typedef struct {
     size_t      length;
 } KnownName;
 
-#define KNOWN(name) {name, sizeof(name) - 1}
+#define KNOWN(name)            \
+    {                          \
+        name, sizeof(name) - 1 \
+    }
 
 static const KnownName knownNames[NS_FIELD_COUNT] = {
-    [NS_FIELD_HOST]                   = KNOWN("host"),
-    [NS_FIELD_CONNECTION]             = KNOWN("connection"),
-    [NS_FIELD_CONTENT_LENGTH]         = KNOWN("content-length"),
-    [NS_FIELD_CONTENT_TYPE]           = KNOWN("content-type"),
-    [NS_FIELD_TRANSFER_ENCODING]      = KNOWN("transfer-encoding"),
+    [NS_FIELD_HOST] = KNOWN("host"),
+    [NS_FIELD_CONNECTION] = KNOWN("connection"),
+    [NS_FIELD_CONTENT_LENGTH] = KNOWN("content-length"),
+    [NS_FIELD_CONTENT_TYPE] = KNOWN("content-type"),
+    [NS_FIELD_TRANSFER_ENCODING] = KNOWN("transfer-encoding"),
     [NS_FIELD_EXPECTED_ENTITY_LENGTH] = KNOWN("x-expected-entity-length"),
-    [NS_FIELD_EXPECT]                 = KNOWN("expect"),
-    [NS_FIELD_AUTHORIZATION]          = KNOWN("authorization"),
-    [NS_FIELD_ACCEPT_ENCODING]        = KNOWN("accept-encoding"),
-    [NS_FIELD_RANGE]                  = KNOWN("range"),
-    [NS_FIELD_IF_RANGE]               = KNOWN("if-range"),
-    [NS_FIELD_IF_MATCH]               = KNOWN("if-match"),
-    [NS_FIELD_IF_NONE_MATCH]          = KNOWN("if-none-match"),
-    [NS_FIELD_IF_MODIFIED_SINCE]      = KNOWN("if-modified-since"),
-    [NS_FIELD_IF_UNMODIFIED_SINCE]    = KNOWN("if-unmodified-since"),
-    [NS_FIELD_COOKIE]                 = KNOWN("cookie"),
-    [NS_FIELD_REFERER]                = KNOWN("referer"),
-    [NS_FIELD_USER_AGENT]             = KNOWN("user-agent"),
-    [NS_FIELD_X_FORWARDED_FOR]        = KNOWN("x-forwarded-for"),
+    [NS_FIELD_EXPECT] = KNOWN("expect"),
+    [NS_FIELD_AUTHORIZATION] = KNOWN("authorization"),
+    [NS_FIELD_ACCEPT_ENCODING] = KNOWN("accept-encoding"),
+    [NS_FIELD_RANGE] = KNOWN("range"),
+    [NS_FIELD_IF_RANGE] = KNOWN("if-range"),
+    [NS_FIELD_IF_MATCH] = KNOWN("if-match"),
+    [NS_FIELD_IF_NONE_MATCH] = KNOWN("if-none-match"),
+    [NS_FIELD_IF_MODIFIED_SINCE] = KNOWN("if-modified-since"),
+    [NS_FIELD_IF_UNMODIFIED_SINCE] = KNOWN("if-unmodified-since"),
+    [NS_FIELD_COOKIE] = KNOWN("cookie"),
+    [NS_FIELD_REFERER] = KNOWN("referer"),
+    [NS_FIELD_USER_AGENT] = KNOWN("user-agent"),
+    [NS_FIELD_X_FORWARDED_FOR] = KNOWN("x-forwarded-for"),
 };
 
 #define BARE(line) "HTTP/1.0 " line "\r\n\r\n"
 
 static const struct {
-    int         status;         /* 0: close without a word. */
+    int         status; /* 0: close without a word. */
     const char *reply;
     const char *reason;
 } parseReplies[] = {
-    [NS_PARSE_DONE]            = {0, "", "complete"},
-    [NS_PARSE_MORE]            = {0, "", "incomplete"},
-    [NS_PARSE_BLANK_LINES]     = {0, "", "blank lines instead of a request"},
-    [NS_PARSE_HEAD_TOO_LARGE]  = {0, "", "request line and header too large"},
-    [NS_PARSE_NO_URL]          = {400, BARE("400 Bad Request"),
-                                  "request line without URL"},
-    [NS_PARSE_BAD_FIELD]       = {400, BARE("400 Bad Request"),
-                                  "header line without colon"},
-    [NS_PARSE_BAD_BYTE]        = {400, BARE("400 Bad Request"),
-                                  "null byte or bare CR in a line"},
-    [NS_PARSE_BAD_LENGTH]      = {400, BARE("400 Bad Request"),
-                                  "body length invalid or ambiguous"},
-    [NS_PARSE_BAD_CODING]      = {501, BARE("501 Not Implemented"),
-                                  "Transfer-Encoding other than chunked"},
+    [NS_PARSE_DONE] = {0, "", "complete"},
+    [NS_PARSE_MORE] = {0, "", "incomplete"},
+    [NS_PARSE_BLANK_LINES] = {0, "", "blank lines instead of a request"},
+    [NS_PARSE_HEAD_TOO_LARGE] = {0, "", "request line and header too large"},
+    [NS_PARSE_NO_URL] = {400, BARE("400 Bad Request"),
+                         "request line without URL"},
+    [NS_PARSE_BAD_FIELD] = {400, BARE("400 Bad Request"),
+                            "header line without colon"},
+    [NS_PARSE_BAD_BYTE] = {400, BARE("400 Bad Request"),
+                           "null byte or bare CR in a line"},
+    [NS_PARSE_BAD_LENGTH] = {400, BARE("400 Bad Request"),
+                             "body length invalid or ambiguous"},
+    [NS_PARSE_BAD_CODING] = {501, BARE("501 Not Implemented"),
+                             "Transfer-Encoding other than chunked"},
     [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 Request-URI Too Long"),
                                   "too many header fields"},
 };
@@ -83,11 +86,11 @@ static NsParseStatus TakeLine(NsHttpParser *parserPtr, char *line, char *end,
                               size_t lineBytes);
 static NsParseStatus TakeRequestLine(NsHttpParser *parserPtr, char *line,
                                      char *end);
-static const char *SplitVersion(NsHttpHead *headPtr, const char *start,
-                                const char *end);
+static const char   *SplitVersion(NsHttpHead *headPtr, const char *start,
+                                  const char *end);
 static bool ParseVersion(const char *text, const char *end, double *versionPtr);
 static NsParseStatus TakeField(NsHttpParser *parserPtr, char *line, char *end);
-static void GrowFields(NsHttpParser *parserPtr);
+static void          GrowFields(NsHttpParser *parserPtr);
 static void NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
 static void NoteConnection(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
 static int  FindKnown(const char *name, size_t length);
@@ -103,12 +106,10 @@ void
 NsHttpParserInit(NsHttpParser *parserPtr, NsHttpHead *headPtr,
                  NsArena *arenaPtr, const NsParseLimits *limitsPtr)
 {
-    *parserPtr = (NsHttpParser) {
-        .headPtr = headPtr,
-        .arenaPtr = arenaPtr,
-        .limits = *limitsPtr,
-        .maxFields = NS_HTTP_USUAL_FIELDS
-    };
+    *parserPtr = (NsHttpParser){.headPtr = headPtr,
+                                .arenaPtr = arenaPtr,
+                                .limits = *limitsPtr,
+                                .maxFields = NS_HTTP_USUAL_FIELDS};
     parserPtr->limits.maxHeadBytes = MIN(limitsPtr->maxHeadBytes,
                                          MAX_HEAD_BYTES);
     parserPtr->limits.maxFields = MIN(limitsPtr->maxFields, MAX_FIELDS);
@@ -195,7 +196,7 @@ NsHttpHeadMove(NsHttpHead *headPtr, const char *from, char *to)
     uintptr_t old = (uintptr_t) from;
 
     /* Not from - to: from may have been freed. */
-#define MOVE(pointer) ((pointer) = to + ((uintptr_t) (pointer) - old))
+#define MOVE(pointer) ((pointer) = to + ((uintptr_t) (pointer) -old))
 
     if (headPtr->line != NULL) {
         MOVE(headPtr->line);
@@ -218,7 +219,7 @@ NsHttpFind(const NsHttpHead *headPtr, const char *name)
         const NsHttpField *fieldPtr = &headPtr->fields[i];
 
         if (fieldPtr->nameLength == length
-                && NsIsSameNoCase(fieldPtr->name, name, length)) {
+            && NsIsSameNoCase(fieldPtr->name, name, length)) {
             return fieldPtr->value;
         }
     }
@@ -274,7 +275,8 @@ TakeRequestLine(NsHttpParser *parserPtr, char *line, char *end)
     if (line == end) {
         parserPtr->nBlankLines++;
         return parserPtr->nBlankLines > MAX_BLANK_LINES
-            ? NS_PARSE_BLANK_LINES : NS_PARSE_MORE;
+            ? NS_PARSE_BLANK_LINES
+            : NS_PARSE_MORE;
     }
     *end = '\0';
     parserPtr->hasLine = true;
@@ -303,7 +305,9 @@ NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length)
     target = line;
     end = SplitVersion(headPtr, target, end);
     headPtr->version = headPtr->sentVersion < 1.0 ? NS_HTTP_0_9
-        : headPtr->sentVersion < 1.05 ? NS_HTTP_1_0 : NS_HTTP_1_1;
+        : headPtr->sentVersion < 1.05
+        ? NS_HTTP_1_0
+        : NS_HTTP_1_1;
     headPtr->target = target;
     headPtr->targetLength = (uint32_t) (end - target);
     return end > target;
@@ -323,7 +327,7 @@ SplitVersion(NsHttpHead *headPtr, const char *start, const char *end)
         word--;
     }
     if ((size_t) (end - word) < prefixLength
-            || memcmp(word, prefix, prefixLength) != 0) {
+        || memcmp(word, prefix, prefixLength) != 0) {
         return end;
     }
     for (const char *p = word + prefixLength; p < end; p++) {
@@ -349,11 +353,10 @@ ParseVersion(const char *text, const char *end, double *versionPtr)
     bool   hasDigit = false, hasDot = false;
 
     if (end - text == 3 && text[0] == '1' && text[1] == '.'
-            && NsIsDigit(text[2])) {
+        && NsIsDigit(text[2])) {
         /* Exactly what the compiler makes of the literal. */
         static const double minors[] = {
-            1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9
-        };
+            1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9};
         *versionPtr = minors[text[2] - '0'];
         return true;
     }
@@ -479,27 +482,57 @@ FindKnown(const char *name, size_t length)
     int known = -1;
 
     switch (length) {
-    case 4:  known = NS_FIELD_HOST; break;
-    case 5:  known = NS_FIELD_RANGE; break;
-    case 6:  known = NsToLower(*name) == 'c'
-                 ? NS_FIELD_COOKIE : NS_FIELD_EXPECT; break;
-    case 7:  known = NS_FIELD_REFERER; break;
-    case 8:  known = NsToLower(name[3]) == 'r'
-                 ? NS_FIELD_IF_RANGE : NS_FIELD_IF_MATCH; break;
-    case 10: known = NsToLower(*name) == 'c'
-                 ? NS_FIELD_CONNECTION : NS_FIELD_USER_AGENT; break;
-    case 12: known = NS_FIELD_CONTENT_TYPE; break;
-    case 13: known = NsToLower(*name) == 'a'
-                 ? NS_FIELD_AUTHORIZATION : NS_FIELD_IF_NONE_MATCH; break;
-    case 14: known = NS_FIELD_CONTENT_LENGTH; break;
-    case 15: known = NsToLower(*name) == 'a'
-                 ? NS_FIELD_ACCEPT_ENCODING : NS_FIELD_X_FORWARDED_FOR; break;
-    case 17: known = NsToLower(*name) == 'i'
-                 ? NS_FIELD_IF_MODIFIED_SINCE
-                 : NS_FIELD_TRANSFER_ENCODING; break;
-    case 19: known = NS_FIELD_IF_UNMODIFIED_SINCE; break;
-    case 24: known = NS_FIELD_EXPECTED_ENTITY_LENGTH; break;
-    default: return -1;
+    case 4:
+        known = NS_FIELD_HOST;
+        break;
+    case 5:
+        known = NS_FIELD_RANGE;
+        break;
+    case 6:
+        known = NsToLower(*name) == 'c' ? NS_FIELD_COOKIE : NS_FIELD_EXPECT;
+        break;
+    case 7:
+        known = NS_FIELD_REFERER;
+        break;
+    case 8:
+        known = NsToLower(name[3]) == 'r'
+            ? NS_FIELD_IF_RANGE
+            : NS_FIELD_IF_MATCH;
+        break;
+    case 10:
+        known = NsToLower(*name) == 'c'
+            ? NS_FIELD_CONNECTION
+            : NS_FIELD_USER_AGENT;
+        break;
+    case 12:
+        known = NS_FIELD_CONTENT_TYPE;
+        break;
+    case 13:
+        known = NsToLower(*name) == 'a'
+            ? NS_FIELD_AUTHORIZATION
+            : NS_FIELD_IF_NONE_MATCH;
+        break;
+    case 14:
+        known = NS_FIELD_CONTENT_LENGTH;
+        break;
+    case 15:
+        known = NsToLower(*name) == 'a'
+            ? NS_FIELD_ACCEPT_ENCODING
+            : NS_FIELD_X_FORWARDED_FOR;
+        break;
+    case 17:
+        known = NsToLower(*name) == 'i'
+            ? NS_FIELD_IF_MODIFIED_SINCE
+            : NS_FIELD_TRANSFER_ENCODING;
+        break;
+    case 19:
+        known = NS_FIELD_IF_UNMODIFIED_SINCE;
+        break;
+    case 24:
+        known = NS_FIELD_EXPECTED_ENTITY_LENGTH;
+        break;
+    default:
+        return -1;
     }
     NsAssert(knownNames[known].length == length);
     return NsIsSameNoCase(name, knownNames[known].name, length) ? known : -1;
@@ -547,7 +580,7 @@ FinishHead(NsHttpHead *headPtr)
         status = JudgeContentLength(headPtr);
     }
     if (status == NS_PARSE_DONE
-            && headPtr->known[NS_FIELD_TRANSFER_ENCODING] >= 0) {
+        && headPtr->known[NS_FIELD_TRANSFER_ENCODING] >= 0) {
         status = JudgeTransferEncoding(headPtr);
     }
     return status;
@@ -564,8 +597,8 @@ JudgeContentLength(NsHttpHead *headPtr)
     }
     while (headPtr->isFramingRepeated && ++i < headPtr->nFields) {
         if (IsKnown(&headPtr->fields[i], NS_FIELD_CONTENT_LENGTH)
-                && (!ParseLength(&headPtr->fields[i], &other)
-                    || other != headPtr->contentLength)) {
+            && (!ParseLength(&headPtr->fields[i], &other)
+                || other != headPtr->contentLength)) {
             return NS_PARSE_BAD_LENGTH;
         }
     }

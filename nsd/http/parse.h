@@ -16,41 +16,41 @@
 #include "http/head.h"
 
 typedef enum {
-    NS_PARSE_DONE,              /* The head is complete. */
-    NS_PARSE_MORE,              /* Valid so far; feed more bytes. */
-    NS_PARSE_BLANK_LINES,       /* More than two before the request line. */
-    NS_PARSE_HEAD_TOO_LARGE,    /* More than maxHeadBytes. */
-    NS_PARSE_NO_URL,            /* Nothing behind the method. */
-    NS_PARSE_BAD_FIELD,         /* No colon; continuation of nothing. */
-    NS_PARSE_BAD_BYTE,          /* A null byte, or a CR that ends no line. */
-    NS_PARSE_BAD_LENGTH,        /* Content-Length unusable, contradictory, or
-                                 * together with Transfer-Encoding, or that
-                                 * from HTTP/1.0. */
-    NS_PARSE_BAD_CODING,        /* A Transfer-Encoding other than chunked. */
-    NS_PARSE_TOO_MANY_FIELDS    /* More than maxFields. */
+    NS_PARSE_DONE,           /* The head is complete. */
+    NS_PARSE_MORE,           /* Valid so far; feed more bytes. */
+    NS_PARSE_BLANK_LINES,    /* More than two before the request line. */
+    NS_PARSE_HEAD_TOO_LARGE, /* More than maxHeadBytes. */
+    NS_PARSE_NO_URL,         /* Nothing behind the method. */
+    NS_PARSE_BAD_FIELD,      /* No colon; continuation of nothing. */
+    NS_PARSE_BAD_BYTE,       /* A null byte, or a CR that ends no line. */
+    NS_PARSE_BAD_LENGTH,     /* Content-Length unusable, contradictory, or
+                              * together with Transfer-Encoding, or that
+                              * from HTTP/1.0. */
+    NS_PARSE_BAD_CODING,     /* A Transfer-Encoding other than chunked. */
+    NS_PARSE_TOO_MANY_FIELDS /* More than maxFields. */
 } NsParseStatus;
 
 typedef struct NsParseLimits {
-    size_t maxLineBytes;        /* Of one line before its LF; beyond it the head
-                                 * is flagged, not refused. */
-    size_t maxHeadBytes;        /* Of all lines; at most 1 GiB counts. */
-    int    maxFields;           /* At most 32767 counts. */
+    size_t maxLineBytes; /* Of one line before its LF; beyond it the head
+                          * is flagged, not refused. */
+    size_t maxHeadBytes; /* Of all lines; at most 1 GiB counts. */
+    int    maxFields;    /* At most 32767 counts. */
 } NsParseLimits;
 
 /*
  * Owned by the thread that reads the connection.  To be treated as opaque.
  */
 typedef struct NsHttpParser {
-    NsHttpHead  *headPtr;
-    NsArena     *arenaPtr;
+    NsHttpHead   *headPtr;
+    NsArena      *arenaPtr;
     NsParseLimits limits;
-    const char  *buffer;        /* The buffer that the head's pointers point
-                                 * into. */
-    size_t       lineStart;     /* Offset of the current line. */
-    size_t       scanned;       /* Offset up to where no LF was found. */
-    int          maxFields;     /* Room in the fields array. */
-    int          nBlankLines;
-    bool         hasLine;       /* The request line is complete. */
+    const char   *buffer; /* The buffer that the head's pointers point
+                           * into. */
+    size_t lineStart;     /* Offset of the current line. */
+    size_t scanned;       /* Offset up to where no LF was found. */
+    int    maxFields;     /* Room in the fields array. */
+    int    nBlankLines;
+    bool   hasLine; /* The request line is complete. */
 } NsHttpParser;
 
 /*

@@ -9,9 +9,9 @@
 #include "base/chars.h"
 #include "http/date.h"
 
-static bool HasTag(const char *list, const char *etag, bool mayBeWeak);
+static bool        HasTag(const char *list, const char *etag, bool mayBeWeak);
 static const char *TakeTag(const char *p, size_t *lengthPtr, bool *isWeakPtr);
-static bool IsDateBefore(const char *date, time_t modified);
+static bool        IsDateBefore(const char *date, time_t modified);
 
 /*
  * In the order of section 13.2.2.  A date that cannot be read is not a
@@ -40,7 +40,7 @@ NsJudgeConditions(const NsConditions *conditionsPtr,
         time_t since;
 
         if (NsHttpDateParse(conditionsPtr->ifModifiedSince, &since)
-                && modified <= since) {
+            && modified <= since) {
             return 304;
         }
     }
@@ -83,7 +83,7 @@ HasTag(const char *list, const char *etag, bool mayBeWeak)
             return false;
         }
         if (length == strlen(etag) && memcmp(tag, etag, length) == 0
-                && (mayBeWeak || !isWeak)) {
+            && (mayBeWeak || !isWeak)) {
             return true;
         }
         p = tag + length;

@@ -23,8 +23,8 @@ typedef struct NsConditions {
  * The reply that would be sent.
  */
 typedef struct NsValidators {
-    const char *etag;           /* Strong, with its quotes; NULL: none. */
-    time_t      modified;       /* 0: unknown. */
+    const char *etag;     /* Strong, with its quotes; NULL: none. */
+    time_t      modified; /* 0: unknown. */
 } NsValidators;
 
 /*

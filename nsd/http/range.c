@@ -16,8 +16,8 @@ static bool TakeNumber(const char **textPtr, uint64_t *valuePtr);
 static bool AddRange(NsRange *ranges, int *nPtr, const NsRange *newPtr);
 
 NsRangeStatus
-NsRangeParse(const char *value, uint64_t length,
-             NsRange ranges[NS_MAX_RANGES], int *nPtr)
+NsRangeParse(const char *value, uint64_t length, NsRange ranges[NS_MAX_RANGES],
+             int *nPtr)
 {
     const char *text = value + strlen(UNIT);
     int         n = 0, nAll = 0;
@@ -31,8 +31,8 @@ NsRangeParse(const char *value, uint64_t length,
         bool    isOutside = false;
 
         if (!TakeRange(&text, length, &range, &isOutside)
-                || ++nAll > NS_MAX_RANGES
-                || (!isOutside && !AddRange(ranges, &n, &range))) {
+            || ++nAll > NS_MAX_RANGES
+            || (!isOutside && !AddRange(ranges, &n, &range))) {
             return NS_RANGE_NONE;
         }
         text += strspn(text, " \t");
@@ -57,8 +57,8 @@ NsRangeContentRange(char *buffer, const NsRange *rangePtr, uint64_t length)
                      length);
     } else {
         n = snprintf(buffer, NS_CONTENT_RANGE_BYTES,
-                     "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
-                     rangePtr->first, rangePtr->last, length);
+                     "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, rangePtr->first,
+                     rangePtr->last, length);
     }
     return (size_t) n;
 }
@@ -68,11 +68,12 @@ NsRangePartHead(char *buffer, size_t bufferBytes, const char *type,
                 const NsRange *rangePtr, uint64_t length)
 {
     return (size_t) snprintf(buffer, buffer == NULL ? 0 : bufferBytes,
-        "--" NS_RANGE_BOUNDARY "\r\n"
-        "Content-type: %s\r\n"
-        "Content-range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n"
-        "\r\n",
-        type, rangePtr->first, rangePtr->last, length);
+                             "--" NS_RANGE_BOUNDARY "\r\n"
+                             "Content-type: %s\r\n"
+                             "Content-range: bytes %" PRIu64 "-%" PRIu64
+                             "/%" PRIu64 "\r\n"
+                             "\r\n",
+                             type, rangePtr->first, rangePtr->last, length);
 }
 
 /*
@@ -129,7 +130,8 @@ TakeNumber(const char **textPtr, uint64_t *valuePtr)
         uint64_t digit = (uint64_t) (*p - '0');
 
         value = value > (UINT64_MAX - digit) / 10
-            ? UINT64_MAX : value * 10 + digit;
+            ? UINT64_MAX
+            : value * 10 + digit;
     }
     *textPtr = p;
     *valuePtr = value;
@@ -147,7 +149,7 @@ AddRange(NsRange *ranges, int *nPtr, const NsRange *newPtr)
 
     for (int i = 0; i < *nPtr; i++) {
         if (newPtr->first <= ranges[i].last
-                && ranges[i].first <= newPtr->last) {
+            && ranges[i].first <= newPtr->last) {
             return false;
         }
     }

@@ -9,17 +9,17 @@
 
 #include "nstypes.h"
 
-#define NS_MAX_RANGES 16        /* Of one request; more: send all. */
+#define NS_MAX_RANGES 16 /* Of one request; more: send all. */
 
 typedef enum {
-    NS_RANGE_NONE,              /* Send all: 200. */
-    NS_RANGE_SOME,              /* 206. */
-    NS_RANGE_UNSATISFIABLE      /* 416. */
+    NS_RANGE_NONE,         /* Send all: 200. */
+    NS_RANGE_SOME,         /* 206. */
+    NS_RANGE_UNSATISFIABLE /* 416. */
 } NsRangeStatus;
 
 typedef struct NsRange {
     uint64_t first;
-    uint64_t last;              /* Inclusive. */
+    uint64_t last; /* Inclusive. */
 } NsRange;
 
 /*
@@ -44,10 +44,10 @@ size_t NsRangeContentRange(char *buffer, const NsRange *rangePtr,
  * the data of the part before it; it is as long as the function returns, which
  * writes nothing when buffer is NULL.  The tail ends the body.
  */
-#define NS_RANGE_BOUNDARY  "NaviServerNaviServerNaviServer"
-#define NS_RANGE_TYPE      "multipart/byteranges; boundary=" NS_RANGE_BOUNDARY
-#define NS_RANGE_PART_END  "\r\n"
-#define NS_RANGE_TAIL      "--" NS_RANGE_BOUNDARY "--\r\n"
+#define NS_RANGE_BOUNDARY "NaviServerNaviServerNaviServer"
+#define NS_RANGE_TYPE     "multipart/byteranges; boundary=" NS_RANGE_BOUNDARY
+#define NS_RANGE_PART_END "\r\n"
+#define NS_RANGE_TAIL     "--" NS_RANGE_BOUNDARY "--\r\n"
 
 size_t NsRangePartHead(char *buffer, size_t bufferBytes, const char *type,
                        const NsRange *rangePtr, uint64_t length);

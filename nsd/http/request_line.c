@@ -21,26 +21,26 @@
 #include "nsthread.h"
 
 typedef struct {
-    NsArena *arenaPtr;          /* NULL: heap. */
+    NsArena *arenaPtr; /* NULL: heap. */
     char    *urlv[];
 } UrlElements;
 
-static void  TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr,
-                        const char *target, size_t length);
-static const char *SchemeEnd(const char *target, const char *end);
-static const char *TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr,
-                                 const char *start, const char *end);
+static void           TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr,
+                                 const char *target, size_t length);
+static const char    *SchemeEnd(const char *target, const char *end);
+static const char    *TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr,
+                                    const char *start, const char *end);
 static unsigned short ParsePort(const char *text, const char *end);
-static void  SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
-                    size_t length);
-static void  DecodeUrl(NsArena *arenaPtr, const char *url, size_t length,
-                       NsUrlPath *pathPtr);
-static void  SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr,
-                      size_t pathLength);
+static void SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
+                   size_t length);
+static void DecodeUrl(NsArena *arenaPtr, const char *url, size_t length,
+                      NsUrlPath *pathPtr);
+static void SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr,
+                     size_t pathLength);
 static NsArena *ArenaOf(const Ns_Request *requestPtr);
-static void *Alloc(NsArena *arenaPtr, size_t bytes);
-static char *Dup(NsArena *arenaPtr, const char *text, size_t length);
-static void  Release(NsArena *arenaPtr, void *memory);
+static void    *Alloc(NsArena *arenaPtr, size_t bytes);
+static char    *Dup(NsArena *arenaPtr, const char *text, size_t length);
+static void     Release(NsArena *arenaPtr, void *memory);
 
 void
 NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
@@ -48,11 +48,10 @@ NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
 {
     NsAssert(arenaPtr != NULL);
 
-    *requestPtr = (Ns_Request) {
+    *requestPtr = (Ns_Request){
         .line = headPtr->line,
         .method = Dup(arenaPtr, headPtr->method, headPtr->methodLength),
-        .version = headPtr->sentVersion
-    };
+        .version = headPtr->sentVersion};
     TakeTarget(arenaPtr, requestPtr, headPtr->target, headPtr->targetLength);
 }
 
@@ -71,7 +70,7 @@ Ns_ParseRequest(Ns_Request *requestPtr, const char *line)
     NsHttpHead head = {0};
     size_t     length;
 
-    *requestPtr = (Ns_Request) {0};
+    *requestPtr = (Ns_Request){0};
     line = NsSkipSpace(line);
     length = (size_t) (NsTrimEnd(line, line + strlen(line)) - line);
     requestPtr->line = Dup(NULL, line, length);
@@ -96,10 +95,10 @@ Ns_ResetRequest(Ns_Request *requestPtr)
     Release(arenaPtr, requestPtr->host);
     Release(arenaPtr, requestPtr->url);
     if (requestPtr->urlv != NULL) {
-        Release(arenaPtr, (char *) requestPtr->urlv
-                - offsetof(UrlElements, urlv));
+        Release(arenaPtr,
+                (char *) requestPtr->urlv - offsetof(UrlElements, urlv));
     }
-    *requestPtr = (Ns_Request) {0};
+    *requestPtr = (Ns_Request){0};
 }
 
 void
@@ -149,7 +148,7 @@ TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr, const char *target,
         requestPtr->protocol = Dup(arenaPtr, target, (size_t) (colon - target));
         target = colon + 1;
         if (end - target > 2 && target[0] == '/' && target[1] == '/'
-                && target[2] != '/' && target[2] != '?') {
+            && target[2] != '/' && target[2] != '?') {
             target = TakeAuthority(arenaPtr, requestPtr, target + 2, end);
         }
     }
@@ -170,7 +169,7 @@ SchemeEnd(const char *target, const char *end)
             return target;
         }
         if (!NsIsAlpha(*target) && !NsIsDigit(*target) && *target != '+'
-                && *target != '-' && *target != '.') {
+            && *target != '-' && *target != '.') {
             return NULL;
         }
     }
@@ -198,7 +197,7 @@ TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr, const char *start,
         }
     }
     requestPtr->host = Dup(arenaPtr, start,
-        (size_t) ((colon == NULL ? path : colon) - start));
+                           (size_t) ((colon == NULL ? path : colon) - start));
     if (colon != NULL) {
         requestPtr->port = ParsePort(colon + 1, path);
     }
@@ -282,18 +281,19 @@ SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr, size_t pathLength)
     for (size_t i = 0; i < pathLength; i++) {
         n += url[i] == '/' && (i + 1 < pathLength || pathLength == 1);
     }
-    elementsPtr = Alloc(arenaPtr, sizeof(*elementsPtr)
-                        + (n + 1) * sizeof(char *) + pathLength + 1);
+    elementsPtr = Alloc(arenaPtr,
+                        sizeof(*elementsPtr) + (n + 1) * sizeof(char *)
+                            + pathLength + 1);
     text = (char *) &elementsPtr->urlv[n + 1];
     memcpy(text, url, pathLength + 1);
 
     elementsPtr->arenaPtr = arenaPtr;
     for (size_t i = 0; i < n; i++) {
-        *text++ = '\0';                         /* The slash. */
+        *text++ = '\0'; /* The slash. */
         elementsPtr->urlv[i] = text;
         text += strcspn(text, "/");
     }
-    *text = '\0';                               /* A trailing slash. */
+    *text = '\0'; /* A trailing slash. */
     elementsPtr->urlv[n] = NULL;
     requestPtr->urlc = (int) n;
     requestPtr->urlv = elementsPtr->urlv;

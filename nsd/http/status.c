@@ -65,16 +65,14 @@ static const char *const reasons[] = {
     [504 - MIN_STATUS] = "Gateway Timeout",
     [505 - MIN_STATUS] = "HTTP Version Not Supported",
     [507 - MIN_STATUS] = "Insufficient Storage",
-    [511 - MIN_STATUS] = "Network Authentication Required"
-};
+    [511 - MIN_STATUS] = "Network Authentication Required"};
 
 const char *
 NsStatusReason(int status)
 {
     const char *reason = NULL;
 
-    if (status >= MIN_STATUS
-            && status < MIN_STATUS + Ns_NrElements(reasons)) {
+    if (status >= MIN_STATUS && status < MIN_STATUS + Ns_NrElements(reasons)) {
         reason = reasons[status - MIN_STATUS];
     }
     return reason == NULL ? "Unknown Reason" : reason;

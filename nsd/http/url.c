@@ -18,10 +18,9 @@
  */
 static const uint8_t plainChars[128] = {
     ['!'] = IN_BOTH, ['\''] = IN_BOTH, ['('] = IN_BOTH, [')'] = IN_BOTH,
-    ['*'] = IN_BOTH, ['-'] = IN_BOTH, ['.'] = IN_BOTH, ['_'] = IN_BOTH,
-    ['~'] = IN_BOTH, ['$'] = IN_PATH, ['&'] = IN_PATH, ['+'] = IN_PATH,
-    [','] = IN_PATH, [':'] = IN_PATH, ['@'] = IN_PATH
-};
+    ['*'] = IN_BOTH, ['-'] = IN_BOTH,  ['.'] = IN_BOTH, ['_'] = IN_BOTH,
+    ['~'] = IN_BOTH, ['$'] = IN_PATH,  ['&'] = IN_PATH, ['+'] = IN_PATH,
+    [','] = IN_PATH, [':'] = IN_PATH,  ['@'] = IN_PATH};
 
 static void EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length,
                         NsUrlPart part, bool isTclUtf8);
@@ -80,8 +79,8 @@ NsUrlUnescape(char *to, const char *from, size_t length, NsUrlPart part)
     while (from < end) {
         char c = *from++;
 
-        if (c == '%' && end - from >= 2
-                && NsHexValue(from[0]) >= 0 && NsHexValue(from[1]) >= 0) {
+        if (c == '%' && end - from >= 2 && NsHexValue(from[0]) >= 0
+            && NsHexValue(from[1]) >= 0) {
             c = (char) (NsHexValue(from[0]) * 16 + NsHexValue(from[1]));
             from += 2;
         } else if (c == '+' && part == NS_URL_QUERY) {
@@ -122,7 +121,7 @@ size_t
 NsUtf8Sequence(const char *p, const char *end)
 {
     unsigned char first = UCHAR(*p);
-    unsigned char low = 0x80, high = 0xBF;     /* Bounds of the second byte. */
+    unsigned char low = 0x80, high = 0xBF; /* Bounds of the second byte. */
     size_t        n;
 
     if (first < 0x80) {
@@ -217,9 +216,9 @@ EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
             bool isTclUtf8)
 {
     static const char digits[] = "0123456789abcdef";
-    int         oldLength = Ns_DStringLength(dsPtr);
-    const char *end;
-    char       *to;
+    int               oldLength = Ns_DStringLength(dsPtr);
+    const char       *end;
+    char             *to;
 
     length = NsFittingBytes(dsPtr, length, 3);
     end = bytes + length;

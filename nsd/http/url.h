@@ -14,8 +14,8 @@
 #include "nsstring.h"
 
 typedef enum {
-    NS_URL_PATH,                /* Blank is %20; + stays. */
-    NS_URL_QUERY                /* Blank is +. */
+    NS_URL_PATH, /* Blank is %20; + stays. */
+    NS_URL_QUERY /* Blank is +. */
 } NsUrlPart;
 
 /*

@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "http/url.h"
 
-static bool IsPlainPath(const char *url, size_t length);
+static bool   IsPlainPath(const char *url, size_t length);
 static size_t Normalize(char *to, const char *from, size_t length);
 
 size_t
@@ -93,9 +93,7 @@ static bool
 IsPlainPath(const char *url, size_t length)
 {
     static const bool isSpecial[256] = {
-        ['\0'] = true, ['%'] = true, ['\\'] = true,
-        [0x80 ... 0xFF] = true
-    };
+        ['\0'] = true, ['%'] = true, ['\\'] = true, [0x80 ... 0xFF] = true};
 
     if (length == 0 || url[0] != '/') {
         return false;
@@ -104,7 +102,7 @@ IsPlainPath(const char *url, size_t length)
         unsigned char c = UCHAR(url[i]);
 
         if (unlikely(isSpecial[c])
-                || ((c == '/' || c == '.') && url[i - 1] == '/')) {
+            || ((c == '/' || c == '.') && url[i - 1] == '/')) {
             return false;
         }
     }
@@ -130,8 +128,7 @@ Normalize(char *to, const char *from, size_t length)
         }
         segmentLength = (size_t) (from - segment);
         from++;
-        if (segmentLength == 0
-                || (segmentLength == 1 && segment[0] == '.')) {
+        if (segmentLength == 0 || (segmentLength == 1 && segment[0] == '.')) {
             continue;
         }
         if (segmentLength == 2 && segment[0] == '.' && segment[1] == '.') {

@@ -10,10 +10,10 @@
 #include "base/arena.h"
 
 typedef struct NsUrlPath {
-    char   *path;               /* Decoded and normalized; begins with /. */
-    size_t  pathLength;
-    char   *query;              /* As sent; NULL without question mark. */
-    size_t  queryLength;
+    char  *path; /* Decoded and normalized; begins with /. */
+    size_t pathLength;
+    char  *query; /* As sent; NULL without question mark. */
+    size_t queryLength;
 } NsUrlPath;
 
 /*

@@ -19,10 +19,10 @@
  * The values of ns/parameters, defaults filled in.
  */
 typedef struct NsLogSettings {
-    const char *file;           /* serverlog; absolute. */
-    bool        stayOnStderr;   /* -f and -c: do not open the file. */
-    bool        isDetached;     /* Whoever started it does not wait for it. */
-    bool        notice;         /* lognotice ... */
+    const char *file;         /* serverlog; absolute. */
+    bool        stayOnStderr; /* -f and -c: do not open the file. */
+    bool        isDetached;   /* Whoever started it does not wait for it. */
+    bool        notice;       /* lognotice ... */
     bool        debug;
     bool        dev;
     bool        usec;
@@ -34,8 +34,8 @@ typedef struct NsLogSettings {
     int64_t     memoryBytes;    /* logmemory; 0: 64 MiB. */
     int         maxLogs;        /* So many streams, and sinks; a few more than
                                  * there are by then, if it is less. */
-    int         nReaders;       /* Sinks that may take the same stream. */
-    int         nThreads;       /* That log, counted once for each stream of
+    int nReaders;               /* Sinks that may take the same stream. */
+    int nThreads;               /* That log, counted once for each stream of
                                  * theirs; 0: some. */
     const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
     const char *spillDirectory; /* logspilldir; NULL: sinks have nothing on

@@ -31,32 +31,29 @@
 /* How long a thread may wait for memory once the server stops. */
 #define STOP_WAIT_NANOS NS_STAMP_SECOND
 
-static char      *file;         /* Constant after NsLogConfigure, */
-static int        maxBackup = 10;   /* like these. */
-static char      *rollFormat;
-static Ns_LogSink systemSink;   /* Constant after NsLogInit. */
-static atomic_bool isFileOpen;  /* Not on standard error any more. */
-static bool       isDetached;   /* Standard error is nobody's. */
-static char      *spillDirectory;   /* Or NULL. */
-static NsRingNeed ringNeed;
+static char       *file;           /* Constant after NsLogConfigure, */
+static int         maxBackup = 10; /* like these. */
+static char       *rollFormat;
+static Ns_LogSink  systemSink;     /* Constant after NsLogInit. */
+static atomic_bool isFileOpen;     /* Not on standard error any more. */
+static bool        isDetached;     /* Standard error is nobody's. */
+static char       *spillDirectory; /* Or NULL. */
+static NsRingNeed  ringNeed;
 
 static Ns_ReturnCode OpenFile(void);
-static const char *TailOf(const char *path);
-static void   LastWords(const char *message);
-static void   Panic(const char *fmt, ...)
-    NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
-static int    Rename(const char *path, void *arg);
-
+static const char   *TailOf(const char *path);
+static void          LastWords(const char *message);
+static void Panic(const char *fmt, ...) NS_GNUC_PRINTF(1, 2) NS_GNUC_NORETURN;
+static int  Rename(const char *path, void *arg);
 
 void
 NsLogInit(void)
 {
-    static bool isDone;
-    static const char *const streams[] = {"system"};
+    static bool                    isDone;
+    static const char *const       streams[] = {"system"};
     static const NsSinkType *const types[] = {
         &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType,
-        &nsSyslogSinkType, &nsFdSinkType
-    };
+        &nsSyslogSinkType, &nsFdSinkType};
 
     if (isDone) {
         return;
@@ -72,17 +69,20 @@ NsLogInit(void)
     NsStreamInit();
     NsSeverityInit();
     NsFilterInit();
-    NsEntryInit(&(NsEntryProcs){
-        .noteProc = NsUnitNoteEntry, .writeProc = NsSystemLogWrite,
-        .drainProc = NsLogDrain
-    });
+    NsEntryInit(&(NsEntryProcs){.noteProc = NsUnitNoteEntry,
+                                .writeProc = NsSystemLogWrite,
+                                .drainProc = NsLogDrain});
     NsSystemLogInit();
     NsUnitInit();
     NsAuditInit();
     systemSink = NsSinkCreate(&(NsSinkSpec){
-        .name = SYSTEM_SINK, .type = "file", .streams = streams, .nStreams = 1,
-        .isAwaited = true, .isStandardOutput = true, .settings = nsSinkDefaults
-    });
+        .name = SYSTEM_SINK,
+        .type = "file",
+        .streams = streams,
+        .nStreams = 1,
+        .isAwaited = true,
+        .isStandardOutput = true,
+        .settings = nsSinkDefaults});
     Tcl_SetPanicProc(Panic);
     NsFatalSetProc(LastWords);
 }
@@ -92,31 +92,28 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
 {
     const char *reason;
 
-    nsLogStyle = (NsLogStyle){
-        .usec = settingsPtr->usec,
-        .isExpanded = settingsPtr->isExpanded,
-        .sanitize = settingsPtr->sanitize
-    };
+    nsLogStyle = (NsLogStyle){.usec = settingsPtr->usec,
+                              .isExpanded = settingsPtr->isExpanded,
+                              .sanitize = settingsPtr->sanitize};
     file = ns_strcopy(settingsPtr->file);
     maxBackup = settingsPtr->maxBackup;
     rollFormat = ns_strcopy(settingsPtr->rollFormat);
     nsSinkIsAsync = settingsPtr->isAsync;
     isDetached = settingsPtr->isDetached;
     ringNeed = (NsRingNeed){
-        .bytes = settingsPtr->memoryBytes > 0
-            ? settingsPtr->memoryBytes : NS_LOG_MEMORY_DEFAULT,
+        .bytes = settingsPtr->memoryBytes > 0 ? settingsPtr->memoryBytes
+                                              : NS_LOG_MEMORY_DEFAULT,
         .nStreams = (uint32_t) settingsPtr->maxLogs,
         .nSinks = (uint32_t) settingsPtr->maxLogs,
         .nReaders = (uint32_t) settingsPtr->nReaders,
-        .nLanes = (uint32_t) settingsPtr->nThreads
-    };
+        .nLanes = (uint32_t) settingsPtr->nThreads};
     spillDirectory = ns_strcopy(settingsPtr->spillDirectory);
     nsRingKey = (NsRingKey){
         .directory = ns_strdup(settingsPtr->ringDirectory != NULL
-                               ? settingsPtr->ringDirectory : RING_DIRECTORY),
+                                   ? settingsPtr->ringDirectory
+                                   : RING_DIRECTORY),
         .home = ns_strdup(settingsPtr->home != NULL ? settingsPtr->home : ""),
-        .configFile = ns_strcopy(TailOf(settingsPtr->configFile))
-    };
+        .configFile = ns_strcopy(TailOf(settingsPtr->configFile))};
     NsSeverityEnable(Notice, settingsPtr->notice);
     NsSeverityEnable(Debug, settingsPtr->debug);
     NsSeverityEnable(Dev, settingsPtr->dev);
@@ -128,8 +125,8 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     NsSinkFindLeftovers(&nsRingKey, spillDirectory);
     reason = NsSinkUseRing(&nsRingKey, spillDirectory, &ringNeed);
     if (reason != NULL) {
-        Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s",
-                 ringNeed.bytes, reason);
+        Ns_Fatal("log: no memory for logmemory %" PRId64 ": %s", ringNeed.bytes,
+                 reason);
     }
     NsSinkRecoverByName(SYSTEM_SINK, nsSinkIsAsync);
 }

@@ -28,12 +28,12 @@
 #include "nsthread.h"
 
 #define POLL_USEC  200000
-#define LINE_BYTES 1024         /* Longer ones get more. */
+#define LINE_BYTES 1024 /* Longer ones get more. */
 
 typedef struct Wish {
-    const char *stream;         /* NULL: all. */
-    int         minSeverity;    /* -1: all. */
-    int64_t     slowNanos;      /* 0: all. */
+    const char *stream;      /* NULL: all. */
+    int         minSeverity; /* -1: all. */
+    int64_t     slowNanos;   /* 0: all. */
     bool        isFollowing;
 } Wish;
 
@@ -41,38 +41,37 @@ typedef struct Wish {
  * One reader of a mapping.
  */
 typedef struct Printer {
-    NsRing  *ringPtr;
-    NsPlace *places;
-    NsMerge  merge;
-    NsSpill **spills;           /* By slot; NULL: it has none. */
-    uint32_t *spillNumbers;     /* Of these. */
-    const char *spillPath;      /* It is the head of that file. */
-    uint64_t *printed;          /* By lane: the position behind the last. */
-    char    *bytes;             /* Copy of a record. */
-    size_t   room;
-    char    *line;
-    size_t   lineRoom;
+    NsRing     *ringPtr;
+    NsPlace    *places;
+    NsMerge     merge;
+    NsSpill   **spills;       /* By slot; NULL: it has none. */
+    uint32_t   *spillNumbers; /* Of these. */
+    const char *spillPath;    /* It is the head of that file. */
+    uint64_t   *printed;      /* By lane: the position behind the last. */
+    char       *bytes;        /* Copy of a record. */
+    size_t      room;
+    char       *line;
+    size_t      lineRoom;
 } Printer;
 
-static void Print(NsRing *ringPtr, const Wish *wishPtr, const char *file);
-static bool ParseWish(Wish *wishPtr, int argc, char *const *argv);
-static int  Usage(const char *problem, const char *what);
-static bool IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
-static void PrintNew(Printer *printerPtr, const Wish *wishPtr);
-static void LookAtDisk(Printer *printerPtr);
+static void     Print(NsRing *ringPtr, const Wish *wishPtr, const char *file);
+static bool     ParseWish(Wish *wishPtr, int argc, char *const *argv);
+static int      Usage(const char *problem, const char *what);
+static bool     IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
+static void     PrintNew(Printer *printerPtr, const Wish *wishPtr);
+static void     LookAtDisk(Printer *printerPtr);
 static NsSpill *FirstOnDisk(const Printer *printerPtr, int64_t *timePtr);
-static void PrintFromDisk(Printer *printerPtr, const Wish *wishPtr,
-                          NsSpill *spillPtr);
-static void PrintFromLane(Printer *printerPtr, const Wish *wishPtr,
-                          NsPlace *placePtr);
-static bool IsNew(Printer *printerPtr, uint32_t lane, uint64_t position);
-static bool Enter(Printer *printerPtr, NsPlace *placePtr);
+static void     PrintFromDisk(Printer *printerPtr, const Wish *wishPtr,
+                              NsSpill *spillPtr);
+static void     PrintFromLane(Printer *printerPtr, const Wish *wishPtr,
+                              NsPlace *placePtr);
+static bool     IsNew(Printer *printerPtr, uint32_t lane, uint64_t position);
+static bool     Enter(Printer *printerPtr, NsPlace *placePtr);
 static bool IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
 static bool CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
                        NsRingRecord *headPtr);
 static void PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr);
 static void PrintText(const char *bytes, size_t length);
-
 
 int
 NsLogPrintMain(int argc, char *const *argv)
@@ -157,7 +156,7 @@ ParseWish(Wish *wishPtr, int argc, char *const *argv)
             continue;
         }
         if (!STREQ(option, "--stream") && !STREQ(option, "--severity")
-                && !STREQ(option, "--slow")) {
+            && !STREQ(option, "--slow")) {
             return Usage("invalid option", option) == 0;
         }
         if (++i == argc) {
@@ -180,7 +179,8 @@ ParseWish(Wish *wishPtr, int argc, char *const *argv)
 static int
 Usage(const char *problem, const char *what)
 {
-    fprintf(stderr, "\nError: %s: %s\n\nUsage: nsd --logs FILE ?--follow? "
+    fprintf(stderr,
+            "\nError: %s: %s\n\nUsage: nsd --logs FILE ?--follow? "
             "?--stream NAME? ?--severity NAME? ?--slow SECONDS?\n",
             problem, what);
     return 1;
@@ -198,18 +198,18 @@ IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr)
         size_t n = strlen(wishPtr->stream);
 
         if (strncmp(stream, wishPtr->stream, n) != 0
-                || (stream[n] != '\0' && stream[n] != '/')) {
+            || (stream[n] != '\0' && stream[n] != '/')) {
             return false;
         }
     }
     if (wishPtr->slowNanos > 0
-            && (!STREQ(stream, NsStreamName(nsOperationStream))
-                || NsUnitNanos(recordPtr) < wishPtr->slowNanos)) {
+        && (!STREQ(stream, NsStreamName(nsOperationStream))
+            || NsUnitNanos(recordPtr) < wishPtr->slowNanos)) {
         return false;
     }
     return wishPtr->minSeverity < 0
         || NsSeverityWeight(recordPtr->severity)
-           >= NsSeverityWeight(wishPtr->minSeverity);
+        >= NsSeverityWeight(wishPtr->minSeverity);
 }
 
 static void
@@ -233,7 +233,7 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
         spillPtr = FirstOnDisk(printerPtr, &time);
         placePtr = NsMergeFirst(&printerPtr->merge);
         if (spillPtr != NULL
-                && (placePtr == NULL || time <= placePtr->headPtr->time)) {
+            && (placePtr == NULL || time <= placePtr->headPtr->time)) {
             PrintFromDisk(printerPtr, wishPtr, spillPtr);
         } else if (placePtr != NULL) {
             PrintFromLane(printerPtr, wishPtr, placePtr);
@@ -258,7 +258,7 @@ LookAtDisk(Printer *printerPtr)
         uint32_t    number = slotPtr->spillNumber;
 
         if (*spillPtrPtr != NULL
-                && (!hasSpill || number != printerPtr->spillNumbers[i])) {
+            && (!hasSpill || number != printerPtr->spillNumbers[i])) {
             NsSpillClose(spillPtrPtr);
         }
         if (*spillPtrPtr != NULL) {
@@ -282,11 +282,12 @@ FirstOnDisk(const Printer *printerPtr, int64_t *timePtr)
 
     for (int i = 0; i < (int) printerPtr->ringPtr->headerPtr->maxSinks; i++) {
         NsSpill            *spillPtr = printerPtr->spills[i];
-        const NsSpillFrame *framePtr = spillPtr == NULL ? NULL
+        const NsSpillFrame *framePtr = spillPtr == NULL
+            ? NULL
             : NsSpillHead(spillPtr);
 
         if (framePtr != NULL
-                && (firstPtr == NULL || framePtr->record.time < *timePtr)) {
+            && (firstPtr == NULL || framePtr->record.time < *timePtr)) {
             firstPtr = spillPtr;
             *timePtr = framePtr->record.time;
         }
@@ -299,15 +300,15 @@ PrintFromDisk(Printer *printerPtr, const Wish *wishPtr, NsSpill *spillPtr)
 {
     const NsSpillFrame *framePtr = NsSpillHead(spillPtr);
     Ns_LogRecord        record = {
-        .stream = NsRingStreamOf(printerPtr->ringPtr, framePtr->record.lane),
-        .severity = framePtr->record.severity,
-        .time = framePtr->record.time, .bytes = framePtr + 1,
-        .length = framePtr->record.length
-    };
+               .stream = NsRingStreamOf(printerPtr->ringPtr, framePtr->record.lane),
+               .severity = framePtr->record.severity,
+               .time = framePtr->record.time,
+               .bytes = framePtr + 1,
+               .length = framePtr->record.length};
 
     if (framePtr->record.kind == NS_RING_WHOLE
-            && IsNew(printerPtr, framePtr->record.lane, framePtr->start)
-            && IsWanted(wishPtr, &record)) {
+        && IsNew(printerPtr, framePtr->record.lane, framePtr->start)
+        && IsWanted(wishPtr, &record)) {
         PrintRecord(printerPtr, &record);
     }
     NsSpillAdvance(spillPtr, framePtr);
@@ -324,14 +325,14 @@ PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
     NsRingRecord head;
 
     if (CopyRecord(printerPtr, placePtr, &head)) {
-        Ns_LogRecord record = {
-            .stream = stream, .severity = head.severity,
-            .time = head.time, .bytes = printerPtr->bytes,
-            .length = head.total
-        };
+        Ns_LogRecord record = {.stream = stream,
+                               .severity = head.severity,
+                               .time = head.time,
+                               .bytes = printerPtr->bytes,
+                               .length = head.total};
 
         if (IsNew(printerPtr, placePtr->lane, position)
-                && IsWanted(wishPtr, &record)) {
+            && IsWanted(wishPtr, &record)) {
             PrintRecord(printerPtr, &record);
         }
         NsPlaceAdvance(printerPtr->ringPtr, placePtr);
@@ -367,7 +368,7 @@ static bool
 Enter(Printer *printerPtr, NsPlace *placePtr)
 {
     if (placePtr->segment == NS_RING_NONE
-            || !IsStillThere(printerPtr, placePtr)) {
+        || !IsStillThere(printerPtr, placePtr)) {
         (void) NsPlaceOpen(printerPtr->ringPtr, placePtr, 0);
     }
     return NsPlaceHead(printerPtr->ringPtr, placePtr) != NULL;
@@ -398,7 +399,7 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
     } else {
         bytes = placePtr->headPtr + 1;
         if (headPtr->length > printerPtr->ringPtr->headerPtr->segmentBytes
-                || headPtr->total != headPtr->length) {
+            || headPtr->total != headPtr->length) {
             return false;
         }
     }
@@ -412,8 +413,9 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
     }
     memcpy(printerPtr->bytes, bytes, headPtr->total);
     isIntact = headPtr->kind == NS_RING_PART
-        || headPtr->checksum == NsRingChecksum(
-            headPtr, NsRingSum(0, printerPtr->bytes, headPtr->total));
+        || headPtr->checksum
+            == NsRingChecksum(headPtr,
+                              NsRingSum(0, printerPtr->bytes, headPtr->total));
     ns_free(scratch);
     return isIntact && IsStillThere(printerPtr, placePtr);
 }

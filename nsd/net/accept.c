@@ -20,7 +20,7 @@
 #include "nssocket.h"
 
 #ifdef __linux__
-# include <linux/filter.h>
+#include <linux/filter.h>
 #endif
 
 /*
@@ -36,8 +36,8 @@
  * At the stop: how long nobody may come before it is over, and at most; the
  * listeners that are watched for it.
  */
-#define LAST_CALL_MS     5
-#define LAST_CALL_MAX_NS INT64_C(30000000)
+#define LAST_CALL_MS       5
+#define LAST_CALL_MAX_NS   INT64_C(30000000)
 #define MAX_LAST_LISTENERS 64
 
 static void IgnoreNew(int listenFd);
@@ -75,7 +75,7 @@ void
 NsAcceptResume(NsDriverThread *threadPtr)
 {
     if (!threadPtr->isListening && !threadPtr->hasStopped
-            && !threadPtr->isStarved && !IsFull(threadPtr)) {
+        && !threadPtr->isStarved && !IsFull(threadPtr)) {
         Watch(threadPtr, true);
     }
 }
@@ -133,15 +133,13 @@ IgnoreNew(int listenFd)
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_RET | BPF_K, 0xffffffff)
-    };
+        BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 0xffffffff)};
     struct sock_fprog program = {.len = Ns_NrElements(code), .filter = code};
     int               protocol = 0;
     socklen_t         length = sizeof(protocol);
 
     if (getsockopt(listenFd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0
-            && protocol == IPPROTO_TCP) {
+        && protocol == IPPROTO_TCP) {
         /* Without it, one that comes just before the close is reset. */
         (void) setsockopt(listenFd, SOL_SOCKET, SO_ATTACH_FILTER, &program,
                           sizeof(program));
@@ -159,9 +157,8 @@ IsAnyComing(const NsDriverThread *threadPtr)
     int           n = MIN(threadPtr->nListeners, MAX_LAST_LISTENERS);
 
     for (int i = 0; i < n; i++) {
-        pollers[i] = (struct pollfd) {
-            .fd = threadPtr->listeners[i].fd, .events = POLLIN
-        };
+        pollers[i] = (struct pollfd){
+            .fd = threadPtr->listeners[i].fd, .events = POLLIN};
     }
     return poll(pollers, (nfds_t) n, LAST_CALL_MS) > 0;
 }
@@ -172,11 +169,11 @@ IsAnyComing(const NsDriverThread *threadPtr)
 static bool
 AcceptOne(NsDriverThread *threadPtr, int listenFd)
 {
-    NsDriver *drvPtr = threadPtr->drvPtr;
-    NsSock   *sockPtr = ns_calloc(1u, sizeof(NsSock));
+    NsDriver               *drvPtr = threadPtr->drvPtr;
+    NsSock                 *sockPtr = ns_calloc(1u, sizeof(NsSock));
     struct sockaddr_storage address;
-    int       length = (int) sizeof(address);
-    bool      isShared;
+    int                     length = (int) sizeof(address);
+    bool                    isShared;
     NS_DRIVER_ACCEPT_STATUS status;
 
     sockPtr->pub.driver = &drvPtr->pub;
@@ -192,7 +189,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
 
         ns_free(sockPtr);
         if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS
-                || reason == ENOMEM) {
+            || reason == ENOMEM) {
             Starve(threadPtr, listenFd, reason);
         }
         /* A client that left while it waited; the next may still be there. */
@@ -238,8 +235,9 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
 {
     NsDriver *drvPtr = sockPtr->drvPtr;
     NsStamp   now = NsClockNow();
-    NsStamp   limit = NsLoopIsStopping(&threadPtr->loop) ? NS_STOP_GRACE
-        : drvPtr->params.recvWait;
+    NsStamp   limit = NsLoopIsStopping(&threadPtr->loop)
+          ? NS_STOP_GRACE
+          : drvPtr->params.recvWait;
 
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->messagePtr == NULL && sockPtr->jobPtr == NULL);
@@ -252,8 +250,7 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
-    } else if (status == NS_DRIVER_ACCEPT_DATA
-               || drvPtr->params.deferAccept) {
+    } else if (status == NS_DRIVER_ACCEPT_DATA || drvPtr->params.deferAccept) {
         /* In either case data is there. */
         NsReadSock(threadPtr, sockPtr);
     } else {
@@ -295,7 +292,7 @@ static void
 Refuse(NsDriverThread *threadPtr, int listenFd)
 {
     static const char reply[] = "HTTP/1.0 503 Service Unavailable\r\n\r\n";
-    int fd;
+    int               fd;
 
     close(threadPtr->reserveFd);
     threadPtr->reserveFd = -1;
@@ -356,7 +353,8 @@ HasRoom(NsDriverThread *threadPtr, int listenFd)
         return false;
     }
     closed = NsSocksMakeRoom(threadPtr);
-    NsLogOncePerSecond(&threadPtr->fullStamp,
+    NsLogOncePerSecond(
+        &threadPtr->fullStamp,
         "%s: as many connections as maxqueuesize allows (%d): %s",
         drvPtr->pub.module, drvPtr->params.maxQueueSize,
         closed != NULL ? closed : "new clients wait");
@@ -376,8 +374,9 @@ IsFull(const NsDriverThread *threadPtr)
 {
     const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
 
-    return threadPtr->nSockets - threadPtr->nLeaving >= (paramsPtr->maxQueueSize
-        + paramsPtr->nDriverThreads - 1) / paramsPtr->nDriverThreads;
+    return threadPtr->nSockets - threadPtr->nLeaving
+        >= (paramsPtr->maxQueueSize + paramsPtr->nDriverThreads - 1)
+        / paramsPtr->nDriverThreads;
 }
 
 static bool

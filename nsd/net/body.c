@@ -26,12 +26,12 @@ static NsReadStep BeginChunks(NsSock *sockPtr);
 static NsReadStep TakeChunks(NsSock *sockPtr, char *bytes, size_t length);
 static NsReadStep Complete(NsSock *sockPtr);
 static NsReadStep Refuse(NsSock *sockPtr, int status);
-static bool Store(NsSock *sockPtr, const char *bytes, size_t length);
-static bool GrowMemory(NsSock *sockPtr, size_t length);
-static bool OpenFile(NsSock *sockPtr, bool isNamed);
-static void LogShortage(const NsSock *sockPtr, int reason);
-static bool Reserve(NsMessage *messagePtr, int64_t bytes);
-static void SendContinue(NsSock *sockPtr);
+static bool       Store(NsSock *sockPtr, const char *bytes, size_t length);
+static bool       GrowMemory(NsSock *sockPtr, size_t length);
+static bool       OpenFile(NsSock *sockPtr, bool isNamed);
+static void       LogShortage(const NsSock *sockPtr, int reason);
+static bool       Reserve(NsMessage *messagePtr, int64_t bytes);
+static void       SendContinue(NsSock *sockPtr);
 
 NsReadStep
 NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
@@ -55,10 +55,9 @@ NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
 struct iovec
 NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    NsMessage   *messagePtr = sockPtr->messagePtr;
-    NsReader    *readerPtr = messagePtr->readerPtr;
-    size_t       missing = (size_t) readerPtr->bodyBytes
-        - messagePtr->contentLength;
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    size_t missing = (size_t) readerPtr->bodyBytes - messagePtr->contentLength;
     struct iovec vec = {threadPtr->scratch, NS_SCRATCH_BYTES};
 
     NsSockAssertMine(threadPtr, sockPtr);
@@ -93,7 +92,8 @@ NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
     case NS_READ_BUFFER:
         readerPtr->used += nNew;
         NsAssert(readerPtr->used <= readerPtr->size);
-        messagePtr->contentLength = readerPtr->used - messagePtr->head.headBytes;
+        messagePtr->contentLength = readerPtr->used
+            - messagePtr->head.headBytes;
         break;
     case NS_READ_MEMORY:
         messagePtr->contentLength += nNew;
@@ -115,7 +115,8 @@ NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
                          (int64_t) messagePtr->contentLength);
     }
     return (int64_t) messagePtr->contentLength >= readerPtr->bodyBytes
-        ? Complete(sockPtr) : NS_STEP_AGAIN;
+        ? Complete(sockPtr)
+        : NS_STEP_AGAIN;
 }
 
 /*
@@ -125,12 +126,12 @@ static NsReadStep
 BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     const NsDriverParams *paramsPtr = &sockPtr->drvPtr->params;
-    NsMessage  *messagePtr = sockPtr->messagePtr;
-    NsReader   *readerPtr = messagePtr->readerPtr;
-    int64_t     total = messagePtr->head.contentLength;
-    size_t      headBytes = messagePtr->head.headBytes;
-    const char *bytes = readerPtr->buffer + headBytes;
-    size_t      nThere = readerPtr->used - headBytes;
+    NsMessage            *messagePtr = sockPtr->messagePtr;
+    NsReader             *readerPtr = messagePtr->readerPtr;
+    int64_t               total = messagePtr->head.contentLength;
+    size_t                headBytes = messagePtr->head.headBytes;
+    const char           *bytes = readerPtr->buffer + headBytes;
+    size_t                nThere = readerPtr->used - headBytes;
 
     NsAssert(total > 0 && headBytes <= readerPtr->used);
     if (total > paramsPtr->maxInput) {
@@ -161,8 +162,7 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
         if (!OpenFile(sockPtr, isNamed) || !Store(sockPtr, bytes, nThere)) {
             return Refuse(sockPtr, 503);
         }
-        if (threadPtr->nSpoolers > 0
-                && (int64_t) nThere < total) {
+        if (threadPtr->nSpoolers > 0 && (int64_t) nThere < total) {
             return NS_STEP_SPOOL;
         }
     }
@@ -178,7 +178,8 @@ BeginChunks(NsSock *sockPtr)
 
     NsAssert(headBytes <= readerPtr->used);
     readerPtr->phase = NS_READ_CHUNKS;
-    NsChunkInit(&readerPtr->chunks, (uint64_t) sockPtr->drvPtr->params.maxInput);
+    NsChunkInit(&readerPtr->chunks,
+                (uint64_t) sockPtr->drvPtr->params.maxInput);
     if (readerPtr->used == headBytes) {
         SendContinue(sockPtr);
         return NS_STEP_AGAIN;
@@ -215,7 +216,7 @@ TakeChunks(NsSock *sockPtr, char *bytes, size_t length)
         return Complete(sockPtr);
     }
     if (entity != NULL && Ns_StrToWideInt(entity, &expected) == NS_OK
-            && (Tcl_WideInt) messagePtr->contentLength >= expected) {
+        && (Tcl_WideInt) messagePtr->contentLength >= expected) {
         /* The end of the chunks may still come: nothing else can follow. */
         messagePtr->mustClose = true;
         return Complete(sockPtr);
@@ -276,7 +277,8 @@ Store(NsSock *sockPtr, const char *bytes, size_t length)
 
     if (messagePtr->contentFd < 0) {
         if (GrowMemory(sockPtr, length)) {
-            memcpy(messagePtr->content + messagePtr->contentLength, bytes, length);
+            memcpy(messagePtr->content + messagePtr->contentLength, bytes,
+                   length);
             messagePtr->contentLength += length;
             messagePtr->content[messagePtr->contentLength] = '\0';
             return true;
@@ -285,8 +287,8 @@ Store(NsSock *sockPtr, const char *bytes, size_t length)
             return false;
         }
         if (messagePtr->contentLength > 0u
-                && !NsWriteAllAt(messagePtr->contentFd, messagePtr->content,
-                                 messagePtr->contentLength, 0)) {
+            && !NsWriteAllAt(messagePtr->contentFd, messagePtr->content,
+                             messagePtr->contentLength, 0)) {
             LogShortage(sockPtr, errno);
             return false;
         }
@@ -348,8 +350,9 @@ OpenFile(NsSock *sockPtr, bool isNamed)
         Ns_DStringInit(&ds);
         messagePtr->contentFd = NsTempFileOpenNamed(directory, &ds);
         if (messagePtr->contentFd >= 0) {
-            messagePtr->contentFile = NsArenaDup(&messagePtr->arena,
-                Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds));
+            messagePtr->contentFile =
+                NsArenaDup(&messagePtr->arena, Ns_DStringValue(&ds),
+                           (size_t) Ns_DStringLength(&ds));
         }
         Ns_DStringFree(&ds);
     } else {
@@ -368,9 +371,11 @@ LogShortage(const NsSock *sockPtr, int reason)
     const NsDriver  *drvPtr = sockPtr->drvPtr;
 
     if (NsEpisodeBegins(&shortage)) {
-        Ns_Log(Error, "%s: cannot store the body of a request in %s: %s; such"
-               " requests are refused until it works again", drvPtr->pub.module,
-               drvPtr->settings.uploadPath, strerror(reason));
+        Ns_Log(Error,
+               "%s: cannot store the body of a request in %s: %s; such"
+               " requests are refused until it works again",
+               drvPtr->pub.module, drvPtr->settings.uploadPath,
+               strerror(reason));
     }
 }
 

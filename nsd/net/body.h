@@ -18,7 +18,6 @@ NsReadStep NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr);
  * The place for the next bytes of the body; and they have been read into it.
  */
 struct iovec NsBodyTarget(NsDriverThread *threadPtr, NsSock *sockPtr);
-NsReadStep   NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr,
-                        size_t nNew);
+NsReadStep NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew);
 
 #endif

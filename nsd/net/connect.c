@@ -18,31 +18,31 @@
 
 typedef struct Attempt {
     NsSockAddr addr;
-    NS_SOCKET  sock;                /* NS_INVALID_SOCKET: not begun, or
-                                     * failed. */
+    NS_SOCKET  sock; /* NS_INVALID_SOCKET: not begun, or
+                      * failed. */
 } Attempt;
 
 /*
  * Owned by one thread at a time.
  */
 struct NsConnector {
-    char        *host;              /* Constant. */
-    int          port;              /* Constant. */
-    NsSockAddr  *locals;            /* Constant; to connect from. */
-    int          nLocals;           /* 0: anywhere. */
-    bool         isStaggered;       /* Constant. */
-    int          fd;                /* -1: taken. */
-    int          nAddresses;        /* Constant. */
-    int          nBegun;
-    int          nPending;
-    NsStamp      lastStamp;         /* The last attempt began. */
-    NS_SOCKET    connectedSock;
-    int          error;             /* Of the attempt that failed last... */
-    int          failed;            /* and its index. */
-    Attempt      attempts[];
+    char       *host;        /* Constant. */
+    int         port;        /* Constant. */
+    NsSockAddr *locals;      /* Constant; to connect from. */
+    int         nLocals;     /* 0: anywhere. */
+    bool        isStaggered; /* Constant. */
+    int         fd;          /* -1: taken. */
+    int         nAddresses;  /* Constant. */
+    int         nBegun;
+    int         nPending;
+    NsStamp     lastStamp; /* The last attempt began. */
+    NS_SOCKET   connectedSock;
+    int         error;  /* Of the attempt that failed last... */
+    int         failed; /* and its index. */
+    Attempt     attempts[];
 };
 
-static bool ResolveLocal(NsConnector *connectorPtr,
+static bool ResolveLocal(NsConnector         *connectorPtr,
                          const NsConnectSpec *specPtr);
 static void LookAtPending(NsConnector *connectorPtr);
 static void Begin(NsConnector *connectorPtr, int index);
@@ -62,8 +62,8 @@ NsConnectorCreate(const NsConnectSpec *specPtr)
         errno = 0;
         return NULL;
     }
-    connectorPtr = ns_calloc(1u, sizeof(NsConnector)
-                             + (size_t) n * sizeof(Attempt));
+    connectorPtr =
+        ns_calloc(1u, sizeof(NsConnector) + (size_t) n * sizeof(Attempt));
     for (int i = 0; i < n; i++) {
         connectorPtr->attempts[i].addr = addrs[i];
         connectorPtr->attempts[i].sock = NS_INVALID_SOCKET;
@@ -98,7 +98,8 @@ ResolveLocal(NsConnector *connectorPtr, const NsConnectSpec *specPtr)
         return true;
     }
     connectorPtr->nLocals = NsSockAddrResolveAll(specPtr->localHost,
-        specPtr->localPort, &connectorPtr->locals);
+                                                 specPtr->localPort,
+                                                 &connectorPtr->locals);
     return connectorPtr->nLocals > 0;
 }
 
@@ -152,8 +153,9 @@ NsConnectorGoOn(NsConnector *connectorPtr, NsStamp *againPtr)
         return NS_CONNECT_FAILED;
     }
     *againPtr = connectorPtr->isStaggered
-        && connectorPtr->nBegun < connectorPtr->nAddresses
-        ? connectorPtr->lastStamp + NS_CONNECT_DELAY : 0;
+            && connectorPtr->nBegun < connectorPtr->nAddresses
+        ? connectorPtr->lastStamp + NS_CONNECT_DELAY
+        : 0;
     return NS_CONNECT_WAIT;
 }
 
@@ -161,17 +163,19 @@ static void
 LookAtPending(NsConnector *connectorPtr)
 {
     for (int i = 0; i < connectorPtr->nBegun
-             && connectorPtr->connectedSock == NS_INVALID_SOCKET; i++) {
+         && connectorPtr->connectedSock == NS_INVALID_SOCKET;
+         i++) {
         Attempt      *attemptPtr = &connectorPtr->attempts[i];
         struct pollfd pollFd = {.fd = attemptPtr->sock, .events = POLLOUT};
         int           reason = 0;
         socklen_t     length = sizeof(reason);
 
-        if (attemptPtr->sock == NS_INVALID_SOCKET || poll(&pollFd, 1u, 0) <= 0) {
+        if (attemptPtr->sock == NS_INVALID_SOCKET
+            || poll(&pollFd, 1u, 0) <= 0) {
             continue;
         }
-        if (getsockopt(attemptPtr->sock, SOL_SOCKET, SO_ERROR, &reason,
-                       &length) != 0) {
+        if (getsockopt(attemptPtr->sock, SOL_SOCKET, SO_ERROR, &reason, &length)
+            != 0) {
             reason = errno;
         }
         connectorPtr->nPending--;
@@ -193,15 +197,15 @@ Begin(NsConnector *connectorPtr, int index)
     attemptPtr->sock = socket(addrPtr->u.any.sa_family,
                               SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (attemptPtr->sock == NS_INVALID_SOCKET
-            || !BindTo(connectorPtr, attemptPtr->sock,
-                       addrPtr->u.any.sa_family)) {
+        || !BindTo(connectorPtr, attemptPtr->sock, addrPtr->u.any.sa_family)) {
         NoteFailed(connectorPtr, index, errno);
     } else if (connect(attemptPtr->sock, &addrPtr->u.any, addrPtr->length)
                == 0) {
         NoteConnected(connectorPtr, attemptPtr);
     } else if (errno != EINPROGRESS
                || epoll_ctl(connectorPtr->fd, EPOLL_CTL_ADD, attemptPtr->sock,
-                            &event) != 0) {
+                            &event)
+                   != 0) {
         NoteFailed(connectorPtr, index, errno);
     } else {
         connectorPtr->nPending++;
@@ -248,9 +252,9 @@ NoteFailed(NsConnector *connectorPtr, int index, int error)
 void
 NsConnectorAppendError(const NsConnector *connectorPtr, Ns_DString *dsPtr)
 {
-    const NsSockAddr *addrPtr
-        = &connectorPtr->attempts[connectorPtr->failed].addr;
-    char              text[NI_MAXHOST];
+    const NsSockAddr *addrPtr =
+        &connectorPtr->attempts[connectorPtr->failed].addr;
+    char text[NI_MAXHOST];
 
     NsSockAddrText(addrPtr, text, sizeof(text));
     Ns_DStringPrintf(dsPtr, "cannot connect to %s port %d", connectorPtr->host,

@@ -16,16 +16,16 @@
 #include "nssocket.h"
 #include "base/clock.h"
 
-#define NS_CONNECT_DELAY INT64_C(250000000)     /* Nanoseconds. */
+#define NS_CONNECT_DELAY INT64_C(250000000) /* Nanoseconds. */
 
 typedef struct NsConnector NsConnector;
 
 typedef struct NsConnectSpec {
     const char *host;
     int         port;
-    const char *localHost;      /* To connect from; NULL: any. */
-    int         localPort;      /* 0: any.  Else one is tried after the
-                                 * other. */
+    const char *localHost; /* To connect from; NULL: any. */
+    int         localPort; /* 0: any.  Else one is tried after the
+                            * other. */
 } NsConnectSpec;
 
 /*
@@ -33,7 +33,7 @@ typedef struct NsConnectSpec {
  * that the host is not known.
  */
 NsConnector *NsConnectorCreate(const NsConnectSpec *specPtr);
-void NsConnectorDestroy(NsConnector **connectorPtrPtr);
+void         NsConnectorDestroy(NsConnector **connectorPtrPtr);
 
 /*
  * Do what can be done without waiting.  WAIT: continue when the descriptor is
@@ -47,7 +47,7 @@ typedef enum {
 } NsConnectStatus;
 
 NsConnectStatus NsConnectorGoOn(NsConnector *connectorPtr, NsStamp *againPtr);
-int  NsConnectorFd(const NsConnector *connectorPtr);
+int             NsConnectorFd(const NsConnector *connectorPtr);
 void NsConnectorAppendError(const NsConnector *connectorPtr, Ns_DString *dsPtr);
 
 /*

@@ -19,15 +19,13 @@
 #include "nsthread.h"
 #include "base/assert.h"
 
-typedef enum {
-    ANSWERING, LAST, SENT, LEAVING, LEFT, LOGGED, ENDED
-} State;
+typedef enum { ANSWERING, LAST, SENT, LEAVING, LEFT, LOGGED, ENDED } State;
 
 struct NsDelivery {
-    atomic_int state;           /* State */
-    bool       isFollowed;      /* Set before the reply is said to end. */
-    NsHeld    *heldPtr;         /* From LEFT on, the writer's. */
-    int64_t    missing;         /* From ENDED on, the other's. */
+    atomic_int state;      /* State */
+    bool       isFollowed; /* Set before the reply is said to end. */
+    NsHeld    *heldPtr;    /* From LEFT on, the writer's. */
+    int64_t    missing;    /* From ENDED on, the other's. */
 };
 
 /*
@@ -36,13 +34,12 @@ struct NsDelivery {
 #define TO(state) (1u << (state))
 static const unsigned legalMoves[] = {
     [ANSWERING] = TO(LAST) | TO(LEAVING) | TO(ENDED),
-    [LAST]      = TO(ANSWERING) | TO(SENT) | TO(LOGGED) | TO(ENDED),
-    [SENT]      = TO(ANSWERING) | TO(LOGGED) | TO(ENDED),
-    [LEAVING]   = TO(LEFT),
-    [LEFT]      = 0u,
-    [LOGGED]    = 0u,
-    [ENDED]     = 0u
-};
+    [LAST] = TO(ANSWERING) | TO(SENT) | TO(LOGGED) | TO(ENDED),
+    [SENT] = TO(ANSWERING) | TO(LOGGED) | TO(ENDED),
+    [LEAVING] = TO(LEFT),
+    [LEFT] = 0u,
+    [LOGGED] = 0u,
+    [ENDED] = 0u};
 
 static bool Move(NsDelivery *deliveryPtr, State from, State to);
 
@@ -55,8 +52,7 @@ NsDeliveryCreate(void)
 void
 NsDeliveryDestroy(NsDelivery **deliveryPtrPtr)
 {
-    NsAssert(*deliveryPtrPtr == NULL
-             || (*deliveryPtrPtr)->state != LEAVING);
+    NsAssert(*deliveryPtrPtr == NULL || (*deliveryPtrPtr)->state != LEAVING);
     ns_free(*deliveryPtrPtr);
     *deliveryPtrPtr = NULL;
 }
@@ -103,7 +99,7 @@ NsDeliveryLeave(NsDelivery *deliveryPtr, NsHeld *heldPtr)
         case LAST:
         case SENT:
             if (Move(deliveryPtr, LAST, LOGGED)
-                    || Move(deliveryPtr, SENT, LOGGED)) {
+                || Move(deliveryPtr, SENT, LOGGED)) {
                 NsHeldPut(heldPtr, 0);
                 return;
             }
@@ -142,7 +138,7 @@ void
 NsDeliveryPause(NsDelivery *deliveryPtr)
 {
     if (!Move(deliveryPtr, LAST, ANSWERING)
-            && atomic_load(&deliveryPtr->state) == LEFT) {
+        && atomic_load(&deliveryPtr->state) == LEFT) {
         NsHeldForget(deliveryPtr->heldPtr);
     }
 }

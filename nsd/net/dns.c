@@ -26,8 +26,8 @@ static LookupProc LookupName, LookupAddresses;
 /*
  * Set before other threads exist.
  */
-static Ns_Cache *nameCache;             /* Address -> name. */
-static Ns_Cache *addressCache;          /* Name -> list of addresses. */
+static Ns_Cache *nameCache;    /* Address -> name. */
+static Ns_Cache *addressCache; /* Name -> list of addresses. */
 static Ns_Time   waitTime;
 
 typedef struct Settings {
@@ -46,13 +46,12 @@ static const NsParameter rows[] = {
             "Life time of a lookup result; without a unit, in minutes."),
     NS_TIME(Settings, waitTimeout, "dnswaittimeout", "5", 0, NS_PARAM_NO_LIMIT,
             "Wait at most this long for the same lookup in another thread."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
-static int TimeToLive(NsStamp span);
+static int         TimeToLive(NsStamp span);
 static const char *PreferIpv4(const char *addresses);
-static bool Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key,
-                   LookupProc *proc);
+static bool        Cached(Ns_DString *dsPtr, Ns_Cache *cache, const char *key,
+                          LookupProc *proc);
 
 void
 NsDnsInit(void)
@@ -70,7 +69,7 @@ NsDnsConfigure(void)
     timeToLive = TimeToLive(settings.timeout);
     waitTime = NsClockSpan(0, settings.waitTimeout);
     if (nameCache == NULL && settings.isOn && settings.maxSize > 0
-            && timeToLive > 0) {
+        && timeToLive > 0) {
         nameCache = Ns_CacheCreateEx("ns:dnshost", TCL_STRING_KEYS, timeToLive,
                                      settings.maxSize, ns_free);
         addressCache = Ns_CacheCreateEx("ns:dnsaddr", TCL_STRING_KEYS,
@@ -220,9 +219,8 @@ LookupName(Ns_DString *dsPtr, const char *key)
 static bool
 LookupAddresses(Ns_DString *dsPtr, const char *key)
 {
-    struct addrinfo  hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM
-    };
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *listPtr = NULL;
     int              result = getaddrinfo(key, NULL, &hints, &listPtr);
 
@@ -237,8 +235,9 @@ LookupAddresses(Ns_DString *dsPtr, const char *key)
         char text[NI_MAXHOST];
 
         if ((p->ai_family != AF_INET && p->ai_family != AF_INET6)
-                || getnameinfo(p->ai_addr, p->ai_addrlen, text, sizeof(text),
-                               NULL, 0, NI_NUMERICHOST) != 0) {
+            || getnameinfo(p->ai_addr, p->ai_addrlen, text, sizeof(text), NULL,
+                           0, NI_NUMERICHOST)
+                != 0) {
             continue;
         }
         if (Ns_DStringLength(dsPtr) > 0) {

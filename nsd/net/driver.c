@@ -37,11 +37,11 @@ static atomic_bool isStopping;
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
 static Ns_DriverRecvProc Refuse;
-static void RaiseDescriptorLimit(void);
-static Ns_ReturnCode StartDriver(NsDriver *drvPtr);
-static void StartHelpers(NsDriver *drvPtr);
-static void JoinThreads(NsDriver *drvPtr, NsStamp deadline,
-                        const Ns_Time *deadlinePtr);
+static void              RaiseDescriptorLimit(void);
+static Ns_ReturnCode     StartDriver(NsDriver *drvPtr);
+static void              StartHelpers(NsDriver *drvPtr);
+static void              JoinThreads(NsDriver *drvPtr, NsStamp deadline,
+                                     const Ns_Time *deadlinePtr);
 
 bool
 NsDriversStopping(void)
@@ -53,9 +53,9 @@ int
 Ns_DriverInit(const char *server, const char *module,
               Ns_DriverInitData *initPtr)
 {
-    NsDriver   *drvPtr;
-    NsDriver  **endPtrPtr = &NsFirstDriver;
-    NsServer   *serverPtr = server == NULL ? NULL : NsServerFind(server);
+    NsDriver  *drvPtr;
+    NsDriver **endPtrPtr = &NsFirstDriver;
+    NsServer  *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
     NsDnsConfigure();
     if (!CheckInit(module, initPtr)) {
@@ -69,14 +69,16 @@ Ns_DriverInit(const char *server, const char *module,
     TakeProcs(drvPtr, initPtr);
     drvPtr->procs.name = ns_strdup(initPtr->name != NULL ? initPtr->name
                                                          : module);
-    drvPtr->path = initPtr->path != NULL ? ns_strdup(initPtr->path)
+    drvPtr->path = initPtr->path != NULL
+        ? ns_strdup(initPtr->path)
         : Ns_ConfigGetPath(server, module, NULL);
     if (drvPtr->path == NULL) {
         Ns_DString ds;
 
         Ns_DStringInit(&ds);
-        Ns_DStringPrintf(&ds, server == NULL ? "ns/module/%s%s"
-                         : "ns/server/%s/module/%s",
+        Ns_DStringPrintf(&ds,
+                         server == NULL ? "ns/module/%s%s"
+                                        : "ns/server/%s/module/%s",
                          server == NULL ? module : server,
                          server == NULL ? "" : module);
         drvPtr->path = Ns_DStringExport(&ds);
@@ -93,8 +95,8 @@ Ns_DriverInit(const char *server, const char *module,
         return NS_ERROR;
     }
     if (serverPtr == NULL) {
-        drvPtr->settings.hostMapPtr
-            = NsHostMapCreate(drvPtr, drvPtr->params.defaultServer);
+        drvPtr->settings.hostMapPtr =
+            NsHostMapCreate(drvPtr, drvPtr->params.defaultServer);
     }
     while (*endPtrPtr != NULL) {
         endPtrPtr = &(*endPtrPtr)->nextPtr;
@@ -110,7 +112,7 @@ NsDriversStart(void)
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
         if (drvPtr->ports[0] != 0 || drvPtr->nPorts > 1
-                || !drvPtr->settings.isTls) {
+            || !drvPtr->settings.isTls) {
             if (StartDriver(drvPtr) != NS_OK) {
                 return NS_ERROR;
             }
@@ -139,8 +141,9 @@ RaiseDescriptorLimit(void)
     limit.rlim_cur = MIN(wanted, limit.rlim_max);
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
         Ns_Log(Notice, "driver: the process may open %" PRIu64 " files%s",
-               (uint64_t) limit.rlim_cur, limit.rlim_cur < wanted
-               ? ", fewer than maxqueuesize needs" : "");
+               (uint64_t) limit.rlim_cur,
+               limit.rlim_cur < wanted ? ", fewer than maxqueuesize needs"
+                                       : "");
     }
 }
 
@@ -150,8 +153,9 @@ NsDriversStop(void)
     atomic_store(&isStopping, true);
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; drvPtr->threads != NULL
-                 && i < drvPtr->params.nDriverThreads; i++) {
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
             NsHandOverNoteStop();
             NsLoopStop(&drvPtr->threads[i]->loop);
         }
@@ -166,7 +170,7 @@ NsDriversWait(const Ns_Time *deadlinePtr)
 
     Ns_GetTime(&now);
     if (Ns_DiffTime((Ns_Time *) deadlinePtr, &now, &span) <= 0) {
-        span = (Ns_Time) {0, 0};
+        span = (Ns_Time){0, 0};
     }
     deadline = NsClockNow() + NsClockFromTime(&span) + 1;
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
@@ -195,13 +199,13 @@ static bool
 CheckInit(const char *module, const Ns_DriverInitData *initPtr)
 {
     if (initPtr->version != NS_DRIVER_VERSION_2
-            && initPtr->version != NS_DRIVER_VERSION_OWN) {
+        && initPtr->version != NS_DRIVER_VERSION_OWN) {
         Ns_Log(Error, "%s: version field of init argument is invalid: %d",
                module, initPtr->version);
         return false;
     }
     if (initPtr->listenProc == NULL || initPtr->acceptProc == NULL
-            || initPtr->closeProc == NULL) {
+        || initPtr->closeProc == NULL) {
         Ns_Log(Error, "%s: the driver lacks a required procedure", module);
         return false;
     }

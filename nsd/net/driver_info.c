@@ -14,10 +14,10 @@
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
 static void AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp span);
-static void AppendThreadStats(Ns_DString *dsPtr,
+static void AppendThreadStats(Ns_DString           *dsPtr,
                               const NsDriverThread *threadPtr);
 static NsDriver *FindByPrefix(const char *prefix);
-static bool MayShow(const NsDriver *drvPtr, const char *server);
+static bool      MayShow(const NsDriver *drvPtr, const char *server);
 
 void
 NsDriverInfo(Ns_DString *dsPtr, const char *server)
@@ -74,8 +74,9 @@ NsDriverThreads(Ns_DString *dsPtr)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; drvPtr->threads != NULL
-                 && i < drvPtr->params.nDriverThreads; i++) {
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
             Tcl_DStringAppendElement(dsPtr, drvPtr->threads[i]->name);
         }
     }
@@ -86,8 +87,9 @@ NsDriverStats(Ns_DString *dsPtr)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; drvPtr->threads != NULL
-                 && i < drvPtr->params.nDriverThreads; i++) {
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
             AppendThreadStats(dsPtr, drvPtr->threads[i]);
         }
     }
@@ -166,15 +168,16 @@ static void
 AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
 {
     const NsDriver *drvPtr = threadPtr->drvPtr;
-    int64_t received = atomic_load_explicit(&threadPtr->nReceived,
-                                            memory_order_relaxed);
-    int64_t partial = atomic_load_explicit(&threadPtr->nPartial,
-                                           memory_order_relaxed);
-    int64_t errors = atomic_load_explicit(&threadPtr->nErrors,
-                                          memory_order_relaxed);
+    int64_t         received = atomic_load_explicit(&threadPtr->nReceived,
+                                                    memory_order_relaxed);
+    int64_t         partial = atomic_load_explicit(&threadPtr->nPartial,
+                                                   memory_order_relaxed);
+    int64_t         errors = atomic_load_explicit(&threadPtr->nErrors,
+                                                  memory_order_relaxed);
 
     for (int i = 0; threadPtr->index == 0 && drvPtr->spoolers != NULL
-             && i < drvPtr->params.nSpoolers; i++) {
+         && i < drvPtr->params.nSpoolers;
+         i++) {
         const NsDriverThread *spoolerPtr = drvPtr->spoolers[i];
 
         received += atomic_load_explicit(&spoolerPtr->nReceived,
@@ -204,7 +207,7 @@ FindByPrefix(const char *prefix)
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
         if (drvPtr->settings.nWriters > 0
-                && strncmp(drvPtr->pub.module, prefix, length) == 0) {
+            && strncmp(drvPtr->pub.module, prefix, length) == 0) {
             return drvPtr;
         }
     }

@@ -32,7 +32,9 @@ void NsWriterStats(Ns_DString *dsPtr);
  * Query (value NULL) or set writersize, writerstreaming of the first driver
  * whose name starts with prefix.  NS_ERROR if there is none.
  */
-Ns_ReturnCode NsWriterSize(const char *prefix, int64_t *newPtr, int64_t *valuePtr);
-Ns_ReturnCode NsWriterStreaming(const char *prefix, bool *newPtr, bool *valuePtr);
+Ns_ReturnCode NsWriterSize(const char *prefix, int64_t *newPtr,
+                           int64_t *valuePtr);
+Ns_ReturnCode NsWriterStreaming(const char *prefix, bool *newPtr,
+                                bool *valuePtr);
 
 #endif

@@ -40,22 +40,21 @@ typedef struct Reserved {
 typedef struct Reservation {
     const char *module;
     NsBindMode  mode;
-    Reserved  **linkPtr;        /* The place of the next one. */
+    Reserved  **linkPtr; /* The place of the next one. */
 } Reservation;
 
-static Ns_ReturnCode EachAddress(const char *module, const char *address,
-                                 int port, AddressProc *proc, void *arg,
-                                 Failure *failurePtr);
-static AddressProc ListenOn;
+static Ns_ReturnCode      EachAddress(const char *module, const char *address,
+                                      int port, AddressProc *proc, void *arg,
+                                      Failure *failurePtr);
+static AddressProc        ListenOn;
 static NsModuleSymbolProc ReserveModule;
-static void ReservePort(const char *addresses, int port,
-                        Reservation *reservationPtr);
-static AddressProc Reserve;
+static void               ReservePort(const char *addresses, int port,
+                                      Reservation *reservationPtr);
+static AddressProc        Reserve;
 static Ns_ReturnCode Fail(Failure *failurePtr, const char *address, int reason);
-static void Explain(Ns_DString *dsPtr, const char *module,
-                    const Failure *failurePtr, int port);
-static const char *ShownAddress(const char *address);
-
+static void          Explain(Ns_DString *dsPtr, const char *module,
+                             const Failure *failurePtr, int port);
+static const char   *ShownAddress(const char *address);
 
 /*
  * Every address, every port.
@@ -63,9 +62,9 @@ static const char *ShownAddress(const char *address);
 Ns_ReturnCode
 NsDriverListen(NsDriverThread *threadPtr)
 {
-    NsDriver     *drvPtr = threadPtr->drvPtr;
-    int           nAddresses = MAX(drvPtr->nAddresses, 1);
-    bool          isShared = drvPtr->params.reusePort
+    NsDriver *drvPtr = threadPtr->drvPtr;
+    int       nAddresses = MAX(drvPtr->nAddresses, 1);
+    bool      isShared = drvPtr->params.reusePort
         || drvPtr->params.nDriverThreads > 1;
     Ns_ReturnCode result = NS_OK;
     Failure       failure;
@@ -73,7 +72,8 @@ NsDriverListen(NsDriverThread *threadPtr)
     NsListenMode(isShared ? NS_BIND_SHARED : NS_BIND_USUAL);
     for (int i = 0; i < nAddresses && result == NS_OK; i++) {
         const char *address = drvPtr->nAddresses == 0
-            ? NULL : drvPtr->addresses[i];
+            ? NULL
+            : drvPtr->addresses[i];
 
         for (int j = 0; j < drvPtr->nPorts && result == NS_OK; j++) {
             result = EachAddress(drvPtr->procs.name, address, drvPtr->ports[j],
@@ -104,7 +104,8 @@ EachAddress(const char *module, const char *address, int port,
     int         n, nDone = 0, reason = EADDRNOTAVAIL;
 
     if (!NsSockAddrIsName(address)) {
-        return proc(arg, address, port) ? NS_OK
+        return proc(arg, address, port)
+            ? NS_OK
             : Fail(failurePtr, address, errno);
     }
     n = NsSockAddrResolveAll(address, port, &addrs);
@@ -141,10 +142,10 @@ ListenOn(void *arg, const char *address, int port)
         return false;
     }
     threadPtr->listeners = ns_realloc(threadPtr->listeners,
-        (size_t) (threadPtr->nListeners + 1) * sizeof(NsListener));
-    threadPtr->listeners[threadPtr->nListeners++] = (NsListener) {
-        .fd = fd, .port = port
-    };
+                                      (size_t) (threadPtr->nListeners + 1)
+                                          * sizeof(NsListener));
+    threadPtr->listeners[threadPtr->nListeners++] = (NsListener){
+        .fd = fd, .port = port};
     if (drvPtr->params.noDelay) {
         /* Accepted sockets inherit it. */
         int on = 1;
@@ -200,9 +201,11 @@ ReserveModule(const char *server, const char *module, void *symbol, void *arg)
             reservationPtr->mode = NS_BIND_SHARED;
         }
     }
-    if (Tcl_SplitList(NULL, path == NULL ? usual
-                      : Ns_ConfigString(path, "port", usual), &n, &ports)
-            != TCL_OK) {
+    if (Tcl_SplitList(NULL,
+                      path == NULL ? usual
+                                   : Ns_ConfigString(path, "port", usual),
+                      &n, &ports)
+        != TCL_OK) {
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -223,17 +226,18 @@ ReservePort(const char *addresses, int port, Reservation *reservationPtr)
     const char **words = NULL;
     int          n = 0;
 
-    if (addresses != NULL && Tcl_SplitList(NULL, addresses, &n, &words)
-            != TCL_OK) {
+    if (addresses != NULL
+        && Tcl_SplitList(NULL, addresses, &n, &words) != TCL_OK) {
         return;
     }
     for (int i = 0; i < MAX(n, 1); i++) {
         Failure failure;
 
         if (EachAddress(reservationPtr->module, n == 0 ? NULL : words[i], port,
-                        Reserve, reservationPtr, &failure) != NS_OK
-                && failure.reason != EADDRNOTAVAIL
-                && failure.reason != EAFNOSUPPORT) {
+                        Reserve, reservationPtr, &failure)
+                != NS_OK
+            && failure.reason != EADDRNOTAVAIL
+            && failure.reason != EAFNOSUPPORT) {
             Ns_DString ds;
 
             Ns_DStringInit(&ds);
@@ -282,10 +286,12 @@ Explain(Ns_DString *dsPtr, const char *module, const Failure *failurePtr,
     Ns_DStringPrintf(dsPtr, "%s: failed to listen on %s:%d: %s", module,
                      failurePtr->address, port, strerror(failurePtr->reason));
     if (failurePtr->reason == EACCES || failurePtr->reason == EPERM) {
-        Ns_DStringPrintf(dsPtr, "; start as root, with -u USER and -b %s:%d, or"
+        Ns_DStringPrintf(dsPtr,
+                         "; start as root, with -u USER and -b %s:%d, or"
                          " give the program the right to, with setcap"
                          " cap_net_bind_service=+ep FILE, or choose a port of"
-                         " 1024 or more", failurePtr->address, port);
+                         " 1024 or more",
+                         failurePtr->address, port);
     }
 }
 
@@ -293,5 +299,6 @@ static const char *
 ShownAddress(const char *address)
 {
     return address == NULL || *address == '\0' || STREQ(address, "*")
-        ? "0.0.0.0" : address;
+        ? "0.0.0.0"
+        : address;
 }

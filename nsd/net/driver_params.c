@@ -29,20 +29,20 @@ typedef struct Shared {
     int64_t maxSpool;
     int64_t maxBodyMemory;
     int64_t progressMinSize;
-    int     poller;             /* Index of the word. */
+    int     poller; /* Index of the word. */
 } Shared;
 
-static Shared shared;           /* Main thread. */
+static Shared shared; /* Main thread. */
 
 static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
 static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial;
-static void UseShared(void);
-static void TakeParams(NsDriver *drvPtr);
-static int WholeSeconds(NsStamp span);
-static void TakeWriterParams(NsDriver *drvPtr);
-static bool TakeAddresses(NsDriver *drvPtr);
-static bool TakePorts(NsDriver *drvPtr);
-static void SplitList(const char *list, int *nPtr, char ***itemsPtr);
+static void                  UseShared(void);
+static void                  TakeParams(NsDriver *drvPtr);
+static int                   WholeSeconds(NsStamp span);
+static void                  TakeWriterParams(NsDriver *drvPtr);
+static bool                  TakeAddresses(NsDriver *drvPtr);
+static bool                  TakePorts(NsDriver *drvPtr);
+static void  SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 
 static const NsParameter sharedRows[] = {
@@ -55,24 +55,22 @@ static const NsParameter sharedRows[] = {
               "How drivers wait for sockets."),
     NS_SIZE(Shared, progressMinSize, "progressminsize", "0", 0, ANY,
             "Follow the progress of uploads that are larger; 0 = none."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter httpRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "80", 0, 65535,
                "Ports to listen on."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter httpsRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
                "Ports to listen on; 0 = none."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter rows[] = {
-    NS_TEXT(NsDriver, params.address, "address", "of hostname or of the machine",
-            "Addresses to listen on.", .isDescribed = true),
+    NS_TEXT(NsDriver, params.address, "address",
+            "of hostname or of the machine", "Addresses to listen on.",
+            .isDescribed = true),
     NS_TEXT(NsDriver, params.hostname, "hostname", "found by address",
             "Name in the location.", .isDescribed = true),
     NS_TEXT(NsDriver, params.location, "location", "protocol://hostname:port",
@@ -86,13 +84,17 @@ static const NsParameter rows[] = {
             "Larger bodies go to a named file; 0 = none; at most maxinput.",
             .adjustProc = AdjustMaxUpload),
     NS_PATH(NsDriver, settings.uploadPath, "uploadpath",
-            "system's directory for temporary files", "Directory of those "
-            "files.", .isDescribed = true, .adjustProc = AdjustUploadPath),
+            "system's directory for temporary files",
+            "Directory of those "
+            "files.",
+            .isDescribed = true, .adjustProc = AdjustUploadPath),
     NS_SIZE(NsDriver, params.bufSize, "bufsize", "16384", 1024, GIB,
             "First read on a connection."),
     NS_SIZE(NsDriver, params.readAhead, "readahead", "value of bufsize", 1024,
-            ANY, "Larger bodies go to disk; at least bufsize, at most "
-            "maxinput.", .isDescribed = true, .adjustProc = AdjustReadAhead),
+            ANY,
+            "Larger bodies go to disk; at least bufsize, at most "
+            "maxinput.",
+            .isDescribed = true, .adjustProc = AdjustReadAhead),
     NS_SIZE(NsDriver, params.limits.maxLineBytes, "maxline", "8192", 256, GIB,
             "Longest request or header line."),
     NS_INT(NsDriver, params.limits.maxFields, "maxheaders", "128", 8, 32767,
@@ -116,9 +118,8 @@ static const NsParameter rows[] = {
             "Idle time of a kept connection; 0 = none is kept."),
     NS_TIME(NsDriver, params.closeWait, "closewait", "2", 0, ANY,
             "Time for a graceful close."),
-    NS_SIZE(NsDriver, settings.keepaliveMaxUploadSize,
-            "keepalivemaxuploadsize", "0", 0, ANY,
-            "Close after larger request bodies; 0 = never."),
+    NS_SIZE(NsDriver, settings.keepaliveMaxUploadSize, "keepalivemaxuploadsize",
+            "0", 0, ANY, "Close after larger request bodies; 0 = never."),
     NS_SIZE(NsDriver, settings.keepaliveMaxDownloadSize,
             "keepalivemaxdownloadsize", "0", 0, ANY,
             "Close after larger replies; 0 = never."),
@@ -154,14 +155,12 @@ static const NsParameter rows[] = {
     NS_INT(NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
            "256, at most half of maxqueuesize", 0, ANY,
            "Half-received requests and TLS handshakes of one address, or one "
-           "IPv6 network (/64); 0 = any number.", .isDescribed = true,
-           .adjustProc = AdjustMaxPartial),
+           "IPv6 network (/64); 0 = any number.",
+           .isDescribed = true, .adjustProc = AdjustMaxPartial),
     NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
             "Set TCP_NODELAY on connections."),
     NS_IGNORED("uploadsize", "Obsolete, ignored."),
-    NS_PARAM_END
-};
-
+    NS_PARAM_END};
 
 void
 NsDriverParamsInit(void)
@@ -279,7 +278,8 @@ TakeWriterParams(NsDriver *drvPtr)
     atomic_init(&drvPtr->rate.bytesPerSecond,
                 INT64_C(1024) * paramsPtr->writerRateKb);
     if (settingsPtr->nWriters > 0) {
-        Ns_Log(Notice, "%s: enable %d writer thread(s) for downloads >= "
+        Ns_Log(Notice,
+               "%s: enable %d writer thread(s) for downloads >= "
                "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",
                drvPtr->pub.module, settingsPtr->nWriters, paramsPtr->writerSize,
                paramsPtr->writerBufSize, paramsPtr->writerStreaming);
@@ -322,7 +322,8 @@ TakeAddresses(NsDriver *drvPtr)
         hostname = drvPtr->pub.address;
     }
     drvPtr->pub.location = location != NULL && strstr(location, "://") != NULL
-        ? ns_strdup(location) : MakeLocation(drvPtr, hostname);
+        ? ns_strdup(location)
+        : MakeLocation(drvPtr, hostname);
     return true;
 }
 
@@ -335,8 +336,9 @@ TakePorts(NsDriver *drvPtr)
     SplitList(drvPtr->params.port, &drvPtr->nPorts, &ports);
     drvPtr->ports = ns_calloc((size_t) MAX(drvPtr->nPorts, 1), sizeof(int));
     for (int i = 0; i < drvPtr->nPorts; i++) {
-        if (isValid && (Ns_StrToInt(ports[i], &drvPtr->ports[i]) != NS_OK
-                        || drvPtr->ports[i] < 0 || drvPtr->ports[i] > 65535)) {
+        if (isValid
+            && (Ns_StrToInt(ports[i], &drvPtr->ports[i]) != NS_OK
+                || drvPtr->ports[i] < 0 || drvPtr->ports[i] > 65535)) {
             Ns_Log(Error, "%s: invalid port: %s", drvPtr->pub.module, ports[i]);
             isValid = false;
         }

@@ -14,7 +14,7 @@ void NsDriverParamsInit(void);
 /*
  * False: it cannot be listened, and the log says why.
  */
-bool NsDriverParamsRead(NsDriver *drvPtr);
+bool         NsDriverParamsRead(NsDriver *drvPtr);
 NsPollerKind NsDriverPollerKind(void);
 
 #endif

@@ -27,7 +27,7 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
         what |= NS_POLL_WRITE;
     }
     if (NsPollerAdd(threadPtr->loop.pollerPtr, sockPtr->pub.sock, what, sockPtr)
-            == NS_OK) {
+        == NS_OK) {
         sockPtr->isRegistered = true;
         return;
     }
@@ -49,8 +49,9 @@ NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSocksTouch(threadPtr, sockPtr);
     NsSockForgetPartial(threadPtr, sockPtr);
     /* Until now it was that of the handshake. */
-    atomic_store_explicit(&sockPtr->deadline, now
-        + sockPtr->drvPtr->params.recvWait, memory_order_relaxed);
+    atomic_store_explicit(&sockPtr->deadline,
+                          now + sockPtr->drvPtr->params.recvWait,
+                          memory_order_relaxed);
     if (threadPtr->hasStopped) {
         NsSockHurry(threadPtr, sockPtr, now + NS_STOP_GRACE);
     }
@@ -59,8 +60,9 @@ NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
 void
 NsSockHurry(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp limit)
 {
-    bool isIdle = sockPtr->mode == NS_SOCK_READING ? NsSockIsIdle(sockPtr)
-                                                   : !sockPtr->isLong;
+    bool isIdle = sockPtr->mode == NS_SOCK_READING
+        ? NsSockIsIdle(sockPtr)
+        : !sockPtr->isLong;
 
     NsAssert(threadPtr->hasStopped);
     NsSockAssertMine(threadPtr, sockPtr);
@@ -110,7 +112,8 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
              && threadPtr->nLeaving <= threadPtr->nSockets);
 
     /* epoll forgets a closed descriptor, unless it lives on elsewhere. */
-    if (sockPtr->isRegistered && (closesItself || sockPtr->isTaken
+    if (sockPtr->isRegistered
+        && (closesItself || sockPtr->isTaken
             || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr))) {
         NsPollerRemove(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
     }

@@ -13,7 +13,7 @@
  * When the server stops: how long a request that is on its way on an idle
  * connection may take to arrive.
  */
-#define NS_STOP_GRACE INT64_C(30000000)     /* Nanoseconds. */
+#define NS_STOP_GRACE INT64_C(30000000) /* Nanoseconds. */
 
 /*
  * Report the next arrival; for spooler threads as well.

@@ -45,12 +45,13 @@ static void Abandon(NsDriverThread *threadPtr);
 
 static const NsReadKind kind = {
     .ownState = NS_SOCK_DRIVER,
-    .loopProcs = {
-        .eventProc = HandleEvent, .nodeProc = TakeBack, .timeProc = TimeUp
-    },
-    .runProc = Run, .leaveProc = Leave, .loseProc = Lose,
-    .awaitProc = NsReadNoteProgress
-};
+    .loopProcs = {.eventProc = HandleEvent,
+                  .nodeProc = TakeBack,
+                  .timeProc = TimeUp},
+    .runProc = Run,
+    .leaveProc = Leave,
+    .loseProc = Lose,
+    .awaitProc = NsReadNoteProgress};
 
 NsDriverThread *
 NsDriverThreadCreate(NsDriver *drvPtr, int index)
@@ -64,8 +65,10 @@ NsDriverThreadCreate(NsDriver *drvPtr, int index)
 static void
 Run(NsDriverThread *threadPtr)
 {
-    Ns_ThreadSetName("-driver:%s-", threadPtr->drvPtr->params.nDriverThreads > 1
-                     ? threadPtr->name : threadPtr->drvPtr->pub.module);
+    Ns_ThreadSetName("-driver:%s-",
+                     threadPtr->drvPtr->params.nDriverThreads > 1
+                         ? threadPtr->name
+                         : threadPtr->drvPtr->pub.module);
     NsAcceptStart(threadPtr);
     while (!HasEnded(threadPtr)) {
         if (threadPtr->mustYield) {
@@ -141,12 +144,13 @@ TakeBack(NsInboxNode *nodePtr, void *arg)
 {
     NsDriverThread *threadPtr = arg;
     NsSock         *sockPtr = (NsSock *) ((char *) nodePtr
-                                          - offsetof(NsSock, inboxNode));
+                                  - offsetof(NsSock, inboxNode));
 
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
-        atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+                     atomic_load_explicit(&sockPtr->deadline,
+                                          memory_order_relaxed));
     if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING) {
         NsSockHurry(threadPtr, sockPtr, NsClockNow() + NS_STOP_GRACE);
     }
@@ -161,9 +165,9 @@ static void
 TimeUp(NsWheelEntry *entryPtr, void *arg)
 {
     NsDriverThread *threadPtr = arg;
-    NsSock  *sockPtr;
-    NsStamp  now = NsClockNow();
-    NsStamp  deadline;
+    NsSock         *sockPtr;
+    NsStamp         now = NsClockNow();
+    NsStamp         deadline;
 
     if (entryPtr == &threadPtr->retryEntry) {
         NsAcceptRetry(threadPtr);
@@ -171,7 +175,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     }
     sockPtr = (NsSock *) ((char *) entryPtr - offsetof(NsSock, wheelEntry));
     if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-            != NS_SOCK_DRIVER) {
+        != NS_SOCK_DRIVER) {
         NsWheelSet(&threadPtr->loop.wheel, entryPtr,
                    now + NsSockShortestWait(sockPtr->drvPtr));
         return;
@@ -183,7 +187,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     }
     NsSockAssertMine(threadPtr, sockPtr);
     if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
-               && NsSockIsIdle(sockPtr)) {
+        && NsSockIsIdle(sockPtr)) {
         EndLastMoment(threadPtr, sockPtr, now);
     } else if (sockPtr->mode == NS_SOCK_READING && !NsSockIsIdle(sockPtr)) {
         NsReadTimeUp(threadPtr, sockPtr);
@@ -244,7 +248,8 @@ MayHandOver(const NsDriverThread *threadPtr)
     for (const NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-                != NS_SOCK_DRIVER || sockPtr->mode == NS_SOCK_READING) {
+                != NS_SOCK_DRIVER
+            || sockPtr->mode == NS_SOCK_READING) {
             return true;
         }
     }
@@ -285,7 +290,7 @@ Abandon(NsDriverThread *threadPtr)
         NsSock *nextPtr = sockPtr->nextPtr;
 
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-                == NS_SOCK_DRIVER) {
+            == NS_SOCK_DRIVER) {
             nUnfinished += sockPtr->mode == NS_SOCK_READING
                 && !NsSockIsIdle(sockPtr);
             NsSockDestroy(threadPtr, sockPtr);
@@ -293,9 +298,9 @@ Abandon(NsDriverThread *threadPtr)
         sockPtr = nextPtr;
     }
     if (nUnfinished > 0) {
-        Ns_Log(Warning, "[driver:%s]: timeout, dropped %d requests that had"
-               " not arrived completely", threadPtr->drvPtr->pub.module,
-               nUnfinished);
+        Ns_Log(Warning,
+               "[driver:%s]: timeout, dropped %d requests that had"
+               " not arrived completely",
+               threadPtr->drvPtr->pub.module, nUnfinished);
     }
 }
-

@@ -13,29 +13,28 @@
 #include "net/watch.h"
 
 typedef struct Event {
-    NsWatch       watch;            /* Must be first. */
-    NsInboxNode   node;             /* On the way to the thread. */
-    NS_SOCKET     sock;             /* Constant. */
-    Ns_EventProc *proc;             /* Constant. */
-    void         *arg;              /* Constant. */
-    int           when;             /* 0: over after this call. */
-    NsStamp       due;              /* 0: no timeout. */
+    NsWatch       watch; /* Must be first. */
+    NsInboxNode   node;  /* On the way to the thread. */
+    NS_SOCKET     sock;  /* Constant. */
+    Ns_EventProc *proc;  /* Constant. */
+    void         *arg;   /* Constant. */
+    int           when;  /* 0: over after this call. */
+    NsStamp       due;   /* 0: no timeout. */
 } Event;
 
 typedef struct EventQueue {
-    int        maxEvents;           /* Constant. */
-    atomic_int nEvents;             /* Those who enqueue count first. */
-    NsWatcher  watcher;             /* The thread that runs. */
+    int        maxEvents; /* Constant. */
+    atomic_int nEvents;   /* Those who enqueue count first. */
+    NsWatcher  watcher;   /* The thread that runs. */
 } EventQueue;
 
-static void Begin(NsInboxNode *nodePtr, void *arg);
+static void        Begin(NsInboxNode *nodePtr, void *arg);
 static NsWatchProc Happened;
-static void Call(Event *eventPtr, int why);
-static void End(EventQueue *queuePtr, Event *eventPtr);
+static void        Call(Event *eventPtr, int why);
+static void        End(EventQueue *queuePtr, Event *eventPtr);
 
 static const NsWatchProcs watchProcs = {
-    .watchProc = Happened, .nodeProc = Begin
-};
+    .watchProc = Happened, .nodeProc = Begin};
 
 Ns_EventQueue *
 Ns_CreateEventQueue(int maxEvents)

@@ -155,12 +155,12 @@ int
 Ns_SockCork(Ns_Sock *sock, int cork)
 {
     NsSock *sockPtr = (NsSock *) sock;
-    bool    isChange = cork
-        ? sockPtr->corkDepth++ == 0
-        : sockPtr->corkDepth > 0 && --sockPtr->corkDepth == 0;
+    bool    isChange = cork ? sockPtr->corkDepth++ == 0
+                            : sockPtr->corkDepth > 0 && --sockPtr->corkDepth == 0;
 
-    return isChange && setsockopt(sock->sock, IPPROTO_TCP, TCP_CORK, &cork,
-                                  sizeof(cork)) == 0;
+    return isChange
+        && setsockopt(sock->sock, IPPROTO_TCP, TCP_CORK, &cork, sizeof(cork))
+        == 0;
 }
 
 /*

@@ -16,7 +16,7 @@ static NsReadyProc *readyProc;
  * Driver threads that stop and may still hand over requests.
  */
 static struct {
-    Ns_Mutex lock;              /* Guards the number. */
+    Ns_Mutex lock; /* Guards the number. */
     Ns_Cond  changed;
     int      nThreads;
 } undrained;

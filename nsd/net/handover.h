@@ -17,7 +17,7 @@
  * socket finished, inside the call (a direct answer).
  */
 typedef void NsReadyProc(NsMessage *messagePtr);
-void NsDriverSetReadyProc(NsReadyProc *proc);
+void         NsDriverSetReadyProc(NsReadyProc *proc);
 
 /*
  * The request that was read just now has to wait for a thread.  If a driver

@@ -16,7 +16,7 @@
 #include "nsset.h"
 
 struct NsHostMap {
-    Tcl_HashTable      entries;     /* Lower-case Host field -> NsHostEntry. */
+    Tcl_HashTable      entries; /* Lower-case Host field -> NsHostEntry. */
     const NsHostEntry *defaultPtr;
 };
 
@@ -31,9 +31,9 @@ static void AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
                        const NsHostEntry *entryPtr, const char *name, int port);
 static NsHostEntry *CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr,
                                 const char *host, bool isVariant);
-static bool IsOfDriver(const NsDriver *drvPtr, const char *port);
-static size_t NameLength(const char *host);
-static bool Normalize(char *key, const char *host);
+static bool         IsOfDriver(const NsDriver *drvPtr, const char *port);
+static size_t       NameLength(const char *host);
+static bool         Normalize(char *key, const char *host);
 
 NsHostMap *
 NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
@@ -46,7 +46,8 @@ NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
     Tcl_InitHashTable(&mapPtr->entries, TCL_STRING_KEYS);
     if (defaultServer == NULL) {
         Ns_Fatal("%s: virtual servers configured, but %s has no defaultserver"
-                 " defined", module, drvPtr->path);
+                 " defined",
+                 module, drvPtr->path);
     }
     Ns_DStringInit(&path);
     Ns_DStringVarAppend(&path, drvPtr->path, "/servers", NULL);
@@ -141,8 +142,8 @@ AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
         Ns_Log(Error, "%s: duplicate host map: %s", drvPtr->pub.module, host);
         return;
     }
-    Tcl_SetHashValue(hPtr, CreateEntry(drvPtr, NsServerFind(server), host,
-                                       false));
+    Tcl_SetHashValue(hPtr,
+                     CreateEntry(drvPtr, NsServerFind(server), host, false));
 }
 
 /*
@@ -157,7 +158,7 @@ AddVariants(NsHostMap *mapPtr, const NsDriver *drvPtr, const char *host)
     size_t             length = NameLength(host);
 
     if (!Normalize(key, host)
-            || (hPtr = Tcl_FindHashEntry(&mapPtr->entries, key)) == NULL) {
+        || (hPtr = Tcl_FindHashEntry(&mapPtr->entries, key)) == NULL) {
         return;
     }
     entryPtr = Tcl_GetHashValue(hPtr);
@@ -191,8 +192,9 @@ AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
     if (Normalize(key, host)) {
         hPtr = Tcl_CreateHashEntry(&mapPtr->entries, key, &isNew);
         if (isNew) {
-            Tcl_SetHashValue(hPtr, CreateEntry(drvPtr, entryPtr->serverPtr,
-                                               host, true));
+            Tcl_SetHashValue(hPtr,
+                             CreateEntry(drvPtr, entryPtr->serverPtr, host,
+                                         true));
         }
     }
 }
@@ -253,7 +255,8 @@ Normalize(char *key, const char *host)
     }
     for (size_t i = 0u; i < length; i++) {
         key[i] = (char) (host[i] >= 'A' && host[i] <= 'Z'
-                         ? host[i] + ('a' - 'A') : host[i]);
+                             ? host[i] + ('a' - 'A')
+                             : host[i]);
     }
     key[length] = '\0';
     nameLength = NameLength(key);

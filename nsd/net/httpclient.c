@@ -25,28 +25,28 @@
 #include "net/connect.h"
 #include "net/tlsclient.h"
 
-#define HTTP_PORT    80
-#define HTTPS_PORT   443
-#define READ_BYTES   16384      /* A record of TLS, RFC 8446, section 5.1. */
+#define HTTP_PORT  80
+#define HTTPS_PORT 443
+#define READ_BYTES 16384 /* A record of TLS, RFC 8446, section 5.1. */
 
 struct NsHttpClient {
-    char       *url;            /* Constant. */
-    Ns_Task    *task;           /* Constant. */
-    NsStamp     start;          /* Constant. */
-    NsStamp     patience;       /* Constant; 0: deadline is that of all. */
-    bool        isQueued;       /* Creator: the thread of requests has it. */
-    bool        hasRun;         /* The creator: it has run here. */
+    char    *url;      /* Constant. */
+    Ns_Task *task;     /* Constant. */
+    NsStamp  start;    /* Constant. */
+    NsStamp  patience; /* Constant; 0: deadline is that of all. */
+    bool     isQueued; /* Creator: the thread of requests has it. */
+    bool     hasRun;   /* The creator: it has run here. */
 
     /* The thread that does the work; the creator when that is done. */
-    enum {CONNECTING, HANDSHAKE, SENDING, RECEIVING} stage;
-    NsConnector *connectorPtr;  /* NULL when connected. */
-    NsTlsClient *tls;           /* NULL: plain TCP. */
-    Tcl_DString request;
-    int         nSent;
-    NsStamp     deadline;
-    Tcl_DString reply;
-    char       *error;          /* NULL: none. */
-    NsStamp     end;
+    enum { CONNECTING, HANDSHAKE, SENDING, RECEIVING } stage;
+    NsConnector *connectorPtr; /* NULL when connected. */
+    NsTlsClient *tls;          /* NULL: plain TCP. */
+    Tcl_DString  request;
+    int          nSent;
+    NsStamp      deadline;
+    Tcl_DString  reply;
+    char        *error; /* NULL: none. */
+    NsStamp      end;
 };
 
 /*
@@ -54,23 +54,23 @@ struct NsHttpClient {
  */
 typedef struct Target {
     bool        isSecure;
-    char       *host;           /* Own. */
-    const char *authority;      /* HOST?:PORT? */
+    char       *host;      /* Own. */
+    const char *authority; /* HOST?:PORT? */
     int         authorityBytes;
     int         port;
     const char *path;
 } Target;
 
-static Ns_Mutex       queueLock;            /* Held to make the queue. */
-static Ns_TaskQueue  *_Atomic sharedQueue;  /* NULL: not made yet. */
-static atomic_int     nRunning; /* In the queue; relaxed, as the next. */
-static atomic_long    nQueued;  /* So far. */
+static Ns_Mutex              queueLock;   /* Held to make the queue. */
+static Ns_TaskQueue *_Atomic sharedQueue; /* NULL: not made yet. */
+static atomic_int            nRunning; /* In the queue; relaxed, as the next. */
+static atomic_long           nQueued;  /* So far. */
 
 static Ns_TaskQueue *SharedQueue(void);
-static bool ParseUrl(const char *url, Target *targetPtr);
-static bool CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
-                      const NsHttpClientSpec *specPtr,
-                      const Target *targetPtr, Ns_DString *errorPtr);
+static bool          ParseUrl(const char *url, Target *targetPtr);
+static bool          CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
+                               const NsHttpClientSpec *specPtr, const Target *targetPtr,
+                               Ns_DString *errorPtr);
 static void FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
                           const Target *targetPtr);
 static void AppendField(Tcl_DString *dsPtr, const char *name,
@@ -78,24 +78,23 @@ static void AppendField(Tcl_DString *dsPtr, const char *name,
 static bool IsGenerated(const char *name);
 static const char *FindField(const Ns_Set *headers, const char *name);
 static Ns_TaskProc Work;
-static void GoOn(NsHttpClient *clientPtr, NS_SOCKET sock);
-static void Connect(NsHttpClient *clientPtr);
-static void Shake(NsHttpClient *clientPtr);
-static void SendSome(NsHttpClient *clientPtr, NS_SOCKET sock);
-static void SendThroughTls(NsHttpClient *clientPtr);
-static void CountSent(NsHttpClient *clientPtr, int nSent);
-static void ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
-static void ReceiveThroughTls(NsHttpClient *clientPtr);
-static bool IsWhole(const NsHttpClient *clientPtr);
-static void WaitUntil(NsHttpClient *clientPtr, int when);
-static void WaitFor(NsHttpClient *clientPtr, int when, NsStamp limit);
-static void Fail(NsHttpClient *clientPtr, const char *error,
-                 const char *reason);
+static void        GoOn(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void        Connect(NsHttpClient *clientPtr);
+static void        Shake(NsHttpClient *clientPtr);
+static void        SendSome(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void        SendThroughTls(NsHttpClient *clientPtr);
+static void        CountSent(NsHttpClient *clientPtr, int nSent);
+static void        ReceiveSome(NsHttpClient *clientPtr, NS_SOCKET sock);
+static void        ReceiveThroughTls(NsHttpClient *clientPtr);
+static bool        IsWhole(const NsHttpClient *clientPtr);
+static void        WaitUntil(NsHttpClient *clientPtr, int when);
+static void        WaitFor(NsHttpClient *clientPtr, int when, NsStamp limit);
+static void        Fail(NsHttpClient *clientPtr, const char *error,
+                        const char *reason);
 static const char *EndOfHeader(const char *text, const char *end,
                                const char **bodyPtr);
-static size_t LineBytes(const char *text, const char *end);
+static size_t      LineBytes(const char *text, const char *end);
 static void PutFields(Ns_Set *headers, const char *text, const char *end);
-
 
 NsHttpClient *
 NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
@@ -109,13 +108,13 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
         Ns_DStringVarAppend(errorPtr, "invalid url: ", specPtr->url, NULL);
         return NULL;
     }
-    connectorPtr = NsConnectorCreate(&(NsConnectSpec) {
-        .host = target.host, .port = target.port
-    });
+    connectorPtr = NsConnectorCreate(&(NsConnectSpec){
+        .host = target.host, .port = target.port});
     if (connectorPtr == NULL) {
         Ns_DStringVarAppend(errorPtr, "connect to \"", specPtr->url,
-                            "\" failed: ", errno == 0 ? "unknown host"
-                            : Tcl_ErrnoMsg(errno), NULL);
+                            "\" failed: ",
+                            errno == 0 ? "unknown host" : Tcl_ErrnoMsg(errno),
+                            NULL);
         ns_free(target.host);
         return NULL;
     }
@@ -123,7 +122,7 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
     sock = NsConnectorFd(connectorPtr);
     clientPtr = ns_calloc(1u, sizeof(NsHttpClient));
     if (target.isSecure
-            && !CreateTls(clientPtr, sock, specPtr, &target, errorPtr)) {
+        && !CreateTls(clientPtr, sock, specPtr, &target, errorPtr)) {
         NsConnectorDestroy(&connectorPtr);
         ns_free(target.host);
         ns_free(clientPtr);
@@ -135,7 +134,8 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
     clientPtr->start = clientPtr->end = NsClockNow();
     clientPtr->deadline = clientPtr->start + NsClockFromTime(&specPtr->timeout);
     clientPtr->patience = specPtr->isForSilence
-        ? NsClockFromTime(&specPtr->timeout) : 0;
+        ? NsClockFromTime(&specPtr->timeout)
+        : 0;
     Tcl_DStringInit(&clientPtr->request);
     Tcl_DStringInit(&clientPtr->reply);
     FormatRequest(&clientPtr->request, specPtr, &target);
@@ -154,11 +154,10 @@ ParseUrl(const char *url, Target *targetPtr)
         return false;
     }
     if (strncasecmp(url, "http://", 7u) == 0) {
-        *targetPtr = (Target) {.authority = url + 7, .port = HTTP_PORT};
+        *targetPtr = (Target){.authority = url + 7, .port = HTTP_PORT};
     } else if (strncasecmp(url, "https://", 8u) == 0) {
-        *targetPtr = (Target) {
-            .authority = url + 8, .port = HTTPS_PORT, .isSecure = true
-        };
+        *targetPtr = (Target){
+            .authority = url + 8, .port = HTTPS_PORT, .isSecure = true};
     } else {
         return false;
     }
@@ -173,7 +172,7 @@ ParseUrl(const char *url, Target *targetPtr)
         colon = colon != NULL && colon[1] == ':' ? colon + 1 : NULL;
     }
     hostBytes = colon == NULL ? targetPtr->authorityBytes
-        : (int) (colon - targetPtr->authority);
+                              : (int) (colon - targetPtr->authority);
     if (hostBytes == 0) {
         return false;
     }
@@ -203,14 +202,18 @@ CreateTls(NsHttpClient *clientPtr, NS_SOCKET sock,
     Ns_DString reason;
 
     Ns_DStringInit(&reason);
-    clientPtr->tls = NsTlsClientCreate(&(NsTlsClientSpec) {
-        .sock = sock,
-        /* To the library, an empty name would be any. */
-        .host = specPtr->hostName != NULL && *specPtr->hostName != '\0'
-            ? specPtr->hostName : targetPtr->host,
-        .caFile = specPtr->caFile, .caPath = specPtr->caPath,
-        .certificate = specPtr->certificate, .isInsecure = specPtr->isInsecure
-    }, &reason);
+    clientPtr->tls = NsTlsClientCreate(
+        &(NsTlsClientSpec){
+            .sock = sock,
+            /* To the library, an empty name would be any. */
+            .host = specPtr->hostName != NULL && *specPtr->hostName != '\0'
+                ? specPtr->hostName
+                : targetPtr->host,
+            .caFile = specPtr->caFile,
+            .caPath = specPtr->caPath,
+            .certificate = specPtr->certificate,
+            .isInsecure = specPtr->isInsecure},
+        &reason);
     if (clientPtr->tls == NULL) {
         Ns_DStringVarAppend(errorPtr, "ssl connect failed: ", reason.string,
                             NULL);
@@ -243,8 +246,7 @@ FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
         }
     }
     if (FindField(headers, "User-Agent") == NULL) {
-        AppendField(dsPtr, "User-Agent",
-                    "NaviServer/" NS_PATCH_LEVEL);
+        AppendField(dsPtr, "User-Agent", "NaviServer/" NS_PATCH_LEVEL);
     }
     AppendField(dsPtr, "Connection", "close");
     if (host != NULL) {
@@ -256,8 +258,7 @@ FormatRequest(Tcl_DString *dsPtr, const NsHttpClientSpec *specPtr,
     if (length != NULL) {
         AppendField(dsPtr, "Content-Length", length);
     } else if (specPtr->bodyBytes > 0) {
-        Ns_DStringPrintf(dsPtr, "Content-Length: %zu\r\n",
-                         specPtr->bodyBytes);
+        Ns_DStringPrintf(dsPtr, "Content-Length: %zu\r\n", specPtr->bodyBytes);
     }
     Tcl_DStringAppend(dsPtr, "\r\n", 2);
     Tcl_DStringAppend(dsPtr, specPtr->body, (int) specPtr->bodyBytes);
@@ -352,8 +353,7 @@ NsHttpClientIsDone(NsHttpClient *clientPtr)
 Ns_ReturnCode
 NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr)
 {
-    return clientPtr->hasRun ? NS_OK
-        : Ns_TaskWait(clientPtr->task, timeoutPtr);
+    return clientPtr->hasRun ? NS_OK : Ns_TaskWait(clientPtr->task, timeoutPtr);
 }
 
 void
@@ -391,7 +391,7 @@ Work(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
     NsStamp       now = NsClockNow();
 
     if ((why == NS_SOCK_READ || why == NS_SOCK_WRITE)
-            && clientPtr->deadline <= now) {
+        && clientPtr->deadline <= now) {
         why = NS_SOCK_TIMEOUT;
     } else if (why == NS_SOCK_TIMEOUT && clientPtr->stage == CONNECTING
                && clientPtr->deadline > now) {
@@ -454,8 +454,9 @@ Connect(NsHttpClient *clientPtr)
 
     switch (NsConnectorGoOn(clientPtr->connectorPtr, &again)) {
     case NS_CONNECT_WAIT:
-        WaitFor(clientPtr, NS_SOCK_READ, again == 0 ? clientPtr->deadline
-                : MIN(again, clientPtr->deadline));
+        WaitFor(clientPtr, NS_SOCK_READ,
+                again == 0 ? clientPtr->deadline
+                           : MIN(again, clientPtr->deadline));
         break;
     case NS_CONNECT_DONE:
         (void) NsConnectorTake(clientPtr->connectorPtr);
@@ -484,8 +485,8 @@ Shake(NsHttpClient *clientPtr)
         WaitUntil(clientPtr, NsTlsClientWhen(clientPtr->tls));
         break;
     default:
-        Fail(clientPtr, "ssl connect failed: ",
-             NsTlsClientReason(clientPtr->tls));
+        Fail(clientPtr,
+             "ssl connect failed: ", NsTlsClientReason(clientPtr->tls));
         break;
     }
 }
@@ -595,8 +596,8 @@ IsWhole(const NsHttpClient *clientPtr)
     hasNoBody = reply.status == 204 || reply.status == 304
         || (reply.status != 0
             && strncmp(clientPtr->request.string, "HEAD ", 5u) == 0);
-    isWhole = hasNoBody || (length != NULL
-        && strtoull(length, NULL, 10) == reply.bodyBytes);
+    isWhole = hasNoBody
+        || (length != NULL && strtoull(length, NULL, 10) == reply.bodyBytes);
     Ns_SetFree(headers);
     return isWhole;
 }
@@ -662,9 +663,8 @@ NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
     do {
         body = text;
         headerEnd = EndOfHeader(text, end, &body);
-        *replyPtr = (NsHttpClientReply) {
-            .body = body, .bodyBytes = (size_t) (end - body)
-        };
+        *replyPtr = (NsHttpClientReply){
+            .body = body, .bodyBytes = (size_t) (end - body)};
         if (headerEnd > text) {
             replyPtr->statusLine = text;
             replyPtr->statusLineBytes = LineBytes(text, headerEnd);
@@ -673,8 +673,9 @@ NsHttpClientGetReply(const NsHttpClient *clientPtr, NsHttpClientReply *replyPtr,
         text = body;
     } while (replyPtr->status / 100 == 1 && replyPtr->status != 101);
     if (headers != NULL && replyPtr->statusLine != NULL) {
-        const char *lineEnd = memchr(replyPtr->statusLine, '\n',
-            (size_t) (headerEnd - replyPtr->statusLine));
+        const char *lineEnd =
+            memchr(replyPtr->statusLine, '\n',
+                   (size_t) (headerEnd - replyPtr->statusLine));
 
         PutFields(headers, lineEnd + 1, headerEnd);
     }
@@ -734,8 +735,8 @@ NsHttpClientThreads(Ns_DString *dsPtr)
     if (atomic_load_explicit(&nQueued, memory_order_relaxed) > 0) {
         Tcl_DStringStartSublist(dsPtr);
         Ns_DStringPrintf(dsPtr, "name ns_http running %d requests %ld",
-            atomic_load_explicit(&nRunning, memory_order_relaxed),
-            atomic_load_explicit(&nQueued, memory_order_relaxed));
+                         atomic_load_explicit(&nRunning, memory_order_relaxed),
+                         atomic_load_explicit(&nQueued, memory_order_relaxed));
         Tcl_DStringEndSublist(dsPtr);
     }
 }

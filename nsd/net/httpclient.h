@@ -19,20 +19,20 @@
 typedef struct NsHttpClient NsHttpClient;
 
 typedef struct NsHttpClientSpec {
-    const char   *url;          /* http?s?://HOST?:PORT??/PATH? */
-    const char   *method;       /* NULL: GET. */
-    const Ns_Set *headers;      /* NULL: none. */
+    const char   *url;     /* http?s?://HOST?:PORT??/PATH? */
+    const char   *method;  /* NULL: GET. */
+    const Ns_Set *headers; /* NULL: none. */
     const char   *body;
     size_t        bodyBytes;
     Ns_Time       timeout;      /* For the whole request, from now on; or */
     bool          isForSilence; /* since something happened. */
 
     /* For https. */
-    const char   *hostName;     /* To ask for; NULL: that of the URL. */
-    const char   *caFile;       /* Authorities; both NULL: the system's. */
-    const char   *caPath;
-    const char   *certificate;  /* Our own, with its key; NULL: none. */
-    bool          isInsecure;   /* Believe whatever certificate there is. */
+    const char *hostName; /* To ask for; NULL: that of the URL. */
+    const char *caFile;   /* Authorities; both NULL: the system's. */
+    const char *caPath;
+    const char *certificate; /* Our own, with its key; NULL: none. */
+    bool        isInsecure;  /* Believe whatever certificate there is. */
 } NsHttpClientSpec;
 
 /*
@@ -45,21 +45,21 @@ void NsHttpClientInit(void);
  * copied.
  */
 NsHttpClient *NsHttpClientCreate(const NsHttpClientSpec *specPtr,
-                                 Ns_DString *errorPtr);
+                                 Ns_DString             *errorPtr);
 
 /*
  * Do the work: in the thread of requests (NS_ERROR: the server stops), or here.
  */
 Ns_ReturnCode NsHttpClientQueue(NsHttpClient *clientPtr);
-void NsHttpClientRun(NsHttpClient *clientPtr);
+void          NsHttpClientRun(NsHttpClient *clientPtr);
 
 /*
  * After one of these.  Wait: NS_TIMEOUT when it took longer; NULL waits to the
  * end.  Destroy cancels what still runs.
  */
-bool NsHttpClientIsDone(NsHttpClient *clientPtr);
+bool          NsHttpClientIsDone(NsHttpClient *clientPtr);
 Ns_ReturnCode NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr);
-void NsHttpClientDestroy(NsHttpClient **clientPtrPtr);
+void          NsHttpClientDestroy(NsHttpClient **clientPtrPtr);
 
 const char *NsHttpClientUrl(const NsHttpClient *clientPtr);
 
@@ -70,16 +70,16 @@ const char *NsHttpClientUrl(const NsHttpClient *clientPtr);
  */
 typedef struct NsHttpClientReply {
     int         status;
-    const char *statusLine;     /* Not null terminated. */
+    const char *statusLine; /* Not null terminated. */
     size_t      statusLineBytes;
     const char *body;
     size_t      bodyBytes;
 } NsHttpClientReply;
 
 const char *NsHttpClientError(const NsHttpClient *clientPtr);
-Ns_Time NsHttpClientElapsed(const NsHttpClient *clientPtr);
-void NsHttpClientGetReply(const NsHttpClient *clientPtr,
-                          NsHttpClientReply *replyPtr, Ns_Set *headers);
+Ns_Time     NsHttpClientElapsed(const NsHttpClient *clientPtr);
+void        NsHttpClientGetReply(const NsHttpClient *clientPtr,
+                                 NsHttpClientReply *replyPtr, Ns_Set *headers);
 
 /*
  * Append, for the thread of requests, {name N running N requests N}; nothing

@@ -39,7 +39,7 @@ NsInboxTake(NsInbox *inboxPtr)
     NsInboxNode *nodePtr = NULL, *firstPtr = NULL;
 
     if (atomic_load_explicit(&inboxPtr->headPtr, memory_order_relaxed)
-            != NULL) {
+        != NULL) {
         nodePtr = atomic_exchange(&inboxPtr->headPtr, NULL);
     }
     while (nodePtr != NULL) {
@@ -75,7 +75,7 @@ static void
 WakeSleeper(NsInbox *inboxPtr)
 {
     if (atomic_load(&inboxPtr->isSleeping)
-            && atomic_exchange(&inboxPtr->isSleeping, false)) {
+        && atomic_exchange(&inboxPtr->isSleeping, false)) {
         NsPollerWake(inboxPtr->pollerPtr);
     }
 }

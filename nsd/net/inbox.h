@@ -22,8 +22,8 @@ typedef struct NsInboxNode {
  * `isSleeping` matters on both sides, so both are sequentially consistent.
  */
 typedef struct NsInbox {
-    NsPoller              *pollerPtr;   /* Constant: where the owner waits. */
-    _Atomic(NsInboxNode *) headPtr;     /* Newest first. */
+    NsPoller              *pollerPtr; /* Constant: where the owner waits. */
+    _Atomic(NsInboxNode *) headPtr;   /* Newest first. */
     atomic_bool            isSleeping;
 } NsInbox;
 

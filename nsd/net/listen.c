@@ -21,16 +21,16 @@
 static _Thread_local NsBindMode bindMode;
 
 static Ns_ReturnCode Resolve(NsSockAddr *addrPtr, const char *host, int port);
-static bool ParseNumeric(NsSockAddr *addrPtr, const char *host);
-static void SetPort(NsSockAddr *addrPtr, int port);
-static NS_SOCKET TakePrebound(NsPrebindKind kind, const char *address,
-                              int port);
-static const char *BoundAddress(const char *address);
-static NS_SOCKET OrAskBinder(NS_SOCKET sock, int type, const char *address,
-                             int port, int options);
-static NS_SOCKET Listening(NS_SOCKET sock, int backlog);
-static NS_SOCKET BindInet(const NsSockAddr *addrPtr, int type);
-static NS_SOCKET BindIn(struct sockaddr_in *saPtr, int type);
+static bool          ParseNumeric(NsSockAddr *addrPtr, const char *host);
+static void          SetPort(NsSockAddr *addrPtr, int port);
+static NS_SOCKET     TakePrebound(NsPrebindKind kind, const char *address,
+                                  int port);
+static const char   *BoundAddress(const char *address);
+static NS_SOCKET     OrAskBinder(NS_SOCKET sock, int type, const char *address,
+                                 int port, int options);
+static NS_SOCKET     Listening(NS_SOCKET sock, int backlog);
+static NS_SOCKET     BindInet(const NsSockAddr *addrPtr, int type);
+static NS_SOCKET     BindIn(struct sockaddr_in *saPtr, int type);
 
 typedef struct Settings {
     int backlog;
@@ -39,8 +39,7 @@ typedef struct Settings {
 static const NsParameter rows[] = {
     NS_INT(Settings, backlog, "listenbacklog", "32", 0, NS_PARAM_NO_LIMIT,
            "Backlog of sockets on which scripts listen."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 void
 NsListenInit(void)
@@ -57,9 +56,8 @@ NsListenMode(NsBindMode mode)
 int
 NsSockAddrResolveAll(const char *host, int port, NsSockAddr **addrsPtr)
 {
-    struct addrinfo  hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM
-    };
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *listPtr = NULL;
     NsSockAddr       numeric;
     int              n = 0;
@@ -116,7 +114,8 @@ void
 NsSockAddrText(const NsSockAddr *addrPtr, char *text, size_t size)
 {
     if (getnameinfo(&addrPtr->u.any, addrPtr->length, text, (socklen_t) size,
-                    NULL, 0, NI_NUMERICHOST) != 0) {
+                    NULL, 0, NI_NUMERICHOST)
+        != 0) {
         snprintf(text, size, "unknown");
     }
 }
@@ -250,11 +249,11 @@ OrAskBinder(NS_SOCKET sock, int type, const char *address, int port,
     int reason = errno;
 
     if (sock == NS_INVALID_SOCKET
-            && (reason == EACCES || reason == EPERM
-                || (reason == EADDRINUSE && bindMode == NS_BIND_SHARED))) {
+        && (reason == EACCES || reason == EPERM
+            || (reason == EADDRINUSE && bindMode == NS_BIND_SHARED))) {
         sock = Ns_SockBinderListen(type, address, port, options);
         if (sock == NS_INVALID_SOCKET
-                && (errno == ENOTCONN || errno == EPIPE)) {
+            && (errno == ENOTCONN || errno == EPIPE)) {
             errno = reason;
         }
     }
@@ -377,18 +376,26 @@ Ns_SockBinderListen(int type, const char *address, int port, int options)
     NS_SOCKET     sock;
 
     switch (type) {
-    case 'T': spec.kind = NS_PREBIND_TCP;  break;
-    case 'U': spec.kind = NS_PREBIND_UDP;  break;
-    case 'D': spec.kind = NS_PREBIND_UNIX; break;
-    case 'R': spec.kind = NS_PREBIND_ICMP; break;
+    case 'T':
+        spec.kind = NS_PREBIND_TCP;
+        break;
+    case 'U':
+        spec.kind = NS_PREBIND_UDP;
+        break;
+    case 'D':
+        spec.kind = NS_PREBIND_UNIX;
+        break;
+    case 'R':
+        spec.kind = NS_PREBIND_ICMP;
+        break;
     default:
         errno = EINVAL;
         return NS_INVALID_SOCKET;
     }
     snprintf(spec.address, sizeof(spec.address), "%s", BoundAddress(address));
     sock = NsBinderBind(&spec);
-    if (sock != NS_INVALID_SOCKET && options > 0
-            && (type == 'T' || type == 'D') && listen(sock, options) != 0) {
+    if (sock != NS_INVALID_SOCKET && options > 0 && (type == 'T' || type == 'D')
+        && listen(sock, options) != 0) {
         return NsSockCloseAfter(sock);
     }
     return sock;

@@ -7,7 +7,7 @@
 #include "net/loop.h"
 #include "base/assert.h"
 
-#define MAX_EVENTS 256      /* Of one turn; the others come in the next. */
+#define MAX_EVENTS 256 /* Of one turn; the others come in the next. */
 #define MS         INT64_C(1000000)
 
 static int WaitMs(const NsLoop *loopPtr, NsStamp latest);

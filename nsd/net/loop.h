@@ -17,7 +17,7 @@
 typedef struct NsLoopProcs {
     void (*eventProc)(const NsPollEvent *eventPtr, void *arg);
     void (*nodeProc)(NsInboxNode *nodePtr, void *arg);
-    void (*readyProc)(void *arg);       /* When these are done; or NULL. */
+    void (*readyProc)(void *arg); /* When these are done; or NULL. */
     NsWheelProc *timeProc;
 } NsLoopProcs;
 
@@ -26,13 +26,13 @@ typedef struct NsLoopProcs {
  * into the inbox, and stop.
  */
 typedef struct NsLoop {
-    NsPoller          *pollerPtr;       /* Constant. */
-    const NsLoopProcs *procsPtr;        /* Constant. */
-    void              *arg;             /* Constant. */
+    NsPoller          *pollerPtr; /* Constant. */
+    const NsLoopProcs *procsPtr;  /* Constant. */
+    void              *arg;       /* Constant. */
     NsInbox            inbox;
     atomic_bool        isStopping;
     NsWheel            wheel;
-    NsStamp            stamp;           /* The last wait was over. */
+    NsStamp            stamp; /* The last wait was over. */
 } NsLoop;
 
 /*
@@ -40,7 +40,7 @@ typedef struct NsLoop {
  */
 Ns_ReturnCode NsLoopInit(NsLoop *loopPtr, NsPollerKind kind,
                          const NsLoopProcs *procsPtr, void *arg);
-void NsLoopFree(NsLoop *loopPtr);
+void          NsLoopFree(NsLoop *loopPtr);
 
 /*
  * Wait until something happens, at the latest until then (0: no limit), and

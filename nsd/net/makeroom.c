@@ -45,8 +45,7 @@ typedef struct Candidates {
 } Candidates;
 
 static NsSockList *ListOf(NsDriverThread *threadPtr, const NsSock *sockPtr);
-static void    Search(NsDriverThread *threadPtr, NsStamp now,
-                      Candidates *bestPtr);
+static void Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr);
 static NsStamp IdleSince(NsSock *sockPtr, NsStamp now);
 static bool    IsLeavable(NsSock *sockPtr);
 static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr);
@@ -109,9 +108,9 @@ NsSocksBeginHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 const char *
 NsSocksMakeRoom(NsDriverThread *threadPtr)
 {
-    NsStamp     now = NsClockNow();
-    NsSock     *headPtr = threadPtr->heads.firstPtr;
-    Candidates  best = {0};
+    NsStamp    now = NsClockNow();
+    NsSock    *headPtr = threadPtr->heads.firstPtr;
+    Candidates best = {0};
 
     Search(threadPtr, now, &best);
     if (best.idlePtr != NULL) {
@@ -158,7 +157,7 @@ Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr)
         NsSocksTouch(threadPtr, sockPtr);
         since = IsLeavable(sockPtr) ? NsSockBodySince(sockPtr) : 0;
         if (since != 0 && since <= slow
-                && (bestPtr->bodyPtr == NULL || since < bestPtr->bodySince)) {
+            && (bestPtr->bodyPtr == NULL || since < bestPtr->bodySince)) {
             bestPtr->bodyPtr = sockPtr;
             bestPtr->bodySince = since;
         }
@@ -178,7 +177,8 @@ IdleSince(NsSock *sockPtr, NsStamp now)
     }
     if (sockPtr->acceptStamp != 0) {
         since = now - sockPtr->acceptStamp < NEW_IDLE_NS
-            ? 0 : sockPtr->acceptStamp;
+            ? 0
+            : sockPtr->acceptStamp;
     } else {
         since = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
             - sockPtr->drvPtr->settings.keepWait;
@@ -194,7 +194,7 @@ IsLeavable(NsSock *sockPtr)
 {
     return !sockPtr->isLeaving
         && atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-           == NS_SOCK_DRIVER
+        == NS_SOCK_DRIVER
         && sockPtr->mode == NS_SOCK_READING;
 }
 

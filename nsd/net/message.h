@@ -20,50 +20,50 @@
 struct NsSock;
 struct NsReader;
 
-#define NS_PEER_BYTES 64        /* Text of an IPv4 or IPv6 address. */
+#define NS_PEER_BYTES 64 /* Text of an IPv4 or IPv6 address. */
 
 /*
  * Owned by one thread at a time: the driver's (or spooler's) until the ready
  * procedure, then the thread that serves it.
  */
 typedef struct NsMessage {
-    struct NsMessage *nextPtr;          /* Free list. */
+    struct NsMessage *nextPtr; /* Free list. */
     NsArena           arena;
-    struct NsSock    *sockPtr;          /* NULL once the socket was given
-                                         * back. */
-    NsServer         *serverPtr;        /* Chosen by driver and Host field. */
-    const char       *location;         /* Of the host map or the driver. */
-    NsHttpHead        head;
+    struct NsSock    *sockPtr; /* NULL once the socket was given
+                                * back. */
+    NsServer   *serverPtr;     /* Chosen by driver and Host field. */
+    const char *location;      /* Of the host map or the driver. */
+    NsHttpHead  head;
 
     /* The body, decoded.  Exactly one of memory, anonymous file, named file. */
-    char             *content;          /* Null terminated; NULL if in a
-                                         * file. */
-    size_t            contentLength;
-    int               contentFd;        /* -1 if in memory. */
-    const char       *contentFile;      /* Named file of maxupload, or NULL. */
+    char *content; /* Null terminated; NULL if in a
+                    * file. */
+    size_t      contentLength;
+    int         contentFd;   /* -1 if in memory. */
+    const char *contentFile; /* Named file of maxupload, or NULL. */
 
-    int               refusal;          /* 0, or what the server has to answer:
-                                         * 400 (no Host field, or several), 413,
-                                         * 414, 431, or 503 (no room for the
-                                         * body). */
-    bool              isRaw;            /* From a driver that does not let the
-                                         * core parse: head is empty, content
-                                         * holds what was received, possibly
-                                         * nothing. */
-    bool              mustClose;        /* The socket cannot be kept: unread
-                                         * body, or the client has said so. */
-    NsStamp           acceptStamp;      /* First byte; or the accept, if that
-                                         * was there by then. */
-    NsStamp           reportStamp;      /* Its first bytes were here by then; 0:
-                                         * not known, or it came in pieces. */
-    char              peer[NS_PEER_BYTES];
-    unsigned short    peerPort;
+    int refusal;         /* 0, or what the server has to answer:
+                          * 400 (no Host field, or several), 413,
+                          * 414, 431, or 503 (no room for the
+                          * body). */
+    bool isRaw;          /* From a driver that does not let the
+                          * core parse: head is empty, content
+                          * holds what was received, possibly
+                          * nothing. */
+    bool mustClose;      /* The socket cannot be kept: unread
+                          * body, or the client has said so. */
+    NsStamp acceptStamp; /* First byte; or the accept, if that
+                          * was there by then. */
+    NsStamp reportStamp; /* Its first bytes were here by then; 0:
+                          * not known, or it came in pieces. */
+    char           peer[NS_PEER_BYTES];
+    unsigned short peerPort;
 
-    struct NsReader  *readerPtr;        /* net: while the message is
-                                         * received. */
-    int64_t           budgetBytes;      /* net: taken from the memory budget of
-                                         * bodies, and of headers. */
-    int64_t           headBudgetBytes;
+    struct NsReader *readerPtr; /* net: while the message is
+                                 * received. */
+    int64_t budgetBytes;        /* net: taken from the memory budget of
+                                 * bodies, and of headers. */
+    int64_t headBudgetBytes;
 } NsMessage;
 
 /*

@@ -13,9 +13,9 @@
 
 struct NsOutputNode {
     NsOutputNode *nextPtr;
-    NsPiece       piece;                /* The rest of it. */
+    NsPiece       piece; /* The rest of it. */
     bool          ownsFd;
-    char          copy[];               /* Bytes of a copied piece. */
+    char          copy[]; /* Bytes of a copied piece. */
 };
 
 static NsOutputNode *MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr,
@@ -29,7 +29,7 @@ static void          FreeNode(NsOutputNode *nodePtr);
 void
 NsOutputStoreInit(NsOutputStore *storePtr, int64_t maxMemoryBytes)
 {
-    *storePtr = (NsOutputStore) {.maxMemoryBytes = maxMemoryBytes, .fd = -1};
+    *storePtr = (NsOutputStore){.maxMemoryBytes = maxMemoryBytes, .fd = -1};
 }
 
 void
@@ -92,7 +92,7 @@ NsOutputMove(NsOutput *outputPtr, NsOutput *fromPtr)
     }
     outputPtr->lastPtr = fromPtr->lastPtr;
     outputPtr->bytes += fromPtr->bytes;
-    *fromPtr = (NsOutput) {0};
+    *fromPtr = (NsOutput){0};
 }
 
 int
@@ -162,7 +162,7 @@ NsOutputClear(NsOutput *outputPtr)
         outputPtr->firstPtr = nodePtr->nextPtr;
         FreeNode(nodePtr);
     }
-    *outputPtr = (NsOutput) {0};
+    *outputPtr = (NsOutput){0};
 }
 
 void
@@ -219,9 +219,8 @@ CopyToMemory(NsOutputStore *storePtr, const char *bytes, size_t length)
 {
     NsOutputNode *nodePtr = ns_malloc(sizeof(NsOutputNode) + length);
 
-    *nodePtr = (NsOutputNode) {
-        .piece = {.fd = -1, .base = nodePtr->copy, .length = length}
-    };
+    *nodePtr = (NsOutputNode){
+        .piece = {.fd = -1, .base = nodePtr->copy, .length = length}};
     memcpy(nodePtr->copy, bytes, length);
     storePtr->memoryBytes += (int64_t) length;
     return nodePtr;
@@ -240,8 +239,7 @@ CopyToFile(NsOutputStore *storePtr, const char *bytes, size_t length)
         storePtr->fd = NsTempFileOpen(NULL);
     }
     if (storePtr->fd < 0
-            || !NsWriteAllAt(storePtr->fd, bytes, length,
-                             storePtr->fileBytes)) {
+        || !NsWriteAllAt(storePtr->fd, bytes, length, storePtr->fileBytes)) {
         int reason = errno;
 
         NsBudgetGive(NS_BUDGET_SPOOL, (int64_t) length);

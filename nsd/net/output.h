@@ -13,7 +13,7 @@
 
 #include "net/sock.h"
 
-#define NS_OUTPUT_PIECES 16             /* Pieces of one send, at most. */
+#define NS_OUTPUT_PIECES 16 /* Pieces of one send, at most. */
 
 typedef struct NsOutputNode NsOutputNode;
 
@@ -23,16 +23,16 @@ typedef struct NsOutputNode NsOutputNode;
 typedef struct NsOutput {
     NsOutputNode *firstPtr;
     NsOutputNode *lastPtr;
-    int64_t       bytes;                /* Not yet consumed. */
+    int64_t       bytes; /* Not yet consumed. */
 } NsOutput;
 
 /*
  * The place for copies.  Owned by the thread that produces the output.
  */
 typedef struct NsOutputStore {
-    int64_t memoryBytes;                /* Copied so far. */
-    int64_t maxMemoryBytes;             /* Constant. */
-    int     fd;                         /* The temporary file, or -1. */
+    int64_t memoryBytes;    /* Copied so far. */
+    int64_t maxMemoryBytes; /* Constant. */
+    int     fd;             /* The temporary file, or -1. */
     off_t   fileBytes;
 } NsOutputStore;
 

@@ -11,7 +11,7 @@
 #include "nsthread.h"
 
 struct NsPeerTable {
-    Tcl_HashTable counts;       /* Address or network -> number. */
+    Tcl_HashTable counts; /* Address or network -> number. */
 };
 
 static const char *KeyOf(const char *peer, char *buffer);

@@ -10,7 +10,7 @@
 typedef struct NsPeerTable NsPeerTable;
 
 NsPeerTable *NsPeerTableCreate(void);
-int  NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer);
-void NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer);
+int          NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer);
+void         NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer);
 
 #endif

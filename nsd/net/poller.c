@@ -13,7 +13,7 @@
 struct NsPoller {
     const NsPollerOps *ops;
     void              *implPtr;
-    int                wakeFd;      /* An eventfd; its events are not shown. */
+    int                wakeFd; /* An eventfd; its events are not shown. */
 };
 
 static int HideWakeUps(NsPoller *pollerPtr, NsPollEvent *events, int n);
@@ -23,13 +23,15 @@ NsPollerCreate(NsPollerKind kind)
 {
     NsPoller *pollerPtr = ns_calloc(1u, sizeof(NsPoller));
 
-    pollerPtr->ops = kind == NS_POLLER_POLL ? &NsPollerPollOps
-                                            : &NsPollerEpollOps;
+    pollerPtr->ops = kind == NS_POLLER_POLL
+        ? &NsPollerPollOps
+        : &NsPollerEpollOps;
     pollerPtr->implPtr = pollerPtr->ops->createProc();
     pollerPtr->wakeFd = eventfd(0u, EFD_NONBLOCK | EFD_CLOEXEC);
     if (pollerPtr->implPtr == NULL || pollerPtr->wakeFd < 0
-            || NsPollerAdd(pollerPtr, pollerPtr->wakeFd,
-                           NS_POLL_READ | NS_POLL_EDGE, pollerPtr) != NS_OK) {
+        || NsPollerAdd(pollerPtr, pollerPtr->wakeFd,
+                       NS_POLL_READ | NS_POLL_EDGE, pollerPtr)
+            != NS_OK) {
         NsPollerDestroy(&pollerPtr);
     }
     return pollerPtr;
@@ -54,14 +56,16 @@ Ns_ReturnCode
 NsPollerAdd(NsPoller *pollerPtr, int fd, unsigned what, void *data)
 {
     return pollerPtr->ops->addProc(pollerPtr->implPtr, fd, what, data) == 0
-        ? NS_OK : NS_ERROR;
+        ? NS_OK
+        : NS_ERROR;
 }
 
 Ns_ReturnCode
 NsPollerChange(NsPoller *pollerPtr, int fd, unsigned what, void *data)
 {
     return pollerPtr->ops->changeProc(pollerPtr->implPtr, fd, what, data) == 0
-        ? NS_OK : NS_ERROR;
+        ? NS_OK
+        : NS_ERROR;
 }
 
 void

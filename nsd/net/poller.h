@@ -19,21 +19,18 @@
 
 typedef struct NsPoller NsPoller;
 
-#define NS_POLL_READ    0x1
-#define NS_POLL_WRITE   0x2
-#define NS_POLL_HANGUP  0x4     /* The peer sends no more, or is gone. */
-#define NS_POLL_EDGE    0x8     /* Only in calls of NsPollerAdd and Change. */
-#define NS_POLL_URGENT  0x10    /* Urgent data. */
+#define NS_POLL_READ   0x1
+#define NS_POLL_WRITE  0x2
+#define NS_POLL_HANGUP 0x4  /* The peer sends no more, or is gone. */
+#define NS_POLL_EDGE   0x8  /* Only in calls of NsPollerAdd and Change. */
+#define NS_POLL_URGENT 0x10 /* Urgent data. */
 
 typedef struct NsPollEvent {
     void    *data;
-    unsigned what;              /* All but NS_POLL_EDGE. */
+    unsigned what; /* All but NS_POLL_EDGE. */
 } NsPollEvent;
 
-typedef enum {
-    NS_POLLER_EPOLL,
-    NS_POLLER_POLL
-} NsPollerKind;
+typedef enum { NS_POLLER_EPOLL, NS_POLLER_POLL } NsPollerKind;
 
 /*
  * The calls below belong to the thread that waits, except NsPollerWake.
@@ -79,14 +76,14 @@ void NsPollerWake(NsPoller *pollerPtr);
  */
 typedef struct NsPollerOps {
     void *(*createProc)(void);
-    void  (*destroyProc)(void *implPtr);
-    int   (*addProc)(void *implPtr, int fd, unsigned what, void *data);
-    int   (*changeProc)(void *implPtr, int fd, unsigned what, void *data);
-    void  (*removeProc)(void *implPtr, int fd);
-    void  (*resumeProc)(void *implPtr, int fd);
-    int   (*waitProc)(void *implPtr, NsPollEvent *events, int maxEvents,
-                      int timeoutMs);
-    bool  isAutomatic;
+    void (*destroyProc)(void *implPtr);
+    int (*addProc)(void *implPtr, int fd, unsigned what, void *data);
+    int (*changeProc)(void *implPtr, int fd, unsigned what, void *data);
+    void (*removeProc)(void *implPtr, int fd);
+    void (*resumeProc)(void *implPtr, int fd);
+    int (*waitProc)(void *implPtr, NsPollEvent *events, int maxEvents,
+                    int timeoutMs);
+    bool isAutomatic;
 } NsPollerOps;
 
 extern const NsPollerOps NsPollerEpollOps;

@@ -116,12 +116,11 @@ Control(Epoll *epollPtr, int operation, int fd, unsigned what, void *data)
 }
 
 const NsPollerOps NsPollerEpollOps = {
-    .createProc  = EpollCreate,
+    .createProc = EpollCreate,
     .destroyProc = EpollDestroy,
-    .addProc     = EpollAdd,
-    .changeProc  = EpollChange,
-    .removeProc  = EpollRemove,
-    .resumeProc  = EpollResume,
-    .waitProc    = EpollWait,
-    .isAutomatic = true
-};
+    .addProc = EpollAdd,
+    .changeProc = EpollChange,
+    .removeProc = EpollRemove,
+    .resumeProc = EpollResume,
+    .waitProc = EpollWait,
+    .isAutomatic = true};

@@ -25,10 +25,10 @@ typedef struct PollSet {
     PollSlot      *slots;
     int            n;
     int            size;
-    int           *indexOf;     /* By descriptor; -1: not watched. */
+    int           *indexOf; /* By descriptor; -1: not watched. */
     int            nIndexes;
-    int            first;       /* The start of reporting: fair when more are
-                                 * ready than the caller takes. */
+    int            first; /* The start of reporting: fair when more are
+                           * ready than the caller takes. */
 } PollSet;
 
 static short PollMask(unsigned what);
@@ -146,7 +146,7 @@ PollWait(void *implPtr, NsPollEvent *events, int maxEvents, int timeoutMs)
             what |= NS_POLL_WRITE;
         }
         if ((pollPtr->revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL))
-                != 0) {
+            != 0) {
             what |= NS_POLL_HANGUP;
         }
         events[nEvents].data = setPtr->slots[i].data;
@@ -190,9 +190,10 @@ Grow(PollSet *setPtr, int fd)
     if (setPtr->n == setPtr->size) {
         setPtr->size = setPtr->size == 0 ? 64 : setPtr->size * 2;
         setPtr->pollFds = ns_realloc(setPtr->pollFds,
-            (size_t) setPtr->size * sizeof(struct pollfd));
+                                     (size_t) setPtr->size
+                                         * sizeof(struct pollfd));
         setPtr->slots = ns_realloc(setPtr->slots,
-            (size_t) setPtr->size * sizeof(PollSlot));
+                                   (size_t) setPtr->size * sizeof(PollSlot));
     }
     if (fd >= setPtr->nIndexes) {
         int n = MAX(fd + 1, setPtr->nIndexes * 2);
@@ -205,12 +206,11 @@ Grow(PollSet *setPtr, int fd)
 }
 
 const NsPollerOps NsPollerPollOps = {
-    .createProc  = PollCreate,
+    .createProc = PollCreate,
     .destroyProc = PollDestroy,
-    .addProc     = PollAdd,
-    .changeProc  = PollChange,
-    .removeProc  = PollRemove,
-    .resumeProc  = PollResume,
-    .waitProc    = PollWait,
-    .isAutomatic = false
-};
+    .addProc = PollAdd,
+    .changeProc = PollChange,
+    .removeProc = PollRemove,
+    .resumeProc = PollResume,
+    .waitProc = PollWait,
+    .isAutomatic = false};

@@ -17,16 +17,16 @@
 #include <stdatomic.h>
 
 struct NsProgress {
-    char           *key;                /* Constant. */
-    int64_t         total;              /* Constant. */
-    _Atomic int64_t received;           /* Relaxed: a figure. */
+    char           *key;      /* Constant. */
+    int64_t         total;    /* Constant. */
+    _Atomic int64_t received; /* Relaxed: a figure. */
 };
 
 static int64_t minimumBytes;
 
-static Ns_Mutex      lock;              /* Guards the rest. */
+static Ns_Mutex      lock; /* Guards the rest. */
 static bool          isInitialized;
-static Tcl_HashTable uploads;           /* Key -> NsProgress. */
+static Tcl_HashTable uploads; /* Key -> NsProgress. */
 
 static void AppendKey(Ns_DString *dsPtr, const NsHttpHead *headPtr);
 static bool AppendProgressId(Ns_DString *dsPtr, const char *query);

@@ -7,19 +7,19 @@
 #include "net/rate.h"
 #include "nsstring.h"
 
-#define BURST ((NsStamp) 100000000)     /* Nanoseconds that may be caught up. */
+#define BURST               ((NsStamp) 100000000) /* Nanoseconds that may be caught up. */
 #define PORTIONS_PER_SECOND 16
-#define MIN_PORTION 1024
+#define MIN_PORTION         1024
 
 NsStamp
 NsRateWhen(NsRate *ratePtr, NsStamp now)
 {
     if (atomic_load_explicit(&ratePtr->bytesPerSecond, memory_order_relaxed)
-            == 0) {
+        == 0) {
         return now;
     }
-    return MAX(now, atomic_load_explicit(&ratePtr->freeStamp,
-                                         memory_order_relaxed));
+    return MAX(now,
+               atomic_load_explicit(&ratePtr->freeStamp, memory_order_relaxed));
 }
 
 size_t
@@ -51,8 +51,9 @@ NsRateCount(NsRate *ratePtr, size_t bytes, NsStamp now)
                       * (double) NS_STAMP_SECOND);
     old = atomic_load_explicit(&ratePtr->freeStamp, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&ratePtr->freeStamp, &old,
-               MAX(old, now - BURST) + span, memory_order_relaxed,
-               memory_order_relaxed)) {
+                                                  MAX(old, now - BURST) + span,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed)) {
         continue;
     }
 }
@@ -70,8 +71,10 @@ NsRatesInForce(NsRate *const *all, int n, NsRate **rates)
     int nInForce = 0;
 
     for (int i = 0; i < n; i++) {
-        if (all[i] != NULL && atomic_load_explicit(&all[i]->bytesPerSecond,
-                                                   memory_order_relaxed) > 0) {
+        if (all[i] != NULL
+            && atomic_load_explicit(&all[i]->bytesPerSecond,
+                                    memory_order_relaxed)
+                > 0) {
             rates[nInForce++] = all[i];
         }
     }

@@ -20,8 +20,8 @@
  * Zeros mean no limit.  Any thread may set bytesPerSecond.
  */
 typedef struct NsRate {
-    _Atomic int64_t bytesPerSecond;     /* 0: no limit. */
-    _Atomic NsStamp freeStamp;          /* When all that was sent is paid. */
+    _Atomic int64_t bytesPerSecond; /* 0: no limit. */
+    _Atomic NsStamp freeStamp;      /* When all that was sent is paid. */
 } NsRate;
 
 /*

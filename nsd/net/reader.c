@@ -30,18 +30,18 @@ static NsReadStep Receive(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReadStep TakeRaw(NsMessage *messagePtr);
 static NsReadStep ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReadStep BareReply(NsSock *sockPtr, NsParseStatus status);
-static bool HandOver(NsDriverThread *threadPtr, NsSock *sockPtr);
-static bool HasMoreToRead(const NsSock *sockPtr, bool isDrained);
-static void ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
-static void Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void Await(NsDriverThread *threadPtr, NsSock *sockPtr);
-static NsReader *Begin(NsSock *sockPtr);
-static void KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
-static void GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
-static bool IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr);
-static bool IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void CountError(NsDriverThread *threadPtr);
+static bool       HandOver(NsDriverThread *threadPtr, NsSock *sockPtr);
+static bool       HasMoreToRead(const NsSock *sockPtr, bool isDrained);
+static void       ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
+static void       Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void       Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void       Await(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReader  *Begin(NsSock *sockPtr);
+static void       KeepRest(NsSock *sockPtr, const NsReader *readerPtr);
+static void       GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr);
+static bool       IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr);
+static bool       IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void       CountError(NsDriverThread *threadPtr);
 
 void
 NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
@@ -52,7 +52,7 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->mode == NS_SOCK_READING);
     if (sockPtr->messagePtr != NULL
-            && sockPtr->messagePtr->readerPtr->hasUnparsed) {
+        && sockPtr->messagePtr->readerPtr->hasUnparsed) {
         step = ParseHead(threadPtr, sockPtr);
     }
     for (;;) {
@@ -85,16 +85,16 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
             }
             /* Answered already: the socket is ours again. */
             if (sockPtr->mode == NS_SOCK_CLOSING
-                    && !HasMoreToRead(sockPtr, isDrained)) {
+                && !HasMoreToRead(sockPtr, isDrained)) {
                 NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
-                    atomic_load_explicit(&sockPtr->deadline,
-                                         memory_order_relaxed));
+                                 atomic_load_explicit(&sockPtr->deadline,
+                                                      memory_order_relaxed));
                 NsSockWatch(threadPtr, sockPtr);
                 return;
             }
             if (sockPtr->mode != NS_SOCK_READING
-                    || (HasMoreToRead(sockPtr, isDrained)
-                        && ++nServed == MAX_IN_A_ROW)) {
+                || (HasMoreToRead(sockPtr, isDrained)
+                    && ++nServed == MAX_IN_A_ROW)) {
                 NsReadComeBack(threadPtr, sockPtr, nServed == MAX_IN_A_ROW);
                 return;
             }
@@ -102,7 +102,8 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
                 step = ParseHead(threadPtr, sockPtr);
             } else {
                 step = HasMoreToRead(sockPtr, isDrained)
-                    ? NS_STEP_AGAIN : NS_STEP_WAIT;
+                    ? NS_STEP_AGAIN
+                    : NS_STEP_WAIT;
             }
             break;
         }
@@ -148,11 +149,12 @@ NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsStamp           limit = drvPtr->params.headTimeout;
 
     NsSockAssertMine(threadPtr, sockPtr);
-    if (sockPtr->headStamp != 0
-            && NsClockNow() - sockPtr->headStamp >= limit) {
-        NsLogOncePerSecond(&threadPtr->slowStamp,
+    if (sockPtr->headStamp != 0 && NsClockNow() - sockPtr->headStamp >= limit) {
+        NsLogOncePerSecond(
+            &threadPtr->slowStamp,
             "%s: dropped a request from %s: its head took longer than"
-            " headtimeout (%.3g s)", drvPtr->pub.module, sockPtr->peer,
+            " headtimeout (%.3g s)",
+            drvPtr->pub.module, sockPtr->peer,
             (double) drvPtr->params.headTimeout / NS_STAMP_SECOND);
     }
     if (sockPtr->messagePtr != NULL) {
@@ -216,7 +218,8 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
     } else {
         readerPtr->used += (size_t) n;
         step = (drvPtr->procs.opts & NS_DRIVER_NOPARSE) != 0
-            ? TakeRaw(sockPtr->messagePtr) : ParseHead(threadPtr, sockPtr);
+            ? TakeRaw(sockPtr->messagePtr)
+            : ParseHead(threadPtr, sockPtr);
     }
     return step == NS_STEP_AGAIN && readerPtr->isDrained ? NS_STEP_WAIT : step;
 }
@@ -247,7 +250,8 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     NsAssert(readerPtr->phase == NS_READ_HEAD);
     readerPtr->hasUnparsed = false;
-    status = NsHttpParse(&readerPtr->parser, readerPtr->buffer, readerPtr->used);
+    status = NsHttpParse(&readerPtr->parser, readerPtr->buffer,
+                         readerPtr->used);
     if (status == NS_PARSE_MORE) {
         return NS_STEP_AGAIN;
     }
@@ -309,7 +313,8 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     atomic_fetch_add_explicit(&threadPtr->nReceived, 1, memory_order_relaxed);
     if (readerPtr->nReads > 1) {
-        atomic_fetch_add_explicit(&threadPtr->nPartial, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&threadPtr->nPartial, 1,
+                                  memory_order_relaxed);
         messagePtr->reportStamp = 0;
     }
     messagePtr->sockPtr = sockPtr;
@@ -331,8 +336,8 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
 
     threadPtr->kindPtr->leaveProc(threadPtr, sockPtr, messagePtr->acceptStamp);
-    mustReturn = HasMoreToRead(sockPtr, isDrained)
-        || !sockPtr->isRegistered || threadPtr->hasStopped
+    mustReturn = HasMoreToRead(sockPtr, isDrained) || !sockPtr->isRegistered
+        || threadPtr->hasStopped
         || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr);
     NsSockSetState(threadPtr, sockPtr,
                    mustReturn ? NS_SOCK_BUSY_EVENT : NS_SOCK_BUSY);
@@ -340,8 +345,8 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     /* From here on the socket may already be in any state, but for a driver
      * thread not be gone: only driver threads destroy. */
-    return isHome && atomic_load_explicit(&sockPtr->state,
-                                              memory_order_acquire)
+    return isHome
+        && atomic_load_explicit(&sockPtr->state, memory_order_acquire)
         == NS_SOCK_DRIVER;
 }
 
@@ -357,8 +362,10 @@ ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
     const NsDriver *drvPtr = sockPtr->drvPtr;
 
     if (drvPtr->settings.hostMapPtr != NULL) {
-        const NsHostEntry *entryPtr = NsHostMapFind(drvPtr->settings.hostMapPtr,
-            messagePtr->isRaw ? NULL
+        const NsHostEntry *entryPtr =
+            NsHostMapFind(drvPtr->settings.hostMapPtr,
+                          messagePtr->isRaw
+                              ? NULL
                               : NsHttpKnown(&messagePtr->head, NS_FIELD_HOST));
 
         messagePtr->serverPtr = entryPtr->serverPtr;
@@ -398,11 +405,12 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
         NsStamp last = sockPtr->acceptStamp + drvPtr->params.recvWait;
 
         atomic_store_explicit(&sockPtr->deadline,
-            MIN(now + drvPtr->params.closeWait, last),
-            memory_order_relaxed);
+                              MIN(now + drvPtr->params.closeWait, last),
+                              memory_order_relaxed);
     }
     NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
-        atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed));
+                     atomic_load_explicit(&sockPtr->deadline,
+                                          memory_order_relaxed));
     NsSockWatch(threadPtr, sockPtr);
 }
 
@@ -440,12 +448,11 @@ Await(NsDriverThread *threadPtr, NsSock *sockPtr)
         return;
     }
     if (sockPtr->messagePtr != NULL || sockPtr->headStamp != 0) {
-        NsStamp deadline = NsClockNow()
-            + drvPtr->params.recvWait;
+        NsStamp deadline = NsClockNow() + drvPtr->params.recvWait;
 
         if (sockPtr->headStamp != 0) {
-            deadline = MIN(deadline, sockPtr->headStamp
-                           + drvPtr->params.headTimeout);
+            deadline = MIN(deadline,
+                           sockPtr->headStamp + drvPtr->params.headTimeout);
         }
         atomic_store_explicit(&sockPtr->deadline, deadline,
                               memory_order_relaxed);
@@ -503,7 +510,8 @@ Begin(NsSock *sockPtr)
     readerPtr->windowStamp = NsClockNow();
     /* Before the first wait the accept is the reason to read. */
     messagePtr->acceptStamp = sockPtr->isRegistered || sockPtr->acceptStamp == 0
-        ? readerPtr->windowStamp : sockPtr->acceptStamp;
+        ? readerPtr->windowStamp
+        : sockPtr->acceptStamp;
     messagePtr->reportStamp = sockPtr->reportStamp;
     sockPtr->reportStamp = 0;
     return readerPtr;
@@ -586,7 +594,8 @@ IsOneTooMany(NsDriverThread *threadPtr, NsSock *sockPtr)
     if (NsSockCountPartial(threadPtr, sockPtr) <= limit || limit == 0) {
         return false;
     }
-    NsLogOncePerSecond(&threadPtr->partialStamp,
+    NsLogOncePerSecond(
+        &threadPtr->partialStamp,
         "%s: %s has more than %d unfinished requests, dropping some",
         sockPtr->drvPtr->pub.module, sockPtr->peer, limit);
     return true;

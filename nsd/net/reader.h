@@ -17,34 +17,34 @@ struct NsProgress;
 
 typedef enum {
     NS_READ_HEAD,
-    NS_READ_BUFFER,             /* A body that fits behind the head. */
-    NS_READ_MEMORY,             /* Into a piece of memory of its size. */
+    NS_READ_BUFFER, /* A body that fits behind the head. */
+    NS_READ_MEMORY, /* Into a piece of memory of its size. */
     NS_READ_FILE,
-    NS_READ_CHUNKS              /* Decoded, into memory or a file. */
+    NS_READ_CHUNKS /* Decoded, into memory or a file. */
 } NsReadPhase;
 
 /*
  * Owned by the driver or spooler thread that reads.
  */
 typedef struct NsReader {
-    NsHttpParser  parser;
-    NsReadPhase   phase;
-    char         *buffer;       /* Room for size bytes and a null byte. */
-    size_t        size;
-    size_t        used;
-    bool          hasUnparsed;  /* The buffer holds bytes that came along with
-                                 * the request before. */
-    bool          isDrained;    /* The last read took all there was. */
-    int           nReads;
+    NsHttpParser parser;
+    NsReadPhase  phase;
+    char        *buffer; /* Room for size bytes and a null byte. */
+    size_t       size;
+    size_t       used;
+    bool         hasUnparsed; /* The buffer holds bytes that came along with
+                               * the request before. */
+    bool isDrained;           /* The last read took all there was. */
+    int  nReads;
 
-    int64_t       bodyBytes;    /* Announced; unused while decoding chunks. */
-    size_t        bodyRoom;     /* In memory, for chunks. */
+    int64_t        bodyBytes; /* Announced; unused while decoding chunks. */
+    size_t         bodyRoom;  /* In memory, for chunks. */
     NsChunkDecoder chunks;
-    const char   *rest;         /* The bytes behind this request. */
-    size_t        restBytes;
+    const char    *rest; /* The bytes behind this request. */
+    size_t         restBytes;
 
-    NsStamp       windowStamp;  /* For the minimum rate. */
-    int64_t       windowBytes;
+    NsStamp            windowStamp; /* For the minimum rate. */
+    int64_t            windowBytes;
     struct NsProgress *progressPtr;
 } NsReader;
 
@@ -52,12 +52,12 @@ typedef struct NsReader {
  * The next step after bytes were taken.
  */
 typedef enum {
-    NS_STEP_WAIT,               /* Nothing left to read. */
-    NS_STEP_AGAIN,              /* There may be more. */
-    NS_STEP_REQUEST,            /* To be handed over. */
-    NS_STEP_SPOOL,              /* A spooler thread has to read on. */
-    NS_STEP_GONE,               /* The connection is of no further use. */
-    NS_STEP_BAD_CHUNK           /* Not chunked coding. */
+    NS_STEP_WAIT,     /* Nothing left to read. */
+    NS_STEP_AGAIN,    /* There may be more. */
+    NS_STEP_REQUEST,  /* To be handed over. */
+    NS_STEP_SPOOL,    /* A spooler thread has to read on. */
+    NS_STEP_GONE,     /* The connection is of no further use. */
+    NS_STEP_BAD_CHUNK /* Not chunked coding. */
 } NsReadStep;
 
 /*

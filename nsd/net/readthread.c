@@ -14,7 +14,7 @@
 
 static _Thread_local NsDriverThread *selfPtr;
 
-static void Run(void *arg);
+static void       Run(void *arg);
 static Ns_ArgProc DescribeThread;
 
 NsDriverThread *
@@ -30,8 +30,9 @@ NsReadThreadCreate(NsDriver *drvPtr, int index, const NsReadKind *kindPtr)
     threadPtr->index = index;
     threadPtr->kindPtr = kindPtr;
     threadPtr->reserveFd = -1;
-    if (NsLoopInit(&threadPtr->loop, NsDriverPollerKind(),
-                   &kindPtr->loopProcs, threadPtr) != NS_OK) {
+    if (NsLoopInit(&threadPtr->loop, NsDriverPollerKind(), &kindPtr->loopProcs,
+                   threadPtr)
+        != NS_OK) {
         Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
                  strerror(errno));
     }

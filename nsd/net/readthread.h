@@ -11,7 +11,7 @@
 
 NsDriverThread *NsReadThreadCreate(NsDriver *drvPtr, int index,
                                    const NsReadKind *kindPtr);
-void NsReadThreadStart(NsDriverThread *threadPtr);
+void            NsReadThreadStart(NsDriverThread *threadPtr);
 
 /*
  * The driver or spooler thread that calls; NULL in other threads.

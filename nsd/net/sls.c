@@ -23,7 +23,7 @@ static int          nSlots;
 
 static Ns_Sls keyedSlot;
 
-static void   FreeKeyed(void *arg);
+static void    FreeKeyed(void *arg);
 static Ns_Set *GetKeyed(Ns_Sock *sock);
 
 void

@@ -21,8 +21,8 @@ static Ns_ReturnCode SendWaiting(NsSock *sockPtr, const NsPiece *pieces,
                                  int nPieces, size_t skip);
 static ssize_t SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                           size_t skip);
-static size_t TotalBytes(const NsPiece *pieces, int nPieces);
-static bool   MayWait(const NsSock *sockPtr);
+static size_t  TotalBytes(const NsPiece *pieces, int nPieces);
+static bool    MayWait(const NsSock *sockPtr);
 
 Ns_ReturnCode
 NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
@@ -182,7 +182,8 @@ NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn)
     const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
 
     return procsPtr->requestProc == NULL
-        ? NS_OK : procsPtr->requestProc(procsPtr->arg, conn);
+        ? NS_OK
+        : procsPtr->requestProc(procsPtr->arg, conn);
 }
 
 const NsSockSettings *
@@ -275,7 +276,8 @@ SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         total += sent;
         sockPtr->nBytes += sent;
         skip += (size_t) sent;
-        if (sent == 0 || ((size_t) sent < asked
+        if (sent == 0
+            || ((size_t) sent < asked
                 && (sockPtr->drvPtr->procs.opts & NS_DRIVER_FULLIO) != 0)) {
             return total;
         }
@@ -297,7 +299,7 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         ssize_t n = -1;
 
         if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait)
-                == NS_OK) {
+            == NS_OK) {
             n = SendPieces(sockPtr, pieces, nPieces, skip);
         }
         if (n < 0) {

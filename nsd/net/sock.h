@@ -28,12 +28,12 @@ typedef struct NsSock NsSock;
  * cannot be sent at once, and a descriptor is duplicated.
  */
 typedef struct NsPiece {
-    int         fd;             /* -1: memory. */
-    const void *base;           /* Memory. */
-    off_t       offset;         /* File. */
+    int         fd;     /* -1: memory. */
+    const void *base;   /* Memory. */
+    off_t       offset; /* File. */
     size_t      length;
-    void      (*releaseProc)(void *arg);
-    void       *arg;
+    void (*releaseProc)(void *arg);
+    void *arg;
 } NsPiece;
 
 /*
@@ -101,19 +101,19 @@ bool          NsSockHasRequestProc(const NsSock *sockPtr);
 Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
 
 typedef struct NsSockSettings {
-    NsStamp keepWait;                   /* 0: no keep-alive. */
-    int64_t keepaliveMaxUploadSize;     /* Bytes; 0: no limit. */
-    int64_t keepaliveMaxDownloadSize;   /* Likewise. */
-    int     nWriters;
-    bool    isTls;
+    NsStamp                 keepWait;                 /* 0: no keep-alive. */
+    int64_t                 keepaliveMaxUploadSize;   /* Bytes; 0: no limit. */
+    int64_t                 keepaliveMaxDownloadSize; /* Likewise. */
+    int                     nWriters;
+    bool                    isTls;
     const struct NsHostMap *hostMapPtr; /* Of a driver that all servers
                                          * share. */
     const char *uploadPath;             /* Directory of files for bodies. */
     const char *extraHeaders;           /* Tcl list of names and values, or
                                          * NULL. */
 
-    _Atomic int64_t writerSize;         /* Bytes; any thread may set it. */
-    atomic_bool     writerStreaming;    /* Likewise. */
+    _Atomic int64_t writerSize;      /* Bytes; any thread may set it. */
+    atomic_bool     writerStreaming; /* Likewise. */
 } NsSockSettings;
 
 /*
@@ -128,10 +128,10 @@ const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
  * The properties of a request that writers need.
  */
 typedef struct NsSockNotes {
-    NsStamp  queueStamp;        /* For `ns_writer list`. */
+    NsStamp     queueStamp;     /* For `ns_writer list`. */
     const char *pool;           /* Likewise; lives as long as the process. */
-    int64_t  bytesPerSecond;    /* Of this reply; 0: no limit. */
-    NsRate  *sharedRatePtr;     /* Limit of all replies of its kind, or NULL;
+    int64_t     bytesPerSecond; /* Of this reply; 0: no limit. */
+    NsRate     *sharedRatePtr;  /* Limit of all replies of its kind, or NULL;
                                  * lives as long as the process. */
 } NsSockNotes;
 

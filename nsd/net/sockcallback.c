@@ -25,14 +25,14 @@
  * Constant but for the watch, the thread's.
  */
 typedef struct Callback {
-    NsWatch          watch;         /* Must be first. */
-    NsInboxNode      node;          /* On the way to the thread. */
-    NS_SOCKET        sock;
-    Ns_SockProc     *proc;          /* NULL: cancel without a call. */
-    void            *arg;
-    int              when;          /* NS_SOCK_CANCEL: cancel. */
-    NsStamp          timeout;       /* 0: none. */
-    char            *description;   /* While active. */
+    NsWatch      watch; /* Must be first. */
+    NsInboxNode  node;  /* On the way to the thread. */
+    NS_SOCKET    sock;
+    Ns_SockProc *proc; /* NULL: cancel without a call. */
+    void        *arg;
+    int          when;        /* NS_SOCK_CANCEL: cancel. */
+    NsStamp      timeout;     /* 0: none. */
+    char        *description; /* While active. */
 } Callback;
 
 typedef struct PortEntry {
@@ -41,11 +41,11 @@ typedef struct PortEntry {
     char        *key;
 } PortEntry;
 
-static NsWatcher     watcher;       /* The thread; stopped under the lock. */
-static Ns_Mutex      lock;          /* Guards all below. */
+static NsWatcher     watcher; /* The thread; stopped under the lock. */
+static Ns_Mutex      lock;    /* Guards all below. */
 static Ns_Cond       changed;
-static Tcl_HashTable active;        /* Socket -> Callback; the thread's. */
-static Tcl_HashTable listening;     /* "address:port" -> port. */
+static Tcl_HashTable active;    /* Socket -> Callback; the thread's. */
+static Tcl_HashTable listening; /* "address:port" -> port. */
 static bool          hasThread;
 static bool          hasStarted;
 static bool          hasEnded;
@@ -57,20 +57,19 @@ static bool IsStopping(void);
 static void SockThread(void *arg);
 static void Apply(NsInboxNode *nodePtr, void *arg);
 static void Activate(Callback *callbackPtr);
-static NsWatchProc Happened;
-static void Wait(Callback *callbackPtr);
-static bool Call(const Callback *callbackPtr, int why);
-static char *Description(const Callback *callbackPtr);
-static void Remove(Callback *callbackPtr);
-static void CallExits(void);
-static Callback *FindActive(NS_SOCKET sock);
-static Ns_SockProc CloseProc, AcceptProc;
+static NsWatchProc     Happened;
+static void            Wait(Callback *callbackPtr);
+static bool            Call(const Callback *callbackPtr, int why);
+static char           *Description(const Callback *callbackPtr);
+static void            Remove(Callback *callbackPtr);
+static void            CallExits(void);
+static Callback       *FindActive(NS_SOCKET sock);
+static Ns_SockProc     CloseProc, AcceptProc;
 static Ns_ShutdownProc Shutdown;
-static Ns_Callback Start;
+static Ns_Callback     Start;
 
 static const NsWatchProcs watchProcs = {
-    .watchProc = Happened, .nodeProc = Apply
-};
+    .watchProc = Happened, .nodeProc = Apply};
 
 void
 NsSockCallbackInit(void)
@@ -157,7 +156,8 @@ Ns_SockListenCallback(const char *address, int port, Ns_SockProc *proc,
         entryPtr->arg = arg;
         entryPtr->key = ns_strdup(Ns_DStringValue(&ds));
         if (Ns_SockCallback(sock, AcceptProc, entryPtr,
-                            NS_SOCK_READ | NS_SOCK_EXIT) != NS_OK) {
+                            NS_SOCK_READ | NS_SOCK_EXIT)
+            != NS_OK) {
             close(sock);
             ns_free(entryPtr->key);
             ns_free(entryPtr);
@@ -226,8 +226,7 @@ NsSockCallbacksList(Ns_DString *dsPtr)
 }
 
 static int
-Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
-        NsStamp timeout)
+Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, NsStamp timeout)
 {
     Callback *callbackPtr;
 
@@ -425,7 +424,7 @@ Wait(Callback *callbackPtr)
 {
     NsWatchSet(&watcher, &callbackPtr->watch, callbackPtr->when,
                callbackPtr->timeout == 0 ? 0
-               : NsClockNow() + callbackPtr->timeout);
+                                         : NsClockNow() + callbackPtr->timeout);
 }
 
 static bool

@@ -17,9 +17,9 @@
 static NS_SOCKET Connect(const NsConnectSpec *specPtr, NsStamp end,
                          bool isAsync);
 static NS_SOCKET Blocking(NS_SOCKET sock);
-static ssize_t SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
-                        int flags);
-static int PollMs(const Ns_Time *timeoutPtr);
+static ssize_t   SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+                          int flags);
+static int       PollMs(const Ns_Time *timeoutPtr);
 
 NS_SOCKET
 Ns_SockConnect(const char *host, int port)
@@ -31,7 +31,7 @@ NS_SOCKET
 Ns_SockConnect2(const char *host, int port, const char *localHost,
                 int localPort)
 {
-    return Blocking(Connect(&(NsConnectSpec) {host, port, localHost, localPort},
+    return Blocking(Connect(&(NsConnectSpec){host, port, localHost, localPort},
                             FOREVER, false));
 }
 
@@ -49,7 +49,7 @@ NS_SOCKET
 Ns_SockAsyncConnect2(const char *host, int port, const char *localHost,
                      int localPort)
 {
-    return Connect(&(NsConnectSpec) {host, port, localHost, localPort}, FOREVER,
+    return Connect(&(NsConnectSpec){host, port, localHost, localPort}, FOREVER,
                    true);
 }
 
@@ -63,10 +63,11 @@ NS_SOCKET
 Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
                      int localPort, Ns_Time *timeoutPtr)
 {
-    NsStamp end = timeoutPtr == NULL ? FOREVER
+    NsStamp end = timeoutPtr == NULL
+        ? FOREVER
         : NsClockNow() + NsClockFromTime(timeoutPtr);
 
-    return Blocking(Connect(&(NsConnectSpec) {host, port, localHost, localPort},
+    return Blocking(Connect(&(NsConnectSpec){host, port, localHost, localPort},
                             end, false));
 }
 
@@ -138,7 +139,7 @@ Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
     ssize_t n = send(sock, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
-            && Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
+        && Ns_SockTimedWait(sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
         n = send(sock, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     return (int) n;
@@ -153,16 +154,15 @@ int
 Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
                 Ns_Time *timeoutPtr, int flags)
 {
-    bool          mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
+    bool mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
         || timeoutPtr->usec != 0;
     struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
     ssize_t       n;
 
     do {
-        n = nVecs == 1
-            ? recv(sock, vecs[0].iov_base, vecs[0].iov_len,
-                   flags | MSG_DONTWAIT)
-            : recvmsg(sock, &msg, flags | MSG_DONTWAIT);
+        n = nVecs == 1 ? recv(sock, vecs[0].iov_base, vecs[0].iov_len,
+                              flags | MSG_DONTWAIT)
+                       : recvmsg(sock, &msg, flags | MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         if (!mustWait) {
@@ -181,9 +181,9 @@ ssize_t
 Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
                 Ns_Time *timeoutPtr, int flags)
 {
-    bool          mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
+    bool mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
         || timeoutPtr->usec != 0;
-    ssize_t       n;
+    ssize_t n;
 
     do {
         n = SendBufs(sock->sock, vecs, nVecs, flags);
@@ -222,7 +222,8 @@ Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
     int queueLength = 5;
 
     if (setsockopt(sock, IPPROTO_TCP, TCP_FASTOPEN, &queueLength,
-                   sizeof(queueLength)) != 0) {
+                   sizeof(queueLength))
+        != 0) {
         Ns_Log(Error, "deferaccept: cannot set TCP_FASTOPEN: %s",
                strerror(errno));
     } else {
@@ -231,7 +232,8 @@ Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
 #endif
 #ifdef TCP_DEFER_ACCEPT
     if (setsockopt(sock, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
-                   sizeof(seconds)) != 0) {
+                   sizeof(seconds))
+        != 0) {
         Ns_Log(Error, "deferaccept: cannot set TCP_DEFER_ACCEPT: %s",
                strerror(errno));
     } else {
@@ -313,12 +315,13 @@ Connect(const NsConnectSpec *specPtr, NsStamp end, bool isAsync)
     while ((status = NsConnectorGoOn(connectorPtr, &again)) == NS_CONNECT_WAIT
            && (again != 0 || !isAsync) && (now = NsClockNow()) < end) {
         struct pollfd pollFd = {
-            .fd = NsConnectorFd(connectorPtr), .events = POLLIN
-        };
-        NsStamp       until = again != 0 ? MIN(again, end) : end;
+            .fd = NsConnectorFd(connectorPtr), .events = POLLIN};
+        NsStamp until = again != 0 ? MIN(again, end) : end;
 
-        (void) poll(&pollFd, 1u, until == FOREVER
-                    ? -1 : (int) MIN((until - now) / 1000000 + 1, INT_MAX));
+        (void) poll(&pollFd, 1u,
+                    until == FOREVER
+                        ? -1
+                        : (int) MIN((until - now) / 1000000 + 1, INT_MAX));
     }
     if (status == NS_CONNECT_DONE) {
         sock = NsConnectorTake(connectorPtr);

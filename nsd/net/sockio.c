@@ -33,8 +33,9 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         && drvPtr->procs.keepProc != NULL
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
-        atomic_store_explicit(&sockPtr->deadline, NsClockRecent()
-            + drvPtr->settings.keepWait, memory_order_relaxed);
+        atomic_store_explicit(&sockPtr->deadline,
+                              NsClockRecent() + drvPtr->settings.keepWait,
+                              memory_order_relaxed);
     } else {
         NsSockBeginClose(sockPtr);
     }
@@ -44,7 +45,7 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         return;
     }
     if (sockPtr->mode != NS_SOCK_DEAD
-            && NsSockLeaveBusy(sockPtr, NS_SOCK_DRIVER) == NS_SOCK_BUSY) {
+        && NsSockLeaveBusy(sockPtr, NS_SOCK_DRIVER) == NS_SOCK_BUSY) {
         return;
     }
     NsInboxPut(&homePtr->loop.inbox, &sockPtr->inboxNode);
@@ -62,7 +63,7 @@ NsSockBeginClose(NsSock *sockPtr)
     NsStamp   now;
 
     if (sockPtr->isBroken || drvPtr->params.closeWait == 0
-            || (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0) {
+        || (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0) {
         sockPtr->mode = NS_SOCK_DEAD;
         return;
     }
@@ -76,8 +77,7 @@ NsSockBeginClose(NsSock *sockPtr)
     now = NsClockNow();
     sockPtr->acceptStamp = now;
     sockPtr->mode = NS_SOCK_CLOSING;
-    atomic_store_explicit(&sockPtr->deadline,
-                          now + drvPtr->params.closeWait,
+    atomic_store_explicit(&sockPtr->deadline, now + drvPtr->params.closeWait,
                           memory_order_relaxed);
 }
 
@@ -85,9 +85,9 @@ ssize_t
 NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 {
     const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
-    Ns_Time      noWait = {0, 0};
-    struct iovec iov[NS_OUTPUT_PIECES];
-    int          n = 0;
+    Ns_Time                  noWait = {0, 0};
+    struct iovec             iov[NS_OUTPUT_PIECES];
+    int                      n = 0;
 
     NsAssert(nVecs >= 0 && nVecs <= NS_OUTPUT_PIECES);
     while (n < MIN(nVecs, NS_OUTPUT_PIECES) && vecs[n].fd < 0) {
@@ -114,10 +114,9 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 static ssize_t
 SendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
 {
-    char         buffer[65536];
-    size_t       room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize,
-                                     16384);
-    Ns_Time      noWait = {0, 0};
+    char    buffer[65536];
+    size_t  room = (size_t) MAX(sockPtr->drvPtr->params.writerBufSize, 16384);
+    Ns_Time noWait = {0, 0};
     struct iovec iov = {buffer, 0u};
     ssize_t      n;
 

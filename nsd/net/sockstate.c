@@ -29,8 +29,7 @@ NsSockHasBegun(const NsSock *sockPtr)
 
     if (sockPtr->messagePtr == NULL) {
         /* Once per connection, before the first request. */
-        return sockPtr->acceptStamp != 0 && proc != NULL
-            && proc(&sockPtr->pub);
+        return sockPtr->acceptStamp != 0 && proc != NULL && proc(&sockPtr->pub);
     }
     readerPtr = sockPtr->messagePtr->readerPtr;
     return readerPtr->phase != NS_READ_HEAD
@@ -43,7 +42,8 @@ NsSockBodySince(const NsSock *sockPtr)
     const NsMessage *messagePtr = sockPtr->messagePtr;
 
     return messagePtr == NULL || messagePtr->readerPtr->phase == NS_READ_HEAD
-        ? 0 : messagePtr->acceptStamp;
+        ? 0
+        : messagePtr->acceptStamp;
 }
 
 bool

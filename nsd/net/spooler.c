@@ -26,11 +26,13 @@ static bool Await(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 static const NsReadKind kind = {
     .ownState = NS_SOCK_BUSY_EVENT,
-    .loopProcs = {
-        .eventProc = HandleEvent, .nodeProc = TakeSock, .timeProc = TimeUp
-    },
-    .runProc = Run, .leaveProc = Leave, .loseProc = Lose, .awaitProc = Await
-};
+    .loopProcs = {.eventProc = HandleEvent,
+                  .nodeProc = TakeSock,
+                  .timeProc = TimeUp},
+    .runProc = Run,
+    .leaveProc = Leave,
+    .loseProc = Lose,
+    .awaitProc = Await};
 
 NsDriverThread *
 NsSpoolerCreate(NsDriver *drvPtr, int index)
@@ -61,8 +63,8 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
 static void
 TakeSock(NsInboxNode *nodePtr, void *arg)
 {
-    NsReadSock(arg, (NsSock *) ((char *) nodePtr
-                                - offsetof(NsSock, inboxNode)));
+    NsReadSock(arg,
+               (NsSock *) ((char *) nodePtr - offsetof(NsSock, inboxNode)));
 }
 
 /*
@@ -72,10 +74,10 @@ static void
 TimeUp(NsWheelEntry *entryPtr, void *arg)
 {
     NsDriverThread *threadPtr = arg;
-    NsSock  *sockPtr = (NsSock *) ((char *) entryPtr
-                                   - offsetof(NsSock, wheelEntry));
-    NsStamp  deadline = atomic_load_explicit(&sockPtr->deadline,
-                                             memory_order_relaxed);
+    NsSock         *sockPtr = (NsSock *) ((char *) entryPtr
+                                  - offsetof(NsSock, wheelEntry));
+    NsStamp         deadline = atomic_load_explicit(&sockPtr->deadline,
+                                                    memory_order_relaxed);
 
     NsSockAssertMine(threadPtr, sockPtr);
     if (NsClockNow() < deadline) {

@@ -20,60 +20,59 @@
 #include "net/watch.h"
 
 typedef struct Task {
-    NsWatch       watch;            /* Must be first.  The thread. */
-    NsInboxNode   node;             /* In the inbox if isSignalled. */
-    NS_SOCKET     sock;             /* Constant. */
-    Ns_TaskProc  *proc;             /* Constant. */
-    void         *arg;              /* Constant. */
+    NsWatch      watch; /* Must be first.  The thread. */
+    NsInboxNode  node;  /* In the inbox if isSignalled. */
+    NS_SOCKET    sock;  /* Constant. */
+    Ns_TaskProc *proc;  /* Constant. */
+    void        *arg;   /* Constant. */
 
     /* Guarded by the lock. */
-    struct Queue *queuePtr;         /* NULL: none, or run by the caller. */
+    struct Queue *queuePtr; /* NULL: none, or run by the caller. */
     bool          isSignalled;
     bool          mustInit;
     bool          mustCancel;
-    bool          isEnding;         /* Takes no signals any longer. */
+    bool          isEnding; /* Takes no signals any longer. */
     bool          isCompleted;
 
     /* The thread that runs it. */
-    int           when;             /* Conditions to wait for. */
-    NsStamp       due;              /* The timeout; 0: none. */
-    bool          isDone;           /* The task has said so. */
+    int     when;   /* Conditions to wait for. */
+    NsStamp due;    /* The timeout; 0: none. */
+    bool    isDone; /* The task has said so. */
 } Task;
 
 typedef struct Queue {
-    struct Queue *nextQueuePtr;     /* Guarded by the lock. */
-    char         *name;             /* Constant. */
-    Ns_Thread     thread;           /* Constant. */
-    NsWatcher     watcher;          /* The thread; stopped under the lock. */
-    bool          hasEnded;         /* Guarded by the lock. */
+    struct Queue *nextQueuePtr; /* Guarded by the lock. */
+    char         *name;         /* Constant. */
+    Ns_Thread     thread;       /* Constant. */
+    NsWatcher     watcher;      /* The thread; stopped under the lock. */
+    bool          hasEnded;     /* Guarded by the lock. */
 } Queue;
 
 #define TASK(task)   ((Task *) (task))
 #define QUEUE(queue) ((Queue *) (queue))
 
 static Ns_Mutex lock;
-static Ns_Cond  changed;            /* A task completed; a queue ended. */
+static Ns_Cond  changed; /* A task completed; a queue ended. */
 static Queue   *firstQueuePtr;
 static bool     isStopping;
 
-static Ns_ReturnCode SignalLocked(Task *taskPtr);
-static void QueueThread(void *arg);
-static Ns_ArgProc DescribeQueue;
-static void TakeSignal(NsInboxNode *nodePtr, void *arg);
-static void CancelAll(Queue *queuePtr);
-static void Unlist(Queue *queuePtr);
-static void FreeQueue(Queue *queuePtr);
-static NsWatchProc Happened;
-static void GoOn(Queue *queuePtr, Task *taskPtr);
-static void Deliver(Task *taskPtr, int what);
-static void Call(Task *taskPtr, int why);
-static bool BeginEnd(Task *taskPtr);
-static void Finish(Task *taskPtr);
+static Ns_ReturnCode   SignalLocked(Task *taskPtr);
+static void            QueueThread(void *arg);
+static Ns_ArgProc      DescribeQueue;
+static void            TakeSignal(NsInboxNode *nodePtr, void *arg);
+static void            CancelAll(Queue *queuePtr);
+static void            Unlist(Queue *queuePtr);
+static void            FreeQueue(Queue *queuePtr);
+static NsWatchProc     Happened;
+static void            GoOn(Queue *queuePtr, Task *taskPtr);
+static void            Deliver(Task *taskPtr, int what);
+static void            Call(Task *taskPtr, int why);
+static bool            BeginEnd(Task *taskPtr);
+static void            Finish(Task *taskPtr);
 static Ns_ShutdownProc Shutdown;
 
 static const NsWatchProcs watchProcs = {
-    .watchProc = Happened, .nodeProc = TakeSignal
-};
+    .watchProc = Happened, .nodeProc = TakeSignal};
 
 void
 NsTasksInit(void)
@@ -159,8 +158,8 @@ Ns_TaskCreate(NS_SOCKET sock, Ns_TaskProc *proc, void *arg)
 int
 Ns_TaskEnqueue(Ns_Task *task, Ns_TaskQueue *queue)
 {
-    Task          *taskPtr = TASK(task);
-    Ns_ReturnCode  result;
+    Task         *taskPtr = TASK(task);
+    Ns_ReturnCode result;
 
     Ns_MutexLock(&lock);
     taskPtr->queuePtr = QUEUE(queue);
@@ -180,8 +179,8 @@ Ns_TaskRun(Ns_Task *task)
 
     Call(taskPtr, NS_SOCK_INIT);
     while (!taskPtr->isDone) {
-        Deliver(taskPtr, NsWatchAlone(taskPtr->sock, taskPtr->when,
-                                      taskPtr->due));
+        Deliver(taskPtr,
+                NsWatchAlone(taskPtr->sock, taskPtr->when, taskPtr->due));
     }
     Finish(taskPtr);
 }
@@ -381,9 +380,7 @@ BeginEnd(Task *taskPtr)
 static void
 Deliver(Task *taskPtr, int what)
 {
-    static const int order[] = {
-        NS_SOCK_EXCEPTION, NS_SOCK_WRITE, NS_SOCK_READ
-    };
+    static const int order[] = {NS_SOCK_EXCEPTION, NS_SOCK_WRITE, NS_SOCK_READ};
 
     if (what == NS_SOCK_TIMEOUT) {
         taskPtr->due = 0;

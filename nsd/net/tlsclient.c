@@ -14,18 +14,18 @@
 
 struct NsTlsClient {
     SSL        *ssl;
-    int         when;           /* After NS_TLS_WAIT. */
-    const char *reason;         /* After NS_TLS_FAILED; constant text. */
+    int         when;   /* After NS_TLS_WAIT. */
+    const char *reason; /* After NS_TLS_FAILED; constant text. */
 };
 
-static SSL_CTX *CreateContext(const NsTlsClientSpec *specPtr,
-                              Ns_DString *errorPtr);
+static SSL_CTX    *CreateContext(const NsTlsClientSpec *specPtr,
+                                 Ns_DString            *errorPtr);
 static const char *SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr);
 static const char *SetCertificate(SSL_CTX *ctx, const char *file);
 static pem_password_cb RefusePassword;
-static bool SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr);
-static NsTlsStatus StatusOf(NsTlsClient *tlsPtr, int result);
-static const char *LibraryReason(void);
+static bool            SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr);
+static NsTlsStatus     StatusOf(NsTlsClient *tlsPtr, int result);
+static const char     *LibraryReason(void);
 
 NsTlsClient *
 NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
@@ -40,9 +40,9 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
         return NULL;
     }
     ssl = SSL_new(ctx);
-    SSL_CTX_free(ctx);          /* The connection keeps it. */
+    SSL_CTX_free(ctx); /* The connection keeps it. */
     if (ssl == NULL || !SetPeer(ssl, specPtr)
-            || SSL_set_fd(ssl, specPtr->sock) != 1) {
+        || SSL_set_fd(ssl, specPtr->sock) != 1) {
         Ns_DStringVarAppend(errorPtr, LibraryReason(), NULL);
         SSL_free(ssl);
         return NULL;
@@ -64,8 +64,9 @@ CreateContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
         return NULL;
     }
     (void) SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE
-                     | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_mode(ctx,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE
+                         | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     if (!specPtr->isInsecure) {
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
         badFile = SetAuthorities(ctx, specPtr);
@@ -93,11 +94,11 @@ SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr)
         return NULL;
     }
     if (specPtr->caFile != NULL
-            && SSL_CTX_load_verify_file(ctx, specPtr->caFile) != 1) {
+        && SSL_CTX_load_verify_file(ctx, specPtr->caFile) != 1) {
         return specPtr->caFile;
     }
     if (specPtr->caPath != NULL
-            && SSL_CTX_load_verify_dir(ctx, specPtr->caPath) != 1) {
+        && SSL_CTX_load_verify_dir(ctx, specPtr->caPath) != 1) {
         return specPtr->caPath;
     }
     return NULL;
@@ -108,8 +109,9 @@ SetCertificate(SSL_CTX *ctx, const char *file)
 {
     SSL_CTX_set_default_passwd_cb(ctx, RefusePassword);
     return SSL_CTX_use_certificate_chain_file(ctx, file) == 1
-        && SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1
-        ? NULL : file;
+            && SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1
+        ? NULL
+        : file;
 }
 
 /*
@@ -132,7 +134,7 @@ SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr)
     X509_VERIFY_PARAM *paramPtr = SSL_get0_param(ssl);
 
     if (inet_pton(AF_INET, specPtr->host, address) == 1
-            || inet_pton(AF_INET6, specPtr->host, address) == 1) {
+        || inet_pton(AF_INET6, specPtr->host, address) == 1) {
         return X509_VERIFY_PARAM_set1_ip_asc(paramPtr, specPtr->host) == 1;
     }
     X509_VERIFY_PARAM_set_hostflags(paramPtr,
@@ -207,7 +209,7 @@ StatusOf(NsTlsClient *tlsPtr, int result)
         return NS_TLS_FAILED;
     default:
         if (ERR_GET_REASON(ERR_peek_error())
-                == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+            == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             ERR_clear_error();
             tlsPtr->reason = "connection closed";
             return NS_TLS_FAILED;
@@ -215,7 +217,8 @@ StatusOf(NsTlsClient *tlsPtr, int result)
         /* The finding of the verification says more than that it failed. */
         verified = SSL_get_verify_result(tlsPtr->ssl);
         tlsPtr->reason = SSL_get_verify_mode(tlsPtr->ssl) != SSL_VERIFY_NONE
-            && verified != X509_V_OK ? X509_verify_cert_error_string(verified)
+                && verified != X509_V_OK
+            ? X509_verify_cert_error_string(verified)
             : LibraryReason();
         return NS_TLS_FAILED;
     }
@@ -229,7 +232,8 @@ LibraryReason(void)
 {
     unsigned long code = ERR_peek_error();
     const char   *reason = ERR_SYSTEM_ERROR(code)
-        ? Tcl_ErrnoMsg(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+          ? Tcl_ErrnoMsg(ERR_GET_REASON(code))
+          : ERR_reason_error_string(code);
 
     ERR_clear_error();
     return reason == NULL ? "unknown" : reason;

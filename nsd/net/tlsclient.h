@@ -21,32 +21,27 @@ typedef struct NsTlsClient NsTlsClient;
 
 typedef struct NsTlsClientSpec {
     NS_SOCKET   sock;
-    const char *host;           /* Name or address; the name is sent (SNI), and
-                                 * either must be in the certificate. */
-    const char *caFile;         /* Authorities; both NULL: the system's. */
+    const char *host;   /* Name or address; the name is sent (SNI), and
+                         * either must be in the certificate. */
+    const char *caFile; /* Authorities; both NULL: the system's. */
     const char *caPath;
-    const char *certificate;    /* Our own, with its key; NULL: none. */
-    bool        isInsecure;     /* Believe whatever certificate there is. */
+    const char *certificate; /* Our own, with its key; NULL: none. */
+    bool        isInsecure;  /* Believe whatever certificate there is. */
 } NsTlsClientSpec;
 
 /*
  * NULL: a file is not usable; the reason is appended to errorPtr.
  */
 NsTlsClient *NsTlsClientCreate(const NsTlsClientSpec *specPtr,
-                               Ns_DString *errorPtr);
-void NsTlsClientDestroy(NsTlsClient **tlsPtrPtr);
+                               Ns_DString            *errorPtr);
+void         NsTlsClientDestroy(NsTlsClient **tlsPtrPtr);
 
 /*
  * Each does what can be done now.  WAIT: nothing; it continues when the socket
  * is as NsTlsClientWhen says.  END: the peer has sent its close_notify.
  * FAILED: also when it has gone without that; NsTlsClientReason says why.
  */
-typedef enum {
-    NS_TLS_OK,
-    NS_TLS_WAIT,
-    NS_TLS_END,
-    NS_TLS_FAILED
-} NsTlsStatus;
+typedef enum { NS_TLS_OK, NS_TLS_WAIT, NS_TLS_END, NS_TLS_FAILED } NsTlsStatus;
 
 NsTlsStatus NsTlsClientHandshake(NsTlsClient *tlsPtr);
 NsTlsStatus NsTlsClientSend(NsTlsClient *tlsPtr, const char *data, int length,
@@ -57,7 +52,7 @@ NsTlsStatus NsTlsClientReceive(NsTlsClient *tlsPtr, char *buffer, int size,
 /*
  * NS_SOCK_READ or NS_SOCK_WRITE.
  */
-int NsTlsClientWhen(const NsTlsClient *tlsPtr);
+int         NsTlsClientWhen(const NsTlsClient *tlsPtr);
 const char *NsTlsClientReason(const NsTlsClient *tlsPtr);
 
 #endif

@@ -19,18 +19,17 @@
 #define RETRY_NS INT64_C(10000000)
 #define MS       INT64_C(1000000)
 
-static void HandleEvent(const NsPollEvent *eventPtr, void *arg);
-static void TakeNode(NsInboxNode *nodePtr, void *arg);
-static void TimeUp(NsWheelEntry *entryPtr, void *arg);
-static void Ask(NsWatcher *watcherPtr, NsWatch *watchPtr);
+static void          HandleEvent(const NsPollEvent *eventPtr, void *arg);
+static void          TakeNode(NsInboxNode *nodePtr, void *arg);
+static void          TimeUp(NsWheelEntry *entryPtr, void *arg);
+static void          Ask(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static Ns_ReturnCode Add(NsWatcher *watcherPtr, NsWatch *watchPtr);
-static void Forget(NsWatcher *watcherPtr, NsWatch *watchPtr);
-static unsigned PollerBits(int when);
-static int  Conditions(int when, unsigned got);
+static void          Forget(NsWatcher *watcherPtr, NsWatch *watchPtr);
+static unsigned      PollerBits(int when);
+static int           Conditions(int when, unsigned got);
 
 static const NsLoopProcs loopProcs = {
-    .eventProc = HandleEvent, .nodeProc = TakeNode, .timeProc = TimeUp
-};
+    .eventProc = HandleEvent, .nodeProc = TakeNode, .timeProc = TimeUp};
 
 Ns_ReturnCode
 NsWatcherInit(NsWatcher *watcherPtr, const NsWatchProcs *procsPtr, void *arg)
@@ -39,7 +38,7 @@ NsWatcherInit(NsWatcher *watcherPtr, const NsWatchProcs *procsPtr, void *arg)
     watcherPtr->arg = arg;
     watcherPtr->lastSerial = 0u;
     if (NsLoopInit(&watcherPtr->loop, NS_POLLER_EPOLL, &loopProcs, watcherPtr)
-            != NS_OK) {
+        != NS_OK) {
         return NS_ERROR;
     }
     Tcl_InitHashTable(&watcherPtr->watches, TCL_ONE_WORD_KEYS);
@@ -122,8 +121,10 @@ NsWatchAlone(int fd, int when, NsStamp due)
     pollFd.events = (short) (((when & NS_SOCK_READ) != 0 ? POLLIN : 0)
                              | ((when & NS_SOCK_WRITE) != 0 ? POLLOUT : 0)
                              | ((when & NS_SOCK_EXCEPTION) != 0 ? POLLPRI : 0));
-    n = poll(&pollFd, 1u, due == 0 ? -1
-             : left <= 0 ? 0 : (int) MIN(left / MS + 1, INT_MAX));
+    n = poll(&pollFd, 1u,
+             due == 0        ? -1
+                 : left <= 0 ? 0
+                             : (int) MIN(left / MS + 1, INT_MAX));
     if (n <= 0) {
         return due != 0 && NsClockNow() >= due ? NS_SOCK_TIMEOUT : 0;
     }
@@ -131,7 +132,8 @@ NsWatchAlone(int fd, int when, NsStamp due)
     got |= (pollFd.revents & POLLOUT) != 0 ? NS_POLL_WRITE : 0u;
     got |= (pollFd.revents & POLLPRI) != 0 ? NS_POLL_URGENT : 0u;
     got |= (pollFd.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0
-        ? NS_POLL_HANGUP : 0u;
+        ? NS_POLL_HANGUP
+        : 0u;
     return Conditions(when, got);
 }
 
@@ -171,8 +173,9 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     bool       isOver = watchPtr->due != 0 && watchPtr->due <= NsClockNow();
 
     NsAssert(watchPtr->serial != 0u && (isOver || watchPtr->isRefused));
-    watcherPtr->procsPtr->watchProc(watchPtr, isOver ? NS_SOCK_TIMEOUT
-                                    : watchPtr->when, watcherPtr->arg);
+    watcherPtr->procsPtr->watchProc(watchPtr,
+                                    isOver ? NS_SOCK_TIMEOUT : watchPtr->when,
+                                    watcherPtr->arg);
 }
 
 /*

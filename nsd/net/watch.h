@@ -18,14 +18,14 @@
  * Owned by the loop's thread.
  */
 typedef struct NsWatch {
-    NsWheelEntry wheelEntry;        /* Must be first. */
-    uintptr_t    serial;            /* The data that the poller gives back. */
+    NsWheelEntry wheelEntry; /* Must be first. */
+    uintptr_t    serial;     /* The data that the poller gives back. */
     int          fd;
-    int          addedFd;           /* With the poller; -1: none.  A duplicate
-                                     * if another watch has fd. */
-    int          when;              /* The conditions to wait for. */
-    NsStamp      due;               /* Until then; 0: no limit. */
-    bool         isRefused;         /* The poller does not take fd. */
+    int          addedFd; /* With the poller; -1: none.  A duplicate
+                           * if another watch has fd. */
+    int     when;         /* The conditions to wait for. */
+    NsStamp due;          /* Until then; 0: no limit. */
+    bool    isRefused;    /* The poller does not take fd. */
 } NsWatch;
 
 /*
@@ -37,23 +37,23 @@ typedef void NsWatchProc(NsWatch *watchPtr, int what, void *arg);
 
 typedef struct NsWatchProcs {
     NsWatchProc *watchProc;
-    void (*nodeProc)(NsInboxNode *nodePtr, void *arg);  /* See loop.h. */
+    void (*nodeProc)(NsInboxNode *nodePtr, void *arg); /* See loop.h. */
 } NsWatchProcs;
 
 typedef struct NsWatcher {
     NsLoop              loop;
-    const NsWatchProcs *procsPtr;   /* Constant. */
-    void               *arg;        /* Constant. */
+    const NsWatchProcs *procsPtr; /* Constant. */
+    void               *arg;      /* Constant. */
     uintptr_t           lastSerial;
-    Tcl_HashTable       watches;    /* Serial to NsWatch. */
+    Tcl_HashTable       watches; /* Serial to NsWatch. */
 } NsWatcher;
 
 /*
  * NS_ERROR: errno says why.  Free: no watch is left.
  */
-Ns_ReturnCode NsWatcherInit(NsWatcher *watcherPtr,
-                            const NsWatchProcs *procsPtr, void *arg);
-void NsWatcherFree(NsWatcher *watcherPtr);
+Ns_ReturnCode NsWatcherInit(NsWatcher *watcherPtr, const NsWatchProcs *procsPtr,
+                            void *arg);
+void          NsWatcherFree(NsWatcher *watcherPtr);
 
 /*
  * Any of its watches; NULL: there is none.

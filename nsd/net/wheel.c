@@ -107,7 +107,7 @@ NsWheelAdvance(NsWheel *wheelPtr, NsStamp now, NsWheelProc *proc, void *arg)
 static void
 Place(NsWheel *wheelPtr, NsWheelEntry *entryPtr)
 {
-    int64_t       tick = entryPtr->due / TICK + 1;      /* Not before due. */
+    int64_t       tick = entryPtr->due / TICK + 1; /* Not before due. */
     NsWheelEntry *slotPtr;
     unsigned      slot;
 
@@ -177,8 +177,8 @@ IsSlotSound(const NsWheel *wheelPtr, int slot)
     for (const NsWheelEntry *entryPtr = slotPtr->nextPtr; entryPtr != slotPtr;
          entryPtr = entryPtr->nextPtr) {
         if (entryPtr == NULL || entryPtr->nextPtr == NULL
-                || entryPtr->nextPtr->prevPtr != entryPtr
-                || entryPtr->tick % NS_WHEEL_SLOTS != slot) {
+            || entryPtr->nextPtr->prevPtr != entryPtr
+            || entryPtr->tick % NS_WHEEL_SLOTS != slot) {
             return false;
         }
     }

@@ -14,22 +14,22 @@
 #include "base/clock.h"
 
 #define NS_WHEEL_SLOTS 1024
-#define NS_WHEEL_SLOT  ((NsStamp) 32000000)    /* Nanoseconds of one slot. */
+#define NS_WHEEL_SLOT  ((NsStamp) 32000000) /* Nanoseconds of one slot. */
 
 typedef struct NsWheelEntry {
-    struct NsWheelEntry *nextPtr;       /* NULL: not in a wheel. */
+    struct NsWheelEntry *nextPtr; /* NULL: not in a wheel. */
     struct NsWheelEntry *prevPtr;
-    NsStamp              due;           /* The time it was set to. */
-    int64_t              tick;          /* The wheel's: its slot. */
+    NsStamp              due;  /* The time it was set to. */
+    int64_t              tick; /* The wheel's: its slot. */
 } NsWheelEntry;
 
 /*
  * Owned by one thread.
  */
 typedef struct NsWheel {
-    NsWheelEntry slots[NS_WHEEL_SLOTS]; /* Heads of circular lists. */
-    uint64_t     used[NS_WHEEL_SLOTS / 64];     /* A bit per occupied slot. */
-    int64_t      tick;                  /* Slots before it are empty. */
+    NsWheelEntry slots[NS_WHEEL_SLOTS];     /* Heads of circular lists. */
+    uint64_t     used[NS_WHEEL_SLOTS / 64]; /* A bit per occupied slot. */
+    int64_t      tick;                      /* Slots before it are empty. */
 } NsWheel;
 
 typedef void NsWheelProc(NsWheelEntry *entryPtr, void *arg);

@@ -34,35 +34,36 @@
  */
 #define RECORD ((size_t) 16384u)
 
-#define LAST_WAIT_US 100000     /* For what a stop at the deadline gives up. */
+#define LAST_WAIT_US 100000 /* For what a stop at the deadline gives up. */
 
-static void GiveUpAllLocked(NsWriter *writerPtr);
+static void         GiveUpAllLocked(NsWriter *writerPtr);
 static NsWriterJob *CreateJob(NsSock *sockPtr);
-static void Post(NsWriterJob *jobPtr);
-static void WriterThread(void *arg);
-static void TakeEvent(const NsPollEvent *eventPtr, void *arg);
-static void TakeJob(NsInboxNode *nodePtr, void *arg);
-static bool HasJobs(NsWriter *writerPtr);
-static void AbandonAll(NsWriter *writerPtr);
-static void MakeReady(NsWriterJob *jobPtr);
-static void ServeReady(void *arg);
-static void Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static bool MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static ssize_t SendPortion(NsWriterJob *jobPtr);
-static void WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static bool IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
-static void GiveUp(NsWriterJob *jobPtr, const char *reason);
-static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static void FreeJob(NsWriterJob *jobPtr);
-static int64_t Missing(const NsWriterJob *jobPtr);
-static void UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static void TimeUp(NsWheelEntry *entryPtr, void *arg);
-static Ns_ArgProc Describe;
+static void         Post(NsWriterJob *jobPtr);
+static void         WriterThread(void *arg);
+static void         TakeEvent(const NsPollEvent *eventPtr, void *arg);
+static void         TakeJob(NsInboxNode *nodePtr, void *arg);
+static bool         HasJobs(NsWriter *writerPtr);
+static void         AbandonAll(NsWriter *writerPtr);
+static void         MakeReady(NsWriterJob *jobPtr);
+static void         ServeReady(void *arg);
+static void         Serve(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static bool         MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static ssize_t      SendPortion(NsWriterJob *jobPtr);
+static void         WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static bool         IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
+static void         GiveUp(NsWriterJob *jobPtr, const char *reason);
+static void         EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void         FreeJob(NsWriterJob *jobPtr);
+static int64_t      Missing(const NsWriterJob *jobPtr);
+static void         UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void         TimeUp(NsWheelEntry *entryPtr, void *arg);
+static Ns_ArgProc   Describe;
 
 static const NsLoopProcs loopProcs = {
-    .eventProc = TakeEvent, .nodeProc = TakeJob, .readyProc = ServeReady,
-    .timeProc = TimeUp
-};
+    .eventProc = TakeEvent,
+    .nodeProc = TakeJob,
+    .readyProc = ServeReady,
+    .timeProc = TimeUp};
 
 NsWriter *
 NsWriterCreate(NsDriver *drvPtr, int index)
@@ -72,15 +73,14 @@ NsWriterCreate(NsDriver *drvPtr, int index)
     writerPtr->drvPtr = drvPtr;
     writerPtr->index = index;
     if (NsLoopInit(&writerPtr->loop, NS_POLLER_EPOLL, &loopProcs, writerPtr)
-            != NS_OK) {
+        != NS_OK) {
         Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
                  strerror(errno));
     }
     NsMutexSetup(&writerPtr->lock, NS_RANK_WRITER, "ns:writer",
                  drvPtr->pub.module);
     Ns_CondInit(&writerPtr->changed);
-    Ns_RegisterProcInfo((void *) WriterThread, "ns:writerthread",
-                        Describe);
+    Ns_RegisterProcInfo((void *) WriterThread, "ns:writerthread", Describe);
     Ns_ThreadCreate(WriterThread, writerPtr, 0, &writerPtr->thread);
     return writerPtr;
 }
@@ -105,18 +105,22 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     }
     if (atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
         NsPiecesRelease(pieces, nPieces);
-        Ns_Log(Notice, "NsWriterQueue: writer job was already canceled;"
+        Ns_Log(Notice,
+               "NsWriterQueue: writer job was already canceled;"
                " maybe user dropped connection.");
         return NS_ERROR;
     }
-    if (NsOutputAppend(&added, &jobPtr->store, pieces, nPieces, skip) != NS_OK) {
+    if (NsOutputAppend(&added, &jobPtr->store, pieces, nPieces, skip)
+        != NS_OK) {
         static NsEpisode shortage;
 
         if (NsEpisodeBegins(&shortage)) {
-            Ns_Log(Error, "%s: cannot queue output: %s; replies that clients do"
+            Ns_Log(Error,
+                   "%s: cannot queue output: %s; replies that clients do"
                    " not take at once are cut until it works again",
-                   sockPtr->drvPtr->pub.module, errno == EDQUOT
-                   ? "more than maxspool allows on disk" : strerror(errno));
+                   sockPtr->drvPtr->pub.module,
+                   errno == EDQUOT ? "more than maxspool allows on disk"
+                                   : strerror(errno));
         }
         return NS_ERROR;
     }
@@ -237,7 +241,7 @@ GiveUpAllLocked(NsWriter *writerPtr)
     Ns_IncrTime(&limit, 0, LAST_WAIT_US);
     while (writerPtr->firstPtr != NULL
            && Ns_CondTimedWait(&writerPtr->changed, &writerPtr->lock, &limit)
-              == NS_OK) {
+               == NS_OK) {
         continue;
     }
 }
@@ -252,7 +256,7 @@ CreateJob(NsSock *sockPtr)
     NsWriterJob *jobPtr = ns_calloc(1u, sizeof(NsWriterJob));
     unsigned     turn = atomic_fetch_add_explicit(&drvPtr->nextWriter, 1u,
                                                   memory_order_relaxed);
-    NsWriter    *writerPtr = drvPtr->writers[turn % (unsigned) drvPtr->nWriters];
+    NsWriter *writerPtr = drvPtr->writers[turn % (unsigned) drvPtr->nWriters];
 
     jobPtr->sockPtr = sockPtr;
     jobPtr->deliveryPtr = NsDeliveryCreate();
@@ -415,7 +419,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
     mayBeAll = jobPtr->output.bytes <= (int64_t) PORTION;
     if (jobPtr->output.bytes > 0 && mayBeAll
-            && !NsDeliveryBegin(jobPtr->deliveryPtr)) {
+        && !NsDeliveryBegin(jobPtr->deliveryPtr)) {
         MakeReady(jobPtr);
         return;
     }
@@ -430,7 +434,8 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
         } else if (sent > 0) {
             NsOutputConsume(&jobPtr->output, (size_t) sent);
             jobPtr->windowBytes += sent;
-            atomic_fetch_add_explicit(&jobPtr->sent, sent, memory_order_relaxed);
+            atomic_fetch_add_explicit(&jobPtr->sent, sent,
+                                      memory_order_relaxed);
             atomic_fetch_add_explicit(&writerPtr->sent, sent,
                                       memory_order_relaxed);
             atomic_fetch_sub_explicit(&jobPtr->remaining, sent,
@@ -512,7 +517,7 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
         /* Both directions: a TLS layer may have to read before it can write. */
         if (NsPollerAdd(writerPtr->loop.pollerPtr, jobPtr->sockPtr->pub.sock,
                         NS_POLL_READ | NS_POLL_WRITE | NS_POLL_EDGE, jobPtr)
-                != NS_OK) {
+            != NS_OK) {
             GiveUp(jobPtr, strerror(errno));
             return;
         }
@@ -536,11 +541,11 @@ IsTooSlow(NsWriterJob *jobPtr, NsStamp now)
     const NsDriver *drvPtr = jobPtr->writerPtr->drvPtr;
     NsStamp         elapsed = now - jobPtr->windowStamp;
 
-    if (drvPtr->params.minSendRate == 0
-            || elapsed < drvPtr->params.sendWait) {
+    if (drvPtr->params.minSendRate == 0 || elapsed < drvPtr->params.sendWait) {
         return false;
     }
-    if (jobPtr->windowBytes < NsRateBytes(drvPtr->params.minSendRate, elapsed)) {
+    if (jobPtr->windowBytes
+        < NsRateBytes(drvPtr->params.minSendRate, elapsed)) {
         return true;
     }
     jobPtr->windowStamp = now;
@@ -589,11 +594,11 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
     Ns_MutexLock(&writerPtr->lock);
     if (!jobPtr->isFinished && jobPtr->incoming.firstPtr == NULL
-            && !atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
+        && !atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
         NsDeliverySent(jobPtr->deliveryPtr);
     }
     if (!jobPtr->isFinished || jobPtr->incoming.firstPtr != NULL
-            || atomic_load(&jobPtr->isPosted)) {
+        || atomic_load(&jobPtr->isPosted)) {
         Ns_MutexUnlock(&writerPtr->lock);
         return;
     }
@@ -669,7 +674,7 @@ static void
 TimeUp(NsWheelEntry *entryPtr, void *arg)
 {
     NsWriterJob *jobPtr = (NsWriterJob *) ((char *) entryPtr
-        - offsetof(NsWriterJob, wheelEntry));
+                                           - offsetof(NsWriterJob, wheelEntry));
 
     if (jobPtr->isPaused) {
         MakeReady(jobPtr);

@@ -12,12 +12,12 @@
 /*
  * Queued output.  Append takes the pieces over, also when it fails.
  */
-NsWriter *NsWriterCreate(NsDriver *drvPtr, int index);
-void NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond);
-Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
-                             size_t skip);
-void NsWriterFinish(NsSock *sockPtr, bool keep);
-NsDelivery *NsWriterFollow(NsSock *sockPtr);    /* See delivery.h. */
+NsWriter     *NsWriterCreate(NsDriver *drvPtr, int index);
+void          NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond);
+Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces,
+                             int nPieces, size_t skip);
+void          NsWriterFinish(NsSock *sockPtr, bool keep);
+NsDelivery   *NsWriterFollow(NsSock *sockPtr); /* See delivery.h. */
 
 /*
  * Wait until all is sent; NS_ERROR when the client is gone.  The socket has no
@@ -29,8 +29,8 @@ Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
  * Wait until there are no jobs; at the deadline they are abandoned.  End the
  * thread, which must have none.
  */
-Ns_ReturnCode NsWriterWaitEmpty(NsWriter *writerPtr,
+Ns_ReturnCode NsWriterWaitEmpty(NsWriter      *writerPtr,
                                 const Ns_Time *deadlinePtr);
-void NsWriterEnd(NsWriter *writerPtr);
+void          NsWriterEnd(NsWriter *writerPtr);
 
 #endif

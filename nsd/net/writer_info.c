@@ -10,10 +10,9 @@
 #include "nsstring.h"
 #include "base/lock.h"
 
-static void AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
-                            bool isLong);
+static void    AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
+                               bool isLong);
 static int64_t Limit(NsWriterJob *jobPtr);
-
 
 void
 NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
@@ -25,7 +24,7 @@ NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
         const NsServer *serverPtr = jobPtr->serverPtr;
 
         if (server == NULL
-                || (serverPtr != NULL && STREQ(serverPtr->name, server))) {
+            || (serverPtr != NULL && STREQ(serverPtr->name, server))) {
             AppendJobLocked(dsPtr, jobPtr, isLong);
         }
     }
@@ -50,8 +49,9 @@ NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
     Ns_DStringPrintf(dsPtr, "thread -writer%d- module", writerPtr->index);
     Tcl_DStringAppendElement(dsPtr, writerPtr->drvPtr->pub.module);
     Ns_DStringPrintf(dsPtr, " deliveries %d queued %" PRId64 " sent %" PRId64,
-                     nJobs, nQueued, atomic_load_explicit(&writerPtr->sent,
-                                                          memory_order_relaxed));
+                     nJobs, nQueued,
+                     atomic_load_explicit(&writerPtr->sent,
+                                          memory_order_relaxed));
     Tcl_DStringEndSublist(dsPtr);
 }
 
@@ -64,8 +64,7 @@ AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
 {
     const NsSock *sockPtr = jobPtr->sockPtr;
     Ns_Time       start = NsClockWall(jobPtr->queueStamp);
-    int64_t       sent = atomic_load_explicit(&jobPtr->sent,
-                                              memory_order_relaxed);
+    int64_t sent = atomic_load_explicit(&jobPtr->sent, memory_order_relaxed);
 
     NsAssertLocked(&jobPtr->writerPtr->lock);
 
@@ -77,17 +76,21 @@ AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
         Tcl_DStringAppendElement(dsPtr, jobPtr->pool);
     }
     Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, sockPtr->peer,
-        atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
-        atomic_load_explicit(&jobPtr->remaining, memory_order_relaxed), sent);
+                     atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
+                     atomic_load_explicit(&jobPtr->remaining,
+                                          memory_order_relaxed),
+                     sent);
     if (isLong) {
         NsStamp span = MAX(NsClockNow() - jobPtr->startStamp, 1);
 
-        Ns_DStringPrintf(dsPtr, " %.0f %" PRId64, (double) sent / 1024.0
-                         * (double) NS_STAMP_SECOND / (double) span,
+        Ns_DStringPrintf(dsPtr, " %.0f %" PRId64,
+                         (double) sent / 1024.0 * (double) NS_STAMP_SECOND
+                             / (double) span,
                          Limit(jobPtr) / 1024);
     }
     Tcl_DStringAppendElement(dsPtr,
-        jobPtr->clientData == NULL ? "" : jobPtr->clientData);
+                             jobPtr->clientData == NULL ? ""
+                                                        : jobPtr->clientData);
     Tcl_DStringEndSublist(dsPtr);
 }
 

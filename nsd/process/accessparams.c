@@ -33,17 +33,14 @@ static const NsParameter rows[] = {
            "Lines collected before a write."),
     NS_TEXT(Ns_AccessParams, rollFormat, "rollfmt", "",
             "Suffix (strftime) of rolled logs; empty: numbers."),
-    NS_INT(Ns_AccessParams, maxBackup, "maxbackup", "100", 1,
-           NS_PARAM_NO_LIMIT,
+    NS_INT(Ns_AccessParams, maxBackup, "maxbackup", "100", 1, NS_PARAM_NO_LIMIT,
            "Rolled logs that are kept; by number at most 999.",
            .adjustProc = AdjustMaxBackup),
     NS_BOOL(Ns_AccessParams, rollsDaily, "rolllog", "true", "Roll once a day."),
     NS_INT(Ns_AccessParams, rollHour, "rollhour", "0", 0, 23, "At this hour."),
     NS_BOOL(Ns_AccessParams, rollsOnSignal, "rollonsignal", "false",
             "Roll on SIGHUP, too."),
-    NS_PARAM_END
-};
-
+    NS_PARAM_END};
 
 void
 NsAccessParamsInit(void)

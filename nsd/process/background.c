@@ -19,13 +19,12 @@
 
 #define MAX_REPORT 16384
 
-static int reportFd = -1;       /* Main thread; -1: nobody waits. */
+static int reportFd = -1; /* Main thread; -1: nobody waits. */
 
-static void WaitForStart(pid_t pid, int fd) NS_GNUC_NORETURN;
-static Ns_LogFilter ReportError;
+static void           WaitForStart(pid_t pid, int fd) NS_GNUC_NORETURN;
+static Ns_LogFilter   ReportError;
 static NsLogFatalProc ReportFatal;
 static void Report(const char *severity, const char *message, size_t length);
-
 
 void
 NsBackgroundEnter(void)
@@ -101,7 +100,7 @@ WaitForStart(pid_t pid, int fd)
         fprintf(stderr, "nsd: the server has not started\n");
     }
     _exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status)
-          : 1);
+                                                        : 1);
 }
 
 static int

@@ -12,9 +12,8 @@
 
 #define LIMIT_BYTES 24
 
-static void LogFileLimit(void);
+static void        LogFileLimit(void);
 static const char *FormatLimit(char *buffer, rlim_t limit);
-
 
 void
 NsBannerPrint(void)

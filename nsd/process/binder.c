@@ -18,15 +18,14 @@
 #include <sys/wait.h>
 
 static struct {
-    Ns_Mutex lock;              /* One request at a time; guards the rest. */
+    Ns_Mutex lock; /* One request at a time; guards the rest. */
     pid_t    pid;
-    int      fd;                /* -1: no helper. */
+    int      fd; /* -1: no helper. */
 } binder = {.fd = -1};
 
 static void Serve(int fd) NS_GNUC_NORETURN;
 static bool SendAnswer(int fd, int error, int socketFd);
-static int ReceiveAnswer(int fd);
-
+static int  ReceiveAnswer(int fd);
 
 void
 NsBinderInit(void)
@@ -152,10 +151,10 @@ ReceiveAnswer(int fd)
     } control;
     int             error = EPIPE, socketFd = -1;
     struct iovec    iov = {&error, sizeof(error)};
-    struct msghdr   message = {
-        .msg_iov = &iov, .msg_iovlen = 1,
-        .msg_control = &control, .msg_controllen = sizeof(control.bytes)
-    };
+    struct msghdr   message = {.msg_iov = &iov,
+                               .msg_iovlen = 1,
+                               .msg_control = &control,
+                               .msg_controllen = sizeof(control.bytes)};
     struct cmsghdr *headerPtr;
     ssize_t         n;
 

@@ -17,58 +17,56 @@
 #include "nsthread.h"
 
 typedef struct Entry {
-    struct Entry    *nextPtr;       /* Guarded by the lock. */
-    Ns_Callback     *proc;          /* Constant; NULL at shutdown. */
-    Ns_ShutdownProc *shutdownProc;  /* Constant. */
-    void            *arg;           /* Constant. */
+    struct Entry    *nextPtr;      /* Guarded by the lock. */
+    Ns_Callback     *proc;         /* Constant; NULL at shutdown. */
+    Ns_ShutdownProc *shutdownProc; /* Constant. */
+    void            *arg;          /* Constant. */
 } Entry;
 
 typedef struct Stage {
     const char *name;
     bool        isLifo;
-    bool        isOnce;         /* Passed after it has run. */
+    bool        isOnce; /* Passed after it has run. */
 } Stage;
 
 static const Stage stages[] = {
     [NS_AT_PRESTARTUP] = {"prestartup", false, true},
-    [NS_AT_STARTUP]    = {"startup", false, true},
-    [NS_AT_SIGNAL]     = {"signal", false, false},
-    [NS_AT_READY]      = {"ready", true, true},
-    [NS_AT_SHUTDOWN]   = {"shutdown", true, true},
-    [NS_AT_EXIT]       = {"exit", true, true}
-};
+    [NS_AT_STARTUP] = {"startup", false, true},
+    [NS_AT_SIGNAL] = {"signal", false, false},
+    [NS_AT_READY] = {"ready", true, true},
+    [NS_AT_SHUTDOWN] = {"shutdown", true, true},
+    [NS_AT_EXIT] = {"exit", true, true}};
 #define N_STAGES Ns_NrElements(stages)
 
 static struct {
-    Ns_Mutex  lock;             /* Guards the rest. */
-    Ns_Cond   done;             /* The shutdown stage has ended. */
+    Ns_Mutex  lock; /* Guards the rest. */
+    Ns_Cond   done; /* The shutdown stage has ended. */
     Entry    *firstPtr[N_STAGES];
     bool      hasPassed[N_STAGES];
     bool      isClosed;
     bool      isShutdownDone;
-    Entry    *runningPtr;       /* At shutdown. */
-    Ns_Thread thread;           /* Main thread only. */
-    bool      isStarted;        /* Likewise. */
-    Ns_Time   deadline;         /* Constant while the thread runs. */
+    Entry    *runningPtr; /* At shutdown. */
+    Ns_Thread thread;     /* Main thread only. */
+    bool      isStarted;  /* Likewise. */
+    Ns_Time   deadline;   /* Constant while the thread runs. */
 
-    Ns_Cond   signalled;        /* For the thread of the signal stage. */
-    Ns_Cond   signalsDone;      /* It has ended. */
+    Ns_Cond   signalled;   /* For the thread of the signal stage. */
+    Ns_Cond   signalsDone; /* It has ended. */
     bool      isSignalled;
     bool      mustEndSignals;
     bool      hasSignalThread;
-    Ns_Thread signalThread;     /* Main thread only. */
+    Ns_Thread signalThread; /* Main thread only. */
 } callbacks;
 
 static Ns_ReturnCode Add(NsCallbackStage stage, Entry entry);
-static void *Handle(Ns_ReturnCode result);
-static Entry *First(NsCallbackStage stage);
-static Entry *Next(Entry *entryPtr);
+static void         *Handle(Ns_ReturnCode result);
+static Entry        *First(NsCallbackStage stage);
+static Entry        *Next(Entry *entryPtr);
 static Ns_ThreadProc RunShutdown;
-static void RunShutdownProcs(void);
-static void RunEach(const Ns_Time *deadlinePtr);
-static void LogRunning(void);
+static void          RunShutdownProcs(void);
+static void          RunEach(const Ns_Time *deadlinePtr);
+static void          LogRunning(void);
 static Ns_ThreadProc RunSignals;
-
 
 void
 NsCallbacksInit(void)
@@ -94,7 +92,7 @@ void
 NsCallbacksRun(NsCallbackStage stage)
 {
     for (Entry *entryPtr = First(stage); entryPtr != NULL;
-            entryPtr = Next(entryPtr)) {
+         entryPtr = Next(entryPtr)) {
         entryPtr->proc(entryPtr->arg);
     }
     Ns_MutexLock(&callbacks.lock);
@@ -113,8 +111,8 @@ NsCallbacksSignal(void)
     callbacks.hasSignalThread = true;
     Ns_CondSignal(&callbacks.signalled);
     Ns_MutexUnlock(&callbacks.lock);
-    if (isNew && NsThreadTry(RunSignals, NULL, 0, &callbacks.signalThread)
-                 != 0) {
+    if (isNew
+        && NsThreadTry(RunSignals, NULL, 0, &callbacks.signalThread) != 0) {
         /* Then the server cannot stop before they have ended. */
         Ns_MutexLock(&callbacks.lock);
         callbacks.hasSignalThread = false;
@@ -196,18 +194,17 @@ void
 NsCallbacksList(Ns_DString *dsPtr)
 {
     static const NsCallbackStage order[] = {
-        NS_AT_PRESTARTUP, NS_AT_STARTUP, NS_AT_SIGNAL, NS_AT_READY,
-        NS_AT_SHUTDOWN, NS_AT_EXIT
-    };
+        NS_AT_PRESTARTUP, NS_AT_STARTUP,  NS_AT_SIGNAL,
+        NS_AT_READY,      NS_AT_SHUTDOWN, NS_AT_EXIT};
 
     for (int i = 0; i < Ns_NrElements(order); i++) {
         NsCallbackStage stage = order[i];
 
         for (Entry *entryPtr = First(stage); entryPtr != NULL;
-                entryPtr = Next(entryPtr)) {
+             entryPtr = Next(entryPtr)) {
             void *proc = stage == NS_AT_SHUTDOWN
-                         ? (void *) entryPtr->shutdownProc
-                         : (void *) entryPtr->proc;
+                ? (void *) entryPtr->shutdownProc
+                : (void *) entryPtr->proc;
 
             Tcl_DStringStartSublist(dsPtr);
             Tcl_DStringAppendElement(dsPtr, stages[stage].name);
@@ -338,7 +335,7 @@ static void
 RunEach(const Ns_Time *deadlinePtr)
 {
     for (Entry *entryPtr = First(NS_AT_SHUTDOWN); entryPtr != NULL;
-            entryPtr = Next(entryPtr)) {
+         entryPtr = Next(entryPtr)) {
         Ns_MutexLock(&callbacks.lock);
         callbacks.runningPtr = entryPtr;
         Ns_MutexUnlock(&callbacks.lock);
@@ -365,7 +362,8 @@ LogRunning(void)
         Ns_DStringAppend(&ds, ", now at");
         Ns_GetProcInfo(&ds, (void *) entryPtr->shutdownProc, entryPtr->arg);
     }
-    Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs%s", ds.string);
+    Ns_Log(Warning, "shutdown: timeout waiting for shutdown procs%s",
+           ds.string);
     Ns_DStringFree(&ds);
 }
 

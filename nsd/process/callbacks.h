@@ -43,14 +43,14 @@ void NsCallbacksRun(NsCallbackStage stage);
  * that hangs, on a disk or in a script, must not keep the main thread from the
  * signal that ends the server.  Wait until they have run, and end the thread.
  */
-void NsCallbacksSignal(void);
+void          NsCallbacksSignal(void);
 Ns_ReturnCode NsCallbacksWaitSignals(const Ns_Time *deadlinePtr);
 
 /*
  * Begin the shutdown stage in thread -shutdown-; wait for it until the
  * deadline.
  */
-void NsCallbacksStartShutdown(const Ns_Time *deadlinePtr);
+void          NsCallbacksStartShutdown(const Ns_Time *deadlinePtr);
 Ns_ReturnCode NsCallbacksWaitShutdown(const Ns_Time *deadlinePtr);
 
 /*

@@ -24,69 +24,68 @@
 #define MAX_LATE 256
 
 typedef struct NsParam {
-    NsConfigPlace     place;        /* Constant; file NULL for a default. */
-    bool              isEmpty;      /* Asked for without a default; constant
-                                     * after the freeze. */
-    atomic_bool       isRead;       /* Any reader; only ever becomes true. */
-    _Atomic(char *)   defaultValue; /* First reader with a default. */
+    NsConfigPlace place;          /* Constant; file NULL for a default. */
+    bool          isEmpty;        /* Asked for without a default; constant
+                                   * after the freeze. */
+    atomic_bool     isRead;       /* Any reader; only ever becomes true. */
+    _Atomic(char *) defaultValue; /* First reader with a default. */
 } NsParam;
 
 typedef struct LateParam {
-    struct LateParam *nextPtr;      /* Constant once it is in the list. */
-    char             *key;          /* Constant. */
-    char             *value;        /* Constant; NULL: no default. */
+    struct LateParam *nextPtr; /* Constant once it is in the list. */
+    char             *key;     /* Constant. */
+    char             *value;   /* Constant; NULL: no default. */
 } LateParam;
 
 struct NsSection {
-    NsSection    *nextPtr;          /* In the order of the file. */
-    Ns_Set       *setPtr;           /* Constant after the freeze. */
-    NsConfigPlace place;            /* Constant. */
-    NsParam     **params;           /* One for each field of the set. */
+    NsSection    *nextPtr; /* In the order of the file. */
+    Ns_Set       *setPtr;  /* Constant after the freeze. */
+    NsConfigPlace place;   /* Constant. */
+    NsParam     **params;  /* One for each field of the set. */
     int           nParams;
     int           maxParams;
-    atomic_bool   isRead;           /* Somebody has asked for it, or for one of
-                                     * its keys; only ever becomes true. */
+    atomic_bool   isRead; /* Somebody has asked for it, or for one of
+                           * its keys; only ever becomes true. */
 
-    atomic_int           nLate;     /* Written under the lock. */
-    _Atomic(LateParam *) latePtr;   /* Written under the lock, read without;
-                                     * release and acquire suffice. */
+    atomic_int           nLate;   /* Written under the lock. */
+    _Atomic(LateParam *) latePtr; /* Written under the lock, read without;
+                                   * release and acquire suffice. */
 };
 
 static struct {
-    Ns_Mutex      lock;             /* Everything before the freeze; then only
-                                     * writers of late defaults. */
-    Tcl_HashTable sections;         /* Name -> NsSection. */
+    Ns_Mutex lock;          /* Everything before the freeze; then only
+                             * writers of late defaults. */
+    Tcl_HashTable sections; /* Name -> NsSection. */
     NsSection    *firstPtr;
     NsSection    *lastPtr;
     int           nSections;
-    Ns_Set       *replacedPtr;      /* Values of before; NULL: none. */
-    atomic_bool   isFrozen;         /* Set once by the main thread. */
+    Ns_Set       *replacedPtr; /* Values of before; NULL: none. */
+    atomic_bool   isFrozen;    /* Set once by the main thread. */
 } store;
 
 static const char *LookupInSection(NsSection *sectionPtr, const char *key,
                                    bool exact, const char *defaultValue);
 static void FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue);
-static const char *LookupLate(NsSection *sectionPtr, const char *key,
-                              bool exact);
+static const char      *LookupLate(NsSection *sectionPtr, const char *key,
+                                   bool exact);
 static const LateParam *FindLate(NsSection *sectionPtr, const char *key,
                                  bool exact);
-static void Record(NsSection *sectionPtr, const char *key,
-                   const char *defaultValue);
-static void NoteRead(NsParam *paramPtr, const char *defaultValue);
+static void             Record(NsSection *sectionPtr, const char *key,
+                               const char *defaultValue);
+static void             NoteRead(NsParam *paramPtr, const char *defaultValue);
 static void AddParam(NsSection *sectionPtr, const char *key, const char *value,
                      NsConfigPlace place);
 static void KeepReplaced(const char *key, char *value);
-static int FindField(const Ns_Set *setPtr, const char *key, bool exact);
+static int  FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
 static NsSection *FindNormalized(const char *name);
-static void Mark(atomic_bool *markPtr);
-static bool IsMarked(const atomic_bool *markPtr);
-static bool LockUnlessFrozen(void);
-static void Unlock(bool isLocked);
-static char *Normalize(Ns_DString *dsPtr, const char *name);
-static void CopyFields(NsSection *sectionPtr, NsConfigFilter filter,
-                       Ns_Set *copyPtr);
-
+static void       Mark(atomic_bool *markPtr);
+static bool       IsMarked(const atomic_bool *markPtr);
+static bool       LockUnlessFrozen(void);
+static void       Unlock(bool isLocked);
+static char      *Normalize(Ns_DString *dsPtr, const char *name);
+static void       CopyFields(NsSection *sectionPtr, NsConfigFilter filter,
+                             Ns_Set *copyPtr);
 
 void
 NsConfigInit(void)
@@ -104,9 +103,9 @@ NsConfigInit(void)
 NsSection *
 NsConfigOpen(const char *name, NsConfigPlace place)
 {
-    NsSection  *sectionPtr;
-    Ns_DString  ds;
-    bool        isLocked;
+    NsSection *sectionPtr;
+    Ns_DString ds;
+    bool       isLocked;
 
     Tcl_DStringInit(&ds);
     Normalize(&ds, name);
@@ -214,8 +213,8 @@ NsConfigPeek(const char *section, const char *key)
     isLocked = LockUnlessFrozen();
     sectionPtr = FindSection(section);
     i = sectionPtr == NULL ? -1 : FindField(sectionPtr->setPtr, key, false);
-    if (i >= 0 && (i >= sectionPtr->nParams
-                   || !sectionPtr->params[i]->isEmpty)) {
+    if (i >= 0
+        && (i >= sectionPtr->nParams || !sectionPtr->params[i]->isEmpty)) {
         value = Ns_SetValue(sectionPtr->setPtr, i);
     }
     Unlock(isLocked);
@@ -278,12 +277,11 @@ void
 NsConfigVisit(NsConfigVisitProc *proc, void *arg)
 {
     for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
-            sectionPtr = sectionPtr->nextPtr) {
+         sectionPtr = sectionPtr->nextPtr) {
         Ns_Set      *setPtr = sectionPtr->setPtr;
-        NsConfigItem item = {
-            .section = Ns_SetName(setPtr), .place = sectionPtr->place,
-            .isRead = IsMarked(&sectionPtr->isRead)
-        };
+        NsConfigItem item = {.section = Ns_SetName(setPtr),
+                             .place = sectionPtr->place,
+                             .isRead = IsMarked(&sectionPtr->isRead)};
 
         if (sectionPtr->place.file == NULL) {
             continue;
@@ -414,7 +412,7 @@ Ns_ConfigGetSections(void)
     isLocked = LockUnlessFrozen();
     sets = ns_malloc(sizeof(Ns_Set *) * ((size_t) store.nSections + 1));
     for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
-            sectionPtr = sectionPtr->nextPtr) {
+         sectionPtr = sectionPtr->nextPtr) {
         sets[n++] = sectionPtr->setPtr;
     }
     sets[n] = NULL;
@@ -456,7 +454,7 @@ static void
 FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue)
 {
     if (defaultValue != NULL
-            && !atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+        && !atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
         Ns_SetPutValue(sectionPtr->setPtr, i, defaultValue);
         sectionPtr->params[i]->isEmpty = false;
     }
@@ -502,12 +500,14 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
         return;
     }
     if (atomic_load_explicit(&sectionPtr->nLate, memory_order_relaxed)
-            >= MAX_LATE || FindLate(sectionPtr, key, false) != NULL) {
+            >= MAX_LATE
+        || FindLate(sectionPtr, key, false) != NULL) {
         return;
     }
     Ns_MutexLock(&store.lock);
     if (atomic_load_explicit(&sectionPtr->nLate, memory_order_relaxed)
-            < MAX_LATE && FindLate(sectionPtr, key, false) == NULL) {
+            < MAX_LATE
+        && FindLate(sectionPtr, key, false) == NULL) {
         latePtr = ns_calloc(1, sizeof(LateParam));
         latePtr->key = ns_strdup(key);
         latePtr->value = ns_strcopy(defaultValue);
@@ -515,8 +515,7 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
                                                 memory_order_relaxed);
         atomic_store_explicit(&sectionPtr->latePtr, latePtr,
                               memory_order_release);
-        atomic_fetch_add_explicit(&sectionPtr->nLate, 1,
-                                  memory_order_relaxed);
+        atomic_fetch_add_explicit(&sectionPtr->nLate, 1, memory_order_relaxed);
     }
     Ns_MutexUnlock(&store.lock);
 }
@@ -557,10 +556,11 @@ AddParam(NsSection *sectionPtr, const char *key, const char *value,
         if (sectionPtr->nParams == sectionPtr->maxParams) {
             sectionPtr->maxParams = sectionPtr->maxParams * 2 + 16;
             sectionPtr->params = ns_realloc(sectionPtr->params,
-                (size_t) sectionPtr->maxParams * sizeof(NsParam *));
+                                            (size_t) sectionPtr->maxParams
+                                                * sizeof(NsParam *));
         }
-        sectionPtr->params[sectionPtr->nParams++] =
-            ns_calloc(1, sizeof(NsParam));
+        sectionPtr->params[sectionPtr->nParams++] = ns_calloc(1,
+                                                              sizeof(NsParam));
     }
     sectionPtr->params[field]->place = place;
 }
@@ -681,14 +681,15 @@ CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
     LateParam *latePtr;
 
     for (int i = 0; i < Ns_SetSize(setPtr); i++) {
-        NsParam    *paramPtr = i < sectionPtr->nParams
-                               ? sectionPtr->params[i] : NULL;
-        bool        isConfigured = paramPtr == NULL
-                                   || paramPtr->place.file != NULL;
+        NsParam *paramPtr = i < sectionPtr->nParams
+            ? sectionPtr->params[i]
+            : NULL;
+        bool isConfigured = paramPtr == NULL || paramPtr->place.file != NULL;
         const char *value = Ns_SetValue(setPtr, i);
 
         if (filter == NS_CONFIG_UNREAD) {
-            if (!isConfigured || (paramPtr != NULL
+            if (!isConfigured
+                || (paramPtr != NULL
                     && atomic_load_explicit(&paramPtr->isRead,
                                             memory_order_relaxed))) {
                 continue;
@@ -698,7 +699,8 @@ CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
                 continue;
             }
         } else if (filter == NS_CONFIG_DEFAULTS) {
-            value = paramPtr == NULL ? NULL
+            value = paramPtr == NULL
+                ? NULL
                 : atomic_load_explicit(&paramPtr->defaultValue,
                                        memory_order_acquire);
             if (value == NULL) {

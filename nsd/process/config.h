@@ -89,14 +89,14 @@ Ns_Set *NsConfigDupSection(const char *section, NsConfigFilter filter);
  */
 typedef struct NsConfigItem {
     const char   *section;
-    const char   *key;          /* NULL when a section begins. */
+    const char   *key; /* NULL when a section begins. */
     const char   *value;
     NsConfigPlace place;
-    bool          isRead;       /* Somebody has asked for it. */
+    bool          isRead; /* Somebody has asked for it. */
 } NsConfigItem;
 
 typedef void NsConfigVisitProc(const NsConfigItem *itemPtr, void *arg);
-void NsConfigVisit(NsConfigVisitProc *proc, void *arg);
+void         NsConfigVisit(NsConfigVisitProc *proc, void *arg);
 
 /*
  * Forget everything.  For tests, one thread.

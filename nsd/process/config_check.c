@@ -18,18 +18,17 @@
 
 static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread;
 static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
-static void VisitParameter(NsConfigCheck *checkPtr,
+static void VisitParameter(NsConfigCheck      *checkPtr,
                            const NsConfigItem *itemPtr);
 static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
-                                             const char **nearestPtr);
-static void VisitUnreadSection(NsConfigCheck *checkPtr,
-                               const NsConfigItem *itemPtr);
-static void CheckStreams(NsConfigCheck *checkPtr);
+                                             const char        **nearestPtr);
+static void                      VisitUnreadSection(NsConfigCheck      *checkPtr,
+                                                    const NsConfigItem *itemPtr);
+static void                      CheckStreams(NsConfigCheck *checkPtr);
 static bool Canonical(const char *section, Ns_DString *dsPtr);
 static bool AppendModule(const char *modules, const char *rest,
                          Ns_DString *dsPtr);
 static bool IsOurs(const char *kind);
-
 
 int
 NsConfigCheckPrint(FILE *file)
@@ -95,19 +94,21 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (checkPtr->sectionPtr != NULL) {
         NsConfigRefsSection(checkPtr, itemPtr);
     } else if (nearest != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "unknown section \"%s\"; the "
-                       "nearest known one is \"%s\"", itemPtr->section,
-                       nearest);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown section \"%s\"; the "
+                       "nearest known one is \"%s\"",
+                       itemPtr->section, nearest);
     } else if (checkPtr->file != NULL
                && strncmp(itemPtr->section, "ns/", 3) == 0
                && strstr(itemPtr->section, "/module/") == NULL) {
-        fprintf(checkPtr->file, "%s:%d: note: section \"%s\" is not the "
+        fprintf(checkPtr->file,
+                "%s:%d: note: section \"%s\" is not the "
                 "server's; a module or an application may read it\n",
                 itemPtr->place.file, itemPtr->place.line, itemPtr->section);
     }
-    if (checkPtr->file != NULL
-            && NsConfigRefsIsOfNoModule(itemPtr->section)) {
-        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\" belongs to a "
+    if (checkPtr->file != NULL && NsConfigRefsIsOfNoModule(itemPtr->section)) {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "section \"%s\" belongs to a "
                        "module that no section \"modules\" names",
                        itemPtr->section);
     }
@@ -146,20 +147,24 @@ VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (parameterPtr != NULL) {
         if (NsParameterIsBad(parameterPtr, itemPtr->section, itemPtr->value,
                              problem, sizeof(problem))) {
-            NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in "
-                           "section \"%s\": %s", itemPtr->key,
-                           itemPtr->section, problem);
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "parameter \"%s\" in "
+                           "section \"%s\": %s",
+                           itemPtr->key, itemPtr->section, problem);
         }
         return;
     }
     nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
     if (nearest != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown parameter \"%s\" in "
                        "section \"%s\"; the nearest known one is \"%s\"",
                        itemPtr->key, itemPtr->section, nearest);
     } else if (checkPtr->file != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
-                       "section \"%s\"", itemPtr->key, itemPtr->section);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown parameter \"%s\" in "
+                       "section \"%s\"",
+                       itemPtr->key, itemPtr->section);
     }
 }
 
@@ -185,16 +190,17 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
     if (itemPtr->key == NULL) {
         checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
         if (!itemPtr->isRead && nearest == NULL
-                && strncmp(itemPtr->section, "ns/", 3) == 0) {
+            && strncmp(itemPtr->section, "ns/", 3) == 0) {
             VisitUnreadSection(checkPtr, itemPtr);
         }
     } else if (checkPtr->sectionPtr != NULL && !itemPtr->isRead
                && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL
                && NsParameterNearest(checkPtr->sectionPtr, itemPtr->key)
-               == NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "unknown parameter \"%s\" in "
-                       "section \"%s\": nothing has read it", itemPtr->key,
-                       itemPtr->section);
+                   == NULL) {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown parameter \"%s\" in "
+                       "section \"%s\": nothing has read it",
+                       itemPtr->key, itemPtr->section);
     }
 }
 
@@ -205,12 +211,16 @@ static void
 VisitUnreadSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
-        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\" belongs to a "
-                       "module that is not loaded", itemPtr->section);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "section \"%s\" belongs to a "
+                       "module that is not loaded",
+                       itemPtr->section);
     } else if (checkPtr->sectionPtr == NULL
                && strstr(itemPtr->section, "/module/") == NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "unknown section \"%s\": "
-                       "nothing has read it", itemPtr->section);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown section \"%s\": "
+                       "nothing has read it",
+                       itemPtr->section);
     }
 }
 
@@ -227,8 +237,8 @@ CheckStreams(NsConfigCheck *checkPtr)
         Ns_LogSink  sink = NsSinkFind(Ns_SetKey(sinks, i));
         const char *pattern;
 
-        for (int j = 0; sink != NULL
-                 && (pattern = NsSinkPattern(sink, j)) != NULL; j++) {
+        for (int j = 0;
+             sink != NULL && (pattern = NsSinkPattern(sink, j)) != NULL; j++) {
             Ns_LogStream stream;
             bool         isThere = false;
 
@@ -237,8 +247,10 @@ CheckStreams(NsConfigCheck *checkPtr)
             }
             if (!isThere) {
                 checkPtr->nProblems++;
-                Ns_Log(Warning, "config: log sink '%s': there is no stream "
-                       "'%s' (yet)", Ns_SetKey(sinks, i), pattern);
+                Ns_Log(Warning,
+                       "config: log sink '%s': there is no stream "
+                       "'%s' (yet)",
+                       Ns_SetKey(sinks, i), pattern);
             }
         }
     }

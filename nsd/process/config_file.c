@@ -17,22 +17,21 @@
  * Lives on the stack of NsConfigEval; main thread.
  */
 typedef struct Reading {
-    const char *file;           /* As given. */
-    NsSection  *sectionPtr;     /* Selected last; NULL before the first. */
-    int         baseLine;       /* Added to lines inside a block. */
+    const char *file;       /* As given. */
+    NsSection  *sectionPtr; /* Selected last; NULL before the first. */
+    int         baseLine;   /* Added to lines inside a block. */
 } Reading;
 
 static NsConfigInterpProc *createInterpProc = Tcl_CreateInterp;
 static NsConfigDeleteProc *deleteInterpProc = Tcl_DeleteInterp;
 
 static Tcl_ObjCmdProc SectionCmd, ParamCmd;
-static NsConfigPlace CallersPlace(Tcl_Interp *interp,
-                                  const Reading *readingPtr);
-static const char *Intern(const char *file);
+static NsConfigPlace  CallersPlace(Tcl_Interp    *interp,
+                                   const Reading *readingPtr);
+static const char    *Intern(const char *file);
 static void SetVariables(Tcl_Interp *interp, int argc, char *const *argv,
                          int firstWord);
 static void LogError(Tcl_Interp *interp, const char *file);
-
 
 void
 NsConfigSetInterpProcs(NsConfigInterpProc *createProc,
@@ -130,8 +129,10 @@ ParamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (readingPtr->sectionPtr == NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "ns_param not preceded by an ns_section command.", -1));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_NewStringObj("ns_param not preceded by an ns_section command.",
+                             -1));
         return TCL_ERROR;
     }
     NsConfigAppend(readingPtr->sectionPtr, Tcl_GetString(objv[1]),
@@ -156,12 +157,12 @@ CallersPlace(Tcl_Interp *interp, const Reading *readingPtr)
         framePtr = Tcl_GetObjResult(interp);
         Tcl_IncrRefCount(framePtr);
         if (Tcl_DictObjGet(interp, framePtr, keyPtr, &valuePtr) == TCL_OK
-                && valuePtr != NULL) {
+            && valuePtr != NULL) {
             (void) Tcl_GetIntFromObj(NULL, valuePtr, &place.line);
         }
         Tcl_SetStringObj(keyPtr, "file", -1);
         if (Tcl_DictObjGet(interp, framePtr, keyPtr, &valuePtr) == TCL_OK
-                && valuePtr != NULL) {
+            && valuePtr != NULL) {
             place.file = Intern(Tcl_GetString(valuePtr));
         } else {
             place.line += readingPtr->baseLine;

@@ -14,7 +14,7 @@
  * the basic commands.  By default it is a plain one.
  */
 typedef Tcl_Interp *NsConfigInterpProc(void);
-typedef void NsConfigDeleteProc(Tcl_Interp *interp);
+typedef void        NsConfigDeleteProc(Tcl_Interp *interp);
 
 void NsConfigSetInterpProcs(NsConfigInterpProc *createProc,
                             NsConfigDeleteProc *deleteProc);

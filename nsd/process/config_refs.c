@@ -59,27 +59,25 @@ static const struct {
     {"module/*", "hostname", CheckHost},
     {"module/*", "uploadpath", CheckDirectory},
     {"module/*", "defaultserver", CheckServer},
-    {"module/*/servers", "*", CheckServerKey}
-};
+    {"module/*/servers", "*", CheckServerKey}};
 
-static void Split(const char *section, Parts *partsPtr);
-static bool IsServer(const char *name);
-static bool HasKey(const char *section, const char *key);
+static void        Split(const char *section, Parts *partsPtr);
+static bool        IsServer(const char *name);
+static bool        HasKey(const char *section, const char *key);
 static const char *NearestKey(const char *section, const char *name);
-static void ReportUnlisted(NsConfigCheck *checkPtr,
-                           const NsConfigItem *itemPtr, const char *what,
-                           const char *name, const char *list);
+static void ReportUnlisted(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                           const char *what, const char *name,
+                           const char *list);
 static void CheckOneServer(NsConfigCheck *checkPtr, const char *server,
                            NsConfigPlace place);
 static void AppendPath(Ns_DString *dsPtr, const char *base, const char *path);
 static bool IsDirectory(const char *path);
 static void CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static bool HasTclModule(const char *section, const char *module);
-static void CheckOneAddress(NsConfigCheck *checkPtr,
+static void CheckOneAddress(NsConfigCheck      *checkPtr,
                             const NsConfigItem *itemPtr, const char *address);
 static bool IsTold(const char *section, const char *key, const char *value);
-static int CountWords(const char *list);
-
+static int  CountWords(const char *list);
 
 void
 NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
@@ -183,10 +181,9 @@ void
 NsConfigRefsValue(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     for (int i = 0; i < Ns_NrElements(values); i++) {
-        if (NsParameterMatches(values[i].pattern,
-                               checkPtr->sectionPtr->pattern)
-                && (STREQ(values[i].key, "*")
-                    || STRIEQ(values[i].key, itemPtr->key))) {
+        if (NsParameterMatches(values[i].pattern, checkPtr->sectionPtr->pattern)
+            && (STREQ(values[i].key, "*")
+                || STRIEQ(values[i].key, itemPtr->key))) {
             values[i].proc(checkPtr, itemPtr);
         }
     }
@@ -229,7 +226,8 @@ IsServer(const char *name)
     const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
 
     return servers == NULL || Ns_SetSize(servers) == 0
-        ? STRIEQ(name, "default") : HasKey("ns/servers", name);
+        ? STRIEQ(name, "default")
+        : HasKey("ns/servers", name);
 }
 
 /*
@@ -267,9 +265,11 @@ ReportUnlisted(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 {
     const char *nearest = NearestKey(list, name);
 
-    NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": there is no %s "
-                   "\"%s\" in section %s%s%s%s", itemPtr->section, what, name,
-                   list, nearest == NULL ? "" : "; the nearest one is \"",
+    NsConfigReport(checkPtr, itemPtr->place,
+                   "section \"%s\": there is no %s "
+                   "\"%s\" in section %s%s%s%s",
+                   itemPtr->section, what, name, list,
+                   nearest == NULL ? "" : "; the nearest one is \"",
                    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"");
 }
 
@@ -289,15 +289,16 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
     AppendPath(&file, Ns_InfoHomePath(),
                NsParameterText(section.string, "initfile"));
     if (access(file.string, R_OK) != 0) {
-        NsConfigReport(checkPtr, place, "parameter \"initfile\" in section "
-                       "\"%s\": %s: %s", section.string, file.string,
-                       strerror(errno));
+        NsConfigReport(checkPtr, place,
+                       "parameter \"initfile\" in section "
+                       "\"%s\": %s: %s",
+                       section.string, file.string, strerror(errno));
     }
 
     Ns_DStringTrunc(&section, 0);
     Ns_DStringVarAppend(&section, path.string, "/vhost", NULL);
     if (!NsUnitsBool(NsParameterText(section.string, "enabled"), &isVhost)
-            || !isVhost) {
+        || !isVhost) {
         Ns_DStringTrunc(&section, 0);
         Ns_DStringVarAppend(&section, path.string, "/fastpath", NULL);
         AppendPath(&base, Ns_InfoHomePath(),
@@ -306,9 +307,10 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
         AppendPath(&file, base.string,
                    NsParameterText(section.string, "pagedir"));
         if (!IsDirectory(file.string)) {
-            NsConfigReport(checkPtr, place, "parameter \"pagedir\" in section "
-                           "\"%s\": %s: %s", section.string, file.string,
-                           strerror(errno));
+            NsConfigReport(checkPtr, place,
+                           "parameter \"pagedir\" in section "
+                           "\"%s\": %s: %s",
+                           section.string, file.string, strerror(errno));
         }
     }
     Ns_DStringFree(&path);
@@ -355,9 +357,11 @@ CheckDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Ns_DStringInit(&ds);
     AppendPath(&ds, Ns_InfoHomePath(), itemPtr->value);
     if (!IsDirectory(ds.string)) {
-        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
-                       "\"%s\": %s: %s", itemPtr->key, itemPtr->section,
-                       ds.string, strerror(errno));
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "parameter \"%s\" in section "
+                       "\"%s\": %s: %s",
+                       itemPtr->key, itemPtr->section, ds.string,
+                       strerror(errno));
     }
     Ns_DStringFree(&ds);
 }
@@ -370,9 +374,11 @@ CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 
     if (STRIEQ(itemPtr->value, "tcl")) {
         if (!HasTclModule(itemPtr->section, itemPtr->key)) {
-            NsConfigReport(checkPtr, itemPtr->place, "module \"%s\" in section "
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "module \"%s\" in section "
                            "\"%s\": no Tcl library has a directory of that "
-                           "name", itemPtr->key, itemPtr->section);
+                           "name",
+                           itemPtr->key, itemPtr->section);
         }
         return;
     }
@@ -380,8 +386,10 @@ CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Split(itemPtr->section, &parts);
     if (NsModuleIsBad(STREQ(parts.at[1], "server") ? parts.at[2] : NULL,
                       itemPtr->key, itemPtr->value, reason, sizeof(reason))) {
-        NsConfigReport(checkPtr, itemPtr->place, "module \"%s\" in section "
-                       "\"%s\": %s", itemPtr->key, itemPtr->section, reason);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "module \"%s\" in section "
+                       "\"%s\": %s",
+                       itemPtr->key, itemPtr->section, reason);
     }
 }
 
@@ -401,7 +409,8 @@ CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     }
     Ns_DStringInit(&section);
     Ns_DStringNAppend(&section, itemPtr->section,
-        (int) (strrchr(itemPtr->section, '/') - itemPtr->section));
+                      (int) (strrchr(itemPtr->section, '/')
+                             - itemPtr->section));
     Ns_DStringVarAppend(&section, "/module/", itemPtr->key, NULL);
     ownName.section = section.string;
     ownName.key = "hostname";
@@ -428,11 +437,9 @@ HasTclModule(const char *section, const char *module)
     Ns_DStringVarAppend(&ds, "/", module, NULL);
     isThere = IsDirectory(ds.string);
     Ns_DStringTrunc(&ds, 0);
-    Ns_DStringNAppend(&own, section,
-                      (int) (strrchr(section, '/') - section));
+    Ns_DStringNAppend(&own, section, (int) (strrchr(section, '/') - section));
     Ns_DStringVarAppend(&own, "/tcl", NULL);
-    AppendPath(&ds, Ns_InfoHomePath(),
-               NsParameterText(own.string, "library"));
+    AppendPath(&ds, Ns_InfoHomePath(), NsParameterText(own.string, "library"));
     Ns_DStringVarAppend(&ds, "/", module, NULL);
     isThere = isThere || IsDirectory(ds.string);
     Ns_DStringFree(&ds);
@@ -446,10 +453,11 @@ CheckPoolMap(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     int n = CountWords(itemPtr->value);
 
     if (n != 2 && n != 3) {
-        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "parameter \"%s\" in section "
                        "\"%s\": \"%s\" should be METHOD URLPATTERN ?{HEADER "
-                       "PATTERN}?", itemPtr->key, itemPtr->section,
-                       itemPtr->value);
+                       "PATTERN}?",
+                       itemPtr->key, itemPtr->section, itemPtr->value);
     }
 }
 
@@ -459,10 +467,11 @@ CheckRedirect(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     int status;
 
     if (Ns_StrToInt(itemPtr->key, &status) != NS_OK || status < 100
-            || status > 999 || *itemPtr->value == '\0') {
-        NsConfigReport(checkPtr, itemPtr->place, "\"%s\" in section \"%s\" is "
-                       "not a status, or has no URL", itemPtr->key,
-                       itemPtr->section);
+        || status > 999 || *itemPtr->value == '\0') {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "\"%s\" in section \"%s\" is "
+                       "not a status, or has no URL",
+                       itemPtr->key, itemPtr->section);
     }
 }
 
@@ -472,9 +481,10 @@ CheckLimit(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (!HasKey("ns/limits", itemPtr->key) && !STREQ(itemPtr->key, "default")) {
         ReportUnlisted(checkPtr, itemPtr, "limit", itemPtr->key, "ns/limits");
     } else if (CountWords(itemPtr->value) != 2) {
-        NsConfigReport(checkPtr, itemPtr->place, "\"%s\" in section \"%s\": "
-                       "\"%s\" should be METHOD URL", itemPtr->key,
-                       itemPtr->section, itemPtr->value);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "\"%s\" in section \"%s\": "
+                       "\"%s\" should be METHOD URL",
+                       itemPtr->key, itemPtr->section, itemPtr->value);
     }
 }
 
@@ -502,8 +512,10 @@ CheckAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     int          n;
 
     if (Tcl_SplitList(NULL, itemPtr->value, &n, &words) != TCL_OK) {
-        NsConfigReport(checkPtr, itemPtr->place, "parameter \"address\" in "
-                       "section \"%s\": not a list", itemPtr->section);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "parameter \"address\" in "
+                       "section \"%s\": not a list",
+                       itemPtr->section);
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -532,17 +544,17 @@ static void
 CheckOneAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                 const char *address)
 {
-    struct addrinfo hints = {
-        .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE
-    }, *listPtr = NULL;
-    int             result = getaddrinfo(address, NULL, &hints, &listPtr);
-    const char     *reason = result == 0 ? NULL : gai_strerror(result);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE},
+                    *listPtr = NULL;
+    int         result = getaddrinfo(address, NULL, &hints, &listPtr);
+    const char *reason = result == 0 ? NULL : gai_strerror(result);
 
     if (result == 0 && STRIEQ(itemPtr->key, "address")) {
         int sock = socket(listPtr->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-        if (sock < 0 || bind(sock, listPtr->ai_addr, listPtr->ai_addrlen)
-                != 0) {
+        if (sock < 0
+            || bind(sock, listPtr->ai_addr, listPtr->ai_addrlen) != 0) {
             reason = strerror(errno);
         }
         if (sock >= 0) {
@@ -553,9 +565,10 @@ CheckOneAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
         freeaddrinfo(listPtr);
     }
     if (reason != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place, "parameter \"%s\" in section "
-                       "\"%s\": %s: %s", itemPtr->key, itemPtr->section,
-                       address, reason);
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "parameter \"%s\" in section "
+                       "\"%s\": %s: %s",
+                       itemPtr->key, itemPtr->section, address, reason);
     }
 }
 
@@ -575,12 +588,14 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Ns_DStringVarAppend(&section, "ns/logsink/", itemPtr->key, NULL);
     setPtr = Ns_ConfigGetSection(section.string);
     NsSinkDraftInit(&draft, NsConfigPeek(section.string, "type"));
-    for (int i = 0; setPtr != NULL && isUsable
-             && i < (int) Ns_SetSize(setPtr); i++) {
+    for (int i = 0; setPtr != NULL && isUsable && i < (int) Ns_SetSize(setPtr);
+         i++) {
         isUsable = NsSinkOptionSet(&draft, Ns_SetKey(setPtr, i),
-                                   Ns_SetValue(setPtr, i), &error) == NS_OK;
-        if (!isUsable && IsTold(section.string, Ns_SetKey(setPtr, i),
-                                Ns_SetValue(setPtr, i))) {
+                                   Ns_SetValue(setPtr, i), &error)
+            == NS_OK;
+        if (!isUsable
+            && IsTold(section.string, Ns_SetKey(setPtr, i),
+                      Ns_SetValue(setPtr, i))) {
             Ns_DStringSetLength(&error, 0);
         }
     }
@@ -602,12 +617,13 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 static bool
 IsTold(const char *section, const char *key, const char *value)
 {
-    const NsParameter *rowPtr = NsParameterFind(
-        NsParameterSectionFind(NsSinkOptionsSection(section)), key);
+    const NsParameter *rowPtr =
+        NsParameterFind(NsParameterSectionFind(NsSinkOptionsSection(section)),
+                        key);
     char problem[256];
 
-    return rowPtr == NULL || NsParameterIsBad(rowPtr, section, value, problem,
-                                              sizeof(problem));
+    return rowPtr == NULL
+        || NsParameterIsBad(rowPtr, section, value, problem, sizeof(problem));
 }
 
 /*

@@ -14,9 +14,9 @@
  * Lives on the stack of a check; main thread.
  */
 typedef struct NsConfigCheck {
-    FILE                     *file;         /* NULL: the log. */
+    FILE                     *file; /* NULL: the log. */
     int                       nProblems;
-    const NsParameterSection *sectionPtr;   /* NULL: not checked. */
+    const NsParameterSection *sectionPtr; /* NULL: not checked. */
 } NsConfigCheck;
 
 /*

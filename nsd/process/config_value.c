@@ -17,7 +17,6 @@ static void NoteFraction(const char *section, const char *key,
 static Tcl_WideInt Clamp(const char *section, const char *key,
                          Tcl_WideInt value, Tcl_WideInt min, Tcl_WideInt max);
 
-
 char *
 Ns_ConfigGetValue(const char *section, const char *key)
 {
@@ -226,13 +225,15 @@ Clamp(const char *section, const char *key, Tcl_WideInt value, Tcl_WideInt min,
       Tcl_WideInt max)
 {
     if (value < min) {
-        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded up to %"
-               PRId64, section, key, (int64_t) value, (int64_t) min);
+        Ns_Log(Warning,
+               "config: %s:%s value=%" PRId64 ", rounded up to %" PRId64,
+               section, key, (int64_t) value, (int64_t) min);
         return min;
     }
     if (value > max) {
-        Ns_Log(Warning, "config: %s:%s value=%" PRId64 ", rounded down to %"
-               PRId64, section, key, (int64_t) value, (int64_t) max);
+        Ns_Log(Warning,
+               "config: %s:%s value=%" PRId64 ", rounded down to %" PRId64,
+               section, key, (int64_t) value, (int64_t) max);
         return max;
     }
     return value;

@@ -12,7 +12,6 @@
 static void Move(NsHeap *heapPtr, NsHeapEntry *entryPtr, int i);
 static void Put(NsHeap *heapPtr, NsHeapEntry *entryPtr, int i);
 
-
 void
 NsHeapInsert(NsHeap *heapPtr, NsHeapEntry *entryPtr)
 {
@@ -20,7 +19,8 @@ NsHeapInsert(NsHeap *heapPtr, NsHeapEntry *entryPtr)
     if (heapPtr->n == heapPtr->max) {
         heapPtr->max = heapPtr->max * 2 + 16;
         heapPtr->entries = ns_realloc(heapPtr->entries,
-            (size_t) heapPtr->max * sizeof(NsHeapEntry *));
+                                      (size_t) heapPtr->max
+                                          * sizeof(NsHeapEntry *));
     }
     Move(heapPtr, entryPtr, heapPtr->n++);
 }
@@ -54,7 +54,7 @@ Move(NsHeap *heapPtr, NsHeapEntry *entryPtr, int i)
         int child = 2 * i + 1;
 
         if (child + 1 < heapPtr->n
-                && entries[child + 1]->due < entries[child]->due) {
+            && entries[child + 1]->due < entries[child]->due) {
             child++;
         }
         if (child >= heapPtr->n || entries[child]->due >= entryPtr->due) {

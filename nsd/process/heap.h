@@ -13,8 +13,8 @@
 #include "base/clock.h"
 
 typedef struct NsHeapEntry {
-    NsStamp due;                /* Set before it is inserted. */
-    int     index;              /* The heap's own; -1: in no heap. */
+    NsStamp due;   /* Set before it is inserted. */
+    int     index; /* The heap's own; -1: in no heap. */
 } NsHeapEntry;
 
 typedef struct NsHeap {

@@ -18,7 +18,6 @@ static void TakeUserGroups(NsIdentity *identityPtr, const char *name);
 static bool FindGroup(const char *group, gid_t *gidPtr);
 static bool ParseNumber(const char *text, unsigned long *numberPtr);
 
-
 void
 NsIdentityCheck(const char *user)
 {
@@ -70,13 +69,12 @@ void
 NsIdentityTakeGroup(const NsIdentity *identityPtr, const char *group)
 {
     if (identityPtr->hasUser
-            && setgroups((size_t) identityPtr->nGroups, identityPtr->groups)
-               != 0) {
+        && setgroups((size_t) identityPtr->nGroups, identityPtr->groups) != 0) {
         Ns_Fatal("nsmain: failed to switch to user's groups: '%s'",
                  strerror(errno));
     }
     if ((identityPtr->hasUser || identityPtr->hasGroup)
-            && setgid(identityPtr->gid) != 0) {
+        && setgid(identityPtr->gid) != 0) {
         Ns_Log(Error, "Ns_SetGroup: setgid(%d) failed: '%s'",
                (int) identityPtr->gid, strerror(errno));
         Ns_Fatal("nsmain: failed to switch to group %s",
@@ -111,7 +109,7 @@ Ns_SetUser(const char *user)
         return -1;
     }
     if (setgroups((size_t) identity.nGroups, identity.groups) != 0
-            && errno != EPERM) {
+        && errno != EPERM) {
         Ns_Log(Error, "Ns_SetUser: setgroups(%s) failed: '%s'", user,
                strerror(errno));
         return -1;
@@ -182,7 +180,8 @@ TakeUserGroups(NsIdentity *identityPtr, const char *name)
     snprintf(identityPtr->userName, sizeof(identityPtr->userName), "%s", name);
     identityPtr->nGroups = Ns_NrElements(identityPtr->groups);
     if (getgrouplist(name, identityPtr->gid, identityPtr->groups,
-                     &identityPtr->nGroups) < 0) {
+                     &identityPtr->nGroups)
+        < 0) {
         identityPtr->nGroups = Ns_NrElements(identityPtr->groups);
     }
 }

@@ -23,11 +23,11 @@ void NsIdentityCheck(const char *user);
  */
 typedef struct NsIdentity {
     bool  hasUser;
-    bool  hasGroup;             /* -g was given. */
+    bool  hasGroup; /* -g was given. */
     uid_t uid;
-    gid_t gid;                  /* Of -g, else the user's own. */
-    char  userName[256];        /* Empty for a bare number. */
-    int   nGroups;              /* Supplementary groups. */
+    gid_t gid;           /* Of -g, else the user's own. */
+    char  userName[256]; /* Empty for a bare number. */
+    int   nGroups;       /* Supplementary groups. */
     gid_t groups[256];
 } NsIdentity;
 

@@ -16,7 +16,7 @@
 #include <sys/utsname.h>
 
 #ifndef NS_BUILD_TAG
-# define NS_BUILD_TAG "nsd-" NS_PATCH_LEVEL
+#define NS_BUILD_TAG "nsd-" NS_PATCH_LEVEL
 #endif
 
 /*
@@ -38,15 +38,14 @@ static struct {
 } info;
 
 static struct {
-    Ns_Mutex   lock;            /* Only to wait for `changed`. */
+    Ns_Mutex   lock; /* Only to wait for `changed`. */
     Ns_Cond    changed;
-    atomic_int value;           /* NsLife; the main thread writes. */
+    atomic_int value; /* NsLife; the main thread writes. */
 } life;
 
-static void FindExecutable(const char *argv0);
-static void FindPrefix(void);
+static void  FindExecutable(const char *argv0);
+static void  FindPrefix(void);
 static char *FindAddress(void);
-
 
 void
 NsInfoInit(int argc, char *const *argv)
@@ -67,7 +66,7 @@ NsInfoInit(int argc, char *const *argv)
         size_t i;
 
         for (i = 0; names.sysname[i] != '\0' && i < sizeof(info.platform) - 1;
-                i++) {
+             i++) {
             info.platform[i] = (char) tolower(UCHAR(names.sysname[i]));
         }
         info.platform[i] = '\0';

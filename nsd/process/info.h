@@ -19,8 +19,8 @@ void NsInfoInit(int argc, char *const *argv);
 /*
  * argv as given; argv[0] as called.
  */
-int                NsInfoArgc(void);
-char *const       *NsInfoArgv(void);
+int          NsInfoArgc(void);
+char *const *NsInfoArgv(void);
 
 /*
  * Paths are kept as given.  Main thread, before others are made.
@@ -39,8 +39,8 @@ const char *NsInfoPrefix(void);
  */
 typedef enum {
     NS_LIFE_STARTING,
-    NS_LIFE_RUNNING,        /* `ns_info started` */
-    NS_LIFE_STOPPING        /* `ns_info shutdownpending` */
+    NS_LIFE_RUNNING, /* `ns_info started` */
+    NS_LIFE_STOPPING /* `ns_info shutdownpending` */
 } NsLife;
 
 void   NsInfoInitLife(void);

@@ -53,12 +53,13 @@ LogThreadLimit(int error)
     char          text[32] = "unlimited";
 
     if (getrlimit(RLIMIT_NPROC, &limit) == 0
-            && limit.rlim_cur != RLIM_INFINITY) {
+        && limit.rlim_cur != RLIM_INFINITY) {
         snprintf(text, sizeof(text), "%" PRIu64, (uint64_t) limit.rlim_cur);
     }
-    Ns_Log(Warning, "threads: no more can be started: %s: the server continues "
+    Ns_Log(Warning,
+           "threads: no more can be started: %s: the server continues "
            "with those it has; raise the limit on processes (ulimit -u is %s; "
            "TasksMax= of systemd, pids.max of a container) or on memory "
-           "(ulimit -v), or make fewer threads necessary", strerror(error),
-           text);
+           "(ulimit -v), or make fewer threads necessary",
+           strerror(error), text);
 }

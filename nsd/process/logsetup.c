@@ -37,9 +37,9 @@
  */
 typedef struct Raw {
     const char *file;
-    const char *newFile;        /* NULL: not set. */
+    const char *newFile; /* NULL: not set. */
     bool        rolls;
-    bool        rollsNew;       /* The same under the newer name. */
+    bool        rollsNew; /* The same under the newer name. */
     const char *spillDirectory;
 } Raw;
 
@@ -55,8 +55,7 @@ static const NsParameter rawRows[] = {
             .adjustProc = AdjustRollsNew),
     NS_PATH(Raw, spillDirectory, "logspilldir", "logs/spill",
             "Directory for records of log sinks that fall behind."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter rows[] = {
     NS_BOOL(NsLogSettings, notice, "lognotice", "true",
@@ -88,29 +87,27 @@ static const NsParameter rows[] = {
             .isDescribed = true, .adjustProc = AdjustMemory),
     NS_PATH(NsLogSettings, ringDirectory, "logringdir", "/dev/shm",
             "Directory of that memory; it should be a memory file system."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static Ns_Callback ReopenLogs;
 static Ns_Callback RollSystemLog;
 static Ns_Callback WatchMemory;
-static int   MaxLogs(int maxLogs);
-static int   CountAccessLogs(const char *server);
-static int   CountOf(const char *section);
-static int   CountThreads(void);
-static int   CountThreadsOf(const char *server);
-static int   MaxThreads(const char *section);
-static char *FindFile(const Raw *rawPtr);
-static char *FindSpillDirectory(const char *name);
-static bool IsWritable(const char *file);
-static void MakeSinks(void);
-static void MakeSink(const char *name);
-static bool FillDraft(NsSinkDraft *draftPtr, const char *name,
-                      const char *section);
-static void Complain(const NsSinkDraft *draftPtr, const char *name,
-                     const char *section, const char *reason,
-                     const char *consequence);
-
+static int         MaxLogs(int maxLogs);
+static int         CountAccessLogs(const char *server);
+static int         CountOf(const char *section);
+static int         CountThreads(void);
+static int         CountThreadsOf(const char *server);
+static int         MaxThreads(const char *section);
+static char       *FindFile(const Raw *rawPtr);
+static char       *FindSpillDirectory(const char *name);
+static bool        IsWritable(const char *file);
+static void        MakeSinks(void);
+static void        MakeSink(const char *name);
+static bool        FillDraft(NsSinkDraft *draftPtr, const char *name,
+                             const char *section);
+static void        Complain(const NsSinkDraft *draftPtr, const char *name,
+                            const char *section, const char *reason,
+                            const char *consequence);
 
 void
 NsLogSetupInit(void)
@@ -122,12 +119,11 @@ NsLogSetupInit(void)
 void
 NsLogSetup(bool stayOnStderr, bool isDetached)
 {
-    NsLogSettings settings = {
-        .isDetached = isDetached, .home = Ns_InfoHomePath(),
-        .configFile = Ns_InfoConfigFile()
-    };
-    Raw   raw;
-    char *file, *spill;
+    NsLogSettings settings = {.isDetached = isDetached,
+                              .home = Ns_InfoHomePath(),
+                              .configFile = Ns_InfoConfigFile()};
+    Raw           raw;
+    char         *file, *spill;
 
     NsParametersFill(rows, SECTION, &settings);
     NsParametersFill(rawRows, SECTION, &raw);
@@ -187,7 +183,8 @@ AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
     const NsLogSettings *settingsPtr = valuesPtr;
 
     limitsPtr->defaultText = settingsPtr->isAsync || CountOf(SINKS) > 0
-        ? "64MiB" : "8MiB";
+        ? "64MiB"
+        : "8MiB";
 }
 
 /*
@@ -216,9 +213,9 @@ MaxLogs(int maxLogs)
 static int
 CountAccessLogs(const char *server)
 {
-    const Ns_Set *setPtr = Ns_ConfigGetSection(
-        Ns_ConfigGetPath(server, NULL, "modules", NULL));
-    int           n = 0;
+    const Ns_Set *setPtr =
+        Ns_ConfigGetSection(Ns_ConfigGetPath(server, NULL, "modules", NULL));
+    int n = 0;
 
     for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
         const char *file = Ns_SetValue(setPtr, i), *tail = strrchr(file, '/');
@@ -281,8 +278,7 @@ FindFile(const Raw *rawPtr)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsPathsLog(&ds, rawPtr->newFile != NULL ? rawPtr->newFile
-                  : rawPtr->file);
+    NsPathsLog(&ds, rawPtr->newFile != NULL ? rawPtr->newFile : rawPtr->file);
     return Ns_DStringExport(&ds);
 }
 
@@ -309,8 +305,10 @@ IsWritable(const char *file)
     int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 
     if (fd < 0) {
-        Ns_Log(Warning, "log: cannot write '%s': '%s'; entries go to standard "
-               "error", file, strerror(errno));
+        Ns_Log(Warning,
+               "log: cannot write '%s': '%s'; entries go to standard "
+               "error",
+               file, strerror(errno));
         return false;
     }
     close(fd);
@@ -363,12 +361,13 @@ MakeSink(const char *name)
 static bool
 FillDraft(NsSinkDraft *draftPtr, const char *name, const char *section)
 {
-    Ns_Set       *setPtr = Ns_ConfigGetSection(section);
-    int           n = setPtr == NULL ? 0 : (int) Ns_SetSize(setPtr);
-    bool          isUsable = true;
-    const char   *required = setPtr == NULL ? NULL
+    Ns_Set     *setPtr = Ns_ConfigGetSection(section);
+    int         n = setPtr == NULL ? 0 : (int) Ns_SetSize(setPtr);
+    bool        isUsable = true;
+    const char *required = setPtr == NULL
+        ? NULL
         : Ns_SetIGet(setPtr, "required");
-    Ns_DString    error;
+    Ns_DString  error;
 
     Ns_DStringInit(&error);
     if (required != NULL) {
@@ -380,7 +379,7 @@ FillDraft(NsSinkDraft *draftPtr, const char *name, const char *section)
         const char *key = Ns_SetKey(setPtr, i);
 
         if (NsSinkOptionSet(draftPtr, key, Ns_SetValue(setPtr, i), &error)
-                != NS_OK) {
+            != NS_OK) {
             bool isFixed = NsSinkOptionIsFixed(draftPtr, key);
 
             Complain(draftPtr, name, section, Ns_DStringValue(&error),

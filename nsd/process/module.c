@@ -22,16 +22,15 @@ typedef struct StaticModule {
     Ns_ModuleInitProc   *proc;
 } StaticModule;
 
-static StaticModule *firstStaticPtr;    /* Main thread only. */
+static StaticModule *firstStaticPtr; /* Main thread only. */
 
-static void AskModules(const char *server, const char *symbol,
-                       NsModuleSymbolProc *proc, void *arg);
+static void  AskModules(const char *server, const char *symbol,
+                        NsModuleSymbolProc *proc, void *arg);
 static void *OpenObject(const char *file);
-static bool IsForUs(void *handle, void *initAddress);
-static int RunInit(void *handle, const char *server, const char *module,
-                   const char *file, const char *init);
-static void InitStaticModules(const char *server);
-
+static bool  IsForUs(void *handle, void *initAddress);
+static int   RunInit(void *handle, const char *server, const char *module,
+                     const char *file, const char *init);
+static void  InitStaticModules(const char *server);
 
 void
 NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
@@ -47,7 +46,8 @@ NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
             continue;
         }
         if (Ns_ModuleLoad(interp, server, Ns_SetKey(modules, i), file,
-                          "Ns_ModuleInit") != NS_OK) {
+                          "Ns_ModuleInit")
+            != NS_OK) {
             Ns_Fatal("modload: failed to load module '%s'", file);
         }
     }
@@ -66,7 +66,7 @@ NsModulesAsk(const char *only, const char *symbol, NsModuleSymbolProc *proc,
 
         /* One that is named twice is one. */
         if ((only == NULL || STREQ(only, server))
-                && Ns_SetFind(servers, server) == i) {
+            && Ns_SetFind(servers, server) == i) {
             AskModules(server, symbol, proc, arg);
         }
     }
@@ -76,8 +76,8 @@ static void
 AskModules(const char *server, const char *symbol, NsModuleSymbolProc *proc,
            void *arg)
 {
-    const Ns_Set *modules = Ns_ConfigGetSection(
-        Ns_ConfigGetPath(server, NULL, "modules", NULL));
+    const Ns_Set *modules =
+        Ns_ConfigGetSection(Ns_ConfigGetPath(server, NULL, "modules", NULL));
 
     for (int i = 0; modules != NULL && i < (int) Ns_SetSize(modules); i++) {
         const char *file = Ns_SetValue(modules, i);
@@ -197,8 +197,7 @@ NsModuleIsBad(const char *server, const char *module, const char *file,
 }
 
 void *
-NsModuleSymbol(const char *path, const char *symbol, char *buffer,
-               size_t bytes)
+NsModuleSymbol(const char *path, const char *symbol, char *buffer, size_t bytes)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL), *address;
 
@@ -212,8 +211,10 @@ NsModuleSymbol(const char *path, const char *symbol, char *buffer,
         return NULL;
     }
     if (!IsForUs(handle, address)) {
-        snprintf(buffer, bytes, "%s: it was built for another server, or "
-                 "another version of this one", path);
+        snprintf(buffer, bytes,
+                 "%s: it was built for another server, or "
+                 "another version of this one",
+                 path);
         return NULL;
     }
     return address;
@@ -240,9 +241,11 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
         return NS_ERROR;
     }
     if (!IsForUs(handle, symbol.address)) {
-        Ns_Log(Error, "modload: %s: it was built for another server, or another "
-               "version of this one: build it again with the headers of this one",
-               file);
+        Ns_Log(
+            Error,
+            "modload: %s: it was built for another server, or another "
+            "version of this one: build it again with the headers of this one",
+            file);
         return NS_ERROR;
     }
     status = symbol.proc(server, module);
@@ -266,7 +269,7 @@ IsForUs(void *handle, void *initAddress)
 {
     union {
         void *address;
-        int (*proc) (void);
+        int (*proc)(void);
     } symbol;
     Dl_info own, found;
 

@@ -23,9 +23,9 @@ void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
  * initialized, and what cannot be opened is left out.
  */
 typedef void NsModuleSymbolProc(const char *server, const char *module,
-                                  void *symbol, void *arg);
-void NsModulesAsk(const char *only, const char *symbol,
-                  NsModuleSymbolProc *proc, void *arg);
+                                void *symbol, void *arg);
+void         NsModulesAsk(const char *only, const char *symbol,
+                          NsModuleSymbolProc *proc, void *arg);
 
 /*
  * The file of a module, into a buffer of PATH_MAX bytes.  Relative names are

@@ -8,8 +8,8 @@
 
 typedef struct ValueOption {
     char        letter;
-    size_t      offset;         /* Of a const char * in NsOptions. */
-    const char *repeated;       /* Error text; NULL: the last one counts. */
+    size_t      offset;   /* Of a const char * in NsOptions. */
+    const char *repeated; /* Error text; NULL: the last one counts. */
 } ValueOption;
 
 static const ValueOption valueOptions[] = {
@@ -19,31 +19,30 @@ static const ValueOption valueOptions[] = {
     {'B', offsetof(NsOptions, bindFile), NULL},
     {'r', offsetof(NsOptions, root), NULL},
     {'u', offsetof(NsOptions, user), NULL},
-    {'g', offsetof(NsOptions, group), NULL}
-};
+    {'g', offsetof(NsOptions, group), NULL}};
 
 static const struct {
     char   letter;
     NsMode mode;
-} modeOptions[] = {
-    {'c', NS_MODE_COMMAND}, {'f', NS_MODE_FOREGROUND}, {'i', NS_MODE_INITTAB},
-    {'w', NS_MODE_WATCHDOG}, {'V', NS_MODE_VERSION}
-};
+} modeOptions[] = {{'c', NS_MODE_COMMAND},
+                   {'f', NS_MODE_FOREGROUND},
+                   {'i', NS_MODE_INITTAB},
+                   {'w', NS_MODE_WATCHDOG},
+                   {'V', NS_MODE_VERSION}};
 
 static const struct {
     const char *word;
     NsMode      mode;
-} longOptions[] = {
-    {"--help", NS_MODE_HELP}, {"--version", NS_MODE_VERSION},
-    {"--parameters", NS_MODE_PARAMETERS}, {"--logs", NS_MODE_LOGS}
-};
+} longOptions[] = {{"--help", NS_MODE_HELP},
+                   {"--version", NS_MODE_VERSION},
+                   {"--parameters", NS_MODE_PARAMETERS},
+                   {"--logs", NS_MODE_LOGS}};
 
 static char errorText[80];
 
 static const ValueOption *FindValueOption(char letter);
 static bool SetMode(char letter, NsOptions *optionsPtr, const char **errorPtr);
 static bool SetLong(const char *word, NsOptions *optionsPtr);
-
 
 bool
 NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
@@ -57,8 +56,8 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
         const ValueOption *valuePtr = FindValueOption(word[1]);
 
         if (valuePtr != NULL) {
-            const char **slotPtr = (const char **)
-                ((char *) optionsPtr + valuePtr->offset);
+            const char **slotPtr = (const char **) ((char *) optionsPtr
+                                                    + valuePtr->offset);
 
             if (valuePtr->repeated != NULL && *slotPtr != NULL) {
                 *errorPtr = valuePtr->repeated;
@@ -91,7 +90,7 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
         } else if (word[1] == 'd') {
             optionsPtr->isDebugged = true;
         } else if (word[1] != 'p' && word[1] != 'z'
-                && !SetMode(word[1], optionsPtr, errorPtr)) {
+                   && !SetMode(word[1], optionsPtr, errorPtr)) {
             return false;
         }
     }
@@ -102,28 +101,30 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
 void
 NsOptionsUsage(FILE *file, const char *program)
 {
-    fprintf(file,
-"Usage: %s [-h|V] [-c|f|i|w] [-u <user>] [-g <group>] [-r <path>]"
-" [-b <address:port>|-B <file>] [-s <server>] [-t <file>]\n"
-"\n"
-"  -h  help (this text)\n"
-"  -V  version and release information\n"
-"  -c  command mode: a Tcl shell reads a script or standard input\n"
-"  -f  foreground mode: no fork, log to standard error\n"
-"  -i  inittab mode: no fork, log to the log file\n"
-"  -w  watchdog mode: restart the server when it fails\n"
-"  -d  debugger friendly: interrupts end the server at once\n"
-"  -u  run as <user>\n"
-"  -g  run as <group>\n"
-"  -r  change root to <path>\n"
-"  -b  bind <address:port> before the user is switched\n"
-"  -B  bind the addresses listed in <file>\n"
-"  -s  use the server named <server>\n"
-"  -t  read configuration from <file>\n"
-"  -T  check the configuration, report what is wrong with it, and exit\n"
-"  --parameters         print all configuration parameters as Markdown\n"
-"  --logs <file> ...    print the records of a log mapping or spill file\n"
-"\n", program);
+    fprintf(
+        file,
+        "Usage: %s [-h|V] [-c|f|i|w] [-u <user>] [-g <group>] [-r <path>]"
+        " [-b <address:port>|-B <file>] [-s <server>] [-t <file>]\n"
+        "\n"
+        "  -h  help (this text)\n"
+        "  -V  version and release information\n"
+        "  -c  command mode: a Tcl shell reads a script or standard input\n"
+        "  -f  foreground mode: no fork, log to standard error\n"
+        "  -i  inittab mode: no fork, log to the log file\n"
+        "  -w  watchdog mode: restart the server when it fails\n"
+        "  -d  debugger friendly: interrupts end the server at once\n"
+        "  -u  run as <user>\n"
+        "  -g  run as <group>\n"
+        "  -r  change root to <path>\n"
+        "  -b  bind <address:port> before the user is switched\n"
+        "  -B  bind the addresses listed in <file>\n"
+        "  -s  use the server named <server>\n"
+        "  -t  read configuration from <file>\n"
+        "  -T  check the configuration, report what is wrong with it, and exit\n"
+        "  --parameters         print all configuration parameters as Markdown\n"
+        "  --logs <file> ...    print the records of a log mapping or spill file\n"
+        "\n",
+        program);
 }
 
 static const ValueOption *
@@ -145,7 +146,7 @@ SetMode(char letter, NsOptions *optionsPtr, const char **errorPtr)
             continue;
         }
         if (optionsPtr->mode != NS_MODE_BACKGROUND
-                && optionsPtr->mode != NS_MODE_CHECK) {
+            && optionsPtr->mode != NS_MODE_CHECK) {
             *errorPtr =
                 "only one of -c, -f, -i, or -w options may be specified";
             return false;

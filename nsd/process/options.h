@@ -11,15 +11,15 @@
 
 typedef enum {
     NS_MODE_BACKGROUND,
-    NS_MODE_COMMAND,            /* -c */
-    NS_MODE_FOREGROUND,         /* -f */
-    NS_MODE_INITTAB,            /* -i */
-    NS_MODE_WATCHDOG,           /* -w */
-    NS_MODE_VERSION,            /* -V: the others end at once. */
-    NS_MODE_HELP,               /* -h */
-    NS_MODE_CHECK,              /* -T */
-    NS_MODE_PARAMETERS,         /* --parameters */
-    NS_MODE_LOGS                /* --logs FILE ... */
+    NS_MODE_COMMAND,    /* -c */
+    NS_MODE_FOREGROUND, /* -f */
+    NS_MODE_INITTAB,    /* -i */
+    NS_MODE_WATCHDOG,   /* -w */
+    NS_MODE_VERSION,    /* -V: the others end at once. */
+    NS_MODE_HELP,       /* -h */
+    NS_MODE_CHECK,      /* -T */
+    NS_MODE_PARAMETERS, /* --parameters */
+    NS_MODE_LOGS        /* --logs FILE ... */
 } NsMode;
 
 /*
@@ -27,15 +27,15 @@ typedef enum {
  */
 typedef struct NsOptions {
     NsMode      mode;
-    bool        isDebugged;     /* -d: SIGINT has its default action. */
+    bool        isDebugged; /* -d: SIGINT has its default action. */
     const char *user;
     const char *group;
     const char *root;
-    const char *bind;           /* -b */
-    const char *bindFile;       /* -B */
+    const char *bind;     /* -b */
+    const char *bindFile; /* -B */
     const char *server;
     const char *configFile;
-    int         optind;         /* First word that is not an option. */
+    int         optind; /* First word that is not an option. */
 } NsOptions;
 
 /*

@@ -20,19 +20,18 @@ static bool Read(const NsParameter *parameterPtr, const char *text,
 static bool ReadInteger(const char *text, int64_t *numberPtr);
 static bool ReadTime(const char *text, int64_t *numberPtr);
 static bool ReadChoice(const char *words, const char *text, int64_t *numberPtr);
-static NsParameterVerdict JudgeList(const NsParameter *parameterPtr,
+static NsParameterVerdict JudgeList(const NsParameter       *parameterPtr,
                                     const NsParameterLimits *limitsPtr,
-                                    const char *text);
-static bool AreFields(const char **words, int n);
-static NsParameterVerdict Clamp(const NsParameter *parameterPtr,
+                                    const char              *text);
+static bool               AreFields(const char **words, int n);
+static NsParameterVerdict Clamp(const NsParameter       *parameterPtr,
                                 const NsParameterLimits *limitsPtr,
-                                int64_t *numberPtr);
+                                int64_t                 *numberPtr);
 static void StoreNumber(const NsParameter *parameterPtr, int64_t number,
                         void *structPtr);
 static void FormatLimit(char *buffer, size_t bytes, const char *name,
                         int64_t number);
 static void FormatWords(const char *words, char *buffer, size_t bytes);
-
 
 int64_t
 NsParameterMax(const NsParameter *parameterPtr)
@@ -54,12 +53,13 @@ void
 NsParameterLimitsOf(const NsParameter *parameterPtr, const void *valuesPtr,
                     NsParameterLimits *limitsPtr)
 {
-    *limitsPtr = (NsParameterLimits) {
-        .min = parameterPtr->min, .max = NsParameterMax(parameterPtr),
+    *limitsPtr = (NsParameterLimits){
+        .min = parameterPtr->min,
+        .max = NsParameterMax(parameterPtr),
         .defaultText = parameterPtr->isDescribed
-            || *parameterPtr->defaultText == '\0'
-            ? NULL : parameterPtr->defaultText
-    };
+                || *parameterPtr->defaultText == '\0'
+            ? NULL
+            : parameterPtr->defaultText};
     if (parameterPtr->adjustProc != NULL) {
         parameterPtr->adjustProc(valuesPtr, limitsPtr);
         KeepDefaultWithin(parameterPtr, limitsPtr);
@@ -73,8 +73,9 @@ KeepDefaultWithin(const NsParameter *parameterPtr, NsParameterLimits *limitsPtr)
 
     NsAssert(parameterPtr->type != NS_PARAM_TIME);
     if (limitsPtr->defaultText != NULL
-            && NsParameterJudge(parameterPtr, limitsPtr, limitsPtr->defaultText,
-                                &number) != NS_VALUE_OK) {
+        && NsParameterJudge(parameterPtr, limitsPtr, limitsPtr->defaultText,
+                            &number)
+            != NS_VALUE_OK) {
         NsParameterDefault(limitsPtr, number);
     }
 }
@@ -87,7 +88,7 @@ NsParameterDefault(NsParameterLimits *limitsPtr, int64_t number)
 }
 
 NsParameterVerdict
-NsParameterJudge(const NsParameter *parameterPtr,
+NsParameterJudge(const NsParameter       *parameterPtr,
                  const NsParameterLimits *limitsPtr, const char *text,
                  int64_t *numberPtr)
 {
@@ -103,18 +104,20 @@ NsParameterJudge(const NsParameter *parameterPtr,
     case NS_PARAM_BOOL:
     case NS_PARAM_CHOICE:
         return Read(parameterPtr, text, numberPtr)
-            ? NS_VALUE_OK : NS_VALUE_UNREADABLE;
+            ? NS_VALUE_OK
+            : NS_VALUE_UNREADABLE;
     case NS_PARAM_INT:
     case NS_PARAM_SIZE:
     case NS_PARAM_TIME:
         break;
     }
     return Read(parameterPtr, text, numberPtr)
-        ? Clamp(parameterPtr, limitsPtr, numberPtr) : NS_VALUE_UNREADABLE;
+        ? Clamp(parameterPtr, limitsPtr, numberPtr)
+        : NS_VALUE_UNREADABLE;
 }
 
 NsParameterVerdict
-NsParameterStore(const NsParameter *parameterPtr,
+NsParameterStore(const NsParameter       *parameterPtr,
                  const NsParameterLimits *limitsPtr, const char *text,
                  void *structPtr)
 {
@@ -122,14 +125,17 @@ NsParameterStore(const NsParameter *parameterPtr,
     int64_t            number = 0;
 
     if (parameterPtr->type == NS_PARAM_LIST
-            || parameterPtr->type == NS_PARAM_FIELDS) {
-        verdict = text == NULL ? NS_VALUE_OK
+        || parameterPtr->type == NS_PARAM_FIELDS) {
+        verdict = text == NULL
+            ? NS_VALUE_OK
             : NsParameterJudge(parameterPtr, limitsPtr, text, &number);
         text = verdict == NS_VALUE_OK ? text : NULL;
     }
     if (parameterPtr->member == NS_MEMBER_TEXT) {
-        *(const char **) ((char *) structPtr + parameterPtr->offset)
-            = text != NULL ? text : limitsPtr->defaultText;
+        *(const char **) ((char *) structPtr + parameterPtr->offset) = text
+                != NULL
+            ? text
+            : limitsPtr->defaultText;
         return verdict;
     }
     if (limitsPtr->defaultText != NULL) {
@@ -184,7 +190,7 @@ ReadInteger(const char *text, int64_t *numberPtr)
     Ns_Time     time;
 
     if (!NsUnitsInteger(text, &wide)
-            || (NsUnitsTime(text, &time) && time.usec != 0)) {
+        || (NsUnitsTime(text, &time) && time.usec != 0)) {
         return false;
     }
     *numberPtr = wide;
@@ -236,11 +242,13 @@ JudgeList(const NsParameter *parameterPtr, const NsParameterLimits *limitsPtr,
         verdict = NS_VALUE_UNREADABLE;
     }
     for (int i = 0; i < n && verdict == NS_VALUE_OK
-             && parameterPtr->type == NS_PARAM_NUMBERS; i++) {
+         && parameterPtr->type == NS_PARAM_NUMBERS;
+         i++) {
         int64_t number;
 
         verdict = ReadInteger(words[i], &number)
-            ? Clamp(parameterPtr, limitsPtr, &number) : NS_VALUE_UNREADABLE;
+            ? Clamp(parameterPtr, limitsPtr, &number)
+            : NS_VALUE_UNREADABLE;
     }
     Tcl_Free((char *) words);
     return verdict;
@@ -260,8 +268,8 @@ AreFields(const char **words, int n)
         }
         for (const char *next = words[i]; *next != '\0'; next++) {
             if ((UCHAR(*next) < ' ' && (isName || *next != '\t'))
-                    || *next == 0x7f
-                    || (isName && (*next == ' ' || *next == ':'))) {
+                || *next == 0x7f
+                || (isName && (*next == ' ' || *next == ':'))) {
                 return false;
             }
         }
@@ -321,7 +329,7 @@ StoreNumber(const NsParameter *parameterPtr, int64_t number, void *structPtr)
 }
 
 void
-NsParameterRange(const NsParameter *parameterPtr,
+NsParameterRange(const NsParameter       *parameterPtr,
                  const NsParameterLimits *limitsPtr, char *buffer, size_t bytes)
 {
     int64_t min = limitsPtr->min;
@@ -340,7 +348,7 @@ NsParameterRange(const NsParameter *parameterPtr,
         FormatLimit(least, sizeof(least), limitsPtr->minName, min);
         FormatLimit(most, sizeof(most), limitsPtr->maxName, limitsPtr->max);
         if (parameterPtr->max == NS_PARAM_NO_LIMIT
-                && limitsPtr->max == NsParameterMax(parameterPtr)) {
+            && limitsPtr->max == NsParameterMax(parameterPtr)) {
             snprintf(buffer, bytes, "at least %s", least);
         } else {
             snprintf(buffer, bytes, "%s to %s", least, most);
@@ -380,13 +388,17 @@ const char *
 NsParameterTypeName(NsParameterType type)
 {
     static const char *const names[] = {
-        [NS_PARAM_STRING] = "text", [NS_PARAM_BOOL] = "boolean",
-        [NS_PARAM_INT] = "number", [NS_PARAM_NUMBERS] = "list of numbers",
-        [NS_PARAM_SIZE] = "size", [NS_PARAM_TIME] = "time",
-        [NS_PARAM_PATH] = "path", [NS_PARAM_LIST] = "list",
+        [NS_PARAM_STRING] = "text",
+        [NS_PARAM_BOOL] = "boolean",
+        [NS_PARAM_INT] = "number",
+        [NS_PARAM_NUMBERS] = "list of numbers",
+        [NS_PARAM_SIZE] = "size",
+        [NS_PARAM_TIME] = "time",
+        [NS_PARAM_PATH] = "path",
+        [NS_PARAM_LIST] = "list",
         [NS_PARAM_FIELDS] = "list of names and values",
-        [NS_PARAM_CHOICE] = "word", [NS_PARAM_IGNORED] = "ignored"
-    };
+        [NS_PARAM_CHOICE] = "word",
+        [NS_PARAM_IGNORED] = "ignored"};
 
     return names[type];
 }

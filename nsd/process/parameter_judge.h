@@ -33,7 +33,7 @@ void NsParameterLimitsOf(const NsParameter *parameterPtr, const void *valuesPtr,
  * it cannot be read.  Times are spans (NsStamp), booleans 0 or 1, choices the
  * index of the word.  Texts and lists have none.
  */
-NsParameterVerdict NsParameterJudge(const NsParameter *parameterPtr,
+NsParameterVerdict NsParameterJudge(const NsParameter       *parameterPtr,
                                     const NsParameterLimits *limitsPtr,
                                     const char *text, int64_t *numberPtr);
 
@@ -41,14 +41,14 @@ NsParameterVerdict NsParameterJudge(const NsParameter *parameterPtr,
  * Put a text into the member of a struct, clamped, or the default where it is
  * NULL or cannot be read.
  */
-NsParameterVerdict NsParameterStore(const NsParameter *parameterPtr,
+NsParameterVerdict NsParameterStore(const NsParameter       *parameterPtr,
                                     const NsParameterLimits *limitsPtr,
                                     const char *text, void *structPtr);
 
 /*
  * The range as people read it; "": there is none.
  */
-void NsParameterRange(const NsParameter *parameterPtr,
+void NsParameterRange(const NsParameter       *parameterPtr,
                       const NsParameterLimits *limitsPtr, char *buffer,
                       size_t bytes);
 

@@ -15,20 +15,21 @@ static void PrintRows(const NsParameterSection *sectionPtr, bool areIgnored,
                       FILE *file);
 static void PrintRow(const NsParameter *rowPtr, FILE *file);
 
-
 void
 NsParametersPrint(FILE *file)
 {
     const NsParameterSection *sectionPtr;
 
-    fputs("# Parameters\n\n"
-          "All parameters of the configuration file, as `nsd --parameters` "
-          "prints them.\n\n"
-          "A size is in bytes or has a unit: `kB`, `MB`, `GB`, which are "
-          "powers of 1024, or `KiB`, `MiB`,\n`GiB`, which are the same. A time "
-          "is in seconds, which may have a fraction, or has a unit:\n`us`, "
-          "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
-          "or `off`, `1` or `0`.\n", file);
+    fputs(
+        "# Parameters\n\n"
+        "All parameters of the configuration file, as `nsd --parameters` "
+        "prints them.\n\n"
+        "A size is in bytes or has a unit: `kB`, `MB`, `GB`, which are "
+        "powers of 1024, or `KiB`, `MiB`,\n`GiB`, which are the same. A time "
+        "is in seconds, which may have a fraction, or has a unit:\n`us`, "
+        "`ms`, `s`, `m`, `h`, `d`, `w`, `y` (365 days). A boolean is `true` or `false`, `yes`\nor `no`, `on` "
+        "or `off`, `1` or `0`.\n",
+        file);
     for (int i = 0; (sectionPtr = NsParameterSectionAt(i)) != NULL; i++) {
         if (sectionPtr->basePattern == NULL) {
             PrintSection(sectionPtr, file);
@@ -47,13 +48,14 @@ PrintSection(const NsParameterSection *sectionPtr, FILE *file)
     fprintf(file, "\n## %s\n\n%s\n", sectionPtr->shown, sectionPtr->sentence);
     if (NsParameterAt(sectionPtr, 0) != NULL) {
         fputs("\n| Parameter | Default | Value | Meaning |\n"
-              "|---|---|---|---|\n", file);
+              "|---|---|---|---|\n",
+              file);
         PrintRows(sectionPtr, false, file);
         PrintRows(sectionPtr, true, file);
     }
     for (int i = 0; (nextPtr = NsParameterSectionAt(i)) != NULL; i++) {
         if (nextPtr->basePattern != NULL && nextPtr->sentence != NULL
-                && STREQ(nextPtr->basePattern, sectionPtr->pattern)) {
+            && STREQ(nextPtr->basePattern, sectionPtr->pattern)) {
             PrintSection(nextPtr, file);
         }
     }
@@ -75,10 +77,10 @@ static void
 PrintRow(const NsParameter *rowPtr, FILE *file)
 {
     NsParameterLimits limits = {
-        .min = rowPtr->min, .max = NsParameterMax(rowPtr)
-    };
+        .min = rowPtr->min, .max = NsParameterMax(rowPtr)};
     const char *type = rowPtr->type == NS_PARAM_CHOICE ? ""
-        : rowPtr->type == NS_PARAM_NUMBERS ? "numbers"
+        : rowPtr->type == NS_PARAM_NUMBERS
+        ? "numbers"
         : NsParameterTypeName(rowPtr->type);
     char        range[128];
 

@@ -16,10 +16,12 @@
 #define BOOL(key, text, sentence) NS_LISTED(key, NS_PARAM_BOOL, text, sentence)
 #define PATH(key, text, sentence) NS_LISTED(key, NS_PARAM_PATH, text, sentence)
 #define LIST(key, text, sentence) NS_LISTED(key, NS_PARAM_LIST, text, sentence)
-#define IGNORED NS_IGNORED
-#define CHOICE(key_, text, words, sentence_) \
-    {.key = key_, .type = NS_PARAM_CHOICE, .defaultText = text, \
-     .choices = words, .sentence = sentence_}
+#define IGNORED                   NS_IGNORED
+#define CHOICE(key_, text, words, sentence_)                       \
+    {                                                              \
+        .key = key_, .type = NS_PARAM_CHOICE, .defaultText = text, \
+        .choices = words, .sentence = sentence_                    \
+    }
 #define END NS_PARAM_END
 
 static const NsParameter processParameters[] = {
@@ -33,44 +35,48 @@ static const NsParameter processParameters[] = {
     IGNORED("smtphost", "For a mail client, which this server does not have."),
     IGNORED("mailhost", "For a mail client, which this server does not have."),
     IGNORED("smtpport", "For a mail client, which this server does not have."),
-    IGNORED("smtptimeout", "For a mail client, which this server does not "
-                           "have."),
-    IGNORED("smtplogmode", "For a mail client, which this server does not "
-                           "have."),
+    IGNORED("smtptimeout",
+            "For a mail client, which this server does not "
+            "have."),
+    IGNORED("smtplogmode",
+            "For a mail client, which this server does not "
+            "have."),
     IGNORED("smtpmsgid", "For a mail client, which this server does not have."),
-    IGNORED("smtpmsgidhostname", "For a mail client, which this server does "
-                                 "not have."),
-    IGNORED("smtpencodingmode", "For a mail client, which this server does "
-                                "not have."),
-    IGNORED("smtpencoding", "For a mail client, which this server does not "
-                            "have."),
-    IGNORED("smtpauthmode", "For a mail client, which this server does not "
-                            "have."),
-    IGNORED("smtpauthuser", "For a mail client, which this server does not "
-                            "have."),
-    IGNORED("smtpauthpassword", "For a mail client, which this server does "
-                                "not have."),
-    END
-};
+    IGNORED("smtpmsgidhostname",
+            "For a mail client, which this server does "
+            "not have."),
+    IGNORED("smtpencodingmode",
+            "For a mail client, which this server does "
+            "not have."),
+    IGNORED("smtpencoding",
+            "For a mail client, which this server does not "
+            "have."),
+    IGNORED("smtpauthmode",
+            "For a mail client, which this server does not "
+            "have."),
+    IGNORED("smtpauthuser",
+            "For a mail client, which this server does not "
+            "have."),
+    IGNORED("smtpauthpassword",
+            "For a mail client, which this server does "
+            "not have."),
+    END};
 
 static const NsParameter nssslParameters[] = {
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
-    TEXT("protocols", "",
-         "Protocols that are left out, such as !TLSv1.0."),
+    TEXT("protocols", "", "Protocols that are left out, such as !TLSv1.0."),
     TEXT("ciphers", "library's", "Cipher suites up to TLS 1.2."),
     TEXT("ciphersuites", "library's", "Cipher suites of TLS 1.3."),
     PATH("key", "value of certificate", "PEM file with the private key."),
     BOOL("verify", "false", "Insist on a client certificate."),
     CHOICE("clientcertmode", "none", "none require",
            "The same, under its newer name."),
-    PATH("clientcafile", "",
-         "PEM file with CA certificates for clients."),
+    PATH("clientcafile", "", "PEM file with CA certificates for clients."),
     PATH("clientcapath", "", "Directory with such certificates."),
     PATH("cafile", "", "Older name of clientcafile."),
     PATH("capath", "", "Older name of clientcapath."),
-    END
-};
+    END};
 
 static const NsParameter nsstatsParameters[] = {
     BOOL("enabled", "false", "Serve the monitoring page."),
@@ -79,43 +85,42 @@ static const NsParameter nsstatsParameters[] = {
     TEXT("password", "", "Password of that user."),
     BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
     IGNORED("bglocks", "For another monitoring page."),
-    END
-};
+    END};
 
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
-    {"ns/servers", "ns/servers",
-     "Virtual servers: name and description.", true, NULL},
-    {"ns/modules", "ns/modules",
-     "Modules of the process: name and file.", true, NULL},
+    {"ns/servers", "ns/servers", "Virtual servers: name and description.", true,
+     NULL},
+    {"ns/modules", "ns/modules", "Modules of the process: name and file.", true,
+     NULL},
     {"ns/fastpath", "ns/fastpath", "Static files of all servers.", false, NULL},
     {"ns/mimetypes", "ns/mimetypes",
      "Content types: .extension, `default` or `noextension`, and the type.",
      true, NULL},
-    {"ns/charsets", "ns/charsets",
-     "Charsets: name and Tcl encoding.", true, NULL},
+    {"ns/charsets", "ns/charsets", "Charsets: name and Tcl encoding.", true,
+     NULL},
     {"ns/encodings", "ns/encodings",
      "Charsets of files: .extension and charset.", true, NULL},
-    {"ns/limits", "ns/limits",
-     "Names of limits, and descriptions.", true, NULL},
+    {"ns/limits", "ns/limits", "Names of limits, and descriptions.", true,
+     NULL},
     {"ns/limit/*", "ns/limit/NAME", "One of them.", false, NULL},
-    {"ns/logsinks", "ns/logsinks",
-     "Names of log sinks, and descriptions.", true, NULL},
+    {"ns/logsinks", "ns/logsinks", "Names of log sinks, and descriptions.",
+     true, NULL},
     {"ns/logsink/*", "ns/logsink/NAME",
      "One of them; its type has further parameters, see below.", false, NULL},
     {"logsink/?", "ns/logsink/NAME", NULL, true, "ns/logsink/*"},
-    {"ns/server/*", "ns/server/S",
-     "A virtual server, with its default pool.", false, NULL},
+    {"ns/server/*", "ns/server/S", "A virtual server, with its default pool.",
+     false, NULL},
     {"ns/server/*/modules", "ns/server/S/modules",
      "Its modules: name and file, or `tcl`.", true, NULL},
     {"ns/server/*/pools", "ns/server/S/pools",
      "Its further pools: name and description.", true, NULL},
     {"ns/server/*/pool/*", "ns/server/S/pool/P", "One of them.", false, NULL},
-    {"ns/server/*/fastpath", "ns/server/S/fastpath",
-     "Its static files.", false, NULL},
-    {"ns/server/*/vhost", "ns/server/S/vhost",
-     "Mass virtual hosting.", false, NULL},
+    {"ns/server/*/fastpath", "ns/server/S/fastpath", "Its static files.", false,
+     NULL},
+    {"ns/server/*/vhost", "ns/server/S/vhost", "Mass virtual hosting.", false,
+     NULL},
     {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", false, NULL},
     {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", false, NULL},
     {"ns/server/*/redirects", "ns/server/S/redirects",
@@ -125,27 +130,24 @@ static const NsParameterSection sections[] = {
     {"module/nssock", "ns/server/S/module/nssock, ns/module/nssock",
      "The HTTP driver.", false, NULL},
     {"module/nssock/servers", "ns/module/nssock/servers",
-     "Host names of a driver of all servers: server and Host value.",
-     true, NULL},
+     "Host names of a driver of all servers: server and Host value.", true,
+     NULL},
     {"module/nsssl", "ns/server/S/module/nsssl, ns/module/nsssl",
      "The HTTPS driver.", false, NULL},
     {"module/nsssl/servers", "ns/module/nsssl/servers",
-     "Host names of a driver of all servers: server and Host value.",
-     true, NULL},
-    {"module/nslog", "ns/server/S/module/nslog",
-     "The access log.", false, NULL},
+     "Host names of a driver of all servers: server and Host value.", true,
+     NULL},
+    {"module/nslog", "ns/server/S/module/nslog", "The access log.", false,
+     NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
 static const struct {
     const char        *pattern;
     const NsParameter *rows;
-} tables[] = {
-    {"ns/parameters", processParameters},
-    {"module/nsssl", nssslParameters},
-    {"module/nsstats", nsstatsParameters}
-};
-
+} tables[] = {{"ns/parameters", processParameters},
+              {"module/nsssl", nssslParameters},
+              {"module/nsstats", nsstatsParameters}};
 
 void
 NsParameterTableInit(void)

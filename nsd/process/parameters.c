@@ -25,36 +25,37 @@ typedef struct Group {
     size_t             structBytes;
 } Group;
 
-static Group groups[MAX_GROUPS];
-static int   nGroups;
+static Group                     groups[MAX_GROUPS];
+static int                       nGroups;
 static const NsParameterSection *sections;
 static const NsParameterSection *added[MAX_GROUPS];
-static int nSections, nAdded;
+static int                       nSections, nAdded;
 
-static bool IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
-static bool HasFittingMember(const NsParameter *rowPtr);
-static bool HasFittingDefault(const NsParameter *rowPtr);
-static bool SharesMember(const NsParameter *rows, const NsParameter *rowPtr);
+static bool   IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
+static bool   HasFittingMember(const NsParameter *rowPtr);
+static bool   HasFittingDefault(const NsParameter *rowPtr);
+static bool   SharesMember(const NsParameter *rows, const NsParameter *rowPtr);
 static size_t MemberBytes(NsParameterMember member);
-static bool HasRow(const char *pattern, const char *key);
-static void FillRow(const NsParameter *rowPtr, const char *section,
-                    void *structPtr);
+static bool   HasRow(const char *pattern, const char *key);
+static void   FillRow(const NsParameter *rowPtr, const char *section,
+                      void *structPtr);
 static void Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
                  NsParameterVerdict verdict, const char *section,
                  const char *text);
 static void LimitsIn(const char *section, const NsParameter *rowPtr,
                      NsParameterLimits *limitsPtr);
-static const Group *GroupOf(const NsParameter *rowPtr);
+static const Group              *GroupOf(const NsParameter *rowPtr);
 static const NsParameterSection *BaseOf(const NsParameterSection *sectionPtr);
-static int SectionDistance(const char *pattern, const char *name);
+static int  SectionDistance(const char *pattern, const char *name);
 static bool IsSimilar(int distance, const char *name);
-
 
 const NsParameterSection *
 NsParameterSectionAt(int index)
 {
     return index < nSections ? &sections[index]
-        : index < nSections + nAdded ? added[index - nSections] : NULL;
+        : index < nSections + nAdded
+        ? added[index - nSections]
+        : NULL;
 }
 
 void
@@ -92,7 +93,7 @@ NsParametersRegister(const char *pattern, const NsParameter *rows,
         Ns_Fatal("parameters: section %s: the row of '%s' is wrong", pattern,
                  problem);
     }
-    groups[nGroups++] = (Group) {pattern, rows, structBytes};
+    groups[nGroups++] = (Group){pattern, rows, structBytes};
 }
 
 const char *
@@ -100,7 +101,7 @@ NsParametersProblem(const NsParameter *rows, size_t structBytes)
 {
     for (const NsParameter *rowPtr = rows; rowPtr->key != NULL; rowPtr++) {
         if (IsMisplaced(rowPtr, structBytes) || !HasFittingMember(rowPtr)
-                || !HasFittingDefault(rowPtr) || SharesMember(rows, rowPtr)) {
+            || !HasFittingDefault(rowPtr) || SharesMember(rows, rowPtr)) {
             return rowPtr->key;
         }
     }
@@ -112,8 +113,9 @@ IsMisplaced(const NsParameter *rowPtr, size_t structBytes)
 {
     size_t bytes = MemberBytes(rowPtr->member);
 
-    return bytes > 0 && (rowPtr->offset % bytes != 0
-                         || rowPtr->offset + bytes > structBytes);
+    return bytes > 0
+        && (rowPtr->offset % bytes != 0
+            || rowPtr->offset + bytes > structBytes);
 }
 
 /*
@@ -156,8 +158,7 @@ static bool
 HasFittingDefault(const NsParameter *rowPtr)
 {
     NsParameterLimits limits = {
-        .min = rowPtr->min, .max = NsParameterMax(rowPtr)
-    };
+        .min = rowPtr->min, .max = NsParameterMax(rowPtr)};
     int64_t number;
 
     if (rowPtr->member == NS_MEMBER_NONE) {
@@ -183,9 +184,10 @@ SharesMember(const NsParameter *rows, const NsParameter *rowPtr)
             && rowPtr->offset < rows->offset + MemberBytes(rows->member);
 
         if (STRIEQ(rows->key, rowPtr->key)
-                || (overlap && (rows->member != NS_MEMBER_FLAG
-                                || rowPtr->member != NS_MEMBER_FLAG
-                                || (rows->flag & rowPtr->flag) != 0))) {
+            || (overlap
+                && (rows->member != NS_MEMBER_FLAG
+                    || rowPtr->member != NS_MEMBER_FLAG
+                    || (rows->flag & rowPtr->flag) != 0))) {
             return true;
         }
     }
@@ -196,12 +198,13 @@ static size_t
 MemberBytes(NsParameterMember member)
 {
     static const size_t sizes[] = {
-        [NS_MEMBER_NONE] = 0, [NS_MEMBER_BOOL] = sizeof(bool),
-        [NS_MEMBER_FLAG] = sizeof(int), [NS_MEMBER_INT] = sizeof(int),
+        [NS_MEMBER_NONE] = 0,
+        [NS_MEMBER_BOOL] = sizeof(bool),
+        [NS_MEMBER_FLAG] = sizeof(int),
+        [NS_MEMBER_INT] = sizeof(int),
         [NS_MEMBER_INT64] = sizeof(int64_t),
         [NS_MEMBER_SIZE] = sizeof(size_t),
-        [NS_MEMBER_TEXT] = sizeof(const char *)
-    };
+        [NS_MEMBER_TEXT] = sizeof(const char *)};
 
     return sizes[member];
 }
@@ -257,10 +260,9 @@ NsParameterText(const char *section, const char *key)
     NsAssert(sectionPtr != NULL);
     rowPtr = NsParameterFind(sectionPtr, key);
     NsAssert(rowPtr != NULL);
-    text = NsConfigLookup(section, key, false, rowPtr->isDescribed ? NULL
-                          : rowPtr->defaultText);
-    return text != NULL ? text : rowPtr->isDescribed ? ""
-        : rowPtr->defaultText;
+    text = NsConfigLookup(section, key, false,
+                          rowPtr->isDescribed ? NULL : rowPtr->defaultText);
+    return text != NULL ? text : rowPtr->isDescribed ? "" : rowPtr->defaultText;
 }
 
 static void
@@ -272,9 +274,10 @@ Warn(const NsParameter *rowPtr, const NsParameterLimits *limitsPtr,
     const char *name = isSmall ? limitsPtr->minName : limitsPtr->maxName;
 
     if (verdict == NS_VALUE_UNREADABLE) {
-        Ns_Log(Warning, "config: %s:%s value=%s is not a %s; the"
-               " default is used", section, rowPtr->key, text,
-               NsParameterTypeName(rowPtr->type));
+        Ns_Log(Warning,
+               "config: %s:%s value=%s is not a %s; the"
+               " default is used",
+               section, rowPtr->key, text, NsParameterTypeName(rowPtr->type));
     } else if (rowPtr->type == NS_PARAM_TIME) {
         Ns_Log(Warning, "config: %s:%s value=%s, rounded %s to %" PRId64 "ms",
                section, rowPtr->key, text, isSmall ? "up" : "down", limit);
@@ -292,7 +295,8 @@ NsParameterAt(const NsParameterSection *sectionPtr, int i)
         const NsParameter *rowPtr = groups[j].rows;
 
         for (; STREQ(groups[j].pattern, sectionPtr->pattern)
-                 && rowPtr->key != NULL; rowPtr++) {
+             && rowPtr->key != NULL;
+             rowPtr++) {
             if (i-- == 0) {
                 return rowPtr;
             }
@@ -320,7 +324,8 @@ NsParameterSectionFind(const char *canonical)
 static const NsParameterSection *
 BaseOf(const NsParameterSection *sectionPtr)
 {
-    return sectionPtr->basePattern == NULL ? NULL
+    return sectionPtr->basePattern == NULL
+        ? NULL
         : NsParameterSectionFind(sectionPtr->basePattern);
 }
 
@@ -450,8 +455,8 @@ LimitsIn(const char *section, const NsParameter *rowPtr,
         structPtr = ns_calloc(1, groupPtr->structBytes);
         for (const NsParameter *p = groupPtr->rows; p < rowPtr; p++) {
             NsParameterLimitsOf(p, structPtr, limitsPtr);
-            (void) NsParameterStore(p, limitsPtr,
-                                    NsConfigPeek(section, p->key), structPtr);
+            (void) NsParameterStore(p, limitsPtr, NsConfigPeek(section, p->key),
+                                    structPtr);
         }
     }
     NsParameterLimitsOf(rowPtr, structPtr, limitsPtr);

@@ -19,25 +19,25 @@ typedef enum {
     NS_PARAM_STRING,
     NS_PARAM_BOOL,
     NS_PARAM_INT,
-    NS_PARAM_NUMBERS,           /* One number or a list of them. */
-    NS_PARAM_SIZE,              /* Bytes, or with a unit: 10MB. */
-    NS_PARAM_TIME,              /* Seconds, or with a unit: 500ms. */
+    NS_PARAM_NUMBERS, /* One number or a list of them. */
+    NS_PARAM_SIZE,    /* Bytes, or with a unit: 10MB. */
+    NS_PARAM_TIME,    /* Seconds, or with a unit: 500ms. */
     NS_PARAM_PATH,
-    NS_PARAM_LIST,              /* A Tcl list. */
-    NS_PARAM_FIELDS,            /* One of names and values of header fields. */
-    NS_PARAM_CHOICE,            /* One of the words in `choices`. */
-    NS_PARAM_IGNORED            /* Of an earlier release; has no effect. */
+    NS_PARAM_LIST,   /* A Tcl list. */
+    NS_PARAM_FIELDS, /* One of names and values of header fields. */
+    NS_PARAM_CHOICE, /* One of the words in `choices`. */
+    NS_PARAM_IGNORED /* Of an earlier release; has no effect. */
 } NsParameterType;
 
 /*
  * The types of a member.
  */
 typedef enum {
-    NS_MEMBER_NONE,             /* The row fills none. */
+    NS_MEMBER_NONE, /* The row fills none. */
     NS_MEMBER_BOOL,
-    NS_MEMBER_FLAG,             /* A bit of an int. */
-    NS_MEMBER_INT,              /* An int, or an enum for a choice. */
-    NS_MEMBER_INT64,            /* NsStamp for times. */
+    NS_MEMBER_FLAG,  /* A bit of an int. */
+    NS_MEMBER_INT,   /* An int, or an enum for a choice. */
+    NS_MEMBER_INT64, /* NsStamp for times. */
     NS_MEMBER_SIZE,
     NS_MEMBER_TEXT
 } NsParameterMember;
@@ -48,13 +48,13 @@ typedef enum {
  * The limits of a value in its context.  They begin as the row states them.
  */
 typedef struct NsParameterLimits {
-    int64_t     min;            /* In the unit of the row. */
+    int64_t     min; /* In the unit of the row. */
     int64_t     max;
-    const char *minName;        /* The parameter that sets the limit; NULL: the
-                                 * row does. */
+    const char *minName; /* The parameter that sets the limit; NULL: the
+                          * row does. */
     const char *maxName;
-    const char *defaultText;    /* NULL: none. */
-    char        buffer[32];     /* For NsParameterDefault. */
+    const char *defaultText; /* NULL: none. */
+    char        buffer[32];  /* For NsParameterDefault. */
 } NsParameterLimits;
 
 /*
@@ -62,22 +62,22 @@ typedef struct NsParameterLimits {
  * rows come first.  In a check of the configuration, nothing else of the struct
  * is filled.
  */
-typedef void NsParameterAdjustProc(const void *valuesPtr,
-                                     NsParameterLimits *limitsPtr);
+typedef void NsParameterAdjustProc(const void        *valuesPtr,
+                                   NsParameterLimits *limitsPtr);
 
 typedef struct NsParameter {
-    const char     *key;
-    NsParameterType type;
-    int64_t         min;        /* Of numbers; times in milliseconds. */
-    int64_t         max;        /* See NsParameterMax. */
-    const char     *defaultText;    /* "" : none. */
-    bool            isDescribed;    /* The default is described in words. */
-    const char     *choices;    /* Separated by blanks, any case. */
-    const char     *sentence;
+    const char            *key;
+    NsParameterType        type;
+    int64_t                min;         /* Of numbers; times in milliseconds. */
+    int64_t                max;         /* See NsParameterMax. */
+    const char            *defaultText; /* "" : none. */
+    bool                   isDescribed; /* The default is described in words. */
+    const char            *choices;     /* Separated by blanks, any case. */
+    const char            *sentence;
     NsParameterMember      member;
-    size_t                 offset;  /* Of that member. */
-    int                    flag;    /* The bit, of NS_MEMBER_FLAG. */
-    NsParameterAdjustProc *adjustProc;  /* Or NULL. */
+    size_t                 offset;     /* Of that member. */
+    int                    flag;       /* The bit, of NS_MEMBER_FLAG. */
+    NsParameterAdjustProc *adjustProc; /* Or NULL. */
 } NsParameter;
 
 /*
@@ -102,12 +102,16 @@ typedef struct NsParameter {
                        const char *: NS_MEMBER_TEXT), \
     .offset = offsetof(type, name)
 #define NS_PARAM_ROW(struct_, name, key_, type_, default_, ...) \
-    {.key = key_, .type = type_, .defaultText = default_, \
-     NS_PARAM_MEMBER(struct_, name), .sentence = __VA_ARGS__}
+    {                                                           \
+        .key = key_, .type = type_, .defaultText = default_,    \
+        NS_PARAM_MEMBER(struct_, name), .sentence = __VA_ARGS__ \
+    }
 #define NS_PARAM_RANGE(struct_, name, key_, type_, default_, min_, max_, ...) \
-    {.key = key_, .type = type_, .defaultText = default_, \
-     NS_PARAM_MEMBER(struct_, name), .min = min_, .max = max_, \
-     .sentence = __VA_ARGS__}
+    {                                                                         \
+        .key = key_, .type = type_, .defaultText = default_,                  \
+        NS_PARAM_MEMBER(struct_, name), .min = min_, .max = max_,             \
+        .sentence = __VA_ARGS__                                               \
+    }
 
 #define NS_TEXT(struct_, name, key, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_STRING, __VA_ARGS__)
@@ -119,12 +123,14 @@ typedef struct NsParameter {
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_FIELDS, __VA_ARGS__)
 #define NS_BOOL(struct_, name, key, ...) \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_BOOL, __VA_ARGS__)
-#define NS_FLAG(struct_, name, flag_, key_, default_, sentence_) \
-    {.key = key_, .type = NS_PARAM_BOOL, .defaultText = default_, \
-     .member = NS_MEMBER_FLAG, .flag = flag_, .sentence = sentence_, \
-     .offset = offsetof(struct_, name) \
-         + _Generic(((struct_ *) NULL)->name, int: 0)}
-#define NS_CHOICE(struct_, name, key, default_, words, ...) \
+#define NS_FLAG(struct_, name, flag_, key_, default_, sentence_)        \
+    {                                                                   \
+        .key = key_, .type = NS_PARAM_BOOL, .defaultText = default_,    \
+        .member = NS_MEMBER_FLAG, .flag = flag_, .sentence = sentence_, \
+        .offset = offsetof(struct_, name)                               \
+            + _Generic(((struct_ *) NULL)->name, int : 0)               \
+    }
+#define NS_CHOICE(struct_, name, key, default_, words, ...)                  \
     NS_PARAM_ROW(struct_, name, key, NS_PARAM_CHOICE, default_, __VA_ARGS__, \
                  .choices = words)
 #define NS_INT(struct_, name, key, ...) \
@@ -140,12 +146,17 @@ typedef struct NsParameter {
  * A row that fills no member: known to the check, read in a way of its own, or
  * not at all.
  */
-#define NS_LISTED(key_, type_, default_, sentence_) \
-    {.key = key_, .type = type_, .defaultText = default_, \
-     .sentence = sentence_}
+#define NS_LISTED(key_, type_, default_, sentence_)          \
+    {                                                        \
+        .key = key_, .type = type_, .defaultText = default_, \
+        .sentence = sentence_                                \
+    }
 #define NS_IGNORED(key_, sentence_) \
     NS_LISTED(key_, NS_PARAM_IGNORED, "", sentence_)
-#define NS_PARAM_END {.key = NULL}
+#define NS_PARAM_END \
+    {                \
+        .key = NULL  \
+    }
 
 /*
  * These rows, which end with NS_PARAM_END and fill a struct of the given size,
@@ -182,12 +193,12 @@ const char *NsParameterText(const char *section, const char *key);
  * module is called and whether it is of one server or of all.
  */
 typedef struct NsParameterSection {
-    const char        *pattern;
-    const char        *shown;   /* As documentation names the section. */
-    const char        *sentence;
-    bool               takesAny;    /* Its keys are names. */
-    const char        *basePattern; /* It has the parameters of that one, too;
-                                     * or NULL. */
+    const char *pattern;
+    const char *shown; /* As documentation names the section. */
+    const char *sentence;
+    bool        takesAny;    /* Its keys are names. */
+    const char *basePattern; /* It has the parameters of that one, too;
+                              * or NULL. */
 } NsParameterSection;
 
 /*
@@ -199,8 +210,8 @@ void NsParameterSectionAdd(const NsParameterSection *sectionPtr);
 void NsParametersSetSections(const NsParameterSection *sections, int n);
 
 /*
- * The i-th parameter of a section, that of its base left out; NULL: there are no
- * more.
+ * The i-th parameter of a section, that of its base left out; NULL: there are
+ * no more.
  */
 const NsParameter *NsParameterAt(const NsParameterSection *sectionPtr, int i);
 
@@ -218,13 +229,13 @@ bool NsParameterMatches(const char *pattern, const char *name);
  * A parameter of a section; NULL if there is none.
  */
 const NsParameter *NsParameterFind(const NsParameterSection *sectionPtr,
-                                   const char *key);
+                                   const char               *key);
 
 /*
  * The known key that resembles one most; NULL if none does.
  */
 const char *NsParameterNearest(const NsParameterSection *sectionPtr,
-                               const char *key);
+                               const char               *key);
 const char *NsParameterNearestSection(const char *canonical);
 
 /*

@@ -13,9 +13,8 @@
 #include "process/info.h"
 
 static const char *Home(void);
-static char *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
-static void AppendPart(Ns_DString *dsPtr, const char *part);
-
+static char       *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
+static void        AppendPart(Ns_DString *dsPtr, const char *part);
 
 char *
 Ns_HomePath(Ns_DString *dsPtr, ...)

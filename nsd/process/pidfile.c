@@ -22,19 +22,19 @@
 
 #define HOLDER_BYTES 32
 /* How long, and how often, to look whether it is let go. */
-#define PATIENCE_MS  1000
-#define PAUSE_MS     50
+#define PATIENCE_MS 1000
+#define PAUSE_MS    50
 
 /*
  * NULL: none was written.  Whoever takes it removes the file: the main thread,
  * or one that ends the process for it.
  */
 static _Atomic(char *) pidPath;
-static int             pidFd = -1;  /* Locked until we stop. */
+static int             pidFd = -1; /* Locked until we stop. */
 
 typedef enum Outcome {
     TAKEN,
-    HELD,                       /* By a server that runs. */
+    HELD, /* By a server that runs. */
     FAILED
 } Outcome;
 
@@ -47,20 +47,18 @@ static NsParameterAdjustProc AdjustFile;
 static const NsParameter rows[] = {
     NS_PATH(Settings, file, "pidfile", "logs/nsd.pid, or nsd.pid",
             "File that holds the process id; the first default holds if "
-            "home/logs exists.", .isDescribed = true,
-            .adjustProc = AdjustFile),
-    NS_PARAM_END
-};
+            "home/logs exists.",
+            .isDescribed = true, .adjustProc = AdjustFile),
+    NS_PARAM_END};
 
-static bool IsHeld(const char *path, char *holder, size_t size);
-static void ReadHolder(int fd, char *holder, size_t size);
-static bool MaySharePorts(void);
-static Outcome Take(const char *path);
-static int Lock(const char *path);
+static bool         IsHeld(const char *path, char *holder, size_t size);
+static void         ReadHolder(int fd, char *holder, size_t size);
+static bool         MaySharePorts(void);
+static Outcome      Take(const char *path);
+static int          Lock(const char *path);
 static Ns_SchedProc TryAgain;
-static char *FindPath(void);
-static bool IsOurs(const char *path);
-
+static char        *FindPath(void);
+static bool         IsOurs(const char *path);
 
 void
 NsPidfileInit(void)
@@ -97,7 +95,8 @@ IsHeld(const char *path, char *holder, size_t size)
     struct stat st;
     bool        isHeld;
     int         fd = stat(path, &st) == 0 && S_ISREG(st.st_mode)
-        ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+                ? open(path, O_RDONLY | O_CLOEXEC)
+                : -1;
 
     if (fd < 0) {
         return false;
@@ -149,8 +148,10 @@ NsPidfileWrite(void)
         char holder[HOLDER_BYTES] = "";
 
         (void) IsHeld(path, holder, sizeof(holder));
-        Ns_Log(Warning, "pidfile: '%s' belongs to a running server, process "
-               "%s: taken over when that stops", path, holder);
+        Ns_Log(Warning,
+               "pidfile: '%s' belongs to a running server, process "
+               "%s: taken over when that stops",
+               path, holder);
         Ns_RegisterProcInfo((void *) TryAgain, "ns:pidfile", NULL);
         (void) Ns_ScheduleProcEx(TryAgain, NULL, NS_SCHED_ONCE, 1, NULL);
     }
@@ -195,7 +196,7 @@ Take(const char *path)
         return FAILED;
     }
     if (pwrite(fd, text, (size_t) length, 0) != length
-            || ftruncate(fd, length) != 0) {
+        || ftruncate(fd, length) != 0) {
         Ns_Log(Error, "pidfile: failed to write pid file '%s': '%s'", path,
                strerror(errno));
     }
@@ -224,8 +225,7 @@ Lock(const char *path)
             return -1;
         }
         if (fstat(fd, &opened) == 0 && stat(path, &there) == 0
-                && opened.st_dev == there.st_dev
-                && opened.st_ino == there.st_ino) {
+            && opened.st_dev == there.st_dev && opened.st_ino == there.st_ino) {
             return fd;
         }
         close(fd);
@@ -250,7 +250,7 @@ NsPidfileRemove(void)
     }
     /* Without the lock it is that of the server that has taken it over. */
     if (!(flock(pidFd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-            && IsOurs(path) && unlink(path) != 0) {
+        && IsOurs(path) && unlink(path) != 0) {
         Ns_Log(Error, "pidfile: failed to remove '%s': '%s'", path,
                strerror(errno));
     }
@@ -262,7 +262,8 @@ static void
 AdjustFile(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
     limitsPtr->defaultText = Ns_HomePathExists("logs", NULL)
-        ? "logs/nsd.pid" : "nsd.pid";
+        ? "logs/nsd.pid"
+        : "nsd.pid";
 }
 
 static char *

@@ -15,10 +15,10 @@
 typedef struct Bound {
     struct Bound *nextPtr;
     NsPrebindSpec spec;
-    int           fd;           /* -1: taken. */
+    int           fd; /* -1: taken. */
 } Bound;
 
-static Ns_Mutex lock;           /* Guards the list. */
+static Ns_Mutex lock; /* Guards the list. */
 static Bound   *firstBoundPtr;
 
 static const char *const kindNames[] = {"tcp", "udp", "icmp", "unix"};
@@ -30,10 +30,9 @@ static void AddBound(const NsPrebindSpec *specPtr, int fd);
 static bool ParsePort(const char *text, int *portPtr);
 static bool IsSame(const NsPrebindSpec *specPtr, NsPrebindKind kind,
                    const char *address, int port);
-static int BindInternet(const NsPrebindSpec *specPtr);
+static int  BindInternet(const NsPrebindSpec *specPtr);
 static bool HasListener(const struct sockaddr_un *addressPtr, int type);
-static int CloseAfter(int fd);
-
+static int  CloseAfter(int fd);
 
 void
 NsPrebindInit(void)
@@ -74,8 +73,8 @@ NsPrebindParse(const char *text, NsPrebindSpec *specPtr)
     if (STREQ(word, "icmp")) {
         specPtr->kind = NS_PREBIND_ICMP;
         specPtr->port = 1;
-        return mark == NULL || (ParsePort(mark, &specPtr->port)
-                                && specPtr->port > 0);
+        return mark == NULL
+            || (ParsePort(mark, &specPtr->port) && specPtr->port > 0);
     }
     if (mark != NULL && STREQ(mark, "udp")) {
         specPtr->kind = NS_PREBIND_UDP;
@@ -133,9 +132,8 @@ NsPrebindTake(NsPrebindKind kind, const char *address, int port)
 
     Ns_MutexLock(&lock);
     for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL && fd < 0;
-            boundPtr = boundPtr->nextPtr) {
-        if (boundPtr->fd >= 0
-                && IsSame(&boundPtr->spec, kind, address, port)) {
+         boundPtr = boundPtr->nextPtr) {
+        if (boundPtr->fd >= 0 && IsSame(&boundPtr->spec, kind, address, port)) {
             fd = boundPtr->fd;
             boundPtr->fd = -1;
         }
@@ -163,7 +161,7 @@ NsPrebindClose(void)
     firstBoundPtr = NULL;
     Ns_MutexUnlock(&lock);
     while (nextPtr != NULL) {
-        Bound *boundPtr = nextPtr;
+        Bound               *boundPtr = nextPtr;
         const NsPrebindSpec *specPtr = &boundPtr->spec;
 
         nextPtr = boundPtr->nextPtr;
@@ -226,7 +224,7 @@ IsBound(const NsPrebindSpec *specPtr)
 
     Ns_MutexLock(&lock);
     for (Bound *boundPtr = firstBoundPtr; boundPtr != NULL && !isBound;
-            boundPtr = boundPtr->nextPtr) {
+         boundPtr = boundPtr->nextPtr) {
         isBound = IsSame(&boundPtr->spec, specPtr->kind, specPtr->address,
                          specPtr->port);
     }
@@ -308,11 +306,10 @@ IsSame(const NsPrebindSpec *specPtr, NsPrebindKind kind, const char *address,
 static int
 BindInternet(const NsPrebindSpec *specPtr)
 {
-    struct addrinfo hints = {
-        .ai_socktype = specPtr->kind == NS_PREBIND_UDP ? SOCK_DGRAM
-                                                       : SOCK_STREAM,
-        .ai_flags = AI_PASSIVE | AI_NUMERICSERV
-    };
+    struct addrinfo  hints = {.ai_socktype = specPtr->kind == NS_PREBIND_UDP
+                                  ? SOCK_DGRAM
+                                  : SOCK_STREAM,
+                              .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *addressPtr;
     char             service[8];
     int              fd;
@@ -350,8 +347,9 @@ NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
     } else if (mode == NS_BIND_ALONE) {
         status = bind(fd, addressPtr, length);
     }
-    if (status != 0 && (mode != NS_BIND_ALONE
-                        || (errno == EADDRINUSE && type == SOCK_STREAM))) {
+    if (status != 0
+        && (mode != NS_BIND_ALONE
+            || (errno == EADDRINUSE && type == SOCK_STREAM))) {
         (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
         status = bind(fd, addressPtr, length);
     }
@@ -376,9 +374,8 @@ NsBindUnix(const char *path, int type, int permissions)
     (void) unlink(path);
     fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
     if (fd >= 0
-            && (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0
-                || (permissions > 0
-                    && chmod(path, (mode_t) permissions) != 0))) {
+        && (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0
+            || (permissions > 0 && chmod(path, (mode_t) permissions) != 0))) {
         return CloseAfter(fd);
     }
     return fd;
@@ -394,7 +391,8 @@ HasListener(const struct sockaddr_un *addressPtr, int type)
         return false;
     }
     hasListener = connect(fd, (const struct sockaddr *) addressPtr,
-                          sizeof(*addressPtr)) == 0
+                          sizeof(*addressPtr))
+            == 0
         || errno == EAGAIN || errno == EPROTOTYPE;
     close(fd);
     return hasListener;

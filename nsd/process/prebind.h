@@ -15,8 +15,8 @@
 typedef enum {
     NS_PREBIND_TCP,
     NS_PREBIND_UDP,
-    NS_PREBIND_ICMP,            /* Raw; address and port do not count. */
-    NS_PREBIND_UNIX             /* address is a path, port its mode. */
+    NS_PREBIND_ICMP, /* Raw; address and port do not count. */
+    NS_PREBIND_UNIX  /* address is a path, port its mode. */
 } NsPrebindKind;
 
 /*
@@ -24,15 +24,15 @@ typedef enum {
  * not count.
  */
 typedef enum {
-    NS_BIND_USUAL,              /* Nobody who listens. */
-    NS_BIND_ALONE,              /* Nobody, also before anybody listens. */
-    NS_BIND_SHARED              /* All who share it as well. */
+    NS_BIND_USUAL, /* Nobody who listens. */
+    NS_BIND_ALONE, /* Nobody, also before anybody listens. */
+    NS_BIND_SHARED /* All who share it as well. */
 } NsBindMode;
 
 typedef struct NsPrebindSpec {
     NsPrebindKind kind;
     char          address[256];
-    int           port;         /* ICMP: how many sockets. */
+    int           port; /* ICMP: how many sockets. */
     NsBindMode    mode;
 } NsPrebindSpec;
 
@@ -74,8 +74,8 @@ void NsPrebindClose(void);
  * A new bound socket; -1 with errno.
  */
 int NsPrebindBind(const NsPrebindSpec *specPtr);
-int NsBindAddress(const struct sockaddr *addressPtr, socklen_t length,
-                  int type, NsBindMode mode);
+int NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
+                  NsBindMode mode);
 
 /*
  * Likewise in the file system, with these permissions unless 0.  A socket that

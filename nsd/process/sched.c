@@ -31,18 +31,18 @@
 #include "process/heap.h"
 #include "process/parameters.h"
 
-#define COALESCE    (NS_STAMP_SECOND / 100)
-#define LATE        NS_STAMP_SECOND
-#define RETRY       NS_STAMP_SECOND
+#define COALESCE (NS_STAMP_SECOND / 100)
+#define LATE     NS_STAMP_SECOND
+#define RETRY    NS_STAMP_SECOND
 
 typedef struct Event {
-    NsHeapEntry   entry;        /* Among the waiting; first member. */
-    struct Event *nextPtr;      /* In a batch or queue. */
-    NsSchedSpec   spec;         /* Constant but for the flags. */
-    int           id;           /* Constant. */
+    NsHeapEntry   entry;   /* Among the waiting; first member. */
+    struct Event *nextPtr; /* In a batch or queue. */
+    NsSchedSpec   spec;    /* Constant but for the flags. */
+    int           id;      /* Constant. */
     bool          isQueued;
-    bool          isRemoved;    /* Free it when it ends. */
-    time_t        nextTime;     /* Wall clock: for listings and clock times. */
+    bool          isRemoved; /* Free it when it ends. */
+    time_t        nextTime;  /* Wall clock: for listings and clock times. */
     time_t        lastQueue;
     time_t        lastStart;
     time_t        lastEnd;
@@ -54,29 +54,29 @@ typedef struct Queue {
 } Queue;
 
 static struct {
-    Ns_Mutex      lock;         /* Guards the rest, and all events. */
-    Ns_Cond       wakeup;       /* For -schedtimer-: the heap changed, a pooled
-                                 * thread is missing, or the end. */
-    Ns_Cond       turn;         /* For -sched-: an event, or the end. */
-    Ns_Cond       work;         /* For pooled threads: likewise. */
-    Ns_Cond       gone;         /* A thread has ended. */
-    Tcl_HashTable events;       /* Id -> Event, while it can run again. */
-    NsHeap        waiting;      /* By the time they are due. */
-    Queue         plain;        /* For -sched-. */
-    Queue         threaded;     /* For pooled threads. */
+    Ns_Mutex lock;          /* Guards the rest, and all events. */
+    Ns_Cond  wakeup;        /* For -schedtimer-: the heap changed, a pooled
+                             * thread is missing, or the end. */
+    Ns_Cond       turn;     /* For -sched-: an event, or the end. */
+    Ns_Cond       work;     /* For pooled threads: likewise. */
+    Ns_Cond       gone;     /* A thread has ended. */
+    Tcl_HashTable events;   /* Id -> Event, while it can run again. */
+    NsHeap        waiting;  /* By the time they are due. */
+    Queue         plain;    /* For -sched-. */
+    Queue         threaded; /* For pooled threads. */
     int           nextId;
-    int           nQueued;      /* In threaded. */
-    NsStamp       retryStamp;   /* When to try again to make a thread. */
-    int           nThreads;     /* Pooled threads. */
-    int           nStarting;    /* Those of them that have not looked yet. */
-    int           nWaiting;     /* Those of them that wait for work. */
+    int           nQueued;    /* In threaded. */
+    NsStamp       retryStamp; /* When to try again to make a thread. */
+    int           nThreads;   /* Pooled threads. */
+    int           nStarting;  /* Those of them that have not looked yet. */
+    int           nWaiting;   /* Those of them that wait for work. */
     int           nRunning;
     int64_t       nRuns;
     int64_t       nLate;
-    NsStamp       delay;        /* From due to begun, of all runs together. */
-    int           nextThread;   /* Number for a name. */
-    int           nOwnThreads;  /* -sched- and -schedtimer-. */
-    bool          hasRunner;    /* The first exists; the second. */
+    NsStamp       delay;       /* From due to begun, of all runs together. */
+    int           nextThread;  /* Number for a name. */
+    int           nOwnThreads; /* -sched- and -schedtimer-. */
+    bool          hasRunner;   /* The first exists; the second. */
     bool          hasTimer;
     bool          isStarted;
     bool          isStopping;
@@ -87,7 +87,7 @@ typedef struct Limits {
     NsStamp maxElapsed;
 } Limits;
 
-static Limits limits;           /* Constant after start. */
+static Limits limits; /* Constant after start. */
 
 static const NsParameter rows[] = {
     NS_INT(Limits, perThread, "schedsperthread", "0", 0, NS_PARAM_NO_LIMIT,
@@ -96,34 +96,32 @@ static const NsParameter rows[] = {
     NS_TIME(Limits, maxElapsed, "schedmaxelapsed", "2", 0, NS_PARAM_NO_LIMIT,
             "Warn when a scheduled procedure without a thread of its own ran "
             "longer."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static Ns_ThreadProc RunTimer;
 static Ns_ThreadProc RunScheduler;
 static Ns_ThreadProc RunPooled;
-static bool HasOwn(bool *isTherePtr, Ns_ThreadProc *proc);
-static bool QueueDueLocked(NsStamp now);
-static void SleepLocked(void);
-static void RunPlain(Event *eventPtr);
-static void Append(Queue *queuePtr, Event *eventPtr);
-static Event *RemoveFirst(Queue *queuePtr);
-static bool IsPooledMissingLocked(void);
-static void StartPooledLocked(void);
-static void EndOwnLocked(void);
-static void RunEvent(Event *eventPtr);
-static void CountRunLocked(const Event *eventPtr);
-static void EndEvent(Event *eventPtr);
-static void EnterLocked(Event *eventPtr);
-static void SetDue(Event *eventPtr);
-static Event *FindLocked(int id);
-static void ForgetLocked(Event *eventPtr);
-static void FreeEvent(Event *eventPtr);
-static bool Remove(int id);
-static bool SetPaused(int id, bool isPaused);
-static bool BatchesBefore(const Event *aPtr, const Event *bPtr);
-static void ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr);
-
+static bool          HasOwn(bool *isTherePtr, Ns_ThreadProc *proc);
+static bool          QueueDueLocked(NsStamp now);
+static void          SleepLocked(void);
+static void          RunPlain(Event *eventPtr);
+static void          Append(Queue *queuePtr, Event *eventPtr);
+static Event        *RemoveFirst(Queue *queuePtr);
+static bool          IsPooledMissingLocked(void);
+static void          StartPooledLocked(void);
+static void          EndOwnLocked(void);
+static void          RunEvent(Event *eventPtr);
+static void          CountRunLocked(const Event *eventPtr);
+static void          EndEvent(Event *eventPtr);
+static void          EnterLocked(Event *eventPtr);
+static void          SetDue(Event *eventPtr);
+static Event        *FindLocked(int id);
+static void          ForgetLocked(Event *eventPtr);
+static void          FreeEvent(Event *eventPtr);
+static bool          Remove(int id);
+static bool          SetPaused(int id, bool isPaused);
+static bool          BatchesBefore(const Event *aPtr, const Event *bPtr);
+static void          ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr);
 
 void
 NsSchedInit(void)
@@ -144,18 +142,18 @@ NsSchedAdd(const NsSchedSpec *specPtr)
     int            id, isNew;
 
     if (specPtr->interval.sec < 0 || specPtr->interval.usec < 0
-            || ((specPtr->flags & NS_SCHED_DAILY) != 0
-                && specPtr->interval.sec >= NS_CALENDAR_DAY)
-            || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
-                && specPtr->interval.sec >= 7 * NS_CALENDAR_DAY)
-            || !HasOwn(&sched.hasRunner, RunScheduler)
-            || !HasOwn(&sched.hasTimer, RunTimer)) {
+        || ((specPtr->flags & NS_SCHED_DAILY) != 0
+            && specPtr->interval.sec >= NS_CALENDAR_DAY)
+        || ((specPtr->flags & NS_SCHED_WEEKLY) != 0
+            && specPtr->interval.sec >= 7 * NS_CALENDAR_DAY)
+        || !HasOwn(&sched.hasRunner, RunScheduler)
+        || !HasOwn(&sched.hasTimer, RunTimer)) {
         return NS_ERROR;
     }
     eventPtr = ns_calloc(1, sizeof(Event));
     eventPtr->spec = *specPtr;
     eventPtr->spec.flags &= NS_SCHED_THREAD | NS_SCHED_ONCE | NS_SCHED_DAILY
-                            | NS_SCHED_WEEKLY;
+        | NS_SCHED_WEEKLY;
     NsHeapEntryInit(&eventPtr->entry);
     eventPtr->lastQueue = eventPtr->lastStart = eventPtr->lastEnd = -1;
 
@@ -282,14 +280,13 @@ void
 NsSchedGetStats(NsSchedStats *statsPtr)
 {
     Ns_MutexLock(&sched.lock);
-    *statsPtr = (NsSchedStats) {
+    *statsPtr = (NsSchedStats){
         .nProcs = sched.events.numEntries,
         .nRunning = sched.nRunning,
         .nQueued = sched.nQueued,
         .nRuns = sched.nRuns,
         .nLate = sched.nLate,
-        .delay = sched.delay
-    };
+        .delay = sched.delay};
     Ns_MutexUnlock(&sched.lock);
 }
 
@@ -408,14 +405,14 @@ QueueDueLocked(NsStamp now)
     }
     limit = firstPtr->due + COALESCE / 2;
     while ((firstPtr = NsHeapFirst(&sched.waiting)) != NULL
-            && firstPtr->due <= limit) {
+           && firstPtr->due <= limit) {
         Event  *eventPtr = (Event *) firstPtr;
         Event **linkPtr = &batchPtr;
 
         NsHeapRemove(&sched.waiting, &eventPtr->entry);
         if ((eventPtr->spec.flags & (NS_SCHED_DAILY | NS_SCHED_WEEKLY)) != 0
-                && time(NULL) < eventPtr->nextTime) {
-            EnterLocked(eventPtr);      /* The clock was set back. */
+            && time(NULL) < eventPtr->nextTime) {
+            EnterLocked(eventPtr); /* The clock was set back. */
             continue;
         }
         eventPtr->lastQueue = time(NULL);
@@ -507,8 +504,10 @@ RunPlain(Event *eventPtr)
     RunEvent(eventPtr);
     span = NsClockNow() - start;
     if (span > limits.maxElapsed) {
-        Ns_Log(Warning, "sched: excessive time taken by proc %d "
-               "(%.3g seconds)", id, (double) span / NS_STAMP_SECOND);
+        Ns_Log(Warning,
+               "sched: excessive time taken by proc %d "
+               "(%.3g seconds)",
+               id, (double) span / NS_STAMP_SECOND);
     }
 }
 
@@ -601,7 +600,7 @@ RunEvent(Event *eventPtr)
     Ns_MutexLock(&sched.lock);
     eventPtr->isQueued = false;
     mayRun = !eventPtr->isRemoved && !sched.isStopping
-             && (specPtr->flags & NS_SCHED_PAUSED) == 0;
+        && (specPtr->flags & NS_SCHED_PAUSED) == 0;
     if (mayRun) {
         eventPtr->spec.flags |= NS_SCHED_RUNNING;
         eventPtr->lastStart = time(NULL);
@@ -633,7 +632,7 @@ CountRunLocked(const Event *eventPtr)
         sched.nLate++;
     }
     if (delay > 0) {
-        sched.delay += delay;   /* Else before its time, with others. */
+        sched.delay += delay; /* Else before its time, with others. */
     }
 }
 
@@ -773,8 +772,9 @@ ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr)
                      (int64_t) eventPtr->lastQueue,
                      (int64_t) eventPtr->lastStart,
                      (int64_t) eventPtr->lastEnd);
-    Ns_GetProcInfo(dsPtr, specPtr->proc != NULL
-                   ? (void *) specPtr->proc : (void *) specPtr->callback,
+    Ns_GetProcInfo(dsPtr,
+                   specPtr->proc != NULL ? (void *) specPtr->proc
+                                         : (void *) specPtr->callback,
                    specPtr->arg);
     Tcl_DStringEndSublist(dsPtr);
 }

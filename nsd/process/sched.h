@@ -26,9 +26,9 @@ typedef struct NsSchedSpec {
     Ns_Callback  *callback;
     Ns_Callback  *cleanupCallback;
     void         *arg;
-    int           flags;        /* NS_SCHED_THREAD | ONCE | DAILY | WEEKLY */
-    Ns_Time       interval;     /* Daily: since midnight; weekly: since the
-                                 * beginning of Sunday. */
+    int           flags;    /* NS_SCHED_THREAD | ONCE | DAILY | WEEKLY */
+    Ns_Time       interval; /* Daily: since midnight; weekly: since the
+                             * beginning of Sunday. */
 } NsSchedSpec;
 
 void NsSchedInit(void);
@@ -67,12 +67,12 @@ void NsSchedList(Ns_DString *dsPtr);
  * after it was due.
  */
 typedef struct NsSchedStats {
-    int     nProcs;             /* That can run again. */
+    int     nProcs; /* That can run again. */
     int     nRunning;
-    int     nQueued;            /* For pooled threads. */
+    int     nQueued; /* For pooled threads. */
     int64_t nRuns;
     int64_t nLate;
-    NsStamp delay;              /* From due to begun, of all runs together. */
+    NsStamp delay; /* From due to begun, of all runs together. */
 } NsSchedStats;
 
 void NsSchedGetStats(NsSchedStats *statsPtr);

@@ -20,11 +20,10 @@ static struct {
     NsServer **servers;
     int        nServers;
     int        maxServers;
-    NsServer  *initializingPtr;     /* Main thread only. */
+    NsServer  *initializingPtr; /* Main thread only. */
 } table;
 
 static _Thread_local const char *threadServer;
-
 
 NsServer *
 NsServerCreate(const char *name)
@@ -43,7 +42,8 @@ NsServerCreate(const char *name)
     if (table.nServers == table.maxServers) {
         table.maxServers += GROWTH;
         table.servers = ns_realloc(table.servers,
-            (size_t) table.maxServers * sizeof(NsServer *));
+                                   (size_t) table.maxServers
+                                       * sizeof(NsServer *));
     }
     table.servers[table.nServers++] = serverPtr;
     return serverPtr;

@@ -19,12 +19,12 @@ struct NsTclServer;
 struct NsAdpServer;
 
 typedef struct NsServer {
-    const char *name;                       /* Constant. */
-    const char *path;                       /* Constant: "ns/server/NAME". */
-    struct NsPoolServer    *poolsPtr;       /* dispatch; constant after start */
-    struct NsRequestServer *requestPtr;     /* request; likewise. */
-    struct NsTclServer     *tclPtr;         /* tcl; likewise. */
-    struct NsAdpServer     *adpPtr;         /* adp; likewise. */
+    const char             *name;       /* Constant. */
+    const char             *path;       /* Constant: "ns/server/NAME". */
+    struct NsPoolServer    *poolsPtr;   /* dispatch; constant after start */
+    struct NsRequestServer *requestPtr; /* request; likewise. */
+    struct NsTclServer     *tclPtr;     /* tcl; likewise. */
+    struct NsAdpServer     *adpPtr;     /* adp; likewise. */
 } NsServer;
 
 /*
@@ -40,13 +40,13 @@ NsServer *NsServerFind(const char *name);
 /*
  * All servers in the order of the configuration.
  */
-int NsServerCount(void);
+int       NsServerCount(void);
 NsServer *NsServerAt(int i);
 
 /*
  * The server that is being initialized; NULL outside initialization.
  */
 NsServer *NsServerInitializing(void);
-void NsServerSetInitializing(NsServer *serverPtr);
+void      NsServerSetInitializing(NsServer *serverPtr);
 
 #endif

@@ -25,8 +25,8 @@
  * second, the first of these half of it.  So has what follows the first phase,
  * of the phases' time.
  */
-#define LAST_SHARE   10
-#define LAST_MAX_NS  NS_STAMP_SECOND
+#define LAST_SHARE  10
+#define LAST_MAX_NS NS_STAMP_SECOND
 
 typedef struct Settings {
     NsStamp timeout;
@@ -35,8 +35,7 @@ typedef struct Settings {
 static const NsParameter rows[] = {
     NS_TIME(Settings, timeout, "shutdowntimeout", "20", 0, NS_PARAM_NO_LIMIT,
             "A shutdown takes at most this long."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
 
@@ -45,17 +44,17 @@ static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
  * to be had.
  */
 static struct {
-    Ns_Mutex lock;              /* Guards the rest. */
+    Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  armed;
-    NsStamp  end;               /* 0: not armed. */
+    NsStamp  end; /* 0: not armed. */
     int      status;
 } guard;
 
 static volatile sig_atomic_t forcedStatus;
 
 static Ns_ThreadProc RunGuard;
-static void OnWritingTooLong(int number);
-static NsStamp LastShare(NsStamp span);
+static void          OnWritingTooLong(int number);
+static NsStamp       LastShare(NsStamp span);
 
 void
 NsShutdownInit(void)

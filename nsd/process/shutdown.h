@@ -25,7 +25,7 @@ NsStamp NsShutdownSetTimeout(NsStamp timeout);
  * The exit status of a server that a signal ends, and the time that its
  * shutdown may take.
  */
-#define NS_STATUS_FAILED 1      /* It could not start. */
+#define NS_STATUS_FAILED 1 /* It could not start. */
 int NsShutdownStatus(int number, NsStamp *timeoutPtr);
 
 /*

@@ -16,17 +16,17 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#define END_OF_START SIGALRM    /* Tells the thread of the start to end. */
+#define END_OF_START SIGALRM /* Tells the thread of the start to end. */
 
-static sigset_t waited;         /* Constant after NsSignalsBlock. */
+static sigset_t waited; /* Constant after NsSignalsBlock. */
 
 static struct {
-    Ns_Mutex  lock;             /* Guards the rest. */
+    Ns_Mutex  lock; /* Guards the rest. */
     Ns_Cond   changed;
-    bool      isDone;           /* The start has ended. */
-    int       kept;             /* A signal that came before; or 0. */
-    Ns_Thread thread;           /* Main thread only. */
-    pthread_t id;               /* Of that thread, once hasId. */
+    bool      isDone; /* The start has ended. */
+    int       kept;   /* A signal that came before; or 0. */
+    Ns_Thread thread; /* Main thread only. */
+    pthread_t id;     /* Of that thread, once hasId. */
     bool      hasId;
 } start;
 
@@ -39,17 +39,16 @@ typedef struct Line {
 } Line;
 
 static Ns_ThreadProc WatchStart;
-static void WaitForStart(void);
-static void OnFatalSignal(int number);
-static void AppendText(Line *linePtr, const char *text);
-static void AppendNumber(Line *linePtr, uint64_t number);
-
+static void          WaitForStart(void);
+static void          OnFatalSignal(int number);
+static void          AppendText(Line *linePtr, const char *text);
+static void          AppendNumber(Line *linePtr, uint64_t number);
 
 void
 NsSignalsBlock(bool isDebugged)
 {
     static const int fatal[] = {SIGILL, SIGTRAP, SIGBUS, SIGSEGV, SIGFPE};
-    sigset_t blocked;
+    sigset_t         blocked;
 
     sigemptyset(&waited);
     sigaddset(&waited, SIGTERM);
@@ -70,10 +69,8 @@ NsSignalsBlock(bool isDebugged)
     ns_sigmask(SIG_BLOCK, &blocked, NULL);
 
     for (int i = 0; i < Ns_NrElements(fatal); i++) {
-        struct sigaction action = {
-            .sa_handler = OnFatalSignal,
-            .sa_flags = (int) SA_RESETHAND | SA_ONSTACK
-        };
+        struct sigaction action = {.sa_handler = OnFatalSignal,
+                                   .sa_flags = (int) SA_RESETHAND | SA_ONSTACK};
 
         sigaction(fatal[i], &action, NULL);
     }
@@ -185,9 +182,9 @@ WaitForStart(void)
 static void
 OnFatalSignal(int number)
 {
-    Line                  line = {.length = 0};
-    const char           *name = NsThreadPeekName();
-    const NsThreadDoing  *doingPtr = NsThreadGetDoing();
+    Line                 line = {.length = 0};
+    const char          *name = NsThreadPeekName();
+    const NsThreadDoing *doingPtr = NsThreadGetDoing();
 
     AppendText(&line, "Fatal: received fatal signal ");
     AppendNumber(&line, (uint64_t) number);

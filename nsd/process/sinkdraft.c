@@ -12,27 +12,27 @@
 #include "nsthread.h"
 #include "process/sinkmodule.h"
 
-#define DATABASE_NANOS INT64_C(5000000000)  /* Default of buffertime. */
+#define DATABASE_NANOS INT64_C(5000000000) /* Default of buffertime. */
 
-static void MakeValues(NsSinkDraft *draftPtr);
+static void        MakeValues(NsSinkDraft *draftPtr);
 static const char *GetTarget(const NsSinkDraft *draftPtr);
-static bool IsComplete(const NsSinkDraft *draftPtr, const char *name,
-                       Ns_DString *errorPtr);
-static void RefuseName(const char *name, Ns_DString *errorPtr);
-static bool HasDirectory(const char *file, Ns_DString *errorPtr);
-static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
-static bool CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool        IsComplete(const NsSinkDraft *draftPtr, const char *name,
+                              Ns_DString *errorPtr);
+static void        RefuseName(const char *name, Ns_DString *errorPtr);
+static bool        HasDirectory(const char *file, Ns_DString *errorPtr);
+static bool        HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool        CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static const char **SplitStreams(const NsSinkDraft *draftPtr, int *nPtr);
-static void SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
-
+static void         SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
 
 void
 NsSinkDraftInit(NsSinkDraft *draftPtr, const char *type)
 {
-    *draftPtr = (NsSinkDraft) {
+    *draftPtr = (NsSinkDraft){
         .typePtr = NsSinkTypeFind(type != NULL ? type : "file"),
-        .overflow = -1, .isNew = true, .settings = nsSinkDefaults
-    };
+        .overflow = -1,
+        .isNew = true,
+        .settings = nsSinkDefaults};
     draftPtr->settings.bufferNanos = -1;
     MakeValues(draftPtr);
 }
@@ -52,7 +52,7 @@ NsSinkDraftInitFrom(NsSinkDraft *draftPtr, Ns_LogSink sink)
 {
     Ns_DString streams;
 
-    *draftPtr = (NsSinkDraft) {.typePtr = NsSinkTypeOf(sink), .overflow = -1};
+    *draftPtr = (NsSinkDraft){.typePtr = NsSinkTypeOf(sink), .overflow = -1};
     MakeValues(draftPtr);
     for (int i = 0; i < NsSinkTypeCountOptions(draftPtr->typePtr); i++) {
         draftPtr->values[i].text = ns_strdup(NsSinkOption(sink, i));
@@ -75,7 +75,8 @@ void
 NsSinkDraftFree(NsSinkDraft *draftPtr)
 {
     for (int i = 0; draftPtr->typePtr != NULL
-             && i < NsSinkTypeCountOptions(draftPtr->typePtr); i++) {
+         && i < NsSinkTypeCountOptions(draftPtr->typePtr);
+         i++) {
         NsSinkValueFree(&draftPtr->values[i]);
     }
     ns_free(draftPtr->values);
@@ -88,11 +89,11 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
                   Ns_DString *errorPtr)
 {
     const NsSinkType *typePtr = draftPtr->typePtr;
-    NsSinkSpec   spec = {.name = name, .settings = draftPtr->settings};
-    const char  *target = GetTarget(draftPtr);
-    char        *shown = NULL;
-    const char **streams;
-    Ns_LogSink   sink;
+    NsSinkSpec        spec = {.name = name, .settings = draftPtr->settings};
+    const char       *target = GetTarget(draftPtr);
+    char             *shown = NULL;
+    const char      **streams;
+    Ns_LogSink        sink;
 
     if (!IsComplete(draftPtr, name, errorPtr)) {
         return NS_ERROR;
@@ -101,20 +102,21 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
     spec.values = draftPtr->values;
     if (target != NULL) {
         spec.file = shown = typePtr->showProc != NULL
-            ? typePtr->showProc(target) : ns_strdup(target);
+            ? typePtr->showProc(target)
+            : ns_strdup(target);
     }
     spec.streams = streams = SplitStreams(draftPtr, &spec.nStreams);
     if (spec.settings.bufferNanos < 0) {
         spec.settings.bufferNanos = typePtr->isDatabase
-            ? DATABASE_NANOS : nsSinkDefaults.bufferNanos;
+            ? DATABASE_NANOS
+            : nsSinkDefaults.bufferNanos;
     }
     sink = NsSinkCreate(&spec);
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);
     } else if (sink == NULL) {
         spec.mayOpenLater = draftPtr->mayWait && errno != NS_SINK_TOO_MANY
-            && errno != NS_SINK_TOO_MANY_READERS
-            && errno != NS_SINK_NO_THREAD;
+            && errno != NS_SINK_TOO_MANY_READERS && errno != NS_SINK_NO_THREAD;
         Ns_DStringPrintf(errorPtr, "cannot open \"%s\": %s",
                          shown != NULL ? shown : spec.type,
                          NsSinkReason(errno));
@@ -189,7 +191,9 @@ static const char *
 GetTarget(const NsSinkDraft *draftPtr)
 {
     const char *text = draftPtr->typePtr == NULL
-        || draftPtr->typePtr->options == NULL ? NULL : draftPtr->values[0].text;
+            || draftPtr->typePtr->options == NULL
+        ? NULL
+        : draftPtr->values[0].text;
 
     return text == NULL || *text == '\0' ? NULL : text;
 }
@@ -203,7 +207,7 @@ IsComplete(const NsSinkDraft *draftPtr, const char *name, Ns_DString *errorPtr)
     const Ns_LogSinkOption *options = draftPtr->typePtr->options;
 
     if (*name == '\0' || strlen(name) >= NS_RING_NAME
-            || NsSinkFind(name) != NULL) {
+        || NsSinkFind(name) != NULL) {
         RefuseName(name, errorPtr);
         return false;
     }
@@ -225,8 +229,10 @@ IsComplete(const NsSinkDraft *draftPtr, const char *name, Ns_DString *errorPtr)
 static void
 RefuseName(const char *name, Ns_DString *errorPtr)
 {
-    Ns_DStringPrintf(errorPtr, "invalid name \"%s\": should be new, and 1 to "
-                     "%d bytes long", name, NS_RING_NAME - 1);
+    Ns_DStringPrintf(errorPtr,
+                     "invalid name \"%s\": should be new, and 1 to "
+                     "%d bytes long",
+                     name, NS_RING_NAME - 1);
 }
 
 /*
@@ -242,16 +248,17 @@ HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
     for (int i = 0; i < n; i++) {
         for (int j = 0; (stream = NsStreamAt(j)) != NULL; j++) {
             if (NsStreamMatches(stream, patterns[i])
-                    && !NsStreamKnowsFormat(stream, format)) {
+                && !NsStreamKnowsFormat(stream, format)) {
                 lacking = stream;
             }
         }
     }
     Tcl_Free((char *) patterns);
     if (lacking != NULL) {
-        Ns_DStringPrintf(errorPtr, "invalid format \"%s\": stream \"%s\" should "
-                         "be native or json", NsStreamFormatName(format),
-                         NsStreamName(lacking));
+        Ns_DStringPrintf(errorPtr,
+                         "invalid format \"%s\": stream \"%s\" should "
+                         "be native or json",
+                         NsStreamFormatName(format), NsStreamName(lacking));
     }
     return lacking == NULL;
 }
@@ -265,9 +272,11 @@ CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
     bool isAsked = draftPtr->settings.sync != NS_SYNC_NONE;
 
     if (isAsked && draftPtr->typePtr->syncProc == NULL
-            && !draftPtr->typePtr->isDatabase) {
-        Ns_DStringPrintf(errorPtr, "invalid sync: should be none, as a sink of "
-                         "type %s cannot be synced", draftPtr->typePtr->name);
+        && !draftPtr->typePtr->isDatabase) {
+        Ns_DStringPrintf(errorPtr,
+                         "invalid sync: should be none, as a sink of "
+                         "type %s cannot be synced",
+                         draftPtr->typePtr->name);
         return false;
     }
     return true;
@@ -281,8 +290,9 @@ SplitStreams(const NsSinkDraft *draftPtr, int *nPtr)
 {
     const char **streams = NULL;
 
-    (void) Tcl_SplitList(NULL, draftPtr->streams != NULL ? draftPtr->streams
-                         : "", nPtr, &streams);
+    (void) Tcl_SplitList(NULL,
+                         draftPtr->streams != NULL ? draftPtr->streams : "",
+                         nPtr, &streams);
     return streams;
 }
 
@@ -291,8 +301,8 @@ SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink)
 {
     Ns_LogStream stream;
 
-    for (int i = 0; draftPtr->overflow >= 0
-             && (stream = NsStreamAt(i)) != NULL; i++) {
+    for (int i = 0; draftPtr->overflow >= 0 && (stream = NsStreamAt(i)) != NULL;
+         i++) {
         if (NsSinkWants(sink, i)) {
             NsStreamSetOverflow(stream, (NsOverflow) draftPtr->overflow);
         }

@@ -16,12 +16,12 @@
  */
 typedef struct NsSinkDraft {
     const NsSinkType *typePtr;  /* NULL: it was asked for and is not there. */
-    Ns_LogSinkValue *values;    /* Of its options; the text NULL: not given. */
-    char           *streams;    /* A list. */
-    int             overflow;   /* NsOverflow, -1: not given. */
-    bool            isNew;      /* The kind of the sink can still be set. */
-    bool            mayWait;    /* For a target that cannot be opened now. */
-    NsSinkSettings  settings;   /* bufferNanos -1: the default of the type. */
+    Ns_LogSinkValue  *values;   /* Of its options; the text NULL: not given. */
+    char             *streams;  /* A list. */
+    int               overflow; /* NsOverflow, -1: not given. */
+    bool              isNew;    /* The kind of the sink can still be set. */
+    bool              mayWait;  /* For a target that cannot be opened now. */
+    NsSinkSettings    settings; /* bufferNanos -1: the default of the type. */
 } NsSinkDraft;
 
 /*

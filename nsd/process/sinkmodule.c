@@ -25,23 +25,22 @@
  * in the tree.
  */
 static const char *const places[] = {
-    "/../bin/" PREFIX "%s.so", "/../" PREFIX "%s/" PREFIX "%s.so"
-};
+    "/../bin/" PREFIX "%s.so", "/../" PREFIX "%s/" PREFIX "%s.so"};
 
 static _Thread_local char problem[PATH_MAX + 256];
 
 static NsSinkTypeLoadProc Load;
-static bool FindFile(const char *name, char *path);
+static bool               FindFile(const char *name, char *path);
 static void AppendPlace(Ns_DString *dsPtr, const char *place, const char *name);
 static bool IsName(const char *name);
 static const Ns_LogSinkType *AskModule(const char *path, const char *name);
 static const char *WhatIsWrong(const Ns_LogSinkType *typePtr, const char *name);
 static Ns_LogSinkValue *MakeDefaults(const Ns_LogSinkType *typePtr);
-static void FreeDefaults(const Ns_LogSinkType *typePtr, Ns_LogSinkValue *values);
+static void             FreeDefaults(const Ns_LogSinkType *typePtr,
+                                     Ns_LogSinkValue      *values);
 static bool ReadNumber(const Ns_LogSinkOption *optionPtr, const char *text,
                        int64_t *numberPtr);
 static bool IsWithin(const Ns_LogSinkOption *optionPtr, int64_t number);
-
 
 void
 NsSinkModuleInit(void)
@@ -67,8 +66,10 @@ Load(const char *name)
         return;
     }
     if (!FindFile(name, path)) {
-        snprintf(problem, sizeof(problem), "%s: %s, nor beside the server's "
-                 "own modules", path, strerror(errno));
+        snprintf(problem, sizeof(problem),
+                 "%s: %s, nor beside the server's "
+                 "own modules",
+                 path, strerror(errno));
         return;
     }
     typePtr = AskModule(path, name);
@@ -77,11 +78,14 @@ Load(const char *name)
     }
     defaults = MakeDefaults(typePtr);
     if (defaults == NULL) {
-        snprintf(problem, sizeof(problem), "%s: a default of its options is not "
-                 "valid", path);
+        snprintf(problem, sizeof(problem),
+                 "%s: a default of its options is not "
+                 "valid",
+                 path);
     } else if (!NsModuleSinkAdd(typePtr, defaults)) {
         /* Another thread was faster; or there is no room for more. */
-        snprintf(problem, sizeof(problem), "%s: there are too many types", path);
+        snprintf(problem, sizeof(problem), "%s: there are too many types",
+                 path);
         FreeDefaults(typePtr, defaults);
     }
 }
@@ -206,7 +210,8 @@ AskModule(const char *path, const char *name)
 }
 
 /*
- * NULL: nothing.  Behind the version nothing is looked at if that is another one.
+ * NULL: nothing.  Behind the version nothing is looked at if that is another
+ * one.
  */
 static const char *
 WhatIsWrong(const Ns_LogSinkType *typePtr, const char *name)
@@ -214,7 +219,8 @@ WhatIsWrong(const Ns_LogSinkType *typePtr, const char *name)
     static _Thread_local char text[128];
 
     if (typePtr->version != NS_LOGSINK_INTERFACE) {
-        snprintf(text, sizeof(text), "its interface has version %d, and this "
+        snprintf(text, sizeof(text),
+                 "its interface has version %d, and this "
                  "server's %d: build it again with the headers of this one",
                  typePtr->version, NS_LOGSINK_INTERFACE);
         return text;
@@ -227,12 +233,13 @@ WhatIsWrong(const Ns_LogSinkType *typePtr, const char *name)
         return "its type has no option that says where it writes";
     }
     if ((typePtr->flags & NS_LOGSINK_FILE) != 0
-            && typePtr->options[0].kind != NS_LOGSINK_PATH) {
+        && typePtr->options[0].kind != NS_LOGSINK_PATH) {
         return "its type writes a file, but its first option is not a path";
     }
     return typePtr->openProc != NULL && typePtr->writeProc != NULL
-        && typePtr->closeProc != NULL
-        ? NULL : "its type lacks open, write, or close";
+            && typePtr->closeProc != NULL
+        ? NULL
+        : "its type lacks open, write, or close";
 }
 
 /*
@@ -253,8 +260,8 @@ MakeDefaults(const Ns_LogSinkType *typePtr)
         const char *text = options[i].defaultText;
 
         if (options[i].range == NULL || options[i].sentence == NULL
-                || (text != NULL && *text != '\0'
-                    && !NsSinkValueInit(&options[i], text, &values[i]))) {
+            || (text != NULL && *text != '\0'
+                && !NsSinkValueInit(&options[i], text, &values[i]))) {
             FreeDefaults(typePtr, values);
             return NULL;
         }
@@ -281,9 +288,9 @@ NsSinkValueInit(const Ns_LogSinkOption *optionPtr, const char *text,
         || optionPtr->kind == NS_LOGSINK_PATH;
 
     if (!(isText ? IsWithin(optionPtr, (int64_t) strlen(text))
-          : ReadNumber(optionPtr, text, &number))
-            || (optionPtr->checkProc != NULL
-                && optionPtr->checkProc(text) != NS_OK)) {
+                 : ReadNumber(optionPtr, text, &number))
+        || (optionPtr->checkProc != NULL
+            && optionPtr->checkProc(text) != NS_OK)) {
         return false;
     }
     Ns_DStringInit(&ds);
@@ -292,7 +299,7 @@ NsSinkValueInit(const Ns_LogSinkOption *optionPtr, const char *text,
     } else {
         Ns_DStringAppend(&ds, text);
     }
-    *valuePtr = (Ns_LogSinkValue) {Ns_DStringExport(&ds), number};
+    *valuePtr = (Ns_LogSinkValue){Ns_DStringExport(&ds), number};
     return true;
 }
 
@@ -300,7 +307,7 @@ void
 NsSinkValueFree(Ns_LogSinkValue *valuePtr)
 {
     ns_free((char *) valuePtr->text);
-    *valuePtr = (Ns_LogSinkValue) {NULL, 0};
+    *valuePtr = (Ns_LogSinkValue){NULL, 0};
 }
 
 static bool
@@ -317,8 +324,8 @@ ReadNumber(const Ns_LogSinkOption *optionPtr, const char *text,
         return NsUnitsBool(text, &isTrue);
     case NS_LOGSINK_TIME:
         if (!NsUnitsTime(text, &time)
-                || time.sec > INT64_MAX / NS_STAMP_SECOND - 1
-                || !IsWithin(optionPtr, (int64_t) time.sec)) {
+            || time.sec > INT64_MAX / NS_STAMP_SECOND - 1
+            || !IsWithin(optionPtr, (int64_t) time.sec)) {
             return false;
         }
         *numberPtr = (int64_t) time.sec * NS_STAMP_SECOND
@@ -326,7 +333,8 @@ ReadNumber(const Ns_LogSinkOption *optionPtr, const char *text,
         return true;
     default:
         if (!(optionPtr->kind == NS_LOGSINK_SIZE ? NsUnitsSize(text, &n)
-              : NsUnitsInteger(text, &n)) || !IsWithin(optionPtr, n)) {
+                                                 : NsUnitsInteger(text, &n))
+            || !IsWithin(optionPtr, n)) {
             return false;
         }
         *numberPtr = n;

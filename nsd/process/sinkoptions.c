@@ -19,26 +19,25 @@
 #include "process/sinkmodule.h"
 #include "process/units.h"
 
-
 /*
  * A parameter.  The procedures of its kind read a value into its member of a
  * draft (false: it is none, or out of range) and write one.
  */
 typedef struct Option Option;
-typedef bool SetProc(const Option *optionPtr, void *memberPtr,
-                        const char *value);
-typedef void AppendProc(Ns_DString *dsPtr, const void *memberPtr);
-typedef bool CheckProc(const char *value);
+typedef bool          SetProc(const Option *optionPtr, void *memberPtr,
+                              const char *value);
+typedef void          AppendProc(Ns_DString *dsPtr, const void *memberPtr);
+typedef bool          CheckProc(const char *value);
 
 struct Option {
-    NsParameter row;            /* For the check and the manual; the limits of
-                                 * numbers and sizes hold here, too. */
+    NsParameter row; /* For the check and the manual; the limits of
+                      * numbers and sizes hold here, too. */
     SetProc    *setProc;
     AppendProc *appendProc;
-    size_t      offset;         /* Of the member. */
-    CheckProc  *checkProc;      /* Of texts; NULL: any will do. */
-    bool        isFixed;        /* Once the sink is made. */
-    const char *range;          /* The values it may have, in words. */
+    size_t      offset;    /* Of the member. */
+    CheckProc  *checkProc; /* Of texts; NULL: any will do. */
+    bool        isFixed;   /* Once the sink is made. */
+    const char *range;     /* The values it may have, in words. */
 };
 
 static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,
@@ -54,9 +53,12 @@ static CheckProc IsList;
  * member.
  */
 #define ROW(key_, type_, text_, sentence_, ...) \
-    .row = {.key = key_, .type = NS_PARAM_##type_, .defaultText = text_, \
-            .sentence = sentence_, __VA_ARGS__}
-#define AT(kind, member) \
+    .row = {.key = key_,                        \
+            .type = NS_PARAM_##type_,           \
+            .defaultText = text_,               \
+            .sentence = sentence_,              \
+            __VA_ARGS__}
+#define AT(kind, member)                              \
     .setProc = Set##kind, .appendProc = Append##kind, \
     .offset = offsetof(NsSinkDraft, member)
 #define FIXED .isFixed = true
@@ -72,12 +74,10 @@ static const Option options[] = {
     {ROW("streams", LIST, "",
          "Streams that the sink takes: system, access, audit, operation, or a "
          "module's."),
-     AT(Text, streams), FIXED, .checkProc = IsList,
-     .range = "a list of names"},
+     AT(Text, streams), FIXED, .checkProc = IsList, .range = "a list of names"},
     {ROW("format", CHOICE, "native", "Form of a record.",
          .choices = "native common combined json"),
-     AT(Format, settings.format),
-     .range = "native, common, combined, or json"},
+     AT(Format, settings.format), .range = "native, common, combined, or json"},
     {ROW("minseverity", STRING, "all", "Lowest severity of system records."),
      AT(MinSeverity, settings.minSeverity), .range = "all, or a severity"},
     {ROW("ignore", LIST, "",
@@ -90,15 +90,16 @@ static const Option options[] = {
          "Of stream operation: only requests that took at least this long.",
          .max = ANY),
      AT(Nanos, settings.slowNanos), .range = "a time, 0 or more"},
-    {ROW("sample", INT, "1", "Of stream operation: one request in this many.", .min = 1,
-         .max = ANY),
+    {ROW("sample", INT, "1", "Of stream operation: one request in this many.",
+         .min = 1, .max = ANY),
      AT(Number, settings.sample), .range = "a number, 1 or more"},
     {ROW("onlyerrors", BOOL, "false",
          "Of stream operation: only requests with an error."),
      AT(Bool, settings.onlyErrors), .range = "a boolean"},
     {ROW("maxmemory", SIZE, "0",
          "How far the sink may fall behind in bytes of logmemory; 0 = half of "
-         "that. Its oldest records go to disk then.", .max = ANY),
+         "that. Its oldest records go to disk then.",
+         .max = ANY),
      AT(Size, settings.maxMemory), .range = "a size, 0 or more"},
     {ROW("maxspill", SIZE, "1GiB",
          "Limit of the sink's records in logspilldir; 0 = none.", .max = ANY),
@@ -120,8 +121,7 @@ static const Option options[] = {
      AT(Hour, settings.rollHour), .range = "0 to 23, or empty"},
     {ROW("rollfmt", STRING, "",
          "Suffix (strftime) of rolled files; empty: numbers."),
-     AT(Text, settings.rollFormat),
-     .range = "a format of strftime, or empty"},
+     AT(Text, settings.rollFormat), .range = "a format of strftime, or empty"},
     {ROW("maxbackup", INT, "10", "Rolled files that are kept.", .min = 1,
          .max = 999),
      AT(Number, settings.maxBackup), .range = "1 to 999"},
@@ -139,27 +139,24 @@ static const Option options[] = {
     {ROW("required", BOOL, "false",
          "Without the sink the server does not start; else records wait until "
          "its target can be opened."),
-     AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}
-};
+     AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}};
 
 #define NCOMMON ((int) Ns_NrElements(options))
-#define MISSING "logsink/?"     /* The section of a type that is not there. */
+#define MISSING "logsink/?" /* The section of a type that is not there. */
 
-static const char *const overflows[] = {
-    [NS_OVERFLOW_BLOCK] = "block", [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
-    [NS_OVERFLOW_SAMPLE] = "sample"
-};
+static const char *const overflows[] = {[NS_OVERFLOW_BLOCK] = "block",
+                                        [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
+                                        [NS_OVERFLOW_SAMPLE] = "sample"};
 
-static int FindOption(const NsSinkDraft *draftPtr, const char *name);
-static int CountOptions(const NsSinkDraft *draftPtr);
+static int  FindOption(const NsSinkDraft *draftPtr, const char *name);
+static int  CountOptions(const NsSinkDraft *draftPtr);
 static void AppendNames(Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
 static Ns_ReturnCode SetCommon(NsSinkDraft *draftPtr, const Option *optionPtr,
                                const char *value, Ns_DString *errorPtr);
 static Ns_ReturnCode SetOwn(NsSinkDraft *draftPtr, int i, const char *value,
                             Ns_DString *errorPtr);
-static NsParameter *RowsOf(const NsSinkType *typePtr);
+static NsParameter  *RowsOf(const NsSinkType *typePtr);
 static void SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr);
-
 
 Ns_ReturnCode
 NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name, const char *value,
@@ -168,11 +165,13 @@ NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name, const char *value,
     int i = FindOption(draftPtr, name);
 
     if (i < 0 && draftPtr->typePtr == NULL) {
-        return NS_OK;           /* It may be of the type that is not there. */
+        return NS_OK; /* It may be of the type that is not there. */
     }
     if (i < 0) {
-        Ns_DStringPrintf(errorPtr, "unknown parameter \"%s\": should be one "
-                         "of:", name);
+        Ns_DStringPrintf(errorPtr,
+                         "unknown parameter \"%s\": should be one "
+                         "of:",
+                         name);
         AppendNames(errorPtr, draftPtr);
         return NS_ERROR;
     }
@@ -181,7 +180,7 @@ NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name, const char *value,
         return NS_ERROR;
     }
     return i < NCOMMON ? SetCommon(draftPtr, &options[i], value, errorPtr)
-        : SetOwn(draftPtr, i - NCOMMON, value, errorPtr);
+                       : SetOwn(draftPtr, i - NCOMMON, value, errorPtr);
 }
 
 static Ns_ReturnCode
@@ -207,7 +206,7 @@ static Ns_ReturnCode
 SetOwn(NsSinkDraft *draftPtr, int i, const char *value, Ns_DString *errorPtr)
 {
     const Ns_LogSinkOption *optionPtr = &draftPtr->typePtr->options[i];
-    Ns_LogSinkValue         new;
+    Ns_LogSinkValue new;
 
     if (!NsSinkValueInit(optionPtr, value, &new)) {
         Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s",
@@ -225,15 +224,16 @@ NsSinkOptionName(const NsSinkDraft *draftPtr, int i)
 {
     return i < NCOMMON ? options[i].row.key
         : i < CountOptions(draftPtr)
-        ? draftPtr->typePtr->options[i - NCOMMON].name : NULL;
+        ? draftPtr->typePtr->options[i - NCOMMON].name
+        : NULL;
 }
 
 void
 NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int i)
 {
     if (i < NCOMMON) {
-        options[i].appendProc(dsPtr, (const char *) draftPtr
-                              + options[i].offset);
+        options[i].appendProc(dsPtr,
+                              (const char *) draftPtr + options[i].offset);
     } else {
         AppendText(dsPtr, &draftPtr->values[i - NCOMMON].text);
     }
@@ -261,8 +261,10 @@ FindOption(const NsSinkDraft *draftPtr, const char *name)
 static int
 CountOptions(const NsSinkDraft *draftPtr)
 {
-    return NCOMMON + (draftPtr->typePtr == NULL ? 0
-                      : NsSinkTypeCountOptions(draftPtr->typePtr));
+    return NCOMMON
+        + (draftPtr->typePtr == NULL
+               ? 0
+               : NsSinkTypeCountOptions(draftPtr->typePtr));
 }
 
 static void
@@ -296,8 +298,8 @@ NsSinkOptionsSection(const char *section)
 const char *
 NsSinkOptionsRegister(const NsSinkType *typePtr)
 {
-    Ns_DString          pattern, shown, sentence;
-    NsParameterSection *sectionPtr;
+    Ns_DString                pattern, shown, sentence;
+    NsParameterSection       *sectionPtr;
     const NsParameterSection *oldPtr;
 
     Ns_DStringInit(&pattern);
@@ -312,12 +314,11 @@ NsSinkOptionsRegister(const NsSinkType *typePtr)
     Ns_DStringPrintf(&shown, "ns/logsink/NAME of type %s", typePtr->name);
     Ns_DStringAppend(&sentence, "Parameters of this type alone.");
     sectionPtr = ns_calloc(1u, sizeof(*sectionPtr));
-    *sectionPtr = (NsParameterSection) {
+    *sectionPtr = (NsParameterSection){
         .pattern = Ns_DStringExport(&pattern),
         .shown = Ns_DStringExport(&shown),
         .sentence = Ns_DStringExport(&sentence),
-        .basePattern = "ns/logsink/*"
-    };
+        .basePattern = "ns/logsink/*"};
     NsParametersRegister(sectionPtr->pattern, RowsOf(typePtr), 0);
     NsParameterSectionAdd(sectionPtr);
     return sectionPtr->pattern;
@@ -355,21 +356,22 @@ static void
 SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr)
 {
     static const NsParameterType types[] = {
-        [NS_LOGSINK_TEXT] = NS_PARAM_STRING, [NS_LOGSINK_PATH] = NS_PARAM_PATH,
-        [NS_LOGSINK_BOOL] = NS_PARAM_BOOL, [NS_LOGSINK_INTEGER] = NS_PARAM_INT,
-        [NS_LOGSINK_SIZE] = NS_PARAM_SIZE, [NS_LOGSINK_TIME] = NS_PARAM_TIME
-    };
+        [NS_LOGSINK_TEXT] = NS_PARAM_STRING,
+        [NS_LOGSINK_PATH] = NS_PARAM_PATH,
+        [NS_LOGSINK_BOOL] = NS_PARAM_BOOL,
+        [NS_LOGSINK_INTEGER] = NS_PARAM_INT,
+        [NS_LOGSINK_SIZE] = NS_PARAM_SIZE,
+        [NS_LOGSINK_TIME] = NS_PARAM_TIME};
     int64_t unit = optionPtr->kind == NS_LOGSINK_TIME ? 1000 : 1;
 
-    *rowPtr = (NsParameter) {
-        .key = optionPtr->name, .type = types[optionPtr->kind],
-        .defaultText = optionPtr->defaultText != NULL
-            ? optionPtr->defaultText : "",
+    *rowPtr = (NsParameter){
+        .key = optionPtr->name,
+        .type = types[optionPtr->kind],
+        .defaultText = optionPtr->defaultText != NULL ? optionPtr->defaultText
+                                                      : "",
         .min = optionPtr->max == 0 ? 0 : optionPtr->min * unit,
-        .max = optionPtr->max == 0 ? NS_PARAM_NO_LIMIT
-            : optionPtr->max * unit,
-        .sentence = optionPtr->sentence
-    };
+        .max = optionPtr->max == 0 ? NS_PARAM_NO_LIMIT : optionPtr->max * unit,
+        .sentence = optionPtr->sentence};
 }
 
 /*
@@ -474,8 +476,10 @@ AppendMinSeverity(Ns_DString *dsPtr, const void *memberPtr)
 {
     int severity = *(const int *) memberPtr;
 
-    Ns_DStringAppend(dsPtr, severity < 0 ? "all"
-                     : Ns_LogSeverityName((Ns_LogSeverity) severity));
+    Ns_DStringAppend(dsPtr,
+                     severity < 0
+                         ? "all"
+                         : Ns_LogSeverityName((Ns_LogSeverity) severity));
 }
 
 static bool
@@ -484,7 +488,7 @@ SetNumber(const Option *optionPtr, void *memberPtr, const char *value)
     Tcl_WideInt n;
 
     if (!NsUnitsInteger(value, &n) || n < optionPtr->row.min
-            || n > optionPtr->row.max) {
+        || n > optionPtr->row.max) {
         return false;
     }
     *(int *) memberPtr = (int) n;
@@ -542,7 +546,7 @@ SetNanos(const Option *optionPtr, void *memberPtr, const char *value)
     Ns_Time time;
 
     if (!NsUnitsTime(value, &time)
-            || time.sec > INT64_MAX / NS_STAMP_SECOND - 1) {
+        || time.sec > INT64_MAX / NS_STAMP_SECOND - 1) {
         return false;
     }
     *(int64_t *) memberPtr = (int64_t) time.sec * NS_STAMP_SECOND
@@ -618,8 +622,8 @@ AppendSync(Ns_DString *dsPtr, const void *memberPtr)
     if (settingsPtr->sync == NS_SYNC_TIME) {
         AppendNanos(dsPtr, &settingsPtr->syncNanos);
     } else {
-        Ns_DStringAppend(dsPtr, settingsPtr->sync == NS_SYNC_BATCH
-                         ? "batch" : "none");
+        Ns_DStringAppend(dsPtr,
+                         settingsPtr->sync == NS_SYNC_BATCH ? "batch" : "none");
     }
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct Unit {
     const char *name;
-    double      factor;         /* To bytes, or to seconds. */
+    double      factor; /* To bytes, or to seconds. */
 } Unit;
 
 #define KIB 1024.0
@@ -22,22 +22,24 @@ typedef struct Unit {
  */
 static const Unit sizeUnits[] = {
     {"B", 1},
-    {"kB", KIB}, {"MB", KIB * KIB}, {"GB", KIB * KIB * KIB},
-    {"TB", KIB * KIB * KIB * KIB},
-    {"KiB", KIB}, {"MiB", KIB * KIB}, {"GiB", KIB * KIB * KIB},
-    {"TiB", KIB * KIB * KIB * KIB}, {NULL, 0}
-};
+    {"kB", KIB},
+    {"MB", KIB *KIB},
+    {"GB", KIB *KIB *KIB},
+    {"TB", KIB *KIB *KIB *KIB},
+    {"KiB", KIB},
+    {"MiB", KIB *KIB},
+    {"GiB", KIB *KIB *KIB},
+    {"TiB", KIB *KIB *KIB *KIB},
+    {NULL, 0}};
 
 static const Unit timeUnits[] = {
-    {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600},
-    {"d", 86400}, {"w", 604800}, {"y", 31536000}, {NULL, 0}
-};
+    {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ms", 1e-3},  {"s", 1},        {"m", 60},
+    {"h", 3600},  {"d", 86400},      {"w", 604800}, {"y", 31536000}, {NULL, 0}};
 
 #define NAME_BYTES 64
 
 static bool WholeNumber(const char *text, Tcl_WideInt *valuePtr);
 static bool WithUnit(const char *text, const Unit *units, double *valuePtr);
-
 
 bool
 NsUnitsBool(const char *text, bool *valuePtr)
@@ -45,12 +47,10 @@ NsUnitsBool(const char *text, bool *valuePtr)
     static const struct {
         const char *word;
         bool        value;
-    } words[] = {
-        {"1", true}, {"y", true}, {"yes", true}, {"on", true},
-        {"t", true}, {"true", true},
-        {"0", false}, {"n", false}, {"no", false}, {"off", false},
-        {"f", false}, {"false", false}
-    };
+    } words[] = {{"1", true},    {"y", true},  {"yes", true},
+                 {"on", true},   {"t", true},  {"true", true},
+                 {"0", false},   {"n", false}, {"no", false},
+                 {"off", false}, {"f", false}, {"false", false}};
     Tcl_WideInt number;
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -75,7 +75,7 @@ NsUnitsInteger(const char *text, Tcl_WideInt *valuePtr)
         return true;
     }
     if (!WithUnit(text, sizeUnits, &value)
-            && !WithUnit(text, timeUnits, &value)) {
+        && !WithUnit(text, timeUnits, &value)) {
         return false;
     }
     value = ceil(value);
@@ -116,11 +116,12 @@ NsUnitsTime(const char *text, Ns_Time *timePtr)
         long usec = strtol(end + 1, &end, 10);
 
         if (*NsSkipSpace(end) != '\0' || usec < 0 || usec > 999999
-                || value != floor(value)) {
+            || value != floor(value)) {
             return false;
         }
         value += (double) usec / 1e6;
-    } else if (*NsSkipSpace(end) != '\0' && !WithUnit(text, timeUnits, &value)) {
+    } else if (*NsSkipSpace(end) != '\0'
+               && !WithUnit(text, timeUnits, &value)) {
         return false;
     }
     if (value < 0 || value > 1e15) {
@@ -163,7 +164,7 @@ NsUnitsDistance(const char *a, const char *b)
             best = MIN(best, above[j] + 1);
             best = MIN(best, row[j - 1] + 1);
             if (i > 1 && j > 1 && x == tolower(UCHAR(b[j - 2]))
-                    && tolower(UCHAR(a[i - 2])) == y) {
+                && tolower(UCHAR(a[i - 2])) == y) {
                 best = MIN(best, twoAbove[j - 2] + 1);
             }
             row[j] = best;
@@ -216,7 +217,7 @@ WithUnit(const char *text, const Unit *units, double *valuePtr)
     }
     name = NsSkipSpace(end);
     for (length = 0; isalpha(UCHAR(name[length])) || UCHAR(name[length]) > 127;
-            length++) {
+         length++) {
         continue;
     }
     if (length == 0 || *NsSkipSpace(name + length) != '\0') {
@@ -224,7 +225,7 @@ WithUnit(const char *text, const Unit *units, double *valuePtr)
     }
     for (; units->name != NULL; units++) {
         if (strlen(units->name) == length
-                && strncasecmp(units->name, name, length) == 0) {
+            && strncasecmp(units->name, name, length) == 0) {
             *valuePtr = value * units->factor;
             return true;
         }

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <syslog.h>
 
-#define FIRST_DELAY     1
-#define LAST_DELAY      64
-#define LONG_RUN        128     /* Seconds: as good as new. */
-#define MAX_STARTS      256
-#define CHECK_SECONDS   600
+#define FIRST_DELAY   1
+#define LAST_DELAY    64
+#define LONG_RUN      128 /* Seconds: as good as new. */
+#define MAX_STARTS    256
+#define CHECK_SECONDS 600
 
 static volatile sig_atomic_t isTerminated;
 static volatile sig_atomic_t serverPid;
@@ -27,13 +27,12 @@ static volatile sig_atomic_t serverPid;
 static volatile bool *serverHasRunPtr;
 
 static bool HasRun(void);
-static int WaitForServer(pid_t pid);
+static int  WaitForServer(pid_t pid);
 static void Sleep(int seconds);
 static void OnTerminate(int number);
 static void PassOn(int number);
 static void OnAlarm(int number);
 static void SetHandlers(bool isWatchdog);
-
 
 void
 NsWatchdogRun(void)
@@ -52,8 +51,10 @@ NsWatchdogRun(void)
         pid_t           pid;
 
         if (next.delay > 0) {
-            syslog(LOG_WARNING, "watchdog: waiting %d seconds before "
-                   "restart %d", next.delay, next.nStarts);
+            syslog(LOG_WARNING,
+                   "watchdog: waiting %d seconds before "
+                   "restart %d",
+                   next.delay, next.nStarts);
             Sleep(next.delay);
             if (isTerminated) {
                 break;
@@ -73,7 +74,7 @@ NsWatchdogRun(void)
         serverPid = pid;
         NsBackgroundLeave();
         if (isTerminated) {
-            kill(pid, SIGTERM);     /* It came between loop and fork. */
+            kill(pid, SIGTERM); /* It came between loop and fork. */
         }
         syslog(LOG_NOTICE, "watchdog: started server %d", (int) pid);
         status = WaitForServer(pid);
@@ -130,8 +131,9 @@ NsWatchdogAdvance(NsWatchdogDelay *delayPtr, long ranSeconds)
         delayPtr->nStarts = 0;
     }
     delayPtr->nStarts++;
-    delayPtr->delay = delayPtr->delay == 0 ? FIRST_DELAY
-                      : MIN(delayPtr->delay * 2, LAST_DELAY);
+    delayPtr->delay = delayPtr->delay == 0
+        ? FIRST_DELAY
+        : MIN(delayPtr->delay * 2, LAST_DELAY);
 }
 
 /*
@@ -204,19 +206,17 @@ static void
 SetHandlers(bool isWatchdog)
 {
     static const struct {
-        int   number;
-        void  (*proc)(int number);
+        int number;
+        void (*proc)(int number);
     } handlers[] = {
-        {SIGTERM, OnTerminate}, {SIGALRM, OnAlarm}, {SIGHUP, PassOn},
-        {SIGINT, PassOn}, {SIGQUIT, PassOn}, {SIGUSR1, PassOn},
-        {SIGUSR2, SIG_IGN}, {SIGPIPE, SIG_IGN}, {SIGIO, SIG_IGN},
-        {SIGPWR, SIG_IGN}, {SIGVTALRM, SIG_IGN}, {SIGPROF, SIG_IGN}
-    };
+        {SIGTERM, OnTerminate}, {SIGALRM, OnAlarm},   {SIGHUP, PassOn},
+        {SIGINT, PassOn},       {SIGQUIT, PassOn},    {SIGUSR1, PassOn},
+        {SIGUSR2, SIG_IGN},     {SIGPIPE, SIG_IGN},   {SIGIO, SIG_IGN},
+        {SIGPWR, SIG_IGN},      {SIGVTALRM, SIG_IGN}, {SIGPROF, SIG_IGN}};
 
     for (int i = 0; i < Ns_NrElements(handlers); i++) {
         struct sigaction action = {
-            .sa_handler = isWatchdog ? handlers[i].proc : SIG_DFL
-        };
+            .sa_handler = isWatchdog ? handlers[i].proc : SIG_DFL};
 
         sigaction(handlers[i].number, &action, NULL);
     }

@@ -28,8 +28,8 @@ void NsWatchdogReady(void);
  * tests.
  */
 typedef struct NsWatchdogDelay {
-    int delay;                  /* Before the next start; 0 at first. */
-    int nStarts;                /* Since the last long run. */
+    int delay;   /* Before the next start; 0 at first. */
+    int nStarts; /* Since the last long run. */
 } NsWatchdogDelay;
 
 void NsWatchdogAdvance(NsWatchdogDelay *delayPtr, long ranSeconds);

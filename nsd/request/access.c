@@ -20,7 +20,7 @@ typedef struct NsConnAccess {
     Ns_Access              access;
     struct Ns_AccessFields fields;
     int                    nAnnounced;
-    Ns_SetField           *announced;   /* The headers when that was. */
+    Ns_SetField           *announced; /* The headers when that was. */
 } NsConnAccess;
 
 static bool IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr);
@@ -41,7 +41,7 @@ Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
 
 const char *
 Ns_AccessForwardedPeer(const Ns_Access *accessPtr,
-                       char buffer[NS_ACCESS_PEER_BYTES])
+                       char             buffer[NS_ACCESS_PEER_BYTES])
 {
     return NsProxiesForwarded(accessPtr->fields->headPtr,
                               accessPtr->fields->peer, buffer);
@@ -78,7 +78,7 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
     fieldsPtr->headers = NULL;
     fieldsPtr->headPtr = &messagePtr->head;
     fieldsPtr->peer = messagePtr->peer;
-    *accessPtr = (Ns_Access) {
+    *accessPtr = (Ns_Access){
         .server = messagePtr->serverPtr->name,
         .driver = replyPtr->driverPtr->module,
         .peer = NsProxiesClient(messagePtr),
@@ -87,8 +87,7 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
         .url = replyPtr->url,
         .status = replyPtr->status,
         .bytesSent = replyPtr->bytesSent,
-        .fields = fieldsPtr
-    };
+        .fields = fieldsPtr};
     FillSpans(accessPtr, replyPtr->workPtr);
 }
 
@@ -119,8 +118,7 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
     const Ns_Access *accessPtr = &toldPtr->access;
     const Ns_Set    *headers = connPtr->pub.headers;
 
-    return accessPtr->isAnnounced
-        && accessPtr->line == connPtr->request.line
+    return accessPtr->isAnnounced && accessPtr->line == connPtr->request.line
         && accessPtr->url == connPtr->request.url
         && accessPtr->peer == Ns_ConnPeer(&connPtr->pub)
         && accessPtr->user == Ns_ConnAuthUser(&connPtr->pub)
@@ -128,7 +126,8 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
         && toldPtr->nAnnounced == headers->size
         && (headers->size == 0
             || memcmp(toldPtr->announced, headers->fields,
-                      (size_t) headers->size * sizeof(Ns_SetField)) == 0);
+                      (size_t) headers->size * sizeof(Ns_SetField))
+                == 0);
 }
 
 static void
@@ -136,11 +135,10 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
 {
     const char *line = connPtr->request.line;
 
-    toldPtr->fields = (struct Ns_AccessFields) {
+    toldPtr->fields = (struct Ns_AccessFields){
         connPtr->pub.headers, &connPtr->messagePtr->head,
-        connPtr->messagePtr->peer
-    };
-    toldPtr->access = (Ns_Access) {
+        connPtr->messagePtr->peer};
+    toldPtr->access = (Ns_Access){
         .server = connPtr->serverPtr->name,
         .driver = connPtr->driverPtr->module,
         .peer = Ns_ConnPeer(&connPtr->pub),
@@ -148,8 +146,7 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         .lineLength = line == NULL ? 0 : strlen(line),
         .url = connPtr->request.url,
         .user = Ns_ConnAuthUser(&connPtr->pub),
-        .fields = &toldPtr->fields
-    };
+        .fields = &toldPtr->fields};
     FillSpans(&toldPtr->access, &connPtr->work);
     NsAssert(toldPtr->access.server != NULL && toldPtr->access.peer != NULL);
 }
@@ -176,6 +173,6 @@ FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr)
     accessPtr->filterSpan = NsClockSpan(workPtr->dequeueStamp,
                                         workPtr->filterStamp);
     accessPtr->runSpan = NsClockSpan(workPtr->filterStamp,
-                                     workPtr->endStamp != 0
-                                     ? workPtr->endStamp : NsClockNow());
+                                     workPtr->endStamp != 0 ? workPtr->endStamp
+                                                            : NsClockNow());
 }

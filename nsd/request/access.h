@@ -14,9 +14,9 @@
  * The fields for Ns_AccessHeader: a set, or the head as received.
  */
 struct Ns_AccessFields {
-    Ns_Set           *headers;  /* NULL: use headPtr. */
+    Ns_Set           *headers; /* NULL: use headPtr. */
     const NsHttpHead *headPtr;
-    const char       *peer;     /* The other end of the connection. */
+    const char       *peer; /* The other end of the connection. */
 };
 
 /*

@@ -19,8 +19,8 @@ static void AppendHook(Ns_DString *dsPtr, const char *kind, void *proc);
 void
 Ns_SetRequestAuthorizeProc(const char *server, Ns_RequestAuthorizeProc *proc)
 {
-    NsRequestServer *requestPtr = NsRequestServerFind(server,
-                                               "Ns_SetRequestAuthorizeProc");
+    NsRequestServer *requestPtr =
+        NsRequestServerFind(server, "Ns_SetRequestAuthorizeProc");
 
     if (requestPtr != NULL) {
         atomic_store(&requestPtr->authorizeProc, proc);
@@ -47,8 +47,8 @@ Ns_AuthorizeRequest(const char *server, const char *method, const char *url,
     if (proc == NULL) {
         return NS_OK;
     }
-    return proc((char *) server, (char *) method, (char *) url,
-                (char *) user, (char *) password, (char *) peer);
+    return proc((char *) server, (char *) method, (char *) url, (char *) user,
+                (char *) password, (char *) peer);
 }
 
 int
@@ -56,8 +56,7 @@ Ns_AuthorizeUser(const char *user, const char *password)
 {
     Ns_UserAuthorizeProc *proc = atomic_load(&userAuthorizeProc);
 
-    return proc == NULL ? NS_ERROR
-        : proc((char *) user, (char *) password);
+    return proc == NULL ? NS_ERROR : proc((char *) user, (char *) password);
 }
 
 void
@@ -87,8 +86,8 @@ NsAuthSetRealm(NsServer *serverPtr, const char *realm)
 void
 NsAuthList(Ns_DString *dsPtr, NsServer *serverPtr)
 {
-    void *requestProc =
-        (void *) atomic_load(&serverPtr->requestPtr->authorizeProc);
+    void *requestProc = (void *)
+        atomic_load(&serverPtr->requestPtr->authorizeProc);
     void *userProc = (void *) atomic_load(&userAuthorizeProc);
 
     AppendHook(dsPtr, "request", requestProc);
@@ -110,7 +109,8 @@ bool
 NsAuthExists(NsServer *serverPtr)
 {
     return atomic_load_explicit(&serverPtr->requestPtr->authorizeProc,
-                                memory_order_acquire) != NULL;
+                                memory_order_acquire)
+        != NULL;
 }
 
 int

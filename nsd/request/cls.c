@@ -41,7 +41,8 @@ Ns_ClsGet(Ns_Cls *clsPtr, Ns_Conn *conn)
 {
     NsConn *connPtr = NsConnOf(conn);
 
-    return connPtr->rarePtr == NULL ? NULL
+    return connPtr->rarePtr == NULL
+        ? NULL
         : connPtr->rarePtr->locals[SlotOf(clsPtr)];
 }
 

@@ -26,13 +26,13 @@
 NsConnHooks nsConnHooks;
 
 static _Thread_local NsConn *currentPtr;
-static NsServeProc *serveProc;     /* Constant after start. */
+static NsServeProc          *serveProc; /* Constant after start. */
 
-static void NotePeer(NsConn *connPtr);
-static void SetFlags(NsConn *connPtr);
-static void SetHeaders(NsConn *connPtr);
+static void     NotePeer(NsConn *connPtr);
+static void     SetFlags(NsConn *connPtr);
+static void     SetHeaders(NsConn *connPtr);
 static Ns_Time *StampTime(NsConn *connPtr, int i, NsStamp stamp);
-static time_t HeaderTime(const NsConn *connPtr, const char *name);
+static time_t   HeaderTime(const NsConn *connPtr, const char *name);
 
 NsConn *
 NsConnCreate(NsMessage *messagePtr)
@@ -40,9 +40,9 @@ NsConnCreate(NsMessage *messagePtr)
     NsArena         *arenaPtr = &messagePtr->arena;
     NsRequestServer *requestPtr = messagePtr->serverPtr->requestPtr;
 #ifdef NS_CONN_PROFILE
-    NsConn          *connPtr = NsConnProfileAlloc();
+    NsConn *connPtr = NsConnProfileAlloc();
 #else
-    NsConn          *connPtr = NsArenaZalloc(arenaPtr, sizeof(NsConn));
+    NsConn *connPtr = NsArenaZalloc(arenaPtr, sizeof(NsConn));
 #endif
 
     NsAssert(requestPtr != NULL && messagePtr->sockPtr != NULL);
@@ -269,7 +269,7 @@ Ns_ConnPort(Ns_Conn *conn)
 
     colon = location == NULL ? NULL : strrchr(location, ':');
     if (colon != NULL && isdigit(UCHAR(colon[1]))
-            && colon[1 + strspn(colon + 1, "0123456789")] == '\0') {
+        && colon[1 + strspn(colon + 1, "0123456789")] == '\0') {
         return atoi(colon + 1);
     }
     return connPtr->settingsPtr->isTls ? 443 : 80;
@@ -286,7 +286,8 @@ Ns_ConnSock(Ns_Conn *conn)
 {
     NsConn *connPtr = NsConnOf(conn);
 
-    return connPtr->sockPtr == NULL ? NS_INVALID_SOCKET
+    return connPtr->sockPtr == NULL
+        ? NS_INVALID_SOCKET
         : NsSockFd(connPtr->sockPtr);
 }
 
@@ -351,8 +352,7 @@ Ns_ConnTimeSpans(Ns_Conn *conn, Ns_Time *acceptPtr, Ns_Time *queuePtr,
                  Ns_Time *filterPtr, Ns_Time *runPtr)
 {
     const NsWork *workPtr = &NsConnOf(conn)->work;
-    NsStamp       end = workPtr->endStamp != 0 ? workPtr->endStamp
-                                               : NsClockNow();
+    NsStamp end = workPtr->endStamp != 0 ? workPtr->endStamp : NsClockNow();
 
     *acceptPtr = NsClockSpan(workPtr->acceptStamp, workPtr->queueStamp);
     *queuePtr = NsClockSpan(workPtr->queueStamp, workPtr->dequeueStamp);
@@ -477,9 +477,8 @@ NsConnClientData(const NsConn *connPtr)
 void
 NsConnSetClientData(NsConn *connPtr, const char *clientData)
 {
-    NsConnGetRare(connPtr)->clientData = NsArenaDup(NsConnArena(connPtr),
-                                                    clientData,
-                                                    strlen(clientData));
+    NsConnGetRare(connPtr)->clientData =
+        NsArenaDup(NsConnArena(connPtr), clientData, strlen(clientData));
     if (connPtr->sockPtr != NULL) {
         NsSockSetClientData(connPtr->sockPtr, clientData);
     }
@@ -491,10 +490,10 @@ NsConnSetClientData(NsConn *connPtr, const char *clientData)
 static void
 SetHeaders(NsConn *connPtr)
 {
-    NsHttpHead *headPtr = &connPtr->messagePtr->head;
-    NsArena    *arenaPtr = NsConnArena(connPtr);
-    Ns_HeaderCaseDisposition headerCase
-        = NsConnRequestServer(connPtr)->headerCase;
+    NsHttpHead              *headPtr = &connPtr->messagePtr->head;
+    NsArena                 *arenaPtr = NsConnArena(connPtr);
+    Ns_HeaderCaseDisposition headerCase =
+        NsConnRequestServer(connPtr)->headerCase;
     const char *authorization;
 
     connPtr->pub.headers = NsSetCreateInArena(arenaPtr, NULL, headPtr->nFields);
@@ -524,7 +523,7 @@ SetFlags(NsConn *connPtr)
     Ns_Request      *requestPtr = &connPtr->request;
 
     if (requestPtr->method == NULL) {
-        return;                 /* A driver whose input is not parsed. */
+        return; /* A driver whose input is not parsed. */
     }
     if (messagePtr->head.version < NS_HTTP_1_0) {
         connPtr->pub.flags |= NS_CONN_SKIPHDRS;

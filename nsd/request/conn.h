@@ -40,62 +40,62 @@
 #include "dispatch/pool.h"
 #include "net/sock.h"
 
-struct NsConnForm;              /* Query or form, uploaded files. */
-struct NsConnRare;              /* Client data, local storage, overrides ... */
-struct NsConnAccess;            /* The description for logs. */
+struct NsConnForm;   /* Query or form, uploaded files. */
+struct NsConnRare;   /* Client data, local storage, overrides ... */
+struct NsConnAccess; /* The description for logs. */
 
 /*
  * How far the reply is.  Only forward: each step is taken once.
  */
 typedef enum {
-    NS_REPLY_OPEN,              /* Length and framing can still be chosen. */
-    NS_REPLY_DECIDED,           /* By NsReplyDecide. */
-    NS_REPLY_HEADED,            /* The header is on its way. */
-    NS_REPLY_ACCOUNTED          /* Nothing more is sent. */
+    NS_REPLY_OPEN,     /* Length and framing can still be chosen. */
+    NS_REPLY_DECIDED,  /* By NsReplyDecide. */
+    NS_REPLY_HEADED,   /* The header is on its way. */
+    NS_REPLY_ACCOUNTED /* Nothing more is sent. */
 } NsReplyState;
 
 /*
  * Owned by the thread that serves the request, but for what says otherwise.
  */
 typedef struct NsConn {
-    Ns_Conn              pub;           /* Public part; must be first. */
-    NsWork               work;
-    NsMessage           *messagePtr;
-    NsSock              *sockPtr;       /* NULL when closed or handed back. */
-    NsServer            *serverPtr;
-    Ns_Request           request;       /* pub.request points here. */
+    Ns_Conn    pub; /* Public part; must be first. */
+    NsWork     work;
+    NsMessage *messagePtr;
+    NsSock    *sockPtr; /* NULL when closed or handed back. */
+    NsServer  *serverPtr;
+    Ns_Request request; /* pub.request points here. */
 
     /* Constant after creation: read by ns_server active in other threads. */
-    const char          *firstMethod;
-    const char          *firstUrl;
-    const Ns_Driver     *driverPtr;     /* Outlives sockPtr, as the next. */
+    const char           *firstMethod;
+    const char           *firstUrl;
+    const Ns_Driver      *driverPtr; /* Outlives sockPtr, as the next. */
     const NsSockSettings *settingsPtr;
 
     /* Header included.  Written by the owner, read by others for display, so
      * relaxed order is enough. */
-    _Atomic int64_t      bytesSent;
+    _Atomic int64_t bytesSent;
 
-    NsReplyState         replyState;
-    int                  status;        /* Response status; 200 at first. */
-    int                  keep;          /* -1 automatic, 0 close, > 0 force. */
-    int                  compressLevel;
-    int                  nRedirects;    /* Internal ones, for the limit of 3. */
-    int                  documentStatus;/* The status whose error document runs;
-                                         * or 0. */
-    bool                 isBroken;      /* Output failed: the client is gone. */
-    bool                 isAnnounced;   /* The logs know of the reply. */
-    int64_t              responseLength;/* Declared; -1 unknown. */
-    int64_t              bodyBytes;     /* Given to the socket, of the body. */
-    NsStamp              lookStamp;     /* For the running handler: a look at
-                                         * a file since then, by any thread, is
-                                         * as good as its own; 0: none is. */
-    size_t               nRead;         /* Body bytes taken by Ns_ConnRead. */
-    Tcl_Encoding         outputEncoding;/* NULL: none, text is sent as it is. */
-    Tcl_Encoding         urlEncoding;   /* Likewise for queries and forms. */
+    NsReplyState replyState;
+    int          status; /* Response status; 200 at first. */
+    int          keep;   /* -1 automatic, 0 close, > 0 force. */
+    int          compressLevel;
+    int          nRedirects;     /* Internal ones, for the limit of 3. */
+    int          documentStatus; /* The status whose error document runs;
+                                  * or 0. */
+    bool    isBroken;            /* Output failed: the client is gone. */
+    bool    isAnnounced;         /* The logs know of the reply. */
+    int64_t responseLength;      /* Declared; -1 unknown. */
+    int64_t bodyBytes;           /* Given to the socket, of the body. */
+    NsStamp lookStamp;           /* For the running handler: a look at
+                                  * a file since then, by any thread, is
+                                  * as good as its own; 0: none is. */
+    size_t       nRead;          /* Body bytes taken by Ns_ConnRead. */
+    Tcl_Encoding outputEncoding; /* NULL: none, text is sent as it is. */
+    Tcl_Encoding urlEncoding;    /* Likewise for queries and forms. */
 
-    Tcl_Interp          *interp;        /* Set by tcl; NULL before first use. */
+    Tcl_Interp          *interp; /* Set by tcl; NULL before first use. */
     struct NsConnForm   *formPtr;
-    Ns_CompressStream   *gzipPtr;       /* Of an open compressed text. */
+    Ns_CompressStream   *gzipPtr; /* Of an open compressed text. */
     struct NsConnRare   *rarePtr;
     struct NsConnAccess *accessPtr;
 } NsConn;

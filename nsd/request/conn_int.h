@@ -12,17 +12,17 @@
 #include "request/reqserver.h"
 
 typedef struct NsConnRare {
-    const char *clientData;
-    const char *peer;                   /* Set by Ns_ConnSetPeer. */
+    const char    *clientData;
+    const char    *peer; /* Set by Ns_ConnSetPeer. */
     unsigned short peerPort;
-    Ns_Time     times[4];               /* Results of Ns_Conn...Time. */
-    Ns_Time     timeout;
-    void       *locals[NS_CONN_MAXCLS];
-    void       *bodyMap;                /* Mapping of the body's file. */
-    Tcl_DString sockContent;            /* Result of Ns_ConnSockContent. */
-    bool        hasSockContent;
-    bool        isSocketTaken;          /* By NsConnTakeSocket. */
-    NsDelivery *deliveryPtr;            /* A writer thread sends the reply. */
+    Ns_Time        times[4]; /* Results of Ns_Conn...Time. */
+    Ns_Time        timeout;
+    void          *locals[NS_CONN_MAXCLS];
+    void          *bodyMap;     /* Mapping of the body's file. */
+    Tcl_DString    sockContent; /* Result of Ns_ConnSockContent. */
+    bool           hasSockContent;
+    bool           isSocketTaken; /* By NsConnTakeSocket. */
+    NsDelivery    *deliveryPtr;   /* A writer thread sends the reply. */
 } NsConnRare;
 
 /*
@@ -49,7 +49,7 @@ NsWorkCheck(const NsWork *workPtr)
 NsConnRare *NsConnGetRare(NsConn *connPtr);
 
 #define NsConnOfWork(workPtr) \
-    ((NsConn *) (void *) ((char *) (workPtr) - offsetof(NsConn, work)))
+    ((NsConn *) (void *) ((char *) (workPtr) -offsetof(NsConn, work)))
 
 #define NsConnRequestServer(connPtr) ((connPtr)->serverPtr->requestPtr)
 
@@ -73,7 +73,7 @@ void NsConnSetCurrent(NsConn *connPtr);
  * and run its handler.  Set once at start.
  */
 typedef int NsServeProc(NsConn *connPtr);
-void NsConnSetServeProc(NsServeProc *proc);
+void        NsConnSetServeProc(NsServeProc *proc);
 
 /*
  * Free what is not in the arena.

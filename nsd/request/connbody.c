@@ -26,7 +26,7 @@ static Ns_ReturnCode TakeToDString(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToFd(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToFile(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToChannel(const char *bytes, size_t length, void *arg);
-static const char *Unread(NsConn *connPtr, size_t *lengthPtr);
+static const char   *Unread(NsConn *connPtr, size_t *lengthPtr);
 
 Ns_ReturnCode
 NsConnMapBody(NsConn *connPtr)
@@ -35,13 +35,14 @@ NsConnMapBody(NsConn *connPtr)
     void      *map;
 
     if (messagePtr->contentFd < 0 || messagePtr->contentLength == 0
-            || (messagePtr->contentFile != NULL && !NsConnIsForm(connPtr))) {
+        || (messagePtr->contentFile != NULL && !NsConnIsForm(connPtr))) {
         return NS_OK;
     }
     map = mmap(NULL, messagePtr->contentLength, PROT_READ, MAP_PRIVATE,
                messagePtr->contentFd, 0);
     if (map == MAP_FAILED) {
-        Ns_Log(Error, "conn: cannot map %" PRIuz " bytes of a request's body:"
+        Ns_Log(Error,
+               "conn: cannot map %" PRIuz " bytes of a request's body:"
                " %s; the request is answered with 503. Raise the limit on the"
                " memory of the process, or lower maxinput",
                messagePtr->contentLength, strerror(errno));
@@ -60,7 +61,7 @@ NsConnBody(NsConn *connPtr, size_t *lengthPtr)
     const char      *bytes = messagePtr->content;
 
     if (bytes == NULL && messagePtr->contentFile == NULL
-            && connPtr->rarePtr != NULL) {
+        && connPtr->rarePtr != NULL) {
         bytes = connPtr->rarePtr->bodyMap;
     }
     *lengthPtr = bytes == NULL ? 0 : messagePtr->contentLength;
@@ -74,17 +75,17 @@ NsConnBody(NsConn *connPtr, size_t *lengthPtr)
 const char *
 NsConnFormBody(NsConn *connPtr, size_t *lengthPtr)
 {
-    const NsMessage *messagePtr = connPtr->messagePtr;
+    const NsMessage  *messagePtr = connPtr->messagePtr;
     const NsConnRare *rarePtr = connPtr->rarePtr;
-    struct stat      st;
+    struct stat       st;
 
     if (messagePtr->contentFile == NULL) {
         return NsConnBody(connPtr, lengthPtr);
     }
     *lengthPtr = 0;
     if (rarePtr == NULL || rarePtr->bodyMap == NULL
-            || fstat(messagePtr->contentFd, &st) != 0
-            || (size_t) st.st_size < messagePtr->contentLength) {
+        || fstat(messagePtr->contentFd, &st) != 0
+        || (size_t) st.st_size < messagePtr->contentLength) {
         return NULL;
     }
     *lengthPtr = messagePtr->contentLength;
@@ -94,7 +95,7 @@ NsConnFormBody(NsConn *connPtr, size_t *lengthPtr)
 bool
 NsConnIsForm(NsConn *connPtr)
 {
-    const char *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+    const char       *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
     static const char urlEncoded[] = "application/x-www-form-urlencoded";
 
     return type != NULL
@@ -175,10 +176,10 @@ Ns_ConnReadLine(Ns_Conn *conn, Ns_DString *dsPtr, size_t *nReadPtr)
 int
 Ns_ConnReadHeaders(Ns_Conn *conn, Ns_Set *setPtr, size_t *nReadPtr)
 {
-    NsConn     *connPtr = NsConnOf(conn);
-    Ns_DString  line;
-    size_t      start = connPtr->nRead, n;
-    int         result = NS_OK;
+    NsConn    *connPtr = NsConnOf(conn);
+    Ns_DString line;
+    size_t     start = connPtr->nRead, n;
+    int        result = NS_OK;
 
     Ns_DStringInit(&line);
     while (result == NS_OK) {

@@ -17,23 +17,23 @@
 #include "request/connbody.h"
 
 typedef struct NsConnForm {
-    Ns_Set      *querySet;              /* NULL: not parsed, or forgotten. */
-    NsConnFile  *files;
-    int          epoch;
+    Ns_Set     *querySet; /* NULL: not parsed, or forgotten. */
+    NsConnFile *files;
+    int         epoch;
 } NsConnForm;
 
 typedef struct PartArg {
     NsConn       *connPtr;
     Ns_Set       *setPtr;
-    Tcl_HashTable fields;       /* Those that have a file. */
-    NsConnFile  **linkPtr;      /* The receiver of the next file. */
+    Tcl_HashTable fields;  /* Those that have a file. */
+    NsConnFile  **linkPtr; /* The receiver of the next file. */
 } PartArg;
 
 static NsConnForm *GetForm(NsConn *connPtr);
-static bool IsInBody(NsConn *connPtr);
-static void ParsePost(NsConn *connPtr, Ns_Set *setPtr);
-static void AddPart(const NsFormPart *partPtr, void *arg);
-static void AddFile(PartArg *argPtr, const NsFormPart *partPtr);
+static bool        IsInBody(NsConn *connPtr);
+static void        ParsePost(NsConn *connPtr, Ns_Set *setPtr);
+static void        AddPart(const NsFormPart *partPtr, void *arg);
+static void        AddFile(PartArg *argPtr, const NsFormPart *partPtr);
 
 Ns_Set *
 Ns_ConnGetQuery(Ns_Conn *conn)
@@ -107,10 +107,9 @@ static void
 ParsePost(NsConn *connPtr, Ns_Set *setPtr)
 {
     NsFormSource source = {.isMapped = false};
-    PartArg      part = {
-        .connPtr = connPtr, .setPtr = setPtr,
-        .linkPtr = &connPtr->formPtr->files
-    };
+    PartArg      part = {.connPtr = connPtr,
+                         .setPtr = setPtr,
+                         .linkPtr = &connPtr->formPtr->files};
     const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
 
     if (connPtr->sockPtr == NULL) {
@@ -122,9 +121,10 @@ ParsePost(NsConn *connPtr, Ns_Set *setPtr)
         source.length = 0;
     }
     Tcl_InitHashTable(&part.fields, TCL_STRING_KEYS);
-    if (type == NULL || NsFormParseMultipart(&source, type,
-                                             connPtr->urlEncoding, AddPart,
-                                             &part) != NS_OK) {
+    if (type == NULL
+        || NsFormParseMultipart(&source, type, connPtr->urlEncoding, AddPart,
+                                &part)
+            != NS_OK) {
         NsFormParseQuery(source.data, source.length, connPtr->urlEncoding,
                          setPtr);
     }
@@ -157,7 +157,7 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
 {
     NsArena    *arenaPtr = NsConnArena(argPtr->connPtr);
     NsConnFile *filePtr;
-    int isNew;
+    int         isNew;
 
     (void) Tcl_CreateHashEntry(&argPtr->fields, partPtr->name, &isNew);
     if (!isNew) {
@@ -174,10 +174,10 @@ AddFile(PartArg *argPtr, const NsFormPart *partPtr)
     filePtr->headers = NsSetCreateInArena(arenaPtr, NULL, partPtr->nHeaders);
     for (int i = 0; i < partPtr->nHeaders; i++) {
         const NsFormHeader *headerPtr = &partPtr->headers[i];
-        char *name = NsArenaDup(arenaPtr, headerPtr->name,
-                                headerPtr->nameLength);
-        char *value = NsArenaDup(arenaPtr, headerPtr->value,
-                                 headerPtr->valueLength);
+        char               *name = NsArenaDup(arenaPtr, headerPtr->name,
+                                              headerPtr->nameLength);
+        char               *value = NsArenaDup(arenaPtr, headerPtr->value,
+                                               headerPtr->valueLength);
 
         (void) NsSetPutBorrowed(filePtr->headers, Ns_StrToLower(name), value);
     }

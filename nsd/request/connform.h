@@ -15,10 +15,10 @@
  */
 typedef struct NsConnFile {
     struct NsConnFile *nextPtr;
-    const char        *field;       /* Name of the form field. */
-    const char        *fileName;    /* As sent by the client. */
-    Ns_Set            *headers;     /* Of the part; names in lower case. */
-    size_t             offset;      /* In the body. */
+    const char        *field;    /* Name of the form field. */
+    const char        *fileName; /* As sent by the client. */
+    Ns_Set            *headers;  /* Of the part; names in lower case. */
+    size_t             offset;   /* In the body. */
     size_t             length;
 } NsConnFile;
 

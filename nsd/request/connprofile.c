@@ -29,36 +29,70 @@
 #define MAX_CONNS   1024
 #define MAX_KINDS   24
 #define MAX_MEMBERS 64
-#define TRAP_FLAG   0x100       /* In EFLAGS. */
-#define WRITE_ERROR 0x2         /* In the error code of a page fault. */
+#define TRAP_FLAG   0x100 /* In EFLAGS. */
+#define WRITE_ERROR 0x2   /* In the error code of a page fault. */
 
-#define MEMBER(name) \
-    {#name, offsetof(NsConn, name), sizeof(((NsConn *) 0)->name)}
+#define MEMBER(name)                                                \
+    {                                                               \
+#name, offsetof(NsConn, name), sizeof(((NsConn *) 0)->name) \
+    }
 
 static const struct {
     const char *name;
     size_t      offset;
     size_t      bytes;
 } members[] = {
-    MEMBER(pub.request), MEMBER(pub.headers), MEMBER(pub.outputheaders),
-    MEMBER(pub.auth), MEMBER(pub.contentLength), MEMBER(pub.flags),
-    MEMBER(work.nextPtr), MEMBER(work.poolPtr), MEMBER(work.id),
-    MEMBER(work.fromQueue), MEMBER(work.acceptStamp), MEMBER(work.queueStamp),
-    MEMBER(work.dequeueStamp), MEMBER(work.filterStamp), MEMBER(work.endStamp),
-    MEMBER(work.traceStamp), MEMBER(messagePtr), MEMBER(sockPtr),
-    MEMBER(serverPtr), MEMBER(request.line), MEMBER(request.method),
-    MEMBER(request.protocol), MEMBER(request.host), MEMBER(request.port),
-    MEMBER(request.url), MEMBER(request.query), MEMBER(request.urlc),
-    MEMBER(request.urlv), MEMBER(request.version), MEMBER(firstMethod),
-    MEMBER(firstUrl), MEMBER(driverPtr), MEMBER(settingsPtr),
-    MEMBER(bytesSent), MEMBER(replyState), MEMBER(status), MEMBER(keep),
+    MEMBER(pub.request),
+    MEMBER(pub.headers),
+    MEMBER(pub.outputheaders),
+    MEMBER(pub.auth),
+    MEMBER(pub.contentLength),
+    MEMBER(pub.flags),
+    MEMBER(work.nextPtr),
+    MEMBER(work.poolPtr),
+    MEMBER(work.id),
+    MEMBER(work.fromQueue),
+    MEMBER(work.acceptStamp),
+    MEMBER(work.queueStamp),
+    MEMBER(work.dequeueStamp),
+    MEMBER(work.filterStamp),
+    MEMBER(work.endStamp),
+    MEMBER(work.traceStamp),
+    MEMBER(messagePtr),
+    MEMBER(sockPtr),
+    MEMBER(serverPtr),
+    MEMBER(request.line),
+    MEMBER(request.method),
+    MEMBER(request.protocol),
+    MEMBER(request.host),
+    MEMBER(request.port),
+    MEMBER(request.url),
+    MEMBER(request.query),
+    MEMBER(request.urlc),
+    MEMBER(request.urlv),
+    MEMBER(request.version),
+    MEMBER(firstMethod),
+    MEMBER(firstUrl),
+    MEMBER(driverPtr),
+    MEMBER(settingsPtr),
+    MEMBER(bytesSent),
+    MEMBER(replyState),
+    MEMBER(status),
+    MEMBER(keep),
     MEMBER(compressLevel),
-    MEMBER(nRedirects), MEMBER(documentStatus), MEMBER(isBroken),
-    MEMBER(responseLength), MEMBER(bodyBytes),
-    MEMBER(lookStamp), MEMBER(nRead), MEMBER(outputEncoding),
-    MEMBER(urlEncoding), MEMBER(interp), MEMBER(formPtr), MEMBER(gzipPtr),
-    MEMBER(rarePtr)
-};
+    MEMBER(nRedirects),
+    MEMBER(documentStatus),
+    MEMBER(isBroken),
+    MEMBER(responseLength),
+    MEMBER(bodyBytes),
+    MEMBER(lookStamp),
+    MEMBER(nRead),
+    MEMBER(outputEncoding),
+    MEMBER(urlEncoding),
+    MEMBER(interp),
+    MEMBER(formPtr),
+    MEMBER(gzipPtr),
+    MEMBER(rarePtr)};
 
 #define N_MEMBERS Ns_NrElements(members)
 
@@ -78,24 +112,24 @@ typedef struct Kind {
 } Kind;
 
 static Ns_Callback Report;
-static void Start(void);
-static void HandleFault(int sig, siginfo_t *infoPtr, void *context);
-static void HandleStep(int sig, siginfo_t *infoPtr, void *context);
-static void Count(size_t slot, size_t offset, bool isWrite);
-static Kind *FindKindLocked(const char *name);
-static void AppendGroups(Ns_DString *dsPtr);
-static uint64_t UseMask(int member);
+static void        Start(void);
+static void        HandleFault(int sig, siginfo_t *infoPtr, void *context);
+static void        HandleStep(int sig, siginfo_t *infoPtr, void *context);
+static void        Count(size_t slot, size_t offset, bool isWrite);
+static Kind       *FindKindLocked(const char *name);
+static void        AppendGroups(Ns_DString *dsPtr);
+static uint64_t    UseMask(int member);
 
 static pthread_once_t   once = PTHREAD_ONCE_INIT;
-static char            *pages;              /* MAX_CONNS pages. */
+static char            *pages; /* MAX_CONNS pages. */
 static Counts           counts[MAX_CONNS][MAX_MEMBERS];
 static struct sigaction oldFault, oldStep;
 
-static Ns_Mutex         lock;               /* Guards the rest. */
-static int              freeSlots[MAX_CONNS];
-static int              nFree;
-static Kind             kinds[MAX_KINDS];
-static int              nKinds;
+static Ns_Mutex lock; /* Guards the rest. */
+static int      freeSlots[MAX_CONNS];
+static int      nFree;
+static Kind     kinds[MAX_KINDS];
+static int      nKinds;
 
 /* Set and read by one thread's handlers; never allocated lazily. */
 static _Thread_local char *stepPage __attribute__((tls_model("initial-exec")));
@@ -154,14 +188,14 @@ NsConnProfileBegin(NsConn *connPtr)
 void
 NsConnProfileEnd(NsConn *connPtr)
 {
-    int         slot = (int) (((char *) connPtr - pages) / PAGE_BYTES), i;
-    Ns_OpProc  *proc = NULL;
+    int          slot = (int) (((char *) connPtr - pages) / PAGE_BYTES), i;
+    Ns_OpProc   *proc = NULL;
     Ns_Callback *freeProc;
-    void       *arg = NULL;
-    int         flags;
-    Ns_DString  ds;
-    Kind       *kindPtr;
-    const char *method;
+    void        *arg = NULL;
+    int          flags;
+    Ns_DString   ds;
+    Kind        *kindPtr;
+    const char  *method;
 
     (void) mprotect(connPtr, PAGE_BYTES, PROT_READ | PROT_WRITE);
     Ns_DStringInit(&ds);
@@ -248,7 +282,7 @@ Count(size_t slot, size_t offset, bool isWrite)
 {
     for (int i = 0; i < N_MEMBERS; i++) {
         if (offset >= members[i].offset
-                && offset < members[i].offset + members[i].bytes) {
+            && offset < members[i].offset + members[i].bytes) {
             if (isWrite) {
                 counts[slot][i].nWrites++;
             } else {
@@ -267,7 +301,7 @@ static void
 Report(void *arg)
 {
     Ns_DString ds;
-    int k;
+    int        k;
 
     Ns_DStringInit(&ds);
     Ns_MutexLock(&lock);
@@ -300,7 +334,7 @@ static void
 AppendGroups(Ns_DString *dsPtr)
 {
     bool isDone[MAX_MEMBERS] = {false};
-    int j, k;
+    int  j, k;
 
     for (int i = 0; i < N_MEMBERS; i++) {
         uint64_t mask = UseMask(i);

@@ -37,28 +37,28 @@
 #include "request/reqtrace.h"
 #include "request/url2file.h"
 
-#define N_SLOTS         512
-#define SWEEP_INTERVAL  16      /* Fills between looks for dropped files. */
-#define MAX_PATH_ROOM   4096    /* For decoding; longer ones go elsewhere. */
-#define MAX_HEAD_BYTES  1024
-#define WHOLE_BYTES     16384   /* A socket takes this much in one call. */
+#define N_SLOTS          512
+#define SWEEP_INTERVAL   16   /* Fills between looks for dropped files. */
+#define MAX_PATH_ROOM    4096 /* For decoding; longer ones go elsewhere. */
+#define MAX_HEAD_BYTES   1024
+#define WHOLE_BYTES      16384 /* A socket takes this much in one call. */
 #define MAX_304_BYTES    200
-#define MAX_END_BYTES    32     /* Connection, and the end. */
-#define MAX_FIELDS_BYTES 512    /* Of one file; the rest has a fixed length. */
+#define MAX_END_BYTES    32  /* Connection, and the end. */
+#define MAX_FIELDS_BYTES 512 /* Of one file; the rest has a fixed length. */
 
 /*
  * The target of a path.
  */
 typedef struct Slot {
-    NsFile   *filePtr;          /* NULL: the slot is free. */
+    NsFile   *filePtr; /* NULL: the slot is free. */
     NsServer *serverPtr;
     NsPool   *poolPtr;
     unsigned  generation;
     uint32_t  hash;
     bool      isHead;
-    NsStamp   checkedStamp;     /* The file was current at a later time. */
+    NsStamp   checkedStamp; /* The file was current at a later time. */
     size_t    pathBytes;
-    char     *path;             /* As sent; then the decoded URL behind it. */
+    char     *path; /* As sent; then the decoded URL behind it. */
     char     *url;
 } Slot;
 
@@ -67,7 +67,7 @@ typedef struct Slot {
  * hash then goes there as well, which is never wrong.
  */
 typedef struct Script {
-    const NsServer *serverPtr;  /* NULL: free. */
+    const NsServer *serverPtr; /* NULL: free. */
     unsigned        generation;
     uint32_t        hash;
 } Script;
@@ -82,36 +82,35 @@ typedef struct Table {
  * One request on its way.
  */
 typedef struct Direct {
-    NsMessage  *messagePtr;
+    NsMessage            *messagePtr;
     const NsSockSettings *settingsPtr;
-    const char *path;           /* As sent, without query. */
-    size_t      pathBytes;
-    bool        isHead;
-    int         status;         /* 200 or 304. */
-    Slot       *slotPtr;
-    int         fd;             /* Of a file that is not in memory; or -1. */
+    const char           *path; /* As sent, without query. */
+    size_t                pathBytes;
+    bool                  isHead;
+    int                   status; /* 200 or 304. */
+    Slot                 *slotPtr;
+    int                   fd; /* Of a file that is not in memory; or -1. */
 } Direct;
 
-static Ns_Tls tableTls;         /* For its clean-up alone. */
+static Ns_Tls               tableTls; /* For its clean-up alone. */
 static _Thread_local Table *tablePtr;
 
-static bool     IsCandidate(Direct *directPtr);
-static Slot    *FindSlot(const Direct *directPtr);
-static bool     FillSlot(const Direct *directPtr, Slot *slotPtr,
-                         uint32_t hash);
-static NsFile  *FindFile(NsServer *serverPtr, const char *url);
-static bool     IsScriptFree(NsServer *serverPtr, const char *method,
-                             const char *url);
-static void     ClearSlot(Slot *slotPtr);
-static void     Sweep(Table *sweptPtr);
-static void     FreeTable(void *arg);
-static bool     CheckFile(Direct *directPtr);
-static int      Judge(const Direct *directPtr);
-static void     Send(const Direct *directPtr);
-static size_t   RenderHead(const Direct *directPtr, char *buffer, int status,
-                           bool keep);
-static void     Account(const Direct *directPtr, int status, int64_t bytes);
-static void     CloseFd(void *arg);
+static bool    IsCandidate(Direct *directPtr);
+static Slot   *FindSlot(const Direct *directPtr);
+static bool    FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash);
+static NsFile *FindFile(NsServer *serverPtr, const char *url);
+static bool    IsScriptFree(NsServer *serverPtr, const char *method,
+                            const char *url);
+static void    ClearSlot(Slot *slotPtr);
+static void    Sweep(Table *sweptPtr);
+static void    FreeTable(void *arg);
+static bool    CheckFile(Direct *directPtr);
+static int     Judge(const Direct *directPtr);
+static void    Send(const Direct *directPtr);
+static size_t  RenderHead(const Direct *directPtr, char *buffer, int status,
+                          bool keep);
+static void    Account(const Direct *directPtr, int status, int64_t bytes);
+static void    CloseFd(void *arg);
 
 void
 NsDirectInit(void)
@@ -148,12 +147,11 @@ IsCandidate(Direct *directPtr)
     const char            *question;
 
     if (!requestPtr->isDriverFastPath || requestPtr->extraHeaders != NULL
-            || messagePtr->isRaw
-            || messagePtr->refusal != 0 || messagePtr->contentLength > 0
-            || messagePtr->contentFd >= 0 || headPtr->version < NS_HTTP_1_0
-            || headPtr->targetLength == 0 || headPtr->target[0] != '/'
-            || headPtr->known[NS_FIELD_RANGE] >= 0
-            || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
+        || messagePtr->isRaw || messagePtr->refusal != 0
+        || messagePtr->contentLength > 0 || messagePtr->contentFd >= 0
+        || headPtr->version < NS_HTTP_1_0 || headPtr->targetLength == 0
+        || headPtr->target[0] != '/' || headPtr->known[NS_FIELD_RANGE] >= 0
+        || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
         return false;
     }
     if (headPtr->methodLength == 3) {
@@ -168,12 +166,13 @@ IsCandidate(Direct *directPtr)
     }
     directPtr->settingsPtr = NsSockGetSettings(messagePtr->sockPtr);
     if (directPtr->settingsPtr->extraHeaders != NULL
-            || NsSockHasRequestProc(messagePtr->sockPtr)) {
+        || NsSockHasRequestProc(messagePtr->sockPtr)) {
         return false;
     }
     directPtr->path = headPtr->target;
     question = memchr(headPtr->target, '?', headPtr->targetLength);
-    directPtr->pathBytes = question == NULL ? headPtr->targetLength
+    directPtr->pathBytes = question == NULL
+        ? headPtr->targetLength
         : (size_t) (question - headPtr->target);
     return true;
 }
@@ -185,10 +184,10 @@ static Slot *
 FindSlot(const Direct *directPtr)
 {
     const NsServer *serverPtr = directPtr->messagePtr->serverPtr;
-    uint32_t        hash = directPtr->isHead ? NS_HASH_START : NS_HASH_START + 2;
-    Slot           *slotPtr;
-    const Script   *scriptPtr;
-    size_t          i;
+    uint32_t      hash = directPtr->isHead ? NS_HASH_START : NS_HASH_START + 2;
+    Slot         *slotPtr;
+    const Script *scriptPtr;
+    size_t        i;
 
     for (i = 0; i < directPtr->pathBytes; i++) {
         hash = NsHashAdd(hash, directPtr->path[i]);
@@ -199,18 +198,18 @@ FindSlot(const Direct *directPtr)
     }
     scriptPtr = &tablePtr->scripts[hash % N_SLOTS];
     if (scriptPtr->serverPtr == serverPtr && scriptPtr->hash == hash
-            && scriptPtr->generation == NsRequestGeneration()) {
+        && scriptPtr->generation == NsRequestGeneration()) {
         return NULL;
     }
     slotPtr = &tablePtr->slots[hash % N_SLOTS];
     if (slotPtr->filePtr != NULL && slotPtr->hash == hash
-            && slotPtr->generation == NsRequestGeneration()
-            && slotPtr->serverPtr == serverPtr
-            && slotPtr->isHead == directPtr->isHead
-            && slotPtr->pathBytes == directPtr->pathBytes
-            && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes) == 0
-            && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
-                                     memory_order_acquire)) {
+        && slotPtr->generation == NsRequestGeneration()
+        && slotPtr->serverPtr == serverPtr
+        && slotPtr->isHead == directPtr->isHead
+        && slotPtr->pathBytes == directPtr->pathBytes
+        && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes) == 0
+        && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
+                                 memory_order_acquire)) {
         NsAssert(slotPtr->poolPtr != NULL && slotPtr->url != NULL);
         NsFileCountHit(slotPtr->filePtr);
         return slotPtr;
@@ -237,11 +236,11 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     }
     NsUrlDecodePathInto(room, directPtr->path, directPtr->pathBytes, &url);
     poolPtr = IsScriptFree(serverPtr, method, url.path)
-        ? NsPoolMapFindFixed(serverPtr, method, url.path) : NULL;
+        ? NsPoolMapFindFixed(serverPtr, method, url.path)
+        : NULL;
     if (poolPtr == NULL) {
-        tablePtr->scripts[hash % N_SLOTS] = (Script) {
-            .serverPtr = serverPtr, .generation = generation, .hash = hash
-        };
+        tablePtr->scripts[hash % N_SLOTS] = (Script){
+            .serverPtr = serverPtr, .generation = generation, .hash = hash};
         return false;
     }
     filePtr = FindFile(serverPtr, url.path);
@@ -257,7 +256,7 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     }
     ClearSlot(slotPtr);
     NsAssert(slotPtr->filePtr == NULL);
-    *slotPtr = (Slot) {
+    *slotPtr = (Slot){
         .filePtr = filePtr,
         .serverPtr = serverPtr,
         .poolPtr = poolPtr,
@@ -265,8 +264,7 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
         .hash = hash,
         .isHead = directPtr->isHead,
         .pathBytes = directPtr->pathBytes,
-        .path = ns_malloc(directPtr->pathBytes + url.pathLength + 1)
-    };
+        .path = ns_malloc(directPtr->pathBytes + url.pathLength + 1)};
     memcpy(slotPtr->path, directPtr->path, directPtr->pathBytes);
     slotPtr->url = slotPtr->path + directPtr->pathBytes;
     memcpy(slotPtr->url, url.path, url.pathLength + 1);
@@ -287,12 +285,12 @@ FindFile(NsServer *serverPtr, const char *url)
 
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, serverPtr->name, url) == NS_OK
-            && stat(Ns_DStringValue(&ds), &status) == 0
-            && S_ISREG(status.st_mode)
-            && !NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
+        && stat(Ns_DStringValue(&ds), &status) == 0 && S_ISREG(status.st_mode)
+        && !NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
         if (status.st_size > NsFileCacheMaxEntry()) {
             Ns_GetTime(&now);
-            filePtr = !NsFileIsSettled(&status, &now) ? NULL
+            filePtr = !NsFileIsSettled(&status, &now)
+                ? NULL
                 : NsFileDescribe(Ns_DStringValue(&ds), &status);
         } else {
             filePtr = NsFileCacheFind(Ns_DStringValue(&ds), &status);
@@ -310,8 +308,7 @@ IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
 {
     return NsOpIs(serverPtr, method, url, Ns_FastPathProc)
         && NsUrl2FileIsDefault(serverPtr, url)
-        && !NsFiltersMatch(serverPtr, method, url)
-        && !NsAuthExists(serverPtr)
+        && !NsFiltersMatch(serverPtr, method, url) && !NsAuthExists(serverPtr)
         && !NsReqTraceExists(serverPtr);
 }
 
@@ -336,7 +333,7 @@ Sweep(Table *sweptPtr)
         Slot *slotPtr = &sweptPtr->slots[i];
 
         if (slotPtr->filePtr != NULL
-                && atomic_load(&slotPtr->filePtr->isDropped)) {
+            && atomic_load(&slotPtr->filePtr->isDropped)) {
             ClearSlot(slotPtr);
         }
     }
@@ -402,19 +399,20 @@ Judge(const Direct *directPtr)
     const NsHttpHead *headPtr = &directPtr->messagePtr->head;
     const NsFile     *filePtr = directPtr->slotPtr->filePtr;
     NsConditions      conditions = {
-        .ifMatch = NsHttpKnown(headPtr, NS_FIELD_IF_MATCH),
-        .ifNoneMatch = NsHttpKnown(headPtr, NS_FIELD_IF_NONE_MATCH),
-        .ifUnmodifiedSince = NsHttpKnown(headPtr, NS_FIELD_IF_UNMODIFIED_SINCE)
-    };
+             .ifMatch = NsHttpKnown(headPtr, NS_FIELD_IF_MATCH),
+             .ifNoneMatch = NsHttpKnown(headPtr, NS_FIELD_IF_NONE_MATCH),
+             .ifUnmodifiedSince = NsHttpKnown(headPtr,
+                                              NS_FIELD_IF_UNMODIFIED_SINCE)};
     int refusal;
 
     if (directPtr->slotPtr->serverPtr->requestPtr->checkModifiedSince) {
         conditions.ifModifiedSince = NsHttpKnown(headPtr,
                                                  NS_FIELD_IF_MODIFIED_SINCE);
     }
-    refusal = NsJudgeConditions(&conditions, &(NsValidators) {
-        filePtr->tag, filePtr->state.modified.tv_sec
-    }, true);
+    refusal = NsJudgeConditions(&conditions,
+                                &(NsValidators){filePtr->tag,
+                                                filePtr->state.modified.tv_sec},
+                                true);
     return refusal == 0 ? 200 : refusal;
 }
 
@@ -426,22 +424,21 @@ Judge(const Direct *directPtr)
 static void
 Send(const Direct *directPtr)
 {
-    NsMessage  *messagePtr = directPtr->messagePtr;
-    NsSock     *sockPtr = messagePtr->sockPtr;
-    NsFile     *filePtr = directPtr->slotPtr->filePtr;
-    NsPool     *poolPtr = directPtr->slotPtr->poolPtr;
+    NsMessage            *messagePtr = directPtr->messagePtr;
+    NsSock               *sockPtr = messagePtr->sockPtr;
+    NsFile               *filePtr = directPtr->slotPtr->filePtr;
+    NsPool               *poolPtr = directPtr->slotPtr->poolPtr;
     const NsSockSettings *settingsPtr = directPtr->settingsPtr;
-    char        head[MAX_HEAD_BYTES];
-    NsPiece     pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
-    int         status = directPtr->status, nPieces = 1;
-    int64_t     bodyBytes = status == 304 ? 0 : filePtr->state.bytes, bytes;
-    bool        keep, isLong;
+    char                  head[MAX_HEAD_BYTES];
+    NsPiece               pieces[2] = {{.fd = -1, .base = head}, {.fd = -1}};
+    int                   status = directPtr->status, nPieces = 1;
+    int64_t       bodyBytes = status == 304 ? 0 : filePtr->state.bytes, bytes;
+    bool          keep, isLong;
     Ns_ReturnCode result;
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
         && NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes);
-    NsAssert(filePtr->content == NULL ? directPtr->fd >= 0
-             : directPtr->fd < 0);
+    NsAssert(filePtr->content == NULL ? directPtr->fd >= 0 : directPtr->fd < 0);
     pieces[0].length = RenderHead(directPtr, head, status, keep);
     if (directPtr->isHead) {
         bodyBytes = 0;
@@ -473,12 +470,12 @@ Send(const Direct *directPtr)
         NsSockHold(sockPtr, NsHeldTake(), bytes);
     }
 
-    NsSockSetNotes(sockPtr, &(NsSockNotes) {
-        .queueStamp = directPtr->messagePtr->acceptStamp,
-        .pool = NsPoolName(poolPtr),
-        .bytesPerSecond = NsPoolConnectionRate(poolPtr),
-        .sharedRatePtr = NsPoolRate(poolPtr)
-    });
+    NsSockSetNotes(sockPtr,
+                   &(NsSockNotes){
+                       .queueStamp = directPtr->messagePtr->acceptStamp,
+                       .pool = NsPoolName(poolPtr),
+                       .bytesPerSecond = NsPoolConnectionRate(poolPtr),
+                       .sharedRatePtr = NsPoolRate(poolPtr)});
     if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize) {
         result = NsSockQueue(sockPtr, pieces, nPieces);
     } else {
@@ -490,9 +487,10 @@ Send(const Direct *directPtr)
     NsSockFinish(sockPtr, keep && result == NS_OK);
 }
 
-_Static_assert(NS_REPLY_START_BYTES
-               + MAX(MAX_FIELDS_BYTES, MAX_304_BYTES) + MAX_END_BYTES
-               <= MAX_HEAD_BYTES, "a head has room");
+_Static_assert(NS_REPLY_START_BYTES + MAX(MAX_FIELDS_BYTES, MAX_304_BYTES)
+                       + MAX_END_BYTES
+                   <= MAX_HEAD_BYTES,
+               "a head has room");
 
 /*
  * MAX_HEAD_BYTES hold it.
@@ -503,10 +501,10 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
     static const char keepFields[] = "Connection: keep-alive\r\n\r\n";
     static const char closeFields[] = "Connection: close\r\n\r\n";
     _Static_assert(sizeof(keepFields) <= MAX_END_BYTES
-                   && sizeof(closeFields) <= MAX_END_BYTES, "an end has room");
+                       && sizeof(closeFields) <= MAX_END_BYTES,
+                   "an end has room");
     const NsFile *filePtr = directPtr->slotPtr->filePtr;
-    char         *next = NsReplyStart(buffer, &directPtr->messagePtr->head,
-                                      status);
+    char *next = NsReplyStart(buffer, &directPtr->messagePtr->head, status);
 
     if (status == 200) {
         NsAssert(filePtr->fieldsBytes <= MAX_FIELDS_BYTES);
@@ -515,8 +513,8 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
     } else {
         int n = snprintf(next, MAX_304_BYTES,
                          "Last-Modified: %s\r\nETag: %s\r\n"
-                         "Content-Length: 0\r\n", filePtr->lastModified,
-                         filePtr->tag);
+                         "Content-Length: 0\r\n",
+                         filePtr->lastModified, filePtr->tag);
 
         NsAssert(n > 0 && n < MAX_304_BYTES);
         next += n;
@@ -535,26 +533,25 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
 static void
 Account(const Direct *directPtr, int status, int64_t bytes)
 {
-    const Slot             *slotPtr = directPtr->slotPtr;
-    NsWork                  work = {
-        .acceptStamp = directPtr->messagePtr->acceptStamp
-    };
-    Ns_Access               access;
-    struct Ns_AccessFields  fields;
+    const Slot *slotPtr = directPtr->slotPtr;
+    NsWork      work = {.acceptStamp = directPtr->messagePtr->acceptStamp};
+    Ns_Access   access;
+    struct Ns_AccessFields fields;
 
     NsPoolCountDirect(slotPtr->poolPtr, &work);
     work.filterStamp = work.dequeueStamp;
     work.endStamp = work.dequeueStamp;
     NsPoolCountSpans(&work);
     NsPoolCountSent(slotPtr->poolPtr, bytes);
-    NsAccessFillDirect(&access, &fields, &(NsDirectReply) {
-        .messagePtr = directPtr->messagePtr,
-        .driverPtr = NsSockDriver(directPtr->messagePtr->sockPtr),
-        .workPtr = &work,
-        .url = slotPtr->url,
-        .status = status,
-        .bytesSent = bytes
-    });
+    NsAccessFillDirect(&access, &fields,
+                       &(NsDirectReply){
+                           .messagePtr = directPtr->messagePtr,
+                           .driverPtr =
+                               NsSockDriver(directPtr->messagePtr->sockPtr),
+                           .workPtr = &work,
+                           .url = slotPtr->url,
+                           .status = status,
+                           .bytesSent = bytes});
     NsReqTraceAccess(slotPtr->serverPtr, &access);
 }
 

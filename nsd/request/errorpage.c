@@ -16,16 +16,16 @@
 #include "request/conn_int.h"
 #include "request/reply.h"
 
-#define MAX_REDIRECTS 3         /* Error documents that one request may meet. */
+#define MAX_REDIRECTS 3 /* Error documents that one request may meet. */
 
 typedef struct NsErrorPage {
     struct NsErrorPage *nextPtr;
-    int         status;
-    const char *url;            /* NULL: removed. */
+    int                 status;
+    const char         *url; /* NULL: removed. */
 } NsErrorPage;
 
-static void SetErrorPage(NsRequestServer *requestPtr, int status,
-                         const char *url);
+static void         SetErrorPage(NsRequestServer *requestPtr, int status,
+                                 const char *url);
 static NsErrorPage *FindErrorPage(const NsServer *serverPtr, int status);
 
 void
@@ -41,8 +41,8 @@ NsErrorPageServerInit(NsServer *serverPtr)
     for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
         const char *key = Ns_SetKey(setPtr, i), *url = Ns_SetValue(setPtr, i);
 
-        if (Ns_StrToInt(key, &status) != NS_OK || status <= 0
-                || url == NULL || *url == '\0') {
+        if (Ns_StrToInt(key, &status) != NS_OK || status <= 0 || url == NULL
+            || *url == '\0') {
             Ns_Log(Error, "redirects[%s]: invalid redirect '%s=%s'",
                    serverPtr->name, key, url == NULL ? "" : url);
         } else {
@@ -78,16 +78,19 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
     int                outerStatus = connPtr->documentStatus;
 
     if (pagePtr == NULL || NsReplyIsClosed(connPtr)
-            || (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
+        || (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         return false;
     }
     if (connPtr->nRedirects >= MAX_REDIRECTS) {
-        Ns_Log(Error, "return: failed to redirect '%d': "
-               "exceeded recursion limit of %d", status, MAX_REDIRECTS);
+        Ns_Log(Error,
+               "return: failed to redirect '%d': "
+               "exceeded recursion limit of %d",
+               status, MAX_REDIRECTS);
         return false;
     }
     if (status == outerStatus) {
-        Ns_Log(Error, "redirects[%s]: error document '%s' of status %d fails"
+        Ns_Log(Error,
+               "redirects[%s]: error document '%s' of status %d fails"
                " with that status itself; the built-in page is sent",
                connPtr->serverPtr->name, pagePtr->url, status);
         return false;

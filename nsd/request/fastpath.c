@@ -32,8 +32,8 @@ typedef struct Map {
     size_t length;
 } Map;
 
-static NsDirectoryProc *directoryProc;  /* Set once at start. */
-static NsDirectoryProc *directoryAdp;   /* Likewise. */
+static NsDirectoryProc *directoryProc; /* Set once at start. */
+static NsDirectoryProc *directoryAdp;  /* Likewise. */
 
 /*
  * Of all servers.
@@ -42,14 +42,13 @@ typedef struct Shared {
     bool usesMmap;
 } Shared;
 
-static Shared shared;                   /* Constant after start. */
+static Shared shared; /* Constant after start. */
 
 static NsParameterAdjustProc AdjustDirectoryProc;
-static const NsParameter sharedRows[] = {
-    NS_BOOL(Shared, usesMmap, "mmap", "false",
-            "Map other files instead of reading them."),
-    NS_PARAM_END
-};
+static const NsParameter     sharedRows[] = {
+        NS_BOOL(Shared, usesMmap, "mmap", "false",
+                "Map other files instead of reading them."),
+        NS_PARAM_END};
 
 static const NsParameter rows[] = {
     NS_PATH(NsRequestServer, serverDir, "serverdir", "home",
@@ -68,18 +67,17 @@ static const NsParameter rows[] = {
             "ADP page that shows it instead."),
     NS_LISTED("hidedotfiles", NS_PARAM_BOOL, "true",
               "Listings leave out names that begin with a dot."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 /*
  * These return the result of the reply; or, above 0, the status whose page is
  * due instead.
  */
-static int  ReturnPath(Ns_Conn *conn, const char *path);
-static int  ReturnDirectory(Ns_Conn *conn, const char *path);
-static int  ReturnFile(Ns_Conn *conn, int status, const char *type,
-                       const char *path, const struct stat *statusPtr);
-static int  Answer(Ns_Conn *conn, int result);
+static int ReturnPath(Ns_Conn *conn, const char *path);
+static int ReturnDirectory(Ns_Conn *conn, const char *path);
+static int ReturnFile(Ns_Conn *conn, int status, const char *type,
+                      const char *path, const struct stat *statusPtr);
+static int Answer(Ns_Conn *conn, int result);
 
 static void WarnOfSource(const char *path);
 static int  ReturnIndex(Ns_Conn *conn, const char *indexFile);
@@ -115,11 +113,13 @@ NsFastPathServerInit(NsServer *serverPtr)
     NsParametersFill(rows, Ns_DStringValue(&ds), requestPtr);
     Ns_DStringTrunc(&ds, 0);
     if (requestPtr->serverDir == NULL
-            || !Ns_PathIsAbsolute(requestPtr->serverDir)) {
+        || !Ns_PathIsAbsolute(requestPtr->serverDir)) {
         const char *directory = requestPtr->serverDir;
 
-        (void) Ns_HomePath(&ds, directory == NULL || *directory == '\0' ? NULL
-                           : directory, NULL);
+        (void) Ns_HomePath(&ds,
+                           directory == NULL || *directory == '\0' ? NULL
+                                                                   : directory,
+                           NULL);
         requestPtr->serverDir = ns_strdup(Ns_DStringValue(&ds));
         Ns_DStringTrunc(&ds, 0);
     }
@@ -166,13 +166,13 @@ NsFastPathCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
 int
 Ns_FastPathProc(void *arg, Ns_Conn *conn)
 {
-    NsConn     *connPtr = NsConnOf(conn);
-    Ns_DString  ds;
-    int         result = 404;
+    NsConn    *connPtr = NsConnOf(conn);
+    Ns_DString ds;
+    int        result = 404;
 
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, connPtr->request.url)
-            == NS_OK) {
+        == NS_OK) {
         result = ReturnPath(conn, Ns_DStringValue(&ds));
     }
     Ns_DStringFree(&ds);
@@ -252,10 +252,12 @@ WarnOfSource(const char *path)
     static atomic_bool isDone;
 
     if (!atomic_exchange(&isDone, true)) {
-        Ns_Log(Warning, "fastpath: %s is not sent: it is a script. To run"
+        Ns_Log(Warning,
+               "fastpath: %s is not sent: it is a script. To run"
                " such files, set enabletclpages, or map *.adp in"
                " ns/server/S/adp; to send the source of those in Tcl, set a"
-               " type for .tcl in ns/mimetypes", path);
+               " type for .tcl in ns/mimetypes",
+               path);
     }
 }
 
@@ -269,7 +271,7 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
     NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
     Ns_DString       ds;
     struct stat      status;
-    int length;
+    int              length;
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, path, "/", NULL);
@@ -278,7 +280,7 @@ ReturnDirectory(Ns_Conn *conn, const char *path)
         Ns_DStringTrunc(&ds, length);
         Ns_DStringAppend(&ds, requestPtr->indexFiles[i]);
         if (stat(Ns_DStringValue(&ds), &status) == 0
-                && S_ISREG(status.st_mode)) {
+            && S_ISREG(status.st_mode)) {
             Ns_DStringFree(&ds);
             return ReturnIndex(conn, requestPtr->indexFiles[i]);
         }
@@ -407,8 +409,9 @@ Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
         conditions.ifModifiedSince = Ns_SetIGet(headers, "If-Modified-Since");
     }
     return NsJudgeConditions(&conditions, &bodyPtr->validators,
-                             method != NULL && (STREQ(method, "GET")
-                                                || STREQ(method, "HEAD")));
+                             method != NULL
+                                 && (STREQ(method, "GET")
+                                     || STREQ(method, "HEAD")));
 }
 
 /*
@@ -453,10 +456,11 @@ JudgeUnopened(const char *path)
         return 404;
     }
     if (NsEpisodeBegins(&shortage)) {
-        Ns_Log(Error, "fastpath: failed to open '%s': %s; requests for"
+        Ns_Log(Error,
+               "fastpath: failed to open '%s': %s; requests for"
                " files get 503 until there are some again: raise the limit"
-               " (ulimit -n, LimitNOFILE), or lower maxqueuesize", path,
-               strerror(reason));
+               " (ulimit -n, LimitNOFILE), or lower maxqueuesize",
+               path, strerror(reason));
     }
     return 503;
 }
@@ -511,7 +515,7 @@ StatFile(const char *path, struct stat *statusPtr)
         return true;
     }
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES
-            && errno != ENAMETOOLONG) {
+        && errno != ENAMETOOLONG) {
         Ns_Log(Error, "fastpath: stat of '%s' failed: %s", path,
                strerror(errno));
     }

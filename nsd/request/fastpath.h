@@ -25,8 +25,8 @@ void NsFastPathServerInit(NsServer *serverPtr);
  * procedure answers the request and returns NS_OK, or NS_ERROR.
  */
 typedef int NsDirectoryProc(Ns_Conn *conn, const char *procOrFile);
-void NsFastPathSetDirectoryProc(NsDirectoryProc *proc);
-void NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
+void        NsFastPathSetDirectoryProc(NsDirectoryProc *proc);
+void        NsFastPathSetDirectoryAdp(NsDirectoryProc *proc);
 
 /*
  * Figures of the static-file cache, in the form of ns_fastpath_cache_stats,

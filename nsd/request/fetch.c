@@ -10,11 +10,11 @@
 #include "nsstring.h"
 #include "net/httpclient.h"
 
-#define MAX_SILENCE 60          /* Seconds. */
+#define MAX_SILENCE 60 /* Seconds. */
 
 static Ns_ReturnCode TakeReply(Ns_DString *dsPtr, Ns_Set *headers,
                                const NsHttpClient *clientPtr,
-                               Ns_DString *errorPtr);
+                               Ns_DString         *errorPtr);
 
 int
 Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers)
@@ -24,9 +24,11 @@ Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers)
     Ns_DString    error;
 
     Ns_DStringInit(&error);
-    clientPtr = NsHttpClientCreate(&(NsHttpClientSpec) {
-        .url = url, .timeout = {MAX_SILENCE, 0}, .isForSilence = true
-    }, &error);
+    clientPtr =
+        NsHttpClientCreate(&(NsHttpClientSpec){.url = url,
+                                               .timeout = {MAX_SILENCE, 0},
+                                               .isForSilence = true},
+                           &error);
     if (clientPtr != NULL) {
         NsHttpClientRun(clientPtr);
         result = TakeReply(dsPtr, headers, clientPtr, &error);

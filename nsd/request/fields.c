@@ -78,12 +78,12 @@ Ns_ConnSetTypeHeader(Ns_Conn *conn, const char *type)
 void
 Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
 {
-    static const char word[] = "; charset=";
+    static const char      word[] = "; charset=";
     const NsRequestServer *requestPtr = NsConnRequestServer(NsConnOf(conn));
-    Tcl_Encoding encoding;
-    const char  *charset;
-    char        *value, *next;
-    size_t       length, typeBytes;
+    Tcl_Encoding           encoding;
+    const char            *charset;
+    char                  *value, *next;
+    size_t                 length, typeBytes;
 
     conn->flags |= NS_CONN_WRITE_ENCODED;
     if (NsTypeCharset(type, &charset, &length)) {
@@ -98,7 +98,8 @@ Ns_ConnSetEncodedTypeHeader(Ns_Conn *conn, const char *type)
         return;
     }
     charset = encoding == requestPtr->outputEncoding
-        ? requestPtr->outputCharset : Ns_GetEncodingCharset(encoding);
+        ? requestPtr->outputCharset
+        : Ns_GetEncodingCharset(encoding);
     typeBytes = strlen(type);
     length = strlen(charset);
     value = NsArenaAlloc(NsConnArena(NsConnOf(conn)),
@@ -113,8 +114,8 @@ void
 Ns_ConnSetLengthHeader(Ns_Conn *conn, Tcl_WideInt length)
 {
     enum { ROOM = 24 };
-    char    *next = (char *) NsArenaAlloc(NsConnArena(NsConnOf(conn)), ROOM)
-                    + ROOM - 1;
+    char *next = (char *) NsArenaAlloc(NsConnArena(NsConnOf(conn)), ROOM) + ROOM
+        - 1;
     uint64_t left = length < 0 ? 0u - (uint64_t) length : (uint64_t) length;
 
     *next = '\0';
@@ -162,8 +163,7 @@ void
 Ns_ConnSetSecureCookie(Ns_Conn *conn, const char *name, const char *value,
                        time_t maxAge)
 {
-    Ns_ConnSetCookieEx(conn, name, value, maxAge, NULL, NULL,
-                       NS_COOKIE_SECURE);
+    Ns_ConnSetCookieEx(conn, name, value, maxAge, NULL, NULL, NS_COOKIE_SECURE);
 }
 
 void
@@ -177,12 +177,12 @@ Ns_ConnSetCookieEx(Ns_Conn *conn, const char *name, const char *value,
         .domain = domain,
         .path = path,
         .life = maxAge == TIME_T_MAX ? NS_COOKIE_NEVER_ENDS
-            : maxAge > 0 ? NS_COOKIE_MAX_AGE
-            : maxAge < 0 ? NS_COOKIE_DELETED : NS_COOKIE_SESSION,
+            : maxAge > 0             ? NS_COOKIE_MAX_AGE
+            : maxAge < 0             ? NS_COOKIE_DELETED
+                                     : NS_COOKIE_SESSION,
         .maxAge = maxAge,
         .isSecure = (flags & NS_COOKIE_SECURE) != 0,
-        .isHttpOnly = (flags & NS_COOKIE_SCRIPTABLE) == 0
-    };
+        .isHttpOnly = (flags & NS_COOKIE_SCRIPTABLE) == 0};
 
     SetCookie(conn, &cookie);
 }
@@ -195,20 +195,24 @@ void
 Ns_ConnDeleteCookie(Ns_Conn *conn, const char *name, const char *domain,
                     const char *path)
 {
-    SetCookie(conn, &(NsCookie) {
-        .name = name, .domain = domain, .path = path,
-        .life = NS_COOKIE_DELETED
-    });
+    SetCookie(conn,
+              &(NsCookie){.name = name,
+                          .domain = domain,
+                          .path = path,
+                          .life = NS_COOKIE_DELETED});
 }
 
 void
 Ns_ConnDeleteSecureCookie(Ns_Conn *conn, const char *name, const char *domain,
                           const char *path)
 {
-    SetCookie(conn, &(NsCookie) {
-        .name = name, .domain = domain, .path = path,
-        .life = NS_COOKIE_DELETED, .isSecure = true, .isHttpOnly = true
-    });
+    SetCookie(conn,
+              &(NsCookie){.name = name,
+                          .domain = domain,
+                          .path = path,
+                          .life = NS_COOKIE_DELETED,
+                          .isSecure = true,
+                          .isHttpOnly = true});
 }
 
 char *
@@ -220,8 +224,7 @@ Ns_ConnGetCookie(Ns_DString *dsPtr, Ns_Conn *conn, const char *name)
 
     for (int i = 0; i < Ns_SetSize(headers); i++) {
         if (STRIEQ(Ns_SetKey(headers, i), "Cookie")
-                && NsCookieFind(Ns_SetValue(headers, i), name, &value,
-                                &length)) {
+            && NsCookieFind(Ns_SetValue(headers, i), name, &value, &length)) {
             NsCookieDecode(dsPtr, value, length);
             return Ns_DStringValue(dsPtr);
         }

@@ -19,23 +19,23 @@
 #include "base/lock.h"
 #include "process/parameters.h"
 
-#define N_BUCKETS   4096
-#define SECTION     "ns/fastpath"
+#define N_BUCKETS 4096
+#define SECTION   "ns/fastpath"
 
 typedef struct Counts {
-    uint64_t nFlushed;          /* Found changed. */
+    uint64_t nFlushed; /* Found changed. */
     uint64_t nMissed;
     uint64_t nPruned;
 } Counts;
 
 typedef struct Cache {
-    bool     isOn;              /* Constant after NsFileCacheConfigure. */
-    int64_t  maxBytes;          /* Likewise. */
-    int64_t  maxEntryBytes;     /* Likewise. */
+    bool    isOn;          /* Constant after NsFileCacheConfigure. */
+    int64_t maxBytes;      /* Likewise. */
+    int64_t maxEntryBytes; /* Likewise. */
 
-    Ns_Mutex lock;              /* Guards the rest. */
+    Ns_Mutex lock; /* Guards the rest. */
     NsFile  *buckets[N_BUCKETS];
-    NsFile  *handPtr;           /* Next to be looked at; NULL: empty. */
+    NsFile  *handPtr; /* Next to be looked at; NULL: empty. */
     int64_t  bytes;
     int      nFiles;
     Counts   counts;
@@ -48,12 +48,11 @@ static const NsParameter rows[] = {
             "Keep small files in memory, for all servers."),
     NS_SIZE(Cache, maxBytes, "cachemaxsize", "10240000", 1024,
             NS_PARAM_NO_LIMIT, "Size of that cache."),
-    NS_SIZE(Cache, maxEntryBytes, "cachemaxentry", "8192", 8,
-            INT64_C(1) << 30, "Largest file in it."),
-    NS_PARAM_END
-};
+    NS_SIZE(Cache, maxEntryBytes, "cachemaxentry", "8192", 8, INT64_C(1) << 30,
+            "Largest file in it."),
+    NS_PARAM_END};
 
-static atomic_uint_fast64_t nHits;      /* Counted without the lock, relaxed. */
+static atomic_uint_fast64_t nHits; /* Counted without the lock, relaxed. */
 
 static NsFile *FindLocked(const char *path, uint32_t hash);
 static void    CheckLocked(void);
@@ -137,8 +136,8 @@ NsFileCacheLoad(const char *path, const struct stat *statusPtr,
         return filePtr;
     }
     if (statusPtr->st_size > cache.maxEntryBytes
-            || statusPtr->st_size > cache.maxBytes
-            || !NsFileIsSettled(statusPtr, acceptedPtr)) {
+        || statusPtr->st_size > cache.maxBytes
+        || !NsFileIsSettled(statusPtr, acceptedPtr)) {
         return NULL;
     }
     content = ReadFile(path, statusPtr);
@@ -192,7 +191,7 @@ NsFileUnref(void *arg)
 
     NsAssert(filePtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&filePtr->nRefs, 1, memory_order_acq_rel)
-            == 1) {
+        == 1) {
         ns_free((char *) filePtr->content);
         ns_free((char *) filePtr->fields);
         ns_free((char *) filePtr->path);
@@ -223,7 +222,8 @@ NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
     if (withContents) {
         AppendContents(dsPtr);
     } else {
-        Ns_DStringPrintf(dsPtr, "maxsize %" PRId64 " size %" PRId64
+        Ns_DStringPrintf(dsPtr,
+                         "maxsize %" PRId64 " size %" PRId64
                          " entries %d flushed %" PRIu64 " hits %" PRIu64
                          " missed %" PRIu64 " hitrate %d expired 0"
                          " pruned %" PRIu64 " saved 0.000000",
@@ -233,7 +233,7 @@ NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
                          cache.counts.nPruned);
     }
     if (reset) {
-        cache.counts = (Counts) {0};
+        cache.counts = (Counts){0};
         atomic_store(&nHits, 0);
     }
     Ns_MutexUnlock(&cache.lock);
@@ -246,8 +246,8 @@ FindLocked(const char *path, uint32_t hash)
 
     NsAssertLocked(&cache.lock);
 
-    while (filePtr != NULL && !(filePtr->hash == hash
-                                && STREQ(filePtr->path, path))) {
+    while (filePtr != NULL
+           && !(filePtr->hash == hash && STREQ(filePtr->path, path))) {
         filePtr = filePtr->nextPtr;
     }
     return filePtr;
@@ -340,8 +340,8 @@ PruneLocked(void)
         NsFile *filePtr = cache.handPtr;
 
         if (filePtr == newestPtr
-                || atomic_exchange_explicit(&filePtr->isRecent, false,
-                                            memory_order_relaxed)) {
+            || atomic_exchange_explicit(&filePtr->isRecent, false,
+                                        memory_order_relaxed)) {
             cache.handPtr = filePtr->newerPtr;
         } else {
             RemoveLocked(filePtr);
@@ -380,7 +380,7 @@ ReadFile(const char *path, const struct stat *statusPtr)
     NsAssert(done <= bytes);
     NsFileStateSet(&before, statusPtr);
     if (done < bytes || fstat(fd, &after) != 0
-            || !NsFileStateIs(&before, &after)) {
+        || !NsFileStateIs(&before, &after)) {
         ns_free(content);
         content = NULL;
     }
@@ -411,7 +411,8 @@ MakeFields(NsFile *filePtr)
     NsHttpDate(filePtr->lastModified, filePtr->state.modified.tv_sec);
     NsFileTag(&filePtr->state, filePtr->tag);
     Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "Last-Modified: %s\r\n"
+    Ns_DStringPrintf(&ds,
+                     "Last-Modified: %s\r\n"
                      "ETag: %s\r\n"
                      "Content-Type: %s\r\n"
                      "Accept-Ranges: bytes\r\n"
@@ -436,7 +437,8 @@ AppendContents(Ns_DString *dsPtr)
     while (filePtr != NULL) {
         char text[24];
 
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t) filePtr->state.bytes);
+        snprintf(text, sizeof(text), "%" PRId64,
+                 (int64_t) filePtr->state.bytes);
         Tcl_DStringAppendElement(dsPtr, text);
         Tcl_DStringAppendElement(dsPtr, "0");
         filePtr = filePtr->newerPtr == cache.handPtr ? NULL : filePtr->newerPtr;

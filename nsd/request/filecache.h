@@ -26,22 +26,22 @@ void NsFileTag(const NsFileState *statePtr, char buffer[NS_FILE_TAG_BYTES]);
  * Constant after creation but for the atomics; freed with the last reference.
  */
 typedef struct NsFile {
-    struct NsFile *nextPtr;     /* Same hash; guarded by the cache's lock. */
-    struct NsFile *newerPtr;    /* Ring in the order of the hand that makes */
-    struct NsFile *olderPtr;    /* room; guarded likewise. */
+    struct NsFile *nextPtr;  /* Same hash; guarded by the cache's lock. */
+    struct NsFile *newerPtr; /* Ring in the order of the hand that makes */
+    struct NsFile *olderPtr; /* room; guarded likewise. */
     atomic_int     nRefs;
-    atomic_bool    isRecent;    /* Used since the hand last passed; hint. */
-    atomic_bool    isDropped;   /* Left the cache. */
+    atomic_bool    isRecent;  /* Used since the hand last passed; hint. */
+    atomic_bool    isDropped; /* Left the cache. */
 
-    const char    *path;
-    uint32_t       hash;        /* Of the path. */
-    NsFileState    state;
-    const char    *type;        /* By extension; not freed. */
-    const char    *content;     /* NULL: described only. */
-    const char    *fields;      /* Last-Modified ... Content-Length. */
-    size_t         fieldsBytes;
-    char           lastModified[NS_HTTP_DATE_LENGTH + 1];
-    char           tag[NS_FILE_TAG_BYTES];
+    const char *path;
+    uint32_t    hash; /* Of the path. */
+    NsFileState state;
+    const char *type;    /* By extension; not freed. */
+    const char *content; /* NULL: described only. */
+    const char *fields;  /* Last-Modified ... Content-Length. */
+    size_t      fieldsBytes;
+    char        lastModified[NS_HTTP_DATE_LENGTH + 1];
+    char        tag[NS_FILE_TAG_BYTES];
 } NsFile;
 
 /*

@@ -19,11 +19,11 @@
 
 typedef struct NsFilter {
     _Atomic(struct NsFilter *) nextPtr;
-    const char    *method;      /* Glob. */
-    const char    *url;         /* Glob. */
-    Ns_FilterProc *proc;
-    void          *arg;
-    int            when;        /* NS_FILTER_* */
+    const char                *method; /* Glob. */
+    const char                *url;    /* Glob. */
+    Ns_FilterProc             *proc;
+    void                      *arg;
+    int                        when; /* NS_FILTER_* */
 } NsFilter;
 
 static bool IsMatch(const NsFilter *filterPtr, const char *method,
@@ -32,9 +32,9 @@ void *
 Ns_RegisterFilter(const char *server, const char *method, const char *url,
                   Ns_FilterProc *proc, int when, void *arg)
 {
-    NsRequestServer *requestPtr = NsRequestServerFind(server,
-                                                      "Ns_RegisterFilter");
-    NsFilter        *filterPtr;
+    NsRequestServer     *requestPtr = NsRequestServerFind(server,
+                                                          "Ns_RegisterFilter");
+    NsFilter            *filterPtr;
     _Atomic(NsFilter *) *linkPtr;
 
     if (requestPtr == NULL) {
@@ -70,14 +70,14 @@ NsFiltersRun(NsConn *connPtr, int phase)
     int              result = NS_OK;
 
     NsAssert(connPtr->request.method != NULL && connPtr->request.url != NULL);
-    for (filterPtr = atomic_load_explicit(&requestPtr->filters,
-                                          memory_order_acquire);
+    for (filterPtr =
+             atomic_load_explicit(&requestPtr->filters, memory_order_acquire);
          filterPtr != NULL && result == NS_OK;
-         filterPtr = atomic_load_explicit(&filterPtr->nextPtr,
-                                          memory_order_acquire)) {
+         filterPtr =
+             atomic_load_explicit(&filterPtr->nextPtr, memory_order_acquire)) {
         if ((filterPtr->when & phase) != 0
-                && IsMatch(filterPtr, connPtr->request.method,
-                           connPtr->request.url)) {
+            && IsMatch(filterPtr, connPtr->request.method,
+                       connPtr->request.url)) {
             NsConnMayChangeFiles(connPtr);
             result = filterPtr->proc(filterPtr->arg, &connPtr->pub, phase);
         }
@@ -89,7 +89,8 @@ bool
 NsFiltersExist(NsServer *serverPtr)
 {
     return atomic_load_explicit(&serverPtr->requestPtr->filters,
-                                memory_order_relaxed) != NULL;
+                                memory_order_relaxed)
+        != NULL;
 }
 
 bool
@@ -115,12 +116,10 @@ NsFilterList(Ns_DString *dsPtr, NsServer *serverPtr)
     static const struct {
         int         phase;
         const char *name;
-    } phases[] = {
-        {NS_FILTER_PRE_AUTH, "preauth"},
-        {NS_FILTER_POST_AUTH, "postauth"},
-        {NS_FILTER_TRACE, "trace"},
-        {NS_FILTER_VOID_TRACE, "trace"}
-    };
+    } phases[] = {{NS_FILTER_PRE_AUTH, "preauth"},
+                  {NS_FILTER_POST_AUTH, "postauth"},
+                  {NS_FILTER_TRACE, "trace"},
+                  {NS_FILTER_VOID_TRACE, "trace"}};
     const NsFilter *filterPtr = atomic_load(&serverPtr->requestPtr->filters);
     Tcl_DString     when;
 

@@ -49,15 +49,14 @@ typedef struct Shared {
 } Shared;
 
 static NsParameterAdjustProc AdjustServerHeader;
-static const NsParameter sharedRows[] = {
-    NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
-            "Field Server of replies; empty: none.", .isDescribed = true,
-            .adjustProc = AdjustServerHeader),
-    NS_LIST(Shared, trustedProxies, "trustedproxies", "",
-            "Addresses and networks (ADDRESS/BITS) of proxies that are "
-            "believed when they name the client."),
-    NS_PARAM_END
-};
+static const NsParameter     sharedRows[] = {
+        NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
+                "Field Server of replies; empty: none.", .isDescribed = true,
+                .adjustProc = AdjustServerHeader),
+        NS_LIST(Shared, trustedProxies, "trustedproxies", "",
+                "Addresses and networks (ADDRESS/BITS) of proxies that are "
+                    "believed when they name the client."),
+        NS_PARAM_END};
 
 static const NsParameter rawRows[] = {
     NS_TEXT(Raw, realm, "realm", "server name",
@@ -65,8 +64,7 @@ static const NsParameter rawRows[] = {
     NS_TEXT(Raw, urlCharset, "urlcharset", "utf-8",
             "Charset of query strings and forms."),
     NS_TEXT(Raw, outputCharset, "outputcharset", "utf-8", "Charset of pages."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter rows[] = {
     NS_BOOL(NsRequestServer, redirectWithHost, "redirectwithhost", "true",
@@ -96,12 +94,13 @@ static const NsParameter rows[] = {
     NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
               "Accepted and ignored."),
     NS_IGNORED("formfallbackcharset", "Of a later release; ignored."),
-    NS_IGNORED("enablehttpproxy", "For a forward proxy, which this server is "
-                                  "not."),
-    NS_IGNORED("allowhttpproxy", "For a forward proxy, which this server is "
-                                 "not."),
-    NS_PARAM_END
-};
+    NS_IGNORED("enablehttpproxy",
+               "For a forward proxy, which this server is "
+               "not."),
+    NS_IGNORED("allowhttpproxy",
+               "For a forward proxy, which this server is "
+               "not."),
+    NS_PARAM_END};
 
 static const NsParameter vhostRows[] = {
     NS_BOOL(NsRequestServer, isVhostEnabled, "enabled", "false",
@@ -114,17 +113,16 @@ static const NsParameter vhostRows[] = {
             "Remove a leading www."),
     NS_BOOL(NsRequestServer, stripPort, "stripport", "true",
             "Remove the port."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static Ns_ReturnCode StartThread(NsServer *serverPtr);
-static void StopThread(NsServer *serverPtr);
-static Tcl_Encoding ConnEncoding(void);
-static void UseShared(void);
-static void ReadTypes(void);
-static void ReadTable(const char *section,
-                      void (*addProc)(const char *key, const char *value));
-static void ReadSettings(NsRequestServer *requestPtr);
+static void          StopThread(NsServer *serverPtr);
+static Tcl_Encoding  ConnEncoding(void);
+static void          UseShared(void);
+static void          ReadTypes(void);
+static void          ReadTable(const char *section,
+                               void (*addProc)(const char *key, const char *value));
+static void          ReadSettings(NsRequestServer *requestPtr);
 static void FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr);
 static void ReadVhost(NsRequestServer *requestPtr);
 static void NotePages(const NsRequestServer *requestPtr);
@@ -138,8 +136,7 @@ NsRequestInit(void)
         .stopProc = StopThread,
         .runProc = NsConnRun,
         .refuseProc = NsConnRefuse,
-        .describeProc = NsConnDescribe
-    };
+        .describeProc = NsConnDescribe};
 
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*", rawRows, sizeof(Raw));
@@ -184,7 +181,8 @@ NsRequestServerInit(NsServer *serverPtr)
 static Ns_ReturnCode
 StartThread(NsServer *serverPtr)
 {
-    return nsConnHooks.threadStartProc == NULL ? NS_OK
+    return nsConnHooks.threadStartProc == NULL
+        ? NS_OK
         : nsConnHooks.threadStartProc(serverPtr);
 }
 
@@ -255,7 +253,7 @@ ReadSettings(NsRequestServer *requestPtr)
     NsParametersFill(rows, serverPtr->path, requestPtr);
     NsParametersFill(rawRows, serverPtr->path, &raw);
     requestPtr->realm = ns_strdup(raw.realm != NULL ? raw.realm
-                                  : serverPtr->name);
+                                                    : serverPtr->name);
     FindEncodings(requestPtr, &raw);
 }
 
@@ -270,8 +268,8 @@ FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr)
         Ns_Fatal("could not find encoding for default output charset \"%s\"",
                  output);
     }
-    requestPtr->outputCharset
-        = Ns_GetEncodingCharset(requestPtr->outputEncoding);
+    requestPtr->outputCharset =
+        Ns_GetEncodingCharset(requestPtr->outputEncoding);
     requestPtr->urlEncoding = Ns_GetCharsetEncoding(url);
     if (requestPtr->urlEncoding == NULL) {
         Ns_Log(Warning, "no encoding found for charset \"%s\" from config",
@@ -309,8 +307,10 @@ NotePages(const NsRequestServer *requestPtr)
     int            n = 0;
 
     if (dirPtr == NULL) {
-        Ns_Log(Warning, "server[%s]: no pages: %s: %s; see pagedir in section "
-               "%s/fastpath", requestPtr->serverPtr->name, requestPtr->pageRoot,
+        Ns_Log(Warning,
+               "server[%s]: no pages: %s: %s; see pagedir in section "
+               "%s/fastpath",
+               requestPtr->serverPtr->name, requestPtr->pageRoot,
                strerror(errno), requestPtr->serverPtr->path);
         return;
     }

@@ -17,14 +17,14 @@
 #include "request/urlspace.h"
 
 struct NsLimits {
-    struct NsLimits *nextPtr;   /* Guarded by the lock, as the values. */
-    const char      *name;      /* Constant. */
+    struct NsLimits *nextPtr; /* Guarded by the lock, as the values. */
+    const char      *name;    /* Constant. */
     NsLimitsValues   values;
 };
 
-static Ns_Mutex  lock;          /* Guards the list and all values. */
-static NsLimits *firstPtr;      /* Sorted by nothing: in order of creation. */
-static int       limitsId;      /* Constant after NsLimitsInit. */
+static Ns_Mutex  lock;     /* Guards the list and all values. */
+static NsLimits *firstPtr; /* Sorted by nothing: in order of creation. */
+static int       limitsId; /* Constant after NsLimitsInit. */
 
 static const NsParameter rows[] = {
     NS_INT(NsLimitsValues, maxRun, "maxrun", "100", 0, NS_PARAM_NO_LIMIT,
@@ -35,11 +35,10 @@ static const NsParameter rows[] = {
             NS_PARAM_NO_LIMIT, "Bytes of a request body."),
     NS_TIME(NsLimitsValues, timeout, "timeout", "60", 0, NS_PARAM_NO_LIMIT,
             "Time to complete a request."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static NsLimits *FindLocked(const char *name, NsLimits ***linkPtrPtr);
-static void ReadBundles(void);
+static void      ReadBundles(void);
 
 void
 NsLimitsInit(void)
@@ -56,7 +55,7 @@ NsLimitsServerInit(NsServer *serverPtr)
     Ns_Set      *setPtr;
     NsLimits    *limitsPtr;
     const char **words;
-    int n;
+    int          n;
 
     ReadBundles();
     Ns_DStringInit(&path);
@@ -105,10 +104,11 @@ NsLimitsSet(const char *name, const NsLimitsValues *valuesPtr)
     if (limitsPtr == NULL) {
         limitsPtr = ns_calloc(1, sizeof(NsLimits));
         limitsPtr->name = ns_strdup(name);
-        limitsPtr->values = (NsLimitsValues) {
-            .maxRun = 100, .maxWait = 100, .maxUpload = 10240000,
-            .timeout = 60 * NS_STAMP_SECOND
-        };
+        limitsPtr->values = (NsLimitsValues){
+            .maxRun = 100,
+            .maxWait = 100,
+            .maxUpload = 10240000,
+            .timeout = 60 * NS_STAMP_SECOND};
         NsAssert(*linkPtr == NULL);
         *linkPtr = limitsPtr;
     }
@@ -136,10 +136,11 @@ NsLimitsAppend(Ns_DString *dsPtr, NsLimits *limitsPtr)
     Ns_MutexLock(&lock);
     values = limitsPtr->values;
     Ns_MutexUnlock(&lock);
-    Ns_DStringPrintf(dsPtr, "nrunning 0 nwaiting 0 ntimeout 0 ndropped 0"
+    Ns_DStringPrintf(dsPtr,
+                     "nrunning 0 nwaiting 0 ntimeout 0 ndropped 0"
                      " noverflow 0 maxrun %d maxwait %d maxupload %" PRId64
-                     " timeout %.15g", values.maxRun, values.maxWait,
-                     values.maxUpload,
+                     " timeout %.15g",
+                     values.maxRun, values.maxWait, values.maxUpload,
                      (double) values.timeout / NS_STAMP_SECOND);
 }
 
@@ -199,7 +200,7 @@ ReadBundles(void)
         return;
     }
     isDone = true;
-    (void) NsLimitsSet("default", &(NsLimitsValues) {-1, -1, -1, -1});
+    (void) NsLimitsSet("default", &(NsLimitsValues){-1, -1, -1, -1});
     setPtr = Ns_ConfigGetSection("ns/limits");
     for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
         NsLimitsValues values;

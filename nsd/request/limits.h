@@ -19,7 +19,7 @@ typedef struct NsLimits NsLimits;
 typedef struct NsLimitsValues {
     int     maxRun;
     int     maxWait;
-    int64_t maxUpload;          /* Bytes. */
+    int64_t maxUpload; /* Bytes. */
     NsStamp timeout;
 } NsLimitsValues;
 

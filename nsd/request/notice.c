@@ -22,7 +22,7 @@ typedef struct Page {
     int         status;
     const char *title;
     const char *text;
-    bool        dropsHeaders;   /* Fields set so far do not fit it. */
+    bool        dropsHeaders; /* Fields set so far do not fit it. */
 } Page;
 
 static const Page pages[] = {
@@ -30,31 +30,32 @@ static const Page pages[] = {
      "The HTTP request presented by your browser is invalid.", false},
     {401, "Access Denied",
      "The requested URL cannot be accessed because a valid username and "
-     "password are required.", false},
-    {403, "Forbidden",
-     "The requested URL cannot be accessed by this server.", false},
-    {404, "Not Found",
-     "The requested URL was not found on this server.", false},
+     "password are required.",
+     false},
+    {403, "Forbidden", "The requested URL cannot be accessed by this server.",
+     false},
+    {404, "Not Found", "The requested URL was not found on this server.",
+     false},
     {413, "Request Entity Too Large",
      "The request entity (e.g. file to be uploaded) is too large.", false},
-    {414, "Request-URI Too Long",
-     "The request URI is too long.", false},
+    {414, "Request-URI Too Long", "The request URI is too long.", false},
     {431, "Request Header Fields Too Large",
      "A request header line was too long.", false},
     {500, "Server Error",
      "The requested URL cannot be accessed due to a system error on this "
-     "server.", true},
+     "server.",
+     true},
     {501, "Not Implemented",
      "The requested URL or method is not implemented by this server.", false},
     {503, "Service Unavailable",
      "The server is temporarily unable to service your request. Please try "
-     "again later.", true}
-};
+     "again later.",
+     true}};
 
 static const Page *FindPage(int status);
-static void DemandPassword(Ns_Conn *conn);
-static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
-                       const char *text);
+static void        DemandPassword(Ns_Conn *conn);
+static int         ReturnLink(Ns_Conn *conn, int status, const char *url,
+                              const char *text);
 
 int
 NsReturnStatusPage(NsConn *connPtr, int status)
@@ -66,8 +67,9 @@ NsReturnStatusPage(NsConn *connPtr, int status)
     if (pagePtr == NULL) {
         return Ns_ConnReturnStatus(conn, status);
     }
-    if (status == 500 && (NsReplyIsClosed(connPtr)
-                          || (conn->flags & NS_CONN_SENTHDRS) != 0)) {
+    if (status == 500
+        && (NsReplyIsClosed(connPtr)
+            || (conn->flags & NS_CONN_SENTHDRS) != 0)) {
         connPtr->status = MAX(connPtr->status, 500);
         NsReplyAbort(connPtr);
         return NS_OK;
@@ -120,9 +122,12 @@ Ns_ConnReturnNotice(Ns_Conn *conn, int status, const char *title,
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds,
-        "<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n"
-        "<HTML>\n<HEAD>\n<TITLE>", title, "</TITLE>\n</HEAD>\n"
-        "<BODY>\n<H2>", title, "</H2>\n", NULL);
+                        "<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n"
+                        "<HTML>\n<HEAD>\n<TITLE>",
+                        title,
+                        "</TITLE>\n</HEAD>\n"
+                        "<BODY>\n<H2>",
+                        title, "</H2>\n", NULL);
     if (notice != NULL) {
         Ns_DStringVarAppend(&ds, notice, "\n", NULL);
     }

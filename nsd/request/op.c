@@ -17,11 +17,11 @@
 #include "request/urlspace.h"
 
 typedef struct Op {
-    atomic_int   nRefs;         /* The URL space's, and one per running call. */
-    Ns_OpProc   *proc;
-    _Atomic(Ns_Callback *) freeProc;    /* NULL: arg is not freed. */
-    void        *arg;
-    int          flags;
+    atomic_int nRefs; /* The URL space's, and one per running call. */
+    Ns_OpProc *proc;
+    _Atomic(Ns_Callback *) freeProc; /* NULL: arg is not freed. */
+    void                  *arg;
+    int                    flags;
 } Op;
 
 /*
@@ -29,12 +29,12 @@ typedef struct Op {
  */
 typedef struct NsProxyHandler {
     _Atomic(struct NsProxyHandler *) nextPtr;
-    const char  *method;
-    const char  *protocol;
-    _Atomic(Op *) opPtr;        /* NULL: unregistered. */
+    const char                      *method;
+    const char                      *protocol;
+    _Atomic(Op *)                    opPtr; /* NULL: unregistered. */
 } NsProxyHandler;
 
-static int opId;                /* Constant after NsOpInit. */
+static int opId; /* Constant after NsOpInit. */
 
 static Op  *CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg,
                      int flags);
@@ -73,8 +73,7 @@ void
 Ns_UnRegisterRequest(const char *server, const char *method, const char *url,
                      int inherit)
 {
-    Ns_UnRegisterRequestEx(server, method, url,
-                           inherit ? 0 : NS_OP_NOINHERIT);
+    Ns_UnRegisterRequestEx(server, method, url, inherit ? 0 : NS_OP_NOINHERIT);
 }
 
 void
@@ -142,9 +141,9 @@ Ns_RegisterProxyRequest(const char *server, const char *method,
                         const char *protocol, Ns_OpProc *proc,
                         Ns_Callback *freeProc, void *arg)
 {
-    NsRequestServer *requestPtr = NsRequestServerFind(server,
-                                                  "Ns_RegisterProxyRequest");
-    Op              *opPtr, *oldPtr;
+    NsRequestServer *requestPtr =
+        NsRequestServerFind(server, "Ns_RegisterProxyRequest");
+    Op *opPtr, *oldPtr;
 
     if (requestPtr == NULL) {
         if (freeProc != NULL) {
@@ -165,9 +164,9 @@ void
 Ns_UnRegisterProxyRequest(const char *server, const char *method,
                           const char *protocol)
 {
-    NsRequestServer *requestPtr = NsRequestServerFind(server,
-                                                "Ns_UnRegisterProxyRequest");
-    Op              *oldPtr = NULL;
+    NsRequestServer *requestPtr =
+        NsRequestServerFind(server, "Ns_UnRegisterProxyRequest");
+    Op *oldPtr = NULL;
 
     if (requestPtr == NULL) {
         return;
@@ -262,7 +261,7 @@ UnrefOp(void *data)
 
     NsAssert(opPtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&opPtr->nRefs, 1, memory_order_acq_rel)
-            == 1) {
+        == 1) {
         freeProc = atomic_load(&opPtr->freeProc);
         if (freeProc != NULL) {
             freeProc(opPtr->arg);
@@ -288,8 +287,9 @@ FindProxy(NsRequestServer *requestPtr, const char *method, const char *protocol)
 {
     NsProxyHandler *proxyPtr = atomic_load(&requestPtr->proxies);
 
-    while (proxyPtr != NULL && !(STREQ(proxyPtr->method, method)
-                                 && STREQ(proxyPtr->protocol, protocol))) {
+    while (proxyPtr != NULL
+           && !(STREQ(proxyPtr->method, method)
+                && STREQ(proxyPtr->protocol, protocol))) {
         proxyPtr = atomic_load(&proxyPtr->nextPtr);
     }
     return proxyPtr;

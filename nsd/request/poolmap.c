@@ -33,9 +33,9 @@
 typedef struct Target {
     struct Target *nextPtr;
     NsPool        *poolPtr;
-    char          *header;      /* NULL: no condition; may be PEER. */
-    char          *pattern;     /* Glob. */
-    bool           isRange;     /* PEER is to be in range, not as pattern. */
+    char          *header;  /* NULL: no condition; may be PEER. */
+    char          *pattern; /* Glob. */
+    bool           isRange; /* PEER is to be in range, not as pattern. */
     NsIpRange      range;
 } Target;
 
@@ -61,11 +61,10 @@ static const NsParameter rows[] = {
               "serves; may be repeated."),
     NS_LISTED("map-noinherit", NS_PARAM_STRING, "",
               "The same, for exactly this URL."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 typedef struct Choice {
-    const NsMessage *messagePtr;    /* NULL: no condition holds. */
+    const NsMessage *messagePtr; /* NULL: no condition holds. */
     NsPool          *poolPtr;
     bool             isConditional; /* A condition has been asked. */
 } Choice;
@@ -75,21 +74,21 @@ typedef struct List {
     NsPool     *poolPtr;
 } List;
 
-static int poolMapId;           /* Constant after NsPoolMapInit. */
+static int poolMapId; /* Constant after NsPoolMapInit. */
 
-static bool ParseSpec(Spec *specPtr, const char *text);
-static void FreeSpec(Spec *specPtr);
-static bool Accept(void *data, void *arg);
-static bool Holds(const Target *targetPtr, const NsMessage *messagePtr);
-static bool CopyTargets(void *data, void *arg);
-static Target *CreateTarget(NsPool *poolPtr, const char *header,
-                            const char *pattern);
-static bool IsSameTarget(const Target *targetPtr, const Spec *specPtr);
+static bool     ParseSpec(Spec *specPtr, const char *text);
+static void     FreeSpec(Spec *specPtr);
+static bool     Accept(void *data, void *arg);
+static bool     Holds(const Target *targetPtr, const NsMessage *messagePtr);
+static bool     CopyTargets(void *data, void *arg);
+static Target  *CreateTarget(NsPool *poolPtr, const char *header,
+                             const char *pattern);
+static bool     IsSameTarget(const Target *targetPtr, const Spec *specPtr);
 static PoolMap *CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags,
                         NsPool **leftOutPtr);
-static void FreeTarget(Target *targetPtr);
-static void FreeMap(void *data);
-static void AppendMap(const NsUrlEntry *entryPtr, void *arg);
+static void     FreeTarget(Target *targetPtr);
+static void     FreeMap(void *data);
+static void     AppendMap(const NsUrlEntry *entryPtr, void *arg);
 
 void
 NsPoolMapInit(void)
@@ -104,7 +103,7 @@ NsPoolMapServerInit(NsServer *serverPtr)
     Ns_DString ds;
     Ns_Set    *setPtr;
     NsPool    *poolPtr;
-    int j;
+    int        j;
 
     Ns_DStringInit(&ds);
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
@@ -121,8 +120,9 @@ NsPoolMapServerInit(NsServer *serverPtr)
             bool isNoInherit = STRIEQ(Ns_SetKey(setPtr, j), "map-noinherit");
 
             if ((isMap || isNoInherit)
-                    && NsPoolMapAdd(serverPtr, poolPtr, Ns_SetValue(setPtr, j),
-                                    isMap) == NS_OK) {
+                && NsPoolMapAdd(serverPtr, poolPtr, Ns_SetValue(setPtr, j),
+                                isMap)
+                    == NS_OK) {
                 Ns_Log(Notice, "pool[%s]: mapped %s -> %s", serverPtr->name,
                        Ns_SetValue(setPtr, j), name);
             }
@@ -143,8 +143,7 @@ NsPoolMapFind(NsServer *serverPtr, const char *method, const char *url,
         (void) NsUrlSpaceFind(serverPtr, poolMapId, method, url, Accept,
                               &choice);
     }
-    return choice.poolPtr != NULL ? choice.poolPtr
-        : NsPoolFind(serverPtr, "");
+    return choice.poolPtr != NULL ? choice.poolPtr : NsPoolFind(serverPtr, "");
 }
 
 NsPool *
@@ -156,8 +155,7 @@ NsPoolMapFindFixed(NsServer *serverPtr, const char *method, const char *url)
     if (choice.isConditional) {
         return NULL;
     }
-    return choice.poolPtr != NULL ? choice.poolPtr
-        : NsPoolFind(serverPtr, "");
+    return choice.poolPtr != NULL ? choice.poolPtr : NsPoolFind(serverPtr, "");
 }
 
 NsPool *
@@ -187,12 +185,13 @@ NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr, const char *text,
     mapPtr = CopyMap(serverPtr, &spec, flags, &oldPtr);
     newPtr = CreateTarget(poolPtr, spec.header, spec.pattern);
     linkPtr = &mapPtr->targets;
-    while (*linkPtr != NULL && (spec.header == NULL
-                                || (*linkPtr)->header != NULL)) {
+    while (*linkPtr != NULL
+           && (spec.header == NULL || (*linkPtr)->header != NULL)) {
         linkPtr = &(*linkPtr)->nextPtr;
     }
-    NsAssert(newPtr->header == NULL ? *linkPtr == NULL
-             : *linkPtr == NULL || (*linkPtr)->header == NULL);
+    NsAssert(newPtr->header == NULL
+                 ? *linkPtr == NULL
+                 : *linkPtr == NULL || (*linkPtr)->header == NULL);
     newPtr->nextPtr = *linkPtr;
     *linkPtr = newPtr;
     Ns_UrlSpecificSet(serverPtr->name, spec.method, spec.url, poolMapId, mapPtr,
@@ -241,15 +240,17 @@ NsPoolMapList(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
 static bool
 ParseSpec(Spec *specPtr, const char *text)
 {
-    *specPtr = (Spec) {0};
-    if (text == NULL || Tcl_SplitList(NULL, text, &specPtr->argc,
-                                      &specPtr->argv) != TCL_OK) {
+    *specPtr = (Spec){0};
+    if (text == NULL
+        || Tcl_SplitList(NULL, text, &specPtr->argc, &specPtr->argv)
+            != TCL_OK) {
         return false;
     }
     if (specPtr->argc == 3
-            && Tcl_SplitList(NULL, specPtr->argv[2], &specPtr->contextc,
-                             &specPtr->contextv) == TCL_OK
-            && specPtr->contextc == 2) {
+        && Tcl_SplitList(NULL, specPtr->argv[2], &specPtr->contextc,
+                         &specPtr->contextv)
+            == TCL_OK
+        && specPtr->contextc == 2) {
         specPtr->header = specPtr->contextv[0];
         specPtr->pattern = specPtr->contextv[1];
     } else if (specPtr->argc != 2) {
@@ -286,7 +287,7 @@ Accept(void *data, void *arg)
         if (targetPtr->header != NULL) {
             choicePtr->isConditional = true;
             if (choicePtr->messagePtr == NULL
-                    || !Holds(targetPtr, choicePtr->messagePtr)) {
+                || !Holds(targetPtr, choicePtr->messagePtr)) {
                 continue;
             }
         }
@@ -306,7 +307,8 @@ Holds(const Target *targetPtr, const NsMessage *messagePtr)
         return NsIpParse(messagePtr->peer, &address)
             && NsIpRangeHas(&targetPtr->range, &address);
     }
-    value = STRIEQ(targetPtr->header, PEER) ? messagePtr->peer
+    value = STRIEQ(targetPtr->header, PEER)
+        ? messagePtr->peer
         : NsHttpFind(&messagePtr->head, targetPtr->header);
     return value != NULL && Tcl_StringMatch(value, targetPtr->pattern);
 }

@@ -11,8 +11,8 @@
 #include "http/location.h"
 #include "http/parse.h"
 
-static NsProxies configured;    /* Constant after start. */
-static NsProxies nearby;        /* Likewise. */
+static NsProxies configured; /* Constant after start. */
+static NsProxies nearby;     /* Likewise. */
 
 static NsProxies Parse(const char *list);
 
@@ -41,7 +41,8 @@ NsProxiesClient(NsMessage *messagePtr)
     }
     client = NsForwardedPeer(&messagePtr->head, messagePtr->peer, &configured,
                              buffer);
-    return client != buffer ? client
+    return client != buffer
+        ? client
         : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
 }
 
@@ -96,8 +97,10 @@ Parse(const char *list)
         if (NsIpRangeParse(words[i], &ranges[proxies.n])) {
             proxies.n++;
         } else {
-            Ns_Log(Error, "config: trustedproxies: '%s' is neither an address"
-                   " nor a network (ADDRESS/BITS); it is ignored", words[i]);
+            Ns_Log(Error,
+                   "config: trustedproxies: '%s' is neither an address"
+                   " nor a network (ADDRESS/BITS); it is ignored",
+                   words[i]);
         }
     }
     NsAssert(proxies.n <= nWords);

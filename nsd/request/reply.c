@@ -23,8 +23,8 @@
 #include "request/replytext.h"
 #include "request/reqtrace.h"
 
-#define JOIN_BYTES 4096         /* A larger body is not copied. */
-#define MAX_EXTRA  4            /* Pieces before and behind a body. */
+#define JOIN_BYTES 4096 /* A larger body is not copied. */
+#define MAX_EXTRA  4    /* Pieces before and behind a body. */
 
 /*
  * The output of one call.
@@ -33,16 +33,16 @@ typedef struct Output {
     NsConn        *connPtr;
     const NsPiece *body;
     int            nBody;
-    int            flags;       /* NS_CONN_STREAM, NS_CONN_STREAM_CLOSE. */
+    int            flags; /* NS_CONN_STREAM, NS_CONN_STREAM_CLOSE. */
     int64_t        bodyBytes;
     int64_t        length;      /* Of the whole body, or NS_LENGTH_UNKNOWN. */
     bool           isForWriter; /* Goes to a writer thread in any case. */
     Ns_ReturnCode  result;
 
-    NsPiece       *pieces;      /* Gathered so far. */
-    int            capacity;
-    int            n;
-    size_t         room;        /* Behind the header. */
+    NsPiece *pieces; /* Gathered so far. */
+    int      capacity;
+    int      n;
+    size_t   room; /* Behind the header. */
 } Output;
 
 typedef void StageProc(Output *outPtr);
@@ -56,14 +56,14 @@ static StageProc Send;
 static StageProc *const stages[] = {Decide, AddHead, AddBody, Announce, Send};
 
 static Ns_ReturnCode RunStages(Output *outPtr);
-static NsPiece *NextPiece(Output *outPtr);
-static void    AddText(Output *outPtr, const char *text, size_t length);
-static int64_t SumBytes(const NsPiece *pieces, int nPieces);
-static bool    IsBodyDue(const NsConn *connPtr);
-static void    EndBody(NsConn *connPtr);
-static void    Account(NsConn *connPtr);
-static void    NoteBytes(NsConn *connPtr);
-static void    CheckReply(const NsConn *connPtr);
+static NsPiece      *NextPiece(Output *outPtr);
+static void          AddText(Output *outPtr, const char *text, size_t length);
+static int64_t       SumBytes(const NsPiece *pieces, int nPieces);
+static bool          IsBodyDue(const NsConn *connPtr);
+static void          EndBody(NsConn *connPtr);
+static void          Account(NsConn *connPtr);
+static void          NoteBytes(NsConn *connPtr);
+static void          CheckReply(const NsConn *connPtr);
 
 Ns_ReturnCode
 NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
@@ -75,11 +75,13 @@ NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces, int flags)
         return NS_ERROR;
     }
     connPtr->pub.flags |= flags & NS_CONN_STREAM;
-    return RunStages(&(Output) {
-        .connPtr = connPtr, .body = pieces, .nBody = nPieces, .flags = flags,
+    return RunStages(&(Output){
+        .connPtr = connPtr,
+        .body = pieces,
+        .nBody = nPieces,
+        .flags = flags,
         .bodyBytes = bytes,
-        .length = (flags & NS_CONN_STREAM) != 0 ? NS_LENGTH_UNKNOWN : bytes
-    });
+        .length = (flags & NS_CONN_STREAM) != 0 ? NS_LENGTH_UNKNOWN : bytes});
 }
 
 Ns_ReturnCode
@@ -90,10 +92,13 @@ NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
     if (NsReplyIsClosed(connPtr) || connPtr->settingsPtr->nWriters == 0) {
         return NS_ERROR;
     }
-    (void) RunStages(&(Output) {
-        .connPtr = connPtr, .body = pieces, .nBody = nPieces,
-        .bodyBytes = bytes, .length = bytes, .isForWriter = true
-    });
+    (void) RunStages(&(Output){
+        .connPtr = connPtr,
+        .body = pieces,
+        .nBody = nPieces,
+        .bodyBytes = bytes,
+        .length = bytes,
+        .isForWriter = true});
     NsReplyFinish(connPtr);
     return NS_OK;
 }
@@ -107,12 +112,11 @@ NsConnTakeSocket(NsConn *connPtr)
         return -1;
     }
     if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0
-            && connPtr->responseLength < 0) {
+        && connPtr->responseLength < 0) {
         connPtr->keep = 0;
     }
-    (void) RunStages(&(Output) {
-        .connPtr = connPtr, .length = NS_LENGTH_UNKNOWN
-    });
+    (void) RunStages(&(Output){
+        .connPtr = connPtr, .length = NS_LENGTH_UNKNOWN});
     if (NsReplyTextIsOpen(connPtr)) {
         NsReplyTextDrop(connPtr);
     }
@@ -138,8 +142,7 @@ NsReplyFinish(NsConn *connPtr)
         EndBody(connPtr);
     }
     Account(connPtr);
-    mayKeep = connPtr->keep > 0
-        && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
+    mayKeep = connPtr->keep > 0 && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
     NsSockFinish(sockPtr, mayKeep);
@@ -177,7 +180,7 @@ RunStages(Output *outPtr)
         outPtr->capacity = outPtr->nBody + MAX_EXTRA;
         outPtr->pieces = NsArenaAlloc(NsConnArena(outPtr->connPtr),
                                       sizeof(NsPiece)
-                                      * (size_t) outPtr->capacity);
+                                          * (size_t) outPtr->capacity);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < Ns_NrElements(stages); i++) {
@@ -235,11 +238,10 @@ AddBody(Output *outPtr)
     }
     connPtr->bodyBytes += outPtr->bodyBytes;
     if (outPtr->room > 0 && outPtr->nBody == 1 && body->fd < 0
-            && body->releaseProc == NULL) {
+        && body->releaseProc == NULL) {
         NsPiece *headPtr = &outPtr->pieces[0];
 
-        NsAssert(!isChunked && outPtr->n == 1
-                 && body->length <= outPtr->room);
+        NsAssert(!isChunked && outPtr->n == 1 && body->length <= outPtr->room);
         memcpy((char *) headPtr->base + headPtr->length, body->base,
                body->length);
         headPtr->length += body->length;
@@ -247,8 +249,7 @@ AddBody(Output *outPtr)
     }
     if (isChunked && outPtr->bodyBytes > 0) {
         text = NsArenaAlloc(NsConnArena(connPtr), 24);
-        n = snprintf(text, 24, "%" PRIx64 "\r\n",
-                     (uint64_t) outPtr->bodyBytes);
+        n = snprintf(text, 24, "%" PRIx64 "\r\n", (uint64_t) outPtr->bodyBytes);
         NsAssert(n > 0 && n < 24);
         AddText(outPtr, text, (size_t) n);
     }
@@ -267,9 +268,7 @@ AddBody(Output *outPtr)
 static void
 AddText(Output *outPtr, const char *text, size_t length)
 {
-    *NextPiece(outPtr) = (NsPiece) {
-        .fd = -1, .base = text, .length = length
-    };
+    *NextPiece(outPtr) = (NsPiece){.fd = -1, .base = text, .length = length};
 }
 
 static NsPiece *
@@ -288,8 +287,9 @@ Announce(Output *outPtr)
 {
     NsConn *connPtr = outPtr->connPtr;
 
-    if (outPtr->n > 0 && ((outPtr->flags & NS_CONN_STREAM) == 0
-                          || connPtr->responseLength >= 0)) {
+    if (outPtr->n > 0
+        && ((outPtr->flags & NS_CONN_STREAM) == 0
+            || connPtr->responseLength >= 0)) {
         NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING,
                            SumBytes(outPtr->pieces, outPtr->n));
     }
@@ -304,16 +304,16 @@ Send(Output *outPtr)
 {
     NsConn               *connPtr = outPtr->connPtr;
     const NsSockSettings *settingsPtr = connPtr->settingsPtr;
-    bool isStream = (outPtr->flags
-                     & (NS_CONN_STREAM | NS_CONN_STREAM_CLOSE)) != 0;
+    bool isStream = (outPtr->flags & (NS_CONN_STREAM | NS_CONN_STREAM_CLOSE))
+        != 0;
 
     if (outPtr->n == 0) {
         return;
     }
     if (outPtr->isForWriter
-            || (settingsPtr->nWriters > 0
-                && outPtr->bodyBytes >= settingsPtr->writerSize
-                && (!isStream || settingsPtr->writerStreaming))) {
+        || (settingsPtr->nWriters > 0
+            && outPtr->bodyBytes >= settingsPtr->writerSize
+            && (!isStream || settingsPtr->writerStreaming))) {
         outPtr->result = NsSockQueue(connPtr->sockPtr, outPtr->pieces,
                                      outPtr->n);
     } else {
@@ -334,8 +334,9 @@ static bool
 IsBodyDue(const NsConn *connPtr)
 {
     return NsReplyTextIsOpen(connPtr)
-        || (connPtr->pub.flags & (NS_CONN_CHUNK | NS_CONN_SENT_LAST_CHUNK
-                                  | NS_CONN_SKIPBODY)) == NS_CONN_CHUNK;
+        || (connPtr->pub.flags
+            & (NS_CONN_CHUNK | NS_CONN_SENT_LAST_CHUNK | NS_CONN_SKIPBODY))
+        == NS_CONN_CHUNK;
 }
 
 static void
@@ -367,8 +368,8 @@ Account(NsConn *connPtr)
     NsAssert(!NsReplyTextIsOpen(connPtr));
     NoteBytes(connPtr);
     if (connPtr->responseLength >= 0
-            && connPtr->bodyBytes != connPtr->responseLength
-            && (connPtr->pub.flags & NS_CONN_SKIPBODY) == 0) {
+        && connPtr->bodyBytes != connPtr->responseLength
+        && (connPtr->pub.flags & NS_CONN_SKIPBODY) == 0) {
         connPtr->keep = 0;
     }
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {

@@ -45,7 +45,7 @@ NsReplyIsClosed(const NsConn *connPtr)
  * Hand the socket over to the caller, blocking: output queued before is sent
  * first.  The descriptor, or -1; the server does no more with the socket.
  */
-int NsConnTakeSocket(NsConn *connPtr);
+int  NsConnTakeSocket(NsConn *connPtr);
 bool NsConnSocketIsTaken(const NsConn *connPtr);
 
 /*

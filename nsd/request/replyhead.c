@@ -20,7 +20,7 @@
 #include "net/driver.h"
 #include "request/conn_int.h"
 
-#define MAX_SERVER_FIELD 90     /* MAX_START_BYTES hold it. */
+#define MAX_SERVER_FIELD 90 /* MAX_START_BYTES hold it. */
 #define MAX_START_BYTES  (NS_REPLY_START_BYTES - NS_HTTP_DATE_LENGTH - 2)
 
 typedef struct Start {
@@ -36,8 +36,8 @@ typedef struct Field {
 } Field;
 
 /* Constant after NsReplySetServer. */
-static Start starts[2];         /* HTTP/1.0, HTTP/1.1. */
-static char  serverField[MAX_SERVER_FIELD + 3];     /* The whole field. */
+static Start starts[2];                         /* HTTP/1.0, HTTP/1.1. */
+static char  serverField[MAX_SERVER_FIELD + 3]; /* The whole field. */
 
 static void   SetServerField(const char *text);
 static size_t RenderStart(char *text, bool isHttp11, int status);
@@ -45,8 +45,7 @@ static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
 static bool   IsMultipart(const NsConn *connPtr);
-static int    MeasureFields(NsConn *connPtr, Field **fieldsPtr,
-                            size_t *bytesPtr);
+static int MeasureFields(NsConn *connPtr, Field **fieldsPtr, size_t *bytesPtr);
 
 void
 NsReplySetServer(const char *text)
@@ -112,11 +111,11 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 char *
 NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
 {
-    size_t  bytes = NS_REPLY_START_BYTES + 2 + room;
-    Field  *fields;
-    int     n = MeasureFields(connPtr, &fields, &bytes);
-    char   *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
-    char   *next;
+    size_t bytes = NS_REPLY_START_BYTES + 2 + room;
+    Field *fields;
+    int    n = MeasureFields(connPtr, &fields, &bytes);
+    char  *text = NsArenaAlloc(NsConnArena(connPtr), bytes);
+    char  *next;
 
     NsAssert(connPtr->replyState != NS_REPLY_OPEN);
     if (connPtr->replyState == NS_REPLY_DECIDED) {
@@ -140,13 +139,15 @@ NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
                int64_t bodyBytes)
 {
     if (settingsPtr->keepWait <= 0 || NsDriversStopping()
-            || !NsHttpAsksKeep(headPtr)) {
+        || !NsHttpAsksKeep(headPtr)) {
         return false;
     }
     if (settingsPtr->keepaliveMaxDownloadSize > 0
-            && bodyBytes > settingsPtr->keepaliveMaxDownloadSize) {
-        Ns_Log(Notice, "Disallow keep-alive, response of %" PRId64
-               " bytes exceeds keepalivemaxdownloadsize", bodyBytes);
+        && bodyBytes > settingsPtr->keepaliveMaxDownloadSize) {
+        Ns_Log(Notice,
+               "Disallow keep-alive, response of %" PRId64
+               " bytes exceeds keepalivemaxdownloadsize",
+               bodyBytes);
         return false;
     }
     return true;
@@ -234,8 +235,7 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
             && !NsDriversStopping();
     }
     if (bodyBytes == NS_LENGTH_UNKNOWN
-            && (connPtr->pub.flags & NS_CONN_CHUNK) == 0
-            && !IsMultipart(connPtr)) {
+        && (connPtr->pub.flags & NS_CONN_CHUNK) == 0 && !IsMultipart(connPtr)) {
         return false;
     }
     if (!NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes)) {
@@ -248,7 +248,8 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
         return false;
     }
     if (maxUpload > 0 && messagePtr->contentLength > (uint64_t) maxUpload) {
-        Ns_Log(Notice, "Disallow keep-alive, request body of %" PRIuz
+        Ns_Log(Notice,
+               "Disallow keep-alive, request body of %" PRIuz
                " bytes exceeds keepalivemaxuploadsize",
                messagePtr->contentLength);
         return false;
@@ -272,8 +273,8 @@ static int
 MeasureFields(NsConn *connPtr, Field **fieldsPtr, size_t *bytesPtr)
 {
     const Ns_Set *setPtr = connPtr->pub.outputheaders;
-    Field        *fields = NsArenaAlloc(NsConnArena(connPtr), sizeof(Field)
-                                        * (size_t) Ns_SetSize(setPtr));
+    Field        *fields = NsArenaAlloc(NsConnArena(connPtr),
+                                        sizeof(Field) * (size_t) Ns_SetSize(setPtr));
     int           i, n = 0;
 
     for (i = 0; i < Ns_SetSize(setPtr); i++) {
@@ -281,7 +282,7 @@ MeasureFields(NsConn *connPtr, Field **fieldsPtr, size_t *bytesPtr)
         const char *value = Ns_SetValue(setPtr, i);
 
         if (name != NULL && value != NULL) {
-            fields[n] = (Field) {name, value, strlen(name), strlen(value)};
+            fields[n] = (Field){name, value, strlen(name), strlen(value)};
             *bytesPtr += fields[n].nameLength + fields[n].valueLength
                 + NS_HEADER_EXTRA;
             n++;

@@ -14,15 +14,15 @@
 #include "http/charset.h"
 #include "request/conn_int.h"
 
-static Ns_Tls gzipTls;          /* A stream for reuse by the thread. */
+static Ns_Tls gzipTls; /* A stream for reuse by the thread. */
 
 static void Take(NsReplyText *textPtr, Ns_DString *dsPtr);
 static void Close(NsConn *connPtr);
 static bool ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
 static void AddVary(NsConn *connPtr);
 static Ns_CompressStream *TakeGzip(void);
-static void GiveGzip(Ns_CompressStream *gzipPtr);
-static void FreeGzip(void *arg);
+static void               GiveGzip(Ns_CompressStream *gzipPtr);
+static void               FreeGzip(void *arg);
 static bool NeedsEncoding(Tcl_Encoding encoding, const struct iovec *bufs,
                           int nBufs);
 static void Encode(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs,
@@ -116,19 +116,20 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
         return true;
     }
     if (connPtr->compressLevel <= 0
-            || (conn->flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS
-                               | NS_CONN_CLOSED)) != 0
-            || connPtr->responseLength >= 0
-            || Ns_SetIFind(conn->outputheaders, "Content-Encoding") >= 0) {
+        || (conn->flags
+            & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS | NS_CONN_CLOSED))
+            != 0
+        || connPtr->responseLength >= 0
+        || Ns_SetIFind(conn->outputheaders, "Content-Encoding") >= 0) {
         return false;
     }
     if ((flags & NS_CONN_STREAM) == 0
-            && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
+        && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
         return false;
     }
     AddVary(connPtr);
     if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
-            != NS_CONN_ZIPACCEPTED) {
+        != NS_CONN_ZIPACCEPTED) {
         return false;
     }
     connPtr->gzipPtr = TakeGzip();
@@ -212,7 +213,7 @@ NeedsEncoding(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs)
     }
     for (int i = 0; i < nBufs; i++) {
         if (memchr(bufs[i].iov_base, 0xC0, bufs[i].iov_len) != NULL
-                || memchr(bufs[i].iov_base, 0xED, bufs[i].iov_len) != NULL) {
+            || memchr(bufs[i].iov_base, 0xED, bufs[i].iov_len) != NULL) {
             return true;
         }
     }

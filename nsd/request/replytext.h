@@ -11,10 +11,10 @@
 #include "request/conn.h"
 
 typedef struct NsReplyText {
-    struct iovec *bufs;         /* The caller's, or &own. */
+    struct iovec *bufs; /* The caller's, or &own. */
     int           nBufs;
     struct iovec  own;
-    bool          isEncoded;    /* The next is in use. */
+    bool          isEncoded; /* The next is in use. */
     bool          isZipped;
     Ns_DString    encoded;
     Ns_DString    zipped;

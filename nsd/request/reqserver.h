@@ -15,50 +15,50 @@
 #include "process/server.h"
 #include "request/urltree.h"
 
-#define NS_URL_MAX_IDS 32       /* Independent URL spaces. */
+#define NS_URL_MAX_IDS 32 /* Independent URL spaces. */
 
-struct NsFilter;                /* filter.c */
+struct NsFilter; /* filter.c */
 struct NsTrace;
-struct NsProxyHandler;          /* op.c */
-struct NsErrorPage;             /* errorpage.c */
+struct NsProxyHandler; /* op.c */
+struct NsErrorPage;    /* errorpage.c */
 
 typedef struct NsRequestServer {
-    NsServer   *serverPtr;
+    NsServer *serverPtr;
 
     /* Settings: constant after NsRequestServerInit. */
-    bool        noticeDetail;
-    bool        redirectWithHost;
-    int         errorMinSize;           /* Bytes; 0: no padding. */
-    bool        checkModifiedSince;
+    bool                     noticeDetail;
+    bool                     redirectWithHost;
+    int                      errorMinSize; /* Bytes; 0: no padding. */
+    bool                     checkModifiedSince;
     Ns_HeaderCaseDisposition headerCase;
-    bool        compressEnable;
-    int         compressLevel;
-    int         compressMinSize;        /* Bytes. */
-    Tcl_Encoding outputEncoding;
-    const char *outputCharset;          /* Its name outside. */
-    Tcl_Encoding urlEncoding;
-    bool        isDriverFastPath;       /* Answer from driver threads. */
-    const char *extraHeaders;           /* Tcl list of names and values, or
-                                         * NULL. */
+    bool                     compressEnable;
+    int                      compressLevel;
+    int                      compressMinSize; /* Bytes. */
+    Tcl_Encoding             outputEncoding;
+    const char              *outputCharset; /* Its name outside. */
+    Tcl_Encoding             urlEncoding;
+    bool                     isDriverFastPath; /* Answer from driver threads. */
+    const char              *extraHeaders; /* Tcl list of names and values, or
+                                            * NULL. */
 
     /* Static files: constant after NsRequestServerInit. */
-    const char *serverDir;              /* Absolute. */
-    const char *pageDir;                /* Absolute, or below the root. */
-    const char *pageRoot;               /* Absolute, without virtual hosts. */
-    const char *indexFileList;          /* Tcl list of the next. */
+    const char  *serverDir;     /* Absolute. */
+    const char  *pageDir;       /* Absolute, or below the root. */
+    const char  *pageRoot;      /* Absolute, without virtual hosts. */
+    const char  *indexFileList; /* Tcl list of the next. */
     const char **indexFiles;
-    int         nIndexFiles;
-    int         directoryListing;       /* 0: none. */
-    const char *directoryProc;          /* NULL: none. */
-    const char *directoryAdp;           /* NULL: none. */
+    int          nIndexFiles;
+    int          directoryListing; /* 0: none. */
+    const char  *directoryProc;    /* NULL: none. */
+    const char  *directoryAdp;     /* NULL: none. */
 
     /* Virtual hosts: constant after NsRequestServerInit, the procedures after
      * start-up. */
-    bool        isVhostEnabled;
-    const char *hostPrefix;             /* NULL, "": none. */
-    int         hostHashLevel;
-    bool        stripWww;
-    bool        stripPort;
+    bool                 isVhostEnabled;
+    const char          *hostPrefix; /* NULL, "": none. */
+    int                  hostHashLevel;
+    bool                 stripWww;
+    bool                 stripPort;
     Ns_ServerRootProc   *rootProc;
     void                *rootArg;
     Ns_ConnLocationProc *locationProc;
@@ -69,21 +69,21 @@ typedef struct NsRequestServer {
     /* Set by modules, read by every request. */
     _Atomic(Ns_RequestAuthorizeProc *) authorizeProc;
 
-    Ns_RWLock   urlLock;                /* Guards the trees. */
+    Ns_RWLock urlLock; /* Guards the trees. */
     /* Each NULL before its first entry, and never again: so NULL can be read
      * without the lock. */
     _Atomic(NsUrlTree *) trees[NS_URL_MAX_IDS];
 
     /* Lists that only grow: changed under the lock, read without it.  What an
      * entry holds is constant once a pointer to it can be seen. */
-    Ns_Mutex    listLock;
+    Ns_Mutex                         listLock;
     _Atomic(struct NsFilter *)       filters;
-    _Atomic(struct NsTrace *)        traces;    /* And access procedures. */
+    _Atomic(struct NsTrace *)        traces; /* And access procedures. */
     _Atomic(struct NsTrace *)        cleanups;
     _Atomic(struct NsProxyHandler *) proxies;
-    struct NsErrorPage *errorPages;     /* Constant after start-up. */
-    char               *realm;          /* Guarded by listLock, replaced as a
-                                         * whole. */
+    struct NsErrorPage              *errorPages; /* Constant after start-up. */
+    char *realm; /* Guarded by listLock, replaced as a
+                  * whole. */
 } NsRequestServer;
 
 /*

@@ -21,15 +21,15 @@
  */
 typedef struct NsTrace {
     _Atomic(struct NsTrace *) nextPtr;
-    Ns_TraceProc  *proc;        /* NULL: an access procedure. */
-    Ns_AccessProc *accessProc;
-    void          *arg;
+    Ns_TraceProc             *proc; /* NULL: an access procedure. */
+    Ns_AccessProc            *accessProc;
+    void                     *arg;
 } NsTrace;
 
 static NsTrace *AddTrace(const char *server, Ns_TraceProc *proc,
                          Ns_AccessProc *accessProc, void *arg);
-static void AppendTraces(Ns_DString *dsPtr, const char *type,
-                         const NsTrace *tracePtr);
+static void     AppendTraces(Ns_DString *dsPtr, const char *type,
+                             const NsTrace *tracePtr);
 
 void *
 Ns_RegisterServerTrace(const char *server, Ns_TraceProc *proc, void *arg)
@@ -124,8 +124,8 @@ NsReqTraceAccess(NsServer *serverPtr, const Ns_Access *accessPtr)
     for (tracePtr = atomic_load_explicit(&serverPtr->requestPtr->traces,
                                          memory_order_acquire);
          tracePtr != NULL;
-         tracePtr = atomic_load_explicit(&tracePtr->nextPtr,
-                                         memory_order_acquire)) {
+         tracePtr =
+             atomic_load_explicit(&tracePtr->nextPtr, memory_order_acquire)) {
         if (tracePtr->proc == NULL) {
             tracePtr->accessProc(accessPtr, tracePtr->arg);
         }
@@ -139,9 +139,10 @@ void
 NsReqTraceAnnounce(NsConn *connPtr, Ns_AccessStage stage, int64_t bytes)
 {
     if (NsUnitIsWanted()
-            || (NsLogIsAsync() && atomic_load_explicit(
-                    &connPtr->serverPtr->requestPtr->traces,
-                    memory_order_acquire) != NULL)) {
+        || (NsLogIsAsync()
+            && atomic_load_explicit(&connPtr->serverPtr->requestPtr->traces,
+                                    memory_order_acquire)
+                != NULL)) {
         Ns_Access *accessPtr = NsAccessGet(connPtr);
 
         accessPtr->stage = stage;
@@ -166,9 +167,9 @@ static NsTrace *
 AddTrace(const char *server, Ns_TraceProc *proc, Ns_AccessProc *accessProc,
          void *arg)
 {
-    NsRequestServer *requestPtr = NsRequestServerFind(server,
-                                                      "Ns_RegisterServerTrace");
-    NsTrace         *tracePtr;
+    NsRequestServer    *requestPtr = NsRequestServerFind(server,
+                                                         "Ns_RegisterServerTrace");
+    NsTrace            *tracePtr;
     _Atomic(NsTrace *) *linkPtr;
 
     if (requestPtr == NULL) {
@@ -196,8 +197,10 @@ AppendTraces(Ns_DString *dsPtr, const char *type, const NsTrace *tracePtr)
     for (; tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
         Tcl_DStringStartSublist(dsPtr);
         Tcl_DStringAppendElement(dsPtr, type);
-        Ns_GetProcInfo(dsPtr, tracePtr->proc != NULL ? (void *) tracePtr->proc
-                       : (void *) tracePtr->accessProc, tracePtr->arg);
+        Ns_GetProcInfo(dsPtr,
+                       tracePtr->proc != NULL ? (void *) tracePtr->proc
+                                              : (void *) tracePtr->accessProc,
+                       tracePtr->arg);
         Tcl_DStringEndSublist(dsPtr);
     }
 }

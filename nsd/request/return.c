@@ -19,14 +19,13 @@
 static NsRangeStatus FindRanges(NsConn *connPtr, int status,
                                 const NsBody *bodyPtr, NsRange *ranges,
                                 int *nPtr);
-static int     SendWhole(NsConn *connPtr, const char *type,
-                         const NsBody *bodyPtr);
-static int     SendRange(NsConn *connPtr, const char *type,
-                         const NsBody *bodyPtr, const NsRange *rangePtr);
-static int     SendRanges(NsConn *connPtr, const char *type,
-                          const NsBody *bodyPtr, const NsRange *ranges, int n);
-static int     SendNoRange(NsConn *connPtr, const NsBody *bodyPtr);
-static void    SetBodyHeaders(NsConn *connPtr, const char *type);
+static int  SendWhole(NsConn *connPtr, const char *type, const NsBody *bodyPtr);
+static int  SendRange(NsConn *connPtr, const char *type, const NsBody *bodyPtr,
+                      const NsRange *rangePtr);
+static int  SendRanges(NsConn *connPtr, const char *type, const NsBody *bodyPtr,
+                       const NsRange *ranges, int n);
+static int  SendNoRange(NsConn *connPtr, const NsBody *bodyPtr);
+static void SetBodyHeaders(NsConn *connPtr, const char *type);
 static NsPiece BodyPiece(const NsBody *bodyPtr, uint64_t offset,
                          uint64_t length);
 static NsPiece TextPiece(const char *text, size_t length);
@@ -66,10 +65,9 @@ int
 Ns_ConnReturnData(Ns_Conn *conn, int status, const char *data, ssize_t length,
                   const char *type)
 {
-    NsBody body = {
-        .fd = -1, .base = data,
-        .length = length < 0 ? strlen(data) : (size_t) length
-    };
+    NsBody body = {.fd = -1,
+                   .base = data,
+                   .length = length < 0 ? strlen(data) : (size_t) length};
 
     return NsReturnBody(NsConnOf(conn), status, type, &body);
 }
@@ -85,8 +83,10 @@ Ns_ConnReturnCharData(Ns_Conn *conn, int status, const char *text,
     if (type != NULL && (conn->flags & NS_CONN_SENTHDRS) == 0) {
         Ns_ConnSetEncodedTypeHeader(conn, type);
     }
-    return Finish(NsConnOf(conn), Ns_ConnWriteChars(conn, text,
-        length < 0 ? strlen(text) : (size_t) length, 0));
+    return Finish(NsConnOf(conn),
+                  Ns_ConnWriteChars(conn, text,
+                                    length < 0 ? strlen(text) : (size_t) length,
+                                    0));
 }
 
 int
@@ -193,12 +193,11 @@ FindRanges(NsConn *connPtr, int status, const NsBody *bodyPtr, NsRange *ranges,
     const char *range = Ns_SetIGet(headers, "Range");
 
     if (range == NULL || status != 200 || connPtr->status != 200
-            || connPtr->request.method == NULL
-            || !STREQ(connPtr->request.method, "GET")
-            || (connPtr->pub.flags & (NS_CONN_SENTHDRS
-                                      | NS_CONN_SKIPHDRS)) != 0
-            || !NsJudgeIfRange(Ns_SetIGet(headers, "If-Range"),
-                               &bodyPtr->validators)) {
+        || connPtr->request.method == NULL
+        || !STREQ(connPtr->request.method, "GET")
+        || (connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) != 0
+        || !NsJudgeIfRange(Ns_SetIGet(headers, "If-Range"),
+                           &bodyPtr->validators)) {
         return NS_RANGE_NONE;
     }
     return NsRangeParse(range, bodyPtr->length, ranges, nPtr);
@@ -308,7 +307,7 @@ BodyPiece(const NsBody *bodyPtr, uint64_t offset, uint64_t length)
 static NsPiece
 TextPiece(const char *text, size_t length)
 {
-    return (NsPiece) {.fd = -1, .base = text, .length = length};
+    return (NsPiece){.fd = -1, .base = text, .length = length};
 }
 
 static void

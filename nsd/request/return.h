@@ -11,12 +11,12 @@
 #include "request/conn.h"
 
 typedef struct NsBody {
-    int         fd;             /* -1: memory. */
-    const void *base;           /* Memory. */
-    size_t      length;
-    NsValidators validators;    /* For If-Range. */
-    void      (*releaseProc)(void *arg);    /* Called once, also on failure; */
-    void       *arg;            /* without one, the body is the caller's. */
+    int          fd;   /* -1: memory. */
+    const void  *base; /* Memory. */
+    size_t       length;
+    NsValidators validators;        /* For If-Range. */
+    void (*releaseProc)(void *arg); /* Called once, also on failure; */
+    void *arg;                      /* without one, the body is the caller's. */
 } NsBody;
 
 /*

@@ -49,9 +49,8 @@ static StageProc RefuseOversized;
 static StageProc RunHandler;
 
 static StageProc *const stages[] = {
-    HaveBody, AskDriver, RunProxy, FilterBeforeAuth, NsConnAuthorize,
-    FilterAfterAuth, RefuseOversized, RunHandler
-};
+    HaveBody,        AskDriver,       RunProxy,        FilterBeforeAuth,
+    NsConnAuthorize, FilterAfterAuth, RefuseOversized, RunHandler};
 
 static void Answer(NsConn *connPtr);
 static void ReturnPage(NsConn *connPtr, int status);
@@ -72,24 +71,23 @@ NsConnRun(NsWork *workPtr)
     NsAssert(connPtr->sockPtr != NULL);
     NsAssertNoneLocked();
     if (nsConnHooks.threadCheckProc != NULL
-            && nsConnHooks.threadCheckProc(connPtr->serverPtr) != NS_OK) {
+        && nsConnHooks.threadCheckProc(connPtr->serverPtr) != NS_OK) {
         NsPoolThreadUnfit();
         NsConnRefuse(workPtr);
         return;
     }
     NsConnSetCurrent(connPtr);
-    NsThreadSetDoing(&(NsThreadDoing) {
-        .method = connPtr->firstMethod, .url = connPtr->firstUrl,
-        .id = workPtr->id
-    });
+    NsThreadSetDoing(&(NsThreadDoing){.method = connPtr->firstMethod,
+                                      .url = connPtr->firstUrl,
+                                      .id = workPtr->id});
     workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
-    NsSockSetNotes(connPtr->sockPtr, &(NsSockNotes) {
-        .queueStamp = workPtr->queueStamp,
-        .pool = NsPoolName(workPtr->poolPtr),
-        .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
-        .sharedRatePtr = NsPoolRate(workPtr->poolPtr)
-    });
+    NsSockSetNotes(connPtr->sockPtr,
+                   &(NsSockNotes){
+                       .queueStamp = workPtr->queueStamp,
+                       .pool = NsPoolName(workPtr->poolPtr),
+                       .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
+                       .sharedRatePtr = NsPoolRate(workPtr->poolPtr)});
 
     Answer(connPtr);
     NsReplyFinish(connPtr);
@@ -137,16 +135,19 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
     Tcl_DStringStartSublist(dsPtr);
     snprintf(text, sizeof(text), "cns%" PRIu64, workPtr->id);
     Tcl_DStringAppendElement(dsPtr, text);
-    Tcl_DStringAppendElement(dsPtr, isForwarded
-                             ? NsProxiesForwarded(&connPtr->messagePtr->head,
-                                                  connPtr->messagePtr->peer,
-                                                  peer)
-                             : connPtr->messagePtr->peer);
+    Tcl_DStringAppendElement(
+        dsPtr,
+        isForwarded ? NsProxiesForwarded(&connPtr->messagePtr->head,
+                                         connPtr->messagePtr->peer, peer)
+                    : connPtr->messagePtr->peer);
     Tcl_DStringAppendElement(dsPtr, state);
-    Tcl_DStringAppendElement(dsPtr, connPtr->firstMethod == NULL ? "unknown"
-                             : connPtr->firstMethod);
-    Tcl_DStringAppendElement(dsPtr, connPtr->firstUrl == NULL ? "unknown"
-                             : connPtr->firstUrl);
+    Tcl_DStringAppendElement(dsPtr,
+                             connPtr->firstMethod == NULL
+                                 ? "unknown"
+                                 : connPtr->firstMethod);
+    Tcl_DStringAppendElement(dsPtr,
+                             connPtr->firstUrl == NULL ? "unknown"
+                                                       : connPtr->firstUrl);
     snprintf(text, sizeof(text), "%ld.%06ld", elapsed.sec, elapsed.usec);
     Tcl_DStringAppendElement(dsPtr, text);
     snprintf(text, sizeof(text), "%" PRId64,
@@ -195,7 +196,8 @@ ReturnPage(NsConn *connPtr, int status)
 static void
 EndLog(NsConn *connPtr)
 {
-    NsDelivery *deliveryPtr = connPtr->rarePtr == NULL ? NULL
+    NsDelivery *deliveryPtr = connPtr->rarePtr == NULL
+        ? NULL
         : connPtr->rarePtr->deliveryPtr;
 
     NsConnCheck(connPtr);
@@ -286,7 +288,8 @@ RunFilters(NsConn *connPtr, int phase)
     if (!NsFiltersExist(connPtr->serverPtr)) {
         if (phase == NS_FILTER_POST_AUTH) {
             connPtr->work.filterStamp = HasBegun(connPtr)
-                ? NsClockNow() : connPtr->work.dequeueStamp;
+                ? NsClockNow()
+                : connPtr->work.dequeueStamp;
         }
         return NS_OK;
     }
@@ -341,7 +344,7 @@ Trace(NsConn *connPtr)
 {
     bool hasFilters = connPtr->request.method != NULL
         && NsFiltersExist(connPtr->serverPtr);
-    int  result = NS_OK;
+    int result = NS_OK;
 
     if (hasFilters) {
         result = NsFiltersRun(connPtr, NS_FILTER_TRACE);
@@ -367,7 +370,7 @@ Release(NsConn *connPtr)
 
     NsAssert(connPtr->sockPtr == NULL);
     NsAssertNoneLocked();
-    NsThreadSetDoing(&(NsThreadDoing) {NULL, NULL, 0});
+    NsThreadSetDoing(&(NsThreadDoing){NULL, NULL, 0});
     NsConnFreeLocals(connPtr);
     if (nsConnHooks.cleanupProc != NULL) {
         nsConnHooks.cleanupProc(connPtr);

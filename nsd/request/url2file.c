@@ -38,7 +38,7 @@ typedef struct Mount {
     char     *url;
 } Mount;
 
-static int mappingId;           /* Constant after NsUrl2FileInit. */
+static int mappingId; /* Constant after NsUrl2FileInit. */
 
 static Ns_Url2FileProc MountProc;
 static Ns_Callback     FreeMount;
@@ -125,7 +125,7 @@ Ns_UrlToFile(Ns_DString *dsPtr, const char *server, const char *url)
     bool      isDefault;
 
     return serverPtr == NULL ? NS_ERROR
-        : NsUrlToFile(dsPtr, serverPtr, url, &isDefault);
+                             : NsUrlToFile(dsPtr, serverPtr, url, &isDefault);
 }
 
 int
@@ -278,8 +278,8 @@ UnrefMapping(void *data)
     Mapping *mappingPtr = data;
 
     NsAssert(mappingPtr->nRefs > 0);
-    if (atomic_fetch_sub_explicit(&mappingPtr->nRefs, 1,
-                                  memory_order_acq_rel) == 1) {
+    if (atomic_fetch_sub_explicit(&mappingPtr->nRefs, 1, memory_order_acq_rel)
+        == 1) {
         if (mappingPtr->freeProc != NULL) {
             mappingPtr->freeProc(mappingPtr->arg);
         }
@@ -337,7 +337,7 @@ FileMode(const char *server, const char *url)
 
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, server, url) == NS_OK
-            && stat(Ns_DStringValue(&ds), &status) == 0) {
+        && stat(Ns_DStringValue(&ds), &status) == 0) {
         mode = (int) (status.st_mode & S_IFMT);
     }
     Ns_DStringFree(&ds);

@@ -14,8 +14,8 @@
 
 static atomic_int nIds;
 
-static NsUrlTree *TreeLocked(NsRequestServer *requestPtr, int id);
-static void       FreeDropped(NsUrlDropped *droppedPtr);
+static NsUrlTree       *TreeLocked(NsRequestServer *requestPtr, int id);
+static void             FreeDropped(NsUrlDropped *droppedPtr);
 static NsRequestServer *FindServer(const char *server);
 
 int
@@ -58,7 +58,8 @@ Ns_UrlSpecificGet(const char *server, const char *method, const char *url,
 {
     NsRequestServer *requestPtr = FindServer(server);
 
-    return requestPtr == NULL ? NULL
+    return requestPtr == NULL
+        ? NULL
         : NsUrlSpaceFind(requestPtr->serverPtr, id, method, url, NULL, NULL);
 }
 
@@ -86,7 +87,8 @@ Ns_UrlSpecificGetExact(const char *server, const char *method, const char *url,
 {
     NsRequestServer *requestPtr = FindServer(server);
 
-    return requestPtr == NULL ? NULL
+    return requestPtr == NULL
+        ? NULL
         : NsUrlSpaceFindExact(requestPtr->serverPtr, id, method, url, flags,
                               NULL, NULL);
 }
@@ -139,14 +141,14 @@ Ns_UrlSpecificWalk(int id, const char *server, Ns_ArgProc proc,
 }
 
 void *
-NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method,
-               const char *url, NsUrlAcceptProc *acceptProc, void *arg)
+NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method, const char *url,
+               NsUrlAcceptProc *acceptProc, void *arg)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;
     void            *data;
 
     if (atomic_load_explicit(&requestPtr->trees[id], memory_order_relaxed)
-            == NULL) {
+        == NULL) {
         return NULL;
     }
     Ns_RWLockRdLock(&requestPtr->urlLock);

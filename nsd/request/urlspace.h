@@ -39,15 +39,15 @@ void *NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
  */
 typedef struct NsUrlEntry {
     const char *method;
-    const char *directory;      /* "/" or "/a/b". */
-    const char *filter;         /* "*" or a glob. */
+    const char *directory; /* "/" or "/a/b". */
+    const char *filter;    /* "*" or a glob. */
     bool        inherits;
     void       *data;
 } NsUrlEntry;
 
 typedef void NsUrlVisitProc(const NsUrlEntry *entryPtr, void *arg);
-void NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
-                     void *arg);
+void         NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
+                             void *arg);
 
 /*
  * Append the list element {METHOD DIRECTORY FILTER inherit|noinherit ...}, left

@@ -14,25 +14,25 @@
 #include "base/assert.h"
 
 typedef struct Slot {
-    void  *data;                /* NULL: nothing registered. */
+    void *data; /* NULL: nothing registered. */
     void (*freeProc)(void *data);
 } Slot;
 
 typedef struct Filter {
     char  *glob;
-    size_t suffixBytes;         /* For "*.adp" and the like; 0: another form. */
-    bool   matchesAll;          /* The glob is "*". */
+    size_t suffixBytes; /* For "*.adp" and the like; 0: another form. */
+    bool   matchesAll;  /* The glob is "*". */
     Slot   inherited;
-    Slot   exact;               /* Registered with NS_OP_NOINHERIT. */
+    Slot   exact; /* Registered with NS_OP_NOINHERIT. */
 } Filter;
 
 typedef struct Node {
     char         *segment;
     size_t        segmentBytes;
-    struct Node  *parentPtr;    /* NULL: the root. */
-    struct Node **children;     /* Sorted. */
+    struct Node  *parentPtr; /* NULL: the root. */
+    struct Node **children;  /* Sorted. */
     int           nChildren;
-    Filter       *filters;      /* More restrictive ones first. */
+    Filter       *filters; /* More restrictive ones first. */
     int           nFilters;
 } Node;
 
@@ -58,7 +58,7 @@ typedef struct Segment {
  * A pattern cut into directory and filter; the filter is NULL for "*".
  */
 typedef struct Pattern {
-    const char *end;            /* Of the directory. */
+    const char *end; /* Of the directory. */
     const char *glob;
     size_t      globBytes;
 } Pattern;
@@ -76,8 +76,8 @@ static Node   *FindNode(const NsUrlTree *treePtr, const char *method,
 static Filter *FindFilter(const Node *nodePtr, const Pattern *patternPtr);
 static Filter *AddFilter(Node *nodePtr, const Pattern *patternPtr);
 static void   *FindAtNode(const Node *nodePtr, const char *lastSegment,
-                          bool isWhole, bool isFast,
-                          NsUrlAcceptProc *acceptProc, void *arg);
+                          bool isWhole, bool isFast, NsUrlAcceptProc *acceptProc,
+                          void *arg);
 static bool    MatchesFilter(const Filter *filterPtr, const char *segment);
 static void    DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
 static void    DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr);
@@ -107,8 +107,9 @@ NsUrlTreePut(NsUrlTree *treePtr, const char *method, const char *url,
         nodePtr = GetChild(nodePtr, &segment);
     }
     filterPtr = AddFilter(nodePtr, &pattern);
-    slotPtr = (flags & NS_OP_NOINHERIT) ? &filterPtr->exact
-                                        : &filterPtr->inherited;
+    slotPtr = (flags & NS_OP_NOINHERIT)
+        ? &filterPtr->exact
+        : &filterPtr->inherited;
     if (flags & NS_OP_NODELETE) {
         slotPtr->freeProc = NULL;
     }
@@ -138,8 +139,9 @@ NsUrlTreeRemove(NsUrlTree *treePtr, const char *method, const char *url,
     if (filterPtr == NULL) {
         return NULL;
     }
-    slotPtr = (flags & NS_OP_NOINHERIT) ? &filterPtr->exact
-                                        : &filterPtr->inherited;
+    slotPtr = (flags & NS_OP_NOINHERIT)
+        ? &filterPtr->exact
+        : &filterPtr->inherited;
     data = slotPtr->data;
     if (flags & NS_OP_NODELETE) {
         slotPtr->freeProc = NULL;
@@ -162,8 +164,9 @@ NsUrlTreeGet(const NsUrlTree *treePtr, const char *method, const char *url,
     if (filterPtr == NULL) {
         return NULL;
     }
-    return (flags & NS_OP_NOINHERIT) ? filterPtr->exact.data
-                                     : filterPtr->inherited.data;
+    return (flags & NS_OP_NOINHERIT)
+        ? filterPtr->exact.data
+        : filterPtr->inherited.data;
 }
 
 void *
@@ -240,7 +243,7 @@ ParsePattern(const char *url)
         start--;
     }
     if (memchr(start, '*', (size_t) (end - start)) != NULL
-            || memchr(start, '?', (size_t) (end - start)) != NULL) {
+        || memchr(start, '?', (size_t) (end - start)) != NULL) {
         pattern.end = start;
         if (end - start != 1 || *start != '*') {
             pattern.glob = start;
@@ -294,7 +297,8 @@ GetMethod(NsUrlTree *treePtr, const char *method)
         methodPtr = ns_calloc(1, sizeof(Method));
         methodPtr->name = ns_strdup(method);
         treePtr->methods = ns_realloc(treePtr->methods,
-            sizeof(Method *) * ((size_t) treePtr->nMethods + 1));
+                                      sizeof(Method *)
+                                          * ((size_t) treePtr->nMethods + 1));
         treePtr->methods[treePtr->nMethods++] = methodPtr;
     }
     return methodPtr;
@@ -344,7 +348,8 @@ GetChild(Node *nodePtr, const Segment *segmentPtr)
     childPtr->segmentBytes = segmentPtr->bytes;
     childPtr->parentPtr = nodePtr;
     nodePtr->children = ns_realloc(nodePtr->children,
-        sizeof(Node *) * ((size_t) nodePtr->nChildren + 1));
+                                   sizeof(Node *)
+                                       * ((size_t) nodePtr->nChildren + 1));
     NsAssert(i >= 0 && i <= nodePtr->nChildren);
     memmove(nodePtr->children + i + 1, nodePtr->children + i,
             sizeof(Node *) * (size_t) (nodePtr->nChildren - i));
@@ -388,10 +393,12 @@ FindFilter(const Node *nodePtr, const Pattern *patternPtr)
     for (int i = 0; i < nodePtr->nFilters; i++) {
         Filter *filterPtr = &nodePtr->filters[i];
 
-        if (patternPtr->glob == NULL ? filterPtr->matchesAll
+        if (patternPtr->glob == NULL
+                ? filterPtr->matchesAll
                 : strlen(filterPtr->glob) == patternPtr->globBytes
-                && memcmp(filterPtr->glob, patternPtr->glob,
-                          patternPtr->globBytes) == 0) {
+                    && memcmp(filterPtr->glob, patternPtr->glob,
+                              patternPtr->globBytes)
+                        == 0) {
             return filterPtr;
         }
     }
@@ -408,7 +415,8 @@ AddFilter(Node *nodePtr, const Pattern *patternPtr)
     if (filterPtr != NULL) {
         return filterPtr;
     }
-    glob = patternPtr->glob == NULL ? ns_strdup("*")
+    glob = patternPtr->glob == NULL
+        ? ns_strdup("*")
         : ns_strncopy(patternPtr->glob, (ssize_t) patternPtr->globBytes);
 
     /*
@@ -416,21 +424,22 @@ AddFilter(Node *nodePtr, const Pattern *patternPtr)
      * less restrictive.
      */
     while (i < nodePtr->nFilters
-            && !Tcl_StringMatch(glob, nodePtr->filters[i].glob)) {
+           && !Tcl_StringMatch(glob, nodePtr->filters[i].glob)) {
         i++;
     }
     nodePtr->filters = ns_realloc(nodePtr->filters,
-        sizeof(Filter) * ((size_t) nodePtr->nFilters + 1));
+                                  sizeof(Filter)
+                                      * ((size_t) nodePtr->nFilters + 1));
     filterPtr = nodePtr->filters + i;
     memmove(filterPtr + 1, filterPtr,
             sizeof(Filter) * (size_t) (nodePtr->nFilters - i));
     nodePtr->nFilters++;
-    *filterPtr = (Filter) {
+    *filterPtr = (Filter){
         .glob = glob,
         .suffixBytes = glob[0] == '*' && strpbrk(glob + 1, "*?[\\") == NULL
-            ? strlen(glob + 1) : 0u,
-        .matchesAll = patternPtr->glob == NULL
-    };
+            ? strlen(glob + 1)
+            : 0u,
+        .matchesAll = patternPtr->glob == NULL};
     CheckNode(nodePtr);
     return filterPtr;
 }
@@ -449,7 +458,7 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
 
         if (filterPtr->matchesAll) {
             if (isWhole && data != NULL
-                    && (acceptProc == NULL || acceptProc(data, arg))) {
+                && (acceptProc == NULL || acceptProc(data, arg))) {
                 return data;
             }
         } else if (isFast || !MatchesFilter(filterPtr, lastSegment)) {
@@ -474,7 +483,8 @@ MatchesFilter(const Filter *filterPtr, const char *segment)
     length = strlen(segment);
     return length >= filterPtr->suffixBytes
         && memcmp(segment + length - filterPtr->suffixBytes,
-                  filterPtr->glob + 1, filterPtr->suffixBytes) == 0;
+                  filterPtr->glob + 1, filterPtr->suffixBytes)
+        == 0;
 }
 
 static void
@@ -548,10 +558,9 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
     for (i = 0; i < nodePtr->nFilters; i++) {
         const Filter *filterPtr = &nodePtr->filters[i];
         NsUrlEntry    entry = {
-            .method = methodPtr->name,
-            .directory = length == 0 ? "/" : Tcl_DStringValue(pathPtr),
-            .filter = filterPtr->glob
-        };
+               .method = methodPtr->name,
+               .directory = length == 0 ? "/" : Tcl_DStringValue(pathPtr),
+               .filter = filterPtr->glob};
 
         if (filterPtr->inherited.data != NULL) {
             entry.inherits = true;

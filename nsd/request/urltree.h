@@ -19,7 +19,7 @@
 typedef struct NsUrlDropped {
     struct NsUrlDropped *nextPtr;
     void                *data;
-    void               (*freeProc)(void *data);
+    void (*freeProc)(void *data);
 } NsUrlDropped;
 
 typedef struct NsUrlTree NsUrlTree;

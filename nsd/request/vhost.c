@@ -13,10 +13,10 @@
 #include "request/conn_int.h"
 
 static const char *HostOf(const NsConn *connPtr);
-static char *AppendHostRoot(Ns_DString *dsPtr,
-                            const NsRequestServer *requestPtr,
-                            const char *host);
-static void AppendParts(Ns_DString *dsPtr, va_list *apPtr);
+static char       *AppendHostRoot(Ns_DString            *dsPtr,
+                                  const NsRequestServer *requestPtr,
+                                  const char            *host);
+static void        AppendParts(Ns_DString *dsPtr, va_list *apPtr);
 
 bool
 NsVhostIsEnabled(const NsServer *serverPtr)
@@ -40,7 +40,7 @@ NsServerRoot(Ns_DString *dsPtr, NsServer *serverPtr, const char *host)
             host = HostOf(connPtr);
         }
         if (host != NULL && *host != '\0' && Ns_StrIsHost(host)
-                && *host != '[') {
+            && *host != '[') {
             return AppendHostRoot(dsPtr, requestPtr, host);
         }
     }
@@ -54,7 +54,7 @@ NsPageRoot(Ns_DString *dsPtr, NsServer *serverPtr, const char *host)
     const NsRequestServer *requestPtr = serverPtr->requestPtr;
 
     if (!NsVhostIsEnabled(serverPtr)
-            || Ns_PathIsAbsolute(requestPtr->pageDir)) {
+        || Ns_PathIsAbsolute(requestPtr->pageDir)) {
         Ns_DStringAppend(dsPtr, requestPtr->pageRoot);
         return Ns_DStringValue(dsPtr);
     }

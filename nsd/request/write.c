@@ -13,11 +13,11 @@
 #include "request/replytext.h"
 #include "request/reqtrace.h"
 
-#define COPY_BYTES 65536        /* Read from channels and pipes at a time. */
+#define COPY_BYTES 65536 /* Read from channels and pipes at a time. */
 
 typedef ssize_t ReadProc(void *source, char *buffer, size_t size);
 
-static int  Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes);
+static int Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes);
 static ssize_t ReadFd(void *source, char *buffer, size_t size);
 static ssize_t ReadFp(void *source, char *buffer, size_t size);
 static ssize_t ReadChannel(void *source, char *buffer, size_t size);
@@ -33,9 +33,9 @@ Ns_ConnWriteData(Ns_Conn *conn, const void *bytes, size_t length, int flags)
 int
 Ns_ConnWriteVData(Ns_Conn *conn, struct iovec *bufs, int nBufs, int flags)
 {
-    NsConn  *connPtr = NsConnOf(conn);
-    NsPiece  stackPieces[16], *pieces = stackPieces;
-    int      i, n = 0;
+    NsConn *connPtr = NsConnOf(conn);
+    NsPiece stackPieces[16], *pieces = stackPieces;
+    int     i, n = 0;
 
     if (nBufs > Ns_NrElements(stackPieces)) {
         pieces = NsArenaAlloc(NsConnArena(connPtr),
@@ -44,9 +44,8 @@ Ns_ConnWriteVData(Ns_Conn *conn, struct iovec *bufs, int nBufs, int flags)
     NsAssert(nBufs >= 0);
     for (i = 0; i < nBufs; i++) {
         if (bufs[i].iov_len > 0) {
-            pieces[n++] = (NsPiece) {
-                .fd = -1, .base = bufs[i].iov_base, .length = bufs[i].iov_len
-            };
+            pieces[n++] = (NsPiece){
+                .fd = -1, .base = bufs[i].iov_base, .length = bufs[i].iov_len};
         }
     }
     NsAssert(n <= nBufs);
@@ -93,9 +92,8 @@ Ns_ConnSend(Ns_Conn *conn, struct iovec *bufs, int nBufs)
         int n = MIN(nBufs, NS_CONN_MAXBUFS);
 
         for (int i = 0; i < n; i++) {
-            pieces[i] = (NsPiece) {
-                .fd = -1, .base = bufs[i].iov_base, .length = bufs[i].iov_len
-            };
+            pieces[i] = (NsPiece){
+                .fd = -1, .base = bufs[i].iov_base, .length = bufs[i].iov_len};
             sent += (ssize_t) bufs[i].iov_len;
         }
         if (NsSockSend(connPtr->sockPtr, pieces, n) != NS_OK) {
@@ -200,7 +198,7 @@ Ns_CompleteHeaders(Ns_Conn *conn, Tcl_WideInt bodyBytes, int flags,
     }
     text = NsReplyRender(connPtr, 0, &length);
     NsAssert(length <= INT_MAX);
-    connPtr->bodyBytes -= (int64_t) length;     /* The caller sends them. */
+    connPtr->bodyBytes -= (int64_t) length; /* The caller sends them. */
     Ns_DStringNAppend(dsPtr, text, (int) length);
     return 1;
 }
@@ -243,7 +241,7 @@ Copy(NsConn *connPtr, ReadProc *proc, void *source, int64_t bytes)
     int     result = NS_OK;
 
     if (bytes >= 0 && connPtr->responseLength < 0
-            && (connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
+        && (connPtr->pub.flags & NS_CONN_SENTHDRS) == 0) {
         connPtr->responseLength = bytes;
     }
     buffer = ns_malloc(COPY_BYTES);

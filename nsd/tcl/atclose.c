@@ -16,12 +16,11 @@ typedef struct NsAtClose {
 } NsAtClose;
 
 static Tcl_ObjCmdProc AtCloseCmd;
-static NsCleanupProc RunAll;
+static NsCleanupProc  RunAll;
 
 static const NsTclCommand commands[] = {
     {"ns_atclose", AtCloseCmd, 1, NS_TCL_ANY, "script ?args?", NS_TCL_CONN},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsAtCloseCmdInit(void)
@@ -44,7 +43,8 @@ RunAll(NsInterp *itPtr)
 
         itPtr->atClosePtr = atClosePtr->nextPtr;
         if (Tcl_EvalObjEx(itPtr->interp, atClosePtr->scriptPtr,
-                          TCL_EVAL_GLOBAL | TCL_EVAL_DIRECT) != TCL_OK) {
+                          TCL_EVAL_GLOBAL | TCL_EVAL_DIRECT)
+            != TCL_OK) {
             (void) Ns_TclLogErrorInfo(itPtr->interp, "\n(context: at close)");
         }
         (void) Tcl_RestoreInterpState(itPtr->interp, state);

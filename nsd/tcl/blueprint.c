@@ -24,12 +24,12 @@
 static Ns_TclTraceProc UpdateTrace;
 static Ns_TclTraceProc CleanupTrace;
 
-static int Try(NsTclServer *tclPtr, const char *script, size_t length,
-               Ns_DString *errorPtr);
-static void AddOwnTraces(const char *server);
+static int         Try(NsTclServer *tclPtr, const char *script, size_t length,
+                       Ns_DString *errorPtr);
+static void        AddOwnTraces(const char *server);
 static const char *SharedLibrary(void);
 static const char *HomePath(const char *path);
-static void SplitHeaders(NsTclServer *tclPtr);
+static void        SplitHeaders(NsTclServer *tclPtr);
 
 /*
  * Of all servers.
@@ -40,11 +40,11 @@ typedef struct Shared {
 } Shared;
 
 static const NsParameter sharedRows[] = {
-    NS_PATH(Shared, library, "tcllibrary", "tcl", "Tcl library of all servers."),
+    NS_PATH(Shared, library, "tcllibrary", "tcl",
+            "Tcl library of all servers."),
     NS_BOOL(Shared, isInitLocked, "tclinitlock", "false",
             "Make interpreters one at a time."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static const NsParameter rows[] = {
     NS_PATH(NsTclServer, library, "library", "modules/tcl",
@@ -57,10 +57,8 @@ static const NsParameter rows[] = {
             "Script that answers when a Tcl page fails."),
     NS_LISTED("initcmds", NS_PARAM_STRING, "",
               "Commands at the end of the server's start."),
-    NS_LISTED("lazyloader", NS_PARAM_BOOL, "false",
-              "Accepted and ignored."),
-    NS_PARAM_END
-};
+    NS_LISTED("lazyloader", NS_PARAM_BOOL, "false", "Accepted and ignored."),
+    NS_PARAM_END};
 
 void
 NsBlueprintInit(void)
@@ -143,7 +141,7 @@ Ns_TclLibrary(const char *server)
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
     return serverPtr == NULL ? (char *) SharedLibrary()
-        : (char *) serverPtr->tclPtr->library;
+                             : (char *) serverPtr->tclPtr->library;
 }
 
 int
@@ -152,7 +150,7 @@ Ns_TclInitModule(const char *server, const char *module)
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
     if (serverPtr == NULL || serverPtr != NsServerInitializing()
-            || serverPtr->tclPtr->bootPtr == NULL) {
+        || serverPtr->tclPtr->bootPtr == NULL) {
         return NS_ERROR;
     }
     NsBlueprintAddModule(serverPtr->tclPtr, module);
@@ -271,8 +269,7 @@ AddOwnTraces(const char *server)
     static char update[] = "ns_init", cleanup[] = "ns_cleanup";
 
     Ns_RegisterProcInfo((void *) UpdateTrace, "ns:tcltrace", Ns_StringArgProc);
-    Ns_RegisterProcInfo((void *) CleanupTrace, "ns:tcltrace",
-                        Ns_StringArgProc);
+    Ns_RegisterProcInfo((void *) CleanupTrace, "ns:tcltrace", Ns_StringArgProc);
     (void) Ns_TclRegisterTrace(server, UpdateTrace, update,
                                NS_TCL_TRACE_ALLOCATE);
     (void) Ns_TclRegisterTrace(server, CleanupTrace, cleanup,

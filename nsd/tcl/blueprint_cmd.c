@@ -24,9 +24,9 @@ static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
 /*
  * Subcommands of ns_ictl.
  */
-static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules,
-    GetTraces, MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save,
-    Trace, Update, LoadModules, Remake;
+static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
+    MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
+    Update, LoadModules, Remake;
 
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
@@ -46,10 +46,8 @@ static const NsTclCommand commands[] = {
     {"ns_runonce", RunOnceCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_library", LibraryCmd, 1, 2, "library ?module?", 0},
     {"ns_module", ModuleCmd, 1, 2, "key ?val?", 0},
-    {"ns_modulepath", ModulePathCmd, 1, NS_TCL_ANY,
-     "server ?module ...?", 0},
-    NS_TCL_END
-};
+    {"ns_modulepath", ModulePathCmd, 1, NS_TCL_ANY, "server ?module ...?", 0},
+    NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
     {"addmodule", AddModule, 1, 1, "module", 0},
@@ -71,22 +69,19 @@ static const NsTclCommand subcmds[] = {
     /* The init file's own. */
     {"loadmodules", LoadModules, 0, NS_TCL_ANY, NULL, 0},
     {"remake", Remake, 1, 1, "script", 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_ictl", "option ?arg?", "option", 0, subcmds
-};
+    "ns_ictl", "option ?arg?", "option", 0, subcmds};
 
 static Ns_ObjvTable whenTable[] = {
-    {"create",     NS_TCL_TRACE_CREATE},
-    {"delete",     NS_TCL_TRACE_DELETE},
-    {"allocate",   NS_TCL_TRACE_ALLOCATE},
+    {"create", NS_TCL_TRACE_CREATE},
+    {"delete", NS_TCL_TRACE_DELETE},
+    {"allocate", NS_TCL_TRACE_ALLOCATE},
     {"deallocate", NS_TCL_TRACE_DEALLOCATE},
-    {"getconn",    NS_TCL_TRACE_GETCONN},
-    {"freeconn",   NS_TCL_TRACE_FREECONN},
-    {NULL, 0}
-};
+    {"getconn", NS_TCL_TRACE_GETCONN},
+    {"freeconn", NS_TCL_TRACE_FREECONN},
+    {NULL, 0}};
 
 /*
  * Texts of ns_runonce -global.
@@ -129,13 +124,12 @@ RunDeferred(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Epoch(ClientData clientData, Tcl_Interp *interp, int objc,
-      Tcl_Obj *const *objv)
+Epoch(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
 
-    return NsTclReturn(interp, Tcl_NewIntObj(
-        atomic_load(&itPtr->serverPtr->tclPtr->epoch)));
+    return NsTclReturn(
+        interp, Tcl_NewIntObj(atomic_load(&itPtr->serverPtr->tclPtr->epoch)));
 }
 
 static int
@@ -153,8 +147,9 @@ GetModules(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp   *itPtr = clientData;
     const Ns_DString *dsPtr = &itPtr->serverPtr->tclPtr->modules;
 
-    return NsTclReturn(interp, Tcl_NewStringObj(
-        Ns_DStringValue(dsPtr), Ns_DStringLength(dsPtr)));
+    return NsTclReturn(interp,
+                       Tcl_NewStringObj(Ns_DStringValue(dsPtr),
+                                        Ns_DStringLength(dsPtr)));
 }
 
 static int
@@ -240,17 +235,14 @@ Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 static int
-Trace(ClientData clientData, Tcl_Interp *interp, int objc,
-      Tcl_Obj *const *objv)
+Trace(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     Tcl_Obj    *scriptPtr;
     int         when = 0, nArgs = 0;
-    Ns_ObjvSpec args[] = {
-        {"when",   Ns_ObjvFlags, &when, whenTable},
-        {"script", Ns_ObjvObj,   &scriptPtr, NULL},
-        {"?args",  Ns_ObjvArgs,  &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec args[] = {{"when", Ns_ObjvFlags, &when, whenTable},
+                          {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                          {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -322,11 +314,11 @@ EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
     Ns_DStringInit(&record);
     Ns_DStringAppendElement(&record, "::nstrace::record");
     Ns_DStringAppendElement(&record, Tcl_GetString(scriptPtr));
-    if (Tcl_EvalEx(interp, Ns_DStringValue(&record),
-                   Ns_DStringLength(&record), TCL_EVAL_GLOBAL)
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&record), Ns_DStringLength(&record),
+                   TCL_EVAL_GLOBAL)
             != TCL_OK
-            || Tcl_EvalEx(interp, "::nstrace::statescript", -1,
-                          TCL_EVAL_GLOBAL) != TCL_OK) {
+        || Tcl_EvalEx(interp, "::nstrace::statescript", -1, TCL_EVAL_GLOBAL)
+            != TCL_OK) {
         Ns_DStringFree(&record);
         Ns_DStringAppend(errorPtr, Tcl_GetStringResult(interp));
         (void) Ns_TclLogErrorInfo(interp, "\n(context: ns_eval)");
@@ -353,7 +345,7 @@ AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
          Tcl_Obj *const *objv)
 {
     if (!IsBooting(itPtr)
-            || NsTraceAddScript(itPtr, when, scriptPtr, objc, objv) != TCL_OK) {
+        || NsTraceAddScript(itPtr, when, scriptPtr, objc, objv) != TCL_OK) {
         return NsTclFail(itPtr->interp,
                          "cannot register trace after server startup");
     }
@@ -363,13 +355,12 @@ AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
 static int
 ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int *whenPtr)
 {
-    Ns_ObjvSpec args[] = {
-        {"when", Ns_ObjvFlags, whenPtr, whenTable},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec args[] = {{"when", Ns_ObjvFlags, whenPtr, whenTable},
+                          {NULL, NULL, NULL, NULL}};
 
     return Ns_ParseObjv(NULL, args, interp, 2, objc, objv) == NS_OK
-        ? TCL_OK : TCL_ERROR;
+        ? TCL_OK
+        : TCL_ERROR;
 }
 
 /*
@@ -429,15 +420,11 @@ RunOnceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj        *scriptPtr;
     Ns_Mutex       *lockPtr;
     int             isGlobal = 0, isNew;
-    Ns_ObjvSpec     opts[] = {
-        {"-global", Ns_ObjvBool,  &isGlobal, INT2PTR(true)},
-        {"--",      Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"script", Ns_ObjvObj, &scriptPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec opts[] = {{"-global", Ns_ObjvBool, &isGlobal, INT2PTR(true)},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"script", Ns_ObjvObj, &scriptPtr, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

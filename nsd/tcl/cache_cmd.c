@@ -16,15 +16,14 @@
 #include "tcl/serverarg.h"
 #include "tcl/tclcache.h"
 
-static Tcl_ObjCmdProc CreateCmd, GetCmd, KeysCmd, FlushCmd, NamesCmd,
-    ExistsCmd, StatsCmd, ConfigureCmd, SizeCmd, MemoizeFlushCmd,
-    MemoizeStatsCmd;
+static Tcl_ObjCmdProc CreateCmd, GetCmd, KeysCmd, FlushCmd, NamesCmd, ExistsCmd,
+    StatsCmd, ConfigureCmd, SizeCmd, MemoizeFlushCmd, MemoizeStatsCmd;
 
-static int AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
-                    const NsTclCacheSettings *settingsPtr);
-static int GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
-static int FlushMatching(NsTclCache *cachePtr, const char *pattern);
-static int FlushKey(NsTclCache *cachePtr, const char *key);
+static int  AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
+                     const NsTclCacheSettings *settingsPtr);
+static int  GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
+static int  FlushMatching(NsTclCache *cachePtr, const char *pattern);
+static int  FlushKey(NsTclCache *cachePtr, const char *key);
 static void AppendContents(NsTclCache *cachePtr, Ns_DString *dsPtr);
 static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
@@ -39,12 +38,12 @@ static const NsTclCommand commands[] = {
     {"ns_cache_stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_cache_configure", ConfigureCmd, 1, NS_TCL_ANY,
      "cache ?-timeout timeout? ?-expires expires? ?-maxentry maxentry? "
-     "?-maxsize maxsize?", 0},
+     "?-maxsize maxsize?",
+     0},
     {"ns_cache_size", SizeCmd, 1, 1, "cache", 0},
     {"ns_memoize_flush", MemoizeFlushCmd, 0, 1, "?pattern?", 0},
     {"ns_memoize_stats", MemoizeStatsCmd, 0, 0, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Cache, commands)
 
@@ -63,26 +62,22 @@ CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     NsTclCacheSettings settings = {0};
-    Ns_Time    *timeoutPtr = NULL, *expiresPtr = NULL;
-    Tcl_Obj    *nameObj, *sizeObj, *maxEntryObj = NULL;
-    Ns_ObjvSpec options[] = {
-        {"-timeout",  Ns_ObjvTime,  &timeoutPtr,  NULL},
-        {"-expires",  Ns_ObjvTime,  &expiresPtr,  NULL},
-        {"-maxentry", Ns_ObjvObj,   &maxEntryObj, NULL},
-        {"--",        Ns_ObjvBreak, NULL,         NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj, &nameObj, NULL},
-        {"size",  Ns_ObjvObj, &sizeObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_Time           *timeoutPtr = NULL, *expiresPtr = NULL;
+    Tcl_Obj           *nameObj, *sizeObj, *maxEntryObj = NULL;
+    Ns_ObjvSpec        options[] = {
+               {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+               {"-expires", Ns_ObjvTime, &expiresPtr, NULL},
+               {"-maxentry", Ns_ObjvObj, &maxEntryObj, NULL},
+               {"--", Ns_ObjvBreak, NULL, NULL},
+               {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"size", Ns_ObjvObj, &sizeObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || GetSize(interp, sizeObj, &settings.maxSize) != TCL_OK
-            || (maxEntryObj != NULL
-                && GetSize(interp, maxEntryObj, &settings.maxEntry)
-                   != TCL_OK)) {
+        || GetSize(interp, sizeObj, &settings.maxSize) != TCL_OK
+        || (maxEntryObj != NULL
+            && GetSize(interp, maxEntryObj, &settings.maxEntry) != TCL_OK)) {
         return TCL_ERROR;
     }
     if (timeoutPtr != NULL) {
@@ -128,8 +123,8 @@ GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclReturn(interp, valueObj);
     }
     if (valueObj != NULL
-            && Tcl_ObjSetVar2(interp, objv[3], NULL, valueObj,
-                              TCL_LEAVE_ERR_MSG) == NULL) {
+        && Tcl_ObjSetVar2(interp, objv[3], NULL, valueObj, TCL_LEAVE_ERR_MSG)
+            == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(valueObj != NULL));
@@ -148,20 +143,16 @@ KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj       *nameObj;
     const char    *pattern = NULL;
     int            isExact = 0;
-    Ns_ObjvSpec    options[] = {
-        {"-exact", Ns_ObjvBool,  &isExact, INT2PTR(true)},
-        {"--",     Ns_ObjvBreak, NULL,     NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec    args[] = {
-        {"cache",    Ns_ObjvObj,    &nameObj, NULL},
-        {"?pattern", Ns_ObjvString, &pattern, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-exact", Ns_ObjvBool, &isExact, INT2PTR(true)},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"?pattern", Ns_ObjvString, &pattern, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp,
-                                            nameObj)) == NULL) {
+        || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
+            == NULL) {
         return TCL_ERROR;
     }
     isExact = pattern != NULL && (isExact || IsLiteral(pattern));
@@ -170,7 +161,7 @@ KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CacheLock(cachePtr->cache);
     if (isExact) {
         if (Ns_DStringLength(&ds) == 0
-                && Ns_CacheFindEntry(cachePtr->cache, pattern) != NULL) {
+            && Ns_CacheFindEntry(cachePtr->cache, pattern) != NULL) {
             Ns_DStringAppendElement(&ds, pattern);
         }
     } else {
@@ -179,7 +170,7 @@ KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             const char *key = Ns_CacheKey(entry);
 
             if ((pattern == NULL || Tcl_StringMatch(key, pattern))
-                    && NsCacheTxnFind(cachePtr, key) == NULL) {
+                && NsCacheTxnFind(cachePtr, key) == NULL) {
                 Ns_DStringAppendElement(&ds, key);
             }
         }
@@ -198,20 +189,16 @@ FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache *cachePtr;
     Tcl_Obj    *nameObj;
     int         isGlob = 0, nKeys = 0, nFlushed = 0;
-    Ns_ObjvSpec options[] = {
-        {"-glob", Ns_ObjvBool,  &isGlob, INT2PTR(true)},
-        {"--",    Ns_ObjvBreak, NULL,    NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,  &nameObj, NULL},
-        {"?args", Ns_ObjvArgs, &nKeys,   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-glob", Ns_ObjvBool, &isGlob, INT2PTR(true)},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"?args", Ns_ObjvArgs, &nKeys, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp,
-                                            nameObj)) == NULL) {
+        || (cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, nameObj))
+            == NULL) {
         return TCL_ERROR;
     }
     Ns_CacheLock(cachePtr->cache);
@@ -223,8 +210,7 @@ FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         const char *key = Tcl_GetString(objv[i]);
 
         nFlushed += NsCacheTxnFlush(cachePtr, key, isGlob)
-            + (isGlob ? FlushMatching(cachePtr, key)
-                      : FlushKey(cachePtr, key));
+            + (isGlob ? FlushMatching(cachePtr, key) : FlushKey(cachePtr, key));
     }
     Ns_CacheUnlock(cachePtr->cache);
     return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
@@ -294,8 +280,10 @@ static int
 ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    return NsTclReturn(interp, Tcl_NewBooleanObj(
-        NsTclCacheFind(ServerOf(clientData), Tcl_GetString(objv[1])) != NULL));
+    return NsTclReturn(interp,
+                       Tcl_NewBooleanObj(NsTclCacheFind(ServerOf(clientData),
+                                                        Tcl_GetString(objv[1]))
+                                         != NULL));
 }
 
 /*
@@ -311,21 +299,18 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DString  ds;
     int         isContents = 0, isReset = 0;
     Ns_ObjvSpec options[] = {
-        {"-contents", Ns_ObjvBool,  &isContents, INT2PTR(true)},
-        {"-reset",    Ns_ObjvBool,  &isReset,    INT2PTR(true)},
-        {"--",        Ns_ObjvBreak, NULL,        NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj, &nameObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-contents", Ns_ObjvBool, &isContents, INT2PTR(true)},
+        {"-reset", Ns_ObjvBool, &isReset, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (NsServerArgTake(&serverArg, clientData, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
     if (Ns_ParseObjv(options, args, interp, 1, serverArg.objc, serverArg.objv)
-            == NS_OK) {
+        == NS_OK) {
         cachePtr = NsTclCacheLookup(serverArg.serverPtr, interp, nameObj);
     }
     NsServerArgFree(&serverArg);
@@ -386,23 +371,22 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCache         *cachePtr;
     NsTclCacheSettings *settingsPtr, settings;
     Ns_DString          ds;
-    Ns_Time    *timeoutPtr = NULL, *expiresPtr = NULL;
-    Tcl_Obj    *maxEntryObj = NULL, *maxSizeObj = NULL;
-    Ns_ObjvSpec options[] = {
-        {"-timeout",  Ns_ObjvTime, &timeoutPtr,  NULL},
-        {"-expires",  Ns_ObjvTime, &expiresPtr,  NULL},
-        {"-maxentry", Ns_ObjvObj,  &maxEntryObj, NULL},
-        {"-maxsize",  Ns_ObjvObj,  &maxSizeObj,  NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_Time            *timeoutPtr = NULL, *expiresPtr = NULL;
+    Tcl_Obj            *maxEntryObj = NULL, *maxSizeObj = NULL;
+    Ns_ObjvSpec         options[] = {
+                {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+                {"-expires", Ns_ObjvTime, &expiresPtr, NULL},
+                {"-maxentry", Ns_ObjvObj, &maxEntryObj, NULL},
+                {"-maxsize", Ns_ObjvObj, &maxSizeObj, NULL},
+                {NULL, NULL, NULL, NULL}};
 
     cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
     if (cachePtr == NULL
-            || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
-            || (maxEntryObj != NULL
-                && GetSize(interp, maxEntryObj, &settings.maxEntry) != TCL_OK)
-            || (maxSizeObj != NULL
-                && GetSize(interp, maxSizeObj, &settings.maxSize) != TCL_OK)) {
+        || Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
+        || (maxEntryObj != NULL
+            && GetSize(interp, maxEntryObj, &settings.maxEntry) != TCL_OK)
+        || (maxSizeObj != NULL
+            && GetSize(interp, maxSizeObj, &settings.maxSize) != TCL_OK)) {
         return TCL_ERROR;
     }
     settingsPtr = &cachePtr->settings;
@@ -474,7 +458,7 @@ MemoizeFlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_CacheLock(cachePtr->cache);
     nFlushed = objc == 1 ? Ns_CacheFlush(cachePtr->cache)
-        : FlushMatching(cachePtr, Tcl_GetString(objv[1]));
+                         : FlushMatching(cachePtr, Tcl_GetString(objv[1]));
     Ns_CacheUnlock(cachePtr->cache);
     return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }
@@ -506,7 +490,8 @@ GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr)
     Tcl_WideInt size;
 
     if ((Tcl_GetWideIntFromObj(NULL, sizeObj, &size) != TCL_OK
-         && !NsUnitsSize(text, &size)) || size < 0) {
+         && !NsUnitsSize(text, &size))
+        || size < 0) {
         return NsTclFail(interp, "expected integer but got \"%s\"", text);
     }
     *sizePtr = (size_t) size;

@@ -14,7 +14,7 @@
 
 typedef struct Transaction {
     struct Transaction *outerPtr;
-    Tcl_HashTable       values;     /* By address of the cache, and key. */
+    Tcl_HashTable       values; /* By address of the cache, and key. */
 } Transaction;
 
 /*
@@ -22,7 +22,7 @@ typedef struct Transaction {
  */
 typedef struct Pending {
     NsTclCache      *cachePtr;
-    const char      *key;           /* In the table's key. */
+    const char      *key; /* In the table's key. */
     NsTclCacheValue *valuePtr;
     bool             hasExpires;
     Ns_Time          expires;
@@ -31,14 +31,14 @@ typedef struct Pending {
 
 static _Thread_local Transaction *innermostPtr;
 
-static int EndOne(bool isCommit);
-static bool GiveUp(const Pending *pendingPtr);
-static bool StoreInCache(const Pending *pendingPtr);
-static void StoreInOuter(Transaction *outerPtr, const char *tableKey,
-                         Pending *pendingPtr);
+static int         EndOne(bool isCommit);
+static bool        GiveUp(const Pending *pendingPtr);
+static bool        StoreInCache(const Pending *pendingPtr);
+static void        StoreInOuter(Transaction *outerPtr, const char *tableKey,
+                                Pending *pendingPtr);
 static const char *TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr,
                             const char *key);
-static void FreePending(Pending *pendingPtr);
+static void        FreePending(Pending *pendingPtr);
 static bool IsWanted(const Pending *pendingPtr, const NsTclCache *cachePtr,
                      const char *pattern, bool isGlob);
 static bool IsShadowed(const Transaction *transactionPtr, const char *tableKey);
@@ -86,8 +86,10 @@ void
 NsCacheTxnAbandon(void)
 {
     if (innermostPtr != NULL) {
-        Ns_Log(Warning, "cache: a transaction was left open: values discarded:"
-               " %d", NsCacheTxnRollback(true));
+        Ns_Log(Warning,
+               "cache: a transaction was left open: values discarded:"
+               " %d",
+               NsCacheTxnRollback(true));
     }
 }
 
@@ -150,7 +152,9 @@ StoreInCache(const Pending *pendingPtr)
     Ns_CacheLock(cachePtr->cache);
     timeout = cachePtr->settings.timeout;
     entry = Ns_CacheWaitCreateEntry(cachePtr->cache, pendingPtr->key, &isNew,
-        timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
+                                    timeout.sec != 0 || timeout.usec != 0
+                                        ? &timeout
+                                        : NULL);
     if (entry != NULL) {
         NsTclCacheStore(cachePtr, entry, valuePtr->text, valuePtr->length,
                         pendingPtr->hasExpires ? &pendingPtr->expires : NULL,
@@ -192,8 +196,7 @@ NsCacheTxnFind(const NsTclCache *cachePtr, const char *key)
         hPtr = Tcl_FindHashEntry(&transactionPtr->values, Ns_DStringValue(&ds));
     }
     Ns_DStringFree(&ds);
-    return hPtr == NULL ? NULL
-        : ((Pending *) Tcl_GetHashValue(hPtr))->valuePtr;
+    return hPtr == NULL ? NULL : ((Pending *) Tcl_GetHashValue(hPtr))->valuePtr;
 }
 
 void
@@ -267,8 +270,8 @@ NsCacheTxnKeys(const NsTclCache *cachePtr, const char *pattern, bool isGlob,
             const Pending *pendingPtr = Tcl_GetHashValue(hPtr);
 
             if (IsWanted(pendingPtr, cachePtr, pattern, isGlob)
-                    && !IsShadowed(transactionPtr, Tcl_GetHashKey(
-                                       &transactionPtr->values, hPtr))) {
+                && !IsShadowed(transactionPtr,
+                               Tcl_GetHashKey(&transactionPtr->values, hPtr))) {
                 Ns_DStringAppendElement(dsPtr, pendingPtr->key);
             }
         }

@@ -35,7 +35,7 @@ void NsCacheTxnAbandon(void);
  * call; NULL if there is none.
  */
 const NsTclCacheValue *NsCacheTxnFind(const NsTclCache *cachePtr,
-                                      const char *key);
+                                      const char       *key);
 
 /*
  * Hold a copy of the text in the innermost transaction.  Times and cost are

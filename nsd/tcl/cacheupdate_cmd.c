@@ -23,35 +23,35 @@
  */
 typedef struct Update {
     NsTclCache *cachePtr;
-    Ns_Entry   *entry;          /* Ours to fill, the cache being locked; NULL in
-                                 * a transaction. */
-    bool        isNew;
-    Tcl_Obj    *oldObj;         /* Begin .. End: the value; NULL if none. */
-    const char *key;
-    Ns_Time    *timeoutPtr;     /* NULL: not given. */
-    Ns_Time    *expiresPtr;
-    int         isForced;
-    int         nArgs;          /* Words behind the key. */
-    Tcl_Obj    *const *args;
+    Ns_Entry   *entry; /* Ours to fill, the cache being locked; NULL in
+                        * a transaction. */
+    bool            isNew;
+    Tcl_Obj        *oldObj; /* Begin .. End: the value; NULL if none. */
+    const char     *key;
+    Ns_Time        *timeoutPtr; /* NULL: not given. */
+    Ns_Time        *expiresPtr;
+    int             isForced;
+    int             nArgs; /* Words behind the key. */
+    Tcl_Obj *const *args;
 } Update;
 
 static Tcl_ObjCmdProc CacheEvalCmd, IncrCmd, AppendCmd, LappendCmd, MemoizeCmd,
     BeginCmd, CommitCmd, RollbackCmd;
 
-static int ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv, Update *updatePtr);
-static int Eval(Tcl_Interp *interp, Update *updatePtr);
-static int EvalInTransaction(Tcl_Interp *interp, Update *updatePtr);
-static int Compute(Tcl_Interp *interp, const Update *updatePtr,
-                   int *microsecondsPtr);
-static int AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv, bool isList);
-static int Begin(Tcl_Interp *interp, Update *updatePtr);
+static int  ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
+                        Tcl_Obj *const *objv, Update *updatePtr);
+static int  Eval(Tcl_Interp *interp, Update *updatePtr);
+static int  EvalInTransaction(Tcl_Interp *interp, Update *updatePtr);
+static int  Compute(Tcl_Interp *interp, const Update *updatePtr,
+                    int *microsecondsPtr);
+static int  AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
+                        Tcl_Obj *const *objv, bool isList);
+static int  Begin(Tcl_Interp *interp, Update *updatePtr);
 static void Store(Update *updatePtr, const char *text, size_t length, int cost);
 static void End(Update *updatePtr);
-static int LockEntry(Tcl_Interp *interp, Update *updatePtr);
-static int EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                          int (*endProc)(bool isAll));
+static int  LockEntry(Tcl_Interp *interp, Update *updatePtr);
+static int  EndTransaction(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                           int (*endProc)(bool isAll));
 
 static NsCleanupProc Abandon;
 
@@ -64,8 +64,7 @@ static const NsTclCommand commands[] = {
     {"ns_cache_transaction_begin", BeginCmd, 0, 0, NULL, 0},
     {"ns_cache_transaction_commit", CommitCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_cache_transaction_rollback", RollbackCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsCacheUpdateCmdInit(void)
@@ -92,23 +91,20 @@ ServerOf(ClientData clientData)
  */
 static int
 CacheEvalCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-        Tcl_Obj *const *objv)
+             Tcl_Obj *const *objv)
 {
     Update      update = {0};
     Tcl_Obj    *nameObj;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"-force",   Ns_ObjvBool,  &update.isForced,   INT2PTR(true)},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,      NULL},
-        {"key",   Ns_ObjvString, &update.key,   NULL},
-        {"args",  Ns_ObjvArgs,   &update.nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime, &update.expiresPtr, NULL},
+        {"-force", Ns_ObjvBool, &update.isForced, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"key", Ns_ObjvString, &update.key, NULL},
+                          {"args", Ns_ObjvArgs, &update.nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -165,8 +161,9 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
 static int
 EvalInTransaction(Tcl_Interp *interp, Update *updatePtr)
 {
-    Tcl_Obj    *valueObj = updatePtr->isForced ? NULL
-        : NsCacheGetValueObj(updatePtr->cachePtr, updatePtr->key);
+    Tcl_Obj    *valueObj = updatePtr->isForced
+           ? NULL
+           : NsCacheGetValueObj(updatePtr->cachePtr, updatePtr->key);
     const char *text;
     int         result, length, microseconds;
 
@@ -194,8 +191,8 @@ Compute(Tcl_Interp *interp, const Update *updatePtr, int *microsecondsPtr)
 {
     NsStamp startStamp = NsClockNow();
     int     result = updatePtr->nArgs == 1
-        ? Tcl_EvalObjEx(interp, updatePtr->args[0], 0)
-        : Tcl_EvalObjv(interp, updatePtr->nArgs, updatePtr->args, 0);
+            ? Tcl_EvalObjEx(interp, updatePtr->args[0], 0)
+            : Tcl_EvalObjv(interp, updatePtr->nArgs, updatePtr->args, 0);
     NsStamp cost = (NsClockNow() - startStamp) / 1000;
 
     *microsecondsPtr = (int) MIN(cost, INT_MAX);
@@ -214,17 +211,14 @@ IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         incr = 1, result = TCL_OK;
     Tcl_WideInt number = 0;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,    NULL},
-        {"key",   Ns_ObjvString, &update.key, NULL},
-        {"?incr", Ns_ObjvInt,    &incr,       NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime, &update.expiresPtr, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"key", Ns_ObjvString, &update.key, NULL},
+                          {"?incr", Ns_ObjvInt, &incr, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -278,7 +272,7 @@ AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
     int         length;
 
     if (ParseUpdate(clientData, interp, objc, objv, &update) != TCL_OK
-            || Begin(interp, &update) != TCL_OK) {
+        || Begin(interp, &update) != TCL_OK) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
@@ -304,19 +298,16 @@ ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Tcl_Obj    *nameObj;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &updatePtr->timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &updatePtr->expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,                   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"cache", Ns_ObjvObj,    &nameObj,          NULL},
-        {"key",   Ns_ObjvString, &updatePtr->key,   NULL},
-        {"args",  Ns_ObjvArgs,   &updatePtr->nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &updatePtr->timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime, &updatePtr->expiresPtr, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
+                          {"key", Ns_ObjvString, &updatePtr->key, NULL},
+                          {"args", Ns_ObjvArgs, &updatePtr->nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
-    *updatePtr = (Update) {0};
+    *updatePtr = (Update){0};
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
@@ -382,10 +373,13 @@ LockEntry(Tcl_Interp *interp, Update *updatePtr)
     int         isNew;
 
     Ns_CacheLock(cachePtr->cache);
-    timeout = updatePtr->timeoutPtr != NULL ? *updatePtr->timeoutPtr
+    timeout = updatePtr->timeoutPtr != NULL
+        ? *updatePtr->timeoutPtr
         : cachePtr->settings.timeout;
-    updatePtr->entry = Ns_CacheWaitCreateEntry(cachePtr->cache, updatePtr->key,
-        &isNew, timeout.sec != 0 || timeout.usec != 0 ? &timeout : NULL);
+    updatePtr->entry =
+        Ns_CacheWaitCreateEntry(cachePtr->cache, updatePtr->key, &isNew,
+                                timeout.sec != 0 || timeout.usec != 0 ? &timeout
+                                                                      : NULL);
     if (updatePtr->entry == NULL) {
         Ns_CacheUnlock(cachePtr->cache);
         Ns_TclPrintfResult(interp, "timeout waiting for concurrent update: %s",
@@ -408,23 +402,23 @@ MemoizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *keyObj;
     int         result;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime,  &update.timeoutPtr, NULL},
-        {"-expires", Ns_ObjvTime,  &update.expiresPtr, NULL},
-        {"--",       Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"?args", Ns_ObjvArgs, &update.nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &update.timeoutPtr, NULL},
+        {"-expires", Ns_ObjvTime, &update.expiresPtr, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"?args", Ns_ObjvArgs, &update.nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     if (update.nArgs == 0) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "wrong # args: should be \"?-timeout timeout? ?-expires expires?"
-            " ?--? script ?args?\"", -1));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_NewStringObj(
+                "wrong # args: should be \"?-timeout timeout? ?-expires expires?"
+                " ?--? script ?args?\"",
+                -1));
         return TCL_ERROR;
     }
     update.args = objv + objc - update.nArgs;

@@ -23,13 +23,13 @@ typedef struct Callback {
     uint64_t       id;
 } Callback;
 
-static int EvalKept(NsInterp *itPtr, const Callback *callbackPtr);
+static int      EvalKept(NsInterp *itPtr, const Callback *callbackPtr);
 static Tcl_Obj *CommandOf(const char *script, int length);
-static bool IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr);
-static int Eval(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
-                const char *words);
-static void Append(Ns_DString *dsPtr, const Ns_TclCallback *callbackPtr,
-                   const char *words);
+static bool     IsLiteral(const Tcl_Token *wordPtr, Ns_DString *dsPtr);
+static int      Eval(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
+                     const char *words);
+static void     Append(Ns_DString *dsPtr, const Ns_TclCallback *callbackPtr,
+                       const char *words);
 static int Finish(Tcl_Interp *interp, Ns_TclCallback *callbackPtr, int result);
 
 Ns_TclCallback *
@@ -37,10 +37,10 @@ Ns_TclNewCallback(Tcl_Interp *interp, Ns_Callback *cbProc, Tcl_Obj *scriptPtr,
                   int objc, Tcl_Obj *const *objv)
 {
     static _Atomic uint64_t lastId = 0;
-    Callback *callbackPtr;
-    size_t    bytes = sizeof(Callback) + sizeof(char *) * ((size_t) objc + 1);
-    char     *next;
-    int       length;
+    Callback               *callbackPtr;
+    size_t bytes = sizeof(Callback) + sizeof(char *) * ((size_t) objc + 1);
+    char  *next;
+    int    length;
 
     (void) Tcl_GetStringFromObj(scriptPtr, &length);
     bytes += (size_t) length + 1;
@@ -92,9 +92,8 @@ int
 NsCallbackEval(Tcl_Interp *interp, Ns_TclCallback *callbackPtr)
 {
     NsInterp *itPtr = NsInterpOf(interp);
-    int       result = itPtr != NULL
-        ? EvalKept(itPtr, (const Callback *) callbackPtr)
-        : Eval(interp, callbackPtr, NULL);
+    int result = itPtr != NULL ? EvalKept(itPtr, (const Callback *) callbackPtr)
+                               : Eval(interp, callbackPtr, NULL);
 
     return Finish(interp, callbackPtr, result);
 }
@@ -186,7 +185,8 @@ CommandOf(const char *script, int length)
          tokenPtr += tokenPtr->numComponents + 1) {
         Ns_DStringSetLength(&word, 0);
         if (IsLiteral(tokenPtr, &word)) {
-            (void) Tcl_ListObjAppendElement(NULL, listPtr,
+            (void) Tcl_ListObjAppendElement(
+                NULL, listPtr,
                 Tcl_NewStringObj(Ns_DStringValue(&word),
                                  Ns_DStringLength(&word)));
         } else {

@@ -10,22 +10,21 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 
-static Tcl_ObjCmdProc AtCmd;
+static Tcl_ObjCmdProc  AtCmd;
 static Ns_ShutdownProc RunShutdownScript;
 
 static const NsTclCommand commands[] = {
-    {"ns_atprestartup", AtCmd, 1, NS_TCL_ANY,
-     "script ?args?", NS_TCL_DATA(NS_AT_PRESTARTUP)},
-    {"ns_atstartup", AtCmd, 1, NS_TCL_ANY,
-     "script ?args?", NS_TCL_DATA(NS_AT_STARTUP)},
-    {"ns_atsignal", AtCmd, 1, NS_TCL_ANY,
-     "script ?args?", NS_TCL_DATA(NS_AT_SIGNAL)},
-    {"ns_atshutdown", AtCmd, 1, NS_TCL_ANY,
-     "script ?args?", NS_TCL_DATA(NS_AT_SHUTDOWN)},
-    {"ns_atexit", AtCmd, 1, NS_TCL_ANY,
-     "script ?args?", NS_TCL_DATA(NS_AT_EXIT)},
-    NS_TCL_END
-};
+    {"ns_atprestartup", AtCmd, 1, NS_TCL_ANY, "script ?args?",
+     NS_TCL_DATA(NS_AT_PRESTARTUP)},
+    {"ns_atstartup", AtCmd, 1, NS_TCL_ANY, "script ?args?",
+     NS_TCL_DATA(NS_AT_STARTUP)},
+    {"ns_atsignal", AtCmd, 1, NS_TCL_ANY, "script ?args?",
+     NS_TCL_DATA(NS_AT_SIGNAL)},
+    {"ns_atshutdown", AtCmd, 1, NS_TCL_ANY, "script ?args?",
+     NS_TCL_DATA(NS_AT_SHUTDOWN)},
+    {"ns_atexit", AtCmd, 1, NS_TCL_ANY, "script ?args?",
+     NS_TCL_DATA(NS_AT_EXIT)},
+    NS_TCL_END};
 
 void
 NsCallbackCmdInit(void)
@@ -41,8 +40,7 @@ NsCallbackCmdInit(void)
  * ns_at... script ?args?
  */
 static int
-AtCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-      Tcl_Obj *const *objv)
+AtCmd(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     NsCallbackStage stage = (NsCallbackStage) NsTclData(clientData);
     Ns_TclCallback *callbackPtr;
@@ -51,8 +49,8 @@ AtCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     callbackPtr = Ns_TclNewCallback(interp, Ns_TclCallbackProc, objv[1],
                                     objc - 2, objv + 2);
     result = stage == NS_AT_SHUTDOWN
-             ? NsCallbackAddShutdown(RunShutdownScript, callbackPtr)
-             : NsCallbackAdd(stage, Ns_TclCallbackProc, callbackPtr);
+        ? NsCallbackAddShutdown(RunShutdownScript, callbackPtr)
+        : NsCallbackAdd(stage, Ns_TclCallbackProc, callbackPtr);
     if (result != NS_OK) {
         /* Too late: by definition without effect, and no error. */
         Ns_TclFreeCallback(callbackPtr);

@@ -23,16 +23,16 @@
  * Published channels of a server, by name.
  */
 typedef struct Published {
-    Ns_Mutex      lock;             /* Guards the table. */
+    Ns_Mutex      lock; /* Guards the table. */
     Tcl_HashTable channels;
 } Published;
 
-static Tcl_ObjCmdProc Create, Get, Put, List, Cleanup;
-static NsCleanupProc ForgetTaken;
-static NsPerServerProc NewPublished;
+static Tcl_ObjCmdProc       Create, Get, Put, List, Cleanup;
+static NsCleanupProc        ForgetTaken;
+static NsPerServerProc      NewPublished;
 static Tcl_InterpDeleteProc FreeTaken;
 
-static Published *PublishedOf(const NsInterp *itPtr);
+static Published     *PublishedOf(const NsInterp *itPtr);
 static Tcl_HashTable *TakenOf(NsInterp *itPtr);
 static int  GiveAway(NsInterp *itPtr, const char *name, Tcl_Channel channel);
 static bool Publish(Published *publishedPtr, const char *name,
@@ -48,12 +48,10 @@ static const NsTclCommand subcmds[] = {
     {"put", Put, 1, 1, "name", 0},
     {"get", Get, 1, 1, "name", 0},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_chan", "command ?args?", "command", 0, subcmds
-};
+    "ns_chan", "command ?args?", "command", 0, subcmds};
 
 static NsPerServer published;
 
@@ -98,9 +96,9 @@ TakenOf(NsInterp *itPtr)
 static void
 FreeTaken(ClientData clientData, Tcl_Interp *interp)
 {
-    Tcl_HashTable  *tablePtr = clientData;
-    Tcl_HashEntry  *entryPtr;
-    Tcl_HashSearch  search;
+    Tcl_HashTable *tablePtr = clientData;
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
 
     while ((entryPtr = Tcl_FirstHashEntry(tablePtr, &search)) != NULL) {
         ns_free(Tcl_GetHashValue(entryPtr));
@@ -120,7 +118,7 @@ Create(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channel;
 
     if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[2]), 0, 0, &channel)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (Tcl_IsChannelShared(channel)) {
@@ -133,8 +131,7 @@ Create(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_chan get name
  */
 static int
-Get(ClientData clientData, Tcl_Interp *interp, int objc,
-    Tcl_Obj *const *objv)
+Get(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     NsInterp      *itPtr = clientData;
     Published     *publishedPtr = PublishedOf(itPtr);
@@ -168,8 +165,7 @@ Get(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_chan put name
  */
 static int
-Put(ClientData clientData, Tcl_Interp *interp, int objc,
-    Tcl_Obj *const *objv)
+Put(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     NsInterp      *itPtr = clientData;
     Tcl_HashEntry *entryPtr;
@@ -200,22 +196,23 @@ Put(ClientData clientData, Tcl_Interp *interp, int objc,
  * ns_chan list ?-shared?
  */
 static int
-List(ClientData clientData, Tcl_Interp *interp, int objc,
-     Tcl_Obj *const *objv)
+List(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    NsInterp       *itPtr = clientData;
-    Published      *publishedPtr = PublishedOf(itPtr);
-    Tcl_Obj        *listPtr = Tcl_NewListObj(0, NULL);
-    Tcl_HashTable  *tablePtr;
-    Tcl_HashEntry  *entryPtr;
-    Tcl_HashSearch  search;
+    NsInterp      *itPtr = clientData;
+    Published     *publishedPtr = PublishedOf(itPtr);
+    Tcl_Obj       *listPtr = Tcl_NewListObj(0, NULL);
+    Tcl_HashTable *tablePtr;
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
 
     Ns_MutexLock(&publishedPtr->lock);
     tablePtr = objc > 2 ? &publishedPtr->channels : TakenOf(itPtr);
     for (entryPtr = Tcl_FirstHashEntry(tablePtr, &search); entryPtr != NULL;
          entryPtr = Tcl_NextHashEntry(&search)) {
-        Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewStringObj(
-            Tcl_GetHashKey(tablePtr, entryPtr), -1));
+        Tcl_ListObjAppendElement(NULL, listPtr,
+                                 Tcl_NewStringObj(Tcl_GetHashKey(tablePtr,
+                                                                 entryPtr),
+                                                  -1));
     }
     Ns_MutexUnlock(&publishedPtr->lock);
     return NsTclReturn(itPtr->interp, listPtr);
@@ -242,9 +239,9 @@ Cleanup(ClientData clientData, Tcl_Interp *interp, int objc,
 static void
 ForgetTaken(NsInterp *itPtr)
 {
-    Tcl_HashTable  *tablePtr = itPtr->takenPtr;
-    Tcl_HashEntry  *entryPtr;
-    Tcl_HashSearch  search;
+    Tcl_HashTable *tablePtr = itPtr->takenPtr;
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
 
     if (tablePtr == NULL) {
         return;
@@ -268,9 +265,9 @@ ForgetTaken(NsInterp *itPtr)
 static void
 ClosePublished(Published *publishedPtr)
 {
-    Tcl_HashEntry  *entryPtr;
-    Tcl_HashSearch  search;
-    Tcl_Channel     channel;
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
+    Tcl_Channel    channel;
 
     do {
         channel = NULL;

@@ -18,12 +18,11 @@ static NsNameProc AddName;
 
 static const NsTclCommand commands[] = {
     {"ns_charsets", CharsetsCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_encodingforcharset", EncodingForCharsetCmd, 1, 1,
-     "charset", NS_TCL_BASIC},
+    {"ns_encodingforcharset", EncodingForCharsetCmd, 1, 1, "charset",
+     NS_TCL_BASIC},
     {"ns_encodingfortype", EncodingForTypeCmd, 1, 1, "type", NS_TCL_BASIC},
     {"ns_guesstype", GuessTypeCmd, 1, 1, "filename", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Charset, commands)
 
@@ -64,8 +63,9 @@ EncodingForTypeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Encoding encoding;
 
     encoding = Ns_GetTypeEncoding(Tcl_GetString(objv[1]));
-    return NsTclReturnString(interp, encoding == NULL ? "binary"
-                             : Tcl_GetEncodingName(encoding));
+    return NsTclReturnString(interp,
+                             encoding == NULL ? "binary"
+                                              : Tcl_GetEncodingName(encoding));
 }
 
 static int

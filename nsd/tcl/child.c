@@ -13,10 +13,10 @@
 #include "process/shutdown.h"
 
 static Tcl_ObjCmdProc InterpCmd;
-static bool IsCreate(Tcl_Obj *wordPtr);
-static void Complete(Tcl_Interp *interp);
-static void ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp);
-static Tcl_ExitProc Exit;
+static bool           IsCreate(Tcl_Obj *wordPtr);
+static void           Complete(Tcl_Interp *interp);
+static void           ReplaceExit(Tcl_Interp *child, Tcl_Interp *interp);
+static Tcl_ExitProc   Exit;
 
 void
 NsChildInheritExit(Tcl_Interp *interp)
@@ -24,7 +24,7 @@ NsChildInheritExit(Tcl_Interp *interp)
     Tcl_CmdInfo info;
 
     if (Tcl_GetCommandInfo(interp, "::interp", &info) && info.objProc != NULL
-            && info.objProc != InterpCmd) {
+        && info.objProc != InterpCmd) {
         /* Tcl's own has no use for the client data. */
         info.objClientData = (void *) info.objProc;
         info.objProc = InterpCmd;
@@ -112,12 +112,15 @@ Exit(ClientData clientData)
         exit(status);
     }
     if (!NsThreadIsOurs()) {
-        Ns_Log(Error, "exit: called in a thread of a library: ends the thread, "
+        Ns_Log(Error,
+               "exit: called in a thread of a library: ends the thread, "
                "not the server; use ns_shutdown for that");
         Tcl_ExitThread(status);
     }
-    Ns_Log(Error, "exit: called in an interpreter of a library, in thread '%s': "
-           "the server stops", Ns_ThreadGetName());
+    Ns_Log(Error,
+           "exit: called in an interpreter of a library, in thread '%s': "
+           "the server stops",
+           Ns_ThreadGetName());
     NsShutdownRequest(false);
     for (;;) {
         (void) pause();

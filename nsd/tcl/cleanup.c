@@ -76,8 +76,8 @@ NsInterpCleanup(NsInterp *itPtr)
 void
 NsInterpCleanupChannels(NsInterp *itPtr)
 {
-    Tcl_Obj  *listPtr, **names;
-    int       nNames;
+    Tcl_Obj *listPtr, **names;
+    int      nNames;
 
     if (!HasOpened(itPtr)) {
         return;
@@ -144,7 +144,7 @@ Ns_TclRegisterDeferred(Tcl_Interp *interp, Ns_TclDeferProc *proc, void *arg)
         return;
     }
     deferredPtr = ns_malloc(sizeof(*deferredPtr));
-    *deferredPtr = (NsDeferred) {.proc = proc, .arg = arg};
+    *deferredPtr = (NsDeferred){.proc = proc, .arg = arg};
     linkPtr = &itPtr->deferredPtr;
     while (*linkPtr != NULL) {
         linkPtr = &(*linkPtr)->nextPtr;

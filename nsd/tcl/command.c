@@ -13,15 +13,15 @@
 
 #define MAX_TABLES 64
 
-static const NsTclCommand  *tables[MAX_TABLES];     /* Constant once started. */
+static const NsTclCommand  *tables[MAX_TABLES]; /* Constant once started. */
 static int                  nTables;
-static const NsTclEnsemble *ensembles[MAX_TABLES];  /* The same. */
+static const NsTclEnsemble *ensembles[MAX_TABLES]; /* The same. */
 static int                  nEnsembles;
 
 static Tcl_ObjCmdProc RunCommand, RunEnsemble;
 
-static void Create(NsInterp *itPtr, const char *name, unsigned flags,
-                   Tcl_ObjCmdProc *proc, const void *data);
+static void        Create(NsInterp *itPtr, const char *name, unsigned flags,
+                          Tcl_ObjCmdProc *proc, const void *data);
 static const char *NameOf(const void *row);
 
 void
@@ -78,10 +78,9 @@ RunCommand(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsTclCommand *rowPtr = clientData;
     NsInterp           *itPtr = NsInterpOf(interp);
 
-    if (!NsTclCheckArgs(interp, 1, objc, objv, rowPtr->minArgs,
-                        rowPtr->maxArgs, rowPtr->usage)
-            || ((rowPtr->flags & NS_TCL_CONN) != 0
-                && NsTclConn(itPtr) == NULL)) {
+    if (!NsTclCheckArgs(interp, 1, objc, objv, rowPtr->minArgs, rowPtr->maxArgs,
+                        rowPtr->usage)
+        || ((rowPtr->flags & NS_TCL_CONN) != 0 && NsTclConn(itPtr) == NULL)) {
         return TCL_ERROR;
     }
     itPtr->rowPtr = rowPtr;
@@ -110,8 +109,8 @@ NsTclRunEnsemble(const NsTclEnsemble *ensemblePtr, NsInterp *itPtr, int objc,
                           ensemblePtr->noun,
                           (ensemblePtr->flags & NS_TCL_EXACT) != 0);
     if (rowPtr == NULL
-            || !NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs,
-                               rowPtr->maxArgs, rowPtr->usage)) {
+        || !NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs,
+                           rowPtr->maxArgs, rowPtr->usage)) {
         return TCL_ERROR;
     }
     itPtr->rowPtr = rowPtr;
@@ -129,7 +128,8 @@ NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
     int         i;
 
     if (Tcl_GetIndexFromObjStruct(NULL, wordObj, table, (int) rowBytes, noun,
-                                  TCL_EXACT, &i) == TCL_OK) {
+                                  TCL_EXACT, &i)
+        == TCL_OK) {
         return row + (size_t) i * rowBytes;
     }
     while (NameOf(row) != NULL) {
@@ -142,7 +142,9 @@ NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
     }
     return Tcl_GetIndexFromObjStruct(interp, wordObj, table, (int) rowBytes,
                                      noun, isExact ? TCL_EXACT : 0, &i)
-        == TCL_OK ? (const char *) table + (size_t) i * rowBytes : NULL;
+            == TCL_OK
+        ? (const char *) table + (size_t) i * rowBytes
+        : NULL;
 }
 
 static const char *

@@ -16,20 +16,23 @@
  */
 typedef struct NsTclCommand {
     const char     *name;
-    Tcl_ObjCmdProc *proc;           /* Its client data is the NsInterp. */
-    int             minArgs;        /* Words behind the name. */
-    int             maxArgs;        /* Or NS_TCL_ANY. */
-    const char     *usage;          /* NULL: no words. */
-    unsigned        flags;          /* Of commands: below; those of subcommands
-                                     * are for their procedure. */
+    Tcl_ObjCmdProc *proc;    /* Its client data is the NsInterp. */
+    int             minArgs; /* Words behind the name. */
+    int             maxArgs; /* Or NS_TCL_ANY. */
+    const char     *usage;   /* NULL: no words. */
+    unsigned        flags;   /* Of commands: below; those of subcommands
+                              * are for their procedure. */
 } NsTclCommand;
 
-#define NS_TCL_ANY   INT_MAX        /* No limit, or proc looks at the words. */
-#define NS_TCL_END   {NULL, NULL, 0, 0, NULL, 0}
+#define NS_TCL_ANY INT_MAX /* No limit, or proc looks at the words. */
+#define NS_TCL_END                \
+    {                             \
+        NULL, NULL, 0, 0, NULL, 0 \
+    }
 
-#define NS_TCL_BASIC 0x01u          /* Also in interpreters without a server. */
-#define NS_TCL_EXACT 0x02u          /* Subcommands cannot be abbreviated. */
-#define NS_TCL_CONN  0x04u          /* Needs a request: else `no connection`. */
+#define NS_TCL_BASIC 0x01u /* Also in interpreters without a server. */
+#define NS_TCL_EXACT 0x02u /* Subcommands cannot be abbreviated. */
+#define NS_TCL_CONN  0x04u /* Needs a request: else `no connection`. */
 
 /*
  * A number for the procedure of a command, which can so serve several rows that
@@ -46,9 +49,9 @@ typedef struct NsTclCommand {
  */
 typedef struct NsTclEnsemble {
     const char         *name;
-    const char         *usage;      /* Of a call without a subcommand. */
-    const char         *noun;       /* The word for a subcommand in messages. */
-    unsigned            flags;      /* NS_TCL_BASIC, NS_TCL_EXACT. */
+    const char         *usage; /* Of a call without a subcommand. */
+    const char         *noun;  /* The word for a subcommand in messages. */
+    unsigned            flags; /* NS_TCL_BASIC, NS_TCL_EXACT. */
     const NsTclCommand *rows;
 } NsTclEnsemble;
 

@@ -11,6 +11,7 @@
 /*
  * Family X starts with NsXCmdInit.
  */
+/* clang-format off */
 #define NS_TCL_FAMILIES(FAMILY) \
     FAMILY(AtClose) FAMILY(Blueprint) FAMILY(Cache) FAMILY(CacheUpdate) \
     FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) FAMILY(Conn) \
@@ -21,15 +22,22 @@
     FAMILY(Process) FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) \
     FAMILY(Sock) FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) \
     FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(Writer)
+/* clang-format on */
 
 /*
  * One that has a table of commands and nothing else to start; one that is a
  * single command with subcommands.
  */
 #define NS_TCL_FAMILY(name, commands) \
-    void Ns##name##CmdInit(void) { NsTclAddCommands(commands); }
+    void Ns##name##CmdInit(void)      \
+    {                                 \
+        NsTclAddCommands(commands);   \
+    }
 #define NS_TCL_FAMILY_OF_ONE(name, ensemble) \
-    void Ns##name##CmdInit(void) { NsTclAddEnsemble(ensemble); }
+    void Ns##name##CmdInit(void)             \
+    {                                        \
+        NsTclAddEnsemble(ensemble);          \
+    }
 
 #define NS_TCL_DECLARE(name) void Ns##name##CmdInit(void);
 NS_TCL_FAMILIES(NS_TCL_DECLARE)

@@ -22,45 +22,43 @@
  * The options of ns_config.
  */
 typedef struct Query {
-    int         isBool;
-    int         isInt;
-    int         isExact;
-    bool        isAll;          /* -all and -set are not in the usage text: */
-    bool        isSet;          /* scripts compare with that. */
-    Tcl_Obj    *minPtr;
-    Tcl_Obj    *maxPtr;
-    char       *section;
-    char       *key;
-    Tcl_Obj    *defaultPtr;
+    int      isBool;
+    int      isInt;
+    int      isExact;
+    bool     isAll; /* -all and -set are not in the usage text: */
+    bool     isSet; /* scripts compare with that. */
+    Tcl_Obj *minPtr;
+    Tcl_Obj *maxPtr;
+    char    *section;
+    char    *key;
+    Tcl_Obj *defaultPtr;
 } Query;
 
 static Tcl_ObjCmdProc ConfigCmd, ConfigSectionCmd, ConfigSectionsCmd,
     DriverSectionCmd;
 
-static int ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                      Query *queryPtr);
-static int TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest,
-                          Query *queryPtr);
-static int AnswerAll(Tcl_Interp *interp, const Query *queryPtr);
-static int AnswerSet(Tcl_Interp *interp, const Query *queryPtr);
-static int AnswerBool(Tcl_Interp *interp, const Query *queryPtr,
-                      const char *value);
-static int AnswerInt(Tcl_Interp *interp, const Query *queryPtr,
-                     const char *value);
-static int CheckRange(Tcl_Interp *interp, const Query *queryPtr,
-                      Tcl_WideInt number, bool *isInRangePtr);
-static int EnterCopy(Tcl_Interp *interp, const char *section,
-                     NsConfigFilter filter);
+static int   ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        Query *queryPtr);
+static int   TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest,
+                            Query *queryPtr);
+static int   AnswerAll(Tcl_Interp *interp, const Query *queryPtr);
+static int   AnswerSet(Tcl_Interp *interp, const Query *queryPtr);
+static int   AnswerBool(Tcl_Interp *interp, const Query *queryPtr,
+                        const char *value);
+static int   AnswerInt(Tcl_Interp *interp, const Query *queryPtr,
+                       const char *value);
+static int   CheckRange(Tcl_Interp *interp, const Query *queryPtr,
+                        Tcl_WideInt number, bool *isInRangePtr);
+static int   EnterCopy(Tcl_Interp *interp, const char *section,
+                       NsConfigFilter filter);
 static char *DriverPath(const char *server, const char *driver);
 
 static const NsTclCommand commands[] = {
     {"ns_config", ConfigCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_configsection", ConfigSectionCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_BASIC},
+    {"ns_configsection", ConfigSectionCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_configsections", ConfigSectionsCmd, 0, 0, NULL, NS_TCL_BASIC},
     {"ns_driversection", DriverSectionCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsConfigCmdInit(void)
@@ -99,8 +97,9 @@ ConfigCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (query.isInt || query.minPtr != NULL || query.maxPtr != NULL) {
         return AnswerInt(interp, &query, value);
     }
-    return NsTclReturn(interp, value != NULL ? Tcl_NewStringObj(value, -1)
-                       : query.defaultPtr);
+    return NsTclReturn(interp,
+                       value != NULL ? Tcl_NewStringObj(value, -1)
+                                     : query.defaultPtr);
 }
 
 /*
@@ -111,13 +110,13 @@ ConfigSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
-        "all", "unread", "defaulted", "defaults", NULL
-    };
+        "all", "unread", "defaulted", "defaults", NULL};
     int filter = NS_CONFIG_ALL;
 
     if (objc == 4 && STREQ(Tcl_GetString(objv[1]), "-filter")) {
         if (Tcl_GetIndexFromObj(interp, objv[2], names, "filter", TCL_EXACT,
-                                &filter) != TCL_OK) {
+                                &filter)
+            != TCL_OK) {
             return TCL_ERROR;
         }
     } else if (objc != 2) {
@@ -164,8 +163,10 @@ DriverSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         } else if (i + 1 < objc && STREQ(word, "-server")) {
             server = Tcl_GetString(objv[i + 1]);
         } else {
-            Tcl_SetObjResult(interp, Tcl_NewStringObj(
-                "usage: ns_driversection ?-driver drv? ?-server s?", -1));
+            Tcl_SetObjResult(
+                interp,
+                Tcl_NewStringObj(
+                    "usage: ns_driversection ?-driver drv? ?-server s?", -1));
             return TCL_ERROR;
         }
     }
@@ -189,20 +190,17 @@ ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
     int         nRest = TakeNewOptions(objc, objv, rest, queryPtr);
     int         result = TCL_OK;
     Ns_ObjvSpec options[] = {
-        {"-bool",  Ns_ObjvBool,  &queryPtr->isBool,  INT2PTR(true)},
-        {"-int",   Ns_ObjvBool,  &queryPtr->isInt,   INT2PTR(true)},
-        {"-min",   Ns_ObjvObj,   &queryPtr->minPtr,  NULL},
-        {"-max",   Ns_ObjvObj,   &queryPtr->maxPtr,  NULL},
-        {"-exact", Ns_ObjvBool,  &queryPtr->isExact, INT2PTR(true)},
-        {"--",     Ns_ObjvBreak, NULL,               NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"section",  Ns_ObjvString, &queryPtr->section,    NULL},
-        {"key",      Ns_ObjvString, &queryPtr->key,        NULL},
-        {"?default", Ns_ObjvObj,    &queryPtr->defaultPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-bool", Ns_ObjvBool, &queryPtr->isBool, INT2PTR(true)},
+        {"-int", Ns_ObjvBool, &queryPtr->isInt, INT2PTR(true)},
+        {"-min", Ns_ObjvObj, &queryPtr->minPtr, NULL},
+        {"-max", Ns_ObjvObj, &queryPtr->maxPtr, NULL},
+        {"-exact", Ns_ObjvBool, &queryPtr->isExact, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"section", Ns_ObjvString, &queryPtr->section, NULL},
+                          {"key", Ns_ObjvString, &queryPtr->key, NULL},
+                          {"?default", Ns_ObjvObj, &queryPtr->defaultPtr, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, nRest, rest) != NS_OK) {
         result = TCL_ERROR;
@@ -263,13 +261,15 @@ static int
 AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
 {
     if (queryPtr->defaultPtr == NULL) {
-        return NsTclFail(interp, "wrong # args: should be "
+        return NsTclFail(interp,
+                         "wrong # args: should be "
                          "\"ns_config -set section key value\"");
     }
     if (NsConfigSet(queryPtr->section, queryPtr->key,
-                    Tcl_GetString(queryPtr->defaultPtr)) != NS_OK) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("server already started",
-                                                  -1));
+                    Tcl_GetString(queryPtr->defaultPtr))
+        != NS_OK) {
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj("server already started", -1));
         return TCL_ERROR;
     }
     return NsTclReturn(interp, queryPtr->defaultPtr);
@@ -281,12 +281,13 @@ AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
 static int
 AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 {
-    const char *defaultValue = queryPtr->defaultPtr == NULL ? NULL
-                               : Tcl_GetString(queryPtr->defaultPtr);
+    const char *defaultValue = queryPtr->defaultPtr == NULL
+        ? NULL
+        : Tcl_GetString(queryPtr->defaultPtr);
     bool        isTrue;
 
     if ((value == NULL || !NsUnitsBool(value, &isTrue))
-            && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
+        && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
         return NsTclFail(interp, "expected boolean value but got \"%s\"",
                          defaultValue != NULL ? defaultValue : value);
     }
@@ -317,8 +318,7 @@ AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)
     if (queryPtr->defaultPtr != NULL) {
         if (Tcl_GetWideIntFromObj(interp, queryPtr->defaultPtr, &number)
                 != TCL_OK
-                || CheckRange(interp, queryPtr, number, &isInRange)
-                != TCL_OK) {
+            || CheckRange(interp, queryPtr, number, &isInRange) != TCL_OK) {
             return TCL_ERROR;
         }
         if (isInRange) {
@@ -335,10 +335,10 @@ CheckRange(Tcl_Interp *interp, const Query *queryPtr, Tcl_WideInt number,
     Tcl_WideInt min = INT64_MIN, max = INT64_MAX;
 
     if ((queryPtr->minPtr != NULL
-            && Tcl_GetWideIntFromObj(interp, queryPtr->minPtr, &min) != TCL_OK)
-            || (queryPtr->maxPtr != NULL
+         && Tcl_GetWideIntFromObj(interp, queryPtr->minPtr, &min) != TCL_OK)
+        || (queryPtr->maxPtr != NULL
             && Tcl_GetWideIntFromObj(interp, queryPtr->maxPtr, &max)
-               != TCL_OK)) {
+                != TCL_OK)) {
         return TCL_ERROR;
     }
     *isInRangePtr = number >= min && number <= max;

@@ -18,9 +18,9 @@
 
 static Tcl_ObjCmdProc ConnCmd;
 
-static NsConnOptionProc ConnAuth, ConnCurrentAddr, ConnCurrentPort,
-    ConnDetails, ConnIsConnected, ConnLocation, ConnPeerAddr, ConnPool,
-    ConnPort, ConnSockNumber, ConnUrlc, ConnUrlv, ConnVersion;
+static NsConnOptionProc ConnAuth, ConnCurrentAddr, ConnCurrentPort, ConnDetails,
+    ConnIsConnected, ConnLocation, ConnPeerAddr, ConnPool, ConnPort,
+    ConnSockNumber, ConnUrlc, ConnUrlv, ConnVersion;
 
 static int GetOwnAddress(NsConnCall *callPtr, char *address, size_t size);
 
@@ -30,12 +30,12 @@ static int GetOwnAddress(NsConnCall *callPtr, char *address, size_t size);
 typedef struct Option {
     const char       *name;
     NsConnOptionProc *proc;
-    const char       *usage;    /* With at most one word behind the option;
-                                 * NULL: procs look at the words themselves. */
-    char           *(*textProc)(Ns_Conn *conn);
-    int             (*numberProc)(Ns_Conn *conn);
-    Ns_Set         *(*setProc)(Ns_Conn *conn);
-    size_t            offset;   /* In Ns_Request. */
+    const char       *usage; /* With at most one word behind the option;
+                              * NULL: procs look at the words themselves. */
+    char *(*textProc)(Ns_Conn *conn);
+    int (*numberProc)(Ns_Conn *conn);
+    Ns_Set *(*setProc)(Ns_Conn *conn);
+    size_t offset; /* In Ns_Request. */
 } Option;
 
 static int Answer(const Option *optionPtr, NsConnCall *callPtr);
@@ -103,13 +103,10 @@ static const Option options[] = {
     {"headerlength", .proc = NsConnOptionHeaderLength},
     {"partialtimes", .proc = NsConnOptionPartialTimes},
     {"ratelimit", .proc = NsConnOptionRateLimit, .usage = "ratelimit ?n?"},
-    {.name = NULL}
-};
+    {.name = NULL}};
 
 static const NsTclCommand commands[] = {
-    {"ns_conn", ConnCmd, 1, NS_TCL_ANY, "option", 0},
-    NS_TCL_END
-};
+    {"ns_conn", ConnCmd, 1, NS_TCL_ANY, "option", 0}, NS_TCL_END};
 
 NS_TCL_FAMILY(Conn, commands)
 
@@ -121,8 +118,8 @@ ConnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConnCall    call = {.interpPtr = interpPtr, .interp = interp};
     const Option *optionPtr;
 
-    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
-                             "option", false);
+    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option), "option",
+                             false);
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }
@@ -153,9 +150,11 @@ Answer(const Option *optionPtr, NsConnCall *callPtr)
     if (optionPtr->numberProc != NULL) {
         return NsConnReturnInt(callPtr, optionPtr->numberProc(conn));
     }
-    return NsConnReturnString(callPtr, optionPtr->textProc != NULL
-        ? optionPtr->textProc(conn)
-        : *(char **) ((char *) conn->request + optionPtr->offset));
+    return NsConnReturnString(callPtr,
+                              optionPtr->textProc != NULL
+                                  ? optionPtr->textProc(conn)
+                                  : *(char **) ((char *) conn->request
+                                                + optionPtr->offset));
 }
 
 /* ---- Who asks, and how. ---- */
@@ -176,8 +175,7 @@ static int
 ConnPeerAddr(NsConnCall *callPtr)
 {
     static const char *const sources[] = {
-        "configured", "direct", "forwarded", NULL
-    };
+        "configured", "direct", "forwarded", NULL};
     NsMessage  *messagePtr = callPtr->connPtr->messagePtr;
     char        buffer[NS_FORWARDED_BYTES];
     const char *address = Ns_ConnPeer(callPtr->conn);
@@ -185,12 +183,13 @@ ConnPeerAddr(NsConnCall *callPtr)
 
     if (callPtr->objc > 0) {
         if (callPtr->objc != 2
-                || !STREQ(Tcl_GetString(callPtr->objv[0]), "-source")) {
+            || !STREQ(Tcl_GetString(callPtr->objv[0]), "-source")) {
             return NsConnWrongArgs(
                 callPtr, "peeraddr ?-source configured|direct|forwarded?");
         }
         if (Tcl_GetIndexFromObj(callPtr->interp, callPtr->objv[1], sources,
-                                "source", TCL_EXACT, &source) != TCL_OK) {
+                                "source", TCL_EXACT, &source)
+            != TCL_OK) {
             return TCL_ERROR;
         }
     }
@@ -200,7 +199,7 @@ ConnPeerAddr(NsConnCall *callPtr)
         address = NsProxiesForwarded(&messagePtr->head, messagePtr->peer,
                                      buffer);
         if (address != buffer) {
-            address = "";               /* No trusted proxy says so. */
+            address = ""; /* No trusted proxy says so. */
         }
     }
     return NsConnReturnString(callPtr, address);
@@ -216,16 +215,19 @@ ConnIsConnected(NsConnCall *callPtr)
 static int
 ConnPool(NsConnCall *callPtr)
 {
-    return NsConnReturnString(callPtr, callPtr->connPtr->work.poolPtr != NULL
-                              ? NsPoolName(callPtr->connPtr->work.poolPtr)
-                              : "");
+    return NsConnReturnString(callPtr,
+                              callPtr->connPtr->work.poolPtr != NULL
+                                  ? NsPoolName(callPtr->connPtr->work.poolPtr)
+                                  : "");
 }
 
 static int
 ConnSockNumber(NsConnCall *callPtr)
 {
-    return NsConnReturnInt(callPtr, callPtr->connPtr->sockPtr != NULL
-                           ? NsSockFd(callPtr->connPtr->sockPtr) : -1);
+    return NsConnReturnInt(callPtr,
+                           callPtr->connPtr->sockPtr != NULL
+                               ? NsSockFd(callPtr->connPtr->sockPtr)
+                               : -1);
 }
 
 static int
@@ -260,8 +262,8 @@ ConnCurrentPort(NsConnCall *callPtr)
 {
     char address[INET6_ADDRSTRLEN];
 
-    return NsConnReturnInt(callPtr, GetOwnAddress(callPtr, address,
-                                                  sizeof(address)));
+    return NsConnReturnInt(callPtr,
+                           GetOwnAddress(callPtr, address, sizeof(address)));
 }
 
 /*
@@ -278,7 +280,8 @@ GetOwnAddress(NsConnCall *callPtr, char *address, size_t size)
 
     *address = '\0';
     if (getsockname(Ns_ConnSock(callPtr->conn), (struct sockaddr *) &space,
-                    &length) != 0) {
+                    &length)
+        != 0) {
         return 0;
     }
     if (space.ss_family == AF_INET) {
@@ -321,11 +324,13 @@ ConnUrlv(NsConnCall *callPtr)
 
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &i)
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
-        return NsConnReturnString(callPtr, i >= 0 && i < requestPtr->urlc
-                                  ? requestPtr->urlv[i] : NULL);
+        return NsConnReturnString(callPtr,
+                                  i >= 0 && i < requestPtr->urlc
+                                      ? requestPtr->urlv[i]
+                                      : NULL);
     }
     listObj = Tcl_NewListObj(0, NULL);
     for (i = 0; i < requestPtr->urlc; i++) {

@@ -19,33 +19,29 @@
 
 typedef struct ConnChan {
     /* Constant. */
-    NsServer        *serverPtr;
-    char            *channel;
-    char            *driver;
-    char            *peer;
-    char            *clientData;
-    Ns_Time          start;     /* When the request came. */
+    NsServer *serverPtr;
+    char     *channel;
+    char     *driver;
+    char     *peer;
+    char     *clientData;
+    Ns_Time   start; /* When the request came. */
 
-    struct ConnChan *nextPtr;   /* Guarded by lock. */
+    struct ConnChan *nextPtr; /* Guarded by lock. */
     struct ConnChan *prevPtr;
 } ConnChan;
 
-static Ns_Mutex  lock;          /* Guards the list. */
+static Ns_Mutex  lock; /* Guards the list. */
 static ConnChan *firstPtr;
 
 static Tcl_ObjCmdProc ListCmd;
 static Tcl_CloseProc  Forget;
-static void AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
+static void           AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
 
 static const NsTclCommand subcmds[] = {
-    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END,
-    NS_TCL_END
-};
+    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END, NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_connchan", "list ?-server server?", "subcommand", 0, subcmds
-};
+    "ns_connchan", "list ?-server server?", "subcommand", 0, subcmds};
 
 void
 NsConnChanCmdInit(void)
@@ -109,14 +105,12 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsServer   *serverPtr = NULL;
     char       *server = NULL;
     Ns_ObjvSpec options[] = {
-        {"-server", Ns_ObjvString, &server, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_DString  ds;
+        {"-server", Ns_ObjvString, &server, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_DString ds;
 
     if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK
-            || (server != NULL
-                && (serverPtr = NsServerArgFind(interp, server)) == NULL)) {
+        || (server != NULL
+            && (serverPtr = NsServerArgFind(interp, server)) == NULL)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
@@ -140,7 +134,8 @@ AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr)
     Ns_DStringAppendElement(dsPtr, entryPtr->peer);
     Ns_DStringPrintf(dsPtr, " %ld.%06ld", entryPtr->start.sec,
                      entryPtr->start.usec);
-    Ns_DStringAppendElement(dsPtr, entryPtr->clientData != NULL
-                             ? entryPtr->clientData : "");
+    Ns_DStringAppendElement(dsPtr,
+                            entryPtr->clientData != NULL ? entryPtr->clientData
+                                                         : "");
     Tcl_DStringEndSublist(dsPtr);
 }

@@ -22,8 +22,9 @@ static const NsConnFile *GetFile(NsConnCall *callPtr, const char *option);
 int
 NsConnOptionHeaderLength(NsConnCall *callPtr)
 {
-    return NsConnReturnInt(callPtr, (Tcl_WideInt)
-                           callPtr->connPtr->messagePtr->head.headBytes);
+    return NsConnReturnInt(callPtr,
+                           (Tcl_WideInt)
+                               callPtr->connPtr->messagePtr->head.headBytes);
 }
 
 int
@@ -40,13 +41,15 @@ NsConnOptionContent(NsConnCall *callPtr)
     }
     length = bodyBytes;
     if (callPtr->objc == 2
-            && GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK) {
+        && GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK) {
         return TCL_ERROR;
     }
     if (length > 0) {
         Tcl_SetObjResult(callPtr->interp,
-            Tcl_NewByteArrayObj((const unsigned char *) body + offset,
-                                (int) MIN(length, (size_t) INT_MAX)));
+                         Tcl_NewByteArrayObj((const unsigned char *) body
+                                                 + offset,
+                                             (int) MIN(length,
+                                                       (size_t) INT_MAX)));
     }
     return TCL_OK;
 }
@@ -65,8 +68,9 @@ NsConnOptionCopy(NsConnCall *callPtr)
         return TCL_ERROR;
     }
     if (GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK
-            || NsTclGetChannel(callPtr->interp, callPtr->objv[2], TCL_WRITABLE,
-                               &channel) != TCL_OK) {
+        || NsTclGetChannel(callPtr->interp, callPtr->objv[2], TCL_WRITABLE,
+                           &channel)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     while (length > 0) {
@@ -114,8 +118,8 @@ GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
 
     if (Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[0], &offset)
             != TCL_OK
-            || Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[1],
-                                     &length) != TCL_OK) {
+        || Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[1], &length)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     if (offset < 0 || (size_t) offset > bodyBytes) {
@@ -162,7 +166,8 @@ NsConnOptionFileOffset(NsConnCall *callPtr)
     const NsConnFile *filePtr = GetFile(callPtr, "fileoffset");
 
     return filePtr != NULL
-        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->offset) : TCL_ERROR;
+        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->offset)
+        : TCL_ERROR;
 }
 
 int
@@ -171,7 +176,8 @@ NsConnOptionFileLength(NsConnCall *callPtr)
     const NsConnFile *filePtr = GetFile(callPtr, "filelength");
 
     return filePtr != NULL
-        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->length) : TCL_ERROR;
+        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->length)
+        : TCL_ERROR;
 }
 
 int

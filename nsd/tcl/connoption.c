@@ -50,8 +50,9 @@ NsConnGetCharset(NsConnCall *callPtr)
 int
 NsConnReturnCharset(NsConnCall *callPtr, Tcl_Encoding encoding)
 {
-    return NsConnReturnString(callPtr, encoding != NULL
-                              ? Ns_GetEncodingCharset(encoding) : "utf-8");
+    return NsConnReturnString(callPtr,
+                              encoding != NULL ? Ns_GetEncodingCharset(encoding)
+                                               : "utf-8");
 }
 
 int

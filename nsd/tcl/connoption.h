@@ -15,7 +15,7 @@ typedef struct NsConnCall {
     Tcl_Interp     *interp;
     NsConn         *connPtr;
     Ns_Conn        *conn;
-    int             objc;       /* Words behind the option. */
+    int             objc; /* Words behind the option. */
     Tcl_Obj *const *objv;
 } NsConnCall;
 

@@ -20,7 +20,7 @@ NsConnOptionStatus(NsConnCall *callPtr)
 
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &status)
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
         Ns_ConnSetResponseStatus(callPtr->conn, status);
@@ -32,8 +32,9 @@ int
 NsConnOptionKeepAlive(NsConnCall *callPtr)
 {
     if (callPtr->objc == 1
-            && Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0],
-                                 &callPtr->connPtr->keep) != TCL_OK) {
+        && Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0],
+                             &callPtr->connPtr->keep)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     return NsConnReturnInt(callPtr, callPtr->connPtr->keep);
@@ -46,8 +47,8 @@ NsConnOptionCompress(NsConnCall *callPtr)
 
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(NULL, callPtr->objv[0], &level) != TCL_OK
-                && Tcl_GetBooleanFromObj(callPtr->interp, callPtr->objv[0],
-                                         &level) != TCL_OK) {
+            && Tcl_GetBooleanFromObj(callPtr->interp, callPtr->objv[0], &level)
+                != TCL_OK) {
             return TCL_ERROR;
         }
         Ns_ConnSetCompression(callPtr->conn, MAX(0, MIN(level, 9)));
@@ -97,7 +98,7 @@ NsConnOptionContentSentLength(NsConnCall *callPtr)
         return NsConnReturnInt(callPtr, Ns_ConnContentSent(callPtr->conn));
     }
     if (Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[0], &bytes)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     Ns_ConnSetContentSent(callPtr->conn, bytes);
@@ -130,8 +131,8 @@ NsConnOptionFlags(NsConnCall *callPtr)
 int
 NsConnOptionZipAccepted(NsConnCall *callPtr)
 {
-    return NsConnReturnInt(callPtr, (callPtr->conn->flags
-                                     & NS_CONN_ZIPACCEPTED) != 0);
+    return NsConnReturnInt(callPtr,
+                           (callPtr->conn->flags & NS_CONN_ZIPACCEPTED) != 0);
 }
 
 /*
@@ -169,15 +170,16 @@ NsConnOptionTimeout(NsConnCall *callPtr)
 int
 NsConnOptionPartialTimes(NsConnCall *callPtr)
 {
-    Ns_Time     accept, queue, filter, run;
-    Ns_DString  ds;
+    Ns_Time    accept, queue, filter, run;
+    Ns_DString ds;
 
     Ns_ConnTimeSpans(callPtr->conn, &accept, &queue, &filter, &run);
     Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "accepttime %ld.%06ld queuetime %ld.%06ld "
+    Ns_DStringPrintf(&ds,
+                     "accepttime %ld.%06ld queuetime %ld.%06ld "
                      "filtertime %ld.%06ld runtime %ld.%06ld",
-                     accept.sec, accept.usec, queue.sec, queue.usec,
-                     filter.sec, filter.usec, run.sec, run.usec);
+                     accept.sec, accept.usec, queue.sec, queue.usec, filter.sec,
+                     filter.usec, run.sec, run.usec);
     return NsTclReturnText(callPtr->interp, &ds);
 }
 
@@ -195,7 +197,7 @@ NsConnOptionRateLimit(NsConnCall *callPtr)
     }
     if (callPtr->objc == 1) {
         if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &limit)
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
         NsSockSetBytesPerSecond(sockPtr, MAX(limit, 0) * (int64_t) 1024);
@@ -218,7 +220,7 @@ NsConnOptionChannel(NsConnCall *callPtr)
         return NsTclFail(callPtr->interp, "no socket for connection");
     }
     if ((callPtr->conn->flags & NS_CONN_CLOSED) != 0
-            || connPtr->sockPtr == NULL) {
+        || connPtr->sockPtr == NULL) {
         return NsTclFail(callPtr->interp, "connection closed");
     }
     if ((callPtr->conn->flags & (NS_CONN_STREAM | NS_CONN_SENTHDRS)) == 0) {

@@ -16,7 +16,8 @@ _Thread_local NsInterp *nsCurrentPtr;
 NsInterp *
 NsCurrentFind(Tcl_Interp *interp)
 {
-    NsInterp *itPtr = interp == NULL ? NULL
+    NsInterp *itPtr = interp == NULL
+        ? NULL
         : Tcl_GetAssocData(interp, ASSOC_KEY, NULL);
 
     if (itPtr != NULL) {
@@ -44,7 +45,8 @@ Ns_TclGetConn(Tcl_Interp *interp)
 {
     NsInterp *itPtr = NsInterpOf(interp);
 
-    return itPtr == NULL || itPtr->connPtr == NULL ? NULL
+    return itPtr == NULL || itPtr->connPtr == NULL
+        ? NULL
         : &itPtr->connPtr->pub;
 }
 
@@ -54,5 +56,6 @@ Ns_TclInterpServer(Tcl_Interp *interp)
     NsInterp *itPtr = NsInterpOf(interp);
 
     return itPtr == NULL || itPtr->serverPtr == NULL
-        ? NULL : (char *) itPtr->serverPtr->name;
+        ? NULL
+        : (char *) itPtr->serverPtr->name;
 }

@@ -22,8 +22,7 @@ static const NsTclCommand commands[] = {
     {"ns_md5", Md5Cmd, 1, 1, "string", NS_TCL_BASIC},
     {"ns_crypt", CryptCmd, 2, 2, "key salt", NS_TCL_BASIC},
     {"ns_rand", RandCmd, 0, 1, "?maximum?", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Digest, commands)
 
@@ -108,9 +107,11 @@ CryptCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     char buffer[NS_ENCRYPT_BUFSIZE];
 
-    return NsTclReturn(interp, Tcl_NewStringObj(
-        Ns_Encrypt(Tcl_GetString(objv[1]), Tcl_GetString(objv[2]), buffer),
-        -1));
+    return NsTclReturn(interp,
+                       Tcl_NewStringObj(Ns_Encrypt(Tcl_GetString(objv[1]),
+                                                   Tcl_GetString(objv[2]),
+                                                   buffer),
+                                        -1));
 }
 
 static int

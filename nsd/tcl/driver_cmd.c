@@ -21,10 +21,9 @@ static Ns_Sock *SockOf(ClientData clientData);
 static const NsTclCommand commands[] = {
     {"ns_upload_stats", UploadStatsCmd, 1, 1, "url", 0},
     {"ns_sls", SlsCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
-enum {INFO, NAMES, STATS, THREADS};
+enum { INFO, NAMES, STATS, THREADS };
 
 static const NsTclCommand driverSubcmds[] = {
     {"info", DriverCmd, 0, NS_TCL_ANY, NULL, INFO},
@@ -32,12 +31,10 @@ static const NsTclCommand driverSubcmds[] = {
     {"stats", DriverCmd, 0, NS_TCL_ANY, NULL, STATS},
     {"threads", DriverCmd, 0, NS_TCL_ANY, NULL, THREADS},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble driver = {
-    "ns_driver", "option ?-server server?", "option", 0, driverSubcmds
-};
+    "ns_driver", "option ?-server server?", "option", 0, driverSubcmds};
 
 static const NsTclCommand slsSubcmds[] = {
     {"array", SlsArray, 0, NS_TCL_ANY, NULL, 0},
@@ -45,12 +42,10 @@ static const NsTclCommand slsSubcmds[] = {
     {"set", SlsSet, 2, 2, "key value", 0},
     {"unset", SlsUnset, 1, 1, "key", 0},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble sls = {
-    "ns_sls", "command", "command", NS_TCL_EXACT, slsSubcmds
-};
+    "ns_sls", "command", "command", NS_TCL_EXACT, slsSubcmds};
 
 void
 NsDriverCmdInit(void)
@@ -69,13 +64,11 @@ DriverCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     unsigned    what = NsTclRow(clientData)->flags;
     char       *server = NULL;
     Ns_ObjvSpec flags[] = {
-        {"-server", Ns_ObjvString, &server, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_DString  ds;
+        {"-server", Ns_ObjvString, &server, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_DString ds;
 
     if (Ns_ParseObjv(flags, NULL, interp, 2, objc, objv) != NS_OK
-            || (server != NULL && NsServerArgFind(interp, server) == NULL)) {
+        || (server != NULL && NsServerArgFind(interp, server) == NULL)) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
@@ -157,8 +150,8 @@ SlsGet(ClientData clientData, Tcl_Interp *interp, int objc,
     if (value == NULL && objc == 3) {
         return NsTclFail(interp, "key does not exist and no default given");
     }
-    return NsTclReturn(interp, value != NULL ? Tcl_NewStringObj(value, -1)
-                       : objv[3]);
+    return NsTclReturn(interp,
+                       value != NULL ? Tcl_NewStringObj(value, -1) : objv[3]);
 }
 
 static int

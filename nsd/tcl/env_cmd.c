@@ -21,16 +21,13 @@ static const NsTclCommand subcmds[] = {
     {"set", SetCmd, 2, 2, "name value", 0},
     {"unset", LookCmd, 0, NS_TCL_ANY, NULL, NS_TCL_DATA(UNSET)},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds
-};
+    "ns_env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds};
 
 static const NsTclEnsemble alias = {
-    "env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds
-};
+    "env", "command ?args ...?", "command", NS_TCL_BASIC, subcmds};
 
 void
 NsEnvCmdInit(void)

@@ -31,8 +31,7 @@ static const NsTclCommand commands[] = {
     {"ns_symlink", SymlinkCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_filestat", FileStatCmd, 1, 2, "file ?varname?", NS_TCL_BASIC},
     {"_ns_filestate", FileStateCmd, 1, 1, "file", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(File, commands)
 
@@ -62,13 +61,13 @@ TmpNamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
     Ns_DString template;
-    int        result = TCL_OK;
+    int result = TCL_OK;
 
     Ns_DStringInit(&template);
     Ns_DStringVarAppend(&template, NsTempDirectory(), "/nsXXXXXX", NULL);
     if (UnusedName(Ns_DStringValue(&template))) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(Ns_DStringValue(&template),
-                                                  -1));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj(Ns_DStringValue(&template), -1));
     } else {
         Ns_TclPrintfResult(interp, "could not get temporary filename");
         result = TCL_ERROR;
@@ -96,10 +95,8 @@ FileStateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_TclPrintfResult(interp, "{%ju %ju %jd %jd.%09ld %jd.%09ld} %d",
                        (uintmax_t) status.st_dev, (uintmax_t) status.st_ino,
                        (intmax_t) status.st_size,
-                       (intmax_t) status.st_mtim.tv_sec,
-                       status.st_mtim.tv_nsec,
-                       (intmax_t) status.st_ctim.tv_sec,
-                       status.st_ctim.tv_nsec,
+                       (intmax_t) status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                       (intmax_t) status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
                        NsFileIsSettled(&status, &now));
     return TCL_OK;
 }
@@ -164,7 +161,7 @@ FTruncateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     channel = Tcl_GetString(objv[1]);
     if (Ns_TclGetOpenFd(interp, channel, 1, &fd) != TCL_OK
-            || GetLength(interp, objc, objv, &length) != TCL_OK) {
+        || GetLength(interp, objc, objv, &length) != TCL_OK) {
         return TCL_ERROR;
     }
     if (ftruncate(fd, (off_t) length) != 0) {
@@ -180,7 +177,7 @@ GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
           Tcl_WideInt *lengthPtr)
 {
     return objc < 3 ? TCL_OK
-        : Tcl_GetWideIntFromObj(interp, objv[2], lengthPtr);
+                    : Tcl_GetWideIntFromObj(interp, objv[2], lengthPtr);
 }
 
 /*
@@ -194,13 +191,10 @@ SymlinkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         isSilent = 0;
     Ns_ObjvSpec opts[] = {
         {"-nocomplain", Ns_ObjvBool, &isSilent, INT2PTR(true)},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"file1", Ns_ObjvString, &file1, NULL},
-        {"file2", Ns_ObjvString, &file2, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"file1", Ns_ObjvString, &file1, NULL},
+                          {"file2", Ns_ObjvString, &file2, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -228,27 +222,27 @@ FileStatCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             const char *name;
             Tcl_WideInt value;
         } numbers[] = {
-            {"dev",   (Tcl_WideInt) status.st_dev},
-            {"ino",   (Tcl_WideInt) status.st_ino},
+            {"dev", (Tcl_WideInt) status.st_dev},
+            {"ino", (Tcl_WideInt) status.st_ino},
             {"nlink", (Tcl_WideInt) status.st_nlink},
-            {"uid",   status.st_uid},
-            {"gid",   status.st_gid},
-            {"size",  status.st_size},
+            {"uid", status.st_uid},
+            {"gid", status.st_gid},
+            {"size", status.st_size},
             {"atime", status.st_atime},
             {"ctime", status.st_ctime},
             {"mtime", status.st_mtime},
-            {"mode",  status.st_mode}
-        };
+            {"mode", status.st_mode}};
 
         for (int i = 0; i < Ns_NrElements(numbers); i++) {
             if (SetElement(interp, objv[2], numbers[i].name,
-                           Tcl_NewWideIntObj(numbers[i].value)) != TCL_OK) {
+                           Tcl_NewWideIntObj(numbers[i].value))
+                != TCL_OK) {
                 return TCL_ERROR;
             }
         }
         if (SetElement(interp, objv[2], "type",
                        Tcl_NewStringObj(FileType(status.st_mode), -1))
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
     }
@@ -272,11 +266,11 @@ static const char *
 FileType(mode_t mode)
 {
     return S_ISREG(mode) ? "file"
-        : S_ISDIR(mode) ? "directory"
-        : S_ISCHR(mode) ? "characterSpecial"
-        : S_ISBLK(mode) ? "blockSpecial"
+        : S_ISDIR(mode)  ? "directory"
+        : S_ISCHR(mode)  ? "characterSpecial"
+        : S_ISBLK(mode)  ? "blockSpecial"
         : S_ISFIFO(mode) ? "fifo"
-        : S_ISLNK(mode) ? "link"
+        : S_ISLNK(mode)  ? "link"
         : S_ISSOCK(mode) ? "socket"
-        : "unknown";
+                         : "unknown";
 }

@@ -23,7 +23,7 @@
  * A Tcl callback names the procedure that will run it, of whatever type, for
  * messages alone.
  */
-#define AsProc(proc)     ((void (*)(void)) (proc))
+#define AsProc(proc)     ((void (*)(void))(proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
 static Tcl_ObjCmdProc RegisterProcCmd, RegisterProxyCmd, RegisterFastPathCmd,
@@ -37,9 +37,8 @@ static NsDirectoryProc ListDirectory;
 
 static NsUnregisterProc UnregisterOp;
 
-static int  ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
-static int  FilterResult(const Ns_TclCallback *callbackPtr,
-                         const char *result);
+static int ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
+static int FilterResult(const Ns_TclCallback *callbackPtr, const char *result);
 
 static const NsTclCommand commands[] = {
     {"ns_register_proc", RegisterProcCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -51,15 +50,13 @@ static const NsTclCommand commands[] = {
     {"ns_shortcut_filter", ShortcutFilterCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_requestauthorize", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_checkurl", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static Ns_ObjvTable filterPhases[] = {
-    {"preauth",  NS_FILTER_PRE_AUTH},
+    {"preauth", NS_FILTER_PRE_AUTH},
     {"postauth", NS_FILTER_POST_AUTH},
-    {"trace",    NS_FILTER_TRACE},
-    {NULL, 0}
-};
+    {"trace", NS_FILTER_TRACE},
+    {NULL, 0}};
 
 void
 NsFilterCmdInit(void)
@@ -79,8 +76,8 @@ RegisterProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_SCRIPT, NULL};
-    const NsInterp *itPtr = clientData;
-    NsRegArgs       args;
+    const NsInterp        *itPtr = clientData;
+    NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
@@ -102,17 +99,13 @@ RegisterProxyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj        *scriptPtr;
     char           *method, *protocol;
     int             nArgs = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"method",   Ns_ObjvString, &method, NULL},
-        {"protocol", Ns_ObjvString, &protocol, NULL},
-        {"script",   Ns_ObjvObj,    &scriptPtr, NULL},
-        {"?args",    Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec     opts[] = {{"--", Ns_ObjvBreak, NULL, NULL},
+                              {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec     args[] = {{"method", Ns_ObjvString, &method, NULL},
+                              {"protocol", Ns_ObjvString, &protocol, NULL},
+                              {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                              {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                              {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -129,8 +122,8 @@ RegisterFastPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_METHOD, NULL};
-    const NsInterp *itPtr = clientData;
-    NsRegArgs       args;
+    const NsInterp        *itPtr = clientData;
+    NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
@@ -164,19 +157,16 @@ RegisterFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj        *scriptPtr;
     char           *method, *url;
     int             isFirst = 0, when = 0, nArgs = 0;
-    Ns_ObjvSpec     opts[] = {
-        {"-first", Ns_ObjvBool,  &isFirst, INT2PTR(true)},
-        {"--",     Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec     opts[] = {{"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
+                              {"--", Ns_ObjvBreak, NULL, NULL},
+                              {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec     args[] = {
-        {"when",       Ns_ObjvFlags,  &when, filterPhases},
-        {"method",     Ns_ObjvString, &method, NULL},
-        {"urlPattern", Ns_ObjvString, &url, NULL},
-        {"script",     Ns_ObjvObj,    &scriptPtr, NULL},
-        {"?args",      Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+            {"when", Ns_ObjvFlags, &when, filterPhases},
+            {"method", Ns_ObjvString, &method, NULL},
+            {"urlPattern", Ns_ObjvString, &url, NULL},
+            {"script", Ns_ObjvObj, &scriptPtr, NULL},
+            {"?args", Ns_ObjvArgs, &nArgs, NULL},
+            {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -199,13 +189,11 @@ RegisterTraceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj        *scriptPtr;
     char           *method, *url;
     int             nArgs = 0;
-    Ns_ObjvSpec     args[] = {
-        {"method",     Ns_ObjvString, &method, NULL},
-        {"urlPattern", Ns_ObjvString, &url, NULL},
-        {"script",     Ns_ObjvObj,    &scriptPtr, NULL},
-        {"?args",      Ns_ObjvArgs,   &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec     args[] = {{"method", Ns_ObjvString, &method, NULL},
+                              {"urlPattern", Ns_ObjvString, &url, NULL},
+                              {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                              {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                              {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -225,12 +213,10 @@ ShortcutFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
     char           *method, *url;
     int             when = 0;
-    Ns_ObjvSpec     args[] = {
-        {"when",       Ns_ObjvFlags,  &when, filterPhases},
-        {"method",     Ns_ObjvString, &method, NULL},
-        {"urlPattern", Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec     args[] = {{"when", Ns_ObjvFlags, &when, filterPhases},
+                              {"method", Ns_ObjvString, &method, NULL},
+                              {"urlPattern", Ns_ObjvString, &url, NULL},
+                              {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -249,13 +235,12 @@ RequestAuthorizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char           *method, *url, *user, *password, *peer = NULL;
     const char     *answer;
     Ns_ObjvSpec     args[] = {
-        {"method",     Ns_ObjvString, &method, NULL},
-        {"url",        Ns_ObjvString, &url, NULL},
-        {"authuser",   Ns_ObjvString, &user, NULL},
-        {"authpasswd", Ns_ObjvString, &password, NULL},
-        {"?ipaddr",    Ns_ObjvString, &peer, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+            {"method", Ns_ObjvString, &method, NULL},
+            {"url", Ns_ObjvString, &url, NULL},
+            {"authuser", Ns_ObjvString, &user, NULL},
+            {"authpasswd", Ns_ObjvString, &password, NULL},
+            {"?ipaddr", Ns_ObjvString, &peer, NULL},
+            {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -310,7 +295,7 @@ RunFilterScript(void *arg, Ns_Conn *conn, int why)
     }
     Ns_DStringInit(&ds);
     if (Ns_TclEvalCallback(interp, callbackPtr, &ds, when, (char *) NULL)
-            != TCL_OK) {
+        != TCL_OK) {
         result = ScriptFailed(interp, conn);
     } else if (when == NULL) {
         result = NS_OK;

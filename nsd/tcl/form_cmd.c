@@ -24,30 +24,29 @@
  * Temporary files of one request.
  */
 typedef struct NsFormFiles {
-    int       epoch;            /* Of the form that has their names. */
-    Ns_Set   *files;            /* Field name, path. */
+    int     epoch; /* Of the form that has their names. */
+    Ns_Set *files; /* Field name, path. */
 } NsFormFiles;
 
 /*
  * The destination of the parts of ns_parseformfile.
  */
 typedef struct Parts {
-    Ns_Set   *setPtr;
-    int       error;            /* Why a file could not be saved, or 0. */
+    Ns_Set *setPtr;
+    int     error; /* Why a file could not be saved, or 0. */
 } Parts;
 
 static Tcl_ObjCmdProc GetFormCmd, GetFormFileCmd, QueryGetCmd, QueryGetAllCmd,
     QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd;
 
-static Ns_Cls filesCls;         /* NsFormFiles of a connection. */
+static Ns_Cls filesCls; /* NsFormFiles of a connection. */
 
 static Ns_Callback FreeFiles;
-static Ns_Set *GetForm(NsInterp *interpPtr);
-static int  SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
-static char *SaveBytes(const NsConn *connPtr, const char *bytes,
-                       size_t length);
-static void AddFile(Ns_Set *formPtr, const char *field, const char *type,
-                    const char *path);
+static Ns_Set     *GetForm(NsInterp *interpPtr);
+static int         SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
+static char *SaveBytes(const NsConn *connPtr, const char *bytes, size_t length);
+static void  AddFile(Ns_Set *formPtr, const char *field, const char *type,
+                     const char *path);
 static NsFormPartProc AddPart;
 
 void
@@ -60,10 +59,8 @@ NsFormCmdInit(void)
         {"ns_querygetall", QueryGetAllCmd, 1, 2, "key ?default?", 0},
         {"ns_queryexists", QueryExistsCmd, 1, 1, "key", 0},
         {"getformdata", GetFormDataCmd, 1, 1, "var", 0},
-        {"ns_parseformfile", ParseFormFileCmd, 3, 3,
-         "file set contentType", 0},
-        NS_TCL_END
-    };
+        {"ns_parseformfile", ParseFormFileCmd, 3, 3, "file set contentType", 0},
+        NS_TCL_END};
 
     NsTclAddCommands(commands);
     Ns_ClsAlloc(&filesCls, FreeFiles);
@@ -101,9 +98,8 @@ GetForm(NsInterp *interpPtr)
     filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
     formPtr = Ns_ConnGetQuery(&connPtr->pub);
     if (formPtr == NULL || NsConnFiles(connPtr) == NULL
-            || (connPtr->pub.flags & NS_CONN_CLOSED) != 0
-            || (filesPtr != NULL
-                && filesPtr->epoch == NsConnFormEpoch(connPtr))) {
+        || (connPtr->pub.flags & NS_CONN_CLOSED) != 0
+        || (filesPtr != NULL && filesPtr->epoch == NsConnFormEpoch(connPtr))) {
         return formPtr;
     }
     return (SaveFiles(interpPtr, formPtr) == TCL_OK) ? formPtr : NULL;
@@ -173,7 +169,8 @@ SaveBytes(const NsConn *connPtr, const char *bytes, size_t length)
 
     Ns_DStringInit(&path);
     fd = NsTempFileOpenNamed(connPtr == NULL ? NULL
-                             : connPtr->settingsPtr->uploadPath, &path);
+                                             : connPtr->settingsPtr->uploadPath,
+                             &path);
     if (fd < 0) {
         Ns_DStringFree(&path);
         return NULL;
@@ -286,7 +283,7 @@ QueryGetAllCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             const char *value = Ns_SetValue(formPtr, i);
 
             if (value != NULL && *value != '\0'
-                    && STRIEQ(Ns_SetKey(formPtr, i), Tcl_GetString(objv[1]))) {
+                && STRIEQ(Ns_SetKey(formPtr, i), Tcl_GetString(objv[1]))) {
                 Tcl_ListObjAppendElement(NULL, listObj,
                                          Tcl_NewStringObj(value, -1));
                 n++;
@@ -336,7 +333,8 @@ GetFormDataCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (Tcl_ObjSetVar2(interp, objv[1], NULL,
                        NsTclSetEnterKnown(interpPtr, formPtr),
-                       TCL_LEAVE_ERR_MSG) == NULL) {
+                       TCL_LEAVE_ERR_MSG)
+        == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewIntObj(1));
@@ -384,10 +382,10 @@ ParseFormFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static void
 AddPart(const NsFormPart *partPtr, void *arg)
 {
-    Parts      *partsPtr = arg;
-    Ns_Set     *setPtr = partsPtr->setPtr;
-    Ns_DString  ds;
-    char       *path;
+    Parts     *partsPtr = arg;
+    Ns_Set    *setPtr = partsPtr->setPtr;
+    Ns_DString ds;
+    char      *path;
 
     Ns_DStringInit(&ds);
     if (partPtr->fileName == NULL) {
@@ -399,7 +397,7 @@ AddPart(const NsFormPart *partPtr, void *arg)
             const NsFormHeader *headerPtr = &partPtr->headers[i];
 
             if (headerPtr->nameLength == 12
-                    && strncasecmp(headerPtr->name, "content-type", 12) == 0) {
+                && strncasecmp(headerPtr->name, "content-type", 12) == 0) {
                 Ns_DStringNAppend(&ds, headerPtr->value,
                                   (int) headerPtr->valueLength);
                 break;

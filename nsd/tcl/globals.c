@@ -27,9 +27,9 @@ static void SetEmpty(Tcl_Interp *interp, const char *name, Tcl_Obj *emptyPtr);
 
 #ifdef KNOWS_TABLES
 
-#define MAX_KEPT    64          /* More globals than this are not remembered. */
-#define MAX_BUCKETS 64          /* Tcl makes no more for MAX_KEPT globals. */
-#define MAX_AT_ONCE 32          /* Unset between two looks at the table. */
+#define MAX_KEPT    64 /* More globals than this are not remembered. */
+#define MAX_BUCKETS 64 /* Tcl makes no more for MAX_KEPT globals. */
+#define MAX_AT_ONCE 32 /* Unset between two looks at the table. */
 
 /*
  * The table of globals as the last clean-up left it, holding none but those
@@ -37,15 +37,15 @@ static void SetEmpty(Tcl_Interp *interp, const char *name, Tcl_Obj *emptyPtr);
  * same address.
  */
 typedef struct NsGlobals {
-    int            n;           /* 0: unknown. */
-    Tcl_HashEntry *entries[MAX_KEPT];   /* In the table's order. */
-    Tcl_HashEntry *next[MAX_KEPT];      /* In the entry's bucket. */
+    int            n;                 /* 0: unknown. */
+    Tcl_HashEntry *entries[MAX_KEPT]; /* In the table's order. */
+    Tcl_HashEntry *next[MAX_KEPT];    /* In the entry's bucket. */
     Tcl_Obj       *names[MAX_KEPT];
-    int            nBuckets;    /* 0: there are more. */
+    int            nBuckets; /* 0: there are more. */
     Tcl_HashEntry *buckets[MAX_BUCKETS];
     const Var     *errorInfoPtr;
     const Var     *errorCodePtr;
-    Tcl_Obj       *emptyPtr;    /* The value that these two were set to. */
+    Tcl_Obj       *emptyPtr; /* The value that these two were set to. */
 } NsGlobals;
 
 /*
@@ -53,10 +53,10 @@ typedef struct NsGlobals {
  */
 typedef struct Finding {
     int      n;
-    Tcl_Obj *names[MAX_AT_ONCE];    /* Referenced. */
+    Tcl_Obj *names[MAX_AT_ONCE]; /* Referenced. */
     Var     *vars[MAX_AT_ONCE];
-    bool     isQuiet;           /* To unset them runs no trace. */
-    bool     isKnown;           /* All that is remembered is there, in order. */
+    bool     isQuiet; /* To unset them runs no trace. */
+    bool     isKnown; /* All that is remembered is there, in order. */
 } Finding;
 
 static bool HasOnlyKept(NsInterp *itPtr);
@@ -67,7 +67,7 @@ static bool HasNoError(const NsGlobals *globalsPtr);
 static void Remember(NsInterp *itPtr);
 static void ForgetNames(NsGlobals *globalsPtr);
 static Tcl_HashTable *GlobalTable(Tcl_Interp *interp);
-static Var *VarOf(Tcl_HashEntry *entryPtr);
+static Var           *VarOf(Tcl_HashEntry *entryPtr);
 
 void
 NsGlobalsCleanup(NsInterp *itPtr)
@@ -113,17 +113,18 @@ HasOnlyKept(NsInterp *itPtr)
     int                  n = globalsPtr->n;
 
     if (n == 0 || tablePtr->numEntries != n
-            || tablePtr->numBuckets != globalsPtr->nBuckets
-            || memcmp(tablePtr->buckets, globalsPtr->buckets,
-                      (size_t) globalsPtr->nBuckets
-                      * sizeof(globalsPtr->buckets[0])) != 0) {
+        || tablePtr->numBuckets != globalsPtr->nBuckets
+        || memcmp(tablePtr->buckets, globalsPtr->buckets,
+                  (size_t) globalsPtr->nBuckets
+                      * sizeof(globalsPtr->buckets[0]))
+            != 0) {
         return false;
     }
     for (int i = 0; i < n; i++) {
         const Tcl_HashEntry *entryPtr = globalsPtr->entries[i];
 
         if (entryPtr->key.objPtr != globalsPtr->names[i]
-                || entryPtr->nextPtr != globalsPtr->next[i]) {
+            || entryPtr->nextPtr != globalsPtr->next[i]) {
             return false;
         }
     }
@@ -187,7 +188,7 @@ FindGlobals(NsInterp *itPtr, Finding *findingPtr)
         Var     *varPtr = VarOf(entryPtr);
 
         if (nSeen < globalsPtr->n && entryPtr == globalsPtr->entries[nSeen]
-                && namePtr == globalsPtr->names[nSeen]) {
+            && namePtr == globalsPtr->names[nSeen]) {
             nSeen++;
         } else if (!TclIsVarUndefined(varPtr)
                    && !IsKeptVar(Tcl_GetString(namePtr))) {
@@ -218,10 +219,10 @@ HasNoError(const NsGlobals *globalsPtr)
 static void
 Remember(NsInterp *itPtr)
 {
-    NsGlobals      *globalsPtr = itPtr->globalsPtr;
-    Tcl_HashTable  *tablePtr = GlobalTable(itPtr->interp);
-    Tcl_HashEntry  *entryPtr = NULL;
-    int             next = 0, i = 0;
+    NsGlobals     *globalsPtr = itPtr->globalsPtr;
+    Tcl_HashTable *tablePtr = GlobalTable(itPtr->interp);
+    Tcl_HashEntry *entryPtr = NULL;
+    int            next = 0, i = 0;
 
     globalsPtr->errorInfoPtr = globalsPtr->errorCodePtr = NULL;
     if (tablePtr->numEntries > MAX_KEPT) {
@@ -238,7 +239,7 @@ Remember(NsInterp *itPtr)
         const char *name = Tcl_GetString(namePtr);
 
         if (!IsKeptVar(name)) {
-            break;              /* Its trace has set it again, say. */
+            break; /* Its trace has set it again, say. */
         }
         if (STREQ(name, "errorInfo")) {
             globalsPtr->errorInfoPtr = VarOf(entryPtr);
@@ -252,7 +253,7 @@ Remember(NsInterp *itPtr)
     }
     globalsPtr->n = i;
     if (entryPtr != NULL || globalsPtr->errorInfoPtr == NULL
-            || globalsPtr->errorCodePtr == NULL) {
+        || globalsPtr->errorCodePtr == NULL) {
         ForgetNames(globalsPtr);
     }
 }
@@ -277,8 +278,9 @@ GlobalTable(Tcl_Interp *interp)
 static Var *
 VarOf(Tcl_HashEntry *entryPtr)
 {
-    return &((VarInHash *) (void *)
-             ((char *) entryPtr - offsetof(VarInHash, entry)))->var;
+    return &((VarInHash *) (void *) ((char *) entryPtr
+                                     - offsetof(VarInHash, entry)))
+                ->var;
 }
 
 #else
@@ -317,7 +319,7 @@ UnsetOnce(Tcl_Interp *interp)
     int      nNames, nUnset = 0;
 
     if (Tcl_EvalEx(interp, "::tcl::info::globals", -1, TCL_EVAL_GLOBAL)
-            != TCL_OK) {
+        != TCL_OK) {
         return 0;
     }
     listPtr = Tcl_GetObjResult(interp);
@@ -349,8 +351,7 @@ static bool
 IsKeptVar(const char *name)
 {
     static const char *const names[] = {
-        "argv", "argv0", "argc", "env", "errorInfo", "errorCode"
-    };
+        "argv", "argv0", "argc", "env", "errorInfo", "errorCode"};
 
     if (strncmp(name, "auto_", 5) == 0 || strncmp(name, "tcl_", 4) == 0) {
         return true;

@@ -15,16 +15,16 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-#define DEFAULT_TIMEOUT 2       /* Seconds. */
+#define DEFAULT_TIMEOUT 2 /* Seconds. */
 
 typedef struct NsHttpRequest {
-    struct NsHttpRequest *nextPtr;      /* In the order of their begin. */
+    struct NsHttpRequest *nextPtr; /* In the order of their begin. */
     int                   id;
     NsHttpClient         *client;
 } Request;
 
-static Tcl_ObjCmdProc CancelCmd, CleanupCmd, RunCmd, QueueCmd, WaitCmd,
-    ListCmd, KeepalivesCmd, TaskThreadsCmd;
+static Tcl_ObjCmdProc CancelCmd, CleanupCmd, RunCmd, QueueCmd, WaitCmd, ListCmd,
+    KeepalivesCmd, TaskThreadsCmd;
 
 static const NsTclCommand subcmds[] = {
     {"cancel", CancelCmd, 1, 1, "id", 0},
@@ -37,20 +37,18 @@ static const NsTclCommand subcmds[] = {
     /* Of later releases. */
     {"keepalives", KeepalivesCmd, 0, 0, NULL, 0},
     {"taskthreads", TaskThreadsCmd, 0, 0, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_http", "option ?args ...?", "option", 0, subcmds
-};
+    "ns_http", "option ?args ...?", "option", 0, subcmds};
 
 static NsCleanupProc ForgetAll;
 
 static NsHttpClient *Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
-static int Enter(NsInterp *itPtr, NsHttpClient *client);
-static Request **Find(NsInterp *itPtr, Tcl_Obj *idObj);
-static void Forget(Request **requestPtrPtr);
-static int NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
+static int           Enter(NsInterp *itPtr, NsHttpClient *client);
+static Request     **Find(NsInterp *itPtr, Tcl_Obj *idObj);
+static void          Forget(Request **requestPtrPtr);
+static int           NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
 static int SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
 
 void
@@ -118,24 +116,21 @@ Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     Ns_DString       error;
     int              length = 0, isInsecure = 0, mustVerify = 0;
     Ns_ObjvSpec      options[] = {
-        {"-timeout", Ns_ObjvTime,   &timeoutPtr, NULL},
-        {"-method",  Ns_ObjvString, &method,     NULL},
-        {"-body",    Ns_ObjvObj,    &bodyObj,    NULL},
-        {"-headers", Ns_ObjvSet,    &headers,    NULL},
-        /* Of later releases; not named in the usage message. */
-        {"", NULL, NULL, NULL},
-        {"-hostname", Ns_ObjvString, &hostName,    NULL},
-        {"-cafile",   Ns_ObjvString, &caFile,      NULL},
-        {"-capath",   Ns_ObjvString, &caPath,      NULL},
-        {"-cert",     Ns_ObjvString, &certificate, NULL},
-        {"-insecure", Ns_ObjvBool,   &isInsecure,  INT2PTR(1)},
-        {"-verify",   Ns_ObjvBool,   &mustVerify,  INT2PTR(1)},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec      args[] = {
-        {"url", Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+             {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+             {"-method", Ns_ObjvString, &method, NULL},
+             {"-body", Ns_ObjvObj, &bodyObj, NULL},
+             {"-headers", Ns_ObjvSet, &headers, NULL},
+             /* Of later releases; not named in the usage message. */
+             {"", NULL, NULL, NULL},
+             {"-hostname", Ns_ObjvString, &hostName, NULL},
+             {"-cafile", Ns_ObjvString, &caFile, NULL},
+             {"-capath", Ns_ObjvString, &caPath, NULL},
+             {"-cert", Ns_ObjvString, &certificate, NULL},
+             {"-insecure", Ns_ObjvBool, &isInsecure, INT2PTR(1)},
+             {"-verify", Ns_ObjvBool, &mustVerify, INT2PTR(1)},
+             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"url", Ns_ObjvString, &url, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return NULL;
@@ -191,12 +186,12 @@ Enter(NsInterp *itPtr, NsHttpClient *client)
 static Request **
 Find(NsInterp *itPtr, Tcl_Obj *idObj)
 {
-    Request  **linkPtrPtr = &itPtr->httpPtr;
+    Request   **linkPtrPtr = &itPtr->httpPtr;
     const char *text = Tcl_GetString(idObj);
     int         id;
 
     if (strncmp(text, "http", 4u) != 0
-            || Tcl_GetInt(NULL, text + 4, &id) != TCL_OK) {
+        || Tcl_GetInt(NULL, text + 4, &id) != TCL_OK) {
         return NULL;
     }
     while (*linkPtrPtr != NULL && (*linkPtrPtr)->id != id) {
@@ -239,17 +234,14 @@ WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char       *error;
     int               result = TCL_ERROR;
     Ns_ObjvSpec       options[] = {
-        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {"-elapsed", Ns_ObjvObj,  &elapsedObj, NULL},
-        {"-result",  Ns_ObjvObj,  &resultObj,  NULL},
-        {"-status",  Ns_ObjvObj,  &statusObj,  NULL},
-        {"-headers", Ns_ObjvSet,  &headers,    NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec       args[] = {
-        {"id", Ns_ObjvObj, &idObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+              {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+              {"-elapsed", Ns_ObjvObj, &elapsedObj, NULL},
+              {"-result", Ns_ObjvObj, &resultObj, NULL},
+              {"-status", Ns_ObjvObj, &statusObj, NULL},
+              {"-headers", Ns_ObjvSet, &headers, NULL},
+              {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"id", Ns_ObjvObj, &idObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -274,16 +266,15 @@ WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else {
         NsHttpClientGetReply(client, &reply, headers);
         if (headers != NULL && reply.statusLine != NULL) {
-            NsSetRename(headers, reply.statusLine,
-                        (int) reply.statusLineBytes);
+            NsSetRename(headers, reply.statusLine, (int) reply.statusLineBytes);
         }
         bodyObj = Tcl_NewByteArrayObj((const unsigned char *) reply.body,
                                       (int) reply.bodyBytes);
         Tcl_IncrRefCount(bodyObj);
         if (SetVar(interp, statusObj, Tcl_NewIntObj(reply.status)) == TCL_OK
-                && SetVar(interp, resultObj, bodyObj) == TCL_OK) {
-            Tcl_SetObjResult(interp, resultObj != NULL ? Tcl_NewIntObj(1)
-                                                       : bodyObj);
+            && SetVar(interp, resultObj, bodyObj) == TCL_OK) {
+            Tcl_SetObjResult(interp,
+                             resultObj != NULL ? Tcl_NewIntObj(1) : bodyObj);
             result = TCL_OK;
         }
         Tcl_DecrRefCount(bodyObj);
@@ -301,8 +292,9 @@ SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj)
     int result = TCL_OK;
 
     Tcl_IncrRefCount(valueObj);
-    if (nameObj != NULL && Tcl_ObjSetVar2(interp, nameObj, NULL, valueObj,
-                                          TCL_LEAVE_ERR_MSG) == NULL) {
+    if (nameObj != NULL
+        && Tcl_ObjSetVar2(interp, nameObj, NULL, valueObj, TCL_LEAVE_ERR_MSG)
+            == NULL) {
         result = TCL_ERROR;
     }
     Tcl_DecrRefCount(valueObj);

@@ -7,15 +7,14 @@
 
 #include "tcl/image.h"
 
-static bool GifSize(NsImageBytes image, int *widthPtr, int *heightPtr);
-static bool JpegSize(NsImageBytes image, int *widthPtr, int *heightPtr);
-static bool PngSize(NsImageBytes image, int *widthPtr, int *heightPtr);
+static bool     GifSize(NsImageBytes image, int *widthPtr, int *heightPtr);
+static bool     JpegSize(NsImageBytes image, int *widthPtr, int *heightPtr);
+static bool     PngSize(NsImageBytes image, int *widthPtr, int *heightPtr);
 static unsigned Big16(const unsigned char *bytes);
 static unsigned Little16(const unsigned char *bytes);
 
 static const unsigned char pngSignature[8] = {
-    0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'
-};
+    0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 
 NsImageKind
 NsImageDetect(NsImageBytes image)
@@ -33,15 +32,14 @@ NsImageDetect(NsImageBytes image)
         return NS_IMAGE_PNG;
     }
     if (bytes[0] == 0xFF && bytes[1] == 0xD8 && bytes[n - 2] == 0xFF
-            && bytes[n - 1] == 0xD9) {
+        && bytes[n - 1] == 0xD9) {
         return NS_IMAGE_JPEG;
     }
     return NS_IMAGE_UNKNOWN;
 }
 
 bool
-NsImageSize(NsImageBytes image, NsImageKind kind, int *widthPtr,
-            int *heightPtr)
+NsImageSize(NsImageBytes image, NsImageKind kind, int *widthPtr, int *heightPtr)
 {
     if (NsImageDetect(image) != kind) {
         return false;
@@ -100,7 +98,7 @@ JpegSize(NsImageBytes image, int *widthPtr, int *heightPtr)
     while (at + 9 <= image.length && bytes[at] == 0xFF) {
         unsigned marker = bytes[at + 1];
 
-        if (marker == 0xFF) {               /* Fill. */
+        if (marker == 0xFF) { /* Fill. */
             at++;
             continue;
         }
@@ -110,7 +108,7 @@ JpegSize(NsImageBytes image, int *widthPtr, int *heightPtr)
             return true;
         }
         if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {
-            at += 2;                        /* Stands alone. */
+            at += 2; /* Stands alone. */
             continue;
         }
         if (Big16(bytes + at + 2) < 2) {

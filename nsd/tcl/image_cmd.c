@@ -19,21 +19,19 @@ static int  Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr);
 static void Unmap(NsImageBytes *imagePtr);
 static void SetSize(Tcl_Interp *interp, int width, int height);
 
-#define IS_MIME 1               /* With `image/` in front. */
+#define IS_MIME 1 /* With `image/` in front. */
 
 static const NsTclCommand commands[] = {
     {"ns_imgtype", KindCmd, 1, 1, "file", NS_TCL_BASIC},
-    {"ns_imgmime", KindCmd, 1, 1,
-     "file", NS_TCL_DATA(IS_MIME) | NS_TCL_BASIC},
+    {"ns_imgmime", KindCmd, 1, 1, "file", NS_TCL_DATA(IS_MIME) | NS_TCL_BASIC},
     {"ns_imgsize", SizeCmd, 1, 1, "file", NS_TCL_BASIC},
-    {"ns_gifsize", SizeOfKindCmd, 1, 1,
-     "gif_file", NS_TCL_DATA(NS_IMAGE_GIF) | NS_TCL_BASIC},
-    {"ns_jpegsize", SizeOfKindCmd, 1, 1,
-     "jpeg_file", NS_TCL_DATA(NS_IMAGE_JPEG) | NS_TCL_BASIC},
-    {"ns_pngsize", SizeOfKindCmd, 1, 1,
-     "png_file", NS_TCL_DATA(NS_IMAGE_PNG) | NS_TCL_BASIC},
-    NS_TCL_END
-};
+    {"ns_gifsize", SizeOfKindCmd, 1, 1, "gif_file",
+     NS_TCL_DATA(NS_IMAGE_GIF) | NS_TCL_BASIC},
+    {"ns_jpegsize", SizeOfKindCmd, 1, 1, "jpeg_file",
+     NS_TCL_DATA(NS_IMAGE_JPEG) | NS_TCL_BASIC},
+    {"ns_pngsize", SizeOfKindCmd, 1, 1, "png_file",
+     NS_TCL_DATA(NS_IMAGE_PNG) | NS_TCL_BASIC},
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Image, commands)
 
@@ -45,8 +43,7 @@ KindCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         [NS_IMAGE_UNKNOWN] = "unknown",
         [NS_IMAGE_GIF] = "gif",
         [NS_IMAGE_JPEG] = "jpeg",
-        [NS_IMAGE_PNG] = "png"
-    };
+        [NS_IMAGE_PNG] = "png"};
     const char  *prefix = NsTclData(clientData) == IS_MIME ? "image/" : "";
     NsImageBytes image;
 
@@ -86,13 +83,13 @@ static int
 SizeOfKindCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    static const char *const labels[] = {
-        [NS_IMAGE_GIF] = "GIF", [NS_IMAGE_JPEG] = "JPEG", [NS_IMAGE_PNG] = "PNG"
-    };
-    NsImageKind  kind = (NsImageKind) NsTclData(clientData);
-    NsImageBytes image;
-    int          width, height;
-    bool         isPicture;
+    static const char *const labels[] = {[NS_IMAGE_GIF] = "GIF",
+                                         [NS_IMAGE_JPEG] = "JPEG",
+                                         [NS_IMAGE_PNG] = "PNG"};
+    NsImageKind              kind = (NsImageKind) NsTclData(clientData);
+    NsImageBytes             image;
+    int                      width, height;
+    bool                     isPicture;
 
     if (Map(interp, Tcl_GetString(objv[1]), &image) != TCL_OK) {
         return TCL_ERROR;
@@ -117,7 +114,7 @@ Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr)
     void       *map = NULL;
     int         fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *imagePtr = (NsImageBytes) {NULL, 0};
+    *imagePtr = (NsImageBytes){NULL, 0};
     if (fd < 0 || fstat(fd, &status) != 0) {
         map = MAP_FAILED;
     } else if (S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -133,7 +130,7 @@ Map(Tcl_Interp *interp, const char *file, NsImageBytes *imagePtr)
         return TCL_ERROR;
     }
     if (map != NULL) {
-        *imagePtr = (NsImageBytes) {map, (size_t) status.st_size};
+        *imagePtr = (NsImageBytes){map, (size_t) status.st_size};
     }
     close(fd);
     return TCL_OK;

@@ -25,8 +25,8 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-#define TEXT(number)     TEXT_OF(number)
-#define TEXT_OF(number)  #number
+#define TEXT(number)    TEXT_OF(number)
+#define TEXT_OF(number) #number
 
 typedef void ListProc(Ns_DString *dsPtr);
 typedef void ServerProc(Ns_DString *dsPtr, NsServer *serverPtr);
@@ -41,11 +41,11 @@ static ServerProc PageDir, Server, TclLib;
 typedef struct Option {
     const char *name;
     const char *fixed;
-    char     *(*textProc)(void);    /* NULL: there is none. */
-    int       (*numberProc)(void);
+    char *(*textProc)(void); /* NULL: there is none. */
+    int (*numberProc)(void);
     ListProc   *listProc;
     ServerProc *serverProc;
-    const char *alternative;        /* Deprecated; what to use instead. */
+    const char *alternative; /* Deprecated; what to use instead. */
 } Option;
 
 static const Option options[] = {
@@ -105,17 +105,14 @@ static const Option options[] = {
     {"meminfo", .listProc = MemInfo},
     {"schedulestats", .listProc = ScheduleStats},
     {"ssl", .fixed = "1"},
-    {.name = NULL}
-};
+    {.name = NULL}};
 
 static Tcl_ObjCmdProc InfoCmd;
-static void Answer(const Option *optionPtr, NsServer *serverPtr,
-                   Ns_DString *dsPtr);
+static void           Answer(const Option *optionPtr, NsServer *serverPtr,
+                             Ns_DString *dsPtr);
 
 static const NsTclCommand commands[] = {
-    {"ns_info", InfoCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    NS_TCL_END
-};
+    {"ns_info", InfoCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC}, NS_TCL_END};
 
 NS_TCL_FAMILY(Info, commands)
 
@@ -129,16 +126,15 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const Option *optionPtr;
     Ns_DString    ds;
-    bool          isRelease = objc == 3
-                      && STREQ(Tcl_GetString(objv[1]), "meminfo")
-                      && STREQ(Tcl_GetString(objv[2]), "-release");
+    bool isRelease = objc == 3 && STREQ(Tcl_GetString(objv[1]), "meminfo")
+        && STREQ(Tcl_GetString(objv[2]), "-release");
 
     if (objc != 2 && !isRelease) {
         Tcl_WrongNumArgs(interp, 1, objv, "option");
         return TCL_ERROR;
     }
-    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option),
-                             "option", false);
+    optionPtr = NsTclFindRow(interp, objv[1], options, sizeof(Option), "option",
+                             false);
     if (optionPtr == NULL) {
         return TCL_ERROR;
     }
@@ -219,8 +215,8 @@ BuildInfo(Ns_DString *dsPtr)
 #else
     Ns_DStringAppend(dsPtr, " assertions 0");
 #endif
-    Ns_DStringAppend(dsPtr, " system_malloc 1 with_deprecated 1 tcl "
-                     TCL_PATCH_LEVEL);
+    Ns_DStringAppend(dsPtr,
+                     " system_malloc 1 with_deprecated 1 tcl " TCL_PATCH_LEVEL);
 }
 
 /*
@@ -309,10 +305,11 @@ ScheduleStats(Ns_DString *dsPtr)
     NsSchedStats stats;
 
     NsSchedGetStats(&stats);
-    Ns_DStringPrintf(dsPtr, "procs %d running %d queued %d runs %" PRId64
-                     " late %" PRId64 " delay %.6f", stats.nProcs,
-                     stats.nRunning, stats.nQueued, stats.nRuns, stats.nLate,
-                     (double) stats.delay / NS_STAMP_SECOND);
+    Ns_DStringPrintf(dsPtr,
+                     "procs %d running %d queued %d runs %" PRId64
+                     " late %" PRId64 " delay %.6f",
+                     stats.nProcs, stats.nRunning, stats.nQueued, stats.nRuns,
+                     stats.nLate, (double) stats.delay / NS_STAMP_SECOND);
 }
 
 static void

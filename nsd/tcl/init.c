@@ -26,8 +26,7 @@ NsTclInit(void)
         .threadStartProc = NsInterpPrepare,
         .threadCheckProc = NsInterpCheck,
         .closeProc = NsInterpConnClosed,
-        .cleanupProc = NsInterpConnEnded
-    };
+        .cleanupProc = NsInterpConnEnded};
 
     Tcl_FindExecutable(NULL);
     (void) Tcl_SetSystemEncoding(NULL, "utf-8");

@@ -32,28 +32,28 @@
  * Tcl's own start script, and where it was found.
  */
 static struct {
-    char *library;              /* Constant once script is there. */
-    char *script;               /* Published last. */
+    char *library; /* Constant once script is there. */
+    char *script;  /* Published last. */
 } start;
 
-static Ns_Tls tls;              /* A thread's first NsInterp. */
-static Ns_Tls finalTls;         /* Set: finish Tcl then. */
-static Ns_Cs  initLock;         /* Parameter tclinitlock. */
+static Ns_Tls tls;      /* A thread's first NsInterp. */
+static Ns_Tls finalTls; /* Set: finish Tcl then. */
+static Ns_Cs  initLock; /* Parameter tclinitlock. */
 
 static Tcl_InterpDeleteProc FreeInterp;
 static Ns_TlsCleanup        DeleteThreadInterps;
 static Ns_TlsCleanup        FinishThread;
 
 static Tcl_Interp *NewTclInterp(void);
-static int Initialize(Tcl_Interp *interp);
-static int KeepStart(Tcl_Interp *interp);
-static NsInterp *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
-static void AddCommands(NsInterp *itPtr);
-static NsInterp *Allocate(NsServer *serverPtr);
-static NsInterp *ThreadInterp(NsServer *serverPtr);
-static void Unlist(NsInterp *itPtr);
-static void Delete(NsInterp *itPtr);
-static void BindToConn(NsInterp *itPtr, NsConn *connPtr);
+static int         Initialize(Tcl_Interp *interp);
+static int         KeepStart(Tcl_Interp *interp);
+static NsInterp   *AddParts(Tcl_Interp *interp, NsServer *serverPtr);
+static void        AddCommands(NsInterp *itPtr);
+static NsInterp   *Allocate(NsServer *serverPtr);
+static NsInterp   *ThreadInterp(NsServer *serverPtr);
+static void        Unlist(NsInterp *itPtr);
+static void        Delete(NsInterp *itPtr);
+static void        BindToConn(NsInterp *itPtr, NsConn *connPtr);
 
 void
 NsInterpInit(void)

@@ -21,32 +21,32 @@ struct NsGlobals;
 #define NS_SCRIPT_SLOTS 64
 
 typedef struct NsScriptSlot {
-    uint64_t  id;                   /* 0: empty. */
-    Tcl_Obj  *scriptPtr;
-    bool      isCommand;            /* A list: the words of one command. */
+    uint64_t id; /* 0: empty. */
+    Tcl_Obj *scriptPtr;
+    bool     isCommand; /* A list: the words of one command. */
 } NsScriptSlot;
 
 /*
  * Owned by the thread of the interpreter.
  */
 struct NsInterp {
-    struct NsInterp    *nextPtr;    /* The thread's others. */
-    Tcl_Interp         *interp;
-    NsServer           *serverPtr;  /* NULL: a basic interpreter, no server. */
-    NsConn             *connPtr;    /* The request being served, or NULL. */
-    int                 epoch;      /* Of the blueprint it was made from. */
-    int                 nUses;      /* Nesting of allocations. */
-    const struct NsTclCommand *rowPtr; /* See NsTclRow. */
-    bool                isDoomed;   /* Delete when released. */
-    bool                isComplete; /* The blueprint was applied. */
-    Tcl_HashTable       sets;       /* Set id -> set; see set.h. */
-    struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
-    struct NsDeferred  *deferredPtr;
-    struct NsHttpRequest *httpPtr;  /* Requests of ns_http. */
-    struct NsGlobals   *globalsPtr; /* Of the last clean-up, or NULL. */
+    struct NsInterp *nextPtr; /* The thread's others. */
+    Tcl_Interp      *interp;
+    NsServer        *serverPtr; /* NULL: a basic interpreter, no server. */
+    NsConn          *connPtr;   /* The request being served, or NULL. */
+    int              epoch;     /* Of the blueprint it was made from. */
+    int              nUses;     /* Nesting of allocations. */
+    const struct NsTclCommand *rowPtr;     /* See NsTclRow. */
+    bool                       isDoomed;   /* Delete when released. */
+    bool                       isComplete; /* The blueprint was applied. */
+    Tcl_HashTable              sets;       /* Set id -> set; see set.h. */
+    struct NsAtClose     *atClosePtr; /* Scripts of ns_atclose, latest first. */
+    struct NsDeferred    *deferredPtr;
+    struct NsHttpRequest *httpPtr;    /* Requests of ns_http. */
+    struct NsGlobals     *globalsPtr; /* Of the last clean-up, or NULL. */
     Tcl_HashTable      *channelsPtr; /* Tcl's own table; NULL: not known yet. */
-    Tcl_HashTable      *takenPtr;   /* By ns_chan; NULL before the first. */
-    struct NsAdpInterp *adpPtr;     /* adp's part; NULL before first use. */
+    Tcl_HashTable      *takenPtr;    /* By ns_chan; NULL before the first. */
+    struct NsAdpInterp *adpPtr;      /* adp's part; NULL before first use. */
     NsScriptSlot        scripts[NS_SCRIPT_SLOTS];
 };
 
@@ -57,7 +57,8 @@ static inline NsInterp *
 NsInterpOf(Tcl_Interp *interp)
 {
     return likely(nsCurrentPtr != NULL && nsCurrentPtr->interp == interp)
-        ? nsCurrentPtr : NsCurrentFind(interp);
+        ? nsCurrentPtr
+        : NsCurrentFind(interp);
 }
 
 /*

@@ -22,12 +22,10 @@ static const NsTclCommand subcmds[] = {
     {"public", Public, 1, 1, "address", 0},
     {"valid", Valid, 1, 1, "address", 0},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
-static const NsTclEnsemble ensemble = {
-    "ns_ip", "subcommand address ?arg ...?", "subcommand", NS_TCL_BASIC, subcmds
-};
+static const NsTclEnsemble ensemble = {"ns_ip", "subcommand address ?arg ...?",
+                                       "subcommand", NS_TCL_BASIC, subcmds};
 
 NS_TCL_FAMILY_OF_ONE(Ip, &ensemble)
 
@@ -39,8 +37,9 @@ Valid(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     NsIpAddress address;
 
-    return NsTclReturn(interp, Tcl_NewBooleanObj(
-        NsIpParse(Tcl_GetString(objv[2]), &address)));
+    return NsTclReturn(interp,
+                       Tcl_NewBooleanObj(NsIpParse(Tcl_GetString(objv[2]),
+                                                   &address)));
 }
 
 /*
@@ -52,7 +51,8 @@ Public(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsIpAddress address;
 
-    return Parse(interp, objv[2], &address) != TCL_OK ? TCL_ERROR
+    return Parse(interp, objv[2], &address) != TCL_OK
+        ? TCL_ERROR
         : NsTclReturn(interp, Tcl_NewBooleanObj(NsIpIsPublic(&address)));
 }
 

@@ -17,25 +17,23 @@
 #include "process/parameters.h"
 #include "tcl/jobthread.h"
 
-static void ConfigureLocked(void);
-static bool WithdrawHopeless(const char *queue, const char *id);
-static void AddPendingLocked(NsJob *jobPtr, bool isHead);
-static void FreeJobLocked(NsJob *jobPtr);
-static void FreeQueueLocked(NsJobQueue *queuePtr);
+static void   ConfigureLocked(void);
+static bool   WithdrawHopeless(const char *queue, const char *id);
+static void   AddPendingLocked(NsJob *jobPtr, bool isHead);
+static void   FreeJobLocked(NsJob *jobPtr);
+static void   FreeQueueLocked(NsJobQueue *queuePtr);
 static NsJob *FindJobLocked(const char *queue, const char *id,
                             NsJobStatus *statusPtr);
-static bool HasDoneLocked(NsJobQueue *queuePtr);
+static bool   HasDoneLocked(NsJobQueue *queuePtr);
 
 NsJobPool nsJobs;
 
 static const NsParameter rows[] = {
-    NS_INT(NsJobPool, jobsPerThread, "jobsperthread", "0", 0,
-           NS_PARAM_NO_LIMIT,
+    NS_INT(NsJobPool, jobsPerThread, "jobsperthread", "0", 0, NS_PARAM_NO_LIMIT,
            "Jobs that one job thread runs before it ends; 0 = no limit."),
     NS_TIME(NsJobPool, timeout, "jobtimeout", "300", 0, NS_PARAM_NO_LIMIT,
             "An idle job thread ends after this time; 0 = never."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 void
 NsJobInit(void)
@@ -167,7 +165,7 @@ NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr)
 done:
     Ns_MutexUnlock(&nsJobs.lock);
     if (NsJobStartThread(thread) != 0
-            && WithdrawHopeless(specPtr->queue, Ns_DStringValue(idPtr))) {
+        && WithdrawHopeless(specPtr->queue, Ns_DStringValue(idPtr))) {
         status = NS_JOB_NO_THREAD;
     }
     return status;
@@ -179,9 +177,9 @@ done:
 static bool
 WithdrawHopeless(const char *queue, const char *id)
 {
-    NsJobStatus  status;
-    NsJob       *jobPtr;
-    bool         isHopeless;
+    NsJobStatus status;
+    NsJob      *jobPtr;
+    bool        isHopeless;
 
     Ns_MutexLock(&nsJobs.lock);
     jobPtr = FindJobLocked(queue, id, &status);
@@ -217,8 +215,8 @@ AddPendingLocked(NsJob *jobPtr, bool isHead)
 void
 NsJobRemovePendingLocked(NsJob *jobPtr)
 {
-    NsJobQueue  *queuePtr = jobPtr->queuePtr;
-    NsJob      **linkPtr = &queuePtr->firstPtr;
+    NsJobQueue *queuePtr = jobPtr->queuePtr;
+    NsJob     **linkPtr = &queuePtr->firstPtr;
 
     NsAssertLocked(&nsJobs.lock);
     while (*linkPtr != jobPtr) {
@@ -259,7 +257,7 @@ NsJobFinishLocked(NsJob *jobPtr)
         FreeJobLocked(jobPtr);
     }
     Ns_CondBroadcast(&nsJobs.done);
-    Ns_CondSignal(&nsJobs.work);      /* The queue may have held one back. */
+    Ns_CondSignal(&nsJobs.work); /* The queue may have held one back. */
 }
 
 static void
@@ -307,9 +305,9 @@ NsJobStatus
 NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
           NsJobResult *resultPtr)
 {
-    NsJobStatus  status;
-    NsJob       *jobPtr;
-    int          wait = NS_OK;
+    NsJobStatus status;
+    NsJob      *jobPtr;
+    int         wait = NS_OK;
 
     Ns_MutexLock(&nsJobs.lock);
     jobPtr = FindJobLocked(queue, id, &status);
@@ -320,13 +318,13 @@ NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
     } else if (jobPtr != NULL) {
         jobPtr->isWaited = true;
         while (jobPtr->state != NS_JOB_DONE && wait == NS_OK
-                && !(nsJobs.isStopping && jobPtr->state == NS_JOB_SCHEDULED)) {
+               && !(nsJobs.isStopping && jobPtr->state == NS_JOB_SCHEDULED)) {
             wait = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, deadlinePtr);
         }
         jobPtr->isWaited = false;
         if (jobPtr->state == NS_JOB_DONE) {
             *resultPtr = jobPtr->result;
-            jobPtr->result = (NsJobResult) {0};
+            jobPtr->result = (NsJobResult){0};
             FreeJobLocked(jobPtr);
         } else {
             status = wait != NS_OK ? NS_JOB_TIMEOUT : NS_JOB_STOPPING;
@@ -370,7 +368,7 @@ NsJobWaitAny(const char *queue, Ns_Time *deadlinePtr)
     /* The queue may vanish while we wait: then it has no job. */
     Ns_MutexLock(&nsJobs.lock);
     while ((queuePtr = NsJobFindQueueLocked(queue)) != NULL && !isDone
-            && wait == NS_OK) {
+           && wait == NS_OK) {
         hasQueue = true;
         isDone = queuePtr->jobs.numEntries == 0 || HasDoneLocked(queuePtr)
             || nsJobs.isStopping;
@@ -389,8 +387,8 @@ NsJobWaitAny(const char *queue, Ns_Time *deadlinePtr)
 static bool
 HasDoneLocked(NsJobQueue *queuePtr)
 {
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     NsAssertLocked(&nsJobs.lock);
     for (hPtr = Tcl_FirstHashEntry(&queuePtr->jobs, &search); hPtr != NULL;
@@ -405,8 +403,8 @@ HasDoneLocked(NsJobQueue *queuePtr)
 NsJobStatus
 NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr)
 {
-    NsJobStatus  status;
-    NsJob       *jobPtr;
+    NsJobStatus status;
+    NsJob      *jobPtr;
 
     *wasRunningPtr = false;
     Ns_MutexLock(&nsJobs.lock);
@@ -424,7 +422,7 @@ NsJobCancel(const char *queue, const char *id, bool *wasRunningPtr)
         NsJobRemovePendingLocked(jobPtr);
         jobPtr->isCancelled = true;
         NsJobSetCancelled(&jobPtr->result);
-        jobPtr->queuePtr->nRunning++;       /* FinishLocked takes it back. */
+        jobPtr->queuePtr->nRunning++; /* FinishLocked takes it back. */
         NsJobFinishLocked(jobPtr);
     }
     Ns_MutexUnlock(&nsJobs.lock);

@@ -17,14 +17,14 @@
 
 typedef enum {
     NS_JOB_OK,
-    NS_JOB_NO_QUEUE,            /* No such queue. */
-    NS_JOB_NO_JOB,              /* No such job. */
+    NS_JOB_NO_QUEUE, /* No such queue. */
+    NS_JOB_NO_JOB,   /* No such job. */
     NS_JOB_QUEUE_EXISTS,
     NS_JOB_JOB_EXISTS,
-    NS_JOB_NO_THREAD,           /* None can be started to run it. */
-    NS_JOB_STOPPING,            /* The queue is deleted, or the process ends. */
-    NS_JOB_IS_DETACHED,         /* Nobody can wait for it. */
-    NS_JOB_IS_WAITED,           /* Somebody else waits for it. */
+    NS_JOB_NO_THREAD,   /* None can be started to run it. */
+    NS_JOB_STOPPING,    /* The queue is deleted, or the process ends. */
+    NS_JOB_IS_DETACHED, /* Nobody can wait for it. */
+    NS_JOB_IS_WAITED,   /* Somebody else waits for it. */
     NS_JOB_TIMEOUT
 } NsJobStatus;
 
@@ -46,8 +46,8 @@ typedef struct NsJobSpec {
     const char *queue;
     const char *server;
     const char *script;
-    const char *id;             /* NULL: make one up. */
-    bool        isHead;         /* Before all others. */
+    const char *id;     /* NULL: make one up. */
+    bool        isHead; /* Before all others. */
     bool        isDetached;
 } NsJobSpec;
 
@@ -58,9 +58,9 @@ NsJobStatus NsJobSubmit(const NsJobSpec *specPtr, Ns_DString *idPtr);
  * take its result, which NsJobResultFree frees.  After a timeout the job stays.
  */
 typedef struct NsJobResult {
-    int   code;                 /* TCL_OK ... */
+    int   code; /* TCL_OK ... */
     char *text;
-    char *errorCode;            /* These two are NULL without an error. */
+    char *errorCode; /* These two are NULL without an error. */
     char *errorInfo;
 } NsJobResult;
 

@@ -11,15 +11,15 @@
 #include "tcl/joblist.h"
 #include "tcl/result.h"
 
-typedef void AppendProc(Ns_DString *dsPtr);
+typedef void        AppendProc(Ns_DString *dsPtr);
 typedef NsJobStatus ListProc(const char *queue, Ns_DString *dsPtr);
 
 static Tcl_ObjCmdProc CancelCmd, CreateCmd, DeleteCmd, QueueCmd, WaitCmd,
     WaitAnyCmd, ExistsCmd, ConfigureCmd, AppendCmd, ListCmd;
 
-static int Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
-                const char *job);
-static int PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
+static int      Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue,
+                     const char *job);
+static int      PassOn(Tcl_Interp *interp, NsJobResult *resultPtr);
 static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
 
 /*
@@ -27,12 +27,11 @@ static Ns_Time *Deadline(Ns_Time *timePtr, const Ns_Time *timeoutPtr);
  * a queue.
  */
 static AppendProc *const appendProcs[] = {
-    NsJobGenId, NsJobQueues, NsJobQueueList, NsJobStats, NsJobThreadList
-};
-enum {GENID, QUEUES, QUEUELIST, STATS, THREADLIST};
+    NsJobGenId, NsJobQueues, NsJobQueueList, NsJobStats, NsJobThreadList};
+enum { GENID, QUEUES, QUEUELIST, STATS, THREADLIST };
 
 static ListProc *const listProcs[] = {NsJobIds, NsJobList};
-enum {JOBS, JOBLIST};
+enum { JOBS, JOBLIST };
 
 static const NsTclCommand subcmds[] = {
     {"cancel", CancelCmd, 2, 2, "queueId jobId", 0},
@@ -51,12 +50,10 @@ static const NsTclCommand subcmds[] = {
     {"configure", ConfigureCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     {"stats", AppendCmd, 0, 0, NULL, STATS},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_job", "option ?arg?", "option", NS_TCL_EXACT, subcmds
-};
+    "ns_job", "option ?arg?", "option", NS_TCL_EXACT, subcmds};
 
 void
 NsJobCmdInit(void)
@@ -76,14 +73,10 @@ CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         maxThreads = 4;
     NsJobStatus status;
     Ns_ObjvSpec options[] = {
-        {"-desc", Ns_ObjvString, &description, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"queueId",     Ns_ObjvString, &queue,      NULL},
-        {"?maxThreads", Ns_ObjvInt,    &maxThreads, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-desc", Ns_ObjvString, &description, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"queueId", Ns_ObjvString, &queue, NULL},
+                          {"?maxThreads", Ns_ObjvInt, &maxThreads, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -105,7 +98,8 @@ DeleteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsJobStatus status;
 
     status = NsJobQueueDelete(Tcl_GetString(objv[2]));
-    return status == NS_JOB_OK ? TCL_OK
+    return status == NS_JOB_OK
+        ? TCL_OK
         : Fail(interp, status, Tcl_GetString(objv[2]), NULL);
 }
 
@@ -116,23 +110,18 @@ static int
 QueueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    NsJobSpec   spec = {
-        .server = ((NsInterp *) clientData)->serverPtr->name
-    };
+    NsJobSpec   spec = {.server = ((NsInterp *) clientData)->serverPtr->name};
     int         isHead = 0, isDetached = 0;
     NsJobStatus status;
     Ns_DString  id;
     Ns_ObjvSpec options[] = {
-        {"-head",     Ns_ObjvBool,   &isHead,     INT2PTR(true)},
-        {"-detached", Ns_ObjvBool,   &isDetached, INT2PTR(true)},
-        {"-jobid",    Ns_ObjvString, &spec.id,    NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"queueId", Ns_ObjvString, &spec.queue,  NULL},
-        {"script",  Ns_ObjvString, &spec.script, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-head", Ns_ObjvBool, &isHead, INT2PTR(true)},
+        {"-detached", Ns_ObjvBool, &isDetached, INT2PTR(true)},
+        {"-jobid", Ns_ObjvString, &spec.id, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"queueId", Ns_ObjvString, &spec.queue, NULL},
+                          {"script", Ns_ObjvString, &spec.script, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -161,21 +150,17 @@ WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsJobResult result;
     NsJobStatus status;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"queueId", Ns_ObjvString, &queue, NULL},
-        {"jobId",   Ns_ObjvString, &job,   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"queueId", Ns_ObjvString, &queue, NULL},
+                          {"jobId", Ns_ObjvString, &job, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     status = NsJobWait(queue, job, Deadline(&deadline, timeoutPtr), &result);
     return status == NS_JOB_OK ? PassOn(interp, &result)
-        : Fail(interp, status, queue, job);
+                               : Fail(interp, status, queue, job);
 }
 
 static int
@@ -206,13 +191,9 @@ WaitAnyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time    *timeoutPtr = NULL, deadline;
     NsJobStatus status;
     Ns_ObjvSpec options[] = {
-        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"queueId", Ns_ObjvString, &queue, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"queueId", Ns_ObjvString, &queue, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -242,9 +223,9 @@ static int
 CancelCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    const char  *queue, *job;
-    NsJobStatus  status;
-    bool         wasRunning;
+    const char *queue, *job;
+    NsJobStatus status;
+    bool        wasRunning;
 
     queue = Tcl_GetString(objv[2]);
     job = Tcl_GetString(objv[3]);
@@ -317,10 +298,9 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsStamp     timeout = -1;
     Ns_Time    *timeoutPtr = NULL;
     Ns_ObjvSpec options[] = {
-        {"-jobsperthread", Ns_ObjvInt,  &jobsPerThread, NULL},
-        {"-timeout",       Ns_ObjvTime, &timeoutPtr,    NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-jobsperthread", Ns_ObjvInt, &jobsPerThread, NULL},
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -356,8 +336,10 @@ Fail(Tcl_Interp *interp, NsJobStatus status, const char *queue, const char *job)
         Ns_TclPrintfResult(interp, "cannot start a thread for queue %s", queue);
         break;
     case NS_JOB_STOPPING:
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("The specified queue is being"
-            " deleted or the system is stopping.", -1));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj("The specified queue is being"
+                                          " deleted or the system is stopping.",
+                                          -1));
         break;
     case NS_JOB_IS_DETACHED:
         Ns_TclPrintfResult(interp, "can't wait on detached job: %s", job);

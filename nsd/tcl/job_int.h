@@ -12,48 +12,44 @@
 #include "base/lock.h"
 #include "tcl/job.h"
 
-typedef enum {
-    NS_JOB_SCHEDULED,
-    NS_JOB_RUNNING,
-    NS_JOB_DONE
-} NsJobState;
+typedef enum { NS_JOB_SCHEDULED, NS_JOB_RUNNING, NS_JOB_DONE } NsJobState;
 
 typedef struct NsJobQueue NsJobQueue;
 
 typedef struct NsJob {
-    NsJobQueue *queuePtr;       /* These are constant. */
+    NsJobQueue *queuePtr; /* These are constant. */
     const char *id;
     char       *server;
     char       *script;
     bool        isDetached;
 
-    struct NsJob *nextPtr;      /* Pending jobs of the queue. */
-    NsJobState  state;
-    bool        isWaited;
-    bool        isCancelled;
-    Tcl_Interp *interp;         /* While running. */
-    uintptr_t   threadId;       /* The same. */
-    Ns_Time     started;        /* Until it runs: when it was submitted. */
-    NsStamp     startStamp;
-    Ns_Time     ended;
-    NsStamp     endStamp;
-    NsJobResult result;
+    struct NsJob *nextPtr; /* Pending jobs of the queue. */
+    NsJobState    state;
+    bool          isWaited;
+    bool          isCancelled;
+    Tcl_Interp   *interp;   /* While running. */
+    uintptr_t     threadId; /* The same. */
+    Ns_Time       started;  /* Until it runs: when it was submitted. */
+    NsStamp       startStamp;
+    Ns_Time       ended;
+    NsStamp       endStamp;
+    NsJobResult   result;
 } NsJob;
 
 struct NsJobQueue {
-    const char    *name;        /* These are constant. */
-    char          *description;
-    int            maxThreads;
+    const char *name; /* These are constant. */
+    char       *description;
+    int         maxThreads;
 
-    NsJobQueue    *nextPtr;     /* All queues, in order of creation. */
-    Tcl_HashTable  jobs;        /* By id. */
-    NsJob         *firstPtr;    /* Pending. */
-    NsJob        **lastPtrPtr;
-    int            nRunning;
-    int            nPending;
-    int64_t        nDone;       /* Since it was made. */
-    unsigned       nextId;
-    bool           isDeleted;
+    NsJobQueue   *nextPtr;  /* All queues, in order of creation. */
+    Tcl_HashTable jobs;     /* By id. */
+    NsJob        *firstPtr; /* Pending. */
+    NsJob       **lastPtrPtr;
+    int           nRunning;
+    int           nPending;
+    int64_t       nDone; /* Since it was made. */
+    unsigned      nextId;
+    bool          isDeleted;
 };
 
 /*
@@ -61,20 +57,20 @@ struct NsJobQueue {
  */
 typedef struct NsJobPool {
     Ns_Mutex      lock;
-    Ns_Cond       work;         /* For threads: a job may run, or stop. */
-    Ns_Cond       done;         /* For waiters: a job is done or gone. */
-    Tcl_HashTable queues;       /* By name. */
+    Ns_Cond       work;   /* For threads: a job may run, or stop. */
+    Ns_Cond       done;   /* For waiters: a job is done or gone. */
+    Tcl_HashTable queues; /* By name. */
     NsJobQueue   *firstPtr;
     NsJobQueue  **lastPtrPtr;
-    int           maxThreads;   /* Sum over all queues. */
+    int           maxThreads; /* Sum over all queues. */
     int           nThreads;
     int           nIdle;
-    int           nStarted;     /* N of thread names. */
+    int           nStarted; /* N of thread names. */
     unsigned      nGenerated;
     int           jobsPerThread;
-    NsStamp       timeout;      /* 0: never. */
-    Ns_Thread     endedThread;  /* Ended last, to be joined. */
-    bool          hasEnded;     /* endedThread is set. */
+    NsStamp       timeout;     /* 0: never. */
+    Ns_Thread     endedThread; /* Ended last, to be joined. */
+    bool          hasEnded;    /* endedThread is set. */
     bool          isConfigured;
     bool          isStopping;
 } NsJobPool;

@@ -31,9 +31,9 @@ NsJobList(const char *queue, Ns_DString *dsPtr)
 static NsJobStatus
 AppendJobs(const char *name, Ns_DString *dsPtr, AppendProc *append)
 {
-    NsJobQueue     *queuePtr;
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    NsJobQueue    *queuePtr;
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     Ns_MutexLock(&nsJobs.lock);
     queuePtr = NsJobFindQueueLocked(name);
@@ -56,18 +56,15 @@ AppendId(Ns_DString *dsPtr, const NsJob *jobPtr)
 static void
 AppendJob(Ns_DString *dsPtr, const NsJob *jobPtr)
 {
-    static const char *const states[] = {
-        [NS_JOB_SCHEDULED] = "scheduled",
-        [NS_JOB_RUNNING]   = "running",
-        [NS_JOB_DONE]      = "done"
-    };
+    static const char *const states[] = {[NS_JOB_SCHEDULED] = "scheduled",
+                                         [NS_JOB_RUNNING] = "running",
+                                         [NS_JOB_DONE] = "done"};
     static const char *const codes[] = {
-        [TCL_OK]       = "TCL_OK",
-        [TCL_ERROR]    = "TCL_ERROR",
-        [TCL_RETURN]   = "TCL_RETURN",
-        [TCL_BREAK]    = "TCL_BREAK",
-        [TCL_CONTINUE] = "TCL_CONTINUE"
-    };
+        [TCL_OK] = "TCL_OK",
+        [TCL_ERROR] = "TCL_ERROR",
+        [TCL_RETURN] = "TCL_RETURN",
+        [TCL_BREAK] = "TCL_BREAK",
+        [TCL_CONTINUE] = "TCL_CONTINUE"};
     bool    isDone = jobPtr->state == NS_JOB_DONE;
     int     code = isDone ? jobPtr->result.code : TCL_OK;
     NsStamp endStamp = isDone ? jobPtr->endStamp : NsClockNow();
@@ -78,14 +75,19 @@ AppendJob(Ns_DString *dsPtr, const NsJob *jobPtr)
     Ns_DStringAppendElement(dsPtr, "state");
     Ns_DStringAppendElement(dsPtr, states[jobPtr->state]);
     Ns_DStringAppendElement(dsPtr, "results");
-    Ns_DStringAppendElement(dsPtr, isDone && jobPtr->result.text != NULL
-                            ? jobPtr->result.text : "");
+    Ns_DStringAppendElement(dsPtr,
+                            isDone && jobPtr->result.text != NULL
+                                ? jobPtr->result.text
+                                : "");
     Ns_DStringAppendElement(dsPtr, "script");
     Ns_DStringAppendElement(dsPtr, jobPtr->script);
     Ns_DStringAppendElement(dsPtr, "code");
-    Ns_DStringAppendElement(dsPtr, code >= 0 && code < Ns_NrElements(codes)
-                            ? codes[code] : "TCL_OK");
-    Ns_DStringPrintf(dsPtr, " type %s req %s thread %" PRIxPTR " time %.3f"
+    Ns_DStringAppendElement(dsPtr,
+                            code >= 0 && code < Ns_NrElements(codes)
+                                ? codes[code]
+                                : "TCL_OK");
+    Ns_DStringPrintf(dsPtr,
+                     " type %s req %s thread %" PRIxPTR " time %.3f"
                      " starttime %ld endtime %ld",
                      jobPtr->isDetached ? "detached" : "nondetached",
                      jobPtr->isWaited ? "wait" : "none", jobPtr->threadId,

@@ -9,11 +9,11 @@
 
 #include "base/thread.h"
 
-static void RunJobsLocked(int thread);
+static void   RunJobsLocked(int thread);
 static NsJob *WaitForJobLocked(void);
 static NsJob *NextJobLocked(void);
-static void RunJob(NsJob *jobPtr, int thread);
-static void KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr);
+static void   RunJob(NsJob *jobPtr, int thread);
+static void   KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr);
 
 int
 NsJobGrowLocked(void)
@@ -34,7 +34,7 @@ NsJobGrowLocked(void)
         }
     }
     if (nStartable <= nsJobs.nIdle || nsJobs.nThreads >= nsJobs.maxThreads
-            || nsJobs.isStopping) {
+        || nsJobs.isStopping) {
         return 0;
     }
     nsJobs.nThreads++;
@@ -66,9 +66,9 @@ NsJobStartThread(int thread)
 void
 NsJobRunThread(void *arg)
 {
-    int        thread = PTR2INT(arg), successor;
-    Ns_Thread  predecessor;
-    bool       hasPredecessor;
+    int       thread = PTR2INT(arg), successor;
+    Ns_Thread predecessor;
+    bool      hasPredecessor;
 
     Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
     Ns_WaitForStartup();
@@ -110,7 +110,7 @@ RunJobsLocked(int thread)
     NsAssertLocked(&nsJobs.lock);
 
     while ((nsJobs.jobsPerThread == 0 || nRun < nsJobs.jobsPerThread)
-            && (jobPtr = WaitForJobLocked()) != NULL) {
+           && (jobPtr = WaitForJobLocked()) != NULL) {
         Ns_MutexUnlock(&nsJobs.lock);
         RunJob(jobPtr, thread);
         nRun++;
@@ -126,16 +126,15 @@ RunJobsLocked(int thread)
 static NsJob *
 WaitForJobLocked(void)
 {
-    NsJob   *jobPtr;
-    NsStamp  deadline;
-    int      status = NS_OK;
+    NsJob  *jobPtr;
+    NsStamp deadline;
+    int     status = NS_OK;
 
     NsAssertLocked(&nsJobs.lock);
 
-    deadline = nsJobs.timeout > 0
-        ? NsClockNow() + nsJobs.timeout : INT64_MAX;
+    deadline = nsJobs.timeout > 0 ? NsClockNow() + nsJobs.timeout : INT64_MAX;
     while (!nsJobs.isStopping && (jobPtr = NextJobLocked()) == NULL
-            && status == NS_OK) {
+           && status == NS_OK) {
         nsJobs.nIdle++;
         status = NsCondWaitUntil(&nsJobs.work, &nsJobs.lock, deadline);
         nsJobs.nIdle--;
@@ -162,7 +161,7 @@ NextJobLocked(void)
     for (NsJobQueue *queuePtr = nsJobs.firstPtr; queuePtr != NULL;
          queuePtr = queuePtr->nextPtr) {
         if (queuePtr->firstPtr != NULL
-                && queuePtr->nRunning < queuePtr->maxThreads) {
+            && queuePtr->nRunning < queuePtr->maxThreads) {
             return queuePtr->firstPtr;
         }
     }

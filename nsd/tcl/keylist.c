@@ -12,13 +12,13 @@
 #include "nsstring.h"
 #include "tcl/result.h"
 
-static int  Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr,
-                  Tcl_Obj ***pairsPtr);
-static int  FindPair(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *key,
-                     size_t length, int *indexPtr, Tcl_Obj **valuePtr);
-static int  CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr);
-static bool SplitPath(const char *path, size_t *lengthPtr,
-                      const char **restPtr);
+static int   Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr,
+                   Tcl_Obj ***pairsPtr);
+static int   FindPair(Tcl_Interp *interp, Tcl_Obj *listPtr, const char *key,
+                      size_t length, int *indexPtr, Tcl_Obj **valuePtr);
+static int   CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr);
+static bool  SplitPath(const char *path, size_t *lengthPtr,
+                       const char **restPtr);
 static char *DupResult(Tcl_Obj *objPtr);
 
 int
@@ -153,8 +153,10 @@ Pairs(Tcl_Interp *interp, Tcl_Obj *listPtr, int *nPtr, Tcl_Obj ***pairsPtr)
     }
     for (int i = 0; i < *nPtr; i++) {
         if (Tcl_ListObjGetElements(NULL, (*pairsPtr)[i], &nFields, &fields)
-                != TCL_OK || nFields != 2) {
-            return NsTclFail(interp, "keyed list entry must be a two element "
+                != TCL_OK
+            || nFields != 2) {
+            return NsTclFail(interp,
+                             "keyed list entry must be a two element "
                              "list, found \"%s\"",
                              Tcl_GetString((*pairsPtr)[i]));
         }
@@ -210,7 +212,8 @@ CheckKey(Tcl_Interp *interp, Tcl_Obj *keyPtr)
     } else if (strchr(key, '\xC0') != NULL) {
         Ns_TclPrintfResult(interp, "keyed list key may not be a binary string");
     } else if (strchr(key, '.') != NULL) {
-        Ns_TclPrintfResult(interp, "keyed list key may not contain a \".\"; it "
+        Ns_TclPrintfResult(interp,
+                           "keyed list key may not contain a \".\"; it "
                            "is used as a separator in key paths");
     } else {
         return TCL_OK;
@@ -289,8 +292,7 @@ Tcl_SetKeyedListField(Tcl_Interp *interp, const char *fieldName,
 
     Tcl_IncrRefCount(listPtr);
     Tcl_IncrRefCount(valuePtr);
-    if (NsKeyListSet(interp, listPtr, fieldName, valuePtr, &newPtr)
-            == TCL_OK) {
+    if (NsKeyListSet(interp, listPtr, fieldName, valuePtr, &newPtr) == TCL_OK) {
         Tcl_IncrRefCount(newPtr);
         text = DupResult(newPtr);
         Tcl_DecrRefCount(newPtr);

@@ -12,15 +12,14 @@
 static Tcl_ObjCmdProc SetCmd, GetCmd, DeleteCmd, KeysCmd;
 
 static Tcl_Obj *GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr);
-static int WrongArgs(Tcl_Interp *interp, const char *usage);
+static int      WrongArgs(Tcl_Interp *interp, const char *usage);
 
 static const NsTclCommand commands[] = {
     {"keylset", SetCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"keylget", GetCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"keyldel", DeleteCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"keylkeys", KeysCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(KeyList, commands)
 
@@ -40,7 +39,8 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_IncrRefCount(listPtr);
     for (int i = 2; i < objc; i += 2) {
         if (NsKeyListSet(interp, listPtr, Tcl_GetString(objv[i]), objv[i + 1],
-                         &newPtr) != TCL_OK) {
+                         &newPtr)
+            != TCL_OK) {
             Tcl_DecrRefCount(listPtr);
             return TCL_ERROR;
         }
@@ -86,8 +86,8 @@ GetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclReturn(interp, valuePtr);
     }
     if (result == TCL_OK && *Tcl_GetString(objv[3]) != '\0'
-            && Tcl_ObjSetVar2(interp, objv[3], NULL, valuePtr,
-                              TCL_LEAVE_ERR_MSG) == NULL) {
+        && Tcl_ObjSetVar2(interp, objv[3], NULL, valuePtr, TCL_LEAVE_ERR_MSG)
+            == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(result == TCL_OK));
@@ -114,8 +114,9 @@ DeleteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Ns_TclPrintfResult(interp, "key not found: \"%s\"",
                                Tcl_GetString(objv[i]));
         }
-        if (result != TCL_OK || Tcl_ObjSetVar2(interp, objv[1], NULL, newPtr,
-                                               TCL_LEAVE_ERR_MSG) == NULL) {
+        if (result != TCL_OK
+            || Tcl_ObjSetVar2(interp, objv[1], NULL, newPtr, TCL_LEAVE_ERR_MSG)
+                == NULL) {
             return TCL_ERROR;
         }
     }
@@ -146,7 +147,7 @@ KeysCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                            Tcl_GetString(objv[2]));
     }
     if (result != TCL_OK
-            || NsKeyListKeys(interp, listPtr, &keysPtr) != TCL_OK) {
+        || NsKeyListKeys(interp, listPtr, &keysPtr) != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, keysPtr);

@@ -17,24 +17,30 @@
  * The flags of a row: the kind of object, and to write, of all waiters, at an
  * absolute time.
  */
-#define KIND(flags) ((NsLockKind) ((flags) & 0xFu))
+#define KIND(flags) ((NsLockKind) ((flags) &0xFu))
 #define IS_WRITE    0x10u
 #define IS_ALL      0x20u
 #define IS_ABSOLUTE 0x40u
 
 static Tcl_ObjCmdProc Create, CreateSema, Destroy, Acquire, TryAcquire, GiveUp,
-                      Eval, Release, TakeOne, Signal, Wait;
+    Eval, Release, TakeOne, Signal, Wait;
 
 static NsLockObj *UseObject(const NsInterp *itPtr, int objc,
                             Tcl_Obj *const *objv);
-static int ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
+static int        ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
 static int GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
                     int *countPtr);
 static int Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite);
 static int FailNotHeld(Tcl_Interp *interp, const char *name);
 
-#define ROW(name, proc, flags) {name, proc, 0, NS_TCL_ANY, NULL, flags}
-#define DESTROY(kind) {"destroy", Destroy, 1, 1, "id", kind}
+#define ROW(name, proc, flags)                 \
+    {                                          \
+        name, proc, 0, NS_TCL_ANY, NULL, flags \
+    }
+#define DESTROY(kind)                        \
+    {                                        \
+        "destroy", Destroy, 1, 1, "id", kind \
+    }
 
 static const NsTclCommand mutexSubcmds[] = {
     ROW("create", Create, NS_LOCK_MUTEX),
@@ -44,8 +50,7 @@ static const NsTclCommand mutexSubcmds[] = {
     ROW("trylock", TryAcquire, NS_LOCK_MUTEX),
     ROW("unlock", GiveUp, NS_LOCK_MUTEX),
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand critsecSubcmds[] = {
     ROW("create", Create, NS_LOCK_CRITSEC),
@@ -54,8 +59,7 @@ static const NsTclCommand critsecSubcmds[] = {
     ROW("eval", Eval, NS_LOCK_CRITSEC | IS_WRITE),
     ROW("leave", GiveUp, NS_LOCK_CRITSEC),
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand semaSubcmds[] = {
     ROW("create", CreateSema, NS_LOCK_SEMA),
@@ -63,8 +67,7 @@ static const NsTclCommand semaSubcmds[] = {
     ROW("release", Release, NS_LOCK_SEMA),
     ROW("wait", TakeOne, NS_LOCK_SEMA),
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand condSubcmds[] = {
     {"abswait", Wait, 2, 3, "condId mutexId ?timeout?",
@@ -76,8 +79,7 @@ static const NsTclCommand condSubcmds[] = {
     ROW("signal", Signal, NS_LOCK_COND),
     {"wait", Wait, 2, 3, "condId mutexId ?timeout?", NS_LOCK_COND},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand rwlockSubcmds[] = {
     ROW("create", Create, NS_LOCK_RWLOCK),
@@ -90,19 +92,17 @@ static const NsTclCommand rwlockSubcmds[] = {
     ROW("writeeval", Eval, NS_LOCK_RWLOCK | IS_WRITE),
     ROW("unlock", GiveUp, NS_LOCK_RWLOCK),
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
-#define ENSEMBLE(name, rows) {name, "cmd ?arg ...?", "cmd", NS_TCL_EXACT, rows}
+#define ENSEMBLE(name, rows)                             \
+    {                                                    \
+        name, "cmd ?arg ...?", "cmd", NS_TCL_EXACT, rows \
+    }
 
 static const NsTclEnsemble ensembles[] = {
-    ENSEMBLE("ns_mutex", mutexSubcmds),
-    ENSEMBLE("ns_critsec", critsecSubcmds),
-    ENSEMBLE("ns_sema", semaSubcmds),
-    ENSEMBLE("ns_cond", condSubcmds),
-    ENSEMBLE("ns_event", condSubcmds),
-    ENSEMBLE("ns_rwlock", rwlockSubcmds)
-};
+    ENSEMBLE("ns_mutex", mutexSubcmds), ENSEMBLE("ns_critsec", critsecSubcmds),
+    ENSEMBLE("ns_sema", semaSubcmds),   ENSEMBLE("ns_cond", condSubcmds),
+    ENSEMBLE("ns_event", condSubcmds),  ENSEMBLE("ns_rwlock", rwlockSubcmds)};
 
 void
 NsLockCmdInit(void)
@@ -223,8 +223,7 @@ FailNotHeld(Tcl_Interp *interp, const char *name)
  * eval id script: run it in the caller's scope, holding the object.
  */
 static int
-Eval(ClientData clientData, Tcl_Interp *interp, int objc,
-     Tcl_Obj *const *objv)
+Eval(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     bool       isWrite = (NsTclRow(clientData)->flags & IS_WRITE) != 0;
     NsLockObj *objPtr;
@@ -288,8 +287,7 @@ static int
 GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
          int *countPtr)
 {
-    return objc <= i ? TCL_OK
-        : Tcl_GetIntFromObj(interp, objv[i], countPtr);
+    return objc <= i ? TCL_OK : Tcl_GetIntFromObj(interp, objv[i], countPtr);
 }
 
 /*
@@ -323,17 +321,15 @@ Signal(ClientData clientData, Tcl_Interp *interp, int objc,
  * wait|abswait condId mutexId ?timeout?: 1 if signalled, 0 after the timeout.
  */
 static int
-Wait(ClientData clientData, Tcl_Interp *interp, int objc,
-     Tcl_Obj *const *objv)
+Wait(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    unsigned       flags = NsTclRow(clientData)->flags;
-    NsLockObj     *condPtr, *mutexPtr;
-    Ns_Time        deadline, *deadlinePtr = NULL;
-    Ns_ReturnCode  status;
+    unsigned      flags = NsTclRow(clientData)->flags;
+    NsLockObj    *condPtr, *mutexPtr;
+    Ns_Time       deadline, *deadlinePtr = NULL;
+    Ns_ReturnCode status;
 
     if (objc == 5) {
-        if (Ns_TclGetTimeFromObj(interp, objv[4], &deadline)
-                != TCL_OK) {
+        if (Ns_TclGetTimeFromObj(interp, objv[4], &deadline) != TCL_OK) {
             return TCL_ERROR;
         }
         if (deadline.sec != 0 || deadline.usec != 0) {

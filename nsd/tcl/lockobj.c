@@ -15,17 +15,17 @@
 #include "tcl/perserver.h"
 
 typedef struct Table {
-    Ns_Mutex      lock;         /* Guards all of it, and nUsers of objects. */
+    Ns_Mutex      lock; /* Guards all of it, and nUsers of objects. */
     Tcl_HashTable objects[NS_LOCK_KINDS];
     unsigned      nextNumber[NS_LOCK_KINDS];
 } Table;
 
 struct NsLockObj {
-    Table           *tablePtr;  /* These are constant. */
-    NsLockKind       kind;
-    const char      *name;
+    Table      *tablePtr; /* These are constant. */
+    NsLockKind  kind;
+    const char *name;
 
-    int              nUsers;    /* Guarded by the table's lock. */
+    int nUsers; /* Guarded by the table's lock. */
 
     _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
     int               depth;    /* The holder's: entries of a critsec. */
@@ -40,21 +40,20 @@ struct NsLockObj {
 };
 
 static const char *const prefixes[NS_LOCK_KINDS] = {
-    [NS_LOCK_MUTEX]   = "ns:mutex:tcl",
+    [NS_LOCK_MUTEX] = "ns:mutex:tcl",
     [NS_LOCK_CRITSEC] = "ns:critsec:tcl",
-    [NS_LOCK_SEMA]    = "ns:semaphore:tcl",
-    [NS_LOCK_COND]    = "ns:condition:tcl",
-    [NS_LOCK_RWLOCK]  = "ns:rwlock:tcl"
-};
+    [NS_LOCK_SEMA] = "ns:semaphore:tcl",
+    [NS_LOCK_COND] = "ns:condition:tcl",
+    [NS_LOCK_RWLOCK] = "ns:rwlock:tcl"};
 
 static NsPerServer tables;
 
 static NsPerServerProc CreateTable;
-static NsLockObj *CreateObject(Table *tablePtr, NsLockKind kind,
-                               const char *name);
-static void DestroyObject(NsLockObj *objPtr);
-static bool IsMine(const NsLockObj *objPtr);
-static bool StopsReading(NsLockObj *objPtr);
+static NsLockObj      *CreateObject(Table *tablePtr, NsLockKind kind,
+                                    const char *name);
+static void            DestroyObject(NsLockObj *objPtr);
+static bool            IsMine(const NsLockObj *objPtr);
+static bool            StopsReading(NsLockObj *objPtr);
 
 static void *
 CreateTable(NsServer *serverPtr)

@@ -70,7 +70,7 @@ void NsLockObjTakeOne(NsLockObj *objPtr);
  * Conditions.  Wait releases the mutex in the meantime: NS_OK, NS_TIMEOUT, or
  * NS_ERROR when the mutex is not the caller's.  deadlinePtr NULL: no limit.
  */
-void NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast);
+void          NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast);
 Ns_ReturnCode NsLockObjWait(NsLockObj *objPtr, NsLockObj *mutexPtr,
                             Ns_Time *deadlinePtr);
 

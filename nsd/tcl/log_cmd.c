@@ -18,13 +18,13 @@
  */
 typedef struct ScriptFilter {
     struct ScriptFilter *nextPtr;
-    long        handle;
-    const char *server;         /* NULL: an interpreter without server. */
-    char       *script;
-    char       *args;           /* As list elements. */
+    long                 handle;
+    const char          *server; /* NULL: an interpreter without server. */
+    char                *script;
+    char                *args; /* As list elements. */
 } ScriptFilter;
 
-static Ns_Mutex      lock;      /* Guards the list and the last handle. */
+static Ns_Mutex      lock; /* Guards the list and the last handle. */
 static ScriptFilter *firstFilterPtr;
 static long          lastHandle;
 
@@ -35,21 +35,20 @@ static Tcl_ObjCmdProc HoldCmd, CountCmd, GetCmd, PeekCmd, FlushCmd, ReleaseCmd,
     StatsCmd;
 
 static Ns_LogFilter RunScript;
-static void FreeScript(void *arg);
-static int  UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj);
-static bool IsBadNumber(Tcl_Obj *nameObj);
+static void         FreeScript(void *arg);
+static int          UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj);
+static bool         IsBadNumber(Tcl_Obj *nameObj);
 
 #define IS_PURGE 1
 
 static const NsTclCommand commands[] = {
-    {"ns_log", LogCmd, 2, NS_TCL_ANY,
-     "severity string ?string ...?", NS_TCL_BASIC},
+    {"ns_log", LogCmd, 2, NS_TCL_ANY, "severity string ?string ...?",
+     NS_TCL_BASIC},
     {"ns_logroll", LogRollCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_purgefiles", RollOrPurgeCmd, 2, 2,
-     "file backupMax", NS_TCL_DATA(IS_PURGE) | NS_TCL_BASIC},
+    {"ns_purgefiles", RollOrPurgeCmd, 2, 2, "file backupMax",
+     NS_TCL_DATA(IS_PURGE) | NS_TCL_BASIC},
     {"ns_rollfile", RollOrPurgeCmd, 2, 2, "file backupMax", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
     {"hold", HoldCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -65,12 +64,10 @@ static const NsTclCommand subcmds[] = {
     {"unregister", UnregisterCmd, 1, 1, "handle", 0},
     NS_TCL_END,
     {"stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_logctl", "option ?arg?", "option", NS_TCL_BASIC, subcmds
-};
+    "ns_logctl", "option ?arg?", "option", NS_TCL_BASIC, subcmds};
 
 void
 NsLogCmdInit(void)
@@ -189,7 +186,7 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int            found, isEnabled;
 
     if (objc == 4
-            && Tcl_GetBooleanFromObj(interp, objv[3], &isEnabled) != TCL_OK) {
+        && Tcl_GetBooleanFromObj(interp, objv[3], &isEnabled) != TCL_OK) {
         return TCL_ERROR;
     }
     found = NsSeverityFind(Tcl_GetString(objv[2]));
@@ -203,9 +200,10 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "max log severities exceeded");
     }
     severity = (Ns_LogSeverity) found;
-    return NsTclReturn(interp, Tcl_NewBooleanObj(
-        objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
-        : Ns_LogSeverityEnabled(severity)));
+    return NsTclReturn(
+        interp,
+        Tcl_NewBooleanObj(objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
+                                    : Ns_LogSeverityEnabled(severity)));
 }
 
 static int
@@ -215,8 +213,9 @@ SeveritiesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj *listObj = Tcl_NewObj();
 
     for (int i = 0; i < NsSeverityCount(); i++) {
-        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
-            Ns_LogSeverityName((Ns_LogSeverity) i), -1));
+        Tcl_ListObjAppendElement(
+            NULL, listObj,
+            Tcl_NewStringObj(Ns_LogSeverityName((Ns_LogSeverity) i), -1));
     }
     return NsTclReturn(interp, listObj);
 }
@@ -230,10 +229,12 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 0; i < NsSeverityCount(); i++) {
         Ns_LogSeverity severity = (Ns_LogSeverity) i;
 
-        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
-            Ns_LogSeverityName(severity), -1));
-        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewWideIntObj(
-            (Tcl_WideInt) NsSeverityEntries(severity)));
+        Tcl_ListObjAppendElement(NULL, listObj,
+                                 Tcl_NewStringObj(Ns_LogSeverityName(severity),
+                                                  -1));
+        Tcl_ListObjAppendElement(
+            NULL, listObj,
+            Tcl_NewWideIntObj((Tcl_WideInt) NsSeverityEntries(severity)));
     }
     return NsTclReturn(interp, listObj);
 }
@@ -254,7 +255,8 @@ RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     filterPtr->script = ns_strdup(Tcl_GetString(objv[2]));
     filterPtr->args = Ns_DStringExport(&args);
     filterPtr->server = itPtr != NULL && itPtr->serverPtr != NULL
-        ? itPtr->serverPtr->name : NULL;
+        ? itPtr->serverPtr->name
+        : NULL;
 
     Ns_MutexLock(&lock);
     filterPtr->handle = ++lastHandle;
@@ -307,8 +309,8 @@ LogRollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     if (Ns_LogRoll() != NS_OK) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("could not roll server log",
-                                                  -1));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj("could not roll server log", -1));
     }
     return TCL_OK;
 }
@@ -329,11 +331,11 @@ RollOrPurgeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     errno = 0;
     if ((isPurge ? Ns_PurgeFiles : Ns_RollFile)(Tcl_GetString(objv[1]), max)
-            != NS_OK) {
+        != NS_OK) {
         return NsTclFail(interp, "could not %s \"%s\": %s",
                          isPurge ? "purge" : "roll", Tcl_GetString(objv[1]),
                          errno != 0 ? Tcl_PosixError(interp)
-                         : "invalid argument");
+                                    : "invalid argument");
     }
     return TCL_OK;
 }
@@ -347,11 +349,11 @@ RunScript(void *arg, Ns_LogSeverity severity, Ns_Time *stamp, char *msg,
           size_t len)
 {
     const ScriptFilter *filterPtr = arg;
-    Tcl_Interp        *interp = Ns_TclAllocateInterp(filterPtr->server);
-    Tcl_InterpState    state;
-    Ns_DString         script;
-    Tcl_Obj           *messageObj;
-    int                status = NS_OK;
+    Tcl_Interp         *interp = Ns_TclAllocateInterp(filterPtr->server);
+    Tcl_InterpState     state;
+    Ns_DString          script;
+    Tcl_Obj            *messageObj;
+    int                 status = NS_OK;
 
     if (interp == NULL) {
         return NS_OK;
@@ -368,7 +370,8 @@ RunScript(void *arg, Ns_LogSeverity severity, Ns_Time *stamp, char *msg,
 
     state = Tcl_SaveInterpState(interp, TCL_OK);
     if (Tcl_EvalEx(interp, Ns_DStringValue(&script), Ns_DStringLength(&script),
-                   TCL_EVAL_GLOBAL) != TCL_OK) {
+                   TCL_EVAL_GLOBAL)
+        != TCL_OK) {
         Ns_Log(Error, "LogToTcl: %s", Tcl_GetStringResult(interp));
         status = NS_ERROR;
     }
@@ -392,8 +395,9 @@ FreeScript(void *arg)
 static int
 UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj)
 {
-    Tcl_Obj *resultObj = Tcl_ObjPrintf(
-        "unknown severity: \"%s\": should be one of: ", Tcl_GetString(nameObj));
+    Tcl_Obj *resultObj =
+        Tcl_ObjPrintf("unknown severity: \"%s\": should be one of: ",
+                      Tcl_GetString(nameObj));
 
     for (int i = 0; i < NsSeverityCount(); i++) {
         const char *name = Ns_LogSeverityName((Ns_LogSeverity) i);

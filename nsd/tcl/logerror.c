@@ -11,7 +11,7 @@
 #include "tcl/tclserver.h"
 
 static const char *Log(Tcl_Interp *interp, Ns_Conn *conn, const char *extra);
-static void AppendRequest(Ns_DString *dsPtr, Ns_Conn *conn);
+static void        AppendRequest(Ns_DString *dsPtr, Ns_Conn *conn);
 
 const char *
 Ns_TclLogError(Tcl_Interp *interp)
@@ -62,7 +62,8 @@ AppendRequest(Ns_DString *dsPtr, Ns_Conn *conn)
 
     Ns_DStringVarAppend(dsPtr,
                         conn->request->method != NULL ? conn->request->method
-                        : "?", " ",
+                                                      : "?",
+                        " ",
                         conn->request->url != NULL ? conn->request->url : "?",
                         ", PeerAddress: ", Ns_ConnPeer(conn), NULL);
     for (int i = 0; i < tclPtr->nErrorLogHeaders; i++) {

@@ -25,26 +25,25 @@ static Tcl_ObjCmdProc AddCmd, ConfigureCmd, RemoveCmd, ListCmd, InfoCmd,
 
 static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
 static const char *TypeIn(int objc, Tcl_Obj *const *objv);
-static int SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
-                      Tcl_Obj *const *objv);
+static int  SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
+                       Tcl_Obj *const *objv);
 static bool Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
                   Ns_LogSink sink, int *statusPtr);
-static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                   int most, const char *args, Ns_LogSink *sinkPtr);
+static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
+                   const char *args, Ns_LogSink *sinkPtr);
 static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                    Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb);
+                    Ns_ReturnCode (*proc)(Ns_LogSink), const char *verb);
 static Tcl_Obj *StatsObj(Ns_LogSink sink);
-static void Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
-static void PutString(Tcl_Obj *dictObj, const char *key, const char *value);
-static void PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos);
+static void     Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
+static void     PutString(Tcl_Obj *dictObj, const char *key, const char *value);
+static void     PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos);
 
 static const NsTclCommand commands[] = {
     {"ns_audit", AuditCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_logevent", LogEventCmd, 1, 2, "kind ?text?", NS_TCL_BASIC},
     {"ns_logsink", LogSinkCmd, 1, NS_TCL_ANY,
      "option ?name? ?-option value ...?", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
     {"add", AddCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -59,12 +58,10 @@ static const NsTclCommand subcmds[] = {
     {"roll", RollCmd, 0, NS_TCL_ANY, NULL, 0},
     {"stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_logsink", "option ?name? ?-option value ...?", "option", 0, subcmds
-};
+    "ns_logsink", "option ?name? ?-option value ...?", "option", 0, subcmds};
 
 NS_TCL_FAMILY(LogSink, commands)
 
@@ -98,7 +95,7 @@ AddCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (status == TCL_OK) {
         Ns_DStringInit(&error);
         if (NsSinkDraftCreate(&draft, Tcl_GetString(objv[2]), &error)
-                != NS_OK) {
+            != NS_OK) {
             Tcl_DStringResult(interp, &error);
             status = TCL_ERROR;
         }
@@ -144,12 +141,13 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             }
         }
         if (status != TCL_OK) {
-            Tcl_SetObjResult(interp, Tcl_ObjPrintf("unknown parameter \"%s\"",
-                                                   name));
+            Tcl_SetObjResult(interp,
+                             Tcl_ObjPrintf("unknown parameter \"%s\"", name));
         }
     } else {
         while ((status = SetOptions(interp, &draft, objc - 3, objv + 3))
-               == TCL_OK && !Apply(interp, &draft, sink, &status)) {
+                   == TCL_OK
+               && !Apply(interp, &draft, sink, &status)) {
             NsSinkDraftFree(&draft);
             NsSinkDraftInitFrom(&draft, sink);
         }
@@ -169,7 +167,8 @@ Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr, Ns_LogSink sink,
     bool       isDone;
 
     Ns_DStringInit(&error);
-    *statusPtr = NsSinkDraftApply(draftPtr, sink, &error) == NS_OK ? TCL_OK
+    *statusPtr = NsSinkDraftApply(draftPtr, sink, &error) == NS_OK
+        ? TCL_OK
         : TCL_ERROR;
     isDone = *statusPtr == TCL_OK || Ns_DStringLength(&error) > 0;
     if (*statusPtr != TCL_OK) {
@@ -205,8 +204,8 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkIsRemoved(sink)) {
-            Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
-                NsSinkName(sink), -1));
+            Tcl_ListObjAppendElement(NULL, listObj,
+                                     Tcl_NewStringObj(NsSinkName(sink), -1));
         }
     }
     return NsTclReturn(interp, listObj);
@@ -230,10 +229,12 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
         Ns_DStringInit(&value);
         NsSinkOptionAppend(&value, &draft, i);
-        Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
-            NsSinkOptionName(&draft, i), -1));
-        Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
-            Ns_DStringValue(&value), Ns_DStringLength(&value)));
+        Tcl_ListObjAppendElement(NULL, dictObj,
+                                 Tcl_NewStringObj(NsSinkOptionName(&draft, i),
+                                                  -1));
+        Tcl_ListObjAppendElement(NULL, dictObj,
+                                 Tcl_NewStringObj(Ns_DStringValue(&value),
+                                                  Ns_DStringLength(&value)));
         Ns_DStringFree(&value);
     }
     NsSinkDraftFree(&draft);
@@ -273,9 +274,10 @@ ForgetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     n = NsLeftoverForget(name);
     if (n < 0) {
-        return NsTclFail(interp, *name == '/'
-                         ? "there is no unreadable mapping \"%s\""
-                         : "nothing is left for sink \"%s\"", name);
+        return NsTclFail(interp,
+                         *name == '/' ? "there is no unreadable mapping \"%s\""
+                                      : "nothing is left for sink \"%s\"",
+                         name);
     }
     return NsTclReturn(interp, Tcl_NewWideIntObj(n));
 }
@@ -329,8 +331,8 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     dictObj = Tcl_NewObj();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkIsRemoved(sink)) {
-            Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(
-                NsSinkName(sink), -1));
+            Tcl_ListObjAppendElement(NULL, dictObj,
+                                     Tcl_NewStringObj(NsSinkName(sink), -1));
             Tcl_ListObjAppendElement(NULL, dictObj, StatsObj(sink));
         }
     }
@@ -368,9 +370,8 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_LogSink      failed = NULL;
     Ns_ReturnCode   written;
     const char    **words;
-    bool            isDurable = objc > 1
-        && STREQ(Tcl_GetString(objv[1]), "-durable");
-    int             first = isDurable ? 2 : 1, status = TCL_OK;
+    bool isDurable = objc > 1 && STREQ(Tcl_GetString(objv[1]), "-durable");
+    int  first = isDurable ? 2 : 1, status = TCL_OK;
 
     if (objc <= first || (objc - first) % 2 == 0) {
         Tcl_WrongNumArgs(interp, 1, objv, "?-durable? kind ?key value ...?");
@@ -389,11 +390,11 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         record.peer = Ns_ConnPeer((Ns_Conn *) itPtr->connPtr);
         record.user = Ns_ConnAuthUser((Ns_Conn *) itPtr->connPtr);
     }
-    NsSinkEnter();              /* For the one that failed. */
+    NsSinkEnter(); /* For the one that failed. */
     written = NsAuditWrite(&record);
     if (isDurable
-            && (written != NS_OK
-                || NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
+        && (written != NS_OK
+            || NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
         SetUnsafeError(interp, failed, errno);
         status = TCL_ERROR;
     }
@@ -406,20 +407,23 @@ static void
 SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason)
 {
     if (failed != NULL) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "audit record is not safe: sink \"%s\": %s%s",
-            NsSinkName(failed), NsSinkFile(failed),
-            reason == ENOTSUP ? " cannot be synced" : ""));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_ObjPrintf("audit record is not safe: sink \"%s\": %s%s",
+                          NsSinkName(failed), NsSinkFile(failed),
+                          reason == ENOTSUP ? " cannot be synced" : ""));
         if (reason != ENOTSUP) {
             Tcl_AppendResult(interp, ": ", strerror(reason), (char *) NULL);
         }
         return;
     }
-    Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-        "audit record is not safe: %s", reason == ENODEV
-        ? "no sink takes stream audit"
-        : reason == ENOMSG ? "all sinks of stream audit ignore it"
-        : strerror(reason)));
+    Tcl_SetObjResult(interp,
+                     Tcl_ObjPrintf("audit record is not safe: %s",
+                                   reason == ENODEV
+                                       ? "no sink takes stream audit"
+                                       : reason == ENOMSG
+                                       ? "all sinks of stream audit ignore it"
+                                       : strerror(reason)));
 }
 
 /*
@@ -452,7 +456,8 @@ SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
         const char *name = Tcl_GetString(objv[i]);
 
         if (NsSinkOptionSet(draftPtr, *name == '-' ? name + 1 : name,
-                            Tcl_GetString(objv[i + 1]), &error) != NS_OK) {
+                            Tcl_GetString(objv[i + 1]), &error)
+            != NS_OK) {
             Tcl_DStringResult(interp, &error);
             status = TCL_ERROR;
         }
@@ -482,13 +487,12 @@ GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
  */
 static int
 ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-         Ns_ReturnCode (*proc) (Ns_LogSink), const char *verb)
+         Ns_ReturnCode (*proc)(Ns_LogSink), const char *verb)
 {
     Ns_LogSink only = NULL, sink;
     int        status = TCL_OK;
 
-    if (objc > 2
-            && GetSink(interp, objc, objv, 3, "?name?", &only) != TCL_OK) {
+    if (objc > 2 && GetSink(interp, objc, objv, 3, "?name?", &only) != TCL_OK) {
         return TCL_ERROR;
     }
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
@@ -496,9 +500,10 @@ ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
             continue;
         }
         if (proc(sink) != NS_OK) {
-            Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-                "could not %s sink \"%s\": %s", verb, NsSinkName(sink),
-                Tcl_PosixError(interp)));
+            Tcl_SetObjResult(interp,
+                             Tcl_ObjPrintf("could not %s sink \"%s\": %s", verb,
+                                           NsSinkName(sink),
+                                           Tcl_PosixError(interp)));
             status = TCL_ERROR;
         }
     }
@@ -529,12 +534,11 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static Tcl_Obj *
 StatsObj(Ns_LogSink sink)
 {
-    static const char *const states[] = {
-        [NS_TROUBLE_NONE] = "ok", [NS_TROUBLE_STALLED] = "stalled",
-        [NS_TROUBLE_FAILING] = "failing"
-    };
-    Tcl_Obj    *dictObj = Tcl_NewObj();
-    NsSinkStats stats;
+    static const char *const states[] = {[NS_TROUBLE_NONE] = "ok",
+                                         [NS_TROUBLE_STALLED] = "stalled",
+                                         [NS_TROUBLE_FAILING] = "failing"};
+    Tcl_Obj                 *dictObj = Tcl_NewObj();
+    NsSinkStats              stats;
 
     NsSinkGetStats(sink, &stats);
     PutString(dictObj, "state", states[stats.trouble]);
@@ -580,7 +584,9 @@ static void
 PutSeconds(Tcl_Obj *dictObj, const char *key, int64_t nanos)
 {
     Tcl_ListObjAppendElement(NULL, dictObj, Tcl_NewStringObj(key, -1));
-    Tcl_ListObjAppendElement(NULL, dictObj, Tcl_ObjPrintf(
-        "%" PRId64 ".%06d", nanos / NS_STAMP_SECOND,
-        (int) (nanos % NS_STAMP_SECOND / 1000)));
+    Tcl_ListObjAppendElement(NULL, dictObj,
+                             Tcl_ObjPrintf("%" PRId64 ".%06d",
+                                           nanos / NS_STAMP_SECOND,
+                                           (int) (nanos % NS_STAMP_SECOND
+                                                  / 1000)));
 }

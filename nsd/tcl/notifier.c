@@ -41,8 +41,8 @@ NS_EXTERN int TclUnixWaitForFile(int fd, int mask, int timeoutMs);
 
 typedef struct Handler {
     int           fd;
-    int           mask;         /* TCL_READABLE ... */
-    int           readyMask;    /* Of the event that is queued; 0: none. */
+    int           mask;      /* TCL_READABLE ... */
+    int           readyMask; /* Of the event that is queued; 0: none. */
     Tcl_FileProc *proc;
     ClientData    clientData;
 } Handler;
@@ -50,20 +50,20 @@ typedef struct Handler {
 typedef enum {
     AWAKE,
     ALERTED,
-    ASLEEP,                     /* On the semaphore. */
-    POLLING,                    /* With wakeFd. */
-    SLICING                     /* Without: looks at its state itself. */
+    ASLEEP,  /* On the semaphore. */
+    POLLING, /* With wakeFd. */
+    SLICING  /* Without: looks at its state itself. */
 } State;
 
 typedef struct Notifier {
-    Handler       *handlers;    /* These are owned by the thread. */
-    struct pollfd *polls;       /* One per handler, one more for wakeFd. */
+    Handler       *handlers; /* These are owned by the thread. */
+    struct pollfd *polls;    /* One per handler, one more for wakeFd. */
     int            nHandlers;
     int            nRoom;
-    int            wakeFd;      /* -1: not made yet. */
+    int            wakeFd; /* -1: not made yet. */
 
-    atomic_int     state;       /* Any thread. */
-    sem_t          wakeup;
+    atomic_int state; /* Any thread. */
+    sem_t      wakeup;
 } Notifier;
 
 typedef struct FileEvent {
@@ -84,33 +84,32 @@ static Tcl_AlertNotifierProc     Alert;
 static Tcl_ServiceModeHookProc   SetServiceMode;
 static Tcl_EventProc             ServeFile;
 
-static void AfterFork(void);
+static void     AfterFork(void);
 static Handler *Find(int fd);
-static void Sleep(const Tcl_Time *limitPtr);
-static void FillPolls(void);
-static void Poll(const Tcl_Time *limitPtr);
-static bool BeginSleep(State state);
-static bool EndSleep(void);
-static int  PollOnce(const Tcl_Time *limitPtr, bool hasWake);
-static void PollInSlices(const Tcl_Time *limitPtr);
-static void QueueReady(void);
-static short EventsOf(int mask);
-static int  MaskOf(int events);
+static void     Sleep(const Tcl_Time *limitPtr);
+static void     FillPolls(void);
+static void     Poll(const Tcl_Time *limitPtr);
+static bool     BeginSleep(State state);
+static bool     EndSleep(void);
+static int      PollOnce(const Tcl_Time *limitPtr, bool hasWake);
+static void     PollInSlices(const Tcl_Time *limitPtr);
+static void     QueueReady(void);
+static short    EventsOf(int mask);
+static int      MaskOf(int events);
 
 void
 NsNotifierInstall(const char *executable)
 {
     static const Tcl_NotifierProcs none;
-    static Tcl_NotifierProcs procs = {
-        .setTimerProc = SetTimer,
-        .waitForEventProc = WaitForEvent,
-        .createFileHandlerProc = CreateHandler,
-        .deleteFileHandlerProc = DeleteHandler,
-        .initNotifierProc = Init,
-        .finalizeNotifierProc = Finalize,
-        .alertNotifierProc = Alert,
-        .serviceModeHookProc = SetServiceMode
-    };
+    static Tcl_NotifierProcs       procs = {
+              .setTimerProc = SetTimer,
+              .waitForEventProc = WaitForEvent,
+              .createFileHandlerProc = CreateHandler,
+              .deleteFileHandlerProc = DeleteHandler,
+              .initNotifierProc = Init,
+              .finalizeNotifierProc = Finalize,
+              .alertNotifierProc = Alert,
+              .serviceModeHookProc = SetServiceMode};
 
     Tcl_SetNotifier(&procs);
     Tcl_FindExecutable(executable);
@@ -201,7 +200,7 @@ CreateHandler(int fd, int mask, Tcl_FileProc *proc, ClientData clientData)
             notifierPtr->nRoom = (int) n;
         }
         handlerPtr = &notifierPtr->handlers[notifierPtr->nHandlers++];
-        *handlerPtr = (Handler) {.fd = fd};
+        *handlerPtr = (Handler){.fd = fd};
     }
     handlerPtr->mask = mask;
     handlerPtr->proc = proc;
@@ -312,7 +311,8 @@ Sleep(const Tcl_Time *limitPtr)
         }
     }
     while (!isWoken && !isOver) {
-        int result = limitPtr == NULL ? sem_wait(&selfPtr->wakeup)
+        int result = limitPtr == NULL
+            ? sem_wait(&selfPtr->wakeup)
             : sem_clockwait(&selfPtr->wakeup, CLOCK_MONOTONIC, &until);
 
         isWoken = result == 0;
@@ -330,10 +330,9 @@ static void
 FillPolls(void)
 {
     for (int i = 0; i < selfPtr->nHandlers; i++) {
-        selfPtr->polls[i] = (struct pollfd) {
+        selfPtr->polls[i] = (struct pollfd){
             .fd = selfPtr->handlers[i].fd,
-            .events = EventsOf(selfPtr->handlers[i].mask)
-        };
+            .events = EventsOf(selfPtr->handlers[i].mask)};
     }
 }
 
@@ -366,11 +365,11 @@ static void
 PollInSlices(const Tcl_Time *limitPtr)
 {
     static const Tcl_Time slice = {0, SLICE_MS * 1000};
-    NsStamp start = NsClockNow(), span = INT64_MAX;
-    bool    isOver = false;
+    NsStamp               start = NsClockNow(), span = INT64_MAX;
+    bool                  isOver = false;
 
     if (limitPtr != NULL) {
-        span = NsClockFromTime(&(Ns_Time) {limitPtr->sec, limitPtr->usec});
+        span = NsClockFromTime(&(Ns_Time){limitPtr->sec, limitPtr->usec});
     }
     if (!BeginSleep(SLICING)) {
         (void) PollOnce(&zero, false);
@@ -392,10 +391,10 @@ PollOnce(const Tcl_Time *limitPtr, bool hasWake)
     int             n = selfPtr->nHandlers, nReady;
     struct timespec limit;
 
-    selfPtr->polls[n] = (struct pollfd) {.fd = selfPtr->wakeFd,
-                                         .events = POLLIN};
+    selfPtr->polls[n] = (struct pollfd){
+        .fd = selfPtr->wakeFd, .events = POLLIN};
     if (limitPtr != NULL) {
-        limit = (struct timespec) {limitPtr->sec, limitPtr->usec * 1000};
+        limit = (struct timespec){limitPtr->sec, limitPtr->usec * 1000};
     }
     nReady = ppoll(selfPtr->polls, (nfds_t) (hasWake ? n + 1 : n),
                    limitPtr == NULL ? NULL : &limit, NULL);

@@ -13,19 +13,19 @@
 #include "tcl/perserver.h"
 
 typedef struct Bucket {
-    Ns_Mutex      lock;         /* Guards the arrays and all in them. */
-    Tcl_HashTable arrays;       /* By name; they are never removed. */
+    Ns_Mutex      lock;   /* Guards the arrays and all in them. */
+    Tcl_HashTable arrays; /* By name; they are never removed. */
 } Bucket;
 
 struct NsvArray {
-    Bucket        *bucketPtr;   /* Constant. */
-    Tcl_HashTable  values;      /* By key. */
-    uint64_t       nLocks;
+    Bucket       *bucketPtr; /* Constant. */
+    Tcl_HashTable values;    /* By key. */
+    uint64_t      nLocks;
 };
 
 typedef struct Value {
     size_t length;
-    size_t room;                /* Bytes allocated for the text. */
+    size_t room; /* Bytes allocated for the text. */
     char   text[];
 } Value;
 
@@ -37,19 +37,18 @@ typedef struct Buckets {
 static const NsParameter rows[] = {
     NS_INT(Buckets, n, "nsvbuckets", "8", 1, NS_PARAM_NO_LIMIT,
            "Locks for shared arrays."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static NsPerServer allBuckets;
 
 typedef const char *PutProc(NsvArray *arrayPtr, const char *key,
-                               const char *value, size_t length);
+                            const char *value, size_t length);
 
 static NsPerServerProc CreateBuckets;
-static Buckets *BucketsOf(NsServer *serverPtr);
-static Bucket *BucketOf(NsServer *serverPtr, const char *name);
-static Value *Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep,
-                    const char *text, size_t length);
+static Buckets        *BucketsOf(NsServer *serverPtr);
+static Bucket         *BucketOf(NsServer *serverPtr, const char *name);
+static Value          *Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep,
+                             const char *text, size_t length);
 static int Put(const char *server, const char *array, const char *key,
                const char *value, size_t length, PutProc *put);
 
@@ -62,16 +61,16 @@ NsvInit(void)
 static void *
 CreateBuckets(NsServer *serverPtr)
 {
-    Ns_DString  ds;
-    Buckets     read, *bucketsPtr;
+    Ns_DString ds;
+    Buckets    read, *bucketsPtr;
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
     NsParametersFill(rows, Ns_DStringValue(&ds), &read);
     Ns_DStringFree(&ds);
 
-    bucketsPtr = ns_calloc(1, sizeof(Buckets)
-                           + (size_t) read.n * sizeof(Bucket));
+    bucketsPtr = ns_calloc(1,
+                           sizeof(Buckets) + (size_t) read.n * sizeof(Bucket));
     bucketsPtr->n = read.n;
     for (int i = 0; i < read.n; i++) {
         Bucket *bucketPtr = &bucketsPtr->buckets[i];
@@ -95,8 +94,8 @@ BucketsOf(NsServer *serverPtr)
 static Bucket *
 BucketOf(NsServer *serverPtr, const char *name)
 {
-    Buckets  *bucketsPtr = BucketsOf(serverPtr);
-    unsigned  hash = 0;
+    Buckets *bucketsPtr = BucketsOf(serverPtr);
+    unsigned hash = 0;
 
     while (*name != '\0') {
         hash = hash * 9 + UCHAR(*name++);
@@ -162,8 +161,8 @@ NsvSet(NsvArray *arrayPtr, const char *key, const char *value, size_t length)
     Tcl_HashEntry *hPtr = Tcl_CreateHashEntry(&arrayPtr->values, key, &isNew);
 
     NsAssertLocked(&arrayPtr->bucketPtr->lock);
-    return Store(hPtr, isNew ? NULL : Tcl_GetHashValue(hPtr), 0, value,
-                 length)->text;
+    return Store(hPtr, isNew ? NULL : Tcl_GetHashValue(hPtr), 0, value, length)
+        ->text;
 }
 
 const char *
@@ -185,11 +184,11 @@ static Value *
 Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep, const char *text,
       size_t length)
 {
-    Value  *valuePtr = oldPtr;
-    size_t  total = keep + length, room = keep > 0 ? total + keep : total;
+    Value *valuePtr = oldPtr;
+    size_t total = keep + length, room = keep > 0 ? total + keep : total;
 
     if (oldPtr == NULL || oldPtr->room < total
-            || (keep == 0 && oldPtr->room > 4 * total + 64)) {
+        || (keep == 0 && oldPtr->room > 4 * total + 64)) {
         if (keep == 0) {
             ns_free(oldPtr);
             oldPtr = NULL;
@@ -217,8 +216,7 @@ NsvIncr(NsvArray *arrayPtr, const char *key, Tcl_WideInt count,
         return NS_ERROR;
     }
     value = (Tcl_WideInt) ((Tcl_WideUInt) value + (Tcl_WideUInt) count);
-    length = (size_t) snprintf(text, sizeof(text), "%" PRId64,
-                               (int64_t) value);
+    length = (size_t) snprintf(text, sizeof(text), "%" PRId64, (int64_t) value);
     NsvSet(arrayPtr, key, text, length);
     *valuePtr = value;
     return NS_OK;
@@ -241,8 +239,8 @@ NsvUnset(NsvArray *arrayPtr, const char *key)
 void
 NsvClear(NsvArray *arrayPtr)
 {
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     NsAssertLocked(&arrayPtr->bucketPtr->lock);
     for (hPtr = Tcl_FirstHashEntry(&arrayPtr->values, &search); hPtr != NULL;
@@ -263,8 +261,8 @@ void
 NsvList(NsvArray *arrayPtr, const char *pattern, bool withValues,
         Ns_DString *dsPtr)
 {
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     for (hPtr = Tcl_FirstHashEntry(&arrayPtr->values, &search); hPtr != NULL;
          hPtr = Tcl_NextHashEntry(&search)) {
@@ -287,9 +285,9 @@ NsvNames(NsServer *serverPtr, const char *pattern, Ns_DString *dsPtr)
     Buckets *bucketsPtr = BucketsOf(serverPtr);
 
     for (int i = 0; i < bucketsPtr->n; i++) {
-        Bucket         *bucketPtr = &bucketsPtr->buckets[i];
-        Tcl_HashSearch  search;
-        Tcl_HashEntry  *hPtr;
+        Bucket        *bucketPtr = &bucketsPtr->buckets[i];
+        Tcl_HashSearch search;
+        Tcl_HashEntry *hPtr;
 
         Ns_MutexLock(&bucketPtr->lock);
         for (hPtr = Tcl_FirstHashEntry(&bucketPtr->arrays, &search);
@@ -313,9 +311,9 @@ NsvBuckets(NsServer *serverPtr)
 void
 NsvListBucket(NsServer *serverPtr, int i, Ns_DString *dsPtr)
 {
-    Bucket         *bucketPtr = &BucketsOf(serverPtr)->buckets[i];
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    Bucket        *bucketPtr = &BucketsOf(serverPtr)->buckets[i];
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     Tcl_DStringStartSublist(dsPtr);
     Ns_MutexLock(&bucketPtr->lock);
@@ -347,7 +345,7 @@ Ns_VarGet(const char *server, const char *array, const char *key,
     size_t      length;
 
     if (serverPtr != NULL
-            && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
+        && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
         value = NsvGet(arrayPtr, key, &length);
         if (value != NULL) {
             Ns_DStringNAppend(dsPtr, value, (int) length);
@@ -366,7 +364,7 @@ Ns_VarExists(const char *server, const char *array, const char *key)
     size_t    length;
 
     if (serverPtr != NULL
-            && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
+        && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
         exists = NsvGet(arrayPtr, key, &length) != NULL;
         NsvUnlock(arrayPtr);
     }
@@ -404,7 +402,7 @@ Ns_VarUnset(const char *server, const char *array, const char *key)
     bool      wasSet = false;
 
     if (serverPtr != NULL
-            && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
+        && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
         if (key == NULL) {
             NsvClear(arrayPtr);
             wasSet = true;
@@ -419,9 +417,9 @@ Ns_VarUnset(const char *server, const char *array, const char *key)
 Tcl_WideInt
 Ns_VarIncr(const char *server, const char *array, const char *key, int incr)
 {
-    NsServer    *serverPtr = NsServerFind(server);
-    NsvArray    *arrayPtr;
-    Tcl_WideInt  value = -1;
+    NsServer   *serverPtr = NsServerFind(server);
+    NsvArray   *arrayPtr;
+    Tcl_WideInt value = -1;
 
     if (serverPtr != NULL) {
         arrayPtr = NsvLock(serverPtr, array, false);

@@ -10,16 +10,16 @@
 #include "tcl/nsv.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc SetCmd, GetCmd, ExistsCmd, IncrCmd, AppendCmd,
-    LappendCmd, UnsetCmd, NamesCmd, BucketCmd, VarCmd, ShareCmd, ArraySet,
-    ArrayList, ArrayCount, VarList;
+static Tcl_ObjCmdProc SetCmd, GetCmd, ExistsCmd, IncrCmd, AppendCmd, LappendCmd,
+    UnsetCmd, NamesCmd, BucketCmd, VarCmd, ShareCmd, ArraySet, ArrayList,
+    ArrayCount, VarList;
 
-static int List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
-                bool withValues);
+static int       List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
+                      bool withValues);
 static NsvArray *LockArray(ClientData clientData, Tcl_Interp *interp,
                            Tcl_Obj *nameObj, bool mustExist);
-static int NoSuchKey(Tcl_Interp *interp, Tcl_Obj *keyObj);
-static Tcl_Obj *ValueObj(NsvArray *arrayPtr, Tcl_Obj *keyObj);
+static int       NoSuchKey(Tcl_Interp *interp, Tcl_Obj *keyObj);
+static Tcl_Obj  *ValueObj(NsvArray *arrayPtr, Tcl_Obj *keyObj);
 static int SetVariable(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
 static int SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp,
                              bool isReset, Tcl_Obj *const *objv, int nArgs);
@@ -29,17 +29,15 @@ static const NsTclCommand commands[] = {
     {"nsv_get", GetCmd, 2, 3, "array key ?varName?", 0},
     {"nsv_exists", ExistsCmd, 2, 2, "array key", 0},
     {"nsv_incr", IncrCmd, 2, 3, "array key ?count?", 0},
-    {"nsv_append", AppendCmd, 3, NS_TCL_ANY,
-     "array key value ?value ...?", 0},
-    {"nsv_lappend", LappendCmd, 3, NS_TCL_ANY,
-     "array key value ?value ...?", 0},
+    {"nsv_append", AppendCmd, 3, NS_TCL_ANY, "array key value ?value ...?", 0},
+    {"nsv_lappend", LappendCmd, 3, NS_TCL_ANY, "array key value ?value ...?",
+     0},
     {"nsv_unset", UnsetCmd, 0, NS_TCL_ANY, NULL, 0},
     {"nsv_names", NamesCmd, 0, 1, "?pattern?", 0},
     {"nsv_bucket", BucketCmd, 0, 1, "?bucket-number?", 0},
     {"ns_var", VarCmd, 1, NS_TCL_ANY, "cmd ?key? ?value?", 0},
     {"ns_share", ShareCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 /*
  * What nsv_array get lists besides keys; set removes first; size counts.
@@ -56,12 +54,10 @@ static const NsTclCommand arraySubcmds[] = {
     {"size", ArrayCount, 1, 1, "array", SIZE},
     {"exists", ArrayCount, 1, 1, "array", 0},
     NS_TCL_END,
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble arrays = {
-    "nsv_array", "option ...", "option", 0, arraySubcmds
-};
+    "nsv_array", "option ...", "option", 0, arraySubcmds};
 
 void
 NsNsvCmdInit(void)
@@ -94,7 +90,7 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         bool        isReset = STREQ(option, "-reset");
 
         if ((isReset && objc <= 5)
-                || (STREQ(option, "-default") && objc == 5)) {
+            || (STREQ(option, "-default") && objc == 5)) {
             return SetDefaultOrReset(clientData, interp, isReset, objv + 2,
                                      objc - 2);
         }
@@ -203,14 +199,14 @@ static int
 IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    NsvArray      *arrayPtr;
-    Ns_ReturnCode  status;
-    Tcl_WideInt    value;
-    int            count = 1, nWords = objc - 3;
-    Ns_ObjvSpec    countSpec = {.dest = &count};
+    NsvArray     *arrayPtr;
+    Ns_ReturnCode status;
+    Tcl_WideInt   value;
+    int           count = 1, nWords = objc - 3;
+    Ns_ObjvSpec   countSpec = {.dest = &count};
 
     if (nWords > 0
-            && Ns_ObjvInt(&countSpec, interp, &nWords, objv + 3) != TCL_OK) {
+        && Ns_ObjvInt(&countSpec, interp, &nWords, objv + 3) != TCL_OK) {
         return TCL_ERROR;
     }
     arrayPtr = LockArray(clientData, interp, objv[1], false);
@@ -288,15 +284,12 @@ UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *nameObj, *keyObj = NULL;
     NsvArray   *arrayPtr;
     Ns_ObjvSpec options[] = {
-        {"-nocomplain", Ns_ObjvBool,  &isNoComplain, INT2PTR(true)},
-        {"--",          Ns_ObjvBreak, NULL,          NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"array", Ns_ObjvObj, &nameObj, NULL},
-        {"?key",  Ns_ObjvObj, &keyObj,  NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"array", Ns_ObjvObj, &nameObj, NULL},
+                          {"?key", Ns_ObjvObj, &keyObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -359,10 +352,10 @@ static int
 ArraySet(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    bool       isReset = (NsTclRow(clientData)->flags & RESET) != 0;
-    NsvArray  *arrayPtr;
-    Tcl_Obj  **words;
-    int        nWords;
+    bool      isReset = (NsTclRow(clientData)->flags & RESET) != 0;
+    NsvArray *arrayPtr;
+    Tcl_Obj **words;
+    int       nWords;
 
     if (Tcl_ListObjGetElements(interp, objv[3], &nWords, &words) != TCL_OK) {
         return TCL_ERROR;
@@ -423,13 +416,13 @@ static int
 BucketCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    NsServer   *serverPtr = ServerOf(clientData);
-    Ns_DString  ds;
-    int         first = 0, end = NsvBuckets(serverPtr);
+    NsServer  *serverPtr = ServerOf(clientData);
+    Ns_DString ds;
+    int        first = 0, end = NsvBuckets(serverPtr);
 
     if (objc == 2) {
-        if (Tcl_GetIntFromObj(NULL, objv[1], &first) != TCL_OK
-                || first < 0 || first >= end) {
+        if (Tcl_GetIntFromObj(NULL, objv[1], &first) != TCL_OK || first < 0
+            || first >= end) {
             return NsTclFail(interp, "bucket number is not a valid integer");
         }
         end = first + 1;
@@ -455,20 +448,20 @@ VarCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"unset", UnsetCmd, 1, 1, "key", 0},
         {"list", VarList, 0, 0, NULL, 0},
         NS_TCL_END,
-        NS_TCL_END
-    };
+        NS_TCL_END};
     const NsTclCommand *rowPtr = NsTclFindRow(NULL, objv[1], rows,
                                               sizeof(rows[0]), "command", true);
-    Tcl_Obj *words[4], *callObj;
-    int      result;
+    Tcl_Obj            *words[4], *callObj;
+    int                 result;
 
     if (rowPtr == NULL) {
-        return NsTclFail(interp, "unknown command \"%s\", should be"
+        return NsTclFail(interp,
+                         "unknown command \"%s\", should be"
                          " exists, list, get, set, or unset",
                          Tcl_GetString(objv[1]));
     }
-    if (!NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs,
-                        rowPtr->maxArgs, rowPtr->usage)) {
+    if (!NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs, rowPtr->maxArgs,
+                        rowPtr->usage)) {
         return TCL_ERROR;
     }
     callObj = Tcl_NewListObj(objc, objv);
@@ -547,8 +540,8 @@ static int
 SetVariable(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj)
 {
     if (valueObj != NULL
-            && Tcl_ObjSetVar2(interp, nameObj, NULL, valueObj,
-                              TCL_LEAVE_ERR_MSG) == NULL) {
+        && Tcl_ObjSetVar2(interp, nameObj, NULL, valueObj, TCL_LEAVE_ERR_MSG)
+            == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(valueObj != NULL));

@@ -20,7 +20,7 @@
  * error message in the interpreter.
  */
 typedef int DictProc(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
-                        Tcl_Obj *const *args, Tcl_Obj **resultPtr);
+                     Tcl_Obj *const *args, Tcl_Obj **resultPtr);
 
 static DictProc DictAppend, DictExists, DictGet, DictGetDef, DictIncr, DictKeys,
     DictLappend, DictSet, DictSize, DictUnset;
@@ -28,27 +28,27 @@ static DictProc DictAppend, DictExists, DictGet, DictGetDef, DictIncr, DictKeys,
 typedef struct Subcmd {
     const char *name;
     DictProc   *proc;
-    const char *usage;          /* Behind `array key`. */
+    const char *usage; /* Behind `array key`. */
     int         minArgs;
-    int         maxArgs;        /* -1: any number. */
+    int         maxArgs; /* -1: any number. */
     bool        isUpdate;
-    bool        mayBeMissing;   /* Array and key: an empty dictionary. */
+    bool        mayBeMissing; /* Array and key: an empty dictionary. */
 } Subcmd;
 
 static const Subcmd subcmds[] = {
-    {"append",  DictAppend,  " dictkey ?value ...?",          1, -1, true,  true},
-    {"exists",  DictExists,  " dictkey ?dictkey ...?",        1, -1, false, true},
-    {"get",     DictGet,     " ?dictkey ...?",                0, -1, false, false},
-    {"getdef",  DictGetDef,  " dictkey ?dictkey ...? default", 2, -1, false, true},
-    {"incr",    DictIncr,    " dictkey ?count?",              1, 2,  true,  true},
-    {"keys",    DictKeys,    " ?pattern?",                    0, 1,  false, false},
-    {"lappend", DictLappend, " dictkey ?value ...?",          1, -1, true,  true},
-    {"set",     DictSet,     " dictkey ?dictkey ...? value",  2, -1, true,  true},
-    {"size",    DictSize,    "",                              0, 0,  false, false},
-    {"unset",   DictUnset,   " dictkey ?dictkey ...?",        1, -1, true,  false},
+    {"append", DictAppend, " dictkey ?value ...?", 1, -1, true, true},
+    {"exists", DictExists, " dictkey ?dictkey ...?", 1, -1, false, true},
+    {"get", DictGet, " ?dictkey ...?", 0, -1, false, false},
+    {"getdef", DictGetDef, " dictkey ?dictkey ...? default", 2, -1, false,
+     true},
+    {"incr", DictIncr, " dictkey ?count?", 1, 2, true, true},
+    {"keys", DictKeys, " ?pattern?", 0, 1, false, false},
+    {"lappend", DictLappend, " dictkey ?value ...?", 1, -1, true, true},
+    {"set", DictSet, " dictkey ?dictkey ...? value", 2, -1, true, true},
+    {"size", DictSize, "", 0, 0, false, false},
+    {"unset", DictUnset, " dictkey ?dictkey ...?", 1, -1, true, false},
     {NULL, NULL, NULL, 0, 0, false, false},
-    {NULL, NULL, NULL, 0, 0, false, false}
-};
+    {NULL, NULL, NULL, 0, 0, false, false}};
 
 static Tcl_ObjCmdProc DictCmd;
 
@@ -58,17 +58,15 @@ static int Read(Tcl_Interp *interp, const Subcmd *subcmdPtr,
                 NsServer *serverPtr, int objc, Tcl_Obj *const *objv);
 static int Missing(Tcl_Interp *interp, bool hasArray, Tcl_Obj *const *objv);
 static Tcl_Obj *DictObj(NsvArray *arrayPtr, Tcl_Obj *keyObj);
-static int Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys,
-                Tcl_Obj *const *keys, Tcl_Obj **valuePtr);
-static int NotKnown(Tcl_Interp *interp, Tcl_Obj *keyObj);
-static int OwnValue(Tcl_Interp *interp, Tcl_Obj *dictObj, Tcl_Obj *keyObj,
-                    Tcl_Obj **valuePtr);
+static int      Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys,
+                     Tcl_Obj *const *keys, Tcl_Obj **valuePtr);
+static int      NotKnown(Tcl_Interp *interp, Tcl_Obj *keyObj);
+static int      OwnValue(Tcl_Interp *interp, Tcl_Obj *dictObj, Tcl_Obj *keyObj,
+                         Tcl_Obj **valuePtr);
 
 static const NsTclCommand commands[] = {
-    {"nsv_dict", DictCmd, 1, NS_TCL_ANY,
-     "subcommand array key ?arg ...?", 0},
-    NS_TCL_END
-};
+    {"nsv_dict", DictCmd, 1, NS_TCL_ANY, "subcommand array key ?arg ...?", 0},
+    NS_TCL_END};
 
 NS_TCL_FAMILY(NsvDict, commands)
 
@@ -88,7 +86,7 @@ DictCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (objc - 4 < subcmdPtr->minArgs
-            || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
+        || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
         return NsTclFail(interp,
                          "wrong # args: should be \"nsv_dict %s array key%s\"",
                          subcmdPtr->name, subcmdPtr->usage);
@@ -120,8 +118,7 @@ Update(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
         return Missing(interp, arrayPtr != NULL, objv);
     }
     Tcl_IncrRefCount(dictObj);
-    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4,
-                                &resultObj);
+    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4, &resultObj);
     if (result == TCL_OK) {
         text = Tcl_GetStringFromObj(dictObj, &length);
         NsvSet(arrayPtr, Tcl_GetString(objv[3]), text, (size_t) length);
@@ -133,8 +130,8 @@ Update(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
 }
 
 static int
-Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
-     int objc, Tcl_Obj *const *objv)
+Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr, int objc,
+     Tcl_Obj *const *objv)
 {
     NsvArray *arrayPtr = NsvLock(serverPtr, Tcl_GetString(objv[2]), true);
     Tcl_Obj  *dictObj = NULL, *resultObj = NULL;
@@ -151,8 +148,7 @@ Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr,
         dictObj = Tcl_NewDictObj();
     }
     Tcl_IncrRefCount(dictObj);
-    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4,
-                                &resultObj);
+    result = subcmdPtr->proc(interp, dictObj, objc - 4, objv + 4, &resultObj);
     if (result == TCL_OK) {
         Tcl_SetObjResult(interp, resultObj);
     }
@@ -228,15 +224,17 @@ DictIncr(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs, Tcl_Obj *const *args,
     Tcl_WideInt count = 1, value = 0;
 
     if (Tcl_DictObjGet(interp, dictObj, args[0], &valueObj) != TCL_OK
-            || (valueObj != NULL
-                && Tcl_GetWideIntFromObj(interp, valueObj, &value) != TCL_OK)
-            || (nArgs > 1
-                && Tcl_GetWideIntFromObj(interp, args[1], &count) != TCL_OK)) {
+        || (valueObj != NULL
+            && Tcl_GetWideIntFromObj(interp, valueObj, &value) != TCL_OK)
+        || (nArgs > 1
+            && Tcl_GetWideIntFromObj(interp, args[1], &count) != TCL_OK)) {
         return TCL_ERROR;
     }
     *resultPtr = dictObj;
-    return Tcl_DictObjPut(interp, dictObj, args[0], Tcl_NewWideIntObj(
-        (Tcl_WideInt) ((Tcl_WideUInt) value + (Tcl_WideUInt) count)));
+    return Tcl_DictObjPut(interp, dictObj, args[0],
+                          Tcl_NewWideIntObj((Tcl_WideInt) ((Tcl_WideUInt) value
+                                                           + (Tcl_WideUInt)
+                                                               count)));
 }
 
 static int
@@ -249,8 +247,8 @@ DictSet(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs, Tcl_Obj *const *args,
 }
 
 static int
-DictUnset(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
-          Tcl_Obj *const *args, Tcl_Obj **resultPtr)
+DictUnset(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs, Tcl_Obj *const *args,
+          Tcl_Obj **resultPtr)
 {
     *resultPtr = dictObj;
     return Tcl_DictObjRemoveKeyList(interp, dictObj, nArgs, args);
@@ -285,7 +283,7 @@ DictExists(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs,
 {
     Tcl_Obj *valueObj = NULL;
     bool     exists = Find(NULL, dictObj, nArgs, args, &valueObj) == TCL_OK
-                 && valueObj != NULL;
+        && valueObj != NULL;
 
     *resultPtr = Tcl_NewBooleanObj(exists);
     return TCL_OK;
@@ -301,7 +299,7 @@ DictKeys(Tcl_Interp *interp, Tcl_Obj *dictObj, int nArgs, Tcl_Obj *const *args,
     int            isDone;
 
     if (Tcl_DictObjFirst(interp, dictObj, &search, &keyObj, NULL, &isDone)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     *resultPtr = Tcl_NewListObj(0, NULL);

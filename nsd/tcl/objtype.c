@@ -15,34 +15,31 @@
 /*
  * How a Tcl_Obj holds them.  A time fits where two pointers do.
  */
-#define TimeOf(objPtr) ((Ns_Time *) (void *) &(objPtr)->internalRep)
+#define TimeOf(objPtr)     ((Ns_Time *) (void *) &(objPtr)->internalRep)
 #define TYPE_OF(objPtr)    ((objPtr)->internalRep.twoPtrValue.ptr1)
 #define ADDRESS_OF(objPtr) ((objPtr)->internalRep.twoPtrValue.ptr2)
 
 _Static_assert(sizeof(Ns_Time) <= sizeof(((Tcl_Obj *) NULL)->internalRep),
                "a time fits into an object");
 
-static Tcl_UpdateStringProc   UpdateTimeString;
-static Tcl_SetFromAnyProc     SetTimeFromAny;
-static Tcl_UpdateStringProc   UpdateAddrString;
+static Tcl_UpdateStringProc UpdateTimeString;
+static Tcl_SetFromAnyProc   SetTimeFromAny;
+static Tcl_UpdateStringProc UpdateAddrString;
 
-static int BadAddress(Tcl_Interp *interp, const char *what, const char *text,
-                      const char *end);
+static int  BadAddress(Tcl_Interp *interp, const char *what, const char *text,
+                       const char *end);
 static bool HasFractionOrUnit(const char *text, Ns_Time *timePtr);
 static bool StartsNumber(const char *text);
-static int BadTime(Tcl_Interp *interp, const char *text);
-static int ParsePart(Tcl_Interp *interp, const char *part, int length,
-                     long *valuePtr);
+static int  BadTime(Tcl_Interp *interp, const char *text);
+static int  ParsePart(Tcl_Interp *interp, const char *part, int length,
+                      long *valuePtr);
 
 static const Tcl_ObjType timeType = {
-    "ns:time", NULL, NULL, UpdateTimeString, SetTimeFromAny
-};
+    "ns:time", NULL, NULL, UpdateTimeString, SetTimeFromAny};
 static const Tcl_ObjType addrType = {
-    "ns:addr", NULL, NULL, UpdateAddrString, Ns_TclSetFromAnyError
-};
+    "ns:addr", NULL, NULL, UpdateAddrString, Ns_TclSetFromAnyError};
 static const Tcl_ObjType opaqueType = {
-    "ns:opaque", NULL, NULL, NULL, Ns_TclSetFromAnyError
-};
+    "ns:opaque", NULL, NULL, NULL, Ns_TclSetFromAnyError};
 
 Tcl_Obj *
 Ns_TclNewTimeObj(Ns_Time *timePtr)
@@ -81,7 +78,7 @@ Ns_TclGetTimePtrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
                         Ns_Time **timePtrPtr)
 {
     if (objPtr->typePtr != &timeType
-            && SetTimeFromAny(interp, objPtr) != TCL_OK) {
+        && SetTimeFromAny(interp, objPtr) != TCL_OK) {
         return TCL_ERROR;
     }
     *timePtrPtr = TimeOf(objPtr);
@@ -117,16 +114,18 @@ SetTimeFromAny(Tcl_Interp *interp, Tcl_Obj *objPtr)
 
     if (colon == NULL) {
         if (ParsePart(NULL, text, length, &time.sec) != TCL_OK
-                && !HasFractionOrUnit(text, &time)) {
+            && !HasFractionOrUnit(text, &time)) {
             return BadTime(interp, text);
         }
     } else {
-        if (colon != text && ParsePart(interp, text, (int) (colon - text),
-                                       &time.sec) != TCL_OK) {
+        if (colon != text
+            && ParsePart(interp, text, (int) (colon - text), &time.sec)
+                != TCL_OK) {
             return TCL_ERROR;
         }
         if (ParsePart(interp, colon + 1, length - (int) (colon + 1 - text),
-                      &time.usec) != TCL_OK) {
+                      &time.usec)
+            != TCL_OK) {
             return TCL_ERROR;
         }
     }
@@ -169,9 +168,12 @@ static int
 BadTime(Tcl_Interp *interp, const char *text)
 {
     if (interp != NULL) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("expected %s but got \"%s\"",
-            StartsNumber(text + (*text == '-')) ? "time value" : "integer",
-            text));
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("expected %s but got \"%s\"",
+                                       StartsNumber(text + (*text == '-'))
+                                           ? "time value"
+                                           : "integer",
+                                       text));
     }
     return TCL_ERROR;
 }
@@ -213,8 +215,8 @@ Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *type,
 
     if (objPtr->typePtr != &addrType) {
         text = Tcl_GetString(objPtr);
-        if (sscanf(text, "t%20p-a%20p-%n", &foundType, &addr, &n) != 2
-                || n == 0 || addr == NULL) {
+        if (sscanf(text, "t%20p-a%20p-%n", &foundType, &addr, &n) != 2 || n == 0
+            || addr == NULL) {
             return BadAddress(interp, "invalid address \"", text, "\"");
         }
         if (foundType != type || strcmp(text + n, type) != 0) {
@@ -318,9 +320,11 @@ int
 Ns_TclSetFromAnyError(Tcl_Interp *interp, Tcl_Obj *objPtr)
 {
     if (interp != NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "can't convert value to requested type except via prescribed API",
-            -1));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_NewStringObj(
+                "can't convert value to requested type except via prescribed API",
+                -1));
     }
     return TCL_ERROR;
 }

@@ -33,11 +33,11 @@ Ns_ParseObjv(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs, Tcl_Interp *interp,
     bool            isUsage = false;
 
     if (optSpecs != NULL && optSpecs->key != NULL
-            && ParseOptions(optSpecs, interp, &nWords, &words) != TCL_OK) {
+        && ParseOptions(optSpecs, interp, &nWords, &words) != TCL_OK) {
         return NS_ERROR;
     }
-    if (argSpecs != NULL && ParseArgs(argSpecs, interp, &nWords, words,
-                                      &isUsage) != TCL_OK) {
+    if (argSpecs != NULL
+        && ParseArgs(argSpecs, interp, &nWords, words, &isUsage) != TCL_OK) {
         return isUsage ? WrongArgs(optSpecs, argSpecs, interp, offset, objv)
                        : NS_ERROR;
     }
@@ -136,8 +136,9 @@ WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
         return NS_ERROR;
     }
     Ns_DStringInit(&ds);
-    for (specPtr = optSpecs; specPtr != NULL && specPtr->key != NULL
-         && *specPtr->key != '\0'; specPtr++) {
+    for (specPtr = optSpecs;
+         specPtr != NULL && specPtr->key != NULL && *specPtr->key != '\0';
+         specPtr++) {
         bool isFlag = specPtr->proc == Ns_ObjvBreak
             || (specPtr->proc == Ns_ObjvBool && specPtr->arg != NULL);
 
@@ -171,8 +172,8 @@ Ns_ObjvInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
     Tcl_WideInt wide;
 
     if (*objcPtr < 1
-            || Tcl_GetIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK
-            || Tcl_GetWideIntFromObj(interp, objv[0], &wide) != TCL_OK) {
+        || Tcl_GetIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+        || Tcl_GetWideIntFromObj(interp, objv[0], &wide) != TCL_OK) {
         return TCL_ERROR;
     }
     if (wide != *(int *) specPtr->dest) {
@@ -189,7 +190,7 @@ Ns_ObjvLong(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
             Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-            || Tcl_GetLongFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        || Tcl_GetLongFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -200,8 +201,8 @@ int
 Ns_ObjvWideInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
                Tcl_Obj *const *objv)
 {
-    if (*objcPtr < 1 || Tcl_GetWideIntFromObj(interp, objv[0], specPtr->dest)
-            != TCL_OK) {
+    if (*objcPtr < 1
+        || Tcl_GetWideIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -212,8 +213,8 @@ int
 Ns_ObjvDouble(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
               Tcl_Obj *const *objv)
 {
-    if (*objcPtr < 1 || Tcl_GetDoubleFromObj(interp, objv[0], specPtr->dest)
-            != TCL_OK) {
+    if (*objcPtr < 1
+        || Tcl_GetDoubleFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -228,8 +229,8 @@ Ns_ObjvBool(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
         *(int *) specPtr->dest = PTR2INT(specPtr->arg);
         return TCL_OK;
     }
-    if (*objcPtr < 1 || Tcl_GetBooleanFromObj(interp, objv[0], specPtr->dest)
-            != TCL_OK) {
+    if (*objcPtr < 1
+        || Tcl_GetBooleanFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -277,8 +278,9 @@ int
 Ns_ObjvIndex(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
              Tcl_Obj *const *objv)
 {
-    if (*objcPtr < 1 || FindKey(specPtr->arg, interp, objv[0], Label(specPtr),
-                                specPtr->dest) != TCL_OK) {
+    if (*objcPtr < 1
+        || FindKey(specPtr->arg, interp, objv[0], Label(specPtr), specPtr->dest)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -292,8 +294,9 @@ Ns_ObjvFlags(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
     Tcl_Obj **flagObjs;
     int       nFlags, flag, flags = 0;
 
-    if (*objcPtr < 1 || Tcl_ListObjGetElements(interp, objv[0], &nFlags,
-                                               &flagObjs) != TCL_OK) {
+    if (*objcPtr < 1
+        || Tcl_ListObjGetElements(interp, objv[0], &nFlags, &flagObjs)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     if (nFlags == 0) {
@@ -305,7 +308,7 @@ Ns_ObjvFlags(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
     }
     for (int i = 0; i < nFlags; i++) {
         if (FindKey(specPtr->arg, interp, flagObjs[i], "flag", &flag)
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
         flags |= flag;
@@ -319,8 +322,8 @@ int
 Ns_ObjvTime(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
             Tcl_Obj *const *objv)
 {
-    if (*objcPtr < 1 || Ns_TclGetTimePtrFromObj(interp, objv[0], specPtr->dest)
-            != TCL_OK) {
+    if (*objcPtr < 1
+        || Ns_TclGetTimePtrFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -331,8 +334,9 @@ int
 Ns_ObjvSet(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
            Tcl_Obj *const *objv)
 {
-    if (*objcPtr < 1 || Ns_TclGetSet2(interp, Tcl_GetString(objv[0]),
-                                      specPtr->dest) != TCL_OK) {
+    if (*objcPtr < 1
+        || Ns_TclGetSet2(interp, Tcl_GetString(objv[0]), specPtr->dest)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -402,7 +406,7 @@ Ns_ParseOptions(const char *options[], Ns_OptionConverter *converters[],
         }
         if (Tcl_GetIndexFromObjStruct(max < 0 ? NULL : interp, objv[i], options,
                                       sizeof(char *), "option", 0, &option)
-                != TCL_OK) {
+            != TCL_OK) {
             if (max < 0) {
                 break;
             }
@@ -416,7 +420,7 @@ Ns_ParseOptions(const char *options[], Ns_OptionConverter *converters[],
             return NsTclFail(interp, "missing argument to %s", options[option]);
         }
         if (converters[option](interp, objv[i], objv[i + 1], &values[option])
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
         i++;

@@ -17,11 +17,11 @@
  * One element of the specification.
  */
 typedef struct Spec {
-    const char *name;           /* Of the variable: without the dash. */
-    Tcl_Obj    *defaultPtr;     /* NULL: none. */
+    const char *name;       /* Of the variable: without the dash. */
+    Tcl_Obj    *defaultPtr; /* NULL: none. */
     bool        isOption;
-    bool        isBreak;        /* -- */
-    bool        isRest;         /* A last `args`. */
+    bool        isBreak; /* -- */
+    bool        isRest;  /* A last `args`. */
     bool        isSet;
 } Spec;
 
@@ -31,25 +31,24 @@ typedef struct Parse {
     int         nSpecs;
     Tcl_Obj   **words;
     int         nWords;
-    int         next;           /* First word not yet taken. */
+    int         next; /* First word not yet taken. */
 } Parse;
 
 static Tcl_ObjCmdProc ParseArgsCmd;
 
-static int  ReadSpec(Parse *parsePtr, Tcl_Obj **elements);
-static int  ReadElement(Parse *parsePtr, int i, Tcl_Obj *elementPtr,
-                        bool *inArgsPtr);
-static int  TakeOptions(Parse *parsePtr);
-static int  TakeArgs(Parse *parsePtr);
-static int  SetDefaults(Parse *parsePtr);
-static int  SetDefault(Parse *parsePtr, Spec *specPtr);
-static int  SetSpec(Parse *parsePtr, Spec *specPtr, Tcl_Obj *valuePtr);
-static int  WrongArgs(Parse *parsePtr);
+static int ReadSpec(Parse *parsePtr, Tcl_Obj **elements);
+static int ReadElement(Parse *parsePtr, int i, Tcl_Obj *elementPtr,
+                       bool *inArgsPtr);
+static int TakeOptions(Parse *parsePtr);
+static int TakeArgs(Parse *parsePtr);
+static int SetDefaults(Parse *parsePtr);
+static int SetDefault(Parse *parsePtr, Spec *specPtr);
+static int SetSpec(Parse *parsePtr, Spec *specPtr, Tcl_Obj *valuePtr);
+static int WrongArgs(Parse *parsePtr);
 
 static const NsTclCommand commands[] = {
     {"ns_parseargs", ParseArgsCmd, 2, 2, "specification args", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(ParseArgs, commands)
 
@@ -60,9 +59,9 @@ static int
 ParseArgsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    Parse     parse = {.interp = interp};
-    Tcl_Obj  *specPtr, *argsPtr, **elements;
-    int       result = TCL_ERROR;
+    Parse    parse = {.interp = interp};
+    Tcl_Obj *specPtr, *argsPtr, **elements;
+    int      result = TCL_ERROR;
 
     /* Copies: evaluating a default, or setting a variable that holds a list,
      * may change the objects. */
@@ -72,13 +71,12 @@ ParseArgsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_IncrRefCount(argsPtr);
     if (Tcl_ListObjGetElements(interp, specPtr, &parse.nSpecs, &elements)
             == TCL_OK
-            && Tcl_ListObjGetElements(interp, argsPtr, &parse.nWords,
-                                      &parse.words) == TCL_OK) {
+        && Tcl_ListObjGetElements(interp, argsPtr, &parse.nWords, &parse.words)
+            == TCL_OK) {
         parse.specs = ns_calloc((size_t) parse.nSpecs + 1, sizeof(Spec));
         if (ReadSpec(&parse, elements) == TCL_OK
-                && TakeOptions(&parse) == TCL_OK
-                && TakeArgs(&parse) == TCL_OK
-                && SetDefaults(&parse) == TCL_OK) {
+            && TakeOptions(&parse) == TCL_OK && TakeArgs(&parse) == TCL_OK
+            && SetDefaults(&parse) == TCL_OK) {
             Tcl_ResetResult(interp);
             result = TCL_OK;
         }
@@ -111,7 +109,7 @@ ReadElement(Parse *parsePtr, int i, Tcl_Obj *elementPtr, bool *inArgsPtr)
     int         nFields;
 
     if (Tcl_ListObjGetElements(parsePtr->interp, elementPtr, &nFields, &fields)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (nFields < 1 || nFields > 2) {
@@ -145,7 +143,7 @@ TakeOptions(Parse *parsePtr)
 
         for (int i = 0; *word == '-' && i < parsePtr->nSpecs; i++) {
             if (parsePtr->specs[i].isOption
-                    && STREQ(parsePtr->specs[i].name, word + 1)) {
+                && STREQ(parsePtr->specs[i].name, word + 1)) {
                 specPtr = &parsePtr->specs[i];
                 break;
             }
@@ -162,7 +160,7 @@ TakeOptions(Parse *parsePtr)
                              specPtr->name);
         }
         if (SetSpec(parsePtr, specPtr, parsePtr->words[parsePtr->next++])
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
     }
@@ -180,8 +178,11 @@ TakeArgs(Parse *parsePtr)
             continue;
         }
         if (specPtr->isRest && (nLeft > 0 || specPtr->defaultPtr == NULL)) {
-            Tcl_Obj *listPtr = Tcl_NewListObj(nLeft, parsePtr->words == NULL
-                ? NULL : parsePtr->words + parsePtr->next);
+            Tcl_Obj *listPtr =
+                Tcl_NewListObj(nLeft,
+                               parsePtr->words == NULL
+                                   ? NULL
+                                   : parsePtr->words + parsePtr->next);
 
             parsePtr->next = parsePtr->nWords;
             return SetSpec(parsePtr, specPtr, listPtr);
@@ -190,7 +191,7 @@ TakeArgs(Parse *parsePtr)
             return specPtr->defaultPtr != NULL ? TCL_OK : WrongArgs(parsePtr);
         }
         if (SetSpec(parsePtr, specPtr, parsePtr->words[parsePtr->next++])
-                != TCL_OK) {
+            != TCL_OK) {
             return TCL_ERROR;
         }
     }
@@ -205,11 +206,11 @@ SetDefaults(Parse *parsePtr)
 
         if (!specPtr->isSet) {
             if (specPtr->defaultPtr != NULL && !specPtr->isBreak
-                    && SetDefault(parsePtr, specPtr) != TCL_OK) {
+                && SetDefault(parsePtr, specPtr) != TCL_OK) {
                 return TCL_ERROR;
             }
             if (specPtr->isRest && specPtr->defaultPtr == NULL
-                    && SetSpec(parsePtr, specPtr, Tcl_NewObj()) != TCL_OK) {
+                && SetSpec(parsePtr, specPtr, Tcl_NewObj()) != TCL_OK) {
                 return TCL_ERROR;
             }
         }

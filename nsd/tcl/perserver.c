@@ -18,9 +18,9 @@ typedef struct NsPerServerItem {
     void                   *data;
 } NsPerServerItem;
 
-static Ns_Mutex lock;           /* Serializes creation. */
+static Ns_Mutex lock; /* Serializes creation. */
 
-static NsPerServerItem *Find(NsPerServer *perServerPtr,
+static NsPerServerItem *Find(NsPerServer    *perServerPtr,
                              const NsServer *serverPtr);
 
 void

@@ -28,7 +28,7 @@ void NsPerServerInit(void);
  * long as the process.  Any thread; no lock when it exists.
  */
 typedef void *NsPerServerProc(NsServer *serverPtr);
-void *NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
-                     NsPerServerProc *createProc);
+void         *NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
+                             NsPerServerProc *createProc);
 
 #endif

@@ -28,8 +28,7 @@ static const NsTclCommand commands[] = {
     {"ns_setuser", SetUserCmd, 1, 1, "user", 0},
     {"ns_setgroup", SetGroupCmd, 1, 1, "group", 0},
     {"ns_rlimit", LimitCmd, 1, 2, "subcmd ?value?", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Process, commands)
 
@@ -44,16 +43,18 @@ ExitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
 
     if (itPtr->connPtr != NULL) {
-        Ns_Log(Error, "exit: called in the script of '%s': ends the script, "
+        Ns_Log(Error,
+               "exit: called in the script of '%s': ends the script, "
                "not the server; use ns_shutdown for that",
                itPtr->connPtr->pub.request->line);
     } else {
-        Ns_Log(Error, "exit: called in a script of thread '%s': ends the "
+        Ns_Log(Error,
+               "exit: called in a script of thread '%s': ends the "
                "script, not the server; use ns_shutdown for that",
                Ns_ThreadGetName());
     }
-    Tcl_SetErrorCode(interp, "NS_EXIT", objc > 1 ? Tcl_GetString(objv[1])
-                     : "0", NULL);
+    Tcl_SetErrorCode(interp, "NS_EXIT", objc > 1 ? Tcl_GetString(objv[1]) : "0",
+                     NULL);
     return NsTclFail(interp, "exit ends the script, not the server");
 }
 
@@ -68,20 +69,18 @@ ShutdownCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsStamp     inForce;
     Ns_Time    *timeoutPtr = NULL;
     Ns_ObjvSpec options[] = {
-        {"-restart", Ns_ObjvBool,  &isRestart, INT2PTR(true)},
-        {"--",       Ns_ObjvBreak, NULL,       NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"?timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-restart", Ns_ObjvBool, &isRestart, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"?timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    inForce = NsShutdownSetTimeout(timeoutPtr == NULL ? 0
-                                   : NsClockFromTime(timeoutPtr));
+    inForce = NsShutdownSetTimeout(timeoutPtr == NULL
+                                       ? 0
+                                       : NsClockFromTime(timeoutPtr));
     Ns_TclPrintfResult(interp, "%.15g", (double) inForce / NS_STAMP_SECOND);
     NsShutdownRequest(isRestart != 0);
     return TCL_OK;
@@ -97,29 +96,26 @@ ModuleLoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsInterp   *itPtr = clientData;
     int         isGlobal = 0;
     char       *module, *file, *init = (char *) "Ns_ModuleInit";
-    Ns_ObjvSpec options[] = {
-        {"-global", Ns_ObjvBool,   &isGlobal, INT2PTR(true)},
-        {"-init",   Ns_ObjvString, &init,     NULL},
-        {"--",      Ns_ObjvBreak,  NULL,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"module", Ns_ObjvString, &module, NULL},
-        {"file",   Ns_ObjvString, &file,   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-global", Ns_ObjvBool, &isGlobal, INT2PTR(true)},
+                             {"-init", Ns_ObjvString, &init, NULL},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"module", Ns_ObjvString, &module, NULL},
+                          {"file", Ns_ObjvString, &file, NULL},
+                          {NULL, NULL, NULL, NULL}};
     const char *server;
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     if (Ns_InfoStarted()) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj("server already started",
-                                                  -1));
+        Tcl_SetObjResult(interp,
+                         Tcl_NewStringObj("server already started", -1));
         return TCL_ERROR;
     }
-    server = isGlobal || itPtr->serverPtr == NULL ? NULL
-             : itPtr->serverPtr->name;
+    server = isGlobal || itPtr->serverPtr == NULL
+        ? NULL
+        : itPtr->serverPtr->name;
     if (Ns_ModuleLoad(interp, server, module, file, init) != NS_OK) {
         return NsTclFail(interp, "could not load module \"%s\" from \"%s\"",
                          module, file);
@@ -137,13 +133,10 @@ KillCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         isNoComplain = 0, pid, number;
     Ns_ObjvSpec options[] = {
         {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(true)},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"pid",    Ns_ObjvInt, &pid,    NULL},
-        {"signal", Ns_ObjvInt, &number, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"pid", Ns_ObjvInt, &pid, NULL},
+                          {"signal", Ns_ObjvInt, &number, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -185,17 +178,15 @@ LimitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
     static const char *const names[] = {
-        "coresize", "datasize", "files", "filesize", "vmsize", NULL
-    };
+        "coresize", "datasize", "files", "filesize", "vmsize", NULL};
     static const int resources[] = {
-        RLIMIT_CORE, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS
-    };
+        RLIMIT_CORE, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS};
     struct rlimit limit;
     Tcl_WideInt   value;
     int           which;
 
     if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcmd", 0, &which)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (getrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
@@ -215,7 +206,8 @@ LimitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                              Tcl_PosixError(interp));
         }
     }
-    return NsTclReturn(interp, limit.rlim_cur == RLIM_INFINITY
-                       ? Tcl_NewStringObj("unlimited", -1)
-                       : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
+    return NsTclReturn(interp,
+                       limit.rlim_cur == RLIM_INFINITY
+                           ? Tcl_NewStringObj("unlimited", -1)
+                           : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
 }

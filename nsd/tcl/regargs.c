@@ -15,38 +15,40 @@
 static void Add(Ns_ObjvSpec *specs, int *nPtr, const Ns_ObjvSpec *specPtr);
 
 int
-NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr,
-               Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr, Tcl_Interp *interp,
+               int objc, Tcl_Obj *const *objv)
 {
     unsigned    what = specPtr->what;
     int         noInherit = 0, recurse = 0, nOptions = 0, nWords = 0;
     Ns_ObjvSpec options[MAX_OPTIONS + 1] = {{0}}, words[MAX_WORDS + 1] = {{0}};
 
-    *argsPtr = (NsRegArgs) {0};
-    Add(options, &nOptions, &(Ns_ObjvSpec) {
-        "-noinherit", Ns_ObjvBool, &noInherit, INT2PTR(NS_OP_NOINHERIT)});
+    *argsPtr = (NsRegArgs){0};
+    Add(options, &nOptions,
+        &(Ns_ObjvSpec){"-noinherit", Ns_ObjvBool, &noInherit,
+                       INT2PTR(NS_OP_NOINHERIT)});
     if ((what & NS_REG_RECURSE) != 0) {
-        Add(options, &nOptions, &(Ns_ObjvSpec) {
-            "-recurse", Ns_ObjvBool, &recurse, INT2PTR(NS_OP_RECURSE)});
+        Add(options, &nOptions,
+            &(Ns_ObjvSpec){"-recurse", Ns_ObjvBool, &recurse,
+                           INT2PTR(NS_OP_RECURSE)});
     }
-    Add(options, &nOptions, &(Ns_ObjvSpec) {"--", Ns_ObjvBreak, NULL, NULL});
+    Add(options, &nOptions, &(Ns_ObjvSpec){"--", Ns_ObjvBreak, NULL, NULL});
 
     if ((what & NS_REG_METHOD) != 0) {
-        Add(words, &nWords, &(Ns_ObjvSpec) {
-            "method", Ns_ObjvString, &argsPtr->method, NULL});
+        Add(words, &nWords,
+            &(Ns_ObjvSpec){"method", Ns_ObjvString, &argsPtr->method, NULL});
     }
-    Add(words, &nWords, &(Ns_ObjvSpec) {
-        "url", Ns_ObjvString, &argsPtr->url, NULL});
+    Add(words, &nWords,
+        &(Ns_ObjvSpec){"url", Ns_ObjvString, &argsPtr->url, NULL});
     if ((what & NS_REG_SCRIPT) != 0) {
-        Add(words, &nWords, &(Ns_ObjvSpec) {
-            "script", Ns_ObjvObj, &argsPtr->scriptPtr, NULL});
-        Add(words, &nWords, &(Ns_ObjvSpec) {
-            "?args", Ns_ObjvArgs, &argsPtr->nArgs, NULL});
+        Add(words, &nWords,
+            &(Ns_ObjvSpec){"script", Ns_ObjvObj, &argsPtr->scriptPtr, NULL});
+        Add(words, &nWords,
+            &(Ns_ObjvSpec){"?args", Ns_ObjvArgs, &argsPtr->nArgs, NULL});
     }
     if (specPtr->optional != NULL) {
-        Add(words, &nWords, &(Ns_ObjvSpec) {
-            (char *) specPtr->optional, Ns_ObjvString, &argsPtr->optional,
-            NULL});
+        Add(words, &nWords,
+            &(Ns_ObjvSpec){(char *) specPtr->optional, Ns_ObjvString,
+                           &argsPtr->optional, NULL});
     }
     if (Ns_ParseObjv(options, words, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

@@ -13,22 +13,22 @@
 /*
  * The words of a command besides -noinherit, -- and url.
  */
-#define NS_REG_METHOD  0x01u    /* A method before the URL. */
-#define NS_REG_SCRIPT  0x02u    /* A script and its arguments behind it. */
-#define NS_REG_RECURSE 0x04u    /* -recurse */
+#define NS_REG_METHOD  0x01u /* A method before the URL. */
+#define NS_REG_SCRIPT  0x02u /* A script and its arguments behind it. */
+#define NS_REG_RECURSE 0x04u /* -recurse */
 
 typedef struct NsRegSpec {
     unsigned    what;
-    const char *optional;       /* "?file": one word more, or not; or NULL. */
+    const char *optional; /* "?file": one word more, or not; or NULL. */
 } NsRegSpec;
 
 typedef struct NsRegArgs {
-    int             flags;      /* NS_OP_NOINHERIT, NS_OP_RECURSE */
+    int             flags; /* NS_OP_NOINHERIT, NS_OP_RECURSE */
     char           *method;
     char           *url;
-    char           *optional;   /* NULL: not given. */
+    char           *optional; /* NULL: not given. */
     Tcl_Obj        *scriptPtr;
-    int             nArgs;      /* Words behind the script. */
+    int             nArgs; /* Words behind the script. */
     Tcl_Obj *const *args;
 } NsRegArgs;
 
@@ -45,7 +45,7 @@ Ns_TclCallback *NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
  * Commands that unregister: `?-server s?` may be among the options.
  */
 typedef void NsUnregisterProc(const char *server, const NsRegArgs *argsPtr);
-int NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
-                        Tcl_Obj *const *objv, NsUnregisterProc *proc);
+int          NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
+                                 Tcl_Obj *const *objv, NsUnregisterProc *proc);
 
 #endif

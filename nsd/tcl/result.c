@@ -98,7 +98,7 @@ bool
 NsTclIsByteArray(const Tcl_Obj *obj)
 {
     static const Tcl_ObjType *_Atomic byteArrayTypePtr;
-    const Tcl_ObjType *typePtr = byteArrayTypePtr;
+    const Tcl_ObjType                *typePtr = byteArrayTypePtr;
 
     if (obj->typePtr == NULL || obj->bytes != NULL) {
         return false;
@@ -122,8 +122,7 @@ Ns_TclGetOpenChannel(Tcl_Interp *interp, const char *chanId, int write,
 
     *chanPtr = Tcl_GetChannel(interp, chanId, &mode);
     if (*chanPtr == NULL) {
-        Ns_TclPrintfResult(interp, "can not find channel named \"%s\"",
-                           chanId);
+        Ns_TclPrintfResult(interp, "can not find channel named \"%s\"", chanId);
         return TCL_ERROR;
     }
     if (check && (mode & (write ? TCL_WRITABLE : TCL_READABLE)) == 0) {
@@ -144,7 +143,8 @@ Ns_TclGetOpenFd(Tcl_Interp *interp, const char *chanId, int write, int *fdPtr)
         return TCL_ERROR;
     }
     if (Tcl_GetChannelHandle(channel, write ? TCL_WRITABLE : TCL_READABLE,
-                             &handle) != TCL_OK) {
+                             &handle)
+        != TCL_OK) {
         Ns_TclPrintfResult(interp, "could not get handle for channel: %s",
                            chanId);
         return TCL_ERROR;

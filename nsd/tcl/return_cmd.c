@@ -24,45 +24,44 @@ static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
 
-enum {UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE};
-enum {NOTICE, A_FILE};
-enum {BAD_REQUEST, REDIRECT, MOVED, INTERNAL};
+enum { UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE };
+enum { NOTICE, A_FILE };
+enum { BAD_REQUEST, REDIRECT, MOVED, INTERNAL };
 
 static const NsTclCommand commands[] = {
     {"ns_return", ReturnCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_respond", RespondCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnfile", WithStatusCmd, 3, 3,
-     "status type filename", NS_TCL_DATA(A_FILE)},
+    {"ns_returnfile", WithStatusCmd, 3, 3, "status type filename",
+     NS_TCL_DATA(A_FILE)},
     {"ns_returnfp", ReturnFpCmd, 4, 4, "status type channel len", 0},
-    {"ns_returnnotice", WithStatusCmd, 3, 3,
-     "status title message", NS_TCL_DATA(NOTICE)},
-    {"ns_returnadminnotice", WithStatusCmd, 3, 3,
-     "status title message", NS_TCL_DATA(NOTICE)},
-    {"ns_returnerror", WithStatusCmd, 2, 2,
-     "status message", NS_TCL_DATA(NOTICE)},
-    {"ns_returnbadrequest", WithWordCmd, 1, 1,
-     "reason", NS_TCL_CONN | NS_TCL_DATA(BAD_REQUEST)},
-    {"ns_returnunauthorized", StandardCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_CONN | NS_TCL_DATA(UNAUTHORIZED)},
-    {"ns_returnforbidden", StandardCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_CONN | NS_TCL_DATA(FORBIDDEN)},
-    {"ns_returnnotfound", StandardCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_CONN | NS_TCL_DATA(NOT_FOUND)},
-    {"ns_returnunavailable", StandardCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_CONN | NS_TCL_DATA(UNAVAILABLE)},
-    {"ns_returntoolarge", StandardCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_CONN | NS_TCL_DATA(TOO_LARGE)},
+    {"ns_returnnotice", WithStatusCmd, 3, 3, "status title message",
+     NS_TCL_DATA(NOTICE)},
+    {"ns_returnadminnotice", WithStatusCmd, 3, 3, "status title message",
+     NS_TCL_DATA(NOTICE)},
+    {"ns_returnerror", WithStatusCmd, 2, 2, "status message",
+     NS_TCL_DATA(NOTICE)},
+    {"ns_returnbadrequest", WithWordCmd, 1, 1, "reason",
+     NS_TCL_CONN | NS_TCL_DATA(BAD_REQUEST)},
+    {"ns_returnunauthorized", StandardCmd, 0, NS_TCL_ANY, NULL,
+     NS_TCL_CONN | NS_TCL_DATA(UNAUTHORIZED)},
+    {"ns_returnforbidden", StandardCmd, 0, NS_TCL_ANY, NULL,
+     NS_TCL_CONN | NS_TCL_DATA(FORBIDDEN)},
+    {"ns_returnnotfound", StandardCmd, 0, NS_TCL_ANY, NULL,
+     NS_TCL_CONN | NS_TCL_DATA(NOT_FOUND)},
+    {"ns_returnunavailable", StandardCmd, 0, NS_TCL_ANY, NULL,
+     NS_TCL_CONN | NS_TCL_DATA(UNAVAILABLE)},
+    {"ns_returntoolarge", StandardCmd, 0, NS_TCL_ANY, NULL,
+     NS_TCL_CONN | NS_TCL_DATA(TOO_LARGE)},
     {"ns_returnok", ReturnOkCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_returnredirect", WithWordCmd, 1, 1,
-     "location", NS_TCL_CONN | NS_TCL_DATA(REDIRECT)},
-    {"ns_returnmoved", WithWordCmd, 1, 1,
-     "location", NS_TCL_CONN | NS_TCL_DATA(MOVED)},
-    {"ns_internalredirect", WithWordCmd, 1, 1,
-     "location", NS_TCL_CONN | NS_TCL_DATA(INTERNAL)},
+    {"ns_returnredirect", WithWordCmd, 1, 1, "location",
+     NS_TCL_CONN | NS_TCL_DATA(REDIRECT)},
+    {"ns_returnmoved", WithWordCmd, 1, 1, "location",
+     NS_TCL_CONN | NS_TCL_DATA(MOVED)},
+    {"ns_internalredirect", WithWordCmd, 1, 1, "location",
+     NS_TCL_CONN | NS_TCL_DATA(INTERNAL)},
     {"ns_setexpires", SetExpiresCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_updateheader", UpdateHeaderCmd, 2, 2, "key value", 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Return, commands)
 
@@ -74,23 +73,20 @@ ReturnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *dataObj;
     const char *type;
     int         status, isBinary = 0;
-    Ns_ObjvSpec options[] = {
-        {"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"status", Ns_ObjvInt,    &status,  NULL},
-        {"type",   Ns_ObjvString, &type,    NULL},
-        {"data",   Ns_ObjvObj,    &dataObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"status", Ns_ObjvInt, &status, NULL},
+                          {"type", Ns_ObjvString, &type, NULL},
+                          {"data", Ns_ObjvObj, &dataObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
+        || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReturnStatus(
-        interp, ReturnObj(connPtr, status, dataObj, type, isBinary));
+    return NsTclReturnStatus(interp,
+                             ReturnObj(connPtr, status, dataObj, type,
+                                       isBinary));
 }
 
 static int
@@ -123,16 +119,15 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *headersObj = NULL;
     Ns_Set     *headers = NULL;
     Ns_ObjvSpec options[] = {
-        {"-status",  Ns_ObjvInt,    &status,     NULL},
-        {"-type",    Ns_ObjvString, &type,       NULL},
-        {"-length",  Ns_ObjvInt,    &length,     NULL},
-        {"-headers", Ns_ObjvObj,    &headersObj, NULL},
-        {"-string",  Ns_ObjvObj,    &stringObj,  NULL},
-        {"-file",    Ns_ObjvString, &file,       NULL},
-        {"-fileid",  Ns_ObjvObj,    &fileIdObj,  NULL},
-        {"-binary",  Ns_ObjvObj,    &binaryObj,  NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-status", Ns_ObjvInt, &status, NULL},
+        {"-type", Ns_ObjvString, &type, NULL},
+        {"-length", Ns_ObjvInt, &length, NULL},
+        {"-headers", Ns_ObjvObj, &headersObj, NULL},
+        {"-string", Ns_ObjvObj, &stringObj, NULL},
+        {"-file", Ns_ObjvString, &file, NULL},
+        {"-fileid", Ns_ObjvObj, &fileIdObj, NULL},
+        {"-binary", Ns_ObjvObj, &binaryObj, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -141,12 +136,14 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "length required when -fileid is used");
     }
     if ((stringObj != NULL) + (file != NULL) + (fileIdObj != NULL)
-            + (binaryObj != NULL) != 1) {
-        return NsTclFail(interp, "must specify only one of -string, -file, "
+            + (binaryObj != NULL)
+        != 1) {
+        return NsTclFail(interp,
+                         "must specify only one of -string, -file, "
                          "-binary or -fileid");
     }
     if (headersObj != NULL
-            && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers)
+        && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers)
             != TCL_OK) {
         return NsTclFail(interp, "illegal ns_set id: \"%s\"",
                          Tcl_GetString(headersObj));
@@ -169,7 +166,9 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else {
         text = Tcl_GetStringFromObj(stringObj, &bytes);
         result = Ns_ConnReturnCharData(&connPtr->pub, status, text,
-            (length >= 0) ? MIN(length, bytes) : bytes, type);
+                                       (length >= 0) ? MIN(length, bytes)
+                                                     : bytes,
+                                       type);
     }
     return NsTclReturnStatus(interp, result);
 }
@@ -178,21 +177,20 @@ static int
 WithStatusCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    static int (*const procs[])(Ns_Conn *conn, int status, const char *first,
+    static int (*const procs[])(Ns_Conn * conn, int status, const char *first,
                                 const char *second) = {
-        [NOTICE] = Ns_ConnReturnNotice,
-        [A_FILE] = Ns_ConnReturnFile
-    };
+        [NOTICE] = Ns_ConnReturnNotice, [A_FILE] = Ns_ConnReturnFile};
     int         what = NsTclData(clientData), status;
     const char *first = objc > 3 ? Tcl_GetString(objv[2]) : "Request Error";
     NsConn     *connPtr;
 
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
+        || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
-    return NsTclReturnStatus(interp, procs[what](
-        &connPtr->pub, status, first, Tcl_GetString(objv[objc - 1])));
+    return NsTclReturnStatus(interp,
+                             procs[what](&connPtr->pub, status, first,
+                                         Tcl_GetString(objv[objc - 1])));
 }
 
 static int
@@ -203,8 +201,8 @@ ReturnFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int     status, length;
 
     if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
-            || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
+        || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
+        || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
     return ReturnChannel(clientData, connPtr, status, Tcl_GetString(objv[2]),
@@ -217,13 +215,14 @@ ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
 {
     Tcl_Channel channel;
 
-    if (NsTclGetChannel(interpPtr->interp, channelObj, TCL_READABLE,
-                        &channel) != TCL_OK) {
+    if (NsTclGetChannel(interpPtr->interp, channelObj, TCL_READABLE, &channel)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     return NsTclReturnStatus(interpPtr->interp,
-        Ns_ConnReturnOpenChannel(&connPtr->pub, status, type, channel,
-                                 (size_t) MAX(length, 0)));
+                             Ns_ConnReturnOpenChannel(&connPtr->pub, status,
+                                                      type, channel,
+                                                      (size_t) MAX(length, 0)));
 }
 
 /*
@@ -233,16 +232,15 @@ static int
 StandardCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    static int (*const procs[])(Ns_Conn *conn) = {
+    static int (*const procs[])(Ns_Conn * conn) = {
         [UNAUTHORIZED] = Ns_ConnReturnUnauthorized,
         [FORBIDDEN] = Ns_ConnReturnForbidden,
         [NOT_FOUND] = Ns_ConnReturnNotFound,
         [UNAVAILABLE] = Ns_ConnReturnUnavailable,
-        [TOO_LARGE] = Ns_ConnReturnEntityTooLarge
-    };
+        [TOO_LARGE] = Ns_ConnReturnEntityTooLarge};
 
-    return NsTclReturnStatus(interp,
-        procs[NsTclData(clientData)](Ns_TclGetConn(interp)));
+    return NsTclReturnStatus(
+        interp, procs[NsTclData(clientData)](Ns_TclGetConn(interp)));
 }
 
 static int
@@ -255,7 +253,8 @@ ReturnOkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     return NsTclReturnStatus(interp,
-        Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0, "text/plain"));
+                             Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0,
+                                                   "text/plain"));
 }
 
 /*
@@ -265,15 +264,16 @@ static int
 WithWordCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    static int (*const procs[])(Ns_Conn *conn, const char *word) = {
+    static int (*const procs[])(Ns_Conn * conn, const char *word) = {
         [BAD_REQUEST] = Ns_ConnReturnBadRequest,
         [REDIRECT] = Ns_ConnReturnRedirect,
         [MOVED] = Ns_ConnReturnMoved,
-        [INTERNAL] = Ns_ConnRedirect
-    };
+        [INTERNAL] = Ns_ConnRedirect};
 
-    return NsTclReturnStatus(interp, procs[NsTclData(clientData)](
-        Ns_TclGetConn(interp), Tcl_GetString(objv[1])));
+    return NsTclReturnStatus(
+        interp,
+        procs[NsTclData(clientData)](Ns_TclGetConn(interp),
+                                     Tcl_GetString(objv[1])));
 }
 
 static int
@@ -281,28 +281,29 @@ SetExpiresCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
     static const char *const directives[] = {
-        "public", "private", "no-cache", "no-store", "no-transform",
-        "must-revalidate", "proxy-revalidate", NULL
-    };
-    NsConn     *connPtr;
-    int         directive = -1;
-    Ns_Time     span;
-    time_t      when;
-    Ns_DString  ds;
+        "public",       "private",         "no-cache",         "no-store",
+        "no-transform", "must-revalidate", "proxy-revalidate", NULL};
+    NsConn    *connPtr;
+    int        directive = -1;
+    Ns_Time    span;
+    time_t     when;
+    Ns_DString ds;
 
     if ((objc != 2 && objc != 4)
-            || (objc == 4
-                && (!STREQ(Tcl_GetString(objv[1]), "-cache-control")
-                    || Tcl_GetIndexFromObj(NULL, objv[2], directives, "",
-                                           TCL_EXACT, &directive)
+        || (objc == 4
+            && (!STREQ(Tcl_GetString(objv[1]), "-cache-control")
+                || Tcl_GetIndexFromObj(NULL, objv[2], directives, "", TCL_EXACT,
+                                       &directive)
                     != TCL_OK))) {
-        Ns_TclPrintfResult(interp, "usage: ns_setexpires ?-cache-control "
+        Ns_TclPrintfResult(
+            interp,
+            "usage: ns_setexpires ?-cache-control "
             "public|private|no-cache|no-store|no-transform|must-revalidate|"
             "proxy-revalidate? secs");
         return TCL_ERROR;
     }
     if (Ns_TclGetTimeFromObj(interp, objv[objc - 1], &span) != TCL_OK
-            || (connPtr = NsTclCurrentConn(clientData)) == NULL) {
+        || (connPtr = NsTclCurrentConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);

@@ -21,11 +21,10 @@ static int Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
                     Tcl_Obj *scriptPtr, int nArgs, Tcl_Obj *const *args);
 static int GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr,
                        const char *negative, Ns_Time *timePtr);
-static int CheckRange(Tcl_Interp *interp, const char *name, int value,
-                      int max);
+static int CheckRange(Tcl_Interp *interp, const char *name, int value, int max);
 static Ns_SchedProc RunScript, FreeScript;
 
-enum {CANCEL, PAUSE, RESUME};
+enum { CANCEL, PAUSE, RESUME };
 
 static const NsTclCommand commands[] = {
     {"ns_schedule_proc", ScheduleProcCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -36,8 +35,7 @@ static const NsTclCommand commands[] = {
     {"ns_cancel", IdCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
     {"ns_pause", IdCmd, 1, 1, "id", NS_TCL_DATA(PAUSE)},
     {"ns_resume", IdCmd, 1, 1, "id", NS_TCL_DATA(RESUME)},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 void
 NsSchedCmdInit(void)
@@ -58,21 +56,19 @@ ScheduleProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *intervalPtr, *scriptPtr;
     Ns_Time     interval;
     Ns_ObjvSpec options[] = {
-        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
-        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
-        {"--",      Ns_ObjvBreak, NULL,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"interval", Ns_ObjvObj,  &intervalPtr, NULL},
-        {"script",   Ns_ObjvObj,  &scriptPtr,   NULL},
-        {"?args",    Ns_ObjvArgs, &nArgs,       NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-once", Ns_ObjvBool, &isOnce, INT2PTR(NS_SCHED_ONCE)},
+        {"-thread", Ns_ObjvBool, &isThread, INT2PTR(NS_SCHED_THREAD)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"interval", Ns_ObjvObj, &intervalPtr, NULL},
+                          {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                          {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || GetInterval(interp, intervalPtr, "interval should be >= 0",
-                           &interval) != TCL_OK) {
+        || GetInterval(interp, intervalPtr, "interval should be >= 0",
+                       &interval)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     flags = isOnce | isThread;
@@ -107,25 +103,24 @@ ScheduleClock(Tcl_Interp *interp, int period, int objc, Tcl_Obj *const *objv)
     Tcl_Obj    *scriptPtr;
     Ns_Time     interval = {0, 0};
     Ns_ObjvSpec options[] = {
-        {"-once",   Ns_ObjvBool,  &isOnce,   INT2PTR(NS_SCHED_ONCE)},
-        {"-thread", Ns_ObjvBool,  &isThread, INT2PTR(NS_SCHED_THREAD)},
-        {"--",      Ns_ObjvBreak, NULL,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-once", Ns_ObjvBool, &isOnce, INT2PTR(NS_SCHED_ONCE)},
+        {"-thread", Ns_ObjvBool, &isThread, INT2PTR(NS_SCHED_THREAD)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec words[] = {
-        {"day",    Ns_ObjvInt,  &day,       NULL},
-        {"hour",   Ns_ObjvInt,  &hour,      NULL},
-        {"minute", Ns_ObjvInt,  &minute,    NULL},
-        {"script", Ns_ObjvObj,  &scriptPtr, NULL},
-        {"?args",  Ns_ObjvArgs, &nArgs,     NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"day", Ns_ObjvInt, &day, NULL},
+        {"hour", Ns_ObjvInt, &hour, NULL},
+        {"minute", Ns_ObjvInt, &minute, NULL},
+        {"script", Ns_ObjvObj, &scriptPtr, NULL},
+        {"?args", Ns_ObjvArgs, &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, period == NS_SCHED_WEEKLY ? words : words + 1,
-                     interp, 1, objc, objv) != NS_OK
-            || CheckRange(interp, "day", day, 6) != TCL_OK
-            || CheckRange(interp, "hour", hour, 23) != TCL_OK
-            || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
+                     interp, 1, objc, objv)
+            != NS_OK
+        || CheckRange(interp, "day", day, 6) != TCL_OK
+        || CheckRange(interp, "hour", hour, 23) != TCL_OK
+        || CheckRange(interp, "minute", minute, 59) != TCL_OK) {
         return TCL_ERROR;
     }
     interval.sec = (day * 24 + hour) * 3600 + minute * 60;
@@ -143,7 +138,7 @@ AfterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time interval;
 
     if (GetInterval(interp, objv[1], "could not schedule procedure", &interval)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     return Schedule(interp, NS_SCHED_ONCE, &interval, objv[2], objc - 3,
@@ -172,9 +167,11 @@ Schedule(Tcl_Interp *interp, int flags, const Ns_Time *intervalPtr,
     callbackPtr = Ns_TclNewCallback(interp, Ns_TclCallbackProc, scriptPtr,
                                     nArgs, args);
     id = NsSchedAdd(&(NsSchedSpec){
-        .proc = RunScript, .cleanupProc = FreeScript, .arg = callbackPtr,
-        .flags = flags, .interval = *intervalPtr
-    });
+        .proc = RunScript,
+        .cleanupProc = FreeScript,
+        .arg = callbackPtr,
+        .flags = flags,
+        .interval = *intervalPtr});
     if (id < 0) {
         Ns_TclFreeCallback(callbackPtr);
         return NsTclFail(interp, "could not schedule procedure");
@@ -213,12 +210,10 @@ CheckRange(Tcl_Interp *interp, const char *name, int value, int max)
 }
 
 static int
-IdCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-      Tcl_Obj *const *objv)
+IdCmd(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     static int (*const procs[])(int id) = {
-        [CANCEL] = Ns_Cancel, [PAUSE] = Ns_Pause, [RESUME] = Ns_Resume
-    };
+        [CANCEL] = Ns_Cancel, [PAUSE] = Ns_Pause, [RESUME] = Ns_Resume};
     int what = NsTclData(clientData), id;
 
     if (Tcl_GetIntFromObj(interp, objv[1], &id) != TCL_OK) {

@@ -34,14 +34,14 @@
  * The words of a call.
  */
 typedef struct Call {
-    NsServer   *serverPtr;
-    NsPool     *poolPtr;
-    bool        hasPool;        /* -pool was given. */
-    bool        hasBoth;        /* Options -server and -pool, that is. */
-    Tcl_Obj    *subcmdObj;
-    unsigned    flags;          /* Options of the subcommand. */
-    Tcl_Obj    *const *args;    /* Words behind these. */
-    int         nArgs;
+    NsServer       *serverPtr;
+    NsPool         *poolPtr;
+    bool            hasPool; /* -pool was given. */
+    bool            hasBoth; /* Options -server and -pool, that is. */
+    Tcl_Obj        *subcmdObj;
+    unsigned        flags; /* Options of the subcommand. */
+    Tcl_Obj *const *args;  /* Words behind these. */
+    int             nArgs;
 } Call;
 
 #define FLAG_CHECKFORPROXY 0x01u
@@ -51,11 +51,9 @@ typedef struct Call {
 static const struct {
     const char *name;
     unsigned    flag;
-} flagNames[] = {
-    {"-checkforproxy", FLAG_CHECKFORPROXY},
-    {"-exact",         FLAG_EXACT},
-    {"-noinherit",     FLAG_NOINHERIT}
-};
+} flagNames[] = {{"-checkforproxy", FLAG_CHECKFORPROXY},
+                 {"-exact", FLAG_EXACT},
+                 {"-noinherit", FLAG_NOINHERIT}};
 
 typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
@@ -67,66 +65,63 @@ static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
 typedef struct Subcmd {
     const char *name;
     SubcmdProc *proc;
-    bool        mayHavePool;    /* Accepts -pool. */
-    int         maxArgs;        /* 0: a word behind it is a pool's name. */
-    unsigned    flags;          /* Options that it has. */
+    bool        mayHavePool; /* Accepts -pool. */
+    int         maxArgs;     /* 0: a word behind it is a pool's name. */
+    unsigned    flags;       /* Options that it has. */
 } Subcmd;
 
 static const Subcmd subcmds[] = {
-    {"active",       ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
-    {"all",          ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
-    {"connections",  ConnectionsSubcmd, true,  0, 0},
-    {"filters",      TableSubcmd,       false, 0, 0},
-    {"keepalive",    KeepaliveSubcmd,   true,  0, 0},
-    {"maxthreads",   SettingSubcmd,     true,  1, 0},
-    {"minthreads",   SettingSubcmd,     true,  1, 0},
-    {"pagedir",      DirectorySubcmd,   false, 0, 0},
-    {"pools",        PoolsSubcmd,       false, 0, 0},
-    {"queued",       ListSubcmd,        true,  0, FLAG_CHECKFORPROXY},
-    {"requestprocs", TableSubcmd,       false, 0, 0},
-    {"serverdir",    DirectorySubcmd,   true,  0, 0},
-    {"stats",        StatsSubcmd,       true,  0, 0},
-    {"tcllib",       DirectorySubcmd,   true,  0, 0},
-    {"threads",      ThreadsSubcmd,     true,  0, 0},
-    {"traces",       TableSubcmd,       true,  0, 0},
-    {"url2file",     TableSubcmd,       false, 0, 0},
-    {"waiting",      WaitingSubcmd,     true,  0, 0},
+    {"active", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
+    {"all", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
+    {"connections", ConnectionsSubcmd, true, 0, 0},
+    {"filters", TableSubcmd, false, 0, 0},
+    {"keepalive", KeepaliveSubcmd, true, 0, 0},
+    {"maxthreads", SettingSubcmd, true, 1, 0},
+    {"minthreads", SettingSubcmd, true, 1, 0},
+    {"pagedir", DirectorySubcmd, false, 0, 0},
+    {"pools", PoolsSubcmd, false, 0, 0},
+    {"queued", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
+    {"requestprocs", TableSubcmd, false, 0, 0},
+    {"serverdir", DirectorySubcmd, true, 0, 0},
+    {"stats", StatsSubcmd, true, 0, 0},
+    {"tcllib", DirectorySubcmd, true, 0, 0},
+    {"threads", ThreadsSubcmd, true, 0, 0},
+    {"traces", TableSubcmd, true, 0, 0},
+    {"url2file", TableSubcmd, false, 0, 0},
+    {"waiting", WaitingSubcmd, true, 0, 0},
     {NULL, NULL, false, 0, 0},
     /* Of later releases. */
-    {"authprocs",     TableSubcmd,     true,  0, 0},
-    {"buckets",       HistogramSubcmd, true,  0, 0},
-    {"charset",       PropertySubcmd,  true,  0, 0},
+    {"authprocs", TableSubcmd, true, 0, 0},
+    {"buckets", HistogramSubcmd, true, 0, 0},
+    {"charset", PropertySubcmd, true, 0, 0},
     {"connectionratelimit", SettingSubcmd, true, 1, 0},
-    {"highwatermark", SettingSubcmd,   true,  1, 0},
-    {"histogram",     HistogramSubcmd, true,  0, 0},
-    {"hosts",         HostsSubcmd,     true,  0, 0},
-    {"logdir",        DirectorySubcmd, true,  0, 0},
-    {"lowwatermark",  SettingSubcmd,   true,  1, 0},
-    {"map",           MapSubcmd,       true,  1, FLAG_NOINHERIT},
-    {"mapped",        MappedSubcmd,    true,  1, FLAG_EXACT | FLAG_NOINHERIT},
-    {"pageroot",      DirectorySubcmd, false, 0, 0},
-    {"poolratelimit", SettingSubcmd,   true,  1, 0},
-    {"realm",         RealmSubcmd,     true,  1, 0},
-    {"stack",         StackSubcmd,     true,  1, 0},
-    {"unmap",         MapSubcmd,       true,  1, FLAG_NOINHERIT},
-    {"vhostenabled",  PropertySubcmd,  true,  0, 0},
-    {NULL, NULL, false, 0, 0}
-};
+    {"highwatermark", SettingSubcmd, true, 1, 0},
+    {"histogram", HistogramSubcmd, true, 0, 0},
+    {"hosts", HostsSubcmd, true, 0, 0},
+    {"logdir", DirectorySubcmd, true, 0, 0},
+    {"lowwatermark", SettingSubcmd, true, 1, 0},
+    {"map", MapSubcmd, true, 1, FLAG_NOINHERIT},
+    {"mapped", MappedSubcmd, true, 1, FLAG_EXACT | FLAG_NOINHERIT},
+    {"pageroot", DirectorySubcmd, false, 0, 0},
+    {"poolratelimit", SettingSubcmd, true, 1, 0},
+    {"realm", RealmSubcmd, true, 1, 0},
+    {"stack", StackSubcmd, true, 1, 0},
+    {"unmap", MapSubcmd, true, 1, FLAG_NOINHERIT},
+    {"vhostenabled", PropertySubcmd, true, 0, 0},
+    {NULL, NULL, false, 0, 0}};
 
 static Tcl_ObjCmdProc ServerCmd;
 
-static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
-                     Tcl_Obj *const *objv, Call *callPtr);
-static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
+static int  ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
+                      Tcl_Obj *const *objv, Call *callPtr);
+static int  FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
 static void TakeFlags(Call *callPtr, unsigned known);
-static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
+static int  Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
-static void LogDeprecated(const Call *callPtr, const char *alternative);
+static void        LogDeprecated(const Call *callPtr, const char *alternative);
 
 static const NsTclCommand commands[] = {
-    {"ns_server", ServerCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    {"ns_server", ServerCmd, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END};
 
 NS_TCL_FAMILY(Server, commands)
 
@@ -182,7 +177,7 @@ ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
     bool        hasServer = false;
     int         i = 1;
 
-    *callPtr = (Call) {.serverPtr = itPtr->serverPtr};
+    *callPtr = (Call){.serverPtr = itPtr->serverPtr};
     for (; i < objc; i++) {
         const char *word = Tcl_GetString(objv[i]);
         bool        isServer = STREQ(word, "-server");
@@ -241,7 +236,7 @@ TakeFlags(Call *callPtr, unsigned known)
 
     while (callPtr->nArgs > 0 && i < Ns_NrElements(flagNames)) {
         if ((known & flagNames[i].flag) != 0
-                && STREQ(Tcl_GetString(callPtr->args[0]), flagNames[i].name)) {
+            && STREQ(Tcl_GetString(callPtr->args[0]), flagNames[i].name)) {
             callPtr->flags |= flagNames[i].flag;
             callPtr->args++;
             callPtr->nArgs--;
@@ -283,8 +278,9 @@ static int
 ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     unsigned   flags = STREQ(Name(callPtr), "queued") ? NS_POOL_LIST_WAITING
-        : STREQ(Name(callPtr), "active") ? NS_POOL_LIST_RUNNING
-        : NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING;
+          : STREQ(Name(callPtr), "active")
+          ? NS_POOL_LIST_RUNNING
+          : NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING;
     Ns_DString ds;
 
     if ((callPtr->flags & FLAG_CHECKFORPROXY) != 0) {
@@ -298,8 +294,9 @@ ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 ConnectionsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    return NsTclReturn(interp, Tcl_NewWideIntObj(
-        (Tcl_WideInt) NsPoolRequests(callPtr->poolPtr)));
+    return NsTclReturn(interp,
+                       Tcl_NewWideIntObj((Tcl_WideInt)
+                                             NsPoolRequests(callPtr->poolPtr)));
 }
 
 static int
@@ -358,9 +355,9 @@ static int
 SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     static const struct {
-        const char    *name;
-        NsPoolSetting  setting;
-        const char    *error;
+        const char   *name;
+        NsPoolSetting setting;
+        const char   *error;
     } settings[] = {
         {"minthreads", NS_POOL_MINTHREADS,
          "argument is not a integer in the valid range: "},
@@ -373,17 +370,16 @@ SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
         {"poolratelimit", NS_POOL_RATELIMIT,
          "argument is not an integer in valid range: "},
         {"connectionratelimit", NS_POOL_CONNECTIONRATELIMIT,
-         "argument is not an integer in valid range: "}
-    };
+         "argument is not an integer in valid range: "}};
     int i = 0, value;
 
     while (!STREQ(settings[i].name, Name(callPtr))) {
         i++;
     }
     if (callPtr->nArgs == 1
-            && (Tcl_GetIntFromObj(NULL, callPtr->args[0], &value) != TCL_OK
-                || NsPoolSet(callPtr->poolPtr, settings[i].setting, value)
-                   != NS_OK)) {
+        && (Tcl_GetIntFromObj(NULL, callPtr->args[0], &value) != TCL_OK
+            || NsPoolSet(callPtr->poolPtr, settings[i].setting, value)
+                != NS_OK)) {
         Tcl_AppendResult(interp, settings[i].error,
                          Tcl_GetString(callPtr->args[0]), NULL);
         return TCL_ERROR;
@@ -433,14 +429,12 @@ TableSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     static const struct {
         const char *name;
-        void      (*proc)(Ns_DString *dsPtr, NsServer *serverPtr);
-    } tables[] = {
-        {"authprocs",    NsAuthList},
-        {"filters",      NsFilterList},
-        {"requestprocs", NsOpList},
-        {"traces",       NsReqTraceList},
-        {"url2file",     NsUrl2FileList}
-    };
+        void (*proc)(Ns_DString *dsPtr, NsServer *serverPtr);
+    } tables[] = {{"authprocs", NsAuthList},
+                  {"filters", NsFilterList},
+                  {"requestprocs", NsOpList},
+                  {"traces", NsReqTraceList},
+                  {"url2file", NsUrl2FileList}};
     int        i = 0;
     Ns_DString ds;
 
@@ -468,11 +462,11 @@ PoolsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    bool           isMap = STREQ(Name(callPtr), "map");
-    bool           inherits = (callPtr->flags & FLAG_NOINHERIT) == 0;
-    const char    *spec;
-    Ns_ReturnCode  status;
-    Ns_DString     ds;
+    bool          isMap = STREQ(Name(callPtr), "map");
+    bool          inherits = (callPtr->flags & FLAG_NOINHERIT) == 0;
+    const char   *spec;
+    Ns_ReturnCode status;
+    Ns_DString    ds;
 
     if (callPtr->nArgs == 0 && !isMap) {
         Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj,
@@ -490,9 +484,12 @@ MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
                                  inherits);
         Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
     } else if (NsPoolMapAdd(callPtr->serverPtr, callPtr->poolPtr, spec,
-                            inherits) != NS_OK) {
-        return NsTclFail(interp, "invalid mapspec: \"%s\";"
-                         " must be METHOD URL ?{HEADER PATTERN}?", spec);
+                            inherits)
+               != NS_OK) {
+        return NsTclFail(interp,
+                         "invalid mapspec: \"%s\";"
+                         " must be METHOD URL ?{HEADER PATTERN}?",
+                         spec);
     }
     return TCL_OK;
 }
@@ -516,7 +513,7 @@ MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
         return TCL_ERROR;
     }
     if (Tcl_ListObjGetElements(interp, callPtr->args[0], &nWords, &words)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (nWords != 2) {
@@ -574,11 +571,12 @@ PropertySubcmd(Tcl_Interp *interp, const Call *callPtr)
     const struct NsRequestServer *requestPtr = callPtr->serverPtr->requestPtr;
 
     if (STREQ(Name(callPtr), "vhostenabled")) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewBooleanObj(requestPtr->isVhostEnabled));
+        Tcl_SetObjResult(interp, Tcl_NewBooleanObj(requestPtr->isVhostEnabled));
     } else {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            Tcl_GetEncodingName(requestPtr->outputEncoding), -1));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_NewStringObj(Tcl_GetEncodingName(requestPtr->outputEncoding),
+                             -1));
     }
     return TCL_OK;
 }
@@ -601,8 +599,10 @@ StackSubcmd(Tcl_Interp *interp, const Call *callPtr)
     case NS_OK:
         return NsTclReturnText(interp, &ds);
     case NS_TIMEOUT:
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(
-            "the request is in one command and does not answer", -1));
+        Tcl_SetObjResult(
+            interp,
+            Tcl_NewStringObj(
+                "the request is in one command and does not answer", -1));
         break;
     default:
         Ns_TclPrintfResult(interp, "no such running request: %s",

@@ -19,9 +19,9 @@ NsServer *NsServerArgFind(Tcl_Interp *interp, const char *name);
  * is accepted, but not part of their usage messages.
  */
 typedef struct NsServerArg {
-    NsServer  *serverPtr;       /* The one named, or the interpreter's. */
-    int        objc;            /* The words without the option. */
-    Tcl_Obj  **objv;
+    NsServer *serverPtr; /* The one named, or the interpreter's. */
+    int       objc;      /* The words without the option. */
+    Tcl_Obj **objv;
 } NsServerArg;
 
 /*

@@ -14,15 +14,15 @@
 
 typedef struct Entry {
     Ns_Set  *setPtr;
-    uint64_t serial;            /* Order of creation. */
+    uint64_t serial; /* Order of creation. */
     bool     isOwned;
 } Entry;
 
 static Tcl_Obj *Enter(NsInterp *interpPtr, Ns_Set *setPtr, char letter,
                       bool isOwned);
-static Entry *FindEntry(NsInterp *interpPtr, const char *id);
-static void FreeEntry(Tcl_HashEntry *hashPtr);
-static int  CompareSerials(const void *left, const void *right);
+static Entry   *FindEntry(NsInterp *interpPtr, const char *id);
+static void     FreeEntry(Tcl_HashEntry *hashPtr);
+static int      CompareSerials(const void *left, const void *right);
 
 void
 NsTclSetInit(NsInterp *interpPtr)
@@ -69,24 +69,23 @@ static Tcl_Obj *
 Enter(NsInterp *interpPtr, Ns_Set *setPtr, char letter, bool isOwned)
 {
     static _Thread_local uint64_t serial;
-    Tcl_HashTable *tablePtr = &interpPtr->sets;
-    Tcl_HashEntry *hashPtr;
-    Entry         *entryPtr;
-    char           id[2][32];
-    int            n = tablePtr->numEntries, isNew;
+    Tcl_HashTable                *tablePtr = &interpPtr->sets;
+    Tcl_HashEntry                *hashPtr;
+    Entry                        *entryPtr;
+    char                          id[2][32];
+    int                           n = tablePtr->numEntries, isNew;
 
     for (;; n++) {
         snprintf(id[0], sizeof(id[0]), "t%d", n);
         snprintf(id[1], sizeof(id[1]), "d%d", n);
         if (Tcl_FindHashEntry(tablePtr, id[0]) == NULL
-                && Tcl_FindHashEntry(tablePtr, id[1]) == NULL) {
+            && Tcl_FindHashEntry(tablePtr, id[1]) == NULL) {
             break;
         }
     }
     entryPtr = ns_malloc(sizeof(*entryPtr));
-    *entryPtr = (Entry) {
-        .setPtr = setPtr, .serial = ++serial, .isOwned = isOwned
-    };
+    *entryPtr = (Entry){
+        .setPtr = setPtr, .serial = ++serial, .isOwned = isOwned};
     hashPtr = Tcl_CreateHashEntry(tablePtr, id[letter == 'd'], &isNew);
     Tcl_SetHashValue(hashPtr, entryPtr);
     return Tcl_NewStringObj(id[letter == 'd'], -1);
@@ -140,7 +139,9 @@ NsTclSetList(NsInterp *interpPtr)
     qsort(hashPtrs, n, sizeof(hashPtr), CompareSerials);
     for (i = 0; i < n; i++) {
         Tcl_ListObjAppendElement(NULL, listObj,
-            Tcl_NewStringObj(Tcl_GetHashKey(tablePtr, hashPtrs[i]), -1));
+                                 Tcl_NewStringObj(Tcl_GetHashKey(tablePtr,
+                                                                 hashPtrs[i]),
+                                                  -1));
     }
     ns_free(hashPtrs);
     return listObj;
@@ -191,8 +192,8 @@ Ns_TclFreeSet(Tcl_Interp *interp, const char *setId)
     NsInterp      *interpPtr = NsInterpOf(interp);
     Tcl_HashEntry *hashPtr;
 
-    hashPtr = (interpPtr != NULL)
-        ? Tcl_FindHashEntry(&interpPtr->sets, setId) : NULL;
+    hashPtr = (interpPtr != NULL) ? Tcl_FindHashEntry(&interpPtr->sets, setId)
+                                  : NULL;
     if (hashPtr == NULL) {
         return NsTclFail(interp, "no such set: %s", setId);
     }

@@ -18,24 +18,24 @@ typedef struct Call {
     NsInterp         *interpPtr;
     Tcl_Interp       *interp;
     const struct Sub *subPtr;
-    Ns_Set           *setPtr;   /* NULL for subcommands without one. */
-    int               index;    /* Of a field, for subcommands with one. */
-    int               objc;     /* Words behind the set id, or behind the */
-    Tcl_Obj *const   *objv;     /* subcommand. */
+    Ns_Set           *setPtr; /* NULL for subcommands without one. */
+    int               index;  /* Of a field, for subcommands with one. */
+    int               objc;   /* Words behind the set id, or behind the */
+    Tcl_Obj *const   *objv;   /* subcommand. */
 } Call;
 
 typedef int SubProc(Call *callPtr);
 
-#define SET    0x01u            /* The next word is a set's. */
-#define INDEX  0x02u            /* And the one behind that a field's. */
-#define NOCASE 0x04u            /* Keys are the same in any case. */
+#define SET    0x01u /* The next word is a set's. */
+#define INDEX  0x02u /* And the one behind that a field's. */
+#define NOCASE 0x04u /* Keys are the same in any case. */
 
 typedef struct Sub {
     const char *name;
     SubProc    *proc;
     unsigned    flags;
-    int         minWords;       /* Behind the set id; */
-    int         maxWords;       /* -1: any number. */
+    int         minWords; /* Behind the set id; */
+    int         maxWords; /* -1: any number. */
     const char *usage;
 } Sub;
 
@@ -46,64 +46,61 @@ static SubProc SetArray, SetCleanup, SetCopy, SetCput, SetCreate, SetDelete,
     SetList, SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut, SetSize,
     SetSplit, SetTruncate, SetUnique, SetUpdate, SetValue;
 
-static int TakeIndex(Call *callPtr);
+static int  TakeIndex(Call *callPtr);
 static bool IgnoresCase(const Call *callPtr);
-static int Find(const Call *callPtr);
-static int ReturnInt(Call *callPtr, int value);
-static int ReturnString(Call *callPtr, const char *value);
+static int  Find(const Call *callPtr);
+static int  ReturnInt(Call *callPtr, int value);
+static int  ReturnString(Call *callPtr, const char *value);
 
 /*
  * In the order of the error message.
  */
 static const Sub subs[] = {
-    {"array",    SetArray,    SET,          0, 0,  "setId"},
-    {"cleanup",  SetCleanup,  0,            0, -1, NULL},
-    {"copy",     SetCopy,     SET,          0, 0,  "setId"},
-    {"cput",     SetCput,     SET,          2, 2,  "setId key value"},
-    {"create",   SetCreate,   0,            0, -1, NULL},
-    {"delete",   SetDelete,   SET | INDEX,  1, 1,  "setId index"},
-    {"delkey",   SetDelKey,   SET,          1, 1,  "setId key"},
-    {"find",     SetFind,     SET,          1, 1,  "setId key"},
-    {"free",     SetFreeId,   SET,          0, 0,  "setId"},
-    {"get",      SetGet,      SET,          1, 2,  "setId key ?dflt?"},
-    {"icput",    SetCput,     SET | NOCASE, 2, 2,  "setId key value"},
-    {"idelete",  SetNothing,  SET,          0, -1, NULL},
-    {"idelkey",  SetDelKey,   SET | NOCASE, 1, 1,  "setId key"},
-    {"ifind",    SetFind,     SET | NOCASE, 1, 1,  "setId key"},
-    {"iget",     SetGet,      SET | NOCASE, 1, 2,  "setId key ?dflt?"},
-    {"isnull",   SetIsNull,   SET | INDEX,  1, 1,  "setId index"},
-    {"iunique",  SetUnique,   SET | NOCASE, 1, 1,  "setId key"},
-    {"key",      SetKey,      SET | INDEX,  1, 1,  "setId index"},
-    {"list",     SetList,     0,            0, -1, NULL},
-    {"merge",    SetMerge,    SET,          1, 1,  "setTo setFrom"},
-    {"move",     SetMove,     SET,          1, 1,  "setTo setFrom"},
-    {"name",     SetName,     SET,          0, 0,  "setId"},
-    {"new",      SetCreate,   0,            0, -1, NULL},
-    {"print",    SetPrint,    SET,          0, 0,  "setId"},
-    {"purge",    SetNothing,  SET,          0, -1, NULL},
-    {"put",      SetPut,      SET,          2, 2,  "setId key value"},
-    {"size",     SetSize,     SET,          0, 0,  "setId"},
-    {"split",    SetSplit,    SET,          0, 1,  "setId ?splitChar"},
-    {"truncate", SetTruncate, SET | INDEX,  1, 1,  "setId index"},
-    {"unique",   SetUnique,   SET,          1, 1,  "setId key"},
-    {"update",   SetUpdate,   SET,          2, 2,  "setId key value"},
-    {"value",    SetValue,    SET | INDEX,  1, 1,  "setId index"},
+    {"array", SetArray, SET, 0, 0, "setId"},
+    {"cleanup", SetCleanup, 0, 0, -1, NULL},
+    {"copy", SetCopy, SET, 0, 0, "setId"},
+    {"cput", SetCput, SET, 2, 2, "setId key value"},
+    {"create", SetCreate, 0, 0, -1, NULL},
+    {"delete", SetDelete, SET | INDEX, 1, 1, "setId index"},
+    {"delkey", SetDelKey, SET, 1, 1, "setId key"},
+    {"find", SetFind, SET, 1, 1, "setId key"},
+    {"free", SetFreeId, SET, 0, 0, "setId"},
+    {"get", SetGet, SET, 1, 2, "setId key ?dflt?"},
+    {"icput", SetCput, SET | NOCASE, 2, 2, "setId key value"},
+    {"idelete", SetNothing, SET, 0, -1, NULL},
+    {"idelkey", SetDelKey, SET | NOCASE, 1, 1, "setId key"},
+    {"ifind", SetFind, SET | NOCASE, 1, 1, "setId key"},
+    {"iget", SetGet, SET | NOCASE, 1, 2, "setId key ?dflt?"},
+    {"isnull", SetIsNull, SET | INDEX, 1, 1, "setId index"},
+    {"iunique", SetUnique, SET | NOCASE, 1, 1, "setId key"},
+    {"key", SetKey, SET | INDEX, 1, 1, "setId index"},
+    {"list", SetList, 0, 0, -1, NULL},
+    {"merge", SetMerge, SET, 1, 1, "setTo setFrom"},
+    {"move", SetMove, SET, 1, 1, "setTo setFrom"},
+    {"name", SetName, SET, 0, 0, "setId"},
+    {"new", SetCreate, 0, 0, -1, NULL},
+    {"print", SetPrint, SET, 0, 0, "setId"},
+    {"purge", SetNothing, SET, 0, -1, NULL},
+    {"put", SetPut, SET, 2, 2, "setId key value"},
+    {"size", SetSize, SET, 0, 0, "setId"},
+    {"split", SetSplit, SET, 0, 1, "setId ?splitChar"},
+    {"truncate", SetTruncate, SET | INDEX, 1, 1, "setId index"},
+    {"unique", SetUnique, SET, 1, 1, "setId key"},
+    {"update", SetUpdate, SET, 2, 2, "setId key value"},
+    {"value", SetValue, SET | INDEX, 1, 1, "setId index"},
     {NULL, NULL, 0, 0, 0, NULL},
     /* Of later releases. */
-    {"iupdate",  SetUpdate,   SET | NOCASE, 2, 2,  "setId key value"},
-    {"keys",     SetFields,   SET,          0, 1,  "setId ?pattern?"},
-    {"values",   SetFields,   SET,          0, 1,  "setId ?pattern?"},
-    {NULL, NULL, 0, 0, 0, NULL}
-};
+    {"iupdate", SetUpdate, SET | NOCASE, 2, 2, "setId key value"},
+    {"keys", SetFields, SET, 0, 1, "setId ?pattern?"},
+    {"values", SetFields, SET, 0, 1, "setId ?pattern?"},
+    {NULL, NULL, 0, 0, 0, NULL}};
 
 static const NsTclCommand commands[] = {
     {"ns_set", SetCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
     {"ns_findset", FindSetCmd, 2, 2, "sets name", NS_TCL_BASIC},
-    {"ns_parseheader", ParseHeaderCmd, 0, NS_TCL_ANY,
-     NULL, NS_TCL_BASIC},
+    {"ns_parseheader", ParseHeaderCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_parsequery", ParseQueryCmd, 1, 1, "querystring", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Set, commands)
 
@@ -125,10 +122,11 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         if (objc < 3) {
             if (subPtr->proc == SetCopy || subPtr->proc == SetSplit) {
                 Ns_TclPrintfResult(interp,
-                    "wrong # args: should be \"ns_set %s %s\"", subPtr->name,
-                    subPtr->usage);
+                                   "wrong # args: should be \"ns_set %s %s\"",
+                                   subPtr->name, subPtr->usage);
             } else {
-                Ns_TclPrintfResult(interp,
+                Ns_TclPrintfResult(
+                    interp,
                     "wrong # args: should be \"ns_set %s setId ?args?\"",
                     subPtr->name);
             }
@@ -141,7 +139,7 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         call.objc--;
         call.objv++;
         if (call.objc < subPtr->minWords
-                || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
+            || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
             return NsTclFail(interp, "wrong # args: should be \"ns_set %s %s\"",
                              subPtr->name, subPtr->usage);
         }
@@ -184,7 +182,8 @@ static int
 SetCreate(Call *callPtr)
 {
     Ns_Set *setPtr = Ns_SetCreate(callPtr->objc > 0
-                                  ? Tcl_GetString(callPtr->objv[0]) : NULL);
+                                      ? Tcl_GetString(callPtr->objv[0])
+                                      : NULL);
 
     for (int i = 1; i < callPtr->objc; i += 2) {
         Ns_SetPut(setPtr, Tcl_GetString(callPtr->objv[i]),
@@ -199,20 +198,23 @@ static int
 SetCopy(Call *callPtr)
 {
     return NsTclReturn(callPtr->interp,
-          NsTclSetEnter(callPtr->interpPtr, Ns_SetCopy(callPtr->setPtr), true));
+                       NsTclSetEnter(callPtr->interpPtr,
+                                     Ns_SetCopy(callPtr->setPtr), true));
 }
 
 static int
 SetSplit(Call *callPtr)
 {
     const char *separator = (callPtr->objc > 0)
-        ? Tcl_GetString(callPtr->objv[0]) : ".";
+        ? Tcl_GetString(callPtr->objv[0])
+        : ".";
     Ns_Set    **sets = Ns_SetSplit(callPtr->setPtr, *separator);
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
 
     for (int i = 0; sets[i] != NULL; i++) {
         Tcl_ListObjAppendElement(NULL, listObj,
-            NsTclSetEnter(callPtr->interpPtr, sets[i], true));
+                                 NsTclSetEnter(callPtr->interpPtr, sets[i],
+                                               true));
     }
     ns_free(sets);
     return NsTclReturn(callPtr->interp, listObj);
@@ -252,9 +254,11 @@ SetArray(Call *callPtr)
         const char *value = Ns_SetValue(callPtr->setPtr, i);
 
         Tcl_ListObjAppendElement(NULL, listObj,
-            Tcl_NewStringObj(Ns_SetKey(callPtr->setPtr, i), -1));
+                                 Tcl_NewStringObj(Ns_SetKey(callPtr->setPtr, i),
+                                                  -1));
         Tcl_ListObjAppendElement(NULL, listObj,
-            Tcl_NewStringObj(value != NULL ? value : "", -1));
+                                 Tcl_NewStringObj(value != NULL ? value : "",
+                                                  -1));
     }
     return NsTclReturn(callPtr->interp, listObj);
 }
@@ -309,7 +313,8 @@ SetGet(Call *callPtr)
 {
     const char *key = Tcl_GetString(callPtr->objv[0]);
     const char *value = IgnoresCase(callPtr)
-        ? Ns_SetIGet(callPtr->setPtr, key) : Ns_SetGet(callPtr->setPtr, key);
+        ? Ns_SetIGet(callPtr->setPtr, key)
+        : Ns_SetGet(callPtr->setPtr, key);
 
     if (value == NULL || *value == '\0') {
         if (callPtr->objc > 1) {
@@ -340,9 +345,9 @@ SetUnique(Call *callPtr)
 {
     const char *key = Tcl_GetString(callPtr->objv[0]);
 
-    return ReturnInt(callPtr, IgnoresCase(callPtr)
-                     ? Ns_SetIUnique(callPtr->setPtr, key)
-                     : Ns_SetUnique(callPtr->setPtr, key));
+    return ReturnInt(callPtr,
+                     IgnoresCase(callPtr) ? Ns_SetIUnique(callPtr->setPtr, key)
+                                          : Ns_SetUnique(callPtr->setPtr, key));
 }
 
 static int
@@ -361,9 +366,9 @@ SetDelKey(Call *callPtr)
 static int
 SetPut(Call *callPtr)
 {
-    return ReturnInt(callPtr, Ns_SetPut(callPtr->setPtr,
-                                        Tcl_GetString(callPtr->objv[0]),
-                                        Tcl_GetString(callPtr->objv[1])));
+    return ReturnInt(callPtr,
+                     Ns_SetPut(callPtr->setPtr, Tcl_GetString(callPtr->objv[0]),
+                               Tcl_GetString(callPtr->objv[1])));
 }
 
 static int
@@ -395,7 +400,8 @@ static int
 SetFields(Call *callPtr)
 {
     const char *pattern = (callPtr->objc > 0)
-        ? Tcl_GetString(callPtr->objv[0]) : NULL;
+        ? Tcl_GetString(callPtr->objv[0])
+        : NULL;
     bool        areKeys = STREQ(callPtr->subPtr->name, "keys");
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
 
@@ -404,8 +410,12 @@ SetFields(Call *callPtr)
         const char *value = Ns_SetValue(callPtr->setPtr, i);
 
         if (pattern == NULL || Tcl_StringMatch(key, pattern)) {
-            Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(
-                areKeys ? key : value != NULL ? value : "", -1));
+            Tcl_ListObjAppendElement(NULL, listObj,
+                                     Tcl_NewStringObj(areKeys ? key
+                                                          : value != NULL
+                                                          ? value
+                                                          : "",
+                                                      -1));
         }
     }
     return NsTclReturn(callPtr->interp, listObj);
@@ -481,7 +491,7 @@ FindSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             return TCL_ERROR;
         }
         if (Ns_SetName(setPtr) != NULL
-                && STREQ(Ns_SetName(setPtr), Tcl_GetString(objv[2]))) {
+            && STREQ(Ns_SetName(setPtr), Tcl_GetString(objv[2]))) {
             return NsTclReturn(interp, ids[i]);
         }
     }
@@ -496,7 +506,9 @@ ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set                  *setPtr;
 
     if (objc != 3 && objc != 4) {
-        Ns_TclPrintfResult(interp, "wrong # of args: should be "
+        Ns_TclPrintfResult(
+            interp,
+            "wrong # of args: should be "
             "\"ns_parseheader set header ?tolower|toupper|preserve?\"");
         return TCL_ERROR;
     }
@@ -512,8 +524,10 @@ ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         } else if (STREQ(name, "preserve")) {
             disposition = Preserve;
         } else if (!STREQ(name, "tolower")) {
-            return NsTclFail(interp, "unknown case disposition \"%s\":  "
-                             "should be toupper, tolower, or preserve", name);
+            return NsTclFail(interp,
+                             "unknown case disposition \"%s\":  "
+                             "should be toupper, tolower, or preserve",
+                             name);
         }
     }
     if (Ns_ParseHeader(setPtr, Tcl_GetString(objv[2]), disposition) != NS_OK) {

@@ -22,23 +22,23 @@ static struct {
     NsServer    *serverPtr;
     int          argc;
     char *const *argv;
-    Ns_Thread    thread;            /* Main thread; NULL: none. */
+    Ns_Thread    thread; /* Main thread; NULL: none. */
 } shell;
 
-static atomic_bool isRunning;       /* Main thread sets, the shell clears. */
-static atomic_int  exitStatus;      /* The shell sets it. */
-static bool        isExiting;       /* The shell's own: `exit` was called. */
+static atomic_bool isRunning;  /* Main thread sets, the shell clears. */
+static atomic_int  exitStatus; /* The shell sets it. */
+static bool        isExiting;  /* The shell's own: `exit` was called. */
 
-static Ns_ThreadProc RunShell;
-static void FlushOutput(void);
-static void SetArguments(Tcl_Interp *interp);
-static bool SourceScript(Tcl_Interp *interp, const char *file);
-static void ReadCommands(Tcl_Interp *interp);
-static void SourceStartFile(Tcl_Interp *interp);
-static void EvalCommand(Tcl_Interp *interp, Tcl_Obj *commandPtr,
-                        bool isInteractive);
-static void Prompt(const char *text, bool isInteractive);
-static void PrintError(Tcl_Interp *interp, bool withTrace);
+static Ns_ThreadProc  RunShell;
+static void           FlushOutput(void);
+static void           SetArguments(Tcl_Interp *interp);
+static bool           SourceScript(Tcl_Interp *interp, const char *file);
+static void           ReadCommands(Tcl_Interp *interp);
+static void           SourceStartFile(Tcl_Interp *interp);
+static void           EvalCommand(Tcl_Interp *interp, Tcl_Obj *commandPtr,
+                                  bool isInteractive);
+static void           Prompt(const char *text, bool isInteractive);
+static void           PrintError(Tcl_Interp *interp, bool withTrace);
 static Tcl_ObjCmdProc ExitCmd;
 
 void
@@ -134,7 +134,8 @@ SetArguments(Tcl_Interp *interp)
                   TCL_GLOBAL_ONLY);
     Tcl_SetVar2Ex(interp, "argv0", NULL,
                   Tcl_NewStringObj(shell.argc > 0 ? shell.argv[0]
-                                   : Ns_InfoNameOfExecutable(), -1),
+                                                  : Ns_InfoNameOfExecutable(),
+                                   -1),
                   TCL_GLOBAL_ONLY);
 }
 
@@ -164,8 +165,7 @@ ReadCommands(Tcl_Interp *interp)
         SourceStartFile(interp);
     }
     Prompt("% ", isInteractive);
-    while (input != NULL && !isExiting
-            && Tcl_GetsObj(input, commandPtr) >= 0) {
+    while (input != NULL && !isExiting && Tcl_GetsObj(input, commandPtr) >= 0) {
         Tcl_AppendToObj(commandPtr, "\n", 1);
         if (!Tcl_CommandComplete(Tcl_GetString(commandPtr))) {
             Prompt("> ", isInteractive);

@@ -29,12 +29,11 @@ static const NsTclCommand commands[] = {
     {"ns_socknread", NreadCmd, 1, 1, "sockId", NS_TCL_BASIC},
     {"ns_sockcheck", CheckCmd, 1, 1, "sockId", NS_TCL_BASIC},
     {"ns_sockblocking", SetBlockingCmd, 1, 1, "sockId", NS_TCL_BASIC},
-    {"ns_socknonblocking", SetBlockingCmd, 1, 1,
-     "sockId", NS_TCL_DATA(IS_NONBLOCKING) | NS_TCL_BASIC},
+    {"ns_socknonblocking", SetBlockingCmd, 1, 1, "sockId",
+     NS_TCL_DATA(IS_NONBLOCKING) | NS_TCL_BASIC},
     {"ns_addrbyhost", AddrByHostCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_hostbyaddr", HostByAddrCmd, 1, 1, "address", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 typedef struct OpenSpec {
     bool        isAsync;
@@ -53,24 +52,24 @@ typedef struct SelectList {
     Tcl_Obj **objv;
     int       objc;
     short     events;
-    int       firstFd;          /* Index of its first poll structure. */
+    int       firstFd; /* Index of its first poll structure. */
 } SelectList;
 
-static int EnterSock(Tcl_Interp *interp, NS_SOCKET sock,
-                     Tcl_Channel *channelPtr);
-static int ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                     OpenSpec *specPtr);
-static int ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                            OpenSpec *specPtr);
+static int  EnterSock(Tcl_Interp *interp, NS_SOCKET sock,
+                      Tcl_Channel *channelPtr);
+static int  ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                      OpenSpec *specPtr);
+static int  ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                             OpenSpec *specPtr);
 static bool IsOpenOption(const char *word);
 static int FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
                     bool *isBufferedPtr);
 static Tcl_Obj *ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
                           const struct pollfd *fds);
-static int CheckPort(Tcl_Interp *interp, int port);
-static int PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
-static int LookupResult(Tcl_Interp *interp, const char *key,
-                        int (*proc)(Ns_DString *, const char *));
+static int      CheckPort(Tcl_Interp *interp, int port);
+static int      PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr);
+static int      LookupResult(Tcl_Interp *interp, const char *key,
+                             int (*proc)(Ns_DString *, const char *));
 
 NS_TCL_FAMILY(Sock, commands)
 
@@ -105,8 +104,9 @@ NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
     NS_SOCKET   dup = fcntl(sock, F_DUPFD_CLOEXEC, 0);
 
     if (dup == NS_INVALID_SOCKET) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("could not duplicate socket: %s",
-                                               Tcl_PosixError(interp)));
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("could not duplicate socket: %s",
+                                       Tcl_PosixError(interp)));
         close(sock);
         return TCL_ERROR;
     }
@@ -123,7 +123,8 @@ NsTclEnterSockPair(Tcl_Interp *interp, NS_SOCKET sock, bool isNonBlocking,
         if (isNonBlocking) {
             Tcl_SetChannelOption(NULL, channels[i], "-blocking", "0");
         }
-        Tcl_ListObjAppendElement(NULL, *listPtrPtr,
+        Tcl_ListObjAppendElement(
+            NULL, *listPtrPtr,
             Tcl_NewStringObj(Tcl_GetChannelName(channels[i]), -1));
     }
     return TCL_OK;
@@ -160,8 +161,9 @@ OpenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
         Tcl_SetErrno(reason);
         return NsTclFail(interp, "can't connect to \"%s:%d\"; %s", spec.host,
-                         spec.port, reason == 0 ? "reason unknown"
-                         : Tcl_PosixError(interp));
+                         spec.port,
+                         reason == 0 ? "reason unknown"
+                                     : Tcl_PosixError(interp));
     }
     if (NsTclEnterSockPair(interp, sock, spec.isAsync, &listPtr) != TCL_OK) {
         return TCL_ERROR;
@@ -178,7 +180,9 @@ ParseOpen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, OpenSpec *specPtr)
         return TCL_ERROR;
     }
     if (objc - i != 2 || (specPtr->isAsync && specPtr->hasTimeout)) {
-        Tcl_WrongNumArgs(interp, 1, objv, "?(-nonblock | -async) | -timeout"
+        Tcl_WrongNumArgs(
+            interp, 1, objv,
+            "?(-nonblock | -async) | -timeout"
             " timeout? ?-localhost host? ?-localport port? host port");
         return TCL_ERROR;
     }
@@ -234,14 +238,14 @@ ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         if (STREQ(option, "-timeout")) {
             specPtr->hasTimeout = true;
             if (Ns_TclGetTimeFromObj(interp, objv[i + 1], &specPtr->timeout)
-                    != TCL_OK) {
+                != TCL_OK) {
                 return -1;
             }
         } else if (STREQ(option, "-localhost")) {
             specPtr->localHost = Tcl_GetString(objv[i + 1]);
         } else if (STREQ(option, "-localport")) {
             if (Tcl_GetIntFromObj(interp, objv[i + 1], &specPtr->localPort)
-                    != TCL_OK) {
+                != TCL_OK) {
                 return -1;
             }
         } else {
@@ -252,9 +256,10 @@ ParseOpenOptions(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
         i += 2;
     }
     if (i < objc && *Tcl_GetString(objv[i]) == '-'
-            && !IsOpenOption(Tcl_GetString(objv[i]))) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("invalid option: \"%s\"",
-                                               Tcl_GetString(objv[i])));
+        && !IsOpenOption(Tcl_GetString(objv[i]))) {
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("invalid option: \"%s\"",
+                                       Tcl_GetString(objv[i])));
         return -1;
     }
     return i;
@@ -264,8 +269,7 @@ static bool
 IsOpenOption(const char *word)
 {
     static const char *const options[] = {
-        "-nonblock", "-async", "-timeout", "-localhost", "-localport"
-    };
+        "-nonblock", "-async", "-timeout", "-localhost", "-localport"};
 
     for (int i = 0; i < Ns_NrElements(options); i++) {
         if (STREQ(word, options[i])) {
@@ -313,7 +317,7 @@ AcceptCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj  *listPtr;
 
     if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 0, &listenSock)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     sock = Ns_SockAccept(listenSock, NULL, NULL);
@@ -362,23 +366,18 @@ static int
 SelectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    SelectList     lists[3] = {
-        {.events = POLLIN}, {.events = POLLOUT}, {.events = POLLPRI}
-    };
+    SelectList lists[3] = {
+        {.events = POLLIN}, {.events = POLLOUT}, {.events = POLLPRI}};
     Ns_Time       *timeoutPtr = NULL;
     struct pollfd *fds;
     bool           hasBuffered = false;
     int            total = 0, first, status = TCL_ERROR;
     Ns_ObjvSpec    options[] = {
-        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec    args[] = {
-        {"rfds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
-        {"wfds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
-        {"efds", Ns_ObjvObj, &(Tcl_Obj *) {NULL}, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+           {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"rfds", Ns_ObjvObj, &(Tcl_Obj *){NULL}, NULL},
+                          {"wfds", Ns_ObjvObj, &(Tcl_Obj *){NULL}, NULL},
+                          {"efds", Ns_ObjvObj, &(Tcl_Obj *){NULL}, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -386,7 +385,8 @@ SelectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     first = objc - 3;
     for (int i = 0; i < 3; i++) {
         if (Tcl_ListObjGetElements(interp, objv[first + i], &lists[i].objc,
-                                   &lists[i].objv) != TCL_OK) {
+                                   &lists[i].objv)
+            != TCL_OK) {
             return TCL_ERROR;
         }
         lists[i].firstFd = total;
@@ -402,10 +402,11 @@ SelectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             goto done;
         }
     }
-    if (PollUntil(fds, total, hasBuffered ? &(Ns_Time) {0, 0} : timeoutPtr)
-            < 0) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("select failed: %s",
-                                               Tcl_PosixError(interp)));
+    if (PollUntil(fds, total, hasBuffered ? &(Ns_Time){0, 0} : timeoutPtr)
+        < 0) {
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("select failed: %s",
+                                       Tcl_PosixError(interp)));
     } else {
         Tcl_Obj *results[3];
 
@@ -435,12 +436,11 @@ FillPoll(Tcl_Interp *interp, SelectList *listPtr, struct pollfd *fds,
         int         fd;
 
         if (Ns_TclGetOpenChannel(interp, name, isWrite, 1, &channel) != TCL_OK
-                || Ns_TclGetOpenFd(interp, name, isWrite, &fd) != TCL_OK) {
+            || Ns_TclGetOpenFd(interp, name, isWrite, &fd) != TCL_OK) {
             return TCL_ERROR;
         }
-        fds[listPtr->firstFd + i] = (struct pollfd) {
-            .fd = fd, .events = listPtr->events
-        };
+        fds[listPtr->firstFd + i] = (struct pollfd){
+            .fd = fd, .events = listPtr->events};
         if (listPtr->events == POLLIN && Tcl_InputBuffered(channel) > 0) {
             *isBufferedPtr = true;
         }
@@ -460,8 +460,8 @@ ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
             || (listPtr->events != POLLPRI && (got & (POLLHUP | POLLERR)) != 0);
 
         if (!isReady && listPtr->events == POLLIN) {
-            Tcl_Channel channel = Tcl_GetChannel(interp,
-                Tcl_GetString(listPtr->objv[i]), NULL);
+            Tcl_Channel channel =
+                Tcl_GetChannel(interp, Tcl_GetString(listPtr->objv[i]), NULL);
 
             isReady = channel != NULL && Tcl_InputBuffered(channel) > 0;
         }
@@ -478,7 +478,8 @@ ReadyList(Tcl_Interp *interp, const SelectList *listPtr,
 static int
 PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr)
 {
-    NsStamp end = timeoutPtr == NULL ? 0
+    NsStamp end = timeoutPtr == NULL
+        ? 0
         : NsClockNow() + NsClockFromTime(timeoutPtr);
     int     result, ms = -1;
 
@@ -486,8 +487,7 @@ PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr)
         if (timeoutPtr != NULL) {
             NsStamp left = end - NsClockNow();
 
-            ms = left <= 0 ? 0
-                : (int) MIN((left + 999999) / 1000000, INT_MAX);
+            ms = left <= 0 ? 0 : (int) MIN((left + 999999) / 1000000, INT_MAX);
         }
         result = poll(fds, (nfds_t) n, ms);
     } while (result < 0 && errno == EINTR);
@@ -507,7 +507,7 @@ NreadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     name = Tcl_GetString(objv[1]);
     if (Ns_TclGetOpenChannel(interp, name, 0, 0, &channel) != TCL_OK
-            || Ns_TclGetOpenFd(interp, name, 0, &fd) != TCL_OK) {
+        || Ns_TclGetOpenFd(interp, name, 0, &fd) != TCL_OK) {
         return TCL_ERROR;
     }
     if (ioctl(fd, FIONREAD, &n) != 0) {
@@ -529,7 +529,7 @@ CheckCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char          byte;
 
     if (Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]), 1, &pollFd.fd)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     isAlive = poll(&pollFd, 1, 0) >= 0
@@ -550,7 +550,7 @@ SetBlockingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channel;
 
     if (Ns_TclGetOpenChannel(interp, Tcl_GetString(objv[1]), 0, 0, &channel)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     return Tcl_SetChannelOption(interp, channel, "-blocking",
@@ -566,15 +566,11 @@ AddrByHostCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     int         isAll = 0;
     char       *host;
-    Ns_ObjvSpec options[] = {
-        {"-all", Ns_ObjvBool,  &isAll, INT2PTR(NS_TRUE)},
-        {"--",   Ns_ObjvBreak, NULL,   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"host", Ns_ObjvString, &host, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-all", Ns_ObjvBool, &isAll, INT2PTR(NS_TRUE)},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"host", Ns_ObjvString, &host, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

@@ -18,20 +18,18 @@
 static Tcl_ObjCmdProc CallbackCmd, ListenCallbackCmd;
 
 static const NsTclCommand commands[] = {
-    {"ns_sockcallback", CallbackCmd, 3, 4,
-     "sockId script when ?timeout?", 0},
-    {"ns_socklistencallback", ListenCallbackCmd, 3, 3,
-     "address port script", 0},
-    NS_TCL_END
-};
+    {"ns_sockcallback", CallbackCmd, 3, 4, "sockId script when ?timeout?", 0},
+    {"ns_socklistencallback", ListenCallbackCmd, 3, 3, "address port script",
+     0},
+    NS_TCL_END};
 
 /*
  * Owned by the thread -socks- once registered.
  */
 typedef struct ScriptCallback {
-    const char *server;         /* Constant. */
-    Tcl_Channel channel;        /* On our duplicate; NULL before a call. */
-    int         when;           /* The conditions that the script asked for. */
+    const char *server;  /* Constant. */
+    Tcl_Channel channel; /* On our duplicate; NULL before a call. */
+    int         when;    /* The conditions that the script asked for. */
     char        script[];
 } ScriptCallback;
 
@@ -43,7 +41,7 @@ typedef struct ListenCallback {
 static int  ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr);
 static bool RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why);
 static Tcl_Channel MakeChannel(NS_SOCKET sock);
-static void FreeScript(ScriptCallback *callbackPtr, NS_SOCKET sock);
+static void        FreeScript(ScriptCallback *callbackPtr, NS_SOCKET sock);
 static Ns_SockProc ScriptProc, AcceptProc;
 static Ns_ArgProc  DescribeScript, DescribeListen;
 
@@ -72,10 +70,11 @@ CallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NS_SOCKET       sock;
 
     if (ParseWhen(interp, Tcl_GetString(objv[3]), &when) != TCL_OK
-            || (objc == 5
-                && Ns_TclGetTimeFromObj(interp, objv[4], &timeout) != TCL_OK)
-            || Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]),
-                               (when & NS_SOCK_WRITE) != 0, &sock) != TCL_OK) {
+        || (objc == 5
+            && Ns_TclGetTimeFromObj(interp, objv[4], &timeout) != TCL_OK)
+        || Ns_TclGetOpenFd(interp, Tcl_GetString(objv[1]),
+                           (when & NS_SOCK_WRITE) != 0, &sock)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     sock = fcntl(sock, F_DUPFD_CLOEXEC, 0);
@@ -90,7 +89,8 @@ CallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     /* Always called at the end, to release what is ours. */
     if (NsSockCallback(sock, ScriptProc, callbackPtr, when | NS_SOCK_EXIT,
-                       NsClockFromTime(&timeout)) != NS_OK) {
+                       NsClockFromTime(&timeout))
+        != NS_OK) {
         close(sock);
         ns_free(callbackPtr);
         return NsTclFail(interp, "could not register callback");
@@ -119,7 +119,8 @@ ListenCallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     callbackPtr->server = interpPtr->serverPtr->name;
     memcpy(callbackPtr->script, script, (size_t) length + 1);
     if (Ns_SockListenCallback(STREQ(address, "*") ? NULL : address, port,
-                              AcceptProc, callbackPtr) != NS_OK) {
+                              AcceptProc, callbackPtr)
+        != NS_OK) {
         ns_free(callbackPtr);
         return NsTclFail(interp, "could not register callback");
     }
@@ -133,10 +134,18 @@ ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr)
 
     for (const char *p = text; *p != '\0'; p++) {
         switch (*p) {
-        case 'r': when |= NS_SOCK_READ;      break;
-        case 'w': when |= NS_SOCK_WRITE;     break;
-        case 'e': when |= NS_SOCK_EXCEPTION; break;
-        case 'x': when |= NS_SOCK_EXIT;      break;
+        case 'r':
+            when |= NS_SOCK_READ;
+            break;
+        case 'w':
+            when |= NS_SOCK_WRITE;
+            break;
+        case 'e':
+            when |= NS_SOCK_EXCEPTION;
+            break;
+        case 'x':
+            when |= NS_SOCK_EXIT;
+            break;
         default:
             when = 0;
             goto done;
@@ -144,8 +153,10 @@ ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr)
     }
 done:
     if (when == 0) {
-        return NsTclFail(interp, "invalid when specification"
-                         " \"%s\": should be one/more of r, w, e, or x", text);
+        return NsTclFail(interp,
+                         "invalid when specification"
+                         " \"%s\": should be one/more of r, w, e, or x",
+                         text);
     }
     *whenPtr = when;
     return TCL_OK;
@@ -169,7 +180,8 @@ ScriptProc(NS_SOCKET sock, void *arg, int why)
             nBefore = nBuffered;
             goesOn = RunScript(callbackPtr, sock, why);
             nBuffered = callbackPtr->channel == NULL
-                ? 0 : Tcl_InputBuffered(callbackPtr->channel);
+                ? 0
+                : Tcl_InputBuffered(callbackPtr->channel);
         } while (goesOn && why == NS_SOCK_READ && nBuffered > 0
                  && nBuffered != nBefore);
     }
@@ -187,8 +199,11 @@ static bool
 RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why)
 {
     Tcl_Interp *interp = Ns_TclAllocateInterp(callbackPtr->server);
-    const char *reason = why == NS_SOCK_READ ? "r" : why == NS_SOCK_WRITE ? "w"
-        : why == NS_SOCK_EXCEPTION ? "e" : why == NS_SOCK_TIMEOUT ? "t" : "x";
+    const char *reason = why == NS_SOCK_READ ? "r"
+        : why == NS_SOCK_WRITE               ? "w"
+        : why == NS_SOCK_EXCEPTION           ? "e"
+        : why == NS_SOCK_TIMEOUT             ? "t"
+                                             : "x";
     Ns_DString  script;
     int         isTrue = 0;
 
@@ -203,8 +218,9 @@ RunScript(ScriptCallback *callbackPtr, NS_SOCKET sock, int why)
     Ns_DStringAppend(&script, callbackPtr->script);
     Ns_DStringAppendElement(&script, Tcl_GetChannelName(callbackPtr->channel));
     Ns_DStringAppendElement(&script, reason);
-    if (Tcl_EvalEx(interp, Ns_DStringValue(&script),
-                   Ns_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&script), Ns_DStringLength(&script),
+                   TCL_EVAL_GLOBAL)
+        != TCL_OK) {
         (void) Ns_TclLogErrorInfo(interp, "\n(context: sock callback)");
     } else if (Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &isTrue)
                != TCL_OK) {
@@ -271,7 +287,8 @@ AcceptProc(NS_SOCKET sock, void *arg, int why)
         Ns_DStringNAppend(&script, " ", 1);
         Ns_DStringAppend(&script, Tcl_GetString(listPtr));
         if (Tcl_EvalEx(interp, Ns_DStringValue(&script),
-                       Ns_DStringLength(&script), TCL_EVAL_GLOBAL) != TCL_OK) {
+                       Ns_DStringLength(&script), TCL_EVAL_GLOBAL)
+            != TCL_OK) {
             (void) Ns_TclLogErrorInfo(interp, "\n(context: listen callback)");
         }
         Ns_DStringFree(&script);

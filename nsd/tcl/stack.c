@@ -48,20 +48,20 @@ typedef struct Watched {
 } Watched;
 
 static const char *const watchedNames[] = {
-    "exec", "gets", "ns_cache_eval", "ns_cond", "ns_critsec", "ns_event",
-    "ns_http", "ns_job", "ns_memoize", "ns_mutex", "ns_rwlock", "ns_sema",
-    "ns_sleep", "ns_sockopen", "ns_sockselect", "ns_thread", "read", "socket"
-};
+    "exec",      "gets",    "ns_cache_eval", "ns_cond",     "ns_critsec",
+    "ns_event",  "ns_http", "ns_job",        "ns_memoize",  "ns_mutex",
+    "ns_rwlock", "ns_sema", "ns_sleep",      "ns_sockopen", "ns_sockselect",
+    "ns_thread", "read",    "socket"};
 
 /*
  * A thread that runs requests.
  */
 typedef struct Runner {
-    struct Runner    *nextPtr;      /* These two are guarded by listLock. */
-    int               nAskers;
+    struct Runner *nextPtr; /* These two are guarded by listLock. */
+    int            nAskers;
 
-    Tcl_AsyncHandler  handler;      /* Constant. */
-    Tcl_Interp       *interp;       /* The thread's own. */
+    Tcl_AsyncHandler handler; /* Constant. */
+    Tcl_Interp      *interp;  /* The thread's own. */
 
     /*
      * The request.  Written by the thread, without the lock: an asker puts its
@@ -69,7 +69,7 @@ typedef struct Runner {
      * request, then looks whether there is a question.  The order matters, so
      * all are sequentially consistent.
      */
-    _Atomic(const NsServer *) serverPtr;    /* NULL: runs no request. */
+    _Atomic(const NsServer *) serverPtr; /* NULL: runs no request. */
     _Atomic uint64_t          id;
 
     /*
@@ -78,28 +78,28 @@ typedef struct Runner {
      */
     _Atomic(const Words *) wordsPtr;
 
-    Ns_Mutex            lock;           /* Guards changes of the question. */
+    Ns_Mutex            lock; /* Guards changes of the question. */
     Ns_Cond             answered;
     _Atomic(Question *) questionPtr;
 } Runner;
 
-static Ns_Mutex  listLock;
-static Ns_Cond   askerGone;
-static Runner   *firstPtr;
-static Ns_Tls    tls;
+static Ns_Mutex listLock;
+static Ns_Cond  askerGone;
+static Runner  *firstPtr;
+static Ns_Tls   tls;
 
-static void Setup(void) __attribute__((constructor));
+static void    Setup(void) __attribute__((constructor));
 static Runner *Self(void);
-static bool Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
-static Ns_TlsCleanup ForgetRunner;
-static Tcl_AsyncProc Answer;
-static Tcl_ObjCmdProc RunWatched;
+static bool    Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
+static Ns_TlsCleanup     ForgetRunner;
+static Tcl_AsyncProc     Answer;
+static Tcl_ObjCmdProc    RunWatched;
 static Tcl_CmdDeleteProc FreeWatched;
-static bool AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
-static void AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
-static Runner *FindRunner(const NsServer *serverPtr, uint64_t id);
-static Ns_ReturnCode Ask(Runner *runnerPtr, const NsServer *serverPtr,
-                         uint64_t id, Ns_DString *dsPtr);
+static bool              AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
+static void              AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
+static Runner           *FindRunner(const NsServer *serverPtr, uint64_t id);
+static Ns_ReturnCode     Ask(Runner *runnerPtr, const NsServer *serverPtr,
+                             uint64_t id, Ns_DString *dsPtr);
 static void MarkRunner(Runner *runnerPtr) __attribute__((noinline));
 
 static void
@@ -130,7 +130,7 @@ NsStackLeave(void)
     atomic_store(&runnerPtr->serverPtr, NULL);
     if (atomic_load(&runnerPtr->questionPtr) != NULL) {
         Ns_MutexLock(&runnerPtr->lock);
-        runnerPtr->questionPtr = NULL;      /* Too late. */
+        runnerPtr->questionPtr = NULL; /* Too late. */
         Ns_CondBroadcast(&runnerPtr->answered);
         Ns_MutexUnlock(&runnerPtr->lock);
     }
@@ -140,11 +140,11 @@ void
 NsStackWatch(Tcl_Interp *interp)
 {
     for (int i = 0; i < Ns_NrElements(watchedNames); i++) {
-        Tcl_CmdInfo  info;
-        Watched     *watchedPtr;
+        Tcl_CmdInfo info;
+        Watched    *watchedPtr;
 
         if (Tcl_GetCommandInfo(interp, watchedNames[i], &info) == 0
-                || info.isNativeObjectProc == 0) {
+            || info.isNativeObjectProc == 0) {
             continue;
         }
         watchedPtr = ns_malloc(sizeof(*watchedPtr));
@@ -194,7 +194,7 @@ RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
     result = watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
     atomic_store(&runnerPtr->wordsPtr, outerPtr);
     if (unlikely(atomic_load(&runnerPtr->questionPtr) != NULL)) {
-        Ns_MutexLock(&runnerPtr->lock);     /* An asker may be reading. */
+        Ns_MutexLock(&runnerPtr->lock); /* An asker may be reading. */
         Ns_MutexUnlock(&runnerPtr->lock);
     }
     return result;
@@ -249,8 +249,8 @@ ForgetRunner(void *arg)
 static int
 Answer(ClientData clientData, Tcl_Interp *interp, int code)
 {
-    Runner     *runnerPtr = clientData;
-    Ns_DString  ds;
+    Runner    *runnerPtr = clientData;
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
     if (runnerPtr->interp != NULL) {
@@ -259,8 +259,7 @@ Answer(ClientData clientData, Tcl_Interp *interp, int code)
     Ns_MutexLock(&runnerPtr->lock);
     if (runnerPtr->questionPtr != NULL) {
         Ns_DStringNAppend(runnerPtr->questionPtr->answerPtr,
-                          Ns_DStringValue(&ds),
-                          Ns_DStringLength(&ds));
+                          Ns_DStringValue(&ds), Ns_DStringLength(&ds));
         runnerPtr->questionPtr->isAnswered = true;
         runnerPtr->questionPtr = NULL;
         Ns_CondBroadcast(&runnerPtr->answered);
@@ -296,10 +295,10 @@ AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp)
 Ns_ReturnCode
 NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
 {
-    const char    *digits = strncmp(id, "cns", 3) == 0 ? id + 3 : id;
-    Tcl_WideInt    number;
-    Runner        *runnerPtr;
-    Ns_ReturnCode  status;
+    const char   *digits = strncmp(id, "cns", 3) == 0 ? id + 3 : id;
+    Tcl_WideInt   number;
+    Runner       *runnerPtr;
+    Ns_ReturnCode status;
 
     if (Ns_StrToWideInt(digits, &number) != NS_OK || number < 0) {
         return NS_ERROR;
@@ -395,7 +394,7 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
             runnerPtr->questionPtr = NULL;
             Ns_CondBroadcast(&runnerPtr->answered);
         } else {
-            status = NS_ERROR;              /* The request has ended. */
+            status = NS_ERROR; /* The request has ended. */
         }
     }
     Ns_MutexUnlock(&runnerPtr->lock);

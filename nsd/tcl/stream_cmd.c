@@ -29,8 +29,7 @@ static const NsTclCommand commands[] = {
     {"ns_connsendfp", ConnSendFpCmd, 2, 2, "channel len", 0},
     {"ns_conncptofp", ConnCpToFpCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_writecontent", ConnCpToFpCmd, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Stream, commands)
 
@@ -42,20 +41,16 @@ HeadersCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *type = NULL;
     int         status, isBinary = 0;
     Tcl_WideInt length = -1;
-    Ns_ObjvSpec options[] = {
-        {"-binary", Ns_ObjvBool,  &isBinary, INT2PTR(1)},
-        {"--",      Ns_ObjvBreak, NULL,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"status",  Ns_ObjvInt,     &status, NULL},
-        {"?type",   Ns_ObjvString,  &type,   NULL},
-        {"?length", Ns_ObjvWideInt, &length, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"status", Ns_ObjvInt, &status, NULL},
+                          {"?type", Ns_ObjvString, &type, NULL},
+                          {"?length", Ns_ObjvWideInt, &length, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (connPtr = NsTclConn(clientData)) == NULL) {
+        || (connPtr = NsTclConn(clientData)) == NULL) {
         return TCL_ERROR;
     }
     Ns_ConnSetResponseStatus(&connPtr->pub, status);
@@ -94,7 +89,7 @@ WriteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             ;
         }
         result = (i < objc) ? WriteMixed(connPtr, objc - 1, objv + 1)
-            : WritePieces(connPtr, objc - 1, objv + 1, true);
+                            : WritePieces(connPtr, objc - 1, objv + 1, true);
     }
     return NsTclReturnStatus(interp, result);
 }
@@ -126,8 +121,9 @@ WritePieces(NsConn *connPtr, int objc, Tcl_Obj *const *objv, bool isText)
                 : (void *) Tcl_GetByteArrayFromObj(objv[i + n], &length);
             pieces[n].iov_len = (size_t) length;
         }
-        result = (isText ? Ns_ConnWriteVChars : Ns_ConnWriteVData)(
-            &connPtr->pub, pieces, n, NS_CONN_STREAM);
+        result = (isText ? Ns_ConnWriteVChars
+                         : Ns_ConnWriteVData)(&connPtr->pub, pieces, n,
+                                              NS_CONN_STREAM);
     }
     return result;
 }
@@ -138,9 +134,9 @@ WritePieces(NsConn *connPtr, int objc, Tcl_Obj *const *objv, bool isText)
 static int
 WriteMixed(NsConn *connPtr, int objc, Tcl_Obj *const *objv)
 {
-    Ns_DString  ds;
-    bool        isBinary = false;
-    int         length, result;
+    Ns_DString ds;
+    bool       isBinary = false;
+    int        length, result;
 
     Ns_DStringInit(&ds);
     for (int i = 0; i < objc; i++) {
@@ -165,15 +161,13 @@ StartContentCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn      *connPtr = NsTclConn(clientData);
     const char  *charset = NULL, *type = NULL;
     Tcl_Encoding encoding = NULL;
-    Ns_ObjvSpec  options[] = {
-        {"-charset", Ns_ObjvString, &charset, NULL},
-        {"-type",    Ns_ObjvString, &type,    NULL},
-        {"--",       Ns_ObjvBreak,  NULL,     NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec  options[] = {{"-charset", Ns_ObjvString, &charset, NULL},
+                              {"-type", Ns_ObjvString, &type, NULL},
+                              {"--", Ns_ObjvBreak, NULL, NULL},
+                              {NULL, NULL, NULL, NULL}};
 
     if (connPtr == NULL
-            || Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
+        || Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     if (charset != NULL && type != NULL) {
@@ -204,16 +198,14 @@ WriteFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *channelObj;
     Tcl_Channel channel;
     Tcl_WideInt bytes = -1;
-    Ns_ObjvSpec args[] = {
-        {"fileid",  Ns_ObjvObj,     &channelObj, NULL},
-        {"?nbytes", Ns_ObjvWideInt, &bytes,      NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec args[] = {{"fileid", Ns_ObjvObj, &channelObj, NULL},
+                          {"?nbytes", Ns_ObjvWideInt, &bytes, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK
-            || (connPtr = NsTclConn(clientData)) == NULL
-            || NsTclGetChannel(interp, channelObj, TCL_READABLE,
-                               &channel) != TCL_OK) {
+        || (connPtr = NsTclConn(clientData)) == NULL
+        || NsTclGetChannel(interp, channelObj, TCL_READABLE, &channel)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     connPtr->pub.flags |= NS_CONN_STREAM;
@@ -233,9 +225,8 @@ ConnSendFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     connPtr = NsTclConn(clientData);
     if (connPtr == NULL
-            || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel)
-            != TCL_OK
-            || Tcl_GetWideIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
+        || NsTclGetChannel(interp, objv[1], TCL_READABLE, &channel) != TCL_OK
+        || Tcl_GetWideIntFromObj(interp, objv[2], &bytes) != TCL_OK) {
         return TCL_ERROR;
     }
     SuppressHeaders(connPtr);
@@ -255,20 +246,16 @@ ConnCpToFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Channel channel;
     int         bytes = -1;
     size_t      rest;
-    Ns_ObjvSpec options[] = {
-        {"-bytes", Ns_ObjvInt,   &bytes, NULL},
-        {"--",     Ns_ObjvBreak, NULL,   NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"channel", Ns_ObjvObj, &channelObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec options[] = {{"-bytes", Ns_ObjvInt, &bytes, NULL},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &channelObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-            || (connPtr = NsTclConn(clientData)) == NULL
-            || NsTclGetChannel(interp, channelObj, TCL_WRITABLE,
-                               &channel) != TCL_OK) {
+        || (connPtr = NsTclConn(clientData)) == NULL
+        || NsTclGetChannel(interp, channelObj, TCL_WRITABLE, &channel)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     rest = Ns_ConnContentSize(&connPtr->pub) - connPtr->nRead;
@@ -276,7 +263,7 @@ ConnCpToFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         rest = (size_t) bytes;
     }
     if (rest > 0
-            && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
+        && Ns_ConnCopyToChannel(&connPtr->pub, rest, channel) != NS_OK) {
         return NsTclFail(interp, "could not copy content");
     }
     return TCL_OK;

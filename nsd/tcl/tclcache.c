@@ -14,21 +14,20 @@
 #define MEMOIZE "ns:memoize"
 
 typedef struct Table {
-    Ns_Mutex      lock;         /* Guards caches; they are never removed. */
-    Tcl_HashTable caches;       /* By name. */
+    Ns_Mutex      lock;   /* Guards caches; they are never removed. */
+    Tcl_HashTable caches; /* By name. */
 } Table;
 
 static const NsParameter rows[] = {
     NS_SIZE(NsTclCacheSettings, maxSize, "memoizecache", "10485760", 0,
             NS_PARAM_NO_LIMIT, "Size of the cache ns:memoize."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static NsPerServer tables;
 
 static NsPerServerProc CreateTable;
-static NsTclCache *Enter(Table *tablePtr, const char *name,
-                         const NsTclCacheSettings *settingsPtr);
+static NsTclCache     *Enter(Table *tablePtr, const char *name,
+                             const NsTclCacheSettings *settingsPtr);
 
 void
 NsTclCacheInit(void)
@@ -39,9 +38,9 @@ NsTclCacheInit(void)
 static void *
 CreateTable(NsServer *serverPtr)
 {
-    Table              *tablePtr = ns_calloc(1, sizeof(*tablePtr));
-    NsTclCacheSettings  settings = {0};
-    Ns_DString          ds;
+    Table             *tablePtr = ns_calloc(1, sizeof(*tablePtr));
+    NsTclCacheSettings settings = {0};
+    Ns_DString         ds;
 
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
@@ -72,8 +71,7 @@ NsTclCacheCreate(NsServer *serverPtr, const char *name,
  * Called with the table's lock held, or while nobody else can see the table.
  */
 static NsTclCache *
-Enter(Table *tablePtr, const char *name,
-      const NsTclCacheSettings *settingsPtr)
+Enter(Table *tablePtr, const char *name, const NsTclCacheSettings *settingsPtr)
 {
     Tcl_HashEntry *hPtr;
     NsTclCache    *cachePtr;
@@ -125,15 +123,14 @@ NsTclCacheMemoize(NsServer *serverPtr)
 void
 NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr)
 {
-    Table          *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
-    Tcl_HashSearch  search;
-    Tcl_HashEntry  *hPtr;
+    Table         *tablePtr = NsPerServerGet(&tables, serverPtr, CreateTable);
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
 
     Ns_MutexLock(&tablePtr->lock);
     for (hPtr = Tcl_FirstHashEntry(&tablePtr->caches, &search); hPtr != NULL;
          hPtr = Tcl_NextHashEntry(&search)) {
-        Ns_DStringAppendElement(dsPtr,
-                                Tcl_GetHashKey(&tablePtr->caches, hPtr));
+        Ns_DStringAppendElement(dsPtr, Tcl_GetHashKey(&tablePtr->caches, hPtr));
     }
     Ns_MutexUnlock(&tablePtr->lock);
 }
@@ -145,13 +142,15 @@ NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
     Ns_Time expires;
 
     if (cachePtr->settings.maxEntry > 0
-            && length > cachePtr->settings.maxEntry) {
+        && length > cachePtr->settings.maxEntry) {
         Ns_CacheDeleteEntry(entry);
         return;
     }
     expires = expiresPtr != NULL ? *expiresPtr : cachePtr->settings.expires;
     Ns_CacheSetValueExpires(entry, NsTclCacheValueCreate(text, length), length,
-        expires.sec != 0 || expires.usec != 0 ? &expires : NULL, cost);
+                            expires.sec != 0 || expires.usec != 0 ? &expires
+                                                                  : NULL,
+                            cost);
 }
 
 NsTclCacheValue *

@@ -17,15 +17,15 @@
  * The settings of a cache.  Times are relative or absolute, {0, 0} is none.
  */
 typedef struct NsTclCacheSettings {
-    size_t  maxSize;            /* Bytes of all values; 0: no limit. */
-    size_t  maxEntry;           /* Bytes of one value; 0: no limit. */
-    Ns_Time timeout;            /* For the wait for another's computation. */
+    size_t  maxSize;  /* Bytes of all values; 0: no limit. */
+    size_t  maxEntry; /* Bytes of one value; 0: no limit. */
+    Ns_Time timeout;  /* For the wait for another's computation. */
     Ns_Time expires;
 } NsTclCacheSettings;
 
 typedef struct NsTclCache {
-    const char *name;           /* Constant. */
-    Ns_Cache   *cache;          /* Constant; its lock guards the settings. */
+    const char        *name;  /* Constant. */
+    Ns_Cache          *cache; /* Constant; its lock guards the settings. */
     NsTclCacheSettings settings;
 } NsTclCache;
 
@@ -61,7 +61,7 @@ void NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr);
  * A copy of the text, to be freed with ns_free; an object with the text.
  */
 NsTclCacheValue *NsTclCacheValueCreate(const char *text, size_t length);
-Tcl_Obj *NsTclCacheValueObj(const NsTclCacheValue *valuePtr);
+Tcl_Obj         *NsTclCacheValueObj(const NsTclCacheValue *valuePtr);
 
 /*
  * With the cache locked: give the entry a copy of the text, unless that is

@@ -12,10 +12,7 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-typedef enum {
-    PART_QUERY,
-    PART_PATH
-} UrlPart;
+typedef enum { PART_QUERY, PART_PATH } UrlPart;
 
 /*
  * Options of the two commands for URLs.
@@ -23,7 +20,7 @@ typedef enum {
 typedef struct UrlOptions {
     Tcl_Encoding encoding;
     int          part;
-    int          next;          /* Index of the first word behind them. */
+    int          next; /* Index of the first word behind them. */
 } UrlOptions;
 
 static Tcl_ObjCmdProc UrlEncodeCmd, UrlDecodeCmd, QuoteHtmlCmd, StripHtmlCmd,
@@ -48,8 +45,7 @@ static const NsTclCommand commands[] = {
     {"ns_striphtml", StripHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_hrefs", HrefsCmd, 1, 1, "html", NS_TCL_BASIC},
     {"ns_trim", TrimCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 NS_TCL_FAMILY(Text, commands)
 
@@ -90,13 +86,13 @@ UrlDecodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     UrlOptions options;
     Ns_DString ds;
 
-    if (objc > 1 && ParseUrlOptions(interp, &options, objc - 2, objc, objv)
-            != TCL_OK) {
+    if (objc > 1
+        && ParseUrlOptions(interp, &options, objc - 2, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
     if (objc < 2 || options.next != objc - 1) {
         Tcl_WrongNumArgs(interp, 1, objv,
-            "?-charset charset? ?-part query|path? ?--? string");
+                         "?-charset charset? ?-part query|path? ?--? string");
         return TCL_ERROR;
     }
     Ns_DStringInit(&ds);
@@ -114,22 +110,23 @@ static int
 ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max, int objc,
                 Tcl_Obj *const *objv)
 {
-    static const char *names[] = {"-charset", "-part", NULL};
+    static const char       *names[] = {"-charset", "-part", NULL};
     static const char *const parts[] = {"query", "path", NULL};
-    Ns_OptionConverter *converters[] = {Ns_OptionString, Ns_OptionObj};
-    ClientData          values[] = {NULL, NULL};
+    Ns_OptionConverter      *converters[] = {Ns_OptionString, Ns_OptionObj};
+    ClientData               values[] = {NULL, NULL};
 
-    *optionsPtr = (UrlOptions) {.part = PART_QUERY};
+    *optionsPtr = (UrlOptions){.part = PART_QUERY};
     if (Ns_ParseOptions(names, converters, values, interp, 1, max,
-                        &optionsPtr->next, objc, objv) != TCL_OK) {
+                        &optionsPtr->next, objc, objv)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (values[0] != NULL) {
         optionsPtr->encoding = Ns_GetCharsetEncoding(values[0]);
     }
     if (values[1] != NULL) {
-        return Tcl_GetIndexFromObj(interp, values[1], parts, "-part",
-                                   TCL_EXACT, &optionsPtr->part);
+        return Tcl_GetIndexFromObj(interp, values[1], parts, "-part", TCL_EXACT,
+                                   &optionsPtr->part);
     }
     return TCL_OK;
 }
@@ -217,7 +214,7 @@ NextLink(const char **textPtr, const char **valuePtr, size_t *lengthPtr)
         while (NextAttribute(&tag, end, &name, &nameLength, valuePtr,
                              lengthPtr)) {
             if (nameLength == 4 && strncasecmp(name, "href", 4) == 0
-                    && *valuePtr != NULL) {
+                && *valuePtr != NULL) {
                 return true;
             }
         }
@@ -302,24 +299,22 @@ TrimCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj    *textPtr;
     Ns_DString  ds;
     int         isSubst = 0, length;
-    Ns_ObjvSpec opts[] = {
-        {"-subst",     Ns_ObjvBool,   &isSubst, INT2PTR(true)},
-        {"-delimiter", Ns_ObjvString, &delimiter, NULL},
-        {"-prefix",    Ns_ObjvString, &prefix, NULL},
-        {"--",         Ns_ObjvBreak,  NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec args[] = {
-        {"text", Ns_ObjvObj, &textPtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec opts[] = {{"-subst", Ns_ObjvBool, &isSubst, INT2PTR(true)},
+                          {"-delimiter", Ns_ObjvString, &delimiter, NULL},
+                          {"-prefix", Ns_ObjvString, &prefix, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"text", Ns_ObjvObj, &textPtr, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     if (delimiter != NULL && Tcl_NumUtfChars(delimiter, -1) != 1) {
-        return NsTclFail(interp, "invalid -delimiter \"%s\": must be a "
-                         "single character", delimiter);
+        return NsTclFail(interp,
+                         "invalid -delimiter \"%s\": must be a "
+                         "single character",
+                         delimiter);
     }
     if (isSubst) {
         textPtr = Tcl_SubstObj(interp, textPtr, TCL_SUBST_ALL);
@@ -357,7 +352,7 @@ TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
             text++;
         }
         if (marginLength > 0 && (size_t) (next - text) >= marginLength
-                && memcmp(text, margin, marginLength) == 0) {
+            && memcmp(text, margin, marginLength) == 0) {
             text += marginLength;
         }
         Ns_DStringNAppend(dsPtr, text, (int) (next - text));

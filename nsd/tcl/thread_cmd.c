@@ -18,22 +18,22 @@ static const char handleType[] = "ns:thread";
 typedef struct ScriptThread {
     char *server;
     char *script;
-    char *name;                 /* NULL: none given. */
+    char *name; /* NULL: none given. */
     bool  isDetached;
 } ScriptThread;
 
 static Tcl_ObjCmdProc BeginCmd, BeginDetachedCmd, WaitCmd, NameCmd, GetCmd,
     IdCmd, YieldCmd, StackInfoCmd;
 
-static int ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                       const char **namePtr, const char **scriptPtr);
-static int StartThread(Tcl_Interp *interp, const char *server,
-                       const char *script, const char *name,
-                       Ns_Thread *threadPtr);
+static int  ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        const char **namePtr, const char **scriptPtr);
+static int  StartThread(Tcl_Interp *interp, const char *server,
+                        const char *script, const char *name,
+                        Ns_Thread *threadPtr);
 static void FreeScriptThread(ScriptThread *argPtr);
 static Ns_ThreadProc RunScriptThread;
-static Ns_ArgProc DescribeScriptThread;
-static void SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
+static Ns_ArgProc    DescribeScriptThread;
+static void          SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
 
 static const NsTclCommand subcmds[] = {
     {"begin", BeginCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -49,12 +49,10 @@ static const NsTclCommand subcmds[] = {
     {"stackinfo", StackInfoCmd, 0, 0, NULL, 0},
     NS_TCL_END,
     {"handle", GetCmd, 0, 0, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_thread", "cmd ?arg ...?", "cmd", 0, subcmds
-};
+    "ns_thread", "cmd ?arg ...?", "cmd", 0, subcmds};
 
 void
 NsThreadCmdInit(void)
@@ -68,7 +66,10 @@ int
 Ns_TclThread(Tcl_Interp *interp, const char *script, Ns_Thread *threadPtr)
 {
     return StartThread(interp, Ns_TclInterpServer(interp), script, NULL,
-                       threadPtr) == TCL_OK ? NS_OK : NS_ERROR;
+                       threadPtr)
+            == TCL_OK
+        ? NS_OK
+        : NS_ERROR;
 }
 
 int
@@ -84,15 +85,14 @@ static int
 BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
+    NsServer   *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
     Ns_Thread   thread;
 
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
         return TCL_ERROR;
     }
-    if (StartThread(interp, serverPtr->name, script, name, &thread)
-            != TCL_OK) {
+    if (StartThread(interp, serverPtr->name, script, name, &thread) != TCL_OK) {
         return TCL_ERROR;
     }
     SetHandleResult(interp, thread);
@@ -106,7 +106,7 @@ static int
 BeginDetachedCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    NsServer *serverPtr = ((NsInterp *) clientData)->serverPtr;
+    NsServer   *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const char *name, *script;
 
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
@@ -182,8 +182,9 @@ RunScriptThread(void *arg)
     interp = Ns_TclAllocateInterp(argPtr->server);
     if (interp != NULL) {
         int         code = Tcl_EvalEx(interp, argPtr->script, -1, 0);
-        const char *text = code == TCL_ERROR ? Ns_TclLogErrorInfo(interp, NULL)
-                         : Tcl_GetStringResult(interp);
+        const char *text = code == TCL_ERROR
+            ? Ns_TclLogErrorInfo(interp, NULL)
+            : Tcl_GetStringResult(interp);
 
         if (!argPtr->isDetached) {
             result = ns_strdup(text);
@@ -206,7 +207,7 @@ DescribeScriptThread(Ns_DString *dsPtr, void *arg)
     const ScriptThread *argPtr = arg;
 
     if (argPtr == NULL) {
-        Ns_DStringAppendElement(dsPtr, "");     /* Just ending. */
+        Ns_DStringAppendElement(dsPtr, ""); /* Just ending. */
         return;
     }
     Ns_DStringAppendElement(dsPtr,
@@ -224,11 +225,10 @@ static int
 WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    void      *address, *result = NULL;
-    Ns_Thread  thread;
+    void     *address, *result = NULL;
+    Ns_Thread thread;
 
-    if (Ns_TclGetAddrFromObj(interp, objv[2], handleType, &address)
-            != TCL_OK) {
+    if (Ns_TclGetAddrFromObj(interp, objv[2], handleType, &address) != TCL_OK) {
         return TCL_ERROR;
     }
     thread = address;
@@ -282,8 +282,7 @@ SetHandleResult(Tcl_Interp *interp, Ns_Thread thread)
  * ns_thread id, ns_thread getid
  */
 static int
-IdCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-      Tcl_Obj *const *objv)
+IdCmd(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     Ns_TclPrintfResult(interp, "%" PRIxPTR, Ns_ThreadId());
     return TCL_OK;

@@ -27,12 +27,11 @@ static const NsTclCommand commands[] = {
     {"ns_httptime", HttpTimeCmd, 1, 1, "time", NS_TCL_BASIC},
     {"ns_parsehttptime", ParseHttpTimeCmd, 1, 1, "httptime", NS_TCL_BASIC},
     {"ns_gmtime", BrokenDownTimeCmd, 0, 0, "", NS_TCL_BASIC},
-    {"ns_localtime", BrokenDownTimeCmd, 0, 0,
-     "", NS_TCL_DATA(IS_LOCAL) | NS_TCL_BASIC},
+    {"ns_localtime", BrokenDownTimeCmd, 0, 0, "",
+     NS_TCL_DATA(IS_LOCAL) | NS_TCL_BASIC},
     {"ns_fmttime", FmtTimeCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
     {"ns_sleep", SleepCmd, 1, 1, "timespec", NS_TCL_BASIC},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
     {"adjust", AdjustCmd, 1, 1, "time", 0},
@@ -44,12 +43,9 @@ static const NsTclCommand subcmds[] = {
     {"microseconds", MicrosecondsCmd, 1, 1, "time", 0},
     NS_TCL_END,
     {"format", FormatCmd, 1, 1, "time", 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
-static const NsTclEnsemble ensemble = {
-    "ns_time", NULL, "option", 0, subcmds
-};
+static const NsTclEnsemble ensemble = {"ns_time", NULL, "option", 0, subcmds};
 
 NS_TCL_FAMILY(Time, commands)
 
@@ -61,7 +57,7 @@ TimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
     return objc > 1 ? NsTclRunEnsemble(&ensemble, clientData, objc, objv)
-        : NsTclReturn(interp, Tcl_NewWideIntObj(time(NULL)));
+                    : NsTclReturn(interp, Tcl_NewWideIntObj(time(NULL)));
 }
 
 static int
@@ -71,7 +67,8 @@ AdjustCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time time;
 
     return OneTime(interp, objv[2], &time) == TCL_OK
-        ? SetTime(interp, &time) : TCL_ERROR;
+        ? SetTime(interp, &time)
+        : TCL_ERROR;
 }
 
 static int
@@ -81,7 +78,7 @@ DiffCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time time1, time2, diff;
 
     if (Ns_TclGetTimeFromObj(interp, objv[2], &time1) != TCL_OK
-            || Ns_TclGetTimeFromObj(interp, objv[3], &time2) != TCL_OK) {
+        || Ns_TclGetTimeFromObj(interp, objv[3], &time2) != TCL_OK) {
         return TCL_ERROR;
     }
     diff.sec = time1.sec - time2.sec;
@@ -132,9 +129,9 @@ IncrCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     long    sec, usec = 0;
 
     if (Ns_TclGetTimeFromObj(interp, objv[2], &time) != TCL_OK
-            || Tcl_GetLongFromObj(interp, objv[3], &sec) != TCL_OK
-            || (objc == 5
-                && Tcl_GetLongFromObj(interp, objv[4], &usec) != TCL_OK)) {
+        || Tcl_GetLongFromObj(interp, objv[3], &sec) != TCL_OK
+        || (objc == 5
+            && Tcl_GetLongFromObj(interp, objv[4], &usec) != TCL_OK)) {
         return TCL_ERROR;
     }
     Ns_IncrTime(&time, sec, usec);
@@ -148,8 +145,8 @@ MakeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Time time = {0, 0};
 
     if (Tcl_GetLongFromObj(interp, objv[2], &time.sec) != TCL_OK
-            || (objc == 4 && Tcl_GetLongFromObj(interp, objv[3], &time.usec)
-                != TCL_OK)) {
+        || (objc == 4
+            && Tcl_GetLongFromObj(interp, objv[3], &time.usec) != TCL_OK)) {
         return TCL_ERROR;
     }
     return SetTime(interp, &time);
@@ -235,7 +232,8 @@ BrokenDownTimeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     time_t           now = time(NULL);
     const struct tm *tmPtr = NsTclData(clientData) == IS_LOCAL
-        ? ns_localtime(&now) : ns_gmtime(&now);
+        ? ns_localtime(&now)
+        : ns_gmtime(&now);
 
     Ns_TclPrintfResult(interp, "%d %d %d %d %d %d %d %d %d", tmPtr->tm_sec,
                        tmPtr->tm_min, tmPtr->tm_hour, tmPtr->tm_mday,
@@ -290,7 +288,7 @@ SleepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "invalid timespec: %s",
                          Tcl_GetString(objv[1]));
     }
-    left = (struct timespec) {time.sec, time.usec * 1000};
+    left = (struct timespec){time.sec, time.usec * 1000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
         /* Go on with what is left. */
     }

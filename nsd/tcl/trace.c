@@ -14,15 +14,15 @@
 #include "tcl/callback.h"
 #include "tcl/tclserver.h"
 
-#define FORWARD (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE \
-                 | NS_TCL_TRACE_GETCONN)
+#define FORWARD \
+    (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE | NS_TCL_TRACE_GETCONN)
 
 /*
  * One of a kind, in the order of execution.  Constant once it can be seen in
  * the list.
  */
 struct NsTclTrace {
-    _Atomic(struct NsTclTrace *) nextPtr;   /* But for this. */
+    _Atomic(struct NsTclTrace *) nextPtr; /* But for this. */
     Ns_TclTraceProc             *proc;
     void                        *arg;
 };
@@ -89,7 +89,7 @@ NsTraceAddScript(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
                                     (Ns_Callback *) (void (*)(void)) RunScript,
                                     scriptPtr, objc, objv);
     if (Register(itPtr->serverPtr->name, RunScript, callbackPtr, when)
-            != NS_OK) {
+        != NS_OK) {
         Ns_TclFreeCallback(callbackPtr);
         return TCL_ERROR;
     }
@@ -154,7 +154,7 @@ RegisterAt(NsTclServer *tclPtr, Ns_TclTraceProc *proc, void *arg, int when)
         }
     }
     Ns_MutexUnlock(&tclPtr->lock);
-    RunNow(tclPtr, &(struct NsTclTrace) {.proc = proc, .arg = arg}, when);
+    RunNow(tclPtr, &(struct NsTclTrace){.proc = proc, .arg = arg}, when);
 }
 
 static void
@@ -201,9 +201,8 @@ RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when)
 static void
 RunNow(NsTclServer *tclPtr, const struct NsTclTrace *tracePtr, int when)
 {
-    if (NsServerInitializing() == tclPtr->serverPtr
-            && tclPtr->bootPtr != NULL
-            && (when & (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE)) != 0) {
+    if (NsServerInitializing() == tclPtr->serverPtr && tclPtr->bootPtr != NULL
+        && (when & (NS_TCL_TRACE_CREATE | NS_TCL_TRACE_ALLOCATE)) != 0) {
         (void) Run(tclPtr->bootPtr, tracePtr);
     }
 }

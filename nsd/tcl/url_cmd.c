@@ -26,7 +26,7 @@
  * A Tcl callback names the procedure that will run it, of whatever type, for
  * messages alone.
  */
-#define AsProc(proc)     ((void (*)(void)) (proc))
+#define AsProc(proc)     ((void (*)(void))(proc))
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
 static Tcl_ObjCmdProc RegisterUrl2FileCmd, RegisterFastUrl2FileCmd,
@@ -40,24 +40,23 @@ static Ns_ServerRootProc   RunServerRootScript;
 static Ns_ConnLocationProc RunLocationScript;
 
 typedef char *RootProc(Ns_DString *dsPtr, NsServer *serverPtr,
-                         const char *host);
+                       const char *host);
 
-static int PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
-                      RootProc *proc);
+static int  PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
+                    RootProc *proc);
 static void AppendPart(Ns_DString *dsPtr, const char *part);
-static int NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
-                              Tcl_Obj *const *objv,
-                              Ns_TclCallback **callbackPtrPtr);
+static int  NewStartupCallback(Tcl_Interp *interp, Ns_Callback *proc, int objc,
+                               Tcl_Obj *const  *objv,
+                               Ns_TclCallback **callbackPtrPtr);
 static NsLimits *FindLimits(Tcl_Interp *interp, const char *name);
 
 static NsUnregisterProc UnregisterUrl2File;
 
 static const NsTclCommand commands[] = {
     {"ns_register_url2file", RegisterUrl2FileCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_register_fasturl2file", RegisterFastUrl2FileCmd, 0, NS_TCL_ANY,
-     NULL, 0},
-    {"ns_unregister_url2file", UnregisterUrl2FileCmd, 0, NS_TCL_ANY,
-     NULL, 0},
+    {"ns_register_fasturl2file", RegisterFastUrl2FileCmd, 0, NS_TCL_ANY, NULL,
+     0},
+    {"ns_unregister_url2file", UnregisterUrl2FileCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_url2file", Url2FileCmd, 1, 1, "url", 0},
     {"ns_serverpath", ServerPathCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_pagepath", PagePathCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
@@ -69,10 +68,8 @@ static const NsTclCommand commands[] = {
     {"ns_limits_get", LimitsGetCmd, 1, 1, "limits", 0},
     {"ns_limits_list", LimitsListCmd, 0, 1, "?pattern?", 0},
     {"ns_limits_register", LimitsRegisterCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_fastpath_cache_stats", FastPathCacheStatsCmd, 0, NS_TCL_ANY,
-     NULL, 0},
-    NS_TCL_END
-};
+    {"ns_fastpath_cache_stats", FastPathCacheStatsCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END};
 
 void
 NsUrlCmdInit(void)
@@ -87,14 +84,14 @@ RegisterUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {NS_REG_SCRIPT, NULL};
-    const NsInterp *itPtr = clientData;
-    NsRegArgs       args;
+    const NsInterp        *itPtr = clientData;
+    NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RegisterUrl2FileProc(itPtr->serverPtr->name, args.url,
-                            RunUrl2FileScript, Ns_TclFreeCallback,
+    Ns_RegisterUrl2FileProc(itPtr->serverPtr->name, args.url, RunUrl2FileScript,
+                            Ns_TclFreeCallback,
                             NsRegArgsCallback(&args, interp,
                                               AsProc(RunUrl2FileScript)),
                             args.flags);
@@ -106,8 +103,8 @@ RegisterFastUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                         Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {0, "?basepath"};
-    const NsInterp *itPtr = clientData;
-    NsRegArgs       args;
+    const NsInterp        *itPtr = clientData;
+    NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
@@ -139,7 +136,7 @@ Url2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     Ns_DStringInit(&ds);
     if (Ns_UrlToFile(&ds, itPtr->serverPtr->name, Tcl_GetString(objv[1]))
-            != NS_OK) {
+        != NS_OK) {
         Ns_DStringFree(&ds);
         return NsTclFail(interp, "url2file lookup failed");
     }
@@ -166,19 +163,15 @@ PagePathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 PathCmd(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, RootProc *proc)
 {
-    NsServer    *serverPtr = itPtr->serverPtr;
-    char        *host = NULL;
-    int          i, nParts = 0;
-    Ns_DString   ds;
-    Ns_ObjvSpec  opts[] = {
-        {"-host", Ns_ObjvString, &host, NULL},
-        {"--",    Ns_ObjvBreak,  NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"?path", Ns_ObjvArgs, &nParts, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsServer   *serverPtr = itPtr->serverPtr;
+    char       *host = NULL;
+    int         i, nParts = 0;
+    Ns_DString  ds;
+    Ns_ObjvSpec opts[] = {{"-host", Ns_ObjvString, &host, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"?path", Ns_ObjvArgs, &nParts, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, itPtr->interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -223,8 +216,9 @@ ServerRootProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_TclCallback *callbackPtr;
 
-    if (NewStartupCallback(interp, AsCallback(RunServerRootScript), objc,
-                           objv, &callbackPtr) != TCL_OK) {
+    if (NewStartupCallback(interp, AsCallback(RunServerRootScript), objc, objv,
+                           &callbackPtr)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     (void) Ns_SetServerRootProc(RunServerRootScript, callbackPtr);
@@ -237,8 +231,9 @@ LocationProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_TclCallback *callbackPtr;
 
-    if (NewStartupCallback(interp, AsCallback(RunLocationScript), objc,
-                           objv, &callbackPtr) != TCL_OK) {
+    if (NewStartupCallback(interp, AsCallback(RunLocationScript), objc, objv,
+                           &callbackPtr)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     (void) Ns_SetConnLocationProc(RunLocationScript, callbackPtr);
@@ -283,17 +278,14 @@ LimitsSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char          *name;
     Ns_DString     ds;
     Ns_ObjvSpec    opts[] = {
-        {"-maxrun",    Ns_ObjvInt,     &values.maxRun, NULL},
-        {"-maxwait",   Ns_ObjvInt,     &values.maxWait, NULL},
-        {"-maxupload", Ns_ObjvWideInt, &maxUpload, NULL},
-        {"-timeout",   Ns_ObjvTime,    &timeoutPtr, NULL},
-        {"--",         Ns_ObjvBreak,   NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec    args[] = {
-        {"limits", Ns_ObjvString, &name, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+           {"-maxrun", Ns_ObjvInt, &values.maxRun, NULL},
+           {"-maxwait", Ns_ObjvInt, &values.maxWait, NULL},
+           {"-maxupload", Ns_ObjvWideInt, &maxUpload, NULL},
+           {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+           {"--", Ns_ObjvBreak, NULL, NULL},
+           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"limits", Ns_ObjvString, &name, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -344,17 +336,14 @@ LimitsRegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     char           *name, *method, *url, *server = NULL;
     int             noInherit = 0;
     Ns_ObjvSpec     opts[] = {
-        {"-noinherit", Ns_ObjvBool,   &noInherit, INT2PTR(NS_OP_NOINHERIT)},
-        {"-server",    Ns_ObjvString, &server, NULL},
-        {"--",         Ns_ObjvBreak,  NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec     args[] = {
-        {"limits", Ns_ObjvString, &name, NULL},
-        {"method", Ns_ObjvString, &method, NULL},
-        {"url",    Ns_ObjvString, &url, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+            {"-noinherit", Ns_ObjvBool, &noInherit, INT2PTR(NS_OP_NOINHERIT)},
+            {"-server", Ns_ObjvString, &server, NULL},
+            {"--", Ns_ObjvBreak, NULL, NULL},
+            {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"limits", Ns_ObjvString, &name, NULL},
+                          {"method", Ns_ObjvString, &method, NULL},
+                          {"url", Ns_ObjvString, &url, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -370,8 +359,7 @@ LimitsRegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "no such server: %s",
                          server == NULL ? "" : server);
     }
-    NsLimitsRegister(serverPtr, limitsPtr, method, url,
-                     noInherit);
+    NsLimitsRegister(serverPtr, limitsPtr, method, url, noInherit);
     return TCL_OK;
 }
 
@@ -382,11 +370,10 @@ FastPathCacheStatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         withContents = 0, reset = 0;
     Ns_DString  ds;
     Ns_ObjvSpec opts[] = {
-        {"-contents", Ns_ObjvBool,  &withContents, INT2PTR(true)},
-        {"-reset",    Ns_ObjvBool,  &reset, INT2PTR(true)},
-        {"--",        Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"-contents", Ns_ObjvBool, &withContents, INT2PTR(true)},
+        {"-reset", Ns_ObjvBool, &reset, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

@@ -18,17 +18,17 @@
 static Tcl_ObjCmdProc SubmitCmd, SubmitFileCmd, SubmitFilesCmd, ListCmd,
     SizeCmd, StreamingCmd, StatsCmd;
 
-static int OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
-                    Tcl_WideInt size, NsPiece *piecePtr);
-static int OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
-                     const char **firstPtr);
-static int GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
-                   Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr);
+static int  OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
+                     Tcl_WideInt size, NsPiece *piecePtr);
+static int  OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
+                      const char **firstPtr);
+static int  GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
+                    Tcl_WideInt *offsetPtr, Tcl_WideInt *lengthPtr);
 static void CloseParts(const NsPiece *pieces, int nPieces);
-static int NoWriter(Tcl_Interp *interp, const char *driver);
-static int NoConnection(Tcl_Interp *interp);
-static int ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                       const char **driverPtr, Tcl_Obj **valuePtr);
+static int  NoWriter(Tcl_Interp *interp, const char *driver);
+static int  NoConnection(Tcl_Interp *interp);
+static int  ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                        const char **driverPtr, Tcl_Obj **valuePtr);
 
 /*
  * In the order in which the error message names them.
@@ -43,12 +43,10 @@ static const NsTclCommand subcmds[] = {
     /* Of later releases. */
     {"submitfiles", SubmitFilesCmd, 0, NS_TCL_ANY, NULL, 0},
     {"stats", StatsCmd, 0, 0, NULL, 0},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_writer", "command ?args?", "option", 0, subcmds
-};
+    "ns_writer", "command ?args?", "option", 0, subcmds};
 
 #define MIN_WRITER_SIZE 1024
 
@@ -89,8 +87,11 @@ SubmitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     piece.base = Tcl_GetByteArrayFromObj(objv[2], &length);
     piece.length = (size_t) length;
-    return NsTclReturn(interp, Tcl_NewIntObj(
-        NsConnSubmit(interpPtr->connPtr, &piece, 1) == NS_OK ? 0 : -1));
+    return NsTclReturn(interp,
+                       Tcl_NewIntObj(NsConnSubmit(interpPtr->connPtr, &piece, 1)
+                                             == NS_OK
+                                         ? 0
+                                         : -1));
 }
 
 /*
@@ -100,23 +101,20 @@ static int
 SubmitFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    NsInterp    *interpPtr = clientData;
-    NsConn      *connPtr = interpPtr->connPtr;
-    int          withHeaders = 0;
-    Tcl_WideInt  offset = 0, size = 0;
-    char        *file;
-    NsPiece      piece = {.fd = -1};
-    int          result;
-    Ns_ObjvSpec  options[] = {
-        {"-headers", Ns_ObjvBool,    &withHeaders, INT2PTR(1)},
-        {"-offset",  Ns_ObjvWideInt, &offset,      NULL},
-        {"-size",    Ns_ObjvWideInt, &size,        NULL},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"file", Ns_ObjvString, &file, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    NsInterp   *interpPtr = clientData;
+    NsConn     *connPtr = interpPtr->connPtr;
+    int         withHeaders = 0;
+    Tcl_WideInt offset = 0, size = 0;
+    char       *file;
+    NsPiece     piece = {.fd = -1};
+    int         result;
+    Ns_ObjvSpec options[] = {
+        {"-headers", Ns_ObjvBool, &withHeaders, INT2PTR(1)},
+        {"-offset", Ns_ObjvWideInt, &offset, NULL},
+        {"-size", Ns_ObjvWideInt, &size, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"file", Ns_ObjvString, &file, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -145,24 +143,21 @@ static int
 SubmitFilesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    NsInterp    *interpPtr = clientData;
-    NsConn      *connPtr = interpPtr->connPtr;
-    int          withHeaders = 0, nParts;
-    const char  *file = NULL;
-    NsPiece     *pieces;
-    Tcl_Obj     *partsObj;
-    bool         isQueued;
-    Ns_ObjvSpec  options[] = {
+    NsInterp   *interpPtr = clientData;
+    NsConn     *connPtr = interpPtr->connPtr;
+    int         withHeaders = 0, nParts;
+    const char *file = NULL;
+    NsPiece    *pieces;
+    Tcl_Obj    *partsObj;
+    bool        isQueued;
+    Ns_ObjvSpec options[] = {
         {"-headers", Ns_ObjvBool, &withHeaders, INT2PTR(1)},
-        {NULL, NULL, NULL, NULL}
-    };
-    Ns_ObjvSpec  args[] = {
-        {"files", Ns_ObjvObj, &partsObj, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"files", Ns_ObjvObj, &partsObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
-            || Tcl_ListObjLength(interp, partsObj, &nParts) != TCL_OK) {
+        || Tcl_ListObjLength(interp, partsObj, &nParts) != TCL_OK) {
         return TCL_ERROR;
     }
     if (connPtr == NULL) {
@@ -200,8 +195,7 @@ OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
     (void) Tcl_ListObjGetElements(NULL, partsObj, &nParts, &partObjs);
     for (int i = 0; i < nParts; i++) {
         if (GetPart(interp, partObjs[i], &file, &offset, &length) != TCL_OK
-                || OpenPart(interp, file, offset, length, &pieces[i])
-                != TCL_OK) {
+            || OpenPart(interp, file, offset, length, &pieces[i]) != TCL_OK) {
             CloseParts(pieces, i);
             return TCL_ERROR;
         }
@@ -240,17 +234,20 @@ GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
         } else if (STREQ(key, "-size") || STREQ(key, "-length")) {
             result = Tcl_GetWideIntFromObj(interp, valueObj, lengthPtr);
         } else {
-            Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-                "bad key \"%s\": must be filename, -offset, -size, or -length",
-                key));
+            Tcl_SetObjResult(
+                interp,
+                Tcl_ObjPrintf(
+                    "bad key \"%s\": must be filename, -offset, -size, or -length",
+                    key));
             result = TCL_ERROR;
         }
         Tcl_DictObjNext(&search, &keyObj, &valueObj, &isDone);
     }
     Tcl_DictObjDone(&search);
     if (result == TCL_OK && *filePtr == NULL) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf("missing filename in \"%s\"",
-                                               Tcl_GetString(partObj)));
+        Tcl_SetObjResult(interp,
+                         Tcl_ObjPrintf("missing filename in \"%s\"",
+                                       Tcl_GetString(partObj)));
         result = TCL_ERROR;
     }
     return result;
@@ -279,8 +276,7 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         /* Ours; not named in the usage message. */
         {"", NULL, NULL, NULL},
         {"-long", Ns_ObjvBool, &isLong, INT2PTR(1)},
-        {NULL, NULL, NULL, NULL}
-    };
+        {NULL, NULL, NULL, NULL}};
     const char *first = objc > 2 ? Tcl_GetString(objv[2]) : "-server";
 
     if (!STREQ(first, "-server") && !STREQ(first, "-long")) {
@@ -324,16 +320,18 @@ SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (valueObj != NULL
-            && (!NsUnitsSize(Tcl_GetString(valueObj), &size)
-                || size < MIN_WRITER_SIZE)) {
-        Tcl_SetObjResult(interp, Tcl_ObjPrintf(
-            "argument is not an integer in valid range: %s (min %d)",
-            Tcl_GetString(valueObj), MIN_WRITER_SIZE));
+        && (!NsUnitsSize(Tcl_GetString(valueObj), &size)
+            || size < MIN_WRITER_SIZE)) {
+        Tcl_SetObjResult(
+            interp,
+            Tcl_ObjPrintf(
+                "argument is not an integer in valid range: %s (min %d)",
+                Tcl_GetString(valueObj), MIN_WRITER_SIZE));
         return TCL_ERROR;
     }
     newSize = size;
     if (NsWriterSize(driver, valueObj != NULL ? &newSize : NULL, &value)
-            != NS_OK) {
+        != NS_OK) {
         return NoWriter(interp, driver);
     }
     return NsTclReturn(interp, Tcl_NewWideIntObj(value));
@@ -352,13 +350,13 @@ StreamingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     bool        newFlag, value;
 
     if (ParseDriver(interp, objc, objv, &driver, &valueObj) != TCL_OK
-            || (valueObj != NULL
-                && Tcl_GetBooleanFromObj(interp, valueObj, &flag) != TCL_OK)) {
+        || (valueObj != NULL
+            && Tcl_GetBooleanFromObj(interp, valueObj, &flag) != TCL_OK)) {
         return TCL_ERROR;
     }
     newFlag = flag != 0;
     if (NsWriterStreaming(driver, valueObj != NULL ? &newFlag : NULL, &value)
-            != NS_OK) {
+        != NS_OK) {
         return NoWriter(interp, driver);
     }
     return NsTclReturn(interp, Tcl_NewIntObj(value));

@@ -43,26 +43,26 @@
 #include <unistd.h>
 
 typedef enum {
-    ACCEPT_LIMIT,       /* EMFILE, ENFILE, ENOMEM of accept */
-    ACCEPT_ABORTED,     /* ECONNABORTED */
-    OPEN_LIMIT,         /* EMFILE, ENFILE of open */
-    SOCKET_LIMIT,       /* the same of sockets, pipes, polls, events */
-    MAP_MEMORY,         /* ENOMEM of mmap */
-    THREAD_LIMIT,       /* EAGAIN of pthread_create */
-    WRITE_SPACE,        /* ENOSPC of writes to files */
-    WRITE_ERROR,        /* EIO */
-    WRITE_SHORT,        /* a part of what was to be written */
-    READ_ERROR,         /* EIO of reads from files */
-    READ_SHORT,         /* a part of what was to be read from them */
-    SEND_SMALL,         /* a connection takes little at a time, from accept
-                         * on */
-    INTERRUPTED,        /* EINTR of any of these */
-    SYNC_SLOW,          /* fsync takes 50 ms */
-    SYNC_ERROR,         /* EIO */
-    RENAME_ERROR,       /* EACCES of rename, link, unlink */
-    WATCH_LIMIT,        /* ENOMEM of epoll_ctl, ENOSPC of inotify_add_watch */
-    NAME_ERROR,         /* EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM of getaddrinfo */
-    CONNECT_ERROR,      /* ECONNREFUSED, ENETUNREACH, ETIMEDOUT */
+    ACCEPT_LIMIT,   /* EMFILE, ENFILE, ENOMEM of accept */
+    ACCEPT_ABORTED, /* ECONNABORTED */
+    OPEN_LIMIT,     /* EMFILE, ENFILE of open */
+    SOCKET_LIMIT,   /* the same of sockets, pipes, polls, events */
+    MAP_MEMORY,     /* ENOMEM of mmap */
+    THREAD_LIMIT,   /* EAGAIN of pthread_create */
+    WRITE_SPACE,    /* ENOSPC of writes to files */
+    WRITE_ERROR,    /* EIO */
+    WRITE_SHORT,    /* a part of what was to be written */
+    READ_ERROR,     /* EIO of reads from files */
+    READ_SHORT,     /* a part of what was to be read from them */
+    SEND_SMALL,     /* a connection takes little at a time, from accept
+                     * on */
+    INTERRUPTED,    /* EINTR of any of these */
+    SYNC_SLOW,      /* fsync takes 50 ms */
+    SYNC_ERROR,     /* EIO */
+    RENAME_ERROR,   /* EACCES of rename, link, unlink */
+    WATCH_LIMIT,    /* ENOMEM of epoll_ctl, ENOSPC of inotify_add_watch */
+    NAME_ERROR,     /* EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM of getaddrinfo */
+    CONNECT_ERROR,  /* ECONNREFUSED, ENETUNREACH, ETIMEDOUT */
     N_KINDS
 } Kind;
 
@@ -74,7 +74,7 @@ typedef struct Control {
     } kinds[N_KINDS];
 } Control;
 
-static Control *controlPtr;
+static Control    *controlPtr;
 static atomic_uint nCalls;
 
 static unsigned Dice(void);
@@ -88,12 +88,11 @@ static bool     MayPass(int fd, size_t *lengthPtr, bool isWrite);
 /*
  * The function of the C library that one here stands before.
  */
-#define REAL(result, name, ...)                                              \
-    static result (*real)(__VA_ARGS__);                                      \
-    if (real == NULL) {                                                      \
-        *(void **) &real = dlsym(RTLD_NEXT, name);                           \
+#define REAL(result, name, ...)                    \
+    static result (*real)(__VA_ARGS__);            \
+    if (real == NULL) {                            \
+        *(void **) &real = dlsym(RTLD_NEXT, name); \
     }
-
 
 __attribute__((constructor)) static void
 MapControl(void)
@@ -130,7 +129,8 @@ static bool
 Fails(Kind kind)
 {
     unsigned rate = controlPtr != NULL
-        ? atomic_load(&controlPtr->kinds[kind].rate) : 0;
+        ? atomic_load(&controlPtr->kinds[kind].rate)
+        : 0;
 
     if (rate == 0 || Dice() % 65536 >= rate) {
         return false;
@@ -236,44 +236,44 @@ accept(int fd, struct sockaddr *address, socklen_t *lengthPtr)
     return accept4(fd, address, lengthPtr, 0);
 }
 
-#define OPEN(function, name)                                                 \
-    int                                                                      \
-    function(const char *path, int flags, ...)                               \
-    {                                                                        \
-        va_list args;                                                        \
-        mode_t  mode;                                                        \
-                                                                             \
-        REAL(int, name, const char *, int, ...)                              \
-        va_start(args, flags);                                               \
-        mode = (flags & (O_CREAT | O_TMPFILE)) != 0                          \
-            ? va_arg(args, mode_t) : 0;                                      \
-        va_end(args);                                                        \
-        if (Fails(OPEN_LIMIT)) {                                             \
-            errno = Dice() % 2 == 0 ? EMFILE : ENFILE;                       \
-            return -1;                                                       \
-        }                                                                    \
-        return real(path, flags, mode);                                      \
+#define OPEN(function, name)                           \
+    int function(const char *path, int flags, ...)     \
+    {                                                  \
+        va_list args;                                  \
+        mode_t  mode;                                  \
+                                                       \
+        REAL(int, name, const char *, int, ...)        \
+        va_start(args, flags);                         \
+        mode = (flags & (O_CREAT | O_TMPFILE)) != 0    \
+            ? va_arg(args, mode_t)                     \
+            : 0;                                       \
+        va_end(args);                                  \
+        if (Fails(OPEN_LIMIT)) {                       \
+            errno = Dice() % 2 == 0 ? EMFILE : ENFILE; \
+            return -1;                                 \
+        }                                              \
+        return real(path, flags, mode);                \
     }
 OPEN(open, "open")
 OPEN(open64, "open64")
 
-#define OPENAT(function, name)                                               \
-    int                                                                      \
-    function(int directory, const char *path, int flags, ...)                \
-    {                                                                        \
-        va_list args;                                                        \
-        mode_t  mode;                                                        \
-                                                                             \
-        REAL(int, name, int, const char *, int, ...)                         \
-        va_start(args, flags);                                               \
-        mode = (flags & (O_CREAT | O_TMPFILE)) != 0                          \
-            ? va_arg(args, mode_t) : 0;                                      \
-        va_end(args);                                                        \
-        if (Fails(OPEN_LIMIT)) {                                             \
-            errno = Dice() % 2 == 0 ? EMFILE : ENFILE;                       \
-            return -1;                                                       \
-        }                                                                    \
-        return real(directory, path, flags, mode);                           \
+#define OPENAT(function, name)                                    \
+    int function(int directory, const char *path, int flags, ...) \
+    {                                                             \
+        va_list args;                                             \
+        mode_t  mode;                                             \
+                                                                  \
+        REAL(int, name, int, const char *, int, ...)              \
+        va_start(args, flags);                                    \
+        mode = (flags & (O_CREAT | O_TMPFILE)) != 0               \
+            ? va_arg(args, mode_t)                                \
+            : 0;                                                  \
+        va_end(args);                                             \
+        if (Fails(OPEN_LIMIT)) {                                  \
+            errno = Dice() % 2 == 0 ? EMFILE : ENFILE;            \
+            return -1;                                            \
+        }                                                         \
+        return real(directory, path, flags, mode);                \
     }
 OPENAT(openat, "openat")
 OPENAT(openat64, "openat64")
@@ -281,23 +281,22 @@ OPENAT(openat64, "openat64")
 /*
  * A call that makes a descriptor, with its parameters and arguments.
  */
-#define MAKES_DESCRIPTOR(function, parameters, ...)                          \
-    int                                                                      \
-    function parameters                                                      \
-    {                                                                        \
-        static int (*real) parameters;                                       \
-                                                                             \
-        if (real == NULL) {                                                  \
-            *(void **) &real = dlsym(RTLD_NEXT, #function);                  \
-        }                                                                    \
-        if (Fails(SOCKET_LIMIT)) {                                           \
-            errno = Limit();                                                 \
-            return -1;                                                       \
-        }                                                                    \
-        return real(__VA_ARGS__);                                            \
+#define MAKES_DESCRIPTOR(function, parameters, ...)         \
+    int function parameters                                 \
+    {                                                       \
+        static int(*real) parameters;                       \
+                                                            \
+        if (real == NULL) {                                 \
+            *(void **) &real = dlsym(RTLD_NEXT, #function); \
+        }                                                   \
+        if (Fails(SOCKET_LIMIT)) {                          \
+            errno = Limit();                                \
+            return -1;                                      \
+        }                                                   \
+        return real(__VA_ARGS__);                           \
     }
-MAKES_DESCRIPTOR(socket, (int domain, int type, int protocol),
-                 domain, type, protocol)
+MAKES_DESCRIPTOR(socket, (int domain, int type, int protocol), domain, type,
+                 protocol)
 MAKES_DESCRIPTOR(socketpair, (int domain, int type, int protocol, int fds[2]),
                  domain, type, protocol, fds)
 MAKES_DESCRIPTOR(pipe, (int fds[2]), fds)
@@ -360,29 +359,28 @@ inotify_add_watch(int fd, const char *path, uint32_t mask)
 /*
  * Memory and threads.
  */
-#define MMAP(function, name)                                                 \
-    void *                                                                   \
-    function(void *address, size_t length, int protection, int flags,        \
-             int fd, off_t offset)                                           \
-    {                                                                        \
-        REAL(void *, name, void *, size_t, int, int, int, off_t)             \
-        if (Fails(MAP_MEMORY)) {                                             \
-            errno = ENOMEM;                                                  \
-            return MAP_FAILED;                                               \
-        }                                                                    \
-        return real(address, length, protection, flags, fd, offset);         \
+#define MMAP(function, name)                                                \
+    void *function(void *address, size_t length, int protection, int flags, \
+                   int fd, off_t offset)                                    \
+    {                                                                       \
+        REAL(void *, name, void *, size_t, int, int, int, off_t)            \
+        if (Fails(MAP_MEMORY)) {                                            \
+            errno = ENOMEM;                                                 \
+            return MAP_FAILED;                                              \
+        }                                                                   \
+        return real(address, length, protection, flags, fd, offset);        \
     }
 MMAP(mmap, "mmap")
 MMAP(mmap64, "mmap64")
 
 int
 pthread_create(pthread_t *threadPtr, const pthread_attr_t *attributesPtr,
-               void *(*proc)(void *), void *arg)
+               void *(*proc)(void *), void                *arg)
 {
     REAL(int, "pthread_create", pthread_t *, const pthread_attr_t *,
-         void *(*)(void *), void *)
+         void *(*) (void *), void *)
     return Fails(THREAD_LIMIT) ? EAGAIN
-        : real(threadPtr, attributesPtr, proc, arg);
+                               : real(threadPtr, attributesPtr, proc, arg);
 }
 
 /*
@@ -396,12 +394,12 @@ write(int fd, const void *bytes, size_t length)
 }
 
 #define PWRITE(function, name)                                               \
-    ssize_t                                                                  \
-    function(int fd, const void *bytes, size_t length, off_t offset)         \
+    ssize_t function(int fd, const void *bytes, size_t length, off_t offset) \
     {                                                                        \
         REAL(ssize_t, name, int, const void *, size_t, off_t)                \
         return MayPass(fd, &length, true)                                    \
-            ? real(fd, bytes, length, offset) : -1;                          \
+            ? real(fd, bytes, length, offset)                                \
+            : -1;                                                            \
     }
 PWRITE(pwrite, "pwrite")
 PWRITE(pwrite64, "pwrite64")
@@ -447,7 +445,7 @@ writev(int fd, const struct iovec *pieces, int n)
         return -1;
     }
     return length == total ? real(fd, pieces, n)
-        : real(fd, copy, Shorten(copy, pieces, n, length));
+                           : real(fd, copy, Shorten(copy, pieces, n, length));
 }
 
 ssize_t
@@ -477,13 +475,13 @@ sendmsg(int fd, const struct msghdr *messagePtr, int flags)
     return real(fd, &message, flags);
 }
 
-#define SENDFILE(function, name)                                             \
-    ssize_t                                                                  \
-    function(int to, int from, off_t *offsetPtr, size_t length)              \
-    {                                                                        \
-        REAL(ssize_t, name, int, int, off_t *, size_t)                       \
-        return MayPass(to, &length, true)                                    \
-            ? real(to, from, offsetPtr, length) : -1;                        \
+#define SENDFILE(function, name)                                        \
+    ssize_t function(int to, int from, off_t *offsetPtr, size_t length) \
+    {                                                                   \
+        REAL(ssize_t, name, int, int, off_t *, size_t)                  \
+        return MayPass(to, &length, true)                               \
+            ? real(to, from, offsetPtr, length)                         \
+            : -1;                                                       \
     }
 SENDFILE(sendfile, "sendfile")
 SENDFILE(sendfile64, "sendfile64")
@@ -495,13 +493,13 @@ read(int fd, void *bytes, size_t length)
     return MayPass(fd, &length, false) ? real(fd, bytes, length) : -1;
 }
 
-#define PREAD(function, name)                                                \
-    ssize_t                                                                  \
-    function(int fd, void *bytes, size_t length, off_t offset)               \
-    {                                                                        \
-        REAL(ssize_t, name, int, void *, size_t, off_t)                      \
-        return MayPass(fd, &length, false)                                   \
-            ? real(fd, bytes, length, offset) : -1;                          \
+#define PREAD(function, name)                                          \
+    ssize_t function(int fd, void *bytes, size_t length, off_t offset) \
+    {                                                                  \
+        REAL(ssize_t, name, int, void *, size_t, off_t)                \
+        return MayPass(fd, &length, false)                             \
+            ? real(fd, bytes, length, offset)                          \
+            : -1;                                                      \
     }
 PREAD(pread, "pread")
 PREAD(pread64, "pread64")
@@ -517,7 +515,7 @@ readv(int fd, const struct iovec *pieces, int n)
         return -1;
     }
     return length == total ? real(fd, pieces, n)
-        : real(fd, copy, Shorten(copy, pieces, n, length));
+                           : real(fd, copy, Shorten(copy, pieces, n, length));
 }
 
 ssize_t
@@ -552,61 +550,57 @@ epoll_wait(int fd, struct epoll_event *events, int n, int ms)
 /*
  * Files as a whole.
  */
-#define SYNC(function)                                                       \
-    int                                                                      \
-    function(int fd)                                                         \
-    {                                                                        \
-        REAL(int, #function, int)                                            \
-        if (Fails(SYNC_SLOW)) {                                              \
-            usleep(50000);                                                   \
-        }                                                                    \
-        if (Fails(SYNC_ERROR)) {                                             \
-            errno = EIO;                                                     \
-            return -1;                                                       \
-        }                                                                    \
-        return real(fd);                                                     \
+#define SYNC(function)            \
+    int function(int fd)          \
+    {                             \
+        REAL(int, #function, int) \
+        if (Fails(SYNC_SLOW)) {   \
+            usleep(50000);        \
+        }                         \
+        if (Fails(SYNC_ERROR)) {  \
+            errno = EIO;          \
+            return -1;            \
+        }                         \
+        return real(fd);          \
     }
 SYNC(fsync)
 SYNC(fdatasync)
 
-#define TRUNCATE(function, name)                                             \
-    int                                                                      \
-    function(int fd, off_t length)                                           \
-    {                                                                        \
-        REAL(int, name, int, off_t)                                          \
-        if (Fails(WRITE_ERROR)) {                                            \
-            errno = EIO;                                                     \
-            return -1;                                                       \
-        }                                                                    \
-        return real(fd, length);                                             \
+#define TRUNCATE(function, name)       \
+    int function(int fd, off_t length) \
+    {                                  \
+        REAL(int, name, int, off_t)    \
+        if (Fails(WRITE_ERROR)) {      \
+            errno = EIO;               \
+            return -1;                 \
+        }                              \
+        return real(fd, length);       \
     }
 TRUNCATE(ftruncate, "ftruncate")
 TRUNCATE(ftruncate64, "ftruncate64")
 
-#define ALLOCATE(function, name)                                             \
-    int                                                                      \
-    function(int fd, int mode, off_t offset, off_t length)                   \
-    {                                                                        \
-        REAL(int, name, int, int, off_t, off_t)                              \
-        if (Fails(WRITE_SPACE)) {                                            \
-            errno = ENOSPC;                                                  \
-            return -1;                                                       \
-        }                                                                    \
-        return real(fd, mode, offset, length);                               \
+#define ALLOCATE(function, name)                               \
+    int function(int fd, int mode, off_t offset, off_t length) \
+    {                                                          \
+        REAL(int, name, int, int, off_t, off_t)                \
+        if (Fails(WRITE_SPACE)) {                              \
+            errno = ENOSPC;                                    \
+            return -1;                                         \
+        }                                                      \
+        return real(fd, mode, offset, length);                 \
     }
 ALLOCATE(fallocate, "fallocate")
 ALLOCATE(fallocate64, "fallocate64")
 
-#define TWO_PATHS(function)                                                  \
-    int                                                                      \
-    function(const char *from, const char *to)                               \
-    {                                                                        \
-        REAL(int, #function, const char *, const char *)                     \
-        if (Fails(RENAME_ERROR)) {                                           \
-            errno = EACCES;                                                  \
-            return -1;                                                       \
-        }                                                                    \
-        return real(from, to);                                               \
+#define TWO_PATHS(function)                              \
+    int function(const char *from, const char *to)       \
+    {                                                    \
+        REAL(int, #function, const char *, const char *) \
+        if (Fails(RENAME_ERROR)) {                       \
+            errno = EACCES;                              \
+            return -1;                                   \
+        }                                                \
+        return real(from, to);                           \
     }
 TWO_PATHS(rename)
 TWO_PATHS(link)

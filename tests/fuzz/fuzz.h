@@ -17,10 +17,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
 #define FuzzAssert(condition) \
-    do { \
-        if (!(condition)) { \
-            abort(); \
-        } \
+    do {                      \
+        if (!(condition)) {   \
+            abort();          \
+        }                     \
     } while (0)
 
 /*

@@ -28,7 +28,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     FuzzAssert(wholeBytes <= wholeConsumed && wholeConsumed <= length);
     FuzzAssert(wholeBytes <= MAX_BYTES);
     FuzzAssert(memcmp(wholeData + wholeConsumed, data + wholeConsumed,
-                      length - wholeConsumed) == 0);
+                      length - wholeConsumed)
+               == 0);
 
     NsChunkInit(&pieces, MAX_BYTES);
     while (at < length && !isAtEnd) {

@@ -50,8 +50,7 @@ CheckPart(const NsFormPart *partPtr, void *arg)
     FuzzAssert(partPtr->contentOffset <= sourcePtr->length);
     FuzzAssert(partPtr->contentLength
                <= sourcePtr->length - partPtr->contentOffset);
-    FuzzAssert(partPtr->content
-               == sourcePtr->data + partPtr->contentOffset);
+    FuzzAssert(partPtr->content == sourcePtr->data + partPtr->contentOffset);
     CheckText(partPtr->name);
     if (partPtr->fileName != NULL) {
         CheckText(partPtr->fileName);

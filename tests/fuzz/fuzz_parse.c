@@ -13,8 +13,7 @@
 #include "http/request_line.h"
 
 static const NsParseLimits limits = {
-    .maxLineBytes = 64, .maxHeadBytes = 2048, .maxFields = 40
-};
+    .maxLineBytes = 64, .maxHeadBytes = 2048, .maxFields = 40};
 
 typedef struct {
     char         *buffer;
@@ -111,7 +110,8 @@ Compare(const Run *aPtr, const Run *bPtr)
     for (int i = 0; i < a->nFields; i++) {
         FuzzAssert(a->fields[i].valueLength == b->fields[i].valueLength);
         FuzzAssert(memcmp(a->fields[i].value, b->fields[i].value,
-                          a->fields[i].valueLength) == 0);
+                          a->fields[i].valueLength)
+                   == 0);
     }
 }
 

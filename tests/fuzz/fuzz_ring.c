@@ -28,25 +28,24 @@
 #define MEMORY_BYTES 65536
 #define EDIT_BYTES   12
 
-#define FLAG_SUMS    1          /* Make the checksums right again. */
-#define FLAG_SHORTER 2          /* Cut it off where the first edit is. */
-#define FLAG_SLOW    4          /* Print with a threshold. */
+#define FLAG_SUMS    1 /* Make the checksums right again. */
+#define FLAG_SHORTER 2 /* Cut it off where the first edit is. */
+#define FLAG_SLOW    4 /* Print with a threshold. */
 
 static char   directory[64], path[512], logFile[128], output[128];
 static char  *image, *damaged;
 static size_t imageBytes;
 
-static void Prepare(void);
-static void LogAndDie(void);
-static void Load(void);
+static void   Prepare(void);
+static void   LogAndDie(void);
+static void   Load(void);
 static size_t Damage(const uint8_t *data, size_t length);
 static size_t Place(uint32_t number);
-static void RestoreFiles(void);
-static void MakeSums(void);
-static void Save(size_t bytes);
-static void CheckPrinting(bool isSlow);
-static void RemoveAll(void);
-
+static void   RestoreFiles(void);
+static void   MakeSums(void);
+static void   Save(size_t bytes);
+static void   CheckPrinting(bool isSlow);
+static void   RemoveAll(void);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
@@ -99,42 +98,57 @@ Prepare(void)
 static void
 LogAndDie(void)
 {
-    char         text[6000], audit[] = "thread\0kind\0key\0value";
+    char            text[6000], audit[] = "thread\0kind\0key\0value";
     Ns_AccessRecord access = {
-        .flags = NS_ACCESS_COMBINED | NS_ACCESS_FMTTIME | NS_ACCESS_REQTIME | NS_ACCESS_PARTIALTIMES,
-        .status = 200, .start = 1, .peerLength = 3, .userLength = 4,
-        .requestLength = 14, .refererLength = 2, .agentLength = 2, .nHeaders = 1
-    };
+        .flags = NS_ACCESS_COMBINED | NS_ACCESS_FMTTIME | NS_ACCESS_REQTIME
+            | NS_ACCESS_PARTIALTIMES,
+        .status = 200,
+        .start = 1,
+        .peerLength = 3,
+        .userLength = 4,
+        .requestLength = 14,
+        .refererLength = 2,
+        .agentLength = 2,
+        .nHeaders = 1};
     uint32_t     n = 3;
-    struct iovec pieces[] = {
-        {&access, sizeof(access)}, {"::1u serGET / HTTP/1.1rrab", 25},
-        {&n, sizeof(n)}, {"ext", 3}
-    };
+    struct iovec pieces[] = {{&access, sizeof(access)},
+                             {"::1u serGET / HTTP/1.1rrab", 25},
+                             {&n, sizeof(n)},
+                             {"ext", 3}};
 
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = logFile, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = MEMORY_BYTES, .ringDirectory = directory,
-        .home = directory
-    });
+        .file = logFile,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = MEMORY_BYTES,
+        .ringDirectory = directory,
+        .home = directory});
     (void) Ns_LogStreamCreate("access/s/m", Ns_LogAccessLine, NULL);
     (void) NsSinkCreate(&(NsSinkSpec){
-        .name = "all", .type = "file", .file = logFile, .nStreams = 4,
-        .streams = (const char *[]) {"system", "access", "audit", "operation"},
-        .settings = nsSinkDefaults
-    });
+        .name = "all",
+        .type = "file",
+        .file = logFile,
+        .nStreams = 4,
+        .streams = (const char *[]){"system", "access", "audit", "operation"},
+        .settings = nsSinkDefaults});
     Ns_Log(Notice, "one");
     Ns_Log(Warning, "two\nlines");
     (void) Ns_LogStreamPut(NsStreamFind("access/s/m"), Notice, pieces, 4);
-    (void) Ns_LogStreamPut(NsStreamFind("audit"), Notice, &(struct iovec){
-        audit, sizeof(audit)}, 1);
+    (void) Ns_LogStreamPut(NsStreamFind("audit"), Notice,
+                           &(struct iovec){audit, sizeof(audit)}, 1);
     NsUnitBegin();
     NsUnitEvent("log", "inside", 6);
-    NsUnitEnd(&(Ns_Access){.server = "s", .driver = "d", .peer = "::1",
-        .line = "GET /", .lineLength = 5, .status = 200});
+    NsUnitEnd(&(Ns_Access){.server = "s",
+                           .driver = "d",
+                           .peer = "::1",
+                           .line = "GET /",
+                           .lineLength = 5,
+                           .status = 200});
     memset(text, 'x', sizeof(text));
-    (void) Ns_LogStreamPut(NsStreamFind("audit"), Error, &(struct iovec){
-        text, sizeof(text)}, 1);
+    (void) Ns_LogStreamPut(NsStreamFind("audit"), Error,
+                           &(struct iovec){text, sizeof(text)}, 1);
     _exit(0);
 }
 
@@ -195,10 +209,10 @@ static size_t
 Place(uint32_t number)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    NsRingLayout layout = NsRingLayoutOf(headerPtr);
-    size_t nSegments = headerPtr->nSegments;
-    size_t segments = layout.segments;
-    uint32_t n = number >> 3;
+    NsRingLayout        layout = NsRingLayoutOf(headerPtr);
+    size_t              nSegments = headerPtr->nSegments;
+    size_t              segments = layout.segments;
+    uint32_t            n = number >> 3;
 
     switch (number % 8) {
     case 0:
@@ -210,8 +224,8 @@ Place(uint32_t number)
     case 3:
         return layout.sinks + n % (3 * sizeof(NsRingSink));
     case 4:
-        return layout.cursors + n % (8 * headerPtr->maxReaders
-                                     * sizeof(NsRingCursor));
+        return layout.cursors
+            + n % (8 * headerPtr->maxReaders * sizeof(NsRingCursor));
     case 5:
         return n % imageBytes;
     default:
@@ -246,7 +260,7 @@ static void
 MakeSums(void)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    size_t segmentBytes = headerPtr->segmentBytes;
+    size_t              segmentBytes = headerPtr->segmentBytes;
     size_t segments = imageBytes - headerPtr->nSegments * segmentBytes;
 
     for (uint32_t i = 0; i < headerPtr->nSegments; i++) {
@@ -257,11 +271,12 @@ MakeSums(void)
             NsRingRecord *recordPtr = (void *) (base + at);
 
             if (recordPtr->length > segmentBytes - at - sizeof(*recordPtr)
-                    || recordPtr->total == 0) {
+                || recordPtr->total == 0) {
                 break;
             }
-            recordPtr->checksum = NsRingChecksum(recordPtr, NsRingSum(
-                0, recordPtr + 1, recordPtr->length));
+            recordPtr->checksum =
+                NsRingChecksum(recordPtr,
+                               NsRingSum(0, recordPtr + 1, recordPtr->length));
             at += sizeof(*recordPtr) + NS_RING_ALIGN(recordPtr->length);
         }
     }

@@ -71,7 +71,8 @@ CheckCoding(const uint8_t *data, size_t length, NsUrlPart part)
                 (size_t) Ns_DStringLength(&coded), NULL, part);
     FuzzAssert(Ns_DStringLength(&again) == Ns_DStringLength(&text));
     FuzzAssert(memcmp(Ns_DStringValue(&again), Ns_DStringValue(&text),
-                      (size_t) Ns_DStringLength(&text)) == 0);
+                      (size_t) Ns_DStringLength(&text))
+               == 0);
     Ns_DStringFree(&again);
     Ns_DStringFree(&coded);
     Ns_DStringFree(&text);

@@ -43,21 +43,18 @@
 #include <unistd.h>
 
 #define MAX_REPLY (8 << 20)
-#define PATIENCE  20            /* Seconds without an answer: give up. */
+#define PATIENCE  20 /* Seconds without an answer: give up. */
 #define PATTERN   "0123456789abcdef"
 
-typedef enum {
-    COMPLETE, REFUSED, WRONG, CUT, NONE, CONNECT
-} Outcome;
+typedef enum { COMPLETE, REFUSED, WRONG, CUT, NONE, CONNECT } Outcome;
 
 static const char *const outcomeNames[] = {
-    "complete", "refused", "wrong", "cut", "none", "connect"
-};
+    "complete", "refused", "wrong", "cut", "none", "connect"};
 
 typedef struct Path {
     const char *name;
     int         nameLength;
-    char        kind;           /* 0: anything; ':', '+', '!' as above. */
+    char        kind; /* 0: anything; ':', '+', '!' as above. */
     size_t      length;
 } Path;
 
@@ -70,8 +67,8 @@ typedef struct Connection {
     pthread_t thread;
     int       number;
     bool      isSlow;
-    int       fd;               /* -1: none. */
-    SSL      *tlsPtr;           /* NULL: plain. */
+    int       fd;     /* -1: none. */
+    SSL      *tlsPtr; /* NULL: plain. */
     Request  *requests;
     int       nRequests;
     int       room;
@@ -79,13 +76,13 @@ typedef struct Connection {
     size_t    got;
 } Connection;
 
-static int     port;
-static int     tlsPort;         /* 0: none. */
+static int      port;
+static int      tlsPort; /* 0: none. */
 static SSL_CTX *tlsContext;
-static Path   *paths;
-static int     nPaths;
-static int     roundNumber;
-static int64_t end;             /* In milliseconds; 0: none. */
+static Path    *paths;
+static int      nPaths;
+static int      roundNumber;
+static int64_t  end; /* In milliseconds; 0: none. */
 
 static void    ParsePath(Path *pathPtr, const char *word);
 static void   *Ask(void *arg);
@@ -115,9 +112,11 @@ main(int argc, char **argv)
     long        ms;
 
     if (argc < 6) {
-        fprintf(stderr, "usage: %s PORT[:TLSPORT] ROUND CONNECTIONS "
+        fprintf(stderr,
+                "usage: %s PORT[:TLSPORT] ROUND CONNECTIONS "
                 "MILLISECONDS PATH "
-                "...\n", argv[0]);
+                "...\n",
+                argv[0]);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -182,16 +181,16 @@ Ask(void *arg)
     connPtr->fd = -1;
     connPtr->reply = malloc(MAX_REPLY + 1);
     while (!isGone && (end == 0 || NowMs() < end)) {
-        const Path *pathPtr = &paths[(connPtr->number + connPtr->nRequests)
-                                     % nPaths];
-        Request    *requestPtr;
-        char        id[64];
+        const Path *pathPtr =
+            &paths[(connPtr->number + connPtr->nRequests) % nPaths];
+        Request *requestPtr;
+        char     id[64];
 
         if (connPtr->nRequests == connPtr->room) {
             connPtr->room = connPtr->room == 0 ? 1024 : 2 * connPtr->room;
-            connPtr->requests = realloc(
-                connPtr->requests,
-                (size_t) connPtr->room * sizeof(*connPtr->requests));
+            connPtr->requests = realloc(connPtr->requests,
+                                        (size_t) connPtr->room
+                                            * sizeof(*connPtr->requests));
         }
         snprintf(id, sizeof(id), "%d.%d.%d", roundNumber, connPtr->number,
                  connPtr->nRequests);
@@ -205,9 +204,10 @@ Ask(void *arg)
                                            &requestPtr->status);
         }
         isGone = end == 0 && requestPtr->outcome >= CUT;
-        if (connPtr->fd >= 0 && (requestPtr->outcome >= WRONG
-                                 || HasField(connPtr, "Connection: close")
-                                 || IsEndedByClose(connPtr))) {
+        if (connPtr->fd >= 0
+            && (requestPtr->outcome >= WRONG
+                || HasField(connPtr, "Connection: close")
+                || IsEndedByClose(connPtr))) {
             Disconnect(connPtr);
             /* Whoever is refused comes back a little later. */
             usleep(requestPtr->outcome == COMPLETE ? 0 : 2000);
@@ -222,9 +222,7 @@ static bool
 Connect(Connection *connPtr)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
-    };
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval patience = {PATIENCE, 0};
     bool           isTls = tlsPort != 0 && connPtr->number % 2 == 1;
     int            on = 1, small = 4096;
@@ -240,7 +238,7 @@ Connect(Connection *connPtr)
         setsockopt(connPtr->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     }
     if (connect(connPtr->fd, (struct sockaddr *) &address, sizeof(address))
-            != 0) {
+        != 0) {
         Disconnect(connPtr);
     } else if (isTls) {
         connPtr->tlsPtr = SSL_new(tlsContext);
@@ -282,13 +280,16 @@ Receive(Connection *connPtr, char *bytes, size_t length)
     }
     n = SSL_read(connPtr->tlsPtr, bytes, (int) length);
     return n > 0 ? n
-        : SSL_get_error(connPtr->tlsPtr, n) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+        : SSL_get_error(connPtr->tlsPtr, n) == SSL_ERROR_ZERO_RETURN
+        ? 0
+        : -1;
 }
 
 static ssize_t
 SendSome(Connection *connPtr, const char *bytes, size_t length)
 {
-    return connPtr->tlsPtr == NULL ? send(connPtr->fd, bytes, length, 0)
+    return connPtr->tlsPtr == NULL
+        ? send(connPtr->fd, bytes, length, 0)
         : SSL_write(connPtr->tlsPtr, bytes, (int) length);
 }
 
@@ -309,7 +310,8 @@ Exchange(Connection *connPtr, const Path *pathPtr, const char *id,
 
         if (whole > 0 && connPtr->got >= whole) {
             return connPtr->got == whole
-                ? Judge(connPtr, pathPtr, id, statusPtr) : WRONG;
+                ? Judge(connPtr, pathPtr, id, statusPtr)
+                : WRONG;
         }
         n = Receive(connPtr, connPtr->reply + connPtr->got,
                     MAX_REPLY - connPtr->got);
@@ -330,15 +332,18 @@ Send(Connection *connPtr, const Path *pathPtr, const char *id)
 {
     char   head[512];
     size_t left = pathPtr->kind == '!' ? pathPtr->length : 0;
-    int    n = snprintf(head, sizeof(head), "%s /%.*s?id=%s HTTP/1.1\r\n"
-                        "Host: h\r\n", left > 0 ? "POST" : "GET",
-                        pathPtr->nameLength, pathPtr->name, id);
+    int    n = snprintf(head, sizeof(head),
+                        "%s /%.*s?id=%s HTTP/1.1\r\n"
+                           "Host: h\r\n",
+                     left > 0 ? "POST" : "GET", pathPtr->nameLength,
+                        pathPtr->name, id);
     bool   isSent;
 
     if (left > 0) {
         n += snprintf(head + n, sizeof(head) - (size_t) n,
                       "Content-Type: application/octet-stream\r\n"
-                      "Content-Length: %zu\r\n", left);
+                      "Content-Length: %zu\r\n",
+                      left);
     }
     n += snprintf(head + n, sizeof(head) - (size_t) n, "\r\n");
     isSent = SendHead(connPtr, head, (size_t) n);
@@ -359,7 +364,8 @@ static bool
 SendHead(Connection *connPtr, const char *head, size_t length)
 {
     size_t piece = connPtr->number % 4 == 3
-        ? 1 + (size_t) connPtr->nRequests % length : length;
+        ? 1 + (size_t) connPtr->nRequests % length
+        : length;
     bool   isSent = SendAll(connPtr, head, piece);
 
     if (isSent && piece < length) {
@@ -393,17 +399,20 @@ Judge(const Connection *connPtr, const Path *pathPtr, const char *id,
     size_t      idLength = strlen(id);
     bool        hasId = length > idLength && strncmp(body, id, idLength) == 0
         && body[idLength] == '\n';
-    Outcome     outcome = COMPLETE;
+    Outcome outcome = COMPLETE;
 
     *statusPtr = (int) strtol(connPtr->reply + strlen("HTTP/1.1 "), NULL, 10);
     if (pathPtr->kind != 0 && *statusPtr >= 400) {
         outcome = REFUSED;
     } else if (pathPtr->kind == ':') {
         outcome = length == pathPtr->length && IsPattern(body, 0, length)
-            ? COMPLETE : WRONG;
+            ? COMPLETE
+            : WRONG;
     } else if (pathPtr->kind == '+') {
         outcome = hasId && length == pathPtr->length
-            && IsPattern(body, idLength + 1, length) ? COMPLETE : WRONG;
+                && IsPattern(body, idLength + 1, length)
+            ? COMPLETE
+            : WRONG;
     } else if (pathPtr->kind == '!') {
         outcome = hasId && length == idLength + 1 ? COMPLETE : WRONG;
     }

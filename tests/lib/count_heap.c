@@ -21,16 +21,16 @@
 #define LINE_BYTES  32
 #define FILE_BYTES  (MAX_THREADS * LINE_BYTES)
 
-static char      *lines;                /* The file; NULL before Setup. */
+static char      *lines; /* The file; NULL before Setup. */
 static atomic_int nThreads;
-static char       early[65536];         /* For dlsym itself. */
+static char       early[65536]; /* For dlsym itself. */
 static size_t     earlyUsed;
 
 static void *(*nextMalloc)(size_t);
 static void *(*nextCalloc)(size_t, size_t);
 static void *(*nextRealloc)(void *, size_t);
 static void *(*nextAligned)(size_t, size_t);
-static void  (*nextFree)(void *);
+static void (*nextFree)(void *);
 
 static __thread char *ownLine;
 static __thread long  nTaken;
@@ -58,11 +58,11 @@ static void
 FindNext(void)
 {
     if (nextMalloc == NULL) {
-        nextCalloc = (void *(*)(size_t, size_t)) dlsym(RTLD_NEXT, "calloc");
-        nextRealloc = (void *(*)(void *, size_t)) dlsym(RTLD_NEXT, "realloc");
-        nextAligned = (void *(*)(size_t, size_t)) dlsym(RTLD_NEXT, "memalign");
+        nextCalloc = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "calloc");
+        nextRealloc = (void *(*) (void *, size_t)) dlsym(RTLD_NEXT, "realloc");
+        nextAligned = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "memalign");
         nextFree = (void (*)(void *)) dlsym(RTLD_NEXT, "free");
-        nextMalloc = (void *(*)(size_t)) dlsym(RTLD_NEXT, "malloc");
+        nextMalloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "malloc");
     }
 }
 

@@ -33,15 +33,14 @@ static void     Count(void);
 static ssize_t  RealWrite(int fd, const void *bytes, size_t length);
 static int      RealOpen(const char *path, int flags, int mode);
 
-
 ssize_t
 write(int fd, const void *bytes, size_t length)
 {
     static atomic_bool isShort;
 
     if (length > 1 && IsFaulty(fd)) {
-        if (IsTrouble() && (atomic_exchange(&isShort, false)
-                            || Dice() % 3 == 0)) {
+        if (IsTrouble()
+            && (atomic_exchange(&isShort, false) || Dice() % 3 == 0)) {
             Count();
             errno = ENOSPC;
             return -1;
@@ -147,7 +146,7 @@ static unsigned
 Dice(void)
 {
     static atomic_uint state = 1;
-    unsigned x = atomic_fetch_add(&state, 0x9e3779b9u);
+    unsigned           x = atomic_fetch_add(&state, 0x9e3779b9u);
 
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -159,8 +158,8 @@ Dice(void)
 static void
 Count(void)
 {
-    int fd = RealOpen("faulty.count",
-                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int fd = RealOpen("faulty.count", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                      0644);
 
     (void) RealWrite(fd, ".", 1);
     close(fd);

@@ -17,9 +17,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define REAL(name) \
+#define REAL(name)                 \
     static __typeof__(name) *real; \
-    if (real == NULL) *(void **) &real = dlsym(RTLD_NEXT, #name)
+    if (real == NULL)              \
+    *(void **) &real = dlsym(RTLD_NEXT, #name)
 
 static ssize_t Count(ssize_t sent);
 
@@ -63,8 +64,8 @@ static ssize_t
 Count(ssize_t sent)
 {
     static atomic_llong total;
-    long long limit = 0;
-    FILE     *file = fopen("send.limit", "re");
+    long long           limit = 0;
+    FILE               *file = fopen("send.limit", "re");
 
     if (file != NULL) {
         if (fscanf(file, "%lld", &limit) != 1) {
@@ -72,7 +73,7 @@ Count(ssize_t sent)
         }
         fclose(file);
         if (limit > 0 && sent > 0
-                && atomic_fetch_add(&total, sent) + sent >= limit) {
+            && atomic_fetch_add(&total, sent) + sent >= limit) {
             kill(getpid(), SIGKILL);
         }
     }

@@ -13,7 +13,6 @@
 static int  Real(const char *name, int fd);
 static void Record(int fd);
 
-
 int
 fsync(int fd)
 {
@@ -42,8 +41,7 @@ Record(int fd)
 {
     char    link[64], path[4096];
     ssize_t n;
-    int     list = open("syncs", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                        0644);
+    int list = open("syncs", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     n = readlink(link, path, sizeof(path) - 1);

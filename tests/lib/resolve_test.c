@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef int ResolveProc(const char *, const char *, const struct addrinfo *,
-                          struct addrinfo **);
+                        struct addrinfo **);
 
 int
 getaddrinfo(const char *node, const char *service,

@@ -8,50 +8,49 @@
 
 #include "ns.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 /*
  * Names and types as modules know them: what differs does not compile.
  */
-static void (*const logProc) (Ns_LogSeverity, const char *, ...) = Ns_Log;
-static void (*const vaLogProc) (Ns_LogSeverity, const char *, va_list *) =
-    Ns_VALog;
-static Ns_LogSeverity (*const createProc) (const char *) =
-    Ns_CreateLogSeverity;
-static const char *(*const nameProc) (Ns_LogSeverity) = Ns_LogSeverityName;
-static int (*const enabledProc) (Ns_LogSeverity) = Ns_LogSeverityEnabled;
-static void (*const addProc) (Ns_LogFilter *, void *, Ns_Callback *) =
-    Ns_AddLogFilter;
-static void (*const removeProc) (Ns_LogFilter *, void *) = Ns_RemoveLogFilter;
-static char *(*const timeProc) (char *) = Ns_LogTime;
-static char *(*const time2Proc) (char *, int) = Ns_LogTime2;
-static int (*const rollProc) (void) = Ns_LogRoll;
-static int (*const rollFileProc) (const char *, int) = Ns_RollFile;
-static int (*const purgeProc) (const char *, int) = Ns_PurgeFiles;
-static int (*const rollByDateProc) (const char *, int) = Ns_RollFileByDate;
-static int (*const writeProc) (int, const char *, size_t) = NsAsyncWrite;
-static void (*const disableProc) (int) = NsAsyncWriterQueueDisable;
-static void (*const enableProc) (void) = NsAsyncWriterQueueEnable;
-static void (*const flushProc) (Ns_LogFlushProc *) = Ns_SetLogFlushProc;
-static void (*const setProc) (Ns_LogProc *) = Ns_SetNsLogProc;
-static char *(*const fileProc) (void) = Ns_InfoErrorLog;
-static const char *(*const errorProc) (Tcl_Interp *) = Ns_TclLogError;
-static const char *(*const errorInfoProc) (Tcl_Interp *, const char *) =
-    Ns_TclLogErrorInfo;
-static const char *(*const errorRequestProc) (Tcl_Interp *, Ns_Conn *) =
-    Ns_TclLogErrorRequest;
+static void (*const logProc)(Ns_LogSeverity, const char *, ...) = Ns_Log;
+static void (*const vaLogProc)(Ns_LogSeverity, const char *,
+                               va_list *) = Ns_VALog;
+static Ns_LogSeverity (*const createProc)(const char *) = Ns_CreateLogSeverity;
+static const char *(*const nameProc)(Ns_LogSeverity) = Ns_LogSeverityName;
+static int (*const enabledProc)(Ns_LogSeverity) = Ns_LogSeverityEnabled;
+static void (*const addProc)(Ns_LogFilter *, void *,
+                             Ns_Callback *) = Ns_AddLogFilter;
+static void (*const removeProc)(Ns_LogFilter *, void *) = Ns_RemoveLogFilter;
+static char *(*const timeProc)(char *) = Ns_LogTime;
+static char *(*const time2Proc)(char *, int) = Ns_LogTime2;
+static int (*const rollProc)(void) = Ns_LogRoll;
+static int (*const rollFileProc)(const char *, int) = Ns_RollFile;
+static int (*const purgeProc)(const char *, int) = Ns_PurgeFiles;
+static int (*const rollByDateProc)(const char *, int) = Ns_RollFileByDate;
+static int (*const writeProc)(int, const char *, size_t) = NsAsyncWrite;
+static void (*const disableProc)(int) = NsAsyncWriterQueueDisable;
+static void (*const enableProc)(void) = NsAsyncWriterQueueEnable;
+static void (*const flushProc)(Ns_LogFlushProc *) = Ns_SetLogFlushProc;
+static void (*const setProc)(Ns_LogProc *) = Ns_SetNsLogProc;
+static char *(*const fileProc)(void) = Ns_InfoErrorLog;
+static const char *(*const errorProc)(Tcl_Interp *) = Ns_TclLogError;
+static const char *(*const errorInfoProc)(Tcl_Interp *,
+                                          const char *) = Ns_TclLogErrorInfo;
+static const char *(*const errorRequestProc)(Tcl_Interp *,
+                                             Ns_Conn *) = Ns_TclLogErrorRequest;
 
 /*
  * What a filter of this module has seen, as a list for scripts.
  */
 typedef struct Seen {
-    Ns_Mutex    lock;           /* Guards the rest. */
-    Ns_Cond     changed;
-    Ns_DString  entries;
-    int         nFreed;
-    bool        isHeld;         /* Calls of the holding filter do not return. */
-    bool        isInside;
+    Ns_Mutex   lock; /* Guards the rest. */
+    Ns_Cond    changed;
+    Ns_DString entries;
+    int        nFreed;
+    bool       isHeld; /* Calls of the holding filter do not return. */
+    bool       isInside;
 } Seen;
 
 static Seen seen;
@@ -61,8 +60,8 @@ static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  LogsObjCmd;
 static Ns_LogFilter    Filter;
 static Ns_Callback     CountFreed;
-static char *FilterOf(Tcl_Obj *nameObj);
-static void  LogVa(Ns_LogSeverity severity, const char *fmt, ...);
+static char           *FilterOf(Tcl_Obj *nameObj);
+static void            LogVa(Ns_LogSeverity severity, const char *fmt, ...);
 static Ns_ThreadProc   RemoveHolding;
 static Ns_Callback     AtExit;
 
@@ -89,12 +88,27 @@ static int
 LogsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *CONST objv[])
 {
-    enum {LOG, VALOG, SEVERITY, ADD, REMOVE, SEEN, WAITS, TIME, ROLL, DATE,
-          DEPRECATED, ERROR, WRITE, QUEUE, END};
-    static const char *const options[] = {
-        "log", "valog", "severity", "add", "remove", "seen", "waits", "time",
-        "roll", "date", "deprecated", "error", "write", "queue", "end", NULL
+    enum {
+        LOG,
+        VALOG,
+        SEVERITY,
+        ADD,
+        REMOVE,
+        SEEN,
+        WAITS,
+        TIME,
+        ROLL,
+        DATE,
+        DEPRECATED,
+        ERROR,
+        WRITE,
+        QUEUE,
+        END
     };
+    static const char *const options[] = {
+        "log",   "valog", "severity", "add",  "remove",     "seen",
+        "waits", "time",  "roll",     "date", "deprecated", "error",
+        "write", "queue", "end",      NULL};
     const char *word = objc > 2 ? Tcl_GetString(objv[2]) : "";
     char        zoned[41], plain[41], again[41];
     int         option, number = 0;
@@ -105,7 +119,7 @@ LogsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0, &option)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     switch (option) {
@@ -200,8 +214,7 @@ LogsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         int fd = open(word, O_WRONLY | O_APPEND | O_CREAT, 0644), length;
         const char *bytes = Tcl_GetStringFromObj(objv[3], &length);
 
-        Ns_TclPrintfResult(interp, "%d",
-                           writeProc(fd, bytes, (size_t) length));
+        Ns_TclPrintfResult(interp, "%d", writeProc(fd, bytes, (size_t) length));
         /* Open as long as the bytes may wait. */
         break;
     }
@@ -277,7 +290,8 @@ FilterOf(Tcl_Obj *nameObj)
     const char *name = Tcl_GetString(nameObj);
 
     return STREQ(name, recording) ? recording
-        : STREQ(name, failing) ? failing : holding;
+        : STREQ(name, failing)    ? failing
+                                  : holding;
 }
 
 static void

@@ -9,7 +9,7 @@
 
 #include "ns.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 /*
@@ -21,42 +21,42 @@ typedef struct Visit {
 } Visit;
 
 typedef struct Probe {
-    const char    *server;          /* Constant after creation. */
-    const char    *module;
-    const char    *greeting;
-    int            limit;
-    Ns_LogStream   stream;
-    Ns_LogSink     sink;
+    const char  *server; /* Constant after creation. */
+    const char  *module;
+    const char  *greeting;
+    int          limit;
+    Ns_LogStream stream;
+    Ns_LogSink   sink;
 
-    Ns_Mutex       lock;            /* Guards the rest. */
-    int            nVisits;
-    int            nTraces;
-    int            nCleanups;
-    int            nFreed;          /* Of data of requests and connections. */
+    Ns_Mutex lock; /* Guards the rest. */
+    int      nVisits;
+    int      nTraces;
+    int      nCleanups;
+    int      nFreed; /* Of data of requests and connections. */
 } Probe;
 
 static Ns_Cls         requestSlot;
 static Ns_Sls         connectionSlot;
 static Ns_LogSeverity severity;
 
-static Probe *freedProbePtr;        /* For cleanups, which see their data
-                                     * only. */
+static Probe *freedProbePtr; /* For cleanups, which see their data
+                              * only. */
 
-static Ns_OpProc            Greet;
-static Ns_OpProc            Fail;
+static Ns_OpProc               Greet;
+static Ns_OpProc               Fail;
 static Ns_RequestAuthorizeProc Authorize;
-static Ns_FilterProc        Filter;
-static Ns_TraceProc         Trace;
-static Ns_TraceProc         Cleanup;
-static Ns_TclTraceProc      AddCommands;
-static Tcl_ObjCmdProc       ProbeObjCmd;
-static Ns_LogFormatProc     FormatVisit;
-static Ns_Callback          FreeString;
-static Ns_Callback          FreeArg;
-static Ns_Callback          AtStartup;
-static Ns_Callback          AtExit;
-static Ns_ShutdownProc      AtShutdown;
-static void Count(Probe *probePtr, int *counterPtr);
+static Ns_FilterProc           Filter;
+static Ns_TraceProc            Trace;
+static Ns_TraceProc            Cleanup;
+static Ns_TclTraceProc         AddCommands;
+static Tcl_ObjCmdProc          ProbeObjCmd;
+static Ns_LogFormatProc        FormatVisit;
+static Ns_Callback             FreeString;
+static Ns_Callback             FreeArg;
+static Ns_Callback             AtStartup;
+static Ns_Callback             AtExit;
+static Ns_ShutdownProc         AtShutdown;
+static void                    Count(Probe *probePtr, int *counterPtr);
 
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
@@ -85,8 +85,8 @@ Ns_ModuleInit(const char *server, const char *module)
                        NS_OP_NOINHERIT);
     Ns_RegisterServerTrace(server, Trace, probePtr);
     Ns_RegisterConnCleanup(server, Cleanup, probePtr);
-    if (Ns_TclRegisterTrace(server, AddCommands, probePtr,
-                            NS_TCL_TRACE_CREATE) != NS_OK) {
+    if (Ns_TclRegisterTrace(server, AddCommands, probePtr, NS_TCL_TRACE_CREATE)
+        != NS_OK) {
         return NS_ERROR;
     }
     Ns_RegisterAtStartup(AtStartup, probePtr);
@@ -95,10 +95,10 @@ Ns_ModuleInit(const char *server, const char *module)
 
     Ns_DStringInit(&ds);
     probePtr->stream = Ns_LogStreamCreate("visits", FormatVisit, probePtr);
-    probePtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec) {
-        .name = "visits", .stream = probePtr->stream,
-        .file = Ns_HomePath(&ds, "logs", "visits.log", (char *) 0)
-    });
+    probePtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "visits",
+        .stream = probePtr->stream,
+        .file = Ns_HomePath(&ds, "logs", "visits.log", (char *) 0)});
     if (probePtr->sink == NULL) {
         Ns_Log(Error, "%s: cannot open %s: %s", module, Ns_DStringValue(&ds),
                strerror(errno));
@@ -146,13 +146,13 @@ Filter(void *arg, Ns_Conn *conn, int why)
 static int
 Greet(void *arg, Ns_Conn *conn)
 {
-    Probe        *probePtr = arg;
-    Ns_Sock      *sock = Ns_ConnSockPtr(conn);
-    const char   *last = Ns_SlsGet(&connectionSlot, sock);
-    Visit         visit = {0};
-    struct iovec  piece = {&visit, sizeof(visit)};
-    Ns_DString    ds;
-    int           result;
+    Probe       *probePtr = arg;
+    Ns_Sock     *sock = Ns_ConnSockPtr(conn);
+    const char  *last = Ns_SlsGet(&connectionSlot, sock);
+    Visit        visit = {0};
+    struct iovec piece = {&visit, sizeof(visit)};
+    Ns_DString   ds;
+    int          result;
 
     Count(probePtr, &probePtr->nVisits);
     Ns_MutexLock(&probePtr->lock);
@@ -223,10 +223,9 @@ static int
 ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *CONST objv[])
 {
-    enum {COUNTS, REPEAT, UNREGISTER, NOWHERE, EVAL};
+    enum { COUNTS, REPEAT, UNREGISTER, NOWHERE, EVAL };
     static const char *const options[] = {
-        "counts", "echo", "unregister", "nowhere", "eval", NULL
-    };
+        "counts", "echo", "unregister", "nowhere", "eval", NULL};
     Probe      *probePtr = clientData;
     char       *text;
     int         option, nTimes = 1, isUpper = NS_FALSE;
@@ -235,19 +234,16 @@ ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"-upper", Ns_ObjvBool, &isUpper, INT2PTR(NS_TRUE)},
         {"-times", Ns_ObjvInt, &nTimes, NULL},
         {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec echoArgs[] = {
-        {"text", Ns_ObjvString, &text, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"text", Ns_ObjvString, &text, NULL}, {NULL, NULL, NULL, NULL}};
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
         return TCL_ERROR;
     }
     if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0, &option)
-            != TCL_OK) {
+        != TCL_OK) {
         return TCL_ERROR;
     }
     switch (option) {
@@ -260,7 +256,7 @@ ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         break;
     case REPEAT:
         if (Ns_ParseObjv(echoOptions, echoArgs, interp, 2, objc, objv)
-                != NS_OK) {
+            != NS_OK) {
             return TCL_ERROR;
         }
         if (nTimes > probePtr->limit) {
@@ -307,7 +303,8 @@ FormatVisit(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
     const Visit *visitPtr = recordPtr->bytes;
 
     return (size_t) snprintf(buffer, room, "%s: visit %d of %s\n",
-                             recordPtr->stream, visitPtr->number, visitPtr->url);
+                             recordPtr->stream, visitPtr->number,
+                             visitPtr->url);
 }
 
 static void

@@ -14,7 +14,7 @@
 #include "ns.h"
 
 #define MAX_PAIRS   8
-#define MAX_PIECES  4           /* Of a reply, of 100 bytes each. */
+#define MAX_PIECES  4 /* Of a reply, of 100 bytes each. */
 #define PIECE_BYTES 100
 
 typedef struct Record {
@@ -27,25 +27,25 @@ typedef struct Record {
  * What the two threads of a pair share.
  */
 typedef struct Pair {
-    uint32_t    index;
-    int64_t    *total;          /* Bytes of each reply; the answerer's. */
-    int64_t    *missing;        /* Those not sent; the sender's. */
+    uint32_t index;
+    int64_t *total;   /* Bytes of each reply; the answerer's. */
+    int64_t *missing; /* Those not sent; the sender's. */
 
-    Ns_Mutex    lock;           /* Guards the rest. */
-    NsDelivery *deliveryPtr;    /* Of the reply under way. */
-    int         nWaiting;       /* Pieces. */
+    Ns_Mutex    lock;        /* Guards the rest. */
+    NsDelivery *deliveryPtr; /* Of the reply under way. */
+    int         nWaiting;    /* Pieces. */
     bool        isFinished;
-    bool        isDone;         /* There is no further reply. */
+    bool        isDone; /* There is no further reply. */
 } Pair;
 
-static int nPairs = 3;
-static int nReplies = 30000;
-static char directory[] = "/tmp/delivery_stress.XXXXXX";
+static int          nPairs = 3;
+static int          nReplies = 30000;
+static char         directory[] = "/tmp/delivery_stress.XXXXXX";
 static Ns_LogStream stream;
 
 static Ns_ThreadProc Answer, Send;
-static void     SendReply(Pair *pairPtr, NsDelivery *deliveryPtr,
-                          uint32_t number, uint32_t *seedPtr);
+static void SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
+                      uint32_t *seedPtr);
 static uint32_t Dice(uint32_t *seedPtr);
 static bool     Check(const char *file, Pair *pairs);
 
@@ -69,9 +69,8 @@ Answer(void *arg)
     uint32_t seed = pairPtr->index * 2 + 1;
 
     for (int i = 0; i < nReplies; i++) {
-        int          nPieces = 1 + (int) (Dice(&seed) % MAX_PIECES);
-        Record       record = {pairPtr->index, (uint32_t) i,
-                               nPieces * PIECE_BYTES};
+        int    nPieces = 1 + (int) (Dice(&seed) % MAX_PIECES);
+        Record record = {pairPtr->index, (uint32_t) i, nPieces * PIECE_BYTES};
         struct iovec piece = {&record, sizeof(record)};
         NsDelivery  *deliveryPtr = NsDeliveryCreate();
 
@@ -156,8 +155,9 @@ SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
                 continue;
             }
             isGone = Dice(seedPtr) % 16 == 0;
-            nSent += isGone ? 0 : 1 + (int) (Dice(seedPtr)
-                                             % (unsigned) (nPieces - nSent));
+            nSent += isGone
+                ? 0
+                : 1 + (int) (Dice(seedPtr) % (unsigned) (nPieces - nSent));
             if (isGone || nSent < nPieces) {
                 NsDeliveryPause(deliveryPtr);
             }
@@ -203,8 +203,7 @@ Check(const char *file, Pair *pairs)
     int     *counts[MAX_PAIRS];
     unsigned pair, number;
     int64_t  bytes;
-    int      nLines = 0, nWhole = 0, nBroken = 0, nTold = 0,
-             nWrong = 0;
+    int      nLines = 0, nWhole = 0, nBroken = 0, nTold = 0, nWrong = 0;
 
     for (int i = 0; i < nPairs; i++) {
         counts[i] = ns_calloc((size_t) nReplies, sizeof(int));
@@ -214,7 +213,7 @@ Check(const char *file, Pair *pairs)
         int64_t total, missing;
 
         if (pair >= (unsigned) nPairs || number >= (unsigned) nReplies
-                || ++counts[pair][number] > 1) {
+            || ++counts[pair][number] > 1) {
             nWrong++;
             continue;
         }
@@ -233,8 +232,8 @@ Check(const char *file, Pair *pairs)
         ns_free(counts[i]);
     }
     printf("%d lines of %d replies, %d sent, %d broken off, %d of these told, "
-           "%d wrong\n", nLines, nPairs * nReplies, nWhole, nBroken, nTold,
-           nWrong);
+           "%d wrong\n",
+           nLines, nPairs * nReplies, nWhole, nBroken, nTold, nWrong);
     return nLines == nPairs * nReplies && nWrong == 0 && nTold > nBroken / 2
         && nWhole > 0;
 }
@@ -258,15 +257,19 @@ main(int argc, char **argv)
     snprintf(logFile, sizeof(logFile), "%s/nsd.log", directory);
     snprintf(file, sizeof(file), "%s/stream.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings) {
-        .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .home = directory
-    });
+    NsLogConfigure(&(NsLogSettings){
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .home = directory});
     stream = Ns_LogStreamCreate("stress", Format, NULL);
     Ns_LogStreamSetBytesSent(stream, offsetof(Record, bytesSent));
-    (void) Ns_LogSinkOpen(&(Ns_LogSinkSpec) {
-        .name = "stress", .stream = stream, .file = file, .bufferBytes = 65536
-    });
+    (void) Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "stress",
+        .stream = stream,
+        .file = file,
+        .bufferBytes = 65536});
     NsLogStart();
     for (int i = 0; i < nPairs; i++) {
         pairs[i].index = (uint32_t) i;

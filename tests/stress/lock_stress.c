@@ -16,12 +16,12 @@
 
 #include <stdatomic.h>
 
-#define N_WORKERS  4
-#define N_ROUNDS   300000
-#define N_TOKENS   3
+#define N_WORKERS 4
+#define N_ROUNDS  300000
+#define N_TOKENS  3
 
 typedef struct Shared {
-    Ns_Mutex lock;              /* Guards count and nTokens. */
+    Ns_Mutex lock; /* Guards count and nTokens. */
     Ns_Cond  hasToken;
     long     count;
     int      nTokens;
@@ -69,8 +69,9 @@ main(void)
         && StatsAgree(shared.count + 2L * N_WORKERS * N_ROUNDS / 100);
 
     printf("lock_stress: %ld updates, %ld lists, %ld short threads in"
-           " %ld.%03ld s\n", shared.count, atomic_load(&nLists),
-           atomic_load(&nThreads), span.sec, span.usec / 1000);
+           " %ld.%03ld s\n",
+           shared.count, atomic_load(&nLists), atomic_load(&nThreads), span.sec,
+           span.usec / 1000);
     printf("%d passed, %d failed\n", isRight, !isRight);
     return isRight ? 0 : 1;
 }

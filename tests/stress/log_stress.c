@@ -21,21 +21,21 @@ typedef struct Record {
     uint32_t number;
 } Record;
 
-static int nThreads = 6;
-static int nRecords = 40000;
-static char directory[] = "/tmp/log_stress.XXXXXX";
+static int          nThreads = 6;
+static int          nRecords = 40000;
+static char         directory[] = "/tmp/log_stress.XXXXXX";
 static Ns_LogStream stream;
-static atomic_int nRunning;
-static atomic_bool isPipeOpen;
-static FILE *report;            /* Standard output becomes the log file. */
+static atomic_int   nRunning;
+static atomic_bool  isPipeOpen;
+static FILE        *report; /* Standard output becomes the log file. */
 
 static size_t
 Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
     const Record *r = recordPtr->bytes;
-    char line[64];
-    int  n = snprintf(line, sizeof(line), "%u %u %zu\n", r->thread, r->number,
-                      recordPtr->length);
+    char          line[64];
+    int n = snprintf(line, sizeof(line), "%u %u %zu\n", r->thread, r->number,
+                     recordPtr->length);
 
     if ((size_t) n <= room) {
         memcpy(buffer, line, (size_t) n);
@@ -52,7 +52,8 @@ Producer(void *arg)
 
     for (int i = 0; i < nRecords; i++) {
         record.number = (uint32_t) i;
-        pieces[1].iov_len = i % 5000 == 4999 ? sizeof(filler)
+        pieces[1].iov_len = i % 5000 == 4999
+            ? sizeof(filler)
             : (size_t) (i * 7 % 300);
         Ns_LogStreamPut(stream, Notice, pieces, 2);
         if (i % 1000 == 0) {
@@ -65,8 +66,8 @@ Producer(void *arg)
 static int
 Move(const char *file, void *arg)
 {
-    int  *nPtr = arg;
-    char  name[256];
+    int *nPtr = arg;
+    char name[256];
 
     snprintf(name, sizeof(name), "%s.%d", file, ++*nPtr);
     return rename(file, name);
@@ -83,7 +84,8 @@ CheckFile(const char *name, uint32_t *next)
            && fscanf(fp, "%u %u %u\n", &thread, &number, &size) == 3) {
         if (thread >= MAX_THREADS || number != next[thread]) {
             fprintf(report, "%s: thread %u: record %u where %u was expected\n",
-                    name, thread, number, next[thread < MAX_THREADS ? thread : 0]);
+                    name, thread, number,
+                    next[thread < MAX_THREADS ? thread : 0]);
             isOk = false;
         }
         next[thread]++;
@@ -154,8 +156,10 @@ Open(const char *name, size_t bufferBytes)
 
     snprintf(path, sizeof(path), "%s/%s", directory, name);
     return Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = name, .stream = stream, .file = path, .bufferBytes = bufferBytes
-    });
+        .name = name,
+        .stream = stream,
+        .file = path,
+        .bufferBytes = bufferBytes});
 }
 
 static bool
@@ -164,11 +168,12 @@ Balances(Ns_LogSink sink)
     NsSinkStats s;
 
     NsSinkGetStats(sink, &s);
-    fprintf(report, "%s: accepted %" PRIu64 " delivered %" PRIu64 " pending %" PRIu64
-           " writes %" PRIu64 " bytes %" PRIu64 " wakeups %" PRIu64
-           " longest %.1f ms\n", NsSinkName(sink), s.accepted, s.delivered,
-           s.pending, s.writes, s.bytes, s.wakeups,
-           (double) s.longestWrite / 1e6);
+    fprintf(report,
+            "%s: accepted %" PRIu64 " delivered %" PRIu64 " pending %" PRIu64
+            " writes %" PRIu64 " bytes %" PRIu64 " wakeups %" PRIu64
+            " longest %.1f ms\n",
+            NsSinkName(sink), s.accepted, s.delivered, s.pending, s.writes,
+            s.bytes, s.wakeups, (double) s.longestWrite / 1e6);
     return s.accepted == s.delivered && s.pending == 0;
 }
 
@@ -205,10 +210,14 @@ main(int argc, char **argv)
     }
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = logFile, .notice = true, .sanitize = 2, .isAsync = true,
-        .maxBackup = 10, .memoryBytes = NS_LOG_MEMORY_MIN, .home = directory,
-        .spillDirectory = spill
-    });
+        .file = logFile,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .maxBackup = 10,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .home = directory,
+        .spillDirectory = spill});
     stream = Ns_LogStreamCreate("stress", Format, NULL);
     NsStreamSetOverflow(stream, NS_OVERFLOW_BLOCK);
     NsStreamSetOverflow(nsSystemStream, NS_OVERFLOW_BLOCK);
@@ -229,7 +238,9 @@ main(int argc, char **argv)
         Ns_LogSinkRoll(rolling, Move, &nRolls);
         NsSinkGetSettings(rolling, &settings);
         settings.bufferBytes = settings.bufferBytes == 0 ? 4096
-            : settings.bufferBytes > 100000 ? 0 : settings.bufferBytes * 3;
+            : settings.bufferBytes > 100000
+            ? 0
+            : settings.bufferBytes * 3;
         NsSinkConfigure(rolling, &settings);
         NsSinkFreeSettings(&settings);
         Ns_LogSinkFlush(fast);
@@ -254,8 +265,9 @@ main(int argc, char **argv)
     isOk &= Check("stalled", 0);
     isOk &= rmdir(spill) == 0;
     isOk &= Check("rolling", nRolls);
-    fprintf(report, "%d threads, %d records each, %d rolls: %ld.%03ld s: %s\n", nThreads,
-           nRecords, nRolls, span.sec, span.usec / 1000, isOk ? "ok" : "FAILED");
+    fprintf(report, "%d threads, %d records each, %d rolls: %ld.%03ld s: %s\n",
+            nThreads, nRecords, nRolls, span.sec, span.usec / 1000,
+            isOk ? "ok" : "FAILED");
     fprintf(report, "%d passed, %d failed\n", isOk, !isOk);
     fclose(report);
     for (int i = -1; i < 10; i++) {

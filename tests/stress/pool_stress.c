@@ -25,47 +25,43 @@
 #include "process/config.h"
 #include "process/info.h"
 
-#define N_DRIVERS   3
-#define N_WORKS     100         /* Of a driver, in turn. */
-#define N_ROUNDS    4           /* Starts and stops. */
+#define N_DRIVERS 3
+#define N_WORKS   100 /* Of a driver, in turn. */
+#define N_ROUNDS  4   /* Starts and stops. */
 
-typedef enum {
-    FREE,
-    SUBMITTED,
-    REFUSED
-} State;
+typedef enum { FREE, SUBMITTED, REFUSED } State;
 
 /*
  * A work is its driver's until it is submitted, then the pool's until it has
  * run.
  */
 typedef struct TestWork {
-    NsWork     work;            /* First. */
+    NsWork     work; /* First. */
     atomic_int state;
     atomic_int nRuns;
-    char       text[16];        /* For the one who describes it. */
+    char       text[16]; /* For the one who describes it. */
 } TestWork;
 
 typedef struct TestDriver {
-    NsPool   *poolPtr;
-    int       nToSubmit;
-    unsigned  random;
-    long      nAccepted;
-    long      nRefused;
-    TestWork  works[N_WORKS];
+    NsPool  *poolPtr;
+    int      nToSubmit;
+    unsigned random;
+    long     nAccepted;
+    long     nRefused;
+    TestWork works[N_WORKS];
 } TestDriver;
 
 static TestDriver  drivers[N_DRIVERS];
 static atomic_long nSubmitted, nRan, nHopeless, nTwice, nDescribed, nTextsWrong;
 static atomic_bool isOver;
 
-static void Configure(void);
-static void Round(NsServer *serverPtr, int nToSubmit);
-static void Drive(void *arg);
-static void Meddle(void *arg);
+static void          Configure(void);
+static void          Round(NsServer *serverPtr, int nToSubmit);
+static void          Drive(void *arg);
+static void          Meddle(void *arg);
 static Ns_ReturnCode StartThread(NsServer *serverPtr);
-static void RunWork(NsWork *workPtr);
-static void RefuseWork(NsWork *workPtr);
+static void          RunWork(NsWork *workPtr);
+static void          RefuseWork(NsWork *workPtr);
 static void DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
                          bool isForwarded);
 static long ThreadsMade(NsPool *poolPtr);
@@ -75,9 +71,10 @@ int
 main(int argc, char **argv)
 {
     static const NsPoolProcs procs = {
-        .startProc = StartThread, .runProc = RunWork, .refuseProc = RefuseWork,
-        .describeProc = DescribeWork
-    };
+        .startProc = StartThread,
+        .runProc = RunWork,
+        .refuseProc = RefuseWork,
+        .describeProc = DescribeWork};
     long      nWanted = argc > 1 ? atol(argv[1]) : 40000;
     long      nAccepted = 0, nRefused = 0;
     NsStamp   start = NsClockNow();
@@ -100,14 +97,15 @@ main(int argc, char **argv)
 
     span = NsClockSpan(start, NsClockNow());
     isRight = atomic_load(&nRan) + atomic_load(&nHopeless) == nAccepted
-        && atomic_load(&nTwice) == 0
-        && atomic_load(&nTextsWrong) == 0
+        && atomic_load(&nTwice) == 0 && atomic_load(&nTextsWrong) == 0
         && NsPoolRequests(drivers[0].poolPtr) <= (uint64_t) nAccepted
         && NsPoolWaiting(drivers[0].poolPtr) == 0;
-    printf("pool_stress: %ld ran, %ld refused, %ld hopeless, %ld described, %ld threads made"
-           " in %ld.%03ld s\n", atomic_load(&nRan), nRefused,
-           atomic_load(&nHopeless), atomic_load(&nDescribed), ThreadsMade(drivers[0].poolPtr), span.sec,
-           span.usec / 1000);
+    printf(
+        "pool_stress: %ld ran, %ld refused, %ld hopeless, %ld described, %ld threads made"
+        " in %ld.%03ld s\n",
+        atomic_load(&nRan), nRefused, atomic_load(&nHopeless),
+        atomic_load(&nDescribed), ThreadsMade(drivers[0].poolPtr), span.sec,
+        span.usec / 1000);
     printf("%d passed, %d failed\n", isRight, !isRight);
     return isRight ? 0 : 1;
 }
@@ -118,13 +116,12 @@ Configure(void)
     static const struct {
         const char *key;
         const char *value;
-    } parameters[] = {
-        {"maxconnections", "40"}, {"maxthreads", "8"}, {"minthreads", "1"},
-        {"connsperthread", "200"}, {"threadtimeout", "0"},
-        {"lowwatermark", "10"}, {"queuepatience", "0.0005"}
-    };
-    char *const  argv[] = {(char *) "nsd", NULL};
-    NsSection   *sectionPtr;
+    } parameters[] = {{"maxconnections", "40"},   {"maxthreads", "8"},
+                      {"minthreads", "1"},        {"connsperthread", "200"},
+                      {"threadtimeout", "0"},     {"lowwatermark", "10"},
+                      {"queuepatience", "0.0005"}};
+    char *const argv[] = {(char *) "nsd", NULL};
+    NsSection  *sectionPtr;
 
     NsLogInit();
     NsInfoInit(1, argv);
@@ -132,10 +129,10 @@ Configure(void)
     NsDispatchInit();
     (void) NsSeverityEnable(Notice, false);
 
-    sectionPtr = NsConfigOpen("ns/server/stress", (NsConfigPlace) {NULL, 0});
+    sectionPtr = NsConfigOpen("ns/server/stress", (NsConfigPlace){NULL, 0});
     for (int i = 0; i < Ns_NrElements(parameters); i++) {
         NsConfigAppend(sectionPtr, parameters[i].key, parameters[i].value,
-                       (NsConfigPlace) {NULL, 0});
+                       (NsConfigPlace){NULL, 0});
     }
 }
 
@@ -161,8 +158,9 @@ Round(NsServer *serverPtr, int nToSubmit)
         drivers[i].random += (unsigned) i + 1;
         Ns_ThreadCreate(Drive, &drivers[i], 0, &threads[i]);
     }
-    while (isEarly && atomic_load(&nSubmitted) - nBefore
-                      < (long) nToSubmit * N_DRIVERS / 2) {
+    while (isEarly
+           && atomic_load(&nSubmitted) - nBefore
+               < (long) nToSubmit * N_DRIVERS / 2) {
         Ns_ThreadYield();
     }
     if (isEarly) {
@@ -223,8 +221,8 @@ Drive(void *arg)
 static void
 Meddle(void *arg)
 {
-    NsPool   *poolPtr = arg;
-    unsigned  random = 1;
+    NsPool  *poolPtr = arg;
+    unsigned random = 1;
 
     while (!atomic_load(&isOver)) {
         Ns_DString ds;
@@ -280,7 +278,7 @@ RunWork(NsWork *workPtr)
     TestWork *testPtr = (TestWork *) workPtr;
 
     if (atomic_fetch_add(&testPtr->nRuns, 1) != 0
-            || NsPoolCurrentWork() != workPtr) {
+        || NsPoolCurrentWork() != workPtr) {
         atomic_fetch_add(&nTwice, 1);
     }
     atomic_fetch_add(&nRan, 1);

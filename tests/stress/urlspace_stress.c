@@ -83,8 +83,7 @@ static void
 Write(void *arg)
 {
     static const char *const urls[] = {
-        "/s", "/s/a", "/s/a/*.html", "/s/*.html", "/s/a/x*", "/s/b/c/d"
-    };
+        "/s", "/s/a", "/s/a/*.html", "/s/*.html", "/s/a/x*", "/s/b/c/d"};
     unsigned state = 12345u + (unsigned) PTR2INT(arg);
 
     for (int i = 0; i < N_ROUNDS; i++) {
@@ -102,7 +101,7 @@ Write(void *arg)
         if (i % 1000 == 0) {
             (void) Ns_RegisterFilter("stress", "GET", "/s/*", Filter,
                                      NS_FILTER_PRE_AUTH
-                                     | ((state & 1) ? NS_FILTER_FIRST : 0),
+                                         | ((state & 1) ? NS_FILTER_FIRST : 0),
                                      NULL);
         }
     }
@@ -128,8 +127,7 @@ Read(void *arg)
         Ns_GetRequest("stress", "GET", "/s/a/x.html", &proc, &freeProc, &data,
                       &flags);
         n += proc == Handler;
-        (void) NsOpIs(serverPtr, "GET", "/s/b/c",
-                              Ns_FastPathProc);
+        (void) NsOpIs(serverPtr, "GET", "/s/b/c", Ns_FastPathProc);
         (void) NsFiltersMatch(serverPtr, "GET", "/s/a");
         if (n % 64 == 0) {
             Ns_DStringTrunc(&ds, 0);

@@ -27,12 +27,12 @@ FindTag(const char *name, void *arg)
         const char *name;
         NsAdpTag    tag;
     } tags[] = {
-        {"alone",  {NS_ADP_TAG_PROC, NULL, "Alone"}},
-        {"self/",  {NS_ADP_TAG_PROC, NULL, "self"}},
-        {"pair",   {NS_ADP_TAG_PROC, "/pair", "pair"}},
+        {"alone", {NS_ADP_TAG_PROC, NULL, "Alone"}},
+        {"self/", {NS_ADP_TAG_PROC, NULL, "self"}},
+        {"pair", {NS_ADP_TAG_PROC, "/pair", "pair"}},
         {"script1", {NS_ADP_TAG_SCRIPT, "/script1", "cmd"}},
         {"single", {NS_ADP_TAG_SCRIPT, NULL, "cmd"}},
-        {"adp",    {NS_ADP_TAG_ADP, "/adp", "<b><%= [ns_adp_argv 1] %>"}},
+        {"adp", {NS_ADP_TAG_ADP, "/adp", "<b><%= [ns_adp_argv 1] %>"}},
     };
 
     for (int i = 0; i < Ns_NrElements(tags); i++) {
@@ -47,10 +47,11 @@ static void
 Parse(NsAdpCode *codePtr, const char *page, int mode)
 {
     NsAdpCodeInit(codePtr);
-    NsAdpParse(codePtr, page, &(NsAdpParseSpec) {
-        .isSafe = (mode & SAFE) != 0, .isSingle = (mode & SINGLE) != 0,
-        .isTcl = (mode & TCL) != 0, .findTagProc = FindTag
-    });
+    NsAdpParse(codePtr, page,
+               &(NsAdpParseSpec){.isSafe = (mode & SAFE) != 0,
+                                 .isSingle = (mode & SINGLE) != 0,
+                                 .isTcl = (mode & TCL) != 0,
+                                 .findTagProc = FindTag});
 }
 
 static void
@@ -65,7 +66,8 @@ Check(const char *page, int mode, const char *blocks)
         const NsAdpBlock *blockPtr = &code.blocks[i];
 
         Tcl_DStringAppend(&shown, blockPtr->isScript ? "S(" : "T(", 2);
-        Tcl_DStringAppend(&shown, Tcl_DStringValue(&code.text) + blockPtr->offset,
+        Tcl_DStringAppend(&shown,
+                          Tcl_DStringValue(&code.text) + blockPtr->offset,
                           blockPtr->length);
         Tcl_DStringAppend(&shown, ")", 1);
     }
@@ -104,7 +106,9 @@ an_output_block_appends_its_words(void **state)
     static const Case cases[] = {
         {"<%= a b %>", "S(ns_adp_append  a b )"},
         {"<%=$x%>", "S(ns_adp_append $x)"},
-        {"<%=%>", ""}, {"<%%>", ""}, {"a<%%>b", "T(a)T(b)"},
+        {"<%=%>", ""},
+        {"<%%>", ""},
+        {"a<%%>b", "T(a)T(b)"},
         {"<% =x %>", "S( =x )"},
     };
 
@@ -128,9 +132,12 @@ static void
 what_cannot_be_a_block_is_text(void **state)
 {
     static const Case cases[] = {
-        {"<%>", "T(<%>)"}, {"a<%>b<%c%>", "T(a<%>b)S(c)"},
+        {"<%>", "T(<%>)"},
+        {"a<%>b<%c%>", "T(a<%>b)S(c)"},
         {"<% a <% set x 1 %> b", "T(<% a )S( set x 1 )T( b)"},
-        {"a<%", "T(a<%)"}, {"<%=", "T(<%=)"}, {"a %> b", "T(a %> b)"},
+        {"a<%", "T(a<%)"},
+        {"<%=", "T(<%=)"},
+        {"a %> b", "T(a %> b)"},
         {"<% a <alone>", "T(<% a )S(ns_adp_append [ Alone])"},
     };
 
@@ -156,12 +163,14 @@ other_scripts_are_text(void **state)
 {
     static const Case cases[] = {
         {"<script>x</script>", "T(<script>x</script>)"},
-        {"<script runat=client>x</script>", "T(<script runat=client>x</script>)"},
+        {"<script runat=client>x</script>",
+         "T(<script runat=client>x</script>)"},
         {"<script runat=server language=perl>x</script>",
          "T(<script runat=server language=perl>x</script>)"},
         {"<script>a<%b%></script>", "T(<script>a)S(b)T(</script>)"},
         {"a<script runat=server>b<%c%>", "T(a<script runat=server>b<%c%>)"},
-        {"<scripts runat=server>x</scripts>", "T(<scripts runat=server>x</scripts>)"},
+        {"<scripts runat=server>x</scripts>",
+         "T(<scripts runat=server>x</scripts>)"},
     };
 
     CheckAll(cases, Ns_NrElements(cases), 0);
@@ -193,7 +202,8 @@ a_tag_becomes_a_call(void **state)
         {"<Pair>a<pair>b</PAIR>c</pair>d",
          "S(ns_adp_append [ pair a<pair>b</PAIR>c])T(d)"},
         {"<single>", "S(ns_adp_append [ cmd [ns_set create single]])"},
-        {"<adp>in</adp>", "S(ns_adp_append [_ns_adp_tag "
+        {"<adp>in</adp>",
+         "S(ns_adp_append [_ns_adp_tag "
          "{<b><%= [ns_adp_argv 1] %>} in [ns_set create adp]])"},
     };
 
@@ -256,7 +266,7 @@ static void
 blocks_know_their_line(void **state)
 {
     static const int lines[] = {1, 3, 4, 6};
-    NsAdpCode code;
+    NsAdpCode        code;
 
     Parse(&code, "one\ntwo\n<% three\nfour %>five\nsix\n<%= six %>", 0);
     assert_int_equal(code.nBlocks, 4);
@@ -300,7 +310,8 @@ main(void)
         cmocka_unit_test(a_single_script_may_span_blocks),
         cmocka_unit_test(a_tcl_page_is_one_script),
         cmocka_unit_test(blocks_know_their_line),
-        cmocka_unit_test(openings_without_an_end_leave_those_behind_them_their_own),
+        cmocka_unit_test(
+            openings_without_an_end_leave_those_behind_them_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,16 +116,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_unused_arena_owns_no_memory,
-                                        Setup, Teardown),
+        cmocka_unit_test_setup_teardown(an_unused_arena_owns_no_memory, Setup,
+                                        Teardown),
         cmocka_unit_test_setup_teardown(pieces_are_aligned_and_do_not_overlap,
                                         Setup, Teardown),
-        cmocka_unit_test_setup_teardown(zalloc_clears_reused_memory,
-                                        Setup, Teardown),
+        cmocka_unit_test_setup_teardown(zalloc_clears_reused_memory, Setup,
+                                        Teardown),
         cmocka_unit_test_setup_teardown(dup_ends_the_copy_with_a_null_byte,
                                         Setup, Teardown),
-        cmocka_unit_test_setup_teardown(a_reset_reuses_the_first_block,
-                                        Setup, Teardown),
+        cmocka_unit_test_setup_teardown(a_reset_reuses_the_first_block, Setup,
+                                        Teardown),
         cmocka_unit_test_setup_teardown(
             a_large_first_piece_is_not_kept_by_a_reset, Setup, Teardown),
         cmocka_unit_test_setup_teardown(

@@ -151,8 +151,7 @@ the_least_recently_used_entries_are_pruned(void **state)
 static void
 six_of_1030_bytes_are_pruned_from_1024(void **state)
 {
-    Ns_Cache *cache = Ns_CacheCreateSz("sized", TCL_STRING_KEYS, 1024,
-                                       ns_free);
+    Ns_Cache *cache = Ns_CacheCreateSz("sized", TCL_STRING_KEYS, 1024, ns_free);
     char      key[20];
 
     Ns_CacheLock(cache);
@@ -160,7 +159,8 @@ six_of_1030_bytes_are_pruned_from_1024(void **state)
         snprintf(key, sizeof(key), "%d", i);
         Put(cache, key, "x", NULL, 0);
     }
-    AssertStats(cache, "maxsize 1024 size 1024 entries 1024 flushed 0 hits 0"
+    AssertStats(cache,
+                "maxsize 1024 size 1024 entries 1024 flushed 0 hits 0"
                 " missed 1030 hitrate 0 expired 0 pruned 6 saved 0.000000");
     Ns_CacheUnlock(cache);
     Ns_CacheDestroy(cache);
@@ -207,7 +207,8 @@ statistics_count_what_happened(void **state)
 {
     Ns_Time past = {1000000000, 0};
 
-    AssertStats(*state, "maxsize 0 size 0 entries 0 flushed 0 hits 0 missed 0"
+    AssertStats(*state,
+                "maxsize 0 size 0 entries 0 flushed 0 hits 0 missed 0"
                 " hitrate 0 expired 0 pruned 0 saved 0.000000");
 
     Put(*state, "a", "123", NULL, 500000);
@@ -217,17 +218,20 @@ statistics_count_what_happened(void **state)
     Get(*state, "b");
     Get(*state, "x");
     assert_int_equal(NsCacheGetUses(Ns_CacheFindEntry(*state, "a")), 3);
-    AssertStats(*state, "maxsize 0 size 5 entries 2 flushed 0 hits 4 missed 3"
+    AssertStats(*state,
+                "maxsize 0 size 5 entries 2 flushed 0 hits 4 missed 3"
                 " hitrate 57 expired 0 pruned 0 saved 1.500001");
 
     Put(*state, "c", "1", &past, 0);
     Get(*state, "c");
     Ns_CacheFlushEntry(Ns_CacheFindEntry(*state, "a"));
-    AssertStats(*state, "maxsize 0 size 2 entries 1 flushed 1 hits 5 missed 5"
+    AssertStats(*state,
+                "maxsize 0 size 2 entries 1 flushed 1 hits 5 missed 5"
                 " hitrate 50 expired 1 pruned 0 saved 0.000001");
 
     Ns_CacheResetStats(*state);
-    AssertStats(*state, "maxsize 0 size 2 entries 1 flushed 0 hits 0 missed 0"
+    AssertStats(*state,
+                "maxsize 0 size 2 entries 1 flushed 0 hits 0 missed 0"
                 " hitrate 0 expired 0 pruned 0 saved 0.000000");
 }
 
@@ -244,7 +248,8 @@ a_flush_counts_valid_entries_and_spares_those_being_filled(void **state)
     filling = Ns_CacheCreateEntry(*state, "filling", &isNew);
 
     assert_int_equal(Ns_CacheFlush(*state), 2);
-    AssertStats(*state, "maxsize 0 size 0 entries 0 flushed 2 hits 0 missed 4"
+    AssertStats(*state,
+                "maxsize 0 size 0 entries 0 flushed 2 hits 0 missed 4"
                 " hitrate 0 expired 1 pruned 0 saved 0.000000");
     Ns_CacheSetValueSz(filling, ns_strdup("x"), 1);
     assert_string_equal(Get(*state, "filling"), "x");
@@ -283,7 +288,7 @@ a_visit_shows_valid_entries_and_allows_to_delete_them(void **state)
 typedef struct Race {
     Ns_Cache *cache;
     Ns_Sema   isAsking;
-    int       nFilled;          /* Guarded by the cache's lock. */
+    int       nFilled; /* Guarded by the cache's lock. */
     int       nServed;
     bool      isFirstToFail;
 } Race;
@@ -303,7 +308,7 @@ AskForEntry(void *arg)
         isFailing = racePtr->isFirstToFail;
         racePtr->isFirstToFail = false;
         Ns_CacheUnlock(racePtr->cache);
-        poll(NULL, 0, 20);              /* The work that others wait for. */
+        poll(NULL, 0, 20); /* The work that others wait for. */
         Ns_CacheLock(racePtr->cache);
         if (isFailing) {
             Ns_CacheDeleteEntry(entry);
@@ -343,7 +348,8 @@ one_thread_fills_an_entry_and_the_others_wait_for_it(void **state)
     Ns_CacheLock(*state);
     assert_int_equal(race.nFilled, 1);
     assert_int_equal(race.nServed, 8);
-    AssertStats(*state, "maxsize 0 size 5 entries 1 flushed 0 hits 7 missed 1"
+    AssertStats(*state,
+                "maxsize 0 size 5 entries 1 flushed 0 hits 7 missed 1"
                 " hitrate 87 expired 0 pruned 0 saved 0.000000");
 }
 
@@ -362,8 +368,8 @@ when_the_filler_gives_up_a_waiting_thread_takes_over(void **state)
 static void
 a_wait_ends_with_nothing_when_its_time_has_passed(void **state)
 {
-    Ns_Time  limit, relative = {0, 20000}, after;
-    int      isNew;
+    Ns_Time limit, relative = {0, 20000}, after;
+    int     isNew;
 
     (void) Ns_CacheCreateEntry(*state, "k", &isNew);
     Ns_GetTime(&limit);

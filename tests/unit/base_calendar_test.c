@@ -29,10 +29,11 @@ SetZone(const char *zone)
 static time_t
 Utc(int year, int month, int day, int hour, int minute)
 {
-    struct tm when = {
-        .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day,
-        .tm_hour = hour, .tm_min = minute
-    };
+    struct tm when = {.tm_year = year - 1900,
+                      .tm_mon = month - 1,
+                      .tm_mday = day,
+                      .tm_hour = hour,
+                      .tm_min = minute};
 
     return timegm(&when);
 }
@@ -45,12 +46,21 @@ static void
 NextIsADayLaterInEveryZone(void **state)
 {
     static const char *const zones[] = {
-        "UTC", "Europe/Berlin", "Europe/Dublin", "Europe/London",
-        "Africa/Casablanca", "Africa/El_Aaiun", "Africa/Cairo",
-        "America/New_York", "America/Havana", "America/Santiago",
-        "America/Nuuk", "Asia/Beirut", "Asia/Kathmandu",
-        "Australia/Lord_Howe", "Pacific/Auckland"
-    };
+        "UTC",
+        "Europe/Berlin",
+        "Europe/Dublin",
+        "Europe/London",
+        "Africa/Casablanca",
+        "Africa/El_Aaiun",
+        "Africa/Cairo",
+        "America/New_York",
+        "America/Havana",
+        "America/Santiago",
+        "America/Nuuk",
+        "Asia/Beirut",
+        "Asia/Kathmandu",
+        "Australia/Lord_Howe",
+        "Pacific/Auckland"};
 
     for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
         SetZone(zones[i]);
@@ -71,10 +81,12 @@ NextIsADayLaterInEveryZone(void **state)
                 }
                 /* From in between, it is the same. */
                 assert_int_equal(NsCalendarNext(next - 1, NS_CALENDAR_ANY_DAY,
-                                                hour * HOUR), next);
+                                                hour * HOUR),
+                                 next);
                 assert_int_equal(NsCalendarNext(last + HOUR / 2,
                                                 NS_CALENDAR_ANY_DAY,
-                                                hour * HOUR), next);
+                                                hour * HOUR),
+                                 next);
                 localtime_r(&next, &tm);
                 if (tm.tm_hour != hour || tm.tm_min != 0) {
                     /* This hour does not exist on this day. */
@@ -97,8 +109,8 @@ AnHourThatIsLeftOutComesAfterTheGap(void **state)
     assert_int_equal(NsCalendarNext(Utc(2026, 3, 29, 0, 20),
                                     NS_CALENDAR_ANY_DAY, HOUR),
                      Utc(2026, 3, 29, 1, 0));
-    assert_int_equal(NsCalendarNext(Utc(2026, 3, 29, 1, 0),
-                                    NS_CALENDAR_ANY_DAY, HOUR),
+    assert_int_equal(NsCalendarNext(Utc(2026, 3, 29, 1, 0), NS_CALENDAR_ANY_DAY,
+                                    HOUR),
                      Utc(2026, 3, 30, 0, 0));
     SetZone("Europe/Berlin");
     assert_int_equal(NsCalendarNext(Utc(2026, 3, 29, 0, 20),
@@ -145,8 +157,7 @@ main(void)
         cmocka_unit_test(NextIsADayLaterInEveryZone),
         cmocka_unit_test(AnHourThatIsLeftOutComesAfterTheGap),
         cmocka_unit_test(AnHourThatComesTwiceCountsOnce),
-        cmocka_unit_test(AWeekdayIsThatDayAlone)
-    };
+        cmocka_unit_test(AWeekdayIsThatDayAlone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

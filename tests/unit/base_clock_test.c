@@ -86,11 +86,11 @@ a_span_is_never_negative(void **state)
 static void
 a_duration_too_long_for_a_stamp_becomes_the_longest(void **state)
 {
-    assert_int_equal(NsClockFromTime(&(Ns_Time) {2, 500000}),
+    assert_int_equal(NsClockFromTime(&(Ns_Time){2, 500000}),
                      2500 * (NS_STAMP_SECOND / 1000));
-    assert_int_equal(NsClockFromTime(&(Ns_Time) {LONG_MAX, 999999}), INT64_MAX);
-    assert_int_equal(NsClockFromTime(&(Ns_Time) {LONG_MIN, 0}), INT64_MIN);
-    assert_int_equal(NsClockFromTime(&(Ns_Time) {0, LONG_MAX / 1000}),
+    assert_int_equal(NsClockFromTime(&(Ns_Time){LONG_MAX, 999999}), INT64_MAX);
+    assert_int_equal(NsClockFromTime(&(Ns_Time){LONG_MIN, 0}), INT64_MIN);
+    assert_int_equal(NsClockFromTime(&(Ns_Time){0, LONG_MAX / 1000}),
                      LONG_MAX / 1000 * 1000);
 }
 
@@ -120,14 +120,10 @@ adjust_brings_microseconds_into_their_range(void **state)
     static const struct {
         Ns_Time in, out;
     } cases[] = {
-        {{0, 0}, {0, 0}},
-        {{1, 999999}, {1, 999999}},
-        {{1, 1000000}, {2, 0}},
-        {{1, 3500000}, {4, 500000}},
-        {{1, -1}, {0, 999999}},
-        {{0, -1}, {-1, 999999}},
-        {{0, -1000000}, {-1, 0}},
-        {{LONG_MAX, 1000000}, {LONG_MAX, 0}},
+        {{0, 0}, {0, 0}},         {{1, 999999}, {1, 999999}},
+        {{1, 1000000}, {2, 0}},   {{1, 3500000}, {4, 500000}},
+        {{1, -1}, {0, 999999}},   {{0, -1}, {-1, 999999}},
+        {{0, -1000000}, {-1, 0}}, {{LONG_MAX, 1000000}, {LONG_MAX, 0}},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {

@@ -8,8 +8,8 @@
 #include "base/histogram.h"
 #include "nsthread.h"
 
-#define MICRO   INT64_C(1000)
-#define HOUR    (3600 * NS_STAMP_SECOND)
+#define MICRO INT64_C(1000)
+#define HOUR  (3600 * NS_STAMP_SECOND)
 
 static int
 Setup(void **state)
@@ -43,7 +43,7 @@ every_duration_is_reported_within_three_percent(void **state)
         NsStamp      reported;
 
         NsHistogramRecord(hPtr, duration);
-        NsHistogramRecord(hPtr, 2 * HOUR);      /* The maximum hides nothing. */
+        NsHistogramRecord(hPtr, 2 * HOUR); /* The maximum hides nothing. */
         reported = NsHistogramPercentile(hPtr, 50);
 
         /* Short durations are rounded to the unit, one microsecond. */
@@ -165,8 +165,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_histogram_answers_zero,
-                                        Setup, Teardown),
+        cmocka_unit_test_setup_teardown(an_empty_histogram_answers_zero, Setup,
+                                        Teardown),
         cmocka_unit_test(every_duration_is_reported_within_three_percent),
         cmocka_unit_test_setup_teardown(
             percentiles_of_a_uniform_distribution_are_right, Setup, Teardown),
@@ -174,8 +174,8 @@ main(void)
             durations_out_of_range_count_at_the_edges, Setup, Teardown),
         cmocka_unit_test_setup_teardown(
             a_visit_shows_non_empty_buckets_in_order, Setup, Teardown),
-        cmocka_unit_test_setup_teardown(adding_counts_everything_again,
-                                        Setup, Teardown),
+        cmocka_unit_test_setup_teardown(adding_counts_everything_again, Setup,
+                                        Teardown),
         cmocka_unit_test_setup_teardown(
             nothing_is_lost_when_threads_record_at_the_same_time, Setup,
             Teardown),

@@ -52,10 +52,19 @@ static void
 what_is_no_range_is_refused(void **state)
 {
     static const char *const texts[] = {
-        "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1",
-        "10.0.0.0/ 8", "10.0.0.0/8x", "10.0.0/8", "::/129", "example.com",
-        "10.0.0.0/8/8", "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb"
-    };
+        "",
+        "/",
+        "/8",
+        "10.0.0.0/",
+        "10.0.0.0/33",
+        "10.0.0.0/-1",
+        "10.0.0.0/ 8",
+        "10.0.0.0/8x",
+        "10.0.0/8",
+        "::/129",
+        "example.com",
+        "10.0.0.0/8/8",
+        "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb"};
     NsIpRange range;
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -70,14 +79,26 @@ public_addresses_are_those_of_nobody_in_particular(void **state)
         const char *text;
         bool        isPublic;
     } cases[] = {
-        {"8.8.8.8", true}, {"10.1.1.1", false}, {"127.0.0.1", false},
-        {"172.15.0.1", true}, {"172.16.0.1", false}, {"172.31.255.255", false},
-        {"172.32.0.1", true}, {"192.168.0.1", false}, {"169.254.1.1", false},
-        {"100.64.0.1", false}, {"224.0.0.1", false}, {"255.255.255.255", false},
-        {"0.0.0.0", false}, {"::1", false}, {"::", false}, {"fe80::1", false},
-        {"fd00::1", false}, {"2a00:1450::1", true}, {"::ffff:10.0.0.1", false},
-        {"ff02::1", false}
-    };
+        {"8.8.8.8", true},
+        {"10.1.1.1", false},
+        {"127.0.0.1", false},
+        {"172.15.0.1", true},
+        {"172.16.0.1", false},
+        {"172.31.255.255", false},
+        {"172.32.0.1", true},
+        {"192.168.0.1", false},
+        {"169.254.1.1", false},
+        {"100.64.0.1", false},
+        {"224.0.0.1", false},
+        {"255.255.255.255", false},
+        {"0.0.0.0", false},
+        {"::1", false},
+        {"::", false},
+        {"fe80::1", false},
+        {"fd00::1", false},
+        {"2a00:1450::1", true},
+        {"::ffff:10.0.0.1", false},
+        {"ff02::1", false}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         NsIpAddress address;
@@ -95,8 +116,7 @@ main(void)
         cmocka_unit_test(a_range_of_ipv4_has_no_other_ipv6_addresses),
         cmocka_unit_test(an_address_alone_is_a_range_of_one),
         cmocka_unit_test(what_is_no_range_is_refused),
-        cmocka_unit_test(public_addresses_are_those_of_nobody_in_particular)
-    };
+        cmocka_unit_test(public_addresses_are_those_of_nobody_in_particular)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ an_unnamed_mutex_is_called_mu_and_its_id(void **state)
     char       expected[20];
     int        id;
 
-    memset(&mutex, 0xff, sizeof(mutex));        /* Unknown content. */
+    memset(&mutex, 0xff, sizeof(mutex)); /* Unknown content. */
     Ns_MutexInit(&mutex);
     Tcl_DStringInit(&ds);
     Ns_MutexList(&ds);
@@ -232,7 +232,7 @@ names_end_after_sixty_four_bytes_and_stay_one_list_element(void **state)
 
 #define N_THREADS 4
 
-static Ns_Mutex lazyMutex;
+static Ns_Mutex  lazyMutex;
 static Ns_RWLock startLine;
 static int       counter;
 
@@ -533,12 +533,22 @@ static void
 what_breaks_the_order_or_the_holding_of_locks_ends_the_process(void **state)
 {
     static void (*const faults[])(void) = {
-        LockReversed, ReadReversed, EnterReversed, LockUnderWhatWasTried,
-        LockTwice, ReadTwice, ReadWhatIsWritten, AssertUnlocked,
-        AssertWriterOfRead, UnlockWhatIsFree, UnlockRWLockThatIsFree,
-        UnlockRankedRWLockThatIsFree, LeaveWhatIsFree, WaitWithoutTheLock,
-        WaitForSemaWithALock, DestroyWhatIsHeld
-    };
+        LockReversed,
+        ReadReversed,
+        EnterReversed,
+        LockUnderWhatWasTried,
+        LockTwice,
+        ReadTwice,
+        ReadWhatIsWritten,
+        AssertUnlocked,
+        AssertWriterOfRead,
+        UnlockWhatIsFree,
+        UnlockRWLockThatIsFree,
+        UnlockRankedRWLockThatIsFree,
+        LeaveWhatIsFree,
+        WaitWithoutTheLock,
+        WaitForSemaWithALock,
+        DestroyWhatIsHeld};
 
     NsMutexSetup(&left, NS_RANK_SCHED, "test", "left");
     NsRWLockSetup(&shared, NS_RANK_CONFIG, "test", "shared");
@@ -574,7 +584,7 @@ static void
 a_lock_is_released_by_its_holder_alone(void **state)
 {
 #ifdef __SANITIZE_THREAD__
-    skip();                     /* No threads after fork. */
+    skip(); /* No threads after fork. */
 #endif
     assert_true(Aborts(UnlockInAnotherThread));
 }

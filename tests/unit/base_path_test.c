@@ -43,10 +43,17 @@ static void
 normal_paths_have_no_dots_and_no_empty_segments(void **state)
 {
     static const char *const cases[][2] = {
-        {"", "/"}, {"/", "/"}, {"/..", "/"}, {"/../../a", "/a"},
-        {"/a/../b/./c//d/..", "/b/c"}, {"a//b/./c/../d/", "/a/b/d"},
-        {"/a/...", "/a/..."}, {"/a/..b/.c", "/a/..b/.c"},
-        {"a\\b\\..\\c", "/a/c"}, {"/x/.", "/x"}, {"/a/b/../..", "/"},
+        {"", "/"},
+        {"/", "/"},
+        {"/..", "/"},
+        {"/../../a", "/a"},
+        {"/a/../b/./c//d/..", "/b/c"},
+        {"a//b/./c/../d/", "/a/b/d"},
+        {"/a/...", "/a/..."},
+        {"/a/..b/.c", "/a/..b/.c"},
+        {"a\\b\\..\\c", "/a/c"},
+        {"/x/.", "/x"},
+        {"/a/b/../..", "/"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -79,15 +86,20 @@ hash_paths_are_cut_by_characters(void **state)
         int         levels;
         const char *expected;
     } cases[] = {
-        {"foo", 2, "/f/o"}, {"a.b/c", 3, "/a/b/c"}, {"x", 3, "/x/_/_"},
-        {"", 1, "/_"}, {"foo", 0, ""}, {"..\\", 1, "/_"},
+        {"foo", 2, "/f/o"},
+        {"a.b/c", 3, "/a/b/c"},
+        {"x", 3, "/x/_/_"},
+        {"", 1, "/_"},
+        {"foo", 0, ""},
+        {"..\\", 1, "/_"},
         {"\xc3\xa4\xe2\x82\xac", 2, "/\xc3\xa4/\xe2\x82\xac"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Tcl_DStringSetLength(*state, 0);
         assert_string_equal(Ns_HashPath(*state, cases[i].string,
-                                        cases[i].levels), cases[i].expected);
+                                        cases[i].levels),
+                            cases[i].expected);
     }
 }
 
@@ -162,8 +174,8 @@ static void
 a_program_gets_arguments_directory_and_environment(void **state)
 {
     static const char args[] = "sh\0-c\0echo $0 $1 $V; pwd\0zero\0one two\0";
-    Ns_Set *envPtr = Ns_SetCreate(NULL);
-    int     fds[2], pid, exitCode = -1;
+    Ns_Set           *envPtr = Ns_SetCreate(NULL);
+    int               fds[2], pid, exitCode = -1;
 
     Ns_SetPut(envPtr, "V", "value");
     Ns_SetPut(envPtr, "EMPTY", NULL);

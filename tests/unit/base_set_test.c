@@ -281,9 +281,11 @@ a_set_in_an_arena_can_borrow_strings(void **state)
     assert_string_equal(value, "value");
 }
 
-#define ON_BOTH(test) \
+#define ON_BOTH(test)                                           \
     cmocka_unit_test_setup_teardown(test, SetupHeap, Teardown), \
-    {#test " (arena)", test, SetupArena, Teardown, NULL}
+    {                                                           \
+#test " (arena)", test, SetupArena, Teardown, NULL      \
+    }
 
 int
 main(void)

@@ -148,13 +148,31 @@ numbers_are_decimal_or_hexadecimal_and_complete(void **state)
         const char *string;
         int         value;
     } good[] = {
-        {"0", 0}, {"010", 10}, {"-5", -5}, {"+7", 7}, {" 12 ", 12},
-        {"0x1F", 31}, {"-0X10", -16}, {"2147483647", INT_MAX},
+        {"0", 0},
+        {"010", 10},
+        {"-5", -5},
+        {"+7", 7},
+        {" 12 ", 12},
+        {"0x1F", 31},
+        {"-0X10", -16},
+        {"2147483647", INT_MAX},
         {"-2147483648", INT_MIN},
     };
     static const char *const bad[] = {
-        "", " ", "-", "x", "1x", "1 2", "0x", "0xg", "2147483648",
-        "-2147483649", "99999999999999999999", "1.5", "--1", "+-1",
+        "",
+        " ",
+        "-",
+        "x",
+        "1x",
+        "1 2",
+        "0x",
+        "0xg",
+        "2147483648",
+        "-2147483649",
+        "99999999999999999999",
+        "1.5",
+        "--1",
+        "+-1",
     };
     int         value;
     Tcl_WideInt wide;
@@ -370,10 +388,11 @@ a_fatal_error_is_told_before_the_process_ends(void **state)
 {
     assert_string_equal(LastWords(Die), "last words: of reason 5");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    assert_string_equal(LastWords(AskForTooMuch), "last words: out of memory:"
+    assert_string_equal(LastWords(AskForTooMuch),
+                        "last words: out of memory:"
                         " cannot allocate 4611686018427387903 bytes");
 #else
-    (void) LastWords(AskForTooMuch);    /* The sanitizer is faster. */
+    (void) LastWords(AskForTooMuch); /* The sanitizer is faster. */
 #endif
 }
 

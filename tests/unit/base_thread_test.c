@@ -66,9 +66,9 @@ a_dead_handle_is_recognized(void **state)
  * A thread that tells what it sees and stays until told to go.
  */
 typedef struct Worker {
-    Ns_Sema isReady, mayEnd;
-    char    name[100], parent[100];
-    int     osId;
+    Ns_Sema   isReady, mayEnd;
+    char      name[100], parent[100];
+    int       osId;
     uintptr_t id;
 } Worker;
 
@@ -89,7 +89,7 @@ Work(void *arg)
 static void
 Start(Worker *workerPtr, Ns_Thread *threadPtr)
 {
-    *workerPtr = (Worker) {0};
+    *workerPtr = (Worker){0};
     Ns_SemaInit(&workerPtr->isReady, 0);
     Ns_SemaInit(&workerPtr->mayEnd, 0);
     Ns_ThreadCreate(Work, workerPtr, 0, threadPtr);

@@ -129,8 +129,7 @@ main(void)
             more_than_a_pipe_takes_is_written_in_parts_also_without_blocking),
         cmocka_unit_test(nothing_is_written_at_once),
         cmocka_unit_test(bytes_stand_from_their_offset_on),
-        cmocka_unit_test(what_cannot_be_written_has_a_reason)
-    };
+        cmocka_unit_test(what_cannot_be_written_has_a_reason)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,8 @@ MakeIdle(void)
     Reset();
     pool.nIdle = 2;
     pool.topPtr = &top;
-    top = (NsConnThread) {.poolPtr = &pool, .isIdle = true, .downPtr = &bottom};
-    bottom = (NsConnThread) {.poolPtr = &pool, .isIdle = true, .upPtr = &top};
+    top = (NsConnThread){.poolPtr = &pool, .isIdle = true, .downPtr = &bottom};
+    bottom = (NsConnThread){.poolPtr = &pool, .isIdle = true, .upPtr = &top};
     LockBoth();
 }
 
@@ -60,20 +60,29 @@ MakeBusy(void)
     Reset();
     pool.nPlaces = 4;
     pool.nWaiting = pool.nHeld = 1;
-    pool.waiting = (NsWorkQueue) {&waiting, &waiting};
-    pool.held = (NsWorkQueue) {&held, &held};
+    pool.waiting = (NsWorkQueue){&waiting, &waiting};
+    pool.held = (NsWorkQueue){&held, &held};
     LockBoth();
 }
 
-static void Idle(void) { MakeIdle(); NsPoolCheckBothLocked(&pool); }
-static void Busy(void) { MakeBusy(); NsPoolCheckBothLocked(&pool); }
+static void
+Idle(void)
+{
+    MakeIdle();
+    NsPoolCheckBothLocked(&pool);
+}
+static void
+Busy(void)
+{
+    MakeBusy();
+    NsPoolCheckBothLocked(&pool);
+}
 
-#define FAULT(name, make, change) \
-    static void \
-    name(void) \
-    { \
-        make(); \
-        change; \
+#define FAULT(name, make, change)     \
+    static void name(void)            \
+    {                                 \
+        make();                       \
+        change;                       \
         NsPoolCheckBothLocked(&pool); \
     }
 
@@ -81,12 +90,9 @@ FAULT(NoTop, MakeIdle, pool.topPtr = NULL)
 FAULT(TopOfNone, MakeIdle, pool.nIdle = 0)
 FAULT(NegativeIdle, MakeBusy, pool.nIdle = -1)
 FAULT(IdleWhenClosed, MakeIdle, pool.isOpen = false)
-FAULT(IdleWhileOneWaits, MakeIdle,
-      pool.nWaiting = pool.nPlaces = 1;
+FAULT(IdleWhileOneWaits, MakeIdle, pool.nWaiting = pool.nPlaces = 1;
       pool.waiting.firstPtr = pool.waiting.lastPtr = &waiting)
-FAULT(IdleWhileOneIsHeld, MakeIdle,
-      pool.nHeld = 1;
-      pool.nPlaces = 4;
+FAULT(IdleWhileOneIsHeld, MakeIdle, pool.nHeld = 1; pool.nPlaces = 4;
       pool.held.firstPtr = pool.held.lastPtr = &held)
 FAULT(MoreIdleThanThere, MakeIdle, pool.nCurrent = 1)
 FAULT(CreatedButNotCounted, MakeBusy, pool.nCreating = 3)
@@ -134,12 +140,23 @@ static void
 a_wrong_count_ends_the_process_in_every_build(void **state)
 {
     static void (*const faults[])(void) = {
-        NoTop, TopOfNone, NegativeIdle, IdleWhenClosed, IdleWhileOneWaits,
-        IdleWhileOneIsHeld, MoreIdleThanThere, CreatedButNotCounted,
-        NegativeCreating, MorePlacesThanThereAre, WaitsWithoutPlace,
-        HeldBesideAPlace, CountedButNotQueued, QueuedButNotCounted,
-        CountedButNotHeld, Unlocked, QueueUnlocked
-    };
+        NoTop,
+        TopOfNone,
+        NegativeIdle,
+        IdleWhenClosed,
+        IdleWhileOneWaits,
+        IdleWhileOneIsHeld,
+        MoreIdleThanThere,
+        CreatedButNotCounted,
+        NegativeCreating,
+        MorePlacesThanThereAre,
+        WaitsWithoutPlace,
+        HeldBesideAPlace,
+        CountedButNotQueued,
+        QueuedButNotCounted,
+        CountedButNotHeld,
+        Unlocked,
+        QueueUnlocked};
 
     ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
 }
@@ -148,10 +165,18 @@ static void
 a_wrong_list_ends_the_process_in_a_debug_build(void **state)
 {
     static void (*const faults[])(void) = {
-        ShortStack, LongStack, BadUpLink, CircularStack, NotIdleOnTheStack,
-        IdleWithWork, IdleAndEnding, IdleAndRunning, ThreadOfAnotherPool,
-        WrongLast, MoreWaitThanAreCounted, CircularQueue
-    };
+        ShortStack,
+        LongStack,
+        BadUpLink,
+        CircularStack,
+        NotIdleOnTheStack,
+        IdleWithWork,
+        IdleAndEnding,
+        IdleAndRunning,
+        ThreadOfAnotherPool,
+        WrongLast,
+        MoreWaitThanAreCounted,
+        CircularQueue};
 
 #ifndef NS_DEBUG
     skip();
@@ -195,8 +220,7 @@ work_in_a_wrong_state_ends_the_process(void **state)
 {
     static void (*const faults[])(void) = {
         SubmitWithoutAcceptTime, CountSpansOfWhatHasNoPool,
-        GiveWorkToABusyThread, UnpinWhatIsNotPinned
-    };
+        GiveWorkToABusyThread, UnpinWhatIsNotPinned};
 
     ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
 }

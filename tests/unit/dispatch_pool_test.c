@@ -173,13 +173,12 @@ AfterTheStopWaitingRequestsAreServedAndNewOnesAreNot(void **state)
 static void
 StatsHaveTheEightKeysInOrder(void **state)
 {
-    Ns_DString   ds;
-    int          argc;
-    const char **argv;
+    Ns_DString               ds;
+    int                      argc;
+    const char             **argv;
     static const char *const keys[] = {
-        "requests", "spools", "queued", "connthreads", "accepttime",
-        "queuetime", "filtertime", "runtime"
-    };
+        "requests",   "spools",    "queued",     "connthreads",
+        "accepttime", "queuetime", "filtertime", "runtime"};
 
     Start("minthreads 1");
     Ns_DStringInit(&ds);
@@ -221,7 +220,7 @@ WhatRunsAndWhatWaitsIsListed(void **state)
 static void
 TheSpansOfARequestAreCountedOnce(void **state)
 {
-    NsWork work = {.poolPtr = NULL};
+    NsWork     work = {.poolPtr = NULL};
     Ns_DString ds;
 
     Start("minthreads 1");
@@ -259,8 +258,7 @@ main(void)
         TEST(AfterTheStopWaitingRequestsAreServedAndNewOnesAreNot),
         TEST(StatsHaveTheEightKeysInOrder),
         TEST(WhatRunsAndWhatWaitsIsListed),
-        TEST(TheSpansOfARequestAreCountedOnce)
-    };
+        TEST(TheSpansOfARequestAreCountedOnce)};
 
     return cmocka_run_group_tests(tests, SetUpGroup, NULL);
 }

@@ -407,7 +407,7 @@ AThreadWhoseSuccessorCannotBeMadeGoesOn(void **state)
     for (int i = 3; Count(&nStopped) == 0; i++) {
         TestWork *workPtr = &works[i % MAX_WORKS];
 
-        *workPtr = (TestWork) {.mayEnd = true};
+        *workPtr = (TestWork){.mayEnd = true};
         assert_int_equal(Submit(i % MAX_WORKS), NS_OK);
         Await(&nEnded, i + 1);
     }
@@ -494,8 +494,7 @@ main(void)
         TEST(APoolThatGetsNoThreadGoesOnWithWhatItHasAndGrowsLater),
         TEST(AThreadWhoseSuccessorCannotBeMadeGoesOn),
         TEST(APoolWithoutAnyThreadRefusesWhatWaitsAndWhatComesUntilItHasOne),
-        TEST(AThreadThatBecameUnfitIsReplacedAndServesNothingMore)
-    };
+        TEST(AThreadThatBecameUnfitIsReplacedAndServesNothingMore)};
 
     return cmocka_run_group_tests(tests, SetUpGroup, NULL);
 }

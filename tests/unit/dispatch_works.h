@@ -26,25 +26,25 @@
 #define MAX_WORKS 64
 
 typedef struct TestWork {
-    NsWork     work;            /* First. */
-    bool       mayEnd;          /* These are guarded by lock. */
-    bool       hasBegun;
-    bool       hasEnded;
-    bool       breaksThread;    /* Its thread is unfit afterwards. */
-    int        order;           /* In which it began. */
-    uintptr_t  threadId;
+    NsWork    work;   /* First. */
+    bool      mayEnd; /* These are guarded by lock. */
+    bool      hasBegun;
+    bool      hasEnded;
+    bool      breaksThread; /* Its thread is unfit afterwards. */
+    int       order;        /* In which it began. */
+    uintptr_t threadId;
 } TestWork;
 
-static Ns_Mutex  lock;
-static Ns_Cond   changed;
-static int       nBegun;        /* These are guarded by lock. */
-static int       nEnded;
-static bool      areFree;       /* Works need no permission to end. */
-static bool      isStartHeld;   /* New threads have to wait. */
-static bool      isStartFailing;    /* They cannot serve. */
-static int       nRefused;      /* By the pool, after it had accepted them. */
-static int       nStarted;      /* Threads that began; that ended. */
-static int       nStopped;
+static Ns_Mutex lock;
+static Ns_Cond  changed;
+static int      nBegun; /* These are guarded by lock. */
+static int      nEnded;
+static bool     areFree;        /* Works need no permission to end. */
+static bool     isStartHeld;    /* New threads have to wait. */
+static bool     isStartFailing; /* They cannot serve. */
+static int      nRefused;       /* By the pool, after it had accepted them. */
+static int      nStarted;       /* Threads that began; that ended. */
+static int      nStopped;
 
 /*
  * Those of the test that runs.
@@ -132,9 +132,11 @@ static int
 SetUpGroup(void **state)
 {
     static const NsPoolProcs procs = {
-        .startProc = StartThread, .stopProc = StopThread, .runProc = RunWork,
-        .refuseProc = RefuseWork, .describeProc = DescribeWork
-    };
+        .startProc = StartThread,
+        .stopProc = StopThread,
+        .runProc = RunWork,
+        .refuseProc = RefuseWork,
+        .describeProc = DescribeWork};
     char *const argv[] = {(char *) "nsd", NULL};
 
     NsLogInit();
@@ -162,11 +164,11 @@ LetThreadsBeMade(bool areMade)
 static void
 Start(const char *parameters)
 {
-    static int    number;
-    char          name[20], section[40];
-    NsSection    *sectionPtr;
-    int           argc;
-    const char  **argv;
+    static int   number;
+    char         name[20], section[40];
+    NsSection   *sectionPtr;
+    int          argc;
+    const char **argv;
 
     memset(works, 0, sizeof(works));
     nBegun = nEnded = nStarted = nStopped = nRefused = 0;
@@ -174,11 +176,11 @@ Start(const char *parameters)
 
     snprintf(name, sizeof(name), "s%d", ++number);
     snprintf(section, sizeof(section), "ns/server/%s", name);
-    sectionPtr = NsConfigOpen(section, (NsConfigPlace) {NULL, 0});
+    sectionPtr = NsConfigOpen(section, (NsConfigPlace){NULL, 0});
     assert_int_equal(Tcl_SplitList(NULL, parameters, &argc, &argv), TCL_OK);
     for (int i = 0; i < argc; i += 2) {
         NsConfigAppend(sectionPtr, argv[i], argv[i + 1],
-                       (NsConfigPlace) {NULL, 0});
+                       (NsConfigPlace){NULL, 0});
     }
     Tcl_Free((char *) argv);
     serverPtr = NsServerCreate(name);

@@ -30,15 +30,16 @@
 typedef struct {
     const char   *coded;
     NsChunkStatus status;
-    const char   *body;         /* Decoded so far. */
-    const char   *rest;         /* What belongs to the next request. */
+    const char   *body; /* Decoded so far. */
+    const char   *rest; /* What belongs to the next request. */
 } ChunkCase;
 
 static const ChunkCase chunkCases[] = {
     {"0\r\n\r\n", NS_CHUNK_DONE, "", ""},
     {"5\r\nhello\r\n0\r\n\r\n", NS_CHUNK_DONE, "hello", ""},
     {"5\nhello\n0\n\n", NS_CHUNK_DONE, "hello", ""},
-    {"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n", NS_CHUNK_DONE, "hello world", ""},
+    {"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n", NS_CHUNK_DONE, "hello world",
+     ""},
     {"a\r\n0123456789\r\nA\r\n0123456789\r\n00\r\n\r\n", NS_CHUNK_DONE,
      "01234567890123456789", ""},
     {"4;x=y\r\nabcd\r\n0;z=\"\r\"\r\n\r\n", NS_CHUNK_DONE, "abcd", ""},
@@ -51,10 +52,14 @@ static const ChunkCase chunkCases[] = {
     {"5\r\nhel", NS_CHUNK_MORE, "hel", ""},
     {"5\r\nhello\r\n0\r\n", NS_CHUNK_MORE, "hello", ""},
     {"5\r\nhello\r\n0\r\nA: b\r\n", NS_CHUNK_MORE, "hello", ""},
-    {"\r\n", NS_CHUNK_BAD, "", NULL}, {"x\r\n", NS_CHUNK_BAD, "", NULL},
-    {";a\r\n", NS_CHUNK_BAD, "", NULL}, {"-1\r\n", NS_CHUNK_BAD, "", NULL},
-    {"0x4\r\n", NS_CHUNK_BAD, "", NULL}, {" 4\r\n", NS_CHUNK_BAD, "", NULL},
-    {"4 4\r\n", NS_CHUNK_BAD, "", NULL}, {"4\rx", NS_CHUNK_BAD, "", NULL},
+    {"\r\n", NS_CHUNK_BAD, "", NULL},
+    {"x\r\n", NS_CHUNK_BAD, "", NULL},
+    {";a\r\n", NS_CHUNK_BAD, "", NULL},
+    {"-1\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0x4\r\n", NS_CHUNK_BAD, "", NULL},
+    {" 4\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4 4\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4\rx", NS_CHUNK_BAD, "", NULL},
     {"4\r\nabcde\r\n", NS_CHUNK_BAD, "abcd", NULL},
     {"4\r\nabcd0\r\n\r\n", NS_CHUNK_BAD, "abcd", NULL},
     {"10000000000000000\r\n", NS_CHUNK_BAD, "", NULL},
@@ -108,7 +113,8 @@ BodyOverTheLimitIsReadToItsEnd(void **state)
 
     NsChunkInit(&decoder, 8);
     assert_int_equal(NsChunkDecode(&decoder, coded, strlen(coded), &decoded,
-                                   &consumed), NS_CHUNK_DONE);
+                                   &consumed),
+                     NS_CHUNK_DONE);
     assert_int_equal(decoded, 8);
 
     strcpy(coded, "4\r\nabcd\r\n4\r\nefgh\r\n0\r\n\r\nrest");
@@ -117,7 +123,8 @@ BodyOverTheLimitIsReadToItsEnd(void **state)
                      NS_CHUNK_TOO_LARGE);
     assert_int_equal(decoded, 4);
     assert_int_equal(NsChunkDecode(&decoder, coded + 16, strlen(coded + 16),
-                                   &decoded, &consumed), NS_CHUNK_TOO_LARGE);
+                                   &decoded, &consumed),
+                     NS_CHUNK_TOO_LARGE);
     assert_int_equal(decoded, 0);
     assert_int_equal(decoder.bodyBytes, 8);
     assert_string_equal(coded + 16 + consumed, "rest");
@@ -158,13 +165,17 @@ QueriesBecomeFields(void **state)
     static const struct {
         const char *query;
         int         n;
-        const char *fields[6];  /* Names and values in turn. */
+        const char *fields[6]; /* Names and values in turn. */
     } cases[] = {
         {"a=b", 1, {"a", "b"}},
         {"a=b&c=d&a=e", 3, {"a", "b", "c", "d", "a", "e"}},
-        {"", 1, {"", NULL}}, {"&", 2, {"", NULL, "", NULL}},
-        {"a", 1, {"a", NULL}}, {"a=", 1, {"a", ""}}, {"=b", 1, {"", "b"}},
-        {"a=b=c", 1, {"a", "b=c"}}, {"a=b;c=d", 1, {"a", "b;c=d"}},
+        {"", 1, {"", NULL}},
+        {"&", 2, {"", NULL, "", NULL}},
+        {"a", 1, {"a", NULL}},
+        {"a=", 1, {"a", ""}},
+        {"=b", 1, {"", "b"}},
+        {"a=b=c", 1, {"a", "b=c"}},
+        {"a=b;c=d", 1, {"a", "b;c=d"}},
         {"a+b=%20+%2b%26%3D", 1, {"a b", "  +&="}},
         {"a=%&b=%e4%4", 2, {"a", "%", "b", "\303\244%4"}},
         {"%c3%a4=%E2%82%AC", 1, {"\303\244", "\342\202\254"}},
@@ -246,18 +257,23 @@ static const char multipartType[] = "multipart/form-data; boundary=XX";
 static void
 PartsBecomeFieldsAndFiles(void **state)
 {
-    AssertMultipart(multipartType,
-        "preamble\r\n--XX\r\n" NAMED("\"a\"") "1\r\n"
-        "--XX\r\n" NAMED("b; filename=\"f.txt\"") "line\r\nline\r\n\r\n"
-        "--XX\r\n" NAMED("c; filename=\"\"") "\r\n"
-        "--XX--\r\nepilogue",
+    AssertMultipart(
+        multipartType,
+        "preamble\r\n--XX\r\n" NAMED(
+            "\"a\"") "1\r\n"
+                     "--XX\r\n" NAMED(
+                         "b; filename=\"f.txt\"") "line\r\nline\r\n\r\n"
+                                                  "--XX\r\n" NAMED(
+                                                      "c; filename=\"\"") "\r\n"
+                                                                          "--XX--\r\nepilogue",
         "[a|-|1][b|f.txt|line\r\nline\r\n][c||]");
 }
 
 static void
 PartsMayEndLinesWithLf(void **state)
 {
-    AssertMultipart(multipartType,
+    AssertMultipart(
+        multipartType,
         "--XX\ncontent-disposition: form-data; name=a\n\n1\n2\n--XX--\n",
         "[a|-|1\n2]");
 }
@@ -265,7 +281,8 @@ PartsMayEndLinesWithLf(void **state)
 static void
 PartsWithoutNameAreSkipped(void **state)
 {
-    AssertMultipart(multipartType,
+    AssertMultipart(
+        multipartType,
         "--XX\r\nContent-Disposition: form-data; filename=x\r\n\r\n1\r\n"
         "--XX\r\nContent-Type: text/plain\r\n\r\n2\r\n"
         "--XX\r\n\r\n3\r\n"
@@ -293,12 +310,16 @@ NamesMayBeQuotedEitherWayOrNot(void **state)
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         char body[200], expected[100];
 
-        snprintf(body, sizeof(body), "--XX\r\n" "Content-Disposition: form-data; "
+        snprintf(body, sizeof(body),
+                 "--XX\r\n"
+                 "Content-Disposition: form-data; "
                  "filename=%s\r\ncontent-type: x\r\n\r\nv\r\n--XX--\r\n",
                  cases[i].parameter);
         AssertMultipart(multipartType, body, "");
 
-        snprintf(body, sizeof(body), "--XX\r\n" "Content-Disposition: form-data; "
+        snprintf(body, sizeof(body),
+                 "--XX\r\n"
+                 "Content-Disposition: form-data; "
                  "NAME=n; FileName=%s\r\n\r\nv\r\n--XX--\r\n",
                  cases[i].parameter);
         snprintf(expected, sizeof(expected), "[n|%s|v]", cases[i].fileName);
@@ -310,8 +331,8 @@ static void
 OnlyWholeBoundariesDivide(void **state)
 {
     AssertMultipart(multipartType,
-        "--XX\r\n" NAMED("a") "x--XX\r\n--XXY\r\n--X\r\n--XX--",
-        "[a|-|x--XX\r\n--XXY\r\n--X]");
+                    "--XX\r\n" NAMED("a") "x--XX\r\n--XXY\r\n--X\r\n--XX--",
+                    "[a|-|x--XX\r\n--XXY\r\n--X]");
 }
 
 static void
@@ -330,8 +351,7 @@ BoundaryMayBeQuoted(void **state)
     static const char *const types[] = {
         "multipart/form-data; boundary=\"XX\"",
         "Multipart/Form-Data; Boundary=XX; charset=utf-8",
-        "multipart/form-data; charset=utf-8; boundary=XX "
-    };
+        "multipart/form-data; charset=utf-8; boundary=XX "};
 
     for (int i = 0; i < Ns_NrElements(types); i++) {
         AssertMultipart(types[i], "--XX\r\n" NAMED("a") "1\r\n--XX--",
@@ -404,7 +424,8 @@ GzipHeaderTellsTheLevel(void **state)
         unsigned char *bytes;
 
         Ns_DStringInit(&ds);
-        assert_int_equal(Ns_CompressGzip("hello", 5, &ds, cases[i].level), NS_OK);
+        assert_int_equal(Ns_CompressGzip("hello", 5, &ds, cases[i].level),
+                         NS_OK);
         bytes = (unsigned char *) Ns_DStringValue(&ds);
         assert_memory_equal(bytes, "\037\213\010\0\0\0\0\0", 8);
         assert_int_equal(bytes[8], cases[i].byte);
@@ -447,11 +468,14 @@ EachPieceOfAStreamCanBeReadAtOnce(void **state)
     assert_int_equal(Ns_CompressInit(&stream), NS_OK);
     for (int round = 0; round < 2; round++) {
         Ns_DStringInit(&ds);
-        assert_int_equal(Ns_CompressBufsGzip(&stream, one, 2, &ds, 4, 0), NS_OK);
+        assert_int_equal(Ns_CompressBufsGzip(&stream, one, 2, &ds, 4, 0),
+                         NS_OK);
         AssertUnzips(&ds, "hello", 5, Z_OK);
-        assert_int_equal(Ns_CompressBufsGzip(&stream, &two, 1, &ds, 4, 0), NS_OK);
+        assert_int_equal(Ns_CompressBufsGzip(&stream, &two, 1, &ds, 4, 0),
+                         NS_OK);
         AssertUnzips(&ds, "hello world", 11, Z_OK);
-        assert_int_equal(Ns_CompressBufsGzip(&stream, NULL, 0, &ds, 4, 1), NS_OK);
+        assert_int_equal(Ns_CompressBufsGzip(&stream, NULL, 0, &ds, 4, 1),
+                         NS_OK);
         AssertUnzips(&ds, "hello world", 11, Z_STREAM_END);
         Ns_DStringFree(&ds);
     }

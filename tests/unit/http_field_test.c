@@ -87,7 +87,7 @@ ThreeFormsAreRead(void **state)
 {
     static const struct {
         const char *text;
-        int64_t     seconds;    /* -1: refused. */
+        int64_t     seconds; /* -1: refused. */
     } cases[] = {
         {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777},
         {"Sunday, 06-Nov-94 08:49:37 GMT", 784111777},
@@ -102,7 +102,10 @@ ThreeFormsAreRead(void **state)
         {"x, 01-Jan-1999 00:00:00 GMT", 915148800},
         {"x, 31 Feb 2021 00:00:00 GMT", 1614729600},
         {"x, 01 Jan 2030 00:00:00 GMT", 1893456000},
-        {"", -1}, {"x", -1}, {"\"etag\"", -1}, {"12345", -1},
+        {"", -1},
+        {"x", -1},
+        {"\"etag\"", -1},
+        {"12345", -1},
         {"x, 06 Foo 1994 08:49:37 GMT", -1},
         {"x, 00 Nov 1994 08:49:37 GMT", -1},
         {"x, 32 Nov 1994 08:49:37 GMT", -1},
@@ -147,38 +150,59 @@ RangesAreCutAndNeighboursMerged(void **state)
     static const struct {
         const char *value;
         uint64_t    length;
-        const char *expected;   /* "200", "416", or the ranges. */
+        const char *expected; /* "200", "416", or the ranges. */
     } cases[] = {
-        {"bytes=0-0", 10, "0-0"}, {"bytes=0-9", 10, "0-9"},
-        {"bytes=3-", 10, "3-9"}, {"bytes=-3", 10, "7-9"},
-        {"bytes=0-10", 10, "0-9"}, {"bytes=-10", 10, "0-9"},
-        {"bytes=-11", 10, "0-9"}, {"bytes=9-9", 10, "9-9"},
+        {"bytes=0-0", 10, "0-0"},
+        {"bytes=0-9", 10, "0-9"},
+        {"bytes=3-", 10, "3-9"},
+        {"bytes=-3", 10, "7-9"},
+        {"bytes=0-10", 10, "0-9"},
+        {"bytes=-10", 10, "0-9"},
+        {"bytes=-11", 10, "0-9"},
+        {"bytes=9-9", 10, "9-9"},
         {"bytes=0-99999999999999999999999999", 10, "0-9"},
         {"bytes=-99999999999999999999999999", 10, "0-9"},
-        {"bytes=0-2,", 10, "0-2"}, {"xbytes=0-2", 10, "200"},
-        {"bytes=0-2,3-6", 10, "0-6"}, {"bytes=0-2,4-6", 10, "0-2 4-6"},
-        {"bytes=2-8,1-6,4-9", 10, "200"}, {"bytes=0-2,2-4", 10, "200"},
+        {"bytes=0-2,", 10, "0-2"},
+        {"xbytes=0-2", 10, "200"},
+        {"bytes=0-2,3-6", 10, "0-6"},
+        {"bytes=0-2,4-6", 10, "0-2 4-6"},
+        {"bytes=2-8,1-6,4-9", 10, "200"},
+        {"bytes=0-2,2-4", 10, "200"},
         {"bytes=3-4,0-1,2-2", 10, "3-4 0-2"},
         {"bytes=5-6,0-1", 10, "5-6 0-1"},
         {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
-         "24-24,26-26,28-28,30-30", 100,
+         "24-24,26-26,28-28,30-30",
+         100,
          "0-0 2-2 4-4 6-6 8-8 10-10 12-12 14-14 16-16 18-18 20-20 22-22 24-24 "
          "26-26 28-28 30-30"},
         {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
-         "24-24,26-26,28-28,30-30,32-32", 100, "200"},
-        {"bytes=10-", 10, "416"}, {"bytes=10-11", 10, "416"},
-        {"bytes=11-10", 10, "200"}, {"bytes=-0", 10, "416"},
-        {"bytes=0-", 0, "416"}, {"bytes=-1", 0, "416"},
-        {"bytes=0-1,10-", 10, "0-1"}, {"bytes=99-,-0,3-4", 10, "3-4"},
+         "24-24,26-26,28-28,30-30,32-32",
+         100, "200"},
+        {"bytes=10-", 10, "416"},
+        {"bytes=10-11", 10, "416"},
+        {"bytes=11-10", 10, "200"},
+        {"bytes=-0", 10, "416"},
+        {"bytes=0-", 0, "416"},
+        {"bytes=-1", 0, "416"},
+        {"bytes=0-1,10-", 10, "0-1"},
+        {"bytes=99-,-0,3-4", 10, "3-4"},
         {"bytes=10-,11-12,-0", 10, "416"},
         {"bytes=99999999999999999999999999-", 10, "416"},
-        {"bytes=3-2", 10, "200"}, {"bytes=", 10, "200"},
-        {"bytes=,0-1", 10, "200"}, {"bytes=0-1,,2-3", 10, "200"},
-        {"bytes=0 -1", 10, "200"}, {"bytes=0-1 ,\t3-4", 10, "0-1 3-4"},
-        {"bytes= 0-1", 10, "200"}, {"bytes=a-b", 10, "200"},
-        {"bytes=5", 10, "200"}, {"bytes=--5", 10, "200"},
-        {"bytes=-", 10, "200"}, {"bytes=0-1x", 10, "200"},
-        {"Bytes=0-1", 10, "0-1"}, {"lines=0-1", 10, "200"}, {"", 10, "200"},
+        {"bytes=3-2", 10, "200"},
+        {"bytes=", 10, "200"},
+        {"bytes=,0-1", 10, "200"},
+        {"bytes=0-1,,2-3", 10, "200"},
+        {"bytes=0 -1", 10, "200"},
+        {"bytes=0-1 ,\t3-4", 10, "0-1 3-4"},
+        {"bytes= 0-1", 10, "200"},
+        {"bytes=a-b", 10, "200"},
+        {"bytes=5", 10, "200"},
+        {"bytes=--5", 10, "200"},
+        {"bytes=-", 10, "200"},
+        {"bytes=0-1x", 10, "200"},
+        {"Bytes=0-1", 10, "0-1"},
+        {"lines=0-1", 10, "200"},
+        {"", 10, "200"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -222,7 +246,8 @@ MultipartRangesHaveTheLengthAnnounced(void **state)
         Ns_DStringAppend(&ds, NS_RANGE_PART_END);
     }
     Ns_DStringAppend(&ds, NS_RANGE_TAIL);
-    assert_string_equal(Ns_DStringValue(&ds),
+    assert_string_equal(
+        Ns_DStringValue(&ds),
         "--NaviServerNaviServerNaviServer\r\nContent-type: */*\r\n"
         "Content-range: bytes 0-2/10\r\n\r\n012\r\n"
         "--NaviServerNaviServerNaviServer\r\nContent-type: */*\r\n"
@@ -255,8 +280,8 @@ IfRangeWantsTheTagOrADateNotBeforeTheFile(void **state)
     assert_false(NsJudgeIfRange("W/\"tag\"", &validators));
     assert_false(NsJudgeIfRange("\"other\"", &validators));
     assert_false(NsJudgeIfRange("", &validators));
-    assert_false(NsJudgeIfRange(SAME, &(NsValidators) {NULL, 0}));
-    assert_false(NsJudgeIfRange("\"tag\"", &(NsValidators) {NULL, 784111777}));
+    assert_false(NsJudgeIfRange(SAME, &(NsValidators){NULL, 0}));
+    assert_false(NsJudgeIfRange("\"tag\"", &(NsValidators){NULL, 784111777}));
 }
 
 static void
@@ -295,10 +320,8 @@ ConditionsAreJudgedInOrder(void **state)
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
-        NsConditions conditions = {
-            cases[i].match, cases[i].noneMatch, cases[i].since,
-            cases[i].unmodified
-        };
+        NsConditions conditions = {cases[i].match, cases[i].noneMatch,
+                                   cases[i].since, cases[i].unmodified};
 
         assert_int_equal(NsJudgeConditions(&conditions, &validators, true),
                          cases[i].get);
@@ -318,22 +341,32 @@ GzipIsAcceptedByQuality(void **state)
         const char *value;
         bool        isAccepted;
     } cases[] = {
-        {NULL, false}, {"", false},
-        {"gzip", true}, {"deflate, gzip", true},
-        {"gzip;q=0", false}, {"gzip;q=0.000", false},
-        {"gzip;q=0.001", true}, {"gzip ; q = 0.5", true},
-        {"gzip;q=x", true}, {"gzip;q=0.5x", true},
+        {NULL, false},
+        {"", false},
+        {"gzip", true},
+        {"deflate, gzip", true},
+        {"gzip;q=0", false},
+        {"gzip;q=0.000", false},
+        {"gzip;q=0.001", true},
+        {"gzip ; q = 0.5", true},
+        {"gzip;q=x", true},
+        {"gzip;q=0.5x", true},
         {"gzip;q=1.0, identity;q=1", true},
         {"gzip;q=0.5, identity", false},
         {"gzip;q=0.5, identity;q=0.5", true},
         {"gzip;q=0.5, identity;q=0.6", false},
-        {"gzip;q=0.5, *", false}, {"gzip;q=0.5, *;q=0.5", true},
+        {"gzip;q=0.5, *", false},
+        {"gzip;q=0.5, *;q=0.5", true},
         {"gzip;q=0.5, identity;q=0.4, *;q=1", true},
-        {"*", true}, {"*;q=0", false},
+        {"*", true},
+        {"*;q=0", false},
         {"*;q=0.5, identity", false},
         {"*;q=0.5, identity;q=0.5", true},
-        {"identity", false}, {"GZIP", true},
-        {"Gzip;Q=0", false}, {"x-gzip", false}, {"gzipx", false},
+        {"identity", false},
+        {"GZIP", true},
+        {"Gzip;Q=0", false},
+        {"x-gzip", false},
+        {"gzipx", false},
         {"br;q=1, gzip;q=0.8", true},
     };
 
@@ -354,20 +387,30 @@ static void
 CookiesAreFoundByWholeName(void **state)
 {
     static const struct {
-        const char *header, *value;     /* Of cookie x; NULL: none. */
+        const char *header, *value; /* Of cookie x; NULL: none. */
     } cases[] = {
-        {"x=1", "1"}, {"ax=1; x=2", "2"}, {"x=\"a b\"", "a b"},
-        {"xy=1; x=2; x=3", "2"}, {"x", NULL}, {"x; x=1", "1"},
-        {"", NULL}, {"y=x=1", NULL}, {"y=1;x=2", "2"}, {"x=", ""},
-        {" x = 1 ; y=2", "1 "}, {"X=1", NULL},
-        {"y=\"; x=1\"; x=2", "2"}, {"y=\"; x=1", "1"},
-        {"x=%c3%a4+b%3b", "\303\244 b;"}, {"x=\"\"", ""},
+        {"x=1", "1"},
+        {"ax=1; x=2", "2"},
+        {"x=\"a b\"", "a b"},
+        {"xy=1; x=2; x=3", "2"},
+        {"x", NULL},
+        {"x; x=1", "1"},
+        {"", NULL},
+        {"y=x=1", NULL},
+        {"y=1;x=2", "2"},
+        {"x=", ""},
+        {" x = 1 ; y=2", "1 "},
+        {"X=1", NULL},
+        {"y=\"; x=1\"; x=2", "2"},
+        {"y=\"; x=1", "1"},
+        {"x=%c3%a4+b%3b", "\303\244 b;"},
+        {"x=\"\"", ""},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         const char *value;
         size_t      length;
-        bool        isFound = NsCookieFind(cases[i].header, "x", &value, &length);
+        bool isFound = NsCookieFind(cases[i].header, "x", &value, &length);
 
         assert_int_equal(isFound, cases[i].value != NULL);
         if (isFound) {
@@ -395,17 +438,23 @@ AssertCookie(const NsCookie *cookiePtr, const char *expected)
 static void
 AttributesOfCookiesComeInOrder(void **state)
 {
-    AssertCookie(&(NsCookie) {.name = "a"}, "a=\"\"");
-    AssertCookie(&(NsCookie) {.name = "a", .data = "b c;\"\r\n"},
+    AssertCookie(&(NsCookie){.name = "a"}, "a=\"\"");
+    AssertCookie(&(NsCookie){.name = "a", .data = "b c;\"\r\n"},
                  "a=\"b+c%3b%22%0d%0a\"");
-    AssertCookie(&(NsCookie) {
-        .name = "a", .data = "b", .domain = "d", .path = "/p",
-        .life = NS_COOKIE_MAX_AGE, .maxAge = 60, .isSecure = true,
-        .isHttpOnly = true, .sameSite = "Lax"
-    }, "a=\"b\"; Max-Age=60; Domain=d; Path=/p; Secure; HttpOnly; SameSite=Lax");
-    AssertCookie(&(NsCookie) {.name = "a", .life = NS_COOKIE_NEVER_ENDS},
+    AssertCookie(
+        &(NsCookie){.name = "a",
+                    .data = "b",
+                    .domain = "d",
+                    .path = "/p",
+                    .life = NS_COOKIE_MAX_AGE,
+                    .maxAge = 60,
+                    .isSecure = true,
+                    .isHttpOnly = true,
+                    .sameSite = "Lax"},
+        "a=\"b\"; Max-Age=60; Domain=d; Path=/p; Secure; HttpOnly; SameSite=Lax");
+    AssertCookie(&(NsCookie){.name = "a", .life = NS_COOKIE_NEVER_ENDS},
                  "a=\"\"; Expires=Fri, 01-Jan-2035 01:00:00 GMT");
-    AssertCookie(&(NsCookie) {.name = "a", .life = NS_COOKIE_DELETED},
+    AssertCookie(&(NsCookie){.name = "a", .life = NS_COOKIE_DELETED},
                  "a=\"\"; Expires=Fri, 01-Jan-1980 01:00:00 GMT");
 }
 
@@ -438,14 +487,16 @@ CredentialsAreTakenApart(void **state)
                "AuthMethod=Basic|Password=pa:ss|Username=user");
     AssertAuth("basic  dXNlcg==", "AuthMethod=Basic|Username=user");
     /* The same name as UTF-8 and as Latin-1. */
-    AssertAuth("Basic w6Q6eA==", "AuthMethod=Basic|Password=x|Username=\303\244");
+    AssertAuth("Basic w6Q6eA==",
+               "AuthMethod=Basic|Password=x|Username=\303\244");
     AssertAuth("Basic 5Dp4", "AuthMethod=Basic|Password=x|Username=\303\244");
     AssertAuth("Basic ", "AuthMethod=Basic|Username=");
     AssertAuth("Basic", "");
     AssertAuth("Bearer abc", "");
     AssertAuth("", "");
-    AssertAuth("Digest username=\"a \\\"b\\\"\", realm=r,nc=00000001 , uri=\"/x,y\"",
-               "AuthMethod=Digest|username=a \"b\"|realm=r|nc=00000001|uri=/x,y");
+    AssertAuth(
+        "Digest username=\"a \\\"b\\\"\", realm=r,nc=00000001 , uri=\"/x,y\"",
+        "AuthMethod=Digest|username=a \"b\"|realm=r|nc=00000001|uri=/x,y");
     AssertAuth("Digest broken, a=\"open", "AuthMethod=Digest|a=open");
 }
 
@@ -478,11 +529,11 @@ static void
 NoValueEndsItsLine(void **state)
 {
     static const char expected[] = "Location: /a  Set-Cookie: x  \tb\r\n"
-        "N  ame: \303\244\r\n";
+                                   "N  ame: \303\244\r\n";
     char              fields[sizeof(expected)], *end;
 
-    end = NsHeaderWrite(fields, "Location", 8,
-                        "/a\r\nSet-Cookie: x\n\177\tb", 21);
+    end = NsHeaderWrite(fields, "Location", 8, "/a\r\nSet-Cookie: x\n\177\tb",
+                        21);
     end = NsHeaderWrite(end, "N\r\name", 6, "\303\244", 2);
     assert_int_equal(end - fields, sizeof(expected) - 1);
     assert_memory_equal(fields, expected, sizeof(expected) - 1);
@@ -518,22 +569,26 @@ static void
 ParametersAreFound(void **state)
 {
     static const struct {
-        const char *value, *charset;    /* NULL: none. */
+        const char *value, *charset; /* NULL: none. */
     } cases[] = {
         {"text/html; charset=utf-8", "utf-8"},
         {"text/html;Charset = utf-8 ; x=y", "utf-8"},
         {"text/html; charset=\"a b\"; x", "a b"},
         {"text/html; x=\"; charset=no\"; charset=yes", "yes"},
-        {"text/html; charset=\"open", "open"}, {"text/html; charset=", ""},
-        {"text/html", NULL}, {"text/html; charsets=x", NULL}, {"", NULL},
-        {"text/html; charset", NULL}, {"text/html; x=charset=y", NULL},
+        {"text/html; charset=\"open", "open"},
+        {"text/html; charset=", ""},
+        {"text/html", NULL},
+        {"text/html; charsets=x", NULL},
+        {"", NULL},
+        {"text/html; charset", NULL},
+        {"text/html; x=charset=y", NULL},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         const char *start;
         size_t      length;
-        bool        isFound = NsFieldParameter(cases[i].value, "charset", &start,
-                                               &length);
+        bool isFound = NsFieldParameter(cases[i].value, "charset", &start,
+                                        &length);
 
         assert_int_equal(isFound, cases[i].charset != NULL);
         if (isFound) {

@@ -12,15 +12,15 @@
 static const char *
 Client(const char *peer, const char *fields)
 {
-    static char  buffer[NS_FORWARDED_BYTES];
+    static char                buffer[NS_FORWARDED_BYTES];
     static const NsParseLimits limits = {8192, 65536, 128};
-    NsIpRange    ranges[3];
-    NsProxies    proxies = {ranges, 3};
-    NsHttpParser parser;
-    NsHttpHead   head;
-    NsArena      arena;
-    char         text[1000];
-    const char  *client;
+    NsIpRange                  ranges[3];
+    NsProxies                  proxies = {ranges, 3};
+    NsHttpParser               parser;
+    NsHttpHead                 head;
+    NsArena                    arena;
+    char                       text[1000];
+    const char                *client;
 
     assert_true(NsIpRangeParse("10.0.0.0/8", &ranges[0]));
     assert_true(NsIpRangeParse("192.0.2.1", &ranges[1]));
@@ -52,8 +52,10 @@ TheRightmostAddressThatIsNoProxyIsTheClient(void **state)
          "3.3.3.3"},
         {"10.0.0.1", "X-Forwarded-For: 3.3.3.3, 192.0.2.2\r\n", "192.0.2.2"},
         {"10.0.0.1", "X-Forwarded-For: 10.0.0.3, 10.0.0.2\r\n", "10.0.0.3"},
-        {"10.0.0.1", "X-Forwarded-For: 3.3.3.3\r\nA: b\r\n"
-         "X-Forwarded-For: 10.0.0.2\r\n", "3.3.3.3"},
+        {"10.0.0.1",
+         "X-Forwarded-For: 3.3.3.3\r\nA: b\r\n"
+         "X-Forwarded-For: 10.0.0.2\r\n",
+         "3.3.3.3"},
         {"::ffff:10.0.0.1", "X-Forwarded-For: 3.3.3.3\r\n", "3.3.3.3"},
         {"2001:db8::1", "X-Forwarded-For: 2001:db9::2\r\n", "2001:db9::2"},
 
@@ -71,15 +73,19 @@ TheRightmostAddressThatIsNoProxyIsTheClient(void **state)
         {"10.0.0.1", "X-Forwarded-For: 3.3.3\r\n", "10.0.0.1"},
         {"10.0.0.1", "X-Forwarded-For: 3.3.3.3 - admin [\r\n", "10.0.0.1"},
         {"10.0.0.1", "X-Forwarded-For: [2001:db9::2\r\n", "10.0.0.1"},
-        {"10.0.0.1", "X-Forwarded-For: 1111111111111111111111111111111111"
-         "11111111111111111111111111111111111111111111\r\n", "10.0.0.1"},
+        {"10.0.0.1",
+         "X-Forwarded-For: 1111111111111111111111111111111111"
+         "11111111111111111111111111111111111111111111\r\n",
+         "10.0.0.1"},
 
         /* RFC 7239; the other field wins, since proxies write that. */
         {"10.0.0.1", "Forwarded: for=3.3.3.3\r\n", "3.3.3.3"},
         {"10.0.0.1", "Forwarded: proto=https; For=\"3.3.3.3:99\";by=x\r\n",
          "3.3.3.3"},
-        {"10.0.0.1", "Forwarded: for=4.4.4.4, for=\"[2001:db9::2]:1\", "
-         "for=10.0.0.2\r\n", "2001:db9::2"},
+        {"10.0.0.1",
+         "Forwarded: for=4.4.4.4, for=\"[2001:db9::2]:1\", "
+         "for=10.0.0.2\r\n",
+         "2001:db9::2"},
         {"10.0.0.1", "Forwarded: for=3.3.3.3, for=_hidden\r\n", "10.0.0.1"},
         {"10.0.0.1", "Forwarded: for=3.3.3.3, proto=http\r\n", "10.0.0.1"},
         {"10.0.0.1", "Forwarded: for=3.3.3.3\r\nX-Forwarded-For: 5.5.5.5\r\n",

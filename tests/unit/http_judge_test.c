@@ -16,8 +16,7 @@ static const NsHttpHead *
 Parse(const char *text)
 {
     static const NsParseLimits limits = {
-        .maxLineBytes = 64, .maxHeadBytes = 1024, .maxFields = 10
-    };
+        .maxLineBytes = 64, .maxHeadBytes = 1024, .maxFields = 10};
     NsHttpParser parser;
 
     NsHttpParserInit(&parser, &head, &arena, &limits);
@@ -49,8 +48,7 @@ a_head_is_refused_for_what_is_wrong_with_it(void **state)
         {"GET /" LONG " HTTP/1.1\nHost: a\n\n", 414},
         {"GET / HTTP/1.1\nHost: a\nX: " LONG "\n\n", 431},
         {"GET /" LONG " HTTP/1.1\nX: " LONG "\n\n", 431},
-        {"GET /" LONG " HTTP/1.1\n\n", 414}
-    };
+        {"GET /" LONG " HTTP/1.1\n\n", 414}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         assert_int_equal(NsHttpJudge(Parse(cases[i].text)), cases[i].status);
@@ -93,8 +91,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_head_is_refused_for_what_is_wrong_with_it),
         cmocka_unit_test(keep_alive_follows_version_and_field),
-        cmocka_unit_test(only_http_1_1_waits_for_100)
-    };
+        cmocka_unit_test(only_http_1_1_waits_for_100)};
     int result;
 
     NsArenaInit(&arena, 4096);

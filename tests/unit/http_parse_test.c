@@ -18,8 +18,7 @@
 #include "nsstring.h"
 
 static const NsParseLimits usualLimits = {
-    .maxLineBytes = 8192, .maxHeadBytes = 1 << 20, .maxFields = 128
-};
+    .maxLineBytes = 8192, .maxHeadBytes = 1 << 20, .maxFields = 128};
 
 typedef struct {
     char         *buffer;
@@ -76,16 +75,21 @@ RequestLineIsSplit(void **state)
     } cases[] = {
         {"GET / HTTP/1.1\r\n", "GET / HTTP/1.1", "GET", "/", 1.1, true},
         {"GET / HTTP/1.0\n", "GET / HTTP/1.0", "GET", "/", 1.0, true},
-        {" \tGET  /a \t HTTP/1.1 \r\n", "GET  /a \t HTTP/1.1", "GET", "/a", 1.1, true},
-        {"GET /a b HTTP/1.0\r\n", "GET /a b HTTP/1.0", "GET", "/a b", 1.0, true},
+        {" \tGET  /a \t HTTP/1.1 \r\n", "GET  /a \t HTTP/1.1", "GET", "/a", 1.1,
+         true},
+        {"GET /a b HTTP/1.0\r\n", "GET /a b HTTP/1.0", "GET", "/a b", 1.0,
+         true},
         {"GET /?q=a HTTP/1.1 HTTP/1.1\n", "GET /?q=a HTTP/1.1 HTTP/1.1", "GET",
          "/?q=a HTTP/1.1", 1.1, true},
         {"get dump\r\n", "get dump", "get", "dump", 0.0, false},
-        {"GET /a http/1.1\r\n", "GET /a http/1.1", "GET", "/a http/1.1", 0.0, false},
-        {"GET /a HTTP/1.1x\r\n", "GET /a HTTP/1.1x", "GET", "/a HTTP/1.1x", 0.0, false},
+        {"GET /a http/1.1\r\n", "GET /a http/1.1", "GET", "/a http/1.1", 0.0,
+         false},
+        {"GET /a HTTP/1.1x\r\n", "GET /a HTTP/1.1x", "GET", "/a HTTP/1.1x", 0.0,
+         false},
         {"GET /a HTTP/\r\n", "GET /a HTTP/", "GET", "/a", 0.0, false},
         {"GET /a HTTP/.\r\n", "GET /a HTTP/.", "GET", "/a", 0.0, false},
-        {"GET /aHTTP/1.1\r\n", "GET /aHTTP/1.1", "GET", "/aHTTP/1.1", 0.0, false},
+        {"GET /aHTTP/1.1\r\n", "GET /aHTTP/1.1", "GET", "/aHTTP/1.1", 0.0,
+         false},
         {"GET /a HTTP/1\r\n", "GET /a HTTP/1", "GET", "/a", 1.0, true},
         {"GET /a HTTP/0.8\r\n", "GET /a HTTP/0.8", "GET", "/a", 0.8, true},
         {"GET /a HTTP/2.0\r\n", "GET /a HTTP/2.0", "GET", "/a", 2.0, true},
@@ -98,16 +102,17 @@ RequestLineIsSplit(void **state)
         Parsed p;
 
         Parse(&p, cases[i].line);
-        assert_int_equal(p.status, cases[i].hasVersion
-                         ? NS_PARSE_MORE : NS_PARSE_DONE);
+        assert_int_equal(p.status,
+                         cases[i].hasVersion ? NS_PARSE_MORE : NS_PARSE_DONE);
         assert_string_equal(p.head.line, cases[i].trimmed);
         assert_int_equal(p.head.lineLength, strlen(cases[i].trimmed));
         AssertPart(p.head.method, p.head.methodLength, cases[i].method);
         AssertPart(p.head.target, p.head.targetLength, cases[i].target);
         assert_true(p.head.sentVersion == cases[i].version);
-        assert_int_equal(p.head.version, cases[i].version < 1.0 ? NS_HTTP_0_9
-                         : cases[i].version == 1.0 ? NS_HTTP_1_0
-                         : NS_HTTP_1_1);
+        assert_int_equal(p.head.version,
+                         cases[i].version < 1.0        ? NS_HTTP_0_9
+                             : cases[i].version == 1.0 ? NS_HTTP_1_0
+                                                       : NS_HTTP_1_1);
         Done(&p);
     }
 }
@@ -116,9 +121,9 @@ static void
 RequestLineWithoutUrlIsRefused(void **state)
 {
     static const char *const lines[] = {
-        "GET\r\n", "bogus\n", "GET HTTP/1.1\r\n", "GET \t HTTP/1.1\r\n",
-        "HTTP/1.1\r\n", "GET HTTP/\r\n"
-    };
+        "GET\r\n",          "bogus\n",
+        "GET HTTP/1.1\r\n", "GET \t HTTP/1.1\r\n",
+        "HTTP/1.1\r\n",     "GET HTTP/\r\n"};
 
     for (int i = 0; i < Ns_NrElements(lines); i++) {
         Parsed      p;
@@ -190,8 +195,9 @@ FieldsKeepOrderCaseAndDuplicates(void **state)
 {
     Parsed p;
 
-    Parse(&p, "GET / HTTP/1.1\r\nHost: a\r\nX-a:1\r\nx-A: \t2 \r\n: empty\r\n"
-              "Odd Name : v\r\nNone:\r\n\r\n");
+    Parse(&p,
+          "GET / HTTP/1.1\r\nHost: a\r\nX-a:1\r\nx-A: \t2 \r\n: empty\r\n"
+          "Odd Name : v\r\nNone:\r\n\r\n");
     assert_int_equal(p.status, NS_PARSE_DONE);
     assert_int_equal(p.head.nFields, 6);
     assert_string_equal(p.head.fields[1].name, "X-a");
@@ -212,8 +218,9 @@ ContinuationJoinsWithOneBlank(void **state)
 {
     Parsed p;
 
-    Parse(&p, "GET / HTTP/1.1\r\nA: one\r\n \t two\r\n  \r\n\tthree\r\n"
-              "B: x\n y\n\n");
+    Parse(&p,
+          "GET / HTTP/1.1\r\nA: one\r\n \t two\r\n  \r\n\tthree\r\n"
+          "B: x\n y\n\n");
     assert_int_equal(p.status, NS_PARSE_DONE);
     assert_int_equal(p.head.nFields, 2);
     assert_string_equal(p.head.fields[0].value, "one two three");
@@ -243,19 +250,23 @@ KnownFieldsAreFoundInAnyCase(void **state)
         const char      *name;
         NsHttpKnownField known;
     } cases[] = {
-        {"hOst", NS_FIELD_HOST}, {"CONNECTION", NS_FIELD_CONNECTION},
+        {"hOst", NS_FIELD_HOST},
+        {"CONNECTION", NS_FIELD_CONNECTION},
         {"Content-Type", NS_FIELD_CONTENT_TYPE},
         {"X-Expected-Entity-Length", NS_FIELD_EXPECTED_ENTITY_LENGTH},
-        {"Expect", NS_FIELD_EXPECT}, {"Authorization", NS_FIELD_AUTHORIZATION},
+        {"Expect", NS_FIELD_EXPECT},
+        {"Authorization", NS_FIELD_AUTHORIZATION},
         {"Accept-Encoding", NS_FIELD_ACCEPT_ENCODING},
-        {"Range", NS_FIELD_RANGE}, {"If-Range", NS_FIELD_IF_RANGE},
+        {"Range", NS_FIELD_RANGE},
+        {"If-Range", NS_FIELD_IF_RANGE},
         {"If-Modified-Since", NS_FIELD_IF_MODIFIED_SINCE},
         {"If-Unmodified-Since", NS_FIELD_IF_UNMODIFIED_SINCE},
-        {"cookie", NS_FIELD_COOKIE}, {"Referer", NS_FIELD_REFERER},
+        {"cookie", NS_FIELD_COOKIE},
+        {"Referer", NS_FIELD_REFERER},
         {"User-Agent", NS_FIELD_USER_AGENT},
         {"X-Forwarded-For", NS_FIELD_X_FORWARDED_FOR},
-        {"Hose", NS_FIELD_COUNT}, {"Xeferer", NS_FIELD_COUNT}
-    };
+        {"Hose", NS_FIELD_COUNT},
+        {"Xeferer", NS_FIELD_COUNT}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Parsed p;
@@ -323,10 +334,8 @@ BodyLengthIsJudged(void **state)
         {"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n", UNKNOWN},
         {"Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n", UNKNOWN},
         {"Transfer-Encoding: gzip\r\nContent-Length: 4\r\n", REFUSED},
-        {"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n",
-         REFUSED},
-        {"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
-         REFUSED},
+        {"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", REFUSED},
+        {"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", REFUSED},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -353,7 +362,8 @@ ConnectionIsAListOfOptions(void **state)
         const char *fields;
         bool        asksClose, asksKeepAlive;
     } cases[] = {
-        {"", false, false}, {"Connection: close\r\n", true, false},
+        {"", false, false},
+        {"Connection: close\r\n", true, false},
         {"Connection: Keep-Alive\r\n", false, true},
         {"Connection: TE, close\r\n", true, false},
         {"Connection: TE,CLOSE ,\tx\r\n", true, false},
@@ -386,8 +396,7 @@ static void
 LongLinesAreFlaggedNotRefused(void **state)
 {
     static const NsParseLimits limits = {
-        .maxLineBytes = 16, .maxHeadBytes = 1000, .maxFields = 8
-    };
+        .maxLineBytes = 16, .maxHeadBytes = 1000, .maxFields = 8};
     static const struct {
         const char *text;
         bool        isLineTooLong, isFieldTooLong;
@@ -447,8 +456,8 @@ FieldsUpToTheLimitAreKept(void **state)
             Ns_DStringPrintf(&text, "Field-%d: value %d\r\n", i, i);
         }
         Ns_DStringAppend(&text, "\r\n");
-        ParseBytes(&p, Ns_DStringValue(&text),
-                   (size_t) Ns_DStringLength(&text), &limits);
+        ParseBytes(&p, Ns_DStringValue(&text), (size_t) Ns_DStringLength(&text),
+                   &limits);
         if (extra == 0) {
             assert_int_equal(p.status, NS_PARSE_DONE);
             assert_int_equal(p.head.nFields, 100);
@@ -499,7 +508,8 @@ AssertBrowserRequest(const Parsed *p)
                         "www.example.com:8080");
     assert_string_equal(NsHttpFind(&p->head, "x-folded"), "one two three");
     assert_int_equal(p->head.contentLength, 11);
-    assert_string_equal(NsHttpKnown(&p->head, NS_FIELD_CONNECTION), "keep-alive");
+    assert_string_equal(NsHttpKnown(&p->head, NS_FIELD_CONNECTION),
+                        "keep-alive");
     assert_int_equal(p->head.headBytes,
                      sizeof(browserRequest) - 1 - strlen("hello world"));
     assert_memory_equal(p->buffer + p->head.headBytes, "hello world", 11);
@@ -513,7 +523,8 @@ PiecesGiveTheSameAsTheWhole(void **state)
 {
     const size_t total = sizeof(browserRequest) - 1;
 
-    for (size_t step = 1; step <= total; step = step < 8 ? step + 1 : step * 2) {
+    for (size_t step = 1; step <= total;
+         step = step < 8 ? step + 1 : step * 2) {
         Parsed p;
         size_t length = 0;
 

@@ -78,7 +78,8 @@ ThreadsMayAddAtTheSameTime(void **state)
     int                      n = 0;
 
     for (int i = 0; i < N_THREADS; i++) {
-        Ns_ThreadCreate(AddNames, (void *) (uintptr_t) names[i], 0, &threads[i]);
+        Ns_ThreadCreate(AddNames, (void *) (uintptr_t) names[i], 0,
+                        &threads[i]);
     }
     for (int i = 0; i < N_THREADS; i++) {
         Ns_ThreadJoin(&threads[i], NULL);
@@ -97,18 +98,22 @@ CharsetsLeadToEncodings(void **state)
     static const struct {
         const char *charset, *encoding, *reverse;
     } cases[] = {
-        {"utf-8", "utf-8", "utf-8"}, {" UTF-8 ", "utf-8", "utf-8"},
+        {"utf-8", "utf-8", "utf-8"},
+        {" UTF-8 ", "utf-8", "utf-8"},
         {"iso-8859-1", "iso8859-1", "iso-8859-1"},
         {"iso8859-1", "iso8859-1", "iso-8859-1"},
         {"ISO-8859-9", "iso8859-9", "iso-8859-9"},
-        {"us-ascii", "ascii", "us-ascii"}, {"ascii", "ascii", "us-ascii"},
+        {"us-ascii", "ascii", "us-ascii"},
+        {"ascii", "ascii", "us-ascii"},
         {"Windows-1252", "cp1252", "windows-1252"},
         {"shift_jis", "shiftjis", "shift_jis"},
         {"ksc_5601", "ksc5601", "korean"},
-        {"macintosh", "macRoman", "mac"}, {"x-mac-roman", "macRoman", "mac"},
+        {"macintosh", "macRoman", "mac"},
+        {"x-mac-roman", "macRoman", "mac"},
         {"macCyrillic", "macCyrillic", "mac-cyrillic"},
         {"x-mac-centraleupore", "macCentEuro", "mac-centeuro"},
-        {"big5", "big5", "big5"}, {"euc-jp", "euc-jp", "euc-jp"},
+        {"big5", "big5", "big5"},
+        {"euc-jp", "euc-jp", "euc-jp"},
         {"iso-2022-jp", "iso2022-jp", "iso-2022-jp"},
     };
 
@@ -127,8 +132,7 @@ static void
 UnknownCharsetsHaveNoEncoding(void **state)
 {
     static const char *const neverLookedFor[] = {
-        "../../etc/passwd", "/tmp/x", "..", "a b", "", ".hidden", "a\nb"
-    };
+        "../../etc/passwd", "/tmp/x", "..", "a b", "", ".hidden", "a\nb"};
 
     assert_null(Ns_GetCharsetEncoding("no-such-charset"));
     assert_null(Ns_GetCharsetEncoding("No-Such-Charset"));
@@ -148,7 +152,8 @@ ThereAreSixtyFourAliasesAndMoreOnDemand(void **state)
     assert_string_equal(
         Tcl_GetEncodingName(Ns_GetCharsetEncoding("my-charset")), "iso8859-2");
     assert_string_equal(
-        Ns_GetEncodingCharset(Ns_GetCharsetEncoding("my-charset")), "iso-8859-2");
+        Ns_GetEncodingCharset(Ns_GetCharsetEncoding("my-charset")),
+        "iso-8859-2");
 }
 
 static const char *
@@ -162,8 +167,8 @@ TypesAndFilesHaveEncodings(void **state)
 {
     assert_string_equal(Name(Ns_GetTypeEncoding("text/html; charset=utf-8")),
                         "utf-8");
-    assert_string_equal(Name(Ns_GetTypeEncoding("image/gif;charset=iso-8859-2")),
-                        "iso8859-2");
+    assert_string_equal(
+        Name(Ns_GetTypeEncoding("image/gif;charset=iso-8859-2")), "iso8859-2");
     assert_string_equal(Name(Ns_GetTypeEncoding("text/plain")), "iso8859-1");
     assert_string_equal(Name(Ns_GetTypeEncoding("image/gif")), "(none)");
 
@@ -189,7 +194,8 @@ UrlEncodingFallsBack(void **state)
     assert_string_equal(Name(Ns_GetUrlEncoding(NULL)), "utf-8");
     NsCharsetSetConnProc(ConnEncoding);
     assert_string_equal(Name(Ns_GetUrlEncoding(NULL)), "iso8859-5");
-    assert_string_equal(Name(Ns_GetUrlEncoding("no-such-charset")), "iso8859-5");
+    assert_string_equal(Name(Ns_GetUrlEncoding("no-such-charset")),
+                        "iso8859-5");
     NsCharsetSetConnProc(NULL);
 }
 
@@ -203,13 +209,22 @@ ExtensionsTellTheType(void **state)
     static const struct {
         const char *file, *type;
     } cases[] = {
-        {"a.html", "text/html"}, {"/x.y/a.HTML", "text/html"},
-        {"a.tar.gz", "application/x-gzip"}, {"a.adp", "text/html"},
-        {"a.tcl", "text/plain"}, {".txt", "text/plain"},
-        {"a.c++", "text/plain"}, {"a.x-png", "image/png"},
-        {"a.json", "application/json"}, {"a.mp4", "video/mp4"},
-        {"a.js", "text/javascript"}, {"a.mjs", "text/javascript"},
-        {"a", "*/*"}, {"a.", "*/*"}, {"/a.html/b", "*/*"}, {"", "*/*"},
+        {"a.html", "text/html"},
+        {"/x.y/a.HTML", "text/html"},
+        {"a.tar.gz", "application/x-gzip"},
+        {"a.adp", "text/html"},
+        {"a.tcl", "text/plain"},
+        {".txt", "text/plain"},
+        {"a.c++", "text/plain"},
+        {"a.x-png", "image/png"},
+        {"a.json", "application/json"},
+        {"a.mp4", "video/mp4"},
+        {"a.js", "text/javascript"},
+        {"a.mjs", "text/javascript"},
+        {"a", "*/*"},
+        {"a.", "*/*"},
+        {"/a.html/b", "*/*"},
+        {"", "*/*"},
         {"a.nosuchtype", "*/*"},
     };
 
@@ -245,7 +260,8 @@ MarkupIsQuoted(void **state)
     Ns_QuoteHtml(&ds, "<a href=\"x\">'&amp;'</a>");
     Ns_QuoteHtml(&ds, "");
     Ns_QuoteHtml(&ds, " plain");
-    assert_string_equal(Ns_DStringValue(&ds),
+    assert_string_equal(
+        Ns_DStringValue(&ds),
         "&lt;a href=&#34;x&#34;&gt;&#39;&amp;amp;&#39;&lt;/a&gt; plain");
     Ns_DStringFree(&ds);
 }
@@ -256,10 +272,18 @@ MarkupIsStripped(void **state)
     static const struct {
         const char *html, *text;
     } cases[] = {
-        {"", ""}, {"a<b>c</b>d", "acd"}, {"a<b", "a"}, {"<", ""},
-        {"a>b", "a>b"}, {"&lt;x&gt;", "x"}, {"a & b;", "a & b;"},
-        {"a&b&amp;c", "a&bc"}, {"a&", "a&"}, {"a&b", "a&b"},
-        {"<a title=\"&amp;\">x</a>", "x"}, {"a&<b>;c", "ac"},
+        {"", ""},
+        {"a<b>c</b>d", "acd"},
+        {"a<b", "a"},
+        {"<", ""},
+        {"a>b", "a>b"},
+        {"&lt;x&gt;", "x"},
+        {"a & b;", "a & b;"},
+        {"a&b&amp;c", "a&bc"},
+        {"a&", "a&"},
+        {"a&b", "a&b"},
+        {"<a title=\"&amp;\">x</a>", "x"},
+        {"a&<b>;c", "ac"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -315,8 +339,10 @@ DecodingSkipsWhatIsNotBase64(void **state)
     static const struct {
         const char *text, *bytes;
     } cases[] = {
-        {"QA==", "@"}, {"QA", "@"}, {"Q A\n=", "@"}, {"Q", ""}, {"", ""},
-        {"dGhpcyBpcyBhIHRlc3QK", "this is a test\n"}, {"QUJDR", "ABC"},
+        {"QA==", "@"},    {"QA", "@"},
+        {"Q A\n=", "@"},  {"Q", ""},
+        {"", ""},         {"dGhpcyBpcyBhIHRlc3QK", "this is a test\n"},
+        {"QUJDR", "ABC"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {

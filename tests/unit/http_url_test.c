@@ -71,7 +71,9 @@ OddEscapesAreKept(void **state)
     } cases[] = {
         {"a+b", "a+b", "a b"},
         {"%C3%A4", "\303\244", "\303\244"},
-        {"%", "%", "%"}, {"%4", "%4", "%4"}, {"%4g", "%4g", "%4g"},
+        {"%", "%", "%"},
+        {"%4", "%4", "%4"},
+        {"%4g", "%4g", "%4g"},
         {"%%41", "%A", "%A"},
         {"%g1%41", "%g1A", "%g1A"},
         /* Not UTF-8: Latin-1. */
@@ -123,25 +125,45 @@ PathsAreNormalized(void **state)
     static const struct {
         const char *url, *path, *query;
     } cases[] = {
-        {"/", "/", NULL}, {"", "/", NULL}, {"//", "/", NULL}, {"///", "/", NULL},
-        {"/a/b", "/a/b", NULL}, {"a", "/a", NULL}, {"*", "/*", NULL},
-        {"/a/", "/a/", NULL}, {"/a//", "/a/", NULL}, {"//a//b//", "/a/b/", NULL},
-        {"/a/./b", "/a/b", NULL}, {"/a/.", "/a", NULL}, {"/a/./", "/a/", NULL},
-        {"/a/../b", "/b", NULL}, {"/..", "/", NULL}, {"/../", "/", NULL},
+        {"/", "/", NULL},
+        {"", "/", NULL},
+        {"//", "/", NULL},
+        {"///", "/", NULL},
+        {"/a/b", "/a/b", NULL},
+        {"a", "/a", NULL},
+        {"*", "/*", NULL},
+        {"/a/", "/a/", NULL},
+        {"/a//", "/a/", NULL},
+        {"//a//b//", "/a/b/", NULL},
+        {"/a/./b", "/a/b", NULL},
+        {"/a/.", "/a", NULL},
+        {"/a/./", "/a/", NULL},
+        {"/a/../b", "/b", NULL},
+        {"/..", "/", NULL},
+        {"/../", "/", NULL},
         {"/../../etc/passwd", "/etc/passwd", NULL},
-        {"/a/b/../../..", "/", NULL}, {"/a/b/..", "/a", NULL},
+        {"/a/b/../../..", "/", NULL},
+        {"/a/b/..", "/a", NULL},
         {"/a/b/../", "/a/", NULL},
-        {"/a/%2e%2e/b", "/b", NULL}, {"/a%2fb", "/a/b", NULL},
-        {"/a%2f", "/a", NULL}, {"/%2e%2e%2f%2e%2e/x", "/x", NULL},
-        {"/a\\..\\b", "/b", NULL}, {"/a%5cb", "/a/b", NULL},
-        {"/...", "/...", NULL}, {"/.a/..b", "/.a/..b", NULL},
+        {"/a/%2e%2e/b", "/b", NULL},
+        {"/a%2fb", "/a/b", NULL},
+        {"/a%2f", "/a", NULL},
+        {"/%2e%2e%2f%2e%2e/x", "/x", NULL},
+        {"/a\\..\\b", "/b", NULL},
+        {"/a%5cb", "/a/b", NULL},
+        {"/...", "/...", NULL},
+        {"/.a/..b", "/.a/..b", NULL},
         {"/%252e%252e/x", "/%2e%2e/x", NULL},
         {"/%c0%ae%c0%ae/x", "/\303\200\302\256\303\200\302\256/x", NULL},
         {"/a%00b", "/a\300\200b", NULL},
-        {"/\303\244", "/\303\244", NULL}, {"/\344", "/\303\244", NULL},
-        {"/a b", "/a b", NULL}, {"/a+b%20c", "/a+b c", NULL},
+        {"/\303\244", "/\303\244", NULL},
+        {"/\344", "/\303\244", NULL},
+        {"/a b", "/a b", NULL},
+        {"/a+b%20c", "/a+b c", NULL},
         {"/a#b", "/a#b", NULL},
-        {"/?", "/", ""}, {"/a?b?c", "/a", "b?c"}, {"?x", "/", "x"},
+        {"/?", "/", ""},
+        {"/a?b?c", "/a", "b?c"},
+        {"?x", "/", "x"},
         {"/%41?%41/../", "/A", "%41/../"},
         {"/a/?x/", "/a/", "x/"},
     };
@@ -150,7 +172,7 @@ PathsAreNormalized(void **state)
         NsArena   arena;
         NsUrlPath path;
         size_t    length = strlen(cases[i].url);
-        char     *url = malloc(length + 1);     /* No null byte to rely on. */
+        char     *url = malloc(length + 1); /* No null byte to rely on. */
 
         memcpy(url, cases[i].url, length);
         NsArenaInit(&arena, 256);
@@ -177,7 +199,7 @@ typedef struct {
     unsigned short port;
     const char    *url, *query;
     int            urlc;
-    const char    *last;        /* Last element of urlv. */
+    const char    *last; /* Last element of urlv. */
     double         version;
 } RequestCase;
 
@@ -196,7 +218,8 @@ static const RequestCase requestCases[] = {
      NULL, 1, "a", 1.1},
     {"GET http://h:70000/a HTTP/1.1", "GET", "http", "h", 0, "/a", NULL, 1, "a",
      1.1},
-    {"GET file:a/b HTTP/1.1", "GET", "file", NULL, 0, "/a/b", NULL, 2, "b", 1.1},
+    {"GET file:a/b HTTP/1.1", "GET", "file", NULL, 0, "/a/b", NULL, 2, "b",
+     1.1},
     {"GET http:///a HTTP/1.1", "GET", "http", NULL, 0, "/a", NULL, 1, "a", 1.1},
     {"GET //h/a HTTP/1.1", "GET", NULL, NULL, 0, "/h/a", NULL, 2, "a", 1.1},
     {"GET a/b:c HTTP/1.1", "GET", NULL, NULL, 0, "/a/b:c", NULL, 2, "b:c", 1.1},
@@ -335,7 +358,8 @@ UrlsAreTakenApart(void **state)
         char *url = strdup(cases[i].url);
         char *protocol, *host, *port, *path, *tail;
 
-        assert_int_equal(Ns_ParseUrl(url, &protocol, &host, &port, &path, &tail),
+        assert_int_equal(Ns_ParseUrl(url, &protocol, &host, &port, &path,
+                                     &tail),
                          NS_OK);
         AssertOptional(protocol, cases[i].protocol);
         AssertOptional(host, cases[i].host);
@@ -350,15 +374,15 @@ static void
 MalformedHostsAreErrors(void **state)
 {
     static const char *const urls[] = {
-        "http://h:x/", "http://[::1/", "http://[::1]x/", "http://:80/"
-    };
+        "http://h:x/", "http://[::1/", "http://[::1]x/", "http://:80/"};
 
     for (int i = 0; i < Ns_NrElements(urls); i++) {
         char *url = strdup(urls[i]);
         char *part[5];
 
         assert_int_equal(Ns_ParseUrl(url, &part[0], &part[1], &part[2],
-                                     &part[3], &part[4]), NS_ERROR);
+                                     &part[3], &part[4]),
+                         NS_ERROR);
         free(url);
     }
 }
@@ -372,25 +396,41 @@ ReferencesAreResolved(void **state)
     static const struct {
         const char *url, *absolute;
     } cases[] = {
-        {"g:h", "g:h"}, {"g", "http://a/b/c/g"}, {"./g", "http://a/b/c/g"},
-        {"g/", "http://a/b/c/g/"}, {"/g", "http://a/g"}, {"//g", "http://g"},
-        {"?y", "http://a/b/c/d;p?y"}, {"g?y", "http://a/b/c/g?y"},
-        {"#s", "http://a/b/c/d;p?q#s"}, {"g#s", "http://a/b/c/g#s"},
-        {";x", "http://a/b/c/;x"}, {"", "http://a/b/c/d;p?q"},
-        {".", "http://a/b/c/"}, {"./", "http://a/b/c/"}, {"..", "http://a/b/"},
-        {"../", "http://a/b/"}, {"../g", "http://a/b/g"},
-        {"../..", "http://a/"}, {"../../g", "http://a/g"},
-        {"../../../g", "http://a/g"}, {"/./g", "http://a/g"},
-        {"/../g", "http://a/g"}, {"g.", "http://a/b/c/g."},
-        {"./../g", "http://a/b/g"}, {"g/./h", "http://a/b/c/g/h"},
-        {"g/../h", "http://a/b/c/h"}, {"g?y/../x", "http://a/b/c/g?y/../x"},
+        {"g:h", "g:h"},
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {"#s", "http://a/b/c/d;p?q#s"},
+        {"g#s", "http://a/b/c/g#s"},
+        {";x", "http://a/b/c/;x"},
+        {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"},
+        {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"},
+        {"../", "http://a/b/"},
+        {"../g", "http://a/b/g"},
+        {"../..", "http://a/"},
+        {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"},
+        {"/./g", "http://a/g"},
+        {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."},
+        {"./../g", "http://a/b/g"},
+        {"g/./h", "http://a/b/c/g/h"},
+        {"g/../h", "http://a/b/c/h"},
+        {"g?y/../x", "http://a/b/c/g?y/../x"},
     };
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Ns_DString ds;
 
         Ns_DStringInit(&ds);
-        assert_int_equal(Ns_AbsoluteUrl(&ds, cases[i].url, "http://a/b/c/d;p?q"),
+        assert_int_equal(Ns_AbsoluteUrl(&ds, cases[i].url,
+                                        "http://a/b/c/d;p?q"),
                          NS_OK);
         assert_string_equal(Ns_DStringValue(&ds), cases[i].absolute);
         Ns_DStringFree(&ds);
@@ -428,11 +468,9 @@ static void
 HostsHaveFewCharacters(void **state)
 {
     static const char *const good[] = {
-        "a", "www.example.com", "a-b_c:80", "[::1]:80", "1.2.3.4", "a."
-    };
+        "a", "www.example.com", "a-b_c:80", "[::1]:80", "1.2.3.4", "a."};
     static const char *const bad[] = {
-        "a..b", "a/b", "a b", "a\\b", "a@b", "..", "a%2f"
-    };
+        "a..b", "a/b", "a b", "a\\b", "a@b", "..", "a%2f"};
 
     for (int i = 0; i < Ns_NrElements(good); i++) {
         assert_true(Ns_StrIsHost(good[i]));

@@ -18,7 +18,7 @@
 #include "log/target/compress.h"
 #include "ns.h"
 
-#define SPARSE_BYTES ((off_t) 192 << 20)    /* Half a second of work. */
+#define SPARSE_BYTES ((off_t) 192 << 20) /* Half a second of work. */
 #define DONE_TIME    7
 #define NO_INODE     ((ino_t) UINT64_MAX)
 
@@ -136,7 +136,7 @@ Await(const char *path, bool isThere)
 static int
 SetUp(void **state)
 {
-    static NsBacklog *backlogs[16];     /* They live as long as the process. */
+    static NsBacklog *backlogs[16]; /* They live as long as the process. */
     static int        number;
 
     snprintf(logFile, sizeof(logFile), "%s/%d.log", directory, number);
@@ -299,8 +299,10 @@ ABackupThatGrowsMeanwhileIsCompressedAnew(void **state)
     ino_t inode = InodeOf(logFile);
 
     assert_int_equal(ftruncate(fd, SPARSE_BYTES), 0);
-    assert_int_equal(futimens(fd, (struct timespec[]){
-        {DONE_TIME, 0}, {DONE_TIME, 0}}), 0);
+    assert_int_equal(futimens(fd,
+                              (struct timespec[]){{DONE_TIME, 0},
+                                                  {DONE_TIME, 0}}),
+                     0);
     Roll(".000", true);
     AwaitRequest(inode, HasBytes);
     NsBacklogBegin(backlogPtr);
@@ -332,16 +334,15 @@ WorkOnABackupThatIsGoneIsForgotten(void **state)
 static void
 AnOriginalBesideItsResultIsRemoved(void **state)
 {
-    static const char *const names[] = {
-        ".000", ".000.gz", ".001.gz", ".001"
-    };
-    const struct timespec times[] = {{9, 0}, {9, 1}};
-    const struct timespec others[] = {{9, 0}, {9, 2}};
+    static const char *const names[] = {".000", ".000.gz", ".001.gz", ".001"};
+    const struct timespec    times[] = {{9, 0}, {9, 1}};
+    const struct timespec    others[] = {{9, 0}, {9, 2}};
 
     for (int i = 0; i < 4; i++) {
         Write(With(names[i]), names[i]);
         assert_int_equal(utimensat(AT_FDCWD, With(names[i]),
-                                   i < 3 ? times : others, 0), 0);
+                                   i < 3 ? times : others, 0),
+                         0);
     }
     Settle();
     assert_false(Exists(With(".000")));
@@ -456,8 +457,7 @@ main(void)
         TEST(ABackupThatIsStillWrittenToWaitsForTheNextRoll),
         TEST(WhatIsNoBackupOfTheLogIsLeftAlone),
         TEST(WithoutRoomTheBackupStaysUntilTheNextRoll),
-        TEST(TheStopBreaksTheWorkOffAndLeavesTheBackup)
-    };
+        TEST(TheStopBreaksTheWorkOffAndLeavesTheBackup)};
 
     return cmocka_run_group_tests(tests, SetUpGroup, TearDownGroup);
 }

@@ -61,7 +61,7 @@ OnlyWhatIsInBothListsIsCommon(void **state)
     assert_null(NsKindsCommon(NULL, "a"));
 }
 
-static char   directory[64];    /* Of the log memory. */
+static char directory[64]; /* Of the log memory. */
 
 /*
  * Keeps the bytes of the last record, in place of a format.
@@ -85,18 +85,19 @@ static int
 SetUp(void **state)
 {
     static const char *const streams[] = {"operation"};
-    NsSinkSpec spec = {
-        .name = "capture", .type = "stdout", .streams = streams, .nStreams = 1,
-        .isAwaited = true, .settings = nsSinkDefaults
-    };
+    NsSinkSpec               spec = {.name = "capture",
+                                     .type = "stdout",
+                                     .streams = streams,
+                                     .nStreams = 1,
+                                     .isAwaited = true,
+                                     .settings = nsSinkDefaults};
 
     strcpy(directory, "/tmp/log_kinds.XXXXXX");
     assert_non_null(mkdtemp(directory));
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .stayOnStderr = true, .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory
-    });
+    NsLogConfigure(&(NsLogSettings){.stayOnStderr = true,
+                                    .memoryBytes = NS_LOG_MEMORY_MIN,
+                                    .ringDirectory = directory});
     (void) Ns_LogStreamAddFormat(nsOperationStream, "common", Capture, NULL);
     spec.settings.format = NS_LOG_COMMON;
     assert_non_null(NsSinkCreate(&spec));
@@ -105,9 +106,14 @@ SetUp(void **state)
     NsUnitEvent("Notice", "", 0);
     NsUnitEvent("step", "two", 3);
     NsUnitEvent("other", "three", 5);
-    NsUnitEnd(&(Ns_Access){.server = "s", .driver = "d", .peer = "127.0.0.1",
-                           .line = "GET / HTTP/1.1", .lineLength = 14,
-                           .user = "ann", .status = 200});
+    NsUnitEnd(&(Ns_Access){
+        .server = "s",
+        .driver = "d",
+        .peer = "127.0.0.1",
+        .line = "GET / HTTP/1.1",
+        .lineLength = 14,
+        .user = "ann",
+        .status = 200});
     assert_true(unitBytes > 0);
     return 0;
 }
@@ -150,7 +156,8 @@ EventsOfKindsInTheListAreLeftOutOfAUnitAndNothingElse(void **state)
 {
     const char *line = Without("step", unitBytes);
 
-    assert_non_null(strstr(line, "\"user\":\"ann\","
+    assert_non_null(strstr(line,
+                           "\"user\":\"ann\","
                            "\"request\":\"GET / HTTP/1.1\""));
     assert_null(strstr(line, "\"kind\":\"step\""));
     assert_non_null(strstr(line, "\"kind\":\"Notice\",\"text\":\"\"},{"));
@@ -177,8 +184,7 @@ main(void)
         cmocka_unit_test(WhatIsNoListIsRefused),
         cmocka_unit_test(OnlyWhatIsInBothListsIsCommon),
         cmocka_unit_test(EventsOfKindsInTheListAreLeftOutOfAUnitAndNothingElse),
-        cmocka_unit_test(AUnitThatIsCutOffAnywhereYieldsWhatIsThere)
-    };
+        cmocka_unit_test(AUnitThatIsCutOffAnywhereYieldsWhatIsThere)};
 
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }

@@ -17,13 +17,13 @@
 #include "nsthread.h"
 
 static char text[65536];
-static char directory[64];      /* Of the child's log memory. */
+static char directory[64]; /* Of the child's log memory. */
 
 /*
  * The exit status of a child that runs proc; what it logs is in text.
  */
 static int
-InChild(void (*proc) (void))
+InChild(void (*proc)(void))
 {
     int     ends[2], status;
     char    command[128];
@@ -60,9 +60,11 @@ static void
 Configure(int maxLogs)
 {
     NsLogConfigure(&(NsLogSettings){
-        .stayOnStderr = true, .isAsync = true, .memoryBytes = 4 << 20,
-        .maxLogs = maxLogs, .ringDirectory = directory
-    });
+        .stayOnStderr = true,
+        .isAsync = true,
+        .memoryBytes = 4 << 20,
+        .maxLogs = maxLogs,
+        .ringDirectory = directory});
 }
 
 /*
@@ -88,7 +90,7 @@ MakeStreams(void)
         }
     }
     if (errno != NS_SINK_TOO_MANY
-            || Ns_LogStreamCreate("stream299", NULL, NULL) == NULL) {
+        || Ns_LogStreamCreate("stream299", NULL, NULL) == NULL) {
         _exit(4);
     }
 }
@@ -100,7 +102,8 @@ OneStreamTooManyIsRefused(void **state)
 
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_non_null(strstr(text, "Error: log: cannot create stream "
+    assert_non_null(strstr(text,
+                           "Error: log: cannot create stream "
                            "'stream300': the limit is 300 streams; raise "
                            "maxlogs in ns/parameters\n"));
     assert_ptr_equal(strchr(text, '\n'), strrchr(text, '\n'));
@@ -135,15 +138,18 @@ ANameOfAStreamIsLimited(void **state)
 static Ns_LogSink
 OpenSink(int i)
 {
-    char         stream[32], name[32];
-    const char  *streams[] = {stream};
+    char        stream[32], name[32];
+    const char *streams[] = {stream};
 
     snprintf(name, sizeof(name), "sink%d", i);
     snprintf(stream, sizeof(stream), "stream%d", i % 100);
     return NsSinkCreate(&(NsSinkSpec){
-        .name = name, .type = "file", .file = "/dev/null",
-        .streams = streams, .nStreams = 1, .settings = nsSinkDefaults
-    });
+        .name = name,
+        .type = "file",
+        .file = "/dev/null",
+        .streams = streams,
+        .nStreams = 1,
+        .settings = nsSinkDefaults});
 }
 
 /*
@@ -176,7 +182,8 @@ OneSinkTooManyIsRefused(void **state)
 
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_string_equal(text, "the limit is 300 sinks; raise maxlogs in "
+    assert_string_equal(text,
+                        "the limit is 300 sinks; raise maxlogs in "
                         "ns/parameters\n");
 }
 
@@ -219,14 +226,16 @@ OneReaderOfAStreamTooManyIsRefused(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_in_range(max, 16, 299);
-    snprintf(expected, sizeof(expected), "%d: the limit is %d sinks of one "
-             "stream; raise logmemory in ns/parameters\n", max, max);
+    snprintf(expected, sizeof(expected),
+             "%d: the limit is %d sinks of one "
+             "stream; raise logmemory in ns/parameters\n",
+             max, max);
     assert_string_equal(text, expected);
 }
 
 #define LANE_THREADS 400
 
-static atomic_int nReady, nPut;
+static atomic_int   nReady, nPut;
 static Ns_LogStream wanted;
 
 /*
@@ -238,19 +247,20 @@ PutOne(void *arg)
     int          i = (int) (intptr_t) arg;
     struct iovec piece = {&i, sizeof(i)};
 
-    atomic_fetch_add(&nPut, Ns_LogStreamPut(wanted, Notice, &piece, 1)
-                     == NS_OK);
+    atomic_fetch_add(&nPut,
+                     Ns_LogStreamPut(wanted, Notice, &piece, 1) == NS_OK);
     atomic_fetch_add(&nReady, 1);
     while (atomic_load(&nReady) < LANE_THREADS) {
         usleep(1000);
     }
     /* Once more, by the way that it has by now. */
-    atomic_fetch_add(&nPut, Ns_LogStreamPut(wanted, Notice, &piece, 1)
-                     == NS_OK);
+    atomic_fetch_add(&nPut,
+                     Ns_LogStreamPut(wanted, Notice, &piece, 1) == NS_OK);
 }
 
 static size_t
-FormatNumber(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
+FormatNumber(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
+             void *arg)
 {
     int i;
 
@@ -262,27 +272,30 @@ static void
 RunOutOfLanes(void)
 {
     static const char *const streams[] = {"many"};
-    const NsRingHeader *headerPtr;
-    Ns_Thread    threads[LANE_THREADS];
-    char         file[128], line[64];
-    int          counts[LANE_THREADS] = {0}, i;
-    Ns_LogSink   sink;
-    FILE        *fp;
+    const NsRingHeader      *headerPtr;
+    Ns_Thread                threads[LANE_THREADS];
+    char                     file[128], line[64];
+    int                      counts[LANE_THREADS] = {0}, i;
+    Ns_LogSink               sink;
+    FILE                    *fp;
 
     snprintf(file, sizeof(file), "%s/many.log", directory);
-    NsLogConfigure(&(NsLogSettings){
-        .stayOnStderr = true, .isAsync = true, .memoryBytes = 1 << 20,
-        .ringDirectory = directory
-    });
+    NsLogConfigure(&(NsLogSettings){.stayOnStderr = true,
+                                    .isAsync = true,
+                                    .memoryBytes = 1 << 20,
+                                    .ringDirectory = directory});
     headerPtr = NsSinkRing()->headerPtr;
     if (headerPtr->maxLanes - headerPtr->maxStreams >= LANE_THREADS) {
         _exit(3);
     }
     wanted = Ns_LogStreamCreate(streams[0], FormatNumber, NULL);
     sink = NsSinkCreate(&(NsSinkSpec){
-        .name = "many", .type = "file", .file = file, .nStreams = 1,
-        .streams = streams, .settings = nsSinkDefaults
-    });
+        .name = "many",
+        .type = "file",
+        .file = file,
+        .nStreams = 1,
+        .streams = streams,
+        .settings = nsSinkDefaults});
     for (i = 0; i < LANE_THREADS; i++) {
         Ns_ThreadCreate(PutOne, (void *) (intptr_t) i, 0, &threads[i]);
     }
@@ -290,13 +303,13 @@ RunOutOfLanes(void)
         Ns_ThreadJoin(&threads[i], NULL);
     }
     if (atomic_load(&nPut) != 2 * LANE_THREADS || sink == NULL
-            || Ns_LogSinkFlush(sink) != NS_OK) {
+        || Ns_LogSinkFlush(sink) != NS_OK) {
         _exit(4);
     }
     fp = fopen(file, "r");
     while (fgets(line, sizeof(line), fp) != NULL) {
         if (sscanf(line, "thread %d\n", &i) != 1 || i < 0
-                || i >= LANE_THREADS) {
+            || i >= LANE_THREADS) {
             _exit(5);
         }
         counts[i]++;
@@ -308,7 +321,7 @@ RunOutOfLanes(void)
         }
     }
     if (atomic_load(&headerPtr->nLanes)
-            > headerPtr->maxLanes - headerPtr->maxStreams + 1) {
+        > headerPtr->maxLanes - headerPtr->maxStreams + 1) {
         _exit(7);
     }
 }
@@ -335,24 +348,25 @@ SegmentsAreAsSmallAsTheNumberOfLanesNeeds(void **state)
         uint32_t nLanes;
         uint32_t segmentBytes;
         uint32_t leastOwn;
-    } cases[] = {
-        {INT64_C(64) << 20, 132, 20, 32768, 720},
-        {INT64_C(64) << 20, 132, 2000, 8192, 2000},
-        {INT64_C(64) << 20, 1132, 10000, 2048, 10000},
-        {INT64_C(64) << 20, 1132, 20000, 2048, 10000},
-        {INT64_C(1) << 20, 132, 20, 4096, 60}
-    };
+    } cases[] = {{INT64_C(64) << 20, 132, 20, 32768, 720},
+                 {INT64_C(64) << 20, 132, 2000, 8192, 2000},
+                 {INT64_C(64) << 20, 1132, 10000, 2048, 10000},
+                 {INT64_C(64) << 20, 1132, 20000, 2048, 10000},
+                 {INT64_C(1) << 20, 132, 20, 4096, 60}};
     NsRingKey key = {directory, directory, NULL};
 
     strcpy(directory, "/tmp/log_limits.XXXXXX");
     assert_non_null(mkdtemp(directory));
     for (int i = 0; i < Ns_NrElements(cases); i++) {
-        const char   *reason;
-        NsRing       *ringPtr = NsRingCreate(&key, &(NsRingNeed){
-            .bytes = cases[i].bytes, .nStreams = cases[i].nStreams,
-            .nSinks = cases[i].nStreams, .nReaders = 8,
-            .nLanes = cases[i].nLanes
-        }, &reason);
+        const char *reason;
+        NsRing     *ringPtr =
+            NsRingCreate(&key,
+                         &(NsRingNeed){.bytes = cases[i].bytes,
+                                       .nStreams = cases[i].nStreams,
+                                       .nSinks = cases[i].nStreams,
+                                       .nReaders = 8,
+                                       .nLanes = cases[i].nLanes},
+                         &reason);
         const NsRingHeader *headerPtr = ringPtr->headerPtr;
         uint32_t            nOwn = headerPtr->maxLanes - headerPtr->maxStreams;
 
@@ -375,10 +389,11 @@ FillMemory(void)
 {
     char         bytes[1024] = "";
     struct iovec piece = {bytes, sizeof(bytes)};
-    NsLaneRecord record = {
-        .class = NS_LANE_CRITICAL, .overflow = NS_OVERFLOW_DROPNEWEST,
-        .pieces = &piece, .nPieces = 1, .length = sizeof(bytes)
-    };
+    NsLaneRecord record = {.class = NS_LANE_CRITICAL,
+                           .overflow = NS_OVERFLOW_DROPNEWEST,
+                           .pieces = &piece,
+                           .nPieces = 1,
+                           .length = sizeof(bytes)};
     int          n = 0;
 
     while (NsLanePut(0, &record)) {
@@ -391,16 +406,19 @@ static void
 TellInFullMemory(void)
 {
     static const char *const streams[] = {"system"};
-    bool isMuch, isLittle;
+    bool                     isMuch, isLittle;
 
-    NsLogConfigure(&(NsLogSettings){
-        .stayOnStderr = true, .isAsync = true, .memoryBytes = 1 << 20,
-        .ringDirectory = directory
-    });
+    NsLogConfigure(&(NsLogSettings){.stayOnStderr = true,
+                                    .isAsync = true,
+                                    .memoryBytes = 1 << 20,
+                                    .ringDirectory = directory});
     (void) NsSinkCreate(&(NsSinkSpec){
-        .name = "all", .type = "file", .file = "/dev/null", .nStreams = 1,
-        .streams = streams, .settings = nsSinkDefaults
-    });
+        .name = "all",
+        .type = "file",
+        .file = "/dev/null",
+        .nStreams = 1,
+        .streams = streams,
+        .settings = nsSinkDefaults});
     isMuch = FillMemory() > 256;
     NsLaneSetDrainer(true);
     isLittle = FillMemory() > 0;
@@ -426,8 +444,7 @@ main(void)
         cmocka_unit_test(OneReaderOfAStreamTooManyIsRefused),
         cmocka_unit_test(ThreadsWithoutALaneOfTheirOwnShareOne),
         cmocka_unit_test(SegmentsAreAsSmallAsTheNumberOfLanesNeeds),
-        cmocka_unit_test(ALogThreadFindsRoomInMemoryThatOthersHaveFilled)
-    };
+        cmocka_unit_test(ALogThreadFindsRoomInMemoryThatOthersHaveFilled)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,11 +43,11 @@ ValidUtf8StaysAndTheRestIsHex(void **state)
         {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
         {"\xe2\x82\xac", "\xe2\x82\xac"},
         {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-        {"\xc2\x85", "\\xc2\\x85"},             /* U+0085 */
-        {"\xc2\xa0", "\xc2\xa0"},               /* U+00A0 */
-        {"\xc0\x80", "\\xc0\\x80"},             /* overlong */
+        {"\xc2\x85", "\\xc2\\x85"}, /* U+0085 */
+        {"\xc2\xa0", "\xc2\xa0"},   /* U+00A0 */
+        {"\xc0\x80", "\\xc0\\x80"}, /* overlong */
         {"\xe0\x80\x80", "\\xe0\\x80\\x80"},
-        {"\xed\xa0\x80x", "\\xed\\xa0\\x80x"},  /* lone surrogate */
+        {"\xed\xa0\x80x", "\\xed\\xa0\\x80x"}, /* lone surrogate */
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
         {"a\xff", "a\\xff"},
         {"cut\xe2\x82", "cut\\xe2\\x82"},
@@ -55,11 +55,9 @@ ValidUtf8StaysAndTheRestIsHex(void **state)
         {"\xe2\x81\xa5\xe2\x81\xa6", "\xe2\x81\xa5\\xe2\\x81\\xa6"},
         {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"},
         {"\xf3\xa0\x81\xbf", "\\xf3\\xa0\\x81\\xbf"},
-        {"\xed\xad\x80\xed\xb0\x81",
-         "\\xed\\xad\\x80\\xed\\xb0\\x81"},
-        {"\xed\xa0\xbd\xed\xb8\x80", "\xf0\x9f\x98\x80"},   /* as Tcl has it */
-        {"", ""}
-    };
+        {"\xed\xad\x80\xed\xb0\x81", "\\xed\\xad\\x80\\xed\\xb0\\x81"},
+        {"\xed\xa0\xbd\xed\xb8\x80", "\xf0\x9f\x98\x80"}, /* as Tcl has it */
+        {"", ""}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         assert_string_equal(Sanitized(cases[i].in, strlen(cases[i].in), 2),
@@ -74,7 +72,7 @@ static void
 OneOddByteIsFoundWhereverItStands(void **state)
 {
     static const char odd[] = "\x01\x1f\x7f\xff\x80";
-    char text[40], wanted[64];
+    char              text[40], wanted[64];
 
     for (size_t length = 1; length <= sizeof(text); length++) {
         for (size_t at = 0; at < length; at++) {
@@ -95,9 +93,12 @@ TheLineHasTimeProcessThreadAndSeverity(void **state)
 {
     NsLogEntry entry = {
         .time = INT64_C(1795219775) * 1000000000 + 640164999,
-        .severityName = "Notice", .pid = 17542, .thread = 0x7ff10366d6c0,
-        .threadName = "-conn:s1:0", .message = "held", .messageLength = 4
-    };
+        .severityName = "Notice",
+        .pid = 17542,
+        .thread = 0x7ff10366d6c0,
+        .threadName = "-conn:s1:0",
+        .message = "held",
+        .messageLength = 4};
     char     buffer[256];
     NsLogOut out = {buffer, sizeof(buffer), 0};
 
@@ -105,12 +106,14 @@ TheLineHasTimeProcessThreadAndSeverity(void **state)
     tzset();
     NsLogLine(&out, &entry, &(NsLogStyle){.usec = false, .sanitize = 2});
     buffer[out.length] = '\0';
-    assert_string_equal(buffer, "[21/Nov/2026:00:09:35][17542.7ff10366d6c0]"
+    assert_string_equal(buffer,
+                        "[21/Nov/2026:00:09:35][17542.7ff10366d6c0]"
                         "[-conn:s1:0] Notice: held\n");
     out.length = 0;
     NsLogLine(&out, &entry, &(NsLogStyle){.usec = true, .isExpanded = true});
     buffer[out.length] = '\0';
-    assert_string_equal(buffer, "[21/Nov/2026:00:09:35.640164]"
+    assert_string_equal(buffer,
+                        "[21/Nov/2026:00:09:35.640164]"
                         "[17542.7ff10366d6c0][-conn:s1:0] Notice: \n"
                         "    held\n\n");
 }
@@ -118,12 +121,13 @@ TheLineHasTimeProcessThreadAndSeverity(void **state)
 static void
 ABufferTooSmallTellsWhatIsNeeded(void **state)
 {
-    NsLogEntry entry = {
-        .time = 0, .severityName = "Error", .threadName = "t",
-        .message = "a\nb", .messageLength = 3
-    };
-    char     buffer[256];
-    NsLogOut none = {NULL, 0, 0}, all = {buffer, sizeof(buffer), 0};
+    NsLogEntry entry = {.time = 0,
+                        .severityName = "Error",
+                        .threadName = "t",
+                        .message = "a\nb",
+                        .messageLength = 3};
+    char       buffer[256];
+    NsLogOut   none = {NULL, 0, 0}, all = {buffer, sizeof(buffer), 0};
 
     NsLogLine(&none, &entry, &(NsLogStyle){.sanitize = 2});
     NsLogLine(&all, &entry, &(NsLogStyle){.sanitize = 2});
@@ -139,8 +143,7 @@ main(void)
         cmocka_unit_test(ValidUtf8StaysAndTheRestIsHex),
         cmocka_unit_test(OneOddByteIsFoundWhereverItStands),
         cmocka_unit_test(TheLineHasTimeProcessThreadAndSeverity),
-        cmocka_unit_test(ABufferTooSmallTellsWhatIsNeeded)
-    };
+        cmocka_unit_test(ABufferTooSmallTellsWhatIsNeeded)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,8 @@
 #define NRECORDS 5000
 
 static int64_t memoryBytes = NS_LOG_MEMORY_MIN;
-static char directory[64];
-static char file[128];
+static char    directory[64];
+static char    file[128];
 
 typedef struct Record {
     int32_t number;
@@ -38,7 +38,7 @@ Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
     const Record *r = recordPtr->bytes;
 
-    return (size_t) snprintf(buffer, room, "record %d\n", r->number) ;
+    return (size_t) snprintf(buffer, room, "record %d\n", r->number);
 }
 
 static int
@@ -73,15 +73,19 @@ Start(size_t bufferBytes, Ns_LogSink *sinkPtr)
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = memoryBytes, .ringDirectory = directory,
-        .home = directory
-    });
+        .file = path,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = memoryBytes,
+        .ringDirectory = directory,
+        .home = directory});
     stream = Ns_LogStreamCreate("test", Format, NULL);
     *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "test", .stream = stream, .file = file,
-        .bufferBytes = bufferBytes
-    });
+        .name = "test",
+        .stream = stream,
+        .file = file,
+        .bufferBytes = bufferBytes});
     return stream;
 }
 
@@ -297,8 +301,8 @@ CorrectAndDie(void)
         Prepare(stream, 1000000 + i, i % 300 == 0 ? 1500 : 0);
         bytes = Ns_LogStreamPrepared(stream, &length);
         assert_int_equal(length, sizeof(Record) + (i % 300 == 0 ? 1500 : 0));
-        pieces[1] = (struct iovec) {(char *) bytes + sizeof(i),
-                                    length - sizeof(i)};
+        pieces[1] = (struct iovec){
+            (char *) bytes + sizeof(i), length - sizeof(i)};
         assert_int_equal(Ns_LogStreamPut(stream, Notice, pieces, 2), NS_OK);
         assert_null(Ns_LogStreamPrepared(stream, &length));
     }
@@ -311,10 +315,13 @@ CorrectAndDie(void)
 static void
 APreparedRecordCountsUnlessReplaced(void **state)
 {
-    static void (*const deaths[]) (void) = {
-        ReplaceAndDie, PrepareAndDie, PrepareLongAndDie, ForgetAndDie,
-        PrepareWhileWritingAndDie, CorrectAndDie
-    };
+    static void (*const deaths[])(void) = {
+        ReplaceAndDie,
+        PrepareAndDie,
+        PrepareLongAndDie,
+        ForgetAndDie,
+        PrepareWhileWritingAndDie,
+        CorrectAndDie};
 
     for (size_t i = 0; i < Ns_NrElements(deaths); i++) {
         assert_true(WIFSIGNALED(InChild(deaths[i])));
@@ -336,18 +343,18 @@ static const char *content;
 static void
 DieInsideWrite(void)
 {
-    Ns_LogSink   sink;
-    Ns_LogStream stream = Start(65536, &sink);
-    NsRing      *ringPtr;
-    NsRingSink  *slotPtr = NULL;
+    Ns_LogSink    sink;
+    Ns_LogStream  stream = Start(65536, &sink);
+    NsRing       *ringPtr;
+    NsRingSink   *slotPtr = NULL;
     NsRingCursor *cursorPtr;
-    int          slot = 0;
-    const char  *line = "record 0\n", *reason;
-    char       **paths, *base;
-    NsRingKey    key = {directory, directory, NULL};
-    struct stat  st;
-    int          fd = open(file, O_WRONLY | O_APPEND), writable;
-    NsPlace      place = {.lane = 0};
+    int           slot = 0;
+    const char   *line = "record 0\n", *reason;
+    char        **paths, *base;
+    NsRingKey     key = {directory, directory, NULL};
+    struct stat   st;
+    int           fd = open(file, O_WRONLY | O_APPEND), writable;
+    NsPlace       place = {.lane = 0};
 
     Put(stream, 0, 1);
     /* A second mapping of the same memory, to write to it. */
@@ -362,16 +369,20 @@ DieInsideWrite(void)
 
         if (STREQ(otherPtr->name, "test")) {
             slot = i;
-            slotPtr = (NsRingSink *) (void *) (base + ((char *) otherPtr
-                - (char *) ringPtr->headerPtr));
+            slotPtr =
+                (NsRingSink *) (void *) (base
+                                         + ((char *) otherPtr
+                                            - (char *) ringPtr->headerPtr));
         }
     }
     assert_non_null(slotPtr);
     assert_true(NsPlaceOpen(ringPtr, &place, 0));
     assert_non_null(NsPlaceHead(ringPtr, &place));
     NsPlaceAdvance(ringPtr, &place);
-    cursorPtr = (void *) (base + ((char *) NsRingCursorOf(
-        ringPtr, 0, ringPtr->sinks + slot) - (char *) ringPtr->headerPtr));
+    cursorPtr =
+        (void *) (base
+                  + ((char *) NsRingCursorOf(ringPtr, 0, ringPtr->sinks + slot)
+                     - (char *) ringPtr->headerPtr));
     atomic_store(&cursorPtr->ahead, NsPlacePosition(&place));
     fstat(fd, &st);
     slotPtr->offset = (uint64_t) st.st_size;
@@ -435,8 +446,7 @@ TheFileTellsHowFarAWriteGot(void **state)
         {"other 1\nother 2\nother 3\nother 4\n",
          "other 1\nother 2\nother 3\nother 4\nrecord 0\n"},
         {"record 00\n", "record 00\nrecord 0\n"},
-        {"a record 0\n", "a record 0\nrecord 0\n"}
-    };
+        {"a record 0\n", "a record 0\nrecord 0\n"}};
 
     for (size_t i = 0; i < Ns_NrElements(cases); i++) {
         char expected[128];
@@ -447,8 +457,7 @@ TheFileTellsHowFarAWriteGot(void **state)
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGKILL);
         assert_int_equal(InChild(StartAndStopAfterOne), 0);
-        snprintf(expected, sizeof(expected), "%srecord 1\n",
-                 cases[i].expected);
+        snprintf(expected, sizeof(expected), "%srecord 1\n", cases[i].expected);
         CheckText(expected);
         unlink(file);
     }
@@ -502,13 +511,18 @@ StartWithoutStream(void)
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
-        .home = directory
-    });
-    if (NsSinkCreate(&(NsSinkSpec){
-            .name = "test", .type = "file", .file = file,
-            .settings = nsSinkDefaults}) == NULL) {
+        .file = path,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .home = directory});
+    if (NsSinkCreate(&(NsSinkSpec){.name = "test",
+                                   .type = "file",
+                                   .file = file,
+                                   .settings = nsSinkDefaults})
+        == NULL) {
         _exit(2);
     }
     NsLogStart();
@@ -536,22 +550,29 @@ static Ns_LogStream
 StartDatabase(void)
 {
     static const char *const streams[] = {"test"};
-    char         path[128], database[128];
-    Ns_LogStream stream;
-    NsSinkSpec   spec = {
-        .name = "rows", .type = "sqlite", .streams = streams, .nStreams = 1,
-        .file = database, .table = "rows", .settings = nsSinkDefaults
-    };
+    char                     path[128], database[128];
+    Ns_LogStream             stream;
+    NsSinkSpec               spec = {
+                      .name = "rows",
+                      .type = "sqlite",
+                      .streams = streams,
+                      .nStreams = 1,
+                      .file = database,
+                      .table = "rows",
+                      .settings = nsSinkDefaults};
 
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     snprintf(database, sizeof(database), "%s/rows.db", directory);
     NsLogInit();
     NsSinkModuleInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = path, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
-        .home = directory
-    });
+        .file = path,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .home = directory});
     stream = Ns_LogStreamCreate("test", Format, NULL);
     spec.settings.bufferBytes = 2000;
     if (NsSinkCreate(&spec) == NULL) {
@@ -596,9 +617,13 @@ RowsAreInsertedOnce(void **state)
         assert_int_equal(InChild(InsertAndStop), 0);
 
         assert_int_equal(sqlite3_open(database, &handle), SQLITE_OK);
-        assert_int_equal(sqlite3_prepare_v2(
-            handle, "SELECT count(*), count(DISTINCT record), max(record) "
-            "FROM rows", -1, &statement, NULL), SQLITE_OK);
+        assert_int_equal(
+            sqlite3_prepare_v2(
+                handle,
+                "SELECT count(*), count(DISTINCT record), max(record) "
+                "FROM rows",
+                -1, &statement, NULL),
+            SQLITE_OK);
         assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
         assert_int_equal(sqlite3_column_int(statement, 0), 1001);
         assert_int_equal(sqlite3_column_int(statement, 1), 1001);
@@ -616,9 +641,12 @@ DamagedMappingsAreRefused(void **state)
     const char *reason;
     char        path[128];
     NsRingKey   key = {directory, directory, NULL};
-    NsRing     *ringPtr = NsRingCreate(&key, &(NsRingNeed){
-        .bytes = NS_LOG_MEMORY_MIN, .nStreams = 4, .nSinks = 4, .nReaders = 4
-    }, &reason);
+    NsRing     *ringPtr = NsRingCreate(&key,
+                                       &(NsRingNeed){.bytes = NS_LOG_MEMORY_MIN,
+                                                     .nStreams = 4,
+                                                     .nSinks = 4,
+                                                     .nReaders = 4},
+                                       &reason);
     int         fd;
 
     assert_null(reason);
@@ -728,8 +756,7 @@ ADamagedSegmentCostsNoMoreThanItsLane(void **state)
     static const size_t fields[] = {
         offsetof(NsRingSegment, committed), offsetof(NsRingSegment, next),
         offsetof(NsRingSegment, lane), offsetof(NsRingSegment, number),
-        offsetof(NsRingSegment, epoch)
-    };
+        offsetof(NsRingSegment, epoch)};
 
     for (size_t i = 0; i < Ns_NrElements(fields); i++) {
         NsRingKey   key = {directory, directory, NULL};
@@ -747,8 +774,8 @@ ADamagedSegmentCostsNoMoreThanItsLane(void **state)
         while (!STREQ(NsRingStreamOf(ringPtr, lane), "test")) {
             lane++;
         }
-        segment = (char *) NsRingSegmentAt(
-            ringPtr, atomic_load(&ringPtr->lanes[lane].first));
+        segment = (char *)
+            NsRingSegmentAt(ringPtr, atomic_load(&ringPtr->lanes[lane].first));
         memcpy(segment + fields[i], &bad, sizeof(bad));
         NsRingClose(&ringPtr, false);
         ns_free(paths[0]);
@@ -861,8 +888,7 @@ main(void)
         cmocka_unit_test_setup_teardown(ADamagedSegmentCostsNoMoreThanItsLane,
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(
-            AMappingThatIsDeletedGetsANewFileUnderLoad, SetUp, TearDown)
-    };
+            AMappingThatIsDeletedGetsANewFileUnderLoad, SetUp, TearDown)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

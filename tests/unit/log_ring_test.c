@@ -33,21 +33,27 @@ static void
 LogAndDie(void)
 {
     static const char *const streams[] = {"system", "audit"};
-    char audit[] = "thread\0kind\0key\0value";
+    char                     audit[] = "thread\0kind\0key\0value";
 
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = logFile, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = MEMORY_BYTES, .ringDirectory = directory,
-        .home = directory
-    });
+        .file = logFile,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = MEMORY_BYTES,
+        .ringDirectory = directory,
+        .home = directory});
     (void) NsSinkCreate(&(NsSinkSpec){
-        .name = "all", .type = "file", .file = logFile, .nStreams = 2,
-        .streams = streams, .settings = nsSinkDefaults
-    });
+        .name = "all",
+        .type = "file",
+        .file = logFile,
+        .nStreams = 2,
+        .streams = streams,
+        .settings = nsSinkDefaults});
     for (int i = 0; i < NRECORDS; i++) {
-        (void) Ns_LogStreamPut(NsStreamFind("audit"), Notice, &(struct iovec){
-            audit, sizeof(audit)}, 1);
+        (void) Ns_LogStreamPut(NsStreamFind("audit"), Notice,
+                               &(struct iovec){audit, sizeof(audit)}, 1);
     }
     _exit(0);
 }
@@ -299,18 +305,22 @@ static void
 DamageInStreamsDoesNoHarm(void **state)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    size_t start, lanes, cursors;
+    size_t              start, lanes, cursors;
 
     GetParts(&start, &lanes, &cursors);
-    Walk(start, start + 3 * (sizeof(NsRingStream)
-                             + headerPtr->maxReaders * sizeof(uint16_t)), 3);
+    Walk(start,
+         start
+             + 3
+                 * (sizeof(NsRingStream)
+                    + headerPtr->maxReaders * sizeof(uint16_t)),
+         3);
 }
 
 static void
 DamageInLanesDoesNoHarm(void **state)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    size_t streams, start, cursors;
+    size_t              streams, start, cursors;
 
     GetParts(&streams, &start, &cursors);
     Walk(start, start + 2 * sizeof(NsRingLane), 1);
@@ -342,11 +352,11 @@ static void
 DamageInSegmentsDoesNoHarm(void **state)
 {
     const NsRingHeader *headerPtr = (const void *) image;
-    size_t segments = imageBytes
+    size_t              segments = imageBytes
         - (size_t) headerPtr->nSegments * headerPtr->segmentBytes;
 
     for (uint32_t i = 0; i < headerPtr->nSegments; i++) {
-        size_t start = segments + i * headerPtr->segmentBytes;
+        size_t               start = segments + i * headerPtr->segmentBytes;
         const NsRingSegment *segmentPtr = (const void *) (image + start);
 
         if (segmentPtr->number != 0) {
@@ -361,7 +371,7 @@ DamageInSegmentsDoesNoHarm(void **state)
 static void
 OtherRecordsSurviveADamagedOne(void **state)
 {
-    char   *bytes = malloc(imageBytes), *p;
+    char *bytes = malloc(imageBytes), *p;
 
     memcpy(bytes, image, imageBytes);
     p = memmem(bytes, imageBytes, "value", 5);
@@ -380,7 +390,7 @@ OtherRecordsSurviveADamagedOne(void **state)
 static void
 ALengthBeyondTheRecordIsNotFollowed(void **state)
 {
-    char   *bytes = malloc(imageBytes), *p;
+    char         *bytes = malloc(imageBytes), *p;
     NsRingRecord *recordPtr;
 
     memcpy(bytes, image, imageBytes);
@@ -440,9 +450,13 @@ static void
 AShortMemoryIsRefused(void **state)
 {
     const size_t lengths[] = {
-        0, 1, sizeof(NsRingHeader) - 1, sizeof(NsRingHeader), imageBytes / 2,
-        imageBytes - 4096, imageBytes - 1
-    };
+        0,
+        1,
+        sizeof(NsRingHeader) - 1,
+        sizeof(NsRingHeader),
+        imageBytes / 2,
+        imageBytes - 4096,
+        imageBytes - 1};
 
     for (int i = 0; i < Ns_NrElements(lengths); i++) {
         Save(image, lengths[i]);
@@ -562,8 +576,7 @@ main(void)
         cmocka_unit_test(AShortMemoryIsRefused),
         cmocka_unit_test(AnotherVersionIsRefused),
         cmocka_unit_test(AnotherUsersMemoryIsRefused),
-        cmocka_unit_test(WhatAProcessHoldsNobodyElseGets)
-    };
+        cmocka_unit_test(WhatAProcessHoldsNobodyElseGets)};
 
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }

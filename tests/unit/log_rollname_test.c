@@ -68,10 +68,21 @@ static void
 OtherNamesAreNone(void **state)
 {
     static const char *const others[] = {
-        "", "json", "bak", "2026", "20261122x", "x20261122", "20261122.1",
-        "20261122.0000", "20261122.gz.000", "20261122.gz.gz", "2026112a",
-        "20261122-101010", "20261122.json", "000", "gz"
-    };
+        "",
+        "json",
+        "bak",
+        "2026",
+        "20261122x",
+        "x20261122",
+        "20261122.1",
+        "20261122.0000",
+        "20261122.gz.000",
+        "20261122.gz.gz",
+        "2026112a",
+        "20261122-101010",
+        "20261122.json",
+        "000",
+        "gz"};
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         assert_false(Matches("%Y%m%d", others[i]));
@@ -86,8 +97,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(EveryFormatMatchesWhatItMakes),
         cmocka_unit_test(NumbersAndCompressedOnesAreBackupsToo),
-        cmocka_unit_test(OtherNamesAreNone)
-    };
+        cmocka_unit_test(OtherNamesAreNone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

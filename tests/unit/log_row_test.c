@@ -11,7 +11,7 @@
 #include "log/target/row.h"
 #include "ns.h"
 
-static Ns_LogStream stream;
+static Ns_LogStream       stream;
 static struct Ns_LogSink_ sink;
 
 /*
@@ -41,10 +41,11 @@ SetUp(void **state)
 static size_t
 Put(const char *bytes, size_t length, char *buffer, size_t room)
 {
-    Ns_LogRecord record = {
-        .stream = "rows", .severity = Warning,
-        .time = INT64_C(1795219627123456789), .bytes = bytes, .length = length
-    };
+    Ns_LogRecord record = {.stream = "rows",
+                           .severity = Warning,
+                           .time = INT64_C(1795219627123456789),
+                           .bytes = bytes,
+                           .length = length};
 
     return NsRowFormat(&sink, stream, &record, buffer, room);
 }
@@ -60,8 +61,8 @@ static void
 RowsComeOutAsTheyWentIn(void **state)
 {
     static const char bytes[] = "any\0thing\n";
-    char   buffer[512];
-    Ns_LogRow row;
+    char              buffer[512];
+    Ns_LogRow         row;
     size_t first = Put(bytes, sizeof(bytes) - 1, buffer, sizeof(buffer));
     size_t second = Put("x", 1, buffer + first, sizeof(buffer) - first);
 
@@ -89,9 +90,9 @@ ARecordWithoutALineMakesNoRow(void **state)
 static void
 NoRoomIsTooSmall(void **state)
 {
-    char   buffer[512], *small;
+    char      buffer[512], *small;
     Ns_LogRow row;
-    size_t length = Put("record", 6, buffer, sizeof(buffer));
+    size_t    length = Put("record", 6, buffer, sizeof(buffer));
 
     for (size_t room = 0; room <= length; room++) {
         size_t said;
@@ -118,8 +119,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(RowsComeOutAsTheyWentIn),
         cmocka_unit_test(ARecordWithoutALineMakesNoRow),
-        cmocka_unit_test(NoRoomIsTooSmall)
-    };
+        cmocka_unit_test(NoRoomIsTooSmall)};
 
     return cmocka_run_group_tests(tests, SetUp, NULL);
 }

@@ -28,7 +28,7 @@ static char directory[64];
 /* What the format procedure of stream "held" waits for. */
 static Ns_Mutex gateLock;
 static Ns_Cond  gateOpened;
-static bool     isGateClosed;       /* Guarded by gateLock. */
+static bool     isGateClosed; /* Guarded by gateLock. */
 
 static char *
 PathOf(const char *name)
@@ -73,16 +73,20 @@ Start(Ns_LogStream *streamPtr)
 
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = PathOf("nsd.log"), .notice = true, .sanitize = 2,
-        .isAsync = true, .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory, .home = directory
-    });
+        .file = PathOf("nsd.log"),
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .home = directory});
     *streamPtr = Ns_LogStreamCreate("test", Format, NULL);
     NsStreamSetOverflow(*streamPtr, NS_OVERFLOW_BLOCK);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "test", .stream = *streamPtr, .file = PathOf("test"),
-        .bufferBytes = 65536
-    });
+        .name = "test",
+        .stream = *streamPtr,
+        .file = PathOf("test"),
+        .bufferBytes = 65536});
     NsLogStart();
     return sink;
 }
@@ -91,8 +95,8 @@ static void
 PutLine(Ns_LogStream stream, int number)
 {
     char         line[64];
-    struct iovec piece = {line, (size_t) snprintf(line, sizeof(line),
-                                                  "record %d\n", number)};
+    struct iovec piece = {
+        line, (size_t) snprintf(line, sizeof(line), "record %d\n", number)};
 
     Ns_LogStreamPut(stream, Notice, &piece, 1);
 }
@@ -130,7 +134,11 @@ Nap(void)
  * Ends the child with a status when a condition does not hold.
  */
 #define MUST(condition, status) \
-    do { if (!(condition)) { _exit(status); } } while (0)
+    do {                        \
+        if (!(condition)) {     \
+            _exit(status);      \
+        }                       \
+    } while (0)
 
 static void
 FillDisk(void)
@@ -142,7 +150,7 @@ FillDisk(void)
 
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = 10007;     /* Ends inside a line. */
+    limit.rlim_cur = 10007; /* Ends inside a line. */
     setrlimit(RLIMIT_FSIZE, &limit);
     for (int i = 0; i < 2000; i++) {
         PutLine(stream, i);
@@ -161,7 +169,8 @@ FillDisk(void)
     MUST(CountLines("test") == 2000, 3);
     NsSinkGetStats(sink, &stats);
     MUST(stats.accepted == 2000 && stats.delivered == 2000
-         && stats.pending == 0, 4);
+             && stats.pending == 0,
+         4);
     NsLogStop();
     NsLogFinish();
 }
@@ -175,9 +184,10 @@ HangOneSink(void)
 
     held = Ns_LogStreamCreate("held", Format, &gateLock);
     hanging = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "held", .stream = held, .file = PathOf("held"),
-        .bufferBytes = 65536
-    });
+        .name = "held",
+        .stream = held,
+        .file = PathOf("held"),
+        .bufferBytes = 65536});
     SetGate(true);
     for (int i = 0; i < NRECORDS; i++) {
         PutLine(stream, i);
@@ -212,9 +222,10 @@ FillMemory(void)
     (void) Start(&stream);
     held = Ns_LogStreamCreate("held", Format, &gateLock);
     hanging = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "held", .stream = held, .file = PathOf("held"),
-        .bufferBytes = 65536
-    });
+        .name = "held",
+        .stream = held,
+        .file = PathOf("held"),
+        .bufferBytes = 65536});
     SetGate(true);
     for (int i = 0; i < 100000; i++) {
         PutLine(held, i);
@@ -240,8 +251,11 @@ FillMemory(void)
         if (strncmp(line, "record ", 7) == 0) {
             nLines++;
         } else if (told != NULL
-                   && sscanf(told, "log: %u records of stream 'held' are "
-                             "missing", &n) == 1) {
+                   && sscanf(told,
+                             "log: %u records of stream 'held' are "
+                             "missing",
+                             &n)
+                       == 1) {
             nMissing += (int) n;
         }
     }
@@ -275,9 +289,10 @@ WaitForMemory(void)
     held = Ns_LogStreamCreate("held", Format, &gateLock);
     NsStreamSetOverflow(held, NS_OVERFLOW_BLOCK);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "held", .stream = held, .file = PathOf("held"),
-        .bufferBytes = 65536
-    });
+        .name = "held",
+        .stream = held,
+        .file = PathOf("held"),
+        .bufferBytes = 65536});
     SetGate(true);
     Ns_ThreadCreate(OpenGateWhenFull, NULL, 0, &opener);
     for (int i = 0; i < 300000; i++) {
@@ -296,9 +311,8 @@ static void
 PutAnyLength(void)
 {
     static const size_t lengths[] = {
-        1, 4000, 4096, 4097, 32700, 32768, 65535, 65536, 65537, 200000,
-        131072, 131073, 262144, 3000000
-    };
+        1,     4000,  4096,   4097,   32700,  32768,  65535,
+        65536, 65537, 200000, 131072, 131073, 262144, 3000000};
     Ns_LogStream stream;
     Ns_LogSink   sink = Start(&stream);
     char        *bytes = malloc(3000001);
@@ -390,14 +404,13 @@ PutLongWhileHanging(void)
     held = Ns_LogStreamCreate("held", Format, &gateLock);
     NsStreamSetOverflow(held, overflow);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "held", .stream = held, .file = PathOf("held"),
-        .bufferBytes = 65536
-    });
+        .name = "held",
+        .stream = held,
+        .file = PathOf("held"),
+        .bufferBytes = 65536});
     for (int i = 0; i < 4; i++) {
-        size_t lengths[] = {
-            nsLaneMaxRecord - 1, nsLaneMaxRecord, nsLaneMaxRecord + 1,
-            100 * nsLaneMaxRecord
-        };
+        size_t lengths[] = {nsLaneMaxRecord - 1, nsLaneMaxRecord,
+                            nsLaneMaxRecord + 1, 100 * nsLaneMaxRecord};
 
         SetGate(true);
         PutLong(held, bytes, lengths[i]);
@@ -458,8 +471,8 @@ ConfigureOften(void)
     bool         isSteady = false;
 
     ChangeSettings(sink, 100);
-    /* Another sink may take its buffer in one of these rounds, to tell of a slow
-     * disk say; what piles up does so in each. */
+    /* Another sink may take its buffer in one of these rounds, to tell of a
+     * slow disk say; what piles up does so in each. */
     for (int i = 0; i < 3 && !isSteady; i++) {
         size_t before = mallinfo2().uordblks;
 
@@ -483,10 +496,13 @@ AddAndRemove(int n)
         static int number;
         char       name[32];
         NsSinkSpec spec = {
-            .name = name, .type = "file", .streams = streams, .nStreams = 1,
-            .file = PathOf("job"), .isAwaited = i % 2 == 0,
-            .settings = nsSinkDefaults
-        };
+            .name = name,
+            .type = "file",
+            .streams = streams,
+            .nStreams = 1,
+            .file = PathOf("job"),
+            .isAwaited = i % 2 == 0,
+            .settings = nsSinkDefaults};
         Ns_LogSink sink;
 
         snprintf(name, sizeof(name), "job%d", number++);
@@ -536,10 +552,10 @@ AddAndRemoveOften(void)
 }
 
 static void
-RunInChild(void (*proc) (void))
+RunInChild(void (*proc)(void))
 {
-    char  command[128];
-    int   status;
+    char command[128];
+    int  status;
 
     strcpy(directory, "/tmp/log_sink.XXXXXX");
     assert_non_null(mkdtemp(directory));
@@ -620,12 +636,10 @@ main(void)
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
         cmocka_unit_test(RecordsArriveWholeUpToTheMaximumAndCutBeyondIt),
-        cmocka_unit_test(
-            RecordsOfAnySizeWaitForASinkThatHangsAsTheirRuleSays),
+        cmocka_unit_test(RecordsOfAnySizeWaitForASinkThatHangsAsTheirRuleSays),
         cmocka_unit_test(ChangesOfSettingsDoNotPileUp),
         cmocka_unit_test(SinksThatWereRemovedDoNotPileUp),
-        cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)
-    };
+        cmocka_unit_test(AClockThatIsSetBackDoesNotDelayWhatIsDue)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

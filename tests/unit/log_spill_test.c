@@ -24,21 +24,21 @@
 
 #define NRECORDS     6000
 #define FILLER_BYTES 200
-#define NFIT         1200    /* So many take about a third of the memory. */
+#define NFIT         1200 /* So many take about a third of the memory. */
 #define NDEATHS      10
 #define LIMIT_USEC   (120 * 1000000)
 #define PAUSE_USEC   1000
 
 static char directory[64];
-static char place[96];          /* Of the database. */
+static char place[96]; /* Of the database. */
 static char database[128];
 static char nsdLog[128];
 
 /* What the child is like. */
-static bool hasOther;           /* There is the second stream, too. */
+static bool       hasOther; /* There is the second stream, too. */
 static NsOverflow overflow = NS_OVERFLOW_BLOCK;
-static size_t maxSpill;         /* 0: the default. */
-static int  dieAt;              /* When the database has so many rows. */
+static size_t     maxSpill; /* 0: the default. */
+static int        dieAt;    /* When the database has so many rows. */
 
 static size_t
 Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
@@ -88,9 +88,9 @@ static Ns_LogSink
 Start(Ns_LogStream *streams)
 {
     static const char *const names[] = {"test", "other"};
-    char           spill[128];
-    NsSinkSettings settings = nsSinkDefaults;
-    Ns_LogSink     sink;
+    char                     spill[128];
+    NsSinkSettings           settings = nsSinkDefaults;
+    Ns_LogSink               sink;
 
     snprintf(spill, sizeof(spill), "%s/spill", directory);
     settings.bufferNanos = 10000000;
@@ -98,19 +98,27 @@ Start(Ns_LogStream *streams)
     NsLogInit();
     NsSinkModuleInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = nsdLog, .notice = true, .sanitize = 2, .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
-        .spillDirectory = spill, .home = directory
-    });
+        .file = nsdLog,
+        .notice = true,
+        .sanitize = 2,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .spillDirectory = spill,
+        .home = directory});
     for (int i = 0; i < 1 + hasOther; i++) {
         streams[i] = Ns_LogStreamCreate(names[i], Format, NULL);
         NsStreamSetOverflow(streams[i], overflow);
     }
     sink = NsSinkCreate(&(NsSinkSpec){
-        .name = "rows", .type = "sqlite", .streams = names, .nStreams = 2,
-        .file = database, .table = "log", .mayOpenLater = true,
-        .settings = settings
-    });
+        .name = "rows",
+        .type = "sqlite",
+        .streams = names,
+        .nStreams = 2,
+        .file = database,
+        .table = "log",
+        .mayOpenLater = true,
+        .settings = settings});
     NsLogStart();
     return sink;
 }
@@ -120,8 +128,7 @@ Put(Ns_LogStream stream, int number)
 {
     static const char filler[FILLER_BYTES];
     struct iovec      pieces[] = {
-        {&number, sizeof(number)}, {(void *) filler, sizeof(filler)}
-    };
+             {&number, sizeof(number)}, {(void *) filler, sizeof(filler)}};
 
     Ns_LogStreamPut(stream, Notice, pieces, 2);
 }
@@ -135,7 +142,7 @@ LogAndDie(void)
     NsSinkStats  stats;
 
     if (sqlite3_exec(handle, "BEGIN EXCLUSIVE", NULL, NULL, NULL)
-            != SQLITE_OK) {
+        != SQLITE_OK) {
         _exit(1);
     }
     for (int i = 0; i < NRECORDS; i++) {
@@ -144,7 +151,7 @@ LogAndDie(void)
     for (int i = 0; i < LIMIT_USEC / PAUSE_USEC; i++) {
         NsSinkGetStats(sink, &stats);
         if (stats.spilled >= NRECORDS / 3
-                && stats.accepted == stats.delivered + stats.pending) {
+            && stats.accepted == stats.delivered + stats.pending) {
             kill(getpid(), SIGKILL);
         }
         usleep(PAUSE_USEC);
@@ -231,8 +238,8 @@ ListAndStop(void)
     }
     n = NsLeftovers(&leftovers);
     if (n != 1 || leftovers[0].nRecords != NRECORDS / 2
-            || strcmp(leftovers[0].sink, "rows") != 0
-            || NsLeftoverForget("rows") != NRECORDS / 2) {
+        || strcmp(leftovers[0].sink, "rows") != 0
+        || NsLeftoverForget("rows") != NRECORDS / 2) {
         _exit(1);
     }
     NsLogStop();
@@ -262,9 +269,10 @@ CheckRows(int step)
     sqlite3_stmt *statement;
     int           n = 0;
 
-    assert_int_equal(
-        sqlite3_prepare_v2(handle, "SELECT record FROM log ORDER BY rowid", -1,
-                           &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle,
+                                        "SELECT record FROM log ORDER BY rowid",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
     for (; sqlite3_step(statement) == SQLITE_ROW; n++) {
         assert_int_equal(sqlite3_column_int(statement, 0), n * step);
     }
@@ -278,11 +286,13 @@ CheckNothingIsLeft(void)
 {
     char command[256];
 
-    snprintf(command, sizeof(command), "test -z \"$(ls -d %s/nsd-* "
-             "%s/spill/* 2>/dev/null)\"", directory, directory);
+    snprintf(command, sizeof(command),
+             "test -z \"$(ls -d %s/nsd-* "
+             "%s/spill/* 2>/dev/null)\"",
+             directory, directory);
     assert_int_equal(system(command), 0);
-    snprintf(command, sizeof(command), "! grep -q -e damaged -e dropped -e 'are lost' %s",
-             nsdLog);
+    snprintf(command, sizeof(command),
+             "! grep -q -e damaged -e dropped -e 'are lost' %s", nsdLog);
     assert_int_equal(system(command), 0);
 }
 
@@ -388,12 +398,14 @@ CountMissing(void)
     long          sum = 0, n;
 
     assert_int_equal(
-        sqlite3_prepare_v2(handle, "SELECT record FROM log WHERE record LIKE "
-                           "'%records are missing here%'", -1, &statement,
-                           NULL), SQLITE_OK);
+        sqlite3_prepare_v2(handle,
+                           "SELECT record FROM log WHERE record LIKE "
+                           "'%records are missing here%'",
+                           -1, &statement, NULL),
+        SQLITE_OK);
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        const char *note = strstr((const char *)
-                                  sqlite3_column_text(statement, 0), "up to ");
+        const char *note =
+            strstr((const char *) sqlite3_column_text(statement, 0), "up to ");
 
         assert_int_equal(sscanf(note, "up to %ld", &n), 1);
         sum += n;
@@ -456,8 +468,10 @@ a_file_of_another_server_is_left_alone(void **state)
     FillDisk();
     LoseMemory();
     /* Which server it is stands in its first records' place. */
-    snprintf(command, sizeof(command), "sed -i 's/nsd-[0-9a-f]\\{16\\}\\x00/"
-             "nsd-0000000000000000\\x00/' %s/spill/*", directory);
+    snprintf(command, sizeof(command),
+             "sed -i 's/nsd-[0-9a-f]\\{16\\}\\x00/"
+             "nsd-0000000000000000\\x00/' %s/spill/*",
+             directory);
     assert_int_equal(system(command), 0);
     assert_int_equal(InChild(StartAndStop), 0);
     assert_int_equal(CheckRows(1), 0);
@@ -469,8 +483,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            what_is_on_disk_outlives_the_memory, SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(what_is_on_disk_outlives_the_memory,
+                                        SetUp, TearDown),
         cmocka_unit_test_setup_teardown(
             after_several_deaths_too_and_each_record_is_there_once, SetUp,
             TearDown),
@@ -484,9 +498,8 @@ main(void)
         cmocka_unit_test_setup_teardown(
             beyond_maxspill_the_oldest_are_given_up_and_told_of, SetUp,
             TearDown),
-        cmocka_unit_test_setup_teardown(
-            a_file_of_another_server_is_left_alone, SetUp, TearDown)
-    };
+        cmocka_unit_test_setup_teardown(a_file_of_another_server_is_left_alone,
+                                        SetUp, TearDown)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

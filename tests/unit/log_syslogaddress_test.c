@@ -44,10 +44,21 @@ static void
 WhatIsNoneIsRefused(void **state)
 {
     static const char *const texts[] = {
-        "", "unix:", "tcp:", "udp::514", "tcp:host:", "tcp:[::1", "tcp:[]:514",
-        "tcp:[::1]514", "tls:host:6514", "/dev/log", "TCP:host", "host:514",
-        "udp:host:99999", "tcp:host:0", "tcp:host:-514"
-    };
+        "",
+        "unix:",
+        "tcp:",
+        "udp::514",
+        "tcp:host:",
+        "tcp:[::1",
+        "tcp:[]:514",
+        "tcp:[::1]514",
+        "tls:host:6514",
+        "/dev/log",
+        "TCP:host",
+        "host:514",
+        "udp:host:99999",
+        "tcp:host:0",
+        "tcp:host:-514"};
     NsSyslogAddress address;
 
     for (int i = 0; i < Ns_NrElements(texts); i++) {
@@ -82,8 +93,7 @@ main(void)
         cmocka_unit_test(EachKindIsTakenApart),
         cmocka_unit_test(WithoutAPortItIs514),
         cmocka_unit_test(WhatIsNoneIsRefused),
-        cmocka_unit_test(LengthsAreLimited)
-    };
+        cmocka_unit_test(LengthsAreLimited)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,13 +22,17 @@
  * Ends the child with a status when a condition does not hold.
  */
 #define MUST(condition, status) \
-    do { if (!(condition)) { _exit(status); } } while (0)
+    do {                        \
+        if (!(condition)) {     \
+            _exit(status);      \
+        }                       \
+    } while (0)
 
 typedef struct Writer {
     Ns_Thread thread;
     int       number;
     int       nRecords;
-    bool      looks;            /* For its lines, each time. */
+    bool      looks; /* For its lines, each time. */
 } Writer;
 
 static char         directory[64];
@@ -40,7 +44,7 @@ static Writer       writers[MAX_THREADS];
 /* What the format procedure waits for. */
 static Ns_Mutex gateLock;
 static Ns_Cond  gateOpened;
-static bool     isGateClosed;   /* Guarded by gateLock. */
+static bool     isGateClosed; /* Guarded by gateLock. */
 
 static size_t
 Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
@@ -74,15 +78,19 @@ Start(int bufferLines)
     snprintf(file, sizeof(file), "%s/test.log", directory);
     NsLogInit();
     NsLogConfigure(&(NsLogSettings){
-        .file = systemLog, .notice = true, .sanitize = 2,
-        .memoryBytes = NS_LOG_MEMORY_MIN, .ringDirectory = directory,
-        .home = directory
-    });
+        .file = systemLog,
+        .notice = true,
+        .sanitize = 2,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .home = directory});
     stream = Ns_LogStreamCreate("test", Format, NULL);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
-        .name = "test", .stream = stream, .file = file,
-        .bufferBytes = 65536, .bufferLines = bufferLines
-    });
+        .name = "test",
+        .stream = stream,
+        .file = file,
+        .bufferBytes = 65536,
+        .bufferLines = bufferLines});
     NsLogStart();
 }
 
@@ -110,8 +118,10 @@ Write(void *arg)
 
     for (int i = 0; i < writerPtr->nRecords; i++) {
         char         line[64];
-        struct iovec piece = {line, (size_t) snprintf(
-            line, sizeof(line), "writer %d record %d\n", writerPtr->number, i)};
+        struct iovec piece = {
+            line,
+            (size_t) snprintf(line, sizeof(line), "writer %d record %d\n",
+                              writerPtr->number, i)};
 
         MUST(Ns_LogStreamPut(stream, Notice, &piece, 1) == NS_OK, 4);
         if (writerPtr->looks) {
@@ -127,8 +137,7 @@ static void
 StartWriter(int number, int nRecords, bool looks)
 {
     writers[number] = (Writer){
-        .number = number, .nRecords = nRecords, .looks = looks
-    };
+        .number = number, .nRecords = nRecords, .looks = looks};
     Ns_ThreadCreate(Write, &writers[number], 0, &writers[number].thread);
 }
 
@@ -215,7 +224,7 @@ WriteBuffered(void)
 }
 
 static void
-RunInChild(void (*proc) (void))
+RunInChild(void (*proc)(void))
 {
     char command[128];
     int  status;
@@ -252,8 +261,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ThreadsThatWaitForOneAreServedByOneWrite),
         cmocka_unit_test(ALineIsInTheFileWhenItsCallerGoesOn),
-        cmocka_unit_test(SeveralWritersKeepNoMoreLinesThanTheBufferMay)
-    };
+        cmocka_unit_test(SeveralWritersKeepNoMoreLinesThanTheBufferMay)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

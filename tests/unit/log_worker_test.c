@@ -20,20 +20,20 @@
 #define NWAKERS 4
 
 typedef enum {
-    WOKEN,                      /* Due when it is woken only. */
-    REGULAR,                    /* Due again after a millisecond. */
-    SLOW,                       /* Takes three. */
-    BUSY,                       /* Due again at once. */
-    LONG,                       /* And takes five. */
-    HANGING                     /* Until the gate is open. */
+    WOKEN,   /* Due when it is woken only. */
+    REGULAR, /* Due again after a millisecond. */
+    SLOW,    /* Takes three. */
+    BUSY,    /* Due again at once. */
+    LONG,    /* And takes five. */
+    HANGING  /* Until the gate is open. */
 } Kind;
 
 typedef struct Chore {
-    NsChore     chore;          /* First. */
+    NsChore     chore; /* First. */
     char        name[24];
     Kind        kind;
     atomic_int  nInside;
-    atomic_bool isAsked;        /* Set before it is woken. */
+    atomic_bool isAsked; /* Set before it is woken. */
     atomic_bool mustGo;
     atomic_bool isGone;
     atomic_int  nServed;
@@ -129,13 +129,13 @@ Start(int nChores, int nKinds, const Kind *kinds)
 /*
  * False: it has not happened in a long time.
  */
-#define HAPPENS(condition) \
-    ({ \
+#define HAPPENS(condition)                                       \
+    ({                                                           \
         NsStamp deadline_ = NsClockNow() + 60 * NS_STAMP_SECOND; \
-        while (!(condition) && NsClockNow() < deadline_) { \
-            Nap(2); \
-        } \
-        (condition); \
+        while (!(condition) && NsClockNow() < deadline_) {       \
+            Nap(2);                                              \
+        }                                                        \
+        (condition);                                             \
     })
 
 static bool
@@ -143,7 +143,7 @@ AreServed(int nChores, int nTimes, Kind butKind)
 {
     for (int i = 0; i < nChores; i++) {
         if (chores[i].kind != butKind
-                && atomic_load(&chores[i].nServed) < nTimes) {
+            && atomic_load(&chores[i].nServed) < nTimes) {
             return false;
         }
     }
@@ -201,7 +201,7 @@ CountWorkers(long *nSleepsPtr)
 
             isWorker |= strncmp(line, "Name:\t-asynclogw", 16) == 0;
             if (isWorker
-                    && sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1) {
+                && sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1) {
                 *nSleepsPtr += n;
                 nWorkers++;
             }
@@ -371,8 +371,7 @@ main(void)
         cmocka_unit_test(ThreadsThatAreNotNeededAnyMoreEnd),
         cmocka_unit_test(AStopDoesNotWaitForAChoreThatHangs),
         cmocka_unit_test(MoreThanOneThreadCanDoIsSharedByTwo),
-        cmocka_unit_test(WithNothingToDoNobodyWakes)
-    };
+        cmocka_unit_test(WithNothingToDoNobodyWakes)};
 
     alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);

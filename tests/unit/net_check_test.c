@@ -35,18 +35,18 @@ static char      content[] = "body";
 static void
 MakeMessage(void)
 {
-    message = (NsMessage) {
-        .sockPtr = &sock, .serverPtr = &server, .content = content,
-        .contentLength = 4u, .contentFd = -1
-    };
+    message = (NsMessage){.sockPtr = &sock,
+                          .serverPtr = &server,
+                          .content = content,
+                          .contentLength = 4u,
+                          .contentFd = -1};
 }
 
-#define FAULT(name, change) \
-    static void \
-    name(void) \
-    { \
-        MakeMessage(); \
-        change; \
+#define FAULT(name, change)       \
+    static void name(void)        \
+    {                             \
+        MakeMessage();            \
+        change;                   \
         NsMessageCheck(&message); \
     }
 
@@ -71,10 +71,9 @@ static void
 a_message_that_is_not_complete_is_not_handed_over(void **state)
 {
     static void (*const faults[])(void) = {
-        StillRead, InAList, WithoutSock, WithoutServer, BodyInTwoPlaces,
-        BodyInNoPlace, FileBesideMemory, BodyWithoutEnd, UnknownRefusal,
-        RefusedWithBody, RefusedAndKept
-    };
+        StillRead,       InAList,         WithoutSock,      WithoutServer,
+        BodyInTwoPlaces, BodyInNoPlace,   FileBesideMemory, BodyWithoutEnd,
+        UnknownRefusal,  RefusedWithBody, RefusedAndKept};
 
     assert_false(Aborts(Whole));
     assert_false(Aborts(Refused));
@@ -109,9 +108,9 @@ static NsDriverThread   home, spooler;
 static void
 MakeSock(NsSockState state)
 {
-    home = (NsDriverThread) {.kindPtr = &driverKind};
-    spooler = (NsDriverThread) {.kindPtr = &spoolerKind};
-    sock = (NsSock) {.homePtr = &home};
+    home = (NsDriverThread){.kindPtr = &driverKind};
+    spooler = (NsDriverThread){.kindPtr = &spoolerKind};
+    sock = (NsSock){.homePtr = &home};
     atomic_init(&sock.state, (int) state);
 }
 
@@ -193,10 +192,11 @@ static void
 a_socket_is_touched_by_its_owner_alone(void **state)
 {
     static void (*const faults[])(void) = {
-        TakeWhatIsMine, GiveWhatIsGiven, TakeFromAnotherHome, SpoolerTakes,
-        LeaveToBusy, ReadWhatIsBusy, SpoolWhatIsTheDrivers,
-        ReadIntoWhatIsHandedOver, SendWhatIsTheDrivers, FinishWhatIsTheDrivers
-    };
+        TakeWhatIsMine,        GiveWhatIsGiven,
+        TakeFromAnotherHome,   SpoolerTakes,
+        LeaveToBusy,           ReadWhatIsBusy,
+        SpoolWhatIsTheDrivers, ReadIntoWhatIsHandedOver,
+        SendWhatIsTheDrivers,  FinishWhatIsTheDrivers};
 
     ExpectAborts(faults, sizeof(faults) / sizeof(faults[0]));
 }
@@ -293,11 +293,11 @@ static NsWriterJob job;
 static void
 MakeJob(void)
 {
-    writer = (NsWriter) {.index = 0};
+    writer = (NsWriter){.index = 0};
     NsMutexSetup(&writer.lock, NS_RANK_WRITER, "test", "writer");
-    job = (NsWriterJob) {.writerPtr = &writer};
-    job.output = (NsOutput) {.firstPtr = (NsOutputNode *) &job, .bytes = 1};
-    job.incoming = (NsOutput) {.firstPtr = (NsOutputNode *) &job, .bytes = 3};
+    job = (NsWriterJob){.writerPtr = &writer};
+    job.output = (NsOutput){.firstPtr = (NsOutputNode *) &job, .bytes = 1};
+    job.incoming = (NsOutput){.firstPtr = (NsOutputNode *) &job, .bytes = 3};
     job.deliveryPtr = (NsDelivery *) &job;
     job.isReady = true;
     atomic_init(&job.appended, 6);
@@ -305,24 +305,22 @@ MakeJob(void)
     atomic_init(&job.remaining, 4);
 }
 
-#define JOB_FAULT(name, change) \
-    static void \
-    name(void) \
-    { \
-        MakeJob(); \
-        change; \
-        Ns_MutexLock(&writer.lock); \
+#define JOB_FAULT(name, change)       \
+    static void name(void)            \
+    {                                 \
+        MakeJob();                    \
+        change;                       \
+        Ns_MutexLock(&writer.lock);   \
         NsWriterCheckJobLocked(&job); \
         Ns_MutexUnlock(&writer.lock); \
-        NsWriterCheckServed(&job); \
+        NsWriterCheckServed(&job);    \
     }
 
 JOB_FAULT(WholeJob, (void) 0)
 JOB_FAULT(JobThatIsGone, atomic_store(&job.isGone, true);
           atomic_store(&job.remaining, 0))
-JOB_FAULT(EndedJob, job.sawEnd = job.isFinished = true;
-          job.deliveryPtr = NULL; job.output.bytes = 4;
-          job.incoming = (NsOutput) {.bytes = 0})
+JOB_FAULT(EndedJob, job.sawEnd = job.isFinished = true; job.deliveryPtr = NULL;
+          job.output.bytes = 4; job.incoming = (NsOutput){.bytes = 0})
 JOB_FAULT(BytesWithoutPieces, job.output.firstPtr = NULL)
 JOB_FAULT(PiecesWithoutBytes, job.incoming.bytes = 0;
           atomic_store(&job.remaining, 1); atomic_store(&job.sent, 5))
@@ -331,7 +329,7 @@ JOB_FAULT(LostCount, atomic_store(&job.remaining, 3))
 JOB_FAULT(LostBytes, job.incoming.bytes = 2; atomic_store(&job.remaining, 3))
 JOB_FAULT(EndBeforeTheEnd, job.sawEnd = true)
 JOB_FAULT(EndAtADrain, job.sawEnd = job.isFinished = job.isDraining = true;
-          job.output.bytes = 4; job.incoming = (NsOutput) {.bytes = 0})
+          job.output.bytes = 4; job.incoming = (NsOutput){.bytes = 0})
 JOB_FAULT(MoreAfterTheEnd, job.sawEnd = job.isFinished = true)
 JOB_FAULT(NobodyLogs, job.deliveryPtr = NULL)
 JOB_FAULT(NobodyComesBack, job.isReady = false)
@@ -348,9 +346,9 @@ the_counts_of_a_writer_job_agree_and_somebody_comes_back_to_it(void **state)
 {
     static void (*const faults[])(void) = {
         BytesWithoutPieces, PiecesWithoutBytes, MoreSentThanAppended,
-        LostCount, LostBytes, EndBeforeTheEnd, EndAtADrain, MoreAfterTheEnd,
-        NobodyLogs, NobodyComesBack, CheckWithoutLock
-    };
+        LostCount,          LostBytes,          EndBeforeTheEnd,
+        EndAtADrain,        MoreAfterTheEnd,    NobodyLogs,
+        NobodyComesBack,    CheckWithoutLock};
 
     assert_false(Aborts(WholeJob));
     assert_false(Aborts(JobThatIsGone));

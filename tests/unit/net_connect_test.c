@@ -24,22 +24,22 @@
 #include <stdatomic.h>
 #include <sys/time.h>
 
-#define ANSWERED 0              /* What Outcome returns, besides errnos. */
+#define ANSWERED 0 /* What Outcome returns, besides errnos. */
 
-static int port;                /* On 127.0.0.1 somebody answers, on 127.0.0.2
-                                 * nobody listens, 127.0.0.3 is silent. */
+static int port; /* On 127.0.0.1 somebody answers, on 127.0.0.2
+                  * nobody listens, 127.0.0.3 is silent. */
 static int server;
 static int fillers[3];
 
 #include "../lib/resolve_test.c"
 
-static atomic_int wallSeconds;      /* The clock is set by so much. */
+static atomic_int wallSeconds; /* The clock is set by so much. */
 
 int
 clock_gettime(clockid_t clock, struct timespec *timePtr)
 {
-    int (*real)(clockid_t, struct timespec *)
-        = dlsym(RTLD_NEXT, "clock_gettime");
+    int (*real)(clockid_t,
+                struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
     int result = real(clock, timePtr);
 
     if (clock == CLOCK_REALTIME) {
@@ -54,7 +54,7 @@ gettimeofday(struct timeval *timePtr, void *zonePtr)
     struct timespec now;
     int             result = clock_gettime(CLOCK_REALTIME, &now);
 
-    *timePtr = (struct timeval) {now.tv_sec, now.tv_nsec / 1000};
+    *timePtr = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
     return result;
 }
 
@@ -120,16 +120,13 @@ the_address_that_answers_is_found_behind_one_that_refuses(void **state)
 {
     static const char *const names[] = {
         "127.0.0.2+127.0.0.1.test", "::1+127.0.0.1.test",
-        "127.0.0.1+127.0.0.2.test", "127.0.0.2+127.0.0.4+127.0.0.1.test"
-    };
+        "127.0.0.1+127.0.0.2.test", "127.0.0.2+127.0.0.4+127.0.0.1.test"};
     Ns_Time limit = {60, 0};
 
     for (int i = 0; i < Ns_NrElements(names); i++) {
-        NS_SOCKET socks[] = {
-            Ns_SockConnect(names[i], port),
-            Ns_SockTimedConnect(names[i], port, &limit),
-            Ns_SockAsyncConnect(names[i], port)
-        };
+        NS_SOCKET socks[] = {Ns_SockConnect(names[i], port),
+                             Ns_SockTimedConnect(names[i], port, &limit),
+                             Ns_SockAsyncConnect(names[i], port)};
 
         assert_true(IsBlocking(socks[0]));
         assert_true(IsBlocking(socks[1]));
@@ -150,9 +147,11 @@ a_silent_address_delays_the_next_one_by_a_moment(void **state)
         Ns_Time limit = {60, 0};
 
         assert_int_equal(Outcome(Ns_SockTimedConnect("127.0.0.3+127.0.0.1.test",
-                                                     port, &limit)), ANSWERED);
+                                                     port, &limit)),
+                         ANSWERED);
         assert_int_equal(Outcome(Ns_SockAsyncConnect("127.0.0.3+127.0.0.1.test",
-                                                     port)), ANSWERED);
+                                                     port)),
+                         ANSWERED);
         assert_true(NsClockNow() - start >= 2 * NS_CONNECT_DELAY);
         best = MIN(best, NsClockNow() - start);
     }
@@ -180,9 +179,11 @@ when_all_addresses_refuse_the_reason_is_that(void **state)
     assert_int_equal(Outcome(Ns_SockConnect("127.0.0.2+127.0.0.4.test", port)),
                      ECONNREFUSED);
     assert_int_equal(Outcome(Ns_SockTimedConnect("127.0.0.2+127.0.0.4.test",
-                                                 port, &limit)), ECONNREFUSED);
+                                                 port, &limit)),
+                     ECONNREFUSED);
     assert_int_equal(Outcome(Ns_SockAsyncConnect("127.0.0.2+127.0.0.4.test",
-                                                 port)), ECONNREFUSED);
+                                                 port)),
+                     ECONNREFUSED);
     assert_int_equal(Outcome(Ns_SockConnect("no.such.host.invalid", port)), 0);
 }
 
@@ -192,9 +193,11 @@ a_local_address_is_used_for_each_address_of_its_family(void **state)
     int localPort = FreePort();
 
     assert_int_equal(Outcome(Ns_SockConnect2("::1+127.0.0.2+127.0.0.1.test",
-                                             port, "127.0.0.5", 0)), ANSWERED);
+                                             port, "127.0.0.5", 0)),
+                     ANSWERED);
     assert_int_equal(Outcome(Ns_SockConnect2("127.0.0.2+127.0.0.1.test", port,
-                                             NULL, localPort)), ANSWERED);
+                                             NULL, localPort)),
+                     ANSWERED);
 }
 
 /*
@@ -269,16 +272,20 @@ a_request_that_reaches_nobody_says_whom_and_why(void **state)
 
     for (int isQueued = 0; isQueued < 2; isQueued++) {
         snprintf(expected, sizeof(expected),
-                 "cannot connect to 127.0.0.2 port %d: connection refused", port);
+                 "cannot connect to 127.0.0.2 port %d: connection refused",
+                 port);
         assert_string_equal(Ask(Url("127.0.0.2"), limit, isQueued, false),
                             expected);
         snprintf(expected, sizeof(expected),
                  "cannot connect to 127.0.0.2+127.0.0.4.test port %d"
-                 " at 127.0.0.4: connection refused", port);
-        assert_string_equal(Ask(Url("127.0.0.2+127.0.0.4.test"), limit, isQueued,
-                                false), expected);
+                 " at 127.0.0.4: connection refused",
+                 port);
+        assert_string_equal(Ask(Url("127.0.0.2+127.0.0.4.test"), limit,
+                                isQueued, false),
+                            expected);
         assert_string_equal(Ask(Url("127.0.0.3+127.0.0.3.test"), moment,
-                                isQueued, false), "timeout");
+                                isQueued, false),
+                            "timeout");
     }
 }
 
@@ -287,8 +294,7 @@ a_request_that_is_given_up_while_it_connects_leaves_nothing_open(void **state)
 {
     Ns_DString       error;
     NsHttpClientSpec spec = {
-        .url = Url("127.0.0.3+127.0.0.3.test"), .timeout = {60, 0}
-    };
+        .url = Url("127.0.0.3+127.0.0.3.test"), .timeout = {60, 0}};
     int before = dup(0);
 
     close(before);
@@ -299,7 +305,7 @@ a_request_that_is_given_up_while_it_connects_leaves_nothing_open(void **state)
         assert_non_null(clientPtr);
         if (i == 1) {
             assert_int_equal(NsHttpClientQueue(clientPtr), NS_OK);
-            usleep(300000);         /* Both addresses have been tried. */
+            usleep(300000); /* Both addresses have been tried. */
         }
         NsHttpClientDestroy(&clientPtr);
     }
@@ -311,10 +317,8 @@ a_request_that_is_given_up_while_it_connects_leaves_nothing_open(void **state)
 static void
 a_request_takes_the_time_it_takes_whatever_the_clock_is_set_to(void **state)
 {
-    NsHttpClientSpec spec = {
-        .url = Url("127.0.0.3"), .timeout = {1, 0}
-    };
-    Ns_DString error;
+    NsHttpClientSpec spec = {.url = Url("127.0.0.3"), .timeout = {1, 0}};
+    Ns_DString       error;
 
     Ns_DStringInit(&error);
     for (int step = -3600; step <= 3600; step += 7200) {
@@ -370,7 +374,8 @@ main(void)
         cmocka_unit_test(a_silent_address_delays_the_next_one_by_a_moment),
         cmocka_unit_test(all_addresses_share_one_time_limit),
         cmocka_unit_test(when_all_addresses_refuse_the_reason_is_that),
-        cmocka_unit_test(a_local_address_is_used_for_each_address_of_its_family),
+        cmocka_unit_test(
+            a_local_address_is_used_for_each_address_of_its_family),
         cmocka_unit_test(a_request_reaches_the_address_that_answers),
         cmocka_unit_test(a_request_that_reaches_nobody_says_whom_and_why),
         cmocka_unit_test(

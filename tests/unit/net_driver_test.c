@@ -40,11 +40,13 @@ requests_in_one_packet_are_answered_in_order(void **state)
 {
     int fd = EchoConnect();
 
-    EchoWrite(fd, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
-              "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
-              "POST /3 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-              "2\r\nde\r\n1;x=y\r\nf\r\n0\r\n\r\n"
-              "GET /4 HTTP/1.1\r\nHost: x\r\n\r\nGET /5 HTTP/1.1\r\nHo");
+    EchoWrite(
+        fd,
+        "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
+        "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+        "POST /3 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "2\r\nde\r\n1;x=y\r\nf\r\n0\r\n\r\n"
+        "GET /4 HTTP/1.1\r\nHost: x\r\n\r\nGET /5 HTTP/1.1\r\nHo");
     assert_string_equal(EchoReadReply(fd), "GET /1 0 0 ");
     assert_string_equal(EchoReadReply(fd), "POST /2 3 0 abc");
     assert_string_equal(EchoReadReply(fd), "POST /3 3 0 def");
@@ -78,8 +80,8 @@ static void
 a_request_may_come_byte_by_byte(void **state)
 {
     const char *request = "POST /slow HTTP/1.1\r\nHost: x\r\n"
-        "Content-Length: 5\r\n\r\nhello";
-    int fd = EchoConnect();
+                          "Content-Length: 5\r\n\r\nhello";
+    int         fd = EchoConnect();
 
     for (const char *p = request; *p != '\0'; p++) {
         assert_int_equal(write(fd, p, 1), 1);
@@ -93,8 +95,7 @@ static void
 bodies_of_every_size_arrive(void **state)
 {
     static const int sizes[] = {
-        1, 16000, 16383, 16384, 16385, 65535, 65536, 65537, 300000, 1048576
-    };
+        1, 16000, 16383, 16384, 16385, 65535, 65536, 65537, 300000, 1048576};
 
     for (int i = 0; i < Ns_NrElements(sizes); i++) {
         for (int isChunked = 0; isChunked < 2; isChunked++) {
@@ -102,10 +103,14 @@ bodies_of_every_size_arrive(void **state)
             char *body = ns_malloc((size_t) sizes[i] + 256);
             char  expected[256];
             int   n = isChunked
-                ? sprintf(body, "POST /b HTTP/1.1\r\nHost: x\r\n"
-                          "Transfer-Encoding: chunked\r\n\r\n%x\r\n", sizes[i])
-                : sprintf(body, "POST /b HTTP/1.1\r\nHost: x\r\n"
-                          "Content-Length: %d\r\n\r\n", sizes[i]);
+                  ? sprintf(body,
+                            "POST /b HTTP/1.1\r\nHost: x\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n%x\r\n",
+                            sizes[i])
+                  : sprintf(body,
+                            "POST /b HTTP/1.1\r\nHost: x\r\n"
+                              "Content-Length: %d\r\n\r\n",
+                            sizes[i]);
 
             memset(body + n, 'y', (size_t) sizes[i]);
             n += sizes[i];
@@ -133,11 +138,12 @@ bodies_of_every_size_arrive(void **state)
 static void
 a_body_that_is_too_large_is_refused(void **state)
 {
-    int   fd = EchoConnect();
-    char *body = ns_calloc(1, 2000000);
+    int    fd = EchoConnect();
+    char  *body = ns_calloc(1, 2000000);
     size_t done = 0;
 
-    EchoWrite(fd, "POST /b HTTP/1.1\r\nHost: x\r\n"
+    EchoWrite(fd,
+              "POST /b HTTP/1.1\r\nHost: x\r\n"
               "Content-Length: 2000000\r\n\r\n");
     while (done < 2000000) {
         ssize_t n = write(fd, body + done, 2000000 - done);
@@ -149,8 +155,9 @@ a_body_that_is_too_large_is_refused(void **state)
     assert_null(EchoReadReply(fd));
     close(fd);
     ns_free(body);
-    Exchange("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n",
-             "POST /b 0 413 ");
+    Exchange(
+        "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n",
+        "POST /b 0 413 ");
 }
 
 static void
@@ -167,7 +174,8 @@ malformed_requests_get_a_bare_reply(void **state)
         int fd = EchoConnect();
 
         EchoWrite(fd, requests[i]);
-        assert_string_equal(EchoReadReply(fd), "HTTP/1.0 400 Bad Request\r\n\r\n");
+        assert_string_equal(EchoReadReply(fd),
+                            "HTTP/1.0 400 Bad Request\r\n\r\n");
         assert_null(EchoReadReply(fd));
         close(fd);
     }
@@ -263,7 +271,8 @@ leave_to_send_is_given(void **state)
 {
     int fd = EchoConnect();
 
-    EchoWrite(fd, "POST /e HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+    EchoWrite(fd,
+              "POST /e HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
               "Content-Length: 2\r\n\r\n");
     assert_string_equal(EchoReadReply(fd), "HTTP/1.1 100 Continue\r\n\r\n");
     EchoWrite(fd, "ok");

@@ -23,14 +23,14 @@
 #include "nsstring.h"
 
 #ifndef ECHO_POLLER
-# define ECHO_POLLER "epoll"
+#define ECHO_POLLER "epoll"
 #endif
 
-static bool answersDirectly;
-static atomic_int nEchoed;          /* Answers given, and sockets given back. */
-static int  bigBytes;               /* Length of the answer to /big. */
-static int  echoPort;
-static NsServer *echoServer;
+static bool       answersDirectly;
+static atomic_int nEchoed;  /* Answers given, and sockets given back. */
+static int        bigBytes; /* Length of the answer to /big. */
+static int        echoPort;
+static NsServer  *echoServer;
 
 static Ns_Mutex   queueLock;
 static Ns_Cond    queueCond;
@@ -100,10 +100,10 @@ EchoAnswer(NsMessage *messagePtr)
     const char *connection = NsHttpKnown(headPtr, NS_FIELD_CONNECTION);
     bool        keep = !messagePtr->mustClose
         && (connection == NULL || strcasecmp(connection, "close") != 0);
-    char        body[512], head[256], content[101] = "";
-    NsPiece     pieces[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
-    char       *big = NULL;
-    int         nPieces = 2;
+    char    body[512], head[256], content[101] = "";
+    NsPiece pieces[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+    char   *big = NULL;
+    int     nPieces = 2;
 
     if (messagePtr->contentFd >= 0) {
         assert_true(pread(messagePtr->contentFd, content, 100, 0) >= 0);
@@ -116,14 +116,16 @@ EchoAnswer(NsMessage *messagePtr)
              (int) headPtr->methodLength, headPtr->method,
              (int) headPtr->targetLength, headPtr->target,
              messagePtr->contentLength, messagePtr->refusal, content);
-    if (headPtr->targetLength == 4 && strncmp(headPtr->target, "/big", 4) == 0) {
+    if (headPtr->targetLength == 4
+        && strncmp(headPtr->target, "/big", 4) == 0) {
         big = ns_malloc((size_t) bigBytes);
         memset(big, 'b', (size_t) bigBytes);
         pieces[2].base = big;
         pieces[2].length = (size_t) bigBytes;
         nPieces = 3;
     }
-    snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
+    snprintf(head, sizeof(head),
+             "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
              strlen(body) + pieces[2].length);
     pieces[0].base = head;
     pieces[0].length = strlen(head);
@@ -176,29 +178,33 @@ static void
 EchoStart(const char *key, ...)
 {
     Ns_DriverInitData init = {
-        .version = NS_DRIVER_VERSION_2, .name = (char *) "echo",
-        .listenProc = EchoListen, .acceptProc = EchoAccept,
-        .recvProc = EchoRecv, .sendProc = EchoSend,
-        .sendFileProc = EchoSendFile, .keepProc = EchoKeep,
+        .version = NS_DRIVER_VERSION_2,
+        .name = (char *) "echo",
+        .listenProc = EchoListen,
+        .acceptProc = EchoAccept,
+        .recvProc = EchoRecv,
+        .sendProc = EchoSend,
+        .sendFileProc = EchoSendFile,
+        .keepProc = EchoKeep,
         .closeProc = EchoClose,
         .opts = NS_DRIVER_ASYNC | NS_DRIVER_FULLIO | NS_DRIVER_LINGER,
-        .path = (char *) "ns/server/s1/module/echo"
-    };
+        .path = (char *) "ns/server/s1/module/echo"};
     struct sockaddr_in sa;
-    socklen_t length = sizeof(sa);
-    va_list   args;
+    socklen_t          length = sizeof(sa);
+    va_list            args;
 
     NsLogInit();
     NsProcessInit();
     NsNetInit();
-    NsConfigOpen("ns/parameters", (NsConfigPlace) {NULL, 0});
+    NsConfigOpen("ns/parameters", (NsConfigPlace){NULL, 0});
     NsConfigSet("ns/parameters", "poller", ECHO_POLLER);
-    NsConfigOpen("ns/server/s1/module/echo", (NsConfigPlace) {NULL, 0});
+    NsConfigOpen("ns/server/s1/module/echo", (NsConfigPlace){NULL, 0});
     NsConfigSet("ns/server/s1/module/echo", "port", "0");
     NsConfigSet("ns/server/s1/module/echo", "address", "127.0.0.1");
     va_start(args, key);
     while (key != NULL) {
-        NsConfigSet("ns/server/s1/module/echo", key, va_arg(args, const char *));
+        NsConfigSet("ns/server/s1/module/echo", key,
+                    va_arg(args, const char *));
         key = va_arg(args, const char *);
     }
     va_end(args);
@@ -212,7 +218,8 @@ EchoStart(const char *key, ...)
     }
     assert_int_equal(NsDriversStart(), NS_OK);
     assert_int_equal(getsockname(NsFirstDriver->threads[0]->listeners[0].fd,
-                                 (struct sockaddr *) &sa, &length), 0);
+                                 (struct sockaddr *) &sa, &length),
+                     0);
     echoPort = ntohs(sa.sin_port);
 }
 
@@ -238,10 +245,10 @@ EchoWrite(int fd, const char *text)
 static char *
 EchoReadReply(int fd)
 {
-    static char head[1024];
+    static char  head[1024];
     static char *body;
-    size_t length, n = 0;
-    const char *field;
+    size_t       length, n = 0;
+    const char  *field;
 
     while (n < sizeof(head) - 1) {
         if (read(fd, head + n, 1) != 1) {

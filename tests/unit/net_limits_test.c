@@ -61,7 +61,8 @@ a_spooled_upload_arrives_and_the_connection_goes_on(void **state)
     memset(body, 'z', BODY_BYTES);
     for (int i = 0; i < 6; i++) {
         fds[i] = EchoConnect();
-        EchoWrite(fds[i], "POST /up HTTP/1.1\r\nHost: x\r\n"
+        EchoWrite(fds[i],
+                  "POST /up HTTP/1.1\r\nHost: x\r\n"
                   "Content-Length: 700000\r\n\r\n");
         SendAll(fds[i], body, BODY_BYTES / 2);
     }
@@ -81,11 +82,13 @@ a_spooled_upload_that_breaks_off_is_forgotten(void **state)
 {
     int fd = EchoConnect();
 
-    EchoWrite(fd, "POST /up HTTP/1.1\r\nHost: x\r\n"
+    EchoWrite(fd,
+              "POST /up HTTP/1.1\r\nHost: x\r\n"
               "Content-Length: 700000\r\n\r\nzzzz");
     close(fd);
     fd = EchoConnect();
-    EchoWrite(fd, "POST /up HTTP/1.1\r\nHost: x\r\n"
+    EchoWrite(fd,
+              "POST /up HTTP/1.1\r\nHost: x\r\n"
               "Content-Length: 700000\r\n\r\nzzzz");
     /* Without recvwait it were 30 seconds. */
     assert_true(IsClosedWithin(fd, 20000));
@@ -159,8 +162,10 @@ IsKeptWhileItDrips(void)
     int  fd = EchoConnect();
     bool isClosed = false;
 
-    snprintf(text, sizeof(text), "POST /first HTTP/1.1\r\n"
-             "Content-Length: 10000\r\n\r\n%06000d", 0);
+    snprintf(text, sizeof(text),
+             "POST /first HTTP/1.1\r\n"
+             "Content-Length: 10000\r\n\r\n%06000d",
+             0);
     EchoWrite(fd, text);
     for (int i = 0; i < 7 && !isClosed; i++) {
         isClosed = IsClosedWithin(fd, 200);
@@ -185,11 +190,11 @@ what_comes_first_counts_for_the_minimum_rate(void **state)
 static void
 without_descriptors_clients_are_refused_until_there_are_some(void **state)
 {
-    struct rlimit old, limit;
+    struct rlimit      old, limit;
     struct sockaddr_in sa;
-    int     fds[64], clients[8], n = 0;
-    char    reply[64] = "";
-    bool    isRefused = false;
+    int                fds[64], clients[8], n = 0;
+    char               reply[64] = "";
+    bool               isRefused = false;
 
     /* Made first: what runs out are the descriptors of both sides. */
     assert_int_equal(Ns_GetSockAddr(&sa, "127.0.0.1", echoPort), NS_OK);
@@ -214,9 +219,11 @@ without_descriptors_clients_are_refused_until_there_are_some(void **state)
     for (int i = 0; i < Ns_NrElements(clients) && !isRefused; i++) {
         struct pollfd poller = {.fd = clients[i], .events = POLLIN};
 
-        assert_int_equal(connect(clients[i], (struct sockaddr *) &sa, sizeof(sa)), 0);
+        assert_int_equal(connect(clients[i], (struct sockaddr *) &sa,
+                                 sizeof(sa)),
+                         0);
         if (poll(&poller, 1, i < Ns_NrElements(clients) - 1 ? 500 : 60000)
-                == 1) {
+            == 1) {
             isRefused = recv(clients[i], reply, sizeof(reply) - 1, 0) > 0
                 && strstr(reply, "503") != NULL;
         }
@@ -282,7 +289,8 @@ requests_in_flight_are_answered_when_the_server_stops(void **state)
     EchoWrite(half, "GET /half HTTP/1.1\r\nHo");
     /* When a later one is answered, the others have been accepted and read. */
     last = EchoConnect();
-    EchoWrite(last, "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EchoWrite(last,
+              "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert_string_equal(EchoReadReply(last), "GET /last 0 0 ");
     close(last);
     NsDriversStop();
@@ -310,14 +318,15 @@ main(void)
         cmocka_unit_test(one_peer_may_not_hold_many_unfinished_requests),
         cmocka_unit_test(a_client_that_drips_loses_its_connection),
         cmocka_unit_test(what_comes_first_counts_for_the_minimum_rate),
-        cmocka_unit_test(without_descriptors_clients_are_refused_until_there_are_some),
+        cmocka_unit_test(
+            without_descriptors_clients_are_refused_until_there_are_some),
         cmocka_unit_test(a_client_that_takes_nothing_is_given_up),
         cmocka_unit_test(requests_in_flight_are_answered_when_the_server_stops),
     };
 
     signal(SIGPIPE, SIG_IGN);
     EchoStart("keepwait", "2", "recvwait", "1", "sendwait", "1",
-              "spoolerthreads", "2", "maxpartialperpeer", "8",
-              "minrecvrate", "1000", NULL);
+              "spoolerthreads", "2", "maxpartialperpeer", "8", "minrecvrate",
+              "1000", NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,8 @@ Contents(const NsOutput *outputPtr)
             memcpy(text + length, INT2PTR(vecs[i].offset), vecs[i].length);
         } else {
             assert_int_equal(pread(vecs[i].fd, text + length, vecs[i].length,
-                                   vecs[i].offset), vecs[i].length);
+                                   vecs[i].offset),
+                             vecs[i].length);
         }
         length += vecs[i].length;
     }
@@ -86,14 +87,13 @@ memory_beyond_the_bound_goes_to_a_file(void **state)
 static void
 borrowed_pieces_are_released_when_sent_skipped_or_dropped(void **state)
 {
-    NsPiece pieces[3];
-    NsOutput output = {0};
+    NsPiece       pieces[3];
+    NsOutput      output = {0};
     NsOutputStore store;
 
     for (int i = 0; i < 3; i++) {
-        pieces[i] = (NsPiece) {
-            .fd = -1, .base = "abcd", .length = 4, .releaseProc = Release
-        };
+        pieces[i] = (NsPiece){
+            .fd = -1, .base = "abcd", .length = 4, .releaseProc = Release};
     }
     nReleased = 0;
     NsOutputStoreInit(&store, 0);
@@ -180,8 +180,7 @@ a_bad_descriptor_fails_and_releases_everything(void **state)
 {
     NsPiece pieces[2] = {
         {.fd = 9999, .length = 5},
-        {.fd = -1, .base = "x", .length = 1, .releaseProc = Release}
-    };
+        {.fd = -1, .base = "x", .length = 1, .releaseProc = Release}};
     NsOutput      output = {0};
     NsOutputStore store;
 
@@ -198,7 +197,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_without_release_is_copied),
         cmocka_unit_test(memory_beyond_the_bound_goes_to_a_file),
-        cmocka_unit_test(borrowed_pieces_are_released_when_sent_skipped_or_dropped),
+        cmocka_unit_test(
+            borrowed_pieces_are_released_when_sent_skipped_or_dropped),
         cmocka_unit_test(files_of_all_stores_share_a_limit_and_give_it_back),
         cmocka_unit_test(a_file_piece_survives_the_closing_of_its_descriptor),
         cmocka_unit_test(a_peek_is_bounded_by_number_and_bytes),

@@ -97,8 +97,7 @@ main(void)
         cmocka_unit_test(a_limit_is_kept_to_ten_percent_over_ten_seconds),
         cmocka_unit_test(pauses_that_are_late_are_made_up_for),
         cmocka_unit_test(idle_time_is_not_saved_up),
-        cmocka_unit_test(small_limits_send_portions_of_some_size)
-    };
+        cmocka_unit_test(small_limits_send_portions_of_some_size)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

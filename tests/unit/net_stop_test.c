@@ -10,7 +10,7 @@
 
 static Ns_Mutex gateLock;
 static Ns_Cond  gateChanged;
-static int      nHeld;              /* These are guarded by gateLock. */
+static int      nHeld; /* These are guarded by gateLock. */
 static int      nReleased;
 
 /*
@@ -23,7 +23,7 @@ HoldOrAnswer(NsMessage *messagePtr)
     const NsHttpHead *headPtr = &messagePtr->head;
 
     if (headPtr->targetLength == 5
-            && strncmp(headPtr->target, "/hold", 5) == 0) {
+        && strncmp(headPtr->target, "/hold", 5) == 0) {
         Ns_MutexLock(&gateLock);
         nHeld++;
         Ns_CondBroadcast(&gateChanged);
@@ -107,8 +107,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_that_came_in_time_is_answered_late)
-    };
+        cmocka_unit_test(a_request_that_came_in_time_is_answered_late)};
 
     signal(SIGPIPE, SIG_IGN);
     EchoStart("keepwait", "20", "recvwait", "20", NULL);

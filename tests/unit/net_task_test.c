@@ -70,10 +70,14 @@ static char     calls[256];
 static void
 Note(int why)
 {
-    char letter = why == NS_SOCK_READ ? 'r' : why == NS_SOCK_WRITE ? 'w'
-        : why == NS_SOCK_TIMEOUT ? 't' : why == NS_SOCK_CANCEL ? 'c'
-        : why == NS_SOCK_INIT ? 'i' : why == NS_SOCK_DONE ? 'd'
-        : why == NS_SOCK_EXIT ? 'x' : '?';
+    char letter = why == NS_SOCK_READ ? 'r'
+        : why == NS_SOCK_WRITE        ? 'w'
+        : why == NS_SOCK_TIMEOUT      ? 't'
+        : why == NS_SOCK_CANCEL       ? 'c'
+        : why == NS_SOCK_INIT         ? 'i'
+        : why == NS_SOCK_DONE         ? 'd'
+        : why == NS_SOCK_EXIT         ? 'x'
+                                      : '?';
 
     Ns_MutexLock(&lock);
     calls[strlen(calls)] = letter;
@@ -122,8 +126,8 @@ ReadProc(NS_SOCKET sock, void *arg, int why)
 }
 
 /*
- * The thread does one thing after the other: then it has nothing more to do with
- * a socket whose callback has returned false.
+ * The thread does one thing after the other: then it has nothing more to do
+ * with a socket whose callback has returned false.
  */
 static void
 WaitForCancel(NS_SOCKET sock, const char *expected)
@@ -154,7 +158,8 @@ a_silent_socket_times_out(void **state)
     NS_SOCKET socks[2];
 
     assert_int_equal(ns_sockpair(socks), 0);
-    assert_int_equal(Ns_SockCallbackEx(socks[0], ReadProc, NULL, NS_SOCK_READ, 1),
+    assert_int_equal(Ns_SockCallbackEx(socks[0], ReadProc, NULL, NS_SOCK_READ,
+                                       1),
                      NS_OK);
     WaitFor("t");
     WaitForCancel(socks[0], "tc");
@@ -217,7 +222,7 @@ static void
 PingProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
 {
     Ns_Time *waitPtr = arg;
-    char    byte;
+    char     byte;
 
     Note(why);
     switch (why) {
@@ -334,7 +339,7 @@ EchoProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
 static void
 tasks_that_wait_cost_nothing_while_one_works(void **state)
 {
-    enum {N_TASKS = 300, N_ROUNDS = 100};
+    enum { N_TASKS = 300, N_ROUNDS = 100 };
     Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
     NS_SOCKET     socks[2], idle[N_TASKS];
     Ns_Task      *task, *tasks[N_TASKS];
@@ -438,7 +443,8 @@ EventProc(Ns_Event *event, NS_SOCKET sock, void *arg, Ns_Time *now, int why)
     Note(why);
     if (why == NS_SOCK_INIT) {
         Ns_EventCallback(event, NS_SOCK_READ, &soon);
-    } else if (why == NS_SOCK_READ && read(sock, &byte, 1) == 1 && byte != 'q') {
+    } else if (why == NS_SOCK_READ && read(sock, &byte, 1) == 1
+               && byte != 'q') {
         Ns_EventCallback(event, NS_SOCK_READ, NULL);
     }
 }
@@ -452,7 +458,8 @@ an_event_queue_runs_until_no_event_remains(void **state)
     assert_int_equal(ns_sockpair(socks), 0);
     assert_int_equal(Ns_EventEnqueue(queue, socks[0], EventProc, NULL), NS_OK);
     assert_int_equal(Ns_EventEnqueue(queue, socks[1], EventProc, NULL), NS_OK);
-    assert_int_equal(Ns_EventEnqueue(queue, socks[1], EventProc, NULL), NS_ERROR);
+    assert_int_equal(Ns_EventEnqueue(queue, socks[1], EventProc, NULL),
+                     NS_ERROR);
     assert_int_equal(write(socks[1], "aq", 2), 2);
     while (Ns_RunEventQueue(queue)) {
         continue;
@@ -581,8 +588,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_callback_runs_until_it_returns_false, Reset),
         cmocka_unit_test_setup(a_silent_socket_times_out, Reset),
-        cmocka_unit_test_setup(a_cancelled_callback_is_told_and_not_called_again,
-                               Reset),
+        cmocka_unit_test_setup(
+            a_cancelled_callback_is_told_and_not_called_again, Reset),
         cmocka_unit_test_setup(a_listen_callback_gets_each_connection, Reset),
         cmocka_unit_test_setup(a_task_runs_in_a_queue_until_it_is_done, Reset),
         cmocka_unit_test_setup(a_task_that_gets_no_answer_times_out, Reset),
@@ -593,14 +600,15 @@ main(void)
         cmocka_unit_test_setup(two_tasks_may_wait_for_one_socket, Reset),
         cmocka_unit_test_setup(a_task_in_its_last_call_cannot_be_cancelled,
                                Reset),
-        cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains, Reset),
+        cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains,
+                               Reset),
         cmocka_unit_test_setup(an_event_that_waits_bears_a_clock_that_jumps,
                                Reset),
         cmocka_unit_test_setup(an_event_whose_descriptor_is_closed_is_called,
                                Reset),
         cmocka_unit_test_setup(vectors_are_consumed_from_the_start, Reset),
-        cmocka_unit_test_setup(a_wait_for_what_is_no_open_descriptor_is_an_error,
-                               Reset),
+        cmocka_unit_test_setup(
+            a_wait_for_what_is_no_open_descriptor_is_an_error, Reset),
     };
 
     NsLogInit();

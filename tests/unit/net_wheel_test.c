@@ -9,8 +9,8 @@
 
 #define MS INT64_C(1000000)
 
-static NsWheel wheel;
-static int     nDue;
+static NsWheel       wheel;
+static int           nDue;
 static NsWheelEntry *lastDue;
 
 static void
@@ -151,16 +151,18 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_empty_wheel_has_no_next_entry, Setup),
-        cmocka_unit_test_setup(an_entry_never_comes_before_it_is_due_and_soon_after,
-                               Setup),
+        cmocka_unit_test_setup(
+            an_entry_never_comes_before_it_is_due_and_soon_after, Setup),
         cmocka_unit_test_setup(entries_come_in_order_of_their_slots, Setup),
         cmocka_unit_test_setup(an_entry_beyond_the_horizon_comes_when_it_is_due,
                                Setup),
         cmocka_unit_test_setup(
-            an_entry_set_after_long_silence_does_not_come_before_it_is_due, Setup),
+            an_entry_set_after_long_silence_does_not_come_before_it_is_due,
+            Setup),
         cmocka_unit_test_setup(a_cancelled_entry_does_not_come, Setup),
         cmocka_unit_test_setup(set_before_keeps_the_earlier_time, Setup),
-        cmocka_unit_test_setup(after_a_long_sleep_every_entry_comes_once, Setup),
+        cmocka_unit_test_setup(after_a_long_sleep_every_entry_comes_once,
+                               Setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "nsaccessline.h"
 
-enum {PEER, USER, REQUEST, REFERER, AGENT, HEADER, NFIELDS};
+enum { PEER, USER, REQUEST, REFERER, AGENT, HEADER, NFIELDS };
 
 typedef struct Fields {
     const char *bytes[NFIELDS];
@@ -20,16 +20,20 @@ typedef struct Fields {
 static const uint32_t commonFlags = NS_ACCESS_FMTTIME;
 static const uint32_t combinedFlags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED;
 
-static const char *FormatRecord(Ns_LogFormatProc *proc, const Ns_AccessRecord *r,
-                                size_t length, const uint32_t *arg);
+static const char *FormatRecord(Ns_LogFormatProc      *proc,
+                                const Ns_AccessRecord *r, size_t length,
+                                const uint32_t *arg);
 
 static Fields
 Plain(void)
 {
     static const char *const texts[NFIELDS] = {
-        "127.0.0.1", "ann", "GET /hello.tcl?q=1&r=2 HTTP/1.1",
-        "http://example.org/start", "curl/7.88.1", "abc"
-    };
+        "127.0.0.1",
+        "ann",
+        "GET /hello.tcl?q=1&r=2 HTTP/1.1",
+        "http://example.org/start",
+        "curl/7.88.1",
+        "abc"};
     Fields fields;
 
     for (int i = 0; i < NFIELDS; i++) {
@@ -52,18 +56,22 @@ Append(char *buffer, size_t n, const void *bytes, size_t length)
 static size_t
 Encode(char *buffer, const Fields *fieldsPtr, uint32_t flags)
 {
-    uint32_t     nName = 7, nValue = (uint32_t) fieldsPtr->lengths[HEADER];
+    uint32_t        nName = 7, nValue = (uint32_t) fieldsPtr->lengths[HEADER];
     Ns_AccessRecord r = {
-        .flags = flags, .status = 200, .bytesSent = 195,
-        .start = INT64_C(1795219621704179), .acceptSpan = 645,
-        .queueSpan = 176, .filterSpan = 23, .runSpan = 1000147,
+        .flags = flags,
+        .status = 200,
+        .bytesSent = 195,
+        .start = INT64_C(1795219621704179),
+        .acceptSpan = 645,
+        .queueSpan = 176,
+        .filterSpan = 23,
+        .runSpan = 1000147,
         .peerLength = (uint32_t) fieldsPtr->lengths[PEER],
         .userLength = (uint32_t) fieldsPtr->lengths[USER],
         .requestLength = (uint32_t) fieldsPtr->lengths[REQUEST],
         .refererLength = (uint32_t) fieldsPtr->lengths[REFERER],
         .agentLength = (uint32_t) fieldsPtr->lengths[AGENT],
-        .nHeaders = 1
-    };
+        .nHeaders = 1};
     size_t n = Append(buffer, 0, &r, sizeof(r));
 
     for (int i = 0; i < HEADER; i++) {
@@ -80,7 +88,7 @@ Format(Ns_LogFormatProc *proc, const Fields *fieldsPtr, uint32_t flags,
        const uint32_t *arg)
 {
     _Alignas(8) char bytes[1000];
-    size_t length = Encode(bytes, fieldsPtr, flags);
+    size_t           length = Encode(bytes, fieldsPtr, flags);
 
     return FormatRecord(proc, (const Ns_AccessRecord *) (void *) bytes, length,
                         arg);
@@ -97,8 +105,7 @@ FormatRecord(Ns_LogFormatProc *proc, const Ns_AccessRecord *r, size_t length,
     static char  line[10000];
     void        *copy = malloc(length);
     Ns_LogRecord record = {
-        .time = INT64_C(1795219621704535999), .bytes = copy, .length = length
-    };
+        .time = INT64_C(1795219621704535999), .bytes = copy, .length = length};
     size_t room, n;
     char  *buffer;
 
@@ -129,24 +136,26 @@ TheLineFollowsItsFlags(void **state)
         uint32_t    flags;
         const char *line;
     } cases[] = {
-        {0, "127.0.0.1 - ann [1795219621] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
-        {NS_ACCESS_FMTTIME, "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
-        {NS_ACCESS_COMBINED, "127.0.0.1 - ann [1795219621] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
-            "\"http://example.org/start\" \"curl/7.88.1\" \"abc\"\n"},
+        {0,
+         "127.0.0.1 - ann [1795219621] "
+         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
+        {NS_ACCESS_FMTTIME,
+         "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 \"abc\"\n"},
+        {NS_ACCESS_COMBINED,
+         "127.0.0.1 - ann [1795219621] "
+         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+         "\"http://example.org/start\" \"curl/7.88.1\" \"abc\"\n"},
         {NS_ACCESS_FMTTIME | NS_ACCESS_REQTIME,
-            "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 1.000346 \"abc\"\n"},
+         "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 1.000346 \"abc\"\n"},
         {NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED | NS_ACCESS_REQTIME
              | NS_ACCESS_PARTIALTIMES,
-            "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-            "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
-            "\"http://example.org/start\" \"curl/7.88.1\" 1.000346 "
-            "\"1795219621.704179 0.000645 0.000176 0.000023 1.000147\" "
-            "\"abc\"\n"}
-    };
+         "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+         "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+         "\"http://example.org/start\" \"curl/7.88.1\" 1.000346 "
+         "\"1795219621.704179 0.000645 0.000176 0.000023 1.000147\" "
+         "\"abc\"\n"}};
     Fields fields = Plain();
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
@@ -159,15 +168,15 @@ CommonAndCombinedAreTheSameWhateverTheFlags(void **state)
 {
     Fields fields = Plain();
 
-    assert_string_equal(
-        Format(Ns_LogAccessLine, &fields, NS_ACCESS_REQTIME, &commonFlags),
-        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195\n");
-    assert_string_equal(
-        Format(Ns_LogAccessLine, &fields, NS_ACCESS_PARTIALTIMES, &combinedFlags),
-        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
-        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
-        "\"http://example.org/start\" \"curl/7.88.1\"\n");
+    assert_string_equal(Format(Ns_LogAccessLine, &fields, NS_ACCESS_REQTIME,
+                               &commonFlags),
+                        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+                        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195\n");
+    assert_string_equal(Format(Ns_LogAccessLine, &fields,
+                               NS_ACCESS_PARTIALTIMES, &combinedFlags),
+                        "127.0.0.1 - ann [21/Nov/2026:00:07:01 +0000] "
+                        "\"GET /hello.tcl?q=1&r=2 HTTP/1.1\" 200 195 "
+                        "\"http://example.org/start\" \"curl/7.88.1\"\n");
 }
 
 static void
@@ -214,9 +223,9 @@ NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
 {
     for (int field = 0; field < NFIELDS; field++) {
         for (int c = 0; c < 256; c++) {
-            Fields fields = Plain();
-            char   value[] = {'a', (char) c, 'b'};
-            char   shown[NFIELDS][40], wanted[400];
+            Fields      fields = Plain();
+            char        value[] = {'a', (char) c, 'b'};
+            char        shown[NFIELDS][40], wanted[400];
             const char *quote = field == USER && isspace(c) ? "\"" : "";
 
             fields.bytes[field] = value;
@@ -225,12 +234,13 @@ NoByteOfAnyFieldEndsTheFieldOrTheLine(void **state)
                 snprintf(shown[i], sizeof(shown[i]), "%.*s",
                          (int) fields.lengths[i], fields.bytes[i]);
             }
-            snprintf(shown[field], sizeof(shown[field]), "a%sb", Escaped(
-                         (unsigned char) c));
-            snprintf(wanted, sizeof(wanted), "%s - %s%s%s [1795219621] "
-                     "\"%s\" 200 195 \"%s\" \"%s\" \"%s\"\n", shown[PEER],
-                     quote, shown[USER], quote, shown[REQUEST], shown[REFERER],
-                     shown[AGENT], shown[HEADER]);
+            snprintf(shown[field], sizeof(shown[field]), "a%sb",
+                     Escaped((unsigned char) c));
+            snprintf(wanted, sizeof(wanted),
+                     "%s - %s%s%s [1795219621] "
+                     "\"%s\" 200 195 \"%s\" \"%s\" \"%s\"\n",
+                     shown[PEER], quote, shown[USER], quote, shown[REQUEST],
+                     shown[REFERER], shown[AGENT], shown[HEADER]);
             assert_string_equal(Line(&fields, NS_ACCESS_COMBINED), wanted);
         }
     }
@@ -258,9 +268,9 @@ AByteIsEscapedWhereverItStands(void **state)
             value[at] = c;
             fields.bytes[field] = value;
             fields.lengths[field] = length;
-            snprintf(wanted, sizeof(wanted), " \"%.*s%s%.*s\"", (int) at,
-                     value, Escaped((unsigned char) c),
-                     (int) (length - at - 1), value + at + 1);
+            snprintf(wanted, sizeof(wanted), " \"%.*s%s%.*s\"", (int) at, value,
+                     Escaped((unsigned char) c), (int) (length - at - 1),
+                     value + at + 1);
             assert_non_null(strstr(Line(&fields, NS_ACCESS_COMBINED), wanted));
         }
     }
@@ -272,17 +282,23 @@ NumbersMayBeAsLargeAsTheyGet(void **state)
     static const struct {
         int64_t     number;
         const char *text;
-    } cases[] = {
-        {0, "0"}, {9, "9"}, {10, "10"}, {99, "99"}, {100, "100"}, {-1, "-1"},
-        {INT64_MAX, "9223372036854775807"}, {INT64_MIN, "-9223372036854775808"}
-    };
+    } cases[] = {{0, "0"},
+                 {9, "9"},
+                 {10, "10"},
+                 {99, "99"},
+                 {100, "100"},
+                 {-1, "-1"},
+                 {INT64_MAX, "9223372036854775807"},
+                 {INT64_MIN, "-9223372036854775808"}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Ns_AccessRecord r = {.status = INT32_MIN, .bytesSent = cases[i].number};
-        char         wanted[100];
+        char            wanted[100];
 
-        snprintf(wanted, sizeof(wanted), " - - [1795219621] \"\" -2147483648 "
-                 "%s\n", cases[i].text);
+        snprintf(wanted, sizeof(wanted),
+                 " - - [1795219621] \"\" -2147483648 "
+                 "%s\n",
+                 cases[i].text);
         assert_string_equal(FormatRecord(Ns_LogAccessLine, &r, sizeof(r), NULL),
                             wanted);
     }
@@ -294,13 +310,16 @@ TheLongestLineFits(void **state)
     Ns_LogFormatProc *const procs[] = {Ns_LogAccessLine, Ns_LogAccessJson};
     struct {
         Ns_AccessRecord r;
-        char         strings[400];
-    } record = {.r = {
-        .flags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED | NS_ACCESS_REQTIME | NS_ACCESS_PARTIALTIMES,
-        .status = INT32_MIN, .bytesSent = INT64_MIN, .start = INT64_MAX,
-        .acceptSpan = INT64_MAX, .queueSpan = INT64_MAX,
-        .filterSpan = INT64_MAX, .runSpan = INT64_MAX
-    }};
+        char            strings[400];
+    } record = {.r = {.flags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED
+                          | NS_ACCESS_REQTIME | NS_ACCESS_PARTIALTIMES,
+                      .status = INT32_MIN,
+                      .bytesSent = INT64_MIN,
+                      .start = INT64_MAX,
+                      .acceptSpan = INT64_MAX,
+                      .queueSpan = INT64_MAX,
+                      .filterSpan = INT64_MAX,
+                      .runSpan = INT64_MAX}};
 
     for (int i = 0; i < Ns_NrElements(procs); i++) {
         /* Nothing but empty headers; then a request of control characters. */
@@ -326,8 +345,8 @@ TextBeyondAsciiStaysInAnyField(void **state)
         fields.bytes[field] = text;
         fields.lengths[field] = sizeof(text) - 1;
         assert_non_null(strstr(Line(&fields, NS_ACCESS_COMBINED), text));
-        assert_non_null(strstr(
-            Format(Ns_LogAccessJson, &fields, 0, NULL), text));
+        assert_non_null(strstr(Format(Ns_LogAccessJson, &fields, 0, NULL),
+                               text));
     }
 }
 
@@ -338,17 +357,17 @@ static const char *
 WantedJson(const Fields *fieldsPtr)
 {
     static const char *const keys[NFIELDS] = {
-        "peer", "user", "request", "referer", "agent", "X-Trace"
-    };
+        "peer", "user", "request", "referer", "agent", "X-Trace"};
     static char wanted[1000];
     char        members[NFIELDS][100];
 
     for (int i = 0; i < NFIELDS; i++) {
-        size_t n = (size_t) snprintf(members[i], sizeof(members[i]), "\"%s\":",
-                                     keys[i]);
+        size_t n = (size_t) snprintf(members[i], sizeof(members[i]),
+                                     "\"%s\":", keys[i]);
 
         for (size_t k = 0; k <= fieldsPtr->lengths[i] + 1; k++) {
-            unsigned char c = k == 0 || k > fieldsPtr->lengths[i] ? '\0'
+            unsigned char c = k == 0 || k > fieldsPtr->lengths[i]
+                ? '\0'
                 : (unsigned char) fieldsPtr->bytes[i][k - 1];
             char         *end = members[i] + n;
             size_t        room = sizeof(members[i]) - n;
@@ -364,13 +383,14 @@ WantedJson(const Fields *fieldsPtr)
             }
         }
     }
-    snprintf(wanted, sizeof(wanted), "{\"time\":\"2026-11-21T00:07:01.704535Z\""
+    snprintf(wanted, sizeof(wanted),
+             "{\"time\":\"2026-11-21T00:07:01.704535Z\""
              ",%s,%s,%s,\"status\":200,\"bytes\":195,%s,%s,\"start\":"
              "\"2026-11-21T00:07:01.704179Z\",\"duration\":1.000346,"
              "\"accept\":0.000645,\"queue\":0.000176,\"filter\":0.000023,"
-             "\"run\":1.000147,\"headers\":{%s}}\n", members[PEER],
-             members[USER], members[REQUEST], members[REFERER], members[AGENT],
-             members[HEADER]);
+             "\"run\":1.000147,\"headers\":{%s}}\n",
+             members[PEER], members[USER], members[REQUEST], members[REFERER],
+             members[AGENT], members[HEADER]);
     return wanted;
 }
 
@@ -416,8 +436,9 @@ ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
         nJson = Ns_LogAccessJson(line, sizeof(line), &record, NULL);
         assert_true(nLine == 0 || nLine > 1);
         assert_int_equal(nLine == 0, nJson == 0);
-        assert_int_equal(nLine == 0, n < length - fields.lengths[HEADER]
-                         - sizeof(uint32_t) - 7 - sizeof(uint32_t));
+        assert_int_equal(nLine == 0,
+                         n < length - fields.lengths[HEADER] - sizeof(uint32_t)
+                                 - 7 - sizeof(uint32_t));
         free(copy);
     }
 }
@@ -443,8 +464,7 @@ main(void)
         cmocka_unit_test(TheLongestLineFits),
         cmocka_unit_test(TextBeyondAsciiStaysInAnyField),
         cmocka_unit_test(NoByteOfAnyFieldEndsTheStringOrTheObject),
-        cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne)
-    };
+        cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne)};
 
     return cmocka_run_group_tests(tests, SetUp, NULL);
 }

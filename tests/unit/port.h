@@ -23,8 +23,7 @@ static inline bool
 IsFreePort(int port, int type)
 {
     struct sockaddr_in sa = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t) port)
-    };
+        .sin_family = AF_INET, .sin_port = htons((uint16_t) port)};
     int  fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
     bool isFree = bind(fd, (struct sockaddr *) &sa, sizeof(sa)) == 0;
 

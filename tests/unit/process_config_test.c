@@ -285,10 +285,13 @@ AMisspelledParameterIsReportedWithItsLineAndTheNearestName(void **state)
 {
     int   n;
     char *report = Check("ns_section ns/parameters\n\n"
-                         "ns_param asynlogcwriter true\n", &n);
+                         "ns_param asynlogcwriter true\n",
+                         &n);
 
     assert_int_equal(n, 1);
-    assert_string_equal(report, "test.tcl:3: unknown parameter "
+    assert_string_equal(
+        report,
+        "test.tcl:3: unknown parameter "
         "\"asynlogcwriter\" in section \"ns/parameters\"; the nearest known "
         "one is \"asynclogwriter\"\n");
     free(report);
@@ -299,11 +302,14 @@ AMisspelledSectionIsReported(void **state)
 {
     int   n;
     char *report = Check("ns_section ns/parameter\nns_param a b\n"
-                         "ns_section ns/server/s/fastpaht\n", &n);
+                         "ns_section ns/server/s/fastpaht\n",
+                         &n);
 
     assert_int_equal(n, 2);
-    assert_non_null(strstr(report, "test.tcl:1: unknown section "
-        "\"ns/parameter\"; the nearest known one is \"ns/parameters\""));
+    assert_non_null(
+        strstr(report,
+               "test.tcl:1: unknown section "
+               "\"ns/parameter\"; the nearest known one is \"ns/parameters\""));
     assert_non_null(strstr(report, "test.tcl:3: unknown section"));
     assert_non_null(strstr(report, "ns/server/S/fastpath"));
     free(report);
@@ -321,11 +327,13 @@ ValuesOutOfRangeAreReported(void **state)
                          "ns_param headercase ToLower\n"
                          "ns_param headercase sideways\n"
                          "ns_param noticedetail perhaps\n"
-                         "ns_param queuepatience -1\n", &n);
+                         "ns_param queuepatience -1\n",
+                         &n);
 
     assert_int_equal(n, 5);
-    assert_non_null(strstr(report, ":2: parameter \"compresslevel\" in section "
-        "\"ns/server/s\": 11 is out of range (1 to 9)"));
+    assert_non_null(strstr(report,
+                           ":2: parameter \"compresslevel\" in section "
+                           "\"ns/server/s\": 11 is out of range (1 to 9)"));
     assert_non_null(strstr(report, ":3: "));
     assert_null(strstr(report, ":4: "));
     assert_null(strstr(report, ":5: "));
@@ -356,18 +364,20 @@ static void
 ASectionThatResemblesNothingIsNoted(void **state)
 {
     static const char *const sections[] = {
-        "ns/db/drivers", "ns/db/pool/main", "ns/server/s/db", "ns/interps/x",
-        "ns/server/s/tdav", "ns/server/s/adp/parsers", "ns/server/s/acs",
-        "ns/server/s/acs/acs-kernel"
-    };
+        "ns/db/drivers",    "ns/db/pool/main",
+        "ns/server/s/db",   "ns/interps/x",
+        "ns/server/s/tdav", "ns/server/s/adp/parsers",
+        "ns/server/s/acs",  "ns/server/s/acs/acs-kernel"};
 
     for (int i = 0; i < Ns_NrElements(sections); i++) {
         char  text[200];
         char *report;
         int   n;
 
-        snprintf(text, sizeof(text), "ns_section ns/servers; ns_param s S\n"
-                 "ns_section %s; ns_param a b\n", sections[i]);
+        snprintf(text, sizeof(text),
+                 "ns_section ns/servers; ns_param s S\n"
+                 "ns_section %s; ns_param a b\n",
+                 sections[i]);
         report = Check(text, &n);
         assert_int_equal(n, 0);
         assert_non_null(strstr(report, "test.tcl:2: note: section"));
@@ -388,12 +398,17 @@ WhatNothingDefinesIsReported(void **state)
                          "ns_section ns/limit/upload\n"
                          "ns_section ns/logsink/audit\n"
                          "ns_section ns/module/nssock\n"
-                         "ns_section ns/server/main/module/own\n", &n);
+                         "ns_section ns/server/main/module/own\n",
+                         &n);
 
     assert_int_equal(n, 7);
-    assert_non_null(strstr(report, ":2: section \"ns/server/mian\": there is no "
+    assert_non_null(strstr(
+        report,
+        ":2: section \"ns/server/mian\": there is no "
         "server \"mian\" in section ns/servers; the nearest one is \"main\""));
-    assert_non_null(strstr(report, ":4: section \"ns/server/main/pool/slwo\": "
+    assert_non_null(strstr(
+        report,
+        ":4: section \"ns/server/main/pool/slwo\": "
         "there is no pool \"slwo\" in section ns/server/main/pools; the nearest "
         "one is \"slow\""));
     for (int line = 5; line <= 9; line++) {
@@ -416,7 +431,8 @@ AModuleIsKnownByTheFileItIsLoadedFrom(void **state)
                          "ns_param prot 80\n"
                          "ns_section ns/modules; ns_param nssock nssock; "
                          "ns_section ns/module/nssock/servers\n"
-                         "ns_param s www.example.com\n", &n);
+                         "ns_param s www.example.com\n",
+                         &n);
 
     assert_int_equal(n, 1);
     assert_non_null(strstr(report, ":4: unknown parameter \"prot\""));
@@ -430,7 +446,8 @@ LinesInsideABlockCountFromTheTopOfTheFile(void **state)
     int   n;
     char *report = Check("\nns_section ns/threads {\n"
                          "  ns_param stacksize 1MB\n"
-                         "  ns_param nonsense 1\n}\n", &n);
+                         "  ns_param nonsense 1\n}\n",
+                         &n);
 
     assert_int_equal(n, 1);
     assert_non_null(strstr(report, "test.tcl:4: "));
@@ -451,7 +468,9 @@ TheFileSeesTheCommandLine(void **state)
     char *const args[] = {(char *) "nsd", (char *) "-f", (char *) "x y", NULL};
 
     assert_int_equal(NsConfigEval("ns_section a; ns_param n [list $argc "
-        "$optind [lindex $argv 2]]", "test.tcl", 3, args, 2), NS_OK);
+                                  "$optind [lindex $argv 2]]",
+                                  "test.tcl", 3, args, 2),
+                     NS_OK);
     assert_string_equal(Ns_ConfigGetValue("a", "n"), "3 2 {x y}");
 }
 
@@ -484,8 +503,7 @@ main(void)
         TEST(AModuleIsKnownByTheFileItIsLoadedFrom),
         TEST(LinesInsideABlockCountFromTheTopOfTheFile),
         TEST(AParameterNeedsASection),
-        TEST(TheFileSeesTheCommandLine)
-    };
+        TEST(TheFileSeesTheCommandLine)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,8 @@ static bool
 Parse(const char *words, NsOptions *optionsPtr, const char **errorPtr)
 {
     static char copy[256];
-    char *argv[MAX_WORDS], *word, *rest = copy;
-    int   argc = 0;
+    char       *argv[MAX_WORDS], *word, *rest = copy;
+    int         argc = 0;
 
     snprintf(copy, sizeof(copy), "nsd %s", words);
     while ((word = strsep(&rest, " ")) != NULL && argc < MAX_WORDS) {
@@ -95,8 +95,7 @@ EveryMistakeHasItsText(void **state)
         {"-t a -t b", "multiple -t <file> options"},
         {"-f -i", "only one of -c, -f, -i, or -w options may be specified"},
         {"-V -c", "only one of -c, -f, -i, or -w options may be specified"},
-        {"--nonsense", "invalid option: --nonsense"}
-    };
+        {"--nonsense", "invalid option: --nonsense"}};
     NsOptions   options;
     const char *error;
 
@@ -145,12 +144,10 @@ AnAddressMayBeShortOrLong(void **state)
         {"icmp", {NS_PREBIND_ICMP, "", 1, NS_BIND_USUAL}},
         {"icmp/5", {NS_PREBIND_ICMP, "", 5, NS_BIND_USUAL}},
         {"/tmp/s", {NS_PREBIND_UNIX, "/tmp/s", 0, NS_BIND_USUAL}},
-        {"/tmp/s|0660", {NS_PREBIND_UNIX, "/tmp/s", 0660, NS_BIND_USUAL}}
-    };
+        {"/tmp/s|0660", {NS_PREBIND_UNIX, "/tmp/s", 0660, NS_BIND_USUAL}}};
     static const char *const bad[] = {
-        "", "x", "1.2.3.4", ":80", "80/sctp", "70000", "1.2.3.4:", "icmp/0",
-        "/tmp/s|rw", "/tmp/s|", "80x"
-    };
+        "",         "x",      "1.2.3.4",   ":80",     "80/sctp", "70000",
+        "1.2.3.4:", "icmp/0", "/tmp/s|rw", "/tmp/s|", "80x"};
     NsPrebindSpec spec;
 
     for (int i = 0; i < Ns_NrElements(good); i++) {
@@ -204,8 +201,7 @@ main(void)
         cmocka_unit_test(TheReaderOfLogsHasItsOwnOptions),
         cmocka_unit_test(AnAddressMayBeShortOrLong),
         cmocka_unit_test(APathThatFitsNoSocketIsRefused),
-        cmocka_unit_test(TheDelayDoublesUpTo64SecondsAndALongRunResetsIt)
-    };
+        cmocka_unit_test(TheDelayDoublesUpTo64SecondsAndALongRunResetsIt)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #include "process/config.h"
 #include "process/parameters.h"
 
-#define SECTION "ns/things"
+#define SECTION    "ns/things"
 #define MAX_STRUCT 65536
 
 typedef enum { RED, GREEN } Colour;
@@ -49,8 +49,7 @@ static const NsParameter rows[] = {
     NS_TIME(Thing, life, "life", "0.5", 10, NS_PARAM_NO_LIMIT, "Its life."),
     NS_CHOICE(Thing, colour, "colour", "green", "red green", "Its colour."),
     NS_LISTED("map", NS_PARAM_STRING, "", "Read in a way of its own."),
-    NS_PARAM_END
-};
+    NS_PARAM_END};
 
 static void
 AdjustSpare(const void *valuesPtr, NsParameterLimits *limitsPtr)
@@ -181,7 +180,7 @@ a_limit_can_be_the_value_of_a_row_above(void **state)
     assert_int_equal(Fill().nSpare, 7);
     NsConfigReset();
     NsConfigSet(SECTION, "parts", "1");
-    assert_int_equal(Fill().nSpare, 1);     /* The default, too. */
+    assert_int_equal(Fill().nSpare, 1); /* The default, too. */
 }
 
 /*
@@ -196,7 +195,7 @@ Stored(const NsParameter *rowPtr, const void *structPtr)
     case NS_MEMBER_INT:
         return *(const int *) at;
     case NS_MEMBER_SIZE:
-        return (int64_t) *(const size_t *) at;
+        return (int64_t) * (const size_t *) at;
     default:
         return *(const int64_t *) at;
     }
@@ -241,13 +240,13 @@ the_check_reports_what_a_start_would_change_and_nothing_else(void **state)
 
         for (int i = 0; (rowPtr = NsParameterAt(sectionPtr, i)) != NULL; i++) {
             if (firstPtr == NULL || rowPtr != lastPtr + 1) {
-                firstPtr = rowPtr;          /* Another table of rows. */
+                firstPtr = rowPtr; /* Another table of rows. */
             }
             lastPtr = rowPtr;
             if (rowPtr->member == NS_MEMBER_NONE
-                    || (rowPtr->type != NS_PARAM_INT
-                        && rowPtr->type != NS_PARAM_SIZE
-                        && rowPtr->type != NS_PARAM_TIME)) {
+                || (rowPtr->type != NS_PARAM_INT
+                    && rowPtr->type != NS_PARAM_SIZE
+                    && rowPtr->type != NS_PARAM_TIME)) {
                 continue;
             }
             nCompared++;
@@ -280,8 +279,7 @@ main(void)
         TEST(what_cannot_be_read_gives_way_to_the_default),
         TEST(a_limit_can_be_the_value_of_a_row_above),
         /* 3 */
-        TEST(the_check_reports_what_a_start_would_change_and_nothing_else)
-    };
+        TEST(the_check_reports_what_a_start_would_change_and_nothing_else)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,8 @@ ConnectionsOfThePredecessorDoNotKeepAPort(void **state)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(listen(server, 1), 0);
     assert_int_equal(connect(client, (struct sockaddr *) &address,
-                             sizeof(address)), 0);
+                             sizeof(address)),
+                     0);
     fd = accept(server, NULL, NULL);
     assert_true(fd >= 0);
     close(fd);
@@ -241,8 +242,7 @@ main(void)
         cmocka_unit_test(WhatNobodyTookIsClosed),
         cmocka_unit_test(TheHelperHandsOverABoundSocket),
         cmocka_unit_test(TheHelperReportsWhatItCannotBind),
-        cmocka_unit_test(WithoutHelperThereIsNoSocket)
-    };
+        cmocka_unit_test(WithoutHelperThereIsNoSocket)};
 
     return cmocka_run_group_tests(tests, SetUpGroup, NULL);
 }

@@ -23,7 +23,7 @@
 
 static Ns_Mutex lock;
 static Ns_Cond  changed;
-static char     trace[256];         /* Guarded by the lock, like the rest. */
+static char     trace[256]; /* Guarded by the lock, like the rest. */
 static int      nRuns;
 static int      nCleanups;
 static int      nRunning;
@@ -60,9 +60,13 @@ static time_t
 Local(int year, int month, int day, int hour, int minute, int second)
 {
     struct tm when = {
-        .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day,
-        .tm_hour = hour, .tm_min = minute, .tm_sec = second, .tm_isdst = -1
-    };
+        .tm_year = year - 1900,
+        .tm_mon = month - 1,
+        .tm_mday = day,
+        .tm_hour = hour,
+        .tm_min = minute,
+        .tm_sec = second,
+        .tm_isdst = -1};
 
     return mktime(&when);
 }
@@ -141,9 +145,11 @@ static int
 Add(Ns_SchedProc *proc, const char *arg, int flags, long sec, long usec)
 {
     return NsSchedAdd(&(NsSchedSpec){
-        .proc = proc, .cleanupProc = CleanUp, .arg = (void *) arg,
-        .flags = flags, .interval = {sec, usec}
-    });
+        .proc = proc,
+        .cleanupProc = CleanUp,
+        .arg = (void *) arg,
+        .flags = flags,
+        .interval = {sec, usec}});
 }
 
 static void
@@ -368,8 +374,7 @@ main(void)
         TEST(WhatIsPausedWaitsUntilItIsResumed),
         TEST(UnknownIdsAreNoError),
         TEST(TheListShowsFlagsAndTimes),
-        TEST(AfterTheStopNothingRunsOrIsAccepted)
-    };
+        TEST(AfterTheStopNothingRunsOrIsAccepted)};
 
     return cmocka_run_group_tests(tests, SetUpGroup, NULL);
 }

@@ -21,7 +21,7 @@ ATruthIsAWordOrANumber(void **state)
     static const char *const yes[] = {"1", "y", "Yes", "ON", "t", "TRUE", "7"};
     static const char *const no[] = {"0", "n", "NO", "off", "F", "false", "00"};
     static const char *const bad[] = {"", "maybe", "1.5", "tr ue", "yess"};
-    bool value;
+    bool                     value;
 
     for (int i = 0; i < Ns_NrElements(yes); i++) {
         assert_true(NsUnitsBool(yes[i], &value));
@@ -42,12 +42,14 @@ ANumberMayHaveBlanksASignAndAUnit(void **state)
     static const struct {
         const char *text;
         Tcl_WideInt value;
-    } good[] = {
-        {"0", 0}, {" 12 ", 12}, {"-3", -3}, {"+4", 4}, {"0x10", 16},
-        {"010", 10}, {"10MB", 10485760}, {"10 mb", 10485760}, {"64KiB", 65536},
-        {"5s", 5}, {"2m", 120}, {"1h", 3600}, {"1d", 86400}, {"500ms", 1},
-        {"1.5kB", 1536}, {"9223372036854775807", INT64_MAX}
-    };
+    } good[] = {{"0", 0},           {" 12 ", 12},
+                {"-3", -3},         {"+4", 4},
+                {"0x10", 16},       {"010", 10},
+                {"10MB", 10485760}, {"10 mb", 10485760},
+                {"64KiB", 65536},   {"5s", 5},
+                {"2m", 120},        {"1h", 3600},
+                {"1d", 86400},      {"500ms", 1},
+                {"1.5kB", 1536},    {"9223372036854775807", INT64_MAX}};
     Tcl_WideInt value;
 
     for (int i = 0; i < Ns_NrElements(good); i++) {
@@ -60,9 +62,8 @@ static void
 WhatIsNoNumberLeavesTheValueAlone(void **state)
 {
     static const char *const bad[] = {
-        "", " ", "ten", "1.5", "5 apples", "9223372036854775808", "1e30GB",
-        "-", "0x", "nan", "infs", "10MBs"
-    };
+        "",       " ", "ten", "1.5", "5 apples", "9223372036854775808",
+        "1e30GB", "-", "0x",  "nan", "infs",     "10MBs"};
     Tcl_WideInt value = 42;
 
     for (int i = 0; i < Ns_NrElements(bad); i++) {
@@ -75,9 +76,10 @@ static void
 UnitsOfSizeArePowersOf1024WithAndWithoutTheI(void **state)
 {
     static const char *const names[][4] = {
-        {"kB", "KB", "KiB", "kib"}, {"MB", "mb", "MiB", "mib"},
-        {"GB", "gb", "GiB", "gib"}, {"TB", "tb", "TiB", "tib"}
-    };
+        {"kB", "KB", "KiB", "kib"},
+        {"MB", "mb", "MiB", "mib"},
+        {"GB", "gb", "GiB", "gib"},
+        {"TB", "tb", "TiB", "tib"}};
     Tcl_WideInt value, bytes = 1;
 
     for (int i = 0; i < Ns_NrElements(names); i++) {
@@ -108,14 +110,14 @@ ATimeIsExactToTheMicrosecond(void **state)
     static const struct {
         const char *text;
         long        sec, usec;
-    } good[] = {
-        {"0", 0, 0}, {"2", 2, 0}, {"0.1s", 0, 100000}, {"1.25", 1, 250000},
-        {"1500ms", 1, 500000}, {"7us", 0, 7}, {"7\u00b5s", 0, 7}, {"1y", 31536000, 0}, {"2m", 120, 0},
-        {"10:500000", 10, 500000}, {" 3 s ", 3, 0}, {"0.9999999", 1, 0}
-    };
+    } good[] = {{"0", 0, 0},           {"2", 2, 0},
+                {"0.1s", 0, 100000},   {"1.25", 1, 250000},
+                {"1500ms", 1, 500000}, {"7us", 0, 7},
+                {"7\u00b5s", 0, 7},    {"1y", 31536000, 0},
+                {"2m", 120, 0},        {"10:500000", 10, 500000},
+                {" 3 s ", 3, 0},       {"0.9999999", 1, 0}};
     static const char *const bad[] = {
-        "", "-1", "1MB", "soon", "1:1000000", "1.5:3"
-    };
+        "", "-1", "1MB", "soon", "1:1000000", "1.5:3"};
     Ns_Time time;
 
     for (int i = 0; i < Ns_NrElements(good); i++) {
@@ -159,8 +161,7 @@ main(void)
         cmocka_unit_test(ASizeIsNoTime),
         cmocka_unit_test(ATimeIsExactToTheMicrosecond),
         cmocka_unit_test(AnExchangeOfNeighboursCountsOnce),
-        cmocka_unit_test(ALongNameIsNearToNothing)
-    };
+        cmocka_unit_test(ALongNameIsNearToNothing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,30 +26,29 @@ static void
 MakeConn(void)
 {
     NsReplySetServer("");
-    message = (NsMessage) {.head.version = NS_HTTP_1_1, .serverPtr = &server};
+    message = (NsMessage){.head.version = NS_HTTP_1_1, .serverPtr = &server};
     NsArenaInit(&message.arena, 4096);
-    server = (NsServer) {.requestPtr = &requestServer};
-    conn = (NsConn) {
-        .messagePtr = &message, .settingsPtr = &settings,
-        .serverPtr = &server, .status = 200,
-        .keep = -1, .responseLength = -1
-    };
-    conn.pub = (Ns_Conn) {
+    server = (NsServer){.requestPtr = &requestServer};
+    conn = (NsConn){.messagePtr = &message,
+                    .settingsPtr = &settings,
+                    .serverPtr = &server,
+                    .status = 200,
+                    .keep = -1,
+                    .responseLength = -1};
+    conn.pub = (Ns_Conn){
         .request = &conn.request,
         .headers = NsSetCreateInArena(&message.arena, NULL, 4),
-        .outputheaders = NsSetCreateInArena(&message.arena, NULL, 4)
-    };
+        .outputheaders = NsSetCreateInArena(&message.arena, NULL, 4)};
 }
 
 #define STEPS(name, steps) \
-    static void \
-    name(void) \
-    { \
-        size_t length; \
-        \
-        MakeConn(); \
-        (void) length; \
-        steps; \
+    static void name(void) \
+    {                      \
+        size_t length;     \
+                           \
+        MakeConn();        \
+        (void) length;     \
+        steps;             \
     }
 
 STEPS(InOrder, NsReplyDecide(&conn, 5); NsReplyRender(&conn, 0, &length))
@@ -57,8 +56,7 @@ STEPS(DecidedTwice, NsReplyDecide(&conn, 5); NsReplyDecide(&conn, 5))
 STEPS(DecidedAfterHead, NsReplyDecide(&conn, 5);
       NsReplyRender(&conn, 0, &length); NsReplyDecide(&conn, 5))
 STEPS(HeadWithoutDecision, NsReplyRender(&conn, 0, &length))
-STEPS(FinishedTwice, conn.replyState = NS_REPLY_ACCOUNTED;
-      NsReplyFinish(&conn))
+STEPS(FinishedTwice, conn.replyState = NS_REPLY_ACCOUNTED; NsReplyFinish(&conn))
 STEPS(LostSocket, NsReplyFinish(&conn))
 STEPS(SocketAfterTheEnd, conn.replyState = NS_REPLY_ACCOUNTED;
       conn.sockPtr = (NsSock *) &conn; NsReplyFinish(&conn))
@@ -118,17 +116,18 @@ a_wrong_member_of_a_connection_ends_the_process(void **state)
     assert_true(Aborts(TextLeftOpen));
 }
 
-#define TIMES(name, change) \
-    static void \
-    name(void) \
-    { \
-        NsWork work = { \
-            .acceptStamp = 10, .queueStamp = 20, .dequeueStamp = 30, \
-            .filterStamp = 40, .endStamp = 50, .traceStamp = 60 \
-        }; \
-        \
-        change; \
-        NsWorkCheck(&work); \
+#define TIMES(name, change)                \
+    static void name(void)                 \
+    {                                      \
+        NsWork work = {.acceptStamp = 10,  \
+                       .queueStamp = 20,   \
+                       .dequeueStamp = 30, \
+                       .filterStamp = 40,  \
+                       .endStamp = 50,     \
+                       .traceStamp = 60};  \
+                                           \
+        change;                            \
+        NsWorkCheck(&work);                \
     }
 
 TIMES(OneAfterTheOther, (void) 0)
@@ -165,8 +164,7 @@ main(void)
         cmocka_unit_test(a_stage_of_a_reply_out_of_turn_ends_the_process),
         cmocka_unit_test(a_whole_connection_passes),
         cmocka_unit_test(a_wrong_member_of_a_connection_ends_the_process),
-        cmocka_unit_test(times_follow_each_other)
-    };
+        cmocka_unit_test(times_follow_each_other)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,9 @@ the_body_is_appended_and_the_fields_are_put(void **state)
     Ns_DStringInit(&body);
     Ns_DStringAppend(&body, "<");
     assert_int_equal(Fetch("HTTP/1.0 404 No\r\nX-One: 1\r\nTwo: a\r\n b\r\n\r\n"
-                           "bo\r\n\r\ndy", "/", &body, headers), NS_OK);
+                           "bo\r\n\r\ndy",
+                           "/", &body, headers),
+                     NS_OK);
     assert_string_equal(Ns_DStringValue(&body), "<bo\r\n\r\ndy");
     assert_int_equal(Ns_SetSize(headers), 2);
     assert_string_equal(Ns_SetGet(headers, "x-one"), "1");
@@ -84,8 +86,9 @@ a_reply_that_says_to_go_on_is_not_the_last(void **state)
     Ns_DStringInit(&body);
     assert_int_equal(Fetch("HTTP/1.1 100 Continue\r\nA: 0\r\n\r\n"
                            "HTTP/1.1 103 Early Hints\r\n\r\n"
-                           "HTTP/1.1 200 OK\r\nB: 1\r\n\r\nbody", "/", &body,
-                           headers), NS_OK);
+                           "HTTP/1.1 200 OK\r\nB: 1\r\n\r\nbody",
+                           "/", &body, headers),
+                     NS_OK);
     assert_string_equal(Ns_DStringValue(&body), "body");
     assert_int_equal(Ns_SetSize(headers), 1);
     assert_string_equal(Ns_SetGet(headers, "b"), "1");
@@ -101,7 +104,8 @@ the_request_names_path_and_query_and_not_the_fragment(void **state)
     Ns_DString body;
 
     Ns_DStringInit(&body);
-    assert_int_equal(Fetch("HTTP/1.0 200 OK\r\n\r\n", "/a/b?c=d#e", &body, NULL),
+    assert_int_equal(Fetch("HTTP/1.0 200 OK\r\n\r\n", "/a/b?c=d#e", &body,
+                           NULL),
                      NS_OK);
     assert_int_equal(strncmp(request, "GET /a/b?c=d HTTP/1.0\r\n", 23u), 0);
     assert_non_null(strstr(request, "\r\nHost: 127.0.0.1:"));
@@ -142,7 +146,7 @@ main(void)
     NsCallbacksRun(NS_AT_READY);
     serverPort = FreePort();
     if (Ns_SockListenCallback("127.0.0.1", serverPort, AnswerProc, NULL)
-            != NS_OK) {
+        != NS_OK) {
         return 1;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

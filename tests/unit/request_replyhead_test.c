@@ -95,14 +95,14 @@ a_whole_reply_has_its_fields_in_this_order(void **state)
     f->message.head.asksClose = true;
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Render(f),
-        "HTTP/1.1 200 OK\r\n"
-        "Server: nsd/0.1.0\r\n"
-        "Date: *\r\n"
-        "X-Mine: 1\r\n"
-        "Content-Type: text/plain; charset=utf-8\r\n"
-        "Content-Length: 5\r\n"
-        "Connection: close\r\n"
-        "\r\n");
+                        "HTTP/1.1 200 OK\r\n"
+                        "Server: nsd/0.1.0\r\n"
+                        "Date: *\r\n"
+                        "X-Mine: 1\r\n"
+                        "Content-Type: text/plain; charset=utf-8\r\n"
+                        "Content-Length: 5\r\n"
+                        "Connection: close\r\n"
+                        "\r\n");
 }
 
 static void
@@ -333,8 +333,7 @@ main(void)
         TEST(keepwait_0_ends_every_connection),
         TEST(large_downloads_can_be_denied_keep_alive),
         TEST(a_body_without_length_ends_the_connection),
-        TEST(a_refused_request_ends_the_connection)
-    };
+        TEST(a_refused_request_ends_the_connection)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void
 slashes_of_a_pattern_do_not_matter(void **state)
 {
     static const char *const spellings[] = {"/a", "/a/", "a", "//a", "/a/*"};
-    int i;
+    int                      i;
 
     for (i = 0; i < Ns_NrElements(spellings); i++) {
         assert_true(Matches(spellings[i], 0, "/a/b"));
@@ -172,8 +172,7 @@ static void
 more_restrictive_filter_wins_in_any_order(void **state)
 {
     static const char *const patterns[] = {
-        "/*", "/*.html", "/x*.html", "/xy.*ml"
-    };
+        "/*", "/*.html", "/x*.html", "/xy.*ml"};
     int first;
 
     for (first = 0; first < Ns_NrElements(patterns); first++) {
@@ -208,7 +207,8 @@ fast_search_ignores_filters(void **state)
     Put(treePtr, "/a/*.html", 0);
     Put(treePtr, "/", 0);
     assert_string_equal(NsUrlTreeFind(treePtr, "GET", "/a/x.html", true, NULL,
-                                      NULL), "/");
+                                      NULL),
+                        "/");
 }
 
 static bool
@@ -226,7 +226,8 @@ refused_match_uncovers_the_next(void **state)
     Put(treePtr, "/", 0);
     Put(treePtr, "/a/b", 0);
     assert_string_equal(NsUrlTreeFind(treePtr, "GET", "/a/b", false,
-                                      RefuseFirst, &nAsked), "/");
+                                      RefuseFirst, &nAsked),
+                        "/");
     assert_int_equal(nAsked, 2);
 }
 
@@ -256,7 +257,8 @@ removal_uncovers_the_next(void **state)
     Put(treePtr, "/a/b", 0);
     assert_string_equal(Find(treePtr, "/a/b/x.html"), "/a/b/*.html");
     assert_string_equal(NsUrlTreeRemove(treePtr, "GET", "/a/b/*.html", 0,
-                                        &droppedPtr), "/a/b/*.html");
+                                        &droppedPtr),
+                        "/a/b/*.html");
     assert_string_equal(Find(treePtr, "/a/b/x.html"), "/a/b");
     assert_null(NsUrlTreeRemove(treePtr, "GET", "/a/b", NS_OP_NOINHERIT,
                                 &droppedPtr));
@@ -319,7 +321,8 @@ listing_shows_restrictive_filters_first(void **state)
     Put(treePtr, "/a/x*.html", 0);
     Tcl_DStringInit(&ds);
     NsUrlTreeVisit(treePtr, AppendEntry, &ds);
-    assert_string_equal(Tcl_DStringValue(&ds),
+    assert_string_equal(
+        Tcl_DStringValue(&ds),
         "{GET /a x*.html inherit} {GET /a *.html inherit} {GET /a * inherit} "
         "{GET /a * noinherit} {GET / * inherit}");
     Tcl_DStringFree(&ds);
@@ -344,8 +347,7 @@ main(void)
         cmocka_unit_test(removal_uncovers_the_next),
         cmocka_unit_test(unknown_entries_are_ignored),
         cmocka_unit_test(deep_paths_have_no_limit),
-        cmocka_unit_test(listing_shows_restrictive_filters_first)
-    };
+        cmocka_unit_test(listing_shows_restrictive_filters_first)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

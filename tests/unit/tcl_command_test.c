@@ -17,7 +17,7 @@
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc Words, Flags, Data;
-static Tcl_Interp *interp;
+static Tcl_Interp    *interp;
 
 static const NsTclCommand commands[] = {
     {"any", Words, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
@@ -27,25 +27,18 @@ static const NsTclCommand commands[] = {
     {"served", Words, 0, NS_TCL_ANY, NULL, 0},
     {"first", Data, 0, 0, NULL, NS_TCL_BASIC | NS_TCL_DATA(1)},
     {"second", Data, 0, 0, NULL, NS_TCL_BASIC | NS_TCL_DATA(2)},
-    NS_TCL_END
-};
+    NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
-    {"open", Words, 1, 1, "file", 0},
-    {"order", Flags, 0, 0, NULL, 7},
-    {"close", Flags, 0, 0, NULL, 8},
-    NS_TCL_END,
-    {"opera", Words, 0, NS_TCL_ANY, NULL, 0},
-    NS_TCL_END
-};
+    {"open", Words, 1, 1, "file", 0},         {"order", Flags, 0, 0, NULL, 7},
+    {"close", Flags, 0, 0, NULL, 8},          NS_TCL_END,
+    {"opera", Words, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END};
 
 static const NsTclEnsemble door = {
-    "door", "verb ?arg?", "verb", NS_TCL_BASIC, subcmds
-};
+    "door", "verb ?arg?", "verb", NS_TCL_BASIC, subcmds};
 
 static const NsTclEnsemble gate = {
-    "gate", "verb ?arg?", "verb", NS_TCL_BASIC | NS_TCL_EXACT, subcmds
-};
+    "gate", "verb ?arg?", "verb", NS_TCL_BASIC | NS_TCL_EXACT, subcmds};
 
 static int
 Words(ClientData clientData, Tcl_Interp *ip, int objc, Tcl_Obj *const *objv)
@@ -146,8 +139,7 @@ main(void)
         cmocka_unit_test(subcommands_can_be_abbreviated),
         cmocka_unit_test(subcommands_of_an_exact_command_cannot),
         cmocka_unit_test(a_row_behind_the_table_has_its_whole_name_only),
-        cmocka_unit_test(a_procedure_sees_the_flags_of_its_row)
-    };
+        cmocka_unit_test(a_procedure_sees_the_flags_of_its_row)};
 
     Nsd_LibInit();
     NsTclAddCommands(commands);

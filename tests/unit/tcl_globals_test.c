@@ -62,8 +62,8 @@ static void
 expect(const char *script, const char *result)
 {
     if (Tcl_EvalEx(it.interp, script, -1, TCL_EVAL_GLOBAL) != TCL_OK) {
-        print_message("%s\n", Tcl_GetVar(it.interp, "errorInfo",
-                                         TCL_GLOBAL_ONLY));
+        print_message("%s\n",
+                      Tcl_GetVar(it.interp, "errorInfo", TCL_GLOBAL_ONLY));
     }
     assert_string_equal(Tcl_GetStringResult(it.interp), result);
 }
@@ -76,7 +76,8 @@ what_a_script_has_set_goes(void **state)
     for (int i = 0; i < 3; i++) {
         expect("unset -nocomplain ::before; set ::known [info globals]; "
                "set a 1; array set b {x 1 y 2}; upvar #0 a c; "
-               "for {set i 0} {$i < 100} {incr i} {set v$i $i}; set i", "100");
+               "for {set i 0} {$i < 100} {incr i} {set v$i $i}; set i",
+               "100");
         clean();
         expect("lmap n {a b c i v0 v99 known} {info exists ::$n}",
                "0 0 0 0 0 0 0");
@@ -88,8 +89,9 @@ what_tcl_has_set_stays(void **state)
 {
     expect("set argv x; set tcl_mine 1; set auto_mine 1; set env(MINE) 1", "1");
     clean();
-    expect("list $argv $tcl_mine $auto_mine $env(MINE) [info exists tcl_version]",
-           "x 1 1 1 1");
+    expect(
+        "list $argv $tcl_mine $auto_mine $env(MINE) [info exists tcl_version]",
+        "x 1 1 1 1");
 }
 
 static void
@@ -116,25 +118,26 @@ a_trace_that_sets_its_variable_again_does_not_hold_it_up(void **state)
 {
     expect("proc again {name args} {set ::$name 1; "
            "trace add variable ::$name unset {again}}; "
-           "set x 1; set y 1; trace add variable ::x unset {again}", "");
+           "set x 1; set y 1; trace add variable ::x unset {again}",
+           "");
     clean();
     expect("list [info exists x] [info exists y]", "1 0");
 }
 
-#define BOTH(test) \
-    {#test ", fast", test, setup, teardown, NULL}, \
-    {#test ", plain", test, setup, teardown, &isPlain}
+#define BOTH(test)                                       \
+    {#test ", fast", test, setup, teardown, NULL},       \
+    {                                                    \
+#test ", plain", test, setup, teardown, &isPlain \
+    }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(what_a_script_has_set_goes),
-        BOTH(what_tcl_has_set_stays),
+        BOTH(what_a_script_has_set_goes), BOTH(what_tcl_has_set_stays),
         BOTH(errors_are_empty_afterwards),
         BOTH(even_if_the_script_makes_arrays_of_them),
-        BOTH(a_trace_that_sets_its_variable_again_does_not_hold_it_up)
-    };
+        BOTH(a_trace_that_sets_its_variable_again_does_not_hold_it_up)};
 
     Nsd_LibInit();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,17 +24,13 @@ static Tcl_Interp *interp;
 static int   flag, number, nRest;
 static char *text, *a, *b;
 
-static Ns_ObjvSpec opts[] = {
-    {"-flag", Ns_ObjvBool,   &flag, INT2PTR(1)},
-    {"-opt",  Ns_ObjvString, &text, NULL},
-    {"--",    Ns_ObjvBreak,  NULL, NULL},
-    {NULL, NULL, NULL, NULL}
-};
-static Ns_ObjvSpec args[] = {
-    {"a",  Ns_ObjvString, &a, NULL},
-    {"?b", Ns_ObjvString, &b, NULL},
-    {NULL, NULL, NULL, NULL}
-};
+static Ns_ObjvSpec opts[] = {{"-flag", Ns_ObjvBool, &flag, INT2PTR(1)},
+                             {"-opt", Ns_ObjvString, &text, NULL},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+static Ns_ObjvSpec args[] = {{"a", Ns_ObjvString, &a, NULL},
+                             {"?b", Ns_ObjvString, &b, NULL},
+                             {NULL, NULL, NULL, NULL}};
 
 /*
  * Parse the words of a list, the first being the command.
@@ -152,9 +148,7 @@ static void
 WrongType(void **state)
 {
     Ns_ObjvSpec specs[] = {
-        {"n", Ns_ObjvInt, &number, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"n", Ns_ObjvInt, &number, NULL}, {NULL, NULL, NULL, NULL}};
 
     assert_int_equal(ParseWith(NULL, specs, "cmd 0x10"), NS_OK);
     assert_int_equal(number, 16);
@@ -171,14 +165,10 @@ static void
 Keywords(void **state)
 {
     static Ns_ObjvTable table[] = {{"one", 1}, {"two", 2}, {NULL, 0}};
-    Ns_ObjvSpec index[] = {
-        {"word", Ns_ObjvIndex, &number, table},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec         index[] = {
+                {"word", Ns_ObjvIndex, &number, table}, {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec flags[] = {
-        {"words", Ns_ObjvFlags, &number, table},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"words", Ns_ObjvFlags, &number, table}, {NULL, NULL, NULL, NULL}};
 
     assert_int_equal(ParseWith(NULL, index, "cmd two"), NS_OK);
     assert_int_equal(number, 2);
@@ -195,11 +185,9 @@ Keywords(void **state)
 static void
 Rest(void **state)
 {
-    Ns_ObjvSpec specs[] = {
-        {"a",    Ns_ObjvString, &a, NULL},
-        {"?arg", Ns_ObjvArgs,   &nRest, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+    Ns_ObjvSpec specs[] = {{"a", Ns_ObjvString, &a, NULL},
+                           {"?arg", Ns_ObjvArgs, &nRest, NULL},
+                           {NULL, NULL, NULL, NULL}};
 
     assert_int_equal(ParseWith(NULL, specs, "cmd 1"), NS_OK);
     assert_int_equal(nRest, 0);
@@ -214,10 +202,11 @@ Times(void **state)
     static const struct {
         Ns_Time     time;
         const char *string;
-    } cases[] = {
-        {{0, 0}, "0"}, {{10, 500}, "10:500"}, {{-1, 500000}, "-1:500000"},
-        {{1, 1000000}, "2"}, {{1, -1}, "0:999999"}
-    };
+    } cases[] = {{{0, 0}, "0"},
+                 {{10, 500}, "10:500"},
+                 {{-1, 500000}, "-1:500000"},
+                 {{1, 1000000}, "2"},
+                 {{1, -1}, "0:999999"}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Ns_Time  time = cases[i].time;
@@ -235,9 +224,7 @@ BadTimes(void **state)
 {
     Ns_Time    *timePtr;
     Ns_ObjvSpec specs[] = {
-        {"time", Ns_ObjvTime, &timePtr, NULL},
-        {NULL, NULL, NULL, NULL}
-    };
+        {"time", Ns_ObjvTime, &timePtr, NULL}, {NULL, NULL, NULL, NULL}};
 
     assert_int_equal(ParseWith(NULL, specs, "cmd 1:2"), NS_OK);
     assert_int_equal(timePtr->sec, 1);
@@ -253,8 +240,8 @@ static void
 Addresses(void **state)
 {
     static const char type[] = "test:a", other[] = "test:b";
-    Tcl_Obj *objPtr = Tcl_NewObj(), *copyPtr;
-    void    *addr;
+    Tcl_Obj          *objPtr = Tcl_NewObj(), *copyPtr;
+    void             *addr;
 
     Tcl_IncrRefCount(objPtr);
     Ns_TclSetAddrObj(objPtr, type, &flag);
@@ -275,21 +262,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TooFewWords),
-        cmocka_unit_test(TooManyWords),
-        cmocka_unit_test(NoTables),
-        cmocka_unit_test(OptionsInAnyOrder),
-        cmocka_unit_test(UnknownOption),
-        cmocka_unit_test(Break),
-        cmocka_unit_test(MissingValue),
-        cmocka_unit_test(ValueLikeOption),
-        cmocka_unit_test(WrongType),
-        cmocka_unit_test(Keywords),
-        cmocka_unit_test(Rest),
-        cmocka_unit_test(Times),
-        cmocka_unit_test(BadTimes),
-        cmocka_unit_test(Addresses)
-    };
+        cmocka_unit_test(TooFewWords),   cmocka_unit_test(TooManyWords),
+        cmocka_unit_test(NoTables),      cmocka_unit_test(OptionsInAnyOrder),
+        cmocka_unit_test(UnknownOption), cmocka_unit_test(Break),
+        cmocka_unit_test(MissingValue),  cmocka_unit_test(ValueLikeOption),
+        cmocka_unit_test(WrongType),     cmocka_unit_test(Keywords),
+        cmocka_unit_test(Rest),          cmocka_unit_test(Times),
+        cmocka_unit_test(BadTimes),      cmocka_unit_test(Addresses)};
 
     Nsd_LibInit();
     interp = Ns_TclCreateInterp();

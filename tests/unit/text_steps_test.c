@@ -17,16 +17,16 @@
 
 #include <sys/mman.h>
 
-#define N_OPEN     4        /* A string function may read two pages at once. */
-#define N_PAGES    20       /* Of the shorter text. */
+#define N_OPEN     4  /* A string function may read two pages at once. */
+#define N_PAGES    20 /* Of the shorter text. */
 #define MAX_PASSES 10
 
 typedef void ReadProc(char *text);
 
-static char         *area;
-static size_t        pageBytes, nAreaPages;
-static int           openPages[N_OPEN];
-static volatile int  nFaults, maxFaults;
+static char        *area;
+static size_t       pageBytes, nAreaPages;
+static int          openPages[N_OPEN];
+static volatile int nFaults, maxFaults;
 
 /*
  * Beyond the limit all can be read, so that a test fails and ends.
@@ -36,7 +36,7 @@ OpenPage(int sig, siginfo_t *infoPtr, void *context)
 {
     uintptr_t page = ((uintptr_t) infoPtr->si_addr - (uintptr_t) area)
         / pageBytes;
-    int      *slotPtr = &openPages[nFaults % N_OPEN];
+    int *slotPtr = &openPages[nFaults % N_OPEN];
 
     if (page >= nAreaPages) {
         signal(SIGSEGV, SIG_DFL);
@@ -61,9 +61,9 @@ static int
 CountFaults(ReadProc *proc, size_t nPages, const char *first,
             const char *second, const char *end)
 {
-    struct sigaction action = {
-        .sa_sigaction = OpenPage, .sa_flags = SA_SIGINFO
-    }, previous;
+    struct sigaction action = {.sa_sigaction = OpenPage,
+                               .sa_flags = SA_SIGINFO},
+                     previous;
     size_t room, half, used = 0;
 
     nAreaPages = nPages;
@@ -122,7 +122,7 @@ ParsePage(char *text)
     NsAdpCode code;
 
     NsAdpCodeInit(&code);
-    NsAdpParse(&code, text, &(NsAdpParseSpec) {.findTagProc = FindTag});
+    NsAdpParse(&code, text, &(NsAdpParseSpec){.findTagProc = FindTag});
     NsAdpCodeFree(&code);
 }
 
@@ -130,11 +130,10 @@ static void
 a_page_that_is_all_openings_is_read_a_few_times_at_most(void **state)
 {
     static const char *const cases[][2] = {
-        {"<% ", ""}, {"<% ", "%>"}, {"<% ", "<%= x %> <% y %>"},
-        {"<script ", ""}, {"<script ", ">"}, {"<script runat=server>", ""},
-        {"<alone ", ""}, {"<pair ", ""}, {"<pair>", ""}, {"<pair>", "</pair>"},
-        {"< ", ""}, {"%> ", ""}
-    };
+        {"<% ", ""},           {"<% ", "%>"},     {"<% ", "<%= x %> <% y %>"},
+        {"<script ", ""},      {"<script ", ">"}, {"<script runat=server>", ""},
+        {"<alone ", ""},       {"<pair ", ""},    {"<pair>", ""},
+        {"<pair>", "</pair>"}, {"< ", ""},        {"%> ", ""}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         AssertFewPasses(ParsePage, cases[i][0], "", cases[i][1]);
@@ -185,9 +184,9 @@ static void
 html_that_is_all_openings_is_read_a_few_times_at_most(void **state)
 {
     static const char *const links[][2] = {
-        {"<a href=", ""}, {"<a href='", ""}, {"<a href=\"", "'>"},
-        {"<a x= ", ">"}, {"<a ", ""}, {"<a", ""}, {"<a href=x>", ""}, {" =", ""}
-    };
+        {"<a href=", ""},   {"<a href='", ""}, {"<a href=\"", "'>"},
+        {"<a x= ", ">"},    {"<a ", ""},       {"<a", ""},
+        {"<a href=x>", ""}, {" =", ""}};
     static const char *const texts[] = {"<&", "&x", "<", "&", "<a", "&amp"};
 
     for (int i = 0; i < Ns_NrElements(links); i++) {
@@ -203,9 +202,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_that_is_all_openings_is_read_a_few_times_at_most),
-        cmocka_unit_test(html_that_is_all_openings_is_read_a_few_times_at_most)
-    };
+        cmocka_unit_test(
+            a_page_that_is_all_openings_is_read_a_few_times_at_most),
+        cmocka_unit_test(
+            html_that_is_all_openings_is_read_a_few_times_at_most)};
 
     Nsd_LibInit();
     interp = Ns_TclCreateInterp();

@@ -22,7 +22,6 @@ NsBell nsBell = {OfRecord, OfStream, OfStream, OfMemory, OfMemory};
 bool        nsBellNeedsFence;
 atomic_uint nsBellFence;
 
-
 void
 NsBellHang(const NsBell *bellPtr)
 {
@@ -44,8 +43,8 @@ void
 NsBellBarrierInAllThreads(void)
 {
     if (nsBellNeedsFence
-            || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)
-               != 0) {
+        || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)
+            != 0) {
         atomic_fetch_add(&nsBellFence, 1);
     }
 }

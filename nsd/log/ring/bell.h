@@ -19,24 +19,24 @@
 typedef struct NsBell {
     /* A reader of the stream sleeps until there is a record, and there is: one
      * of that time. */
-    void (*recordProc) (int stream, int64_t time);
+    void (*recordProc)(int stream, int64_t time);
 
     /* The readers of the stream should not collect any more: there is much, or
      * what matters. */
-    void (*nudgeProc) (int stream);
+    void (*nudgeProc)(int stream);
 
     /* There is a new stream. */
-    void (*streamProc) (int stream);
+    void (*streamProc)(int stream);
 
     /* Memory is short: what readers hold is needed. */
-    void (*shortageProc) (void);
+    void (*shortageProc)(void);
 
     /* So much is taken that somebody should look who keeps it; see
      * NsSegmentsWatch. */
-    void (*takenProc) (void);
+    void (*takenProc)(void);
 } NsBell;
 
-extern NsBell nsBell;           /* Constant after NsBellHang. */
+extern NsBell nsBell; /* Constant after NsBellHang. */
 
 void NsBellHang(const NsBell *bellPtr);
 
@@ -47,10 +47,10 @@ void NsBellHang(const NsBell *bellPtr);
  * lanes.
  */
 static inline void NsBellBarrier(void);
-void NsBellBarrierInAllThreads(void);
-void NsBellBarrierInit(void);
+void               NsBellBarrierInAllThreads(void);
+void               NsBellBarrierInit(void);
 
-extern bool        nsBellNeedsFence;    /* Constant after NsBellBarrierInit. */
+extern bool        nsBellNeedsFence; /* Constant after NsBellBarrierInit. */
 extern atomic_uint nsBellFence;
 
 static inline void

@@ -24,24 +24,24 @@
 #include "log/ring/reader.h"
 #include "log/ring/segment.h"
 
-#define MAX_RECORD      ((size_t) 16 << 20)
-#define RECORD_BYTES    sizeof(NsRingRecord)
-#define PAGE_STREAMS    32
+#define MAX_RECORD   ((size_t) 16 << 20)
+#define RECORD_BYTES sizeof(NsRingRecord)
+#define PAGE_STREAMS 32
 
 /*
  * Owned by one thread, or by the free list, or guarded by the stream's lock.
  */
 typedef struct Lane {
-    NsRingSegment *segmentPtr;  /* The thread's part begins here ... */
+    NsRingSegment *segmentPtr; /* The thread's part begins here ... */
     uint32_t       offset;
-    uint32_t       room;        /* Bytes left in the segment. */
-    uint32_t       reserved;    /* Bytes behind the room: a prepared record. */
-    uint64_t       nudgeBytes;  /* Put since the bell was rung. */
-    atomic_uint_fast64_t number;    /* Of the segment in the lane; this and */
-    atomic_uint_fast64_t sequence;  /* that the owner writes, others read. */
-    uint32_t       index;       /* Constant, as what follows. */
-    int            stream;
-    struct Lane   *nextFreePtr; /* Guarded by lock. */
+    uint32_t       room;         /* Bytes left in the segment. */
+    uint32_t       reserved;     /* Bytes behind the room: a prepared record. */
+    uint64_t       nudgeBytes;   /* Put since the bell was rung. */
+    atomic_uint_fast64_t number; /* Of the segment in the lane; this and */
+    atomic_uint_fast64_t sequence; /* that the owner writes, others read. */
+    uint32_t             index;    /* Constant, as what follows. */
+    int                  stream;
+    struct Lane         *nextFreePtr; /* Guarded by lock. */
 } Lane;
 
 /*
@@ -49,13 +49,13 @@ typedef struct Lane {
  * streams.
  */
 typedef struct Page {
-    Lane    *lanes[PAGE_STREAMS];   /* NULL before first use. */
+    Lane    *lanes[PAGE_STREAMS]; /* NULL before first use. */
     uint32_t marks;
 } Page;
 
 typedef struct ThreadLanes {
     int    n;
-    Page **pages;               /* NULL: nothing there. */
+    Page **pages; /* NULL: nothing there. */
 } ThreadLanes;
 
 /*
@@ -64,49 +64,48 @@ typedef struct ThreadLanes {
 typedef enum {
     LOST,
     PUT,
-    PUT_MUCH                    /* The readers are to be called. */
+    PUT_MUCH /* The readers are to be called. */
 } Outcome;
 
-static NsRing *ring;            /* Constant after NsLaneInit. */
-size_t nsLaneMaxRecord;
+static NsRing *ring; /* Constant after NsLaneInit. */
+size_t         nsLaneMaxRecord;
 
-static Ns_Mutex lock;           /* Guards what follows. */
+static Ns_Mutex lock; /* Guards what follows. */
 static Lane    *freeLanes[NS_RING_MAX_STREAMS];
 static Lane    *commonLanes[NS_RING_MAX_STREAMS];
-static Lane    *laneAt[NS_RING_MAX_LANES];  /* Below the header's nLanes. */
+static Lane    *laneAt[NS_RING_MAX_LANES]; /* Below the header's nLanes. */
 
-static Ns_Mutex commonLock;     /* Held while using a common lane. */
-static Ns_Mutex largeLock;      /* One record of many segments at a time. */
-static Ns_Mutex chainLock;      /* Guards lanes' first segments. */
+static Ns_Mutex commonLock; /* Held while using a common lane. */
+static Ns_Mutex largeLock;  /* One record of many segments at a time. */
+static Ns_Mutex chainLock;  /* Guards lanes' first segments. */
 
-static Ns_Tls laneTls;          /* For the cleanup; the next is faster. */
+static Ns_Tls laneTls; /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
 
 static inline Lane *OwnLane(int stream);
-static Page    *PageOf(int stream);
+static Page        *PageOf(int stream);
 static inline Lane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
-static Lane    *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+static Lane        *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
-static void     FreeThreadLanes(void *arg);
-static Lane    *TakeLane(int stream, const NsLaneRecord *recordPtr);
-static Lane    *NewLaneLocked(int stream, uint32_t segment);
-static Outcome  PutCommon(int stream, const NsLaneRecord *recordPtr);
-static uint32_t OwnLanes(void);
-static Outcome  Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static Outcome  AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static void        FreeThreadLanes(void *arg);
+static Lane       *TakeLane(int stream, const NsLaneRecord *recordPtr);
+static Lane       *NewLaneLocked(int stream, uint32_t segment);
+static Outcome     PutCommon(int stream, const NsLaneRecord *recordPtr);
+static uint32_t    OwnLanes(void);
+static Outcome     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static Outcome     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
 static inline void FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
                               const NsLaneRecord *recordPtr, uint32_t kind,
                               uint32_t length);
 static inline void Copy(char *to, const NsLaneRecord *recordPtr);
-static void     Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
-                       size_t length);
-static bool     NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static uint32_t PrepareSegment(Lane *lanePtr, uint64_t number,
-                               const NsLaneRecord *recordPtr);
-static void     EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
-                             uint32_t offset);
-static void     Forget(Lane *lanePtr);
-
+static void        Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
+                          size_t length);
+static bool        NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
+static uint32_t    PrepareSegment(Lane *lanePtr, uint64_t number,
+                                  const NsLaneRecord *recordPtr);
+static void EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
+                         uint32_t offset);
+static void Forget(Lane *lanePtr);
 
 void
 NsLaneInit(NsRing *ringPtr)
@@ -131,13 +130,14 @@ NsLanePut(int stream, const NsLaneRecord *recordPtr)
     Lane   *lanePtr;
 
     if (recordPtr->overflow == NS_OVERFLOW_SAMPLE
-            && NsSegmentIsSampledOut(recordPtr)) {
+        && NsSegmentIsSampledOut(recordPtr)) {
         NsLaneForget(stream);
         return false;
     }
     lanePtr = ThreadLane(stream, recordPtr);
-    outcome = likely(lanePtr != NULL) ? Append(lanePtr, recordPtr)
-                                      : PutCommon(stream, recordPtr);
+    outcome = likely(lanePtr != NULL)
+        ? Append(lanePtr, recordPtr)
+        : PutCommon(stream, recordPtr);
     if (unlikely(outcome == PUT_MUCH)) {
         nsBell.nudgeProc(stream);
     }
@@ -185,7 +185,7 @@ NsLanePrepared(int stream, size_t *lengthPtr)
     }
     recordPtr = NsRingRecordAt(lanePtr->segmentPtr,
                                ring->headerPtr->segmentBytes
-                               - lanePtr->reserved);
+                                   - lanePtr->reserved);
     *lengthPtr = recordPtr->length;
     return recordPtr + 1;
 }
@@ -240,7 +240,8 @@ NsLaneRecords(int stream, int rank)
 
         if (begin != NS_PLACE_UNKNOWN) {
             sum += atomic_load_explicit(&laneAt[lane]->sequence,
-                                        memory_order_relaxed) - begin;
+                                        memory_order_relaxed)
+                - begin;
         }
     }
     return sum;
@@ -263,16 +264,15 @@ NsLaneGetUsage(NsLaneUsage *usagePtr)
     NsRingHeader *headerPtr = ring == NULL ? NULL : ring->headerPtr;
     uint32_t      all;
 
-    *usagePtr = (NsLaneUsage) {0};
+    *usagePtr = (NsLaneUsage){0};
     if (headerPtr != NULL) {
         all = headerPtr->nSegments;
-        *usagePtr = (NsLaneUsage) {
+        *usagePtr = (NsLaneUsage){
             .nLanes = atomic_load(&headerPtr->nLanes),
             .segmentBytes = headerPtr->segmentBytes,
             .nSegments = all,
             .nUsed = all - NsSegmentsLeft(false),
-            .mostUsed = all - NsSegmentsLeft(true)
-        };
+            .mostUsed = all - NsSegmentsLeft(true)};
     }
 }
 
@@ -296,10 +296,11 @@ OwnLane(int stream)
 {
     const ThreadLanes *mine = threadLanes;
     const Page        *pagePtr = mine != NULL && stream / PAGE_STREAMS < mine->n
-        ? mine->pages[stream / PAGE_STREAMS] : NULL;
+               ? mine->pages[stream / PAGE_STREAMS]
+               : NULL;
 
     return likely(pagePtr != NULL) ? pagePtr->lanes[stream % PAGE_STREAMS]
-        : NULL;
+                                   : NULL;
 }
 
 /*
@@ -311,7 +312,7 @@ ThreadLane(int stream, const NsLaneRecord *recordPtr)
     Lane *lanePtr = OwnLane(stream);
 
     return likely(lanePtr != NULL) ? lanePtr
-        : FirstThreadLane(stream, recordPtr);
+                                   : FirstThreadLane(stream, recordPtr);
 }
 
 static Lane *
@@ -358,7 +359,8 @@ FreeThreadLanes(void *arg)
     Ns_MutexLock(&lock);
     for (int i = 0; i < mine->n * PAGE_STREAMS; i++) {
         Page *pagePtr = mine->pages[i / PAGE_STREAMS];
-        Lane *lanePtr = pagePtr == NULL ? NULL
+        Lane *lanePtr = pagePtr == NULL
+            ? NULL
             : pagePtr->lanes[i % PAGE_STREAMS];
 
         if (lanePtr != NULL) {
@@ -450,8 +452,7 @@ PutCommon(int stream, const NsLaneRecord *recordPtr)
     Ns_MutexLock(&commonLock);
     Ns_MutexLock(&lock);
     if (commonLanes[stream] == NULL && segment != NS_RING_NONE
-            && atomic_load(&ring->headerPtr->nLanes)
-               < ring->headerPtr->maxLanes) {
+        && atomic_load(&ring->headerPtr->nLanes) < ring->headerPtr->maxLanes) {
         commonLanes[stream] = NewLaneLocked(stream, segment);
         segment = NS_RING_NONE;
     }
@@ -482,9 +483,11 @@ NewLaneLocked(int stream, uint32_t segment)
     laneAt[index] = lanePtr;
     ring->lanes[index].stream = (uint32_t) stream;
     *NsRingSegmentAt(ring, segment) = (NsRingSegment){
-        .committed = sizeof(NsRingSegment), .next = NS_RING_NONE,
-        .lane = index, .number = 1, .epoch = ring->headerPtr->epoch
-    };
+        .committed = sizeof(NsRingSegment),
+        .next = NS_RING_NONE,
+        .lane = index,
+        .number = 1,
+        .epoch = ring->headerPtr->epoch};
     EnterSegment(lanePtr, segment, 1, sizeof(NsRingSegment));
     atomic_store(&ring->lanes[index].first, segment);
     atomic_store_explicit(&ring->headerPtr->nLanes, index + 1,
@@ -501,7 +504,7 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
 
     if (unlikely(need > lanePtr->room)) {
         if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)
-                || lanePtr->reserved > 0) {
+            || lanePtr->reserved > 0) {
             return AppendLarge(lanePtr, recordPtr);
         }
         if (!NextSegment(lanePtr, recordPtr)) {
@@ -536,7 +539,7 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
 {
     const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
     const size_t   most = (segmentBytes - sizeof(NsRingSegment) - RECORD_BYTES)
-                          & ~(size_t) 7;
+        & ~(size_t) 7;
     NsRingSegment *lastPtr = NULL;
     uint32_t       first = NS_RING_NONE, segment = NS_RING_NONE;
     uint64_t       number = lanePtr->number;
@@ -582,8 +585,7 @@ AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
     atomic_fetch_add(&lanePtr->sequence, 1);
     atomic_store_explicit(&lanePtr->segmentPtr->next, first,
                           memory_order_release);
-    EnterSegment(lanePtr, segment, number,
-                 atomic_load(&lastPtr->committed));
+    EnterSegment(lanePtr, segment, number, atomic_load(&lastPtr->committed));
     return PUT_MUCH;
 }
 
@@ -628,7 +630,7 @@ Gather(char *to, const NsLaneRecord *recordPtr, size_t from, size_t length)
 {
     for (int i = 0; i < recordPtr->nPieces && length > 0; i++) {
         const struct iovec *piecePtr = &recordPtr->pieces[i];
-        size_t n;
+        size_t              n;
 
         if (from >= piecePtr->iov_len) {
             from -= piecePtr->iov_len;

@@ -19,9 +19,9 @@
  * The share of the last memory that a record may use.
  */
 typedef enum {
-    NS_LANE_DETAIL,             /* Debug messages: the first to go. */
+    NS_LANE_DETAIL, /* Debug messages: the first to go. */
     NS_LANE_NORMAL,
-    NS_LANE_CRITICAL            /* Errors and audit records. */
+    NS_LANE_CRITICAL /* Errors and audit records. */
 } NsLaneClass;
 
 typedef enum {
@@ -31,8 +31,8 @@ typedef enum {
 } NsOverflow;
 
 typedef struct NsLaneRecord {
-    int                 severity;
-    NsLaneClass         class;
+    int severity;
+    NsLaneClass class;
     NsOverflow          overflow;
     size_t              nudgeBytes; /* The bell rings after this number. */
     int64_t             time;
@@ -110,11 +110,11 @@ bool NsLaneIsFull(void);
  * How much of the memory is in use; all 0 before NsLaneInit.
  */
 typedef struct NsLaneUsage {
-    uint32_t nLanes;            /* Taken so far. */
+    uint32_t nLanes; /* Taken so far. */
     uint32_t segmentBytes;
     uint32_t nSegments;
-    uint32_t nUsed;             /* Segments. */
-    uint32_t mostUsed;          /* Segments at a time, so far. */
+    uint32_t nUsed;    /* Segments. */
+    uint32_t mostUsed; /* Segments at a time, so far. */
 } NsLaneUsage;
 
 void NsLaneGetUsage(NsLaneUsage *usagePtr);

@@ -8,28 +8,28 @@
 
 #include "nsthread.h"
 
-static inline void Step(const NsRing *ringPtr, NsPlace *placePtr);
-static NsRingRecord *LookAgain(const NsRing *ringPtr, NsPlace *placePtr);
-static inline NsRingRecord *RecordAt(const NsRing *ringPtr,
+static inline void          Step(const NsRing *ringPtr, NsPlace *placePtr);
+static NsRingRecord        *LookAgain(const NsRing *ringPtr, NsPlace *placePtr);
+static inline NsRingRecord *RecordAt(const NsRing  *ringPtr,
                                      const NsPlace *placePtr);
 static bool NextSegment(const NsRing *ringPtr, NsPlace *placePtr);
 static bool Before(const NsPlace *left, const NsPlace *right);
 static void SiftDown(NsMerge *mergePtr);
 
-
 bool
 NsPlaceOpen(const NsRing *ringPtr, NsPlace *placePtr, uint64_t position)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    uint64_t number = NsRingNumberOf(position);
-    uint32_t segment = atomic_load_explicit(
-        &ringPtr->lanes[placePtr->lane].first, memory_order_acquire);
+    uint64_t            number = NsRingNumberOf(position);
+    uint32_t            segment =
+        atomic_load_explicit(&ringPtr->lanes[placePtr->lane].first,
+                             memory_order_acquire);
 
     placePtr->segment = NS_RING_NONE;
     placePtr->headPtr = NULL;
     placePtr->end = 0;
-    for (uint32_t n = 0; segment < headerPtr->nSegments
-             && n < headerPtr->nSegments; n++) {
+    for (uint32_t n = 0;
+         segment < headerPtr->nSegments && n < headerPtr->nSegments; n++) {
         NsRingSegment *segmentPtr = NsRingSegmentAt(ringPtr, segment);
 
         if (segmentPtr->number >= number) {
@@ -95,15 +95,16 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
               char **scratchPtr, size_t *scratchBytesPtr)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    NsRingRecord *recordPtr = placePtr->headPtr;
-    NsPlace       piece = *placePtr;
-    uint64_t      total = recordPtr->total, sequence = recordPtr->sequence;
-    size_t        got = 0;
+    NsRingRecord       *recordPtr = placePtr->headPtr;
+    NsPlace             piece = *placePtr;
+    uint64_t total = recordPtr->total, sequence = recordPtr->sequence;
+    size_t   got = 0;
 
     if (recordPtr->kind == NS_RING_WHOLE) {
         return total == recordPtr->length
-            && (!withChecksum || NsRingIsIntact(recordPtr))
-            ? recordPtr + 1 : NULL;
+                && (!withChecksum || NsRingIsIntact(recordPtr))
+            ? recordPtr + 1
+            : NULL;
     }
     if (total > (uint64_t) headerPtr->nSegments * headerPtr->segmentBytes) {
         return NULL;
@@ -115,9 +116,9 @@ NsPlaceGather(const NsRing *ringPtr, const NsPlace *placePtr, bool withChecksum,
     while (got < total) {
         recordPtr = NsPlaceHead(ringPtr, &piece);
         if (recordPtr == NULL || recordPtr->kind != NS_RING_PART
-                || recordPtr->sequence != sequence
-                || recordPtr->length == 0 || recordPtr->length > total - got
-                || (withChecksum && !NsRingIsIntact(recordPtr))) {
+            || recordPtr->sequence != sequence || recordPtr->length == 0
+            || recordPtr->length > total - got
+            || (withChecksum && !NsRingIsIntact(recordPtr))) {
             return NULL;
         }
         memcpy(*scratchPtr + got, recordPtr + 1, recordPtr->length);
@@ -169,8 +170,9 @@ NsMergeAdd(NsMerge *mergePtr, NsPlace *placePtr)
 
     if (mergePtr->n == mergePtr->max) {
         mergePtr->max = MAX(16, 2 * mergePtr->max);
-        mergePtr->heap = ns_realloc(mergePtr->heap, (size_t) mergePtr->max
-                                    * sizeof(*mergePtr->heap));
+        mergePtr->heap = ns_realloc(mergePtr->heap,
+                                    (size_t) mergePtr->max
+                                        * sizeof(*mergePtr->heap));
     }
     i = mergePtr->n++;
     while (i > 0 && Before(placePtr, mergePtr->heap[(i - 1) / 2])) {
@@ -222,8 +224,8 @@ RecordAt(const NsRing *ringPtr, const NsPlace *placePtr)
     recordPtr = NsRingRecordAt(NsRingSegmentAt(ringPtr, placePtr->segment),
                                offset);
     if (recordPtr->length > end - offset - sizeof(*recordPtr)
-            || recordPtr->lane != placePtr->lane || recordPtr->time < 0
-            || recordPtr->epoch != (uint32_t) ringPtr->headerPtr->epoch) {
+        || recordPtr->lane != placePtr->lane || recordPtr->time < 0
+        || recordPtr->epoch != (uint32_t) ringPtr->headerPtr->epoch) {
         return NULL;
     }
     return recordPtr;
@@ -242,13 +244,12 @@ NextSegment(const NsRing *ringPtr, NsPlace *placePtr)
                                                memory_order_acquire);
     const NsRingSegment *nextPtr;
 
-    if (next >= headerPtr->nSegments
-            || LookAgain(ringPtr, placePtr) != NULL) {
+    if (next >= headerPtr->nSegments || LookAgain(ringPtr, placePtr) != NULL) {
         return next < headerPtr->nSegments;
     }
     nextPtr = NsRingSegmentAt(ringPtr, next);
     if (nextPtr->lane != placePtr->lane
-            || nextPtr->number != placePtr->number + 1) {
+        || nextPtr->number != placePtr->number + 1) {
         return false;
     }
     placePtr->segment = next;
@@ -279,7 +280,7 @@ SiftDown(NsMerge *mergePtr)
     movedPtr = mergePtr->heap[0];
     while ((child = 2 * i + 1) < mergePtr->n) {
         if (child + 1 < mergePtr->n
-                && Before(mergePtr->heap[child + 1], mergePtr->heap[child])) {
+            && Before(mergePtr->heap[child + 1], mergePtr->heap[child])) {
             child++;
         }
         if (!Before(mergePtr->heap[child], movedPtr)) {

@@ -18,13 +18,13 @@
  * A reader's place in one lane.
  */
 typedef struct NsPlace {
-    uint32_t lane;
-    uint32_t segment;           /* NS_RING_NONE: not opened yet. */
-    uint32_t offset;            /* Of the next record. */
-    uint32_t end;               /* Of the records that we know of. */
-    uint64_t number;            /* Of the segment in the lane. */
-    NsRingRecord *headPtr;      /* The next record; NULL if there is none. */
-    bool     isMoved;           /* The reader's own. */
+    uint32_t      lane;
+    uint32_t      segment; /* NS_RING_NONE: not opened yet. */
+    uint32_t      offset;  /* Of the next record. */
+    uint32_t      end;     /* Of the records that we know of. */
+    uint64_t      number;  /* Of the segment in the lane. */
+    NsRingRecord *headPtr; /* The next record; NULL if there is none. */
+    bool          isMoved; /* The reader's own. */
 } NsPlace;
 
 /*
@@ -92,8 +92,8 @@ typedef struct NsMerge {
     int       max;
 } NsMerge;
 
-void     NsMergeFree(NsMerge *mergePtr);
-void     NsMergeAdd(NsMerge *mergePtr, NsPlace *placePtr);
+void NsMergeFree(NsMerge *mergePtr);
+void NsMergeAdd(NsMerge *mergePtr, NsPlace *placePtr);
 
 /*
  * The place with the earliest head; NULL if there is none.

@@ -14,7 +14,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define MAGIC           "NSDLOG1"
+#define MAGIC "NSDLOG1"
 /* Segments are as large as they can be while there are many of them; where many
  * lanes are to be expected, of which each keeps one, smaller. */
 #define LEAST_SEGMENT   2048
@@ -25,33 +25,32 @@
 #define PAGE_BYTES      4096u
 #define LEAST_BYTES     (INT64_C(1) << 20)
 
-const char nsRingInUse[] = "in use";
-const char nsRingEmpty[] = "its process died before it had begun";
+const char        nsRingInUse[] = "in use";
+const char        nsRingEmpty[] = "its process died before it had begun";
 static const char damagedHeader[] = "damaged header";
 
-static void    Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
-                       int64_t bytes);
-static void    DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
-                        uint64_t bytes);
-static void    IncludeInCores(void);
-static void    FillHeader(NsRingHeader *headerPtr,
-                          const NsRingHeader *measuresPtr);
-static NsRing *Attach(void *base, NsRingFile *filePtr);
-static void    ListLanes(NsRing *ringPtr);
-static NsRing *MapFrom(NsRingFile *filePtr, off_t offset, off_t size,
-                       bool isReadOnly, const char **reasonPtr);
+static void        Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
+                           int64_t bytes);
+static void        DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr,
+                            uint64_t bytes);
+static void        IncludeInCores(void);
+static void        FillHeader(NsRingHeader       *headerPtr,
+                              const NsRingHeader *measuresPtr);
+static NsRing     *Attach(void *base, NsRingFile *filePtr);
+static void        ListLanes(NsRing *ringPtr);
+static NsRing     *MapFrom(NsRingFile *filePtr, off_t offset, off_t size,
+                           bool isReadOnly, const char **reasonPtr);
 static const char *CheckFile(int fd, bool isReadOnly, struct stat *stPtr);
 static const char *CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes);
-static bool    AreMeasuresSound(const NsRingHeader *headerPtr, uint64_t bytes);
-static bool    AreNamesSound(const NsRing *ringPtr);
-static bool    IsBlank(const NsRingHeader *headerPtr);
-static void    RepairReaders(NsRing *ringPtr);
-static void    RepairLanes(NsRing *ringPtr);
-static void    RepairLane(NsRing *ringPtr, uint32_t lane);
-static void    RepairSinks(NsRing *ringPtr);
-static void    CommitPrepared(const NsRing *ringPtr, uint32_t lane,
-                              NsRingSegment *segmentPtr);
-
+static bool AreMeasuresSound(const NsRingHeader *headerPtr, uint64_t bytes);
+static bool AreNamesSound(const NsRing *ringPtr);
+static bool IsBlank(const NsRingHeader *headerPtr);
+static void RepairReaders(NsRing *ringPtr);
+static void RepairLanes(NsRing *ringPtr);
+static void RepairLane(NsRing *ringPtr, uint32_t lane);
+static void RepairSinks(NsRing *ringPtr);
+static void CommitPrepared(const NsRing *ringPtr, uint32_t lane,
+                           NsRingSegment *segmentPtr);
 
 void
 NsRingInit(void)
@@ -64,12 +63,12 @@ NsRingCreate(const NsRingKey *keyPtr, const NsRingNeed *needPtr,
              const char **reasonPtr)
 {
     NsRingHeader measures;
-    int64_t    bytes = needPtr->bytes;
-    Ns_DString path;
-    void      *base = MAP_FAILED;
-    NsRing    *ringPtr;
-    NsRingFile *filePtr = NULL;
-    int        fd;
+    int64_t      bytes = needPtr->bytes;
+    Ns_DString   path;
+    void        *base = MAP_FAILED;
+    NsRing      *ringPtr;
+    NsRingFile  *filePtr = NULL;
+    int          fd;
 
     Ns_DStringInit(&path);
     Measure(&measures, needPtr, bytes);
@@ -130,8 +129,9 @@ NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr)
         *reasonPtr = nsRingInUse;
         return NULL;
     }
-    fd = open(path, (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW
-              | O_NONBLOCK);
+    fd = open(path,
+              (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW
+                  | O_NONBLOCK);
     if (fd < 0) {
         *reasonPtr = strerror(errno);
         return NULL;
@@ -170,12 +170,13 @@ MapFrom(NsRingFile *filePtr, off_t offset, off_t size, bool isReadOnly,
 
     *reasonPtr = size - offset < (off_t) sizeof(*headerPtr) ? "too short"
         : pread(filePtr->fd, headerPtr, sizeof(*headerPtr), offset)
-          != (ssize_t) sizeof(*headerPtr) ? strerror(EIO)
+            != (ssize_t) sizeof(*headerPtr)
+        ? strerror(EIO)
         : CheckHeader(headerPtr, (uint64_t) (size - offset));
     if (*reasonPtr == NULL) {
         base = mmap(NULL, headerPtr->bytes,
-                    isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE,
-                    MAP_SHARED, filePtr->fd, offset);
+                    isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED,
+                    filePtr->fd, offset);
         if (base == MAP_FAILED) {
             *reasonPtr = strerror(errno);
         } else {
@@ -217,7 +218,8 @@ NsRingStreamOf(const NsRing *ringPtr, uint32_t lane)
 {
     uint32_t    index = ringPtr->lanes[lane].stream;
     const char *name = index < ringPtr->headerPtr->maxStreams
-        ? NsRingStreamAt(ringPtr, index)->name : "";
+        ? NsRingStreamAt(ringPtr, index)->name
+        : "";
 
     return memchr(name, '\0', NS_RING_NAME) != NULL ? name : "";
 }
@@ -240,14 +242,15 @@ int
 NsRingRank(const NsRing *ringPtr, uint32_t stream, const NsRingSink *slotPtr)
 {
     const NsRingStream *streamPtr = NsRingStreamAt(ringPtr, stream);
-    unsigned            wanted = slotPtr == NULL ? 0
-        : (unsigned) (slotPtr - ringPtr->sinks) + 1;
+    unsigned            wanted = slotPtr == NULL
+                   ? 0
+                   : (unsigned) (slotPtr - ringPtr->sinks) + 1;
 
     NsAssert(stream < ringPtr->headerPtr->maxStreams);
     NsAssert(wanted <= ringPtr->headerPtr->maxSinks);
     for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
         if (atomic_load_explicit(&streamPtr->readers[i], memory_order_acquire)
-                == wanted) {
+            == wanted) {
             return (int) i;
         }
     }
@@ -258,7 +261,8 @@ NsRingCursor *
 NsRingCursorOf(const NsRing *ringPtr, uint32_t lane, const NsRingSink *slotPtr)
 {
     int rank = lane < atomic_load(&ringPtr->headerPtr->nLanes)
-        ? NsRingRank(ringPtr, ringPtr->lanes[lane].stream, slotPtr) : -1;
+        ? NsRingRank(ringPtr, ringPtr->lanes[lane].stream, slotPtr)
+        : -1;
 
     return rank < 0 ? NULL : NsRingCursorAt(ringPtr, lane, rank);
 }
@@ -266,15 +270,16 @@ NsRingCursorOf(const NsRing *ringPtr, uint32_t lane, const NsRingSink *slotPtr)
 uint64_t
 NsRingNeededFrom(const NsRing *ringPtr, uint32_t lane)
 {
-    const NsRingStream *streamPtr = NsRingStreamAt(
-        ringPtr, ringPtr->lanes[lane].stream);
+    const NsRingStream *streamPtr = NsRingStreamAt(ringPtr,
+                                                   ringPtr->lanes[lane].stream);
     uint64_t            least = UINT64_MAX;
 
     for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
         if (atomic_load_explicit(&streamPtr->readers[i], memory_order_acquire)
-                != 0) {
-            least = MIN(least, NsRingNumberOf(atomic_load(
-                &NsRingCursorAt(ringPtr, lane, (int) i)->done)));
+            != 0) {
+            least = MIN(least,
+                        NsRingNumberOf(atomic_load(
+                            &NsRingCursorAt(ringPtr, lane, (int) i)->done)));
         }
     }
     return least;
@@ -283,8 +288,9 @@ NsRingNeededFrom(const NsRing *ringPtr, uint32_t lane)
 bool
 NsRingIsIntact(const NsRingRecord *recordPtr)
 {
-    return recordPtr->checksum == NsRingChecksum(
-        recordPtr, NsRingSum(0, recordPtr + 1, recordPtr->length));
+    return recordPtr->checksum
+        == NsRingChecksum(recordPtr,
+                          NsRingSum(0, recordPtr + 1, recordPtr->length));
 }
 
 void
@@ -294,7 +300,7 @@ NsRingCommitPrepared(NsRing *ringPtr)
     uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
 
     for (uint32_t lane = 0; lane < nLanes; lane++) {
-        uint32_t segment = atomic_load(&ringPtr->lanes[lane].first);
+        uint32_t       segment = atomic_load(&ringPtr->lanes[lane].first);
         NsRingSegment *lastPtr = NULL;
 
         for (uint32_t n = 0; segment < nSegments && n < nSegments; n++) {
@@ -322,16 +328,16 @@ CommitPrepared(const NsRing *ringPtr, uint32_t lane, NsRingSegment *segmentPtr)
     size_t        most, size;
 
     if (to != atomic_load(&segmentPtr->committed) || to % 8 != 0
-            || to < sizeof(NsRingSegment) || from % 8 != 0 || from < to
-            || from > segmentBytes - sizeof(*recordPtr)) {
+        || to < sizeof(NsRingSegment) || from % 8 != 0 || from < to
+        || from > segmentBytes - sizeof(*recordPtr)) {
         return;
     }
     most = MIN(from - to, segmentBytes - from);
     size = sizeof(*recordPtr) + NS_RING_ALIGN((size_t) recordPtr->length);
     if (size <= most && recordPtr->kind == NS_RING_WHOLE
-            && recordPtr->lane == lane
-            && recordPtr->epoch == (uint32_t) ringPtr->headerPtr->epoch
-            && NsRingIsIntact(recordPtr)) {
+        && recordPtr->lane == lane
+        && recordPtr->epoch == (uint32_t) ringPtr->headerPtr->epoch
+        && NsRingIsIntact(recordPtr)) {
         memcpy(NsRingRecordAt(segmentPtr, to), recordPtr, size);
         atomic_store(&segmentPtr->committed, to + (uint32_t) size);
     }
@@ -357,12 +363,11 @@ Measure(NsRingHeader *headerPtr, const NsRingNeed *needPtr, int64_t bytes)
     *headerPtr = (NsRingHeader){
         .segmentBytes = segmentBytes,
         .maxStreams = MIN(MAX(needPtr->nStreams, 1), NS_RING_MAX_STREAMS),
-        .maxSinks = MIN(MAX(needPtr->nSinks, 1), NS_RING_MAX_SINKS)
-    };
+        .maxSinks = MIN(MAX(needPtr->nSinks, 1), NS_RING_MAX_SINKS)};
     DivideUp(headerPtr, needPtr, (uint64_t) bytes);
     layout = NsRingLayoutOf(headerPtr);
     if (layout.bytes > (uint64_t) bytes
-            && layout.segments < (uint64_t) bytes / 2) {
+        && layout.segments < (uint64_t) bytes / 2) {
         DivideUp(headerPtr, needPtr, (uint64_t) bytes - layout.segments);
         layout = NsRingLayoutOf(headerPtr);
     }
@@ -380,8 +385,7 @@ DivideUp(NsRingHeader *headerPtr, const NsRingNeed *needPtr, uint64_t bytes)
     uint32_t nOwn, perReader;
 
     headerPtr->nSegments = (uint32_t) (bytes / headerPtr->segmentBytes);
-    nOwn = MIN(headerPtr->nSegments / 8 * 3,
-               MAX(needPtr->nLanes, USUAL_LANES));
+    nOwn = MIN(headerPtr->nSegments / 8 * 3, MAX(needPtr->nLanes, USUAL_LANES));
     headerPtr->maxLanes = MIN(nOwn + headerPtr->maxStreams, NS_RING_MAX_LANES);
     perReader = headerPtr->maxLanes * (uint32_t) sizeof(NsRingCursor);
     headerPtr->maxReaders = MIN(MAX((uint32_t) (bytes / 16 / perReader),
@@ -397,8 +401,8 @@ static void
 IncludeInCores(void)
 {
     const unsigned sharedFiles = 1u << 3;
-    FILE    *fp = fopen("/proc/self/coredump_filter", "r+e");
-    unsigned filter;
+    FILE          *fp = fopen("/proc/self/coredump_filter", "r+e");
+    unsigned       filter;
 
     if (fp == NULL) {
         return;
@@ -427,19 +431,22 @@ NsRingLayoutOf(const NsRingHeader *headerPtr)
     NsRingLayout layout;
 
     layout.streams = (sizeof(NsRingHeader) + page) & ~page;
-    layout.streamBytes = NS_RING_ALIGN(
-        sizeof(NsRingStream) + headerPtr->maxReaders * sizeof(uint16_t));
-    layout.lanes = (layout.streams
-                    + headerPtr->maxStreams * layout.streamBytes + page)
+    layout.streamBytes = NS_RING_ALIGN(sizeof(NsRingStream)
+                                       + headerPtr->maxReaders
+                                           * sizeof(uint16_t));
+    layout.lanes = (layout.streams + headerPtr->maxStreams * layout.streamBytes
+                    + page)
         & ~page;
-    layout.cursors = (layout.lanes
-                      + headerPtr->maxLanes * sizeof(NsRingLane) + page)
+    layout.cursors = (layout.lanes + headerPtr->maxLanes * sizeof(NsRingLane)
+                      + page)
         & ~page;
-    layout.sinks = (layout.cursors + (size_t) headerPtr->maxLanes
-                    * headerPtr->maxReaders * sizeof(NsRingCursor) + page)
+    layout.sinks = (layout.cursors
+                    + (size_t) headerPtr->maxLanes * headerPtr->maxReaders
+                        * sizeof(NsRingCursor)
+                    + page)
         & ~page;
-    layout.segments = (layout.sinks
-                       + headerPtr->maxSinks * sizeof(NsRingSink) + page)
+    layout.segments = (layout.sinks + headerPtr->maxSinks * sizeof(NsRingSink)
+                       + page)
         & ~page;
     layout.bytes = layout.segments
         + (size_t) headerPtr->nSegments * headerPtr->segmentBytes;
@@ -475,8 +482,7 @@ static void
 ListLanes(NsRing *ringPtr)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    uint32_t            nLanes = MIN(atomic_load(&headerPtr->nLanes),
-                                     headerPtr->maxLanes);
+    uint32_t nLanes = MIN(atomic_load(&headerPtr->nLanes), headerPtr->maxLanes);
 
     ringPtr->newestLanes = ns_calloc(headerPtr->maxStreams,
                                      sizeof(*ringPtr->newestLanes));
@@ -525,8 +531,9 @@ CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
         return "made by another version";
     }
     return AreMeasuresSound(headerPtr, bytes)
-        && memchr(headerPtr->spillDirectory, '\0', NS_RING_PATH) != NULL
-        ? NULL : damagedHeader;
+            && memchr(headerPtr->spillDirectory, '\0', NS_RING_PATH) != NULL
+        ? NULL
+        : damagedHeader;
 }
 
 /*
@@ -557,7 +564,7 @@ AreNamesSound(const NsRing *ringPtr)
 
     for (uint32_t i = 0; i < n; i++) {
         if (memchr(NsRingStreamAt(ringPtr, i)->name, '\0', NS_RING_NAME)
-                == NULL) {
+            == NULL) {
             return false;
         }
     }
@@ -626,19 +633,19 @@ RepairLane(NsRing *ringPtr, uint32_t lane)
     for (uint32_t n = 0; atomic_load(linkPtr) != NS_RING_NONE; n++) {
         uint32_t       segment = atomic_load(linkPtr), committed;
         NsRingSegment *segmentPtr = segment < headerPtr->nSegments
-            ? NsRingSegmentAt(ringPtr, segment) : NULL;
+            ? NsRingSegmentAt(ringPtr, segment)
+            : NULL;
 
         if (segmentPtr == NULL || n >= headerPtr->nSegments
-                || segmentPtr->lane != lane
-                || segmentPtr->epoch != headerPtr->epoch
-                || (number != 0 && segmentPtr->number != number + 1)) {
+            || segmentPtr->lane != lane || segmentPtr->epoch != headerPtr->epoch
+            || (number != 0 && segmentPtr->number != number + 1)) {
             ringPtr->nDamaged++;
             atomic_store(linkPtr, NS_RING_NONE);
             return;
         }
         committed = atomic_load(&segmentPtr->committed);
         if (committed < sizeof(NsRingSegment)
-                || committed > headerPtr->segmentBytes) {
+            || committed > headerPtr->segmentBytes) {
             ringPtr->nDamaged++;
             atomic_store(&segmentPtr->committed, sizeof(NsRingSegment));
         }
@@ -654,12 +661,11 @@ RepairSinks(NsRing *ringPtr)
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
         if (memchr(slotPtr->name, '\0', sizeof(slotPtr->name)) == NULL
-                || memchr(slotPtr->type, '\0', sizeof(slotPtr->type)) == NULL
-                || memchr(slotPtr->table, '\0', sizeof(slotPtr->table)) == NULL
-                || memchr(slotPtr->file, '\0', sizeof(slotPtr->file)) == NULL) {
+            || memchr(slotPtr->type, '\0', sizeof(slotPtr->type)) == NULL
+            || memchr(slotPtr->table, '\0', sizeof(slotPtr->table)) == NULL
+            || memchr(slotPtr->file, '\0', sizeof(slotPtr->file)) == NULL) {
             ringPtr->nDamaged++;
             memset(slotPtr, 0, sizeof(*slotPtr));
         }
     }
 }
-

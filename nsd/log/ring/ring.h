@@ -36,32 +36,32 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION     7u
+#define NS_RING_VERSION 7u
 /* No mapping has more; what a mapping has, its header says. */
 #define NS_RING_MAX_STREAMS 16384
 #define NS_RING_MAX_SINKS   16384
 #define NS_RING_MAX_LANES   65535
-#define NS_RING_NAME        128     /* Bytes of a name, null included. */
+#define NS_RING_NAME        128 /* Bytes of a name, null included. */
 #define NS_RING_PATH        1024
 #define NS_RING_NONE        UINT32_MAX
-#define NS_RING_ALIGN(n)   (((n) + 7u) & ~(size_t) 7)
+#define NS_RING_ALIGN(n)    (((n) + 7u) & ~(size_t) 7)
 
 typedef struct NsRingHeader {
-    char     magic[8];
-    uint32_t version;
-    uint32_t segmentBytes;
-    uint32_t nSegments;
-    uint32_t maxStreams;
-    uint32_t maxLanes;
-    uint32_t maxSinks;          /* Slots. */
-    uint32_t maxReaders;        /* Sinks of one stream. */
-    uint32_t pad;
-    uint64_t bytes;             /* Of the whole mapping. */
-    uint64_t epoch;             /* When it was made; marks all its records. */
-    int64_t  pid;               /* Of the process that writes. */
-    atomic_uint nStreams;       /* Names are complete below these counts. */
+    char        magic[8];
+    uint32_t    version;
+    uint32_t    segmentBytes;
+    uint32_t    nSegments;
+    uint32_t    maxStreams;
+    uint32_t    maxLanes;
+    uint32_t    maxSinks;   /* Slots. */
+    uint32_t    maxReaders; /* Sinks of one stream. */
+    uint32_t    pad;
+    uint64_t    bytes;    /* Of the whole mapping. */
+    uint64_t    epoch;    /* When it was made; marks all its records. */
+    int64_t     pid;      /* Of the process that writes. */
+    atomic_uint nStreams; /* Names are complete below these counts. */
     atomic_uint nLanes;
-    char     spillDirectory[NS_RING_PATH];  /* "": none.  See spill.h. */
+    char        spillDirectory[NS_RING_PATH]; /* "": none.  See spill.h. */
 } NsRingHeader;
 
 /*
@@ -69,41 +69,41 @@ typedef struct NsRingHeader {
  */
 typedef struct NsRingStream {
     char          name[NS_RING_NAME];
-    atomic_ushort isBlocking;   /* No record may be dropped. */
-    atomic_ushort readers[];    /* maxReaders: a sink's slot + 1; 0: nobody. */
+    atomic_ushort isBlocking; /* No record may be dropped. */
+    atomic_ushort readers[];  /* maxReaders: a sink's slot + 1; 0: nobody. */
 } NsRingStream;
 
 typedef struct NsRingLane {
-    uint32_t    stream;         /* Constant. */
-    atomic_uint first;          /* Oldest segment that a sink may need. */
-    uint64_t    pad[7];         /* Lanes do not share a cache line. */
+    uint32_t    stream; /* Constant. */
+    atomic_uint first;  /* Oldest segment that a sink may need. */
+    uint64_t    pad[7]; /* Lanes do not share a cache line. */
 } NsRingLane;
 
 typedef struct NsRingSegment {
-    atomic_uint committed;      /* Offset behind the last complete record. */
-    atomic_uint next;           /* Segment, or NS_RING_NONE. */
+    atomic_uint committed; /* Offset behind the last complete record. */
+    atomic_uint next;      /* Segment, or NS_RING_NONE. */
     uint32_t    lane;
-    atomic_uint prepared;       /* Offset of the prepared record; 0: none. */
-    uint64_t    number;         /* In the lane, from 1. */
+    atomic_uint prepared; /* Offset of the prepared record; 0: none. */
+    uint64_t    number;   /* In the lane, from 1. */
     uint64_t    epoch;
-    uint32_t    preparedFor;    /* It counts while this is committed. */
+    uint32_t    preparedFor; /* It counts while this is committed. */
     uint32_t    pad;
     uint64_t    pad2[3];
 } NsRingSegment;
 
-#define NS_RING_WHOLE 0         /* The record is in one piece. */
-#define NS_RING_PART  1         /* A piece of a record that needs several. */
+#define NS_RING_WHOLE 0 /* The record is in one piece. */
+#define NS_RING_PART  1 /* A piece of a record that needs several. */
 
 typedef struct NsRingRecord {
-    uint32_t length;            /* Bytes of this piece. */
-    uint32_t checksum;          /* Of the bytes, and of the members below. */
-    uint64_t sequence;          /* Of the record in its lane, from 0. */
-    int64_t  time;              /* Wall clock, nanoseconds since 1970. */
-    uint64_t total;             /* Bytes of all pieces. */
-    uint32_t epoch;             /* Low bits of the header's. */
+    uint32_t length;   /* Bytes of this piece. */
+    uint32_t checksum; /* Of the bytes, and of the members below. */
+    uint64_t sequence; /* Of the record in its lane, from 0. */
+    int64_t  time;     /* Wall clock, nanoseconds since 1970. */
+    uint64_t total;    /* Bytes of all pieces. */
+    uint32_t epoch;    /* Low bits of the header's. */
     uint16_t lane;
     uint16_t severity;
-    uint32_t kind;              /* NS_RING_WHOLE, NS_RING_PART. */
+    uint32_t kind; /* NS_RING_WHOLE, NS_RING_PART. */
     uint32_t pad;
 } NsRingRecord;
 
@@ -114,39 +114,39 @@ typedef struct NsRingRecord {
 typedef struct NsRingCursor {
     atomic_uint_fast64_t done;
     atomic_uint_fast64_t ahead;
-    atomic_uint_fast64_t begin;         /* Sequence of the sink's first record,
-                                         * or NS_PLACE_UNKNOWN. */
+    atomic_uint_fast64_t begin; /* Sequence of the sink's first record,
+                                 * or NS_PLACE_UNKNOWN. */
 } NsRingCursor;
 
 typedef enum {
-    NS_RING_IDLE,               /* done holds. */
-    NS_RING_WRITING,            /* The file shows which of them holds. */
-    NS_RING_WRITTEN             /* ahead holds. */
+    NS_RING_IDLE,    /* done holds. */
+    NS_RING_WRITING, /* The file shows which of them holds. */
+    NS_RING_WRITTEN  /* ahead holds. */
 } NsRingIntent;
 
 typedef struct NsRingSink {
-    char        name[NS_RING_NAME];     /* "": the slot is free. */
-    char        type[16];
-    char        file[NS_RING_PATH];     /* "": not a file. */
-    char        table[NS_RING_NAME];
-    atomic_uint intent;                 /* NsRingIntent */
-    uint32_t    checksum;               /* Of the ends of a write ... */
-    uint64_t    offset;                 /* ... where ... */
-    uint64_t    length;                 /* ... and how much. */
-    uint64_t    inode;                  /* ... into which file. */
-    int64_t     slowNanos;              /* Its choice from its streams, */
-    int32_t     minSeverity;            /* and in which format; for a process */
-    int32_t     format;                 /* that no longer has the sink. */
-    int32_t     onlyErrors;
-    uint32_t    maxSpillKiB;            /* Its limit on disk. */
-    atomic_uint_fast64_t missing;       /* See NsRingMissing. */
-    atomic_uint hasSpill;               /* These: see spill.h. */
-    uint32_t    spillNumber;            /* Part of the file's name. */
+    char                 name[NS_RING_NAME]; /* "": the slot is free. */
+    char                 type[16];
+    char                 file[NS_RING_PATH]; /* "": not a file. */
+    char                 table[NS_RING_NAME];
+    atomic_uint          intent;      /* NsRingIntent */
+    uint32_t             checksum;    /* Of the ends of a write ... */
+    uint64_t             offset;      /* ... where ... */
+    uint64_t             length;      /* ... and how much. */
+    uint64_t             inode;       /* ... into which file. */
+    int64_t              slowNanos;   /* Its choice from its streams, */
+    int32_t              minSeverity; /* and in which format; for a process */
+    int32_t              format;      /* that no longer has the sink. */
+    int32_t              onlyErrors;
+    uint32_t             maxSpillKiB; /* Its limit on disk. */
+    atomic_uint_fast64_t missing;     /* See NsRingMissing. */
+    atomic_uint          hasSpill;    /* These: see spill.h. */
+    uint32_t             spillNumber; /* Part of the file's name. */
     atomic_uint_fast64_t spillDone;
     atomic_uint_fast64_t spillAhead;
     atomic_uint_fast64_t spillBatch;
     atomic_uint_fast64_t spillEnd;
-    atomic_uint_fast64_t nSpilled;      /* Records behind spillDone. */
+    atomic_uint_fast64_t nSpilled; /* Records behind spillDone. */
 } NsRingSink;
 
 /*
@@ -154,19 +154,19 @@ typedef struct NsRingSink {
  * the lists of lanes.
  */
 typedef struct NsRing {
-    NsRingHeader *headerPtr;
-    char         *streams;
-    NsRingLane   *lanes;
-    NsRingCursor *cursors;
-    NsRingSink   *sinks;
-    char         *segments;
-    size_t        streamBytes;          /* Distance of two streams. */
-    atomic_uint  *newestLanes;          /* By stream; NS_RING_NONE: none. */
-    uint32_t     *olderLanes;           /* By lane: the next of the stream. */
-    char         *_Atomic path;         /* Its file's; NULL: there is none. */
-    struct NsRingFile *filePtr;         /* ring.c; NULL likewise. */
-    struct NsRing *siblingPtr;          /* The next of the same file. */
-    int           nDamaged;             /* Parts that were left out. */
+    NsRingHeader      *headerPtr;
+    char              *streams;
+    NsRingLane        *lanes;
+    NsRingCursor      *cursors;
+    NsRingSink        *sinks;
+    char              *segments;
+    size_t             streamBytes; /* Distance of two streams. */
+    atomic_uint       *newestLanes; /* By stream; NS_RING_NONE: none. */
+    uint32_t          *olderLanes;  /* By lane: the next of the stream. */
+    char *_Atomic      path;        /* Its file's; NULL: there is none. */
+    struct NsRingFile *filePtr;     /* ring.c; NULL likewise. */
+    struct NsRing     *siblingPtr;  /* The next of the same file. */
+    int                nDamaged;    /* Parts that were left out. */
 } NsRing;
 
 /*
@@ -175,10 +175,10 @@ typedef struct NsRing {
 typedef struct NsRingKey {
     const char *directory;
     const char *home;
-    const char *configFile;             /* May be NULL. */
+    const char *configFile; /* May be NULL. */
 } NsRingKey;
 
-extern NsRingKey nsRingKey;     /* Ours; constant after NsLogConfigure. */
+extern NsRingKey nsRingKey; /* Ours; constant after NsLogConfigure. */
 
 /*
  * Once, before other threads are started.
@@ -194,12 +194,12 @@ void NsRingAppendServer(Ns_DString *dsPtr, const NsRingKey *keyPtr);
  * The requirements for a mapping.
  */
 typedef struct NsRingNeed {
-    int64_t  bytes;             /* In all. */
+    int64_t  bytes; /* In all. */
     uint32_t nStreams;
     uint32_t nSinks;
-    uint32_t nReaders;          /* Sinks that may read one and the same stream;
-                                 * more where that costs little. */
-    uint32_t nLanes;            /* To be expected; more share common ones. */
+    uint32_t nReaders; /* Sinks that may read one and the same stream;
+                        * more where that costs little. */
+    uint32_t nLanes;   /* To be expected; more share common ones. */
 } NsRingNeed;
 
 /*
@@ -298,7 +298,8 @@ static inline NsRingSegment *
 NsRingSegmentAt(const NsRing *ringPtr, uint32_t segment)
 {
     return (NsRingSegment *) (void *) (ringPtr->segments
-        + (size_t) segment * ringPtr->headerPtr->segmentBytes);
+                                       + (size_t) segment
+                                           * ringPtr->headerPtr->segmentBytes);
 }
 
 /*
@@ -335,7 +336,7 @@ static inline NsRingStream *
 NsRingStreamAt(const NsRing *ringPtr, uint32_t stream)
 {
     return (NsRingStream *) (void *) (ringPtr->streams
-        + (size_t) stream * ringPtr->streamBytes);
+                                      + (size_t) stream * ringPtr->streamBytes);
 }
 
 /*

@@ -32,19 +32,19 @@ NsRingLayout NsRingLayoutOf(const NsRingHeader *headerPtr);
  */
 typedef struct NsRingFile {
     struct NsRingFile *nextPtr;
-    int   fd;
-    char *path;
-    int   nUsers;
-    bool  isKept;
+    int                fd;
+    char              *path;
+    int                nUsers;
+    bool               isKept;
 } NsRingFile;
 
 /*
  * Make a file, locked, under a name that nobody looks for but NsRingSweep; or
  * one of the given size, allocated. -1: errno says why, and *reasonPtr.
  */
-int  NsRingFileBegin(const NsRingKey *keyPtr, Ns_DString *pathPtr);
-int  NsRingFileCreate(const NsRingKey *keyPtr, size_t bytes,
-                      Ns_DString *pathPtr, const char **reasonPtr);
+int NsRingFileBegin(const NsRingKey *keyPtr, Ns_DString *pathPtr);
+int NsRingFileCreate(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
+                     const char **reasonPtr);
 
 /*
  * It is complete: rename it to the name that others look for.  False: errno

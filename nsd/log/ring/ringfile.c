@@ -15,15 +15,13 @@
 
 NsRingKey nsRingKey;
 
-static Ns_Mutex    openLock;    /* Guards what follows. */
+static Ns_Mutex    openLock; /* Guards what follows. */
 static NsRingFile *firstOpen;
 
-static int  ListNames(const NsRingKey *keyPtr, char separator,
-                      char ***pathsPtr);
+static int ListNames(const NsRingKey *keyPtr, char separator, char ***pathsPtr);
 static void AppendPrefix(Ns_DString *dsPtr, const NsRingKey *keyPtr,
                          char separator);
 static int  ByName(const void *left, const void *right);
-
 
 void
 NsRingFileInit(void)
@@ -44,7 +42,8 @@ NsRingSweep(const NsRingKey *keyPtr)
     int    n = ListNames(keyPtr, UNNAMED, &paths);
 
     for (int i = 0; i < n; i++) {
-        int fd = NsRingFileIsOpen(paths[i]) ? -1
+        int fd = NsRingFileIsOpen(paths[i])
+            ? -1
             : open(paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
         if (fd >= 0) {
@@ -76,7 +75,8 @@ ListNames(const NsRingKey *keyPtr, char separator, char ***pathsPtr)
     AppendPrefix(&prefix, keyPtr, separator);
     while ((entPtr = readdir(dir)) != NULL) {
         if (strncmp(entPtr->d_name, Ns_DStringValue(&prefix),
-                    (size_t) Ns_DStringLength(&prefix)) == 0) {
+                    (size_t) Ns_DStringLength(&prefix))
+            == 0) {
             Ns_DStringSetLength(&path, 0);
             Ns_DStringVarAppend(&path, keyPtr->directory, "/", entPtr->d_name,
                                 (char *) NULL);
@@ -120,7 +120,7 @@ ByName(const void *left, const void *right)
 
 int
 NsRingFileCreate(const NsRingKey *keyPtr, size_t bytes, Ns_DString *pathPtr,
-           const char **reasonPtr)
+                 const char **reasonPtr)
 {
     int fd = NsRingFileBegin(keyPtr, pathPtr), status;
 

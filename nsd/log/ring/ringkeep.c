@@ -19,22 +19,21 @@
  */
 typedef struct Output {
     int   fd;
-    off_t base;                 /* Of the one at hand. */
+    off_t base; /* Of the one at hand. */
 } Output;
 
-static uint64_t NeededFrom(const NsRing *ringPtr, uint32_t lane);
-static bool HasName(const NsRingSink *slotPtr);
+static uint64_t          NeededFrom(const NsRing *ringPtr, uint32_t lane);
+static bool              HasName(const NsRingSink *slotPtr);
 static const NsRingSink *ReaderOf(const NsRing *ringPtr, uint32_t stream,
                                   uint32_t rank);
-static NsRingSegment *FirstNeeded(NsRing *ringPtr, uint32_t lane);
-static NsRingSegment *NextOf(const NsRing *ringPtr,
-                             const NsRingSegment *segmentPtr);
-static bool WriteRing(Output *outputPtr, NsRing *ringPtr);
+static NsRingSegment    *FirstNeeded(NsRing *ringPtr, uint32_t lane);
+static NsRingSegment    *NextOf(const NsRing        *ringPtr,
+                                const NsRingSegment *segmentPtr);
+static bool              WriteRing(Output *outputPtr, NsRing *ringPtr);
 static bool WriteStreams(const Output *outputPtr, const NsRing *ringPtr,
                          size_t to);
 static bool WritePart(const Output *outputPtr, const void *part, size_t length,
                       size_t to);
-
 
 bool
 NsRingIsNeeded(const NsRing *ringPtr)
@@ -45,10 +44,10 @@ NsRingIsNeeded(const NsRing *ringPtr)
         const NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
 
         if (HasName(slotPtr)
-                && (NsRingMissing(slotPtr) > 0
-                    || (atomic_load(&slotPtr->hasSpill) != 0
-                        && atomic_load(&slotPtr->spillDone)
-                           < atomic_load(&slotPtr->spillEnd)))) {
+            && (NsRingMissing(slotPtr) > 0
+                || (atomic_load(&slotPtr->hasSpill) != 0
+                    && atomic_load(&slotPtr->spillDone)
+                        < atomic_load(&slotPtr->spillEnd)))) {
             return true;
         }
     }
@@ -80,8 +79,8 @@ NeededFrom(const NsRing *ringPtr, uint32_t lane)
     }
     for (uint32_t i = 0; i < ringPtr->headerPtr->maxReaders; i++) {
         if (ReaderOf(ringPtr, ringPtr->lanes[lane].stream, i) != NULL) {
-            uint64_t done = atomic_load(
-                &NsRingCursorAt(ringPtr, lane, (int) i)->done);
+            uint64_t done =
+                atomic_load(&NsRingCursorAt(ringPtr, lane, (int) i)->done);
 
             if (done < end) {
                 least = MIN(least, done);
@@ -97,9 +96,10 @@ NeededFrom(const NsRing *ringPtr, uint32_t lane)
 static const NsRingSink *
 ReaderOf(const NsRing *ringPtr, uint32_t stream, uint32_t rank)
 {
-    unsigned reader = atomic_load(
-        &NsRingStreamAt(ringPtr, stream)->readers[rank]);
-    const NsRingSink *slotPtr = reader == 0 ? NULL
+    unsigned reader =
+        atomic_load(&NsRingStreamAt(ringPtr, stream)->readers[rank]);
+    const NsRingSink *slotPtr = reader == 0
+        ? NULL
         : NsRingSinkAt(ringPtr, (int) reader - 1);
 
     return slotPtr != NULL && HasName(slotPtr) ? slotPtr : NULL;
@@ -152,7 +152,8 @@ FirstNeeded(NsRing *ringPtr, uint32_t lane)
     uint64_t       number = NeededFrom(ringPtr, lane);
     NsRingLane    *lanePtr = &ringPtr->lanes[lane];
     NsRingSegment *segmentPtr = atomic_load(&lanePtr->first) == NS_RING_NONE
-        ? NULL : NsRingSegmentAt(ringPtr, atomic_load(&lanePtr->first));
+        ? NULL
+        : NsRingSegmentAt(ringPtr, atomic_load(&lanePtr->first));
 
     while (segmentPtr != NULL && segmentPtr->number < number) {
         atomic_store(&lanePtr->first, atomic_load(&segmentPtr->next));
@@ -225,10 +226,10 @@ static bool
 WriteRing(Output *outputPtr, NsRing *ringPtr)
 {
     NsRingHeader *headerPtr = ns_malloc(sizeof(*headerPtr));
-    uint32_t nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
-    NsRingLayout layout;
-    size_t   to;
-    bool     isOk;
+    uint32_t      nLanes = atomic_load(&ringPtr->headerPtr->nLanes);
+    NsRingLayout  layout;
+    size_t        to;
+    bool          isOk;
 
     memcpy(headerPtr, ringPtr->headerPtr, sizeof(*headerPtr));
     headerPtr->maxSinks = 0;
@@ -239,8 +240,9 @@ WriteRing(Output *outputPtr, NsRing *ringPtr)
     headerPtr->bytes = layout.bytes;
     isOk = WritePart(outputPtr, headerPtr, sizeof(*headerPtr), 0)
         && WriteStreams(outputPtr, ringPtr, layout.streams)
-        && WritePart(outputPtr, ringPtr->cursors, (size_t) nLanes
-                     * headerPtr->maxReaders * sizeof(NsRingCursor),
+        && WritePart(outputPtr, ringPtr->cursors,
+                     (size_t) nLanes * headerPtr->maxReaders
+                         * sizeof(NsRingCursor),
                      layout.cursors);
     to = layout.sinks;
     for (int i = 0; isOk && i < (int) ringPtr->headerPtr->maxSinks; i++) {
@@ -259,13 +261,14 @@ WriteRing(Output *outputPtr, NsRing *ringPtr)
             isOk = WritePart(outputPtr, segmentPtr,
                              atomic_load(&segmentPtr->committed),
                              layout.segments
-                             + (size_t) ((const char *) segmentPtr
-                                         - ringPtr->segments));
+                                 + (size_t) ((const char *) segmentPtr
+                                             - ringPtr->segments));
         }
     }
     /* Their first segments have changed by now. */
-    isOk = isOk && WritePart(outputPtr, ringPtr->lanes,
-                             nLanes * sizeof(NsRingLane), layout.lanes);
+    isOk = isOk
+        && WritePart(outputPtr, ringPtr->lanes, nLanes * sizeof(NsRingLane),
+                     layout.lanes);
     outputPtr->base += (off_t) layout.bytes;
     ns_free(headerPtr);
     return isOk;
@@ -278,11 +281,12 @@ static bool
 WriteStreams(const Output *outputPtr, const NsRing *ringPtr, size_t to)
 {
     const NsRingHeader *headerPtr = ringPtr->headerPtr;
-    unsigned short *slotOf = ns_calloc(headerPtr->maxSinks + 1,
-                                       sizeof(*slotOf)), n = 0;
-    NsRingStream   *streamPtr = ns_malloc(ringPtr->streamBytes);
-    uint32_t        nStreams = atomic_load(&headerPtr->nStreams);
-    bool            isOk = true;
+    unsigned short     *slotOf = ns_calloc(headerPtr->maxSinks + 1,
+                                           sizeof(*slotOf)),
+                   n = 0;
+    NsRingStream *streamPtr = ns_malloc(ringPtr->streamBytes);
+    uint32_t      nStreams = atomic_load(&headerPtr->nStreams);
+    bool          isOk = true;
 
     for (int i = 0; i < (int) headerPtr->maxSinks; i++) {
         if (HasName(NsRingSinkAt(ringPtr, i))) {

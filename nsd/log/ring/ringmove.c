@@ -34,7 +34,6 @@ static bool WriteAll(int fd, const char *bytes, size_t length);
 static void Watch(const NsRing *ringPtr);
 static void HandleFault(int number, siginfo_t *infoPtr, void *context);
 
-
 bool
 NsRingIsHomeless(const NsRing *ringPtr)
 {
@@ -96,8 +95,8 @@ CopyTo(NsRing *ringPtr, int fd)
     isOk = mprotect(base, bytes, PROT_READ) == 0;
     if (isOk) {
         isOk = WriteAll(fd, base, bytes)
-            && mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                      base) == base;
+            && mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base)
+                == base;
     }
     reason = errno;
     if (!isOk) {

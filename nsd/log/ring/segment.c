@@ -20,36 +20,35 @@
 #define EPISODE_NANOS    NS_STAMP_SECOND
 #define DRAINER_SEGMENTS 2
 
-static atomic_uint_fast64_t freeHead;   /* Counter << 32 | segment. */
-static atomic_uint *nextFree;           /* By segment. */
-static atomic_int   nFree;
-static atomic_int   leastFree;
+static atomic_uint_fast64_t freeHead; /* Counter << 32 | segment. */
+static atomic_uint         *nextFree; /* By segment. */
+static atomic_int           nFree;
+static atomic_int           leastFree;
 static atomic_uint_fast64_t nTakenEver;
-static atomic_uint_fast64_t watchAt = UINT64_MAX;   /* Of that. */
+static atomic_uint_fast64_t watchAt = UINT64_MAX; /* Of that. */
 /* By class; constant.  The last ones are for what log threads have to tell:
  * they cannot wait for themselves. */
-static int          reserve[3];
-static int          batch;              /* Worth waking a thread; constant. */
-static int          nSegments;          /* Constant. */
+static int reserve[3];
+static int batch;     /* Worth waking a thread; constant. */
+static int nSegments; /* Constant. */
 
-static Ns_Mutex   waitLock;     /* Guards what follows. */
+static Ns_Mutex   waitLock; /* Guards what follows. */
 static Ns_Cond    freed;
-static atomic_int nWaiting;     /* Read without the lock to skip signals, */
-static atomic_int wakeAt;       /* like this: so many free are enough. */
+static atomic_int nWaiting; /* Read without the lock to skip signals, */
+static atomic_int wakeAt;   /* like this: so many free are enough. */
 
 /* An episode of waits: when it began, 0: there is none; the last of them. */
 static atomic_int_fast64_t waitsSince;
 static atomic_int_fast64_t lastWait;
-static atomic_int_fast64_t waitUntil;  /* Nobody waits after it; 0: no end. */
+static atomic_int_fast64_t waitUntil; /* Nobody waits after it; 0: no end. */
 
 static _Thread_local bool     isDrainerThread;
-static _Thread_local unsigned nTaken;   /* When memory was short. */
+static _Thread_local unsigned nTaken; /* When memory was short. */
 
 static bool     IsTimeUp(void);
 static void     CountTaken(void);
 static void     WaitForSegment(int allowed);
 static uint32_t Pop(void);
-
 
 void
 NsSegmentsInit(uint32_t n)
@@ -72,7 +71,8 @@ uint32_t
 NsSegmentTake(const NsLaneRecord *recordPtr)
 {
     int allowed = isDrainerThread && recordPtr->class != NS_LANE_DETAIL
-        ? 0 : reserve[recordPtr->class];
+        ? 0
+        : reserve[recordPtr->class];
 
     for (;;) {
         int left = atomic_load_explicit(&nFree, memory_order_relaxed);
@@ -96,7 +96,7 @@ NsSegmentTake(const NsLaneRecord *recordPtr)
         nsBell.shortageProc();
         nsBell.takenProc();
         if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK
-                || IsTimeUp()) {
+            || IsTimeUp()) {
             return NS_RING_NONE;
         }
         WaitForSegment(allowed);
@@ -111,8 +111,8 @@ NsSegmentFree(uint32_t segment)
     do {
         atomic_store_explicit(&nextFree[segment], (uint32_t) head,
                               memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak(
-                 &freeHead, &head, ((head >> 32) + 1) << 32 | segment));
+    } while (!atomic_compare_exchange_weak(&freeHead, &head,
+                                           ((head >> 32) + 1) << 32 | segment));
     atomic_fetch_add(&nFree, 1);
 }
 
@@ -120,7 +120,7 @@ void
 NsSegmentsFreed(void)
 {
     if (atomic_load(&nWaiting) > 0
-            && atomic_load(&nFree) >= atomic_load(&wakeAt)) {
+        && atomic_load(&nFree) >= atomic_load(&wakeAt)) {
         Ns_MutexLock(&waitLock);
         Ns_CondBroadcast(&freed);
         Ns_MutexUnlock(&waitLock);
@@ -160,8 +160,7 @@ NsSegmentIsSampledOut(const NsLaneRecord *recordPtr)
 {
     static atomic_uint nSampled;
 
-    return recordPtr->class != NS_LANE_CRITICAL
-        && NsLaneIsTight()
+    return recordPtr->class != NS_LANE_CRITICAL && NsLaneIsTight()
         && atomic_fetch_add(&nSampled, 1) % SAMPLE_ONE_IN != 0;
 }
 
@@ -202,11 +201,11 @@ IsTimeUp(void)
 static void
 CountTaken(void)
 {
-    uint64_t n = atomic_fetch_add_explicit(&nTakenEver, 1,
-                                           memory_order_relaxed) + 1;
+    uint64_t n = atomic_fetch_add_explicit(&nTakenEver, 1, memory_order_relaxed)
+        + 1;
 
     if (unlikely(n >= atomic_load_explicit(&watchAt, memory_order_relaxed))
-            && n >= atomic_exchange(&watchAt, UINT64_MAX)) {
+        && n >= atomic_exchange(&watchAt, UINT64_MAX)) {
         nsBell.takenProc();
     }
 }
@@ -220,7 +219,7 @@ NsSegmentsWaitedSince(void)
     int64_t since = atomic_load(&waitsSince);
 
     if (since != 0 && atomic_load(&nWaiting) == 0
-            && NsLogClock() - atomic_load(&lastWait) > EPISODE_NANOS) {
+        && NsLogClock() - atomic_load(&lastWait) > EPISODE_NANOS) {
         atomic_store(&waitsSince, 0);
         since = 0;
     }
@@ -238,8 +237,7 @@ WaitForSegment(int allowed)
                                           atomic_load(&lastWait));
 
     Ns_MutexLock(&waitLock);
-    if (atomic_load(&nWaiting) == 0
-            || atomic_load(&wakeAt) > allowed + batch) {
+    if (atomic_load(&nWaiting) == 0 || atomic_load(&wakeAt) > allowed + batch) {
         atomic_store(&wakeAt, allowed + batch);
     }
     atomic_fetch_add(&nWaiting, 1);
@@ -266,10 +264,9 @@ Pop(void)
             return NS_RING_NONE;
         }
     } while (!atomic_compare_exchange_weak(
-                 &freeHead, &head,
-                 ((head >> 32) + 1) << 32
-                 | atomic_load_explicit(&nextFree[segment],
-                                        memory_order_relaxed)));
+        &freeHead, &head,
+        ((head >> 32) + 1) << 32
+            | atomic_load_explicit(&nextFree[segment], memory_order_relaxed)));
     left = atomic_fetch_sub(&nFree, 1) - 1;
     if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
         atomic_store_explicit(&leastFree, left, memory_order_relaxed);

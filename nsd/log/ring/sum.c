@@ -9,7 +9,6 @@
 static inline uint64_t Rotate(uint64_t sum);
 static inline uint64_t Word(const unsigned char *bytes);
 
-
 /*
  * Four sums side by side, so that the processor need not wait for one.  Each
  * step can be undone, so any change of a single word shows; multiplications
@@ -18,7 +17,7 @@ static inline uint64_t Word(const unsigned char *bytes);
 uint64_t
 NsRingSum(uint64_t seed, const void *bytes, size_t length)
 {
-    const uint64_t prime = UINT64_C(0x9e3779b185ebca87);
+    const uint64_t       prime = UINT64_C(0x9e3779b185ebca87);
     const unsigned char *p = bytes;
     uint64_t a = seed ^ length * prime, b = prime, c = ~prime, d = a >> 7;
     uint64_t last = 0;

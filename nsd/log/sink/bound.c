@@ -3,9 +3,9 @@
  *
  *      How far a sink may fall behind.
  *
- *      A sink keeps the segments behind its cursors from being used again.  When
- *      it keeps more than it may, or all sinks together leave little memory, its
- *      oldest records move into its spill file.  Where that cannot be, they are
+ *      A sink keeps the segments behind its cursors from being used again. When
+ *      it keeps more than it may, or all sinks together leave little memory,
+ * its oldest records move into its spill file.  Where that cannot be, they are
  *      dropped if their stream's rule allows it, counted, and a line in the log
  *      tells of it once the sink writes again.
  *
@@ -14,12 +14,12 @@
  *      woken when as many segments have been taken as the sink nearest to its
  *      bound may still keep.  Around each write the sink lends its places:
  *      until it takes them back it reads nothing, and the keeper may move its
- *      cursors on, behind the records that are being written.  These go into the
- *      spill file first, as read already, for a process that takes over.  Without
+ *      cursors on, behind the records that are being written.  These go into
+ * the spill file first, as read already, for a process that takes over. Without
  *      a spill file they are in the sink's buffer only from then on.
  *
- *      While there are writes the keeper looks once a second whether one of them
- *      does not come back.
+ *      While there are writes the keeper looks once a second whether one of
+ * them does not come back.
  */
 
 #include "log/sink/bound.h"
@@ -36,36 +36,36 @@
 /* Between two messages about the same sink. */
 #define REPORT_NANOS (60 * NS_STAMP_SECOND)
 /* So much goes into a spill file at a time. */
-#define BATCH_BYTES  ((size_t) 256 << 10)
+#define BATCH_BYTES ((size_t) 256 << 10)
 /* Between two rounds of the keeper when the first was of no use. */
-#define PAUSE_USEC   20000
+#define PAUSE_USEC 20000
 
 /*
  * Records that a sink is to be relieved of.
  */
 typedef struct Walk {
     Ns_LogSink sink;
-    bool       isSpilling;      /* Else they are dropped. */
-    NsPlace   *places;          /* As in the sink's list of lanes. */
+    bool       isSpilling; /* Else they are dropped. */
+    NsPlace   *places;     /* As in the sink's list of lanes. */
     uint32_t   nLanes;
     NsMerge    merge;
-    uint64_t   nSegments;       /* Kept by what the walk has not passed. */
+    uint64_t   nSegments; /* Kept by what the walk has not passed. */
     char      *scratch;
     size_t     scratchBytes;
-    uint64_t   nIgnored;        /* These since the last Commit. */
+    uint64_t   nIgnored; /* These since the last Commit. */
     uint64_t   nDamaged;
     NsGap      gap;
 } Walk;
 
-static Ns_Mutex  lock;          /* Guards what follows. */
-static Ns_Cond   wakeup;
-static bool      isStarted;     /* There may be a keeper. */
-static bool      hasKeeper;
-static bool      mustStop;
-static Ns_Thread keeper;
-static atomic_bool isAsked;     /* Set without the lock. */
-static atomic_bool isWatching;  /* The keeper looks once a second. */
-static int64_t   waitsTold;     /* The keeper's: the episode that it told of. */
+static Ns_Mutex    lock; /* Guards what follows. */
+static Ns_Cond     wakeup;
+static bool        isStarted; /* There may be a keeper. */
+static bool        hasKeeper;
+static bool        mustStop;
+static Ns_Thread   keeper;
+static atomic_bool isAsked;    /* Set without the lock. */
+static atomic_bool isWatching; /* The keeper looks once a second. */
+static int64_t     waitsTold;  /* The keeper's: the episode that it told of. */
 
 static uint64_t HeldOf(const NsSinkStream *streamPtr);
 static bool     IsBeyond(Ns_LogSink sink, size_t most);
@@ -81,24 +81,23 @@ static void     TellWaits(void);
 static void     Watch(void);
 static void     LookAt(Ns_LogSink sink, int64_t busy);
 static void     Report(Ns_LogSink sink);
-static void     Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
-                     ...) NS_GNUC_PRINTF(3, 4);
-static uint64_t Relieve(Ns_LogSink sink, size_t most, bool mayDrop);
-static bool     SpillBuffer(Ns_LogSink sink);
-static bool     HasLaneRecords(Ns_LogSink sink);
-static void     Pass(Ns_LogSink sink, size_t most, bool isSpilling);
-static bool     MayPass(const NsSinkLane *lanePtr, bool isSpilling);
-static void     BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
-static void     AddPlace(Walk *walkPtr, uint32_t i);
+static void Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
+    NS_GNUC_PRINTF(3, 4);
+static uint64_t    Relieve(Ns_LogSink sink, size_t most, bool mayDrop);
+static bool        SpillBuffer(Ns_LogSink sink);
+static bool        HasLaneRecords(Ns_LogSink sink);
+static void        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
+static bool        MayPass(const NsSinkLane *lanePtr, bool isSpilling);
+static void        BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
+static void        AddPlace(Walk *walkPtr, uint32_t i);
 static NsSinkLane *LaneOf(const Walk *walkPtr, const NsPlace *placePtr);
-static void     PassFirst(Walk *walkPtr);
-static void     Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
-                      const NsRingRecord *headPtr, const void *bytes,
-                      bool isJudged);
-static bool     Commit(Walk *walkPtr);
-static void     EndWalk(Walk *walkPtr);
-static void     UseFloors(Ns_LogSink sink);
-
+static void        PassFirst(Walk *walkPtr);
+static void        Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
+                         const NsRingRecord *headPtr, const void *bytes,
+                         bool isJudged);
+static bool        Commit(Walk *walkPtr);
+static void        EndWalk(Walk *walkPtr);
+static void        UseFloors(Ns_LogSink sink);
 
 void
 NsBoundInit(void)
@@ -184,8 +183,9 @@ HeldOf(const NsSinkStream *streamPtr)
     const NsRing *ringPtr = NsSinkRing();
     int           rank = atomic_load(&streamPtr->rank);
     uint64_t      nSegments = 0;
-    uint32_t      lane = rank < 0 ? NS_RING_NONE
-        : NsRingNewestLane(ringPtr, (uint32_t) streamPtr->index);
+    uint32_t      lane = rank < 0
+             ? NS_RING_NONE
+             : NsRingNewestLane(ringPtr, (uint32_t) streamPtr->index);
 
     for (; lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
         uint64_t done = NsRingNumberOf(
@@ -264,7 +264,7 @@ NsBoundTellGap(Ns_LogSink sink)
     NsGap gap = sink->gap;
 
     if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL
-            || NsSinkHasSpilled(sink)) {
+        || NsSinkHasSpilled(sink)) {
         return;
     }
     /* While the note is written, another gap may begin. */
@@ -320,7 +320,8 @@ Keep(void *arg)
             Ns_IncrTime(&limit, 1, 0);
             (void) Ns_CondTimedWait(&wakeup, &lock,
                                     atomic_load(&isWatching) || waitsTold != 0
-                                    ? &limit : NULL);
+                                        ? &limit
+                                        : NULL);
         }
         Ns_MutexUnlock(&lock);
         if (atomic_exchange(&isAsked, false) && !RelieveAll()) {
@@ -373,8 +374,8 @@ ShareOf(int nBehind)
     const NsRingHeader *headerPtr = NsSinkRing()->headerPtr;
 
     return !NsSegmentsAreShort() ? SIZE_MAX
-        : (size_t) headerPtr->nSegments / 2 / (size_t) MAX(nBehind, 1)
-          * headerPtr->segmentBytes;
+                                 : (size_t) headerPtr->nSegments / 2
+            / (size_t) MAX(nBehind, 1) * headerPtr->segmentBytes;
 }
 
 static size_t
@@ -427,7 +428,8 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         limit = most / 2;
     }
     return held < limit
-        ? MAX((limit - held) / NsSinkRing()->headerPtr->segmentBytes, 1) : 1;
+        ? MAX((limit - held) / NsSinkRing()->headerPtr->segmentBytes, 1)
+        : 1;
 }
 
 /*
@@ -450,9 +452,9 @@ MayDrop(Ns_LogSink sink, bool isShort)
     int64_t busy = atomic_load(&sink->busySince);
 
     return atomic_load(&sink->maxMemory) > 0
-        || (isShort && (atomic_load(&sink->failedSince) != 0
-                        || (busy != 0
-                            && NsLogClock() - busy > NS_STAMP_SECOND)));
+        || (isShort
+            && (atomic_load(&sink->failedSince) != 0
+                || (busy != 0 && NsLogClock() - busy > NS_STAMP_SECOND)));
 }
 
 /*
@@ -470,8 +472,10 @@ TellWaits(void)
         return;
     }
     if (since == 0) {
-        Ns_Log(Notice, "log: no thread waits for log memory any more, after "
-               "%.3f seconds", (double) (NsLogClock() - waitsTold) / 1e9);
+        Ns_Log(Notice,
+               "log: no thread waits for log memory any more, after "
+               "%.3f seconds",
+               (double) (NsLogClock() - waitsTold) / 1e9);
     }
     NsSinkEnter();
     for (int i = 0; since != 0 && (sink = NsSinkAt(i)) != NULL; i++) {
@@ -480,11 +484,12 @@ TellWaits(void)
         }
     }
     if (first != NULL) {
-        Tell(first, Warning, "log: threads wait for log memory, by the "
+        Tell(first, Warning,
+             "log: threads wait for log memory, by the "
              "overflow rule 'block': all of logmemory, %zu bytes, is in "
              "use, %zu of it by sink '%s'; see why '%s' takes nothing, or too "
-             "little, raise its maxspill, or choose another rule", all,
-             NsBoundHeld(first), first->name, NsSinkFile(first));
+             "little, raise its maxspill, or choose another rule",
+             all, NsBoundHeld(first), first->name, NsSinkFile(first));
     }
     waitsTold = since;
     NsSinkLeave();
@@ -524,17 +529,19 @@ static void
 LookAt(Ns_LogSink sink, int64_t busy)
 {
     if (busy == 0 || atomic_load(&sink->stallTold) != 0
-            || NsLogClock() - busy <= NS_STAMP_SECOND) {
+        || NsLogClock() - busy <= NS_STAMP_SECOND) {
         return;
     }
     atomic_store(&sink->stallTold, busy);
     if (atomic_load(&sink->busySince) != busy
-            && atomic_exchange(&sink->stallTold, 0) != 0) {
+        && atomic_exchange(&sink->stallTold, 0) != 0) {
         return;
     }
-    Tell(sink, Warning, "log: sink '%s': a write to '%s' has taken more than a "
+    Tell(sink, Warning,
+         "log: sink '%s': a write to '%s' has taken more than a "
          "second so far; its records wait in memory, then on disk: see why it "
-         "takes nothing", sink->name, NsSinkFile(sink));
+         "takes nothing",
+         sink->name, NsSinkFile(sink));
 }
 
 /*
@@ -548,40 +555,44 @@ Report(Ns_LogSink sink)
     int64_t now = NsLogClock();
 
     if (atomic_load(&sink->spilledBytes) > 0
-            && sink->spillTold != atomic_load(&sink->spillSince)) {
+        && sink->spillTold != atomic_load(&sink->spillSince)) {
         sink->spillTold = atomic_load(&sink->spillSince);
-        Tell(sink, Warning, "log: sink '%s' has fallen behind: its oldest "
-                   "records wait on disk in '%s', %zu bytes at most; see why "
-                   "'%s' takes nothing, or too little", sink->name,
-                   NsSinkRing()->headerPtr->spillDirectory,
-                   (size_t) atomic_load(&sink->maxSpill), NsSinkFile(sink));
+        Tell(sink, Warning,
+             "log: sink '%s' has fallen behind: its oldest "
+             "records wait on disk in '%s', %zu bytes at most; see why "
+             "'%s' takes nothing, or too little",
+             sink->name, NsSinkRing()->headerPtr->spillDirectory,
+             (size_t) atomic_load(&sink->maxSpill), NsSinkFile(sink));
     }
     if (failure != sink->failureTold) {
         sink->failureTold = failure;
         if (failure != 0) {
-            Tell(sink, Error, "log: sink '%s' is behind, and its records "
-                       "cannot wait on disk in '%s': '%s'; see logspilldir",
-                       sink->name, NsSinkRing()->headerPtr->spillDirectory,
-                       strerror(failure));
+            Tell(sink, Error,
+                 "log: sink '%s' is behind, and its records "
+                 "cannot wait on disk in '%s': '%s'; see logspilldir",
+                 sink->name, NsSinkRing()->headerPtr->spillDirectory,
+                 strerror(failure));
         }
     }
     if (atomic_load(&sink->nUntoldLost) > 0
-            && (sink->lostTold == 0 || now - sink->lostTold >= REPORT_NANOS)) {
-        Tell(sink, Error, "log: sink '%s' is behind by more than "
-                   "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
-                   "records in memory are dropped, %" PRIu64 " so far; see why "
-                   "'%s' takes nothing, or too little", sink->name,
-                   LimitOf(sink, SIZE_MAX),
-                   (size_t) atomic_load(&sink->maxSpill),
-                   (uint64_t) atomic_exchange(&sink->nUntoldLost, 0),
-                   NsSinkFile(sink));
+        && (sink->lostTold == 0 || now - sink->lostTold >= REPORT_NANOS)) {
+        Tell(sink, Error,
+             "log: sink '%s' is behind by more than "
+             "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
+             "records in memory are dropped, %" PRIu64 " so far; see why "
+             "'%s' takes nothing, or too little",
+             sink->name, LimitOf(sink, SIZE_MAX),
+             (size_t) atomic_load(&sink->maxSpill),
+             (uint64_t) atomic_exchange(&sink->nUntoldLost, 0),
+             NsSinkFile(sink));
         sink->lostTold = now;
     }
 }
 
 /*
- * About a sink in trouble, by the keeper, which finds room when others do not.  Of
- * the system log nobody would hear now, so it is said on standard error, too.
+ * About a sink in trouble, by the keeper, which finds room when others do not.
+ * Of the system log nobody would hear now, so it is said on standard error,
+ * too.
  */
 static void
 Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
@@ -619,8 +630,8 @@ Relieve(Ns_LogSink sink, size_t most, bool mayDrop)
 }
 
 /*
- * Put into the spill file, as read, what is in the sink's buffer and not on disk
- * yet.
+ * Put into the spill file, as read, what is in the sink's buffer and not on
+ * disk yet.
  */
 static bool
 SpillBuffer(Ns_LogSink sink)
@@ -681,7 +692,7 @@ HasLaneRecords(Ns_LogSink sink)
     for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         if (NsPlacePosition(&lanePtr->place)
-                > atomic_load(&lanePtr->cursorPtr->done)) {
+            > atomic_load(&lanePtr->cursorPtr->done)) {
             return true;
         }
     }
@@ -706,8 +717,9 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
         int64_t ahead = placePtr->headPtr->time - cutoff;
 
         if ((ahead > 0 && ahead < NS_STAMP_SECOND)
-                || (isSpilling && NsSpillBytes(sink->spillPtr)
-                    + placePtr->headPtr->total + sizeof(NsSpillFrame)
+            || (isSpilling
+                && NsSpillBytes(sink->spillPtr) + placePtr->headPtr->total
+                        + sizeof(NsSpillFrame)
                     > atomic_load(&sink->maxSpill))) {
             break;
         }
@@ -731,14 +743,13 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
     NsRing *ringPtr = sink->ringPtr;
 
     NsSinkMeetLanes(sink);
-    *walkPtr = (Walk){.sink = sink, .isSpilling = isSpilling,
-                      .nLanes = sink->nLanes};
+    *walkPtr = (Walk){
+        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->nLanes};
     walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
     if (isSpilling && sink->gap.n > 0) {
-        const NsSpillFrame frame = {.record = {
-            .kind = NS_SPILL_NOTE, .length = sizeof(sink->gap),
-            .time = sink->gap.last
-        }};
+        const NsSpillFrame frame = {.record = {.kind = NS_SPILL_NOTE,
+                                               .length = sizeof(sink->gap),
+                                               .time = sink->gap.last}};
 
         /* What follows comes after it. */
         NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
@@ -758,7 +769,7 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
         }
         *placePtr = lanePtr->place;
         if (placePtr->segment == NS_RING_NONE
-                || lanePtr->floor > NsPlacePosition(placePtr)) {
+            || lanePtr->floor > NsPlacePosition(placePtr)) {
             AddPlace(walkPtr, i);
         } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
             NsMergeAdd(&walkPtr->merge, placePtr);
@@ -773,8 +784,7 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 static bool
 MayPass(const NsSinkLane *lanePtr, bool isSpilling)
 {
-    return isSpilling
-        || NsStreamOverflow(lanePtr->stream) != NS_OVERFLOW_BLOCK;
+    return isSpilling || NsStreamOverflow(lanePtr->stream) != NS_OVERFLOW_BLOCK;
 }
 
 /*
@@ -821,9 +831,8 @@ PassFirst(Walk *walkPtr)
         .severity = head.severity,
         .time = head.time,
         .length = head.total,
-        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
-                              &walkPtr->scratch, &walkPtr->scratchBytes)
-    };
+        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false, &walkPtr->scratch,
+                              &walkPtr->scratchBytes)};
 
     NsDeliverNoteBegin(lanePtr, &head);
     NsPlaceAdvance(sink->ringPtr, placePtr);
@@ -855,8 +864,7 @@ Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
       const NsRingRecord *headPtr, const void *bytes, bool isJudged)
 {
     NsSpillFrame frame = {
-        .start = start, .next = NsPlacePosition(placePtr), .record = *headPtr
-    };
+        .start = start, .next = NsPlacePosition(placePtr), .record = *headPtr};
 
     if (bytes != NULL) {
         frame.record.kind = NS_RING_WHOLE;
@@ -909,7 +917,7 @@ Commit(Walk *walkPtr)
         uint64_t       position = NsPlacePosition(placePtr);
 
         if (placePtr->segment != NS_RING_NONE
-                && position > atomic_load(&lanePtr->cursorPtr->done)) {
+            && position > atomic_load(&lanePtr->cursorPtr->done)) {
             lanePtr->floor = position;
             sink->hasFloors = true;
             atomic_store(&lanePtr->cursorPtr->done, position);
@@ -943,7 +951,8 @@ UseFloors(Ns_LogSink sink)
         uint64_t    position = NsPlacePosition(&lanePtr->place);
 
         if (lanePtr->floor > position) {
-            uint64_t upTo = lanePtr->upTo != 0 ? lanePtr->upTo
+            uint64_t upTo = lanePtr->upTo != 0
+                ? lanePtr->upTo
                 : MAX(position, 1);
 
             NsLaneLockChains();

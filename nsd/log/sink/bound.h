@@ -24,8 +24,8 @@ void NsBoundStop(void);
 void NsBoundCheck(void);
 
 /*
- * Have that thread look at all sinks now.  Cheap while it has been asked and has
- * not come to it.
+ * Have that thread look at all sinks now.  Cheap while it has been asked and
+ * has not come to it.
  */
 void NsBoundAsk(void);
 

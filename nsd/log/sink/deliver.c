@@ -19,48 +19,46 @@
 #include "nsthread.h"
 
 /* How often a database's sink looks whether a batch is complete. */
-#define LOOK_NANOS       INT64_C(100000000)
+#define LOOK_NANOS INT64_C(100000000)
 /* After a rotation by size that failed. */
-#define ROLL_NANOS       INT64_C(60000000000)
+#define ROLL_NANOS INT64_C(60000000000)
 #ifdef NS_DEBUG
-#define CHECKS_RECORDS   true
+#define CHECKS_RECORDS true
 #else
-#define CHECKS_RECORDS   false
+#define CHECKS_RECORDS false
 #endif
-#define MIN_ROOM         ((size_t) 16384)
+#define MIN_ROOM ((size_t) 16384)
 /* Of a buffer that is counted in lines. */
-#define LINES_MAX_BYTES  ((size_t) 8 << 20)
+#define LINES_MAX_BYTES ((size_t) 8 << 20)
 
-static void Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
-static bool FlushFirst(Ns_LogSink sink) __attribute__((noinline));
-static bool IsGone(Ns_LogSink sink);
-static void GatherHeads(Ns_LogSink sink, int64_t cutoff);
-static bool IsLater(const NsPlace *placePtr, int64_t cutoff);
+static void    Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
+static bool    FlushFirst(Ns_LogSink sink) __attribute__((noinline));
+static bool    IsGone(Ns_LogSink sink);
+static void    GatherHeads(Ns_LogSink sink, int64_t cutoff);
+static bool    IsLater(const NsPlace *placePtr, int64_t cutoff);
 static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
-static bool DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
-static void RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
-static void ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
-static bool IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
-                      const Ns_LogRecord *recordPtr)
-    __attribute__((noinline));
+static bool    DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
+static void    RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
+static void    ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
+static bool    IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+                         const Ns_LogRecord *recordPtr) __attribute__((noinline));
 static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                                 const Ns_LogRecord *recordPtr,
-                                size_t *lengthPtr);
+                                size_t             *lengthPtr);
 static inline void CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr,
                              size_t length);
 static inline bool IsRollDue(Ns_LogSink sink, size_t length);
-static bool RollBySize(Ns_LogSink sink, size_t length)
+static bool        RollBySize(Ns_LogSink sink, size_t length)
     __attribute__((noinline));
-static inline bool IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion,
-                              int64_t now);
+static inline bool   IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion,
+                                int64_t now);
 static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
                             const Ns_LogRecord *recordPtr);
-static bool FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
-                               const Ns_LogRecord *recordPtr,
-                               size_t *lengthPtr);
+static bool          FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
+                                        const Ns_LogRecord *recordPtr,
+                                        size_t             *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room) __attribute__((noinline));
 static void NoteDrops(Ns_LogSink sink);
-
 
 void
 NsDeliverPass(Ns_LogSink sink, int64_t time)
@@ -81,16 +79,15 @@ NsDeliverPass(Ns_LogSink sink, int64_t time)
             Gather(sink, sink->failure == 0 && sink->claims == NULL, cutoff);
         }
         placePtr = NsMergeFirst(&sink->merge);
-        if (opPtr != NULL && (placePtr == NULL
-                              || opPtr->time < placePtr->headPtr->time)) {
+        if (opPtr != NULL
+            && (placePtr == NULL || opPtr->time < placePtr->headPtr->time)) {
             NsSinkOp *nextPtr = opPtr->nextPtr;
 
             RunOp(sink, opPtr, &goals);
             opPtr = nextPtr;
         } else if (placePtr == NULL) {
             break;
-        } else if (!DeliverRun(sink, placePtr,
-                               RunUntil(sink, opPtr, cutoff))) {
+        } else if (!DeliverRun(sink, placePtr, RunUntil(sink, opPtr, cutoff))) {
             sink->merge.n = 0;
         } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
             NsMergeFirstMoved(&sink->merge);
@@ -178,7 +175,7 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         /* The roll may leave a note, or the flush before it, where the line
          * stands now: it is made again after them. */
         if (!RollBySize(sink, length)
-                || !FormatRecord(sink, stream, recordPtr, &length)) {
+            || !FormatRecord(sink, stream, recordPtr, &length)) {
             return false;
         }
     }
@@ -193,7 +190,7 @@ int64_t
 NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
-    int64_t now = NsLogClock(), next = 0;
+    int64_t               now = NsLogClock(), next = 0;
 
     if (IsFlushDue(sink, occasion, now)) {
         (void) NsDeliverFlush(sink);
@@ -205,7 +202,7 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
         }
     }
     if (sink->syncDue != 0
-            && NsSinkIsDue(sink->syncDue, settingsPtr->syncNanos)) {
+        && NsSinkIsDue(sink->syncDue, settingsPtr->syncNanos)) {
         (void) NsDeliverSync(sink);
     }
     if (sink->failure != 0) {
@@ -243,7 +240,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     NsEntryDescribe(&entry, severity, text,
-                        MIN((size_t) MAX(n, 0), sizeof(text) - 1));
+                    MIN((size_t) MAX(n, 0), sizeof(text) - 1));
     bytes = NsSystemLogEncode(&entry, &record);
     hasRoom = FormatRecord(sink, nsSystemStream, &record, &length);
     if (hasRoom) {
@@ -277,7 +274,7 @@ GatherHeads(Ns_LogSink sink, int64_t cutoff)
             NsLaneUnlockChains();
         }
         if (NsPlaceHead(ringPtr, placePtr) != NULL
-                && !IsLater(placePtr, cutoff)) {
+            && !IsLater(placePtr, cutoff)) {
             NsMergeAdd(&sink->merge, placePtr);
         }
     }
@@ -381,7 +378,7 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (opPtr->goal == NS_OP_SYNC) {
-            sink->lookDue = 0;  /* Not into a file that is gone. */
+            sink->lookDue = 0; /* Not into a file that is gone. */
         }
     }
     isWritten = NsDeliverFlush(sink);
@@ -415,7 +412,7 @@ NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
 
     if (stream == nsOperationStream) {
         if (NsUnitNanos(recordPtr) < settingsPtr->slowNanos
-                || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
+            || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
             return false;
         }
         return settingsPtr->sample <= 1
@@ -423,7 +420,7 @@ NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
     }
     return (settingsPtr->minSeverity < 0
             || NsSeverityWeight(recordPtr->severity)
-               >= NsSeverityWeight(settingsPtr->minSeverity))
+                >= NsSeverityWeight(settingsPtr->minSeverity))
         && (sink->ignored.n == 0
             || !IsIgnored(&sink->ignored, stream, recordPtr));
 }
@@ -436,7 +433,8 @@ IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
           const Ns_LogRecord *recordPtr)
 {
     const char *kind = stream == nsAuditStream ? NsAuditKind(recordPtr)
-        : stream != nsSystemStream ? NULL
+        : stream != nsSystemStream
+        ? NULL
         : Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
 
     return kind != NULL && NsKindsHave(kindsPtr, kind, strlen(kind));
@@ -450,7 +448,7 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
     if (unlikely(IsFlushDue(sink, NS_FLUSH_FOR_ROOM, 0) || sink->failure != 0)
-            && !FlushFirst(sink)) {
+        && !FlushFirst(sink)) {
         return false;
     }
     if (unlikely(sink->room < sink->nBuffered + MIN_ROOM / 4)) {
@@ -504,7 +502,7 @@ RollBySize(Ns_LogSink sink, size_t length)
     /* Others may have cut the file since, or written to it. */
     sink->typePtr->filePtr->measureProc(sink);
     if (IsRollDue(sink, length)
-            && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
+        && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
         sink->rotateAfter = NsLogClock() + ROLL_NANOS;
     }
     return !IsGone(sink);
@@ -519,19 +517,18 @@ IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
     bool                  isFull = settingsPtr->bufferLines > 0
-        ? sink->nLines > settingsPtr->bufferLines
-        : sink->nBuffered >= settingsPtr->bufferBytes;
+                         ? sink->nLines > settingsPtr->bufferLines
+                         : sink->nBuffered >= settingsPtr->bufferBytes;
 
     if (occasion == NS_FLUSH_FOR_ROOM) {
         return isFull && sink->nBuffered > 0;
     }
-    if (sink->failure != 0
-            || (sink->nBuffered == 0 && sink->firstMoved == NULL)
-            || (occasion == NS_FLUSH_BY_CALLER && sink->typePtr->isDatabase)) {
+    if (sink->failure != 0 || (sink->nBuffered == 0 && sink->firstMoved == NULL)
+        || (occasion == NS_FLUSH_BY_CALLER && sink->typePtr->isDatabase)) {
         return false;
     }
     if (isFull || sink->isUrgent || sink->nBuffered == 0 || NsLaneIsTight()
-            || NsBoundIsNear(sink)) {
+        || NsBoundIsNear(sink)) {
         return true;
     }
     if (settingsPtr->bufferLines > 0 || occasion == NS_FLUSH_BY_CALLER) {
@@ -565,11 +562,12 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
                    const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
     size_t most = sink->settings.bufferLines > 0
-        ? LINES_MAX_BYTES : sink->settings.bufferBytes;
+        ? LINES_MAX_BYTES
+        : sink->settings.bufferBytes;
 
     do {
         if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
-                && !FlushFirst(sink)) {
+            && !FlushFirst(sink)) {
             return false;
         }
         Grow(sink, sink->nBuffered + *lengthPtr);
@@ -622,15 +620,15 @@ NoteDrops(Ns_LogSink sink)
         NsStreamGetDrops(stream, &drops);
         n = drops.n - streamPtr->seenDrops;
         if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
-                || (NsLaneIsFull()
-                    && drops.last - streamPtr->seenDropTime
-                       < NS_STAMP_SECOND)) {
+            || (NsLaneIsFull()
+                && drops.last - streamPtr->seenDropTime < NS_STAMP_SECOND)) {
             continue;
         }
-        (void) NsSinkNoteGap(sink, stream, &(NsGap){
-            .n = n, .first = MAX(drops.first, streamPtr->seenDropTime),
-            .last = drops.last
-        });
+        (void) NsSinkNoteGap(sink, stream,
+                             &(NsGap){.n = n,
+                                      .first = MAX(drops.first,
+                                                   streamPtr->seenDropTime),
+                                      .last = drops.last});
         streamPtr->seenDrops = drops.n;
         streamPtr->seenDropTime = drops.last;
     }

@@ -21,9 +21,9 @@
 #include "nslog.h"
 
 /* Between attempts at what fails: at first, and a database after many. */
-#define RETRY_NANOS      INT64_C(250000000)
-#define MAX_RETRY_NANOS  INT64_C(2000000000)
-#define REPORT_NANOS     INT64_C(60000000000)
+#define RETRY_NANOS     INT64_C(250000000)
+#define MAX_RETRY_NANOS INT64_C(2000000000)
+#define REPORT_NANOS    INT64_C(60000000000)
 
 static bool WriteOut(Ns_LogSink sink);
 static void NoteReturn(Ns_LogSink sink, bool isOk);
@@ -34,7 +34,6 @@ static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
 static void NoteSuccess(Ns_LogSink sink);
 static bool IsInTable(Ns_LogSink sink);
-
 
 bool
 NsDeliverFlush(Ns_LogSink sink)
@@ -129,8 +128,10 @@ NoteReturn(Ns_LogSink sink, bool isOk)
     atomic_store(&sink->busySince, 0);
     told = atomic_exchange(&sink->stallTold, 0);
     if (unlikely(told != 0) && isOk) {
-        Ns_Log(Notice, "log: sink '%s': '%s' takes lines again, after %.3f "
-               "seconds", sink->name, NsSinkFile(sink),
+        Ns_Log(Notice,
+               "log: sink '%s': '%s' takes lines again, after %.3f "
+               "seconds",
+               sink->name, NsSinkFile(sink),
                (double) (NsLogClock() - told) / 1e9);
     }
     errno = reason;
@@ -148,9 +149,8 @@ WriteAll(Ns_LogSink sink, int64_t start)
 
         atomic_store(&sink->busySince, start != 0 ? start : NsLogClock());
         start = 0;
-        n = sink->typePtr->writeProc(
-            sink, sink->buffer + sink->nWritten,
-            sink->nBuffered - sink->nWritten);
+        n = sink->typePtr->writeProc(sink, sink->buffer + sink->nWritten,
+                                     sink->nBuffered - sink->nWritten);
 
         if (n > 0) {
             sink->nWritten += (size_t) n;
@@ -172,11 +172,11 @@ NoteIntent(Ns_LogSink sink)
     uint64_t    offset, inode;
 
     if (slotPtr == NULL || sink->typePtr->whereProc == NULL
-            || !sink->typePtr->whereProc(sink, &offset, &inode)) {
+        || !sink->typePtr->whereProc(sink, &offset, &inode)) {
         return;
     }
     if (atomic_load(&slotPtr->intent) == NS_RING_WRITING
-            && slotPtr->inode == inode) {
+        && slotPtr->inode == inode) {
         /* An earlier process has begun this write; see settle.c. */
         offset = MIN(offset, slotPtr->offset);
     }
@@ -190,10 +190,11 @@ NoteIntent(Ns_LogSink sink)
     }
     slotPtr->spillAhead = sink->spillPtr == NULL ? 0 : sink->spillPtr->read;
     slotPtr->length = sink->nBuffered;
-    slotPtr->checksum = (uint32_t) NsRingSumOfEnds(
-        sink->buffer, sink->buffer + sink->nBuffered - MIN(sink->nBuffered,
-                                                           NS_RING_END),
-        sink->nBuffered);
+    slotPtr->checksum = (uint32_t)
+        NsRingSumOfEnds(sink->buffer,
+                        sink->buffer + sink->nBuffered
+                            - MIN(sink->nBuffered, NS_RING_END),
+                        sink->nBuffered);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
     NsSinkSpillNoteSlot(sink);
@@ -219,7 +220,7 @@ CommitCursors(Ns_LogSink sink)
          lanePtr = lanePtr->nextMovedPtr) {
         NsRingCursor *cursorPtr = lanePtr->cursorPtr;
         uint64_t      old = atomic_load(&cursorPtr->done);
-        uint64_t      new = NsPlacePosition(&lanePtr->place);
+        uint64_t new = NsPlacePosition(&lanePtr->place);
 
         NsAssert(lanePtr->place.isMoved);
         new = MAX(new, old);
@@ -227,7 +228,7 @@ CommitCursors(Ns_LogSink sink)
         atomic_store(&cursorPtr->done, new);
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
-                && sink->ringPtr == NsSinkRing()) {
+            && sink->ringPtr == NsSinkRing()) {
             NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
         }
     }
@@ -286,9 +287,10 @@ NoteUnsafe(Ns_LogSink sink, int reason)
 {
     atomic_fetch_add(&sink->nErrors, 1);
     if (!sink->isSyncFailing) {
-        Ns_Log(Error, "log: sink '%s': sync of '%s' failed: '%s'; what was "
-               "written may be lost when the machine loses power", sink->name,
-               NsSinkFile(sink), strerror(reason));
+        Ns_Log(Error,
+               "log: sink '%s': sync of '%s' failed: '%s'; what was "
+               "written may be lost when the machine loses power",
+               sink->name, NsSinkFile(sink), strerror(reason));
     }
 }
 
@@ -302,10 +304,12 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     if (sink->failure == 0) {
         atomic_store(&sink->failedSince, NsLogClock());
         sink->retryNanos = RETRY_NANOS;
-        NsDeliverTell(sink, Error, "log: sink '%s': writing to '%s' failed: "
-                      "'%s'; trying again", sink->name, NsSinkFile(sink),
+        NsDeliverTell(sink, Error,
+                      "log: sink '%s': writing to '%s' failed: "
+                      "'%s'; trying again",
+                      sink->name, NsSinkFile(sink),
                       sink->complaint[0] != '\0' ? sink->complaint
-                      : strerror(reason));
+                                                 : strerror(reason));
     } else if (sink->typePtr->isDatabase) {
         sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
     }
@@ -340,10 +344,12 @@ CountDelivered(Ns_LogSink sink)
     }
     now = NsLogClock();
     if (sink->refusalReported == 0
-            || now - sink->refusalReported >= REPORT_NANOS) {
-        NsDeliverTell(sink, Error, "log: sink '%s': '%s' refused %" PRIu64
-                      " rows, which are dropped: '%s'", sink->name,
-                      NsSinkFile(sink), sink->nUnreported, sink->refusal);
+        || now - sink->refusalReported >= REPORT_NANOS) {
+        NsDeliverTell(sink, Error,
+                      "log: sink '%s': '%s' refused %" PRIu64
+                      " rows, which are dropped: '%s'",
+                      sink->name, NsSinkFile(sink), sink->nUnreported,
+                      sink->refusal);
         sink->nUnreported = 0;
         sink->refusalReported = now;
     }
@@ -352,20 +358,23 @@ CountDelivered(Ns_LogSink sink)
 static void
 NoteSuccess(Ns_LogSink sink)
 {
-    double seconds = (double) (NsLogClock()
-                               - atomic_load(&sink->failedSince)) / 1e9;
-    int    reason = sink->failure;
+    double seconds = (double) (NsLogClock() - atomic_load(&sink->failedSince))
+        / 1e9;
+    int reason = sink->failure;
 
     sink->failure = 0;
     atomic_store(&sink->failedSince, 0);
     sink->retryAt = 0;
     sink->complaint[0] = '\0';
-    NsDeliverTell(sink, Notice, "log: sink '%s': writing to '%s' works again, "
-                  "after %.3f seconds", sink->name, NsSinkFile(sink), seconds);
+    NsDeliverTell(sink, Notice,
+                  "log: sink '%s': writing to '%s' works again, "
+                  "after %.3f seconds",
+                  sink->name, NsSinkFile(sink), seconds);
     if (!NsDeliverIsHeard(sink)) {
-        (void) NsDeliverNote(sink, Error, "log: writing to '%s' failed for "
-                             "%.3f seconds: '%s'", NsSinkFile(sink), seconds,
-                             strerror(reason));
+        (void) NsDeliverNote(sink, Error,
+                             "log: writing to '%s' failed for "
+                             "%.3f seconds: '%s'",
+                             NsSinkFile(sink), seconds, strerror(reason));
     }
 }
 
@@ -376,7 +385,7 @@ NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     va_list ap;
 
     if (!IsInTable(sink)) {
-        return;                 /* It works for another one, which tells. */
+        return; /* It works for another one, which tells. */
     }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
@@ -397,8 +406,8 @@ IsInTable(Ns_LogSink sink)
 bool
 NsDeliverIsHeard(Ns_LogSink sink)
 {
-    int        index = NsStreamIndex(nsSystemStream);
-    bool       isHeard = !NsSinkWants(sink, index);
+    int                  index = NsStreamIndex(nsSystemStream);
+    bool                 isHeard = !NsSinkWants(sink, index);
     const NsStreamSinks *sinksPtr;
 
     NsSinkEnter();

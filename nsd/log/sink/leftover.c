@@ -34,36 +34,34 @@ typedef struct Forget {
 } Forget;
 
 typedef enum {
-    AT_START,                   /* Mappings that cannot be read are reported. */
+    AT_START, /* Mappings that cannot be read are reported. */
     LATE,
-    AGAIN                       /* Processes that live are known already. */
+    AGAIN /* Processes that live are known already. */
 } Moment;
 
-static Ns_Mutex lock;           /* Guards the use of files, and what follows. */
+static Ns_Mutex lock; /* Guards the use of files, and what follows. */
 
 /* Mappings of processes that overlap with this one. */
 static char **alivePaths;
 static int    nAlive;
 
-static int  OpenAll(char **paths, int nPaths, Moment moment,
-                    NsRing ***ringsPtr);
+static int OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr);
 static NsRing *Open(const char *path, Moment moment);
-static int  DropNeedless(NsRing **rings, int n);
-static bool IsAgain(NsRing *const *rings, int n, int i);
-static bool AreInOneFile(NsRing *const *rings, int n);
-static int  AddOrphans(const char *directory, NsRing ***ringsPtr, int n);
-static bool IsNamed(const char *path, NsRing *const *rings, int n);
-static bool NamesFile(const NsRing *ringPtr, const char *path);
+static int     DropNeedless(NsRing **rings, int n);
+static bool    IsAgain(NsRing *const *rings, int n, int i);
+static bool    AreInOneFile(NsRing *const *rings, int n);
+static int     AddOrphans(const char *directory, NsRing ***ringsPtr, int n);
+static bool    IsNamed(const char *path, NsRing *const *rings, int n);
+static bool    NamesFile(const NsRing *ringPtr, const char *path);
 static NsRing *OpenOrphan(const char *path);
-static int  Collect(const NsRingKey *keyPtr, NsRing **rings, int n,
-                    int nOrphans);
+static int     Collect(const NsRingKey *keyPtr, NsRing **rings, int n,
+                       int nOrphans);
 static LeftoverProc Append;
 static LeftoverProc IsToForget;
-static void ForEach(LeftoverProc *proc, void *arg);
-static bool ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
-static void TellUnreadable(const char *path, const char *problem,
-                           LeftoverProc *proc, void *arg);
-
+static void         ForEach(LeftoverProc *proc, void *arg);
+static bool         ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
+static void         TellUnreadable(const char *path, const char *problem,
+                                   LeftoverProc *proc, void *arg);
 
 void
 NsLeftoverInit(void)
@@ -147,7 +145,8 @@ OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
 
     for (int i = 0; i < nPaths; i++) {
         NsRing *ringPtr = access(paths[i], F_OK) == 0
-            ? Open(paths[i], moment) : NULL;
+            ? Open(paths[i], moment)
+            : NULL;
 
         for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
             NsRingCommitPrepared(ringPtr);
@@ -174,14 +173,16 @@ Open(const char *path, Moment moment)
         unlink(path);
     } else if (ringPtr == NULL && reason == nsRingInUse) {
         if (moment != AGAIN) {
-            alivePaths = ns_realloc(alivePaths, (size_t) (nAlive + 1)
-                                    * sizeof(*alivePaths));
+            alivePaths = ns_realloc(alivePaths,
+                                    (size_t) (nAlive + 1)
+                                        * sizeof(*alivePaths));
             alivePaths[nAlive++] = ns_strdup(path);
         }
     } else if (ringPtr == NULL && moment == AT_START) {
-        Ns_Log(Warning, "log: cannot read what an earlier process left in "
-               "'%s': %s; 'ns_logsink forget %s' deletes it", path, reason,
-               path);
+        Ns_Log(Warning,
+               "log: cannot read what an earlier process left in "
+               "'%s': %s; 'ns_logsink forget %s' deletes it",
+               path, reason, path);
     }
     for (const NsRing *p = ringPtr; moment == AT_START && p != NULL;
          p = p->siblingPtr) {
@@ -194,10 +195,10 @@ void
 NsLeftoverTellDamage(const NsRing *ringPtr)
 {
     if (ringPtr->nDamaged > 0) {
-        Ns_Log(Error, "log: what process %d left in '%s' is damaged: %d of "
+        Ns_Log(Error,
+               "log: what process %d left in '%s' is damaged: %d of "
                "its parts are left out, and the rest is recovered",
-               (int) ringPtr->headerPtr->pid, ringPtr->path,
-               ringPtr->nDamaged);
+               (int) ringPtr->headerPtr->pid, ringPtr->path, ringPtr->nDamaged);
     }
 }
 
@@ -231,8 +232,8 @@ IsAgain(NsRing *const *rings, int n, int i)
     for (int j = i + 1; j < n; j++) {
         /* In one file: spill files of one process whose mapping was lost. */
         if (rings[j]->headerPtr->epoch == headerPtr->epoch
-                && rings[j]->headerPtr->pid == headerPtr->pid
-                && !STREQ(rings[j]->path, rings[i]->path)) {
+            && rings[j]->headerPtr->pid == headerPtr->pid
+            && !STREQ(rings[j]->path, rings[i]->path)) {
             return true;
         }
     }
@@ -275,9 +276,10 @@ AddOrphans(const char *directory, NsRing ***ringsPtr, int n)
         Ns_DStringVarAppend(&path, directory, "/", entPtr->d_name,
                             (char *) NULL);
         if (!IsNamed(Ns_DStringValue(&path), *ringsPtr, n)
-                && (ringPtr = OpenOrphan(Ns_DStringValue(&path))) != NULL) {
-            *ringsPtr = ns_realloc(*ringsPtr, (size_t) (n + nOrphans + 1)
-                                   * sizeof(**ringsPtr));
+            && (ringPtr = OpenOrphan(Ns_DStringValue(&path))) != NULL) {
+            *ringsPtr = ns_realloc(*ringsPtr,
+                                   (size_t) (n + nOrphans + 1)
+                                       * sizeof(**ringsPtr));
             (*ringsPtr)[n + nOrphans++] = ringPtr;
         }
     }
@@ -342,9 +344,10 @@ OpenOrphan(const char *path)
 
     if (ringPtr == NULL) {
         if (reason != NULL) {
-            Ns_Log(Warning, "log: cannot read '%s', which an earlier process "
-                   "left with records that were not written: %s", path,
-                   reason);
+            Ns_Log(Warning,
+                   "log: cannot read '%s', which an earlier process "
+                   "left with records that were not written: %s",
+                   path, reason);
         }
         return NULL;
     }
@@ -355,7 +358,8 @@ OpenOrphan(const char *path)
         NsRingClose(&ringPtr, false);
         return NULL;
     }
-    Ns_Log(Warning, "log: the log memory of process %d is gone, and what was "
+    Ns_Log(Warning,
+           "log: the log memory of process %d is gone, and what was "
            "in no other place is lost; %" PRIu64 " records for sink '%s' were "
            "on disk in '%s', and are written now",
            (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr), slotPtr->name,
@@ -379,10 +383,11 @@ Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
         ringPtr = NsRingOpen(path, false, &reason);
     }
     if (ringPtr == NULL) {
-        Ns_Log(Warning, "log: cannot put together what earlier processes left "
+        Ns_Log(Warning,
+               "log: cannot put together what earlier processes left "
                "in '%s': '%s'; each keeps its own memory there until it is "
-               "written", keyPtr->directory,
-               path == NULL ? strerror(errno) : reason);
+               "written",
+               keyPtr->directory, path == NULL ? strerror(errno) : reason);
         ns_free(path);
         for (int i = 0; i < nOrphans; i++) {
             NsRingClose(&rings[n + i], false);
@@ -422,9 +427,9 @@ NsLeftoversFree(NsLeftover *leftovers, int n)
 int64_t
 NsLeftoverForget(const char *sink)
 {
-    Forget     forget = {.sink = sink};
+    Forget      forget = {.sink = sink};
     const List *listPtr = &forget.forgotten;
-    int64_t    nRecords = 0;
+    int64_t     nRecords = 0;
 
     ForEach(IsToForget, &forget);
     if (listPtr->n == 0) {
@@ -438,9 +443,10 @@ NsLeftoverForget(const char *sink)
             Ns_Log(Warning, "log: '%s', which cannot be read (%s), is deleted",
                    leftoverPtr->file, leftoverPtr->problem);
         } else {
-            Ns_Log(Warning, "log: %" PRIu64 " records that process %d left for "
-                   "sink '%s' are discarded", leftoverPtr->nRecords,
-                   leftoverPtr->pid, leftoverPtr->sink);
+            Ns_Log(Warning,
+                   "log: %" PRIu64 " records that process %d left for "
+                   "sink '%s' are discarded",
+                   leftoverPtr->nRecords, leftoverPtr->pid, leftoverPtr->sink);
         }
     }
     NsLeftoversFree(listPtr->leftovers, listPtr->n);
@@ -452,8 +458,9 @@ Append(const NsLeftover *leftoverPtr, void *arg)
 {
     List *listPtr = arg;
 
-    listPtr->leftovers = ns_realloc(listPtr->leftovers, (size_t)
-                                    (listPtr->n + 1) * sizeof(NsLeftover));
+    listPtr->leftovers = ns_realloc(listPtr->leftovers,
+                                    (size_t) (listPtr->n + 1)
+                                        * sizeof(NsLeftover));
     listPtr->leftovers[listPtr->n] = *leftoverPtr;
     listPtr->leftovers[listPtr->n++].file = ns_strdup(leftoverPtr->file);
     return false;
@@ -464,7 +471,8 @@ IsToForget(const NsLeftover *leftoverPtr, void *arg)
 {
     Forget     *forgetPtr = arg;
     const char *name = leftoverPtr->problem != NULL
-        ? leftoverPtr->file : leftoverPtr->sink;
+        ? leftoverPtr->file
+        : leftoverPtr->sink;
 
     if (!STREQ(name, forgetPtr->sink)) {
         return false;
@@ -520,19 +528,18 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
     for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *slotPtr = NsRingSinkAt(ringPtr, i);
         NsLeftover  leftover = {
-            .file = ringPtr->path, .pid = (int) ringPtr->headerPtr->pid
-        };
+             .file = ringPtr->path, .pid = (int) ringPtr->headerPtr->pid};
 
         if (!NsRingSinkIsUsed(slotPtr)) {
             continue;
         }
         leftover.nRecords = NsRecoverCountUnread(ringPtr, slotPtr);
-        snprintf(leftover.sink, sizeof(leftover.sink), "%.*s",
-                 NS_RING_NAME - 1, slotPtr->name);
+        snprintf(leftover.sink, sizeof(leftover.sink), "%.*s", NS_RING_NAME - 1,
+                 slotPtr->name);
         snprintf(leftover.type, sizeof(leftover.type), "%.*s",
                  (int) sizeof(slotPtr->type) - 1, slotPtr->type);
         if ((leftover.nRecords > 0 || NsRingMissing(slotPtr) > 0)
-                && proc(&leftover, arg)) {
+            && proc(&leftover, arg)) {
             NsSpillDeleteOf(ringPtr, slotPtr);
             NsRingSinkUnname(slotPtr);
         }

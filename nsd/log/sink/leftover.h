@@ -15,12 +15,12 @@
 #include "log/ring/ring.h"
 
 typedef struct NsLeftover {
-    char     sink[NS_RING_NAME];    /* "": the mapping cannot be read. */
-    char     type[16];
-    char    *file;              /* The mapping. */
-    int      pid;               /* Of the process that left it. */
-    uint64_t nRecords;
-    const char *problem;        /* Why it cannot be read; else NULL. */
+    char        sink[NS_RING_NAME]; /* "": the mapping cannot be read. */
+    char        type[16];
+    char       *file; /* The mapping. */
+    int         pid;  /* Of the process that left it. */
+    uint64_t    nRecords;
+    const char *problem; /* Why it cannot be read; else NULL. */
 } NsLeftover;
 
 /*

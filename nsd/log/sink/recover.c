@@ -34,9 +34,9 @@
  */
 typedef struct Leftover {
     struct Leftover *nextPtr;
-    NsRing          *ringPtr;           /* Constant. */
-    bool            *isClaimed;         /* By slot. */
-    int              nUsers;            /* Who opened it, and claims. */
+    NsRing          *ringPtr;   /* Constant. */
+    bool            *isClaimed; /* By slot. */
+    int              nUsers;    /* Who opened it, and claims. */
 } Leftover;
 
 /*
@@ -54,45 +54,40 @@ typedef struct Leftovers {
     Leftover **all;
 } Leftovers;
 
-static Leftover *firstPtr;      /* Those in use; guarded by NsLeftoverLock. */
-static Leftovers atStart;       /* Main thread, during the start. */
+static Leftover   *firstPtr; /* Those in use; guarded by NsLeftoverLock. */
+static Leftovers   atStart;  /* Main thread, during the start. */
 static atomic_bool isStartOver;
 
 static Leftovers AddLocked(NsRing **rings, int n);
-static void     EndRecovery(Leftovers *leftoversPtr);
-static bool     HasSink(const NsRingSink *slotPtr);
-static bool     TakeOrphan(Leftover *leftoverPtr, int index);
-static void     GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr);
-static void     Release(Leftover *leftoverPtr);
-static void     ReleaseLocked(Leftover *leftoverPtr);
-static void     Claim(Ns_LogSink sink);
-static void     ClaimLocked(Ns_LogSink sink);
+static void      EndRecovery(Leftovers *leftoversPtr);
+static bool      HasSink(const NsRingSink *slotPtr);
+static bool      TakeOrphan(Leftover *leftoverPtr, int index);
+static void      GiveBack(Leftover *leftoverPtr, const NsRingSink *slotPtr);
+static void      Release(Leftover *leftoverPtr);
+static void      ReleaseLocked(Leftover *leftoverPtr);
+static void      Claim(Ns_LogSink sink);
+static void      ClaimLocked(Ns_LogSink sink);
 static const NsClaim *FirstClaim(Ns_LogSink sink);
-static void     AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
-                         NsRingSink *slotPtr);
-static bool     WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
-static Ns_LogSink MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr);
-static void     EndWriter(Ns_LogSink *writerPtr);
-static void     AddCounts(Ns_LogSink to, Ns_LogSink from);
-static void     DropFirstClaim(Ns_LogSink sink);
-static void     CountClaimed(Ns_LogSink sink);
-static bool     RecoverFrom(Ns_LogSink sink, NsRing *ringPtr,
-                            NsRingSink *slotPtr);
-static void     MakeStreams(const NsRing *ringPtr,
-                            const NsRingSink *slotPtr);
-static bool     AskTarget(Ns_LogSink sink, NsRing *ringPtr,
-                          NsRingSink *slotPtr);
-static void     DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
-static bool     DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
-                                NsRingSink *slotPtr, uint64_t *nPtr);
-static void     CountCutOff(Ns_LogSink sink);
-static bool     DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
-static bool     DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr,
-                            uint64_t *nPtr);
+static void           AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
+                               NsRingSink *slotPtr);
+static bool           WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
+static Ns_LogSink     MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr);
+static void           EndWriter(Ns_LogSink *writerPtr);
+static void           AddCounts(Ns_LogSink to, Ns_LogSink from);
+static void           DropFirstClaim(Ns_LogSink sink);
+static void           CountClaimed(Ns_LogSink sink);
+static bool RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+static void MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static bool AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+static void DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
+static bool DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
+                            NsRingSink *slotPtr, uint64_t *nPtr);
+static void CountCutOff(Ns_LogSink sink);
+static bool DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
+static bool DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr);
 static uint64_t CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
 static bool     OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
                           NsPlace *placePtr);
-
 
 void
 NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory)
@@ -117,10 +112,10 @@ NsSinkEndRecovery(void)
 void
 NsRecoverLate(void)
 {
-    Leftovers   late;
-    NsRing    **rings;
-    Ns_LogSink  sink;
-    int         n;
+    Leftovers  late;
+    NsRing   **rings;
+    Ns_LogSink sink;
+    int        n;
 
     NsLeftoverLock();
     n = NsLeftoverOpenLateLocked(&rings);
@@ -152,7 +147,7 @@ NsRecoverLate(void)
 static Leftovers
 AddLocked(NsRing **rings, int n)
 {
-    Leftovers leftovers = {.n = n};
+    Leftovers  leftovers = {.n = n};
     Leftover **linkPtr = &firstPtr;
 
     if (n > 0) {
@@ -315,8 +310,7 @@ ClaimLocked(Ns_LogSink sink)
         for (int i = 0; i < (int) p->ringPtr->headerPtr->maxSinks; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(p->ringPtr, i);
 
-            if (!p->isClaimed[i]
-                    && NsRingSinkHasName(slotPtr, sink->name)) {
+            if (!p->isClaimed[i] && NsRingSinkHasName(slotPtr, sink->name)) {
                 p->isClaimed[i] = true;
                 p->nUsers++;
                 AddClaim(sink, p, slotPtr);
@@ -334,8 +328,10 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
         return;
     }
     if (!NsRecoverClaims(sink)) {
-        Ns_Log(Error, "log: sink '%s': cannot write what process %d had not "
-               "written: '%s'; %s", sink->name,
+        Ns_Log(Error,
+               "log: sink '%s': cannot write what process %d had not "
+               "written: '%s'; %s",
+               sink->name,
                (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
                strerror(sink->failure),
                getsThread ? "trying again" : "the next start tries again");
@@ -442,20 +438,21 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
 static Ns_LogSink
 MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
 {
-    NsSinkSpec spec = {
-        .name = sink->name, .type = sink->typePtr->name, .file = sink->file,
-        .values = sink->values,
-        .settings = sink->settings
-    };
+    NsSinkSpec spec = {.name = sink->name,
+                       .type = sink->typePtr->name,
+                       .file = sink->file,
+                       .values = sink->values,
+                       .settings = sink->settings};
     Ns_LogSink writer = NULL;
 
     if (STREQ(slotPtr->type, spec.type) && sink->typePtr->outlivesSink
-            && slotPtr->file[0] == '/' && spec.file != NULL && !STREQ(slotPtr->file, spec.file)) {
+        && slotPtr->file[0] == '/' && spec.file != NULL
+        && !STREQ(slotPtr->file, spec.file)) {
         spec.file = slotPtr->file;
         writer = NsSinkMake(&spec);
         spec.file = sink->file;
         if (writer == NULL && errno != ENOENT && errno != ENOTDIR
-                && errno != EACCES) {
+            && errno != EACCES) {
             return NULL;
         }
     }
@@ -534,15 +531,16 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
 {
     /* A target may say anything: records begin at multiples of 8, and one that
      * was on disk has been read when its target is one byte further. */
-    bool          isOurs = lane >= 0 && lane < NS_RING_MAX_LANES
-        && position >= 0 && position % 8 <= 1;
-    NsRingCursor *cursorPtr = !isOurs ? NULL
+    bool isOurs = lane >= 0 && lane < NS_RING_MAX_LANES && position >= 0
+        && position % 8 <= 1;
+    NsRingCursor *cursorPtr = !isOurs
+        ? NULL
         : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
 
     if (cursorPtr != NULL) {
         atomic_store(&cursorPtr->ahead, (uint64_t) position);
         if (position % 8 == 0
-                && (uint64_t) position > atomic_load(&cursorPtr->done)) {
+            && (uint64_t) position > atomic_load(&cursorPtr->done)) {
             atomic_store(&cursorPtr->done, (uint64_t) position);
         }
     }
@@ -610,20 +608,24 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         NsRingSinkUnname(slotPtr);
     }
     if (n > 0) {
-        Ns_Log(Notice, "log: sink '%s': wrote %" PRIu64 " records that process "
-               "%d had not written", sink->name, n, pid);
+        Ns_Log(Notice,
+               "log: sink '%s': wrote %" PRIu64 " records that process "
+               "%d had not written",
+               sink->name, n, pid);
     }
     nDamaged = atomic_load(&sink->nDamaged);
     if (nDamaged > 0) {
-        Ns_Log(Error, "log: sink '%s': at least %" PRIu64 " records of process "
-               "%d are lost: the memory that it left is damaged", sink->name,
-               nDamaged, pid);
+        Ns_Log(Error,
+               "log: sink '%s': at least %" PRIu64 " records of process "
+               "%d are lost: the memory that it left is damaged",
+               sink->name, nDamaged, pid);
     }
     if (isDelivered && nLeft > 0) {
-        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s' of "
+        Ns_Log(Warning,
+               "log: '%s' holds %" PRIu64 " records for sink '%s' of "
                "streams that no module has made; nsd --logs prints them, "
-               "ns_logsink forget discards them", ringPtr->path, nLeft,
-               sink->name);
+               "ns_logsink forget discards them",
+               ringPtr->path, nLeft, sink->name);
     }
     errno = reason;
     return isDelivered;
@@ -639,7 +641,7 @@ MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
 
     for (uint32_t i = 0; i < n; i++) {
         if (NsRingRank(ringPtr, i, slotPtr) >= 0
-                && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
+            && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
             (void) NsAccessStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
         }
     }
@@ -660,8 +662,8 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     sink->hasSettled = true;
     for (uint32_t i = 0; i < sink->nLanes; i++) {
-        sink->lanes[i]->settled = atomic_load(
-            &sink->lanes[i]->cursorPtr->ahead);
+        sink->lanes[i]->settled =
+            atomic_load(&sink->lanes[i]->cursorPtr->ahead);
     }
     return true;
 }
@@ -673,14 +675,15 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static void
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    uint64_t   n = NsRecoverCountUnread(ringPtr, slotPtr);
-    NsSinkSpec spec = {
-        .name = slotPtr->name, .type = slotPtr->type, .table = slotPtr->table,
-        .file = slotPtr->file, .settings = nsSinkDefaults
-    };
+    uint64_t          n = NsRecoverCountUnread(ringPtr, slotPtr);
+    NsSinkSpec        spec = {.name = slotPtr->name,
+                              .type = slotPtr->type,
+                              .table = slotPtr->table,
+                              .file = slotPtr->file,
+                              .settings = nsSinkDefaults};
     const NsSinkType *typePtr;
-    Ns_LogSink sink = NULL;
-    bool       isDelivered = false;
+    Ns_LogSink        sink = NULL;
+    bool              isDelivered = false;
 
     if (n == 0 && NsRingMissing(slotPtr) == 0) {
         /* Or what is there cannot be read. */
@@ -691,7 +694,9 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     spec.settings.slowNanos = slotPtr->slowNanos;
     spec.settings.onlyErrors = slotPtr->onlyErrors != 0;
     spec.settings.format = slotPtr->format >= 0
-        && slotPtr->format < NS_LOG_NFORMATS ? slotPtr->format : NS_LOG_NATIVE;
+            && slotPtr->format < NS_LOG_NFORMATS
+        ? slotPtr->format
+        : NS_LOG_NATIVE;
     typePtr = NsSinkTypeFind(slotPtr->type);
     if (typePtr != NULL && typePtr->outlivesSink && slotPtr->file[0] == '/') {
         sink = NsSinkMake(&spec);
@@ -701,7 +706,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
         EndWriter(&sink);
     }
     if (!isDelivered) {
-        Ns_Log(Warning, "log: '%s' holds %" PRIu64 " records for sink '%s', "
+        Ns_Log(Warning,
+               "log: '%s' holds %" PRIu64 " records for sink '%s', "
                "which no longer exists; nsd --logs prints them, "
                "ns_logsink forget discards them",
                ringPtr->path, n, slotPtr->name);
@@ -725,7 +731,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         NsSinkLane *lanePtr = sink->lanes[i];
 
         if (!OpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
-                || lanePtr->stream == NULL) {
+            || lanePtr->stream == NULL) {
             lanePtr->place.headPtr = NULL;
         }
     }
@@ -739,7 +745,8 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         }
     }
     if (isOk && NsRingMissing(slotPtr) > 0) {
-        isOk = NsDeliverNote(sink, Warning, "log: up to %" PRIu64 " records "
+        isOk = NsDeliverNote(sink, Warning,
+                             "log: up to %" PRIu64 " records "
                              "are missing here: they could not be written in "
                              "time before process %d was killed",
                              NsRingMissing(slotPtr),
@@ -772,8 +779,10 @@ CountCutOff(Ns_LogSink sink)
     for (uint32_t i = 0; i < sink->nLanes; i++) {
         const NsPlace *placePtr = &sink->lanes[i]->place;
 
-        if (placePtr->isMoved && placePtr->offset < atomic_load(
-                &NsRingSegmentAt(ringPtr, placePtr->segment)->committed)) {
+        if (placePtr->isMoved
+            && placePtr->offset
+                < atomic_load(&NsRingSegmentAt(ringPtr, placePtr->segment)
+                                   ->committed)) {
             atomic_fetch_add(&sink->nDamaged, 1);
         }
     }
@@ -804,24 +813,22 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
 }
 
 /*
- * Deliver the record at a lane's place.  One that is damaged counts as that, and
- * so do those that are missing before it.
+ * Deliver the record at a lane's place.  One that is damaged counts as that,
+ * and so do those that are missing before it.
  */
 static bool
 DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
 {
     const NsPlace *placePtr = &lanePtr->place;
-    uint64_t    *nextPtr = &lanePtr->nextSequence;
-    const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, true,
-                                      &sink->scratch, &sink->scratchBytes);
-    Ns_LogRecord record = {
-        .stream = NsStreamName(lanePtr->stream),
-        .severity = placePtr->headPtr->severity,
-        .time = placePtr->headPtr->time,
-        .bytes = bytes,
-        .length = placePtr->headPtr->total
-    };
-    uint64_t     sequence = placePtr->headPtr->sequence;
+    uint64_t      *nextPtr = &lanePtr->nextSequence;
+    const void    *bytes = NsPlaceBytes(sink->ringPtr, placePtr, true,
+                                        &sink->scratch, &sink->scratchBytes);
+    Ns_LogRecord   record = {.stream = NsStreamName(lanePtr->stream),
+                             .severity = placePtr->headPtr->severity,
+                             .time = placePtr->headPtr->time,
+                             .bytes = bytes,
+                             .length = placePtr->headPtr->total};
+    uint64_t       sequence = placePtr->headPtr->sequence;
 
     if (bytes == NULL) {
         atomic_fetch_add(&sink->nDamaged, 1);

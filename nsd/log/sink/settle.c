@@ -33,16 +33,16 @@
  * What the file has where the write was to go.
  */
 typedef struct Region {
-    int      fd;                /* The file's; -1: it is not there. */
-    char    *bytes;
-    size_t   length;
-    size_t   next;              /* Behind the record found last. */
-    bool     isEnd;             /* The file ends where the region does, */
-    bool     isOpen;            /* and it is the one that the sink has open. */
-    size_t   nLines;
-    size_t   nSlots;            /* Power of two. */
-    size_t  *slots;             /* Line's start + 1, by hash; 0: free. */
-    bool    *isTaken;           /* By slot: a record was found there. */
+    int     fd; /* The file's; -1: it is not there. */
+    char   *bytes;
+    size_t  length;
+    size_t  next;   /* Behind the record found last. */
+    bool    isEnd;  /* The file ends where the region does, */
+    bool    isOpen; /* and it is the one that the sink has open. */
+    size_t  nLines;
+    size_t  nSlots;  /* Power of two. */
+    size_t *slots;   /* Line's start + 1, by hash; 0: free. */
+    bool   *isTaken; /* By slot: a record was found there. */
 } Region;
 
 /*
@@ -50,48 +50,46 @@ typedef struct Region {
  */
 typedef struct Doubt {
     NsPlace       place;
-    NsSpillFrame *framePtr;     /* Or the record itself, from the disk. */
+    NsSpillFrame *framePtr; /* Or the record itself, from the disk. */
     bool          isThere;
 } Doubt;
 
 typedef struct Doubts {
-    Doubt   *all;               /* In the order of delivery. */
-    size_t   n;
-    size_t   room;
+    Doubt *all; /* In the order of delivery. */
+    size_t n;
+    size_t room;
 } Doubts;
 
-static void    AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr);
-static void    Advance(Ns_LogSink sink, Doubts *doubtsPtr);
-static bool    IsInDoubt(const NsSinkLane *lanePtr);
-static Doubt  *AddDoubt(Doubts *doubtsPtr);
-static void    FreeDoubts(Doubts *doubtsPtr);
-static bool    LoadRegion(Region *regionPtr, Ns_LogSink sink);
-static void    FreeRegion(Region *regionPtr);
-static int     OpenByInode(const char *file, uint64_t inode);
-static bool    HasInode(int fd, uint64_t inode, struct stat *stPtr);
-static bool    ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
-static void    IndexLines(Region *regionPtr);
-static size_t  SlotOf(const Region *regionPtr, const char *line, size_t length);
-static size_t  LineLength(const char *bytes, size_t length);
-static bool    IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr);
-static void    Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr);
+static void   AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr);
+static void   Advance(Ns_LogSink sink, Doubts *doubtsPtr);
+static bool   IsInDoubt(const NsSinkLane *lanePtr);
+static Doubt *AddDoubt(Doubts *doubtsPtr);
+static void   FreeDoubts(Doubts *doubtsPtr);
+static bool   LoadRegion(Region *regionPtr, Ns_LogSink sink);
+static void   FreeRegion(Region *regionPtr);
+static int    OpenByInode(const char *file, uint64_t inode);
+static bool   HasInode(int fd, uint64_t inode, struct stat *stPtr);
+static bool   ReadAt(int fd, char *bytes, size_t length, uint64_t offset);
+static void   IndexLines(Region *regionPtr);
+static size_t SlotOf(const Region *regionPtr, const char *line, size_t length);
+static size_t LineLength(const char *bytes, size_t length);
+static bool   IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr);
+static void   Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr);
 static const char *FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr,
                                size_t *lengthPtr);
-static bool    RecordOf(Ns_LogSink sink, const Doubt *doubtPtr,
-                        Ns_LogStream *streamPtr, Ns_LogRecord *recordPtr);
-static bool    Find(Region *regionPtr, const char *bytes, size_t length);
-static bool    StandsAt(const Region *regionPtr, size_t at, const char *bytes,
-                        size_t length);
-static void    Complete(Ns_LogSink sink, const Region *regionPtr,
-                        Doubts *doubtsPtr);
-static size_t  BegunBytes(const Region *regionPtr, const char *bytes,
-                          size_t length);
-static bool    PutRest(Ns_LogSink sink, const Region *regionPtr,
-                       const char *bytes, size_t length);
-static void    PutRaw(Ns_LogSink sink, const char *bytes, size_t length);
-static bool    Deliver(Ns_LogSink sink, const Doubts *doubtsPtr,
-                       uint64_t *nPtr);
-
+static bool        RecordOf(Ns_LogSink sink, const Doubt *doubtPtr,
+                            Ns_LogStream *streamPtr, Ns_LogRecord *recordPtr);
+static bool        Find(Region *regionPtr, const char *bytes, size_t length);
+static bool   StandsAt(const Region *regionPtr, size_t at, const char *bytes,
+                       size_t length);
+static void   Complete(Ns_LogSink sink, const Region *regionPtr,
+                       Doubts *doubtsPtr);
+static size_t BegunBytes(const Region *regionPtr, const char *bytes,
+                         size_t length);
+static bool PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
+                    size_t length);
+static void PutRaw(Ns_LogSink sink, const char *bytes, size_t length);
+static bool Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr);
 
 bool
 NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
@@ -149,7 +147,7 @@ AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
     while (spillPtr != NULL && spillPtr->read < ahead
            && (headPtr = NsSpillHead(spillPtr)) != NULL) {
         if (headPtr->record.kind == NS_RING_WHOLE
-                && !NsSpillIsKept(spillPtr, headPtr)) {
+            && !NsSpillIsKept(spillPtr, headPtr)) {
             size_t size = sizeof(*headPtr) + headPtr->record.length;
             Doubt *doubtPtr = AddDoubt(doubtsPtr);
 
@@ -192,7 +190,7 @@ IsInDoubt(const NsSinkLane *lanePtr)
 {
     return lanePtr->place.headPtr != NULL
         && NsPlacePosition(&lanePtr->place)
-           < atomic_load(&lanePtr->cursorPtr->ahead);
+        < atomic_load(&lanePtr->cursorPtr->ahead);
 }
 
 static Doubt *
@@ -226,19 +224,19 @@ static bool
 LoadRegion(Region *regionPtr, Ns_LogSink sink)
 {
     const NsRingSink *slotPtr = sink->slotPtr;
-    struct stat st;
-    bool        isOk = true;
+    struct stat       st;
+    bool              isOk = true;
 
     regionPtr->fd = OpenByInode(slotPtr->file, slotPtr->inode);
     if (regionPtr->fd < 0) {
         return errno == ENOENT || errno == ENOTDIR;
     }
     if (HasInode(regionPtr->fd, slotPtr->inode, &st)
-            && (uint64_t) st.st_size > slotPtr->offset) {
+        && (uint64_t) st.st_size > slotPtr->offset) {
         uint64_t most = SEARCH_BYTES + MIN(slotPtr->length, SEARCH_BYTES);
 
-        regionPtr->length = (size_t) MIN((uint64_t) st.st_size
-                                         - slotPtr->offset, most);
+        regionPtr->length = (size_t)
+            MIN((uint64_t) st.st_size - slotPtr->offset, most);
         regionPtr->isEnd = slotPtr->offset + regionPtr->length
             == (uint64_t) st.st_size;
         regionPtr->isOpen = sink->fd >= 0
@@ -292,7 +290,7 @@ OpenByInode(const char *file, uint64_t inode)
     dir = opendir(Ns_DStringValue(&path));
     while (dir != NULL && fd < 0 && (entPtr = readdir(dir)) != NULL) {
         if (strncmp(entPtr->d_name, name, strlen(name)) == 0
-                && (uint64_t) entPtr->d_ino == inode) {
+            && (uint64_t) entPtr->d_ino == inode) {
             Ns_DStringAppend(&path, entPtr->d_name);
             fd = open(Ns_DStringValue(&path),
                       O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -392,9 +390,11 @@ IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr)
     size_t length = (size_t) slotPtr->length;
 
     return length > 0 && slotPtr->length <= regionPtr->length
-        && slotPtr->checksum == (uint32_t) NsRingSumOfEnds(
-            regionPtr->bytes,
-            regionPtr->bytes + length - MIN(length, NS_RING_END), length);
+        && slotPtr->checksum
+        == (uint32_t) NsRingSumOfEnds(regionPtr->bytes,
+                                      regionPtr->bytes + length
+                                          - MIN(length, NS_RING_END),
+                                      length);
 }
 
 static void
@@ -404,7 +404,8 @@ Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 
     for (size_t i = 0; i < doubtsPtr->n; i++) {
         size_t      length;
-        const char *bytes = isWhole ? NULL
+        const char *bytes = isWhole
+            ? NULL
             : FormatDoubt(sink, &doubtsPtr->all[i], &length);
 
         doubtsPtr->all[i].isThere = isWhole
@@ -424,7 +425,7 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
     Ns_LogRecord record;
 
     if (!RecordOf(sink, doubtPtr, &stream, &record)
-            || !NsDeliverWants(sink, stream, &record)) {
+        || !NsDeliverWants(sink, stream, &record)) {
         return NULL;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
@@ -456,9 +457,9 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
 {
     const NsPlace      *placePtr = &doubtPtr->place;
     const NsSpillFrame *framePtr = doubtPtr->framePtr;
-    const char         *name = NsRingStreamOf(
-        sink->ringPtr, framePtr != NULL ? framePtr->record.lane
-        : placePtr->lane);
+    const char         *name = NsRingStreamOf(sink->ringPtr,
+                                      framePtr != NULL ? framePtr->record.lane
+                                                               : placePtr->lane);
 
     *streamPtr = NsStreamFind(name);
     if (framePtr != NULL) {
@@ -467,8 +468,7 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
             .severity = framePtr->record.severity,
             .time = framePtr->record.time,
             .bytes = framePtr + 1,
-            .length = framePtr->record.length
-        };
+            .length = framePtr->record.length};
         return *streamPtr != NULL;
     }
     *recordPtr = (Ns_LogRecord){
@@ -477,8 +477,7 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
         .time = placePtr->headPtr->time,
         .bytes = NsPlaceBytes(sink->ringPtr, placePtr, true, &sink->scratch,
                               &sink->scratchBytes),
-        .length = placePtr->headPtr->total
-    };
+        .length = placePtr->headPtr->total};
     return *streamPtr != NULL && recordPtr->bytes != NULL;
 }
 
@@ -505,10 +504,9 @@ Find(Region *regionPtr, const char *bytes, size_t length)
     if (length < UNIQUE_BYTES) {
         return false;
     }
-    found = memmem(regionPtr->bytes, MIN(regionPtr->length, CLOSE_BYTES),
-                   bytes, length);
-    if (found == NULL
-            || (found > regionPtr->bytes && found[-1] == '\n')) {
+    found = memmem(regionPtr->bytes, MIN(regionPtr->length, CLOSE_BYTES), bytes,
+                   length);
+    if (found == NULL || (found > regionPtr->bytes && found[-1] == '\n')) {
         return false;
     }
     regionPtr->next = (size_t) (found - regionPtr->bytes) + length;
@@ -537,7 +535,8 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
     for (size_t i = 0; i < doubtsPtr->n; i++) {
         Doubt      *doubtPtr = &doubtsPtr->all[i];
         size_t      length, begun;
-        const char *bytes = doubtPtr->isThere ? NULL
+        const char *bytes = doubtPtr->isThere
+            ? NULL
             : FormatDoubt(sink, doubtPtr, &length);
 
         if (bytes != NULL) {
@@ -551,7 +550,7 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
         }
     }
     if (isMissing && regionPtr->isOpen
-            && regionPtr->bytes[regionPtr->length - 1] != '\n') {
+        && regionPtr->bytes[regionPtr->length - 1] != '\n') {
         PutRaw(sink, "\n", 1);
     }
 }
@@ -563,14 +562,13 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
 static size_t
 BegunBytes(const Region *regionPtr, const char *bytes, size_t length)
 {
-    size_t at = regionPtr->length
-        - MIN(regionPtr->length, length - 1);
+    size_t at = regionPtr->length - MIN(regionPtr->length, length - 1);
 
     for (; at < regionPtr->length; at++) {
         if ((at == 0 || at == regionPtr->next
-                || regionPtr->bytes[at - 1] == '\n')
-                && memcmp(regionPtr->bytes + at, bytes,
-                          regionPtr->length - at) == 0) {
+             || regionPtr->bytes[at - 1] == '\n')
+            && memcmp(regionPtr->bytes + at, bytes, regionPtr->length - at)
+                == 0) {
             return regionPtr->length - at;
         }
     }
@@ -593,7 +591,8 @@ PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
         return true;
     }
     fd = sink->settings.isCompressed
-        ? -1 : NsSinkFdOpenAgain(regionPtr->fd, O_WRONLY | O_APPEND);
+        ? -1
+        : NsSinkFdOpenAgain(regionPtr->fd, O_WRONLY | O_APPEND);
     isOk = fd >= 0 && NsWriteAll(fd, bytes, length);
     if (fd >= 0) {
         NsClose(fd);

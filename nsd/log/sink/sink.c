@@ -14,54 +14,53 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define STOP_SECONDS 5      /* For all sinks together. */
-#define SPARE_STREAMS 32    /* And sinks: to be made at run time. */
+#define STOP_SECONDS  5  /* For all sinks together. */
+#define SPARE_STREAMS 32 /* And sinks: to be made at run time. */
 #define LEAST_READERS 16
-#define TABLE         "table"     /* Option that the mapping notes. */
+#define TABLE         "table" /* Option that the mapping notes. */
 /* Between attempts to have a file for the mapping. */
-#define HOME_NANOS   INT64_C(10000000000)
+#define HOME_NANOS INT64_C(10000000000)
 
 /*
  * Written with nsSinksLock held.
  */
 static _Atomic(Ns_LogSink) sinks[NS_RING_MAX_SINKS];
-static atomic_int nSinks;
-static bool       isStarted;    /* Log threads may run. */
-static Ns_LogSink firstUnlinked;    /* In the table no more. */
-static atomic_bool isFreeDue;   /* There are such, or lists of streams. */
+static atomic_int          nSinks;
+static bool                isStarted;     /* Log threads may run. */
+static Ns_LogSink          firstUnlinked; /* In the table no more. */
+static atomic_bool         isFreeDue; /* There are such, or lists of streams. */
 
 static _Atomic(NsRing *) ring;
 static const NsRingKey  *ringKeyPtr;
-static atomic_bool       isRoomNew;     /* Where mappings are. */
+static atomic_bool       isRoomNew; /* Where mappings are. */
 
 /* Of the sink that this thread could not make. */
 static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
 
-bool        nsSinkIsAsync;
-Ns_Mutex    nsSinksLock;
-atomic_int  nsSinkUsers;
+bool       nsSinkIsAsync;
+Ns_Mutex   nsSinksLock;
+atomic_int nsSinkUsers;
 
-static Ns_LogSink Create(const NsSinkSpec *specPtr);
-static void PutIntoTableLocked(Ns_LogSink sink);
+static Ns_LogSink    Create(const NsSinkSpec *specPtr);
+static void          PutIntoTableLocked(Ns_LogSink sink);
 static Ns_ReturnCode Remove(Ns_LogSink sink);
-static NsRing *MakeRingLocked(const NsRingKey *keyPtr,
-                              const char *spillDirectory,
-                              const NsRingNeed *needPtr,
-                              const char **reasonPtr);
-static void DeleteRing(void);
-static bool IsFailing(Ns_LogSink sink);
-static bool IsFull(void);
-static int  FreeIndexLocked(void);
-static void SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
-static void FreeValues(Ns_LogSink sink);
-static const char *TableOf(Ns_LogSink sink);
-static void FreeWork(Ns_LogSink sink);
-static void DetachLocked(Ns_LogSink sink);
-static bool AttachLocked(Ns_LogSink sink);
-static void AttachAllLocked(void);
-static int  LimitLocked(void);
-static uint32_t CountStreams(void);
-
+static NsRing       *MakeRingLocked(const NsRingKey  *keyPtr,
+                                    const char       *spillDirectory,
+                                    const NsRingNeed *needPtr,
+                                    const char      **reasonPtr);
+static void          DeleteRing(void);
+static bool          IsFailing(Ns_LogSink sink);
+static bool          IsFull(void);
+static int           FreeIndexLocked(void);
+static void          SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
+static void          FreeValues(Ns_LogSink sink);
+static const char   *TableOf(Ns_LogSink sink);
+static void          FreeWork(Ns_LogSink sink);
+static void          DetachLocked(Ns_LogSink sink);
+static bool          AttachLocked(Ns_LogSink sink);
+static void          AttachAllLocked(void);
+static int           LimitLocked(void);
+static uint32_t      CountStreams(void);
 
 void
 NsSinkInit(void)
@@ -70,11 +69,11 @@ NsSinkInit(void)
     NsLeftoverInit();
     NsBoundInit();
     NsSinkServeInit();
-    NsBellHang(&(NsBell){
-        .recordProc = NsSinkWake, .nudgeProc = NsSinkNudge,
-        .streamProc = NsSinkJoinStream, .shortageProc = NsSinkWakeAll,
-        .takenProc = NsBoundAsk
-    });
+    NsBellHang(&(NsBell){.recordProc = NsSinkWake,
+                         .nudgeProc = NsSinkNudge,
+                         .streamProc = NsSinkJoinStream,
+                         .shortageProc = NsSinkWakeAll,
+                         .takenProc = NsBoundAsk});
 }
 
 Ns_LogSink
@@ -96,7 +95,7 @@ Create(const NsSinkSpec *specPtr)
     bool       isAttached;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
-            || NsSinkFind(specPtr->name) != NULL) {
+        || NsSinkFind(specPtr->name) != NULL) {
         errno = EEXIST;
         return NULL;
     }
@@ -270,13 +269,14 @@ SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
         Ns_LogSinkValue value = typePtr->defaults[i];
 
         if (specPtr->values != NULL && specPtr->values[i].text != NULL
-                && *specPtr->values[i].text != '\0') {
+            && *specPtr->values[i].text != '\0') {
             value = specPtr->values[i];
         }
         if (i == 0 && typePtr->outlivesSink) {
             value.text = specPtr->file;
         } else if (specPtr->values == NULL && specPtr->table != NULL
-                   && *specPtr->table != '\0' && STREQ(typePtr->options[i].name, TABLE)) {
+                   && *specPtr->table != '\0'
+                   && STREQ(typePtr->options[i].name, TABLE)) {
             value.text = specPtr->table;
         }
         value.text = ns_strdup(value.text != NULL ? value.text : "");
@@ -361,15 +361,14 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
 {
     const char *stream = NsStreamName(specPtr->stream);
     NsSinkSpec  spec = {
-        .name = specPtr->name,
-        .type = "file",
-        .streams = &stream,
-        .nStreams = 1,
-        .file = specPtr->file,
-        .isAwaited = !nsSinkIsAsync,
-        .settings = nsSinkDefaults
-    };
-    Ns_LogSink  sink;
+         .name = specPtr->name,
+         .type = "file",
+         .streams = &stream,
+         .nStreams = 1,
+         .file = specPtr->file,
+         .isAwaited = !nsSinkIsAsync,
+         .settings = nsSinkDefaults};
+    Ns_LogSink sink;
 
     spec.isModules = true;
     spec.mayOpenLater = specPtr->mayOpenLater;
@@ -377,8 +376,8 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     spec.settings.bufferLines = specPtr->bufferLines;
     sink = NsSinkCreate(&spec);
     if (sink == NULL
-            && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD
-                || errno == NS_SINK_TOO_MANY_READERS)) {
+        && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD
+            || errno == NS_SINK_TOO_MANY_READERS)) {
         int reason = errno == NS_SINK_NO_THREAD ? EAGAIN : errno;
 
         Ns_Log(Error, "log: cannot make sink '%s': %s", spec.name,
@@ -392,16 +391,19 @@ const char *
 NsSinkReason(int reason)
 {
     static _Thread_local char text[128];
-    const NsRing *ringPtr = NsSinkRing();
+    const NsRing             *ringPtr = NsSinkRing();
 
     if (reason == NS_SINK_TOO_MANY) {
-        snprintf(text, sizeof(text), "the limit is %u sinks; raise maxlogs in "
-                 "ns/parameters", ringPtr == NULL ? NS_RING_MAX_SINKS
-                 : ringPtr->headerPtr->maxSinks);
+        snprintf(text, sizeof(text),
+                 "the limit is %u sinks; raise maxlogs in "
+                 "ns/parameters",
+                 ringPtr == NULL ? NS_RING_MAX_SINKS
+                                 : ringPtr->headerPtr->maxSinks);
         return text;
     }
     if (reason == NS_SINK_TOO_MANY_READERS) {
-        snprintf(text, sizeof(text), "the limit is %u sinks of one stream; "
+        snprintf(text, sizeof(text),
+                 "the limit is %u sinks of one stream; "
                  "raise logmemory in ns/parameters",
                  ringPtr->headerPtr->maxReaders);
         return text;
@@ -409,7 +411,8 @@ NsSinkReason(int reason)
     return reason == NS_SINK_NO_THREAD
         ? "no thread can be started for it; see the limits on processes "
           "(ulimit -u) and memory (ulimit -v)"
-        : reason == NS_SINK_COMPLAINS && complaint[0] != '\0' ? complaint
+        : reason == NS_SINK_COMPLAINS && complaint[0] != '\0'
+        ? complaint
         : strerror(reason);
 }
 
@@ -430,7 +433,8 @@ Ns_LogSink
 NsSinkAt(int index)
 {
     return index < atomic_load_explicit(&nSinks, memory_order_acquire)
-        ? atomic_load(&sinks[index]) : NULL;
+        ? atomic_load(&sinks[index])
+        : NULL;
 }
 
 const char *
@@ -470,7 +474,8 @@ NsSinkPattern(Ns_LogSink sink, int index)
 bool
 NsSinkWants(Ns_LogSink sink, int stream)
 {
-    const NsSinkStream *streamPtr = atomic_load(&sink->isDetached) ? NULL
+    const NsSinkStream *streamPtr = atomic_load(&sink->isDetached)
+        ? NULL
         : atomic_load(&sink->firstStream);
 
     while (streamPtr != NULL && streamPtr->index != stream) {
@@ -508,7 +513,8 @@ Remove(Ns_LogSink sink)
 
     NsSinkGetStats(sink, &stats);
     if (status != NS_OK && stats.pending > 0) {
-        Ns_Log(Warning, "log: sink '%s' is removed with %" PRIu64 " records "
+        Ns_Log(Warning,
+               "log: sink '%s' is removed with %" PRIu64 " records "
                "that could not be written to '%s', which are dropped",
                sink->name, stats.pending, NsSinkFile(sink));
     }
@@ -590,15 +596,17 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
         return reason;
     }
     if (reason != NULL) {
-        Ns_Log(Warning, "log: no log memory in '%s': '%s'; a crash loses the "
+        Ns_Log(Warning,
+               "log: no log memory in '%s': '%s'; a crash loses the "
                "latest entries: make room there (df, old files nsd-*), lower "
                "logmemory, or set logringdir",
                keyPtr->directory, reason);
     } else if ((int64_t) ringPtr->headerPtr->bytes < bytes / 2 + bytes / 4) {
-        Ns_Log(Warning, "log: logmemory is only %" PRIu64 " bytes for lack of "
+        Ns_Log(Warning,
+               "log: logmemory is only %" PRIu64 " bytes for lack of "
                "room in '%s': make room there (df, old files nsd-*), lower "
-               "logmemory, or set logringdir", ringPtr->headerPtr->bytes,
-               keyPtr->directory);
+               "logmemory, or set logringdir",
+               ringPtr->headerPtr->bytes, keyPtr->directory);
     }
     return NULL;
 }
@@ -614,8 +622,8 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     ringKeyPtr = keyPtr;
     /* There may be some already that nobody knew of. */
     need.nStreams = MAX(need.nStreams, CountStreams() + SPARE_STREAMS);
-    need.nSinks = MAX(need.nSinks, (uint32_t) atomic_load(&nSinks)
-                      + SPARE_STREAMS);
+    need.nSinks = MAX(need.nSinks,
+                      (uint32_t) atomic_load(&nSinks) + SPARE_STREAMS);
     need.nReaders = MAX(need.nReaders, LEAST_READERS);
     ringPtr = NsRingCreate(keyPtr, &need, reasonPtr);
     if (ringPtr == NULL) {
@@ -651,7 +659,7 @@ AttachAllLocked(void)
 void
 NsSinkWatchRing(void)
 {
-    static bool    isTold;      /* That there is no file. */
+    static bool    isTold; /* That there is no file. */
     static int64_t lastTry;
     NsRing        *ringPtr = NsSinkRing();
     const char    *old, *reason;
@@ -664,7 +672,7 @@ NsSinkWatchRing(void)
     /* At the start it has been said. */
     isNew = atomic_load(&ringPtr->path) != NULL && !isTold;
     if (!isNew && !atomic_exchange(&isRoomNew, false)
-            && !NsSinkIsDue(lastTry + HOME_NANOS, HOME_NANOS)) {
+        && !NsSinkIsDue(lastTry + HOME_NANOS, HOME_NANOS)) {
         return;
     }
     lastTry = NsLogClock();
@@ -672,14 +680,20 @@ NsSinkWatchRing(void)
     reason = NsRingMove(ringPtr, ringKeyPtr);
     isTold = reason != NULL;
     if (isNew) {
-        Ns_Log(Warning, "log: the log memory, '%s', was deleted by someone "
-               "else; %s%s", old, reason == NULL ? "from now on it is "
-               : "until there can be a new file, a crash loses the latest "
-                 "entries: ",
+        Ns_Log(Warning,
+               "log: the log memory, '%s', was deleted by someone "
+               "else; %s%s",
+               old,
+               reason == NULL
+                   ? "from now on it is "
+                   : "until there can be a new file, a crash loses the latest "
+                     "entries: ",
                reason == NULL ? NsSinkRingPath() : reason);
     } else if (reason == NULL) {
-        Ns_Log(Notice, "log: log memory is in '%s' now, and outlives the "
-               "process again", NsSinkRingPath());
+        Ns_Log(Notice,
+               "log: log memory is in '%s' now, and outlives the "
+               "process again",
+               NsSinkRingPath());
     }
 }
 
@@ -716,7 +730,7 @@ NsSinkStart(void)
     NsWorkersOpen();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isAwaited) && !atomic_load(&sink->isRemoved)
-                && !NsSinkIsServed(sink) && !atomic_load(&sink->isStuck)) {
+            && !NsSinkIsServed(sink) && !atomic_load(&sink->isStuck)) {
             NsSinkServe(sink);
             isAnyServed = true;
         }
@@ -751,16 +765,20 @@ NsSinkStop(void)
     for (int i = 0; wasStarted && (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkAwaitStop(sink, &limit)) {
             atomic_store(&sink->isStuck, true);
-            Ns_Log(Warning, "log: sink '%s' is stuck writing to '%s'; the next "
-                   "start writes the rest", sink->name, NsSinkFile(sink));
+            Ns_Log(Warning,
+                   "log: sink '%s' is stuck writing to '%s'; the next "
+                   "start writes the rest",
+                   sink->name, NsSinkFile(sink));
         } else if (IsFailing(sink)) {
             NsSinkStats stats;
 
             NsSinkGetStats(sink, &stats);
             if (stats.pending > 0) {
-                NsDeliverTell(sink, Warning, "log: sink '%s': %" PRIu64
+                NsDeliverTell(sink, Warning,
+                              "log: sink '%s': %" PRIu64
                               " records are not written; the next start writes "
-                              "them", sink->name, stats.pending);
+                              "them",
+                              sink->name, stats.pending);
             }
         }
     }
@@ -819,7 +837,7 @@ NsSinkAbandon(void)
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !sink->typePtr->isRemote
-                && NsSinkTryLock(sink)) {
+            && NsSinkTryLock(sink)) {
             NsDeliverPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
@@ -894,7 +912,7 @@ LimitLocked(void)
 
     NsAssertLocked(&nsSinksLock);
     return ringPtr == NULL ? NS_RING_MAX_SINKS
-        : (int) ringPtr->headerPtr->maxSinks;
+                           : (int) ringPtr->headerPtr->maxSinks;
 }
 
 static uint32_t

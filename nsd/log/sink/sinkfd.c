@@ -1,11 +1,12 @@
 /*
  * sinkfd.c --
  *
- *      The descriptor that a sink writes to: a new one, and leaving the old one.
+ *      The descriptor that a sink writes to: a new one, and leaving the old
+ * one.
  *
  *      A file is left only when what it was to get is there to the last line.
- *      Where one must be left all the same, a line of which it has the beginning
- *      is cut off or ended there, and written anew to the next one.
+ *      Where one must be left all the same, a line of which it has the
+ * beginning is cut off or ended there, and written anew to the next one.
  */
 
 #include "log/sink/sink_int.h"
@@ -15,9 +16,8 @@
 #include "nsthread.h"
 
 static size_t TornBytes(Ns_LogSink sink);
-static void EndTornLine(Ns_LogSink sink, int fd, size_t nTorn);
-static bool StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length);
-
+static void   EndTornLine(Ns_LogSink sink, int fd, size_t nTorn);
+static bool   StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length);
 
 bool
 NsSinkFdReopen(Ns_LogSink sink)
@@ -46,8 +46,10 @@ NsSinkFdReopenIfDue(Ns_LogSink sink)
 {
     if (unlikely(sink->isReopenDue) && !NsSinkFdReopen(sink)) {
         sink->isReopenDue = false;
-        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'; lines go "
-               "into the old one", sink->file, strerror(errno));
+        Ns_Log(Error,
+               "log: failed to re-open log file '%s': '%s'; lines go "
+               "into the old one",
+               sink->file, strerror(errno));
     }
 }
 
@@ -61,9 +63,9 @@ NsSinkFdLeave(Ns_LogSink sink, int fd)
     }
     sink->nWritten -= nTorn;
     if (fd >= 0 && !sink->isSynced
-            && (sink->settings.sync != NS_SYNC_NONE
-                || NsSinkWants(sink, NsStreamIndex(nsAuditStream)))
-            && fdatasync(fd) != 0 && errno != EINVAL) {
+        && (sink->settings.sync != NS_SYNC_NONE
+            || NsSinkWants(sink, NsStreamIndex(nsAuditStream)))
+        && fdatasync(fd) != 0 && errno != EINVAL) {
         sink->leftReason = errno;
     }
     sink->isSynced = true;
@@ -100,16 +102,17 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
     struct stat st;
 
     if (sink->isStandardOutput && fd <= STDERR_FILENO) {
-        return;                 /* It is the new file already. */
+        return; /* It is the new file already. */
     }
     if (!sink->isStandardOutput && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-            && st.st_size >= (off_t) nTorn
-            && StandsAt(sink, fd, st.st_size - (off_t) nTorn, nTorn)
-            && ftruncate(fd, st.st_size - (off_t) nTorn) == 0) {
+        && st.st_size >= (off_t) nTorn
+        && StandsAt(sink, fd, st.st_size - (off_t) nTorn, nTorn)
+        && ftruncate(fd, st.st_size - (off_t) nTorn) == 0) {
         return;
     }
     if (write(fd, "\n", 1) != 1) {
-        Ns_Log(Warning, "log: sink '%s': the last line of the file before '%s' "
+        Ns_Log(Warning,
+               "log: sink '%s': the last line of the file before '%s' "
                "is incomplete, and is whole in the new one: '%s'",
                sink->name, sink->file, strerror(errno));
     }
@@ -130,7 +133,7 @@ StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
         bytes = ns_malloc(length);
         isSame = pread(in, bytes, length, at) == (ssize_t) length
             && memcmp(bytes, sink->buffer + sink->nWritten - length, length)
-               == 0;
+                == 0;
         ns_free(bytes);
         close(in);
     }

@@ -13,12 +13,11 @@
 #include "base/assert.h"
 #include "nsthread.h"
 
-static bool JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr);
+static bool        JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr);
 static NsSinkLane *AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane,
                            int rank);
 static void AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest,
                      uint32_t before, int rank);
-
 
 bool
 NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
@@ -127,8 +126,7 @@ NsSinkLeaveAll(Ns_LogSink sink)
         if (rank >= 0) {
             atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank], 0);
             for (uint32_t lane = NsRingNewestLane(ringPtr, index);
-                 lane != NS_RING_NONE;
-                 lane = NsRingOlderLane(ringPtr, lane)) {
+                 lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
                 NsDeliverFreeLane(ringPtr, lane);
             }
         }
@@ -166,11 +164,13 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         uint32_t newest = NsRingNewestLane(ringPtr, i);
 
         if (rank >= 0 && newest != NS_RING_NONE) {
-            Ns_LogStream stream = NsStreamFind(NsRingStreamAt(ringPtr,
-                                                              i)->name);
+            Ns_LogStream stream =
+                NsStreamFind(NsRingStreamAt(ringPtr, i)->name);
 
-            AddLanes(sink, stream != NULL && NsStreamHasFormat(stream)
-                     ? stream : NULL, newest, NS_RING_NONE, rank);
+            AddLanes(sink,
+                     stream != NULL && NsStreamHasFormat(stream) ? stream
+                                                                 : NULL,
+                     newest, NS_RING_NONE, rank);
         }
     }
     sink->ringPtr = NULL;
@@ -210,8 +210,8 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
         Tcl_InitHashTable(&sink->laneTable, TCL_ONE_WORD_KEYS);
     }
     sink->lanes[sink->nLanes++] = lanePtr;
-    entryPtr = Tcl_CreateHashEntry(&sink->laneTable,
-                                   (char *) (uintptr_t) lane, &isNew);
+    entryPtr = Tcl_CreateHashEntry(&sink->laneTable, (char *) (uintptr_t) lane,
+                                   &isNew);
     NsAssert(isNew);
     Tcl_SetHashValue(entryPtr, lanePtr);
     return lanePtr;
@@ -220,7 +220,8 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
 NsSinkLane *
 NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
 {
-    Tcl_HashEntry *entryPtr = sink->nLanes == 0 ? NULL
+    Tcl_HashEntry *entryPtr = sink->nLanes == 0
+        ? NULL
         : Tcl_FindHashEntry(&sink->laneTable, (char *) (uintptr_t) lane);
 
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);

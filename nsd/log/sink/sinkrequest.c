@@ -23,12 +23,11 @@ typedef struct RollRequest {
 
 static Ns_ReturnCode Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg,
                          NsSinkOpGoal goal);
-static NsSinkOpProc DoReopen;
-static NsSinkOpProc DoRoll;
-static NsSinkOpProc DoSetLines;
-static NsSinkOpProc DoClose;
-static NsSinkOpProc DoConfigure;
-
+static NsSinkOpProc  DoReopen;
+static NsSinkOpProc  DoRoll;
+static NsSinkOpProc  DoSetLines;
+static NsSinkOpProc  DoClose;
+static NsSinkOpProc  DoConfigure;
 
 Ns_ReturnCode
 NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
@@ -71,7 +70,7 @@ NsSinkSyncStream(Ns_LogStream stream, Ns_LogSink *failedPtr)
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, NsStreamIndex(stream))
-                && NsSinkSync(sink) != NS_OK) {
+            && NsSinkSync(sink) != NS_OK) {
             *failedPtr = sink;
             return NS_ERROR;
         }
@@ -180,7 +179,8 @@ DoRoll(Ns_LogSink sink, void *arg)
     const RollRequest     *requestPtr = arg;
     const NsSinkFileProcs *filePtr = sink->typePtr->filePtr;
 
-    return filePtr == NULL ? NS_OK
+    return filePtr == NULL
+        ? NS_OK
         : filePtr->rollProc(sink, requestPtr->rename, requestPtr->arg);
 }
 

@@ -10,17 +10,16 @@
 #include "nslog.h"
 
 static Ns_LogSink *ListOf(Ns_LogStream stream);
-static void Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
-                  Ns_LogStream stream, bool isFirst);
-
+static void        Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
+                         Ns_LogStream stream, bool isFirst);
 
 void
 NsSinkJoinStream(int index)
 {
     Ns_LogStream stream = NsStreamAt(index);
-    Ns_LogSink sink;
-    int        lacking = -1;
-    bool       isWanted = false;
+    Ns_LogSink   sink;
+    int          lacking = -1;
+    bool         isWanted = false;
 
     Ns_MutexLock(&nsSinksLock);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
@@ -39,9 +38,10 @@ NsSinkJoinStream(int index)
     }
     Ns_MutexUnlock(&nsSinksLock);
     if (lacking >= 0) {
-        Ns_Log(Error, "log: stream '%s' does not go to all sinks that are to "
-               "take it: %s", NsStreamName(stream),
-               NsSinkReason(NS_SINK_TOO_MANY_READERS));
+        Ns_Log(Error,
+               "log: stream '%s' does not go to all sinks that are to "
+               "take it: %s",
+               NsStreamName(stream), NsSinkReason(NS_SINK_TOO_MANY_READERS));
     }
 }
 
@@ -67,9 +67,9 @@ NsSinkRouteAgain(Ns_LogSink sink)
 void
 NsSinkRouteLocked(Ns_LogStream stream)
 {
-    Ns_LogSink *list = ListOf(stream), sink;
-    int        n = 0;
-    size_t     nudgeBytes = SIZE_MAX;
+    Ns_LogSink    *list = ListOf(stream), sink;
+    int            n = 0;
+    size_t         nudgeBytes = SIZE_MAX;
     NsStreamFilter filter = {0, NULL};
 
     NsAssertLocked(&nsSinksLock);
@@ -77,10 +77,11 @@ NsSinkRouteLocked(Ns_LogStream stream)
         Widen(&filter, sink, stream, n == 0);
         nudgeBytes = MIN(nudgeBytes, MAX(atomic_load(&sink->wakeBytes), 4096));
     }
-    if (NsStreamSetRoute(stream, &(NsStreamRoute){
-            .nSinks = n, .sinks = list, .nudgeBytes = nudgeBytes,
-            .filter = filter
-        })) {
+    if (NsStreamSetRoute(stream,
+                         &(NsStreamRoute){.nSinks = n,
+                                          .sinks = list,
+                                          .nudgeBytes = nudgeBytes,
+                                          .filter = filter})) {
         NsSinkFreeLater();
     }
     ns_free(filter.ignore);
@@ -98,7 +99,7 @@ ListOf(Ns_LogStream stream)
 
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (NsSinkWants(sink, NsStreamIndex(stream))
-                && !atomic_load(&sink->isRemoved)) {
+            && !atomic_load(&sink->isRemoved)) {
             list = ns_realloc(list, (n + 2) * sizeof(*list));
             list[n++] = sink;
             list[n] = NULL;
@@ -130,12 +131,12 @@ Widen(NsStreamFilter *filterPtr, Ns_LogSink sink, Ns_LogStream stream,
 
     NsSinkGetSettings(sink, &settings);
     weight = settings.minSeverity < 0 || stream == nsOperationStream
-        ? 0 : NsSeverityWeight(settings.minSeverity);
+        ? 0
+        : NsSeverityWeight(settings.minSeverity);
     common = isFirst ? ns_strcopy(settings.ignore)
-        : NsKindsCommon(filterPtr->ignore, settings.ignore);
+                     : NsKindsCommon(filterPtr->ignore, settings.ignore);
     ns_free(filterPtr->ignore);
     filterPtr->ignore = common;
-    filterPtr->minWeight = isFirst ? weight
-        : MIN(filterPtr->minWeight, weight);
+    filterPtr->minWeight = isFirst ? weight : MIN(filterPtr->minWeight, weight);
     NsSinkFreeSettings(&settings);
 }

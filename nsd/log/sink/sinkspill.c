@@ -16,8 +16,7 @@ static bool Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr);
 static bool DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr);
 static bool KeepOthers(Ns_LogSink sink);
 static NsSpillKeepProc IsKept;
-static void SkipDamaged(Ns_LogSink sink);
-
+static void            SkipDamaged(Ns_LogSink sink);
 
 bool
 NsSinkBeginSpill(Ns_LogSink sink)
@@ -46,7 +45,8 @@ NsSinkUnspill(Ns_LogSink sink)
     }
     while ((framePtr = NsSpillHead(sink->spillPtr)) != NULL) {
         if (!(framePtr->record.kind == NS_SPILL_NOTE
-              ? DeliverNote(sink, framePtr) : Deliver(sink, framePtr))) {
+                  ? DeliverNote(sink, framePtr)
+                  : Deliver(sink, framePtr))) {
             return false;
         }
     }
@@ -91,9 +91,11 @@ NsSinkEndSpill(Ns_LogSink sink)
     NsSpillDelete(&sink->spillPtr);
     NsSinkNoteSpill(sink);
     if (since != 0) {
-        Ns_Log(Notice, "log: sink '%s' has caught up after %.3f seconds: what "
-               "had gone to disk is written to '%s'", sink->name,
-               (double) (NsLogClock() - since) / 1e9, NsSinkFile(sink));
+        Ns_Log(Notice,
+               "log: sink '%s' has caught up after %.3f seconds: what "
+               "had gone to disk is written to '%s'",
+               sink->name, (double) (NsLogClock() - since) / 1e9,
+               NsSinkFile(sink));
     }
 }
 
@@ -121,8 +123,10 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         return KeepOthers(sink);
     }
     if (errno == ENOENT) {
-        Ns_Log(Error, "log: sink '%s': what process %d left on disk for it is "
-               "gone from '%s'", sink->name, (int) ringPtr->headerPtr->pid,
+        Ns_Log(Error,
+               "log: sink '%s': what process %d left on disk for it is "
+               "gone from '%s'",
+               sink->name, (int) ringPtr->headerPtr->pid,
                ringPtr->headerPtr->spillDirectory);
         NsSpillDeleteOf(ringPtr, slotPtr);
         return true;
@@ -166,8 +170,9 @@ NsSinkNoteSpill(Ns_LogSink sink)
         atomic_store(&sink->spillFailure, 0);
     } else {
         atomic_store(&sink->nSpilled, NsSpillUnread(spillPtr));
-        atomic_store(&sink->spilledBytes, spillPtr->end
-                     - atomic_load(&spillPtr->slotPtr->spillDone));
+        atomic_store(&sink->spilledBytes,
+                     spillPtr->end
+                         - atomic_load(&spillPtr->slotPtr->spillDone));
     }
 }
 
@@ -181,19 +186,17 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
     const NsRingRecord *recordPtr = &framePtr->record;
     NsSinkLane         *lanePtr = NsSinkLaneAt(sink, recordPtr->lane);
     Ns_LogStream        stream = lanePtr == NULL ? NULL : lanePtr->stream;
-    Ns_LogRecord        record = {
-        .stream = stream == NULL ? "" : NsStreamName(stream),
-        .severity = recordPtr->severity,
-        .time = recordPtr->time,
-        .bytes = framePtr + 1,
-        .length = recordPtr->length
-    };
-    bool isDelivered;
-    bool isOurs = sink->ringPtr == NsSinkRing();
+    Ns_LogRecord record = {.stream = stream == NULL ? "" : NsStreamName(stream),
+                           .severity = recordPtr->severity,
+                           .time = recordPtr->time,
+                           .bytes = framePtr + 1,
+                           .length = recordPtr->length};
+    bool         isDelivered;
+    bool         isOurs = sink->ringPtr == NsSinkRing();
 
     NsAssert(!isOurs || lanePtr != NULL);
     if (sink->hasSettled && lanePtr != NULL
-            && framePtr->start < lanePtr->settled) {
+        && framePtr->start < lanePtr->settled) {
         NsSpillAdvance(sink->spillPtr, framePtr);
         return true;
     }
@@ -241,7 +244,9 @@ SkipDamaged(Ns_LogSink sink)
     uint64_t n = NsSpillUnread(sink->spillPtr);
 
     atomic_fetch_add(&sink->nDamaged, n);
-    Ns_Log(Error, "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
-           "lost", sink->name, sink->spillPtr->path, n);
+    Ns_Log(Error,
+           "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
+           "lost",
+           sink->name, sink->spillPtr->path, n);
     NsSpillSkip(sink->spillPtr);
 }

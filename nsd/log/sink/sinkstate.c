@@ -9,7 +9,7 @@
 #include "log/sink/bound.h"
 #include "log/sink/sink_int.h"
 
-#define STALL_NANOS NS_STAMP_SECOND     /* A write that takes longer. */
+#define STALL_NANOS NS_STAMP_SECOND /* A write that takes longer. */
 
 static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 
@@ -21,9 +21,7 @@ const NsSinkSettings nsSinkDefaults = {
     .bufferNanos = 100000000,
     .batchRows = 50,
     .rollHour = -1,
-    .maxBackup = 10
-};
-
+    .maxBackup = 10};
 
 void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
@@ -58,7 +56,8 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
-    sink->nextRoll = sink->typePtr->filePtr == NULL ? 0
+    sink->nextRoll = sink->typePtr->filePtr == NULL
+        ? 0
         : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
     atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
     atomic_store(&sink->turnLines, settingsPtr->bufferLines);
@@ -70,8 +69,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 time_t
 NsSinkNextRoll(int hour, time_t now)
 {
-    return hour < 0 ? 0
-        : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
+    return hour < 0 ? 0 : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
 }
 
 void
@@ -84,9 +82,10 @@ NsSinkNoteSettings(Ns_LogSink sink)
         sink->slotPtr->minSeverity = settingsPtr->minSeverity;
         sink->slotPtr->format = settingsPtr->format;
         sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
-        sink->slotPtr->maxSpillKiB = (uint32_t) MIN(
-            settingsPtr->maxSpill / 1024 + (settingsPtr->maxSpill % 1024 > 0),
-            UINT32_MAX);
+        sink->slotPtr->maxSpillKiB = (uint32_t)
+            MIN(settingsPtr->maxSpill / 1024
+                    + (settingsPtr->maxSpill % 1024 > 0),
+                UINT32_MAX);
     }
 }
 
@@ -128,8 +127,8 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         }
     }
     statsPtr->pending = statsPtr->accepted - statsPtr->delivered
-        - statsPtr->ignored - statsPtr->droppedFailed
-        - statsPtr->droppedDamaged - statsPtr->droppedRejected;
+        - statsPtr->ignored - statsPtr->droppedFailed - statsPtr->droppedDamaged
+        - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
     statsPtr->spilled = MIN(atomic_load(&sink->nSpilled), statsPtr->pending);
     statsPtr->spilledBytes = atomic_load(&sink->spilledBytes);

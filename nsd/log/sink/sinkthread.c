@@ -34,7 +34,7 @@
  * Between the beginnings of two passes under load.  A wakeup takes a core from
  * those who log, so few are better; a line may be late by 10 ms.
  */
-#define REST_NANOS    INT64_C(8000000)
+#define REST_NANOS INT64_C(8000000)
 /* Threads that have not been needed for so long end. */
 #define SURPLUS_NANOS (30 * NS_STAMP_SECOND)
 
@@ -47,20 +47,19 @@ typedef struct Plan {
 } Plan;
 
 static NsChoreProc ServeSink;
-static bool Begin(Ns_LogSink sink);
-static NsStamp End(Ns_LogSink sink);
-static Plan WorkOnce(Ns_LogSink sink, bool isTimeUp);
-static uint64_t NRecords(Ns_LogSink sink);
-static NsStamp Sleep(Ns_LogSink sink, Plan plan);
-static bool WakeFrom(Ns_LogSink sink, NsSinkState state);
-static void WakeLocked(Ns_LogSink sink);
-static void EnterLocked(Ns_LogSink sink, NsSinkState state);
-static void LeaveLocked(Ns_LogSink sink);
-static void RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
+static bool        Begin(Ns_LogSink sink);
+static NsStamp     End(Ns_LogSink sink);
+static Plan        WorkOnce(Ns_LogSink sink, bool isTimeUp);
+static uint64_t    NRecords(Ns_LogSink sink);
+static NsStamp     Sleep(Ns_LogSink sink, Plan plan);
+static bool        WakeFrom(Ns_LogSink sink, NsSinkState state);
+static void        WakeLocked(Ns_LogSink sink);
+static void        EnterLocked(Ns_LogSink sink, NsSinkState state);
+static void        LeaveLocked(Ns_LogSink sink);
+static void        RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
 static inline bool CountsRecords(int state);
 
 static _Thread_local Ns_LogSink mySink;
-
 
 void
 NsSinkServeInit(void)
@@ -340,9 +339,9 @@ static Plan
 WorkOnce(Ns_LogSink sink, bool isTimeUp)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
-    int64_t  start = NsLogClock();
-    uint64_t before;
-    Plan     plan;
+    int64_t               start = NsLogClock();
+    uint64_t              before;
+    Plan                  plan;
 
     (void) NsRecoverClaims(sink);
     NsSinkLock(sink);
@@ -350,8 +349,8 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     /* What a nudge is about is in the lanes by then, and not in the future. */
     (void) atomic_exchange(&sink->isNudged, false);
     NsDeliverPass(sink, 0);
-    plan.until = NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME
-                              : NS_FLUSH_AFTER_PASS);
+    plan.until =
+        NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME : NS_FLUSH_AFTER_PASS);
     if (sink->failure != 0) {
         plan.state = NS_SINK_RESTING;
     } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
@@ -418,7 +417,7 @@ Sleep(Ns_LogSink sink, Plan plan)
     }
     Ns_MutexLock(&sink->wakeLock);
     if (hasWork || sink->firstOp != NULL || atomic_load(&sink->mustStop)
-            || atomic_load(&sink->state) == NS_SINK_RUNNING) {
+        || atomic_load(&sink->state) == NS_SINK_RUNNING) {
         LeaveLocked(sink);
         next = NS_CHORE_NOW;
     }
@@ -434,8 +433,8 @@ EnterLocked(Ns_LogSink sink, NsSinkState state)
     if (CountsRecords((int) state)) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
-        for (; streamPtr != NULL; streamPtr = atomic_load(
-                 &streamPtr->nextPtr)) {
+        for (; streamPtr != NULL;
+             streamPtr = atomic_load(&streamPtr->nextPtr)) {
             if (!streamPtr->isIdle) {
                 streamPtr->isIdle = true;
                 NsStreamCountIdle(streamPtr->index, 1);
@@ -457,8 +456,8 @@ LeaveLocked(Ns_LogSink sink)
     if (CountsRecords(atomic_load(&sink->state))) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
-        for (; streamPtr != NULL; streamPtr = atomic_load(
-                 &streamPtr->nextPtr)) {
+        for (; streamPtr != NULL;
+             streamPtr = atomic_load(&streamPtr->nextPtr)) {
             if (streamPtr->isIdle) {
                 streamPtr->isIdle = false;
                 NsStreamCountIdle(streamPtr->index, -1);

@@ -16,10 +16,9 @@
  */
 static _Atomic(const NsSinkType *) types[MAX_TYPES];
 
-static NsSinkTypeLoadProc *loadProc;    /* Constant after the start. */
+static NsSinkTypeLoadProc *loadProc; /* Constant after the start. */
 
 static const NsSinkType *FindLoaded(const char *name);
-
 
 const NsSinkType *
 NsSinkTypeFind(const char *name)
@@ -50,7 +49,8 @@ const NsSinkType *
 NsSinkTypeAt(int index)
 {
     return index < MAX_TYPES
-        ? atomic_load_explicit(&types[index], memory_order_acquire) : NULL;
+        ? atomic_load_explicit(&types[index], memory_order_acquire)
+        : NULL;
 }
 
 bool
@@ -62,8 +62,7 @@ NsSinkTypeAdd(const NsSinkType *typePtr)
     if (FindLoaded(typePtr->name) == NULL) {
         for (int i = 0; i < MAX_TYPES && !isAdded; i++) {
             if (NsSinkTypeAt(i) == NULL) {
-                atomic_store_explicit(&types[i], typePtr,
-                                      memory_order_release);
+                atomic_store_explicit(&types[i], typePtr, memory_order_release);
                 isAdded = true;
             }
         }

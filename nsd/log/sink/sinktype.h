@@ -18,21 +18,21 @@
 typedef struct NsSinkFileProcs {
     /* Between two records: open it anew if another thread has asked for that
      * (isReopenAsked), roll it if it is time (nextRoll). */
-    void (*tendProc) (Ns_LogSink sink);
+    void (*tendProc)(Ns_LogSink sink);
 
     /* Before a write, once a second at most: what if it has been renamed,
      * deleted, or cut?  And how large is it? */
-    void (*lookProc) (Ns_LogSink sink);
-    void (*measureProc) (Ns_LogSink sink);
+    void (*lookProc)(Ns_LogSink sink);
+    void (*measureProc)(Ns_LogSink sink);
 
     /* Write out, rename it as the procedure says, NULL: the settings, and open
      * a new one.  NS_ERROR: errno tells why. */
-    Ns_ReturnCode (*rollProc) (Ns_LogSink sink, Ns_LogRenameProc *rename,
-                               void *arg);
+    Ns_ReturnCode (*rollProc)(Ns_LogSink sink, Ns_LogRenameProc *rename,
+                              void *arg);
 
     /* The sink begins, or its settings have changed; it is no more. */
-    void (*startProc) (Ns_LogSink sink);
-    void (*endProc) (Ns_LogSink sink);
+    void (*startProc)(Ns_LogSink sink);
+    void (*endProc)(Ns_LogSink sink);
 } NsSinkFileProcs;
 
 /*
@@ -49,7 +49,7 @@ typedef struct NsSinkType {
     const Ns_LogSinkValue *defaults;
 
     /* That parameter as people may see it, on the heap.  NULL: as it is. */
-    char *(*showProc) (const char *text);
+    char *(*showProc)(const char *text);
 
     /* No configuration can ask for it. */
     bool isHidden;
@@ -71,35 +71,34 @@ typedef struct NsSinkType {
     bool isRemote;
 
     /* Open the target; errno says why not. */
-    bool (*openProc) (Ns_LogSink sink);
+    bool (*openProc)(Ns_LogSink sink);
 
     /* Write some or all of the bytes; how many, or -1 and errno. */
-    ssize_t (*writeProc) (Ns_LogSink sink, const char *bytes, size_t length);
+    ssize_t (*writeProc)(Ns_LogSink sink, const char *bytes, size_t length);
 
     /* The bytes written have arrived; else errno says why not, and nWritten is
      * where to continue.  NULL: a write confirms them. */
-    bool (*confirmProc) (Ns_LogSink sink);
+    bool (*confirmProc)(Ns_LogSink sink);
 
     /* The bytes written are on disk; errno says why not.  NULL: a database's
      * always is, and no other can say so. */
-    bool (*syncProc) (Ns_LogSink sink);
+    bool (*syncProc)(Ns_LogSink sink);
 
-    void (*closeProc) (Ns_LogSink sink);
+    void (*closeProc)(Ns_LogSink sink);
 
     /* The place of the next write, for recovery.  NULL: it is not known. */
-    bool (*whereProc) (Ns_LogSink sink, uint64_t *offsetPtr,
-                       uint64_t *inodePtr);
+    bool (*whereProc)(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
 
     /* Put a record into the buffer, like a format procedure of a stream.  NULL:
      * the stream's own. */
-    size_t (*formatProc) (Ns_LogSink sink, Ns_LogStream stream,
-                          const Ns_LogRecord *recordPtr, char *buffer,
-                          size_t room);
+    size_t (*formatProc)(Ns_LogSink sink, Ns_LogStream stream,
+                         const Ns_LogRecord *recordPtr, char *buffer,
+                         size_t room);
 
     /* The slot is of a process that was killed: set its cursors right.  False:
      * it cannot now, and errno says why.  NULL: the mapping alone knows about a
      * write under way. */
-    bool (*settleProc) (Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+    bool (*settleProc)(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
 /*
@@ -122,7 +121,7 @@ bool NsSinkTypeAdd(const NsSinkType *typePtr);
  * The procedure that loads a module for a type, and adds it.
  */
 typedef void NsSinkTypeLoadProc(const char *name);
-void NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);
+void         NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);
 
 int NsSinkTypeCountOptions(const NsSinkType *typePtr);
 

@@ -21,7 +21,6 @@
 
 static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
 
-
 void
 NsSinkLock(Ns_LogSink sink)
 {
@@ -61,7 +60,7 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
     bool     mustWait = atomic_load(&sink->isAwaited);
 
     if (NsEntryIsDeferring() || atomic_load(&sink->isStuck)
-            || !IsTurnDue(sink, number)) {
+        || !IsTurnDue(sink, number)) {
         return;
     }
     do {
@@ -106,8 +105,7 @@ NsSinkDrain(Ns_LogSink sink)
             NsSinkUnlock(sink);
             return;
         }
-        select(0, NULL, NULL, NULL,
-               &(struct timeval){pause.sec, pause.usec});
+        select(0, NULL, NULL, NULL, &(struct timeval){pause.sec, pause.usec});
     }
 }
 
@@ -116,19 +114,22 @@ NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 {
     char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
 
-    strcpy(from, NsLogZonedTimeText((time_t) (gapPtr->first
-                                              / NS_STAMP_SECOND)));
+    strcpy(from,
+           NsLogZonedTimeText((time_t) (gapPtr->first / NS_STAMP_SECOND)));
     strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / NS_STAMP_SECOND)));
     if (stream != NULL) {
-        return NsDeliverNote(sink, Warning, "log: %" PRIu64 " records of "
+        return NsDeliverNote(sink, Warning,
+                             "log: %" PRIu64 " records of "
                              "stream '%s' are missing here, from %s to %s: log "
-                             "memory was full", gapPtr->n,
-                             NsStreamName(stream), from, to);
+                             "memory was full",
+                             gapPtr->n, NsStreamName(stream), from, to);
     }
-    return NsDeliverNote(sink, Warning, "log: %" PRIu64 " records are missing "
+    return NsDeliverNote(sink, Warning,
+                         "log: %" PRIu64 " records are missing "
                          "here, from %s to %s: they could not be written in "
-                         "time, and %s", gapPtr->n, from, to,
+                         "time, and %s",
+                         gapPtr->n, from, to,
                          sink->settings.maxMemory > 0
-                         ? "their sink was more than maxmemory behind"
-                         : "memory was full");
+                             ? "their sink was more than maxmemory behind"
+                             : "memory was full");
 }

@@ -11,7 +11,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define READ_BYTES  ((size_t) 256 << 10)
+#define READ_BYTES ((size_t) 256 << 10)
 /* So much is given back to the file system at a time. */
 #define PUNCH_BYTES ((uint64_t) 4 << 20)
 
@@ -41,7 +41,6 @@ static void     Settle(NsSpill *spillPtr);
 static size_t   SizeOf(const NsSpillFrame *framePtr);
 static uint32_t Checksum(const NsSpillFrame *framePtr, const void *bytes);
 static bool     Fill(NsSpill *spillPtr, size_t need);
-
 
 NsSpill *
 NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
@@ -99,8 +98,8 @@ Reset(NsRingSink *slotPtr)
 static NsSpill *
 Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path)
 {
-    int      fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC
-                       | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                  0600);
     NsSpill *spillPtr;
 
     if (fd < 0) {
@@ -142,8 +141,10 @@ NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
 NsSpill *
 NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr, const char *path)
 {
-    NsSpill *spillPtr = Open(ringPtr, slotPtr, path != NULL ? ns_strdup(path)
-                             : NsSpillPath(ringPtr, slotPtr), O_RDONLY);
+    NsSpill *spillPtr = Open(ringPtr, slotPtr,
+                             path != NULL ? ns_strdup(path)
+                                          : NsSpillPath(ringPtr, slotPtr),
+                             O_RDONLY);
 
     if (spillPtr != NULL) {
         Bound(spillPtr);
@@ -239,8 +240,8 @@ NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept, bool *hasOthersPtr)
         NsRingClose(&nextPtr, false);
     }
     if (spillPtr->keptPtr != NULL
-            && (!isOk || !*hasOthersPtr || spillPtr->keptPtr->end == 0
-                || !UseKept(spillPtr->keptPtr))) {
+        && (!isOk || !*hasOthersPtr || spillPtr->keptPtr->end == 0
+            || !UseKept(spillPtr->keptPtr))) {
         int reason = errno;
 
         isOk = isOk && (!*hasOthersPtr || spillPtr->keptPtr->end == 0);
@@ -270,8 +271,7 @@ static char *
 PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr)
 {
     NsRingSink next = {
-        .spillNumber = slotPtr->spillNumber + NS_SPILL_GENERATION
-    };
+        .spillNumber = slotPtr->spillNumber + NS_SPILL_GENERATION};
 
     return NsSpillPath(ringPtr, &next);
 }
@@ -290,8 +290,8 @@ CreateKept(const NsSpill *spillPtr)
     atomic_store(&slotPtr->intent, NS_RING_IDLE);
     NsRingSetMissing(slotPtr, 0);
     Reset(slotPtr);
-    keptPtr = Create(spillPtr->ringPtr, slotPtr, PathOfNew(
-                         spillPtr->ringPtr, spillPtr->slotPtr));
+    keptPtr = Create(spillPtr->ringPtr, slotPtr,
+                     PathOfNew(spillPtr->ringPtr, spillPtr->slotPtr));
     if (keptPtr == NULL) {
         ns_free(slotPtr);
     } else {
@@ -447,7 +447,8 @@ uint64_t
 NsSpillCount(const NsRingSink *slotPtr)
 {
     return atomic_load(&slotPtr->hasSpill) != 0
-        ? atomic_load(&slotPtr->nSpilled) : 0;
+        ? atomic_load(&slotPtr->nSpilled)
+        : 0;
 }
 
 uint64_t
@@ -489,8 +490,8 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
     NsAssert(!isRead || spillPtr->read == end);
     spillPtr->nOut = 0;
     if (!NsSpillHeadNoteLanes(&spillPtr->head, spillPtr->fd, spillPtr->ringPtr)
-            || !NsWriteAllAt(spillPtr->fd, spillPtr->out, n,
-                             spillPtr->base + (off_t) end)) {
+        || !NsWriteAllAt(spillPtr->fd, spillPtr->out, n,
+                         spillPtr->base + (off_t) end)) {
         spillPtr->nOutRecords = 0;
         return false;
     }
@@ -519,18 +520,21 @@ NsSpillHead(NsSpill *spillPtr)
     if (left < sizeof(*framePtr) || !Fill(spillPtr, sizeof(*framePtr))) {
         return NULL;
     }
-    framePtr = (const NsSpillFrame *) (const void *)
-        (spillPtr->in + (spillPtr->read - spillPtr->inStart));
+    framePtr = (const NsSpillFrame *) (const void *) (spillPtr->in
+                                                      + (spillPtr->read
+                                                         - spillPtr->inStart));
     if (SizeOf(framePtr) > left
-            || framePtr->record.epoch != (uint32_t) headerPtr->epoch
-            || framePtr->record.lane >= headerPtr->maxLanes
-            || !Fill(spillPtr, SizeOf(framePtr))) {
+        || framePtr->record.epoch != (uint32_t) headerPtr->epoch
+        || framePtr->record.lane >= headerPtr->maxLanes
+        || !Fill(spillPtr, SizeOf(framePtr))) {
         return NULL;
     }
-    framePtr = (const NsSpillFrame *) (const void *)
-        (spillPtr->in + (spillPtr->read - spillPtr->inStart));
+    framePtr = (const NsSpillFrame *) (const void *) (spillPtr->in
+                                                      + (spillPtr->read
+                                                         - spillPtr->inStart));
     return framePtr->record.checksum == Checksum(framePtr, framePtr + 1)
-        ? framePtr : NULL;
+        ? framePtr
+        : NULL;
 }
 
 bool
@@ -566,8 +570,8 @@ NsSpillNoteDone(NsSpill *spillPtr)
         uint64_t n = (done - spillPtr->freed) / PUNCH_BYTES * PUNCH_BYTES;
 
         if (fallocate(spillPtr->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                      spillPtr->base + (off_t) spillPtr->freed,
-                      (off_t) n) == 0) {
+                      spillPtr->base + (off_t) spillPtr->freed, (off_t) n)
+            == 0) {
             spillPtr->freed += n;
         } else {
             spillPtr->cannotPunch = true;
@@ -618,8 +622,7 @@ IsOurs(int fd)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-        && st.st_uid == geteuid();
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
 /*
@@ -634,10 +637,11 @@ Settle(NsSpill *spillPtr)
 
     spillPtr->read = MIN(atomic_load(&slotPtr->spillBatch), spillPtr->end);
     while ((framePtr = NsSpillHead(spillPtr)) != NULL) {
-        NsRingCursor *cursorPtr = NsRingCursorOf(
-            spillPtr->ringPtr, framePtr->record.lane, slotPtr);
+        NsRingCursor *cursorPtr =
+            NsRingCursorOf(spillPtr->ringPtr, framePtr->record.lane, slotPtr);
 
-        if (cursorPtr != NULL && framePtr->next > atomic_load(&cursorPtr->done)) {
+        if (cursorPtr != NULL
+            && framePtr->next > atomic_load(&cursorPtr->done)) {
             atomic_store(&cursorPtr->done, framePtr->next);
         }
         NsSpillAdvance(spillPtr, framePtr);
@@ -657,8 +661,7 @@ Checksum(const NsSpillFrame *framePtr, const void *bytes)
     uint64_t            seed = framePtr->start ^ framePtr->next << 1
         ^ (uint64_t) recordPtr->pad << 62;
 
-    return NsRingChecksum(recordPtr,
-                          NsRingSum(seed, bytes, recordPtr->length));
+    return NsRingChecksum(recordPtr, NsRingSum(seed, bytes, recordPtr->length));
 }
 
 /*
@@ -671,7 +674,7 @@ Fill(NsSpill *spillPtr, size_t need)
     size_t   want;
 
     if (at >= spillPtr->inStart
-            && at + need <= spillPtr->inStart + spillPtr->nIn) {
+        && at + need <= spillPtr->inStart + spillPtr->nIn) {
         return true;
     }
     want = (size_t) MIN(spillPtr->end - at, MAX(need, READ_BYTES));

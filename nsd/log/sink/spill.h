@@ -33,42 +33,42 @@
  * A record in the file, in one piece; its bytes follow.
  */
 typedef struct NsSpillFrame {
-    uint64_t     start;         /* The record's position in its lane, */
-    uint64_t     next;          /* and the one behind it. */
-    NsRingRecord record;        /* kind and pad as follows. */
+    uint64_t     start;  /* The record's position in its lane, */
+    uint64_t     next;   /* and the one behind it. */
+    NsRingRecord record; /* kind and pad as follows. */
 } NsSpillFrame;
 
 /* Kinds besides NS_RING_WHOLE: the bytes are a structure of the sink's. */
-#define NS_SPILL_NOTE   2u
+#define NS_SPILL_NOTE 2u
 /* In pad: the sink's settings have let the record pass. */
 #define NS_SPILL_JUDGED 1u
 
 typedef struct NsSpill {
-    NsRing     *ringPtr;        /* Constant, as what follows. */
+    NsRing     *ringPtr; /* Constant, as what follows. */
     NsRingSink *slotPtr;
     char       *path;
     int         fd;
-    off_t       base;           /* The queue's place in the file. */
+    off_t       base; /* The queue's place in the file. */
 
     NsSpillHeader head;
-    bool        cannotPunch;
-    uint64_t    end;            /* See above. */
-    uint64_t    read;           /* Of the next frame; before it: read. */
-    uint64_t    freed;          /* The disk has nothing before it. */
-    uint64_t    nRead;          /* Records before it and behind spillDone. */
+    bool          cannotPunch;
+    uint64_t      end;   /* See above. */
+    uint64_t      read;  /* Of the next frame; before it: read. */
+    uint64_t      freed; /* The disk has nothing before it. */
+    uint64_t      nRead; /* Records before it and behind spillDone. */
 
-    char       *out;            /* An addition. */
-    size_t      nOut;
-    size_t      outRoom;
-    uint64_t    nOutRecords;
-    char       *in;             /* A part of the file. */
-    size_t      nIn;
-    size_t      inRoom;
-    uint64_t    inStart;
+    char    *out; /* An addition. */
+    size_t   nOut;
+    size_t   outRoom;
+    uint64_t nOutRecords;
+    char    *in; /* A part of the file. */
+    size_t   nIn;
+    size_t   inRoom;
+    uint64_t inStart;
 
-    bool       *isKept;         /* By lane, and the file with these records; */
-    struct NsSpill *keptPtr;    /* see NsSpillKeep. */
-    bool        isOfKept;       /* It is such a one: the slot is its own. */
+    bool           *isKept;   /* By lane, and the file with these records; */
+    struct NsSpill *keptPtr;  /* see NsSpillKeep. */
+    bool            isOfKept; /* It is such a one: the slot is its own. */
 } NsSpill;
 
 /*
@@ -94,8 +94,8 @@ void     NsSpillRefresh(NsSpill *spillPtr);
  * it may as well stay as it is.  False: errno tells why this cannot be.
  */
 typedef bool NsSpillKeepProc(const NsRing *ringPtr, uint32_t lane);
-bool NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
-                 bool *hasOthersPtr);
+bool         NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
+                         bool *hasOthersPtr);
 
 /*
  * The record is one of those.
@@ -148,7 +148,7 @@ bool NsSpillWrite(NsSpill *spillPtr, bool isRead);
  * is damaged, then IsDamaged.
  */
 const NsSpillFrame *NsSpillHead(NsSpill *spillPtr);
-bool NsSpillIsDamaged(const NsSpill *spillPtr);
+bool                NsSpillIsDamaged(const NsSpill *spillPtr);
 
 /*
  * Go behind the frame at the head; behind all that there is, maybe damaged.

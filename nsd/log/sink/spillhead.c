@@ -14,16 +14,15 @@
 #define HEAD_SEGMENTS 2
 #define SERVER_BYTES  64
 
-static char server[SERVER_BYTES];   /* Constant after NsSpillHeadInit. */
+static char server[SERVER_BYTES]; /* Constant after NsSpillHeadInit. */
 
 static NsRingHeader HeaderOf(const NsRing *ringPtr);
 static NsRingLayout LayoutOf(const NsRing *ringPtr);
-static bool WriteStreams(int fd, const NsRing *ringPtr, unsigned n);
-static bool IsOfThisServer(const NsRing *ringPtr);
-static bool IsSound(const NsRing *ringPtr);
-static bool IsInUse(const char *path);
-static bool HasElder(const NsRing *ringPtr, const NsRingSink *slotPtr);
-
+static bool         WriteStreams(int fd, const NsRing *ringPtr, unsigned n);
+static bool         IsOfThisServer(const NsRing *ringPtr);
+static bool         IsSound(const NsRing *ringPtr);
+static bool         IsInUse(const char *path);
+static bool         HasElder(const NsRing *ringPtr, const NsRingSink *slotPtr);
 
 void
 NsSpillHeadInit(const NsRingKey *keyPtr)
@@ -74,9 +73,8 @@ NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
     /* Without locks no start takes the file for its own either. */
     (void) NsRingFileLock(fd);
     if (ftruncate(fd, (off_t) layout.bytes) != 0
-            || !NsWriteAllAt(fd, server, sizeof(server),
-                             (off_t) layout.segments)
-            || !NsSpillHeadNoteLanes(headPtr, fd, ringPtr)) {
+        || !NsWriteAllAt(fd, server, sizeof(server), (off_t) layout.segments)
+        || !NsSpillHeadNoteLanes(headPtr, fd, ringPtr)) {
         return false;
     }
     NsSpillHeadNoteSlot(fd, ringPtr, slotPtr);
@@ -87,18 +85,18 @@ bool
 NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr)
 {
     const NsRingHeader *fromPtr = ringPtr->headerPtr;
-    unsigned      nLanes = atomic_load_explicit(&fromPtr->nLanes,
-                                                memory_order_acquire);
-    unsigned      nStreams = atomic_load_explicit(&fromPtr->nStreams,
-                                                  memory_order_acquire);
-    NsRingLayout  layout = LayoutOf(ringPtr);
-    NsRingHeader  header = HeaderOf(ringPtr);
-    NsRingLane   *lanes;
-    bool          isOk;
-    int           reason;
+    unsigned            nLanes = atomic_load_explicit(&fromPtr->nLanes,
+                                                      memory_order_acquire);
+    unsigned            nStreams = atomic_load_explicit(&fromPtr->nStreams,
+                                                        memory_order_acquire);
+    NsRingLayout        layout = LayoutOf(ringPtr);
+    NsRingHeader        header = HeaderOf(ringPtr);
+    NsRingLane         *lanes;
+    bool                isOk;
+    int                 reason;
 
     if (headPtr->nStreams > 0 && headPtr->nLanes == nLanes
-            && headPtr->nStreams == nStreams) {
+        && headPtr->nStreams == nStreams) {
         return true;
     }
     header.bytes = layout.bytes;
@@ -135,8 +133,8 @@ WriteStreams(int fd, const NsRing *ringPtr, unsigned n)
     int          reason;
 
     for (unsigned i = 0; i < n; i++) {
-        NsRingStream *streamPtr = (NsRingStream *) (void *)
-            (streams + i * layout.streamBytes);
+        NsRingStream *streamPtr =
+            (NsRingStream *) (void *) (streams + i * layout.streamBytes);
 
         strcpy(streamPtr->name, NsRingStreamAt(ringPtr, i)->name);
         atomic_store(&streamPtr->isBlocking,
@@ -190,7 +188,7 @@ NsSpillHeadOpen(const char *path, const char **reasonPtr)
 
     if (ringPtr == NULL) {
         if (*reasonPtr == nsRingEmpty) {
-            *reasonPtr = NULL;      /* Its process has just made it. */
+            *reasonPtr = NULL; /* Its process has just made it. */
         }
         return NULL;
     }
@@ -225,7 +223,7 @@ IsSound(const NsRing *ringPtr)
     const NsRingSink   *slotPtr;
 
     if (!NsSpillIsHead(ringPtr) || headerPtr->maxSinks != 1
-            || headerPtr->maxReaders != 1 || ringPtr->siblingPtr != NULL) {
+        || headerPtr->maxReaders != 1 || ringPtr->siblingPtr != NULL) {
         return false;
     }
     for (uint32_t i = 0; i < headerPtr->maxStreams; i++) {
@@ -235,8 +233,7 @@ IsSound(const NsRing *ringPtr)
     }
     for (unsigned i = 0; i < atomic_load(&headerPtr->nLanes); i++) {
         if (atomic_load(&ringPtr->lanes[i].first) != NS_RING_NONE
-                || ringPtr->lanes[i].stream
-                   >= atomic_load(&headerPtr->nStreams)) {
+            || ringPtr->lanes[i].stream >= atomic_load(&headerPtr->nStreams)) {
             return false;
         }
     }
@@ -259,7 +256,7 @@ IsOfThisServer(const NsRing *ringPtr)
 static bool
 IsInUse(const char *path)
 {
-    int  fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int         fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
     bool isInUse = fd < 0 || fstat(fd, &st) != 0 || st.st_uid != geteuid()
         || !NsRingFileLock(fd);

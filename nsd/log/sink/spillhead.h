@@ -24,7 +24,7 @@
 #define NS_SPILL_GENERATION (1u << 24)
 
 typedef struct NsSpillHeader {
-    unsigned nLanes;            /* That it has. */
+    unsigned nLanes; /* That it has. */
     unsigned nStreams;
 } NsSpillHeader;
 
@@ -47,7 +47,8 @@ bool NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
 /*
  * There may be more lanes and streams by now.  False: errno says why not.
  */
-bool NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr);
+bool NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd,
+                          const NsRing *ringPtr);
 
 /*
  * The slot has changed.

@@ -23,7 +23,7 @@
 typedef struct Walk {
     NsRing     *ringPtr;
     NsRingSink *slotPtr;
-    NsPlace    *places;         /* By lane. */
+    NsPlace    *places; /* By lane. */
     NsMerge     merge;
     char       *scratch;
     size_t      scratchBytes;
@@ -40,7 +40,6 @@ static uint64_t GiveUp(Walk *walkPtr);
 static bool     IsBlocking(const NsRing *ringPtr, uint32_t lane);
 static void     SetCursor(const Walk *walkPtr, const NsPlace *placePtr);
 
-
 void
 NsSpillMove(NsRing *const *rings, int n)
 {
@@ -49,8 +48,8 @@ NsSpillMove(NsRing *const *rings, int n)
     for (int i = 0; i < n; i++) {
         const NsRingHeader *headerPtr = rings[i]->headerPtr;
 
-        most = MAX(most, (size_t) headerPtr->nSegments
-                   * headerPtr->segmentBytes);
+        most = MAX(most,
+                   (size_t) headerPtr->nSegments * headerPtr->segmentBytes);
         needed += NsRingNeededBytes(rings[i]);
     }
     for (int i = 0; i < n && needed > most; i++) {
@@ -76,7 +75,8 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     uint64_t used = BytesOnDisk(rings, n, slotPtr->name), nMoved, nLost = 0;
     uint64_t most = ringPtr->headerPtr->spillDirectory[0] == '\0'
-        ? 0 : (uint64_t) slotPtr->maxSpillKiB * 1024;
+        ? 0
+        : (uint64_t) slotPtr->maxSpillKiB * 1024;
     Walk     walk;
 
     if (atomic_load(&slotPtr->intent) != NS_RING_IDLE) {
@@ -85,21 +85,23 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
     BeginWalk(&walk, ringPtr, slotPtr);
     nMoved = ToDisk(&walk, most - MIN(most, used));
     if (nMoved > 0) {
-        Ns_Log(Notice, "log: %" PRIu64 " records that process %d left for sink "
-               "'%s' move from memory to disk, into '%s'", nMoved,
-               (int) ringPtr->headerPtr->pid, slotPtr->name,
+        Ns_Log(Notice,
+               "log: %" PRIu64 " records that process %d left for sink "
+               "'%s' move from memory to disk, into '%s'",
+               nMoved, (int) ringPtr->headerPtr->pid, slotPtr->name,
                ringPtr->headerPtr->spillDirectory);
     }
     if (NsMergeFirst(&walk.merge) != NULL
-            && BytesOnDisk(rings, n, slotPtr->name) + BATCH_BYTES >= most) {
+        && BytesOnDisk(rings, n, slotPtr->name) + BATCH_BYTES >= most) {
         nLost = GiveUp(&walk);
     }
     if (nLost > 0) {
-        Ns_Log(Error, "log: sink '%s': %" PRIu64 " records of process %d are "
+        Ns_Log(Error,
+               "log: sink '%s': %" PRIu64 " records of process %d are "
                "dropped: earlier processes left more for it than fits into "
                "log memory and into maxspill, %" PRIu64 " bytes; see why its "
-               "target takes nothing", slotPtr->name, nLost,
-               (int) ringPtr->headerPtr->pid, most);
+               "target takes nothing",
+               slotPtr->name, nLost, (int) ringPtr->headerPtr->pid, most);
     }
     EndWalk(&walk);
 }
@@ -116,7 +118,7 @@ BytesOnDisk(NsRing *const *rings, int n, const char *sink)
             uint64_t          end = atomic_load(&slotPtr->spillEnd);
 
             if (atomic_load(&slotPtr->hasSpill) != 0 && end > done
-                    && NsRingSinkHasName(slotPtr, sink)) {
+                && NsRingSinkHasName(slotPtr, sink)) {
                 bytes += end - done;
             }
         }
@@ -138,9 +140,8 @@ BeginWalk(Walk *walkPtr, NsRing *ringPtr, NsRingSink *slotPtr)
         placePtr->lane = i;
         placePtr->segment = NS_RING_NONE;
         if (cursorPtr != NULL
-                && NsPlaceOpen(ringPtr, placePtr,
-                               atomic_load(&cursorPtr->done))
-                && NsPlaceHead(ringPtr, placePtr) != NULL) {
+            && NsPlaceOpen(ringPtr, placePtr, atomic_load(&cursorPtr->done))
+            && NsPlaceHead(ringPtr, placePtr) != NULL) {
             NsMergeAdd(&walkPtr->merge, placePtr);
         }
     }
@@ -166,16 +167,16 @@ ToDisk(Walk *walkPtr, uint64_t most)
     NsRingSink *slotPtr = walkPtr->slotPtr;
     bool        hasFile = atomic_load(&slotPtr->hasSpill) != 0
         && atomic_load(&slotPtr->spillEnd) > 0;
-    NsSpill    *spillPtr;
-    NsPlace    *placePtr;
-    bool        isOk = true;
-    uint64_t    n = 0, bytes = 0;
+    NsSpill *spillPtr;
+    NsPlace *placePtr;
+    bool     isOk = true;
+    uint64_t n = 0, bytes = 0;
 
     if (NsMergeFirst(&walkPtr->merge) == NULL || most < BATCH_BYTES) {
         return 0;
     }
     spillPtr = hasFile ? NsSpillOpen(ringPtr, slotPtr)
-        : NsSpillCreate(ringPtr, slotPtr);
+                       : NsSpillCreate(ringPtr, slotPtr);
     if (spillPtr == NULL) {
         return 0;
     }
@@ -185,9 +186,8 @@ ToDisk(Walk *walkPtr, uint64_t most)
         BeginWalk(walkPtr, ringPtr, slotPtr);
     }
     while (isOk && (placePtr = NsMergeFirst(&walkPtr->merge)) != NULL) {
-        NsSpillFrame frame = {
-            .start = NsPlacePosition(placePtr), .record = *placePtr->headPtr
-        };
+        NsSpillFrame frame = {.start = NsPlacePosition(placePtr),
+                              .record = *placePtr->headPtr};
         const void  *record = NsPlaceBytes(ringPtr, placePtr, true,
                                            &walkPtr->scratch,
                                            &walkPtr->scratchBytes);
@@ -268,8 +268,9 @@ GiveUp(Walk *walkPtr)
 static bool
 IsBlocking(const NsRing *ringPtr, uint32_t lane)
 {
-    return atomic_load(&NsRingStreamAt(
-        ringPtr, ringPtr->lanes[lane].stream)->isBlocking) != 0;
+    return atomic_load(&NsRingStreamAt(ringPtr, ringPtr->lanes[lane].stream)
+                            ->isBlocking)
+        != 0;
 }
 
 static void
@@ -280,7 +281,7 @@ SetCursor(const Walk *walkPtr, const NsPlace *placePtr)
     uint64_t      position = NsPlacePosition(placePtr);
 
     if (cursorPtr != NULL && placePtr->segment != NS_RING_NONE
-            && position > atomic_load(&cursorPtr->done)) {
+        && position > atomic_load(&cursorPtr->done)) {
         atomic_store(&cursorPtr->done, position);
         atomic_store(&cursorPtr->ahead, position);
     }

@@ -22,68 +22,67 @@
 
 /* A chore that takes this long hangs; one that has been due for this long waits
  * too long. */
-#define HUNG_NANOS    (NS_STAMP_SECOND / 10)
+#define HUNG_NANOS (NS_STAMP_SECOND / 10)
 /* While one hangs, others are found out sooner. */
-#define BESIDE_NANOS  (NS_STAMP_SECOND / 100)
+#define BESIDE_NANOS (NS_STAMP_SECOND / 100)
 /* Between attempts to have one more. */
-#define RETRY_NANOS   NS_STAMP_SECOND
+#define RETRY_NANOS NS_STAMP_SECOND
 /* One serves, one looks on. */
 #define LEAST_WORKERS 2
 
 typedef struct Worker {
-    struct Worker *nextPtr;     /* Of all; then of those that have ended. */
-    struct Worker *belowPtr;    /* Of those that wait. */
-    int       number;
-    Ns_Thread thread;
-    Ns_Cond   wakeup;
-    NsStamp   wakeAt;           /* While it waits. */
-    NsStamp   since;            /* At a chore since then; 0: at none. */
-    char      name[64];         /* Of that. */
+    struct Worker *nextPtr;  /* Of all; then of those that have ended. */
+    struct Worker *belowPtr; /* Of those that wait. */
+    int            number;
+    Ns_Thread      thread;
+    Ns_Cond        wakeup;
+    NsStamp        wakeAt;   /* While it waits. */
+    NsStamp        since;    /* At a chore since then; 0: at none. */
+    char           name[64]; /* Of that. */
 } Worker;
 
-static NsChoreProc *serveProc;  /* These constant after Init. */
-static NsStamp   surplusNanos;
-static long      nProcessors;
-static Ns_Mutex  lock;          /* Guards what follows. */
-static Ns_Cond   ended;
-static bool      isOpen;
-static bool      mustEnd;
-static NsChore **heap;          /* By due; from 1 on. */
-static int       nDue;
-static int       nChores;       /* Those that are in the heap, and all. */
-static int       heapRoom;
-static Worker   *firstPtr;
-static Worker   *endedPtr;      /* To be joined. */
-static Worker   *topPtr;
-static int       nWorkers;
-static int       nStarting;
-static int       nWaiting;
-static int       nServing;
-static NsStamp   lastTaken;     /* A chore. */
-static NsStamp   lastNeeded;    /* The last one that looked on. */
-static NsStamp   lastFailure;   /* No thread; 0: there was the last time. */
+static NsChoreProc *serveProc; /* These constant after Init. */
+static NsStamp      surplusNanos;
+static long         nProcessors;
+static Ns_Mutex     lock; /* Guards what follows. */
+static Ns_Cond      ended;
+static bool         isOpen;
+static bool         mustEnd;
+static NsChore    **heap; /* By due; from 1 on. */
+static int          nDue;
+static int          nChores; /* Those that are in the heap, and all. */
+static int          heapRoom;
+static Worker      *firstPtr;
+static Worker      *endedPtr; /* To be joined. */
+static Worker      *topPtr;
+static int          nWorkers;
+static int          nStarting;
+static int          nWaiting;
+static int          nServing;
+static NsStamp      lastTaken;   /* A chore. */
+static NsStamp      lastNeeded;  /* The last one that looked on. */
+static NsStamp      lastFailure; /* No thread; 0: there was the last time. */
 
-static Worker  *NewWorkerLocked(void);
-static bool     StartWorker(Worker *workerPtr, bool must);
-static void     UnlinkLocked(Worker *workerPtr);
-static bool     IsAnyFreeLocked(void);
-static void     JoinEnded(void);
-static void     RunWorker(void *arg);
+static Worker    *NewWorkerLocked(void);
+static bool       StartWorker(Worker *workerPtr, bool must);
+static void       UnlinkLocked(Worker *workerPtr);
+static bool       IsAnyFreeLocked(void);
+static void       JoinEnded(void);
+static void       RunWorker(void *arg);
 static Ns_ArgProc DescribeWorker;
-static NsChore *AwaitLocked(Worker *me);
-static NsStamp  TopDueLocked(NsStamp now);
-static NsStamp  LastDueLocked(NsStamp now);
-static NsChore *TakeLocked(Worker *me, NsStamp now);
-static Worker  *SuccessorLocked(NsStamp now);
-static void     GiveBackLocked(Worker *me, NsChore *chorePtr, NsStamp next);
-static void     WaitLocked(Worker *me, NsStamp until);
-static void     LeaveStackLocked(Worker *me);
-static void     CallTopLocked(NsStamp now);
-static void     InsertLocked(NsChore *chorePtr, NsStamp due);
-static void     RemoveLocked(NsChore *chorePtr);
-static void     SiftLocked(NsChore *chorePtr, int place);
-static void     CheckLocked(void);
-
+static NsChore   *AwaitLocked(Worker *me);
+static NsStamp    TopDueLocked(NsStamp now);
+static NsStamp    LastDueLocked(NsStamp now);
+static NsChore   *TakeLocked(Worker *me, NsStamp now);
+static Worker    *SuccessorLocked(NsStamp now);
+static void       GiveBackLocked(Worker *me, NsChore *chorePtr, NsStamp next);
+static void       WaitLocked(Worker *me, NsStamp until);
+static void       LeaveStackLocked(Worker *me);
+static void       CallTopLocked(NsStamp now);
+static void       InsertLocked(NsChore *chorePtr, NsStamp due);
+static void       RemoveLocked(NsChore *chorePtr);
+static void       SiftLocked(NsChore *chorePtr, int place);
+static void       CheckLocked(void);
 
 void
 NsWorkersInit(NsChoreProc *proc, NsStamp surplus)
@@ -409,7 +408,8 @@ LastDueLocked(NsStamp now)
     }
     hungDue = MAX(due, lastTaken) + (nHung > 0 ? BESIDE_NANOS : HUNG_NANOS);
     return nServing - nHung < nProcessors
-        ? MIN(hungDue, due + HUNG_NANOS) : hungDue;
+        ? MIN(hungDue, due + HUNG_NANOS)
+        : hungDue;
 }
 
 static NsChore *
@@ -437,7 +437,8 @@ SuccessorLocked(NsStamp now)
     }
     lastNeeded = now;
     return lastFailure != 0 && now - lastFailure < RETRY_NANOS
-        ? NULL : NewWorkerLocked();
+        ? NULL
+        : NewWorkerLocked();
 }
 
 static void

@@ -24,9 +24,9 @@
 typedef struct NsChore {
     const char *name;
     NsStamp     due;
-    int         place;          /* Among those that are due, from 1; 0: none. */
-    bool        isServed;       /* Just now, */
-    bool        isDueAgain;     /* and at once again. */
+    int         place;      /* Among those that are due, from 1; 0: none. */
+    bool        isServed;   /* Just now, */
+    bool        isDueAgain; /* and at once again. */
 } NsChore;
 
 /*
@@ -35,8 +35,8 @@ typedef struct NsChore {
 typedef NsStamp NsChoreProc(NsChore *chorePtr);
 
 #define NS_CHORE_NOW   INT64_C(0)
-#define NS_CHORE_NEVER INT64_MAX        /* Unless it is woken. */
-#define NS_CHORE_GONE  INT64_C(-1)      /* It may be freed by now. */
+#define NS_CHORE_NEVER INT64_MAX   /* Unless it is woken. */
+#define NS_CHORE_GONE  INT64_C(-1) /* It may be freed by now. */
 
 /*
  * Threads that have not been needed for that long end.

@@ -27,57 +27,56 @@
 /*
  * Compared all at once where the processor can.
  */
-typedef unsigned char Bytes  __attribute__((vector_size(16)));
+typedef unsigned char Bytes __attribute__((vector_size(16)));
 typedef signed char   Signed __attribute__((vector_size(16)));
-typedef uint64_t      Words  __attribute__((vector_size(16)));
-#define ALL(c) ((Bytes) {c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c})
+typedef uint64_t      Words __attribute__((vector_size(16)));
+#define ALL(c) ((Bytes){c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c})
 
 /*
  * A record as it is read.
  */
 typedef struct Access {
     const Ns_AccessRecord *r;
-    int64_t     start;          /* Microseconds since 1970. */
-    uint32_t    nHeaders;       /* Those that are left. */
-    const char *next;           /* They begin here ... */
-    const char *end;
-    const char *peer;
-    const char *user;
-    const char *request;
-    const char *referer;
-    const char *agent;
+    int64_t                start;    /* Microseconds since 1970. */
+    uint32_t               nHeaders; /* Those that are left. */
+    const char            *next;     /* They begin here ... */
+    const char            *end;
+    const char            *peer;
+    const char            *user;
+    const char            *request;
+    const char            *referer;
+    const char            *agent;
 } Access;
 
-static bool ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
-static bool TakeHeader(Access *accessPtr, const char **namePtr,
-                       uint32_t *nNamePtr, const char **valuePtr,
-                       uint32_t *nValuePtr);
+static bool        ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
+static bool        TakeHeader(Access *accessPtr, const char **namePtr,
+                              uint32_t *nNamePtr, const char **valuePtr,
+                              uint32_t *nValuePtr);
 static const char *TakeCounted(Access *accessPtr, uint32_t *lengthPtr);
-static char *PutText(char *to, const char *text);
-static char *PutMember(char *to, const char *name, const char *bytes,
-                       size_t length);
-static char *PutJson(char *to, const char *bytes, size_t length);
-static char *PutJsonTime(char *to, int64_t micros);
+static char       *PutText(char *to, const char *text);
+static char       *PutMember(char *to, const char *name, const char *bytes,
+                             size_t length);
+static char       *PutJson(char *to, const char *bytes, size_t length);
+static char       *PutJsonTime(char *to, int64_t micros);
 static inline char *PutQuoted(char *to, const char *bytes, size_t length,
                               bool isPlain);
 static inline char *PutString(char *to, const char *bytes, size_t length,
                               bool isPlain);
-static bool IsPlain(const char *bytes, size_t length);
-static char *PutEscaped(char *to, const char *bytes, size_t length);
+static bool         IsPlain(const char *bytes, size_t length);
+static char        *PutEscaped(char *to, const char *bytes, size_t length);
 static char *PutUser(char *to, const char *bytes, size_t length, bool isPlain);
 static char *PutNumber(char *to, int64_t number);
 static char *PutMicros(char *to, int64_t micros);
 static int64_t Duration(const Ns_AccessRecord *r);
-static char *PutTimes(char *to, const Access *accessPtr);
-static char *PutTime(char *to, time_t seconds, bool isFormatted);
-
+static char   *PutTimes(char *to, const Access *accessPtr);
+static char   *PutTime(char *to, time_t seconds, bool isFormatted);
 
 Ns_LogStream
 Ns_LogAccessStream(const char *name)
 {
     static uint32_t commonFlags = NS_ACCESS_FMTTIME;
     static uint32_t combinedFlags = NS_ACCESS_FMTTIME | NS_ACCESS_COMBINED;
-    Ns_LogStream stream = Ns_LogStreamCreate(name, Ns_LogAccessLine, NULL);
+    Ns_LogStream    stream = Ns_LogStreamCreate(name, Ns_LogAccessLine, NULL);
 
     if (stream == NULL) {
         return NULL;
@@ -100,7 +99,7 @@ NsAccessStreamOfLeftover(const char *name)
     }
     /* The table is for those in use, and what is left may be damaged. */
     if (strncmp(name, ACCESS_PREFIX, strlen(ACCESS_PREFIX)) == 0
-            && (stream != NULL || NsStreamsHaveRoom())) {
+        && (stream != NULL || NsStreamsHaveRoom())) {
         return Ns_LogAccessStream(name);
     }
     return NULL;
@@ -108,14 +107,14 @@ NsAccessStreamOfLeftover(const char *name)
 
 size_t
 Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
-                void *arg)
+                 void *arg)
 {
     size_t      most = MAX_ESCAPED * recordPtr->length + MAX_REST;
     char       *to = buffer;
     Access      access;
     const char *name, *value;
     uint32_t    nName, nValue, flags;
-    bool        isPlain;        /* No string needs an escape. */
+    bool        isPlain; /* No string needs an escape. */
 
     if (!ReadRecord(recordPtr, &access)) {
         return 0;
@@ -160,7 +159,7 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 
 size_t
 Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
-                void *arg)
+                 void *arg)
 {
     size_t      most = MAX_JSON_ESCAPED * recordPtr->length + MAX_REST;
     char       *to = buffer;
@@ -216,12 +215,12 @@ static bool
 ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr)
 {
     const Ns_AccessRecord *r = recordPtr->bytes;
-    const char         *strings = (const char *) (r + 1);
+    const char            *strings = (const char *) (r + 1);
 
     if (recordPtr->length < sizeof(*r)
-            || (uint64_t) r->peerLength + r->userLength + r->requestLength
-               + r->refererLength + r->agentLength
-               > recordPtr->length - sizeof(*r)) {
+        || (uint64_t) r->peerLength + r->userLength + r->requestLength
+                + r->refererLength + r->agentLength
+            > recordPtr->length - sizeof(*r)) {
         return false;
     }
     accessPtr->r = r;
@@ -296,8 +295,8 @@ PutMember(char *to, const char *name, const char *bytes, size_t length)
 static char *
 PutJson(char *to, const char *bytes, size_t length)
 {
-    return to + Ns_LogJsonString(to, MAX_JSON_ESCAPED * length + 2, bytes,
-                                 length);
+    return to
+        + Ns_LogJsonString(to, MAX_JSON_ESCAPED * length + 2, bytes, length);
 }
 
 static char *
@@ -367,8 +366,7 @@ PutEscaped(char *to, const char *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
     static const char letters[] = {
-        ['"'] = '"', ['\\'] = '\\', ['\r'] = 'r', ['\n'] = 'n', ['\t'] = 't'
-    };
+        ['"'] = '"', ['\\'] = '\\', ['\r'] = 'r', ['\n'] = 'n', ['\t'] = 't'};
 
     while (length > 0) {
         unsigned char c = UCHAR(*bytes);
@@ -484,7 +482,7 @@ PutTime(char *to, time_t seconds, bool isFormatted)
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     static _Thread_local struct {
         time_t seconds;
-        size_t length;          /* 0: not used yet. */
+        size_t length; /* 0: not used yet. */
         char   text[64];
     } last;
 
@@ -500,12 +498,12 @@ PutTime(char *to, time_t seconds, bool isFormatted)
 
         localtime_r(&seconds, &tm);
         offset = labs(tm.tm_gmtoff / 60);
-        last.length = (size_t) snprintf(
-            last.text, sizeof(last.text),
-            "[%02d/%.3s/%04d:%02d:%02d:%02d %c%02ld%02ld]",
-            tm.tm_mday, months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour,
-            tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+', offset / 60,
-            offset % 60);
+        last.length = (size_t)
+            snprintf(last.text, sizeof(last.text),
+                     "[%02d/%.3s/%04d:%02d:%02d:%02d %c%02ld%02ld]", tm.tm_mday,
+                     months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour,
+                     tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+',
+                     offset / 60, offset % 60);
         last.seconds = seconds;
     }
     /* A fixed number of bytes is faster than the right one. */

@@ -22,8 +22,7 @@ static void WarnOnce(void);
 static bool IsOurs(const char *key);
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static Ns_LogFormatProc FormatAudit;
-static const char *Next(const char **nextPtr, const char *end);
-
+static const char      *Next(const char **nextPtr, const char *end);
 
 void
 NsAuditInit(void)
@@ -59,8 +58,8 @@ NsAuditWrite(const NsAuditRecord *recordPtr)
         Ns_DStringAppend(&ds, IsOurs(recordPtr->words[i]) ? "_" : "");
         AppendPair(&ds, recordPtr->words[i], recordPtr->words[i + 1]);
     }
-    piece = (struct iovec){Ns_DStringValue(&ds),
-                           (size_t) Ns_DStringLength(&ds)};
+    piece = (struct iovec){
+        Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds)};
     if (Ns_LogStreamPut(nsAuditStream, Notice, &piece, 1) != NS_OK) {
         errno = ENOMEM;
         status = NS_ERROR;
@@ -78,7 +77,8 @@ WarnOnce(void)
     static atomic_bool isTold;
 
     if (!atomic_exchange(&isTold, true)) {
-        Ns_Log(Warning, "audit: no log sink takes stream 'audit': records of "
+        Ns_Log(Warning,
+               "audit: no log sink takes stream 'audit': records of "
                "ns_audit are lost; add a sink to ns/logsinks");
     }
 }
@@ -89,7 +89,7 @@ NsAuditKind(const Ns_LogRecord *recordPtr)
     const char *next = recordPtr->bytes;
     const char *end = next + recordPtr->length;
 
-    (void) Next(&next, end);    /* The thread. */
+    (void) Next(&next, end); /* The thread. */
     return Next(&next, end);
 }
 
@@ -100,8 +100,7 @@ static bool
 IsOurs(const char *key)
 {
     static const char *const ours[] = {
-        "time", "kind", "thread", "server", "peer", "user"
-    };
+        "time", "kind", "thread", "server", "peer", "user"};
 
     for (int i = 0; i < Ns_NrElements(ours); i++) {
         if (STREQ(key, ours[i])) {
@@ -156,7 +155,8 @@ Next(const char **nextPtr, const char *end)
 {
     const char *string = *nextPtr;
     const char *null = string < end
-        ? memchr(string, '\0', (size_t) (end - string)) : NULL;
+        ? memchr(string, '\0', (size_t) (end - string))
+        : NULL;
 
     if (null == NULL) {
         return NULL;

@@ -14,10 +14,10 @@ void NsAuditInit(void);
 
 typedef struct NsAuditRecord {
     const char        *kind;
-    const char        *server;  /* These three may be NULL. */
+    const char        *server; /* These three may be NULL. */
     const char        *peer;
     const char        *user;
-    int                nWords;  /* Keys and values by turns. */
+    int                nWords; /* Keys and values by turns. */
     const char *const *words;
 } NsAuditRecord;
 

@@ -17,7 +17,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define FORMAT_BYTES 2048       /* Longer messages are formatted in the heap. */
+#define FORMAT_BYTES 2048 /* Longer messages are formatted in the heap. */
 
 /*
  * Entries that a thread keeps; their messages stand in texts one after the
@@ -31,11 +31,11 @@ typedef struct Kept {
 } Kept;
 
 typedef struct Buffer {
-    bool        isHolding;
-    int         nKept;
-    int         maxKept;
-    Kept       *kept;
-    Ns_DString  texts;
+    bool       isHolding;
+    int        nKept;
+    int        maxKept;
+    Kept      *kept;
+    Ns_DString texts;
 } Buffer;
 
 /*
@@ -52,9 +52,9 @@ static _Thread_local int        nDeferring;
 static _Thread_local Deferred  *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
-static NsEntryProcs             procs;  /* Constant after NsEntryInit. */
-static atomic_int               pid;    /* Set by that, and after a fork. */
-static Ns_Tls                   bufferTls;
+static NsEntryProcs            procs; /* Constant after NsEntryInit. */
+static atomic_int              pid;   /* Set by that, and after a fork. */
+static Ns_Tls                  bufferTls;
 static NsLogFatalProc *_Atomic fatalProc;
 
 static void    AddDeferred(Ns_LogSeverity severity, const char *message,
@@ -65,7 +65,6 @@ static Buffer *ThreadBuffer(void);
 static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
 static void    SendKept(Buffer *bufferPtr);
 static void    Send(const NsLogEntry *entryPtr);
-
 
 void
 NsEntryInit(const NsEntryProcs *procsPtr)
@@ -96,8 +95,7 @@ NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
         .thread = Ns_ThreadId(),
         .threadName = Ns_ThreadGetName(),
         .message = message,
-        .messageLength = length
-    };
+        .messageLength = length};
 }
 
 void
@@ -296,8 +294,8 @@ NsEntryAppendLines(Ns_DString *dsPtr)
         int         start = Ns_DStringLength(dsPtr);
 
         NsEntryDescribe(&entry, keptPtr->severity,
-                 Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
-                 keptPtr->length);
+                        Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
+                        keptPtr->length);
         entry.time = keptPtr->time;
         NsLogLine(&out, &entry, &style);
         Ns_DStringSetLength(dsPtr, start + (int) out.length);
@@ -386,15 +384,15 @@ Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr)
 {
     if (bufferPtr->nKept == bufferPtr->maxKept) {
         bufferPtr->maxKept = MAX(16, 2 * bufferPtr->maxKept);
-        bufferPtr->kept = ns_realloc(
-            bufferPtr->kept, (size_t) bufferPtr->maxKept * sizeof(Kept));
+        bufferPtr->kept = ns_realloc(bufferPtr->kept,
+                                     (size_t) bufferPtr->maxKept
+                                         * sizeof(Kept));
     }
     bufferPtr->kept[bufferPtr->nKept++] = (Kept){
         .time = entryPtr->time,
         .severity = (Ns_LogSeverity) entryPtr->severity,
         .offset = (size_t) Ns_DStringLength(&bufferPtr->texts),
-        .length = entryPtr->messageLength
-    };
+        .length = entryPtr->messageLength};
     Ns_DStringNAppend(&bufferPtr->texts, entryPtr->message,
                       (int) entryPtr->messageLength);
 }
@@ -424,7 +422,8 @@ SendKept(Buffer *bufferPtr)
         NsLogEntry entry;
 
         NsEntryDescribe(&entry, kept[i].severity,
-                 Ns_DStringValue(&texts) + kept[i].offset, kept[i].length);
+                        Ns_DStringValue(&texts) + kept[i].offset,
+                        kept[i].length);
         entry.time = kept[i].time;
         Send(&entry);
     }

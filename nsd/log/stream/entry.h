@@ -18,15 +18,15 @@
  */
 typedef struct NsEntryProcs {
     /* The thread logs it. */
-    void (*noteProc) (Ns_LogSeverity severity, const char *message,
-                      size_t length);
+    void (*noteProc)(Ns_LogSeverity severity, const char *message,
+                     size_t length);
 
     /* It goes to the log. */
-    void (*writeProc) (const NsLogEntry *entryPtr);
+    void (*writeProc)(const NsLogEntry *entryPtr);
 
     /* The process ends: write out what was handed over, as far as that can be
      * had within two seconds. */
-    void (*drainProc) (void);
+    void (*drainProc)(void);
 } NsEntryProcs;
 
 void NsEntryInit(const NsEntryProcs *procsPtr);
@@ -55,8 +55,8 @@ bool NsEntryIsDeferring(void);
  * NULL: nobody.  Tell calls the procedure.
  */
 typedef void NsLogFatalProc(const char *message, size_t length);
-void NsLogSetFatalProc(NsLogFatalProc *proc);
-void NsEntryTellFatal(const char *message, size_t length);
+void         NsLogSetFatalProc(NsLogFatalProc *proc);
+void         NsEntryTellFatal(const char *message, size_t length);
 
 /*
  * Keep entries of this thread from now on; send the kept ones on; send them on

@@ -17,19 +17,19 @@
 #include "nslog.h"
 
 typedef struct Filter {
-    struct Filter *nextPtr;     /* Older. */
-    Ns_LogFilter  *proc;        /* Constant. */
-    void          *arg;         /* Constant. */
-    Ns_Callback   *freeProc;    /* Constant. */
-    int            nRunning;    /* Calls that have not returned. */
-    bool           isRemoved;   /* No new calls. */
-    bool           removedInCall;   /* The last call frees it. */
+    struct Filter *nextPtr;       /* Older. */
+    Ns_LogFilter  *proc;          /* Constant. */
+    void          *arg;           /* Constant. */
+    Ns_Callback   *freeProc;      /* Constant. */
+    int            nRunning;      /* Calls that have not returned. */
+    bool           isRemoved;     /* No new calls. */
+    bool           removedInCall; /* The last call frees it. */
 } Filter;
 
-static Ns_Mutex lock;           /* Guards the list and its members. */
-static Ns_Cond  left;           /* A call of a removed filter has returned. */
-static Filter  *firstPtr;
-static atomic_int nFilters;     /* Written under lock; read to skip the walk. */
+static Ns_Mutex   lock; /* Guards the list and its members. */
+static Ns_Cond    left; /* A call of a removed filter has returned. */
+static Filter    *firstPtr;
+static atomic_int nFilters; /* Written under lock; read to skip the walk. */
 
 /* The calls of this thread, innermost first. */
 typedef struct Call {
@@ -42,7 +42,6 @@ static _Thread_local Call *callPtr;
 static Filter *LeaveLocked(Filter *filterPtr);
 static void    UnlinkLocked(Filter *filterPtr);
 static int     CallsOfThisThread(const Filter *filterPtr);
-
 
 void
 NsFilterInit(void)
@@ -76,7 +75,7 @@ Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg)
     for (filterPtr = firstPtr; filterPtr != NULL;
          filterPtr = filterPtr->nextPtr) {
         if (filterPtr->proc == proc && filterPtr->arg == arg
-                && !filterPtr->isRemoved) {
+            && !filterPtr->isRemoved) {
             break;
         }
     }

@@ -10,19 +10,19 @@
 #include "log/stream/stream.h"
 #include "nsthread.h"
 
-#define FIRST_ROOM 1024         /* An access line and a log unit. */
+#define FIRST_ROOM 1024 /* An access line and a log unit. */
 
 typedef struct Entry {
     Ns_LogStream stream;
     size_t       length;
-    size_t       offset;        /* Of the count of bytes. */
+    size_t       offset; /* Of the count of bytes. */
     int          severity;
-    bool         isPut;         /* It could not be prepared. */
+    bool         isPut; /* It could not be prepared. */
 } Entry;
 
 struct NsHeld {
     size_t room;
-    size_t used;                /* Entries, each with its record behind it. */
+    size_t used; /* Entries, each with its record behind it. */
     char   entries[];
 };
 
@@ -30,8 +30,8 @@ static _Thread_local bool    isCollecting;
 static _Thread_local NsHeld *collected;
 
 static NsStreamHoldProc AddEntry;
-static Entry *NextEntry(NsHeld *heldPtr, size_t *atPtr);
-static struct iovec RecordOf(Entry *entryPtr);
+static Entry           *NextEntry(NsHeld *heldPtr, size_t *atPtr);
+static struct iovec     RecordOf(Entry *entryPtr);
 
 void
 NsHeldCollect(void)
@@ -152,5 +152,5 @@ NextEntry(NsHeld *heldPtr, size_t *atPtr)
 static struct iovec
 RecordOf(Entry *entryPtr)
 {
-    return (struct iovec) {entryPtr + 1, entryPtr->length};
+    return (struct iovec){entryPtr + 1, entryPtr->length};
 }

@@ -12,16 +12,16 @@
 static size_t PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length);
 static void   PutControl(NsLogOut *outPtr, unsigned char c);
 
-
 void
 NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *) bytes;
-    size_t start = 0, i = 0;
+    size_t               start = 0, i = 0;
 
     NsLogPut(outPtr, "\"", 1);
     while (i < length) {
-        size_t n = p[i] == '"' || p[i] == '\\' ? 0
+        size_t n = p[i] == '"' || p[i] == '\\'
+            ? 0
             : Ns_LogCharBytes(bytes + i, length - i);
 
         if (n == 0) {
@@ -87,9 +87,9 @@ static size_t
 PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *) bytes;
-    uint32_t high, low;
-    char     text[16];
-    size_t   n;
+    uint32_t             high, low;
+    char                 text[16];
+    size_t               n;
 
     if (p[0] < 0x80) {
         PutControl(outPtr, p[0]);
@@ -100,11 +100,13 @@ PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length)
         snprintf(text, sizeof(text), "\\u%04x",
                  (unsigned) (p[0] & 0x1f) << 6 | (p[1] & 0x3f));
     } else if (n == 3) {
-        snprintf(text, sizeof(text), "\\u%04x", (unsigned) (p[0] & 0x0f) << 12
-                 | (unsigned) (p[1] & 0x3f) << 6 | (p[2] & 0x3f));
+        snprintf(text, sizeof(text), "\\u%04x",
+                 (unsigned) (p[0] & 0x0f) << 12 | (unsigned) (p[1] & 0x3f) << 6
+                     | (p[2] & 0x3f));
     } else if (n == 4) {
         uint32_t c = ((p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12
-                      | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu)) - 0x10000;
+                      | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu))
+            - 0x10000;
 
         snprintf(text, sizeof(text), "\\u%04x\\u%04x", 0xd800 | c >> 10,
                  0xdc00 | (c & 0x3ff));

@@ -8,7 +8,6 @@
 
 #include "nsstring.h"
 
-
 bool
 NsKindsInit(NsKinds *kindsPtr, const char *list)
 {

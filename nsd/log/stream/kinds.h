@@ -18,7 +18,7 @@
  */
 typedef struct NsKinds {
     int          n;
-    const char **names;         /* One block with the strings. */
+    const char **names; /* One block with the strings. */
 } NsKinds;
 
 /*

@@ -19,11 +19,8 @@ static size_t Hex(char *buffer, uintptr_t value);
 
 NsLogStyle nsLogStyle = {.sanitize = 2};
 
-static const char months[12][4] = {
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun",
-    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
-};
-
+static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 void
 NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
@@ -112,9 +109,9 @@ NsLogZonedTimeText(time_t seconds)
 {
     static _Thread_local time_t cached = -1;
     static _Thread_local char   text[48];
-    struct tm tm;
-    size_t    n;
-    long      offset;
+    struct tm                   tm;
+    size_t                      n;
+    long                        offset;
 
     if (seconds == cached) {
         return text;
@@ -182,8 +179,8 @@ size_t
 NsLogUtf8Length(const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *) bytes;
-    unsigned char low = 0x80, high = 0xbf;
-    size_t        n;
+    unsigned char        low = 0x80, high = 0xbf;
+    size_t               n;
 
     if (p[0] >= 0xc2 && p[0] <= 0xdf) {
         n = 2;
@@ -213,7 +210,7 @@ size_t
 Ns_LogCharBytes(const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *) bytes;
-    size_t n;
+    size_t               n;
 
     if (p[0] < 0x80) {
         return p[0] >= 0x20 && p[0] < 0x7f ? 1 : 0;
@@ -252,8 +249,8 @@ NsLogSurrogates(const char *bytes, size_t length, uint32_t *highPtr,
     const unsigned char *p = (const unsigned char *) bytes;
 
     if (length < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0
-            || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
-            || (p[5] & 0xc0) != 0x80) {
+        || (p[2] & 0xc0) != 0x80 || p[3] != 0xed || (p[4] & 0xf0) != 0xb0
+        || (p[5] & 0xc0) != 0x80) {
         return 0;
     }
     *highPtr = 0xd800 | (uint32_t) (p[1] & 0x0f) << 6 | (p[2] & 0x3f);

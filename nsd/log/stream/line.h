@@ -12,23 +12,23 @@
 #include "nstypes.h"
 
 typedef struct NsLogEntry {
-    int64_t      time;          /* Wall clock, nanoseconds since 1970. */
-    int          severity;      /* Number; meaningful in this process only. */
-    const char  *severityName;
-    int          pid;
-    uintptr_t    thread;
-    const char  *threadName;
-    const char  *message;
-    size_t       messageLength;
+    int64_t     time;     /* Wall clock, nanoseconds since 1970. */
+    int         severity; /* Number; meaningful in this process only. */
+    const char *severityName;
+    int         pid;
+    uintptr_t   thread;
+    const char *threadName;
+    const char *message;
+    size_t      messageLength;
 } NsLogEntry;
 
 typedef struct NsLogStyle {
-    bool usec;                  /* Six digits behind the seconds. */
-    bool isExpanded;            /* Message on a line of its own. */
-    int  sanitize;              /* 0: raw, 1: all on one line, 2: readable. */
+    bool usec;       /* Six digits behind the seconds. */
+    bool isExpanded; /* Message on a line of its own. */
+    int  sanitize;   /* 0: raw, 1: all on one line, 2: readable. */
 } NsLogStyle;
 
-extern NsLogStyle nsLogStyle;   /* Constant after NsLogConfigure. */
+extern NsLogStyle nsLogStyle; /* Constant after NsLogConfigure. */
 
 /*
  * Bytes that are put one after the other into a buffer that may be too small:
@@ -38,7 +38,7 @@ extern NsLogStyle nsLogStyle;   /* Constant after NsLogConfigure. */
 typedef struct NsLogOut {
     char  *buffer;
     size_t room;
-    size_t length;              /* The room that all pieces together need. */
+    size_t length; /* The room that all pieces together need. */
 } NsLogOut;
 
 static inline void

@@ -13,8 +13,8 @@
 #define NBUILTIN 7
 
 typedef struct Severity {
-    const char      *name;      /* Constant once nSeverities covers it. */
-    atomic_bool      isEnabled; /* Any thread; a late view does no harm. */
+    const char          *name;      /* Constant once nSeverities covers it. */
+    atomic_bool          isEnabled; /* Any thread; a late view does no harm. */
     atomic_uint_fast64_t nEntries;  /* Likewise; each counts on its own. */
 } Severity;
 
@@ -22,22 +22,16 @@ static const struct {
     const char *name;
     const char *alias;
     bool        isEnabled;
-} builtin[NBUILTIN] = {
-    {"Notice",  "notice",  true},
-    {"Warning", "warning", true},
-    {"Error",   "error",   true},
-    {"Fatal",   "fatal",   true},
-    {"Bug",     "bug",     true},
-    {"Debug",   "debug",   false},
-    {"Dev",     "dev",     false}
-};
+} builtin[NBUILTIN] = {{"Notice", "notice", true}, {"Warning", "warning", true},
+                       {"Error", "error", true},   {"Fatal", "fatal", true},
+                       {"Bug", "bug", true},       {"Debug", "debug", false},
+                       {"Dev", "dev", false}};
 
-static Ns_Mutex   lock;         /* Guards growth of the table. */
+static Ns_Mutex   lock; /* Guards growth of the table. */
 static Severity   severities[NS_LOG_MAX_SEVERITIES];
-static atomic_int nSeverities;  /* Released after the name is set. */
+static atomic_int nSeverities; /* Released after the name is set. */
 
 static int FindName(const char *name, int n);
-
 
 void
 NsSeverityInit(void)
@@ -100,8 +94,8 @@ NsSeverityFind(const char *name)
             found = i;
         }
     }
-    if (found < 0 && Tcl_GetInt(NULL, name, &number) == TCL_OK
-            && number >= 0 && number < NS_LOG_MAX_SEVERITIES) {
+    if (found < 0 && Tcl_GetInt(NULL, name, &number) == TCL_OK && number >= 0
+        && number < NS_LOG_MAX_SEVERITIES) {
         found = number;
     }
     return found;

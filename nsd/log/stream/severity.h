@@ -48,8 +48,7 @@ static inline int
 NsSeverityWeight(int severity)
 {
     static const signed char weights[] = {
-        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4
-    };
+        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4};
 
     return (size_t) severity < sizeof(weights) ? weights[severity] : 0;
 }

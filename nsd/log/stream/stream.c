@@ -20,29 +20,29 @@
 #include "nsthread.h"
 
 typedef struct Route {
-    struct Route      *olderPtr;    /* Of those that the stream has had. */
-    bool               isWanted;    /* By a sink. */
-    bool               isFiltered;  /* What follows leaves out something. */
-    int                minWeight;
-    NsKinds            ignored;
-    char              *ignore;      /* What that was made from; or NULL. */
+    struct Route *olderPtr;   /* Of those that the stream has had. */
+    bool          isWanted;   /* By a sink. */
+    bool          isFiltered; /* What follows leaves out something. */
+    int           minWeight;
+    NsKinds       ignored;
+    char         *ignore; /* What that was made from; or NULL. */
 } Route;
 
 struct Ns_LogStream_ {
-    char  name[NS_RING_NAME];   /* Constant. */
-    int   index;                /* Constant. */
-    NsLaneClass class;          /* Constant; of severities below Error. */
+    char name[NS_RING_NAME]; /* Constant. */
+    int  index;              /* Constant. */
+    NsLaneClass class;       /* Constant; of severities below Error. */
     struct {
-        void *arg;              /* Constant once proc is set. */
+        void                       *arg; /* Constant once proc is set. */
         _Atomic(Ns_LogFormatProc *) proc;
     } formats[NS_LOG_NFORMATS];
     _Atomic(const Route *) routePtr;
-    Route        *routes;       /* Written with the table of sinks locked, */
-    _Atomic(NsStreamSinks *) sinksPtr;  /* likewise. */
-    atomic_size_t sentOffset;   /* Of the count of bytes sent; 0: none. */
-    atomic_int    nIdle;        /* Sinks to be woken by the next record. */
-    atomic_size_t nudgeBytes;   /* A sink wants to know of so many bytes. */
-    atomic_int    overflow;     /* NsOverflow */
+    Route                 *routes; /* Written with the table of sinks locked, */
+    _Atomic(NsStreamSinks *) sinksPtr; /* likewise. */
+    atomic_size_t sentOffset; /* Of the count of bytes sent; 0: none. */
+    atomic_int    nIdle;      /* Sinks to be woken by the next record. */
+    atomic_size_t nudgeBytes; /* A sink wants to know of so many bytes. */
+    atomic_int    overflow;   /* NsOverflow */
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nDropped;
     atomic_int_fast64_t  firstDrop;
@@ -57,56 +57,55 @@ Ns_LogStream nsOperationStream;
 atomic_bool  nsStreamHasLanes;
 
 static const char *const formatNames[NS_LOG_NFORMATS] = {
-    [NS_LOG_NATIVE] = "native", [NS_LOG_COMMON] = "common",
-    [NS_LOG_COMBINED] = "combined", [NS_LOG_JSON] = "json"
-};
+    [NS_LOG_NATIVE] = "native",
+    [NS_LOG_COMMON] = "common",
+    [NS_LOG_COMBINED] = "combined",
+    [NS_LOG_JSON] = "json"};
 
-static const Route nowhere = {.isWanted = false};
-static NsStreamSinks *oldLists; /* To be freed; table of sinks locked. */
+static const Route         nowhere = {.isWanted = false};
+static NsStreamSinks      *oldLists; /* To be freed; table of sinks locked. */
 static const NsStreamSinks nobody = {.n = 0};
 
-static Ns_Mutex lock;           /* Guards growth of the table, and ringPtr. */
+static Ns_Mutex             lock; /* Guards growth of the table, and ringPtr. */
 static struct Ns_LogStream_ streams[NS_RING_MAX_STREAMS];
-static atomic_int nStreams;
-static NsRing *ring;
+static atomic_int           nStreams;
+static NsRing              *ring;
 
 /*
  * In how many streams this thread could not prepare a record: it was put at
  * once, and the one that would replace it is not.  They are marked.
  */
-static _Thread_local int nPutEarly
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local int nPutEarly __attribute__((tls_model("initial-exec")));
 
 static _Thread_local NsStreamHoldProc *holdProc
     __attribute__((tls_model("initial-exec")));
 
-static int  LimitLocked(void);
-static void RefuseStream(const char *name, int limit);
-static size_t FormatNatively(Ns_LogStream stream, int format,
-                             const Ns_LogRecord *recordPtr, char *buffer,
-                             size_t room) __attribute__((noinline));
-static size_t WrapInJson(char *buffer, size_t room,
-                         const Ns_LogRecord *recordPtr, size_t length);
-static void NoteFork(void);
+static int         LimitLocked(void);
+static void        RefuseStream(const char *name, int limit);
+static size_t      FormatNatively(Ns_LogStream stream, int format,
+                                  const Ns_LogRecord *recordPtr, char *buffer,
+                                  size_t room) __attribute__((noinline));
+static size_t      WrapInJson(char *buffer, size_t room,
+                              const Ns_LogRecord *recordPtr, size_t length);
+static void        NoteFork(void);
 static inline void FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream,
                               int severity, int64_t time,
                               const struct iovec *pieces, int n);
 static bool Passes(const Route *routePtr, Ns_LogStream stream, int severity,
                    const char *kind);
-static Ns_ReturnCode PutInLane(Ns_LogStream stream,
+static Ns_ReturnCode PutInLane(Ns_LogStream        stream,
                                const NsLaneRecord *recordPtr);
 static Ns_ReturnCode PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
 static void NotePutEarly(Ns_LogStream stream);
 static bool TakePutEarly(Ns_LogStream stream) __attribute__((noinline));
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
-static void CountDrop(Ns_LogStream stream, int64_t time);
-static void NoteOverflow(Ns_LogStream stream);
-static void NameInRingLocked(Ns_LogStream stream);
-static bool IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
+static void               CountDrop(Ns_LogStream stream, int64_t time);
+static void               NoteOverflow(Ns_LogStream stream);
+static void               NameInRingLocked(Ns_LogStream stream);
+static bool   IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
-static void SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr);
-
+static void   SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr);
 
 void
 NsStreamInit(void)
@@ -167,19 +166,23 @@ LimitLocked(void)
 {
     NsAssertLocked(&lock);
     return ring == NULL ? NS_RING_MAX_STREAMS
-        : (int) ring->headerPtr->maxStreams;
+                        : (int) ring->headerPtr->maxStreams;
 }
 
 static void
 RefuseStream(const char *name, int limit)
 {
     if (strlen(name) >= NS_RING_NAME) {
-        Ns_Log(Error, "log: cannot create stream '%s': a name has at most %d "
-               "bytes", name, NS_RING_NAME - 1);
+        Ns_Log(Error,
+               "log: cannot create stream '%s': a name has at most %d "
+               "bytes",
+               name, NS_RING_NAME - 1);
         errno = ENAMETOOLONG;
     } else {
-        Ns_Log(Error, "log: cannot create stream '%s': the limit is %d "
-               "streams; raise maxlogs in ns/parameters", name, limit);
+        Ns_Log(Error,
+               "log: cannot create stream '%s': the limit is %d "
+               "streams; raise maxlogs in ns/parameters",
+               name, limit);
         errno = NS_STREAM_TOO_MANY;
     }
 }
@@ -225,8 +228,8 @@ Ns_LogStreamPrepare(Ns_LogStream stream, Ns_LogSeverity severity,
     NsLaneRecord record;
 
     if (!routePtr->isWanted || !NsStreamHasLanes()
-            || (unlikely(routePtr->isFiltered)
-                && !Passes(routePtr, stream, (int) severity, NULL))) {
+        || (unlikely(routePtr->isFiltered)
+            && !Passes(routePtr, stream, (int) severity, NULL))) {
         return NS_OK;
     }
     FillRecord(&record, stream, (int) severity, NsLogClock(), pieces, n);
@@ -286,7 +289,7 @@ NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
     NsLaneRecord record;
 
     if (unlikely(routePtr->isFiltered)
-            && !Passes(routePtr, stream, severity, NULL)) {
+        && !Passes(routePtr, stream, severity, NULL)) {
         atomic_fetch_add(&stream->nIgnored, 1);
         /* It may have been prepared when it still was to be taken. */
         Ns_LogStreamForget(stream);
@@ -315,8 +318,7 @@ FillRecord(NsLaneRecord *recordPtr, Ns_LogStream stream, int severity,
                                            memory_order_relaxed),
         .time = time,
         .pieces = pieces,
-        .nPieces = n
-    };
+        .nPieces = n};
     if (unlikely(recordPtr->class == NS_LANE_CRITICAL)) {
         recordPtr->nudgeBytes = 0;
     }
@@ -335,8 +337,7 @@ Passes(const Route *routePtr, Ns_LogStream stream, int severity,
     if (kind == NULL && stream == nsSystemStream) {
         kind = Ns_LogSeverityName((Ns_LogSeverity) severity);
     }
-    return kind == NULL
-        || !NsKindsHave(&routePtr->ignored, kind, strlen(kind));
+    return kind == NULL || !NsKindsHave(&routePtr->ignored, kind, strlen(kind));
 }
 
 static Ns_ReturnCode
@@ -370,7 +371,8 @@ static Ns_ReturnCode
 PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 {
     const char   *end = stream == nsSystemStream ? ""
-        : stream == nsAuditStream ? "\0" : "\n";
+          : stream == nsAuditStream              ? "\0"
+                                                 : "\n";
     char          mark[64];
     int           n = snprintf(mark, sizeof(mark) - 1, " ... [cut: %zu bytes]",
                                recordPtr->length);
@@ -404,7 +406,8 @@ Ns_LogStream
 NsStreamAt(int index)
 {
     return index < atomic_load_explicit(&nStreams, memory_order_acquire)
-        ? &streams[index] : NULL;
+        ? &streams[index]
+        : NULL;
 }
 
 Ns_LogStream
@@ -500,8 +503,8 @@ size_t
 NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
                char *buffer, size_t room)
 {
-    Ns_LogFormatProc *proc = atomic_load_explicit(
-        &stream->formats[format].proc, memory_order_acquire);
+    Ns_LogFormatProc *proc = atomic_load_explicit(&stream->formats[format].proc,
+                                                  memory_order_acquire);
 
     return likely(proc != NULL)
         ? proc(buffer, room, recordPtr, stream->formats[format].arg)
@@ -515,13 +518,16 @@ static size_t
 FormatNatively(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
                char *buffer, size_t room)
 {
-    Ns_LogFormatProc *proc = atomic_load_explicit(
-        &stream->formats[NS_LOG_NATIVE].proc, memory_order_acquire);
-    size_t            n = proc == NULL ? 0
+    Ns_LogFormatProc *proc =
+        atomic_load_explicit(&stream->formats[NS_LOG_NATIVE].proc,
+                             memory_order_acquire);
+    size_t n = proc == NULL
+        ? 0
         : proc(buffer, room, recordPtr, stream->formats[NS_LOG_NATIVE].arg);
 
     return format == NS_LOG_JSON && n > 0
-        ? WrapInJson(buffer, room, recordPtr, n) : n;
+        ? WrapInJson(buffer, room, recordPtr, n)
+        : n;
 }
 
 bool
@@ -538,7 +544,7 @@ NsStreamTakes(Ns_LogStream stream, int severity, const char *kind)
                                                  memory_order_acquire);
 
     if (likely(!routePtr->isFiltered)
-            || Passes(routePtr, stream, severity, kind)) {
+        || Passes(routePtr, stream, severity, kind)) {
         return true;
     }
     atomic_fetch_add(&stream->nIgnored, 1);
@@ -644,7 +650,7 @@ SetSinks(Ns_LogStream stream, const NsStreamRoute *fromPtr)
     size_t         bytes = (size_t) fromPtr->nSinks * sizeof(oldPtr->sinks[0]);
 
     if (oldPtr != NULL && oldPtr->n == fromPtr->nSinks
-            && memcmp(oldPtr->sinks, fromPtr->sinks, bytes) == 0) {
+        && memcmp(oldPtr->sinks, fromPtr->sinks, bytes) == 0) {
         return;
     }
     sinksPtr = ns_calloc(1u, sizeof(*sinksPtr) + bytes);
@@ -708,10 +714,10 @@ static size_t
 WrapInJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
            size_t length)
 {
-    const char *severity = Ns_LogSeverityName(
-        (Ns_LogSeverity) recordPtr->severity);
-    NsLogOut    out = {buffer, room, 0};
-    char       *line;
+    const char *severity =
+        Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
+    NsLogOut out = {buffer, room, 0};
+    char    *line;
 
     if (length > room) {
         return length;
@@ -748,7 +754,8 @@ ClassOf(Ns_LogStream stream, int severity)
         return NS_LANE_CRITICAL;
     }
     return severity >= Debug && stream->class == NS_LANE_NORMAL
-        ? NS_LANE_DETAIL : stream->class;
+        ? NS_LANE_DETAIL
+        : stream->class;
 }
 
 /*

@@ -34,9 +34,8 @@ Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
  * offset, go to proc in place of the stream; NULL: not any more.
  */
 typedef void NsStreamHoldProc(Ns_LogStream stream, int severity,
-                                const struct iovec *pieces, int n,
-                                size_t offset);
-void NsStreamHold(NsStreamHoldProc *proc);
+                              const struct iovec *pieces, int n, size_t offset);
+void         NsStreamHold(NsStreamHoldProc *proc);
 
 /*
  * Ns_LogStreamForget.  True: what this thread wanted to prepare was put
@@ -56,7 +55,7 @@ Ns_LogStream NsStreamAt(int index);
 Ns_LogStream NsStreamFind(const char *name);
 const char  *NsStreamName(Ns_LogStream stream);
 
-int          NsStreamIndex(Ns_LogStream stream);
+int NsStreamIndex(Ns_LogStream stream);
 
 /*
  * A quarter of those that there can be are left.
@@ -79,9 +78,9 @@ enum {
     NS_LOG_NFORMATS
 };
 
-int         NsStreamFormatByName(const char *name);     /* -1: none. */
+int         NsStreamFormatByName(const char *name); /* -1: none. */
 const char *NsStreamFormatName(int format);
-bool        NsStreamHasFormat(Ns_LogStream stream);     /* Its own. */
+bool        NsStreamHasFormat(Ns_LogStream stream); /* Its own. */
 
 /*
  * False: it has one of its own, which is used in place of the one that is asked
@@ -95,8 +94,7 @@ bool NsStreamKnowsFormat(Ns_LogStream stream, int format);
  * the line is wrapped in an object then.
  */
 size_t NsStreamFormat(Ns_LogStream stream, int format,
-                      const Ns_LogRecord *recordPtr, char *buffer,
-                      size_t room);
+                      const Ns_LogRecord *recordPtr, char *buffer, size_t room);
 
 NsOverflow NsStreamOverflow(Ns_LogStream stream);
 void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);
@@ -106,7 +104,7 @@ void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);
  */
 typedef struct NsStreamDrops {
     uint64_t n;
-    int64_t  first;             /* Times of the present episode. */
+    int64_t  first; /* Times of the present episode. */
     int64_t  last;
 } NsStreamDrops;
 
@@ -134,8 +132,8 @@ uint64_t NsStreamIgnored(Ns_LogStream stream);
  * more in a child that goes on without a program of its own.  What is put
  * without them is put nowhere.
  */
-void NsStreamUseRing(NsRing *ringPtr);
-void NsStreamUseLanes(void);
+void               NsStreamUseRing(NsRing *ringPtr);
+void               NsStreamUseLanes(void);
 static inline bool NsStreamHasLanes(void);
 
 extern atomic_bool nsStreamHasLanes;
@@ -155,8 +153,8 @@ struct Ns_LogSink_;
  * What all sinks of a stream leave out.
  */
 typedef struct NsStreamFilter {
-    int   minWeight;            /* See severity.h. */
-    char *ignore;               /* A list of kinds, or NULL. */
+    int   minWeight; /* See severity.h. */
+    char *ignore;    /* A list of kinds, or NULL. */
 } NsStreamFilter;
 
 typedef struct NsStreamRoute {
@@ -169,14 +167,14 @@ typedef struct NsStreamRoute {
 /*
  * True: there is a list to be freed, see NsStreamFreeListsLocked.
  */
-bool   NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
+bool NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *routePtr);
 
 /*
  * The sinks of a stream, for users of sinks (see sink.h), as long as they are
  * that.  Those that have been removed are not among them.
  */
 typedef struct NsStreamSinks {
-    struct NsStreamSinks *nextPtr;      /* Of those to be freed. */
+    struct NsStreamSinks *nextPtr; /* Of those to be freed. */
     int                   n;
     struct Ns_LogSink_   *sinks[];
 } NsStreamSinks;
@@ -184,8 +182,8 @@ typedef struct NsStreamSinks {
 const NsStreamSinks *NsStreamGetSinks(int index);
 
 /* The table of sinks is locked, and has no users. */
-void   NsStreamFreeListsLocked(void);
+void NsStreamFreeListsLocked(void);
 
-void   NsStreamCountIdle(int index, int change);
+void NsStreamCountIdle(int index, int change);
 
 #endif

@@ -19,7 +19,7 @@
 #include "nsthread.h"
 
 #define NPIECES     4
-#define SHORT_BYTES 4096        /* Of a line that needs no memory. */
+#define SHORT_BYTES 4096 /* Of a line that needs no memory. */
 
 /*
  * An entry as a record: this, then thread name, severity name, each with its
@@ -32,15 +32,14 @@ typedef struct SystemRecord {
     uint16_t severityNameBytes;
 } SystemRecord;
 
-static bool       formatsJson;  /* Its address says so. */
+static bool       formatsJson;              /* Its address says so. */
 static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 
-static void   TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
-                        struct iovec *pieces);
-static void   WriteLine(int fd, const NsLogEntry *entryPtr);
+static void TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+                      struct iovec *pieces);
+static void WriteLine(int fd, const NsLogEntry *entryPtr);
 static Ns_LogFormatProc FormatEntry;
-static void   PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
-
+static void             PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
 
 void
 NsSystemLogInit(void)
@@ -85,8 +84,7 @@ NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr)
         .severity = entryPtr->severity,
         .time = entryPtr->time,
         .bytes = bytes,
-        .length = n
-    };
+        .length = n};
     return bytes;
 }
 
@@ -98,15 +96,14 @@ TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
         .thread = entryPtr->thread,
         .pid = entryPtr->pid,
         .threadNameBytes = (uint16_t) (strlen(entryPtr->threadName) + 1),
-        .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)
-    };
+        .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)};
     pieces[0] = (struct iovec){headPtr, sizeof(*headPtr)};
-    pieces[1] = (struct iovec){(void *) entryPtr->threadName,
-                               headPtr->threadNameBytes};
-    pieces[2] = (struct iovec){(void *) entryPtr->severityName,
-                               headPtr->severityNameBytes};
-    pieces[3] = (struct iovec){(void *) entryPtr->message,
-                               entryPtr->messageLength};
+    pieces[1] = (struct iovec){
+        (void *) entryPtr->threadName, headPtr->threadNameBytes};
+    pieces[2] = (struct iovec){
+        (void *) entryPtr->severityName, headPtr->severityNameBytes};
+    pieces[3] = (struct iovec){
+        (void *) entryPtr->message, entryPtr->messageLength};
 }
 
 bool
@@ -123,9 +120,9 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
     memcpy(&head, recordPtr->bytes, sizeof(head));
     nNames = (size_t) head.threadNameBytes + head.severityNameBytes;
     if (recordPtr->length - sizeof(head) < nNames || head.threadNameBytes == 0
-            || head.severityNameBytes == 0
-            || names[head.threadNameBytes - 1] != '\0'
-            || names[nNames - 1] != '\0') {
+        || head.severityNameBytes == 0
+        || names[head.threadNameBytes - 1] != '\0'
+        || names[nNames - 1] != '\0') {
         return false;
     }
     *entryPtr = (NsLogEntry){
@@ -136,8 +133,7 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
         .thread = (uintptr_t) head.thread,
         .threadName = names,
         .message = names + nNames,
-        .messageLength = recordPtr->length - sizeof(head) - nNames
-    };
+        .messageLength = recordPtr->length - sizeof(head) - nNames};
     return true;
 }
 
@@ -145,22 +141,21 @@ void
 NsSystemLogKeepStderr(bool isDetached)
 {
     if (atomic_load(&stderrFd) == STDERR_FILENO) {
-        atomic_store(&stderrFd, isDetached ? -1
-                     : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
-                             STDERR_FILENO + 1));
+        atomic_store(&stderrFd,
+                     isDetached ? -1
+                                : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+                                        STDERR_FILENO + 1));
     }
 }
 
 void
 NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
 {
-    struct pollfd poller = {
-        .fd = atomic_load(&stderrFd), .events = POLLOUT
-    };
+    struct pollfd poller = {.fd = atomic_load(&stderrFd), .events = POLLOUT};
     NsLogEntry    entry;
 
     if (poller.fd >= 0 && poll(&poller, 1, 0) == 1
-            && (poller.revents & POLLOUT) != 0) {
+        && (poller.revents & POLLOUT) != 0) {
         NsEntryDescribe(&entry, severity, message, strlen(message));
         WriteLine(poller.fd, &entry);
     }

@@ -17,11 +17,11 @@
 
 #define STATUS_ERROR 500
 /* No request takes longer; the record of a dead process may be damaged. */
-#define SPAN_MAX     (INT64_C(1) << 50)
+#define SPAN_MAX (INT64_C(1) << 50)
 
 typedef struct UnitHead {
-    int64_t  start;             /* Microseconds since 1970. */
-    int64_t  acceptSpan;        /* Microseconds. */
+    int64_t  start;      /* Microseconds since 1970. */
+    int64_t  acceptSpan; /* Microseconds. */
     int64_t  queueSpan;
     int64_t  filterSpan;
     int64_t  runSpan;
@@ -29,7 +29,7 @@ typedef struct UnitHead {
     int32_t  status;
     uint32_t hasError;
     uint32_t nEvents;
-    uint16_t serverLength;      /* The strings, in this order. */
+    uint16_t serverLength; /* The strings, in this order. */
     uint16_t threadLength;
     uint16_t driverLength;
     uint16_t peerLength;
@@ -39,7 +39,7 @@ typedef struct UnitHead {
 } UnitHead;
 
 typedef struct EventHead {
-    int64_t  time;              /* Wall clock, nanoseconds. */
+    int64_t  time; /* Wall clock, nanoseconds. */
     uint32_t kindLength;
     uint32_t textLength;
 } EventHead;
@@ -62,21 +62,20 @@ typedef struct Rest {
     size_t      left;
 } Rest;
 
-static Ns_Tls unitTls;
+static Ns_Tls              unitTls;
 static _Thread_local Unit *myUnit;
 
-static void FreeUnit(void *arg);
+static void             FreeUnit(void *arg);
 static Ns_LogFormatProc FormatUnit;
-static void PutEvents(NsLogOut *outPtr, Rest *restPtr, uint32_t n);
-static void PutString(NsLogOut *outPtr, const char *name, Rest *restPtr,
-                      size_t length);
-static void PutSpan(NsLogOut *outPtr, const char *name, int64_t micros);
-static int64_t Span(int64_t micros);
+static void             PutEvents(NsLogOut *outPtr, Rest *restPtr, uint32_t n);
+static void        PutString(NsLogOut *outPtr, const char *name, Rest *restPtr,
+                             size_t length);
+static void        PutSpan(NsLogOut *outPtr, const char *name, int64_t micros);
+static int64_t     Span(int64_t micros);
 static const char *Take(Rest *restPtr, size_t length);
-static void CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length);
-static int64_t Micros(const Ns_Time *timePtr);
-static uint16_t ShortLength(const char *string);
-
+static void        CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length);
+static int64_t     Micros(const Ns_Time *timePtr);
+static uint16_t    ShortLength(const char *string);
 
 void
 NsUnitInit(void)
@@ -146,8 +145,7 @@ NsUnitEvent(const char *kind, const char *text, size_t length)
     head = (EventHead){
         .time = NsLogClock(),
         .kindLength = (uint32_t) strlen(kind),
-        .textLength = (uint32_t) MIN(length, (size_t) INT_MAX / 2)
-    };
+        .textLength = (uint32_t) MIN(length, (size_t) INT_MAX / 2)};
     Ns_DStringNAppend(&unitPtr->events, (const char *) &head,
                       (int) sizeof(head));
     Ns_DStringNAppend(&unitPtr->events, kind, (int) head.kindLength);
@@ -186,9 +184,8 @@ NsUnitEnd(const Ns_Access *accessPtr)
         .driverLength = ShortLength(accessPtr->driver),
         .peerLength = ShortLength(accessPtr->peer),
         .userLength = ShortLength(accessPtr->user),
-        .lineLength = (uint32_t) (accessPtr->line == NULL
-                                  ? 0 : accessPtr->lineLength)
-    };
+        .lineLength =
+            (uint32_t) (accessPtr->line == NULL ? 0 : accessPtr->lineLength)};
     pieces[0] = (struct iovec){&head, sizeof(head)};
     pieces[1] = (struct iovec){(void *) accessPtr->server, head.serverLength};
     pieces[2] = (struct iovec){(void *) thread, head.threadLength};
@@ -198,8 +195,7 @@ NsUnitEnd(const Ns_Access *accessPtr)
     pieces[6] = (struct iovec){(void *) accessPtr->line, head.lineLength};
     pieces[7] = (struct iovec){
         hasEvents ? Ns_DStringValue(&unitPtr->events) : NULL,
-        hasEvents ? (size_t) Ns_DStringLength(&unitPtr->events) : 0
-    };
+        hasEvents ? (size_t) Ns_DStringLength(&unitPtr->events) : 0};
     if (accessPtr->stage == NS_ACCESS_SENDING) {
         (void) Ns_LogStreamPrepare(nsOperationStream, Notice, pieces,
                                    Ns_NrElements(pieces));
@@ -218,8 +214,9 @@ NsUnitNanos(const Ns_LogRecord *recordPtr)
         return 0;
     }
     memcpy(&head, recordPtr->bytes, sizeof(head));
-    return (Span(head.acceptSpan) + Span(head.queueSpan)
-            + Span(head.filterSpan) + Span(head.runSpan)) * 1000;
+    return (Span(head.acceptSpan) + Span(head.queueSpan) + Span(head.filterSpan)
+            + Span(head.runSpan))
+        * 1000;
 }
 
 bool
@@ -253,9 +250,10 @@ NsUnitWithout(const Ns_LogRecord *recordPtr, const NsKinds *kindsPtr,
     }
     memcpy(&head, recordPtr->bytes, sizeof(head));
     out = (NsLogOut){*bufferPtr, *bufferBytesPtr, 0};
-    CopyBytes(&out, &rest, sizeof(head) + head.serverLength
-              + head.threadLength + head.driverLength + head.peerLength
-              + head.userLength + head.lineLength);
+    CopyBytes(&out, &rest,
+              sizeof(head) + head.serverLength + head.threadLength
+                  + head.driverLength + head.peerLength + head.userLength
+                  + head.lineLength);
     for (uint32_t i = 0; i < head.nEvents; i++) {
         Rest        event = rest;
         const char *bytes = Take(&rest, sizeof(EventHead)), *kind;
@@ -267,7 +265,7 @@ NsUnitWithout(const Ns_LogRecord *recordPtr, const NsKinds *kindsPtr,
         memcpy(&eventHead, bytes, sizeof(eventHead));
         kind = Take(&rest, eventHead.kindLength);
         if (Take(&rest, eventHead.textLength) != NULL
-                && !NsKindsHave(kindsPtr, kind, eventHead.kindLength)) {
+            && !NsKindsHave(kindsPtr, kind, eventHead.kindLength)) {
             CopyBytes(&out, &event, event.left - rest.left);
             nLeft++;
         }

@@ -26,34 +26,34 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define CHUNK_BYTES   65536
-#define GZIP_WINDOW   (15 + 16)         /* zlib's way to ask for gzip. */
-#define MEMORY_LEVEL  8
+#define CHUNK_BYTES     65536
+#define GZIP_WINDOW     (15 + 16) /* zlib's way to ask for gzip. */
+#define MEMORY_LEVEL    8
 #define LOWEST_PRIORITY 19
-#define IO_IDLE       (3 << 13)         /* Of ioprio_set(2). */
-#define SUFFIX        ".gz"
-#define REQUEST       SUFFIX "-"        /* The inode follows. */
-#define REQUEST_FLAGS (O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
+#define IO_IDLE         (3 << 13) /* Of ioprio_set(2). */
+#define SUFFIX          ".gz"
+#define REQUEST         SUFFIX "-" /* The inode follows. */
+#define REQUEST_FLAGS   (O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 struct NsBacklog {
-    NsBacklog *nextPtr;                 /* These four: guarded by queueLock. */
+    NsBacklog *nextPtr; /* These four: guarded by queueLock. */
     bool       isQueued;
     bool       isInWork;
-    bool       isReleased;              /* Nobody queues it now. */
+    bool       isReleased; /* Nobody queues it now. */
 
-    Ns_Mutex   lock;                    /* Guards the rest, and renaming. */
-    char      *file;                    /* NULL: not known yet. */
-    ino_t      inode;                   /* Of the log itself; 0: none. */
+    Ns_Mutex lock;  /* Guards the rest, and renaming. */
+    char    *file;  /* NULL: not known yet. */
+    ino_t    inode; /* Of the log itself; 0: none. */
 
-    bool       isFailing;               /* The thread's own. */
+    bool isFailing; /* The thread's own. */
 };
 
 /*
  * A directory, and what the names of a log's backups begin with.
  */
 typedef struct Place {
-    Ns_DString path;                    /* Up to the last slash, and a name. */
-    int        nPath;                   /* Without the name. */
+    Ns_DString path;  /* Up to the last slash, and a name. */
+    int        nPath; /* Without the name. */
     char       tail[NAME_MAX + 1];
 } Place;
 
@@ -63,34 +63,33 @@ typedef struct Names {
 } Names;
 
 static Ns_ThreadProc CompressThread;
-static void  StartThreadIfNeeded(void);
-static void  LowerPriority(void);
-static bool  EndWork(NsBacklog *backlogPtr);
-static void  Destroy(NsBacklog **backlogPtrPtr);
-static void  WorkOff(NsBacklog *backlogPtr);
-static bool  CompressOne(NsBacklog *backlogPtr, Place *placePtr,
-                         const char *request);
-static int   OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
-                        Ns_DString *pathPtr);
-static bool  FindLocked(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
-                        Ns_DString *pathPtr);
-static bool  CompressInto(const char *request, int from, int64_t *bytesPtr);
-static bool  Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr);
-static bool  TakeOver(NsBacklog *backlogPtr, Place *placePtr,
-                      const char *request, ino_t inode, int64_t bytes);
-static void  RemoveDone(NsBacklog *backlogPtr, Place *placePtr);
-static void  EnterPlace(Place *placePtr, const char *file);
+static void          StartThreadIfNeeded(void);
+static void          LowerPriority(void);
+static bool          EndWork(NsBacklog *backlogPtr);
+static void          Destroy(NsBacklog **backlogPtrPtr);
+static void          WorkOff(NsBacklog *backlogPtr);
+static bool          CompressOne(NsBacklog *backlogPtr, Place *placePtr,
+                                 const char *request);
+static int  OpenBackup(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
+                       Ns_DString *pathPtr);
+static bool FindLocked(NsBacklog *backlogPtr, Place *placePtr, ino_t inode,
+                       Ns_DString *pathPtr);
+static bool CompressInto(const char *request, int from, int64_t *bytesPtr);
+static bool Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr);
+static bool TakeOver(NsBacklog *backlogPtr, Place *placePtr,
+                     const char *request, ino_t inode, int64_t bytes);
+static void RemoveDone(NsBacklog *backlogPtr, Place *placePtr);
+static void EnterPlace(Place *placePtr, const char *file);
 static const char *PathIn(Place *placePtr, const char *name);
-static void  Collect(Place *placePtr, bool isRequest, Names *namesPtr);
-static void  FreeNames(Names *namesPtr);
-static bool  HasSuffix(const char *name);
+static void        Collect(Place *placePtr, bool isRequest, Names *namesPtr);
+static void        FreeNames(Names *namesPtr);
+static bool        HasSuffix(const char *name);
 
-static Ns_Mutex    queueLock;           /* Guards the queue and these two. */
+static Ns_Mutex    queueLock; /* Guards the queue and these two. */
 static bool        isStarted;
 static bool        hasThread;
 static NsBacklog  *firstPtr;
 static atomic_bool isStopping;
-
 
 void
 NsCompressInit(void)
@@ -302,7 +301,8 @@ WorkOff(NsBacklog *backlogPtr)
             isOk = true;
         } else if (!isOk && !atomic_load(&isStopping)
                    && !backlogPtr->isFailing) {
-            Ns_Log(Error, "log: backups of '%s' cannot be compressed: '%s'; "
+            Ns_Log(Error,
+                   "log: backups of '%s' cannot be compressed: '%s'; "
                    "they stay as they are until the next roll",
                    PathIn(&place, place.tail), strerror(errno));
         }
@@ -318,8 +318,9 @@ WorkOff(NsBacklog *backlogPtr)
 static bool
 CompressOne(NsBacklog *backlogPtr, Place *placePtr, const char *request)
 {
-    ino_t      inode = (ino_t) strtoull(
-        request + 1 + strlen(placePtr->tail) + strlen(REQUEST), NULL, 10);
+    ino_t      inode = (ino_t) strtoull(request + 1 + strlen(placePtr->tail)
+                                            + strlen(REQUEST),
+                                        NULL, 10);
     Ns_DString path;
     char      *requestPath = ns_strdup(PathIn(placePtr, request));
     int64_t    bytes = 0;
@@ -335,7 +336,7 @@ CompressOne(NsBacklog *backlogPtr, Place *placePtr, const char *request)
         close(fd);
         errno = reason;
     } else if (Ns_DStringLength(&path) == 0) {
-        unlink(requestPath);            /* The backup is gone. */
+        unlink(requestPath); /* The backup is gone. */
     } else if (errno != EBUSY) {
         isOk = false;
     }
@@ -411,7 +412,8 @@ CompressInto(const char *request, int from, int64_t *bytesPtr)
     }
     memset(&z, 0, sizeof(z));
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
-                     MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+                     MEMORY_LEVEL, Z_DEFAULT_STRATEGY)
+        != Z_OK) {
         errno = ENOMEM;
     } else {
         isOk = Deflate(&z, from, to, bytesPtr) && fstat(from, &st) == 0
@@ -517,9 +519,9 @@ RemoveDone(NsBacklog *backlogPtr, Place *placePtr)
             char *original = ns_strncopy(path, (ssize_t) n);
 
             if (lstat(original, &plain) == 0 && S_ISREG(plain.st_mode)
-                    && !NsOpenFilesHave(&plain)
-                    && plain.st_mtim.tv_sec == zipped.st_mtim.tv_sec
-                    && plain.st_mtim.tv_nsec == zipped.st_mtim.tv_nsec) {
+                && !NsOpenFilesHave(&plain)
+                && plain.st_mtim.tv_sec == zipped.st_mtim.tv_sec
+                && plain.st_mtim.tv_nsec == zipped.st_mtim.tv_nsec) {
                 unlink(original);
             }
             ns_free(original);
@@ -568,12 +570,12 @@ Collect(Place *placePtr, bool isRequest, Names *namesPtr)
         const char *name = entPtr->d_name + (isRequest ? 1 : 0);
 
         if ((!isRequest || entPtr->d_name[0] == '.')
-                && strncmp(name, placePtr->tail, nTail) == 0
-                && (isRequest ? strncmp(name + nTail, REQUEST, strlen(REQUEST))
-                    == 0 : name[nTail] == '.')) {
-            namesPtr->names = ns_realloc(
-                namesPtr->names,
-                (size_t) (namesPtr->n + 1) * sizeof(namesPtr->names[0]));
+            && strncmp(name, placePtr->tail, nTail) == 0
+            && (isRequest ? strncmp(name + nTail, REQUEST, strlen(REQUEST)) == 0
+                          : name[nTail] == '.')) {
+            namesPtr->names = ns_realloc(namesPtr->names,
+                                         (size_t) (namesPtr->n + 1)
+                                             * sizeof(namesPtr->names[0]));
             namesPtr->names[namesPtr->n++] = ns_strdup(entPtr->d_name);
         }
     }

@@ -20,7 +20,7 @@ typedef struct FdHead {
     uint32_t length;
 } FdHead;
 
-static Ns_Mutex     lock;       /* Guards making the sink. */
+static Ns_Mutex     lock; /* Guards making the sink. */
 static Ns_LogStream stream;
 static Ns_LogSink   fdSink;
 
@@ -31,10 +31,12 @@ static bool    IsReady(void);
 static Ns_LogFormatProc FormatPiece;
 
 const NsSinkType nsFdSinkType = {
-    .name = "descriptor", .isHidden = true, .isPassing = true, .openProc = OpenNothing,
-    .writeProc = WritePiece, .closeProc = CloseNothing
-};
-
+    .name = "descriptor",
+    .isHidden = true,
+    .isPassing = true,
+    .openProc = OpenNothing,
+    .writeProc = WritePiece,
+    .closeProc = CloseNothing};
 
 int
 NsAsyncWrite(int fd, const char *buffer, size_t nbyte)
@@ -53,17 +55,20 @@ static bool
 IsReady(void)
 {
     static const char *const streams[] = {"descriptor"};
-    static bool isTried;
-    bool        isReady;
+    static bool              isTried;
+    bool                     isReady;
 
     Ns_MutexLock(&lock);
     if (!isTried) {
         isTried = true;
         stream = Ns_LogStreamCreate(streams[0], FormatPiece, NULL);
-        fdSink = stream == NULL ? NULL : NsSinkCreate(&(NsSinkSpec){
-            .name = "descriptor", .type = "descriptor", .streams = streams,
-            .nStreams = 1, .settings = nsSinkDefaults
-        });
+        fdSink = stream == NULL
+            ? NULL
+            : NsSinkCreate(&(NsSinkSpec){.name = "descriptor",
+                                         .type = "descriptor",
+                                         .streams = streams,
+                                         .nStreams = 1,
+                                         .settings = nsSinkDefaults});
     }
     isReady = fdSink != NULL && NsSinkIsServed(fdSink);
     Ns_MutexUnlock(&lock);

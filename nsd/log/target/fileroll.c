@@ -22,28 +22,30 @@
 /* Rolls that follow each other faster are not rolls by the hour. */
 #define MIN_ROLL_SECONDS 60
 /* Between two looks at the name. */
-#define LOOK_NANOS       NS_STAMP_SECOND
+#define LOOK_NANOS NS_STAMP_SECOND
 
-static void Tend(Ns_LogSink sink);
-static void ReopenIfAsked(Ns_LogSink sink);
-static void Measure(Ns_LogSink sink);
-static void Look(Ns_LogSink sink);
+static void          Tend(Ns_LogSink sink);
+static void          ReopenIfAsked(Ns_LogSink sink);
+static void          Measure(Ns_LogSink sink);
+static void          Look(Ns_LogSink sink);
 static Ns_ReturnCode Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
-static void FinishBackups(Ns_LogSink sink);
-static void LeaveBackups(Ns_LogSink sink);
+static void          FinishBackups(Ns_LogSink sink);
+static void          LeaveBackups(Ns_LogSink sink);
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
                                      void *arg);
-static bool IsRegular(Ns_LogSink sink);
-static int  RenameBySettings(const char *file, void *arg);
-static bool NoteReopen(Ns_LogSink sink);
-static void LookAtName(Ns_LogSink sink, const struct stat *stPtr);
-static void BeginAnew(Ns_LogSink sink, bool isDeleted);
+static bool          IsRegular(Ns_LogSink sink);
+static int           RenameBySettings(const char *file, void *arg);
+static bool          NoteReopen(Ns_LogSink sink);
+static void          LookAtName(Ns_LogSink sink, const struct stat *stPtr);
+static void          BeginAnew(Ns_LogSink sink, bool isDeleted);
 
 const NsSinkFileProcs nsFileProcs = {
-    .tendProc = Tend, .lookProc = Look, .measureProc = Measure,
-    .rollProc = Roll, .startProc = FinishBackups, .endProc = LeaveBackups
-};
-
+    .tendProc = Tend,
+    .lookProc = Look,
+    .measureProc = Measure,
+    .rollProc = Roll,
+    .startProc = FinishBackups,
+    .endProc = LeaveBackups};
 
 static void
 Tend(Ns_LogSink sink)
@@ -97,7 +99,8 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
         NsBacklogBegin(sink->backlogPtr);
         NsBacklogAsk(sink->backlogPtr, sink->file, sink->fd);
     }
-    status = rename != NULL ? RenameAndReopen(sink, rename, arg)
+    status = rename != NULL
+        ? RenameAndReopen(sink, rename, arg)
         : RenameAndReopen(sink, RenameBySettings, &sink->settings);
     reason = errno;
     if (sink->settings.isCompressed) {
@@ -150,8 +153,7 @@ static bool
 IsRegular(Ns_LogSink sink)
 {
     struct stat st;
-    int         result = sink->fd >= 0 ? fstat(sink->fd, &st)
-        : stat(sink->file, &st);
+    int result = sink->fd >= 0 ? fstat(sink->fd, &st) : stat(sink->file, &st);
 
     return result != 0 || S_ISREG(st.st_mode);
 }
@@ -172,7 +174,7 @@ static void
 FinishBackups(Ns_LogSink sink)
 {
     if (!sink->settings.isCompressed || sink->file == NULL
-            || sink->backlogPtr != NULL) {
+        || sink->backlogPtr != NULL) {
         return;
     }
     sink->backlogPtr = NsBacklogCreate();
@@ -211,7 +213,7 @@ Look(Ns_LogSink sink)
     struct stat st;
 
     if (sink->file == NULL || sink->fd < 0
-            || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
+        || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
         return;
     }
     atomic_store(&sink->busySince, NsLogClock());
@@ -261,14 +263,18 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
     bool isOpen = NsSinkFdReopen(sink);
 
     if (isDeleted) {
-        Ns_Log(Error, "log: sink '%s': log file '%s' was deleted: what was "
-               "written to it since then is lost; %s", sink->name, sink->file,
+        Ns_Log(Error,
+               "log: sink '%s': log file '%s' was deleted: what was "
+               "written to it since then is lost; %s",
+               sink->name, sink->file,
                isOpen ? "it is made again"
-               : "lines wait until it can be made again");
+                      : "lines wait until it can be made again");
     } else if (isOpen) {
-        Ns_Log(Error, "log: sink '%s': log file '%s' was renamed or replaced: it "
+        Ns_Log(Error,
+               "log: sink '%s': log file '%s' was renamed or replaced: it "
                "is opened again; a program that does that should send SIGHUP "
-               "right after it", sink->name, sink->file);
+               "right after it",
+               sink->name, sink->file);
     }
     if (isDeleted && !isOpen) {
         sink->typePtr->closeProc(sink);

@@ -21,30 +21,38 @@ static bool    OpenStderr(Ns_LogSink sink);
 static ssize_t WriteFd(Ns_LogSink sink, const char *bytes, size_t length);
 static bool    SyncFile(Ns_LogSink sink);
 static void    CloseFile(Ns_LogSink sink);
-static bool    WhereFile(Ns_LogSink sink, uint64_t *offsetPtr,
-                         uint64_t *inodePtr);
+static bool WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
 
 static const Ns_LogSinkOption fileOptions[] = {
-    {.name = "file", .kind = NS_LOGSINK_PATH, .range = "a path",
+    {.name = "file",
+     .kind = NS_LOGSINK_PATH,
+     .range = "a path",
      .sentence = "The file; relative to home/logs if that exists, else to "
-     "home."},
-    {.name = NULL}
-};
+                 "home."},
+    {.name = NULL}};
 
 const NsSinkType nsFileSinkType = {
-    .name = "file", .options = fileOptions, .filePtr = &nsFileProcs,
-    .outlivesSink = true, .openProc = OpenFile, .writeProc = WriteFd,
-    .syncProc = SyncFile, .closeProc = CloseFile, .whereProc = WhereFile
-};
+    .name = "file",
+    .options = fileOptions,
+    .filePtr = &nsFileProcs,
+    .outlivesSink = true,
+    .openProc = OpenFile,
+    .writeProc = WriteFd,
+    .syncProc = SyncFile,
+    .closeProc = CloseFile,
+    .whereProc = WhereFile};
 const NsSinkType nsStdoutSinkType = {
-    .name = "stdout", .openProc = OpenStdout, .writeProc = WriteFd,
-    .syncProc = SyncFile, .closeProc = CloseFile
-};
+    .name = "stdout",
+    .openProc = OpenStdout,
+    .writeProc = WriteFd,
+    .syncProc = SyncFile,
+    .closeProc = CloseFile};
 const NsSinkType nsStderrSinkType = {
-    .name = "stderr", .openProc = OpenStderr, .writeProc = WriteFd,
-    .syncProc = SyncFile, .closeProc = CloseFile
-};
-
+    .name = "stderr",
+    .openProc = OpenStderr,
+    .writeProc = WriteFd,
+    .syncProc = SyncFile,
+    .closeProc = CloseFile};
 
 static bool
 OpenFile(Ns_LogSink sink)
@@ -56,8 +64,9 @@ OpenFile(Ns_LogSink sink)
         return OpenStderr(sink);
     }
     /* A FIFO that nobody reads makes open wait, else; writing waits then. */
-    fd = open(sink->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY
-              | O_NONBLOCK, 0644);
+    fd = open(sink->file,
+              O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+              0644);
     if (fd < 0) {
         return errno == ENXIO && stat(sink->file, &st) == 0
             && S_ISFIFO(st.st_mode);
@@ -108,7 +117,7 @@ WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
         return -1;
     }
     if (sink->fd < 0) {
-        errno = ENXIO;          /* Open, but for a reader. */
+        errno = ENXIO; /* Open, but for a reader. */
         return -1;
     }
     sink->isSynced = false;
@@ -129,7 +138,7 @@ SyncFile(Ns_LogSink sink)
         return false;
     }
     if (sink->fd < 0) {
-        return true;            /* It has got nothing. */
+        return true; /* It has got nothing. */
     }
     if (fdatasync(sink->fd) != 0) {
         /* A pipe, a device, a terminal. */
@@ -141,7 +150,7 @@ SyncFile(Ns_LogSink sink)
         return false;
     }
     if (!sink->isNameSynced && sink->file != NULL
-            && !NsDirectorySync(sink->file)) {
+        && !NsDirectorySync(sink->file)) {
         return false;
     }
     sink->isNameSynced = sink->isSynced = true;

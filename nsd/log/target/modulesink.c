@@ -3,8 +3,8 @@
  *
  *      Sinks of the types that modules provide.
  *
- *      The buffer of such a sink holds rows (row.h).  A write hands all of it to
- *      the module, with the positions that the lanes have behind it, and counts
+ *      The buffer of such a sink holds rows (row.h).  A write hands all of it
+ * to the module, with the positions that the lanes have behind it, and counts
  *      only as a whole.
  */
 
@@ -19,7 +19,7 @@
 #include "nsthread.h"
 
 typedef struct ModuleType {
-    NsSinkType            type;     /* The first member; see TypeOf. */
+    NsSinkType            type; /* The first member; see TypeOf. */
     const Ns_LogSinkType *modulePtr;
 } ModuleType;
 
@@ -27,12 +27,12 @@ typedef struct ModuleType {
  * A sink's `target`.
  */
 typedef struct Target {
-    Ns_LogSinkTarget module;        /* As the module sees it. */
+    Ns_LogSinkTarget module; /* As the module sees it. */
     Ns_DString       server;
     bool             isOpen;
-    Ns_LogPosition  *positions;     /* Of the batch under way. */
+    Ns_LogPosition  *positions; /* Of the batch under way. */
     size_t           room;
-    struct stat      file;          /* The file noted as open; or zeros. */
+    struct stat      file; /* The file noted as open; or zeros. */
 } Target;
 
 /*
@@ -44,10 +44,10 @@ struct Ns_LogSinkPositions {
 };
 
 static const Ns_LogSinkType *TypeOf(Ns_LogSink sink);
-static bool    OpenTarget(Ns_LogSink sink);
-static bool    IsOpen(Ns_LogSink sink);
-static Target *GetTarget(Ns_LogSink sink);
-static void    NoteFile(Ns_LogSink sink);
+static bool                  OpenTarget(Ns_LogSink sink);
+static bool                  IsOpen(Ns_LogSink sink);
+static Target               *GetTarget(Ns_LogSink sink);
+static void                  NoteFile(Ns_LogSink sink);
 static ssize_t WriteRows(Ns_LogSink sink, const char *bytes, size_t length);
 static void    SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr);
 static bool    Confirm(Ns_LogSink sink);
@@ -56,26 +56,29 @@ static bool    Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 static bool    Judge(Ns_LogSink sink, int status);
 static void    CloseTarget(Ns_LogSink sink);
 
-
 bool
-NsModuleSinkAdd(const Ns_LogSinkType *modulePtr,
+NsModuleSinkAdd(const Ns_LogSinkType  *modulePtr,
                 const Ns_LogSinkValue *defaults)
 {
     ModuleType *typePtr = ns_calloc(1u, sizeof(*typePtr));
     bool        isAdded;
 
     typePtr->modulePtr = modulePtr;
-    typePtr->type = (NsSinkType) {
-        .name = modulePtr->name, .options = modulePtr->options,
-        .defaults = defaults, .showProc = modulePtr->showProc,
+    typePtr->type = (NsSinkType){
+        .name = modulePtr->name,
+        .options = modulePtr->options,
+        .defaults = defaults,
+        .showProc = modulePtr->showProc,
         .outlivesSink = (modulePtr->flags & NS_LOGSINK_FILE) != 0,
-        .isDatabase = true, .isRemote = true, .openProc = OpenTarget,
+        .isDatabase = true,
+        .isRemote = true,
+        .openProc = OpenTarget,
         .writeProc = WriteRows,
         .confirmProc = modulePtr->confirmProc != NULL ? Confirm : NULL,
         .syncProc = modulePtr->syncProc != NULL ? Sync : NULL,
-        .closeProc = CloseTarget, .formatProc = NsRowFormat,
-        .settleProc = modulePtr->positionsProc != NULL ? Settle : NULL
-    };
+        .closeProc = CloseTarget,
+        .formatProc = NsRowFormat,
+        .settleProc = modulePtr->positionsProc != NULL ? Settle : NULL};
     isAdded = NsSinkTypeAdd(&typePtr->type);
     if (!isAdded) {
         ns_free(typePtr);
@@ -112,8 +115,8 @@ IsOpen(Ns_LogSink sink)
     Target *targetPtr = GetTarget(sink);
 
     if (!targetPtr->isOpen) {
-        targetPtr->isOpen = Judge(sink, TypeOf(sink)->openProc(
-            &targetPtr->module));
+        targetPtr->isOpen = Judge(sink,
+                                  TypeOf(sink)->openProc(&targetPtr->module));
         if (targetPtr->isOpen) {
             NoteFile(sink);
         }
@@ -149,8 +152,8 @@ NoteFile(Ns_LogSink sink)
     struct stat st;
 
     if (sink->typePtr->outlivesSink && stat(sink->file, &st) == 0
-            && (st.st_ino != targetPtr->file.st_ino
-                || st.st_dev != targetPtr->file.st_dev)) {
+        && (st.st_ino != targetPtr->file.st_ino
+            || st.st_dev != targetPtr->file.st_dev)) {
         targetPtr->file = st;
         NsOpenFilesNote(sink, &st);
     }
@@ -166,9 +169,10 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
     Ns_LogSinkBatch batch = {
         .epoch = sink->ringPtr == NULL ? 0 : sink->ringPtr->headerPtr->epoch,
         .isAwaited = sink->lookDue == 0,
-        .insertRows = sink->settings.batchRows, .next = bytes,
-        .end = bytes + length, .engine = sink
-    };
+        .insertRows = sink->settings.batchRows,
+        .next = bytes,
+        .end = bytes + length,
+        .engine = sink};
 
     NsAssert(sink->nWritten == 0);
     if (!IsOpen(sink)) {
@@ -194,19 +198,19 @@ SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr)
          lanePtr = lanePtr->nextMovedPtr) {
         if (n == targetPtr->room) {
             targetPtr->room = MAX(2 * targetPtr->room, 64);
-            targetPtr->positions = ns_realloc(
-                targetPtr->positions,
-                targetPtr->room * sizeof(*targetPtr->positions));
+            targetPtr->positions =
+                ns_realloc(targetPtr->positions,
+                           targetPtr->room * sizeof(*targetPtr->positions));
         }
-        targetPtr->positions[n++] = (Ns_LogPosition) {
-            lanePtr->place.lane, NsSinkPosition(lanePtr)
-        };
+        targetPtr->positions[n++] = (Ns_LogPosition){
+            lanePtr->place.lane, NsSinkPosition(lanePtr)};
     }
     batchPtr->positions = targetPtr->positions;
     batchPtr->nPositions = (int) n;
-    /* The present mapping has positions, and nothing is left of earlier ones. */
-    batchPtr->mayForget = n > 0 && sink->claims == NULL
-        && sink->ringPtr != NULL && sink->ringPtr == NsSinkRing();
+    /* The present mapping has positions, and nothing is left of earlier ones.
+     */
+    batchPtr->mayForget = n > 0 && sink->claims == NULL && sink->ringPtr != NULL
+        && sink->ringPtr == NsSinkRing();
 }
 
 int
@@ -235,8 +239,8 @@ Ns_LogSinkUtf8Bytes(const char *bytes, size_t length)
 static bool
 Confirm(Ns_LogSink sink)
 {
-    bool isOk = Judge(sink, TypeOf(sink)->confirmProc(
-        &GetTarget(sink)->module));
+    bool isOk = Judge(sink,
+                      TypeOf(sink)->confirmProc(&GetTarget(sink)->module));
 
     if (!isOk) {
         sink->nWritten = 0;
@@ -262,8 +266,9 @@ Settle(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     struct Ns_LogSinkPositions list = {ringPtr, slotPtr};
 
     return IsOpen(sink)
-        && Judge(sink, TypeOf(sink)->positionsProc(
-            &GetTarget(sink)->module, ringPtr->headerPtr->epoch, &list));
+        && Judge(sink,
+                 TypeOf(sink)->positionsProc(&GetTarget(sink)->module,
+                                             ringPtr->headerPtr->epoch, &list));
 }
 
 void

@@ -10,10 +10,10 @@
 #include "nslogsink.h"
 
 /*
- * Add the type to those of sinktype.h; both live on.  False: there is another one
- * of that name, or no room.
+ * Add the type to those of sinktype.h; both live on.  False: there is another
+ * one of that name, or no room.
  */
-bool NsModuleSinkAdd(const Ns_LogSinkType *typePtr,
+bool NsModuleSinkAdd(const Ns_LogSinkType  *typePtr,
                      const Ns_LogSinkValue *defaults);
 
 #endif

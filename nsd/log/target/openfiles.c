@@ -16,11 +16,10 @@ typedef struct OpenFile {
     ino_t            inode;
 } OpenFile;
 
-static Ns_Mutex  lock;          /* Guards the list. */
+static Ns_Mutex  lock; /* Guards the list. */
 static OpenFile *firstPtr;
 
 static OpenFile **FindLocked(const void *owner);
-
 
 void
 NsOpenFilesInit(void)

@@ -23,22 +23,22 @@
  */
 typedef struct Found {
     char   *path;
-    int64_t mtime;              /* Nanoseconds. */
+    int64_t mtime; /* Nanoseconds. */
 } Found;
 
 typedef struct FoundList {
-    const char *newest;         /* Counts though it is open; or NULL. */
-    Found *files;
-    int    n;
-    int    max;
+    const char *newest; /* Counts though it is open; or NULL. */
+    Found      *files;
+    int         n;
+    int         max;
 } FoundList;
 
-static bool ShiftNumbers(const char *file, int max);
-static bool Exists(const char *path);
-static bool HasBackup(const char *path);
-static bool RenameBackup(const char *from, const char *to);
-static bool UnlinkBackup(const char *path);
-static int  RollBackup(const char *path, int max);
+static bool        ShiftNumbers(const char *file, int max);
+static bool        Exists(const char *path);
+static bool        HasBackup(const char *path);
+static bool        RenameBackup(const char *from, const char *to);
+static bool        UnlinkBackup(const char *path);
+static int         RollBackup(const char *path, int max);
 static const char *ZippedName(char buffer[PATH_MAX], const char *path);
 static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
 static bool Rename(const char *from, const char *to);
@@ -51,7 +51,6 @@ static bool Collect(FoundList *listPtr, const char *file,
                     const regex_t *patternPtr);
 static void AddFound(FoundList *listPtr, const char *path);
 static int  NewestFirst(const void *left, const void *right);
-
 
 int
 Ns_RollFile(const char *file, int max)
@@ -79,8 +78,10 @@ ShiftNumbers(const char *file, int max)
     bool       isOk = true;
 
     if (max < 0 || max >= MAX_NUMBERS) {
-        Ns_Log(Error, "rollfile: invalid max parameter '%d'; "
-               "must be > 0 and < 999", max);
+        Ns_Log(Error,
+               "rollfile: invalid max parameter '%d'; "
+               "must be > 0 and < 999",
+               max);
         return false;
     }
     max = MAX(max, 1);
@@ -126,8 +127,8 @@ Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
         qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
     }
     for (int i = 0; i < list.n; i++) {
-        if (isOk && i >= max && (newest == NULL
-                                 || !STREQ(list.files[i].path, newest))) {
+        if (isOk && i >= max
+            && (newest == NULL || !STREQ(list.files[i].path, newest))) {
             isOk = Unlink(list.files[i].path);
         }
         ns_free(list.files[i].path);
@@ -319,10 +320,10 @@ Collect(FoundList *listPtr, const char *file, const regex_t *patternPtr)
     }
     while ((entPtr = readdir(dir)) != NULL) {
         if (strncmp(entPtr->d_name, tail, nTail) == 0
-                && entPtr->d_name[nTail] == '.'
-                && (patternPtr == NULL
-                    || regexec(patternPtr, entPtr->d_name + nTail + 1, 0, NULL,
-                               0) == 0)) {
+            && entPtr->d_name[nTail] == '.'
+            && (patternPtr == NULL
+                || regexec(patternPtr, entPtr->d_name + nTail + 1, 0, NULL, 0)
+                    == 0)) {
             Ns_DStringSetLength(&path, nPath);
             Ns_DStringAppend(&path, entPtr->d_name);
             AddFound(listPtr, Ns_DStringValue(&path));
@@ -342,8 +343,8 @@ AddFound(FoundList *listPtr, const char *path)
         return;
     }
     if (NsOpenFilesHave(&st)
-            && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
-        return;                 /* A log that somebody writes to. */
+        && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
+        return; /* A log that somebody writes to. */
     }
     if (listPtr->n == listPtr->max) {
         listPtr->max = MAX(32, 2 * listPtr->max);
@@ -353,8 +354,7 @@ AddFound(FoundList *listPtr, const char *path)
     listPtr->files[listPtr->n++] = (Found){
         .path = ns_strdup(path),
         .mtime = (int64_t) st.st_mtim.tv_sec * NS_STAMP_SECOND
-            + st.st_mtim.tv_nsec
-    };
+            + st.st_mtim.tv_nsec};
 }
 
 static int

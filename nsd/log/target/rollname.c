@@ -13,8 +13,8 @@
  */
 static const struct {
     const char *letters;
-    const char *pattern;        /* Of each one's text; NULL: */
-    const char *format;         /* it means these. */
+    const char *pattern; /* Of each one's text; NULL: */
+    const char *format;  /* it means these. */
 } conversions[] = {
     {"CdgHImMSUVWy", "[0-9]{2}", NULL},
     {"ekl", "[ 0-9]{2}", NULL},
@@ -31,13 +31,11 @@ static const struct {
     {"F", NULL, "%Y-%m-%d"},
     {"r", NULL, "%I:%M:%S %p"},
     {"R", NULL, "%H:%M"},
-    {"TX", NULL, "%H:%M:%S"}
-};
+    {"TX", NULL, "%H:%M:%S"}};
 
-static void AppendFormat(Ns_DString *dsPtr, const char *format);
+static void        AppendFormat(Ns_DString *dsPtr, const char *format);
 static const char *AppendConversion(Ns_DString *dsPtr, const char *percent);
-static void AppendLiteral(Ns_DString *dsPtr, char c);
-
+static void        AppendLiteral(Ns_DString *dsPtr, char c);
 
 size_t
 NsRollSuffix(char *buffer, size_t room, const char *format,
@@ -51,7 +49,7 @@ NsRollSuffix(char *buffer, size_t room, const char *format,
 #pragma GCC diagnostic pop
     for (size_t i = 0; i < n; i++) {
         if (buffer[i] == '/') {
-            buffer[i] = '-';    /* The backup stays beside its file. */
+            buffer[i] = '-'; /* The backup stays beside its file. */
         }
     }
     return n;
@@ -97,10 +95,10 @@ AppendConversion(Ns_DString *dsPtr, const char *percent)
     const char *letter = percent + 1 + nFlags;
 
     if (letter[0] != '\0' && letter[1] != '\0'
-            && ((letter[0] == 'E' && strchr("cCxXyY", letter[1]) != NULL)
-                || (letter[0] == 'O'
-                    && strchr("deHImMSuUVwWy", letter[1]) != NULL))) {
-        letter++;               /* As the locale likes it. */
+        && ((letter[0] == 'E' && strchr("cCxXyY", letter[1]) != NULL)
+            || (letter[0] == 'O'
+                && strchr("deHImMSuUVwWy", letter[1]) != NULL))) {
+        letter++; /* As the locale likes it. */
     }
     for (int i = 0; *letter != '\0' && i < Ns_NrElements(conversions); i++) {
         const char *pattern = conversions[i].pattern;

@@ -23,7 +23,6 @@ typedef struct RowHead {
 
 static Ns_LogText TakeText(const char **bytesPtr, size_t length);
 
-
 void
 NsRowAppendServer(Ns_DString *dsPtr)
 {
@@ -38,15 +37,13 @@ size_t
 NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
             char *buffer, size_t room)
 {
-    const char *severity = Ns_LogSeverityName(
-        (Ns_LogSeverity) recordPtr->severity);
-    NsLogOut    out = {buffer, room, 0};
-    RowHead     head = {
-        .time = recordPtr->time,
-        .streamBytes = (uint32_t) strlen(recordPtr->stream),
-        .severityBytes = (uint32_t) strlen(severity)
-    };
-    size_t n, start;
+    const char *severity =
+        Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
+    NsLogOut out = {buffer, room, 0};
+    RowHead  head = {.time = recordPtr->time,
+                     .streamBytes = (uint32_t) strlen(recordPtr->stream),
+                     .severityBytes = (uint32_t) strlen(severity)};
+    size_t   n, start;
 
     NsLogPut(&out, (const char *) &head, sizeof(head));
     NsLogPut(&out, recordPtr->stream, head.streamBytes);
@@ -57,7 +54,7 @@ NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
     if (n == 0) {
         return 0;
     }
-    head.recordBytes = (uint32_t) (n - 1);      /* Without the newline. */
+    head.recordBytes = (uint32_t) (n - 1); /* Without the newline. */
     if (out.length + n <= room) {
         memcpy(buffer, &head, sizeof(head));
         return out.length + n - 1;

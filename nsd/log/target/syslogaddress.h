@@ -10,17 +10,13 @@
 
 #include "nstypes.h"
 
-typedef enum {
-    NS_SYSLOG_UNIX,
-    NS_SYSLOG_UDP,
-    NS_SYSLOG_TCP
-} NsSyslogKind;
+typedef enum { NS_SYSLOG_UNIX, NS_SYSLOG_UDP, NS_SYSLOG_TCP } NsSyslogKind;
 
 typedef struct NsSyslogAddress {
     NsSyslogKind kind;
-    char         path[108];     /* unix: must fit a socket address. */
+    char         path[108]; /* unix: must fit a socket address. */
     char         host[256];
-    char         port[16];      /* Without one: 514. */
+    char         port[16]; /* Without one: 514. */
 } NsSyslogAddress;
 
 /*

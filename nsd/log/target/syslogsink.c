@@ -30,12 +30,13 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define FACILITY_DAEMON   3
-#define WAIT_SECONDS      2     /* For a connection, for room, and for the
-                                 * server's system to acknowledge. */
-#define BREAK_MS          30000 /* After this time without, it is gone. */
-#define REFUSAL_MS        100
-#define MIN_DATAGRAM      480   /* The length that every receiver must take. */
+#define FACILITY_DAEMON 3
+#define WAIT_SECONDS                                                  \
+    2                      /* For a connection, for room, and for the \
+                            * server's system to acknowledge. */
+#define BREAK_MS     30000 /* After this time without, it is gone. */
+#define REFUSAL_MS   100
+#define MIN_DATAGRAM 480 /* The length that every receiver must take. */
 /* Longer frames make servers close the connection, or lose their place. */
 #define MAX_MESSAGE       65000
 #define MAX_LENGTH_DIGITS 10
@@ -60,27 +61,31 @@ static void    CloseSyslog(Ns_LogSink sink);
 static size_t  FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
                              const Ns_LogRecord *recordPtr, char *buffer,
                              size_t room);
-static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
-                       int pid, const char *thread);
+static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
+                       const char *thread);
 static const char *HostName(void);
-static int     SyslogSeverity(int severity);
-static bool    IsAscii(const char *bytes, size_t length);
-static size_t  FrameHead(const char *bytes, size_t length, size_t *messagePtr);
-static void    BackToFrame(Ns_LogSink sink);
+static int         SyslogSeverity(int severity);
+static bool        IsAscii(const char *bytes, size_t length);
+static size_t FrameHead(const char *bytes, size_t length, size_t *messagePtr);
+static void   BackToFrame(Ns_LogSink sink);
 
 static const Ns_LogSinkOption options[] = {
-    {.name = "address", .kind = NS_LOGSINK_TEXT, .checkProc = CheckAddress,
+    {.name = "address",
+     .kind = NS_LOGSINK_TEXT,
+     .checkProc = CheckAddress,
      .range = "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT",
      .sentence = "The daemon: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT."},
-    {.name = NULL}
-};
+    {.name = NULL}};
 
 const NsSinkType nsSyslogSinkType = {
-    .name = "syslog", .options = options, .isRemote = true, .openProc = OpenNothing,
-    .writeProc = WriteSyslog, .confirmProc = ConfirmSyslog,
-    .closeProc = CloseSyslog, .formatProc = FormatMessage
-};
-
+    .name = "syslog",
+    .options = options,
+    .isRemote = true,
+    .openProc = OpenNothing,
+    .writeProc = WriteSyslog,
+    .confirmProc = ConfirmSyslog,
+    .closeProc = CloseSyslog,
+    .formatProc = FormatMessage};
 
 static int
 CheckAddress(const char *text)
@@ -113,7 +118,8 @@ Connect(Ns_LogSink sink)
 
     (void) NsSyslogParseAddress(sink->file, &address);
     return address.kind == NS_SYSLOG_UNIX
-        ? ConnectUnix(sink, address.path) : ConnectInet(sink, &address);
+        ? ConnectUnix(sink, address.path)
+        : ConnectInet(sink, &address);
 }
 
 static bool
@@ -141,10 +147,9 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
-        .ai_socktype = sink->isDatagram ? SOCK_DGRAM : SOCK_STREAM
-    };
+        .ai_socktype = sink->isDatagram ? SOCK_DGRAM : SOCK_STREAM};
     struct addrinfo *list, *infoPtr;
-    int reason = ECONNREFUSED, status;
+    int              reason = ECONNREFUSED, status;
 
     status = getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list);
     if (status != 0) {
@@ -158,8 +163,8 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
         int fd = socket(infoPtr->ai_family, infoPtr->ai_socktype | SOCK_CLOEXEC,
                         infoPtr->ai_protocol);
 
-        if (fd >= 0 && ConnectInTime(fd, infoPtr->ai_addr,
-                                     infoPtr->ai_addrlen)) {
+        if (fd >= 0
+            && ConnectInTime(fd, infoPtr->ai_addr, infoPtr->ai_addrlen)) {
             sink->fd = fd;
         } else {
             reason = errno;
@@ -215,7 +220,7 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
         length = sink->nBuffered - sink->nWritten;
     }
     n = sink->isDatagram ? SendDatagram(sink, bytes, length)
-        : send(sink->fd, bytes, length, MSG_NOSIGNAL);
+                         : send(sink->fd, bytes, length, MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         /* It does not read; the connection stays. */
         errno = ETIMEDOUT;
@@ -237,8 +242,8 @@ IsClosedByServer(int fd)
     char    byte;
     ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK
-                      && errno != EINTR);
+    return n == 0
+        || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 /*
@@ -355,12 +360,13 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
               const Ns_LogRecord *recordPtr, char *buffer, size_t room)
 {
     const size_t markBytes = strlen(BYTE_ORDER_MARK);
-    NsLogOut   out = {buffer, room, MAX_LENGTH_DIGITS + 1};
-    NsLogEntry entry;
-    size_t     start, n, headBytes, textBytes;
-    int        pid = sink->ringPtr != NULL
-        ? (int) sink->ringPtr->headerPtr->pid : getpid();
-    bool       isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
+    NsLogOut     out = {buffer, room, MAX_LENGTH_DIGITS + 1};
+    NsLogEntry   entry;
+    size_t       start, n, headBytes, textBytes;
+    int          pid = sink->ringPtr != NULL
+                 ? (int) sink->ringPtr->headerPtr->pid
+                 : getpid();
+    bool         isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
     if (room < out.length) {
         out.room = 0;
@@ -377,7 +383,7 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
         if (n == 0) {
             return 0;
         }
-        out.length += n - 1;    /* Without the newline. */
+        out.length += n - 1; /* Without the newline. */
     }
     if (out.length + 1 > room) {
         return out.length + 1;

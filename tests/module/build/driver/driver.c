@@ -7,12 +7,13 @@
 #include "store.h"
 #include "engine.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
 {
     return server != NULL && StoreAdd(EngineName(module)) > 0
-        ? NS_OK : NS_ERROR;
+        ? NS_OK
+        : NS_ERROR;
 }

@@ -8,7 +8,7 @@
 
 #include "ns.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 static Ns_DriverListenProc  Listen;
@@ -70,8 +70,9 @@ static NS_DRIVER_ACCEPT_STATUS
 AcceptQueue(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
             int *socklenPtr)
 {
-    return Accept(sock, listensock, sockaddrPtr, socklenPtr)
-        == NS_DRIVER_ACCEPT ? NS_DRIVER_ACCEPT_QUEUE : NS_DRIVER_ACCEPT_ERROR;
+    return Accept(sock, listensock, sockaddrPtr, socklenPtr) == NS_DRIVER_ACCEPT
+        ? NS_DRIVER_ACCEPT_QUEUE
+        : NS_DRIVER_ACCEPT_ERROR;
 }
 
 static ssize_t
@@ -118,7 +119,8 @@ Greet(void *arg, Ns_Conn *conn)
         (void) Ns_SockSend(sock, line, (size_t) n, &limit);
     }
     return n >= 6 && strncmp(line, "server", 6u) == 0
-        ? NS_OK : NS_FILTER_RETURN;
+        ? NS_OK
+        : NS_FILTER_RETURN;
 }
 
 static void

@@ -6,12 +6,13 @@
 
 #include "shared.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
 {
     return server != NULL && module != NULL && SharedAnswer() == 42
-        ? NS_OK : NS_ERROR;
+        ? NS_OK
+        : NS_ERROR;
 }

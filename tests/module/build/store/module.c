@@ -6,7 +6,7 @@
 
 #include "store.h"
 
-NS_EXPORT int Ns_ModuleVersion = 1;
+NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
 NS_EXPORT int
