@@ -7,14 +7,19 @@
  *      knows a watch by its serial number, which no later one has: epoll
  *      continues to report a file whose descriptor was closed here and lives
  *      elsewhere.
+ *
+ *      It takes no plain files, which are ready all the time: something else
+ *      that is so stands for them.
  */
 
 #include "net/watch.h"
 #include "nsthread.h"
 #include "base/assert.h"
 
+#include <sys/eventfd.h>
+
 /*
- * How often the owner of a descriptor that cannot be watched tries itself.
+ * How often to look at a descriptor that cannot be watched.
  */
 #define RETRY_NS INT64_C(10000000)
 #define MS       INT64_C(1000000)
@@ -23,7 +28,9 @@ static void          HandleEvent(const NsPollEvent *eventPtr, void *arg);
 static void          TakeNode(NsInboxNode *nodePtr, void *arg);
 static void          TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void          Ask(NsWatcher *watcherPtr, NsWatch *watchPtr);
+static void          LookAgain(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static Ns_ReturnCode Add(NsWatcher *watcherPtr, NsWatch *watchPtr);
+static int           StandIn(int fd);
 static void          Forget(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static unsigned      PollerBits(int when);
 static int           Conditions(int when, unsigned got);
@@ -173,9 +180,24 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
     bool       isOver = watchPtr->due != 0 && watchPtr->due <= NsClockNow();
 
     NsAssert(watchPtr->serial != 0u && (isOver || watchPtr->isRefused));
-    watcherPtr->procsPtr->watchProc(watchPtr,
-                                    isOver ? NS_SOCK_TIMEOUT : watchPtr->when,
-                                    watcherPtr->arg);
+    if (isOver) {
+        watcherPtr->procsPtr->watchProc(watchPtr, NS_SOCK_TIMEOUT,
+                                        watcherPtr->arg);
+    } else {
+        LookAgain(watcherPtr, watchPtr);
+    }
+}
+
+static void
+LookAgain(NsWatcher *watcherPtr, NsWatch *watchPtr)
+{
+    int what = NsWatchAlone(watchPtr->fd, watchPtr->when, 1);
+
+    if (what == 0 || what == NS_SOCK_TIMEOUT) {
+        NsWatchSet(watcherPtr, watchPtr, watchPtr->when, watchPtr->due);
+    } else {
+        watcherPtr->procsPtr->watchProc(watchPtr, what, watcherPtr->arg);
+    }
 }
 
 /*
@@ -212,10 +234,7 @@ Add(NsWatcher *watcherPtr, NsWatch *watchPtr)
     int       fd = watchPtr->fd;
 
     if (NsPollerAdd(pollerPtr, fd, bits, data) != NS_OK) {
-        if (errno != EEXIST) {
-            return NS_ERROR;
-        }
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        fd = StandIn(fd);
         if (fd < 0 || NsPollerAdd(pollerPtr, fd, bits, data) != NS_OK) {
             if (fd >= 0) {
                 NsClose(fd);
@@ -225,6 +244,23 @@ Add(NsWatcher *watcherPtr, NsWatch *watchPtr)
     }
     watchPtr->addedFd = fd;
     return NS_OK;
+}
+
+/*
+ * What to add in the place of a descriptor that the poller has just refused;
+ * -1: nothing.
+ */
+static int
+StandIn(int fd)
+{
+    switch (errno) {
+    case EEXIST:
+        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    case EPERM:
+        return eventfd(1u, EFD_CLOEXEC | EFD_NONBLOCK);
+    default:
+        return -1;
+    }
 }
 
 static void

@@ -21,11 +21,11 @@ typedef struct NsWatch {
     NsWheelEntry wheelEntry; /* Must be first. */
     uintptr_t    serial;     /* The data that the poller gives back. */
     int          fd;
-    int          addedFd; /* With the poller; -1: none.  A duplicate
-                           * if another watch has fd. */
+    int          addedFd; /* With the poller; -1: none.  Another than
+                           * fd if the poller does not take that. */
     int     when;         /* The conditions to wait for. */
     NsStamp due;          /* Until then; 0: no limit. */
-    bool    isRefused;    /* The poller does not take fd. */
+    bool    isRefused;    /* The poller takes none for it. */
 } NsWatch;
 
 /*

@@ -62,6 +62,21 @@ epoll_wait(int fd, struct epoll_event *events, int maxEvents, int ms)
 }
 
 /*
+ * The kernel takes no descriptor into an epoll instance, for want of room.
+ */
+static atomic_bool isRoomGone;
+
+int
+epoll_ctl(int epollFd, int operation, int fd, struct epoll_event *eventPtr)
+{
+    if (atomic_load(&isRoomGone) && operation == EPOLL_CTL_ADD) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int) syscall(SYS_epoll_ctl, epollFd, operation, fd, eventPtr);
+}
+
+/*
  * What procedures were called with, in order: one letter each.
  */
 static Ns_Mutex lock;
@@ -400,6 +415,76 @@ two_tasks_may_wait_for_one_socket(void **state)
 }
 
 /*
+ * Reads a byte per call, to the end of the file.
+ */
+static void
+CountProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
+{
+    int *countPtr = arg;
+    char byte;
+
+    if (why == NS_SOCK_INIT) {
+        Ns_TaskCallback(task, NS_SOCK_READ, NULL);
+    } else if (why == NS_SOCK_READ && read(sock, &byte, 1) == 1) {
+        (*countPtr)++;
+    } else if (why == NS_SOCK_READ) {
+        Ns_TaskDone(task);
+    }
+}
+
+/*
+ * If the thread came back to a file only now and then, the end would be reached
+ * after minutes.
+ */
+static void
+a_task_reads_a_plain_file_without_pauses(void **state)
+{
+    enum { N_BYTES = 6000 };
+    static char   bytes[N_BYTES];
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    Ns_Time       patience = {120, 0};
+    FILE         *fp = tmpfile();
+    int           count = 0;
+    Ns_Task      *task;
+
+    assert_non_null(fp);
+    assert_int_equal(pwrite(fileno(fp), bytes, N_BYTES, 0), N_BYTES);
+    task = Ns_TaskCreate(fileno(fp), CountProc, &count);
+    assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
+    assert_int_equal(Ns_TaskWait(task, &patience), NS_OK);
+    assert_int_equal(count, N_BYTES);
+    Ns_TaskFree(task);
+    Ns_DestroyTaskQueue(queue);
+    fclose(fp);
+}
+
+static void
+a_socket_that_cannot_be_watched_is_reported_only_when_it_is_ready(void **state)
+{
+    Ns_TaskQueue *queue = Ns_CreateTaskQueue("test");
+    Ns_Time       patience = {120, 0}, soon = {0, 300000};
+    NS_SOCKET     socks[2];
+    Ns_Task      *task;
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(Ns_SockSetNonBlocking(socks[0]), NS_OK);
+    atomic_store(&isRoomGone, true);
+    task = Ns_TaskCreate(socks[0], PingProc, &patience);
+    assert_int_equal(Ns_TaskEnqueue(task, queue), NS_OK);
+    WaitFor("iw");
+    /* Silence: a call would find nothing to read. */
+    assert_int_equal(Ns_TaskWait(task, &soon), NS_TIMEOUT);
+    WaitFor("iw");
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    assert_int_equal(Ns_TaskWait(task, &patience), NS_OK);
+    WaitFor("iwrd");
+    atomic_store(&isRoomGone, false);
+    Ns_DestroyTaskQueue(queue);
+    close(Ns_TaskFree(task));
+    close(socks[1]);
+}
+
+/*
  * Cancels itself in its last call.
  */
 static void
@@ -598,6 +683,10 @@ main(void)
         cmocka_unit_test_setup(tasks_that_wait_cost_nothing_while_one_works,
                                Reset),
         cmocka_unit_test_setup(two_tasks_may_wait_for_one_socket, Reset),
+        cmocka_unit_test_setup(a_task_reads_a_plain_file_without_pauses, Reset),
+        cmocka_unit_test_setup(
+            a_socket_that_cannot_be_watched_is_reported_only_when_it_is_ready,
+            Reset),
         cmocka_unit_test_setup(a_task_in_its_last_call_cannot_be_cancelled,
                                Reset),
         cmocka_unit_test_setup(an_event_queue_runs_until_no_event_remains,
