@@ -194,6 +194,37 @@ WriteAndLook(void)
     NsLogFinish();
 }
 
+/*
+ * Requests that change nothing, until all have written.
+ */
+static void
+Request(void *arg)
+{
+    const atomic_bool *isDonePtr = arg;
+
+    while (!atomic_load(isDonePtr)) {
+        MUST(Ns_LogSinkSetLines(sink, 0) == NS_OK, 6);
+    }
+}
+
+static void
+WriteAndLookBesideRequests(void)
+{
+    atomic_bool isDone = false;
+    Ns_Thread   thread;
+
+    Start(0);
+    Ns_ThreadCreate(Request, &isDone, 0, &thread);
+    for (int i = 0; i < 4; i++) {
+        StartWriter(i, PER_THREAD, true);
+    }
+    JoinWriters(4);
+    atomic_store(&isDone, true);
+    Ns_ThreadJoin(&thread, NULL);
+    NsLogStop();
+    NsLogFinish();
+}
+
 static void
 WriteBuffered(void)
 {
@@ -250,6 +281,12 @@ ALineIsInTheFileWhenItsCallerGoesOn(void **state)
 }
 
 static void
+ALineThatARequestHasReadIsInTheFileLikewise(void **state)
+{
+    RunInChild(WriteAndLookBesideRequests);
+}
+
+static void
 SeveralWritersKeepNoMoreLinesThanTheBufferMay(void **state)
 {
     RunInChild(WriteBuffered);
@@ -261,6 +298,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ThreadsThatWaitForOneAreServedByOneWrite),
         cmocka_unit_test(ALineIsInTheFileWhenItsCallerGoesOn),
+        cmocka_unit_test(ALineThatARequestHasReadIsInTheFileLikewise),
         cmocka_unit_test(SeveralWritersKeepNoMoreLinesThanTheBufferMay)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -510,6 +510,9 @@ void NsSinkUnlock(Ns_LogSink sink);
  * awaited is waited for; else whoever has it locked does that. */
 void NsSinkTakeTurn(Ns_LogSink sink, int64_t time);
 
+/* One turn, with the sink locked: whoever reads for others writes for them. */
+void NsSinkServeHere(Ns_LogSink sink, int64_t time);
+
 /* Write a line about records that are missing: dropped by the rule of the
  * stream, or, NULL, because of the sink. */
 bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);

@@ -525,7 +525,7 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     isDone = opPtr->isDone;
     Ns_MutexUnlock(&sink->wakeLock);
     if (!isDone) {
-        NsDeliverPass(sink, opPtr->time);
+        NsSinkServeHere(sink, opPtr->time);
     }
     NsSinkUnlock(sink);
     NsAssert(opPtr->isDone);

@@ -70,12 +70,18 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
             return;
         }
         if (atomic_load(&sink->nServed) < number || sink->servedUntil < time) {
-            NsDeliverPass(sink, time);
-            (void) NsDeliverDue(sink, NS_FLUSH_BY_CALLER);
+            NsSinkServeHere(sink, time);
         }
         NsSinkUnlock(sink);
         number = atomic_load(&sink->nComers);
     } while (!mustWait && atomic_load(&sink->nServed) < number);
+}
+
+void
+NsSinkServeHere(Ns_LogSink sink, int64_t time)
+{
+    NsDeliverPass(sink, time);
+    (void) NsDeliverDue(sink, NS_FLUSH_BY_CALLER);
 }
 
 /*
