@@ -17,6 +17,9 @@
 #define MAX_THREADS 8
 #define PER_THREAD  100
 #define MAX_LINES   10
+/* So many fit into the memory at least, and not twice as many. */
+#define LARGE_BYTES  250000
+#define LEAST_COMERS 3
 
 /*
  * Ends the child with a status when a condition does not hold.
@@ -255,6 +258,34 @@ WriteBuffered(void)
 }
 
 static void
+WriteLarge(void *arg)
+{
+    static char  bytes[LARGE_BYTES];
+    struct iovec piece = {bytes, sizeof(bytes)};
+
+    MUST(Ns_LogStreamPut(stream, Notice, &piece, 1) == NS_OK, 6);
+}
+
+static void
+WriteMoreThanMemory(void)
+{
+    NsSinkStats stats;
+
+    Start(0);
+    SetGate(true);
+    for (int i = 0; i < MAX_THREADS; i++) {
+        Ns_ThreadCreate(WriteLarge, NULL, 0, &writers[i].thread);
+    }
+    AwaitComers(LEAST_COMERS);
+    SetGate(false);
+    JoinWriters(MAX_THREADS);
+    NsSinkGetStats(sink, &stats);
+    MUST(stats.delivered == MAX_THREADS && stats.droppedMemory == 0, 7);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
 RunInChild(void (*proc)(void))
 {
     char command[128];
@@ -292,6 +323,12 @@ SeveralWritersKeepNoMoreLinesThanTheBufferMay(void **state)
     RunInChild(WriteBuffered);
 }
 
+static void
+RecordsThatMemoryHasNoRoomForWaitForATurn(void **state)
+{
+    RunInChild(WriteMoreThanMemory);
+}
+
 int
 main(void)
 {
@@ -299,7 +336,8 @@ main(void)
         cmocka_unit_test(ThreadsThatWaitForOneAreServedByOneWrite),
         cmocka_unit_test(ALineIsInTheFileWhenItsCallerGoesOn),
         cmocka_unit_test(ALineThatARequestHasReadIsInTheFileLikewise),
-        cmocka_unit_test(SeveralWritersKeepNoMoreLinesThanTheBufferMay)};
+        cmocka_unit_test(SeveralWritersKeepNoMoreLinesThanTheBufferMay),
+        cmocka_unit_test(RecordsThatMemoryHasNoRoomForWaitForATurn)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,10 @@
 static void OfRecord(int stream, int64_t time);
 static void OfStream(int stream);
 static void OfMemory(void);
+static bool OfRoom(void);
 
 /* Until somebody reads. */
-NsBell nsBell = {OfRecord, OfStream, OfStream, OfMemory, OfMemory};
+NsBell nsBell = {OfRecord, OfStream, OfStream, OfMemory, OfRoom, OfMemory};
 
 bool        nsBellNeedsFence;
 atomic_uint nsBellFence;
@@ -27,7 +28,7 @@ NsBellHang(const NsBell *bellPtr)
 {
     NsAssert(bellPtr->recordProc != NULL && bellPtr->nudgeProc != NULL
              && bellPtr->streamProc != NULL && bellPtr->shortageProc != NULL
-             && bellPtr->takenProc != NULL);
+             && bellPtr->roomProc != NULL && bellPtr->takenProc != NULL);
     nsBell = *bellPtr;
 }
 
@@ -62,4 +63,10 @@ OfStream(int stream)
 static void
 OfMemory(void)
 {
+}
+
+static bool
+OfRoom(void)
+{
+    return false;
 }

@@ -31,6 +31,10 @@ typedef struct NsBell {
     /* Memory is short: what readers hold is needed. */
     void (*shortageProc)(void);
 
+    /* There is no memory for a record, and the ringing thread may wait: it
+     * makes room.  False: it cannot. */
+    bool (*roomProc)(void);
+
     /* So much is taken that somebody should look who keeps it; see
      * NsSegmentsWatch. */
     void (*takenProc)(void);

@@ -73,6 +73,7 @@ NsSinkInit(void)
                          .nudgeProc = NsSinkNudge,
                          .streamProc = NsSinkJoinStream,
                          .shortageProc = NsSinkWakeAll,
+                         .roomProc = NsSinkMakeRoom,
                          .takenProc = NsBoundAsk});
 }
 

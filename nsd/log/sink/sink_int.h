@@ -513,6 +513,10 @@ void NsSinkTakeTurn(Ns_LogSink sink, int64_t time);
 /* One turn, with the sink locked: whoever reads for others writes for them. */
 void NsSinkServeHere(Ns_LogSink sink, int64_t time);
 
+/* For the bell: write what sinks keep that no worker serves, as far as they are
+ * awaited.  False: they keep no memory. */
+bool NsSinkMakeRoom(void);
+
 /* Write a line about records that are missing: dropped by the rule of the
  * stream, or, NULL, because of the sink. */
 bool NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr);

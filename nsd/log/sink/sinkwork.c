@@ -96,6 +96,31 @@ IsTurnDue(Ns_LogSink sink, uint64_t number)
     return more <= 0 || number > served + (uint64_t) more || NsLaneIsTight();
 }
 
+bool
+NsSinkMakeRoom(void)
+{
+    Ns_LogSink sink;
+    bool       hasServed = false;
+
+    if (nsSinkIsAsync || NsEntryIsDeferring()) {
+        return false;
+    }
+    NsSinkEnter();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (atomic_load(&sink->state) == NS_SINK_CALLERS
+            && atomic_load(&sink->isAwaited)
+            && atomic_load(&sink->failedSince) == 0 && NsBoundHeld(sink) > 0) {
+            NsSinkLock(sink);
+            NsDeliverPass(sink, 0);
+            (void) NsDeliverFlush(sink);
+            NsSinkUnlock(sink);
+            hasServed = true;
+        }
+    }
+    NsSinkLeave();
+    return hasServed;
+}
+
 void
 NsSinkDrain(Ns_LogSink sink)
 {

@@ -50,6 +50,7 @@ struct Ns_LogStream_ {
 };
 
 #define EPISODE_NANOS NS_STAMP_SECOND
+#define MAX_ROOMS     100
 
 Ns_LogStream nsSystemStream;
 Ns_LogStream nsAuditStream;
@@ -95,6 +96,8 @@ static bool Passes(const Route *routePtr, Ns_LogStream stream, int severity,
                    const char *kind);
 static Ns_ReturnCode PutInLane(Ns_LogStream        stream,
                                const NsLaneRecord *recordPtr);
+static bool PutWithRoom(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+    __attribute__((noinline));
 static Ns_ReturnCode PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
 static void NotePutEarly(Ns_LogStream stream);
@@ -346,7 +349,8 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     if (unlikely(recordPtr->length > nsLaneMaxRecord)) {
         return PutCut(stream, recordPtr);
     }
-    if (unlikely(!NsLanePut(stream->index, recordPtr))) {
+    if (unlikely(!NsLanePut(stream->index, recordPtr))
+        && !PutWithRoom(stream, recordPtr)) {
         CountDrop(stream, recordPtr->time);
         return NS_ERROR;
     }
@@ -360,6 +364,20 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
         nsBell.recordProc(stream->index, recordPtr->time);
     }
     return NS_OK;
+}
+
+/*
+ * Others may be faster when there is room: again, but not for ever.
+ */
+static bool
+PutWithRoom(Ns_LogStream stream, const NsLaneRecord *recordPtr)
+{
+    for (int i = 0; i < MAX_ROOMS && nsBell.roomProc(); i++) {
+        if (NsLanePut(stream->index, recordPtr)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
