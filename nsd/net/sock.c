@@ -84,7 +84,7 @@ NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 void
 NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes)
 {
-    NsAssert(sockPtr->heldPtr == NULL && heldPtr != NULL);
+    NsAssert(sockPtr->heldPtr == NULL);
     sockPtr->heldPtr = heldPtr;
     sockPtr->heldBytes = bytes;
 }

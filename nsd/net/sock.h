@@ -58,7 +58,7 @@ void NsSockFinish(NsSock *sockPtr, bool keep);
 /*
  * Before anything is sent: these log records of a reply of that many bytes are
  * put when it has been sent or given up, with the number of bytes that were
- * sent.  They are prepared before the last bytes leave.
+ * sent.  They are prepared before the last bytes leave.  NULL: nothing logs.
  */
 void NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes);
 
