@@ -66,14 +66,25 @@ epoll_wait(int fd, struct epoll_event *events, int maxEvents, int ms)
  */
 static atomic_bool isRoomGone;
 
+/*
+ * Removals of descriptors that were not there, or not any longer.
+ */
+static atomic_int nRemovedLate;
+
 int
 epoll_ctl(int epollFd, int operation, int fd, struct epoll_event *eventPtr)
 {
+    int result;
+
     if (atomic_load(&isRoomGone) && operation == EPOLL_CTL_ADD) {
         errno = ENOSPC;
         return -1;
     }
-    return (int) syscall(SYS_epoll_ctl, epollFd, operation, fd, eventPtr);
+    result = (int) syscall(SYS_epoll_ctl, epollFd, operation, fd, eventPtr);
+    if (result != 0 && operation == EPOLL_CTL_DEL) {
+        atomic_fetch_add(&nRemovedLate, 1);
+    }
+    return result;
 }
 
 /*
@@ -625,6 +636,63 @@ an_event_whose_descriptor_is_closed_is_called(void **state)
     close(socks[0]);
 }
 
+/*
+ * Closes its descriptor in the last call.
+ */
+static int
+CloseProc(NS_SOCKET sock, void *arg, int why)
+{
+    close(sock);
+    Note(why);
+    return NS_FALSE;
+}
+
+static void
+CloseEventProc(Ns_Event *event, NS_SOCKET sock, void *arg, Ns_Time *now,
+               int why)
+{
+    Note(why);
+    if (why == NS_SOCK_INIT) {
+        Ns_EventCallback(event, NS_SOCK_READ, NULL);
+    } else {
+        close(sock);
+    }
+}
+
+/*
+ * Another thread may have the number by then.
+ */
+static void
+a_descriptor_that_its_procedure_closes_is_not_used_afterwards(void **state)
+{
+    Ns_EventQueue *queue = Ns_CreateEventQueue(1);
+    NS_SOCKET      socks[2];
+
+    assert_int_equal(ns_sockpair(socks), 0);
+    assert_int_equal(write(socks[1], "a", 1), 1);
+    atomic_store(&nRemovedLate, 0);
+
+    assert_int_equal(Ns_SockCallback(dup(socks[0]), CloseProc, NULL,
+                                     NS_SOCK_READ),
+                     NS_OK);
+    WaitFor("r");
+    WaitForCancel(socks[1], "rc");
+
+    assert_int_equal(Ns_EventEnqueue(queue, dup(socks[0]), CloseEventProc,
+                                     NULL),
+                     NS_OK);
+    assert_false(Ns_RunEventQueue(queue));
+    assert_int_equal(Ns_EventEnqueue(queue, dup(socks[1]), CloseEventProc,
+                                     NULL),
+                     NS_OK);
+    Ns_ExitEventQueue(queue);
+    WaitFor("rcirix");
+
+    assert_int_equal(atomic_load(&nRemovedLate), 0);
+    close(socks[0]);
+    close(socks[1]);
+}
+
 static void
 vectors_are_consumed_from_the_start(void **state)
 {
@@ -695,6 +763,9 @@ main(void)
                                Reset),
         cmocka_unit_test_setup(an_event_whose_descriptor_is_closed_is_called,
                                Reset),
+        cmocka_unit_test_setup(
+            a_descriptor_that_its_procedure_closes_is_not_used_afterwards,
+            Reset),
         cmocka_unit_test_setup(vectors_are_consumed_from_the_start, Reset),
         cmocka_unit_test_setup(
             a_wait_for_what_is_no_open_descriptor_is_an_error, Reset),
