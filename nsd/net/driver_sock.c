@@ -111,10 +111,11 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsAssert(threadPtr->nLeaving >= 0
              && threadPtr->nLeaving <= threadPtr->nSockets);
 
-    /* epoll forgets a closed descriptor, unless it lives on elsewhere. */
-    if (sockPtr->isRegistered
-        && (closesItself || sockPtr->isTaken
-            || !NsPollerIsAutomatic(threadPtr->loop.pollerPtr))) {
+    /*
+     * epoll forgets a closed descriptor, unless it lives on elsewhere: with one
+     * who took it, or with a child process until that runs its program.
+     */
+    if (sockPtr->isRegistered) {
         NsPollerRemove(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
     }
     if (!sockPtr->isShut) {

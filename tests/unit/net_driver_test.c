@@ -7,6 +7,8 @@
 
 #include "net_echo.h"
 
+#include <sys/wait.h>
+
 static void
 Exchange(const char *request, const char *expected)
 {
@@ -280,6 +282,49 @@ leave_to_send_is_given(void **state)
     close(fd);
 }
 
+/*
+ * Until it runs its program, a child has all descriptors.  A reset arrives for
+ * a connection that is closed in the server alone.
+ */
+static void
+a_child_that_has_a_closed_connection_does_no_harm(void **state)
+{
+    struct linger reset = {.l_onoff = 1};
+    pid_t         child;
+    int           fd, pair[2];
+    char          byte = 'x';
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    while (atomic_load(&nEchoOpen) > 0) {
+        usleep(1000);
+    }
+    fd = EchoConnect();
+    EchoWrite(fd, "GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(EchoReadReply(fd), "GET /a 0 0 ");
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        /* The end of the client is the parent's alone; wait for its end. */
+        close(fd);
+        close(pair[0]);
+        (void) !write(pair[1], &byte, 1);
+        _exit((int) read(pair[1], &byte, 1));
+    }
+    close(pair[1]);
+    assert_int_equal(read(pair[0], &byte, 1), 1);
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    while (atomic_load(&nEchoOpen) > 0) {
+        usleep(1000);
+    }
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset,
+                                sizeof(reset)),
+                     0);
+    close(fd);
+    one_request_gets_one_reply(state);
+    close(pair[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 static int
 AnswerDirectly(void **state)
 {
@@ -330,6 +375,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_idle_connection_is_closed_after_keepwait),
     cmocka_unit_test(a_silent_connection_is_closed_after_recvwait),
     cmocka_unit_test(leave_to_send_is_given),
+    cmocka_unit_test(a_child_that_has_a_closed_connection_does_no_harm),
 };
 
 static const struct CMUnitTest stopTests[] = {

@@ -27,8 +27,9 @@
 #endif
 
 static bool       answersDirectly;
-static atomic_int nEchoed;  /* Answers given, and sockets given back. */
-static int        bigBytes; /* Length of the answer to /big. */
+static atomic_int nEchoed;   /* Answers given, and sockets given back. */
+static atomic_int nEchoOpen; /* Connections. */
+static int        bigBytes;  /* Length of the answer to /big. */
 static int        echoPort;
 static NsServer  *echoServer;
 
@@ -54,6 +55,7 @@ EchoAccept(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *saPtr,
 
     sock->sock = accept4(listensock, saPtr, &length,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
+    atomic_fetch_add(&nEchoOpen, sock->sock >= 0);
     return sock->sock < 0 ? NS_DRIVER_ACCEPT_ERROR : NS_DRIVER_ACCEPT;
 }
 
@@ -87,6 +89,7 @@ EchoKeep(Ns_Sock *sock)
 static void
 EchoClose(Ns_Sock *sock)
 {
+    atomic_fetch_sub(&nEchoOpen, 1);
 }
 
 /*
