@@ -6,10 +6,11 @@
  *      There are two back ends behind one interface: epoll, and poll for
  *      systems without it.  A kqueue one would fit.
  *
- *      A descriptor is watched in one of two ways.  Edge: an arrival is
+ *      A descriptor is watched in one of three ways.  Edge: an arrival is
  *      reported once; the thread reads until nothing is left, and says
- *      NsPollerResume, or it asks with NsPollerChange whether something is.
- *      Level: the condition is reported as long as it holds.
+ *      NsPollerResume.  Once: a condition is reported, and nothing further
+ *      until NsPollerChange asks again; epoll alone can do that.  Level: the
+ *      condition is reported as long as it holds.
  */
 
 #ifndef NSD_NET_POLLER_H
@@ -24,10 +25,11 @@ typedef struct NsPoller NsPoller;
 #define NS_POLL_HANGUP 0x4  /* The peer sends no more, or is gone. */
 #define NS_POLL_EDGE   0x8  /* Only in calls of NsPollerAdd and Change. */
 #define NS_POLL_URGENT 0x10 /* Urgent data. */
+#define NS_POLL_ONCE   0x20 /* Only in these calls, too. */
 
 typedef struct NsPollEvent {
     void    *data;
-    unsigned what; /* All but NS_POLL_EDGE. */
+    unsigned what; /* All but NS_POLL_EDGE and NS_POLL_ONCE. */
 } NsPollEvent;
 
 typedef enum { NS_POLLER_EPOLL, NS_POLLER_POLL } NsPollerKind;

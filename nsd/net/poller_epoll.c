@@ -112,6 +112,9 @@ Control(Epoll *epollPtr, int operation, int fd, unsigned what, void *data)
     if ((what & NS_POLL_EDGE) != 0u) {
         event.events |= EPOLLET;
     }
+    if ((what & NS_POLL_ONCE) != 0u) {
+        event.events |= EPOLLONESHOT;
+    }
     return epoll_ctl(epollPtr->fd, operation, fd, &event);
 }
 

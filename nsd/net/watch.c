@@ -3,10 +3,10 @@
  *
  *      Descriptors of others, and a loop.
  *
- *      The poller is asked for edges, and asked again for each report.  It
- *      knows a watch by its serial number, which no later one has: epoll
- *      continues to report a file whose descriptor was closed here and lives
- *      elsewhere.
+ *      The poller is asked for one report at a time, and never to forget a
+ *      descriptor: its owner may have closed it by then, and its number may be
+ *      that of another file.  It knows a watch by its serial number, which no
+ *      later one has, so what it still reports leads nowhere.
  *
  *      It takes no plain files, which are ready all the time: something else
  *      that is so stands for them.
@@ -31,6 +31,7 @@ static void          Ask(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static void          LookAgain(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static Ns_ReturnCode Add(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static int           StandIn(int fd);
+static bool          IsWatched(NsWatcher *watcherPtr, int fd);
 static void          Forget(NsWatcher *watcherPtr, NsWatch *watchPtr);
 static unsigned      PollerBits(int when);
 static int           Conditions(int when, unsigned got);
@@ -234,6 +235,11 @@ Add(NsWatcher *watcherPtr, NsWatch *watchPtr)
     int       fd = watchPtr->fd;
 
     if (NsPollerAdd(pollerPtr, fd, bits, data) != NS_OK) {
+        if (errno == EEXIST && !IsWatched(watcherPtr, fd)) {
+            /* By one that has ended. */
+            watchPtr->addedFd = fd;
+            return NsPollerChange(pollerPtr, fd, bits, data);
+        }
         fd = StandIn(fd);
         if (fd < 0 || NsPollerAdd(pollerPtr, fd, bits, data) != NS_OK) {
             if (fd >= 0) {
@@ -263,22 +269,40 @@ StandIn(int fd)
     }
 }
 
+/*
+ * Rare, so a look at all.
+ */
+static bool
+IsWatched(NsWatcher *watcherPtr, int fd)
+{
+    Tcl_HashSearch       search;
+    const Tcl_HashEntry *hPtr;
+
+    for (hPtr = Tcl_FirstHashEntry(&watcherPtr->watches, &search); hPtr != NULL;
+         hPtr = Tcl_NextHashEntry(&search)) {
+        const NsWatch *watchPtr = Tcl_GetHashValue(hPtr);
+
+        if (watchPtr->addedFd == fd) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 Forget(NsWatcher *watcherPtr, NsWatch *watchPtr)
 {
-    if (watchPtr->addedFd >= 0) {
+    if (watchPtr->addedFd >= 0 && watchPtr->addedFd != watchPtr->fd) {
         NsPollerRemove(watcherPtr->loop.pollerPtr, watchPtr->addedFd);
-        if (watchPtr->addedFd != watchPtr->fd) {
-            NsClose(watchPtr->addedFd);
-        }
-        watchPtr->addedFd = -1;
+        NsClose(watchPtr->addedFd);
     }
+    watchPtr->addedFd = -1;
 }
 
 static unsigned
 PollerBits(int when)
 {
-    return NS_POLL_EDGE | ((when & NS_SOCK_READ) != 0 ? NS_POLL_READ : 0u)
+    return NS_POLL_ONCE | ((when & NS_SOCK_READ) != 0 ? NS_POLL_READ : 0u)
         | ((when & NS_SOCK_WRITE) != 0 ? NS_POLL_WRITE : 0u)
         | ((when & NS_SOCK_EXCEPTION) != 0 ? NS_POLL_URGENT : 0u);
 }
