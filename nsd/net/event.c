@@ -30,7 +30,7 @@ typedef struct EventQueue {
 
 static void        Begin(NsInboxNode *nodePtr, void *arg);
 static NsWatchProc Happened;
-static void        Call(EventQueue *queuePtr, Event *eventPtr, int why);
+static void        Call(Event *eventPtr, int why);
 static void        End(EventQueue *queuePtr, Event *eventPtr);
 
 static const NsWatchProcs watchProcs = {
@@ -105,7 +105,7 @@ Ns_ExitEventQueue(Ns_EventQueue *queue)
     while ((watchPtr = NsWatcherFirst(&queuePtr->watcher)) != NULL) {
         Event *eventPtr = (Event *) watchPtr;
 
-        Call(queuePtr, eventPtr, NS_SOCK_EXIT);
+        Call(eventPtr, NS_SOCK_EXIT);
         End(queuePtr, eventPtr);
     }
     NsWatcherFree(&queuePtr->watcher);
@@ -135,7 +135,7 @@ Happened(NsWatch *watchPtr, int what, void *arg)
     EventQueue *queuePtr = arg;
     Event      *eventPtr = (Event *) watchPtr;
 
-    Call(queuePtr, eventPtr, what & -what);
+    Call(eventPtr, what & -what);
     if (eventPtr->when == 0) {
         End(queuePtr, eventPtr);
     } else {
@@ -143,16 +143,11 @@ Happened(NsWatch *watchPtr, int what, void *arg)
     }
 }
 
-/*
- * The descriptor is out of the poller meanwhile: the procedure may close it,
- * and its number be another thread's afterwards.
- */
 static void
-Call(EventQueue *queuePtr, Event *eventPtr, int why)
+Call(Event *eventPtr, int why)
 {
     Ns_Time now;
 
-    NsWatchSet(&queuePtr->watcher, &eventPtr->watch, 0, 0);
     Ns_GetTime(&now);
     eventPtr->when = 0;
     eventPtr->due = 0;

@@ -395,8 +395,7 @@ Description(const Callback *callbackPtr)
 }
 
 /*
- * One condition per call.  The descriptor is out of the poller meanwhile: the
- * procedure may close it, and its number be another thread's afterwards.
+ * One condition per call.
  */
 static void
 Happened(NsWatch *watchPtr, int what, void *arg)
@@ -404,7 +403,6 @@ Happened(NsWatch *watchPtr, int what, void *arg)
     Callback *callbackPtr = (Callback *) watchPtr;
     bool      goesOn = true;
 
-    NsWatchSet(&watcher, watchPtr, 0, 0);
     if (what == NS_SOCK_TIMEOUT) {
         goesOn = Call(callbackPtr, NS_SOCK_TIMEOUT);
     }
