@@ -87,7 +87,10 @@ NsSocksRemove(NsDriverThread *threadPtr, NsSock *sockPtr)
         NsAssert(listPtr->lastPtr == sockPtr);
         listPtr->lastPtr = sockPtr->prevPtr;
     }
-    sockPtr->headStamp = 0;
+    if (sockPtr->headStamp != 0) {
+        /* Not if it is 0: a spooler thread may have the socket, and read. */
+        sockPtr->headStamp = 0;
+    }
 }
 
 /*
