@@ -85,7 +85,8 @@ ns_section ns/parameters
    ns_param asynclogwriter          true
    # Limit of log streams, and of log sinks; 0 = those of the configuration and 128 more.
   #ns_param maxlogs                 0
-   # Memory for log records on their way: 64MiB, or 8MiB if no log thread writes.
+   # Memory for log records on their way: 64MiB, or 8MiB if no log thread writes, to 128 logs
+   # at most.
   #ns_param logmemory               {}
    # Directory of that memory; it should be a memory file system.
   #ns_param logringdir              /dev/shm

@@ -27,6 +27,7 @@
 
 /* Sinks to be made while the server runs, and those of one stream. */
 #define OTHER_LOGS    128
+#define FEW_LOGS      128
 #define OTHER_READERS 16
 
 /* How often to look after the log memory. */
@@ -82,9 +83,10 @@ static const NsParameter rows[] = {
            "Limit of log streams, and of log sinks; 0 = those of the "
            "configuration and 128 more."),
     NS_SIZE(NsLogSettings, memoryBytes, "logmemory",
-            "64MiB; 8MiB if no log thread writes", NS_LOG_MEMORY_MIN,
-            NS_LOG_MEMORY_MAX, "Memory for log records on their way.",
-            .isDescribed = true, .adjustProc = AdjustMemory),
+            "64MiB; 8MiB if no log thread writes, to 128 logs at most",
+            NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
+            "Memory for log records on their way.", .isDescribed = true,
+            .adjustProc = AdjustMemory),
     NS_PATH(NsLogSettings, ringDirectory, "logringdir", "/dev/shm",
             "Directory of that memory; it should be a memory file system."),
     NS_PARAM_END};
@@ -175,7 +177,8 @@ WatchMemory(void *arg)
 }
 
 /*
- * Where those who log write themselves, little waits.
+ * Where those who log write themselves, little waits; but each log that a
+ * thread has written to keeps some of it.
  */
 static void
 AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
@@ -183,6 +186,7 @@ AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
     const NsLogSettings *settingsPtr = valuesPtr;
 
     limitsPtr->defaultText = settingsPtr->isAsync || CountOf(SINKS) > 0
+            || MaxLogs(0) > OTHER_LOGS + FEW_LOGS
         ? "64MiB"
         : "8MiB";
 }
