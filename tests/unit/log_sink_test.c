@@ -8,7 +8,7 @@
  */
 
 #include "unit.h"
-#include "child.h"
+#include "log_child.h"
 
 #include <malloc.h>
 
@@ -22,13 +22,6 @@
 #include "ns.h"
 
 #define NRECORDS 20000
-
-static char directory[64];
-
-/* What the format procedure of stream "held" waits for. */
-static Ns_Mutex gateLock;
-static Ns_Cond  gateOpened;
-static bool     isGateClosed; /* Guarded by gateLock. */
 
 static char *
 PathOf(const char *name)
@@ -45,25 +38,9 @@ static size_t
 Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
     if (arg != NULL) {
-        Ns_MutexLock(&gateLock);
-        while (isGateClosed) {
-            Ns_CondWait(&gateOpened, &gateLock);
-        }
-        Ns_MutexUnlock(&gateLock);
+        PassGate();
     }
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
-}
-
-static void
-SetGate(bool isClosed)
-{
-    Ns_MutexLock(&gateLock);
-    isGateClosed = isClosed;
-    Ns_CondBroadcast(&gateOpened);
-    Ns_MutexUnlock(&gateLock);
+    return CopyRecord(buffer, room, recordPtr);
 }
 
 static Ns_LogSink
@@ -129,16 +106,6 @@ Nap(void)
 
     select(0, NULL, NULL, NULL, &pause);
 }
-
-/*
- * Ends the child with a status when a condition does not hold.
- */
-#define MUST(condition, status) \
-    do {                        \
-        if (!(condition)) {     \
-            _exit(status);      \
-        }                       \
-    } while (0)
 
 static void
 FillDisk(void)
@@ -549,20 +516,6 @@ AddAndRemoveOften(void)
     MUST(CountLines("test") == (int) stats.accepted, 6);
     NsLogStop();
     NsLogFinish();
-}
-
-static void
-RunInChild(void (*proc)(void))
-{
-    char command[128];
-    int  status;
-
-    strcpy(directory, "/tmp/log_sink.XXXXXX");
-    assert_non_null(mkdtemp(directory));
-    status = InChild(proc);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(status, 0);
 }
 
 static void

@@ -7,7 +7,7 @@
  */
 
 #include "unit.h"
-#include "child.h"
+#include "log_child.h"
 
 #include "log/init.h"
 #include "log/sink/sink_int.h"
@@ -21,16 +21,6 @@
 #define LARGE_BYTES  250000
 #define LEAST_COMERS 3
 
-/*
- * Ends the child with a status when a condition does not hold.
- */
-#define MUST(condition, status) \
-    do {                        \
-        if (!(condition)) {     \
-            _exit(status);      \
-        }                       \
-    } while (0)
-
 typedef struct Writer {
     Ns_Thread thread;
     int       number;
@@ -38,38 +28,16 @@ typedef struct Writer {
     bool      looks; /* For its lines, each time. */
 } Writer;
 
-static char         directory[64];
 static char         file[96];
 static Ns_LogStream stream;
 static Ns_LogSink   sink;
 static Writer       writers[MAX_THREADS];
 
-/* What the format procedure waits for. */
-static Ns_Mutex gateLock;
-static Ns_Cond  gateOpened;
-static bool     isGateClosed; /* Guarded by gateLock. */
-
 static size_t
 Format(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
 {
-    Ns_MutexLock(&gateLock);
-    while (isGateClosed) {
-        Ns_CondWait(&gateOpened, &gateLock);
-    }
-    Ns_MutexUnlock(&gateLock);
-    if (recordPtr->length <= room) {
-        memcpy(buffer, recordPtr->bytes, recordPtr->length);
-    }
-    return recordPtr->length;
-}
-
-static void
-SetGate(bool isClosed)
-{
-    Ns_MutexLock(&gateLock);
-    isGateClosed = isClosed;
-    Ns_CondBroadcast(&gateOpened);
-    Ns_MutexUnlock(&gateLock);
+    PassGate();
+    return CopyRecord(buffer, room, recordPtr);
 }
 
 static void
@@ -283,20 +251,6 @@ WriteMoreThanMemory(void)
     MUST(stats.delivered == MAX_THREADS && stats.droppedMemory == 0, 7);
     NsLogStop();
     NsLogFinish();
-}
-
-static void
-RunInChild(void (*proc)(void))
-{
-    char command[128];
-    int  status;
-
-    strcpy(directory, "/tmp/log_turns.XXXXXX");
-    assert_non_null(mkdtemp(directory));
-    status = InChild(proc);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(status, 0);
 }
 
 static void
