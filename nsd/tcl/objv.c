@@ -11,6 +11,7 @@
 #include "nsstring.h"
 #include "nstcl.h"
 #include "process/server.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 static int ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
@@ -18,10 +19,11 @@ static int ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
 static int ParseArgs(Ns_ObjvSpec *argSpecs, Tcl_Interp *interp, int *objcPtr,
                      Tcl_Obj *const *objv, bool *isUsagePtr);
 static Ns_ObjvSpec *FindOption(Ns_ObjvSpec *optSpecs, Tcl_Obj *objPtr);
-static int WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
-                     Tcl_Interp *interp, int offset, Tcl_Obj *const *objv);
-static int FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
-                   Tcl_Obj *objPtr, const char *label, int *valuePtr);
+static int  WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
+                      Tcl_Interp *interp, int offset, Tcl_Obj *const *objv);
+static void AppendOption(Ns_DString *dsPtr, const Ns_ObjvSpec *specPtr);
+static int  FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
+                    Tcl_Obj *objPtr, const char *label, int *valuePtr);
 static const char *Label(const Ns_ObjvSpec *specPtr);
 
 int
@@ -106,16 +108,24 @@ ParseArgs(Ns_ObjvSpec *argSpecs, Tcl_Interp *interp, int *objcPtr,
     return TCL_OK;
 }
 
+/*
+ * A byte array is not asked for its string, with which it would no longer be
+ * known as data.
+ */
 static Ns_ObjvSpec *
 FindOption(Ns_ObjvSpec *optSpecs, Tcl_Obj *objPtr)
 {
-    const char *word = Tcl_GetString(objPtr);
+    int         length;
+    const char *word = NsTclIsByteArray(objPtr)
+        ? (const char *) Tcl_GetByteArrayFromObj(objPtr, &length)
+        : Tcl_GetStringFromObj(objPtr, &length);
 
-    if (*word != '-') {
+    if (length == 0 || *word != '-') {
         return NULL;
     }
     for (Ns_ObjvSpec *specPtr = optSpecs; specPtr->key != NULL; specPtr++) {
-        if (STREQ(specPtr->key, word)) {
+        if (strlen(specPtr->key) == (size_t) length
+            && memcmp(specPtr->key, word, (size_t) length) == 0) {
             return specPtr;
         }
     }
@@ -139,14 +149,7 @@ WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
     for (specPtr = optSpecs;
          specPtr != NULL && specPtr->key != NULL && *specPtr->key != '\0';
          specPtr++) {
-        bool isFlag = specPtr->proc == Ns_ObjvBreak
-            || (specPtr->proc == Ns_ObjvBool && specPtr->arg != NULL);
-
-        Ns_DStringVarAppend(&ds, "?", specPtr->key, NULL);
-        if (!isFlag) {
-            Ns_DStringVarAppend(&ds, " ", specPtr->key + 1, NULL);
-        }
-        Ns_DStringAppend(&ds, "? ");
+        AppendOption(&ds, specPtr);
     }
     for (specPtr = argSpecs; specPtr != NULL && specPtr->key != NULL;
          specPtr++) {
@@ -158,6 +161,31 @@ WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
                      Ns_DStringLength(&ds) > 0 ? Ns_DStringValue(&ds) : NULL);
     Ns_DStringFree(&ds);
     return NS_ERROR;
+}
+
+/*
+ * As `?-opt opt? `; of a few words, these: `?-opt this|that? `.
+ */
+static void
+AppendOption(Ns_DString *dsPtr, const Ns_ObjvSpec *specPtr)
+{
+    bool isFlag = specPtr->proc == Ns_ObjvBreak
+        || (specPtr->proc == Ns_ObjvBool && specPtr->arg != NULL);
+    const char *separator = " ";
+
+    Ns_DStringVarAppend(dsPtr, "?", specPtr->key, NULL);
+    if (specPtr->proc == Ns_ObjvIndex || specPtr->proc == NsObjvWord) {
+        for (const Ns_ObjvTable *wordPtr = specPtr->arg; wordPtr->key != NULL;
+             wordPtr++) {
+            Ns_DStringVarAppend(dsPtr, separator, wordPtr->key, NULL);
+            separator = "|";
+        }
+    } else if (specPtr->proc == Ns_ObjvBool && !isFlag) {
+        Ns_DStringAppend(dsPtr, " true|false");
+    } else if (!isFlag) {
+        Ns_DStringVarAppend(dsPtr, " ", specPtr->key + 1, NULL);
+    }
+    Ns_DStringAppend(dsPtr, "? ");
 }
 
 /*
@@ -280,6 +308,19 @@ Ns_ObjvIndex(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
 {
     if (*objcPtr < 1
         || FindKey(specPtr->arg, interp, objv[0], Label(specPtr), specPtr->dest)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+NsObjvWord(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+           Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1
+        || FindKey(specPtr->arg, interp, objv[0], "option", specPtr->dest)
             != TCL_OK) {
         return TCL_ERROR;
     }

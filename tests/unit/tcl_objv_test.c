@@ -15,6 +15,8 @@
 
 #include "nsprocess.h"
 #include "nstcl.h"
+#include "tcl/objv.h"
+#include "tcl/result.h"
 
 static Tcl_Interp *interp;
 
@@ -181,6 +183,47 @@ Keywords(void **state)
     assert_int_equal(ParseWith(NULL, flags, "cmd {}"), NS_ERROR);
 }
 
+/* objv-3.4: an option of a few words, or of a truth value, shows them in the
+ * usage, and a bad one is a bad option */
+static void
+WordsInUsage(void **state)
+{
+    static Ns_ObjvTable table[] = {{"one", 1}, {"two", 2}, {NULL, 0}};
+    int                 isSecure = 0;
+    Ns_ObjvSpec         specs[] = {{"-a", Ns_ObjvIndex, &number, table},
+                                   {"-b", NsObjvWord, &number, table},
+                                   {"-secure", Ns_ObjvBool, &isSecure, NULL},
+                                   {NULL, NULL, NULL, NULL}};
+
+    assert_int_equal(ParseWith(specs, args, "cmd -b two -secure yes x"), NS_OK);
+    assert_int_equal(number, 2);
+    assert_int_equal(isSecure, 1);
+    assert_int_equal(ParseWith(specs, args, "cmd"), NS_ERROR);
+    AssertResult("wrong # args: should be \"cmd ?-a one|two? ?-b one|two? "
+                 "?-secure true|false? a ?b?\"");
+    assert_int_equal(ParseWith(specs, args, "cmd -b tw x"), NS_ERROR);
+    AssertResult("bad option \"tw\": must be one or two");
+}
+
+/* objv-3.5: a word of bytes stays one while options are looked for */
+static void
+BytesStay(void **state)
+{
+    Tcl_Obj    *words[2], *obj = NULL;
+    Ns_ObjvSpec specs[] = {
+        {"a", Ns_ObjvObj, &obj, NULL}, {NULL, NULL, NULL, NULL}};
+
+    words[0] = Tcl_NewStringObj("cmd", -1);
+    words[1] = Tcl_NewByteArrayObj((const unsigned char *) "-f\xff", 3);
+    assert_int_equal(Ns_ParseObjv(opts, specs, interp, 1, 2, words), NS_OK);
+    assert_ptr_equal(obj, words[1]);
+    assert_true(NsTclIsByteArray(obj));
+    for (int i = 0; i < 2; i++) {
+        Tcl_IncrRefCount(words[i]);
+        Tcl_DecrRefCount(words[i]);
+    }
+}
+
 /* objv-3.3: the rest takes all remaining words, or none */
 static void
 Rest(void **state)
@@ -267,7 +310,8 @@ main(void)
         cmocka_unit_test(UnknownOption), cmocka_unit_test(Break),
         cmocka_unit_test(MissingValue),  cmocka_unit_test(ValueLikeOption),
         cmocka_unit_test(WrongType),     cmocka_unit_test(Keywords),
-        cmocka_unit_test(Rest),          cmocka_unit_test(Times),
+        cmocka_unit_test(Rest),          cmocka_unit_test(WordsInUsage),
+        cmocka_unit_test(BytesStay),     cmocka_unit_test(Times),
         cmocka_unit_test(BadTimes),      cmocka_unit_test(Addresses)};
 
     Nsd_LibInit();

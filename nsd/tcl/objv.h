@@ -1,0 +1,18 @@
+/*
+ * objv.h --
+ *
+ *      Values of options, beyond those that modules may use (nstcl.h).
+ */
+
+#ifndef NSD_TCL_OBJV_H
+#define NSD_TCL_OBJV_H
+
+#include "nstcl.h"
+
+/*
+ * As Ns_ObjvIndex, but an unknown word is a bad option: 'bad option "x": must
+ * be ...'.
+ */
+Ns_ObjvProc NsObjvWord;
+
+#endif
