@@ -10,15 +10,24 @@
 #include "http/url.h"
 
 static const char *SkipCookie(const char *p);
-static void        AppendAttribute(Ns_DString *dsPtr, const char *name,
-                                   const char *value);
+static bool HasAttribute(const char *field, const char *name, const char *value,
+                         bool isHostName);
+static void AppendAttribute(Ns_DString *dsPtr, const char *name,
+                            const char *value);
 
 bool
 NsCookieFind(const char *header, const char *name, const char **valuePtr,
              size_t *lengthPtr)
 {
+    return NsCookieFindNext(&header, name, valuePtr, lengthPtr);
+}
+
+bool
+NsCookieFindNext(const char **headerPtr, const char *name,
+                 const char **valuePtr, size_t *lengthPtr)
+{
     size_t      nameLength = strlen(name);
-    const char *p = header;
+    const char *p = *headerPtr;
 
     while (*p != '\0') {
         const char *next = SkipCookie(p);
@@ -34,6 +43,7 @@ NsCookieFind(const char *header, const char *name, const char **valuePtr,
                 p += *p == '"';
                 *valuePtr = p;
                 *lengthPtr = strcspn(p, "\";");
+                *headerPtr = *next == ';' ? next + 1 : next;
                 return true;
             }
         }
@@ -45,7 +55,7 @@ NsCookieFind(const char *header, const char *name, const char **valuePtr,
 void
 NsCookieDecode(Ns_DString *dsPtr, const char *value, size_t length)
 {
-    NsUrlDecode(dsPtr, value, length, NULL, NS_URL_QUERY);
+    NsUrlDecode(dsPtr, value, length, NULL, NS_URL_COOKIE);
 }
 
 void
@@ -55,7 +65,7 @@ NsCookieAppend(Ns_DString *dsPtr, const NsCookie *cookiePtr)
     char        seconds[32];
 
     Ns_DStringVarAppend(dsPtr, cookiePtr->name, "=\"", (char *) NULL);
-    NsUrlEncode(dsPtr, data, strlen(data), NULL, NS_URL_QUERY);
+    NsUrlEncode(dsPtr, data, strlen(data), NULL, NS_URL_COOKIE);
     Ns_DStringNAppend(dsPtr, "\"", 1);
 
     switch (cookiePtr->life) {
@@ -77,10 +87,48 @@ NsCookieAppend(Ns_DString *dsPtr, const NsCookie *cookiePtr)
     if (cookiePtr->isSecure) {
         Ns_DStringAppend(dsPtr, "; Secure");
     }
-    if (cookiePtr->isHttpOnly) {
+    if (cookiePtr->isDiscarded) {
+        Ns_DStringAppend(dsPtr, "; Discard");
+    }
+    if (!cookiePtr->isScriptable) {
         Ns_DStringAppend(dsPtr, "; HttpOnly");
     }
-    AppendAttribute(dsPtr, "SameSite", cookiePtr->sameSite);
+    AppendAttribute(dsPtr, "SameSite",
+                    cookiePtr->sameSite != NULL ? cookiePtr->sameSite : "Lax");
+}
+
+bool
+NsCookieIsSame(const char *field, const NsCookie *cookiePtr)
+{
+    size_t nameLength = strlen(cookiePtr->name);
+
+    return strncmp(field, cookiePtr->name, nameLength) == 0
+        && field[nameLength] == '='
+        && HasAttribute(field, "Domain", cookiePtr->domain, true)
+        && HasAttribute(field, "Path", cookiePtr->path, false);
+}
+
+/*
+ * Whether an attribute has the value; NULL and "": is absent.
+ */
+static bool
+HasAttribute(const char *field, const char *name, const char *value,
+             bool isHostName)
+{
+    size_t nameLength = strlen(name), length;
+
+    value = value == NULL ? "" : value;
+    length = strlen(value);
+    for (const char *p = SkipCookie(field); *p == ';'; p += strcspn(p, ";")) {
+        p = NsSkipSpace(p + 1);
+        if (NsIsSameNoCase(p, name, nameLength) && p[nameLength] == '=') {
+            p += nameLength + 1;
+            return strcspn(p, ";") == length
+                && (isHostName ? NsIsSameNoCase(p, value, length)
+                               : memcmp(p, value, length) == 0);
+        }
+    }
+    return length == 0;
 }
 
 /*

@@ -16,6 +16,16 @@
  */
 bool NsCookieFind(const char *header, const char *name, const char **valuePtr,
                   size_t *lengthPtr);
+
+/*
+ * Likewise; *headerPtr moves behind it, to where the next may be.
+ */
+bool NsCookieFindNext(const char **headerPtr, const char *name,
+                      const char **valuePtr, size_t *lengthPtr);
+
+/*
+ * Append the value, decoded as Ns_ConnSetCookie codes it: a plus is a plus.
+ */
 void NsCookieDecode(Ns_DString *dsPtr, const char *value, size_t length);
 
 typedef enum {
@@ -30,16 +40,23 @@ typedef struct NsCookie {
     const char  *data;     /* Not coded yet; NULL is empty. */
     const char  *domain;   /* NULL: no attribute. */
     const char  *path;     /* NULL: no attribute. */
-    const char  *sameSite; /* NULL: no attribute. */
+    const char  *sameSite; /* NULL: Lax. */
     NsCookieLife life;
     int64_t      maxAge;
     bool         isSecure;
-    bool         isHttpOnly;
+    bool         isScriptable; /* Not HttpOnly. */
+    bool         isDiscarded;
 } NsCookie;
 
 /*
  * Append the value of a Set-Cookie field.
  */
 void NsCookieAppend(Ns_DString *dsPtr, const NsCookie *cookiePtr);
+
+/*
+ * Whether a browser would take the cookie of such a field for the same, to be
+ * replaced: name, domain and path agree.
+ */
+bool NsCookieIsSame(const char *field, const NsCookie *cookiePtr);
 
 #endif

@@ -247,6 +247,9 @@ EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
 static bool
 IsPlain(unsigned char c, NsUrlPart part)
 {
+    if (part == NS_URL_COOKIE) {
+        return c > ' ' && c < 0x7F && strchr("\",;\\%", c) == NULL;
+    }
     if (NsIsAlpha((char) c) || NsIsDigit((char) c)) {
         return true;
     }

@@ -14,8 +14,10 @@
 #include "nsstring.h"
 
 typedef enum {
-    NS_URL_PATH, /* Blank is %20; + stays. */
-    NS_URL_QUERY /* Blank is +. */
+    NS_URL_PATH,  /* Blank is %20; + stays. */
+    NS_URL_QUERY, /* Blank is +. */
+    NS_URL_COOKIE /* Blank is %20; of what is printable, what the value of
+                   * a cookie must not have is escaped as well. */
 } NsUrlPart;
 
 /*

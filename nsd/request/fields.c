@@ -4,7 +4,8 @@
  *      Fields of the response header.
  */
 
-#include "nsconn.h"
+#include "request/fields.h"
+
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
@@ -15,7 +16,6 @@
 #include "request/conn_int.h"
 
 static void UpdateBorrowed(Ns_Conn *conn, const char *field, const char *value);
-static void SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr);
 
 void
 Ns_ConnSetHeaders(Ns_Conn *conn, const char *field, const char *value)
@@ -182,37 +182,52 @@ Ns_ConnSetCookieEx(Ns_Conn *conn, const char *name, const char *value,
                                      : NS_COOKIE_SESSION,
         .maxAge = maxAge,
         .isSecure = (flags & NS_COOKIE_SECURE) != 0,
-        .isHttpOnly = (flags & NS_COOKIE_SCRIPTABLE) == 0};
+        .isScriptable = (flags & NS_COOKIE_SCRIPTABLE) != 0};
 
-    SetCookie(conn, &cookie);
+    NsConnAddCookie(conn, &cookie, false);
 }
 
-/*
- * A deleted cookie is HttpOnly exactly when it is secure: so it was, and
- * clients do not mind.
- */
 void
 Ns_ConnDeleteCookie(Ns_Conn *conn, const char *name, const char *domain,
                     const char *path)
 {
-    SetCookie(conn,
-              &(NsCookie){.name = name,
-                          .domain = domain,
-                          .path = path,
-                          .life = NS_COOKIE_DELETED});
+    NsConnAddCookie(conn,
+                    &(NsCookie){.name = name,
+                                .domain = domain,
+                                .path = path,
+                                .life = NS_COOKIE_DELETED},
+                    false);
 }
 
 void
 Ns_ConnDeleteSecureCookie(Ns_Conn *conn, const char *name, const char *domain,
                           const char *path)
 {
-    SetCookie(conn,
-              &(NsCookie){.name = name,
-                          .domain = domain,
-                          .path = path,
-                          .life = NS_COOKIE_DELETED,
-                          .isSecure = true,
-                          .isHttpOnly = true});
+    NsConnAddCookie(conn,
+                    &(NsCookie){.name = name,
+                                .domain = domain,
+                                .path = path,
+                                .life = NS_COOKIE_DELETED,
+                                .isSecure = true},
+                    false);
+}
+
+void
+NsConnAddCookie(Ns_Conn *conn, const NsCookie *cookiePtr, bool replaces)
+{
+    Ns_Set    *setPtr = conn->outputheaders;
+    Ns_DString ds;
+
+    for (int i = Ns_SetSize(setPtr) - 1; replaces && i >= 0; i--) {
+        if (STRIEQ(Ns_SetKey(setPtr, i), "Set-Cookie")
+            && NsCookieIsSame(Ns_SetValue(setPtr, i), cookiePtr)) {
+            Ns_SetDelete(setPtr, i);
+        }
+    }
+    Ns_DStringInit(&ds);
+    NsCookieAppend(&ds, cookiePtr);
+    Ns_ConnSetHeaders(conn, "Set-Cookie", Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
 }
 
 char *
@@ -243,15 +258,4 @@ UpdateBorrowed(Ns_Conn *conn, const char *field, const char *value)
 
     (void) NsSetPutBorrowed(setPtr, field, value);
     Ns_SetDelete(setPtr, old);
-}
-
-static void
-SetCookie(Ns_Conn *conn, const NsCookie *cookiePtr)
-{
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsCookieAppend(&ds, cookiePtr);
-    Ns_ConnSetHeaders(conn, "Set-Cookie", Ns_DStringValue(&ds));
-    Ns_DStringFree(&ds);
 }

@@ -403,7 +403,7 @@ CookiesAreFoundByWholeName(void **state)
         {"X=1", NULL},
         {"y=\"; x=1\"; x=2", "2"},
         {"y=\"; x=1", "1"},
-        {"x=%c3%a4+b%3b", "\303\244 b;"},
+        {"x=%c3%a4%20b+c%3b", "\303\244 b+c;"},
         {"x=\"\"", ""},
     };
 
@@ -438,9 +438,11 @@ AssertCookie(const NsCookie *cookiePtr, const char *expected)
 static void
 AttributesOfCookiesComeInOrder(void **state)
 {
-    AssertCookie(&(NsCookie){.name = "a"}, "a=\"\"");
-    AssertCookie(&(NsCookie){.name = "a", .data = "b c;\"\r\n"},
-                 "a=\"b+c%3b%22%0d%0a\"");
+    AssertCookie(&(NsCookie){.name = "a"}, "a=\"\"; HttpOnly; SameSite=Lax");
+    AssertCookie(&(NsCookie){.name = "a",
+                             .data = "b c=+;,\"\\%\r\n\303\244~",
+                             .isScriptable = true},
+                 "a=\"b%20c=+%3b%2c%22%5c%25%0d%0a%c3%a4~\"; SameSite=Lax");
     AssertCookie(
         &(NsCookie){.name = "a",
                     .data = "b",
@@ -449,13 +451,44 @@ AttributesOfCookiesComeInOrder(void **state)
                     .life = NS_COOKIE_MAX_AGE,
                     .maxAge = 60,
                     .isSecure = true,
-                    .isHttpOnly = true,
-                    .sameSite = "Lax"},
-        "a=\"b\"; Max-Age=60; Domain=d; Path=/p; Secure; HttpOnly; SameSite=Lax");
+                    .isDiscarded = true,
+                    .sameSite = "None"},
+        "a=\"b\"; Max-Age=60; Domain=d; Path=/p; Secure; Discard; HttpOnly;"
+        " SameSite=None");
     AssertCookie(&(NsCookie){.name = "a", .life = NS_COOKIE_NEVER_ENDS},
-                 "a=\"\"; Expires=Fri, 01-Jan-2035 01:00:00 GMT");
+                 "a=\"\"; Expires=Fri, 01-Jan-2035 01:00:00 GMT; HttpOnly;"
+                 " SameSite=Lax");
     AssertCookie(&(NsCookie){.name = "a", .life = NS_COOKIE_DELETED},
-                 "a=\"\"; Expires=Fri, 01-Jan-1980 01:00:00 GMT");
+                 "a=\"\"; Expires=Fri, 01-Jan-1980 01:00:00 GMT; HttpOnly;"
+                 " SameSite=Lax");
+}
+
+static void
+ACookieIsReplacedByOneOfTheSameNameDomainAndPath(void **state)
+{
+    static const struct {
+        const char *field;
+        NsCookie    cookie;
+        bool        isSame;
+    } cases[] = {
+        {"a=\"b\"; HttpOnly", {.name = "a"}, true},
+        {"a=b", {.name = "a", .domain = "", .path = ""}, true},
+        {"ab=\"b\"", {.name = "a"}, false},
+        {"A=\"b\"", {.name = "a"}, false},
+        {"a=\"b\"; Path=/", {.name = "a"}, false},
+        {"a=\"b\"; path=/x; Domain=D",
+         {.name = "a", .domain = "d", .path = "/x"},
+         true},
+        {"a=\"b\"; Path=/x", {.name = "a", .path = "/X"}, false},
+        {"a=\"b\"; Path=/x", {.name = "a", .path = "/"}, false},
+        {"a=\"; Path=/x\"", {.name = "a"}, true},
+        {"a=\"b\"; Domain=d", {.name = "a", .path = "/"}, false},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        assert_int_equal(NsCookieIsSame(cases[i].field, &cases[i].cookie),
+                         cases[i].isSame);
+    }
 }
 
 /*
@@ -627,6 +660,7 @@ main(int argc, char *argv[])
         cmocka_unit_test(GzipIsAcceptedByQuality),
         cmocka_unit_test(CookiesAreFoundByWholeName),
         cmocka_unit_test(AttributesOfCookiesComeInOrder),
+        cmocka_unit_test(ACookieIsReplacedByOneOfTheSameNameDomainAndPath),
         cmocka_unit_test(CredentialsAreTakenApart),
         cmocka_unit_test(HeaderLinesFillASet),
         cmocka_unit_test(NoValueEndsItsLine),
