@@ -48,7 +48,10 @@ static void Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
 static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
 static void Refuse(NsDriverThread *threadPtr, int listenFd);
-static void Watch(NsDriverThread *threadPtr, bool isOn);
+static void Listen(NsDriverThread *threadPtr);
+static void Ignore(NsDriverThread *threadPtr, int n);
+static void IgnoreAll(NsDriverThread *threadPtr);
+static void RetryLater(NsDriverThread *threadPtr);
 static bool HasRoom(NsDriverThread *threadPtr, int listenFd);
 static bool IsFull(const NsDriverThread *threadPtr);
 static bool IsAnyWaiting(int listenFd);
@@ -57,7 +60,7 @@ void
 NsAcceptStart(NsDriverThread *threadPtr)
 {
     threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    Watch(threadPtr, true);
+    Listen(threadPtr);
 }
 
 void
@@ -76,7 +79,7 @@ NsAcceptResume(NsDriverThread *threadPtr)
 {
     if (!threadPtr->isListening && !threadPtr->hasStopped
         && !threadPtr->isStarved && !IsFull(threadPtr)) {
-        Watch(threadPtr, true);
+        Listen(threadPtr);
     }
 }
 
@@ -84,8 +87,8 @@ void
 NsAcceptRetry(NsDriverThread *threadPtr)
 {
     threadPtr->isStarved = false;
-    if (!threadPtr->hasStopped) {
-        Watch(threadPtr, true);
+    if (!threadPtr->isListening && !threadPtr->hasStopped) {
+        Listen(threadPtr);
     }
 }
 
@@ -107,7 +110,7 @@ NsAcceptStop(NsDriverThread *threadPtr)
         }
     } while (!threadPtr->isStarved && IsAnyComing(threadPtr)
              && NsClockNow() < end);
-    Watch(threadPtr, false);
+    IgnoreAll(threadPtr);
     threadPtr->hasStopped = true;
     for (int i = 0; i < threadPtr->nListeners; i++) {
         close(threadPtr->listeners[i].fd);
@@ -280,9 +283,8 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
            && NsSocksMakeRoom(threadPtr) != NULL) {
         continue;
     }
-    Watch(threadPtr, false);
-    NsWheelSet(&threadPtr->loop.wheel, &threadPtr->retryEntry,
-               NsClockNow() + RETRY_NS);
+    IgnoreAll(threadPtr);
+    RetryLater(threadPtr);
 }
 
 /*
@@ -314,27 +316,55 @@ Refuse(NsDriverThread *threadPtr, int listenFd)
 }
 
 /*
- * Watch the listeners, or not.
+ * Watch the listeners.  If the system refuses to, try again in a moment: nobody
+ * else would.
  */
 static void
-Watch(NsDriverThread *threadPtr, bool isOn)
+Listen(NsDriverThread *threadPtr)
 {
-    if (threadPtr->isListening == isOn) {
-        return;
-    }
-    threadPtr->isListening = isOn;
     for (int i = 0; i < threadPtr->nListeners; i++) {
         NsListener *listenerPtr = &threadPtr->listeners[i];
 
-        if (!isOn) {
-            NsPollerRemove(threadPtr->loop.pollerPtr, listenerPtr->fd);
-        } else if (NsPollerAdd(threadPtr->loop.pollerPtr, listenerPtr->fd,
-                               NS_POLL_READ, NsListenerMark(listenerPtr))
-                   != NS_OK) {
-            Ns_Log(Error, "%s: cannot watch the listening socket: %s",
-                   threadPtr->drvPtr->pub.module, strerror(errno));
+        if (NsPollerAdd(threadPtr->loop.pollerPtr, listenerPtr->fd,
+                        NS_POLL_READ, NsListenerMark(listenerPtr))
+            != NS_OK) {
+            NsLogOncePerSecond(&threadPtr->starveStamp,
+                               "%s: cannot watch the listening socket: %s",
+                               threadPtr->drvPtr->pub.module, strerror(errno));
+            Ignore(threadPtr, i);
+            threadPtr->isStarved = true;
+            RetryLater(threadPtr);
+            return;
         }
     }
+    threadPtr->isListening = true;
+}
+
+/*
+ * Watch the first so many of them no more.
+ */
+static void
+Ignore(NsDriverThread *threadPtr, int n)
+{
+    for (int i = 0; i < n; i++) {
+        NsPollerRemove(threadPtr->loop.pollerPtr, threadPtr->listeners[i].fd);
+    }
+    threadPtr->isListening = false;
+}
+
+static void
+IgnoreAll(NsDriverThread *threadPtr)
+{
+    if (threadPtr->isListening) {
+        Ignore(threadPtr, threadPtr->nListeners);
+    }
+}
+
+static void
+RetryLater(NsDriverThread *threadPtr)
+{
+    NsWheelSet(&threadPtr->loop.wheel, &threadPtr->retryEntry,
+               NsClockNow() + RETRY_NS);
 }
 
 /*
@@ -359,9 +389,8 @@ HasRoom(NsDriverThread *threadPtr, int listenFd)
         drvPtr->pub.module, drvPtr->params.maxQueueSize,
         closed != NULL ? closed : "new clients wait");
     if (closed == NULL) {
-        Watch(threadPtr, false);
-        NsWheelSet(&threadPtr->loop.wheel, &threadPtr->retryEntry,
-                   NsClockNow() + RETRY_NS);
+        IgnoreAll(threadPtr);
+        RetryLater(threadPtr);
     }
     return closed != NULL;
 }

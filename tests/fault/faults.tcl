@@ -184,10 +184,16 @@ proc fault::startSite {args} {
 # The commands below are about that server.
 proc fault::use {handle} { set harness::current $handle }
 
-# What is normal, when all threads and caches are there.
+# What is normal, when all threads and caches are there: each page has been answered.
 proc fault::noteLevels {} {
     variable base
-    load 500
+    variable paths
+    set wanted [lsort -unique [lmap path $paths { lindex [split $path :] 0 }]]
+    set seen {}
+    waitFor {
+        [dict for {outcome list} [load 500] { foreach request $list { dict set seen $outcome,[lindex $request 1] "" } }] eq ""
+        && [lsearch -not -exact [lmap path $wanted { dict exists $seen complete,$path }] 1] < 0
+    }
     set base($harness::current) [levels]
 }
 
@@ -316,11 +322,17 @@ proc fault::logProblems {loads} {
     if {[catch {waitFor {![catch {inServer {ns_logsink flush}}]} 30000}]} {
         lappend problems "flush: [catch {inServer {ns_logsink flush}} message; set message]"
     }
-    foreach {sink stats} [inServer {
+    if {[catch {
+        inServer {
+            set all {}
+            foreach sink [ns_logsink list] { lappend all $sink [ns_logsink stats $sink] }
+            set all
+        }
+    } all]} {
+        lappend problems "no statistics: $all\n[stacks]"
         set all {}
-        foreach sink [ns_logsink list] { lappend all $sink [ns_logsink stats $sink] }
-        set all
-    }] {
+    }
+    foreach {sink stats} $all {
         set sum 0
         set dropped 0
         foreach {key value} $stats {
@@ -351,6 +363,12 @@ proc fault::logProblems {loads} {
         if {$twice ne ""} { lappend problems "$name: [llength $twice] lines double: [lrange $twice 0 4]" }
     }
     return $problems
+}
+
+# Where the threads are that do not answer.
+proc fault::stacks {} {
+    set gdb [list gdb -p [serverPid] -batch -nx -ex {thread apply all bt 12}]
+    return [expr {[catch {exec {*}$gdb 2>@1} text] ? "$text\n[harness::threadsOf [serverPid]]" : $text}]
 }
 
 # All of a log, with its backups.  A backup is there in full until its compressed form
