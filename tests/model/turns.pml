@@ -46,7 +46,7 @@ again:
             }
         fi;
         if
-        :: nServed < number ->  /* [NsDeliverPass] */
+        :: nServed < number ->  /* [NsSinkPass] */
             n = nComers;
             i = 0;
             do

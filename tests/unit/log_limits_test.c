@@ -15,6 +15,7 @@
 #include "log/stream/stream.h"
 #include "ns.h"
 #include "nsthread.h"
+#include "log/sink/sinktable.h"
 
 static char text[65536];
 static char directory[64]; /* Of the child's log memory. */

@@ -3,11 +3,11 @@
  *
  *      How far a sink may fall behind.
  *
- *      A sink keeps the segments behind its cursors from being used again. When
- *      it keeps more than it may, or all sinks together leave little memory,
- * its oldest records move into its spill file.  Where that cannot be, they are
- *      dropped if their stream's rule allows it, counted, and a line in the log
- *      tells of it once the sink writes again.
+ *      A sink keeps the segments behind its cursors from being used again.
+ *      When it keeps more than it may, or all sinks together leave little
+ *      memory, its oldest records move into its spill file.  Where that cannot
+ *      be, they are dropped if their stream's rule allows it, counted, and a
+ *      line in the log tells of it once the sink writes again.
  *
  *      A sink that is at the bound is often inside a write that does not come
  *      back.  So the work is done by a thread of its own, the keeper, which is
@@ -15,11 +15,11 @@
  *      bound may still keep.  Around each write the sink lends its places:
  *      until it takes them back it reads nothing, and the keeper may move its
  *      cursors on, behind the records that are being written.  These go into
- * the spill file first, as read already, for a process that takes over. Without
- *      a spill file they are in the sink's buffer only from then on.
+ *      the spill file first, as read already, for a process that takes over.
+ *      Without a spill file they are in the sink's buffer only from then on.
  *
  *      While there are writes the keeper looks once a second whether one of
- * them does not come back.
+ *      them does not come back.
  */
 
 #include "log/sink/bound.h"
@@ -27,7 +27,11 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "log/ring/segment.h"
+#include "log/sink/relieve.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/sinkwake.h"
 #include "log/stream/system.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -35,27 +39,8 @@
 
 /* Between two messages about the same sink. */
 #define REPORT_NANOS (60 * NS_STAMP_SECOND)
-/* So much goes into a spill file at a time. */
-#define BATCH_BYTES ((size_t) 256 << 10)
 /* Between two rounds of the keeper when the first was of no use. */
 #define PAUSE_USEC 20000
-
-/*
- * Records that a sink is to be relieved of.
- */
-typedef struct Walk {
-    Ns_LogSink sink;
-    bool       isSpilling; /* Else they are dropped. */
-    NsPlace   *places;     /* As in the sink's list of lanes. */
-    uint32_t   nLanes;
-    NsMerge    merge;
-    uint64_t   nSegments; /* Kept by what the walk has not passed. */
-    char      *scratch;
-    size_t     scratchBytes;
-    uint64_t   nIgnored; /* These since the last Commit. */
-    uint64_t   nDamaged;
-    NsGap      gap;
-} Walk;
 
 static Ns_Mutex    lock; /* Guards what follows. */
 static Ns_Cond     wakeup;
@@ -67,9 +52,8 @@ static atomic_bool isAsked;    /* Set without the lock. */
 static atomic_bool isWatching; /* The keeper looks once a second. */
 static int64_t     waitsTold;  /* The keeper's: the episode that it told of. */
 
-static uint64_t HeldOf(const NsSinkStream *streamPtr);
-static bool     IsBeyond(Ns_LogSink sink, size_t most);
 static void     StartKeeper(void);
+static bool     IsBeyond(Ns_LogSink sink, size_t most);
 static void     Keep(void *arg);
 static bool     RelieveAll(void);
 static size_t   ShareOf(int nBehind);
@@ -83,21 +67,6 @@ static void     LookAt(Ns_LogSink sink, int64_t busy);
 static void     Report(Ns_LogSink sink);
 static void Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     NS_GNUC_PRINTF(3, 4);
-static uint64_t    Relieve(Ns_LogSink sink, size_t most, bool mayDrop);
-static bool        SpillBuffer(Ns_LogSink sink);
-static bool        HasLaneRecords(Ns_LogSink sink);
-static void        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
-static bool        MayPass(const NsSinkLane *lanePtr, bool isSpilling);
-static void        BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
-static void        AddPlace(Walk *walkPtr, uint32_t i);
-static NsSinkLane *LaneOf(const Walk *walkPtr, const NsPlace *placePtr);
-static void        PassFirst(Walk *walkPtr);
-static void        Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
-                         const NsRingRecord *headPtr, const void *bytes,
-                         bool isJudged);
-static bool        Commit(Walk *walkPtr);
-static void        EndWalk(Walk *walkPtr);
-static void        UseFloors(Ns_LogSink sink);
 
 void
 NsBoundInit(void)
@@ -159,46 +128,6 @@ NsBoundAsk(void)
     }
 }
 
-size_t
-NsBoundHeld(Ns_LogSink sink)
-{
-    const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
-    uint64_t            nSegments = 0;
-
-    if (NsSinkRing() == NULL) {
-        return 0;
-    }
-    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
-        nSegments += HeldOf(streamPtr);
-    }
-    return nSegments * NsSinkRing()->headerPtr->segmentBytes;
-}
-
-/*
- * Segments that are kept in one stream.
- */
-static uint64_t
-HeldOf(const NsSinkStream *streamPtr)
-{
-    const NsRing *ringPtr = NsSinkRing();
-    int           rank = atomic_load(&streamPtr->rank);
-    uint64_t      nSegments = 0;
-    uint32_t      lane = rank < 0
-             ? NS_RING_NONE
-             : NsRingNewestLane(ringPtr, (uint32_t) streamPtr->index);
-
-    for (; lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
-        uint64_t done = NsRingNumberOf(
-            atomic_load(&NsRingCursorAt(ringPtr, lane, rank)->done));
-        uint64_t end = NsLaneEnd(lane);
-
-        /* Numbers begin with 1; a new lane's cursor is at 0. */
-        done = MAX(done, 1);
-        nSegments += end > done ? end - done : 0;
-    }
-    return nSegments;
-}
-
 bool
 NsBoundIsNear(Ns_LogSink sink)
 {
@@ -234,48 +163,16 @@ NsBoundTakeBack(Ns_LogSink sink)
     Ns_MutexLock(&sink->lendLock);
     sink->isLent = false;
     Ns_MutexUnlock(&sink->lendLock);
-    UseFloors(sink);
+    NsRelieveUseFloors(sink);
 }
 
 void
 NsBoundRelieve(Ns_LogSink sink)
 {
-    (void) Relieve(sink, ShareOf(1) / 2, true);
-    UseFloors(sink);
+    (void) NsRelieve(sink, ShareOf(1) / 2, true);
+    NsRelieveUseFloors(sink);
     /* It has to say what came of that. */
     NsBoundAsk();
-}
-
-void
-NsBoundNoteLost(Ns_LogSink sink, int64_t time)
-{
-    NsGap *gapPtr = &sink->gap;
-
-    atomic_fetch_add(&sink->nFailed, 1);
-    if (gapPtr->n++ == 0) {
-        gapPtr->first = time;
-    }
-    gapPtr->last = time;
-}
-
-void
-NsBoundTellGap(Ns_LogSink sink)
-{
-    NsGap gap = sink->gap;
-
-    if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL
-        || NsSinkHasSpilled(sink)) {
-        return;
-    }
-    /* While the note is written, another gap may begin. */
-    sink->gap = (NsGap){0};
-    if (NsSinkNoteGap(sink, NULL, &gap)) {
-        sink->nToldLost += gap.n;
-    } else {
-        gap.n += sink->gap.n;
-        gap.last = MAX(gap.last, sink->gap.last);
-        sink->gap = gap;
-    }
 }
 
 /*
@@ -301,7 +198,7 @@ IsBeyond(Ns_LogSink sink, size_t most)
     size_t used = (size_t) (headerPtr->nSegments - NsSegmentsLeft(false))
         * headerPtr->segmentBytes;
 
-    return used > most && NsBoundHeld(sink) > most;
+    return used > most && NsSinkHeld(sink) > most;
 }
 
 static void
@@ -352,7 +249,7 @@ RelieveAll(void)
 
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        nBehind += NsBoundHeld(sink) > 0;
+        nBehind += NsSinkHeld(sink) > 0;
     }
     share = ShareOf(nBehind);
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
@@ -397,7 +294,7 @@ LimitOf(Ns_LogSink sink, size_t share)
 static uint64_t
 Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
 {
-    size_t most = LimitOf(sink, share), held = NsBoundHeld(sink), limit = most;
+    size_t most = LimitOf(sink, share), held = NsSinkHeld(sink), limit = most;
 
     if (held > most) {
         bool isLent, mayDrop = MayDrop(sink, share != SIZE_MAX);
@@ -405,18 +302,18 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         Ns_MutexLock(&sink->lendLock);
         isLent = sink->isLent;
         if (isLent) {
-            *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
+            *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
         }
         Ns_MutexUnlock(&sink->lendLock);
         if (!isLent && MayLock(sink) && NsSinkTryLock(sink)) {
             if (sink->failure != 0 || sink->claims != NULL) {
-                *isRelievedPtr |= Relieve(sink, most - most / 8, mayDrop) > 0;
-                UseFloors(sink);
+                *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
+                NsRelieveUseFloors(sink);
             }
             NsSinkUnlock(sink);
         }
         Report(sink);
-        held = NsBoundHeld(sink);
+        held = NsSinkHeld(sink);
     } else if (atomic_load(&sink->spillFailure) != sink->failureTold) {
         /* Its own thread found no room, and made some. */
         Report(sink);
@@ -479,7 +376,7 @@ TellWaits(void)
     }
     NsSinkEnter();
     for (int i = 0; since != 0 && (sink = NsSinkAt(i)) != NULL; i++) {
-        if (first == NULL || NsBoundHeld(sink) > NsBoundHeld(first)) {
+        if (first == NULL || NsSinkHeld(sink) > NsSinkHeld(first)) {
             first = sink;
         }
     }
@@ -489,7 +386,7 @@ TellWaits(void)
              "overflow rule 'block': all of logmemory, %zu bytes, is in "
              "use, %zu of it by sink '%s'; see why '%s' takes nothing, or too "
              "little, raise its maxspill, or choose another rule",
-             all, NsBoundHeld(first), first->name, NsSinkFile(first));
+             all, NsSinkHeld(first), first->name, NsSinkFile(first));
     }
     waitsTold = since;
     NsSinkLeave();
@@ -603,362 +500,8 @@ Tell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (!NsDeliverIsHeard(sink)) {
+    if (!NsSinkIsHeard(sink)) {
         NsSystemLogToStderr(severity, text);
     }
     Ns_Log(severity, "%s", text);
-}
-
-/*
- * Move the sink's cursors on, by time, until what is left keeps at most so many
- * bytes.  The sink is locked, or has lent its places and its lendLock is held.
- * How many bytes it keeps less.
- */
-static uint64_t
-Relieve(Ns_LogSink sink, size_t most, bool mayDrop)
-{
-    size_t held = NsBoundHeld(sink), left;
-
-    if (NsSinkBeginSpill(sink) && SpillBuffer(sink)) {
-        Pass(sink, most, true);
-    }
-    if (mayDrop && NsBoundHeld(sink) > most) {
-        Pass(sink, most, false);
-    }
-    left = NsBoundHeld(sink);
-    return held > left ? held - left : 0;
-}
-
-/*
- * Put into the spill file, as read, what is in the sink's buffer and not on
- * disk yet.
- */
-static bool
-SpillBuffer(Ns_LogSink sink)
-{
-    NsPlace *placePtr;
-    Walk     walk;
-    bool     isOk;
-
-    if (!HasLaneRecords(sink)) {
-        return true;
-    }
-    walk = (Walk){.sink = sink, .isSpilling = true, .nLanes = sink->nLanes};
-    walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
-    for (uint32_t i = 0; i < walk.nLanes; i++) {
-        if (sink->lanes[i]->place.isMoved) {
-            AddPlace(&walk, i);
-        }
-    }
-    while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
-        NsRingRecord head = *placePtr->headPtr;
-        uint64_t     start = NsPlacePosition(placePtr);
-        const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
-                                          &walk.scratch, &walk.scratchBytes);
-
-        if (start >= NsPlacePosition(&LaneOf(&walk, placePtr)->place)) {
-            NsMergeFirstEnded(&walk.merge);
-            continue;
-        }
-        NsPlaceAdvance(sink->ringPtr, placePtr);
-        Spill(&walk, placePtr, start, &head, bytes, false);
-        if (placePtr->headPtr != NULL) {
-            NsMergeFirstMoved(&walk.merge);
-        } else {
-            NsMergeFirstEnded(&walk.merge);
-        }
-    }
-    isOk = NsSpillWrite(sink->spillPtr, true);
-    if (isOk) {
-        for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
-             lanePtr = lanePtr->nextMovedPtr) {
-            uint64_t position = NsPlacePosition(&lanePtr->place);
-
-            if (position > atomic_load(&lanePtr->cursorPtr->done)) {
-                atomic_store(&lanePtr->cursorPtr->done, position);
-                NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
-            }
-        }
-    }
-    atomic_store(&sink->spillFailure, isOk ? 0 : errno);
-    NsSinkNoteSpill(sink);
-    EndWalk(&walk);
-    return isOk;
-}
-
-static bool
-HasLaneRecords(Ns_LogSink sink)
-{
-    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
-         lanePtr = lanePtr->nextMovedPtr) {
-        if (NsPlacePosition(&lanePtr->place)
-            > atomic_load(&lanePtr->cursorPtr->done)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * Likewise what the sink has not read, or drop it.
- */
-static void
-Pass(Ns_LogSink sink, size_t most, bool isSpilling)
-{
-    size_t   segmentBytes = NsSinkRing()->headerPtr->segmentBytes;
-    int64_t  cutoff = NsLogClock();
-    bool     isOk = true;
-    Walk     walk;
-    NsPlace *placePtr;
-
-    BeginWalk(&walk, sink, isSpilling);
-    while (isOk && walk.nSegments * segmentBytes > most
-           && (placePtr = NsMergeFirst(&walk.merge)) != NULL) {
-        int64_t ahead = placePtr->headPtr->time - cutoff;
-
-        if ((ahead > 0 && ahead < NS_STAMP_SECOND)
-            || (isSpilling
-                && NsSpillBytes(sink->spillPtr) + placePtr->headPtr->total
-                        + sizeof(NsSpillFrame)
-                    > atomic_load(&sink->maxSpill))) {
-            break;
-        }
-        PassFirst(&walk);
-        if (isSpilling && sink->spillPtr->nOut >= BATCH_BYTES) {
-            isOk = Commit(&walk);
-        }
-    }
-    if (isOk) {
-        (void) Commit(&walk);
-    }
-    EndWalk(&walk);
-}
-
-/*
- * From where the sink has read to.
- */
-static void
-BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
-{
-    NsRing *ringPtr = sink->ringPtr;
-
-    NsSinkMeetLanes(sink);
-    *walkPtr = (Walk){
-        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->nLanes};
-    walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
-    if (isSpilling && sink->gap.n > 0) {
-        const NsSpillFrame frame = {.record = {.kind = NS_SPILL_NOTE,
-                                               .length = sizeof(sink->gap),
-                                               .time = sink->gap.last}};
-
-        /* What follows comes after it. */
-        NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
-    }
-    for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
-        NsPlace          *placePtr = &walkPtr->places[i];
-        const NsSinkLane *lanePtr = sink->lanes[i];
-        uint32_t          lane = lanePtr->place.lane;
-        uint64_t          done = atomic_load(&lanePtr->cursorPtr->done);
-
-        placePtr->segment = NS_RING_NONE;
-        if (!MayPass(lanePtr, isSpilling)) {
-            uint64_t number = MAX(NsRingNumberOf(done), 1);
-
-            walkPtr->nSegments += NsLaneEnd(lane) - number;
-            continue;
-        }
-        *placePtr = lanePtr->place;
-        if (placePtr->segment == NS_RING_NONE
-            || lanePtr->floor > NsPlacePosition(placePtr)) {
-            AddPlace(walkPtr, i);
-        } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
-            NsMergeAdd(&walkPtr->merge, placePtr);
-        }
-        walkPtr->nSegments += NsLaneEnd(lane) - placePtr->number;
-    }
-}
-
-/*
- * What its stream's rule keeps is not dropped.
- */
-static bool
-MayPass(const NsSinkLane *lanePtr, bool isSpilling)
-{
-    return isSpilling || NsStreamOverflow(lanePtr->stream) != NS_OVERFLOW_BLOCK;
-}
-
-/*
- * Stand at the sink's cursor.
- */
-static void
-AddPlace(Walk *walkPtr, uint32_t i)
-{
-    Ns_LogSink        sink = walkPtr->sink;
-    NsPlace          *placePtr = &walkPtr->places[i];
-    const NsSinkLane *lanePtr = sink->lanes[i];
-
-    placePtr->lane = lanePtr->place.lane;
-    NsLaneLockChains();
-    (void) NsPlaceOpen(sink->ringPtr, placePtr,
-                       atomic_load(&lanePtr->cursorPtr->done));
-    NsLaneUnlockChains();
-    if (NsPlaceHead(sink->ringPtr, placePtr) != NULL) {
-        NsMergeAdd(&walkPtr->merge, placePtr);
-    }
-}
-
-static NsSinkLane *
-LaneOf(const Walk *walkPtr, const NsPlace *placePtr)
-{
-    return walkPtr->sink->lanes[placePtr - walkPtr->places];
-}
-
-/*
- * Pass the earliest record.
- */
-static void
-PassFirst(Walk *walkPtr)
-{
-    Ns_LogSink   sink = walkPtr->sink;
-    NsPlace     *placePtr = NsMergeFirst(&walkPtr->merge);
-    NsRingRecord head = *placePtr->headPtr;
-    uint64_t     number = placePtr->number;
-    uint64_t     start = NsPlacePosition(placePtr);
-    NsSinkLane  *lanePtr = LaneOf(walkPtr, placePtr);
-    Ns_LogStream stream = lanePtr->stream;
-    Ns_LogRecord record = {
-        .stream = NsStreamName(stream),
-        .severity = head.severity,
-        .time = head.time,
-        .length = head.total,
-        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false, &walkPtr->scratch,
-                              &walkPtr->scratchBytes)};
-
-    NsDeliverNoteBegin(lanePtr, &head);
-    NsPlaceAdvance(sink->ringPtr, placePtr);
-    if (record.bytes == NULL) {
-        walkPtr->nDamaged++;
-    } else if (!NsDeliverWants(sink, stream, &record)) {
-        walkPtr->nIgnored++;
-    } else if (walkPtr->isSpilling) {
-        Spill(walkPtr, placePtr, start, &head, record.bytes, true);
-    } else {
-        if (walkPtr->gap.n++ == 0) {
-            walkPtr->gap.first = head.time;
-        }
-        walkPtr->gap.last = head.time;
-    }
-    walkPtr->nSegments -= placePtr->number - number;
-    if (placePtr->headPtr != NULL) {
-        NsMergeFirstMoved(&walkPtr->merge);
-    } else {
-        NsMergeFirstEnded(&walkPtr->merge);
-    }
-}
-
-/*
- * The place is behind the record.  One that is damaged is not worth the room.
- */
-static void
-Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
-      const NsRingRecord *headPtr, const void *bytes, bool isJudged)
-{
-    NsSpillFrame frame = {
-        .start = start, .next = NsPlacePosition(placePtr), .record = *headPtr};
-
-    if (bytes != NULL) {
-        frame.record.kind = NS_RING_WHOLE;
-        frame.record.length = (uint32_t) headPtr->total;
-        frame.record.pad = isJudged ? NS_SPILL_JUDGED : 0;
-        NsSpillAdd(walkPtr->sink->spillPtr, &frame, bytes);
-    }
-}
-
-/*
- * The sink needs nothing before the places of the walk.  Should the process be
- * killed now, the next says how much is missing: with what is in the buffer
- * only.  False: it stays where it was.
- */
-static bool
-Commit(Walk *walkPtr)
-{
-    Ns_LogSink  sink = walkPtr->sink;
-    NsRingSink *slotPtr = sink->slotPtr;
-    NsGap      *gapPtr = &sink->gap;
-
-    if (walkPtr->isSpilling) {
-        if (!NsSpillWrite(sink->spillPtr, false)) {
-            atomic_store(&sink->spillFailure, errno);
-            return false;
-        }
-        atomic_store(&sink->spillFailure, 0);
-        *gapPtr = (NsGap){0};
-        NsSinkNoteSpill(sink);
-    } else if (walkPtr->gap.n > 0) {
-        gapPtr->first = gapPtr->n == 0 ? walkPtr->gap.first : gapPtr->first;
-        gapPtr->last = walkPtr->gap.last;
-        gapPtr->n += walkPtr->gap.n;
-        atomic_fetch_add(&sink->nFailed, walkPtr->gap.n);
-        atomic_fetch_add(&sink->nUntoldLost, walkPtr->gap.n);
-    }
-    atomic_fetch_add(&sink->nIgnored, walkPtr->nIgnored);
-    atomic_fetch_add(&sink->nDamaged, walkPtr->nDamaged);
-    walkPtr->nIgnored = walkPtr->nDamaged = 0;
-    walkPtr->gap = (NsGap){0};
-
-    if (HasLaneRecords(sink)) {
-        /* They are in the buffer only. */
-        sink->nAtRisk = sink->nRecords;
-    }
-    NsRingSetMissing(slotPtr, gapPtr->n + sink->nToldLost + sink->nAtRisk);
-    for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
-        const NsPlace *placePtr = &walkPtr->places[i];
-        NsSinkLane    *lanePtr = sink->lanes[i];
-        uint64_t       position = NsPlacePosition(placePtr);
-
-        if (placePtr->segment != NS_RING_NONE
-            && position > atomic_load(&lanePtr->cursorPtr->done)) {
-            lanePtr->floor = position;
-            sink->hasFloors = true;
-            atomic_store(&lanePtr->cursorPtr->done, position);
-            NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
-        }
-    }
-    return true;
-}
-
-static void
-EndWalk(Walk *walkPtr)
-{
-    ns_free(walkPtr->places);
-    ns_free(walkPtr->scratch);
-    NsMergeFree(&walkPtr->merge);
-}
-
-/*
- * Go on reading behind what was given up.
- */
-static void
-UseFloors(Ns_LogSink sink)
-{
-    if (!sink->hasFloors) {
-        return;
-    }
-    sink->hasFloors = false;
-    sink->hasSkipped = true;
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        NsSinkLane *lanePtr = sink->lanes[i];
-        uint64_t    position = NsPlacePosition(&lanePtr->place);
-
-        if (lanePtr->floor > position) {
-            uint64_t upTo = lanePtr->upTo != 0
-                ? lanePtr->upTo
-                : MAX(position, 1);
-
-            NsLaneLockChains();
-            (void) NsPlaceOpen(sink->ringPtr, &lanePtr->place, lanePtr->floor);
-            NsLaneUnlockChains();
-            NsSinkSetUpTo(sink, lanePtr, upTo);
-        }
-    }
 }

@@ -30,11 +30,6 @@ void NsBoundCheck(void);
 void NsBoundAsk(void);
 
 /*
- * Bytes of log memory that are in use because the sink needs them.
- */
-size_t NsBoundHeld(Ns_LogSink sink);
-
-/*
  * True: a write is due, or else it may soon be more than there may be.
  */
 bool NsBoundIsNear(Ns_LogSink sink);
@@ -53,16 +48,5 @@ void NsBoundTakeBack(Ns_LogSink sink);
  * The sink cannot write and memory is short: make room.
  */
 void NsBoundRelieve(Ns_LogSink sink);
-
-/*
- * A record that the sink was handed is lost.
- */
-void NsBoundNoteLost(Ns_LogSink sink, int64_t time);
-
-/*
- * Write into the log how many records were given up since the last time, if the
- * sink can write.
- */
-void NsBoundTellGap(Ns_LogSink sink);
 
 #endif

@@ -1,16 +1,20 @@
 /*
  * deliver.c --
  *
- *      A record's way into a sink: from the lanes, merged by time, into the
- *      buffer.  flush.c has the way from there to the target.
+ *      A record's way into the buffer of a sink: what the sink leaves out, the
+ *      line, and when the lines are written.  flush.c has the way from the
+ *      buffer to the target.
  */
 
-#include "base/clock.h"
-#include "log/sink/sink_int.h"
+#include "log/sink/deliver.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "log/sink/bound.h"
-#include "log/stream/audit.h"
+#include "log/sink/flush.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/sinktable.h"
 #include "log/stream/entry.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
@@ -22,26 +26,11 @@
 #define LOOK_NANOS INT64_C(100000000)
 /* After a rotation by size that failed. */
 #define ROLL_NANOS INT64_C(60000000000)
-#ifdef NS_DEBUG
-#define CHECKS_RECORDS true
-#else
-#define CHECKS_RECORDS false
-#endif
-#define MIN_ROOM ((size_t) 16384)
+#define MIN_ROOM   ((size_t) 16384)
 /* Of a buffer that is counted in lines. */
 #define LINES_MAX_BYTES ((size_t) 8 << 20)
 
-static void    Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
-static bool    FlushFirst(Ns_LogSink sink) __attribute__((noinline));
-static bool    IsGone(Ns_LogSink sink);
-static void    GatherHeads(Ns_LogSink sink, int64_t cutoff);
-static bool    IsLater(const NsPlace *placePtr, int64_t cutoff);
-static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
-static bool    DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
-static void    RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
-static void    ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
-static bool    IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
-                         const Ns_LogRecord *recordPtr) __attribute__((noinline));
+static void        NoteSuccess(Ns_LogSink sink);
 static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                                 const Ns_LogRecord *recordPtr,
                                 size_t             *lengthPtr);
@@ -58,91 +47,8 @@ static bool          FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
                                         const Ns_LogRecord *recordPtr,
                                         size_t             *lengthPtr);
 static void Grow(Ns_LogSink sink, size_t room) __attribute__((noinline));
-static void NoteDrops(Ns_LogSink sink);
-
-void
-NsDeliverPass(Ns_LogSink sink, int64_t time)
-{
-    uint64_t  nComers = atomic_load(&sink->nComers);
-    int64_t   cutoff = MAX(NsLogClock(), time);
-    NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
-    NsPlace  *placePtr = NULL;
-    bool      isReading = (sink->failure == 0 && sink->claims == NULL)
-        || NsDeliverFlush(sink);
-
-    if (sink->typePtr->filePtr != NULL) {
-        sink->typePtr->filePtr->tendProc(sink);
-    }
-    Gather(sink, isReading, cutoff);
-    for (;;) {
-        if (sink->hasSkipped) {
-            Gather(sink, sink->failure == 0 && sink->claims == NULL, cutoff);
-        }
-        placePtr = NsMergeFirst(&sink->merge);
-        if (opPtr != NULL
-            && (placePtr == NULL || opPtr->time < placePtr->headPtr->time)) {
-            NsSinkOp *nextPtr = opPtr->nextPtr;
-
-            RunOp(sink, opPtr, &goals);
-            opPtr = nextPtr;
-        } else if (placePtr == NULL) {
-            break;
-        } else if (!DeliverRun(sink, placePtr, RunUntil(sink, opPtr, cutoff))) {
-            sink->merge.n = 0;
-        } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
-            NsMergeFirstMoved(&sink->merge);
-        } else {
-            NsMergeFirstEnded(&sink->merge);
-        }
-    }
-
-    NoteDrops(sink);
-    sink->servedUntil = cutoff;
-    atomic_store(&sink->nKept, sink->nLines);
-    atomic_store(&sink->nServed, nComers);
-    ReachGoals(sink, goals);
-    if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
-        /* Others need the memory more. */
-        NsBoundRelieve(sink);
-    }
-}
-
-/*
- * Begin to read: what is on disk, then what the lanes have.
- */
-static void
-Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
-{
-    sink->hasSkipped = false;
-    sink->merge.n = 0;
-    isReading = isReading && NsSinkUnspill(sink);
-    if (isReading && !sink->hasSkipped) {
-        NsBoundTellGap(sink);
-    }
-    if (isReading && !sink->hasSkipped) {
-        NsSinkForgetUpTo(sink);
-        GatherHeads(sink, cutoff);
-    }
-}
-
-bool
-NsDeliverHasWork(Ns_LogSink sink)
-{
-    int64_t cutoff = NsLogClock();
-
-    if (atomic_load(&sink->isReopenAsked)) {
-        return true;
-    }
-    if (sink->ringPtr == NULL) {
-        return false;
-    }
-    if (NsSinkHasSpilled(sink)) {
-        return true;
-    }
-    sink->merge.n = 0;
-    GatherHeads(sink, cutoff);
-    return sink->merge.n > 0;
-}
+static bool FlushFirst(Ns_LogSink sink) __attribute__((noinline));
+static bool IsGone(Ns_LogSink sink);
 
 bool
 NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
@@ -155,7 +61,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->nFailed, 1);
         return true;
     }
-    if (likely(!sink->isJudged) && !NsDeliverWants(sink, stream, recordPtr)) {
+    if (likely(!sink->isJudged)
+        && !NsSinkWantsRecord(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->nIgnored, 1);
         return true;
     }
@@ -184,6 +91,41 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     sink->isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
     return true;
+}
+
+bool
+NsDeliverFlush(Ns_LogSink sink)
+{
+    if (!NsFlushOut(sink)) {
+        return false;
+    }
+    if (sink->failure != 0) {
+        NoteSuccess(sink);
+    }
+    return true;
+}
+
+static void
+NoteSuccess(Ns_LogSink sink)
+{
+    double seconds = (double) (NsLogClock() - atomic_load(&sink->failedSince))
+        / 1e9;
+    int reason = sink->failure;
+
+    sink->failure = 0;
+    atomic_store(&sink->failedSince, 0);
+    sink->retryAt = 0;
+    sink->complaint[0] = '\0';
+    NsDeliverTell(sink, Notice,
+                  "log: sink '%s': writing to '%s' works again, "
+                  "after %.3f seconds",
+                  sink->name, NsSinkFile(sink), seconds);
+    if (!NsSinkIsHeard(sink)) {
+        (void) NsDeliverNote(sink, Error,
+                             "log: writing to '%s' failed for "
+                             "%.3f seconds: '%s'",
+                             NsSinkFile(sink), seconds, strerror(reason));
+    }
 }
 
 int64_t
@@ -250,194 +192,29 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     return hasRoom;
 }
 
-/*
- * Look at all lanes of the sink's streams.  Records later than the cutoff wait
- * for the next pass: an earlier one of another lane may have become visible
- * after we looked there.
- */
-static void
-GatherHeads(Ns_LogSink sink, int64_t cutoff)
-{
-    NsRing *ringPtr = sink->ringPtr;
-
-    if (ringPtr == NULL) {
-        return;
-    }
-    NsSinkMeetLanes(sink);
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        NsPlace *placePtr = &sink->lanes[i]->place;
-
-        if (unlikely(placePtr->segment == NS_RING_NONE)) {
-            NsLaneLockChains();
-            NsPlaceOpen(ringPtr, placePtr,
-                        atomic_load(&sink->lanes[i]->cursorPtr->done));
-            NsLaneUnlockChains();
-        }
-        if (NsPlaceHead(ringPtr, placePtr) != NULL
-            && !IsLater(placePtr, cutoff)) {
-            NsMergeAdd(&sink->merge, placePtr);
-        }
-    }
-}
-
-/*
- * A time far ahead means that the clock was set back; such records do not wait.
- */
-static bool
-IsLater(const NsPlace *placePtr, int64_t cutoff)
-{
-    int64_t ahead = placePtr->headPtr->time - cutoff;
-
-    return ahead > 0 && ahead < NS_STAMP_SECOND;
-}
-
-/*
- * Up to which time the records of the first place precede all other places and
- * the next request.
- */
-static int64_t
-RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
-{
-    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->merge) - 1);
-
-    return opPtr == NULL ? until : MIN(until, opPtr->time);
-}
-
-/*
- * Deliver the head of the place, and what follows it up to that time.  False:
- * there is no room, and the head has not been delivered.
- */
-static bool
-DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
-{
-    const NsRing *ringPtr = sink->ringPtr;
-    NsSinkLane   *lanePtr = NsSinkLaneOf(placePtr);
-    Ns_LogStream  stream = lanePtr->stream;
-    Ns_LogRecord  record = {.stream = NsStreamName(stream)};
-
-    NsDeliverNoteBegin(lanePtr, placePtr->headPtr);
-    do {
-        const NsRingRecord *headPtr = placePtr->headPtr;
-
-        record.severity = headPtr->severity;
-        record.time = headPtr->time;
-        record.length = headPtr->total;
-        record.bytes = NsPlaceBytes(ringPtr, placePtr, CHECKS_RECORDS,
-                                    &sink->scratch, &sink->scratchBytes);
-        if (unlikely(record.bytes == NULL)) {
-            atomic_fetch_add(&sink->nDamaged, 1);
-        } else {
-            bool isDelivered;
-
-            sink->isInLane = true;
-            isDelivered = NsDeliverRecord(sink, stream, &record);
-            sink->isInLane = false;
-            if (!isDelivered) {
-                return false;
-            }
-        }
-        /* After the record: a flush in between leaves no lane moved. */
-        NsSinkNoteMoved(sink, lanePtr);
-        NsPlaceAdvance(ringPtr, placePtr);
-    } while (placePtr->headPtr != NULL && placePtr->headPtr->time <= until);
-    return true;
-}
-
-static void
-RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
-{
-    opPtr->status = NS_OK;
-    if (atomic_load(&sink->isRemoved)) {
-        /* Since its caller found it. */
-        opPtr->status = NS_ERROR;
-        opPtr->reason = ENOENT;
-    } else if (opPtr->proc != NULL) {
-        errno = 0;
-        opPtr->status = opPtr->proc(sink, opPtr->arg);
-        opPtr->reason = errno;
-    }
-    if (opPtr->goal == NS_OP_PLAIN || opPtr->status != NS_OK) {
-        NsSinkOpDone(sink, opPtr);
-    } else {
-        opPtr->nextPtr = *goalsPtr;
-        *goalsPtr = opPtr;
-    }
-}
-
-/*
- * One write and one sync serve all who wait.
- */
-static void
-ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
-{
-    bool isWritten, isSynced = true;
-    int  reason = 0;
-
-    if (goals == NULL) {
-        return;
-    }
-    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
-        if (opPtr->goal == NS_OP_SYNC) {
-            sink->lookDue = 0; /* Not into a file that is gone. */
-        }
-    }
-    isWritten = NsDeliverFlush(sink);
-    if (!isWritten) {
-        reason = sink->failure;
-    }
-    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
-        if (isWritten && opPtr->goal == NS_OP_SYNC) {
-            isSynced = NsDeliverSync(sink);
-            reason = isSynced ? 0 : errno;
-            break;
-        }
-    }
-    while (goals != NULL) {
-        NsSinkOp *opPtr = goals;
-
-        goals = opPtr->nextPtr;
-        if (!isWritten || (opPtr->goal == NS_OP_SYNC && !isSynced)) {
-            opPtr->status = NS_ERROR;
-            opPtr->reason = reason;
-        }
-        NsSinkOpDone(sink, opPtr);
-    }
-}
-
 bool
-NsDeliverWants(Ns_LogSink sink, Ns_LogStream stream,
-               const Ns_LogRecord *recordPtr)
+NsDeliverNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 {
-    const NsSinkSettings *settingsPtr = &sink->settings;
+    char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
 
-    if (stream == nsOperationStream) {
-        if (NsUnitNanos(recordPtr) < settingsPtr->slowNanos
-            || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
-            return false;
-        }
-        return settingsPtr->sample <= 1
-            || sink->nSampled++ % (unsigned) settingsPtr->sample == 0;
+    strcpy(from,
+           NsLogZonedTimeText((time_t) (gapPtr->first / NS_STAMP_SECOND)));
+    strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / NS_STAMP_SECOND)));
+    if (stream != NULL) {
+        return NsDeliverNote(sink, Warning,
+                             "log: %" PRIu64 " records of "
+                             "stream '%s' are missing here, from %s to %s: log "
+                             "memory was full",
+                             gapPtr->n, NsStreamName(stream), from, to);
     }
-    return (settingsPtr->minSeverity < 0
-            || NsSeverityWeight(recordPtr->severity)
-                >= NsSeverityWeight(settingsPtr->minSeverity))
-        && (sink->ignored.n == 0
-            || !IsIgnored(&sink->ignored, stream, recordPtr));
-}
-
-/*
- * By its kind, which records of two streams have.
- */
-static bool
-IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
-          const Ns_LogRecord *recordPtr)
-{
-    const char *kind = stream == nsAuditStream ? NsAuditKind(recordPtr)
-        : stream != nsSystemStream
-        ? NULL
-        : Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
-
-    return kind != NULL && NsKindsHave(kindsPtr, kind, strlen(kind));
+    return NsDeliverNote(sink, Warning,
+                         "log: %" PRIu64 " records are missing "
+                         "here, from %s to %s: they could not be written in "
+                         "time, and %s",
+                         gapPtr->n, from, to,
+                         sink->settings.maxMemory > 0
+                             ? "their sink was more than maxmemory behind"
+                             : "memory was full");
 }
 
 /*
@@ -602,34 +379,4 @@ static bool
 IsGone(Ns_LogSink sink)
 {
     return sink->isInLane && sink->hasSkipped;
-}
-
-/*
- * Write into the log what is missing from it.
- */
-static void
-NoteDrops(Ns_LogSink sink)
-{
-    NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
-
-    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
-        Ns_LogStream  stream = NsStreamAt(streamPtr->index);
-        NsStreamDrops drops;
-        uint64_t      n;
-
-        NsStreamGetDrops(stream, &drops);
-        n = drops.n - streamPtr->seenDrops;
-        if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
-            || (NsLaneIsFull()
-                && drops.last - streamPtr->seenDropTime < NS_STAMP_SECOND)) {
-            continue;
-        }
-        (void) NsSinkNoteGap(sink, stream,
-                             &(NsGap){.n = n,
-                                      .first = MAX(drops.first,
-                                                   streamPtr->seenDropTime),
-                                      .last = drops.last});
-        streamPtr->seenDrops = drops.n;
-        streamPtr->seenDropTime = drops.last;
-    }
 }

@@ -13,10 +13,15 @@
  *      there are more of them than there may be; see bound.c.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/flush.h"
 
 #include "base/assert.h"
 #include "log/sink/bound.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkfd.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkspill.h"
+#include "log/sink/sinktable.h"
 #include "log/stream/system.h"
 #include "nslog.h"
 
@@ -25,6 +30,7 @@
 #define MAX_RETRY_NANOS INT64_C(2000000000)
 #define REPORT_NANOS    INT64_C(60000000000)
 
+static bool MayTry(Ns_LogSink sink);
 static bool WriteOut(Ns_LogSink sink);
 static void NoteReturn(Ns_LogSink sink, bool isOk);
 static bool WriteAll(Ns_LogSink sink, int64_t start);
@@ -32,18 +38,16 @@ static void NoteIntent(Ns_LogSink sink);
 static void CommitCursors(Ns_LogSink sink);
 static void NoteUnsafe(Ns_LogSink sink, int reason);
 static void CountDelivered(Ns_LogSink sink);
-static void NoteSuccess(Ns_LogSink sink);
-static bool IsInTable(Ns_LogSink sink);
 
 bool
-NsDeliverFlush(Ns_LogSink sink)
+NsFlushOut(Ns_LogSink sink)
 {
     if (sink->claims != NULL) {
         /* What an earlier process left goes first. */
         errno = sink->failure != 0 ? sink->failure : EAGAIN;
         return false;
     }
-    if (!NsDeliverMayTry(sink)) {
+    if (!MayTry(sink)) {
         errno = sink->failure;
         return false;
     }
@@ -70,17 +74,14 @@ NsDeliverFlush(Ns_LogSink sink)
     sink->oldest = 0;
     sink->isUrgent = false;
     NsSinkFdReopenIfDue(sink);
-    if (sink->failure != 0) {
-        NoteSuccess(sink);
-    }
     return true;
 }
 
 /*
  * A shutdown does not wait for a server again and again.
  */
-bool
-NsDeliverMayTry(Ns_LogSink sink)
+static bool
+MayTry(Ns_LogSink sink)
 {
     return sink->failure == 0
         || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
@@ -229,7 +230,7 @@ CommitCursors(Ns_LogSink sink)
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
             && sink->ringPtr == NsSinkRing()) {
-            NsDeliverFreeLane(sink->ringPtr, lanePtr->place.lane);
+            NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
         }
     }
     NsSinkSpillWritten(sink);
@@ -240,12 +241,6 @@ CommitCursors(Ns_LogSink sink)
     sink->firstMoved = NULL;
     sink->nToldLost = 0;
     sink->nAtRisk = 0;
-}
-
-void
-NsDeliverFreeLane(const NsRing *ringPtr, uint32_t lane)
-{
-    NsLaneFree(lane, NsRingNeededFrom(ringPtr, lane));
 }
 
 bool
@@ -339,7 +334,7 @@ CountDelivered(Ns_LogSink sink)
     atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
     sink->nUnreported += nRefused;
     sink->nRefused = 0;
-    if (likely(sink->nUnreported == 0) || !IsInTable(sink)) {
+    if (likely(sink->nUnreported == 0) || !NsSinkIsInTable(sink)) {
         return;
     }
     now = NsLogClock();
@@ -355,67 +350,21 @@ CountDelivered(Ns_LogSink sink)
     }
 }
 
-static void
-NoteSuccess(Ns_LogSink sink)
-{
-    double seconds = (double) (NsLogClock() - atomic_load(&sink->failedSince))
-        / 1e9;
-    int reason = sink->failure;
-
-    sink->failure = 0;
-    atomic_store(&sink->failedSince, 0);
-    sink->retryAt = 0;
-    sink->complaint[0] = '\0';
-    NsDeliverTell(sink, Notice,
-                  "log: sink '%s': writing to '%s' works again, "
-                  "after %.3f seconds",
-                  sink->name, NsSinkFile(sink), seconds);
-    if (!NsDeliverIsHeard(sink)) {
-        (void) NsDeliverNote(sink, Error,
-                             "log: writing to '%s' failed for "
-                             "%.3f seconds: '%s'",
-                             NsSinkFile(sink), seconds, strerror(reason));
-    }
-}
-
 void
 NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
 {
     char    text[1024];
     va_list ap;
 
-    if (!IsInTable(sink)) {
+    if (!NsSinkIsInTable(sink)) {
         return; /* It works for another one, which tells. */
     }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (NsDeliverIsHeard(sink)) {
+    if (NsSinkIsHeard(sink)) {
         Ns_Log(severity, "%s", text);
     } else {
         NsSystemLogToStderr(severity, text);
     }
-}
-
-static bool
-IsInTable(Ns_LogSink sink)
-{
-    return NsSinkAt(sink->index) == sink;
-}
-
-bool
-NsDeliverIsHeard(Ns_LogSink sink)
-{
-    int                  index = NsStreamIndex(nsSystemStream);
-    bool                 isHeard = !NsSinkWants(sink, index);
-    const NsStreamSinks *sinksPtr;
-
-    NsSinkEnter();
-    sinksPtr = NsStreamGetSinks(index);
-    for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
-        isHeard = sinksPtr->sinks[i] != sink
-            && atomic_load(&sinksPtr->sinks[i]->failedSince) == 0;
-    }
-    NsSinkLeave();
-    return isHeard;
 }

@@ -13,7 +13,8 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
-#include "log/sink/sink_int.h"
+#include "log/sink/spill.h"
+#include "log/sink/spillhead.h"
 #include "log/sink/spillmove.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -59,9 +60,10 @@ static int     Collect(const NsRingKey *keyPtr, NsRing **rings, int n,
 static LeftoverProc Append;
 static LeftoverProc IsToForget;
 static void         ForEach(LeftoverProc *proc, void *arg);
-static bool         ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
 static void         TellUnreadable(const char *path, const char *problem,
                                    LeftoverProc *proc, void *arg);
+static bool         ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
+static uint64_t     CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
 
 void
 NsLeftoverInit(void)
@@ -533,7 +535,7 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
         if (!NsRingSinkIsUsed(slotPtr)) {
             continue;
         }
-        leftover.nRecords = NsRecoverCountUnread(ringPtr, slotPtr);
+        leftover.nRecords = NsLeftoverCountUnread(ringPtr, slotPtr);
         snprintf(leftover.sink, sizeof(leftover.sink), "%.*s", NS_RING_NAME - 1,
                  slotPtr->name);
         snprintf(leftover.type, sizeof(leftover.type), "%.*s",
@@ -545,4 +547,46 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
         }
     }
     return !NsRingIsNeeded(ringPtr);
+}
+
+uint64_t
+NsLeftoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
+{
+    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < nStreams; i++) {
+        int rank = NsRingRank(ringPtr, i, slotPtr);
+
+        if (rank >= 0) {
+            n += CountInStream(ringPtr, i, rank);
+        }
+    }
+    return n + NsSpillCount(slotPtr);
+}
+
+static uint64_t
+CountInStream(NsRing *ringPtr, uint32_t stream, int rank)
+{
+    uint64_t n = 0;
+
+    for (uint32_t lane = NsRingNewestLane(ringPtr, stream);
+         lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
+        NsPlace place = {.lane = lane};
+
+        (void) NsLeftoverOpenPlace(ringPtr, NsRingCursorAt(ringPtr, lane, rank),
+                                   &place);
+        for (; place.headPtr != NULL; n++) {
+            NsPlaceAdvance(ringPtr, &place);
+        }
+    }
+    return n;
+}
+
+bool
+NsLeftoverOpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
+                    NsPlace *placePtr)
+{
+    return NsPlaceOpen(ringPtr, placePtr, atomic_load(&cursorPtr->done))
+        && NsPlaceHead(ringPtr, placePtr) != NULL;
 }

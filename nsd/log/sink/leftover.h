@@ -12,7 +12,7 @@
 #ifndef NSD_LOG_LEFTOVER_H
 #define NSD_LOG_LEFTOVER_H
 
-#include "log/ring/ring.h"
+#include "log/ring/reader.h"
 
 typedef struct NsLeftover {
     char        sink[NS_RING_NAME]; /* "": the mapping cannot be read. */
@@ -72,5 +72,13 @@ void NsLeftoversFree(NsLeftover *leftovers, int n);
  * mapping that cannot be read in place of a sink's name: delete it.
  */
 int64_t NsLeftoverForget(const char *sink);
+
+/*
+ * For recover.c: how many records the slot's sink has not written; and the
+ * place of the first of them, by its cursor in a lane.  False: there is none.
+ */
+uint64_t NsLeftoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
+bool     NsLeftoverOpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
+                             NsPlace *placePtr);
 
 #endif

@@ -21,10 +21,23 @@
  *      where they are, and hold nothing up.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/recover.h"
 
+#include "log/sink/deliver.h"
+#include "log/sink/flush.h"
 #include "log/sink/leftover.h"
 #include "log/sink/settle.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkfd.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkmake.h"
+#include "log/sink/sinkspill.h"
+#include "log/sink/sinktype.h"
+#include "log/sink/sinkwake.h"
+#include "log/sink/sinkwork.h"
+#include "log/sink/spill.h"
+#include "log/sink/spillhead.h"
+#include "log/sink/unspill.h"
 #include "log/stream/accessline.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -58,6 +71,9 @@ static Leftover   *firstPtr; /* Those in use; guarded by NsLeftoverLock. */
 static Leftovers   atStart;  /* Main thread, during the start. */
 static atomic_bool isStartOver;
 
+/* A mapping is gone: there may be room for one that lacks a file. */
+static atomic_bool isRoomNew;
+
 static Leftovers AddLocked(NsRing **rings, int n);
 static void      EndRecovery(Leftovers *leftoversPtr);
 static bool      HasSink(const NsRingSink *slotPtr);
@@ -67,9 +83,9 @@ static void      Release(Leftover *leftoverPtr);
 static void      ReleaseLocked(Leftover *leftoverPtr);
 static void      Claim(Ns_LogSink sink);
 static void      ClaimLocked(Ns_LogSink sink);
+static void      AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
+                          NsRingSink *slotPtr);
 static const NsClaim *FirstClaim(Ns_LogSink sink);
-static void           AddClaim(Ns_LogSink sink, Leftover *leftoverPtr,
-                               NsRingSink *slotPtr);
 static bool           WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr);
 static Ns_LogSink     MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr);
 static void           EndWriter(Ns_LogSink *writerPtr);
@@ -85,9 +101,6 @@ static bool DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
 static void CountCutOff(Ns_LogSink sink);
 static bool DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr);
 static bool DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr);
-static uint64_t CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
-static bool     OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
-                          NsPlace *placePtr);
 
 void
 NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory)
@@ -107,6 +120,12 @@ NsSinkEndRecovery(void)
 {
     EndRecovery(&atStart);
     atomic_store(&isStartOver, true);
+}
+
+bool
+NsRecoverMadeRoom(void)
+{
+    return atomic_exchange(&isRoomNew, false);
 }
 
 void
@@ -269,7 +288,7 @@ ReleaseLocked(Leftover *leftoverPtr)
     NsRingClose(&leftoverPtr->ringPtr, !NsRingIsNeeded(leftoverPtr->ringPtr));
     ns_free(leftoverPtr->isClaimed);
     ns_free(leftoverPtr);
-    NsSinkNoteRoom();
+    atomic_store(&isRoomNew, true);
 }
 
 void
@@ -520,63 +539,9 @@ CountClaimed(Ns_LogSink sink)
     uint64_t n = 0;
 
     for (const NsClaim *p = sink->claims; p != NULL; p = p->nextPtr) {
-        n += NsRecoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
+        n += NsLeftoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
     }
     atomic_store(&sink->nClaimed, n);
-}
-
-void
-NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
-               int64_t position)
-{
-    /* A target may say anything: records begin at multiples of 8, and one that
-     * was on disk has been read when its target is one byte further. */
-    bool isOurs = lane >= 0 && lane < NS_RING_MAX_LANES && position >= 0
-        && position % 8 <= 1;
-    NsRingCursor *cursorPtr = !isOurs
-        ? NULL
-        : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
-
-    if (cursorPtr != NULL) {
-        atomic_store(&cursorPtr->ahead, (uint64_t) position);
-        if (position % 8 == 0
-            && (uint64_t) position > atomic_load(&cursorPtr->done)) {
-            atomic_store(&cursorPtr->done, (uint64_t) position);
-        }
-    }
-}
-
-uint64_t
-NsRecoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
-{
-    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < nStreams; i++) {
-        int rank = NsRingRank(ringPtr, i, slotPtr);
-
-        if (rank >= 0) {
-            n += CountInStream(ringPtr, i, rank);
-        }
-    }
-    return n + NsSpillCount(slotPtr);
-}
-
-static uint64_t
-CountInStream(NsRing *ringPtr, uint32_t stream, int rank)
-{
-    uint64_t n = 0;
-
-    for (uint32_t lane = NsRingNewestLane(ringPtr, stream);
-         lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
-        NsPlace place = {.lane = lane};
-
-        (void) OpenPlace(ringPtr, NsRingCursorAt(ringPtr, lane, rank), &place);
-        for (; place.headPtr != NULL; n++) {
-            NsPlaceAdvance(ringPtr, &place);
-        }
-    }
-    return n;
 }
 
 /*
@@ -601,7 +566,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     reason = errno;
     NsSinkFreeLanes(sink);
     NsSinkUnlock(sink);
-    nLeft = NsRecoverCountUnread(ringPtr, slotPtr);
+    nLeft = NsLeftoverCountUnread(ringPtr, slotPtr);
     if (!isDelivered) {
         n = atomic_load(&sink->nDelivered) - before;
     } else if (nLeft == 0) {
@@ -675,7 +640,7 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static void
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 {
-    uint64_t          n = NsRecoverCountUnread(ringPtr, slotPtr);
+    uint64_t          n = NsLeftoverCountUnread(ringPtr, slotPtr);
     NsSinkSpec        spec = {.name = slotPtr->name,
                               .type = slotPtr->type,
                               .table = slotPtr->table,
@@ -730,7 +695,7 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     for (uint32_t i = 0; i < sink->nLanes; i++) {
         NsSinkLane *lanePtr = sink->lanes[i];
 
-        if (!OpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
+        if (!NsLeftoverOpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
             || lanePtr->stream == NULL) {
             lanePtr->place.headPtr = NULL;
         }
@@ -843,14 +808,4 @@ DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
     }
     (*nPtr)++;
     return true;
-}
-
-/*
- * Stand at the first record that the sink has not written.
- */
-static bool
-OpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr, NsPlace *placePtr)
-{
-    return NsPlaceOpen(ringPtr, placePtr, atomic_load(&cursorPtr->done))
-        && NsPlaceHead(ringPtr, placePtr) != NULL;
 }

@@ -17,6 +17,12 @@
 
 #include "base/assert.h"
 #include "base/writeall.h"
+#include "log/sink/deliver.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkfd.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/spill.h"
 #include "log/stream/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -132,6 +138,27 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
     FreeRegion(&region);
     FreeDoubts(&doubts);
     return isOk;
+}
+
+void
+NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
+               int64_t position)
+{
+    /* A target may say anything: records begin at multiples of 8, and one that
+     * was on disk has been read when its target is one byte further. */
+    bool isOurs = lane >= 0 && lane < NS_RING_MAX_LANES && position >= 0
+        && position % 8 <= 1;
+    NsRingCursor *cursorPtr = !isOurs
+        ? NULL
+        : NsRingCursorOf(ringPtr, (uint32_t) lane, slotPtr);
+
+    if (cursorPtr != NULL) {
+        atomic_store(&cursorPtr->ahead, (uint64_t) position);
+        if (position % 8 == 0
+            && (uint64_t) position > atomic_load(&cursorPtr->done)) {
+            atomic_store(&cursorPtr->done, (uint64_t) position);
+        }
+    }
 }
 
 /*
@@ -425,7 +452,7 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
     Ns_LogRecord record;
 
     if (!RecordOf(sink, doubtPtr, &stream, &record)
-        || !NsDeliverWants(sink, stream, &record)) {
+        || !NsSinkWantsRecord(sink, stream, &record)) {
         return NULL;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {

@@ -26,4 +26,10 @@
  */
 bool NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr);
 
+/*
+ * For types: a database says that this lane was written up to there.
+ */
+void NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
+                    int64_t position);
+
 #endif

@@ -1,71 +1,64 @@
 /*
  * sink.c --
  *
- *      The table of sinks; their beginning and end.
+ *      The beginning and end of sinks, and of the memory that they read.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/sink.h"
 
 #include "base/assert.h"
 #include "log/ring/bell.h"
 #include "log/sink/bound.h"
+#include "log/sink/deliver.h"
+#include "log/sink/flush.h"
 #include "log/sink/leftover.h"
+#include "log/sink/recover.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkmake.h"
+#include "log/sink/sinkpass.h"
+#include "log/sink/sinkroute.h"
+#include "log/sink/sinkspill.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/sinkthread.h"
+#include "log/sink/sinkwake.h"
+#include "log/sink/sinkwork.h"
+#include "log/sink/worker.h"
 #include "nslog.h"
-#include "nsstring.h"
 #include "nsthread.h"
 
 #define STOP_SECONDS  5  /* For all sinks together. */
 #define SPARE_STREAMS 32 /* And sinks: to be made at run time. */
 #define LEAST_READERS 16
-#define TABLE         "table" /* Option that the mapping notes. */
 /* Between attempts to have a file for the mapping. */
 #define HOME_NANOS INT64_C(10000000000)
 
-/*
- * Written with nsSinksLock held.
- */
-static _Atomic(Ns_LogSink) sinks[NS_RING_MAX_SINKS];
-static atomic_int          nSinks;
-static bool                isStarted;     /* Log threads may run. */
-static Ns_LogSink          firstUnlinked; /* In the table no more. */
-static atomic_bool         isFreeDue; /* There are such, or lists of streams. */
+static bool             isStarted; /* Log threads may run; nsSinksLock. */
+static const NsRingKey *ringKeyPtr;
 
-static _Atomic(NsRing *) ring;
-static const NsRingKey  *ringKeyPtr;
-static atomic_bool       isRoomNew; /* Where mappings are. */
-
-/* Of the sink that this thread could not make. */
-static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
-
-bool       nsSinkIsAsync;
-Ns_Mutex   nsSinksLock;
-atomic_int nsSinkUsers;
+bool nsSinkIsAsync;
 
 static Ns_LogSink    Create(const NsSinkSpec *specPtr);
-static void          PutIntoTableLocked(Ns_LogSink sink);
 static Ns_ReturnCode Remove(Ns_LogSink sink);
+static void          DetachLocked(Ns_LogSink sink);
 static NsRing       *MakeRingLocked(const NsRingKey  *keyPtr,
                                     const char       *spillDirectory,
                                     const NsRingNeed *needPtr,
                                     const char      **reasonPtr);
+static void          AttachAllLocked(void);
 static void          DeleteRing(void);
 static bool          IsFailing(Ns_LogSink sink);
 static bool          IsFull(void);
 static int           FreeIndexLocked(void);
-static void          SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
-static void          FreeValues(Ns_LogSink sink);
-static const char   *TableOf(Ns_LogSink sink);
-static void          FreeWork(Ns_LogSink sink);
-static void          DetachLocked(Ns_LogSink sink);
-static bool          AttachLocked(Ns_LogSink sink);
-static void          AttachAllLocked(void);
 static int           LimitLocked(void);
 static uint32_t      CountStreams(void);
+static bool          AttachLocked(Ns_LogSink sink);
 
 void
 NsSinkInit(void)
 {
-    NsMutexSetup(&nsSinksLock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
+    NsSinkTableInit();
     NsLeftoverInit();
     NsBoundInit();
     NsSinkServeInit();
@@ -145,7 +138,7 @@ Create(const NsSinkSpec *specPtr)
         errno = NS_SINK_TOO_MANY_READERS;
         return NULL;
     }
-    PutIntoTableLocked(sink);
+    NsSinkPutIntoTableLocked(sink);
     if (specPtr->isAwaited) {
         NsSinkLeaveToCallers(sink);
     }
@@ -164,48 +157,12 @@ Create(const NsSinkSpec *specPtr)
     return sink;
 }
 
-static void
-PutIntoTableLocked(Ns_LogSink sink)
-{
-    Ns_LogSink old = atomic_exchange(&sinks[sink->index], sink);
-
-    if (old != NULL) {
-        old->nextPtr = firstUnlinked;
-        firstUnlinked = old;
-        NsSinkFreeLater();
-    }
-    if (sink->index == atomic_load(&nSinks)) {
-        atomic_store(&nSinks, sink->index + 1);
-    }
-}
-
-void
-NsSinkFreeLater(void)
-{
-    NsAssertLocked(&nsSinksLock);
-    atomic_store(&isFreeDue, true);
-}
-
-/*
- * What is not to be found any more when there are no users, none can have.
- */
 void
 NsSinkFreeRemoved(void)
 {
     int        reason = errno;
-    Ns_LogSink sink = NULL;
+    Ns_LogSink sink = NsSinkTakeUnlinked();
 
-    if (!atomic_load(&isFreeDue)) {
-        return;
-    }
-    Ns_MutexLock(&nsSinksLock);
-    if (atomic_load(&nsSinkUsers) == 0) {
-        atomic_store(&isFreeDue, false);
-        sink = firstUnlinked;
-        firstUnlinked = NULL;
-        NsStreamFreeListsLocked();
-    }
-    Ns_MutexUnlock(&nsSinksLock);
     while (sink != NULL) {
         Ns_LogSink next = sink->nextPtr;
 
@@ -213,148 +170,6 @@ NsSinkFreeRemoved(void)
         sink = next;
     }
     errno = reason;
-}
-
-/*
- * A sink with its target open, which is in no table yet.
- */
-Ns_LogSink
-NsSinkMake(const NsSinkSpec *specPtr)
-{
-    Ns_LogSink sink;
-
-    sink = ns_calloc(1u, sizeof(*sink));
-    sink->name = ns_strdup(specPtr->name);
-    sink->typePtr = NsSinkTypeFind(specPtr->type);
-    sink->isStandardOutput = specPtr->isStandardOutput;
-    sink->isModules = specPtr->isModules;
-    atomic_store(&sink->isAwaited, specPtr->isAwaited);
-    sink->file = ns_strcopy(specPtr->file);
-    SetValues(sink, specPtr);
-    sink->fd = -1;
-    sink->nPatterns = specPtr->nStreams;
-    sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
-    for (int i = 0; i < specPtr->nStreams; i++) {
-        sink->patterns[i] = ns_strdup(specPtr->streams[i]);
-    }
-    NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
-    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
-    NsMutexSetup(&sink->lendLock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
-    NsSinkApplySettings(sink, &specPtr->settings);
-    if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
-        int reason = errno;
-
-        snprintf(complaint, sizeof(complaint), "%s", sink->complaint);
-        NsSinkUnmake(&sink);
-        errno = complaint[0] != '\0' ? NS_SINK_COMPLAINS : reason;
-        return NULL;
-    }
-    return sink;
-}
-
-/*
- * Of a module's type.  A sink that is made for what another one left has the
- * defaults, and what the mapping says: its file and its table.
- */
-static void
-SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
-{
-    const NsSinkType *typePtr = sink->typePtr;
-    int               n = NsSinkTypeCountOptions(typePtr);
-
-    if (typePtr->defaults == NULL) {
-        return;
-    }
-    sink->values = ns_calloc((size_t) n, sizeof(*sink->values));
-    for (int i = 0; i < n; i++) {
-        Ns_LogSinkValue value = typePtr->defaults[i];
-
-        if (specPtr->values != NULL && specPtr->values[i].text != NULL
-            && *specPtr->values[i].text != '\0') {
-            value = specPtr->values[i];
-        }
-        if (i == 0 && typePtr->outlivesSink) {
-            value.text = specPtr->file;
-        } else if (specPtr->values == NULL && specPtr->table != NULL
-                   && *specPtr->table != '\0'
-                   && STREQ(typePtr->options[i].name, TABLE)) {
-            value.text = specPtr->table;
-        }
-        value.text = ns_strdup(value.text != NULL ? value.text : "");
-        sink->values[i] = value;
-    }
-}
-
-static void
-FreeValues(Ns_LogSink sink)
-{
-    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
-
-    for (int i = 0; i < n; i++) {
-        ns_free((char *) sink->values[i].text);
-    }
-    ns_free(sink->values);
-}
-
-static const char *
-TableOf(Ns_LogSink sink)
-{
-    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
-
-    for (int i = 0; i < n; i++) {
-        if (STREQ(sink->typePtr->options[i].name, TABLE)) {
-            return sink->values[i].text;
-        }
-    }
-    return "";
-}
-
-void
-NsSinkUnmake(Ns_LogSink *sinkPtr)
-{
-    Ns_LogSink sink = *sinkPtr;
-
-    *sinkPtr = NULL;
-    for (int i = 0; i < sink->nPatterns; i++) {
-        ns_free(sink->patterns[i]);
-    }
-    ns_free(sink->patterns);
-    FreeWork(sink);
-    while (sink->firstStream != NULL) {
-        NsSinkStream *streamPtr = sink->firstStream;
-
-        sink->firstStream = streamPtr->nextPtr;
-        ns_free(streamPtr);
-    }
-    if (sink->typePtr->filePtr != NULL) {
-        sink->typePtr->filePtr->endProc(sink);
-    }
-    NsSinkFreeSettings(&sink->settings);
-    NsKindsFree(&sink->ignored);
-    Ns_MutexDestroy(&sink->lock);
-    Ns_MutexDestroy(&sink->wakeLock);
-    Ns_MutexDestroy(&sink->lendLock);
-    Ns_CondDestroy(&sink->opDone);
-    FreeValues(sink);
-    ns_free(sink->file);
-    ns_free(sink->name);
-    ns_free(sink);
-}
-
-/*
- * What it needs for its work, beside the target.
- */
-static void
-FreeWork(Ns_LogSink sink)
-{
-    ns_free(sink->buffer);
-    ns_free(sink->scratch);
-    ns_free(sink->reduced);
-    NsSinkFreeLanes(sink);
-    NsMergeFree(&sink->merge);
-    sink->buffer = sink->scratch = sink->reduced = NULL;
-    sink->room = sink->nBuffered = sink->nWritten = 0;
-    sink->scratchBytes = sink->reducedBytes = 0;
 }
 
 Ns_LogSink
@@ -386,103 +201,6 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
         errno = reason;
     }
     return sink;
-}
-
-const char *
-NsSinkReason(int reason)
-{
-    static _Thread_local char text[128];
-    const NsRing             *ringPtr = NsSinkRing();
-
-    if (reason == NS_SINK_TOO_MANY) {
-        snprintf(text, sizeof(text),
-                 "the limit is %u sinks; raise maxlogs in "
-                 "ns/parameters",
-                 ringPtr == NULL ? NS_RING_MAX_SINKS
-                                 : ringPtr->headerPtr->maxSinks);
-        return text;
-    }
-    if (reason == NS_SINK_TOO_MANY_READERS) {
-        snprintf(text, sizeof(text),
-                 "the limit is %u sinks of one stream; "
-                 "raise logmemory in ns/parameters",
-                 ringPtr->headerPtr->maxReaders);
-        return text;
-    }
-    return reason == NS_SINK_NO_THREAD
-        ? "no thread can be started for it; see the limits on processes "
-          "(ulimit -u) and memory (ulimit -v)"
-        : reason == NS_SINK_COMPLAINS && complaint[0] != '\0'
-        ? complaint
-        : strerror(reason);
-}
-
-Ns_LogSink
-NsSinkFind(const char *name)
-{
-    Ns_LogSink sink;
-
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (!atomic_load(&sink->isRemoved) && STREQ(sink->name, name)) {
-            return sink;
-        }
-    }
-    return NULL;
-}
-
-Ns_LogSink
-NsSinkAt(int index)
-{
-    return index < atomic_load_explicit(&nSinks, memory_order_acquire)
-        ? atomic_load(&sinks[index])
-        : NULL;
-}
-
-const char *
-NsSinkName(Ns_LogSink sink)
-{
-    return sink->name;
-}
-
-const NsSinkType *
-NsSinkTypeOf(Ns_LogSink sink)
-{
-    return sink->typePtr;
-}
-
-const char *
-NsSinkFile(Ns_LogSink sink)
-{
-    if (sink->file != NULL) {
-        return sink->file;
-    }
-    /* See filesink.c. */
-    return sink->typePtr->filePtr != NULL ? "stderr" : sink->typePtr->name;
-}
-
-const char *
-NsSinkOption(Ns_LogSink sink, int index)
-{
-    return index == 0 ? NsSinkFile(sink) : sink->values[index].text;
-}
-
-const char *
-NsSinkPattern(Ns_LogSink sink, int index)
-{
-    return index < sink->nPatterns ? sink->patterns[index] : NULL;
-}
-
-bool
-NsSinkWants(Ns_LogSink sink, int stream)
-{
-    const NsSinkStream *streamPtr = atomic_load(&sink->isDetached)
-        ? NULL
-        : atomic_load(&sink->firstStream);
-
-    while (streamPtr != NULL && streamPtr->index != stream) {
-        streamPtr = atomic_load(&streamPtr->nextPtr);
-    }
-    return streamPtr != NULL;
 }
 
 void
@@ -559,20 +277,8 @@ DetachLocked(Ns_LogSink sink)
     }
     NsSinkLeaveAll(sink);
     NsSinkLock(sink);
-    FreeWork(sink);
+    NsSinkFreeWork(sink);
     NsSinkUnlock(sink);
-}
-
-bool
-NsSinkIsRemoved(Ns_LogSink sink)
-{
-    return atomic_load(&sink->isRemoved);
-}
-
-bool
-NsSinkMayRemove(Ns_LogSink sink)
-{
-    return !sink->isStandardOutput && !sink->isModules;
 }
 
 void
@@ -590,7 +296,7 @@ NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
     int64_t     bytes = needPtr->bytes;
 
     Ns_MutexLock(&nsSinksLock);
-    NsAssert(atomic_load(&ring) == NULL);
+    NsAssert(NsSinkRing() == NULL);
     ringPtr = MakeRingLocked(keyPtr, spillDirectory, needPtr, &reason);
     Ns_MutexUnlock(&nsSinksLock);
     if (ringPtr == NULL) {
@@ -623,8 +329,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     ringKeyPtr = keyPtr;
     /* There may be some already that nobody knew of. */
     need.nStreams = MAX(need.nStreams, CountStreams() + SPARE_STREAMS);
-    need.nSinks = MAX(need.nSinks,
-                      (uint32_t) atomic_load(&nSinks) + SPARE_STREAMS);
+    need.nSinks = MAX(need.nSinks, (uint32_t) NsSinkCount() + SPARE_STREAMS);
     need.nReaders = MAX(need.nReaders, LEAST_READERS);
     ringPtr = NsRingCreate(keyPtr, &need, reasonPtr);
     if (ringPtr == NULL) {
@@ -635,7 +340,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     }
     NsLaneInit(ringPtr);
     NsStreamUseRing(ringPtr);
-    atomic_store(&ring, ringPtr);
+    NsSinkSetRing(ringPtr);
     AttachAllLocked();
     NsStreamUseLanes();
     return ringPtr;
@@ -672,7 +377,7 @@ NsSinkWatchRing(void)
     }
     /* At the start it has been said. */
     isNew = atomic_load(&ringPtr->path) != NULL && !isTold;
-    if (!isNew && !atomic_exchange(&isRoomNew, false)
+    if (!isNew && !NsRecoverMadeRoom()
         && !NsSinkIsDue(lastTry + HOME_NANOS, HOME_NANOS)) {
         return;
     }
@@ -696,28 +401,6 @@ NsSinkWatchRing(void)
                "process again",
                NsSinkRingPath());
     }
-}
-
-void
-NsSinkNoteRoom(void)
-{
-    atomic_store(&isRoomNew, true);
-}
-
-NsRing *
-NsSinkRing(void)
-{
-    return atomic_load_explicit(&ring, memory_order_acquire);
-}
-
-const char *
-NsSinkRingPath(void)
-{
-    NsRing *ringPtr = NsSinkRing();
-
-    const char *path = ringPtr == NULL ? NULL : atomic_load(&ringPtr->path);
-
-    return path != NULL ? path : "";
 }
 
 void
@@ -812,7 +495,7 @@ NsSinkFinish(void)
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
             sink->retryAt = 0;
-            NsDeliverPass(sink, 0);
+            NsSinkPass(sink, 0);
             if (NsDeliverFlush(sink) && sink->nBuffered > 0) {
                 /* A note that writing works again. */
                 (void) NsDeliverFlush(sink);
@@ -839,7 +522,7 @@ NsSinkAbandon(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !sink->typePtr->isRemote
             && NsSinkTryLock(sink)) {
-            NsDeliverPass(sink, 0);
+            NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
         }
@@ -894,7 +577,7 @@ IsFull(void)
 static int
 FreeIndexLocked(void)
 {
-    int n = atomic_load(&nSinks);
+    int n = NsSinkCount();
 
     for (int i = 0; i < n; i++) {
         Ns_LogSink sink = NsSinkAt(i);
@@ -948,7 +631,7 @@ AttachLocked(Ns_LogSink sink)
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
              sink->file != NULL ? sink->file : "");
     snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
-    snprintf(slotPtr->table, sizeof(slotPtr->table), "%s", TableOf(sink));
+    snprintf(slotPtr->table, sizeof(slotPtr->table), "%s", NsSinkTableOf(sink));
     sink->ringPtr = ringPtr;
     sink->slotPtr = slotPtr;
     NsSinkNoteSettings(sink);

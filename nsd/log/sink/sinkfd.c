@@ -2,16 +2,17 @@
  * sinkfd.c --
  *
  *      The descriptor that a sink writes to: a new one, and leaving the old
- * one.
+ *      one.
  *
  *      A file is left only when what it was to get is there to the last line.
  *      Where one must be left all the same, a line of which it has the
- * beginning is cut off or ended there, and written anew to the next one.
+ *      beginning is cut off or ended there, and written anew to the next one.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/sinkfd.h"
 
 #include "base/assert.h"
+#include "log/sink/sink_int.h"
 #include "nslog.h"
 #include "nsthread.h"
 

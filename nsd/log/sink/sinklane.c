@@ -8,16 +8,19 @@
  *      lane when it first looks at the stream after the lane was made.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
 
 #include "base/assert.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinktable.h"
 #include "nsthread.h"
 
-static bool        JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr);
-static NsSinkLane *AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane,
-                           int rank);
+static bool JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr);
 static void AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest,
                      uint32_t before, int rank);
+static NsSinkLane *AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane,
+                           int rank);
+static uint64_t    HeldOf(const NsSinkStream *streamPtr);
 
 bool
 NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
@@ -127,7 +130,7 @@ NsSinkLeaveAll(Ns_LogSink sink)
             atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank], 0);
             for (uint32_t lane = NsRingNewestLane(ringPtr, index);
                  lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
-                NsDeliverFreeLane(ringPtr, lane);
+                NsSinkFreeLane(ringPtr, lane);
             }
         }
     }
@@ -241,4 +244,50 @@ NsSinkFreeLanes(Ns_LogSink sink)
     sink->nLanes = sink->roomLanes = 0;
     sink->firstMoved = NULL;
     sink->hasUpTo = sink->hasFloors = sink->hasSettled = false;
+}
+
+void
+NsSinkFreeLane(const NsRing *ringPtr, uint32_t lane)
+{
+    NsLaneFree(lane, NsRingNeededFrom(ringPtr, lane));
+}
+
+size_t
+NsSinkHeld(Ns_LogSink sink)
+{
+    const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+    uint64_t            nSegments = 0;
+
+    if (NsSinkRing() == NULL) {
+        return 0;
+    }
+    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        nSegments += HeldOf(streamPtr);
+    }
+    return nSegments * NsSinkRing()->headerPtr->segmentBytes;
+}
+
+/*
+ * Segments that are kept in one stream.
+ */
+static uint64_t
+HeldOf(const NsSinkStream *streamPtr)
+{
+    const NsRing *ringPtr = NsSinkRing();
+    int           rank = atomic_load(&streamPtr->rank);
+    uint64_t      nSegments = 0;
+    uint32_t      lane = rank < 0
+             ? NS_RING_NONE
+             : NsRingNewestLane(ringPtr, (uint32_t) streamPtr->index);
+
+    for (; lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
+        uint64_t done = NsRingNumberOf(
+            atomic_load(&NsRingCursorAt(ringPtr, lane, rank)->done));
+        uint64_t end = NsLaneEnd(lane);
+
+        /* Numbers begin with 1; a new lane's cursor is at 0. */
+        done = MAX(done, 1);
+        nSegments += end > done ? end - done : 0;
+    }
+    return nSegments;
 }

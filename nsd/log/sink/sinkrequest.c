@@ -10,6 +10,12 @@
 #include "log/sink/sink_int.h"
 
 #include "log/sink/bound.h"
+#include "log/sink/deliver.h"
+#include "log/sink/sinkfd.h"
+#include "log/sink/sinkroute.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/sinkthread.h"
+#include "log/sink/sinkwake.h"
 #include "nslog.h"
 #include "nsthread.h"
 

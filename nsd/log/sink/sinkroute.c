@@ -4,11 +4,16 @@
  *      Which streams go to which sinks.
  */
 
-#include "log/sink/sink_int.h"
+#include "log/sink/sinkroute.h"
 
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/sinkwake.h"
 #include "log/stream/severity.h"
 #include "nslog.h"
 
+static void        RouteLocked(Ns_LogStream stream);
 static Ns_LogSink *ListOf(Ns_LogStream stream);
 static void        Widen(NsStreamFilter *filterPtr, Ns_LogSink sink,
                          Ns_LogStream stream, bool isFirst);
@@ -34,7 +39,7 @@ NsSinkJoinStream(int index)
         }
     }
     if (isWanted) {
-        NsSinkRouteLocked(stream);
+        RouteLocked(stream);
     }
     Ns_MutexUnlock(&nsSinksLock);
     if (lacking >= 0) {
@@ -64,8 +69,8 @@ NsSinkRouteAgain(Ns_LogSink sink)
     Ns_MutexUnlock(&nsSinksLock);
 }
 
-void
-NsSinkRouteLocked(Ns_LogStream stream)
+static void
+RouteLocked(Ns_LogStream stream)
 {
     Ns_LogSink    *list = ListOf(stream), sink;
     int            n = 0;
@@ -114,7 +119,7 @@ NsSinkRouteAllLocked(Ns_LogSink sink)
     const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
     for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
-        NsSinkRouteLocked(NsStreamAt(streamPtr->index));
+        RouteLocked(NsStreamAt(streamPtr->index));
     }
 }
 

@@ -4,14 +4,19 @@
  *      The settings of a sink, and its statistics.
  */
 
+#include "log/sink/sinkstate.h"
+
 #include "base/calendar.h"
 #include "base/clock.h"
-#include "log/sink/bound.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/stream/audit.h"
+#include "log/stream/severity.h"
+#include "log/stream/system.h"
+#include "log/stream/unit.h"
+#include "nslog.h"
 
 #define STALL_NANOS NS_STAMP_SECOND /* A write that takes longer. */
-
-static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
@@ -22,6 +27,10 @@ const NsSinkSettings nsSinkDefaults = {
     .batchRows = 50,
     .rollHour = -1,
     .maxBackup = 10};
+
+static bool IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+                      const Ns_LogRecord *recordPtr) __attribute__((noinline));
+static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
@@ -89,6 +98,42 @@ NsSinkNoteSettings(Ns_LogSink sink)
     }
 }
 
+bool
+NsSinkWantsRecord(Ns_LogSink sink, Ns_LogStream stream,
+                  const Ns_LogRecord *recordPtr)
+{
+    const NsSinkSettings *settingsPtr = &sink->settings;
+
+    if (stream == nsOperationStream) {
+        if (NsUnitNanos(recordPtr) < settingsPtr->slowNanos
+            || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
+            return false;
+        }
+        return settingsPtr->sample <= 1
+            || sink->nSampled++ % (unsigned) settingsPtr->sample == 0;
+    }
+    return (settingsPtr->minSeverity < 0
+            || NsSeverityWeight(recordPtr->severity)
+                >= NsSeverityWeight(settingsPtr->minSeverity))
+        && (sink->ignored.n == 0
+            || !IsIgnored(&sink->ignored, stream, recordPtr));
+}
+
+/*
+ * By its kind, which records of two streams have.
+ */
+static bool
+IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+          const Ns_LogRecord *recordPtr)
+{
+    const char *kind = stream == nsAuditStream ? NsAuditKind(recordPtr)
+        : stream != nsSystemStream
+        ? NULL
+        : Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
+
+    return kind != NULL && NsKindsHave(kindsPtr, kind, strlen(kind));
+}
+
 void
 NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
 {
@@ -132,7 +177,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     statsPtr->accepted += statsPtr->droppedMemory;
     statsPtr->spilled = MIN(atomic_load(&sink->nSpilled), statsPtr->pending);
     statsPtr->spilledBytes = atomic_load(&sink->spilledBytes);
-    statsPtr->behind = NsBoundHeld(sink);
+    statsPtr->behind = NsSinkHeld(sink);
     if (statsPtr->pending > atomic_load(&sink->deepest)) {
         atomic_store(&sink->deepest, statsPtr->pending);
     }

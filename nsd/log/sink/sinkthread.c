@@ -22,11 +22,18 @@
  *      with each record.
  */
 
-#include "base/clock.h"
-#include "log/sink/sink_int.h"
+#include "log/sink/sinkthread.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "log/ring/bell.h"
+#include "log/sink/deliver.h"
+#include "log/sink/recover.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkpass.h"
+#include "log/sink/sinkwake.h"
+#include "log/sink/sinkwork.h"
+#include "log/sink/worker.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -46,20 +53,16 @@ typedef struct Plan {
     int64_t     until;
 } Plan;
 
+static _Thread_local Ns_LogSink mySink;
+
+static bool        IsMine(Ns_LogSink sink);
 static NsChoreProc ServeSink;
 static bool        Begin(Ns_LogSink sink);
 static NsStamp     End(Ns_LogSink sink);
 static Plan        WorkOnce(Ns_LogSink sink, bool isTimeUp);
 static uint64_t    NRecords(Ns_LogSink sink);
 static NsStamp     Sleep(Ns_LogSink sink, Plan plan);
-static bool        WakeFrom(Ns_LogSink sink, NsSinkState state);
-static void        WakeLocked(Ns_LogSink sink);
-static void        EnterLocked(Ns_LogSink sink, NsSinkState state);
-static void        LeaveLocked(Ns_LogSink sink);
 static void        RunHere(Ns_LogSink sink, NsSinkOp *opPtr);
-static inline bool CountsRecords(int state);
-
-static _Thread_local Ns_LogSink mySink;
 
 void
 NsSinkServeInit(void)
@@ -72,92 +75,15 @@ NsSinkServe(Ns_LogSink sink)
 {
     Ns_MutexLock(&sink->wakeLock);
     NsAssert(!sink->isServed);
-    LeaveLocked(sink);
+    NsSinkLeaveLocked(sink);
     atomic_store(&sink->mustStop, false);
     sink->chore.name = sink->name;
     sink->isServed = NsWorkersAdd(&sink->chore);
     Ns_MutexUnlock(&sink->wakeLock);
 }
 
-void
-NsSinkAskStop(Ns_LogSink sink)
-{
-    Ns_MutexLock(&sink->wakeLock);
-    atomic_store(&sink->mustStop, true);
-    WakeLocked(sink);
-    Ns_MutexUnlock(&sink->wakeLock);
-}
-
-bool
-NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr)
-{
-    bool isTimeUp = false, isServed;
-
-    NsSinkAskStop(sink);
-    Ns_MutexLock(&sink->wakeLock);
-    while (sink->isServed && !isTimeUp) {
-        isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
-            != NS_OK;
-    }
-    isServed = sink->isServed;
-    Ns_MutexUnlock(&sink->wakeLock);
-    return !isServed;
-}
-
-bool
-NsSinkIsServed(Ns_LogSink sink)
-{
-    bool isServed;
-
-    Ns_MutexLock(&sink->wakeLock);
-    isServed = sink->isServed;
-    Ns_MutexUnlock(&sink->wakeLock);
-    return isServed;
-}
-
-void
-NsSinkLeaveToCallers(Ns_LogSink sink)
-{
-    Ns_MutexLock(&sink->wakeLock);
-    if (!sink->isServed) {
-        EnterLocked(sink, NS_SINK_CALLERS);
-    }
-    Ns_MutexUnlock(&sink->wakeLock);
-}
-
-void
-NsSinkLeaveToNobody(Ns_LogSink sink)
-{
-    Ns_MutexLock(&sink->wakeLock);
-    NsAssert(!sink->isServed);
-    LeaveLocked(sink);
-    Ns_MutexUnlock(&sink->wakeLock);
-}
-
-/*
- * An idle sink must come back for its new stream.
- */
-void
-NsSinkNoteJoined(Ns_LogSink sink)
-{
-    NsAssertLocked(&nsSinksLock);
-    if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
-        NsSinkLeaveToCallers(sink);
-    } else {
-        NsSinkKick(sink);
-    }
-}
-
-void
-NsSinkKick(Ns_LogSink sink)
-{
-    atomic_store(&sink->isNudged, true);
-    (void) (WakeFrom(sink, NS_SINK_IDLE) || WakeFrom(sink, NS_SINK_BATCHING)
-            || WakeFrom(sink, NS_SINK_RESTING));
-}
-
-bool
-NsSinkIsMine(Ns_LogSink sink)
+static bool
+IsMine(Ns_LogSink sink)
 {
     return mySink == sink;
 }
@@ -167,7 +93,7 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
 {
     bool isDone;
 
-    NsAssert(!NsSinkIsMine(sink));
+    NsAssert(!IsMine(sink));
 
     opPtr->isDone = false;
     opPtr->nextPtr = NULL;
@@ -181,7 +107,7 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
         sink->lastOp->nextPtr = opPtr;
     }
     sink->lastOp = opPtr;
-    WakeLocked(sink);
+    NsSinkWakeLocked(sink);
     while (sink->isServed && !opPtr->isDone) {
         Ns_CondWait(&sink->opDone, &sink->wakeLock);
     }
@@ -192,40 +118,6 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
     }
     errno = opPtr->reason;
     return opPtr->status;
-}
-
-NsSinkOp *
-NsSinkTakeOps(Ns_LogSink sink, int64_t until)
-{
-    NsSinkOp *firstPtr, *lastPtr = NULL;
-
-    Ns_MutexLock(&sink->wakeLock);
-    firstPtr = sink->firstOp;
-    while (sink->firstOp != NULL
-           && (sink->firstOp->time <= until
-               || sink->firstOp->time - until > NS_STAMP_SECOND)) {
-        lastPtr = sink->firstOp;
-        sink->firstOp = lastPtr->nextPtr;
-    }
-    if (lastPtr == NULL) {
-        firstPtr = NULL;
-    } else {
-        lastPtr->nextPtr = NULL;
-    }
-    Ns_MutexUnlock(&sink->wakeLock);
-    return firstPtr;
-}
-
-/*
- * The request is its caller's again.
- */
-void
-NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
-{
-    Ns_MutexLock(&sink->wakeLock);
-    opPtr->isDone = true;
-    Ns_CondBroadcast(&sink->opDone);
-    Ns_MutexUnlock(&sink->wakeLock);
 }
 
 void
@@ -241,39 +133,7 @@ NsSinkWake(int stream, int64_t time)
         if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
             NsSinkTakeTurn(sink, time);
         } else {
-            (void) WakeFrom(sink, NS_SINK_IDLE);
-        }
-    }
-    NsSinkLeave();
-}
-
-void
-NsSinkNudge(int stream)
-{
-    const NsStreamSinks *sinksPtr;
-
-    NsSinkEnter();
-    sinksPtr = NsStreamGetSinks(stream);
-    for (int i = 0; i < sinksPtr->n; i++) {
-        atomic_store(&sinksPtr->sinks[i]->isNudged, true);
-        (void) WakeFrom(sinksPtr->sinks[i], NS_SINK_BATCHING);
-    }
-    NsSinkLeave();
-}
-
-void
-NsSinkWakeAll(void)
-{
-    Ns_LogSink sink;
-
-    NsSinkEnter();
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        /* An idle one has read all, and holds only what its buffer has. */
-        if (atomic_load(&sink->nKept) > 0) {
-            NsSinkKick(sink);
-        } else {
-            (void) (WakeFrom(sink, NS_SINK_BATCHING)
-                    || WakeFrom(sink, NS_SINK_RESTING));
+            (void) NsSinkWakeFrom(sink, NS_SINK_IDLE);
         }
     }
     NsSinkLeave();
@@ -304,7 +164,7 @@ Begin(Ns_LogSink sink)
 
     Ns_MutexLock(&sink->wakeLock);
     isTimeUp = atomic_load(&sink->state) == NS_SINK_BATCHING;
-    LeaveLocked(sink);
+    NsSinkLeaveLocked(sink);
     Ns_MutexUnlock(&sink->wakeLock);
     return isTimeUp;
 }
@@ -323,7 +183,7 @@ End(Ns_LogSink sink)
         isServed = sink->firstOp != NULL;
         if (!isServed) {
             /* Not ours any more, once it is unlocked. */
-            EnterLocked(sink, NS_SINK_CALLERS);
+            NsSinkEnterLocked(sink, NS_SINK_CALLERS);
             sink->isServed = false;
             Ns_CondBroadcast(&sink->opDone);
         }
@@ -348,7 +208,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     before = NRecords(sink);
     /* What a nudge is about is in the lanes by then, and not in the future. */
     (void) atomic_exchange(&sink->isNudged, false);
-    NsDeliverPass(sink, 0);
+    NsSinkPass(sink, 0);
     plan.until =
         NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME : NS_FLUSH_AFTER_PASS);
     if (sink->failure != 0) {
@@ -404,12 +264,12 @@ Sleep(Ns_LogSink sink, Plan plan)
         next = NsClockNow() + MAX(plan.until - NsLogClock(), 0);
     }
     Ns_MutexLock(&sink->wakeLock);
-    EnterLocked(sink, plan.state);
+    NsSinkEnterLocked(sink, plan.state);
     Ns_MutexUnlock(&sink->wakeLock);
     if (plan.state == NS_SINK_IDLE) {
         NsBellBarrierInAllThreads();
         NsSinkLock(sink);
-        hasWork = NsDeliverHasWork(sink);
+        hasWork = NsSinkHasWork(sink);
         NsSinkUnlock(sink);
     } else if (plan.state == NS_SINK_BATCHING) {
         /* The nudge may have come when all that was to be read was. */
@@ -418,98 +278,11 @@ Sleep(Ns_LogSink sink, Plan plan)
     Ns_MutexLock(&sink->wakeLock);
     if (hasWork || sink->firstOp != NULL || atomic_load(&sink->mustStop)
         || atomic_load(&sink->state) == NS_SINK_RUNNING) {
-        LeaveLocked(sink);
+        NsSinkLeaveLocked(sink);
         next = NS_CHORE_NOW;
     }
     Ns_MutexUnlock(&sink->wakeLock);
     return next;
-}
-
-static void
-EnterLocked(Ns_LogSink sink, NsSinkState state)
-{
-    NsAssertLocked(&sink->wakeLock);
-
-    if (CountsRecords((int) state)) {
-        NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
-
-        for (; streamPtr != NULL;
-             streamPtr = atomic_load(&streamPtr->nextPtr)) {
-            if (!streamPtr->isIdle) {
-                streamPtr->isIdle = true;
-                NsStreamCountIdle(streamPtr->index, 1);
-            }
-        }
-    }
-    atomic_store(&sink->state, (int) state);
-}
-
-/*
- * The sleeper is to run: by whoever comes first, the one who wakes it or
- * itself.
- */
-static void
-LeaveLocked(Ns_LogSink sink)
-{
-    NsAssertLocked(&sink->wakeLock);
-
-    if (CountsRecords(atomic_load(&sink->state))) {
-        NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
-
-        for (; streamPtr != NULL;
-             streamPtr = atomic_load(&streamPtr->nextPtr)) {
-            if (streamPtr->isIdle) {
-                streamPtr->isIdle = false;
-                NsStreamCountIdle(streamPtr->index, -1);
-            }
-        }
-    }
-    atomic_store(&sink->state, NS_SINK_RUNNING);
-}
-
-/*
- * The streams' next records are what brings the sink on.
- */
-static inline bool
-CountsRecords(int state)
-{
-    return state == NS_SINK_IDLE || state == NS_SINK_CALLERS;
-}
-
-/*
- * Wake the sink if it is in that state.  Looking is free of the lock, so only
- * those who find it asleep meet there; it does not precede a nudge's mark.
- */
-static bool
-WakeFrom(Ns_LogSink sink, NsSinkState state)
-{
-    bool isMine;
-
-    if (atomic_load(&sink->state) != (int) state) {
-        return false;
-    }
-    Ns_MutexLock(&sink->wakeLock);
-    isMine = atomic_load(&sink->state) == (int) state;
-    if (isMine) {
-        WakeLocked(sink);
-        atomic_fetch_add(&sink->nWakeups, 1);
-    }
-    Ns_MutexUnlock(&sink->wakeLock);
-    return isMine;
-}
-
-/*
- * Whatever it waits for.  One that does not wait looks before it does.
- */
-static void
-WakeLocked(Ns_LogSink sink)
-{
-    NsAssertLocked(&sink->wakeLock);
-
-    if (sink->isServed && atomic_load(&sink->state) != NS_SINK_RUNNING) {
-        LeaveLocked(sink);
-        NsWorkersWake(&sink->chore);
-    }
 }
 
 /*

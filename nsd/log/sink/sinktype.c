@@ -6,7 +6,7 @@
 
 #include "log/sink/sinktype.h"
 
-#include "log/sink/sink_int.h"
+#include "log/sink/sinktable.h"
 #include "nsthread.h"
 
 #define MAX_TYPES 64

@@ -10,44 +10,18 @@
  *      write.
  */
 
-#include "base/clock.h"
-#include "log/sink/sink_int.h"
+#include "log/sink/sinkwork.h"
 
-#include "log/sink/bound.h"
+#include "log/sink/deliver.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkpass.h"
+#include "log/sink/sinkwake.h"
 #include "log/stream/entry.h"
-#include "nslog.h"
 
 #define DRAIN_SECONDS 2
 
 static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
-
-void
-NsSinkLock(Ns_LogSink sink)
-{
-    NsEntryDefer();
-    Ns_MutexLock(&sink->lock);
-}
-
-bool
-NsSinkTryLock(Ns_LogSink sink)
-{
-    NsEntryDefer();
-    if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
-        return true;
-    }
-    NsEntrySendDeferred();
-    return false;
-}
-
-void
-NsSinkUnlock(Ns_LogSink sink)
-{
-    int reason = errno;
-
-    Ns_MutexUnlock(&sink->lock);
-    NsEntrySendDeferred();
-    errno = reason;
-}
 
 /*
  * One that is not awaited may be in a write that does not end.  Nobody waits
@@ -80,7 +54,7 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
 void
 NsSinkServeHere(Ns_LogSink sink, int64_t time)
 {
-    NsDeliverPass(sink, time);
+    NsSinkPass(sink, time);
     (void) NsDeliverDue(sink, NS_FLUSH_BY_CALLER);
 }
 
@@ -109,9 +83,9 @@ NsSinkMakeRoom(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->state) == NS_SINK_CALLERS
             && atomic_load(&sink->isAwaited)
-            && atomic_load(&sink->failedSince) == 0 && NsBoundHeld(sink) > 0) {
+            && atomic_load(&sink->failedSince) == 0 && NsSinkHeld(sink) > 0) {
             NsSinkLock(sink);
-            NsDeliverPass(sink, 0);
+            NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
             hasServed = true;
@@ -131,36 +105,11 @@ NsSinkDrain(Ns_LogSink sink)
     }
     for (int i = 0; i < DRAIN_SECONDS * 100; i++) {
         if (NsSinkTryLock(sink)) {
-            NsDeliverPass(sink, 0);
+            NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);
             NsSinkUnlock(sink);
             return;
         }
         select(0, NULL, NULL, NULL, &(struct timeval){pause.sec, pause.usec});
     }
-}
-
-bool
-NsSinkNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
-{
-    char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
-
-    strcpy(from,
-           NsLogZonedTimeText((time_t) (gapPtr->first / NS_STAMP_SECOND)));
-    strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / NS_STAMP_SECOND)));
-    if (stream != NULL) {
-        return NsDeliverNote(sink, Warning,
-                             "log: %" PRIu64 " records of "
-                             "stream '%s' are missing here, from %s to %s: log "
-                             "memory was full",
-                             gapPtr->n, NsStreamName(stream), from, to);
-    }
-    return NsDeliverNote(sink, Warning,
-                         "log: %" PRIu64 " records are missing "
-                         "here, from %s to %s: they could not be written in "
-                         "time, and %s",
-                         gapPtr->n, from, to,
-                         sink->settings.maxMemory > 0
-                             ? "their sink was more than maxmemory behind"
-                             : "memory was full");
 }

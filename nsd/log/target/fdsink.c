@@ -10,8 +10,9 @@
 
 #include "log/target/target.h"
 
-#include "log/sink/sink_int.h"
 #include "base/writeall.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkwake.h"
 #include "nslog.h"
 #include "nsthread.h"
 

@@ -10,6 +10,8 @@
 #include "log/target/target.h"
 
 #include "base/directory.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinkfd.h"
 #include "log/target/fileroll.h"
 #include "log/target/openfiles.h"
 #include "nslog.h"

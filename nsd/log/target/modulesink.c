@@ -11,7 +11,12 @@
 #include "log/target/modulesink.h"
 
 #include "base/assert.h"
+#include "log/sink/flush.h"
+#include "log/sink/settle.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/sinktype.h"
 #include "log/target/openfiles.h"
 #include "log/target/row.h"
 #include "nslog.h"

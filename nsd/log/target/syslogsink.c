@@ -15,17 +15,16 @@
  */
 
 #include "base/clock.h"
-#include "log/target/target.h"
-
-#include "log/sink/sink_int.h"
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/un.h>
 
+#include "log/sink/sink_int.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
 #include "log/target/syslogaddress.h"
+#include "log/target/target.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"

@@ -1,0 +1,398 @@
+/*
+ * relieve.c --
+ *
+ *      A sink keeps less log memory: its oldest records move into its spill
+ *      file, or are dropped.
+ */
+
+#include "log/sink/relieve.h"
+
+#include "base/clock.h"
+#include "log/ring/lane.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkspill.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/spill.h"
+#include "nsthread.h"
+
+/* So much goes into a spill file at a time. */
+#define BATCH_BYTES ((size_t) 256 << 10)
+
+/*
+ * Records that a sink is to be relieved of.
+ */
+typedef struct Walk {
+    Ns_LogSink sink;
+    bool       isSpilling; /* Else they are dropped. */
+    NsPlace   *places;     /* As in the sink's list of lanes. */
+    uint32_t   nLanes;
+    NsMerge    merge;
+    uint64_t   nSegments; /* Kept by what the walk has not passed. */
+    char      *scratch;
+    size_t     scratchBytes;
+    uint64_t   nIgnored; /* These since the last Commit. */
+    uint64_t   nDamaged;
+    NsGap      gap;
+} Walk;
+
+static bool        SpillBuffer(Ns_LogSink sink);
+static bool        HasLaneRecords(Ns_LogSink sink);
+static void        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
+static void        BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
+static bool        MayPass(const NsSinkLane *lanePtr, bool isSpilling);
+static void        AddPlace(Walk *walkPtr, uint32_t i);
+static NsSinkLane *LaneOf(const Walk *walkPtr, const NsPlace *placePtr);
+static void        PassFirst(Walk *walkPtr);
+static void        Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
+                         const NsRingRecord *headPtr, const void *bytes,
+                         bool isJudged);
+static bool        Commit(Walk *walkPtr);
+static void        EndWalk(Walk *walkPtr);
+
+uint64_t
+NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
+{
+    size_t held = NsSinkHeld(sink), left;
+
+    if (NsSinkBeginSpill(sink) && SpillBuffer(sink)) {
+        Pass(sink, most, true);
+    }
+    if (mayDrop && NsSinkHeld(sink) > most) {
+        Pass(sink, most, false);
+    }
+    left = NsSinkHeld(sink);
+    return held > left ? held - left : 0;
+}
+
+void
+NsRelieveUseFloors(Ns_LogSink sink)
+{
+    if (!sink->hasFloors) {
+        return;
+    }
+    sink->hasFloors = false;
+    sink->hasSkipped = true;
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->lanes[i];
+        uint64_t    position = NsPlacePosition(&lanePtr->place);
+
+        if (lanePtr->floor > position) {
+            uint64_t upTo = lanePtr->upTo != 0
+                ? lanePtr->upTo
+                : MAX(position, 1);
+
+            NsLaneLockChains();
+            (void) NsPlaceOpen(sink->ringPtr, &lanePtr->place, lanePtr->floor);
+            NsLaneUnlockChains();
+            NsSinkSetUpTo(sink, lanePtr, upTo);
+        }
+    }
+}
+
+/*
+ * Put into the spill file, as read, what is in the sink's buffer and not on
+ * disk yet.
+ */
+static bool
+SpillBuffer(Ns_LogSink sink)
+{
+    NsPlace *placePtr;
+    Walk     walk;
+    bool     isOk;
+
+    if (!HasLaneRecords(sink)) {
+        return true;
+    }
+    walk = (Walk){.sink = sink, .isSpilling = true, .nLanes = sink->nLanes};
+    walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
+    for (uint32_t i = 0; i < walk.nLanes; i++) {
+        if (sink->lanes[i]->place.isMoved) {
+            AddPlace(&walk, i);
+        }
+    }
+    while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
+        NsRingRecord head = *placePtr->headPtr;
+        uint64_t     start = NsPlacePosition(placePtr);
+        const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
+                                          &walk.scratch, &walk.scratchBytes);
+
+        if (start >= NsPlacePosition(&LaneOf(&walk, placePtr)->place)) {
+            NsMergeFirstEnded(&walk.merge);
+            continue;
+        }
+        NsPlaceAdvance(sink->ringPtr, placePtr);
+        Spill(&walk, placePtr, start, &head, bytes, false);
+        if (placePtr->headPtr != NULL) {
+            NsMergeFirstMoved(&walk.merge);
+        } else {
+            NsMergeFirstEnded(&walk.merge);
+        }
+    }
+    isOk = NsSpillWrite(sink->spillPtr, true);
+    if (isOk) {
+        for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+             lanePtr = lanePtr->nextMovedPtr) {
+            uint64_t position = NsPlacePosition(&lanePtr->place);
+
+            if (position > atomic_load(&lanePtr->cursorPtr->done)) {
+                atomic_store(&lanePtr->cursorPtr->done, position);
+                NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
+            }
+        }
+    }
+    atomic_store(&sink->spillFailure, isOk ? 0 : errno);
+    NsSinkNoteSpill(sink);
+    EndWalk(&walk);
+    return isOk;
+}
+
+static bool
+HasLaneRecords(Ns_LogSink sink)
+{
+    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+         lanePtr = lanePtr->nextMovedPtr) {
+        if (NsPlacePosition(&lanePtr->place)
+            > atomic_load(&lanePtr->cursorPtr->done)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Likewise what the sink has not read, or drop it.
+ */
+static void
+Pass(Ns_LogSink sink, size_t most, bool isSpilling)
+{
+    size_t   segmentBytes = NsSinkRing()->headerPtr->segmentBytes;
+    int64_t  cutoff = NsLogClock();
+    bool     isOk = true;
+    Walk     walk;
+    NsPlace *placePtr;
+
+    BeginWalk(&walk, sink, isSpilling);
+    while (isOk && walk.nSegments * segmentBytes > most
+           && (placePtr = NsMergeFirst(&walk.merge)) != NULL) {
+        int64_t ahead = placePtr->headPtr->time - cutoff;
+
+        if ((ahead > 0 && ahead < NS_STAMP_SECOND)
+            || (isSpilling
+                && NsSpillBytes(sink->spillPtr) + placePtr->headPtr->total
+                        + sizeof(NsSpillFrame)
+                    > atomic_load(&sink->maxSpill))) {
+            break;
+        }
+        PassFirst(&walk);
+        if (isSpilling && sink->spillPtr->nOut >= BATCH_BYTES) {
+            isOk = Commit(&walk);
+        }
+    }
+    if (isOk) {
+        (void) Commit(&walk);
+    }
+    EndWalk(&walk);
+}
+
+/*
+ * From where the sink has read to.
+ */
+static void
+BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
+{
+    NsRing *ringPtr = sink->ringPtr;
+
+    NsSinkMeetLanes(sink);
+    *walkPtr = (Walk){
+        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->nLanes};
+    walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
+    if (isSpilling && sink->gap.n > 0) {
+        const NsSpillFrame frame = {.record = {.kind = NS_SPILL_NOTE,
+                                               .length = sizeof(sink->gap),
+                                               .time = sink->gap.last}};
+
+        /* What follows comes after it. */
+        NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
+    }
+    for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
+        NsPlace          *placePtr = &walkPtr->places[i];
+        const NsSinkLane *lanePtr = sink->lanes[i];
+        uint32_t          lane = lanePtr->place.lane;
+        uint64_t          done = atomic_load(&lanePtr->cursorPtr->done);
+
+        placePtr->segment = NS_RING_NONE;
+        if (!MayPass(lanePtr, isSpilling)) {
+            uint64_t number = MAX(NsRingNumberOf(done), 1);
+
+            walkPtr->nSegments += NsLaneEnd(lane) - number;
+            continue;
+        }
+        *placePtr = lanePtr->place;
+        if (placePtr->segment == NS_RING_NONE
+            || lanePtr->floor > NsPlacePosition(placePtr)) {
+            AddPlace(walkPtr, i);
+        } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
+            NsMergeAdd(&walkPtr->merge, placePtr);
+        }
+        walkPtr->nSegments += NsLaneEnd(lane) - placePtr->number;
+    }
+}
+
+/*
+ * What its stream's rule keeps is not dropped.
+ */
+static bool
+MayPass(const NsSinkLane *lanePtr, bool isSpilling)
+{
+    return isSpilling || NsStreamOverflow(lanePtr->stream) != NS_OVERFLOW_BLOCK;
+}
+
+/*
+ * Stand at the sink's cursor.
+ */
+static void
+AddPlace(Walk *walkPtr, uint32_t i)
+{
+    Ns_LogSink        sink = walkPtr->sink;
+    NsPlace          *placePtr = &walkPtr->places[i];
+    const NsSinkLane *lanePtr = sink->lanes[i];
+
+    placePtr->lane = lanePtr->place.lane;
+    NsLaneLockChains();
+    (void) NsPlaceOpen(sink->ringPtr, placePtr,
+                       atomic_load(&lanePtr->cursorPtr->done));
+    NsLaneUnlockChains();
+    if (NsPlaceHead(sink->ringPtr, placePtr) != NULL) {
+        NsMergeAdd(&walkPtr->merge, placePtr);
+    }
+}
+
+static NsSinkLane *
+LaneOf(const Walk *walkPtr, const NsPlace *placePtr)
+{
+    return walkPtr->sink->lanes[placePtr - walkPtr->places];
+}
+
+/*
+ * Pass the earliest record.
+ */
+static void
+PassFirst(Walk *walkPtr)
+{
+    Ns_LogSink   sink = walkPtr->sink;
+    NsPlace     *placePtr = NsMergeFirst(&walkPtr->merge);
+    NsRingRecord head = *placePtr->headPtr;
+    uint64_t     number = placePtr->number;
+    uint64_t     start = NsPlacePosition(placePtr);
+    NsSinkLane  *lanePtr = LaneOf(walkPtr, placePtr);
+    Ns_LogStream stream = lanePtr->stream;
+    Ns_LogRecord record = {
+        .stream = NsStreamName(stream),
+        .severity = head.severity,
+        .time = head.time,
+        .length = head.total,
+        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false, &walkPtr->scratch,
+                              &walkPtr->scratchBytes)};
+
+    NsSinkNoteBegin(lanePtr, &head);
+    NsPlaceAdvance(sink->ringPtr, placePtr);
+    if (record.bytes == NULL) {
+        walkPtr->nDamaged++;
+    } else if (!NsSinkWantsRecord(sink, stream, &record)) {
+        walkPtr->nIgnored++;
+    } else if (walkPtr->isSpilling) {
+        Spill(walkPtr, placePtr, start, &head, record.bytes, true);
+    } else {
+        if (walkPtr->gap.n++ == 0) {
+            walkPtr->gap.first = head.time;
+        }
+        walkPtr->gap.last = head.time;
+    }
+    walkPtr->nSegments -= placePtr->number - number;
+    if (placePtr->headPtr != NULL) {
+        NsMergeFirstMoved(&walkPtr->merge);
+    } else {
+        NsMergeFirstEnded(&walkPtr->merge);
+    }
+}
+
+/*
+ * The place is behind the record.  One that is damaged is not worth the room.
+ */
+static void
+Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
+      const NsRingRecord *headPtr, const void *bytes, bool isJudged)
+{
+    NsSpillFrame frame = {
+        .start = start, .next = NsPlacePosition(placePtr), .record = *headPtr};
+
+    if (bytes != NULL) {
+        frame.record.kind = NS_RING_WHOLE;
+        frame.record.length = (uint32_t) headPtr->total;
+        frame.record.pad = isJudged ? NS_SPILL_JUDGED : 0;
+        NsSpillAdd(walkPtr->sink->spillPtr, &frame, bytes);
+    }
+}
+
+/*
+ * The sink needs nothing before the places of the walk.  Should the process be
+ * killed now, the next says how much is missing: with what is in the buffer
+ * only.  False: it stays where it was.
+ */
+static bool
+Commit(Walk *walkPtr)
+{
+    Ns_LogSink  sink = walkPtr->sink;
+    NsRingSink *slotPtr = sink->slotPtr;
+    NsGap      *gapPtr = &sink->gap;
+
+    if (walkPtr->isSpilling) {
+        if (!NsSpillWrite(sink->spillPtr, false)) {
+            atomic_store(&sink->spillFailure, errno);
+            return false;
+        }
+        atomic_store(&sink->spillFailure, 0);
+        *gapPtr = (NsGap){0};
+        NsSinkNoteSpill(sink);
+    } else if (walkPtr->gap.n > 0) {
+        gapPtr->first = gapPtr->n == 0 ? walkPtr->gap.first : gapPtr->first;
+        gapPtr->last = walkPtr->gap.last;
+        gapPtr->n += walkPtr->gap.n;
+        atomic_fetch_add(&sink->nFailed, walkPtr->gap.n);
+        atomic_fetch_add(&sink->nUntoldLost, walkPtr->gap.n);
+    }
+    atomic_fetch_add(&sink->nIgnored, walkPtr->nIgnored);
+    atomic_fetch_add(&sink->nDamaged, walkPtr->nDamaged);
+    walkPtr->nIgnored = walkPtr->nDamaged = 0;
+    walkPtr->gap = (NsGap){0};
+
+    if (HasLaneRecords(sink)) {
+        /* They are in the buffer only. */
+        sink->nAtRisk = sink->nRecords;
+    }
+    NsRingSetMissing(slotPtr, gapPtr->n + sink->nToldLost + sink->nAtRisk);
+    for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
+        const NsPlace *placePtr = &walkPtr->places[i];
+        NsSinkLane    *lanePtr = sink->lanes[i];
+        uint64_t       position = NsPlacePosition(placePtr);
+
+        if (placePtr->segment != NS_RING_NONE
+            && position > atomic_load(&lanePtr->cursorPtr->done)) {
+            lanePtr->floor = position;
+            sink->hasFloors = true;
+            atomic_store(&lanePtr->cursorPtr->done, position);
+            NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
+        }
+    }
+    return true;
+}
+
+static void
+EndWalk(Walk *walkPtr)
+{
+    ns_free(walkPtr->places);
+    ns_free(walkPtr->scratch);
+    NsMergeFree(&walkPtr->merge);
+}

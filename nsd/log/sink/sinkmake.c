@@ -1,0 +1,188 @@
+/*
+ * sinkmake.c --
+ *
+ *      A sink by itself: made with its target open, and freed.
+ */
+
+#include "log/sink/sinkmake.h"
+
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkstate.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/sinktype.h"
+#include "nsstring.h"
+#include "nsthread.h"
+
+#define TABLE "table" /* Option that the mapping notes. */
+
+/* Of the sink that this thread could not make. */
+static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
+
+static void SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
+static void FreeValues(Ns_LogSink sink);
+
+Ns_LogSink
+NsSinkMake(const NsSinkSpec *specPtr)
+{
+    Ns_LogSink sink;
+
+    sink = ns_calloc(1u, sizeof(*sink));
+    sink->name = ns_strdup(specPtr->name);
+    sink->typePtr = NsSinkTypeFind(specPtr->type);
+    sink->isStandardOutput = specPtr->isStandardOutput;
+    sink->isModules = specPtr->isModules;
+    atomic_store(&sink->isAwaited, specPtr->isAwaited);
+    sink->file = ns_strcopy(specPtr->file);
+    SetValues(sink, specPtr);
+    sink->fd = -1;
+    sink->nPatterns = specPtr->nStreams;
+    sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
+    for (int i = 0; i < specPtr->nStreams; i++) {
+        sink->patterns[i] = ns_strdup(specPtr->streams[i]);
+    }
+    NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
+    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
+    NsMutexSetup(&sink->lendLock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
+    NsSinkApplySettings(sink, &specPtr->settings);
+    if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
+        int reason = errno;
+
+        snprintf(complaint, sizeof(complaint), "%s", sink->complaint);
+        NsSinkUnmake(&sink);
+        errno = complaint[0] != '\0' ? NS_SINK_COMPLAINS : reason;
+        return NULL;
+    }
+    return sink;
+}
+
+/*
+ * Of a module's type.  A sink that is made for what another one left has the
+ * defaults, and what the mapping says: its file and its table.
+ */
+static void
+SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
+{
+    const NsSinkType *typePtr = sink->typePtr;
+    int               n = NsSinkTypeCountOptions(typePtr);
+
+    if (typePtr->defaults == NULL) {
+        return;
+    }
+    sink->values = ns_calloc((size_t) n, sizeof(*sink->values));
+    for (int i = 0; i < n; i++) {
+        Ns_LogSinkValue value = typePtr->defaults[i];
+
+        if (specPtr->values != NULL && specPtr->values[i].text != NULL
+            && *specPtr->values[i].text != '\0') {
+            value = specPtr->values[i];
+        }
+        if (i == 0 && typePtr->outlivesSink) {
+            value.text = specPtr->file;
+        } else if (specPtr->values == NULL && specPtr->table != NULL
+                   && *specPtr->table != '\0'
+                   && STREQ(typePtr->options[i].name, TABLE)) {
+            value.text = specPtr->table;
+        }
+        value.text = ns_strdup(value.text != NULL ? value.text : "");
+        sink->values[i] = value;
+    }
+}
+
+static void
+FreeValues(Ns_LogSink sink)
+{
+    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
+
+    for (int i = 0; i < n; i++) {
+        ns_free((char *) sink->values[i].text);
+    }
+    ns_free(sink->values);
+}
+
+const char *
+NsSinkTableOf(Ns_LogSink sink)
+{
+    int n = sink->values == NULL ? 0 : NsSinkTypeCountOptions(sink->typePtr);
+
+    for (int i = 0; i < n; i++) {
+        if (STREQ(sink->typePtr->options[i].name, TABLE)) {
+            return sink->values[i].text;
+        }
+    }
+    return "";
+}
+
+void
+NsSinkUnmake(Ns_LogSink *sinkPtr)
+{
+    Ns_LogSink sink = *sinkPtr;
+
+    *sinkPtr = NULL;
+    for (int i = 0; i < sink->nPatterns; i++) {
+        ns_free(sink->patterns[i]);
+    }
+    ns_free(sink->patterns);
+    NsSinkFreeWork(sink);
+    while (sink->firstStream != NULL) {
+        NsSinkStream *streamPtr = sink->firstStream;
+
+        sink->firstStream = streamPtr->nextPtr;
+        ns_free(streamPtr);
+    }
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->endProc(sink);
+    }
+    NsSinkFreeSettings(&sink->settings);
+    NsKindsFree(&sink->ignored);
+    Ns_MutexDestroy(&sink->lock);
+    Ns_MutexDestroy(&sink->wakeLock);
+    Ns_MutexDestroy(&sink->lendLock);
+    Ns_CondDestroy(&sink->opDone);
+    FreeValues(sink);
+    ns_free(sink->file);
+    ns_free(sink->name);
+    ns_free(sink);
+}
+
+void
+NsSinkFreeWork(Ns_LogSink sink)
+{
+    ns_free(sink->buffer);
+    ns_free(sink->scratch);
+    ns_free(sink->reduced);
+    NsSinkFreeLanes(sink);
+    NsMergeFree(&sink->merge);
+    sink->buffer = sink->scratch = sink->reduced = NULL;
+    sink->room = sink->nBuffered = sink->nWritten = 0;
+    sink->scratchBytes = sink->reducedBytes = 0;
+}
+
+const char *
+NsSinkReason(int reason)
+{
+    static _Thread_local char text[128];
+    const NsRing             *ringPtr = NsSinkRing();
+
+    if (reason == NS_SINK_TOO_MANY) {
+        snprintf(text, sizeof(text),
+                 "the limit is %u sinks; raise maxlogs in "
+                 "ns/parameters",
+                 ringPtr == NULL ? NS_RING_MAX_SINKS
+                                 : ringPtr->headerPtr->maxSinks);
+        return text;
+    }
+    if (reason == NS_SINK_TOO_MANY_READERS) {
+        snprintf(text, sizeof(text),
+                 "the limit is %u sinks of one stream; "
+                 "raise logmemory in ns/parameters",
+                 ringPtr->headerPtr->maxReaders);
+        return text;
+    }
+    return reason == NS_SINK_NO_THREAD
+        ? "no thread can be started for it; see the limits on processes "
+          "(ulimit -u) and memory (ulimit -v)"
+        : reason == NS_SINK_COMPLAINS && complaint[0] != '\0'
+        ? complaint
+        : strerror(reason);
+}

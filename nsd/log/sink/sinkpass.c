@@ -1,0 +1,327 @@
+/*
+ * sinkpass.c --
+ *
+ *      A pass: what the sink's lanes have, merged by time, goes into its
+ *      buffer, and requests are carried out between the records.
+ */
+
+#include "log/sink/sinkpass.h"
+
+#include "base/clock.h"
+#include "log/ring/lane.h"
+#include "log/sink/bound.h"
+#include "log/sink/deliver.h"
+#include "log/sink/flush.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinkspill.h"
+#include "log/sink/sinkwake.h"
+#include "log/sink/unspill.h"
+
+#ifdef NS_DEBUG
+#define CHECKS_RECORDS true
+#else
+#define CHECKS_RECORDS false
+#endif
+
+static void    Gather(Ns_LogSink sink, bool isReading, int64_t cutoff);
+static void    TellGap(Ns_LogSink sink);
+static void    GatherHeads(Ns_LogSink sink, int64_t cutoff);
+static bool    IsLater(const NsPlace *placePtr, int64_t cutoff);
+static int64_t RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff);
+static bool    DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until);
+static void    RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr);
+static void    ReachGoals(Ns_LogSink sink, NsSinkOp *goals);
+static void    NoteDrops(Ns_LogSink sink);
+
+void
+NsSinkPass(Ns_LogSink sink, int64_t time)
+{
+    uint64_t  nComers = atomic_load(&sink->nComers);
+    int64_t   cutoff = MAX(NsLogClock(), time);
+    NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
+    NsPlace  *placePtr = NULL;
+    bool      isReading = (sink->failure == 0 && sink->claims == NULL)
+        || NsDeliverFlush(sink);
+
+    if (sink->typePtr->filePtr != NULL) {
+        sink->typePtr->filePtr->tendProc(sink);
+    }
+    Gather(sink, isReading, cutoff);
+    for (;;) {
+        if (sink->hasSkipped) {
+            Gather(sink, sink->failure == 0 && sink->claims == NULL, cutoff);
+        }
+        placePtr = NsMergeFirst(&sink->merge);
+        if (opPtr != NULL
+            && (placePtr == NULL || opPtr->time < placePtr->headPtr->time)) {
+            NsSinkOp *nextPtr = opPtr->nextPtr;
+
+            RunOp(sink, opPtr, &goals);
+            opPtr = nextPtr;
+        } else if (placePtr == NULL) {
+            break;
+        } else if (!DeliverRun(sink, placePtr, RunUntil(sink, opPtr, cutoff))) {
+            sink->merge.n = 0;
+        } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
+            NsMergeFirstMoved(&sink->merge);
+        } else {
+            NsMergeFirstEnded(&sink->merge);
+        }
+    }
+
+    NoteDrops(sink);
+    sink->servedUntil = cutoff;
+    atomic_store(&sink->nKept, sink->nLines);
+    atomic_store(&sink->nServed, nComers);
+    ReachGoals(sink, goals);
+    if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
+        /* Others need the memory more. */
+        NsBoundRelieve(sink);
+    }
+}
+
+/*
+ * Begin to read: what is on disk, then what the lanes have.
+ */
+static void
+Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
+{
+    sink->hasSkipped = false;
+    sink->merge.n = 0;
+    isReading = isReading && NsSinkUnspill(sink);
+    if (isReading && !sink->hasSkipped) {
+        TellGap(sink);
+    }
+    if (isReading && !sink->hasSkipped) {
+        NsSinkForgetUpTo(sink);
+        GatherHeads(sink, cutoff);
+    }
+}
+
+/*
+ * Write into the log how many records were given up since the last time, if the
+ * sink can write.
+ */
+static void
+TellGap(Ns_LogSink sink)
+{
+    NsGap gap = sink->gap;
+
+    if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL
+        || NsSinkHasSpilled(sink)) {
+        return;
+    }
+    /* While the note is written, another gap may begin. */
+    sink->gap = (NsGap){0};
+    if (NsDeliverNoteGap(sink, NULL, &gap)) {
+        sink->nToldLost += gap.n;
+    } else {
+        gap.n += sink->gap.n;
+        gap.last = MAX(gap.last, sink->gap.last);
+        sink->gap = gap;
+    }
+}
+
+bool
+NsSinkHasWork(Ns_LogSink sink)
+{
+    int64_t cutoff = NsLogClock();
+
+    if (atomic_load(&sink->isReopenAsked)) {
+        return true;
+    }
+    if (sink->ringPtr == NULL) {
+        return false;
+    }
+    if (NsSinkHasSpilled(sink)) {
+        return true;
+    }
+    sink->merge.n = 0;
+    GatherHeads(sink, cutoff);
+    return sink->merge.n > 0;
+}
+
+/*
+ * Look at all lanes of the sink's streams.  Records later than the cutoff wait
+ * for the next pass: an earlier one of another lane may have become visible
+ * after we looked there.
+ */
+static void
+GatherHeads(Ns_LogSink sink, int64_t cutoff)
+{
+    NsRing *ringPtr = sink->ringPtr;
+
+    if (ringPtr == NULL) {
+        return;
+    }
+    NsSinkMeetLanes(sink);
+    for (uint32_t i = 0; i < sink->nLanes; i++) {
+        NsPlace *placePtr = &sink->lanes[i]->place;
+
+        if (unlikely(placePtr->segment == NS_RING_NONE)) {
+            NsLaneLockChains();
+            NsPlaceOpen(ringPtr, placePtr,
+                        atomic_load(&sink->lanes[i]->cursorPtr->done));
+            NsLaneUnlockChains();
+        }
+        if (NsPlaceHead(ringPtr, placePtr) != NULL
+            && !IsLater(placePtr, cutoff)) {
+            NsMergeAdd(&sink->merge, placePtr);
+        }
+    }
+}
+
+/*
+ * A time far ahead means that the clock was set back; such records do not wait.
+ */
+static bool
+IsLater(const NsPlace *placePtr, int64_t cutoff)
+{
+    int64_t ahead = placePtr->headPtr->time - cutoff;
+
+    return ahead > 0 && ahead < NS_STAMP_SECOND;
+}
+
+/*
+ * Up to which time the records of the first place precede all other places and
+ * the next request.
+ */
+static int64_t
+RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
+{
+    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->merge) - 1);
+
+    return opPtr == NULL ? until : MIN(until, opPtr->time);
+}
+
+/*
+ * Deliver the head of the place, and what follows it up to that time.  False:
+ * there is no room, and the head has not been delivered.
+ */
+static bool
+DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
+{
+    const NsRing *ringPtr = sink->ringPtr;
+    NsSinkLane   *lanePtr = NsSinkLaneOf(placePtr);
+    Ns_LogStream  stream = lanePtr->stream;
+    Ns_LogRecord  record = {.stream = NsStreamName(stream)};
+
+    NsSinkNoteBegin(lanePtr, placePtr->headPtr);
+    do {
+        const NsRingRecord *headPtr = placePtr->headPtr;
+
+        record.severity = headPtr->severity;
+        record.time = headPtr->time;
+        record.length = headPtr->total;
+        record.bytes = NsPlaceBytes(ringPtr, placePtr, CHECKS_RECORDS,
+                                    &sink->scratch, &sink->scratchBytes);
+        if (unlikely(record.bytes == NULL)) {
+            atomic_fetch_add(&sink->nDamaged, 1);
+        } else {
+            bool isDelivered;
+
+            sink->isInLane = true;
+            isDelivered = NsDeliverRecord(sink, stream, &record);
+            sink->isInLane = false;
+            if (!isDelivered) {
+                return false;
+            }
+        }
+        /* After the record: a flush in between leaves no lane moved. */
+        NsSinkNoteMoved(sink, lanePtr);
+        NsPlaceAdvance(ringPtr, placePtr);
+    } while (placePtr->headPtr != NULL && placePtr->headPtr->time <= until);
+    return true;
+}
+
+static void
+RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
+{
+    opPtr->status = NS_OK;
+    if (atomic_load(&sink->isRemoved)) {
+        /* Since its caller found it. */
+        opPtr->status = NS_ERROR;
+        opPtr->reason = ENOENT;
+    } else if (opPtr->proc != NULL) {
+        errno = 0;
+        opPtr->status = opPtr->proc(sink, opPtr->arg);
+        opPtr->reason = errno;
+    }
+    if (opPtr->goal == NS_OP_PLAIN || opPtr->status != NS_OK) {
+        NsSinkOpDone(sink, opPtr);
+    } else {
+        opPtr->nextPtr = *goalsPtr;
+        *goalsPtr = opPtr;
+    }
+}
+
+/*
+ * One write and one sync serve all who wait.
+ */
+static void
+ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
+{
+    bool isWritten, isSynced = true;
+    int  reason = 0;
+
+    if (goals == NULL) {
+        return;
+    }
+    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
+        if (opPtr->goal == NS_OP_SYNC) {
+            sink->lookDue = 0; /* Not into a file that is gone. */
+        }
+    }
+    isWritten = NsDeliverFlush(sink);
+    if (!isWritten) {
+        reason = sink->failure;
+    }
+    for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
+        if (isWritten && opPtr->goal == NS_OP_SYNC) {
+            isSynced = NsDeliverSync(sink);
+            reason = isSynced ? 0 : errno;
+            break;
+        }
+    }
+    while (goals != NULL) {
+        NsSinkOp *opPtr = goals;
+
+        goals = opPtr->nextPtr;
+        if (!isWritten || (opPtr->goal == NS_OP_SYNC && !isSynced)) {
+            opPtr->status = NS_ERROR;
+            opPtr->reason = reason;
+        }
+        NsSinkOpDone(sink, opPtr);
+    }
+}
+
+/*
+ * Write into the log what is missing from it.
+ */
+static void
+NoteDrops(Ns_LogSink sink)
+{
+    NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
+
+    for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
+        Ns_LogStream  stream = NsStreamAt(streamPtr->index);
+        NsStreamDrops drops;
+        uint64_t      n;
+
+        NsStreamGetDrops(stream, &drops);
+        n = drops.n - streamPtr->seenDrops;
+        if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
+            || (NsLaneIsFull()
+                && drops.last - streamPtr->seenDropTime < NS_STAMP_SECOND)) {
+            continue;
+        }
+        (void) NsDeliverNoteGap(sink, stream,
+                                &(NsGap){.n = n,
+                                         .first = MAX(drops.first,
+                                                      streamPtr->seenDropTime),
+                                         .last = drops.last});
+        streamPtr->seenDrops = drops.n;
+        streamPtr->seenDropTime = drops.last;
+    }
+}

@@ -1,0 +1,208 @@
+/*
+ * sinktable.c --
+ *
+ *      The table of sinks, and the mapping that they read.
+ *
+ *      A place in the table is never empty again.  A sink that was removed
+ *      stays there until another one takes its place, and is freed when nobody
+ *      looks at sinks.
+ */
+
+#include "log/sink/sinktable.h"
+
+#include "base/assert.h"
+#include "log/sink/sink_int.h"
+
+/*
+ * Written with nsSinksLock held.
+ */
+static _Atomic(Ns_LogSink) sinks[NS_RING_MAX_SINKS];
+static atomic_int          nSinks;
+static Ns_LogSink          firstUnlinked; /* In the table no more. */
+static atomic_bool         isFreeDue; /* There are such, or lists of streams. */
+
+static _Atomic(NsRing *) ring;
+
+Ns_Mutex   nsSinksLock;
+atomic_int nsSinkUsers;
+
+void
+NsSinkTableInit(void)
+{
+    NsMutexSetup(&nsSinksLock, NS_RANK_LOG_SINKS, "ns:log", "sinks");
+}
+
+void
+NsSinkPutIntoTableLocked(Ns_LogSink sink)
+{
+    Ns_LogSink old = atomic_exchange(&sinks[sink->index], sink);
+
+    NsAssertLocked(&nsSinksLock);
+    NsAssert(sink->index <= atomic_load(&nSinks));
+    NsAssert(old == NULL || atomic_load(&old->isDetached));
+    if (old != NULL) {
+        old->nextPtr = firstUnlinked;
+        firstUnlinked = old;
+        NsSinkFreeLater();
+    }
+    if (sink->index == atomic_load(&nSinks)) {
+        atomic_store(&nSinks, sink->index + 1);
+    }
+}
+
+void
+NsSinkFreeLater(void)
+{
+    NsAssertLocked(&nsSinksLock);
+    atomic_store(&isFreeDue, true);
+}
+
+Ns_LogSink
+NsSinkTakeUnlinked(void)
+{
+    Ns_LogSink sink = NULL;
+
+    if (!atomic_load(&isFreeDue)) {
+        return NULL;
+    }
+    Ns_MutexLock(&nsSinksLock);
+    if (atomic_load(&nsSinkUsers) == 0) {
+        atomic_store(&isFreeDue, false);
+        sink = firstUnlinked;
+        firstUnlinked = NULL;
+        NsStreamFreeListsLocked();
+    }
+    Ns_MutexUnlock(&nsSinksLock);
+    return sink;
+}
+
+Ns_LogSink
+NsSinkFind(const char *name)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (!atomic_load(&sink->isRemoved) && STREQ(sink->name, name)) {
+            return sink;
+        }
+    }
+    return NULL;
+}
+
+Ns_LogSink
+NsSinkAt(int index)
+{
+    return index < atomic_load_explicit(&nSinks, memory_order_acquire)
+        ? atomic_load(&sinks[index])
+        : NULL;
+}
+
+int
+NsSinkCount(void)
+{
+    return atomic_load(&nSinks);
+}
+
+bool
+NsSinkIsInTable(Ns_LogSink sink)
+{
+    return NsSinkAt(sink->index) == sink;
+}
+
+const char *
+NsSinkName(Ns_LogSink sink)
+{
+    return sink->name;
+}
+
+const NsSinkType *
+NsSinkTypeOf(Ns_LogSink sink)
+{
+    return sink->typePtr;
+}
+
+const char *
+NsSinkFile(Ns_LogSink sink)
+{
+    if (sink->file != NULL) {
+        return sink->file;
+    }
+    /* See filesink.c. */
+    return sink->typePtr->filePtr != NULL ? "stderr" : sink->typePtr->name;
+}
+
+const char *
+NsSinkOption(Ns_LogSink sink, int index)
+{
+    return index == 0 ? NsSinkFile(sink) : sink->values[index].text;
+}
+
+const char *
+NsSinkPattern(Ns_LogSink sink, int index)
+{
+    return index < sink->nPatterns ? sink->patterns[index] : NULL;
+}
+
+bool
+NsSinkWants(Ns_LogSink sink, int stream)
+{
+    const NsSinkStream *streamPtr = atomic_load(&sink->isDetached)
+        ? NULL
+        : atomic_load(&sink->firstStream);
+
+    while (streamPtr != NULL && streamPtr->index != stream) {
+        streamPtr = atomic_load(&streamPtr->nextPtr);
+    }
+    return streamPtr != NULL;
+}
+
+bool
+NsSinkIsHeard(Ns_LogSink sink)
+{
+    int                  index = NsStreamIndex(nsSystemStream);
+    bool                 isHeard = !NsSinkWants(sink, index);
+    const NsStreamSinks *sinksPtr;
+
+    NsSinkEnter();
+    sinksPtr = NsStreamGetSinks(index);
+    for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
+        isHeard = sinksPtr->sinks[i] != sink
+            && atomic_load(&sinksPtr->sinks[i]->failedSince) == 0;
+    }
+    NsSinkLeave();
+    return isHeard;
+}
+
+bool
+NsSinkIsRemoved(Ns_LogSink sink)
+{
+    return atomic_load(&sink->isRemoved);
+}
+
+bool
+NsSinkMayRemove(Ns_LogSink sink)
+{
+    return !sink->isStandardOutput && !sink->isModules;
+}
+
+void
+NsSinkSetRing(NsRing *ringPtr)
+{
+    atomic_store(&ring, ringPtr);
+}
+
+NsRing *
+NsSinkRing(void)
+{
+    return atomic_load_explicit(&ring, memory_order_acquire);
+}
+
+const char *
+NsSinkRingPath(void)
+{
+    NsRing *ringPtr = NsSinkRing();
+
+    const char *path = ringPtr == NULL ? NULL : atomic_load(&ringPtr->path);
+
+    return path != NULL ? path : "";
+}

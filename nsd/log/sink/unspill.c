@@ -1,0 +1,115 @@
+/*
+ * unspill.c --
+ *
+ *      What a sink has on disk, on its way into the buffer.
+ */
+
+#include "log/sink/unspill.h"
+
+#include "base/assert.h"
+#include "log/sink/deliver.h"
+#include "log/sink/sink_int.h"
+#include "log/sink/sinklane.h"
+#include "log/sink/sinktable.h"
+#include "log/sink/spill.h"
+#include "nslog.h"
+
+static bool Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr);
+static bool DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr);
+static void SkipDamaged(Ns_LogSink sink);
+
+bool
+NsSinkUnspill(Ns_LogSink sink)
+{
+    const NsSpillFrame *framePtr;
+
+    if (likely(sink->spillPtr == NULL)) {
+        return true;
+    }
+    while ((framePtr = NsSpillHead(sink->spillPtr)) != NULL) {
+        if (!(framePtr->record.kind == NS_SPILL_NOTE
+                  ? DeliverNote(sink, framePtr)
+                  : Deliver(sink, framePtr))) {
+            return false;
+        }
+    }
+    if (NsSpillIsDamaged(sink->spillPtr)) {
+        SkipDamaged(sink);
+    }
+    return true;
+}
+
+/*
+ * The lane's position goes with the record, for a target that keeps these.  One
+ * that has the record already says so in `settled`.
+ */
+static bool
+Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
+{
+    const NsRingRecord *recordPtr = &framePtr->record;
+    NsSinkLane         *lanePtr = NsSinkLaneAt(sink, recordPtr->lane);
+    Ns_LogStream        stream = lanePtr == NULL ? NULL : lanePtr->stream;
+    Ns_LogRecord record = {.stream = stream == NULL ? "" : NsStreamName(stream),
+                           .severity = recordPtr->severity,
+                           .time = recordPtr->time,
+                           .bytes = framePtr + 1,
+                           .length = recordPtr->length};
+    bool         isDelivered;
+    bool         isOurs = sink->ringPtr == NsSinkRing();
+
+    NsAssert(!isOurs || lanePtr != NULL);
+    if (sink->hasSettled && lanePtr != NULL
+        && framePtr->start < lanePtr->settled) {
+        NsSpillAdvance(sink->spillPtr, framePtr);
+        return true;
+    }
+    if (NsSpillIsKept(sink->spillPtr, framePtr)) {
+        NsSpillAdvance(sink->spillPtr, framePtr);
+        return true;
+    }
+    sink->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
+    isDelivered = NsDeliverRecord(sink, stream, &record);
+    sink->isJudged = false;
+    if (isDelivered) {
+        if (!isOurs) {
+            atomic_fetch_add(&sink->nRecovered, 1);
+            sink->nTaken++;
+        }
+        if (lanePtr != NULL) {
+            NsSinkSetUpTo(sink, lanePtr, framePtr->start + 1);
+        }
+        NsSpillAdvance(sink->spillPtr, framePtr);
+    }
+    return isDelivered;
+}
+
+static bool
+DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
+{
+    NsGap gap;
+
+    if (framePtr->record.length == sizeof(gap)) {
+        memcpy(&gap, framePtr + 1, sizeof(gap));
+        if (!NsDeliverNoteGap(sink, NULL, &gap)) {
+            return false;
+        }
+    }
+    NsSpillAdvance(sink->spillPtr, framePtr);
+    return true;
+}
+
+/*
+ * Someone has changed the file, or the disk has.
+ */
+static void
+SkipDamaged(Ns_LogSink sink)
+{
+    uint64_t n = NsSpillUnread(sink->spillPtr);
+
+    atomic_fetch_add(&sink->nDamaged, n);
+    Ns_Log(Error,
+           "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
+           "lost",
+           sink->name, sink->spillPtr->path, n);
+    NsSpillSkip(sink->spillPtr);
+}
