@@ -272,8 +272,13 @@ CountThreadsOf(const char *server)
 static int
 MaxThreads(const char *section)
 {
-    return MIN(Ns_ConfigIntRange(section, "maxthreads", 10, 1, INT_MAX),
-               NS_RING_MAX_LANES);
+    int n;
+
+    /* Whether it is well formed says who makes the pool. */
+    if (Ns_StrToInt(NsParameterText(section, "maxthreads"), &n) != NS_OK) {
+        n = 1;
+    }
+    return MIN(MAX(n, 1), NS_RING_MAX_LANES);
 }
 
 static char *

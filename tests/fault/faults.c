@@ -236,13 +236,14 @@ accept(int fd, struct sockaddr *address, socklen_t *lengthPtr)
     return accept4(fd, address, lengthPtr, 0);
 }
 
-#define OPEN(function, name)                           \
-    int function(const char *path, int flags, ...)     \
+#define ALL(...) __VA_ARGS__
+#define OPENS(function, parameters, arguments)         \
+    int function(ALL parameters, int flags, ...)       \
     {                                                  \
         va_list args;                                  \
         mode_t  mode;                                  \
                                                        \
-        REAL(int, name, const char *, int, ...)        \
+        REAL(int, #function, ALL parameters, int, ...) \
         va_start(args, flags);                         \
         mode = (flags & (O_CREAT | O_TMPFILE)) != 0    \
             ? va_arg(args, mode_t)                     \
@@ -252,31 +253,12 @@ accept(int fd, struct sockaddr *address, socklen_t *lengthPtr)
             errno = Dice() % 2 == 0 ? EMFILE : ENFILE; \
             return -1;                                 \
         }                                              \
-        return real(path, flags, mode);                \
+        return real(ALL arguments, flags, mode);       \
     }
-OPEN(open, "open")
-OPEN(open64, "open64")
-
-#define OPENAT(function, name)                                    \
-    int function(int directory, const char *path, int flags, ...) \
-    {                                                             \
-        va_list args;                                             \
-        mode_t  mode;                                             \
-                                                                  \
-        REAL(int, name, int, const char *, int, ...)              \
-        va_start(args, flags);                                    \
-        mode = (flags & (O_CREAT | O_TMPFILE)) != 0               \
-            ? va_arg(args, mode_t)                                \
-            : 0;                                                  \
-        va_end(args);                                             \
-        if (Fails(OPEN_LIMIT)) {                                  \
-            errno = Dice() % 2 == 0 ? EMFILE : ENFILE;            \
-            return -1;                                            \
-        }                                                         \
-        return real(directory, path, flags, mode);                \
-    }
-OPENAT(openat, "openat")
-OPENAT(openat64, "openat64")
+OPENS(open, (const char *path), (path))
+OPENS(open64, (const char *path), (path))
+OPENS(openat, (int directory, const char *path), (directory, path))
+OPENS(openat64, (int directory, const char *path), (directory, path))
 
 /*
  * A call that makes a descriptor, with its parameters and arguments.
