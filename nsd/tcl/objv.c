@@ -7,11 +7,12 @@
  *      what it says about itself cannot differ.
  */
 
+#include "tcl/objv.h"
+
 #include "nsset.h"
 #include "nsstring.h"
 #include "nstcl.h"
 #include "process/server.h"
-#include "tcl/objv.h"
 #include "tcl/result.h"
 
 static int ParseOptions(Ns_ObjvSpec *optSpecs, Tcl_Interp *interp, int *objcPtr,
